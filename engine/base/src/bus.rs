@@ -1,0 +1,87 @@
+//! The functional outside world as an instruction-set front end sees it: RAM, devices, interrupts, pseudo-ops.
+
+use crate::phys::PhysMem;
+use crate::units::Tick;
+
+/// A physical access that nothing answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("no memory or device at physical address {paddr:#x} ({size} bytes)")]
+pub struct BusError {
+    pub paddr: u64,
+    pub size: u16,
+}
+
+/// What an instruction does beyond registers and memory; takes place when it commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum SysEffect {
+    #[default]
+    None,
+    /// Forget timing-TLB entries: all, or those of one page.
+    TlbFlush { vaddr: Option<u64> },
+    /// fence.i: the instruction cache is made coherent.
+    FetchFlush,
+    ResetStats,
+    DumpStats,
+    DumpResetStats,
+    WorkBegin { id: u64 },
+    WorkEnd { id: u64 },
+    /// The simulation ends with gem5's cause for `cause` and this exit code.
+    Exit { cause: ExitCause, code: i64 },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitCause {
+    /// "m5_exit instruction encountered"
+    M5Exit,
+    /// "m5_fail instruction encountered"
+    M5Fail,
+    /// "m5_panic instruction encountered"
+    M5Panic,
+    /// HTIF `tohost` written: the code is `value >> 1`.
+    HtifExit,
+    /// wfi with every interrupt source off: nothing can happen any more.
+    HaltedForever,
+}
+
+/// What a pseudo-op did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PseudoOutcome {
+    /// Executed: `ret` goes into the return register when there is one.
+    Done { ret: Option<u64>, effect: SysEffect },
+    /// Its result depends on time or on the outside: try again once the pipeline has drained.
+    NeedsDrain,
+    /// The machine stops here, before the instruction, to be resumed later (the sweep's snapshot).
+    Pause,
+    /// No such function: an illegal instruction.
+    Unknown,
+}
+
+/// The functional outside of one hart. RAM is reached directly; everything else is cold.
+pub trait Bus {
+    fn ram(&self) -> &PhysMem;
+    fn ram_mut(&mut self) -> &mut PhysMem;
+    /// Reads a device register. Called only once the pipeline has drained (`Now::drained`).
+    fn device_read(&mut self, paddr: u64, size: u16, now: Tick) -> Result<u64, BusError>;
+    /// Writes a device register, or the RAM line that [`PhysMem::watched`] names (HTIF) after the store has been done.
+    fn device_write(&mut self, paddr: u64, size: u16, value: u64, now: Tick) -> Result<SysEffect, BusError>;
+    /// Whether a device answers at `paddr`.
+    fn is_device(&self, paddr: u64) -> bool;
+    /// Whether accesses to `paddr` go past the caches (devices always do).
+    fn is_uncacheable(&self, paddr: u64) -> bool;
+    /// No interrupt line changes before this instant: a front end need not look at [`Bus::irq_lines`] earlier.
+    /// Lowered by device writes.
+    fn irq_deadline(&self) -> Tick;
+    /// Bit n is interrupt line n (RISC-V: the numbering of `mip`: 3 software, 7 timer).
+    fn irq_lines(&self, now: Tick) -> u64;
+    /// The value of the platform's real-time counter (RISC-V `time`).
+    fn timer(&self, now: Tick) -> u64;
+    /// Executes gem5 pseudo-op `func`. `translate` maps a guest virtual address to a physical one (one page at a time),
+    /// for reading (`false`) or writing (`true`).
+    fn pseudo_op(
+        &mut self,
+        func: u8,
+        args: [u64; 6],
+        now: crate::frontend::Now,
+        translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
+    ) -> PseudoOutcome;
+}

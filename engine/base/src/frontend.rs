@@ -1,0 +1,83 @@
+//! The contract between an instruction set and a pipeline.
+//!
+//! A front end executes each instruction when the pipeline *fetches* it and describes it as micro-ops. The pipeline
+//! predicts; when its prediction differs from what the step says happened, it forks the front end onto the predicted
+//! (wrong) path, keeps fetching there, and rolls back when the branch resolves. Forks nest.
+
+use crate::bus::Bus;
+use crate::units::Tick;
+use crate::uop::Step;
+
+/// When a step happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    pub tick: Tick,
+    /// Core cycles since reset (`mcycle`, `rdcycle`).
+    pub cycle: u64,
+    /// Everything older has committed: time-dependent instructions may execute.
+    pub drained: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepResult {
+    /// `out` describes the executed instruction and the front end stands at `out.next_pc`.
+    Done,
+    /// Nothing happened: the instruction depends on time (counters, devices, pseudo-ops). Call again with `drained`.
+    NeedsDrain,
+    /// On a speculative path something was met that cannot be executed speculatively (a fault, a system
+    /// instruction, unmapped code): nothing more comes until a rollback.
+    Blocked,
+    /// The bus asked to stop before this instruction ([`crate::PseudoOutcome::Pause`]).
+    Paused,
+}
+
+/// Where an instruction fetch goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchXlat {
+    pub paddr: u64,
+    /// log2 of the page; 0 when translation is off.
+    pub page_shift: u8,
+}
+
+/// The page-table entries that a walk reads, root first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct WalkPath {
+    pub n: u8,
+    pub ptes: [u64; 5],
+}
+
+/// An instruction set. Cloning it clones the architectural state (the snapshot that every point starts from).
+pub trait FrontEnd: Clone {
+    /// The program counter of the path being followed.
+    fn pc(&self) -> u64;
+
+    /// Executes the instruction at [`FrontEnd::pc`], on the architectural path or on the innermost fork.
+    /// Takes a pending interrupt first when there is one.
+    fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult;
+
+    /// Executes up to `max` instructions functionally, without describing them: the atomic core's fast path.
+    /// Stops early, before an instruction, at anything for which [`FrontEnd::step`] would matter to the caller
+    /// (an effect, a pause, an instruction that needs the time). Returns how many were executed.
+    fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64;
+
+    /// Starts following `wrong_pc` speculatively. Returns the depth to give to [`FrontEnd::rollback`].
+    fn fork(&mut self, wrong_pc: u64) -> u32;
+
+    /// Forgets everything since the fork that returned `depth`, and any later one: the state is as it was just before it.
+    fn rollback(&mut self, depth: u32);
+
+    /// Open forks; 0 on the architectural path.
+    fn depth(&self) -> u32;
+
+    /// Translates an instruction address without executing; `None` when it cannot be fetched.
+    fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat>;
+
+    /// The entries a hardware walk for `vaddr` would read now. Empty when translation is off.
+    fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath;
+
+    /// The current address-space number, the timing TLBs' tag.
+    fn asid(&self) -> u16;
+
+    /// log2 of the smallest instruction alignment (RISC-V with C: 1; x86: 0).
+    const INST_SHIFT: u32;
+}

@@ -1,0 +1,20 @@
+//! What the parts of the engine agree on: units, micro-ops, the instruction-set front end's contract,
+//! guest memory and statistics. Nothing here knows an instruction set, a pipeline or a cache.
+
+pub mod bus;
+pub mod error;
+pub mod frontend;
+pub mod op_class;
+pub mod phys;
+pub mod stats;
+pub mod uop;
+pub mod units;
+
+pub use bus::{Bus, BusError, PseudoOutcome, SysEffect};
+pub use error::ConfigError;
+pub use frontend::{FetchXlat, FrontEnd, Now, StepResult, WalkPath};
+pub use op_class::OpClass;
+pub use phys::{MemImage, PhysMem};
+pub use stats::{Stat, StatSink, Unit};
+pub use units::{Cycle, Tick};
+pub use uop::{BranchInfo, BranchKind, MemKind, MemRef, Reg, Step, Uop, UopFlags, MAX_UOPS};

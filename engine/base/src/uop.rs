@@ -1,0 +1,182 @@
+//! Micro-ops: what a pipeline knows of an instruction, and all that it knows.
+//!
+//! The static half ([`Uop`]) is made once, when an instruction is decoded. What changes per execution (addresses,
+//! outcomes) is in the [`Step`] that the front end fills in when it executes the instruction.
+
+use crate::bus::SysEffect;
+use crate::op_class::OpClass;
+
+/// An architectural register in one flat space that each front end lays out; [`Reg::NONE`] is no register
+/// (and a hard-wired zero). At most [`Reg::COUNT`] registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
+pub struct Reg(pub u8);
+
+impl Reg {
+    pub const NONE: Reg = Reg(0);
+    pub const COUNT: usize = 128;
+    #[inline]
+    #[must_use]
+    pub fn is_some(self) -> bool {
+        self.0 != 0
+    }
+    #[inline]
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Properties of a micro-op that a pipeline acts on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct UopFlags(pub u32);
+
+impl UopFlags {
+    pub const LOAD: u32 = 1 << 0;
+    pub const STORE: u32 = 1 << 1;
+    /// Read-modify-write, load-reserved or store-conditional; goes with LOAD and/or STORE.
+    pub const ATOMIC: u32 = 1 << 2;
+    /// Cache-block management or prefetch: a memory reference with neither data nor destination.
+    pub const CACHE_OP: u32 = 1 << 3;
+    pub const BRANCH: u32 = 1 << 4;
+    /// Waits until everything older has committed (gem5 IsSerializeBefore).
+    pub const SERIALIZE_BEFORE: u32 = 1 << 5;
+    /// Nothing younger issues until it has committed (gem5 IsSerializeAfter).
+    pub const SERIALIZE_AFTER: u32 = 1 << 6;
+    /// Younger work is thrown away and fetched again after it commits (gem5 IsSquashAfter): fence.i, mret, satp.
+    pub const SQUASH_AFTER: u32 = 1 << 7;
+    /// Executes only when oldest (gem5 IsNonSpeculative).
+    pub const NON_SPECULATIVE: u32 = 1 << 8;
+    /// Orders older loads before younger memory accesses (gem5 IsReadBarrier).
+    pub const READ_BARRIER: u32 = 1 << 9;
+    /// Orders older stores before younger memory accesses (gem5 IsWriteBarrier).
+    pub const WRITE_BARRIER: u32 = 1 << 10;
+    /// First / last micro-op of its instruction.
+    pub const FIRST: u32 = 1 << 11;
+    pub const LAST: u32 = 1 << 12;
+    /// A system micro-op whose [`SysEffect`] happens at commit.
+    pub const EFFECT: u32 = 1 << 13;
+    /// The instruction faulted: no result; the pipeline flushes at commit and goes on at `Step::next_pc`.
+    pub const TRAP: u32 = 1 << 14;
+    /// Non-temporal hint or store.
+    pub const NON_TEMPORAL: u32 = 1 << 15;
+    pub const FLOAT: u32 = 1 << 16;
+    pub const MEM: u32 = Self::LOAD | Self::STORE | Self::CACHE_OP;
+
+    #[inline]
+    #[must_use]
+    pub fn any(self, mask: u32) -> bool {
+        self.0 & mask != 0
+    }
+}
+
+/// The static half of a micro-op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Uop {
+    pub class: OpClass,
+    /// Latency override in cycles; 0: the functional unit's.
+    pub latency: u8,
+    pub src: [Reg; 3],
+    pub dst: [Reg; 2],
+    pub flags: UopFlags,
+}
+
+/// What a memory reference asks of the memory system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum MemKind {
+    #[default]
+    Load,
+    Store,
+    /// Read-modify-write in one go (AMO, LR, SC).
+    Atomic,
+    Fetch,
+    /// A page-table entry read by the walker.
+    Walk,
+    PrefetchRead,
+    PrefetchWrite,
+    PrefetchFetch,
+    /// cbo.clean / cbo.flush / cbo.inval / cbo.zero: act on the line that holds `paddr`.
+    CboClean,
+    CboFlush,
+    CboInval,
+    CboZero,
+}
+
+/// Where a memory micro-op went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct MemRef {
+    pub vaddr: u64,
+    pub paddr: u64,
+    /// Physical address of the first byte on the second page when the access crosses a page; otherwise unused.
+    pub paddr2: u64,
+    /// Bytes.
+    pub size: u16,
+    /// log2 of the page that maps it; 0 when translation is off (no TLB is looked up).
+    pub page_shift: u8,
+    pub kind: MemKind,
+    /// Device or uncacheable memory: goes past the caches.
+    pub uncacheable: bool,
+    /// On the wrong path the address may be garbage: then the reference has no mapping and goes nowhere.
+    pub valid: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BranchKind {
+    #[default]
+    None,
+    /// Conditional, direct.
+    Cond,
+    /// Unconditional, direct.
+    Jump,
+    /// Unconditional, through a register.
+    Indirect,
+    /// A direct call: pushes the return address.
+    Call,
+    /// A call through a register.
+    IndirectCall,
+    Return,
+}
+
+/// What an instruction did to control flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct BranchInfo {
+    pub kind: BranchKind,
+    pub taken: bool,
+    /// The target when taken (for a conditional branch also when it was not).
+    pub target: u64,
+}
+
+/// Most micro-ops one step can carry; an instruction that needs more takes several steps.
+pub const MAX_UOPS: usize = 8;
+
+/// One executed instruction (or a chunk of a long one): everything the pipeline needs to time it.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub pc: u64,
+    /// Instruction length in bytes; 0 for an interrupt or a fetch fault, which have no instruction.
+    pub len: u8,
+    /// Micro-ops in `uops[..n]` (at least one).
+    pub n: u8,
+    /// Where execution goes on: fall-through, branch target or trap vector.
+    pub next_pc: u64,
+    pub branch: BranchInfo,
+    /// Happens when the micro-op with `UopFlags::EFFECT` commits.
+    pub effect: SysEffect,
+    pub uops: [Uop; MAX_UOPS],
+    /// `mem[i]` belongs to `uops[i]` where that has one of `UopFlags::MEM`.
+    pub mem: [MemRef; MAX_UOPS],
+}
+
+impl Default for Step {
+    fn default() -> Self {
+        Step {
+            pc: 0,
+            len: 0,
+            n: 0,
+            next_pc: 0,
+            branch: BranchInfo::default(),
+            effect: SysEffect::None,
+            uops: [Uop::default(); MAX_UOPS],
+            mem: [MemRef::default(); MAX_UOPS],
+        }
+    }
+}
