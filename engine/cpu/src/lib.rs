@@ -1,1 +1,32 @@
-//! (being written)
+//! Core models. They know micro-ops (`breakeven_base::Step`), never an instruction set; they are generic over the front
+//! end and compiled per pair, so that no call per micro-op is virtual.
+
+use breakeven_base::{Bus, FrontEnd, SysEffect};
+use breakeven_memory::MemorySystem;
+
+/// What a core works on while it runs: the three worlds it may touch, borrowed from the machine.
+pub struct CoreCtx<'a, F: FrontEnd, B: Bus> {
+    pub fe: &'a mut F,
+    pub bus: &'a mut B,
+    pub mem: &'a mut MemorySystem,
+}
+
+/// When `run` must come back at the latest (absolute totals of this core since reset).
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    pub max_insts: u64,
+    pub max_cycles: u64,
+}
+
+/// Why `run` came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// An instruction with this effect has just committed (never `None`, `TlbFlush` or `FetchFlush`: the core handles those).
+    Effect(SysEffect),
+    /// The bus paused the machine before an instruction; everything older has committed and the pipeline is empty.
+    Paused,
+    MaxInsts,
+    MaxCycles,
+    /// Nothing committed for a very long time: what each queue waits for, one a line.
+    Deadlock(String),
+}
