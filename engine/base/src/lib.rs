@@ -16,5 +16,5 @@ pub use frontend::{FetchXlat, FrontEnd, Now, StepResult, WalkPath};
 pub use op_class::OpClass;
 pub use phys::{MemImage, PhysMem};
 pub use stats::{Stat, StatSink, Unit};
-pub use units::{Cycle, Tick};
+pub use units::{Clock, Cycle, Tick};
 pub use uop::{BranchInfo, BranchKind, MemKind, MemRef, Reg, Step, Uop, UopFlags, MAX_UOPS};

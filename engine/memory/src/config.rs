@@ -1,0 +1,243 @@
+//! The typed description of a memory system: what [`crate::MemorySystem::new`] is built from.
+//!
+//! Components lie in flat lists and point at each other with [`Link`]s, always towards the memory. The parameters have
+//! gem5's names and units: latencies in cycles of the component's own clock where gem5 has `Cycles`, in ticks where gem5
+//! has `Latency`. The four ports of the core point anywhere: at a cache, at a bus, or at a memory.
+
+use breakeven_base::{Clock, Tick};
+
+/// Where a component's requests go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Link {
+    /// Nowhere: answered at once. A core without timing memory, a walker that costs nothing.
+    #[default]
+    None,
+    /// `MemorySystemConfig::caches[i]`.
+    Cache(u16),
+    /// `MemorySystemConfig::xbars[i]`.
+    XBar(u16),
+    /// `MemorySystemConfig::memories[i]`.
+    Memory(u16),
+}
+
+/// Physical addresses `start..end`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddrRange {
+    pub start: u64,
+    pub end: u64,
+}
+
+impl AddrRange {
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, paddr: u64) -> bool {
+        paddr >= self.start && paddr < self.end
+    }
+}
+
+/// Who gives way when a set is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Replacement {
+    /// gem5 `LRURP`.
+    Lru,
+    /// gem5 `TreePLRURP`; the associativity must be a power of two.
+    TreePlru,
+    /// gem5 `RandomRP`; a fixed seed, so that a run repeats.
+    Random { seed: u64 },
+    /// gem5 `FIFORP`.
+    Fifo,
+}
+
+/// gem5 `Cache` (and the parameters that are ours: `bandwidth`, `write_allocate`).
+#[derive(Clone, Debug, PartialEq)]
+pub struct CacheConfig {
+    /// The object's path: where its statistics go.
+    pub path: String,
+    pub clock: Clock,
+    pub size: u64,
+    pub assoc: u32,
+    pub tag_latency: u32,
+    pub data_latency: u32,
+    pub response_latency: u32,
+    pub sequential_access: bool,
+    pub mshrs: u32,
+    pub tgts_per_mshr: u32,
+    pub demand_mshr_reserve: u32,
+    pub write_buffers: u32,
+    pub writeback_clean: bool,
+    pub replacement: Replacement,
+    /// Bytes a cycle that hits can deliver; 0: unlimited.
+    pub bandwidth: u32,
+    /// Write misses fetch the line (else they go below).
+    pub write_allocate: bool,
+    pub mem_side: Link,
+}
+
+/// One way out of a crossbar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Route {
+    /// Which addresses go there; `None`: all that no earlier route took (a cache below, the bus's `default` port).
+    pub range: Option<AddrRange>,
+    pub to: Link,
+}
+
+/// gem5 `CoherentXBar`/`NoncoherentXBar`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct XBarConfig {
+    pub path: String,
+    pub clock: Clock,
+    pub frontend_latency: u32,
+    pub forward_latency: u32,
+    pub response_latency: u32,
+    pub header_latency: u32,
+    /// `SnoopFilter.lookup_latency`, 0 without a snoop filter.
+    pub snoop_filter_latency: u32,
+    /// Bytes a cycle.
+    pub width: u32,
+    /// Whether packets occupy the layers (gem5: always).
+    pub bandwidth_limit: bool,
+    pub routes: Vec<Route>,
+}
+
+/// gem5 `SimpleMemory`. Devices and `BadAddr` are one too: a latency, no bandwidth limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimpleMemoryConfig {
+    pub path: String,
+    pub latency: Tick,
+    /// Bytes a second; 0: unlimited.
+    pub bandwidth: f64,
+}
+
+/// gem5 `page_policy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PagePolicy {
+    Open,
+    OpenAdaptive,
+    Close,
+    CloseAdaptive,
+}
+
+/// gem5 `addr_mapping`: from the most to the least significant address bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddrMapping {
+    RoRaBaChCo,
+    RoRaBaCoCh,
+    RoCoRaBaCh,
+}
+
+/// gem5 `mem_sched_policy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SchedPolicy {
+    Fcfs,
+    FrFcfs,
+}
+
+/// gem5 `MemCtrl` with one `DRAMInterface`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemCtrlConfig {
+    pub path: String,
+    pub static_frontend_latency: Tick,
+    pub static_backend_latency: Tick,
+    pub command_window: Tick,
+    pub write_high_thresh_perc: u32,
+    pub write_low_thresh_perc: u32,
+    pub min_writes_per_switch: u32,
+    pub min_reads_per_switch: u32,
+    pub mem_sched_policy: SchedPolicy,
+    pub dram: DramConfig,
+}
+
+/// gem5 `DRAMInterface`; every latency is a duration in ticks.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(non_snake_case)] // the data sheets' and gem5's names
+pub struct DramConfig {
+    pub path: String,
+    pub range: AddrRange,
+    pub device_size: u64,
+    pub device_bus_width: u32,
+    pub device_rowbuffer_size: u64,
+    pub devices_per_rank: u32,
+    pub ranks_per_channel: u32,
+    pub banks_per_rank: u32,
+    pub bank_groups_per_rank: u32,
+    pub burst_length: u32,
+    pub beats_per_clock: u32,
+    pub read_buffer_size: u32,
+    pub write_buffer_size: u32,
+    pub page_policy: PagePolicy,
+    pub addr_mapping: AddrMapping,
+    pub max_accesses_per_row: u32,
+    pub activation_limit: u32,
+    pub two_cycle_activate: bool,
+    pub tCK: u64,
+    pub tBURST: u64,
+    pub tBURST_MIN: u64,
+    pub tRCD: u64,
+    pub tRCD_WR: u64,
+    pub tCL: u64,
+    pub tCWL: u64,
+    pub tRP: u64,
+    pub tRAS: u64,
+    pub tWR: u64,
+    pub tRTP: u64,
+    pub tRTW: u64,
+    pub tWTR: u64,
+    pub tWTR_L: u64,
+    pub tCCD_L: u64,
+    pub tCCD_L_WR: u64,
+    pub tRRD: u64,
+    pub tRRD_L: u64,
+    pub tXAW: u64,
+    pub tAAD: u64,
+    pub tPPD: u64,
+    pub tCS: u64,
+    pub tREFI: u64,
+    pub tRFC: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum MemoryConfig {
+    Simple(SimpleMemoryConfig),
+    Dram(Box<MemCtrlConfig>),
+}
+
+/// A first-level TLB. A hit in it costs nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TlbConfig {
+    pub path: String,
+    /// Entries; 0: always misses.
+    pub size: u32,
+    /// 0: fully associative.
+    pub assoc: u32,
+}
+
+/// The second-level TLB that both sides share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct L2TlbConfig {
+    pub size: u32,
+    pub assoc: u32,
+    /// Cycles that a look-up takes.
+    pub latency: u32,
+}
+
+/// The whole memory side of one core.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemorySystemConfig {
+    pub line_bytes: u32,
+    /// The core's clock: TLBs and walkers run on it.
+    pub core_clock: Clock,
+    pub inst: Link,
+    pub data: Link,
+    pub inst_walk: Link,
+    pub data_walk: Link,
+    pub caches: Vec<CacheConfig>,
+    pub xbars: Vec<XBarConfig>,
+    pub memories: Vec<MemoryConfig>,
+    pub itb: TlbConfig,
+    pub dtb: TlbConfig,
+    pub l2_tlb: Option<L2TlbConfig>,
+    /// Ranges that go past the caches (besides requests that say so themselves).
+    pub uncacheable: Vec<AddrRange>,
+    /// What the statistics call the ports, in the order inst, data, inst walk, data walk (gem5: `cpu.inst`, ...).
+    pub requestors: [String; 4],
+}
