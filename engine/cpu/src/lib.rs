@@ -1,6 +1,8 @@
 //! Core models. They know micro-ops (`breakeven_base::Step`), never an instruction set; they are generic over the front
 //! end and compiled per pair, so that no call per micro-op is virtual.
 
+pub mod bpred;
+
 use breakeven_base::{Bus, FrontEnd, SysEffect};
 use breakeven_memory::MemorySystem;
 

@@ -1,0 +1,109 @@
+//! What the direction predictors have in common: the snapshot that each prediction leaves behind and the dispatch.
+//!
+//! The protocol is gem5's: `lookup` for a conditional branch, `update_histories` for every branch once its predicted
+//! direction is known, then in the end either `update` (it commits), or `squash` (it was on a wrong path); a
+//! mispredicted branch gets `correct` first and commits later.
+
+use super::bimode::BiModeBp;
+use super::gshare::GshareBp;
+use super::local::LocalBp;
+use super::tournament::TournamentBp;
+use super::{DirectionParams, SharedParams};
+use breakeven_base::ConfigError;
+
+/// State of the histories just before one prediction, and what the tables said. Each predictor uses its part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DirectionRecord {
+    /// Global history before the branch.
+    pub global: u64,
+    /// Local history before the branch (tournament).
+    pub local: u64,
+    /// An unconditional branch: only the global history knows of it.
+    pub uncond: bool,
+    pub local_taken: bool,
+    pub global_taken: bool,
+    /// Which table decided (tournament: the global one; bi-mode: the taken one).
+    pub chosen: bool,
+    pub predicted: bool,
+}
+
+/// One of the direction predictors.
+#[derive(Clone, Debug)]
+pub enum Direction {
+    Local(LocalBp),
+    Tournament(TournamentBp),
+    BiMode(BiModeBp),
+    Gshare(GshareBp),
+}
+
+macro_rules! each {
+    ($self:expr, $p:ident => $e:expr) => {
+        match $self {
+            Direction::Local($p) => $e,
+            Direction::Tournament($p) => $e,
+            Direction::BiMode($p) => $e,
+            Direction::Gshare($p) => $e,
+        }
+    };
+}
+
+impl Direction {
+    /// # Errors
+    /// A table size or counter width that cannot be built, named below `path`.
+    pub fn new(params: &DirectionParams, shared: &SharedParams, path: &str) -> Result<Self, ConfigError> {
+        let shift = shared.inst_shift_amt;
+        Ok(match params {
+            DirectionParams::Local(p) => Direction::Local(LocalBp::new(p, shift, path)?),
+            DirectionParams::Tournament(p) => Direction::Tournament(TournamentBp::new(p, shift, path)?),
+            DirectionParams::BiMode(p) => Direction::BiMode(BiModeBp::new(p, shift, path)?),
+            DirectionParams::Gshare(p) => Direction::Gshare(GshareBp::new(p, shift, path)?),
+        })
+    }
+
+    /// Predicts a conditional branch; changes nothing.
+    #[inline]
+    #[must_use]
+    pub fn lookup(&self, pc: u64) -> DirectionRecord {
+        each!(self, p => p.lookup(pc))
+    }
+
+    /// The record of an unconditional branch.
+    #[inline]
+    #[must_use]
+    pub fn unconditional(&self) -> DirectionRecord {
+        let global = each!(self, p => p.history());
+        DirectionRecord {
+            global,
+            uncond: true,
+            local_taken: true,
+            global_taken: true,
+            chosen: true,
+            predicted: true,
+            ..DirectionRecord::default()
+        }
+    }
+
+    /// Speculatively shifts the final predicted direction into the histories.
+    #[inline]
+    pub fn update_histories(&mut self, pc: u64, taken: bool, r: &DirectionRecord) {
+        each!(self, p => p.push_history(pc, taken, r));
+    }
+
+    /// The branch was mispredicted, everything younger has been squashed: histories become what they would have been.
+    #[inline]
+    pub fn correct(&mut self, pc: u64, taken: bool, r: &DirectionRecord) {
+        each!(self, p => { p.restore(pc, r); p.push_history(pc, taken, r) });
+    }
+
+    /// The branch was on a wrong path: histories as before its prediction.
+    #[inline]
+    pub fn squash(&mut self, pc: u64, r: &DirectionRecord) {
+        each!(self, p => p.restore(pc, r));
+    }
+
+    /// The branch commits: the tables learn.
+    #[inline]
+    pub fn update(&mut self, pc: u64, taken: bool, r: &DirectionRecord) {
+        each!(self, p => p.train(pc, taken, r));
+    }
+}

@@ -1,0 +1,130 @@
+//! gem5's `ReturnAddrStack`: a circular stack of return addresses that wraps when calls nest deeper than it holds.
+//! Fact source: gem5 24.0 `src/cpu/pred/ras.cc`. One difference: undoing a push brings back the entry that it overwrote
+//! (gem5 loses the oldest one when the stack had wrapped), so that a squash restores the stack exactly.
+
+use super::RasParams;
+use breakeven_base::{ConfigError, StatSink, Unit};
+
+/// What one branch did to the stack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RasRecord {
+    #[default]
+    None,
+    /// Pushed over this old entry.
+    Pushed { over: u64 },
+    Popped,
+}
+
+/// No address was ever pushed there. No instruction lies at the last byte of the address space.
+const EMPTY: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    pushes: u64,
+    pops: u64,
+    squashes: u64,
+    used: u64,
+    correct: u64,
+    incorrect: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct ReturnAddrStack {
+    entries: Vec<u64>,
+    top: usize,
+    counts: Counts,
+}
+
+impl ReturnAddrStack {
+    /// # Errors
+    /// `numEntries` must be 1 to 65536.
+    pub fn new(p: &RasParams, path: &str) -> Result<Self, ConfigError> {
+        if !(1..=1 << 16).contains(&p.num_entries) {
+            return Err(ConfigError::new(
+                format!("{path}.numEntries"),
+                format!("{} entries: must be 1 to 65536", p.num_entries),
+            ));
+        }
+        Ok(ReturnAddrStack { entries: vec![EMPTY; p.num_entries as usize], top: 0, counts: Counts::default() })
+    }
+
+    #[inline]
+    fn up(&mut self) {
+        self.top = if self.top + 1 == self.entries.len() { 0 } else { self.top + 1 };
+    }
+
+    #[inline]
+    fn down(&mut self) {
+        self.top = if self.top == 0 { self.entries.len() - 1 } else { self.top - 1 };
+    }
+
+    #[inline]
+    pub fn push(&mut self, return_addr: u64) -> RasRecord {
+        self.up();
+        self.counts.pushes += 1;
+        RasRecord::Pushed { over: std::mem::replace(&mut self.entries[self.top], return_addr) }
+    }
+
+    /// The predicted return address; `None` where nothing was ever pushed.
+    #[inline]
+    pub fn pop(&mut self) -> (Option<u64>, RasRecord) {
+        let entry = self.entries[self.top];
+        self.down();
+        self.counts.pops += 1;
+        ((entry != EMPTY).then_some(entry), RasRecord::Popped)
+    }
+
+    /// Undoes the youngest operation that has not been undone.
+    pub fn squash(&mut self, r: RasRecord) {
+        match r {
+            RasRecord::None => return,
+            RasRecord::Pushed { over } => {
+                self.entries[self.top] = over;
+                self.down();
+                self.counts.pops += 1;
+            }
+            // A pop leaves its entry in place, and younger pushes over it have been undone by now.
+            RasRecord::Popped => {
+                self.up();
+                self.counts.pushes += 1;
+            }
+        }
+        self.counts.squashes += 1;
+    }
+
+    /// A return that took its target from here commits.
+    pub fn commit(&mut self, r: RasRecord, mispredicted: bool) {
+        if r == RasRecord::Popped {
+            self.counts.used += 1;
+            if mispredicted {
+                self.counts.incorrect += 1;
+            } else {
+                self.counts.correct += 1;
+            }
+        }
+    }
+
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.counts.used
+    }
+
+    #[must_use]
+    pub fn incorrect(&self) -> u64 {
+        self.counts.incorrect
+    }
+
+    pub fn stats(&self, s: &mut StatSink) {
+        let c = &self.counts;
+        s.count("pushes", c.pushes, Unit::Count, "Number of times a PC was pushed onto the RAS");
+        s.count("pops", c.pops, Unit::Count, "Number of times a PC was popped from the RAS");
+        s.count("squashes", c.squashes, Unit::Count, "Number of times a stack operation was squashed");
+        s.count("used", c.used, Unit::Count, "Number of times the RAS was the provider");
+        s.count("correct", c.correct, Unit::Count, "Number of times the RAS was the provider and right");
+        s.count("incorrect", c.incorrect, Unit::Count, "Number of times the RAS was the provider and wrong");
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.counts = Counts::default();
+    }
+}
