@@ -2,6 +2,8 @@
 //! end and compiled per pair, so that no call per micro-op is virtual.
 
 pub mod bpred;
+pub mod minor;
+pub mod misaligned;
 
 use breakeven_base::{Bus, FrontEnd, SysEffect};
 use breakeven_memory::MemorySystem;
