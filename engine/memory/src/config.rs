@@ -48,6 +48,15 @@ pub enum Replacement {
     Fifo,
 }
 
+/// gem5 `Clusivity`: neither evicts the copies above when a line leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Clusivity {
+    #[default]
+    MostlyIncl,
+    /// Lines fetched for a cache above are not kept here; they come back when that evicts them.
+    MostlyExcl,
+}
+
 /// gem5 `Cache` (and the parameters that are ours: `bandwidth`, `write_allocate`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct CacheConfig {
@@ -66,6 +75,9 @@ pub struct CacheConfig {
     pub write_buffers: u32,
     pub writeback_clean: bool,
     pub replacement: Replacement,
+    pub clusivity: Clusivity,
+    /// Instruction caches: asks for lines with `ReadCleanReq`, so dirty data stays below.
+    pub is_read_only: bool,
     /// Bytes a cycle that hits can deliver; 0: unlimited.
     pub bandwidth: u32,
     /// Write misses fetch the line (else they go below).
