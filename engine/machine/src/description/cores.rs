@@ -1,0 +1,127 @@
+//! Cores of a description.
+
+use breakeven_base::units::Clock;
+use breakeven_base::OpClass;
+use breakeven_cpu::bpred::BranchPredictorParams;
+use breakeven_cpu::minor::config::{FuConfig, FuTiming, MinorConfig};
+use breakeven_cpu::misaligned::MisalignedCosts;
+use serde_json::Value;
+
+use super::reader::Obj;
+
+const ANY: std::ops::RangeInclusive<u32> = 0..=u32::MAX;
+
+/// Minor's parameters; their bounds are `MinorConfig::check`'s.
+pub(super) fn minor(cpu: Obj, misaligned: MisalignedCosts) -> MinorConfig {
+    let n = |name| cpu.u32(name, ANY);
+    MinorConfig {
+        path: cpu.path().to_owned(),
+        clock: Clock::new(cpu.clock_period()),
+        fetch1FetchLimit: n("fetch1FetchLimit"),
+        fetch1LineSnapWidth: n("fetch1LineSnapWidth"),
+        fetch1LineWidth: n("fetch1LineWidth"),
+        fetch1ToFetch2ForwardDelay: n("fetch1ToFetch2ForwardDelay"),
+        fetch1ToFetch2BackwardDelay: n("fetch1ToFetch2BackwardDelay"),
+        fetch2InputBufferSize: n("fetch2InputBufferSize"),
+        fetch2ToDecodeForwardDelay: n("fetch2ToDecodeForwardDelay"),
+        fetch2CycleInput: cpu.bool("fetch2CycleInput"),
+        decodeInputBufferSize: n("decodeInputBufferSize"),
+        decodeToExecuteForwardDelay: n("decodeToExecuteForwardDelay"),
+        decodeInputWidth: n("decodeInputWidth"),
+        decodeCycleInput: cpu.bool("decodeCycleInput"),
+        executeInputWidth: n("executeInputWidth"),
+        executeCycleInput: cpu.bool("executeCycleInput"),
+        executeIssueLimit: n("executeIssueLimit"),
+        executeMemoryIssueLimit: n("executeMemoryIssueLimit"),
+        executeCommitLimit: n("executeCommitLimit"),
+        executeMemoryCommitLimit: n("executeMemoryCommitLimit"),
+        executeInputBufferSize: n("executeInputBufferSize"),
+        executeMemoryWidth: n("executeMemoryWidth"),
+        executeMaxAccessesInMemory: n("executeMaxAccessesInMemory"),
+        executeLSQMaxStoreBufferStoresPerCycle: n("executeLSQMaxStoreBufferStoresPerCycle"),
+        executeLSQRequestsQueueSize: n("executeLSQRequestsQueueSize"),
+        executeLSQTransfersQueueSize: n("executeLSQTransfersQueueSize"),
+        executeLSQStoreBufferSize: n("executeLSQStoreBufferSize"),
+        executeBranchDelay: n("executeBranchDelay"),
+        executeAllowEarlyMemoryIssue: cpu.bool("executeAllowEarlyMemoryIssue"),
+        executeFuncUnits: cpu.a_ref("executeFuncUnits").map(|p| p.refs("funcUnits")).unwrap_or_default().into_iter().map(unit).collect(),
+        misaligned,
+    }
+}
+
+fn unit(fu: Obj) -> FuConfig {
+    FuConfig {
+        opClasses: classes(fu),
+        opLat: fu.u32("opLat", ANY),
+        issueLat: fu.u32("issueLat", ANY),
+        cantForwardFromFUIndices: fu.ints("cantForwardFromFUIndices", 0..=31).into_iter().map(|i| i as u32).collect(),
+        timings: fu.refs("timings").into_iter().map(timing).collect(),
+    }
+}
+
+fn timing(t: Obj) -> FuTiming {
+    let by_bits = "micro-ops have no machine-code bits; select by opClasses";
+    t.only("mask", &Value::from(0), by_bits);
+    t.only("match", &Value::from(0), by_bits);
+    t.only("extraCommitLatExpr", &Value::Null, "there are no timing expressions; use extraCommitLat");
+    FuTiming {
+        opClasses: classes(t),
+        srcRegsRelativeLats: t.ints("srcRegsRelativeLats", 0..=255).into_iter().map(|i| i as u32).collect(),
+        extraCommitLat: t.u32("extraCommitLat", 0..=255),
+        extraAssumedLat: t.u32("extraAssumedLat", 0..=255),
+        suppress: t.bool("suppress"),
+    }
+}
+
+/// The operation classes that `opClasses` (a `MinorOpClassSet`) lists.
+fn classes(o: Obj) -> Vec<OpClass> {
+    let Some(set) = o.opt_ref("opClasses") else { return Vec::new() };
+    let names: Vec<&str> = OpClass::ALL.iter().map(|c| c.name()).collect();
+    set.refs("opClasses").into_iter().map(|c| OpClass::ALL[c.choice_or("opClass", 0, &names)]).collect()
+}
+
+/// How misaligned accesses are handled (`MisalignedAccess.policy`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MisalignedPolicy {
+    /// gem5's rule: the ranges in `mmu.pma_checker.misaligned` are done in hardware, others trap.
+    Pma,
+    Hardware,
+    Trap,
+    Emulate,
+}
+
+pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
+    let Some(m) = cpu.opt_ref("misaligned") else { return (MisalignedPolicy::Pma, MisalignedCosts::default()) };
+    let known = [MisalignedPolicy::Pma, MisalignedPolicy::Hardware, MisalignedPolicy::Trap, MisalignedPolicy::Emulate];
+    let policy = known[m.choice_or("policy", 0, &["pma", "hardware", "trap", "emulate"])];
+    let n = |name| m.u32_or(name, 0, 0..=u32::MAX);
+    let costs = MisalignedCosts {
+        granule: n("granule"),
+        granule_cross_load: n("granule_cross_load"),
+        granule_cross_store: n("granule_cross_store"),
+        line_cross_load: n("line_cross_load"),
+        line_cross_store: n("line_cross_store"),
+        page_cross_load: n("page_cross_load"),
+        page_cross_store: n("page_cross_store"),
+        split_slots: n("split_slots"),
+        emulate: policy == MisalignedPolicy::Emulate,
+        emulate_cycles: n("emulate_cycles"),
+        emulate_cycles_per_byte: n("emulate_cycles_per_byte"),
+    };
+    (policy, costs)
+}
+
+/// A core with what it is built from.
+#[derive(Clone, Debug)]
+pub enum CoreConfig {
+    Atomic(SimpleSettings),
+    Timing(SimpleSettings),
+    Minor(Box<MinorConfig>, Option<BranchPredictorParams>),
+}
+
+/// Placeholder shape of the simple cores' settings until they stand.
+#[derive(Clone, Debug)]
+pub struct SimpleSettings {
+    pub misaligned: MisalignedCosts,
+    pub predictor: Option<BranchPredictorParams>,
+}

@@ -1,0 +1,206 @@
+//! From a machine description (`docs/description.md`) to what the parts of the engine are built from.
+//!
+//! Everything wrong is collected and reported together, each with the path of the object or parameter. What gem5 has and
+//! this engine does not model is refused where it would change a result, and ignored where it would not.
+
+mod branch;
+mod cores;
+mod graph;
+mod memory;
+mod reader;
+mod suggest;
+
+use breakeven_base::units::Clock;
+use breakeven_base::ConfigError;
+use breakeven_memory::config::AddrRange;
+use breakeven_memory::MemorySystemConfig;
+use serde_json::json;
+
+pub use cores::{CoreConfig, MisalignedPolicy, SimpleSettings};
+
+use crate::platform::{PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
+use graph::Graph;
+use reader::{Obj, Reader};
+
+const CORES: &[&str] = &["RiscvAtomicSimpleCPU", "RiscvTimingSimpleCPU", "RiscvMinorCPU"];
+const WORKLOADS: &[&str] = &["RiscvBareMetal", "StubWorkload"];
+
+/// A machine that can be built.
+#[derive(Clone, Debug)]
+pub struct MachineConfig {
+    /// Path of the core.
+    pub cpu: String,
+    pub clock: Clock,
+    pub core: CoreConfig,
+    pub isa: IsaSettings,
+    pub memory: MemorySystemConfig,
+    pub platform: PlatformConfig,
+    /// gem5's `exit_on_work_items`: workbegin and workend stop the run.
+    pub exit_on_work_items: bool,
+    /// gem5's `max_insts_any_thread`; 0: none.
+    pub max_insts: u64,
+}
+
+/// Where misaligned accesses may go and how many PMP entries there are.
+#[derive(Clone, Debug)]
+pub struct IsaSettings {
+    pub policy: MisalignedPolicy,
+    pub misaligned: Vec<AddrRange>,
+    pub pmp_entries: u32,
+}
+
+impl MachineConfig {
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// Everything in it that cannot be built.
+    pub fn parse(text: &str) -> Result<MachineConfig, Vec<ConfigError>> {
+        let reader = Reader::new(Graph::parse(text)?);
+        let config = machine(&reader);
+        let errors = reader.errors();
+        match config {
+            Some(c) if errors.is_empty() => c.check().map(|()| c),
+            _ => Err(errors),
+        }
+    }
+
+    /// The bounds that the parts themselves know.
+    fn check(&self) -> Result<(), Vec<ConfigError>> {
+        let CoreConfig::Minor(minor, _) = &self.core else { return Ok(()) };
+        minor.check(self.memory.line_bytes)
+    }
+}
+
+/// The one object of a class; notes it when there is none or more than one.
+fn the_only<'r>(reader: &'r Reader, class: &'static str, what: &str) -> Option<Obj<'r>> {
+    let all: Vec<_> = reader.all(class).collect();
+    match all.as_slice() {
+        [one] => Some(*one),
+        [] => {
+            reader.error("description", format!("contains no {what}; a machine has exactly one"));
+            None
+        }
+        [_, second, ..] => {
+            second.error(format!("is a second {what}; this engine runs exactly one"));
+            None
+        }
+    }
+}
+
+fn machine(reader: &Reader) -> Option<MachineConfig> {
+    let system = the_only(reader, "System", "System");
+    let cpu = the_only(reader, "BaseCPU", "core (BaseCPU)");
+    for root in reader.all("Root") {
+        root.only("full_system", &json!(true), "bare-metal guests; there is no syscall emulation");
+    }
+    let (system, cpu) = (system?, cpu?);
+    let cpu_ok = cpu.expect_class("core", CORES);
+    branch::common(cpu);
+    workload(system);
+    let modes = ["timing", "atomic"];
+    let mode = modes[system.choice_or("mem_mode", 0, &modes)];
+    let wanted = if cpu.class() == "RiscvAtomicSimpleCPU" { "atomic" } else { "timing" };
+    if cpu_ok && mode != wanted {
+        system.param_error("mem_mode", format!("is \"{mode}\"; a {} needs \"{wanted}\"", cpu.class()));
+    }
+    let memory = memory::memory_system(reader, system, cpu);
+    let (policy, costs) = cores::misaligned(cpu);
+    let predictor = branch::predictor(cpu);
+    let core = match cpu.class() {
+        "RiscvAtomicSimpleCPU" => CoreConfig::Atomic(SimpleSettings { misaligned: costs, predictor }),
+        "RiscvTimingSimpleCPU" => CoreConfig::Timing(SimpleSettings { misaligned: costs, predictor }),
+        "RiscvMinorCPU" => CoreConfig::Minor(Box::new(cores::minor(cpu, costs)), predictor),
+        _ => return None,
+    };
+    let isa = isa(cpu, policy);
+    let platform = platform(reader, system, cpu)?;
+    Some(MachineConfig {
+        cpu: cpu.path().to_owned(),
+        clock: Clock::new(cpu.clock_period()),
+        core,
+        isa,
+        memory: memory?,
+        platform,
+        exit_on_work_items: system.bool_or("exit_on_work_items", false),
+        max_insts: cpu.int_or("max_insts_any_thread", 0, 0..=u64::MAX),
+    })
+}
+
+fn workload(system: Obj) {
+    let Some(w) = system.opt_ref("workload").filter(|w| w.expect_class("workload", WORKLOADS)) else { return };
+    w.only("bare_metal", &json!(true), "guests are bare-metal");
+    w.only("auto_reset_vect", &json!(true), "execution starts at the ELF's entry point");
+    w.only("semihosting", &serde_json::Value::Null, "guests use HTIF or pseudo-ops");
+}
+
+fn isa(cpu: Obj, policy: MisalignedPolicy) -> IsaSettings {
+    for isa in cpu.refs("isa") {
+        isa.expect_class("instruction set", &["RiscvISA"]);
+        isa.only("riscv_type", &json!("RV64"), "harts are 64-bit");
+        isa.only("privilege_mode_set", &json!("MSU"), "harts have M, S and U modes");
+    }
+    let mmu = cpu.opt_ref("mmu");
+    let checker = mmu.and_then(|m| m.opt_ref("pma_checker")).filter(|p| p.expect_class("PMA checker", &["PMAChecker"]));
+    let pmp = mmu.and_then(|m| m.opt_ref("pmp"));
+    IsaSettings {
+        policy,
+        misaligned: checker.map(|p| p.ranges("misaligned")).unwrap_or_default(),
+        pmp_entries: pmp.map_or(16, |p| p.u32_or("pmp_entries", 16, 0..=64)),
+    }
+}
+
+/// RAM is what the memories hold: one contiguous range.
+fn ram(reader: &Reader, system: Obj) -> Option<AddrRange> {
+    let mut ranges: Vec<AddrRange> = reader.all("AbstractMemory").flat_map(|m| m.ranges("range")).collect();
+    ranges.sort_by_key(|r| r.start);
+    let (first, last) = (ranges.first()?, ranges.last()?);
+    let whole = AddrRange { start: first.start, end: last.end };
+    if let Some(w) = ranges.windows(2).find(|w| w[0].end != w[1].start) {
+        system.error(format!(
+            "its memories {:#x}..{:#x} and {:#x}..{:#x} must follow each other without a gap or an overlap",
+            w[0].start, w[0].end, w[1].start, w[1].end
+        ));
+        return None;
+    }
+    Some(whole)
+}
+
+fn platform(reader: &Reader, system: Obj, cpu: Obj) -> Option<PlatformConfig> {
+    let Some(memory) = ram(reader, system) else {
+        system.error("has no memory (a MemCtrl with a DRAM interface, or a SimpleMemory) with a range");
+        return None;
+    };
+    // A host cannot map more lazily than this, and guests link at 2 GiB.
+    const LARGEST: u64 = 64 << 30;
+    let size = memory.end - memory.start;
+    if size > LARGEST || (memory.start | memory.end) & 4095 != 0 {
+        system.error(format!(
+            "its memory {:#x}..{:#x} must start and end at multiples of 4096 and hold at most {} GiB",
+            memory.start,
+            memory.end,
+            LARGEST >> 30
+        ));
+        return None;
+    }
+    for asked in system.ranges("mem_ranges") {
+        if asked.start < memory.start || asked.end > memory.end {
+            system.param_error("mem_ranges", format!("{:#x}..{:#x} is not covered by a memory", asked.start, asked.end));
+        }
+    }
+    let clint = reader.all("Clint").next();
+    let clint_base = clint.map_or(CLINT_BASE, |c| c.int_or("pio_addr", CLINT_BASE, 0..=u64::MAX - (1 << 20)));
+    let config = PlatformConfig {
+        memory,
+        uncacheable: cpu.opt_ref("mmu").and_then(|m| m.opt_ref("pma_checker")).map(|p| p.ranges("uncacheable")).unwrap_or_default(),
+        clint_base,
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range by the check
+        time_hz: reader
+            .all("RiscvRTC")
+            .next()
+            .map_or(DEFAULT_TIME_HZ, |r| r.float_or("frequency", DEFAULT_TIME_HZ as f64, 1.0..=1e12) as u64),
+    };
+    if let Some((name, base)) = config.device_inside_ram() {
+        system.error(format!("its memory {:#x}..{:#x} covers the {name} at {base:#x}; start it at 0x80000000", memory.start, memory.end));
+    }
+    Some(config)
+}

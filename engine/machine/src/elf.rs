@@ -1,0 +1,205 @@
+//! Loading a bare-metal ELF: 64-bit little-endian RISC-V, fixed addresses, segments at their physical addresses as gem5
+//! loads them. The file is the user's and may lie in every field; each lie gets one sentence.
+
+use breakeven_base::PhysMem;
+use object::elf::{EM_RISCV, ET_DYN, ET_EXEC, PT_DYNAMIC, PT_INTERP, PT_LOAD};
+use object::read::elf::{FileHeader, ProgramHeader, Sym};
+use object::LittleEndian as LE;
+
+use crate::EngineError;
+
+type Header = object::elf::FileHeader64<LE>;
+
+/// A part of the file that goes into memory.
+#[derive(Clone, Copy, Debug)]
+struct Segment<'a> {
+    paddr: u64,
+    vaddr: u64,
+    bytes: &'a [u8],
+    memory_size: u64,
+}
+
+/// A parsed ELF: nothing is in memory yet.
+#[derive(Debug)]
+pub struct Elf<'a> {
+    pub entry: u64,
+    segments: Vec<Segment<'a>>,
+    symbols: Vec<(&'a [u8], u64)>,
+}
+
+/// A routine that the guest registered in its `.routines` section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Routine {
+    pub name: String,
+    pub kind: RoutineKind,
+    /// Bit 0: needs Zbb; bit 1: issues misaligned accesses.
+    pub flags: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoutineKind {
+    Copy,
+    Checksum,
+    UserCopy,
+}
+
+impl RoutineKind {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            RoutineKind::Copy => "copy",
+            RoutineKind::Checksum => "checksum",
+            RoutineKind::UserCopy => "user-copy",
+        }
+    }
+}
+
+/// Size of one entry of the `.routines` section, and of the name in it.
+const ROUTINE_BYTES: u64 = 64;
+const ROUTINE_NAME: usize = 40;
+
+fn bad(what: impl Into<String>) -> EngineError {
+    EngineError::Elf(what.into())
+}
+
+impl<'a> Elf<'a> {
+    /// Checks the headers and collects segments and symbols.
+    ///
+    /// # Errors
+    /// Anything that is not a whole, static RV64 executable.
+    pub fn parse(file: &'a [u8]) -> Result<Elf<'a>, EngineError> {
+        check_ident(file)?;
+        let damaged = |e: object::read::Error| bad(format!("the file is truncated or damaged: {e}"));
+        let header = Header::parse(file).map_err(damaged)?;
+        if header.e_machine.get(LE) != EM_RISCV {
+            return Err(bad(format!("machine {} is not RISC-V (243); build the guest for riscv64", header.e_machine.get(LE))));
+        }
+        match header.e_type.get(LE) {
+            ET_EXEC => {}
+            ET_DYN => return Err(bad("it is position-independent (ET_DYN), but there is no loader to relocate it; link it with -static -no-pie")),
+            other => return Err(bad(format!("type {other} is not an executable (2); link it"))),
+        }
+        let mut segments = Vec::new();
+        for (i, p) in header.program_headers(LE, file).map_err(damaged)?.iter().enumerate() {
+            match p.p_type.get(LE) {
+                PT_INTERP | PT_DYNAMIC => return Err(bad("it needs a dynamic loader; link it with -static")),
+                PT_LOAD => segments.extend(segment(p, i, file)?),
+                _ => {}
+            }
+        }
+        if segments.is_empty() {
+            return Err(bad("no segment is to be loaded (PT_LOAD)"));
+        }
+        check_overlaps(&segments)?;
+        let sections = header.sections(LE, file).map_err(damaged)?;
+        let table = sections.symbols(LE, file, object::elf::SHT_SYMTAB).map_err(damaged)?;
+        let symbols = table
+            .iter()
+            .filter(|s| s.st_shndx.get(LE) != object::elf::SHN_UNDEF)
+            .filter_map(|s| s.name(LE, table.strings()).ok().map(|n| (n, s.st_value.get(LE))))
+            .filter(|(name, _)| !name.is_empty())
+            .collect();
+        Ok(Elf { entry: header.e_entry.get(LE), segments, symbols })
+    }
+
+    /// The address of a symbol.
+    #[must_use]
+    pub fn symbol(&self, name: &str) -> Option<u64> {
+        self.symbols.iter().find(|(n, _)| *n == name.as_bytes()).map(|(_, v)| *v)
+    }
+
+    /// Copies the segments into zeroed RAM.
+    ///
+    /// # Errors
+    /// Segments or an entry point outside RAM.
+    pub fn load(&self, ram: &mut PhysMem) -> Result<(), EngineError> {
+        let (start, end) = (ram.start(), ram.start() + ram.len());
+        for s in &self.segments {
+            let room = ram.contains(s.paddr, s.memory_size);
+            let Some(to) = ram.slice_mut(s.paddr, s.bytes.len() as u64).filter(|_| room) else {
+                return Err(bad(format!(
+                    "the segment at {:#x} of {:#x} bytes lies outside the memory {start:#x}..{end:#x}; link it elsewhere or enlarge system.mem_ranges",
+                    s.paddr, s.memory_size
+                )));
+            };
+            to.copy_from_slice(s.bytes);
+        }
+        if !ram.contains(self.entry, 2) || self.entry & 1 != 0 {
+            return Err(bad(format!("the entry point {:#x} is not an instruction address in the memory {start:#x}..{end:#x}", self.entry)));
+        }
+        Ok(())
+    }
+
+    /// The routines between `__routines_start` and `__routines_end`.
+    ///
+    /// # Errors
+    /// An ELF without that table, or with a damaged one.
+    pub fn routines(&self) -> Result<Vec<Routine>, EngineError> {
+        let (Some(start), Some(end)) = (self.symbol("__routines_start"), self.symbol("__routines_end")) else {
+            return Err(bad("it has no routines (symbols __routines_start and __routines_end); is it a breakeven guest, and not stripped?"));
+        };
+        let table = end.checked_sub(start).filter(|n| n % ROUTINE_BYTES == 0).and_then(|n| self.file_bytes(start, n));
+        let table = table.ok_or_else(|| bad(format!("its routine table {start:#x}..{end:#x} is not a part of the file in whole entries of 64 bytes")))?;
+        table.chunks_exact(ROUTINE_BYTES as usize).map(routine).collect()
+    }
+
+    fn file_bytes(&self, vaddr: u64, len: u64) -> Option<&'a [u8]> {
+        self.segments.iter().find_map(|s| {
+            let from = usize::try_from(vaddr.checked_sub(s.vaddr)?).ok()?;
+            s.bytes.get(from..)?.get(..usize::try_from(len).ok()?)
+        })
+    }
+}
+
+/// The fields that decide which header follows.
+fn check_ident(file: &[u8]) -> Result<(), EngineError> {
+    match file {
+        [0x7f, b'E', b'L', b'F', class, data, ..] => match (class, data) {
+            (2, 1) => Ok(()),
+            (1, _) => Err(bad("it is 32-bit; build the guest for riscv64")),
+            (_, 2) => Err(bad("it is big-endian; RISC-V guests are little-endian")),
+            _ => Err(bad(format!("class {class} and byte order {data} are not ELF's"))),
+        },
+        _ => Err(bad("this is not an ELF file (no \\x7fELF at its start)")),
+    }
+}
+
+fn segment<'a>(p: &object::elf::ProgramHeader64<LE>, i: usize, file: &'a [u8]) -> Result<Option<Segment<'a>>, EngineError> {
+    let (paddr, memory_size, file_size) = (p.p_paddr.get(LE), p.p_memsz.get(LE), p.p_filesz.get(LE));
+    if memory_size == 0 && file_size == 0 {
+        return Ok(None);
+    }
+    if file_size > memory_size {
+        return Err(bad(format!("segment {i} has more bytes in the file ({file_size:#x}) than in memory ({memory_size:#x})")));
+    }
+    if paddr.checked_add(memory_size).is_none() {
+        return Err(bad(format!("segment {i} at {paddr:#x} of {memory_size:#x} bytes wraps around the address space")));
+    }
+    let bytes = p.data(LE, file).map_err(|()| {
+        bad(format!("segment {i} (offset {:#x}, {file_size:#x} bytes) reaches beyond the end of the file; it is truncated", p.p_offset.get(LE)))
+    })?;
+    Ok(Some(Segment { paddr, vaddr: p.p_vaddr.get(LE), bytes, memory_size }))
+}
+
+fn check_overlaps(segments: &[Segment]) -> Result<(), EngineError> {
+    let mut sorted: Vec<_> = segments.iter().collect();
+    sorted.sort_by_key(|s| s.paddr);
+    match sorted.windows(2).find(|w| w[0].paddr + w[0].memory_size > w[1].paddr) {
+        Some(w) => Err(bad(format!("the segments at {:#x} and {:#x} overlap", w[0].paddr, w[1].paddr))),
+        None => Ok(()),
+    }
+}
+
+fn routine(entry: &[u8]) -> Result<Routine, EngineError> {
+    let word = |at: usize| entry[at..at + 4].iter().rev().fold(0u32, |w, b| w << 8 | u32::from(*b));
+    let raw = entry[..ROUTINE_NAME].split(|b| *b == 0).next().unwrap_or_default();
+    let name = std::str::from_utf8(raw).ok().filter(|n| !n.is_empty() && n.chars().all(|c| c.is_ascii_graphic()));
+    let name = name.ok_or_else(|| bad("a routine's name is empty or not printable ASCII"))?.to_owned();
+    let kind = match word(ROUTINE_NAME) {
+        0 => RoutineKind::Copy,
+        1 => RoutineKind::Checksum,
+        2 => RoutineKind::UserCopy,
+        k => return Err(bad(format!("routine {name} has kind {k}; known: 0 copy, 1 checksum, 2 user copy"))),
+    };
+    Ok(Routine { name, kind, flags: word(ROUTINE_NAME + 4) })
+}

@@ -1,0 +1,220 @@
+//! The world around the hart: RAM, CLINT, UART, HTIF, uncacheable regions, pseudo-ops.
+//!
+//! The memory map is Spike's and `HiFive`'s: CLINT at 0x200_0000 (time at 10 MHz unless the description's RTC says
+//! otherwise), a polled 16550 UART at 0x1000_0000 that is always ready to send and never receives, RAM where
+//! `system.mem_ranges` puts it. Nothing else answers. HTIF exists when the ELF has the symbols.
+
+mod clint;
+mod htif;
+mod pseudo;
+
+use std::sync::Arc;
+
+use breakeven_base::{Bus, BusError, ConfigError, MemImage, Now, PhysMem, PseudoOutcome, SysEffect, Tick};
+use breakeven_memory::config::AddrRange;
+
+pub use clint::{Clint, CLINT_BASE, CLINT_SIZE, DEFAULT_TIME_HZ};
+pub use htif::Htif;
+pub use pseudo::{Outputs, OUTPUT_LIMIT};
+
+const UART_BASE: u64 = 0x1000_0000;
+const UART_SIZE: u64 = 8;
+const UART_LINE_STATUS: u64 = 5;
+/// Transmitter empty, holding register empty.
+const UART_READY: u64 = 0x60;
+
+/// What the guest printed; what goes beyond the limit is dropped.
+#[derive(Clone, Debug, Default)]
+pub struct Console {
+    pub bytes: Vec<u8>,
+}
+
+impl Console {
+    const LIMIT: usize = 16 << 20;
+    pub fn put(&mut self, bytes: &[u8]) {
+        let room = Self::LIMIT - self.bytes.len().min(Self::LIMIT);
+        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
+    }
+}
+
+/// What a description says about the world around the core.
+#[derive(Clone, Debug)]
+pub struct PlatformConfig {
+    /// RAM; one range.
+    pub memory: AddrRange,
+    pub uncacheable: Vec<AddrRange>,
+    pub clint_base: u64,
+    pub time_hz: u64,
+}
+
+impl PlatformConfig {
+    /// A device whose registers lie where RAM is.
+    #[must_use]
+    pub fn device_inside_ram(&self) -> Option<(&'static str, u64)> {
+        let devices = [("CLINT", self.clint_base, CLINT_SIZE), ("UART", UART_BASE, UART_SIZE)];
+        devices.into_iter().find(|(_, base, size)| self.memory.start < base + size && *base < self.memory.end).map(|(n, b, _)| (n, b))
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct Platform {
+    ram: PhysMem,
+    devices: Devices,
+    uncacheable: Vec<AddrRange>,
+    clint_base: u64,
+    pub readfile: Arc<[u8]>,
+    pub init_param: u64,
+    pub outputs: Outputs,
+    /// Stop before the next `readfile`: the sweep's snapshot.
+    pub pause_at_readfile: bool,
+    /// Delay and period, in nanoseconds, of the effect that a pseudo-op has just had.
+    pub delay: (u64, u64),
+    /// What the guest asked for in vain.
+    pub complaint: Option<String>,
+}
+
+/// The devices' state: what a snapshot keeps beside RAM.
+#[derive(Clone, Debug)]
+pub struct Devices {
+    clint: Clint,
+    htif: Option<Htif>,
+    pub console: Console,
+}
+
+impl Platform {
+    /// RAM and devices at reset.
+    ///
+    /// # Errors
+    /// When the host refuses the memory.
+    pub fn new(config: &PlatformConfig) -> Result<Platform, ConfigError> {
+        let ram = PhysMem::new(config.memory.start, config.memory.end - config.memory.start)?;
+        let devices = Devices { clint: Clint::new(config.time_hz), htif: None, console: Console::default() };
+        Ok(Platform::over(ram, devices, config))
+    }
+
+    /// A copy of a frozen platform.
+    ///
+    /// # Errors
+    /// When the host refuses the memory.
+    pub fn from_image(image: &MemImage, devices: &Devices, config: &PlatformConfig) -> Result<Platform, ConfigError> {
+        let mut ram = image.open()?;
+        if let Some(h) = devices.htif {
+            ram.watch(h.tohost);
+        }
+        Ok(Platform::over(ram, devices.clone(), config))
+    }
+
+    fn over(ram: PhysMem, devices: Devices, config: &PlatformConfig) -> Platform {
+        Platform {
+            ram,
+            devices,
+            uncacheable: config.uncacheable.clone(),
+            clint_base: config.clint_base,
+            readfile: Arc::new([]),
+            init_param: 0,
+            outputs: Outputs::default(),
+            pause_at_readfile: false,
+            delay: (0, 0),
+            complaint: None,
+        }
+    }
+
+    /// Puts RAM and devices back to the image that RAM was opened from.
+    pub fn restore(&mut self, devices: &Devices) {
+        self.ram.reset_to_image();
+        self.devices.clone_from(devices);
+        self.outputs.files.clear();
+        (self.delay, self.complaint) = ((0, 0), None);
+    }
+
+    pub fn set_htif(&mut self, htif: Htif) {
+        self.ram.watch(htif.tohost);
+        self.devices.htif = Some(htif);
+    }
+    #[must_use]
+    pub fn devices(&self) -> &Devices {
+        &self.devices
+    }
+
+    fn unanswered(paddr: u64, size: u16) -> BusError {
+        BusError { paddr, size }
+    }
+}
+
+/// The offset in a device that answers the whole access.
+fn within(base: u64, len: u64, paddr: u64, size: u16) -> Option<u64> {
+    paddr.checked_sub(base).filter(|o| o.saturating_add(u64::from(size)) <= len)
+}
+
+impl Bus for Platform {
+    #[inline]
+    fn ram(&self) -> &PhysMem {
+        &self.ram
+    }
+    #[inline]
+    fn ram_mut(&mut self) -> &mut PhysMem {
+        &mut self.ram
+    }
+
+    fn device_read(&mut self, paddr: u64, size: u16, now: Tick) -> Result<u64, BusError> {
+        if let Some(offset) = within(self.clint_base, CLINT_SIZE, paddr, size) {
+            return Ok(self.devices.clint.read(offset, size, now));
+        }
+        match within(UART_BASE, UART_SIZE, paddr, size) {
+            Some(UART_LINE_STATUS) => Ok(UART_READY),
+            Some(_) => Ok(0),
+            None => Err(Self::unanswered(paddr, size)),
+        }
+    }
+
+    fn device_write(&mut self, paddr: u64, size: u16, value: u64, now: Tick) -> Result<SysEffect, BusError> {
+        if let Some(htif) = self.devices.htif.filter(|_| self.ram.watched(paddr)) {
+            // The line may hold other things than tohost.
+            let touches = paddr < htif.tohost + 8 && htif.tohost < paddr + u64::from(size);
+            return Ok(if touches { htif.poll(&mut self.ram, &mut self.devices.console) } else { SysEffect::None });
+        }
+        if let Some(offset) = within(self.clint_base, CLINT_SIZE, paddr, size) {
+            self.devices.clint.write(offset, size, value, now);
+            return Ok(SysEffect::None);
+        }
+        match within(UART_BASE, UART_SIZE, paddr, size) {
+            Some(0) => {
+                self.devices.console.put(&[value as u8]);
+                Ok(SysEffect::None)
+            }
+            Some(_) => Ok(SysEffect::None),
+            None => Err(Self::unanswered(paddr, size)),
+        }
+    }
+
+    fn is_device(&self, paddr: u64) -> bool {
+        within(self.clint_base, CLINT_SIZE, paddr, 1).or(within(UART_BASE, UART_SIZE, paddr, 1)).is_some()
+    }
+
+    #[inline]
+    fn is_uncacheable(&self, paddr: u64) -> bool {
+        self.uncacheable.iter().any(|r| r.contains(paddr))
+    }
+
+    #[inline]
+    fn irq_deadline(&self) -> Tick {
+        self.devices.clint.deadline()
+    }
+    fn irq_lines(&self, now: Tick) -> u64 {
+        self.devices.clint.lines(now)
+    }
+    fn timer(&self, now: Tick) -> u64 {
+        self.devices.clint.time(now)
+    }
+
+    fn pseudo_op(
+        &mut self,
+        func: u8,
+        args: [u64; 6],
+        now: Now,
+        translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
+    ) -> PseudoOutcome {
+        self.run_pseudo_op(func, args, now, translate)
+    }
+}
