@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use breakeven_base::{Clock, Tick};
 use breakeven_memory::config::{
-    AddrMapping, AddrRange, CacheConfig, DramConfig, L2TlbConfig, Link, MemCtrlConfig, MemoryConfig, PagePolicy, Replacement, Route,
+    AddrMapping, AddrRange, CacheConfig, Clusivity, DramConfig, L2TlbConfig, Link, MemCtrlConfig, MemoryConfig, PagePolicy, Replacement, Route,
     SchedPolicy, SimpleMemoryConfig, TlbConfig, XBarConfig,
 };
 use breakeven_memory::MemorySystemConfig;
@@ -202,7 +202,6 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
     ] {
         o.only(name, &Value::Null, why);
     }
-    o.only("clusivity", &json!("mostly_incl"), "lower caches keep what upper ones hold");
     if let Some(tags) = o.opt_ref("tags") {
         if tags.expect_class("tag store", &["BaseSetAssoc"]) {
             if let Some(p) = tags.opt_ref("indexing_policy") {
@@ -225,6 +224,8 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
         write_buffers: o.u32("write_buffers", 1..=4096),
         writeback_clean: o.bool("writeback_clean"),
         replacement: replacement(o),
+        clusivity: choice(o, "clusivity", [("mostly_incl", Clusivity::MostlyIncl), ("mostly_excl", Clusivity::MostlyExcl)]),
+        is_read_only: o.bool_or("is_read_only", false),
         bandwidth: o.u32_or("bandwidth", 0, 0..=1 << 20),
         write_allocate: o.bool_or("write_allocate", true),
         mem_side,

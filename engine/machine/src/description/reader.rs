@@ -163,7 +163,7 @@ impl<'a> Obj<'a> {
         let Some(v) = self.value(name) else { return default };
         let at = v.as_str().and_then(|s| known.iter().position(|k| *k == s));
         at.unwrap_or_else(|| {
-            let near = v.as_str().map_or_else(|| format!("; known: {}", known.join(", ")), |s| suggest(s, known));
+            let near = suggest(v.as_str().unwrap_or_default(), known);
             self.param_error(name, format!("is {}, which this engine does not model{near}", show(v)));
             default
         })

@@ -16,13 +16,16 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// "; did you mean X?" when one of `known` is near to `name`, else "; known: X, Y".
+/// "; did you mean X?" when one of `known` is near to `name`, and what is known when that is not a long list.
 pub(super) fn suggest(name: &str, known: &[&str]) -> String {
     let limit = (name.chars().count() / 3).max(2);
     let near = known.iter().map(|k| (distance(name, k), *k)).min().filter(|(d, _)| *d <= limit);
+    let short = known.len() <= 16;
     match near {
-        Some((_, k)) => format!("; did you mean {k}? (known: {})", known.join(", ")),
-        None => format!("; known: {}", known.join(", ")),
+        Some((_, k)) if short => format!("; did you mean {k}? (known: {})", known.join(", ")),
+        Some((_, k)) => format!("; did you mean {k}?"),
+        None if short => format!("; known: {}", known.join(", ")),
+        None => String::new(),
     }
 }
 
