@@ -4,6 +4,7 @@
 pub mod bpred;
 pub mod minor;
 pub mod misaligned;
+pub mod simple;
 
 use breakeven_base::{Bus, FrontEnd, SysEffect};
 use breakeven_memory::MemorySystem;

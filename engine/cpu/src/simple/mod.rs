@@ -1,0 +1,101 @@
+//! gem5's simple cores: no pipeline, one instruction at a time.
+//!
+//! [`AtomicSimple`]: every instruction takes one cycle (`width` of them with `width`), memory takes none.
+//! [`TimingSimple`]: an instruction is fetched through the instruction cache, then its memory accesses go through the
+//! data cache one after another; nothing overlaps, everything else takes no time.
+//!
+//! Fact source: gem5 24.0 `src/cpu/simple/{base,atomic,timing}.cc`.
+
+mod atomic;
+mod counts;
+#[cfg(test)]
+mod tests;
+mod timing;
+
+pub use atomic::AtomicSimple;
+pub use timing::TimingSimple;
+
+use breakeven_base::units::Clock;
+use breakeven_base::{ConfigError, Step, SysEffect, UopFlags};
+use breakeven_memory::MemorySystem;
+
+use crate::bpred::BranchPredictorParams;
+use crate::misaligned::MisalignedCosts;
+
+/// gem5 `BaseSimpleCPU` and what its two kinds add.
+#[derive(Clone, Debug)]
+pub struct SimpleConfig {
+    /// The object's path (`system.cpu`): where its statistics go.
+    pub path: String,
+    pub clock: Clock,
+    /// gem5 `BaseAtomicSimpleCPU.width`: instructions a cycle.
+    pub width: u32,
+    /// Only counted (gem5 `branchPred`): a simple core never waits for a branch.
+    pub branch_pred: Option<BranchPredictorParams>,
+    /// Acts on [`TimingSimple`] alone: an atomic core knows no memory latency.
+    pub misaligned: MisalignedCosts,
+    /// Bytes that one instruction fetch brings, a power of two: the decoder's word (gem5: 4 on RISC-V, 8 on x86). An
+    /// instruction that lies in two words takes two fetches.
+    pub fetch_bytes: u32,
+}
+
+impl Default for SimpleConfig {
+    fn default() -> Self {
+        SimpleConfig {
+            path: "system.cpu".to_owned(),
+            clock: Clock::new(500),
+            width: 1,
+            branch_pred: None,
+            misaligned: MisalignedCosts::default(),
+            fetch_bytes: 4,
+        }
+    }
+}
+
+impl SimpleConfig {
+    /// All that cannot be built, one error each.
+    ///
+    /// # Errors
+    /// A parameter out of its range; the message names it and the range.
+    pub fn check(&self) -> Result<(), Vec<ConfigError>> {
+        let mut errors = Vec::new();
+        if !(1..=64).contains(&self.width) {
+            errors.push(ConfigError::new(format!("{}.width", self.path), format!("is {}; must be 1 to 64", self.width)));
+        }
+        if !self.fetch_bytes.is_power_of_two() || self.fetch_bytes > 64 {
+            errors.push(ConfigError::new(&self.path, format!("fetches of {} bytes; must be a power of two, at most 64", self.fetch_bytes)));
+        }
+        if let Err(more) = self.misaligned.check(&format!("{}.misaligned", self.path)) {
+            errors.extend(more);
+        }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
+    }
+}
+
+/// Carries out what concerns the core in a committed step's effect; what is left is the caller's.
+fn apply_effect(step: &Step, mem: &mut MemorySystem) -> Option<SysEffect> {
+    match step.effect {
+        SysEffect::None => None,
+        SysEffect::TlbFlush { vaddr } => {
+            mem.tlb_flush(vaddr);
+            None
+        }
+        SysEffect::FetchFlush => {
+            mem.fetch_flush();
+            None
+        }
+        other => Some(other),
+    }
+}
+
+/// The step carried an instruction through to its end (not a trap, nor a part of a long one).
+fn completes(step: &Step) -> bool {
+    step.len != 0
+        && step.n != 0
+        && step.uops[step.n as usize - 1].flags.any(UopFlags::LAST)
+        && !step.uops[step.n as usize - 1].flags.any(UopFlags::TRAP)
+}
