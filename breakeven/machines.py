@@ -1,0 +1,104 @@
+"""Machine presets: what there is, and a machine from a preset's name or from a file of the user's.
+
+A preset is a Python file in gem5's language that defines ``NAME``, ``DESCRIPTION``, ``ISA`` and ``machine(**options)``,
+which returns the Root of a tree. Ours lie in ``configs/machines/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from breakeven.m5.errors import near
+from breakeven.paths import find_data
+
+if TYPE_CHECKING:
+    from breakeven.m5.simobject import SimObject
+
+
+class MachineError(ValueError):
+    """A machine that is not there or is not a machine."""
+
+
+class Preset(NamedTuple):
+    name: str
+    description: str
+    isa: str
+    path: Path
+
+
+def _facts(path: Path) -> dict[str, str]:
+    """The string constants of a preset's file, read without running it."""
+    import ast
+
+    facts: dict[str, str] = {}
+    try:
+        tree = ast.parse(path.read_bytes())
+    except SyntaxError as error:
+        raise MachineError(f"{path}: line {error.lineno}: {error.msg}") from None
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            try:
+                value = ast.literal_eval(node.value)
+            except ValueError:
+                continue
+            if isinstance(value, str):
+                facts[node.targets[0].id] = value
+    return facts
+
+
+def preset_at(path: Path) -> Preset | None:
+    """The preset that the file at `path` defines; None when it defines none (a helper module)."""
+    facts = _facts(path)
+    if not {"NAME", "DESCRIPTION", "ISA"} <= facts.keys():
+        return None
+    return Preset(facts["NAME"], facts["DESCRIPTION"], facts["ISA"], path)
+
+
+def list_presets() -> list[Preset]:
+    """Every preset that comes with breakeven, by name."""
+    found = (preset_at(path) for path in sorted(find_data("configs", "machines").glob("*.py")))
+    return sorted(preset for preset in found if preset is not None)
+
+
+def find_machine(name_or_path: str) -> Path:
+    """The file of a preset, or the user's own file."""
+    if name_or_path.endswith(".py") or "/" in name_or_path:
+        path = Path(name_or_path)
+        if not path.is_file():
+            raise MachineError(f"there is no machine file {name_or_path!r}")
+        return path
+    folder = find_data("configs", "machines")
+    path = folder / f"{name_or_path}.py"
+    if name_or_path.isidentifier() and path.is_file():
+        return path
+    names = [preset.name for preset in list_presets()]
+    hint = near(name_or_path, names, all_of="there are")
+    raise MachineError(f"there is no machine {name_or_path!r}{hint}; or give the path of a .py file")
+
+
+def load_machine(name_or_path: str, overrides: Iterable[str] = (), **options: Any) -> SimObject:
+    """The Root of a machine: a preset by name or a file by path, with ``path=value`` overrides applied in order."""
+    from breakeven.m5.loader import load_module
+    from breakeven.m5.overrides import apply_override
+    from breakeven.m5.simobject import SimObject
+
+    path = find_machine(name_or_path)
+    names = load_module(path)
+    build = names.get("machine")
+    if not callable(build):
+        raise MachineError(f"{path} defines no machine(): it must define a function that returns the Root")
+    root = build(**options)
+    if not isinstance(root, SimObject):
+        raise MachineError(f"machine() in {path} returned {root!r}, not the Root of a tree")
+    for override in overrides:
+        apply_override(root, override)
+    return root
+
+
+def describe_machine(name_or_path: str, overrides: Iterable[str] = (), **options: Any) -> dict[str, Any]:
+    """The description of a machine, as the engine takes it (`breakeven.m5.canonical` makes its text)."""
+    from breakeven.m5.describe import describe
+
+    return describe(load_machine(name_or_path, overrides, **options))

@@ -1,0 +1,16 @@
+"""gem5's AtomicSimple: every instruction a cycle, memory without time; for running programs, not for measuring them."""
+
+from m5.objects import DDR3_1600_8x8, MemCtrl, RiscvAtomicSimpleCPU
+from riscv_board import RiscvBoard, board_range, root
+
+NAME = "atomic"
+DESCRIPTION = "gem5's AtomicSimple: 2 GHz, one instruction a cycle, no caches, memory without time"
+ISA = "riscv"
+
+CLOCK = "2GHz"  # gem5: reference configuration
+MEMORY = "512MB"  # gem5: reference configuration
+
+
+def machine(**options):
+    memory = MemCtrl(dram=DDR3_1600_8x8(range=board_range(MEMORY)))
+    return root(RiscvBoard(cpu=RiscvAtomicSimpleCPU(), clock=CLOCK, memory=memory, **options))
