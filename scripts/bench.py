@@ -1,0 +1,82 @@
+"""Measures what users wait for. Medians of several runs, one thread.
+
+riscv.<core>.mips   million simulated instructions a host second on the gem5 reference ELF, process start not counted
+point_ms            one warm 1448-byte point (rv-copy-user-2021 on u74) inside a sweep, milliseconds
+run_s               `breakeven run` of that point from the shell, seconds
+peak_mb             the largest resident set of those processes, 10^6 bytes
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parent.parent
+ELF = REPO / "tests/data/gem5/micro.rv64.elf"
+CORES = {"riscv.atomic": "atomic", "riscv.timing": "timing", "riscv.minor": "minor"}
+POINT = ["rv-copy-user-2021", "--machine", "u74", "--size", "1448", "--src", "3"]
+
+
+def child(*args: str) -> tuple[bytes, float, int]:
+    """Runs one process: its output, wall seconds and peak resident bytes."""
+    start = time.perf_counter()
+    process = subprocess.Popen(args, stdout=subprocess.PIPE, cwd=REPO)
+    assert process.stdout is not None
+    out = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"bench: {' '.join(args)} failed with status {process.returncode}")
+    return out, time.perf_counter() - start, usage.ru_maxrss * 1024
+
+
+def point_ms(points: int) -> float:
+    from breakeven import _engine
+    from breakeven.machines import describe_machine
+    from breakeven.paths import guest_elf
+    from breakeven.points import Point, pack
+
+    sweep = _engine.Sweep(json.dumps(describe_machine("u74")), guest_elf("riscv").read_bytes())
+    records = pack([Point(routine="rv-copy-user-2021", size=1448, src_offset=i % 8) for i in range(points)])
+    start = time.perf_counter()
+    sweep.run(records, threads=1)
+    return (time.perf_counter() - start) * 1e3 / points
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--repeat", type=int, default=5, help="runs per number (the median counts)")
+    options = parser.parse_args()
+    breakeven = str(REPO / ".venv/bin/breakeven")
+    result: dict[str, float] = {}
+    peak = 0
+    for name, machine in CORES.items():
+        speeds = []
+        for _ in range(options.repeat):
+            out, _, rss = child(breakeven, "exec", str(ELF), "--machine", machine, "--json")
+            run = json.loads(out)
+            speeds.append(run["instructions"] / run["host_seconds"] / 1e6)
+            peak = max(peak, rss)
+        result[f"{name}.mips"] = round(statistics.median(speeds), 2)
+    result["point_ms"] = round(statistics.median(point_ms(400) for _ in range(options.repeat)), 4)
+    seconds = []
+    for _ in range(2 * options.repeat):
+        _, wall, rss = child(breakeven, "run", *POINT, "--json")
+        seconds.append(wall)
+        peak = max(peak, rss)
+    result["run_s"] = round(statistics.median(seconds), 3)
+    result["peak_mb"] = round(peak / 1e6, 1)
+    if options.json:
+        print(json.dumps(result))
+    else:
+        for key, value in result.items():
+            print(f"{key:20} {value:10}")
+
+
+if __name__ == "__main__":
+    main()
