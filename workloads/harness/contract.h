@@ -1,0 +1,71 @@
+/* The binary formats of docs/workload-contract.md: what the host and the guest agree on. Little-endian, no padding. */
+#pragma once
+
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+enum {
+    POINT_NAME = 40,
+    MAX_OFFSET = 4095,
+    MAX_REPETITIONS = 1000000,
+    MAX_CALLS = 1000000,
+};
+#define MAX_SIZE (UINT64_C(1) << 24)
+
+enum { WARM, SOURCE_COLD, DESTINATION_COLD, BOTH_COLD };
+enum { LATENCY, THROUGHPUT, INTERLEAVED };
+enum { POINT_HUGE_PAGES = 1, POINT_NO_VERIFY = 2 };
+enum { KIND_COPY, KIND_CHECKSUM, KIND_USER_COPY };
+enum { ROUTINE_NEEDS_ZBB = 1, ROUTINE_MISALIGNED = 2 };
+enum { RIGHT, WRONG_OUTPUT, UNKNOWN_ROUTINE, OUT_OF_RANGE, UNEXPECTED_TRAP, WRONG_RETURN, DAMAGE };
+
+/* `detail` of status 6: this bit and a mask of what a routine damaged, or DAMAGED_SOURCE, or the offset of the first
+   damaged guard byte from the destination's start (a small number of either sign). */
+#define DAMAGED_REGISTERS (UINT64_C(1) << 62)
+#define DAMAGED_ACCESS (UINT64_C(1) << 32) /* user pages left open */
+#define DAMAGED_SOURCE (UINT64_C(1) << 61)
+
+#define NO_FAULT UINT64_MAX
+#define FAULT_DESTINATION (UINT64_C(1) << 63)
+#define FAULT_INDEX ((UINT64_C(1) << 62) - 1)
+
+/* Seeds that stand for constant contents: what catches a missing and a superfluous carry. */
+#define SEED_ONES UINT32_C(0xffffffff)
+#define SEED_ZEROS UINT32_C(0xfffffffe)
+
+struct header {
+    char magic[8];
+    u32 version, record_bytes;
+    u64 count, reserved;
+};
+
+struct point {
+    char routine[POINT_NAME];
+    u64 size;
+    u32 src_offset, dst_offset, cache_state, measure, repetitions, calls;
+    u64 size2;
+    u32 src_offset2, dst_offset2, warmup, seed;
+    u64 fault_at;
+    u32 flags;
+    u8 reserved[20];
+};
+
+struct result {
+    u32 index, status;
+    u64 cycles_min, cycles_median, cycles_total, instructions, ret, detail, overhead;
+};
+
+struct routine {
+    char name[POINT_NAME];
+    u32 kind, flags;
+    void *fn;
+    u64 reserved;
+};
+
+_Static_assert(sizeof(struct header) == 32, "header");
+_Static_assert(sizeof(struct point) == 128, "point");
+_Static_assert(sizeof(struct result) == 64, "result");
+_Static_assert(sizeof(struct routine) == 64, "routine");

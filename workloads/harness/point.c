@@ -1,0 +1,277 @@
+/* One point: buffers prepared, the routine checked, measured, checked again. */
+#include "point.h"
+
+#include "data.h"
+#include "stats.h"
+
+enum { PAGE = 4096, OVERHEAD_RUNS = 3 };
+/* A fault inside an unrolled turn may count the whole turn, 8 words, as not copied. */
+enum { OVER_REPORT = 63 };
+
+/* One of the two calls that a point is about. */
+struct work {
+    u64 src, dst, size;
+    u64 limit; /* bytes before the unmapped page; size: all of them */
+};
+
+struct plan {
+    const struct routine *routine;
+    struct work work[2];
+    struct job jobs[2];
+    int works; /* 2: interleaved */
+    u64 fault_page; /* unmapped during calls; 0: none */
+    u32 calls;
+    struct stream stream;
+    int verify;
+};
+
+static struct plan plan;
+
+static const struct routine *find_routine(const char *name) {
+    for (const struct routine *r = __routines_start; r < __routines_end; r++) {
+        unsigned i = 0;
+        while (i < POINT_NAME && r->name[i] == name[i] && name[i] != 0)
+            i++;
+        if (i == POINT_NAME || r->name[i] == name[i])
+            return r;
+    }
+    return 0;
+}
+
+static int in_range(const struct point *p) {
+    int interleaved = p->measure == INTERLEAVED;
+    if (p->measure > INTERLEAVED || p->cache_state > BOTH_COLD || p->flags > (POINT_HUGE_PAGES | POINT_NO_VERIFY))
+        return 0;
+    if (p->size > MAX_SIZE || p->src_offset > MAX_OFFSET || p->dst_offset > MAX_OFFSET)
+        return 0;
+    if (interleaved && (p->size2 > MAX_SIZE || p->src_offset2 > MAX_OFFSET || p->dst_offset2 > MAX_OFFSET))
+        return 0;
+    if (p->repetitions < 1 || p->repetitions > MAX_REPETITIONS || p->warmup > MAX_REPETITIONS)
+        return 0;
+    if (p->measure == LATENCY)
+        return p->calls <= 1;
+    return p->calls >= 1 && p->calls <= MAX_CALLS;
+}
+
+/* Where byte `fault_at` lies decides which page is taken away, and that how much can be copied. */
+static int place_fault(u64 fault_at) {
+    if (fault_at == NO_FAULT)
+        return 1;
+    struct work *w = &plan.work[0];
+    int destination = fault_at >> 63 != 0;
+    u64 index = fault_at & FAULT_INDEX, start = destination ? w->dst : w->src;
+    if (index > w->size || (fault_at & ~(FAULT_DESTINATION | FAULT_INDEX)))
+        return 0;
+    if (destination && plan.routine->kind == KIND_CHECKSUM)
+        return 0;
+    plan.fault_page = (start + index) & ~(u64)(PAGE - 1);
+    u64 limit = plan.fault_page > start ? plan.fault_page - start : 0;
+    if (limit < w->size)
+        w->limit = limit;
+    return limit >= w->size || plan.routine->kind == KIND_USER_COPY;
+}
+
+static int make_plan(const struct point *p) {
+    const u64 size[2] = {p->size, p->size2};
+    const u32 src[2] = {p->src_offset, p->src_offset2}, dst[2] = {p->dst_offset, p->dst_offset2};
+    plan.works = p->measure == INTERLEAVED ? 2 : 1;
+    plan.calls = p->measure == LATENCY ? 1 : p->calls;
+    plan.verify = !(p->flags & POINT_NO_VERIFY);
+    plan.stream = stream_of(p->seed, plan.routine->kind == KIND_CHECKSUM);
+    plan.fault_page = 0;
+    for (int i = 0; i < plan.works; i++) {
+        struct work *w = &plan.work[i];
+        w->src = arch_buffer(i ? SOURCE2 : SOURCE) + src[i];
+        w->dst = arch_buffer(i ? DESTINATION2 : DESTINATION) + dst[i];
+        w->size = w->limit = size[i];
+        plan.jobs[i] = plan.routine->kind == KIND_CHECKSUM
+                           ? (struct job){plan.routine->fn, {w->src, w->size, 0}}
+                           : (struct job){plan.routine->fn, {w->dst, w->src, w->size}};
+    }
+    return place_fault(p->fault_at);
+}
+
+static int has_destination(void) { return plan.routine->kind != KIND_CHECKSUM; }
+
+static void prepare(const struct point *p) {
+    u32 flags = plan.routine->kind == KIND_USER_COPY ? MAP_USER : 0;
+    if (p->flags & POINT_HUGE_PAGES && !plan.fault_page)
+        flags |= MAP_HUGE;
+    arch_unmap_all();
+    for (int i = 0; i < plan.works; i++) {
+        struct work *w = &plan.work[i];
+        arch_map(i ? SOURCE2 : SOURCE, w->src, w->src + w->size + BAND, flags);
+        if (has_destination())
+            arch_map(i ? DESTINATION2 : DESTINATION, w->dst - BAND - 8, w->dst + w->size + BAND + 8, flags);
+    }
+    arch_tlb_flush();
+    for (int i = 0; i < plan.works; i++) {
+        stream_write(&plan.stream, plan.work[i].src, plan.work[i].size);
+        if (has_destination())
+            pattern_fill(plan.work[i].dst, plan.work[i].size);
+    }
+}
+
+/* What a routine finds when it starts: user pages closed to it, the page that is to fault gone. */
+static void enter(void) {
+    if (plan.fault_page)
+        arch_set_present(plan.fault_page, 0);
+    arch_user_access(0);
+}
+
+/* Not 0: the routine left user pages open. */
+static int leave(void) {
+    int left_open = arch_user_access(1);
+    if (plan.fault_page)
+        arch_set_present(plan.fault_page, 1);
+    return left_open;
+}
+
+static int fail(struct result *r, u32 status, u64 detail) {
+    r->status = status;
+    r->detail = detail;
+    return 0;
+}
+
+/* After a fault: what the routine says it copied is there, and beyond it nothing but bytes it may have copied. */
+static int check_rest(const struct work *w, u64 copied, struct result *r) {
+    const u8 *dst = (const u8 *)(uintptr_t)w->dst;
+    for (u64 j = copied; j < w->size; j++) {
+        int may_be_copied = j < w->limit && dst[j] == stream_byte(&plan.stream, w->src % 8 + j);
+        if (dst[j] != PATTERN_BYTE && !may_be_copied)
+            return fail(r, WRONG_OUTPUT, j);
+    }
+    return 1;
+}
+
+static int check_work(const struct work *w, u64 ret, struct result *r) {
+    u64 copied = w->size;
+    if (plan.routine->kind == KIND_CHECKSUM) {
+        u64 expected = stream_checksum(&plan.stream, w->src % 8, w->size);
+        return checksum_fold((u32)ret) == expected ? 1 : fail(r, WRONG_RETURN, expected);
+    }
+    if (plan.routine->kind == KIND_USER_COPY) {
+        u64 least = w->size - w->limit, most = least ? least + OVER_REPORT : 0;
+        if (ret < least || ret > most || ret > w->size)
+            return fail(r, WRONG_RETURN, least);
+        copied = w->size - ret;
+    }
+    u64 wrong = stream_compare(&plan.stream, w->src % 8, w->dst, copied);
+    if (wrong < copied)
+        return fail(r, WRONG_OUTPUT, wrong);
+    if (!check_rest(w, copied, r))
+        return 0;
+    int64_t damaged = pattern_damage(w->dst, w->size);
+    return damaged ? fail(r, DAMAGE, (u64)damaged) : 1;
+}
+
+static int check(const u64 ret[2], struct result *r) {
+    if (!plan.verify)
+        return 1;
+    for (int i = 0; i < plan.works; i++)
+        if (!check_work(&plan.work[i], ret[i], r))
+            return 0;
+    return 1;
+}
+
+static int sources_intact(struct result *r) {
+    for (int i = 0; plan.verify && i < plan.works; i++)
+        if (!stream_intact(&plan.stream, plan.work[i].src, plan.work[i].size))
+            return fail(r, DAMAGE, DAMAGED_SOURCE);
+    return 1;
+}
+
+static int first_calls(u64 ret[2], struct result *r) {
+    for (int i = 0; i < plan.works; i++) {
+        enter();
+        u64 damage = arch_checked_call(&plan.jobs[i], &ret[i]);
+        if (leave())
+            damage |= DAMAGED_ACCESS;
+        if (damage)
+            return fail(r, DAMAGE, DAMAGED_REGISTERS | damage);
+    }
+    return check(ret, r);
+}
+
+static void chill(u32 cache_state) {
+    for (int i = 0; i < plan.works; i++) {
+        if (cache_state & SOURCE_COLD)
+            arch_flush(plan.work[i].src, plan.work[i].size);
+        if (cache_state & DESTINATION_COLD && has_destination())
+            arch_flush(plan.work[i].dst, plan.work[i].size);
+    }
+}
+
+/* The same calls of a routine that does nothing: the cheapest of a few, the first of which warms the code up. */
+static void measure_overhead(struct sample *best) {
+    const struct job empty[2] = {{(void *)arch_empty, {0}}, {(void *)arch_empty, {0}}};
+    struct sample s;
+    best->cycles = UINT64_MAX;
+    for (int i = 0; i <= OVERHEAD_RUNS; i++) {
+        arch_measure(empty, plan.calls, &s, plan.works == 2);
+        if (i > 0 && s.cycles < best->cycles)
+            *best = s;
+    }
+}
+
+static u64 less(u64 a, u64 b) { return a > b ? a - b : 0; }
+
+static int measure(const struct point *p, u64 ret[2], struct result *r) {
+    struct sample s = {0}, overhead;
+    struct stats stats;
+    u64 damage = 0;
+    measure_overhead(&overhead);
+    r->overhead = overhead.cycles;
+    for (u32 i = 0; i < p->warmup; i++) {
+        enter();
+        damage |= arch_measure(plan.jobs, (u64)plan.works, &s, plan.works == 2);
+        leave();
+    }
+    stats_start(&stats, p->repetitions);
+    for (u32 i = 0; i < p->repetitions; i++) {
+        chill(p->cache_state);
+        enter();
+        damage |= arch_measure(plan.jobs, plan.calls, &s, plan.works == 2);
+        leave();
+        stats_add(&stats, less(s.cycles, overhead.cycles), less(s.instructions, overhead.instructions));
+    }
+    if (damage)
+        return fail(r, DAMAGE, DAMAGED_REGISTERS | damage);
+    r->cycles_min = stats.min;
+    r->cycles_total = stats.total;
+    stats_median(&stats, &r->cycles_median, &r->instructions);
+    ret[0] = s.ret[0];
+    if (plan.calls > 1)
+        ret[1] = s.ret[1];
+    return 1;
+}
+
+static void report_return(u64 ret, struct result *r) {
+    if (plan.routine->kind == KIND_CHECKSUM)
+        r->ret = checksum_fold((u32)ret);
+    else if (plan.routine->kind == KIND_USER_COPY)
+        r->ret = ret;
+}
+
+void point_run(const struct point *p, struct result *r) {
+    static u64 ret[2];
+    plan.routine = find_routine(p->routine);
+    if (!plan.routine) {
+        r->status = UNKNOWN_ROUTINE;
+        return;
+    }
+    if (!in_range(p) || !make_plan(p)) {
+        r->status = OUT_OF_RANGE;
+        return;
+    }
+    if (arch_recover()) {
+        leave();
+        fail(r, UNEXPECTED_TRAP, arch_trap_cause());
+        return;
+    }
+    prepare(p);
+    if (first_calls(ret, r) && measure(p, ret, r) && check(ret, r))
+        sources_intact(r);
+    arch_disarm();
+    report_return(ret[0], r);
+}

@@ -1,0 +1,57 @@
+/* For routines, in C or assembly: registration, and what assembly routines share. */
+#pragma once
+
+#define KIND_COPY 0      /* void f(void *dst, const void *src, size_t n) */
+#define KIND_CHECKSUM 1  /* uint32_t f(const void *buffer, size_t n): any partial sum, not complemented */
+#define KIND_USER_COPY 2 /* size_t f(void *dst, const void *src, size_t n): bytes not copied */
+#define NEEDS_ZBB 1      /* flags */
+#define MISALIGNED 2     /* may issue misaligned accesses */
+
+#ifdef __ASSEMBLER__
+
+#define W 8                /* bytes of a machine word */
+#define SSTATUS_SUM 0x40000 /* supervisor access to user pages */
+
+/* A routine's entry, registered under `name`. Every entry starts a cache line, so that its neighbours do not matter. */
+.macro ROUTINE symbol:req, name:req, kind:req, flags=0
+    .pushsection .routines, "a"
+    .balign 8
+0:  .ascii "\name"
+    .zero 40 - (. - 0b)
+    .word \kind, \flags
+    .quad \symbol, 0
+    .popsection
+    .text
+    .balign 64
+    .globl \symbol
+    .type \symbol, @function
+\symbol:
+.endm
+
+.macro END symbol:req
+    .size \symbol, . - \symbol
+.endm
+
+/* One instruction that may meet an unmapped page: execution then goes on at `fixup`. */
+.macro MAY_FAULT fixup:req, insn:vararg
+0:  \insn
+    .pushsection __ex_table, "a"
+    .balign 4
+    .word 0b - ., \fixup - .
+    .popsection
+.endm
+
+#else
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROUTINE(symbol, routine_name, routine_kind, routine_flags)                                                     \
+    __attribute__((section(".routines"), used, aligned(8))) static const struct {                                     \
+        char name[40];                                                                                                 \
+        uint32_t kind, flags;                                                                                          \
+        void *fn;                                                                                                      \
+        uint64_t reserved;                                                                                             \
+    } registration_of_##symbol = {routine_name, routine_kind, routine_flags, (void *)symbol, 0}
+
+#endif
