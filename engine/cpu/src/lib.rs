@@ -5,6 +5,8 @@ pub mod bpred;
 pub mod minor;
 pub mod misaligned;
 pub mod simple;
+#[cfg(test)]
+pub(crate) mod testing;
 
 use breakeven_base::{Bus, FrontEnd, SysEffect};
 use breakeven_memory::MemorySystem;

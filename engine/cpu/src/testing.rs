@@ -1,0 +1,305 @@
+//! A scripted front end and a small outside world for the cores' tests: a program is a list of instructions that the
+//! test writes down as the pipeline sees them, and the outcome of each branch is scripted too.
+
+use std::sync::Arc;
+
+use breakeven_base::{
+    BranchInfo, BranchKind, Bus, BusError, FetchXlat, FrontEnd, MemKind, MemRef, Now, OpClass, PhysMem, PseudoOutcome, Reg, Step,
+    StepResult, SysEffect, Tick, Uop, UopFlags, WalkPath,
+};
+
+pub const BASE: u64 = 0x8000_0000;
+
+/// RAM, one interrupt that rises at `irq_at`, nothing else.
+#[derive(Debug)]
+pub struct MockBus {
+    ram: PhysMem,
+    pub irq_at: Tick,
+}
+
+impl MockBus {
+    pub fn new() -> Self {
+        MockBus { ram: PhysMem::new(BASE, 1 << 20).expect("maps"), irq_at: Tick::MAX }
+    }
+}
+
+impl Bus for MockBus {
+    fn ram(&self) -> &PhysMem {
+        &self.ram
+    }
+    fn ram_mut(&mut self) -> &mut PhysMem {
+        &mut self.ram
+    }
+    fn device_read(&mut self, paddr: u64, size: u16, _now: Tick) -> Result<u64, BusError> {
+        Err(BusError { paddr, size })
+    }
+    fn device_write(&mut self, paddr: u64, size: u16, _value: u64, _now: Tick) -> Result<SysEffect, BusError> {
+        Err(BusError { paddr, size })
+    }
+    fn is_device(&self, _paddr: u64) -> bool {
+        false
+    }
+    fn is_uncacheable(&self, _paddr: u64) -> bool {
+        false
+    }
+    fn irq_deadline(&self) -> Tick {
+        self.irq_at
+    }
+    fn irq_lines(&self, now: Tick) -> u64 {
+        u64::from(now >= self.irq_at) << 7
+    }
+    fn timer(&self, now: Tick) -> u64 {
+        now.0
+    }
+    fn pseudo_op(
+        &mut self,
+        _func: u8,
+        _args: [u64; 6],
+        _now: Now,
+        _translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
+    ) -> PseudoOutcome {
+        PseudoOutcome::Unknown
+    }
+}
+
+/// One instruction of a script.
+#[derive(Clone, Debug)]
+pub struct Inst {
+    pub len: u8,
+    pub uops: Vec<(Uop, MemRef)>,
+    pub branch: BranchKind,
+    /// Index of the instruction that the branch goes to.
+    pub target: usize,
+    /// Outcome per execution on the right path; the last one repeats.
+    pub taken: Vec<bool>,
+    pub effect: SysEffect,
+    /// Its result depends on the time.
+    pub timed: bool,
+    /// The bus pauses before it, once.
+    pub pause: bool,
+}
+
+impl Inst {
+    pub fn op(class: OpClass, dst: u8, src: &[u8]) -> Inst {
+        let mut uop = Uop { class, dst: [Reg(dst), Reg::NONE], ..Uop::default() };
+        for (slot, s) in uop.src.iter_mut().zip(src) {
+            *slot = Reg(*s);
+        }
+        Inst {
+            len: 4,
+            uops: vec![(uop, MemRef::default())],
+            branch: BranchKind::None,
+            target: 0,
+            taken: vec![],
+            effect: SysEffect::None,
+            timed: false,
+            pause: false,
+        }
+    }
+    pub fn nop() -> Inst {
+        Inst::op(OpClass::IntAlu, 0, &[])
+    }
+    /// Two bytes long.
+    pub fn short(mut self) -> Inst {
+        self.len = 2;
+        self
+    }
+    pub fn flags(mut self, flags: u32) -> Inst {
+        for (uop, _) in &mut self.uops {
+            uop.flags.0 |= flags;
+        }
+        self
+    }
+    fn memory(mut self, kind: MemKind, vaddr: u64, size: u16) -> Inst {
+        let to_page = 4096 - (vaddr & 4095);
+        let m = MemRef { vaddr, paddr: vaddr, paddr2: vaddr + to_page, size, page_shift: 0, kind, uncacheable: false, valid: true };
+        self.uops[0].1 = m;
+        self
+    }
+    pub fn load(dst: u8, base: u8, vaddr: u64, size: u16) -> Inst {
+        Inst::op(OpClass::MemRead, dst, &[base]).flags(UopFlags::LOAD).memory(MemKind::Load, vaddr, size)
+    }
+    pub fn store(value: u8, base: u8, vaddr: u64, size: u16) -> Inst {
+        Inst::op(OpClass::MemWrite, 0, &[base, value]).flags(UopFlags::STORE).memory(MemKind::Store, vaddr, size)
+    }
+    pub fn branch(kind: BranchKind, target: usize, taken: &[bool]) -> Inst {
+        let mut inst = Inst::nop().flags(UopFlags::BRANCH);
+        (inst.branch, inst.target, inst.taken) = (kind, target, taken.to_vec());
+        inst
+    }
+    pub fn effect(effect: SysEffect) -> Inst {
+        let mut inst = Inst::op(OpClass::IprAccess, 0, &[]).flags(UopFlags::EFFECT | UopFlags::SERIALIZE_AFTER);
+        inst.effect = effect;
+        inst.timed = true;
+        inst
+    }
+    /// Translated through a page of 2^`shift` bytes.
+    pub fn paged(mut self, shift: u8) -> Inst {
+        for (_, m) in &mut self.uops {
+            m.page_shift = shift;
+        }
+        self
+    }
+}
+
+/// A scripted front end. Wrong paths follow the script with every conditional branch not taken.
+#[derive(Clone, Debug)]
+pub struct MockFe {
+    program: Arc<Vec<Inst>>,
+    pcs: Arc<Vec<u64>>,
+    pc: u64,
+    visits: Vec<usize>,
+    forks: Vec<u64>,
+    paused: bool,
+    pub executed: u64,
+    /// Cycle seen by each timed instruction.
+    pub times: Vec<u64>,
+    /// log2 of the page instructions lie in; 0: translation off.
+    pub fetch_page: u8,
+    /// An interrupt is taken when its line is up.
+    pub interruptible: bool,
+}
+
+impl MockFe {
+    /// The first instruction lies at `start`.
+    pub fn at(start: u64, program: Vec<Inst>) -> MockFe {
+        let mut pcs = Vec::with_capacity(program.len());
+        let mut pc = start;
+        for inst in &program {
+            pcs.push(pc);
+            pc += u64::from(inst.len);
+        }
+        MockFe {
+            visits: vec![0; program.len()],
+            program: Arc::new(program),
+            pcs: Arc::new(pcs),
+            pc: start,
+            forks: vec![],
+            paused: false,
+            executed: 0,
+            times: vec![],
+            fetch_page: 0,
+            interruptible: false,
+        }
+    }
+    pub fn new(program: Vec<Inst>) -> MockFe {
+        MockFe::at(BASE, program)
+    }
+    pub fn pc_of(&self, index: usize) -> u64 {
+        self.pcs[index]
+    }
+
+    fn index(&self) -> Option<usize> {
+        self.pcs.binary_search(&self.pc).ok()
+    }
+
+    fn outcome(&mut self, i: usize) -> bool {
+        let inst = &self.program[i];
+        if inst.branch != BranchKind::Cond {
+            return inst.branch != BranchKind::None;
+        }
+        if !self.forks.is_empty() {
+            return false;
+        }
+        let n = self.visits[i];
+        self.visits[i] += 1;
+        inst.taken.get(n).or(inst.taken.last()).copied().unwrap_or(false)
+    }
+}
+
+impl FrontEnd for MockFe {
+    fn pc(&self) -> u64 {
+        self.pc
+    }
+
+    fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
+        let speculative = !self.forks.is_empty();
+        if self.interruptible && !speculative && bus.irq_lines(now.tick) != 0 {
+            *out = Step { pc: self.pc, n: 1, next_pc: self.pc, ..Step::default() };
+            out.uops[0].flags = UopFlags(UopFlags::FIRST | UopFlags::LAST | UopFlags::TRAP);
+            self.interruptible = false;
+            self.times.push(now.cycle);
+            return StepResult::Done;
+        }
+        let Some(i) = self.index() else { return StepResult::Blocked };
+        let program = Arc::clone(&self.program);
+        let inst = &program[i];
+        if inst.pause && !self.paused {
+            self.paused = true;
+            return StepResult::Paused;
+        }
+        if inst.timed {
+            if speculative {
+                return StepResult::Blocked;
+            }
+            if !now.drained {
+                return StepResult::NeedsDrain;
+            }
+            self.times.push(now.cycle);
+        }
+        let taken = self.outcome(i);
+        let target = self.pcs[inst.target];
+        let next_pc = if taken { target } else { self.pc + u64::from(inst.len) };
+        *out = Step {
+            pc: self.pc,
+            len: inst.len,
+            n: inst.uops.len() as u8,
+            next_pc,
+            branch: BranchInfo { kind: inst.branch, taken, target },
+            effect: inst.effect,
+            ..Step::default()
+        };
+        for (n, (uop, mem)) in inst.uops.iter().enumerate() {
+            (out.uops[n], out.mem[n]) = (*uop, *mem);
+        }
+        out.uops[0].flags.0 |= UopFlags::FIRST;
+        out.uops[inst.uops.len() - 1].flags.0 |= UopFlags::LAST;
+        self.pc = next_pc;
+        self.executed += u64::from(!speculative);
+        StepResult::Done
+    }
+
+    fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
+        let mut out = Step::default();
+        for n in 0..max {
+            let quiet = self.index().is_some_and(|i| {
+                let inst = &self.program[i];
+                !inst.timed && !(inst.pause && !self.paused)
+            });
+            if !quiet || (self.interruptible && bus.irq_lines(now.tick) != 0) {
+                return n;
+            }
+            self.step(bus, now, &mut out);
+        }
+        max
+    }
+
+    fn fork(&mut self, wrong_pc: u64) -> u32 {
+        self.forks.push(self.pc);
+        self.pc = wrong_pc;
+        self.forks.len() as u32 - 1
+    }
+
+    fn rollback(&mut self, depth: u32) {
+        self.pc = self.forks[depth as usize];
+        self.forks.truncate(depth as usize);
+    }
+
+    fn depth(&self) -> u32 {
+        self.forks.len() as u32
+    }
+
+    fn fetch_translate<B: Bus>(&mut self, _bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
+        Some(FetchXlat { paddr: vaddr, page_shift: self.fetch_page })
+    }
+
+    fn walk_path<B: Bus>(&self, _bus: &B, _vaddr: u64) -> WalkPath {
+        WalkPath { n: 1, ptes: [BASE + 0x8_0000, 0, 0, 0, 0] }
+    }
+
+    fn asid(&self) -> u16 {
+        0
+    }
+
+    const INST_SHIFT: u32 = 1;
+}
