@@ -15,6 +15,8 @@ pub enum Unit {
     CPI,
     BytePerSecond,
     TickPerCount,
+    TickPerSecond,
+    CountPerSecond,
 }
 
 impl Unit {
@@ -31,6 +33,8 @@ impl Unit {
             Unit::CPI => "(Cycle/Count)",
             Unit::BytePerSecond => "(Byte/Second)",
             Unit::TickPerCount => "(Tick/Count)",
+            Unit::TickPerSecond => "(Tick/Second)",
+            Unit::CountPerSecond => "(Count/Second)",
         }
     }
 }
