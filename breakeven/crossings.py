@@ -1,0 +1,219 @@
+"""Where the lead changes: break-even points of curves, found instead of read off a plot.
+
+Copy and checksum routines are sawtooths along size (tails by the byte, blocks of 64), so "B beats A from N bytes on" is
+seldom a single point. Three answers are given, each defined on the measured sizes alone:
+
+- `intervals`: who is fastest where, and by how much; zones where the lead flips with the sawtooth are one zone, with shares.
+- `break_even`: of a pair, where the challenger is first ahead and from where on it stays ahead.
+- `threshold`: the one size a dispatcher would compare with so that it loses least time against always choosing right.
+
+Along a swept parameter curves are smooth: `crossings_along` interpolates between the neighbours of a change of sign.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+#: times closer than this are a tie
+TIE = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Neighbouring sizes with the same fastest routine (or the same tie, or flipping leads)."""
+
+    first: int
+    last: int
+    points: int
+    #: one name: the leader; several: a tie, or the leaders that alternate
+    leaders: tuple[str, ...]
+    #: how much faster than the next routine, as a ratio of times (1.0 in a tie): median and best
+    gain: float
+    best_gain: float
+    #: of an alternating zone: the share of sizes each leader wins
+    shares: tuple[float, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """``lead``, ``tie`` or ``alternating``."""
+        if self.shares:
+            return "alternating"
+        return "lead" if len(self.leaders) == 1 else "tie"
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEven:
+    """Where `challenger` overtakes `incumbent`; None: never at a measured size."""
+
+    incumbent: str
+    challenger: str
+    #: smallest size at which the challenger is ahead
+    first: int | None
+    #: smallest size from which it is ahead at every larger measured size
+    stays: int | None
+    #: the dispatcher's choice and the time lost with it against always choosing right (0.01: one per cent)
+    threshold: int | None
+    loss: float
+
+
+def _median(values: Sequence[float]) -> float:
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+def _checked(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> None:
+    if len(curves) < 2:
+        raise ValueError("a lead needs at least two curves")
+    if any(b <= a for a, b in zip(sizes, sizes[1:], strict=False)):
+        raise ValueError("sizes must ascend")
+    for name, curve in curves.items():
+        if len(curve) != len(sizes):
+            raise ValueError(f"curve {name} has {len(curve)} values for {len(sizes)} sizes")
+
+
+def _leaders(values: Mapping[str, float], tie: float) -> tuple[tuple[str, ...], float]:
+    """Who is within `tie` of the best, and how much the best of the others is behind (ratio)."""
+    best = min(values.values())
+    limit = best * (1 + tie)
+    ahead = tuple(name for name, value in values.items() if value <= limit)
+    behind = [value for value in values.values() if value > limit]
+    if len(ahead) > 1 or not behind:
+        return ahead, 1.0
+    return ahead, min(behind) / best if best > 0 else math.inf
+
+
+def intervals(
+    sizes: Sequence[int], curves: Mapping[str, Sequence[float]], tie: float = TIE, period: int = 64
+) -> list[Interval]:
+    """The fastest routine by stretches of size. `curves`: routine -> time at each size.
+
+    A tie between two stretches of one leader belongs to that leader. Three or more neighbouring stretches none of which
+    is longer than `period` bytes are a sawtooth: one alternating zone.
+    """
+    _checked(sizes, curves)
+    runs: list[tuple[tuple[str, ...], list[int], list[float]]] = []
+    for i in range(len(sizes)):
+        ahead, gain = _leaders({name: curve[i] for name, curve in curves.items()}, tie)
+        if runs and runs[-1][0] == ahead:
+            runs[-1][1].append(i)
+            runs[-1][2].append(gain)
+        else:
+            runs.append((ahead, [i], [gain]))
+    return _zones(sizes, _absorb_ties(runs), period)
+
+
+def _absorb_ties(runs: list[tuple[tuple[str, ...], list[int], list[float]]]) -> list:
+    merged: list[tuple[tuple[str, ...], list[int], list[float]]] = []
+    for ahead, where, gains in runs:
+        between_same = (
+            len(merged) >= 2 and len(merged[-1][0]) > 1 and merged[-2][0] == ahead and ahead[0] in merged[-1][0]
+        )
+        if len(ahead) == 1 and between_same:
+            _, tied, ones = merged.pop()
+            merged[-1][1].extend(tied + where)
+            merged[-1][2].extend(ones + gains)
+        else:
+            merged.append((ahead, list(where), list(gains)))
+    return merged
+
+
+def _zones(sizes: Sequence[int], runs: list, period: int) -> list[Interval]:
+    result: list[Interval] = []
+    at = 0
+    while at < len(runs):
+        end = at
+        while end < len(runs) and sizes[runs[end][1][-1]] - sizes[runs[end][1][0]] < period:
+            end += 1
+        group = runs[at:end]
+        if len(group) >= 3 and len({ahead for ahead, _, _ in group if len(ahead) == 1}) >= 2:
+            result.append(_alternating(sizes, group))
+            at = end
+            continue
+        for ahead, where, gains in runs[at : max(end, at + 1)]:
+            result.append(
+                Interval(sizes[where[0]], sizes[where[-1]], len(where), ahead, _median(gains), max(gains))
+            )
+        at = max(end, at + 1)
+    return result
+
+
+def _alternating(sizes: Sequence[int], group: list) -> Interval:
+    wins: dict[str, int] = {}
+    gains: list[float] = []
+    points = 0
+    for ahead, where, run_gains in group:
+        points += len(where)
+        gains += run_gains
+        for name in ahead if len(ahead) == 1 else ():
+            wins[name] = wins.get(name, 0) + len(where)
+    order = sorted(wins, key=lambda name: (-wins[name], name))
+    return Interval(
+        sizes[group[0][1][0]],
+        sizes[group[-1][1][-1]],
+        points,
+        tuple(order),
+        _median(gains),
+        max(gains),
+        tuple(wins[name] / points for name in order),
+    )
+
+
+def break_even(
+    sizes: Sequence[int],
+    incumbent: tuple[str, Sequence[float]],
+    challenger: tuple[str, Sequence[float]],
+    tie: float = TIE,
+) -> BreakEven:
+    """Where `challenger` (name, times) overtakes `incumbent` along size."""
+    (old_name, old), (new_name, new) = incumbent, challenger
+    _checked(sizes, {"incumbent": old, "challenger": new})
+    ahead = [b * (1 + tie) < a for a, b in zip(old, new, strict=True)]
+    first = next((size for size, wins in zip(sizes, ahead, strict=True) if wins), None)
+    stays = None
+    for i in range(len(sizes) - 1, -1, -1):
+        # A tie late in the curve does not end the lead; falling behind does.
+        if new[i] > old[i] * (1 + tie):
+            break
+        if ahead[i]:
+            stays = sizes[i]
+    cut, loss = threshold(sizes, old, new)
+    return BreakEven(old_name, new_name, first, stays, cut, loss)
+
+
+def threshold(sizes: Sequence[int], below: Sequence[float], above: Sequence[float]) -> tuple[int | None, float]:
+    """The size from which a dispatcher should take `above`, and the loss of that rule against always choosing right.
+
+    Losses are relative times averaged over the measured sizes (each counts the same). None: never take `above`.
+    """
+    best = [max(min(a, b), 1e-9) for a, b in zip(below, above, strict=True)]
+    loss_below = [a / m - 1 for a, m in zip(below, best, strict=True)]
+    loss_above = [b / m - 1 for b, m in zip(above, best, strict=True)]
+    running = sum(loss_above)
+    cheapest, cut = running, 0
+    for i in range(len(sizes)):
+        running += loss_below[i] - loss_above[i]
+        if running < cheapest - 1e-12:
+            cheapest, cut = running, i + 1
+    return (sizes[cut] if cut < len(sizes) else None), max(cheapest, 0.0) / len(sizes)
+
+
+def crossings_along(x: Sequence[float], a: Sequence[float], b: Sequence[float]) -> list[float]:
+    """The values of x at which curves `a` and `b` cross, linearly interpolated; touching is not crossing."""
+    difference = [p - q for p, q in zip(a, b, strict=True)]
+    found: list[float] = []
+    last = None
+    for i, value in enumerate(difference):
+        if value == 0:
+            continue
+        if last is not None and (value > 0) != (difference[last] > 0):
+            if i - last == 1:
+                span = difference[i] - difference[last]
+                found.append(x[last] - difference[last] * (x[i] - x[last]) / span)
+            else:
+                # Equal in between: the middle of the stretch of equality.
+                found.append((x[last + 1] + x[i - 1]) / 2)
+        last = i
+    return found

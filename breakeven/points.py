@@ -1,0 +1,260 @@
+"""Points and results as the guests read and write them (docs/workload-contract.md).
+
+The layouts stand once, as field tables; both `struct` (one point: no import of numpy on the path of ``breakeven run``)
+and numpy structured dtypes (whole sweeps) are derived from them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from breakeven.errors import UserError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MAGIC = b"BEPOINTS"
+VERSION = 1
+ROUTINE_BYTES = 40
+MAX_SIZE = 1 << 24
+MAX_OFFSET = 4095
+MAX_COUNT = 1_000_000
+#: `fault_at` of a point without a fault
+NO_FAULT = (1 << 64) - 1
+#: bit of `fault_at`: the unmapped page lies on the destination side
+FAULT_IN_DESTINATION = 1 << 63
+
+CACHE_STATES = ("warm", "src-cold", "dst-cold", "cold")
+MEASURES = ("latency", "throughput", "interleaved")
+FLAG_HUGE_PAGES = 1
+FLAG_SKIP_VERIFICATION = 2
+#: `status` of a result, by number
+STATUSES = (
+    "right",
+    "wrong output",
+    "unknown routine",
+    "point out of range",
+    "unexpected trap",
+    "wrong return value",
+    "guard band or callee-saved register damaged",
+)
+
+# (field, struct code, numpy code); both little-endian without padding
+_POINT_LAYOUT = (
+    ("routine", "40s", "S40"),
+    ("size", "Q", "u8"),
+    ("src_offset", "I", "u4"),
+    ("dst_offset", "I", "u4"),
+    ("cache_state", "I", "u4"),
+    ("measure", "I", "u4"),
+    ("repetitions", "I", "u4"),
+    ("calls", "I", "u4"),
+    ("size2", "Q", "u8"),
+    ("src_offset2", "I", "u4"),
+    ("dst_offset2", "I", "u4"),
+    ("warmup", "I", "u4"),
+    ("seed", "I", "u4"),
+    ("fault_at", "Q", "u8"),
+    ("flags", "I", "u4"),
+    ("reserved", "20s", "V20"),
+)
+_RESULT_LAYOUT = (
+    ("index", "I", "u4"),
+    ("status", "I", "u4"),
+    ("cycles_min", "Q", "u8"),
+    ("cycles_median", "Q", "u8"),
+    ("cycles_total", "Q", "u8"),
+    ("instructions", "Q", "u8"),
+    ("ret", "Q", "u8"),
+    ("detail", "Q", "u8"),
+    ("overhead", "Q", "u8"),
+)
+_POINT = struct.Struct("<" + "".join(code for _, code, _ in _POINT_LAYOUT))
+_RESULT = struct.Struct("<" + "".join(code for _, code, _ in _RESULT_LAYOUT))
+_HEADER = struct.Struct("<8sIIQQ")
+POINT_BYTES = _POINT.size
+RESULT_BYTES = _RESULT.size
+
+
+def point_dtype() -> np.dtype:
+    """One point record as a numpy structured dtype."""
+    import numpy as np
+
+    return np.dtype([(name, code if code[0] in "SV" else f"<{code}") for name, _, code in _POINT_LAYOUT])
+
+
+def result_dtype() -> np.dtype:
+    """One result record as a numpy structured dtype."""
+    import numpy as np
+
+    return np.dtype([(name, f"<{code}") for name, _, code in _RESULT_LAYOUT])
+
+
+class PointError(UserError, ValueError):
+    """A field of a point is out of its range."""
+
+
+# field -> (least, most)
+_RANGES: dict[str, tuple[int, int]] = {
+    "size": (0, MAX_SIZE),
+    "src_offset": (0, MAX_OFFSET),
+    "dst_offset": (0, MAX_OFFSET),
+    "cache_state": (0, len(CACHE_STATES) - 1),
+    "measure": (0, len(MEASURES) - 1),
+    "repetitions": (1, MAX_COUNT),
+    "calls": (1, MAX_COUNT),
+    "size2": (0, MAX_SIZE),
+    "src_offset2": (0, MAX_OFFSET),
+    "dst_offset2": (0, MAX_OFFSET),
+    "warmup": (0, MAX_COUNT),
+    "seed": (0, (1 << 32) - 1),
+    "flags": (0, FLAG_HUGE_PAGES | FLAG_SKIP_VERIFICATION),
+}
+
+
+def check_range(field: str, value: int) -> None:
+    """Raises `PointError` when `value` is outside the range of the point field `field`."""
+    least, most = _RANGES[field]
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise PointError(f"{field} {value!r} is out of range: {least} to {most}")
+
+
+def check_routine_name(name: str) -> bytes:
+    """The name as the guests store it; raises `PointError` when it cannot be one."""
+    encoded = name.encode()
+    if not encoded or len(encoded) >= ROUTINE_BYTES or b"\0" in encoded:
+        raise PointError(f"routine {name!r} cannot be a name: 1 to {ROUTINE_BYTES - 1} bytes without a NUL")
+    return encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One measurement: a routine, where it copies, and under which conditions. Numbers as in the points file."""
+
+    routine: str
+    size: int
+    src_offset: int = 0
+    dst_offset: int = 0
+    cache_state: int = 0
+    measure: int = 0
+    repetitions: int = 3
+    calls: int = 1
+    size2: int = 0
+    src_offset2: int = 0
+    dst_offset2: int = 0
+    warmup: int = 1
+    seed: int = 1
+    fault_at: int = NO_FAULT
+    flags: int = 0
+
+    def validate(self) -> None:
+        """Raises `PointError`, one sentence that names the field and its range."""
+        check_routine_name(self.routine)
+        for field in _RANGES:
+            check_range(field, getattr(self, field))
+        if self.measure == 0 and self.calls != 1:
+            raise PointError(f"calls {self.calls} is out of range: 1 for the latency measure")
+        if self.fault_at != NO_FAULT:
+            index = self.fault_at & ~FAULT_IN_DESTINATION
+            if not 0 <= self.fault_at < 1 << 64 or index >= self.size:
+                raise PointError(f"fault_at {index} is out of range: 0 to size - 1 ({self.size - 1})")
+
+    def pack(self) -> bytes:
+        """The record of this point, validated."""
+        self.validate()
+        values = [getattr(self, field) for field in _POINT_FIELDS]
+        return _POINT.pack(values[0].encode(), *values[1:], b"")
+
+
+_POINT_FIELDS = tuple(field.name for field in fields(Point))
+assert _POINT_FIELDS == tuple(name for name, _, _ in _POINT_LAYOUT[:-1])
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the guest reports about one point."""
+
+    index: int
+    status: int
+    cycles_min: int
+    cycles_median: int
+    cycles_total: int
+    instructions: int
+    ret: int
+    detail: int
+    overhead: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether the output was right."""
+        return self.status == 0
+
+    @property
+    def problem(self) -> str:
+        """What went wrong, in words; empty when the output was right."""
+        return describe_status(self.status, self.detail)
+
+
+def describe_status(status: int, detail: int) -> str:
+    """A result's status and detail in words; empty for status 0."""
+    if status == 0:
+        return ""
+    words = STATUSES[status] if status < len(STATUSES) else f"unknown status {status}"
+    extra = {1: f" (first wrong byte: {detail})", 4: f" (cause {detail})", 5: f" (expected {detail})"}
+    return words + extra.get(status, "")
+
+
+def pack(points: Iterable[Point]) -> bytes:
+    """The records of `points`, as `Sweep.run` of the engine takes them."""
+    return b"".join(point.pack() for point in points)
+
+
+def points_file(records: bytes) -> bytes:
+    """A whole points file, as a guest reads it, around packed records."""
+    if len(records) % POINT_BYTES:
+        raise ValueError(f"{len(records)} bytes are no whole number of {POINT_BYTES}-byte records")
+    return _HEADER.pack(MAGIC, VERSION, POINT_BYTES, len(records) // POINT_BYTES, 0) + records
+
+
+def unpack(data: bytes) -> list[Point]:
+    """The points of a points file. Raises `UserError` on anything that is none."""
+    if len(data) < _HEADER.size:
+        raise UserError(f"the points file has {len(data)} bytes, its header alone takes {_HEADER.size}")
+    magic, version, record, count, _ = _HEADER.unpack_from(data)
+    if magic != MAGIC or version != VERSION or record != POINT_BYTES:
+        raise UserError(f"this is no points file of version {VERSION} with {POINT_BYTES}-byte records")
+    if len(data) - _HEADER.size != count * POINT_BYTES:
+        raise UserError(f"the points file announces {count} points and holds {len(data) - _HEADER.size} bytes of them")
+    points = []
+    for row in _POINT.iter_unpack(data[_HEADER.size :]):
+        name = row[0].rstrip(b"\0").decode(errors="replace")
+        points.append(Point(name, *row[1 : len(_POINT_FIELDS)]))
+    return points
+
+
+def unpack_results(data: bytes) -> list[Result]:
+    """The results of N * 64 bytes."""
+    if len(data) % RESULT_BYTES:
+        raise UserError(f"{len(data)} bytes are no whole number of {RESULT_BYTES}-byte results")
+    return [Result(*row) for row in _RESULT.iter_unpack(data)]
+
+
+def index_of(names: Sequence[str], word: str, what: str) -> int:
+    """The number of a cache state or measure from its name (or number); raises `UserError` with the choices."""
+    if word in names:
+        return names.index(word)
+    if word.isdigit() and int(word) < len(names):
+        return int(word)
+    raise UserError(f"unknown {what} {word!r}: one of {', '.join(names)}")
+
+
+def as_dict(point: Point) -> dict[str, Any]:
+    """A point for JSON: names instead of numbers."""
+    row: dict[str, Any] = {field: getattr(point, field) for field in _POINT_FIELDS}
+    row["cache_state"] = CACHE_STATES[point.cache_state]
+    row["measure"] = MEASURES[point.measure]
+    row["fault_at"] = None if point.fault_at == NO_FAULT else point.fault_at
+    return row

@@ -1,0 +1,119 @@
+"""The little language of sizes, offsets and parameter values on the command line.
+
+``64,1448`` a list; ``64..1448`` every integer; ``64..1448:8`` every eighth; ``1..64K*2`` multiplied by 2 each step (the end
+belongs to it); ``K``, ``M``, ``KiB``, ``MiB`` are powers of 1024. Items are sorted, each value once.
+"""
+
+from __future__ import annotations
+
+import re
+
+from breakeven.errors import UserError
+
+_SUFFIXES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "kib": 1024, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20}
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)\s*([a-zA-Z]*)")
+#: one list may not hold more values than this (a sweep's size is checked again, in points)
+MAX_VALUES = 1 << 20
+
+
+def parse_number(text: str, what: str) -> int:
+    """``1448``, ``64K``, ``2MiB``, ``0x40`` as an integer; `what` names the option in the error."""
+    match = _NUMBER.fullmatch(text.strip())
+    # int() of tens of thousands of digits is refused by Python; nothing we take needs more than twenty.
+    if not match or match[2].lower() not in _SUFFIXES or len(match[1]) > 20:
+        raise UserError(f"{what} {text!r} is not a number (like 1448, 64K or 2MiB)")
+    return int(match[1], 0 if match[1][:2].lower() == "0x" else 10) * _SUFFIXES[match[2].lower()]
+
+
+def _range(item: str, what: str, least: int, most: int) -> list[int]:
+    start_text, rest = item.split("..", 1)
+    stop_text, operator, step_text = rest, "", ""
+    for operator in (":", "*"):
+        if operator in rest:
+            stop_text, step_text = rest.split(operator, 1)
+            break
+    else:
+        operator = ""
+    start, stop = parse_number(start_text, what), parse_number(stop_text, what)
+    _check(start, what, least, most)
+    _check(stop, what, least, most)
+    if stop < start:
+        raise UserError(f"{what} {item!r} runs backwards: {start} is more than {stop}")
+    if operator == "*":
+        return _geometric(start, stop, step_text, item, what)
+    step = parse_number(step_text, what) if operator else 1
+    if step < 1:
+        raise UserError(f"{what} {item!r} has a step of {step}: at least 1")
+    if (stop - start) // step >= MAX_VALUES:
+        raise UserError(f"{what} {item!r} holds more than {MAX_VALUES} values: take a larger step")
+    return list(range(start, stop + 1, step))
+
+
+def _geometric(start: int, stop: int, factor_text: str, item: str, what: str) -> list[int]:
+    try:
+        factor = float(factor_text)
+    except ValueError:
+        factor = 0.0
+    if not 1.01 <= factor <= 1e6:
+        raise UserError(f"{what} {item!r} needs a factor of at least 1.01 after '*'")
+    values, value = [], float(max(start, 1))
+    if start == 0:
+        values.append(0)
+    while round(value) <= stop:
+        values.append(round(value))
+        value *= factor
+    return values
+
+
+def _check(value: int, what: str, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise UserError(f"{what} {value} is out of range: {least} to {most}")
+
+
+def parse_integers(text: str, what: str, least: int, most: int) -> list[int]:
+    """The integers that `text` names, ascending, each once; `what` names the option in errors."""
+    values: set[int] = set()
+    for item in text.split(","):
+        if ".." in item:
+            values.update(_range(item, what, least, most))
+        else:
+            value = parse_number(item, what)
+            _check(value, what, least, most)
+            values.add(value)
+    return sorted(values)
+
+
+def parse_sweep(text: str) -> tuple[str, list[str]]:
+    """``path=start:stop:step`` (the end belongs to it) or ``path=value,value,...`` of a machine parameter.
+
+    Values stay text: the configuration language converts and checks them (``32KiB``, ``true``, ``2.5``).
+    """
+    path, equals, values = text.partition("=")
+    path = path.strip()
+    if not equals or not path or not values.strip():
+        raise UserError(f"--sweep {text!r} is not path=start:stop:step or path=value,value,...")
+    match = re.fullmatch(r"\s*(-?[0-9.]+):(-?[0-9.]+)(?::(-?[0-9.]+))?\s*", values)
+    if match:
+        return path, _steps(path, match[1], match[2], match[3] or "1")
+    if ".." in values:
+        return path, [str(value) for value in parse_integers(values, path, 0, 1 << 62)]
+    listed = [value.strip() for value in values.split(",")]
+    if not all(listed):
+        raise UserError(f"--sweep {text!r} has an empty value")
+    return path, list(dict.fromkeys(listed))
+
+
+def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> list[str]:
+    try:
+        if all(re.fullmatch(r"-?\d+", part) for part in (start_text, stop_text, step_text)):
+            start, stop, step = int(start_text), int(stop_text), int(step_text)
+        else:
+            start, stop, step = float(start_text), float(stop_text), float(step_text)
+    except ValueError:
+        raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} is not made of numbers") from None
+    if step <= 0 or stop < start:
+        raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} must run upwards with a positive step")
+    count = int((stop - start) / step + 1e-9) + 1
+    if count > MAX_VALUES:
+        raise UserError(f"--sweep {path} holds {count} values: take a larger step")
+    return [f"{start + i * step:.12g}" if isinstance(step, float) else str(start + i * step) for i in range(count)]
