@@ -213,6 +213,17 @@ pub enum MemoryConfig {
     Dram(Box<MemCtrlConfig>),
 }
 
+impl MemoryConfig {
+    /// The path of the object that answers on the bus.
+    #[must_use]
+    pub fn path(&self) -> &String {
+        match self {
+            MemoryConfig::Simple(m) => &m.path,
+            MemoryConfig::Dram(m) => &m.path,
+        }
+    }
+}
+
 /// A first-level TLB. A hit in it costs nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TlbConfig {

@@ -4,11 +4,23 @@
 //! which it will have served it, reserves what it occupies until then (MSHR, port, bank, bus), and updates its tags.
 //! The core calls in non-decreasing time order per port; nothing here ever calls back.
 
+mod cache;
 pub mod config;
+mod dram;
+mod layer;
+mod packet;
+mod simple_mem;
+mod tlb;
+mod util;
+mod validate;
+mod xbar;
+
+use std::sync::Arc;
 
 use breakeven_base::{ConfigError, MemKind, StatSink, Tick, WalkPath};
 
 pub use config::MemorySystemConfig;
+use config::{AddrRange, CacheConfig, Link, MemoryConfig};
 
 /// Which of the core's ports an access comes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,43 +69,341 @@ pub enum TlbResult {
     Miss { at: Tick },
 }
 
-/// The memory side of one core. Cloning it clones every tag, queue and statistic.
-#[derive(Clone)]
-pub struct MemorySystem {
-    cfg: MemorySystemConfig,
+/// What a walker reads at a time.
+const PTE_BYTES: u32 = 8;
+
+use cache::Cache;
+use dram::MemCtrl;
+use packet::{Cmd, Pkt, Reply};
+use simple_mem::SimpleMemory;
+use tlb::{Page, TlbArray, TlbStats};
+use util::clone_by_field;
+use xbar::XBar;
+
+enum Memory {
+    Simple(SimpleMemory),
+    Dram(Box<MemCtrl>),
 }
+
+impl Clone for Memory {
+    fn clone(&self) -> Self {
+        match self {
+            Memory::Simple(m) => Memory::Simple(m.clone()),
+            Memory::Dram(m) => Memory::Dram(m.clone()),
+        }
+    }
+    fn clone_from(&mut self, from: &Self) {
+        match (self, from) {
+            (Memory::Simple(a), Memory::Simple(b)) => a.clone_from(b),
+            (Memory::Dram(a), Memory::Dram(b)) => a.as_mut().clone_from(b),
+            (a, b) => *a = b.clone(),
+        }
+    }
+}
+
+/// The memory side of one core. Cloning it clones every tag, queue and statistic; `clone_from` reuses the buffers.
+pub struct MemorySystem {
+    cfg: Arc<MemorySystemConfig>,
+    /// Of the four [`Port`]s.
+    ports: [Link; 4],
+    line_bytes: u32,
+    caches: Vec<Cache>,
+    xbars: Vec<XBar>,
+    memories: Vec<Memory>,
+    /// Instruction, data.
+    tlbs: [TlbArray; 2],
+    l2_tlb: Option<TlbArray>,
+    l2_tlb_latency: u64,
+    tlb_stats: [TlbStats; 2],
+    uncacheable: Vec<AddrRange>,
+    /// The latest instant at which a core asked; nothing earlier will be asked for (give or take a cycle between ports).
+    now: u64,
+}
+clone_by_field!(MemorySystem {
+    cfg, ports, line_bytes, caches, xbars, memories, tlbs, l2_tlb, l2_tlb_latency, tlb_stats, uncacheable, now
+});
 
 impl MemorySystem {
     /// # Errors
     /// Everything in the description that cannot be built, one error each.
     pub fn new(cfg: MemorySystemConfig) -> Result<Self, Vec<ConfigError>> {
-        Ok(MemorySystem { cfg })
+        let errors = validate::validate(&cfg);
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        // Each cache, port of the core and crossbar may be a requester on each crossbar.
+        let requesters = cfg.caches.len() + 4 + cfg.xbars.len();
+        let snooped = |xi: usize| {
+            let on_it = |c: &CacheConfig| c.mem_side == Link::XBar(xi as u16);
+            (0..cfg.caches.len() as u16).filter(|&i| on_it(&cfg.caches[usize::from(i)])).collect()
+        };
+        let xbars = cfg.xbars.iter().enumerate().map(|(i, x)| XBar::new(x, requesters, snooped(i))).collect();
+        let memory = |m: &MemoryConfig| match m {
+            MemoryConfig::Simple(s) => Memory::Simple(SimpleMemory::new(s)),
+            MemoryConfig::Dram(d) => Memory::Dram(Box::new(MemCtrl::new(d))),
+        };
+        let tlb = |t: &config::TlbConfig| TlbArray::new(t.size, t.assoc);
+        Ok(MemorySystem {
+            ports: [cfg.inst, cfg.data, cfg.inst_walk, cfg.data_walk],
+            line_bytes: cfg.line_bytes,
+            caches: cfg.caches.iter().map(|c| Cache::new(c, cfg.line_bytes)).collect(),
+            xbars,
+            memories: cfg.memories.iter().map(memory).collect(),
+            tlbs: [tlb(&cfg.itb), tlb(&cfg.dtb)],
+            l2_tlb: cfg.l2_tlb.as_ref().map(|t| TlbArray::new(t.size, t.assoc)),
+            l2_tlb_latency: cfg.l2_tlb.as_ref().map_or(0, |t| u64::from(t.latency) * cfg.core_clock.period()),
+            tlb_stats: [TlbStats::default(); 2],
+            uncacheable: cfg.uncacheable.clone(),
+            now: 0,
+            cfg: Arc::new(cfg),
+        })
     }
-    pub fn access(&mut self, _port: Port, now: Tick, _req: &Request) -> Response {
-        Response::Done { at: now, level: 0 }
-    }
-    /// Looks a page up in the timing TLBs; `page_shift` 0 (translation off) always hits.
-    pub fn tlb_lookup(&mut self, _side: Side, now: Tick, _vaddr: u64, _page_shift: u8, _asid: u16, _is_store: bool) -> TlbResult {
-        TlbResult::Hit { at: now }
-    }
-    /// Reads the entries of `path` one after another and fills the TLBs; the instant at which the translation is known.
-    pub fn tlb_walk(&mut self, _side: Side, now: Tick, _vaddr: u64, _page_shift: u8, _asid: u16, _path: &WalkPath) -> Tick {
-        now
-    }
-    /// Forgets all timing-TLB entries, or those of one page.
-    pub fn tlb_flush(&mut self, _vaddr: Option<u64>) {}
-    /// fence.i.
-    pub fn fetch_flush(&mut self) {}
+
+    #[inline]
     #[must_use]
     pub fn line_bytes(&self) -> u32 {
-        self.cfg.line_bytes
+        self.line_bytes
     }
-    pub fn reset_stats(&mut self) {}
+
+    /// One access of the core. It must not cross a line; `now` never goes back on a port.
+    #[inline]
+    pub fn access(&mut self, port: Port, now: Tick, req: &Request) -> Response {
+        // A prefetch for fetching goes where fetches go.
+        let port = if req.kind == MemKind::PrefetchFetch { Port::Inst } else { port };
+        let link = self.ports[port as usize];
+        let quick = match req.kind {
+            MemKind::Load | MemKind::Fetch | MemKind::Walk => Some(Cmd::ReadReq),
+            MemKind::Store => Some(Cmd::WriteReq),
+            _ => None,
+        };
+        if let (Link::Cache(ci), Some(cmd), false, true) = (link, quick, req.uncacheable, self.uncacheable.is_empty()) {
+            let c = &mut self.caches[usize::from(ci)];
+            if let Some(at) = c.quick_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
+                return Response::Done { at: Tick(at), level: 0 };
+            }
+        }
+        self.access_in_full(port, link, now, req)
+    }
+
+    #[inline(never)]
+    fn access_in_full(&mut self, port: Port, link: Link, now: Tick, req: &Request) -> Response {
+        self.now = self.now.max(now.0);
+        let uncached = req.uncacheable || self.uncacheable.iter().any(|r| r.contains(req.paddr));
+        if let Link::Cache(ci) = link {
+            if let Some(until) = self.caches[usize::from(ci)].blocked(now.0) {
+                // gem5 asks again a tick after the cache is free, that is at the core's next edge.
+                return Response::Blocked { retry: Tick(until + 1) };
+            }
+        }
+        let cmd = match req.kind {
+            MemKind::Load | MemKind::Fetch | MemKind::Walk => Cmd::ReadReq,
+            MemKind::Store => Cmd::WriteReq,
+            MemKind::Atomic => Cmd::SwapReq,
+            MemKind::PrefetchRead | MemKind::PrefetchFetch => Cmd::SoftPFReq,
+            MemKind::PrefetchWrite => Cmd::SoftPFExReq,
+            MemKind::CboClean => Cmd::CleanSharedReq,
+            MemKind::CboFlush | MemKind::CboInval => Cmd::CleanInvalidReq,
+            MemKind::CboZero => Cmd::WriteLineReq,
+        };
+        if uncached && (cmd.is_prefetch() || cmd.is_maintenance()) {
+            return Response::Done { at: now, level: 0 };
+        }
+        let whole_line = cmd == Cmd::WriteLineReq || cmd.is_maintenance();
+        let (addr, size) = if whole_line {
+            (req.paddr & !u64::from(self.line_bytes - 1), self.line_bytes)
+        } else {
+            (req.paddr, u32::from(req.size))
+        };
+        let pkt =
+            Pkt { cmd, addr, size, requestor: port as u8, from_cache: false, uncached, header: 0, payload: 0 };
+        let r = self.send(link, self.caches.len() + port as usize, pkt, now.0);
+        Response::Done { at: Tick(r.at), level: r.level }
+    }
+
+    /// Hands `pkt` to the component behind `link`. `source`: who sends, for the crossbars' response layers.
+    fn send(&mut self, link: Link, source: usize, pkt: Pkt, at: u64) -> Reply {
+        match link {
+            Link::None => Reply { at: at + pkt.header, accepted: at, ..Reply::default() },
+            Link::Cache(i) => self.cache_request(usize::from(i), pkt, at),
+            Link::XBar(i) => self.xbar_request(usize::from(i), source, pkt, at),
+            Link::Memory(i) => match &mut self.memories[usize::from(i)] {
+                // What only caches and buses care about ends here.
+                _ if pkt.cmd == Cmd::CleanEvict || pkt.cmd.is_maintenance() => {
+                    Reply { at: at + pkt.header, accepted: at, ..Reply::default() }
+                }
+                Memory::Simple(m) => m.request(&pkt, at, self.now),
+                Memory::Dram(m) => m.request(&pkt, at),
+            },
+        }
+    }
+
+    fn source_of_cache(&self, ci: usize) -> usize {
+        ci
+    }
+
+    fn source_of_xbar(&self, xi: usize) -> usize {
+        self.caches.len() + 4 + xi
+    }
+
+    /// Looks a page up in the timing TLBs; `page_shift` 0 (translation off) always hits.
+    #[inline]
+    pub fn tlb_lookup(
+        &mut self,
+        side: Side,
+        now: Tick,
+        vaddr: u64,
+        page_shift: u8,
+        asid: u16,
+        is_store: bool,
+    ) -> TlbResult {
+        if page_shift == 0 {
+            return TlbResult::Hit { at: now };
+        }
+        let page = Page::new(vaddr, page_shift, asid);
+        let hit = self.tlbs[side as usize].lookup(page);
+        self.tlb_stats[side as usize].first_level(is_store, hit);
+        if hit {
+            return TlbResult::Hit { at: now };
+        }
+        let Some(l2) = &mut self.l2_tlb else { return TlbResult::Miss { at: now } };
+        let at = now + self.l2_tlb_latency;
+        let hit = l2.lookup(page);
+        self.tlb_stats[side as usize].second_level(hit);
+        if !hit {
+            return TlbResult::Miss { at };
+        }
+        self.tlbs[side as usize].insert(page);
+        TlbResult::Hit { at }
+    }
+
+    /// Reads the entries of `path` one after another and fills the TLBs; the instant at which the translation is known.
+    pub fn tlb_walk(
+        &mut self,
+        side: Side,
+        now: Tick,
+        vaddr: u64,
+        page_shift: u8,
+        asid: u16,
+        path: &WalkPath,
+    ) -> Tick {
+        self.now = self.now.max(now.0);
+        let port = match side {
+            Side::Inst => Port::InstWalk,
+            Side::Data => Port::DataWalk,
+        };
+        let (link, source) = (self.ports[port as usize], self.caches.len() + port as usize);
+        let mut at = now.0;
+        for &pte in path.ptes.iter().take(usize::from(path.n)) {
+            let pkt = Pkt {
+                cmd: Cmd::ReadReq,
+                addr: pte,
+                size: PTE_BYTES,
+                requestor: port as u8,
+                from_cache: false,
+                uncached: false,
+                header: 0,
+                payload: 0,
+            };
+            at = self.send(link, source, pkt, at).at;
+        }
+        self.tlb_stats[side as usize].walk(at - now.0);
+        if page_shift != 0 {
+            let page = Page::new(vaddr, page_shift, asid);
+            self.tlbs[side as usize].insert(page);
+            if let Some(l2) = &mut self.l2_tlb {
+                l2.insert(page);
+            }
+        }
+        Tick(at)
+    }
+
+    /// Forgets all timing-TLB entries, or those of one page.
+    pub fn tlb_flush(&mut self, vaddr: Option<u64>) {
+        for t in self.tlbs.iter_mut().chain(&mut self.l2_tlb) {
+            t.flush(vaddr);
+        }
+    }
+
+    /// fence.i: what the data side holds modified is dropped from the instruction side.
+    pub fn fetch_flush(&mut self) {
+        let (Link::Cache(i), Link::Cache(d)) = (self.ports[Port::Inst as usize], self.ports[Port::Data as usize]) else {
+            return;
+        };
+        if i == d {
+            return;
+        }
+        let lines: Vec<u64> = self.caches[usize::from(d)].tags.dirty_lines().collect();
+        let inst = &mut self.caches[usize::from(i)].tags;
+        for line in lines {
+            if let Some(n) = inst.find(line) {
+                inst.invalidate(n);
+            }
+        }
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.caches.iter_mut().for_each(|c| c.stats = Default::default());
+        self.xbars.iter_mut().for_each(XBar::reset_stats);
+        for m in &mut self.memories {
+            match m {
+                Memory::Simple(m) => m.reset_stats(),
+                Memory::Dram(m) => m.reset_stats(),
+            }
+        }
+        self.tlb_stats = Default::default();
+    }
+
     /// Statistics under the components' own paths.
-    pub fn collect(&self, _sink: &mut StatSink) {}
-    /// What every queue holds, for the deadlock report.
+    pub fn collect(&self, sink: &mut StatSink) {
+        let mut who = self.cfg.requestors.to_vec();
+        who.push("writebacks".to_owned());
+        for (cfg, c) in self.cfg.caches.iter().zip(&self.caches) {
+            sink.scope(&cfg.path, |s| c.collect(s, &who));
+        }
+        for (cfg, x) in self.cfg.xbars.iter().zip(&self.xbars) {
+            sink.scope(&cfg.path, |s| x.collect(s));
+        }
+        for (cfg, m) in self.cfg.memories.iter().zip(&self.memories) {
+            match (cfg, m) {
+                (MemoryConfig::Dram(cfg), Memory::Dram(m)) => {
+                    sink.scope(&cfg.path, |s| m.collect(s));
+                    sink.scope(&cfg.dram.path, |s| m.collect_dram(s));
+                }
+                (MemoryConfig::Simple(cfg), Memory::Simple(m)) => sink.scope(&cfg.path, |s| m.collect(s)),
+                _ => {}
+            }
+        }
+        for (path, stats) in [&self.cfg.itb.path, &self.cfg.dtb.path].into_iter().zip(&self.tlb_stats) {
+            sink.scope(path, |s| stats.collect(s, self.l2_tlb.is_some()));
+        }
+    }
+
+    /// What every queue holds, one component a line, for the deadlock report.
     #[must_use]
-    pub fn describe_queues(&self, _now: Tick) -> String {
-        String::new()
+    pub fn describe_queues(&self, now: Tick) -> String {
+        let caches = self.cfg.caches.iter().zip(&self.caches).map(|(cfg, c)| (&cfg.path, c.describe(now.0)));
+        let xbars = self.cfg.xbars.iter().zip(&self.xbars).map(|(cfg, x)| (&cfg.path, x.describe(now.0)));
+        let memories = self.cfg.memories.iter().zip(&self.memories).map(|(cfg, m)| match m {
+            Memory::Simple(m) => (cfg.path(), m.describe(now.0)),
+            Memory::Dram(m) => (cfg.path(), m.describe()),
+        });
+        let lines: Vec<String> = caches.chain(xbars).chain(memories).map(|(p, d)| format!("{p}: {d}")).collect();
+        lines.join("\n")
+    }
+
+    /// Invariants that must hold between any two calls; for tests.
+    ///
+    /// # Errors
+    /// The first one that does not, with the component's path.
+    pub fn audit(&self) -> Result<(), String> {
+        for (cfg, c) in self.cfg.caches.iter().zip(&self.caches) {
+            c.audit(self.now).map_err(|e| format!("{}: {e}", cfg.path))?;
+        }
+        for (cfg, m) in self.cfg.memories.iter().zip(&self.memories) {
+            if let Memory::Dram(m) = m {
+                m.audit().map_err(|e| format!("{}: {e}", cfg.path()))?;
+            }
+        }
+        self.tlbs.iter().chain(&self.l2_tlb).try_for_each(TlbArray::audit)
     }
 }

@@ -1,0 +1,186 @@
+//! One cache: its tags, registers and buffers, and the hit path. How a miss travels is in [`access`].
+//!
+//! Modelled after gem5's classic `Cache`: a hit answers after tag and data latency (parallel or sequential; a write after
+//! the tag latency), a miss leaves after the tag latency and is answered `response_latency` after the level below;
+//! non-inclusive (`mostly_incl`) or `mostly_excl`; dirty data moves up with a line and comes back when it is evicted.
+
+pub(crate) mod access;
+pub(crate) mod mshr;
+pub(crate) mod replacement;
+pub(crate) mod stats;
+pub(crate) mod tags;
+pub(crate) mod write_buffer;
+
+use breakeven_base::StatSink;
+
+use crate::config::{CacheConfig, Clusivity, Link};
+use crate::packet::Cmd;
+use crate::util::{clone_by_field, EdgeClock};
+use mshr::MshrFile;
+use stats::{Blocked, CacheStats};
+use tags::Tags;
+use write_buffer::WriteBuffer;
+
+/// What does not change after construction; latencies in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Params {
+    pub tag: u64,
+    /// Tag and data, parallel or one after the other.
+    pub read: u64,
+    pub data: u64,
+    pub response: u64,
+    pub line_bytes: u32,
+    bandwidth: u32,
+    pub write_allocate: bool,
+    pub writeback_clean: bool,
+    pub mostly_excl: bool,
+    pub is_read_only: bool,
+    pub mem_side: Link,
+}
+
+pub(crate) struct Cache {
+    pub p: Params,
+    pub clock: EdgeClock,
+    pub tags: Tags,
+    pub mshrs: MshrFile,
+    pub writes: WriteBuffer,
+    pub stats: CacheStats,
+    /// No request is taken before this instant: MSHRs or targets used up.
+    blocked_until: u64,
+    /// Nor from `.0` to `.1`: write buffers used up.
+    writes_full: (u64, u64),
+    /// The data port is free again.
+    data_free: u64,
+}
+clone_by_field!(Cache { p, clock, tags, mshrs, writes, stats, blocked_until, writes_full, data_free });
+
+impl Cache {
+    pub fn new(c: &CacheConfig, line_bytes: u32) -> Self {
+        let clock = EdgeClock::new(c.clock.period());
+        let (tag, data) = (clock.cycles(c.tag_latency), clock.cycles(c.data_latency));
+        let read = if c.sequential_access { tag + data } else { tag.max(data) };
+        Cache {
+            p: Params {
+                tag,
+                read,
+                data,
+                response: clock.cycles(c.response_latency),
+                line_bytes,
+                bandwidth: c.bandwidth,
+                write_allocate: c.write_allocate,
+                writeback_clean: c.writeback_clean,
+                mostly_excl: c.clusivity == Clusivity::MostlyExcl,
+                is_read_only: c.is_read_only,
+                mem_side: c.mem_side,
+            },
+            clock,
+            tags: Tags::new(c.size, c.assoc, line_bytes, c.replacement),
+            mshrs: MshrFile::new(c.mshrs, c.tgts_per_mshr),
+            writes: WriteBuffer::new(c.write_buffers),
+            stats: CacheStats::default(),
+            blocked_until: 0,
+            writes_full: (0, 0),
+            data_free: 0,
+        }
+    }
+
+    /// When the core side may ask again; `None`: now.
+    #[inline]
+    pub fn blocked(&self, now: u64) -> Option<u64> {
+        if now < self.blocked_until {
+            return Some(self.blocked_until);
+        }
+        let (from, until) = self.writes_full;
+        (now < until && now >= from).then_some(until)
+    }
+
+    /// The fast way of a core: a hit on a line whose data is there. The tick of the response.
+    #[inline]
+    pub fn quick_hit(&mut self, cmd: Cmd, requestor: u8, now: u64, addr: u64, size: u32) -> Option<u64> {
+        if self.blocked(now).is_some() {
+            return None;
+        }
+        let i = self.tags.find(addr)?;
+        if self.tags.ready(i) > now {
+            return None;
+        }
+        let edge = self.clock.edge(now);
+        self.tags.touch(addr, i);
+        let latency = if cmd.dirties() {
+            self.tags.set_dirty(i);
+            if cmd.is_read() { self.p.read } else { self.p.tag }
+        } else {
+            self.p.read
+        };
+        let at = self.through_data_port(edge, size) + latency;
+        let c = self.stats.at(cmd, requestor);
+        c.hits += 1;
+        c.hit_latency += at - now;
+        Some(at)
+    }
+
+    /// Books `size` bytes on the data port from `edge` on; when they start.
+    #[inline]
+    pub fn through_data_port(&mut self, edge: u64, size: u32) -> u64 {
+        if self.p.bandwidth == 0 {
+            return edge;
+        }
+        let start = edge.max(self.data_free);
+        self.data_free = start + u64::from(size) * self.clock.period / u64::from(self.p.bandwidth);
+        start
+    }
+
+    /// The instant from `at` on at which a cache below the first level takes a request: while it is blocked, its
+    /// requesters are held back and try again a tick after it has become free.
+    pub fn wait_until_free(&self, mut at: u64) -> u64 {
+        loop {
+            let until = self.mshrs.full_until(at).or(self.mshrs.targets_full_until(at)).or(self.writes.full_until(at));
+            match until {
+                Some(t) if t >= at => at = t + 1,
+                _ => return at,
+            }
+        }
+    }
+
+    /// After an MSHR or a target was taken at `now`: is the cache blocked from here on?
+    pub fn note_mshrs(&mut self, now: u64) {
+        let full = self.mshrs.full_until(now).map(|t| (t, Blocked::NoMshrs));
+        let targets = self.mshrs.targets_full_until(now).map(|t| (t, Blocked::NoTargets));
+        for (until, cause) in full.into_iter().chain(targets) {
+            if until > self.blocked_until {
+                self.stats.blocked(cause, (until - now.max(self.blocked_until)).div_ceil(self.clock.period));
+                self.blocked_until = until;
+            }
+        }
+    }
+
+    /// A write was buffered from `from` until `until`: is the buffer full then?
+    pub fn buffer_write(&mut self, line: u64, from: u64, until: u64, now: u64) {
+        self.writes.push(line, from, until, now);
+        if let Some(t) = self.writes.full_until(from) {
+            self.stats.blocked(Blocked::NoWriteBuffers, (t - from).div_ceil(self.clock.period));
+            self.writes_full = (from, t);
+        }
+    }
+
+    pub fn collect(&self, sink: &mut StatSink, who: &[String]) {
+        self.stats.collect(sink, who);
+        sink.scope("tags", |s| {
+            let d = "number of lines that are valid";
+            s.count("tagsInUse", self.tags.valid_lines() as u64, breakeven_base::Unit::Count, d);
+        });
+    }
+
+    pub fn describe(&self, now: u64) -> String {
+        let mut s = format!("{}; {}", self.mshrs.describe(now), self.writes.describe(now));
+        if let Some(t) = self.blocked(now) {
+            s.push_str(&format!("; blocked until {t}"));
+        }
+        s
+    }
+
+    pub fn audit(&self, now: u64) -> Result<(), String> {
+        self.tags.audit()?;
+        self.mshrs.audit(now)
+    }
+}

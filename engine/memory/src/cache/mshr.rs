@@ -1,0 +1,114 @@
+//! Miss status holding registers: the lines on their way, who waits for them, and when the file is full.
+
+/// One line on its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mshr {
+    pub line: u64,
+    pub alloc_at: u64,
+    /// The response arrives: the register is free from then on.
+    pub resp_at: u64,
+    /// The rest of the line arrives this much later: what targets at another offset than the first wait for.
+    pub payload: u64,
+    /// Of the first target.
+    pub addr: u64,
+    pub targets: u32,
+    pub level: u8,
+}
+
+/// The register file of one cache (gem5 `MSHRQueue`).
+pub(crate) struct MshrFile {
+    entries: Vec<Mshr>,
+    limit: usize,
+    max_targets: u32,
+}
+crate::util::clone_by_field!(MshrFile { entries, limit, max_targets });
+
+impl MshrFile {
+    pub fn new(limit: u32, max_targets: u32) -> Self {
+        MshrFile { entries: Vec::with_capacity(limit as usize + 1), limit: limit as usize, max_targets }
+    }
+
+    /// Frees what has been answered by `now`, for good: no later call is about an earlier time.
+    pub fn retire(&mut self, now: u64) {
+        self.entries.retain(|m| m.resp_at > now);
+    }
+
+    /// The register that waits for `line` at `now`.
+    pub fn find(&mut self, line: u64, now: u64) -> Option<&mut Mshr> {
+        self.entries.iter_mut().find(|m| m.line == line && m.resp_at > now)
+    }
+
+    pub fn push(&mut self, m: Mshr) {
+        self.entries.push(m);
+    }
+
+    fn live(&self, now: u64) -> impl Iterator<Item = &Mshr> {
+        self.entries.iter().filter(move |m| m.alloc_at <= now && m.resp_at > now)
+    }
+
+    /// When a full file has a register free again; `None`: now.
+    pub fn full_until(&self, now: u64) -> Option<u64> {
+        if self.entries.len() < self.limit || self.live(now).count() < self.limit {
+            return None;
+        }
+        self.live(now).map(|m| m.resp_at).min()
+    }
+
+    /// When the last register with no target to spare has been answered; `None`: all have.
+    pub fn targets_full_until(&self, now: u64) -> Option<u64> {
+        self.live(now).filter(|m| m.targets >= self.max_targets).map(|m| m.resp_at).max()
+    }
+
+    pub fn describe(&self, now: u64) -> String {
+        use std::fmt::Write;
+        let mut s = format!("{} of {} MSHRs in use", self.live(now).count(), self.limit);
+        for m in self.live(now) {
+            let _ = write!(s, "; line {:#x}, {} targets, answered at {}", m.line, m.targets, m.resp_at);
+        }
+        s
+    }
+
+    pub fn audit(&self, now: u64) -> Result<(), String> {
+        if self.live(now).count() > self.limit {
+            return Err(format!("{} MSHRs in use of {}", self.live(now).count(), self.limit));
+        }
+        if let Some(m) = self.live(now).find(|m| m.targets > self.max_targets) {
+            return Err(format!("{} targets of {} on line {:#x}", m.targets, self.max_targets, m.line));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mshr(line: u64, alloc_at: u64, resp_at: u64) -> Mshr {
+        Mshr { line, alloc_at, resp_at, payload: 0, addr: line, targets: 1, level: 1 }
+    }
+
+    #[test]
+    fn full_until_the_first_answer() {
+        let mut f = MshrFile::new(2, 3);
+        f.push(mshr(0x40, 10, 100));
+        assert_eq!(f.full_until(20), None);
+        f.push(mshr(0x80, 20, 90));
+        assert_eq!(f.full_until(15), None);
+        assert_eq!(f.full_until(20), Some(90));
+        assert_eq!(f.full_until(90), None);
+        f.retire(95);
+        assert!(f.find(0x80, 0).is_none() && f.find(0x40, 0).is_some());
+    }
+
+    #[test]
+    fn targets_run_out() {
+        let mut f = MshrFile::new(4, 2);
+        f.push(mshr(0x40, 10, 100));
+        assert_eq!(f.targets_full_until(20), None);
+        f.find(0x40, 20).expect("there").targets += 1;
+        assert_eq!(f.targets_full_until(20), Some(100));
+        assert_eq!(f.audit(20), Ok(()));
+        f.find(0x40, 20).expect("there").targets += 1;
+        assert!(f.audit(20).is_err());
+    }
+}

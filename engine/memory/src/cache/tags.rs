@@ -1,0 +1,187 @@
+//! Set-associative tags: one word a line, a set's words side by side.
+
+use super::replacement::Replacement;
+use crate::config::Replacement as Kind;
+use crate::util::clone_by_field;
+
+const VALID: u64 = 1;
+const DIRTY: u64 = 2;
+
+/// A line that left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Victim {
+    pub line: u64,
+    pub dirty: bool,
+}
+
+pub(crate) struct Tags {
+    line_mask: u64,
+    line_shift: u32,
+    sets: u64,
+    /// `sets - 1` when that is a mask, so that the usual cache needs no division.
+    set_mask: Option<u64>,
+    ways: usize,
+    /// Line address | flags (a line has at least 4 bytes, so its low bits are free).
+    words: Vec<u64>,
+    /// When each line's data is there.
+    ready: Vec<u64>,
+    replacement: Replacement,
+}
+clone_by_field!(Tags { line_mask, line_shift, sets, set_mask, ways, words, ready, replacement });
+
+impl Tags {
+    pub fn new(size: u64, ways: u32, line_bytes: u32, kind: Kind) -> Self {
+        let ways = ways as usize;
+        let sets = size / (ways as u64 * u64::from(line_bytes));
+        let lines = sets as usize * ways;
+        Tags {
+            line_mask: !(u64::from(line_bytes) - 1),
+            line_shift: line_bytes.trailing_zeros(),
+            sets,
+            set_mask: sets.is_power_of_two().then(|| sets - 1),
+            ways,
+            words: vec![0; lines],
+            ready: vec![0; lines],
+            replacement: Replacement::new(kind, sets as usize, ways),
+        }
+    }
+
+    #[inline]
+    pub fn line(&self, addr: u64) -> u64 {
+        addr & self.line_mask
+    }
+
+    #[inline]
+    fn set(&self, addr: u64) -> usize {
+        let n = addr >> self.line_shift;
+        (match self.set_mask {
+            Some(mask) => n & mask,
+            None => n % self.sets,
+        }) as usize
+    }
+
+    /// The index of the line that holds `addr`.
+    #[inline]
+    pub fn find(&self, addr: u64) -> Option<usize> {
+        let want = self.line(addr) | VALID;
+        let base = self.set(addr) * self.ways;
+        let ways = self.words.get(base..base + self.ways)?;
+        ways.iter().position(|&w| w & !DIRTY == want).map(|way| base + way)
+    }
+
+    /// A use of the line at `index`, for the replacement.
+    #[inline]
+    pub fn touch(&mut self, addr: u64, index: usize) {
+        let set = self.set(addr);
+        self.replacement.touch(set, index - set * self.ways);
+    }
+
+    #[inline]
+    pub fn ready(&self, index: usize) -> u64 {
+        self.ready[index]
+    }
+
+    pub fn set_ready(&mut self, index: usize, at: u64) {
+        self.ready[index] = at;
+    }
+
+    #[inline]
+    pub fn dirty(&self, index: usize) -> bool {
+        self.words[index] & DIRTY != 0
+    }
+
+    #[inline]
+    pub fn set_dirty(&mut self, index: usize) {
+        self.words[index] |= DIRTY;
+    }
+
+    /// Makes the line clean; whether it was dirty.
+    pub fn clean(&mut self, index: usize) -> bool {
+        let was = self.dirty(index);
+        self.words[index] &= !DIRTY;
+        was
+    }
+
+    /// Drops the line; whether it was dirty.
+    pub fn invalidate(&mut self, index: usize) -> bool {
+        let was = self.dirty(index);
+        self.words[index] = 0;
+        self.ready[index] = 0;
+        was
+    }
+
+    /// Puts the line of `addr` in, in the place of an invalid one or of the policy's victim.
+    pub fn insert(&mut self, addr: u64, ready: u64, dirty: bool) -> (usize, Option<Victim>) {
+        let set = self.set(addr);
+        let base = set * self.ways;
+        let free = self.words[base..base + self.ways].iter().position(|&w| w & VALID == 0);
+        let way = free.unwrap_or_else(|| self.replacement.victim(set));
+        let index = base + way;
+        let old = self.words[index];
+        let victim =
+            (old & VALID != 0).then_some(Victim { line: old & !(VALID | DIRTY), dirty: old & DIRTY != 0 });
+        self.words[index] = self.line(addr) | VALID | if dirty { DIRTY } else { 0 };
+        self.ready[index] = ready;
+        self.replacement.fill(set, way);
+        (index, victim)
+    }
+
+    pub fn valid_lines(&self) -> usize {
+        self.words.iter().filter(|&&w| w & VALID != 0).count()
+    }
+
+    pub fn dirty_lines(&self) -> impl Iterator<Item = u64> + '_ {
+        self.words.iter().filter(|&&w| w & DIRTY != 0).map(|w| w & !(VALID | DIRTY))
+    }
+
+    /// What must always hold: no line twice, every line in its own set, nothing dirty that is not valid.
+    pub fn audit(&self) -> Result<(), String> {
+        for (i, &w) in self.words.iter().enumerate() {
+            let line = w & !(VALID | DIRTY);
+            if w & VALID == 0 {
+                if w != 0 {
+                    return Err(format!("invalid line {i} has state {w:#x}"));
+                }
+            } else if self.set(line) != i / self.ways {
+                return Err(format!("line {line:#x} is in set {}", i / self.ways));
+            } else if self.find(line) != Some(i) {
+                return Err(format!("line {line:#x} is there twice"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fills_invalid_ways_first_then_evicts() {
+        let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru);
+        assert_eq!(t.insert(0x1000, 5, false).1, None);
+        assert_eq!(t.insert(0x1080, 6, true).1, None);
+        let (_, v) = t.insert(0x1100, 7, false);
+        assert_eq!(v, Some(Victim { line: 0x1000, dirty: false }));
+        let (_, v) = t.insert(0x1184, 7, false);
+        assert_eq!(v, Some(Victim { line: 0x1080, dirty: true }));
+        assert!(t.find(0x11bf).is_some() && t.find(0x11c0).is_none() && t.find(0x1080).is_none());
+        assert_eq!(t.audit(), Ok(()));
+    }
+
+    #[test]
+    fn sets_need_not_be_a_power_of_two() {
+        let mut t = Tags::new(3 * 2 * 64, 2, 64, Kind::Lru);
+        (0..6).for_each(|i| assert_eq!(t.insert(i * 64, 0, false).1, None));
+        assert!((0..6).all(|i| t.find(i * 64 + 63).is_some()));
+        assert_eq!(t.audit(), Ok(()));
+    }
+
+    #[test]
+    fn the_audit_sees_a_duplicate() {
+        let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru);
+        t.insert(0x1000, 5, false);
+        t.insert(0x1000, 5, false);
+        assert!(t.audit().is_err());
+    }
+}

@@ -1,0 +1,500 @@
+//! The DRAM behind the controller (gem5 `DRAMInterface`): banks with open rows, what each command allows when, refresh.
+
+use breakeven_base::{StatSink, Unit};
+
+use crate::config::{AddrMapping, DramConfig, PagePolicy};
+use crate::util::clone_by_field;
+
+const CLOSED: u64 = u64::MAX;
+
+/// Where a burst lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub rank: u16,
+    /// Over all ranks.
+    pub bank: u16,
+    pub row: u64,
+}
+
+/// How addresses map to places.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Geometry {
+    start: u64,
+    burst: u64,
+    bursts_per_row: u64,
+    banks: u64,
+    ranks: u64,
+    rows: u64,
+    mapping: AddrMapping,
+}
+
+impl Geometry {
+    fn new(c: &DramConfig) -> Self {
+        let devices = u64::from(c.devices_per_rank);
+        let burst = (devices * u64::from(c.burst_length) * u64::from(c.device_bus_width) / 8).max(1);
+        let row_bytes = c.device_rowbuffer_size * devices;
+        let (banks, ranks) = (u64::from(c.banks_per_rank), u64::from(c.ranks_per_channel));
+        let capacity = (c.range.end - c.range.start).checked_next_power_of_two().unwrap_or(1 << 63);
+        Geometry {
+            start: c.range.start,
+            burst,
+            bursts_per_row: (row_bytes / burst).max(1),
+            banks,
+            ranks,
+            rows: (capacity / (row_bytes * banks * ranks)).max(1),
+            mapping: c.addr_mapping,
+        }
+    }
+
+    pub fn place(&self, addr: u64) -> Place {
+        let n = addr.wrapping_sub(self.start) / self.burst;
+        // With one channel the two mappings with the column at the bottom are the same.
+        let above = match self.mapping {
+            AddrMapping::RoRaBaChCo | AddrMapping::RoRaBaCoCh => n / self.bursts_per_row,
+            AddrMapping::RoCoRaBaCh => n,
+        };
+        let bank = above % self.banks;
+        let rank = above / self.banks % self.ranks;
+        let rest = above / self.banks / self.ranks;
+        let row = match self.mapping {
+            AddrMapping::RoCoRaBaCh => rest / self.bursts_per_row,
+            _ => rest,
+        };
+        Place { rank: rank as u16, bank: (rank * self.banks + bank) as u16, row: row % self.rows }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Bank {
+    group: u32,
+    /// [`CLOSED`] when precharged.
+    row: u64,
+    accesses: u32,
+    read_at: u64,
+    write_at: u64,
+    precharge_at: u64,
+    activate_at: u64,
+}
+
+/// Durations in ticks, derived once.
+#[derive(Clone, Copy, Debug)]
+struct Timing {
+    burst: u64,
+    burst_min: u64,
+    rcd_rd: u64,
+    rcd_wr: u64,
+    cl: u64,
+    cwl: u64,
+    rp: u64,
+    ras: u64,
+    wr: u64,
+    rtp: u64,
+    rrd: u64,
+    rrd_l: u64,
+    xaw: u64,
+    ppd: u64,
+    rfc: u64,
+    refresh_every: u64,
+    ccd_l: u64,
+    ccd_l_wr: u64,
+    write_to_read: u64,
+    write_to_read_l: u64,
+    read_to_write: u64,
+    rank_to_rank: u64,
+    read_to_write_gap: u64,
+    write_to_read_gap: u64,
+}
+
+impl Timing {
+    fn new(c: &DramConfig) -> Self {
+        Timing {
+            burst: c.tBURST,
+            burst_min: c.tBURST_MIN,
+            rcd_rd: c.tRCD,
+            rcd_wr: c.tRCD_WR,
+            cl: c.tCL,
+            cwl: c.tCWL,
+            rp: c.tRP,
+            ras: c.tRAS,
+            wr: c.tWR,
+            rtp: c.tRTP,
+            rrd: c.tRRD,
+            rrd_l: if c.bank_groups_per_rank > 0 { c.tRRD_L } else { c.tRRD },
+            xaw: c.tXAW,
+            ppd: c.tPPD,
+            rfc: c.tRFC,
+            refresh_every: c.tREFI.saturating_sub(c.tRP),
+            ccd_l: c.tCCD_L,
+            ccd_l_wr: c.tCCD_L_WR,
+            write_to_read: c.tBURST + c.tWTR + c.tCWL,
+            write_to_read_l: c.tBURST + c.tWTR_L + c.tCWL,
+            read_to_write: c.tBURST + c.tRTW,
+            rank_to_rank: c.tBURST + c.tCS,
+            read_to_write_gap: c.tRTW.min(c.tCS),
+            write_to_read_gap: c.tWTR.min(c.tCS),
+        }
+    }
+}
+
+/// Commands issued in one window of the command bus.
+type Window = (u64, u32);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct DramStats {
+    bursts: [u64; 2],
+    row_hits: [u64; 2],
+    bytes: [u64; 2],
+    queue_ticks: u64,
+    access_ticks: u64,
+    bus_ticks: u64,
+    refreshes: u64,
+}
+
+/// The ranks and banks of one channel.
+pub(super) struct Banks {
+    geometry: Geometry,
+    t: Timing,
+    policy: PagePolicy,
+    max_accesses: u32,
+    grouped: bool,
+    per_rank: usize,
+    banks: Vec<Bank>,
+    /// `activation_limit` last activations of each rank, newest first.
+    activations: Vec<u64>,
+    activation_limit: usize,
+    last_burst: Vec<u64>,
+    refresh_at: Vec<u64>,
+    refreshed_at: Vec<u64>,
+    /// Last data of a rank's bursts: a refresh waits for it.
+    busy_until: Vec<u64>,
+    window: u64,
+    commands_per_window: u32,
+    commands_per_activate: u32,
+    windows: Vec<Window>,
+    /// The data bus takes the next burst then.
+    pub next_burst_at: u64,
+    stats: DramStats,
+}
+clone_by_field!(Banks {
+    geometry, t, policy, max_accesses, grouped, per_rank, banks, activations, activation_limit, last_burst, refresh_at,
+    refreshed_at, busy_until, window, commands_per_window, commands_per_activate, windows, next_burst_at, stats
+});
+
+impl Banks {
+    pub fn new(c: &DramConfig, window: u64) -> Self {
+        let (ranks, per_rank) = (c.ranks_per_channel as usize, c.banks_per_rank as usize);
+        let groups = c.bank_groups_per_rank;
+        let bank = |n: usize| Bank {
+            group: (n % per_rank) as u32 % if groups > 0 { groups } else { u32::MAX },
+            row: CLOSED,
+            accesses: 0,
+            read_at: 0,
+            write_at: 0,
+            precharge_at: 0,
+            activate_at: 0,
+        };
+        let t = Timing::new(c);
+        let first_refresh = if c.tREFI == 0 { u64::MAX } else { t.refresh_every };
+        let commands = if c.tCK == 0 { u32::MAX } else { (window / c.tCK).clamp(2, u64::from(u32::MAX)) as u32 };
+        Banks {
+            geometry: Geometry::new(c),
+            t,
+            policy: c.page_policy,
+            max_accesses: c.max_accesses_per_row,
+            grouped: groups > 0,
+            per_rank,
+            banks: (0..ranks * per_rank).map(bank).collect(),
+            activations: vec![0; ranks * c.activation_limit as usize],
+            activation_limit: c.activation_limit as usize,
+            last_burst: vec![0; ranks],
+            refresh_at: vec![first_refresh; ranks],
+            refreshed_at: vec![0; ranks],
+            busy_until: vec![0; ranks],
+            window: window.max(1),
+            commands_per_window: commands,
+            commands_per_activate: if c.two_cycle_activate { 2 } else { 1 },
+            windows: Vec::new(),
+            next_burst_at: t.rp + t.rcd_rd,
+            stats: DramStats::default(),
+        }
+    }
+
+    pub fn geometry(&self) -> Geometry {
+        self.geometry
+    }
+
+    pub fn burst_bytes(&self) -> u64 {
+        self.geometry.burst
+    }
+
+    /// The controller need not look at its queues before this.
+    pub fn next_request_at(&self) -> u64 {
+        self.next_burst_at.saturating_sub(self.t.rp + self.t.rcd_rd)
+    }
+
+    /// Extra distance on the bus when its direction has just changed.
+    pub fn turnaround(&self, to_read: bool) -> u64 {
+        if to_read { self.t.write_to_read_gap } else { self.t.read_to_write_gap }
+    }
+
+    /// Takes a slot on the command bus at `at` or later.
+    fn command(&mut self, at: u64, now: u64) -> u64 {
+        self.windows.retain(|w| w.0 + self.window > now);
+        let mut start = at - at % self.window;
+        let mut when = at;
+        loop {
+            match self.windows.iter_mut().find(|w| w.0 == start) {
+                Some(w) if w.1 >= self.commands_per_window => {
+                    start += self.window;
+                    when = start;
+                }
+                Some(w) => {
+                    w.1 += 1;
+                    return when;
+                }
+                None => {
+                    self.windows.push((start, 1));
+                    return when;
+                }
+            }
+        }
+    }
+
+    /// Carries out the refreshes that are due by `now`.
+    pub fn refresh_until(&mut self, now: u64) {
+        for rank in 0..self.refresh_at.len() {
+            while self.refresh_at[rank] <= now {
+                self.refresh(rank);
+                // After a long silence nothing is open: the refreshes between change nothing.
+                let late = now.saturating_sub(self.refresh_at[rank]) / self.t.refresh_every.max(1);
+                if late > 1 {
+                    self.refresh_at[rank] += (late - 1) * self.t.refresh_every;
+                    self.stats.refreshes += late - 1;
+                }
+            }
+        }
+    }
+
+    fn refresh(&mut self, rank: usize) {
+        let due = self.refresh_at[rank];
+        let banks = &mut self.banks[rank * self.per_rank..][..self.per_rank];
+        let mut start = due.max(self.busy_until[rank]);
+        if banks.iter().any(|b| b.row != CLOSED) {
+            let precharge = banks.iter().map(|b| b.precharge_at).max().unwrap_or(0).max(due);
+            start = start.max(precharge + self.t.rp);
+        }
+        let done = start + self.t.rfc;
+        for b in banks {
+            b.row = CLOSED;
+            b.activate_at = b.activate_at.max(done);
+            b.precharge_at = b.precharge_at.max(start);
+        }
+        self.refreshed_at[rank] = done;
+        self.refresh_at[rank] = due + self.t.refresh_every.max(1);
+        self.stats.refreshes += 1;
+    }
+
+    /// When the rank takes commands again.
+    pub fn rank_free_at(&self, place: Place) -> u64 {
+        self.refreshed_at[usize::from(place.rank)]
+    }
+
+    pub fn row_hit(&self, place: Place) -> bool {
+        self.banks[usize::from(place.bank)].row == place.row
+    }
+
+    pub fn write_allowed_at(&self, place: Place) -> u64 {
+        self.banks[usize::from(place.bank)].write_at
+    }
+
+    /// When a bank could activate another row for a write, and when it could then take the burst.
+    pub fn prepared_at(&self, place: Place, now: u64) -> (u64, u64) {
+        let b = &self.banks[usize::from(place.bank)];
+        let activate =
+            if b.row == CLOSED { b.activate_at.max(now) } else { b.precharge_at.max(now) + self.t.rp };
+        (activate, b.write_at.max(activate + self.t.rcd_wr))
+    }
+
+    /// The latest activation that costs a burst at `column_at` nothing.
+    pub fn hidden_activate_max(&self, column_at: u64, now: u64) -> u64 {
+        column_at.saturating_sub(self.t.rcd_wr).max(now)
+    }
+
+    fn activate(&mut self, place: Place, at: u64, now: u64) {
+        let mut at = self.command(at, now);
+        for _ in 1..self.commands_per_activate {
+            at = at.max(self.command(at, now));
+        }
+        let rank = usize::from(place.rank);
+        let group = self.banks[usize::from(place.bank)].group;
+        let t = self.t;
+        let b = &mut self.banks[usize::from(place.bank)];
+        b.row = place.row;
+        b.accesses = 0;
+        b.precharge_at = at + t.ras;
+        b.read_at = b.read_at.max(at + t.rcd_rd);
+        b.write_at = b.write_at.max(at + t.rcd_wr);
+        let mut next = 0;
+        if self.activation_limit > 0 {
+            let ring = &mut self.activations[rank * self.activation_limit..][..self.activation_limit];
+            ring.rotate_right(1);
+            ring[0] = at;
+            let oldest = ring[self.activation_limit - 1];
+            if oldest > 0 && at - oldest < t.xaw {
+                next = oldest + t.xaw;
+            }
+        }
+        for b in &mut self.banks[rank * self.per_rank..][..self.per_rank] {
+            let gap = if b.group == group { t.rrd_l } else { t.rrd };
+            b.activate_at = b.activate_at.max(at + gap).max(next);
+        }
+    }
+
+    /// Opens the burst's row if it is not open.
+    fn open(&mut self, place: Place, now: u64) -> bool {
+        let n = usize::from(place.bank);
+        if self.banks[n].row == place.row {
+            return true;
+        }
+        if self.banks[n].row != CLOSED {
+            let at = self.banks[n].precharge_at.max(now);
+            let at = self.command(at, now);
+            let rank = usize::from(place.rank);
+            if self.t.ppd > 0 {
+                for b in &mut self.banks[rank * self.per_rank..][..self.per_rank] {
+                    b.precharge_at = b.precharge_at.max(at + self.t.ppd);
+                }
+            }
+            let b = &mut self.banks[n];
+            b.activate_at = b.activate_at.max(at + self.t.rp);
+        }
+        let at = self.banks[n].activate_at.max(now);
+        self.activate(place, at, now);
+        false
+    }
+
+    /// Issues a burst at `now` or as soon as the bank and the bus allow. `others`: what else waits in the queue (for the
+    /// adaptive policies). When its data is through.
+    pub fn burst(&mut self, place: Place, read: bool, arrived: u64, now: u64, others: impl Iterator<Item = Place>) -> u64 {
+        let hit = self.open(place, now);
+        let n = usize::from(place.bank);
+        let t = self.t;
+        let allowed = if read { self.banks[n].read_at } else { self.banks[n].write_at };
+        let mut at = self.command(allowed.max(self.next_burst_at).max(now), now);
+        let rank = usize::from(place.rank);
+        let mut gap = t.burst_min;
+        if t.burst != t.burst_min {
+            // Bursts of two bank groups interleave on the bus: at the boundaries only.
+            let last = self.last_burst[rank];
+            if at == last + t.burst_min {
+                gap = t.burst;
+            } else if at < last + t.burst {
+                at = last + t.burst;
+            }
+        }
+        let ready = at + t.burst + if read { t.cl } else { t.cwl };
+        self.last_burst[rank] = at;
+        self.busy_until[rank] = self.busy_until[rank].max(ready);
+        self.space_out(place, read, at, gap);
+        let b = &mut self.banks[n];
+        b.precharge_at = b.precharge_at.max(if read { at + t.rtp } else { ready + t.wr });
+        b.accesses += 1;
+        if self.closes_after(place, others) {
+            let b = &mut self.banks[n];
+            b.row = CLOSED;
+            b.precharge_at = b.precharge_at.max(now);
+            b.activate_at = b.activate_at.max(b.precharge_at + t.rp);
+        }
+        let s = &mut self.stats;
+        let w = usize::from(!read);
+        s.bursts[w] += 1;
+        s.row_hits[w] += u64::from(hit);
+        s.bytes[w] += self.geometry.burst;
+        if read {
+            s.queue_ticks += at.saturating_sub(arrived);
+            s.access_ticks += ready.saturating_sub(arrived);
+            s.bus_ticks += t.burst;
+        }
+        self.next_burst_at = at + gap;
+        ready
+    }
+
+    /// The distance that every bank keeps from a burst at `at`.
+    fn space_out(&mut self, place: Place, read: bool, at: u64, gap: u64) {
+        let t = self.t;
+        let group = self.banks[usize::from(place.bank)].group;
+        let own = usize::from(place.rank) * self.per_rank..(usize::from(place.rank) + 1) * self.per_rank;
+        for (i, b) in self.banks.iter_mut().enumerate() {
+            let (to_read, to_write) = if !own.contains(&i) {
+                (t.rank_to_rank, t.rank_to_rank)
+            } else if self.grouped && b.group == group {
+                match read {
+                    true => (t.ccd_l, t.ccd_l.max(t.read_to_write)),
+                    false => (t.ccd_l.max(t.write_to_read_l), t.ccd_l_wr),
+                }
+            } else {
+                match read {
+                    true => (gap, t.read_to_write),
+                    false => (t.write_to_read, gap),
+                }
+            };
+            b.read_at = b.read_at.max(at + to_read);
+            b.write_at = b.write_at.max(at + to_write);
+        }
+    }
+
+    fn closes_after(&self, place: Place, others: impl Iterator<Item = Place>) -> bool {
+        let b = &self.banks[usize::from(place.bank)];
+        if self.policy == PagePolicy::Close || b.accesses == self.max_accesses {
+            return true;
+        }
+        if self.policy == PagePolicy::Open {
+            return false;
+        }
+        let (mut hits, mut conflicts) = (false, false);
+        for o in others.filter(|o| o.bank == place.bank) {
+            hits |= o.row == place.row;
+            conflicts |= o.row != place.row;
+        }
+        !hits && (conflicts || self.policy == PagePolicy::CloseAdaptive)
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.stats = DramStats::default();
+    }
+
+    #[allow(clippy::cast_precision_loss)] // counters stay far below 2^53
+    pub fn collect(&self, sink: &mut StatSink) {
+        let s = &self.stats;
+        let [reads, writes] = s.bursts;
+        sink.count("readBursts", reads, Unit::Count, "Number of DRAM read bursts");
+        sink.count("writeBursts", writes, Unit::Count, "Number of DRAM write bursts");
+        sink.count("readRowHits", s.row_hits[0], Unit::Count, "Number of row buffer hits during reads");
+        sink.count("writeRowHits", s.row_hits[1], Unit::Count, "Number of row buffer hits during writes");
+        sink.count("dramBytesRead", s.bytes[0], Unit::Byte, "Total bytes read from DRAM");
+        sink.count("dramBytesWritten", s.bytes[1], Unit::Byte, "Total bytes written to DRAM");
+        sink.count("totQLat", s.queue_ticks, Unit::Tick, "Total ticks spent queuing");
+        sink.count("totBusLat", s.bus_ticks, Unit::Tick, "Total ticks spent in databus transfers");
+        let d = "Total ticks spent from burst creation until serviced by the DRAM";
+        sink.count("totMemAccLat", s.access_ticks, Unit::Tick, d);
+        sink.count("numRefreshes", s.refreshes, Unit::Count, "Number of refreshes");
+        let mut ratio = |name, a: u64, b: u64, unit, d| {
+            if b > 0 {
+                sink.real(name, a as f64 / b as f64, unit, d);
+            }
+        };
+        ratio("avgQLat", s.queue_ticks, reads, Unit::TickPerCount, "Average queueing delay per DRAM burst");
+        ratio("avgMemAccLat", s.access_ticks, reads, Unit::TickPerCount, "Average memory access latency per DRAM burst");
+        ratio("readRowHitRate", s.row_hits[0] * 100, reads, Unit::Ratio, "Row buffer hit rate for reads");
+        ratio("writeRowHitRate", s.row_hits[1] * 100, writes, Unit::Ratio, "Row buffer hit rate for writes");
+        let all = s.row_hits[0] + s.row_hits[1];
+        ratio("pageHitRate", all * 100, reads + writes, Unit::Ratio, "Row buffer hit rate, read and write combined");
+    }
+
+    pub fn audit(&self) -> Result<(), String> {
+        match self.banks.iter().position(|b| b.row != CLOSED && b.row >= self.geometry.rows) {
+            Some(n) => Err(format!("bank {n} has row {} of {} open", self.banks[n].row, self.geometry.rows)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! What travels between the components: requests towards the memory, replies back. Names are gem5's commands.
+
+/// A request as it arrives at a component.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pkt {
+    pub cmd: Cmd,
+    pub addr: u64,
+    /// Bytes asked for or carried.
+    pub size: u32,
+    /// Who started it: an index into `MemorySystemConfig::requestors`, or [`WRITEBACKS`].
+    pub requestor: u8,
+    /// Sent by a cache: the reply may hand over dirty data, and is kept.
+    pub from_cache: bool,
+    pub uncached: bool,
+    /// Ticks after arrival until the address is there (gem5 `headerDelay`).
+    pub header: u64,
+    /// Ticks after that until all the data is there (gem5 `payloadDelay`).
+    pub payload: u64,
+}
+
+/// The requestor of write-backs.
+pub(crate) const WRITEBACKS: u8 = 4;
+pub(crate) const REQUESTORS: usize = 5;
+
+/// What came back.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reply {
+    /// The first of the response reaches the requester.
+    pub at: u64,
+    /// The rest arrives this many ticks later.
+    pub payload: u64,
+    /// The request left the requester for good (its buffer is free).
+    pub accepted: u64,
+    /// Caches missed on the way below the requester.
+    pub level: u8,
+    /// The data is dirty and now the requester's to write back.
+    pub dirty: bool,
+}
+
+macro_rules! commands {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[repr(u8)]
+        pub(crate) enum Cmd { $($(#[$doc])* $name),* }
+        impl Cmd {
+            pub const ALL: &'static [Cmd] = &[$(Cmd::$name),*];
+            pub const COUNT: usize = Self::ALL.len();
+            pub fn name(self) -> &'static str {
+                match self { $(Cmd::$name => stringify!($name)),* }
+            }
+        }
+    };
+}
+commands!(
+    ReadReq,
+    WriteReq,
+    /// Atomic read-modify-write.
+    SwapReq,
+    SoftPFReq,
+    SoftPFExReq,
+    ReadSharedReq,
+    ReadExReq,
+    ReadCleanReq,
+    /// A write of a whole line: nothing need be read (cbo.zero).
+    WriteLineReq,
+    WritebackDirty,
+    WritebackClean,
+    CleanEvict,
+    /// Dirty data on its way to the memory, the line stays (cbo.clean).
+    WriteClean,
+    CleanSharedReq,
+    CleanInvalidReq,
+    InvalidateReq,
+);
+
+impl Cmd {
+    /// Carries data towards the memory.
+    pub fn has_data(self) -> bool {
+        use Cmd::{SwapReq, WriteClean, WriteLineReq, WriteReq, WritebackClean, WritebackDirty};
+        matches!(self, WriteReq | SwapReq | WriteLineReq | WritebackDirty | WritebackClean | WriteClean)
+    }
+    /// The response carries data.
+    pub fn is_read(self) -> bool {
+        use Cmd::{ReadCleanReq, ReadExReq, ReadReq, ReadSharedReq, SoftPFExReq, SoftPFReq, SwapReq};
+        matches!(self, ReadReq | SwapReq | SoftPFReq | SoftPFExReq | ReadSharedReq | ReadExReq | ReadCleanReq)
+    }
+    /// Leaves the line dirty in the first cache that holds it.
+    pub fn dirties(self) -> bool {
+        matches!(self, Cmd::WriteReq | Cmd::SwapReq | Cmd::WriteLineReq)
+    }
+    pub fn needs_writable(self) -> bool {
+        self.dirties() || matches!(self, Cmd::SoftPFExReq | Cmd::ReadExReq | Cmd::InvalidateReq)
+    }
+    pub fn is_prefetch(self) -> bool {
+        matches!(self, Cmd::SoftPFReq | Cmd::SoftPFExReq)
+    }
+    /// gem5's `demand*` statistics count these.
+    pub fn is_demand(self) -> bool {
+        use Cmd::{ReadCleanReq, ReadExReq, ReadReq, ReadSharedReq, SwapReq, WriteLineReq, WriteReq};
+        matches!(self, ReadReq | WriteReq | SwapReq | ReadSharedReq | ReadExReq | ReadCleanReq | WriteLineReq)
+    }
+    pub fn is_maintenance(self) -> bool {
+        matches!(self, Cmd::CleanSharedReq | Cmd::CleanInvalidReq | Cmd::InvalidateReq)
+    }
+}

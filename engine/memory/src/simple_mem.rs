@@ -1,0 +1,63 @@
+//! gem5 `SimpleMemory`: a latency, and a bandwidth that keeps the port busy.
+
+use breakeven_base::{StatSink, Unit};
+
+use crate::config::SimpleMemoryConfig;
+use crate::layer::Layer;
+use crate::packet::{Pkt, Reply};
+use crate::util::clone_by_field;
+
+#[derive(Clone, Copy, Default)]
+struct Traffic {
+    reads: u64,
+    writes: u64,
+    bytes_read: u64,
+    bytes_written: u64,
+}
+
+pub(crate) struct SimpleMemory {
+    latency: u64,
+    ticks_per_byte: f64,
+    port: Layer,
+    traffic: Traffic,
+}
+clone_by_field!(SimpleMemory { latency, ticks_per_byte, port, traffic });
+
+impl SimpleMemory {
+    pub fn new(c: &SimpleMemoryConfig) -> Self {
+        let ticks_per_byte = if c.bandwidth > 0.0 { 1e12 / c.bandwidth } else { 0.0 };
+        SimpleMemory { latency: c.latency.0, ticks_per_byte, port: Layer::default(), traffic: Traffic::default() }
+    }
+
+    pub fn request(&mut self, pkt: &Pkt, at: u64, floor: u64) -> Reply {
+        // As gem5: whole ticks, rounded down. A packet is far too small for the cast to matter.
+        let busy = (f64::from(pkt.size) * self.ticks_per_byte) as u64;
+        let start = self.port.book(at, floor, |s| s + busy);
+        let t = &mut self.traffic;
+        if pkt.cmd.is_read() {
+            t.reads += 1;
+            t.bytes_read += u64::from(pkt.size);
+        } else if pkt.cmd.has_data() {
+            t.writes += 1;
+            t.bytes_written += u64::from(pkt.size);
+        }
+        Reply { at: start + pkt.header + pkt.payload + self.latency, accepted: start, ..Reply::default() }
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.traffic = Traffic::default();
+        self.port.occupancy = 0;
+    }
+
+    pub fn collect(&self, sink: &mut StatSink) {
+        let t = &self.traffic;
+        sink.count("numReads::total", t.reads, Unit::Count, "Number of read requests responded to by this memory");
+        sink.count("numWrites::total", t.writes, Unit::Count, "Number of write requests responded to by this memory");
+        sink.count("bytesRead::total", t.bytes_read, Unit::Byte, "Number of bytes read from this memory");
+        sink.count("bytesWritten::total", t.bytes_written, Unit::Byte, "Number of bytes written to this memory");
+    }
+
+    pub fn describe(&self, now: u64) -> String {
+        format!("port {}", self.port.describe(now))
+    }
+}
