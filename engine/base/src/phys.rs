@@ -32,6 +32,8 @@ pub struct PhysMem {
 
 // SAFETY: the mapping is owned by this value alone and is only reached through `&self`/`&mut self`.
 unsafe impl Send for PhysMem {}
+// SAFETY: every method that takes `&self` only reads the mapping; writing takes `&mut self`.
+unsafe impl Sync for PhysMem {}
 
 /// Integers that guest memory holds, little-endian.
 pub trait Word: Copy {
