@@ -1,0 +1,94 @@
+//! The decode cache: a physical page of code is decoded whole, once, at every halfword. Pages are immutable and shared
+//! between clones of a front end. fence.i makes every page prove itself again by its bytes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use breakeven_base::PhysMem;
+
+use crate::config::Extensions;
+use crate::decode::decode;
+use crate::inst::{Inst, Op, Operands};
+use crate::mmu::PAGE;
+
+const SLOTS: usize = PAGE as usize / 2;
+/// Decoded pages kept at most (68 KiB each); beyond, all are forgotten.
+const MAX_PAGES: usize = 512;
+
+#[derive(Debug)]
+pub(crate) struct CodePage {
+    insts: [Inst; SLOTS],
+    bytes: [u8; PAGE as usize],
+}
+
+impl CodePage {
+    fn new(bytes: &[u8; PAGE as usize], ext: &Extensions) -> Arc<CodePage> {
+        let mut page = CodePage { insts: [Inst::illegal(0, 2); SLOTS], bytes: *bytes };
+        let half = |k: usize| bytes.get(2 * k..2 * k + 2).map(|b| u32::from(b[0]) | u32::from(b[1]) << 8);
+        for (k, inst) in page.insts.iter_mut().enumerate() {
+            *inst = match (half(k), half(k + 1)) {
+                (Some(low), Some(high)) => decode(low | high << 16, ext),
+                // The last halfword: a longer instruction goes on on the next virtual page.
+                (Some(low), None) if low & 3 == 3 => Inst::new(Op::Straddle, low, 4, Operands::default()),
+                (low, _) => decode(low.unwrap_or(0), ext),
+            };
+        }
+        Arc::new(page)
+    }
+    /// The instruction at `addr`'s offset in the page.
+    #[inline(always)]
+    pub fn at(&self, addr: u64) -> &Inst {
+        &self.insts[(addr >> 1) as usize & (SLOTS - 1)]
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    ppn: u64,
+    page: Arc<CodePage>,
+    checked: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CodeCache {
+    slots: Vec<Slot>,
+    by_ppn: BTreeMap<u64, u32>,
+}
+
+impl CodeCache {
+    #[inline(always)]
+    pub fn page(&self, slot: u32) -> &CodePage {
+        &self.slots[slot as usize].page
+    }
+
+    /// fence.i: nothing is trusted until its bytes have been compared.
+    pub fn distrust(&mut self) {
+        for s in &mut self.slots {
+            s.checked = false;
+        }
+    }
+
+    /// The decoded page that holds `paddr`, and whether the slots given out before are void; `None` outside RAM.
+    pub fn lookup(&mut self, ram: &PhysMem, paddr: u64, ext: &Extensions) -> Option<(u32, bool)> {
+        let ppn = paddr / PAGE;
+        let bytes: &[u8; PAGE as usize] = ram.slice(ppn * PAGE, PAGE)?.try_into().ok()?;
+        if let Some(&n) = self.by_ppn.get(&ppn) {
+            if let Some(s) = self.slots.get_mut(n as usize).filter(|s| s.ppn == ppn) {
+                if !s.checked && s.page.bytes != *bytes {
+                    s.page = CodePage::new(bytes, ext);
+                }
+                s.checked = true;
+                return Some((n, false));
+            }
+        }
+        let full = self.slots.len() >= MAX_PAGES;
+        if full {
+            self.slots.clear();
+            self.by_ppn.clear();
+        }
+        let n = self.slots.len() as u32;
+        self.slots.push(Slot { ppn, page: CodePage::new(bytes, ext), checked: true });
+        self.by_ppn.insert(ppn, n);
+        Some((n, full))
+    }
+}

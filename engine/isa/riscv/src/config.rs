@@ -1,0 +1,97 @@
+//! What a hart is built from.
+
+use std::ops::Range;
+
+use breakeven_base::ConfigError;
+
+/// What happens to a scalar load or store whose address is not a multiple of its size.
+/// Atomic instructions always trap, as the architecture wants it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MisalignedPolicy {
+    /// Done by the load-store unit, everywhere.
+    Hardware,
+    /// Raises the address-misaligned exception before translation: the guest's handler runs.
+    Trap,
+    /// Done functionally; the core charges what a firmware handler would cost.
+    Emulate,
+    /// gem5's `PMAChecker.misaligned`: done in hardware inside these physical ranges, the exception elsewhere.
+    /// With no range the exception comes before translation, else after it.
+    Pma(Vec<Range<u64>>),
+}
+
+/// Optional extensions; IMAFDC, Zicsr, Zifencei, Zicntr and Zicbop (hints) are always there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extensions {
+    pub zba: bool,
+    pub zbb: bool,
+    pub zbs: bool,
+    pub zicbom: bool,
+    pub zicboz: bool,
+}
+
+impl Default for Extensions {
+    fn default() -> Self {
+        Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true }
+    }
+}
+
+/// One hart's configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RiscvConfig {
+    /// Where execution starts, in M-mode with translation off.
+    pub reset_pc: u64,
+    pub hart_id: u64,
+    pub misaligned: MisalignedPolicy,
+    pub extensions: Extensions,
+    /// Bytes that a cbo instruction acts on: a power of two, 8..=4096.
+    pub cbo_block: u64,
+    /// PMP entries: 0, 16 or 64.
+    pub pmp_entries: usize,
+}
+
+impl Default for RiscvConfig {
+    fn default() -> Self {
+        RiscvConfig {
+            reset_pc: 0x8000_0000,
+            hart_id: 0,
+            misaligned: MisalignedPolicy::Hardware,
+            extensions: Extensions::default(),
+            cbo_block: 64,
+            pmp_entries: 16,
+        }
+    }
+}
+
+impl RiscvConfig {
+    /// # Errors
+    /// A value that no hart can be built with, named.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if !self.cbo_block.is_power_of_two() || !(8..=4096).contains(&self.cbo_block) {
+            return Err(ConfigError::new(
+                "riscv.cbo_block",
+                format!("{} is not a power of two between 8 and 4096 bytes; use the cache line size", self.cbo_block),
+            ));
+        }
+        if !matches!(self.pmp_entries, 0 | 16 | 64) {
+            return Err(ConfigError::new(
+                "riscv.pmp_entries",
+                format!("{} entries cannot be built; the architecture allows 0, 16 or 64", self.pmp_entries),
+            ));
+        }
+        if self.reset_pc & 1 != 0 {
+            return Err(ConfigError::new(
+                "riscv.reset_pc",
+                format!("{:#x} is odd; instructions start at even addresses", self.reset_pc),
+            ));
+        }
+        if let MisalignedPolicy::Pma(ranges) = &self.misaligned {
+            if let Some(r) = ranges.iter().find(|r| r.start >= r.end) {
+                return Err(ConfigError::new(
+                    "pma_checker.misaligned",
+                    format!("range {:#x}..{:#x} is empty; the end must lie above the start", r.start, r.end),
+                ));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,313 @@
+//! Control and status registers (privileged specification 1.12): numbers, masks, reads and writes.
+//!
+//! What this hart implements and how its WARL fields behave: misa is read-only; mtvec and stvec take modes 0 and 1 only;
+//! satp takes Bare and Sv39 only (a write of another mode changes nothing); hpm counters read zero; A and D bits are
+//! always updated by hardware, so menvcfg.ADUE does not exist.
+
+use breakeven_base::{Bus, Now};
+
+use crate::hart::{Hart, Mode};
+
+/// CSR numbers.
+pub mod num {
+    pub const FFLAGS: u16 = 0x001;
+    pub const FRM: u16 = 0x002;
+    pub const FCSR: u16 = 0x003;
+    pub const SSTATUS: u16 = 0x100;
+    pub const SIE: u16 = 0x104;
+    pub const STVEC: u16 = 0x105;
+    pub const SCOUNTEREN: u16 = 0x106;
+    pub const SENVCFG: u16 = 0x10a;
+    pub const SSCRATCH: u16 = 0x140;
+    pub const SEPC: u16 = 0x141;
+    pub const SCAUSE: u16 = 0x142;
+    pub const STVAL: u16 = 0x143;
+    pub const SIP: u16 = 0x144;
+    pub const SATP: u16 = 0x180;
+    pub const MSTATUS: u16 = 0x300;
+    pub const MISA: u16 = 0x301;
+    pub const MEDELEG: u16 = 0x302;
+    pub const MIDELEG: u16 = 0x303;
+    pub const MIE: u16 = 0x304;
+    pub const MTVEC: u16 = 0x305;
+    pub const MCOUNTEREN: u16 = 0x306;
+    pub const MENVCFG: u16 = 0x30a;
+    pub const MCOUNTINHIBIT: u16 = 0x320;
+    pub const MHPMEVENT3: u16 = 0x323;
+    pub const MHPMEVENT31: u16 = 0x33f;
+    pub const MSCRATCH: u16 = 0x340;
+    pub const MEPC: u16 = 0x341;
+    pub const MCAUSE: u16 = 0x342;
+    pub const MTVAL: u16 = 0x343;
+    pub const MIP: u16 = 0x344;
+    pub const PMPCFG0: u16 = 0x3a0;
+    pub const PMPCFG15: u16 = 0x3af;
+    pub const PMPADDR0: u16 = 0x3b0;
+    pub const PMPADDR63: u16 = 0x3ef;
+    pub const TSELECT: u16 = 0x7a0;
+    pub const TDATA3: u16 = 0x7a3;
+    pub const MCYCLE: u16 = 0xb00;
+    pub const MINSTRET: u16 = 0xb02;
+    pub const MHPMCOUNTER3: u16 = 0xb03;
+    pub const MHPMCOUNTER31: u16 = 0xb1f;
+    pub const CYCLE: u16 = 0xc00;
+    pub const TIME: u16 = 0xc01;
+    pub const INSTRET: u16 = 0xc02;
+    pub const HPMCOUNTER31: u16 = 0xc1f;
+    pub const MVENDORID: u16 = 0xf11;
+    pub const MARCHID: u16 = 0xf12;
+    pub const MIMPID: u16 = 0xf13;
+    pub const MHARTID: u16 = 0xf14;
+    pub const MCONFIGPTR: u16 = 0xf15;
+}
+
+/// Bits of mstatus.
+pub(crate) mod status {
+    pub const SIE: u64 = 1 << 1;
+    pub const MIE: u64 = 1 << 3;
+    pub const SPIE: u64 = 1 << 5;
+    pub const MPIE: u64 = 1 << 7;
+    pub const SPP: u64 = 1 << 8;
+    pub const MPP_SHIFT: u32 = 11;
+    pub const MPP: u64 = 3 << MPP_SHIFT;
+    /// Both bits; all set: dirty.
+    pub const FS: u64 = 3 << 13;
+    pub const MPRV: u64 = 1 << 17;
+    pub const SUM: u64 = 1 << 18;
+    pub const MXR: u64 = 1 << 19;
+    pub const TVM: u64 = 1 << 20;
+    pub const TW: u64 = 1 << 21;
+    pub const TSR: u64 = 1 << 22;
+    /// UXL and SXL: 64 bits, fixed.
+    pub const XL: u64 = 2 << 32 | 2 << 34;
+    pub const UXL: u64 = 2 << 32;
+    pub const SD: u64 = 1 << 63;
+    pub const S_MASK: u64 = SIE | SPIE | SPP | FS | SUM | MXR;
+    pub const M_MASK: u64 = S_MASK | MIE | MPIE | MPP | MPRV | TVM | TW | TSR;
+}
+
+/// menvcfg and senvcfg: FIOM, CBIE, CBCFE, CBZE.
+pub(crate) mod envcfg {
+    pub const CBIE: u64 = 3 << 4;
+    pub const CBIE_FLUSH: u64 = 1 << 4;
+    pub const CBCFE: u64 = 1 << 6;
+    pub const CBZE: u64 = 1 << 7;
+    pub const MASK: u64 = 1 | CBIE | CBCFE | CBZE;
+}
+
+const S_INTERRUPTS: u64 = 0x222;
+const ALL_INTERRUPTS: u64 = 0xaaa;
+/// Software-writable bits of mip.
+const MIP_WRITABLE: u64 = S_INTERRUPTS;
+/// Every synchronous exception but ecall from M.
+const DELEGABLE: u64 = 0xb3ff;
+/// A, C, D, F, I, M, S, U; MXL 64.
+const MISA: u64 = 2 << 62 | 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 8 | 1 << 12 | 1 << 18 | 1 << 20;
+const COUNT_CYCLES: u64 = 1;
+const COUNT_INSTRET: u64 = 4;
+
+/// An access that the hart refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CsrError {
+    Illegal,
+    /// Depends on the time: the pipeline must be empty.
+    NeedsDrain,
+}
+
+use CsrError::{Illegal, NeedsDrain};
+
+impl Hart {
+    fn status(&self) -> u64 {
+        let sd = if self.mstatus & status::FS == status::FS { status::SD } else { 0 };
+        self.mstatus | status::XL | sd
+    }
+
+    /// The hart's cycle counter.
+    fn cycles(&self, now: &Now) -> u64 {
+        if self.mcountinhibit & COUNT_CYCLES != 0 {
+            self.mcycle
+        } else {
+            now.cycle.wrapping_add(self.mcycle)
+        }
+    }
+
+    /// Instructions retired before the present one.
+    fn instret(&self) -> u64 {
+        if self.mcountinhibit & COUNT_INSTRET != 0 {
+            self.minstret
+        } else {
+            self.retired.wrapping_add(self.minstret)
+        }
+    }
+
+    /// Whether the mode may touch this CSR at all.
+    fn csr_allowed(&self, csr: u16, write: bool) -> Result<(), CsrError> {
+        let lowest = csr >> 8 & 3;
+        let read_only = csr >> 10 == 3;
+        if (self.mode as u16) < lowest || (write && read_only) {
+            return Err(Illegal);
+        }
+        match csr {
+            num::FFLAGS..=num::FCSR if self.mstatus & status::FS == 0 => Err(Illegal),
+            num::SATP if self.mode == Mode::S && self.mstatus & status::TVM != 0 => Err(Illegal),
+            num::CYCLE..=num::HPMCOUNTER31 => {
+                let bit = 1u64 << (csr & 31);
+                let m = self.mode == Mode::M || self.mcounteren & bit != 0;
+                let s = self.mode != Mode::U || self.scounteren & bit != 0;
+                if m && s {
+                    Ok(())
+                } else {
+                    Err(Illegal)
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Reads a CSR; `write` says whether the instruction also writes it.
+    pub(crate) fn csr_read<B: Bus>(&mut self, bus: &B, now: &Now, csr: u16, write: bool) -> Result<u64, CsrError> {
+        self.csr_allowed(csr, write)?;
+        let timed = |v| if now.drained { Ok(v) } else { Err(NeedsDrain) };
+        Ok(match csr {
+            num::FFLAGS => u64::from(self.fflags),
+            num::FRM => u64::from(self.frm),
+            num::FCSR => u64::from(self.frm) << 5 | u64::from(self.fflags),
+            num::SSTATUS => self.status() & (status::S_MASK | status::UXL | status::SD),
+            num::SIE => self.mie & self.mideleg,
+            num::STVEC => self.stvec,
+            num::SCOUNTEREN => self.scounteren,
+            num::SENVCFG => self.senvcfg,
+            num::SSCRATCH => self.sscratch,
+            num::SEPC => self.sepc,
+            num::SCAUSE => self.scause,
+            num::STVAL => self.stval,
+            num::SIP => timed(self.pending(bus, now) & self.mideleg)?,
+            num::SATP => self.satp,
+            num::MSTATUS => self.status(),
+            num::MISA => MISA,
+            num::MEDELEG => self.medeleg,
+            num::MIDELEG => self.mideleg,
+            num::MIE => self.mie,
+            num::MTVEC => self.mtvec,
+            num::MCOUNTEREN => self.mcounteren,
+            num::MENVCFG => self.menvcfg,
+            num::MCOUNTINHIBIT => self.mcountinhibit,
+            num::MSCRATCH => self.mscratch,
+            num::MEPC => self.mepc,
+            num::MCAUSE => self.mcause,
+            num::MTVAL => self.mtval,
+            num::MIP => timed(self.pending(bus, now))?,
+            num::PMPCFG0..=num::PMPCFG15 => self.pmp.read_cfg(usize::from(csr - num::PMPCFG0)).ok_or(Illegal)?,
+            num::PMPADDR0..=num::PMPADDR63 => self.pmp.read_addr(usize::from(csr - num::PMPADDR0)).ok_or(Illegal)?,
+            num::MCYCLE | num::CYCLE => timed(self.cycles(now))?,
+            num::TIME => timed(bus.timer(now.tick))?,
+            num::MINSTRET | num::INSTRET => self.instret(),
+            num::MHARTID => self.hart_id,
+            num::MVENDORID | num::MARCHID | num::MIMPID | num::MCONFIGPTR => 0,
+            // No events, no triggers: zeros that ignore writes.
+            num::MHPMEVENT3..=num::MHPMEVENT31
+            | num::MHPMCOUNTER3..=num::MHPMCOUNTER31
+            | num::CYCLE..=num::HPMCOUNTER31
+            | num::TSELECT..=num::TDATA3 => 0,
+            _ => return Err(Illegal),
+        })
+    }
+
+    /// Writes a CSR that [`Hart::csr_read`] has accepted for writing.
+    pub(crate) fn csr_write(&mut self, now: &Now, csr: u16, v: u64) -> Result<(), CsrError> {
+        match csr {
+            num::FFLAGS | num::FRM | num::FCSR => self.write_float_csr(csr, v),
+            num::SSTATUS => self.mstatus = self.mstatus & !status::S_MASK | v & status::S_MASK,
+            num::MSTATUS => self.write_mstatus(v),
+            num::SIE => self.mie = self.mie & !self.mideleg | v & self.mideleg,
+            num::MIE => self.mie = v & ALL_INTERRUPTS,
+            num::SIP => {
+                let mask = self.mideleg & 2;
+                self.mip = self.mip & !mask | v & mask;
+            }
+            num::MIP => self.mip = v & MIP_WRITABLE,
+            num::STVEC if v & 3 < 2 => self.stvec = v,
+            num::MTVEC if v & 3 < 2 => self.mtvec = v,
+            num::SCOUNTEREN => self.scounteren = v & 0xffff_ffff,
+            num::MCOUNTEREN => self.mcounteren = v & 0xffff_ffff,
+            num::MENVCFG => self.menvcfg = legal_envcfg(self.menvcfg, v),
+            num::SENVCFG => self.senvcfg = legal_envcfg(self.senvcfg, v),
+            num::SSCRATCH => self.sscratch = v,
+            num::MSCRATCH => self.mscratch = v,
+            num::SEPC => self.sepc = v & !1,
+            num::MEPC => self.mepc = v & !1,
+            num::SCAUSE => self.scause = v,
+            num::MCAUSE => self.mcause = v,
+            num::STVAL => self.stval = v,
+            num::MTVAL => self.mtval = v,
+            num::SATP => {
+                if matches!(v >> 60, 0 | 8) {
+                    self.satp = v;
+                    self.flush_translations();
+                }
+            }
+            num::MEDELEG => self.medeleg = v & DELEGABLE,
+            num::MIDELEG => self.mideleg = v & S_INTERRUPTS,
+            num::MCOUNTINHIBIT => self.write_inhibit(now, v)?,
+            num::PMPCFG0..=num::PMPCFG15 => {
+                self.pmp.write_cfg(usize::from(csr - num::PMPCFG0), v);
+                self.flush_translations();
+            }
+            num::PMPADDR0..=num::PMPADDR63 => {
+                self.pmp.write_addr(usize::from(csr - num::PMPADDR0), v);
+                self.flush_translations();
+            }
+            num::MCYCLE if !now.drained => return Err(NeedsDrain),
+            num::MCYCLE if self.mcountinhibit & COUNT_CYCLES != 0 => self.mcycle = v,
+            num::MCYCLE => self.mcycle = v.wrapping_sub(now.cycle),
+            num::MINSTRET if self.mcountinhibit & COUNT_INSTRET != 0 => self.minstret = v,
+            // The writing instruction itself is not counted on top.
+            num::MINSTRET => self.minstret = v.wrapping_sub(self.retired.wrapping_add(1)),
+            _ => {}
+        }
+        self.context_changed();
+        Ok(())
+    }
+
+    fn write_float_csr(&mut self, csr: u16, v: u64) {
+        if csr != num::FRM {
+            self.fflags = v as u8 & 31;
+        }
+        if csr != num::FFLAGS {
+            let rm = if csr == num::FRM { v } else { v >> 5 };
+            self.frm = rm as u8 & 7;
+        }
+        self.mstatus |= status::FS;
+    }
+
+    fn write_mstatus(&mut self, v: u64) {
+        let mut mask = status::M_MASK;
+        if v >> status::MPP_SHIFT & 3 == 2 {
+            mask &= !status::MPP;
+        }
+        self.mstatus = self.mstatus & !mask | v & mask;
+    }
+
+    fn write_inhibit(&mut self, now: &Now, v: u64) -> Result<(), CsrError> {
+        let new = v & (COUNT_CYCLES | COUNT_INSTRET);
+        let changed = self.mcountinhibit ^ new;
+        if changed & COUNT_CYCLES != 0 && !now.drained {
+            return Err(NeedsDrain);
+        }
+        let (cycles, instret) = (self.cycles(now), self.instret());
+        self.mcountinhibit = new;
+        if changed & COUNT_CYCLES != 0 {
+            self.mcycle = if new & COUNT_CYCLES != 0 { cycles } else { cycles.wrapping_sub(now.cycle) };
+        }
+        if changed & COUNT_INSTRET != 0 {
+            self.minstret = if new & COUNT_INSTRET != 0 { instret } else { instret.wrapping_sub(self.retired) };
+        }
+        Ok(())
+    }
+}
+
+/// CBIE = 2 is reserved: the field keeps its value.
+fn legal_envcfg(old: u64, v: u64) -> u64 {
+    let keep = if v & envcfg::CBIE == 2 << 4 { envcfg::CBIE } else { 0 };
+    v & envcfg::MASK & !keep | old & keep
+}

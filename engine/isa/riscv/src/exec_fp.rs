@@ -1,0 +1,206 @@
+//! Floating-point computation (F and D): operands out of the register file, through [`crate::softfloat`], and back.
+
+use std::cmp::Ordering;
+
+use crate::bitmanip::sext32;
+use crate::csr::status;
+use crate::exec::BOX;
+use crate::hart::{Hart, Stop};
+use crate::inst::{Inst, Op, F0};
+use crate::softfloat::{
+    add, classify, compare, div, flag, fma, from_int, is_signaling, min_max, mul, narrow, sqrt, to_int, widen, Format,
+    Round, F32, F64,
+};
+
+/// How a format lies in a 64-bit register.
+trait Lane: Format {
+    fn open(reg: u64) -> u64;
+    fn close(v: u64) -> u64;
+}
+impl Lane for F32 {
+    /// A value that is not boxed counts as the canonical NaN.
+    #[inline(always)]
+    fn open(reg: u64) -> u64 {
+        if reg & BOX == BOX {
+            reg & !BOX
+        } else {
+            F32::NAN
+        }
+    }
+    #[inline(always)]
+    fn close(v: u64) -> u64 {
+        v | BOX
+    }
+}
+impl Lane for F64 {
+    #[inline(always)]
+    fn open(reg: u64) -> u64 {
+        reg
+    }
+    #[inline(always)]
+    fn close(v: u64) -> u64 {
+        v
+    }
+}
+
+/// The format-independent part of an operation.
+#[derive(Clone, Copy)]
+enum Kind {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Sqrt,
+    /// Negate the product / the addend.
+    Fused(bool, bool),
+    Sign(u8),
+    Min,
+    Max,
+    Eq,
+    Lt,
+    Le,
+    Class,
+    MoveOut,
+    MoveIn,
+    ToInt(bool, u32),
+    FromInt(bool, u32),
+    Narrow,
+    Widen,
+}
+
+fn kind(op: Op) -> (Kind, bool) {
+    use Kind::{Add, Class, Div, Eq, FromInt, Fused, Le, Lt, Max, Min, MoveIn, MoveOut, Mul, Narrow, Sign, Sqrt, Sub};
+    use Kind::{ToInt, Widen};
+    use Op::*;
+    let k = match op {
+        FaddS | FaddD => Add,
+        FsubS | FsubD => Sub,
+        FmulS | FmulD => Mul,
+        FdivS | FdivD => Div,
+        FsqrtS | FsqrtD => Sqrt,
+        FmaddS | FmaddD => Fused(false, false),
+        FmsubS | FmsubD => Fused(false, true),
+        FnmsubS | FnmsubD => Fused(true, false),
+        FnmaddS | FnmaddD => Fused(true, true),
+        FsgnjS | FsgnjD => Sign(0),
+        FsgnjnS | FsgnjnD => Sign(1),
+        FsgnjxS | FsgnjxD => Sign(2),
+        FminS | FminD => Min,
+        FmaxS | FmaxD => Max,
+        FeqS | FeqD => Eq,
+        FltS | FltD => Lt,
+        FleS | FleD => Le,
+        FclassS | FclassD => Class,
+        FmvXW | FmvXD => MoveOut,
+        FmvWX | FmvDX => MoveIn,
+        FcvtWS | FcvtWD => ToInt(true, 32),
+        FcvtWuS | FcvtWuD => ToInt(false, 32),
+        FcvtLS | FcvtLD => ToInt(true, 64),
+        FcvtLuS | FcvtLuD => ToInt(false, 64),
+        FcvtSW | FcvtDW => FromInt(true, 32),
+        FcvtSWu | FcvtDWu => FromInt(false, 32),
+        FcvtSL | FcvtDL => FromInt(true, 64),
+        FcvtSLu | FcvtDLu => FromInt(false, 64),
+        FcvtSD => Narrow,
+        _ => Widen,
+    };
+    (k, op >= FaddD)
+}
+
+impl Kind {
+    fn rounds(self) -> bool {
+        use Kind::{Add, Div, FromInt, Fused, Mul, Narrow, Sqrt, Sub, ToInt, Widen};
+        matches!(self, Add | Sub | Mul | Div | Sqrt | Fused(..) | ToInt(..) | FromInt(..) | Narrow | Widen)
+    }
+}
+
+/// Operands, rounding mode and the flags so far.
+struct Context {
+    a: u64,
+    b: u64,
+    c: u64,
+    round: Round,
+    flags: u8,
+}
+
+fn ordered<F: Format>(a: u64, b: u64, quiet: bool, accept: fn(Ordering) -> bool, flags: &mut u8) -> u64 {
+    match compare::<F>(a, b) {
+        Some(o) => u64::from(accept(o)),
+        None => {
+            if !quiet || is_signaling::<F>(a) || is_signaling::<F>(b) {
+                *flags |= flag::NV;
+            }
+            0
+        }
+    }
+}
+
+fn compute<F: Lane>(kind: Kind, x: &mut Context) -> u64 {
+    let (a, b, c, r) = (F::open(x.a), F::open(x.b), F::open(x.c), x.round);
+    let negate = |v: u64, yes: bool| if yes { v ^ F::SIGN } else { v };
+    let f = &mut x.flags;
+    match kind {
+        Kind::Add => F::close(add::<F>(a, b, r, f)),
+        // A NaN's sign does not matter: the result is canonical.
+        Kind::Sub => F::close(add::<F>(a, b ^ F::SIGN, r, f)),
+        Kind::Mul => F::close(mul::<F>(a, b, r, f)),
+        Kind::Div => F::close(div::<F>(a, b, r, f)),
+        Kind::Sqrt => F::close(sqrt::<F>(a, r, f)),
+        Kind::Fused(product, addend) => F::close(fma::<F>(negate(a, product), b, negate(c, addend), r, f)),
+        Kind::Sign(how) => {
+            let sign = match how {
+                0 => b,
+                1 => !b,
+                _ => a ^ b,
+            };
+            F::close(a & !F::SIGN | sign & F::SIGN)
+        }
+        Kind::Min => F::close(min_max::<F>(a, b, false, f)),
+        Kind::Max => F::close(min_max::<F>(a, b, true, f)),
+        Kind::Eq => ordered::<F>(a, b, true, Ordering::is_eq, f),
+        Kind::Lt => ordered::<F>(a, b, false, Ordering::is_lt, f),
+        Kind::Le => ordered::<F>(a, b, false, Ordering::is_le, f),
+        Kind::Class => classify::<F>(a),
+        Kind::MoveOut if F::M == F32::M => sext32(x.a),
+        Kind::MoveOut => x.a,
+        Kind::MoveIn if F::M == F32::M => F::close(x.a & !BOX),
+        Kind::MoveIn => x.a,
+        Kind::ToInt(signed, bits) => to_int::<F>(a, signed, bits, r, f),
+        Kind::FromInt(signed, bits) => {
+            let v = match (signed, bits) {
+                (true, 32) => sext32(x.a),
+                (false, 32) => x.a & !BOX,
+                _ => x.a,
+            };
+            F::close(from_int::<F>(v, signed, r, f))
+        }
+        Kind::Narrow => F32::close(narrow(x.a, r, f)),
+        Kind::Widen => widen(F32::open(x.a), f),
+    }
+}
+
+impl Hart {
+    #[inline(never)]
+    pub(crate) fn exec_fp(&mut self, i: &Inst) -> Result<(), Stop> {
+        let illegal = Stop::Fault { cause: 2, tval: u64::from(i.raw) };
+        if self.mstatus & status::FS == 0 {
+            return Err(illegal);
+        }
+        let (kind, double) = kind(i.op);
+        let round = if kind.rounds() {
+            Round::from_bits(if i.rm == 7 { self.frm } else { i.rm }).ok_or(illegal)?
+        } else {
+            Round::NearestEven
+        };
+        let reg = |r: u8| self.regs[usize::from(r)];
+        let mut x = Context { a: reg(i.rs1), b: reg(i.rs2), c: reg(i.rs3), round, flags: self.fflags };
+        let v = if double { compute::<F64>(kind, &mut x) } else { compute::<F32>(kind, &mut x) };
+        self.regs[usize::from(i.rd)] = v;
+        let raised = x.flags != self.fflags;
+        self.fflags = x.flags;
+        if raised || (i.rd >= F0 && i.rd != crate::inst::SINK) {
+            self.mstatus |= status::FS;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,381 @@
+//! The front end: fetch through the decode cache, execute, describe.
+
+use breakeven_base::{
+    BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Reg, Step, StepResult, SysEffect, UopFlags,
+    WalkPath,
+};
+
+use crate::code::CodeCache;
+use crate::config::RiscvConfig;
+use crate::csr::CsrError;
+use crate::decode::decode;
+use crate::exec::exec;
+use crate::hart::{Hart, Mode, Stop};
+use crate::inst::{Inst, Op};
+use crate::mmu::PAGE;
+use crate::pmp::Access;
+use crate::uops::trap_uop;
+
+/// Fetch translations kept per mode.
+const FETCH_BANK: usize = 64;
+/// No page.
+const NOWHERE: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct FetchEntry {
+    vpn: u64,
+    slot: u32,
+}
+
+const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, slot: 0 };
+
+/// One RISC-V hart.
+#[derive(Clone, Debug)]
+pub struct RiscvFrontEnd {
+    hart: Hart,
+    code: CodeCache,
+    fetch: [FetchEntry; 4 * FETCH_BANK],
+    /// The virtual page that `slot` holds decoded, for the present mode.
+    page: u64,
+    slot: u32,
+}
+
+/// A page of instructions, and whether it may be remembered for its virtual page.
+#[derive(Clone, Copy)]
+struct Fetched {
+    slot: u32,
+    paddr: u64,
+    keep: bool,
+}
+
+impl RiscvFrontEnd {
+    /// A hart at its reset state.
+    ///
+    /// # Errors
+    /// See [`RiscvConfig::check`].
+    pub fn new(config: &RiscvConfig) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(RiscvFrontEnd {
+            hart: Hart::new(config),
+            code: CodeCache::default(),
+            fetch: [EMPTY; 4 * FETCH_BANK],
+            page: NOWHERE,
+            slot: 0,
+        })
+    }
+
+    /// A register by its micro-op number: x1..x31 are 1..31, f0..f31 are 32..63.
+    #[must_use]
+    pub fn reg(&self, r: Reg) -> u64 {
+        if r.0 < 64 {
+            self.hart.regs[r.index()]
+        } else {
+            0
+        }
+    }
+    /// Sets a register; x0 stays zero.
+    pub fn set_reg(&mut self, r: Reg, value: u64) {
+        if r.is_some() && r.0 < 64 {
+            self.hart.regs[r.index()] = value;
+        }
+    }
+    pub fn set_pc(&mut self, pc: u64) {
+        self.hart.pc = pc & !1;
+        self.page = NOWHERE;
+    }
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.hart.mode
+    }
+    /// Instructions retired since reset on the architectural path.
+    #[must_use]
+    pub fn retired(&self) -> u64 {
+        self.hart.retired
+    }
+    /// Reads a CSR as M-mode would, whatever the mode; `None` when there is none.
+    pub fn csr<B: Bus>(&mut self, bus: &B, now: Now, csr: u16) -> Option<u64> {
+        let mode = std::mem::replace(&mut self.hart.mode, Mode::M);
+        let v = self.hart.csr_read(bus, &Now { drained: true, ..now }, csr, false);
+        self.hart.mode = mode;
+        v.ok()
+    }
+    /// Writes a CSR as M-mode would; `false` when there is none or it is read-only.
+    pub fn set_csr<B: Bus>(&mut self, bus: &B, now: Now, csr: u16, value: u64) -> bool {
+        let now = Now { drained: true, ..now };
+        let mode = std::mem::replace(&mut self.hart.mode, Mode::M);
+        let r: Result<(), CsrError> =
+            self.hart.csr_read(bus, &now, csr, true).and_then(|_| self.hart.csr_write(&now, csr, value));
+        self.hart.mode = mode;
+        self.hart.context_changed();
+        self.after_cold();
+        r.is_ok()
+    }
+
+    /// The instruction at the present pc for messages; `None` when it cannot be fetched.
+    pub fn describe_here<B: Bus>(&mut self, bus: &mut B) -> Option<String> {
+        let pc = self.hart.pc;
+        let low = self.peek(bus, pc)?;
+        let high = if low & 3 == 3 { self.peek(bus, pc.wrapping_add(2))? } else { 0 };
+        Some(crate::describe::describe_at(pc, low | high << 16))
+    }
+
+    fn peek<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<u32> {
+        let x = self.hart.translate(bus, vaddr, Access::Fetch, self.hart.mode, false).ok()?;
+        bus.ram().read::<u16>(x.paddr).map(u32::from)
+    }
+
+    /// Forgets what the last cold instruction may have made stale.
+    fn after_cold(&mut self) {
+        self.page = NOWHERE;
+        if std::mem::take(&mut self.hart.code_stale) {
+            self.code.distrust();
+            self.hart.fetch_stale = true;
+        }
+        if std::mem::take(&mut self.hart.fetch_stale) {
+            self.fetch = [EMPTY; 4 * FETCH_BANK];
+        }
+    }
+
+    /// Makes `self.slot` the decoded page of `pc`; the error is the exception's cause.
+    fn enter_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(), u8> {
+        let vpn = pc / PAGE;
+        let at = (self.hart.mode as usize) * FETCH_BANK + (vpn as usize & (FETCH_BANK - 1));
+        if self.fetch[at].vpn == vpn {
+            self.slot = self.fetch[at].slot;
+            self.page = vpn;
+            return Ok(());
+        }
+        let found = self.fetch_page(bus, pc, 2)?;
+        self.slot = found.slot;
+        if found.keep {
+            self.fetch[at] = FetchEntry { vpn, slot: found.slot };
+            self.page = vpn;
+        } else {
+            // Protection differs inside the page, or the walk is not settled: every fetch asks again.
+            self.page = NOWHERE;
+        }
+        Ok(())
+    }
+
+    fn fetch_page<B: Bus>(&mut self, bus: &mut B, pc: u64, bytes: u64) -> Result<Fetched, u8> {
+        let mode = self.hart.mode;
+        let update = !self.hart.speculative();
+        let x = self.hart.translate(bus, pc, Access::Fetch, mode, update)?;
+        if !self.hart.pmp.allows(x.paddr, bytes, Access::Fetch, mode) {
+            return Err(1);
+        }
+        let (slot, void) = self.code.lookup(bus.ram(), x.paddr, &self.hart.extensions).ok_or(1u8)?;
+        if void {
+            self.fetch = [EMPTY; 4 * FETCH_BANK];
+            self.page = NOWHERE;
+        }
+        Ok(Fetched { slot, paddr: x.paddr, keep: x.settled && self.hart.pmp.uniform(x.paddr & !(PAGE - 1)) })
+    }
+
+    /// The instruction at `pc` when it needs more than a look into the present page: it crosses into the next page, or
+    /// protection is finer than a page.
+    fn fetch_whole<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<Inst, Stop> {
+        let inst = *self.code.page(self.slot).at(pc);
+        if inst.op != Op::Straddle && (self.page != NOWHERE || inst.len == 2) {
+            return Ok(inst);
+        }
+        let rest = pc.wrapping_add(2);
+        let found = self.fetch_page(bus, rest, 2).map_err(|cause| Stop::Fault { cause, tval: rest })?;
+        if inst.op != Op::Straddle {
+            return Ok(inst);
+        }
+        let high = bus.ram().read::<u16>(found.paddr).ok_or(Stop::Fault { cause: 1, tval: rest })?;
+        Ok(decode(inst.raw & 0xffff | u32::from(high) << 16, &self.hart.extensions))
+    }
+
+    /// Everything but the common case: page changes, cold instructions, faults, interrupts.
+    #[inline(never)]
+    fn step_slow<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> StepResult {
+        let pc = self.hart.pc;
+        if self.hart.irq_mask != 0 && !self.hart.speculative() {
+            if let Some(cause) = self.hart.interrupt(bus, now) {
+                self.trap(out, cause, 0, 0);
+                return StepResult::Done;
+            }
+        }
+        if pc / PAGE != self.page {
+            if let Err(cause) = self.enter_page(bus, pc) {
+                return self.stopped(out, Stop::Fault { cause, tval: pc }, 0);
+            }
+        }
+        let inst = match self.fetch_whole(bus, pc) {
+            Ok(inst) => inst,
+            Err(stop) => return self.stopped(out, stop, 0),
+        };
+        let mut m = MemRef::default();
+        let cold = inst.op.is_cold();
+        let result = if !cold {
+            exec::<false, B>(&mut self.hart, bus, now, &inst, pc, &mut m)
+        } else if self.hart.speculative() {
+            Err(Stop::Blocked)
+        } else {
+            self.hart.exec_system(bus, now, &inst, &mut m)
+        };
+        if cold {
+            self.after_cold();
+        }
+        match result {
+            Ok(next) => {
+                self.finish(out, &inst, pc, next);
+                out.mem[0] = m;
+                StepResult::Done
+            }
+            Err(stop) => self.stopped(out, stop, inst.len),
+        }
+    }
+
+    /// Describes an instruction that has executed and moves on. `out.mem` is the caller's.
+    #[inline(always)]
+    fn finish(&mut self, out: &mut Step, inst: &Inst, pc: u64, next: u64) {
+        out.pc = pc;
+        out.len = inst.len;
+        out.n = 1;
+        out.next_pc = next;
+        out.uops[0] = inst.uop;
+        out.branch = match inst.branch {
+            BranchKind::None => BranchInfo::default(),
+            BranchKind::Cond => BranchInfo {
+                kind: BranchKind::Cond,
+                taken: self.hart.taken,
+                target: pc.wrapping_add(i64::from(inst.imm) as u64),
+            },
+            kind => BranchInfo { kind, taken: true, target: next },
+        };
+        out.effect = SysEffect::None;
+        if self.hart.effect != SysEffect::None {
+            out.effect = std::mem::take(&mut self.hart.effect);
+            out.uops[0].flags.0 |= UopFlags::EFFECT;
+        }
+        self.hart.pc = next;
+        self.hart.retired += 1;
+    }
+
+    /// An instruction that did not complete.
+    #[cold]
+    fn stopped(&mut self, out: &mut Step, stop: Stop, len: u8) -> StepResult {
+        match stop {
+            _ if self.hart.speculative() => StepResult::Blocked,
+            Stop::Fault { cause, tval } => {
+                self.trap(out, u64::from(cause), tval, len);
+                StepResult::Done
+            }
+            Stop::NeedsDrain | Stop::Leave => StepResult::NeedsDrain,
+            Stop::Pause => StepResult::Paused,
+            Stop::Blocked => StepResult::Blocked,
+        }
+    }
+
+    fn trap(&mut self, out: &mut Step, cause: u64, tval: u64, len: u8) {
+        out.pc = self.hart.pc;
+        out.len = len;
+        out.n = 1;
+        out.branch = BranchInfo::default();
+        out.effect = SysEffect::None;
+        out.uops[0] = trap_uop();
+        out.mem[0] = MemRef::default();
+        self.hart.take_trap(cause, tval);
+        out.next_pc = self.hart.pc;
+        self.page = NOWHERE;
+    }
+}
+
+impl FrontEnd for RiscvFrontEnd {
+    const INST_SHIFT: u32 = 1;
+
+    #[inline]
+    fn pc(&self) -> u64 {
+        self.hart.pc
+    }
+
+    #[inline]
+    fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
+        let pc = self.hart.pc;
+        if pc / PAGE != self.page || self.hart.irq_mask != 0 {
+            return self.step_slow(bus, &now, out);
+        }
+        let inst = self.code.page(self.slot).at(pc);
+        if inst.op.is_cold() {
+            return self.step_slow(bus, &now, out);
+        }
+        match exec::<false, B>(&mut self.hart, bus, &now, inst, pc, &mut out.mem[0]) {
+            Ok(next) => {
+                let inst = *inst;
+                self.finish(out, &inst, pc, next);
+                StepResult::Done
+            }
+            Err(stop) => {
+                let len = inst.len;
+                self.stopped(out, stop, len)
+            }
+        }
+    }
+
+    fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
+        // Time stands still in here: whatever needs it is left to `step`.
+        let now = Now { drained: false, ..now };
+        let waiting = self.hart.irq_mask != 0 && self.hart.interrupt(bus, &now).is_some();
+        if waiting || self.hart.speculative() {
+            return 0;
+        }
+        let mut done = 0;
+        let mut unused = MemRef::default();
+        while done < max {
+            let mut pc = self.hart.pc;
+            let page = pc / PAGE;
+            if page != self.page && (self.enter_page(bus, pc).is_err() || self.page != page) {
+                break;
+            }
+            let code = self.code.page(self.slot);
+            let mut stopped = false;
+            while done < max && pc / PAGE == page {
+                match exec::<true, B>(&mut self.hart, bus, &now, code.at(pc), pc, &mut unused) {
+                    Ok(next) => pc = next,
+                    Err(_) => {
+                        stopped = true;
+                        break;
+                    }
+                }
+                done += 1;
+            }
+            self.hart.pc = pc;
+            if stopped {
+                break;
+            }
+        }
+        self.hart.retired += done;
+        done
+    }
+
+    fn fork(&mut self, wrong_pc: u64) -> u32 {
+        self.hart.fork(wrong_pc)
+    }
+
+    fn rollback(&mut self, depth: u32) {
+        self.hart.rollback(depth);
+    }
+
+    #[inline]
+    fn depth(&self) -> u32 {
+        self.hart.spec.depth()
+    }
+
+    fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
+        let mode = self.hart.mode;
+        let x = self.hart.translate(bus, vaddr, Access::Fetch, mode, false).ok()?;
+        let reachable = self.hart.pmp.allows(x.paddr, 2, Access::Fetch, mode) && bus.ram().contains(x.paddr, 2);
+        reachable.then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
+    }
+
+    fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {
+        self.hart.walk_entries(bus, vaddr)
+    }
+
+    fn asid(&self) -> u16 {
+        (self.hart.satp >> 44) as u16
+    }
+}

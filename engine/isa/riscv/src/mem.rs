@@ -1,0 +1,304 @@
+//! Loads and stores: a direct-mapped functional TLB for the common case, and the slow path for everything else
+//! (misses, misaligned and page-crossing accesses, devices, HTIF, speculative paths).
+
+use breakeven_base::phys::Word;
+use breakeven_base::{Bus, MemKind, MemRef, Now, SysEffect, Tick};
+
+use crate::config::MisalignedPolicy;
+use crate::csr::status;
+use crate::hart::{Hart, Mode, Stop};
+use crate::mmu::{access_fault, PAGE};
+use crate::pmp::Access;
+
+/// Entries in one bank; the banks are mode x SUM x MXR, so that a handler that toggles those loses nothing.
+const BANK: usize = 128;
+const BANKS: usize = 8;
+const ENTRIES: usize = BANK * BANKS;
+
+/// A tag no address has: not a multiple of a page.
+const INVALID: u64 = 1;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    tag: u64,
+    /// Physical less virtual address.
+    delta: u64,
+    shift: u8,
+    uncacheable: bool,
+}
+
+/// The functional data TLB: pages of RAM wholly accessible in their bank's mode.
+#[derive(Clone, Debug)]
+pub(crate) struct DataTlb {
+    load: [Entry; ENTRIES],
+    store: [Entry; ENTRIES],
+}
+
+impl Default for DataTlb {
+    fn default() -> Self {
+        let e = Entry { tag: INVALID, delta: 0, shift: 0, uncacheable: false };
+        DataTlb { load: [e; ENTRIES], store: [e; ENTRIES] }
+    }
+}
+
+impl DataTlb {
+    pub fn flush(&mut self) {
+        for e in self.load.iter_mut().chain(&mut self.store) {
+            e.tag = INVALID;
+        }
+    }
+    #[inline(always)]
+    fn slot(bank: usize, vaddr: u64) -> usize {
+        (bank + ((vaddr >> 12) as usize & (BANK - 1))) & (ENTRIES - 1)
+    }
+    #[inline(always)]
+    fn entry(&self, access: Access, bank: usize, vaddr: u64) -> &Entry {
+        let side = if access == Access::Store { &self.store } else { &self.load };
+        &side[Self::slot(bank, vaddr)]
+    }
+}
+
+/// One page's part of an access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub paddr: u64,
+    pub shift: u8,
+    pub uncacheable: bool,
+}
+
+impl Hart {
+    pub(crate) fn data_bank(&self) -> usize {
+        let mxr = usize::from(self.mstatus & status::MXR != 0);
+        let sum = usize::from(self.mstatus & status::SUM != 0);
+        BANK * match self.data_mode() {
+            Mode::M => 0,
+            Mode::S => 1 + sum + 2 * mxr,
+            Mode::U => 5 + mxr,
+        }
+    }
+
+    /// Loads `T`, zero-extended. `m` is filled in when `FAST` is off.
+    #[inline(always)]
+    pub(crate) fn load<const FAST: bool, T: Word, B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        vaddr: u64,
+        m: &mut MemRef,
+    ) -> Result<u64, Stop> {
+        let e = self.tlb.entry(Access::Load, self.bank, vaddr);
+        if e.tag == vaddr & (!(PAGE - 1) | (T::SIZE - 1)) && (FAST || !self.speculative()) {
+            let paddr = vaddr.wrapping_add(e.delta);
+            if let Some(v) = bus.ram().read::<T>(paddr) {
+                if !FAST {
+                    *m = reference(vaddr, T::SIZE, MemKind::Load, e.shift, paddr, e.uncacheable);
+                }
+                return Ok(v.to_u64());
+            }
+        }
+        self.load_slow(bus, now, vaddr, T::SIZE, m)
+    }
+
+    /// Stores the low bytes of `value` as `T`.
+    #[inline(always)]
+    pub(crate) fn store<const FAST: bool, T: Word, B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        vaddr: u64,
+        value: u64,
+        m: &mut MemRef,
+    ) -> Result<(), Stop> {
+        let e = self.tlb.entry(Access::Store, self.bank, vaddr);
+        if e.tag == vaddr & (!(PAGE - 1) | (T::SIZE - 1)) && (FAST || !self.speculative()) {
+            let paddr = vaddr.wrapping_add(e.delta);
+            if bus.ram_mut().write::<T>(paddr, T::from_u64(value)).is_some() {
+                if !FAST {
+                    *m = reference(vaddr, T::SIZE, MemKind::Store, e.shift, paddr, e.uncacheable);
+                }
+                return Ok(());
+            }
+        }
+        self.store_slow(bus, now, vaddr, T::SIZE, value, m)
+    }
+
+    /// What a fault means: an exception, or on a speculative path a reference that goes nowhere.
+    fn refuse(&self, cause: u8, tval: u64, size: u64, kind: MemKind, m: &mut MemRef) -> Result<u64, Stop> {
+        if !self.speculative() {
+            return Err(Stop::Fault { cause, tval });
+        }
+        *m = MemRef { vaddr: tval, size: size as u16, kind, ..MemRef::default() };
+        Ok(0)
+    }
+
+    /// Translates and checks `n` bytes inside one page, and keeps the translation when it may be kept.
+    pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, access: Access) -> Result<Part, u8> {
+        let e = self.tlb.entry(access, self.bank, vaddr);
+        if e.tag == vaddr & !(PAGE - 1) {
+            let paddr = vaddr.wrapping_add(e.delta);
+            return Ok(Part { paddr, shift: e.shift, uncacheable: e.uncacheable });
+        }
+        let mode = self.data_mode();
+        let x = self.translate(bus, vaddr, access, mode, !self.speculative())?;
+        if !self.pmp.allows(x.paddr, n, access, mode) {
+            return Err(access_fault(access));
+        }
+        let page = x.paddr & !(PAGE - 1);
+        let in_ram = bus.ram().contains(page, PAGE);
+        let uncacheable = bus.is_uncacheable(x.paddr);
+        let one_kind = bus.is_uncacheable(page) == uncacheable && bus.is_uncacheable(page | (PAGE - 1)) == uncacheable;
+        let watched = access == Access::Store && (0..PAGE / 64).any(|line| bus.ram().watched(page + 64 * line));
+        if x.settled && in_ram && one_kind && !watched && self.pmp.uniform(page) {
+            let tag = vaddr & !(PAGE - 1);
+            let e = Entry { tag, delta: page.wrapping_sub(tag), shift: x.shift, uncacheable };
+            let side = if access == Access::Store { &mut self.tlb.store } else { &mut self.tlb.load };
+            side[DataTlb::slot(self.bank, vaddr)] = e;
+        }
+        Ok(Part { paddr: x.paddr, shift: x.shift, uncacheable })
+    }
+
+    /// The address-misaligned exceptions of the policy: before translation (`paddr` unknown) and after it.
+    fn misaligned_traps(&self, paddr: Option<(u64, u64)>) -> bool {
+        match (&self.misaligned, paddr) {
+            (MisalignedPolicy::Trap, _) => true,
+            (MisalignedPolicy::Hardware | MisalignedPolicy::Emulate, _) => false,
+            (MisalignedPolicy::Pma(ranges), None) => ranges.is_empty(),
+            (MisalignedPolicy::Pma(ranges), Some((p, n))) => {
+                !ranges.iter().any(|r| r.start <= p && p < r.end && n <= r.end - p)
+            }
+        }
+    }
+
+    /// Both parts of an access that may cross a page; the error is a cause and the address to report.
+    fn data_parts<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        vaddr: u64,
+        size: u64,
+        access: Access,
+    ) -> Result<(Part, u64, Option<Part>), (u8, u64)> {
+        let misaligned = vaddr & (size - 1) != 0;
+        let cause = if access == Access::Store { 6 } else { 4 };
+        if misaligned && self.misaligned_traps(None) {
+            return Err((cause, vaddr));
+        }
+        let here = size.min(PAGE - (vaddr & (PAGE - 1)));
+        let first = self.data_part(bus, vaddr, here, access).map_err(|c| (c, vaddr))?;
+        let mut second = None;
+        if here < size {
+            let next = vaddr.wrapping_add(here);
+            second = Some(self.data_part(bus, next, size - here, access).map_err(|c| (c, next))?);
+        }
+        if misaligned {
+            let rest = second.map(|p| (p.paddr, size - here));
+            let traps = self.misaligned_traps(Some((first.paddr, here))) || (rest.is_some() && self.misaligned_traps(rest));
+            if traps {
+                return Err((cause, vaddr));
+            }
+        }
+        Ok((first, here, second))
+    }
+
+    #[inline(never)]
+    fn load_slow<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        vaddr: u64,
+        size: u64,
+        m: &mut MemRef,
+    ) -> Result<u64, Stop> {
+        let (first, here, second) = match self.data_parts(bus, vaddr, size, Access::Load) {
+            Ok(parts) => parts,
+            Err((cause, tval)) => return self.refuse(cause, tval, size, MemKind::Load, m),
+        };
+        let low = self.read_bytes(bus.ram(), first.paddr, here);
+        let value = match (low, second) {
+            (Some(v), None) => v,
+            (Some(low), Some(p)) => match self.read_bytes(bus.ram(), p.paddr, size - here) {
+                Some(high) => low | high << (8 * here),
+                None => return self.refuse(5, vaddr, size, MemKind::Load, m),
+            },
+            (None, _) => {
+                let device = second.is_none() && vaddr & (size - 1) == 0 && bus.is_device(first.paddr);
+                if !device || self.speculative() {
+                    return self.refuse(5, vaddr, size, MemKind::Load, m);
+                }
+                if !now.drained {
+                    return Err(Stop::NeedsDrain);
+                }
+                bus.device_read(first.paddr, size as u16, now.tick).map_err(|_| Stop::Fault { cause: 5, tval: vaddr })?
+            }
+        };
+        let uncacheable = first.uncacheable || low.is_none();
+        *m = reference(vaddr, size, MemKind::Load, first.shift, first.paddr, uncacheable);
+        m.paddr2 = second.map_or(0, |p| p.paddr);
+        Ok(value)
+    }
+
+    #[inline(never)]
+    fn store_slow<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        vaddr: u64,
+        size: u64,
+        value: u64,
+        m: &mut MemRef,
+    ) -> Result<(), Stop> {
+        let kind = MemKind::Store;
+        let (first, here, second) = match self.data_parts(bus, vaddr, size, Access::Store) {
+            Ok(parts) => parts,
+            Err((cause, tval)) => return self.refuse(cause, tval, size, kind, m).map(|_| ()),
+        };
+        let all_ram =
+            bus.ram().contains(first.paddr, here) && second.is_none_or(|p| bus.ram().contains(p.paddr, size - here));
+        let device = !all_ram && second.is_none() && vaddr & (size - 1) == 0 && bus.is_device(first.paddr);
+        if !all_ram && (!device || self.speculative()) {
+            return self.refuse(7, vaddr, size, kind, m).map(|_| ());
+        }
+        let told = device || (!self.speculative() && bus.ram().watched(first.paddr));
+        if told && !now.drained {
+            return Err(Stop::NeedsDrain);
+        }
+        if all_ram {
+            let full = Stop::Blocked;
+            self.write_bytes(bus.ram_mut(), first.paddr, here, value).ok_or(full)?;
+            if let Some(p) = second {
+                self.write_bytes(bus.ram_mut(), p.paddr, size - here, value >> (8 * here)).ok_or(full)?;
+            }
+        }
+        if told {
+            self.tell_device(bus, now, vaddr, first.paddr, size, value)?;
+        }
+        *m = reference(vaddr, size, kind, first.shift, first.paddr, first.uncacheable || device);
+        m.paddr2 = second.map_or(0, |p| p.paddr);
+        Ok(())
+    }
+
+    /// A store that a device sees; it may also move the next interrupt.
+    pub(crate) fn tell_device<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        vaddr: u64,
+        paddr: u64,
+        size: u64,
+        value: u64,
+    ) -> Result<(), Stop> {
+        let value = if size < 8 { value & ((1 << (8 * size)) - 1) } else { value };
+        let effect = bus
+            .device_write(paddr, size as u16, value, now.tick)
+            .map_err(|_| Stop::Fault { cause: 7, tval: vaddr })?;
+        if effect != SysEffect::None {
+            self.effect = effect;
+        }
+        self.irq_look = Tick::ZERO;
+        Ok(())
+    }
+}
+
+#[inline(always)]
+pub(crate) fn reference(vaddr: u64, size: u64, kind: MemKind, shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
+    MemRef { vaddr, paddr, paddr2: 0, size: size as u16, page_shift: shift, kind, uncacheable, valid: true }
+}

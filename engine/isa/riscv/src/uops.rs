@@ -1,0 +1,94 @@
+//! Cracking: RISC-V is one micro-op an instruction (an AMO too). Classes and flags are those of gem5's RISC-V decoder
+//! (`decoder.isa`: op-class arguments and `Is...` flags); where a gem5 macro-op surrounds an atomic with fences (aq, rl),
+//! the fence's barriers are on the atomic itself.
+
+use breakeven_base::{OpClass, Reg, Uop, UopFlags};
+
+use crate::csr::num;
+use crate::inst::{Op, Operands, F0};
+
+type F = UopFlags;
+
+/// System instructions: executed when oldest, nothing younger before they are done.
+const SERIAL: u32 = F::SERIALIZE_AFTER | F::NON_SPECULATIVE;
+
+/// The static micro-op.
+pub(crate) fn crack(op: Op, raw: u32, o: &Operands) -> Uop {
+    let (class, mut flags) = class_and_flags(op, raw, o);
+    if [o.rd, o.rs1, o.rs2].iter().any(|&r| r >= F0) {
+        flags |= F::FLOAT;
+    }
+    Uop {
+        class,
+        latency: 0,
+        src: [Reg(o.rs1), Reg(o.rs2), Reg(o.rs3)],
+        dst: [Reg(o.rd), Reg::NONE],
+        flags: UopFlags(flags | F::FIRST | F::LAST),
+    }
+}
+
+/// The micro-op of an instruction that faulted, or of an interrupt: it carries nothing but the flush.
+pub(crate) fn trap_uop() -> Uop {
+    Uop { flags: UopFlags(F::TRAP | F::FIRST | F::LAST), ..Uop::default() }
+}
+
+fn class_and_flags(op: Op, raw: u32, o: &Operands) -> (OpClass, u32) {
+    use Op::*;
+    match op {
+        Beq | Bne | Blt | Bge | Bltu | Bgeu | Jal | Jalr => (OpClass::IntAlu, F::BRANCH),
+        Lb | Lh | Lw | Ld | Lbu | Lhu | Lwu => (OpClass::MemRead, F::LOAD),
+        Sb | Sh | Sw | Sd => (OpClass::MemWrite, F::STORE),
+        Flw | Fld => (OpClass::FloatMemRead, F::LOAD),
+        Fsw | Fsd => (OpClass::FloatMemWrite, F::STORE),
+        Mul | Mulh | Mulhsu | Mulhu | Mulw => (OpClass::IntMult, 0),
+        Div | Divu | Rem | Remu | Divw | Divuw | Remw | Remuw => (OpClass::IntDiv, 0),
+        Fence => (OpClass::No_OpClass, F::READ_BARRIER | F::WRITE_BARRIER),
+        PrefetchI | PrefetchR | PrefetchW => (OpClass::MemRead, F::CACHE_OP),
+        _ if op.is_amo() => atomic(op, raw),
+        _ if op.is_fp() => (float_class(op), 0),
+        _ if op.is_cold() => system(op, o),
+        _ => (OpClass::IntAlu, 0),
+    }
+}
+
+fn atomic(op: Op, raw: u32) -> (OpClass, u32) {
+    let barriers = if raw & (3 << 25) != 0 { F::READ_BARRIER | F::WRITE_BARRIER } else { 0 };
+    let (class, access) = match op {
+        Op::LrW | Op::LrD => (OpClass::MemRead, F::LOAD),
+        Op::ScW | Op::ScD => (OpClass::MemWrite, F::STORE),
+        _ => (OpClass::MemRead, F::LOAD | F::STORE),
+    };
+    // Nothing atomic is issued on a path that may be wrong.
+    (class, access | F::ATOMIC | F::NON_SPECULATIVE | barriers)
+}
+
+fn float_class(op: Op) -> OpClass {
+    use Op::*;
+    match op {
+        FmulS | FmulD => OpClass::FloatMult,
+        FdivS | FdivD => OpClass::FloatDiv,
+        FsqrtS | FsqrtD => OpClass::FloatSqrt,
+        FmaddS | FmsubS | FnmsubS | FnmaddS | FmaddD | FmsubD | FnmsubD | FnmaddD => OpClass::FloatMultAcc,
+        FsgnjS | FsgnjnS | FsgnjxS | FclassS | FsgnjD | FsgnjnD | FsgnjxD | FclassD => OpClass::FloatMisc,
+        FminS | FmaxS | FeqS | FltS | FleS | FminD | FmaxD | FeqD | FltD | FleD => OpClass::FloatCmp,
+        FaddS | FsubS | FaddD | FsubD => OpClass::FloatAdd,
+        _ => OpClass::FloatCvt,
+    }
+}
+
+fn system(op: Op, o: &Operands) -> (OpClass, u32) {
+    use Op::*;
+    match op {
+        // The front end has executed everything younger after these already; their refetch is what they cost.
+        Mret | Sret | FenceI | SfenceVma | Wfi => (OpClass::No_OpClass, SERIAL | F::SQUASH_AFTER),
+        Csrrw | Csrrs | Csrrc | Csrrwi | Csrrsi | Csrrci => {
+            let writes = matches!(op, Csrrw | Csrrwi) || o.rs1 != 0 || o.rm != 0;
+            let squash = if writes && o.imm == i32::from(num::SATP) { F::SQUASH_AFTER } else { 0 };
+            (OpClass::No_OpClass, SERIAL | squash)
+        }
+        CboClean | CboFlush | CboInval => (OpClass::MemWrite, F::CACHE_OP),
+        CboZero => (OpClass::MemWrite, F::CACHE_OP | F::STORE),
+        M5Op => (OpClass::IntAlu, SERIAL),
+        _ => (OpClass::No_OpClass, SERIAL),
+    }
+}
