@@ -1,5 +1,305 @@
-//! The in-order core, after gem5's MinorCPU.
+//! The in-order core, after gem5's MinorCPU: four stages, an LSQ, and the latches between them.
+//!
+//! ```text
+//!          f1ToF2             f2ToD              dToE
+//! fetch1 --------> fetch2 ---------> decode ---------> execute + LSQ
+//!    ^               | ^                                  |
+//!    +---- f2ToF1 ---+ +--------------- eToF1 ------------+
+//!    +----------------------------------------------------+
+//! ```
+//!
+//! The order within a cycle is in [`Minor::tick`]; each stage is a file with one `tick`. Parameters are gem5's, in
+//! [`config`]. `docs/minor.md` has the rules on one page, and where and why this core differs from gem5's.
 
+mod activity;
 pub mod config;
+mod decode;
+mod execute;
+mod fetch1;
+mod fetch2;
+mod func_unit;
+mod inst;
+mod latch;
+mod lsq;
+mod pipe;
+mod scoreboard;
+mod stats;
+#[cfg(test)]
+mod tests;
 
 pub use config::{default_fu_pool, FuConfig, FuTiming, MinorConfig};
+
+use breakeven_base::units::Clock;
+use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, MAX_UOPS};
+
+use crate::bpred::{BranchPredictor, BranchPredictorParams};
+use crate::{Budget, CoreCtx, Stop};
+use activity::Activity;
+use decode::Decode;
+use execute::{Event, Execute, ExecuteIo};
+use fetch1::Fetch1;
+use fetch2::{Fetch2, Fetch2Io};
+use inst::InstRing;
+use latch::{Bundle, Latch};
+use lsq::When;
+use pipe::{Line, PredictedBranch, ResolvedBranch};
+
+/// Without a commit for this long, with nothing known to arrive, the core hangs.
+const DEADLOCK_CYCLES: u64 = 1_000_000;
+/// After this long without movement the next timed event is looked for instead of walking there.
+const STANDSTILL: u64 = 8;
+
+/// An in-order core. Its state between two [`Minor::run`] is kept, and cloned with it.
+#[derive(Clone, Debug)]
+pub struct Minor {
+    path: String,
+    clock: Clock,
+    fetch1: Fetch1,
+    fetch2: Fetch2,
+    decode: Decode,
+    execute: Execute,
+    f1_to_f2: Latch<Line>,
+    f2_to_f1: Latch<PredictedBranch>,
+    f2_to_d: Latch<Bundle>,
+    d_to_e: Latch<Bundle>,
+    e_to_f1: Latch<ResolvedBranch>,
+    ring: InstRing,
+    predictor: BranchPredictor,
+    activity: Activity,
+    /// The cycle that comes next.
+    cycle: u64,
+    /// The clock runs; else the core waits for something to arrive.
+    running: bool,
+    started: bool,
+    /// Cycles in which the stages were evaluated.
+    ticked: u64,
+    ops_seen: u64,
+    last_commit: u64,
+    base: stats::Base,
+}
+
+impl Minor {
+    /// # Errors
+    /// Everything in the configuration that cannot be built, one error each.
+    pub fn new(cfg: MinorConfig, branch_pred: Option<&BranchPredictorParams>, line_bytes: u32) -> Result<Self, Vec<ConfigError>> {
+        let mut errors = cfg.check(line_bytes).err().unwrap_or_default();
+        let path = format!("{}.branchPred", cfg.path);
+        let predictor = match branch_pred {
+            Some(p) => BranchPredictor::new(p, &path),
+            None => Err(ConfigError::new(path, "is Null; this core predicts branches: give it a predictor, e.g. TournamentBP()")),
+        };
+        let predictor = match predictor {
+            Ok(p) if errors.is_empty() => p,
+            Ok(_) => return Err(errors),
+            Err(e) => {
+                errors.push(e);
+                return Err(errors);
+            }
+        };
+        let in_flight = in_flight_bound(&cfg);
+        let longest = cfg
+            .fetch1ToFetch2ForwardDelay
+            .max(cfg.fetch2ToDecodeForwardDelay)
+            .max(cfg.decodeToExecuteForwardDelay)
+            .max(cfg.executeBranchDelay)
+            .max(cfg.fetch1ToFetch2BackwardDelay);
+        Ok(Minor {
+            clock: cfg.clock,
+            fetch1: Fetch1::new(&cfg, line_bytes),
+            fetch2: Fetch2::new(&cfg, line_bytes),
+            decode: Decode::new(&cfg),
+            execute: Execute::new(&cfg, line_bytes, in_flight),
+            f1_to_f2: Latch::new(cfg.fetch1ToFetch2ForwardDelay),
+            f2_to_f1: Latch::new(cfg.fetch1ToFetch2BackwardDelay),
+            f2_to_d: Latch::new(cfg.fetch2ToDecodeForwardDelay),
+            d_to_e: Latch::new(cfg.decodeToExecuteForwardDelay),
+            e_to_f1: Latch::new(cfg.executeBranchDelay),
+            ring: InstRing::new(in_flight),
+            predictor,
+            activity: Activity::new(longest),
+            cycle: 1,
+            running: true,
+            started: false,
+            ticked: 0,
+            ops_seen: 0,
+            last_commit: 0,
+            base: stats::Base::default(),
+            path: cfg.path,
+        })
+    }
+
+    /// Instructions committed since reset.
+    #[must_use]
+    pub fn insts(&self) -> u64 {
+        self.execute.stats.insts
+    }
+
+    /// Cycles since reset.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.cycle - 1
+    }
+
+    /// Nothing is in flight: every instruction that has been executed has committed and every store has been sent.
+    #[must_use]
+    pub fn drained(&self) -> bool {
+        self.execute.is_empty()
+            && self.execute.lsq.is_drained()
+            && self.f2_to_d.is_empty()
+            && self.d_to_e.is_empty()
+            && self.decode.input.front().is_none()
+    }
+
+    fn when(&self, cycle: u64) -> When {
+        When { cycle, tick: self.clock.to_tick(Cycle(cycle)), period: self.clock.period() }
+    }
+
+    /// Runs until the budget is spent or something happens that the caller must know of.
+    pub fn run<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, budget: Budget) -> Stop {
+        if !self.started {
+            self.fetch1.start(cx.fe.pc());
+            self.started = true;
+        }
+        loop {
+            if self.execute.stats.insts >= budget.max_insts {
+                return Stop::MaxInsts;
+            }
+            if self.cycles() >= budget.max_cycles {
+                return Stop::MaxCycles;
+            }
+            if !self.running {
+                if let Some(stop) = self.sleep(cx, budget.max_cycles) {
+                    return stop;
+                }
+                continue;
+            }
+            let when = self.when(self.cycle);
+            self.arrivals(cx, when);
+            self.tick(cx, when);
+            self.ticked += 1;
+            self.running = self.activity.end_of_cycle(when.cycle);
+            self.cycle += 1;
+            if let Some(event) = self.execute.event.take() {
+                return match event {
+                    Event::Effect(effect) => Stop::Effect(effect),
+                    Event::Paused => Stop::Paused,
+                };
+            }
+            if let Some(stop) = self.watch(when.cycle, budget.max_cycles, cx) {
+                return stop;
+            }
+        }
+    }
+
+    /// What the memory side brings up to the start of this cycle.
+    #[inline]
+    fn arrivals<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: When) {
+        self.fetch1.events(cx, when, &mut self.activity);
+        let head = self.execute.head();
+        self.execute.lsq.events(head, when, cx.mem);
+    }
+
+    /// One cycle. The stages are evaluated from the last to the first, as in gem5: the room that a stage makes in its input
+    /// buffer can be used by the stage before it in the same cycle, while what goes forward takes a latch's delay.
+    fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: When) {
+        // 1. Execute: the LSQ moves its queues, then commit, then issue, then the functional units advance.
+        let mut io = ExecuteIo { ring: &mut self.ring, branches: &mut self.e_to_f1, activity: &mut self.activity };
+        self.execute.tick(cx, when, self.d_to_e.take(when.cycle), &mut io);
+        // 2. Decode.
+        let arriving = self.f2_to_d.take(when.cycle);
+        self.decode.tick(when.cycle, arriving, &mut self.execute.input, &mut self.d_to_e, &mut self.activity);
+        // 3. Fetch2: branches that execute resolved a latch's delay ago come first; they void what is here.
+        let arriving = self.f1_to_f2.take(when.cycle);
+        let resolved = self.e_to_f1.take(when.cycle);
+        if std::mem::take(&mut self.execute.drained) {
+            self.fetch2.drained();
+        }
+        let mut io = Fetch2Io {
+            oldest: self.execute.oldest(),
+            ring: &mut self.ring,
+            predictor: &mut self.predictor,
+            predictions: &mut self.f2_to_f1,
+            next: &mut self.decode.input,
+            out: &mut self.f2_to_d,
+            activity: &mut self.activity,
+        };
+        self.fetch2.tick(cx, when, arriving, resolved.as_ref(), &mut io);
+        // 4. Fetch1: hears of resolved branches in the same cycle as fetch2, of predictions after their own delay.
+        let predicted = self.f2_to_f1.take(when.cycle);
+        self.fetch1.tick(cx, when, resolved, predicted, &mut self.fetch2.input, &mut self.f1_to_f2, &mut self.activity);
+    }
+
+    /// The clock stands: goes to the next arrival. The core wakes at the edge after it, if the arrival wakes it.
+    fn sleep<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, max_cycles: u64) -> Option<Stop> {
+        let next = self.fetch1.next_event().min(self.execute.lsq.next_event());
+        if next == u64::MAX {
+            return Some(self.deadlock(cx));
+        }
+        let next = next.max(self.cycle);
+        if next > max_cycles {
+            self.last_commit += max_cycles + 1 - self.cycle;
+            self.cycle = max_cycles + 1;
+            return None;
+        }
+        self.last_commit += next - self.cycle;
+        self.cycle = next;
+        let when = self.when(next);
+        self.arrivals(cx, when);
+        if self.activity.is_awake() || self.execute.lsq.wake {
+            self.running = true;
+            self.cycle = next + 1;
+        }
+        None
+    }
+
+    /// Notices commits and standstill: a core that only waits for a known instant goes there at once, one that waits for
+    /// nothing is reported.
+    fn watch<F: FrontEnd, B: Bus>(&mut self, now: u64, max_cycles: u64, cx: &CoreCtx<'_, F, B>) -> Option<Stop> {
+        if self.execute.stats.ops != self.ops_seen {
+            self.ops_seen = self.execute.stats.ops;
+            self.last_commit = now;
+            return None;
+        }
+        if now < self.last_commit + STANDSTILL || self.activity.last_mark() + STANDSTILL > now {
+            return None;
+        }
+        if now > self.last_commit + DEADLOCK_CYCLES {
+            return Some(self.deadlock(cx));
+        }
+        let timed = self.execute.next_timed(now, &self.ring);
+        if self.running && timed != u64::MAX {
+            let next = timed.min(self.fetch1.next_event()).min(self.execute.lsq.next_event()).min(max_cycles + 1);
+            if next > self.cycle {
+                self.execute.skip(next - self.cycle);
+                self.last_commit += next - self.cycle;
+                self.cycle = next;
+            }
+        }
+        None
+    }
+
+    fn deadlock<F: FrontEnd, B: Bus>(&self, cx: &CoreCtx<'_, F, B>) -> Stop {
+        let (decode_queued, decode_coming, decode_of) = self.decode.input.load();
+        Stop::Deadlock(format!(
+            "no instruction has committed since cycle {} (now {}); the front end stands at {:#x}\nfetch1: {}\nfetch2: {}\n\
+             decode: {decode_queued} inputs queued, {decode_coming} under way, of {decode_of}\n{}\n{}",
+            self.last_commit,
+            self.cycle,
+            cx.fe.pc(),
+            self.fetch1.describe(),
+            self.fetch2.describe(),
+            self.execute.describe(&self.ring),
+            cx.mem.describe_queues(self.when(self.cycle).tick),
+        ))
+    }
+}
+
+/// Micro-ops that the instruction ring must hold: all that buffers, latches and units can, twice, because an old stream's
+/// micro-ops may still drain while a new one fills them.
+fn in_flight_bound(cfg: &MinorConfig) -> usize {
+    let decode = (cfg.decodeInputBufferSize + cfg.fetch2ToDecodeForwardDelay) as usize * cfg.decodeInputWidth as usize * MAX_UOPS;
+    let execute = (cfg.executeInputBufferSize + cfg.decodeToExecuteForwardDelay) as usize * cfg.executeInputWidth as usize;
+    let units: usize = cfg.executeFuncUnits.iter().map(|u| u.opLat as usize + 1).sum();
+    let lsq = (cfg.executeLSQRequestsQueueSize + cfg.executeLSQTransfersQueueSize) as usize;
+    (2 * (decode + execute + units + lsq)).max(256).next_power_of_two()
+}

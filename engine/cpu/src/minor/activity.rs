@@ -1,0 +1,65 @@
+//! Whether the core has to be evaluated next cycle.
+//!
+//! This is not only a matter of speed: gem5's Minor stops its clock when nothing moves (`enableIdling`) and starts it again
+//! at the edge *after* the one at which something arrives. A response to an idle core so costs one more cycle than a
+//! response to a busy one, and every cycle count measured on gem5 contains that.
+//! Fact source: gem5 24.0 `src/cpu/minor/activity.cc`, `src/cpu/activity.hh`, `src/sim/ticked_object.hh`.
+
+/// Counts what keeps the core awake.
+#[derive(Clone, Debug)]
+pub struct Activity {
+    /// The last cycle in which something was written into a latch or a functional unit.
+    last: u64,
+    /// Cycles for which that keeps the core awake: the longest latch.
+    window: u64,
+    /// A stage has asked to be evaluated in the next cycle.
+    stage: bool,
+}
+
+impl Activity {
+    pub fn new(longest_delay: u32) -> Self {
+        Activity { last: 0, window: u64::from(longest_delay), stage: true }
+    }
+    /// Something is on its way through a latch or a unit.
+    #[inline]
+    pub fn mark(&mut self, now: u64) {
+        self.last = now;
+    }
+    /// A stage has work left.
+    #[inline]
+    pub fn wake(&mut self) {
+        self.stage = true;
+    }
+    #[inline]
+    pub fn is_awake(&self) -> bool {
+        self.stage
+    }
+    #[inline]
+    pub fn last_mark(&self) -> u64 {
+        self.last
+    }
+    /// After all stages: whether there is a next cycle.
+    #[inline]
+    pub fn end_of_cycle(&mut self, now: u64) -> bool {
+        let active = self.stage || (self.last != 0 && now < self.last + self.window);
+        self.stage = false;
+        active
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_latch_keeps_the_core_awake_until_it_is_read() {
+        let mut a = Activity::new(1);
+        assert!(a.end_of_cycle(1));
+        a.mark(2);
+        assert!(a.end_of_cycle(2));
+        assert!(!a.end_of_cycle(3));
+        a.wake();
+        assert!(a.end_of_cycle(4));
+        assert!(!a.end_of_cycle(5));
+    }
+}

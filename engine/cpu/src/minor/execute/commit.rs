@@ -1,0 +1,294 @@
+//! Commit: takes micro-ops off the ends of the functional units and off the LSQ, in order.
+//!
+//! A memory reference comes by twice: at the end of its unit it enters the LSQ (if its sources and barriers allow, before
+//! older instructions have committed: early issue); when its response has come, it commits.
+
+use breakeven_base::{Bus, FrontEnd, Now, Step, StepResult, SysEffect, Uop, UopFlags};
+use breakeven_memory::{Side, TlbResult};
+
+use super::super::fetch2::{finish_step, push_step};
+use super::super::inst::{DynInst, InstRing, Outcome, Seq, NO_UNIT};
+use super::super::latch::Bundle;
+use super::super::lsq::When;
+use super::super::pipe::ResolvedBranch;
+use super::{Event, Execute};
+use crate::CoreCtx;
+
+/// What became of one attempt.
+#[derive(Clone, Copy, Debug, Default)]
+struct Attempt {
+    /// Has gone through its unit, or through the LSQ.
+    completed: bool,
+    committed: bool,
+    discarded: bool,
+    /// Has entered the LSQ: stays in flight.
+    issued_to_lsq: bool,
+    from_lsq: bool,
+}
+
+impl Execute {
+    /// Whether commit is tried at all (gem5 `getCommittingThread`): while the oldest instruction waits in the LSQ, nothing
+    /// is, not even early issue.
+    #[inline]
+    pub(super) fn might_commit(&self, ring: &InstRing) -> bool {
+        let Some(&head) = self.in_flight.front() else { return false };
+        let inst = ring.get(head);
+        if inst.in_lsq {
+            return self.lsq.has_response(head);
+        }
+        inst.unit == NO_UNIT || self.units.front(inst.unit) == head || self.early_candidate(head, ring).is_some()
+    }
+
+    /// The memory reference that can enter the LSQ before it is the oldest.
+    #[inline]
+    fn early_candidate(&self, head: Seq, ring: &InstRing) -> Option<Seq> {
+        let &first = self.mem_in_units.front()?;
+        if !self.lsq.can_request() {
+            return None;
+        }
+        let seq = self.units.front(ring.get(first).unit);
+        if seq == 0 {
+            return None;
+        }
+        let inst = ring.get(seq);
+        (!inst.in_lsq && inst.can_early_issue && head > inst.wait_for).then_some(seq)
+    }
+
+    /// One cycle of commit.
+    pub(super) fn commit<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<F, B>,
+        when: When,
+        ring: &mut InstRing,
+        branch: &mut ResolvedBranch,
+    ) {
+        let mut committed = 0;
+        let mut memory_committed = 0;
+        while committed != self.commit_limit && !branch.changes_stream() && self.event.is_none() {
+            let Some(&head) = self.in_flight.front() else { return };
+            let inst = ring.get(head);
+            let mut seq = head;
+            let mut a = Attempt::default();
+            if inst.in_lsq && memory_committed < self.memory_commit_limit && self.lsq.has_response(head) {
+                self.take_response(head, ring, branch, &mut a);
+            } else {
+                let early = self.early_candidate(head, ring).filter(|s| ring.get(*s).stream == self.stream);
+                if let Some(s) = early {
+                    seq = s;
+                } else if inst.in_lsq || (inst.unit != NO_UNIT && self.units.front(inst.unit) != head) {
+                    return;
+                }
+                self.take_from_unit(seq, cx, when, ring, branch, &mut a);
+                if a.completed && ring.get(seq).unit != NO_UNIT {
+                    self.units.unstall(ring.get(seq).unit);
+                }
+            }
+            if !a.completed {
+                return;
+            }
+            self.retire(seq, &a, ring);
+            committed += u32::from(a.committed && !ring.get(seq).is_no_cost());
+            memory_committed += u32::from(a.committed && a.from_lsq);
+        }
+    }
+
+    /// The oldest instruction's response has come.
+    fn take_response(&mut self, seq: Seq, ring: &mut InstRing, branch: &mut ResolvedBranch, a: &mut Attempt) {
+        let inst = *ring.get(seq);
+        a.from_lsq = true;
+        a.completed = true;
+        a.discarded = inst.stream != self.stream;
+        a.committed = !a.discarded;
+        let stored = self.lsq.pop_response(a.committed);
+        if a.committed {
+            self.account(&inst);
+            self.resolve(seq, &inst, branch);
+        }
+        if inst.is_barrier() && !stored {
+            self.lsq.complete_barrier(seq, a.committed);
+        }
+    }
+
+    /// A micro-op is at the end of its unit.
+    fn take_from_unit<F: FrontEnd, B: Bus>(
+        &mut self,
+        seq: Seq,
+        cx: &mut CoreCtx<F, B>,
+        when: When,
+        ring: &mut InstRing,
+        branch: &mut ResolvedBranch,
+        a: &mut Attempt,
+    ) {
+        let inst = ring.get_mut(seq);
+        if inst.stream != self.stream {
+            a.discarded = true;
+            a.completed = true;
+            if inst.is_barrier() {
+                self.lsq.complete_barrier(seq, false);
+            }
+            return;
+        }
+        if inst.extra_commit != 0 {
+            inst.min_commit = when.cycle + u64::from(inst.extra_commit);
+            inst.extra_commit = 0;
+        }
+        if inst.min_commit > when.cycle {
+            return;
+        }
+        let inst = *inst;
+        if inst.is_mem() {
+            let barrier = self.lsq.last_barrier();
+            if (barrier == 0 || barrier >= seq) && self.lsq.can_request() {
+                self.enter_lsq(seq, &inst, cx, when);
+                ring.get_mut(seq).in_lsq = true;
+                a.issued_to_lsq = true;
+                a.completed = true;
+            }
+            return;
+        }
+        if inst.is_barrier() && !self.lsq.can_push_into_store_buffer() {
+            return;
+        }
+        let inst = if inst.placeholder {
+            match self.execute_placeholder(seq, cx, when, ring, branch, a) {
+                Some(inst) => inst,
+                None => return,
+            }
+        } else {
+            inst
+        };
+        a.completed = true;
+        a.committed = true;
+        self.account(&inst);
+        if inst.uop.flags.any(UopFlags::EFFECT) {
+            self.take_effect(inst.effect, cx);
+        }
+        self.resolve(seq, &inst, branch);
+        if inst.is_barrier() {
+            self.lsq.complete_barrier(seq, true);
+        }
+    }
+
+    /// Address translation, then the requests queue.
+    fn enter_lsq<F: FrontEnd, B: Bus>(&mut self, seq: Seq, inst: &DynInst, cx: &mut CoreCtx<F, B>, when: When) {
+        let m = &inst.mem;
+        let mut translated = when.cycle;
+        if m.valid && m.page_shift != 0 {
+            let is_store = inst.uop.flags.any(UopFlags::STORE);
+            let mut tick = when.tick;
+            let last = m.vaddr.wrapping_add(u64::from(m.size.max(1) - 1));
+            let pages = if m.vaddr >> 12 == last >> 12 { [Some(m.vaddr), None] } else { [Some(m.vaddr), Some(last)] };
+            // The second page of a crossing is looked up after the first.
+            for vaddr in pages.into_iter().flatten() {
+                let asid = cx.fe.asid();
+                tick = match cx.mem.tlb_lookup(Side::Data, tick, vaddr, m.page_shift, asid, is_store) {
+                    TlbResult::Hit { at } => at,
+                    TlbResult::Miss { at } => {
+                        let path = cx.fe.walk_path(cx.bus, vaddr);
+                        cx.mem.tlb_walk(Side::Data, at, vaddr, m.page_shift, asid, &path)
+                    }
+                };
+            }
+            translated = when.cycle_of(tick);
+        }
+        self.lsq.push(seq, inst, translated, self.head(), when, cx.mem);
+    }
+
+    /// The micro-op leaves the queues that hold it.
+    fn retire(&mut self, seq: Seq, a: &Attempt, ring: &InstRing) {
+        if self.mem_in_units.front() == Some(&seq) {
+            self.mem_in_units.pop();
+        }
+        self.stats.discarded_ops += u64::from(a.discarded);
+        if !a.issued_to_lsq {
+            self.in_flight.pop();
+            self.scoreboard.clear_dests(ring.get(seq));
+        }
+    }
+
+    fn account(&mut self, inst: &DynInst) {
+        self.stats.ops += 1;
+        self.stats.by_class[inst.uop.class as usize] += 1;
+        self.stats.insts += u64::from(inst.is_last() && !inst.uop.flags.any(UopFlags::TRAP));
+    }
+
+    /// Tells fetch what the end of this instruction means for it (gem5 `tryToBranch`).
+    fn resolve(&mut self, seq: Seq, inst: &DynInst, branch: &mut ResolvedBranch) {
+        if !inst.is_last() || inst.outcome == Outcome::Straight {
+            return;
+        }
+        if inst.outcome.changes_stream() {
+            self.stream = self.stream.wrapping_add(1);
+        }
+        *branch = ResolvedBranch {
+            outcome: inst.outcome,
+            stream: self.stream,
+            prediction: inst.prediction,
+            target: inst.next_pc,
+            seq,
+            tried_to_predict: inst.tried_to_predict,
+            fork: inst.fork,
+        };
+    }
+
+    fn take_effect<F: FrontEnd, B: Bus>(&mut self, effect: SysEffect, cx: &mut CoreCtx<F, B>) {
+        match effect {
+            SysEffect::None => {}
+            SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
+            SysEffect::FetchFlush => cx.mem.fetch_flush(),
+            other => self.event = Some(Event::Effect(other)),
+        }
+    }
+
+    /// Executes the instruction that a placeholder stands for, now that everything older has committed. Returns what
+    /// commits in its place, or nothing when it must wait, has been paused, or goes through execute again as a memory reference.
+    fn execute_placeholder<F: FrontEnd, B: Bus>(
+        &mut self,
+        seq: Seq,
+        cx: &mut CoreCtx<F, B>,
+        when: When,
+        ring: &mut InstRing,
+        branch: &mut ResolvedBranch,
+        a: &mut Attempt,
+    ) -> Option<DynInst> {
+        let mut step = Step::default();
+        let now = Now { tick: when.tick, cycle: when.cycle, drained: true };
+        let old = *ring.get(seq);
+        match cx.fe.step(cx.bus, now, &mut step) {
+            StepResult::Done => {}
+            StepResult::Paused => {
+                // It leaves as if it had never been fetched; fetch starts again in front of it.
+                self.event = Some(Event::Paused);
+                a.completed = true;
+                let again = DynInst { outcome: Outcome::Refetch, next_pc: cx.fe.pc(), ..old };
+                self.resolve(seq, &again, branch);
+                return None;
+            }
+            StepResult::NeedsDrain | StepResult::Blocked => {
+                // wfi and the like: once more when an interrupt can have come.
+                let wake = when.cycle_of(cx.bus.irq_deadline()).max(when.cycle + 1);
+                ring.get_mut(seq).min_commit = wake;
+                return None;
+            }
+        }
+        let mut last = DynInst { stream: self.stream, prediction: old.prediction, ..DynInst::default() };
+        finish_step(&step, &mut last);
+        if step.next_pc != step.pc.wrapping_add(step.len.into()) {
+            last.outcome = Outcome::Refetch;
+        }
+        // Else fetch2 waits until the change of stream reaches it.
+        self.drained = last.outcome == Outcome::Straight;
+        if step.n == 1 && (!step.uops[0].flags.any(UopFlags::MEM) || step.uops[0].flags.any(UopFlags::TRAP)) {
+            // The scoreboard never saw its registers.
+            let uop = Uop { dst: Default::default(), ..step.uops[0] };
+            return Some(DynInst { unit: old.unit, uop, pc: step.pc, effect: step.effect, ..last });
+        }
+        // The micro-ops of a device access go through issue themselves; nothing else is in the pipeline.
+        let first = ring.tail;
+        push_step(&step, &last, ring, &self.costs, self.line_bytes);
+        self.input.reserve();
+        self.input.arrive(Bundle { next: first, end: ring.tail });
+        a.completed = true;
+        None
+    }
+}

@@ -1,0 +1,296 @@
+//! Execute: issues micro-ops in order to the functional units, and commits them in order.
+//! Fact source: gem5 24.0 `src/cpu/minor/execute.cc`.
+//!
+//! Within a cycle: LSQ, commit, issue, then the functional units move on. Commit goes first so that a unit it empties can
+//! take another instruction in the same cycle.
+
+mod commit;
+
+use breakeven_base::{Bus, FrontEnd, OpClass, SysEffect};
+
+use super::activity::Activity;
+use super::config::MinorConfig;
+use super::func_unit::{FuPool, Timing};
+use super::inst::{InstRing, Outcome, Seq, NO_UNIT};
+use super::latch::{Bundle, InputBuffer, Latch, Ring};
+use super::lsq::{Head, Lsq, When};
+use super::pipe::ResolvedBranch;
+use super::scoreboard::Scoreboard;
+use crate::misaligned::MisalignedCosts;
+use crate::CoreCtx;
+
+/// What commit has counted.
+#[derive(Clone, Debug)]
+pub struct ExecuteStats {
+    pub insts: u64,
+    pub ops: u64,
+    pub discarded_ops: u64,
+    pub by_class: [u64; OpClass::COUNT],
+}
+
+impl Default for ExecuteStats {
+    fn default() -> Self {
+        ExecuteStats { insts: 0, ops: 0, discarded_ops: 0, by_class: [0; OpClass::COUNT] }
+    }
+}
+
+/// Something that `run` must come back for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    Effect(SysEffect),
+    Paused,
+}
+
+#[derive(Clone, Debug)]
+pub struct Execute {
+    pub input: InputBuffer<Bundle>,
+    /// Issued and not gone yet, oldest first.
+    in_flight: Ring<Seq>,
+    /// Those of them that are memory references still in their unit: they enter the LSQ in order.
+    mem_in_units: Ring<Seq>,
+    stream: u32,
+    scoreboard: Scoreboard,
+    units: FuPool,
+    pub lsq: Lsq,
+    /// The next micro-op to be issued.
+    next_issue: Seq,
+    cycle_input: bool,
+    issue_limit: u32,
+    memory_issue_limit: u32,
+    commit_limit: u32,
+    memory_commit_limit: u32,
+    early_memory_issue: bool,
+    costs: MisalignedCosts,
+    line_bytes: u32,
+    /// The placeholder at the head has been executed (fetch2 may go on).
+    pub drained: bool,
+    pub event: Option<Event>,
+    pub stats: ExecuteStats,
+}
+
+/// What execute works on in one cycle besides its own state.
+pub struct ExecuteIo<'a> {
+    pub ring: &'a mut InstRing,
+    pub branches: &'a mut Latch<ResolvedBranch>,
+    pub activity: &'a mut Activity,
+}
+
+impl Execute {
+    pub fn new(cfg: &MinorConfig, line_bytes: u32, in_flight: usize) -> Self {
+        Execute {
+            input: InputBuffer::new(cfg.executeInputBufferSize),
+            in_flight: Ring::new(in_flight),
+            mem_in_units: Ring::new(in_flight),
+            stream: 0,
+            scoreboard: Scoreboard::new(),
+            units: FuPool::new(&cfg.executeFuncUnits),
+            lsq: Lsq::new(cfg, line_bytes),
+            next_issue: 1,
+            cycle_input: cfg.executeCycleInput,
+            issue_limit: cfg.executeIssueLimit,
+            memory_issue_limit: cfg.executeMemoryIssueLimit,
+            commit_limit: cfg.executeCommitLimit,
+            memory_commit_limit: cfg.executeMemoryCommitLimit,
+            early_memory_issue: cfg.executeAllowEarlyMemoryIssue,
+            costs: cfg.misaligned,
+            line_bytes,
+            drained: false,
+            event: None,
+            stats: ExecuteStats::default(),
+        }
+    }
+
+    /// The oldest micro-op that is still needed.
+    #[inline]
+    pub fn oldest(&self) -> Seq {
+        self.in_flight.front().copied().unwrap_or(self.next_issue)
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.in_flight.is_empty() && self.input.front().is_none()
+    }
+
+    #[inline]
+    pub fn head(&self) -> Head {
+        Head { stream: self.stream, seq: self.in_flight.front().copied().unwrap_or(0) }
+    }
+
+    /// One cycle.
+    #[inline]
+    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, arriving: Option<Bundle>, io: &mut ExecuteIo) {
+        if let Some(bundle) = arriving {
+            self.input.arrive(bundle);
+        }
+        self.lsq.step(self.head(), when, cx.mem);
+        let mut branch = ResolvedBranch::default();
+        if self.might_commit(io.ring) {
+            self.commit(cx, when, io.ring, &mut branch);
+        }
+        let issued = self.issue(when.cycle, io);
+        self.units.advance(when.cycle);
+        if branch.outcome != Outcome::Straight {
+            io.branches.put(when.cycle, branch);
+            io.activity.mark(when.cycle);
+        }
+        let lsq_woke = std::mem::take(&mut self.lsq.wake);
+        if issued || lsq_woke || self.needs_to_tick(when.cycle, io.ring) {
+            io.activity.wake();
+        }
+    }
+
+    /// Issues what can be issued, in order. Whether anything was.
+    fn issue(&mut self, now: u64, io: &mut ExecuteIo) -> bool {
+        let mut issued = 0;
+        let mut memory_issued = 0;
+        while let Some(&Bundle { next: seq, end }) = self.input.front() {
+            let inst = io.ring.get(seq);
+            let mut is_mem = false;
+            // The last unit ends a cycle's issue, as gem5's loop over the units does.
+            let mut last_unit = false;
+            if inst.stream == self.stream {
+                let Some(unit) = self.find_unit(seq, now, io.ring) else { break };
+                is_mem = inst.is_mem();
+                last_unit = usize::from(unit) + 1 == self.units.len();
+                if inst.is_barrier() {
+                    self.lsq.issued_barrier(seq);
+                }
+                self.send_to_unit(seq, unit, now, io.ring);
+                io.activity.mark(now);
+                issued += 1;
+                memory_issued += u32::from(is_mem && unit != NO_UNIT);
+            }
+            self.next_issue = seq + 1;
+            let mut line_ended = false;
+            if let Some(bundle) = self.input.front_mut() {
+                bundle.next += 1;
+                if seq + 1 == end {
+                    self.input.pop();
+                    line_ended = true;
+                }
+            }
+            if issued == self.issue_limit
+                || (is_mem && memory_issued == self.memory_issue_limit)
+                || last_unit
+                || (line_ended && !self.cycle_input)
+            {
+                break;
+            }
+        }
+        issued > 0
+    }
+
+    /// A unit that can take the micro-op now.
+    #[inline]
+    fn find_unit(&self, seq: Seq, now: u64, ring: &InstRing) -> Option<u8> {
+        let inst = ring.get(seq);
+        if inst.is_no_cost() {
+            return Some(NO_UNIT);
+        }
+        let mut candidates = self.units.capable(inst.uop.class) & self.units.open();
+        while candidates != 0 {
+            let unit = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
+            let timing = self.units.timing(unit, inst.uop.class);
+            if self.units.can_insert(unit, now)
+                && !timing.suppress
+                && self.scoreboard.can_issue(inst, timing, self.units.cant_forward(unit), now)
+            {
+                #[allow(clippy::cast_possible_truncation)] // at most 32 units
+                return Some(unit as u8);
+            }
+        }
+        None
+    }
+
+    #[inline]
+    fn send_to_unit(&mut self, seq: Seq, unit: u8, now: u64, ring: &mut InstRing) {
+        let inst = ring.get_mut(seq);
+        inst.unit = unit;
+        self.in_flight.push(seq);
+        if unit == NO_UNIT {
+            self.scoreboard.mark_dests(inst, seq, now, false);
+            return;
+        }
+        let u = usize::from(unit);
+        let timing = *self.units.timing(u, inst.uop.class);
+        // A micro-op slower than its unit waits at the end of it; a faster one hands its result on earlier.
+        let depth = self.units.op_lat(u);
+        let latency = if inst.uop.latency == 0 { depth } else { u32::from(inst.uop.latency) };
+        let extra_commit = u32::from(timing.extra_commit) + latency.saturating_sub(depth);
+        let is_mem = inst.is_mem();
+        if is_mem {
+            inst.can_early_issue = self.early_memory_issue && inst.extra_commit == 0;
+            inst.wait_for = self.scoreboard.wait_for(inst).max(self.lsq.last_barrier());
+            self.mem_in_units.push(seq);
+        }
+        inst.extra_commit += extra_commit;
+        self.units.push(u, seq);
+        let returns = now + u64::from(latency) + u64::from(timing.extra_commit) + u64::from(timing.extra_assumed);
+        self.scoreboard.mark_dests(inst, seq, returns, is_mem && timing.extra_assumed == 0);
+    }
+
+    /// Whether there may be something to do next cycle without anything arriving.
+    fn needs_to_tick(&self, now: u64, ring: &InstRing) -> bool {
+        if self.units.moving() {
+            return true;
+        }
+        if let Some(&head) = self.in_flight.front() {
+            let inst = ring.get(head);
+            let at_end = inst.unit != NO_UNIT
+                && !inst.in_lsq
+                && self.units.stalled() >> inst.unit & 1 == 1
+                && self.units.front(inst.unit) == head;
+            if inst.unit == NO_UNIT || at_end || self.lsq.has_response(head) {
+                return true;
+            }
+        }
+        self.lsq.needs_to_tick(now) || self.can_issue_next(now, ring)
+    }
+
+    /// gem5's estimate of whether the next micro-op could be issued next cycle: it leaves forwarding out.
+    fn can_issue_next(&self, now: u64, ring: &InstRing) -> bool {
+        let Some(bundle) = self.input.front() else { return false };
+        let inst = ring.get(bundle.next);
+        if self.units.capable(inst.uop.class) & !self.units.stalled() == 0 {
+            return false;
+        }
+        self.scoreboard.can_issue(inst, &Timing::default(), 0, now + 1)
+    }
+
+    /// The first cycle after `now` at which time alone changes something; `u64::MAX` unless commit waits for an instant.
+    pub fn next_timed(&self, now: u64, ring: &InstRing) -> u64 {
+        let Some(&head) = self.in_flight.front() else { return u64::MAX };
+        let until = ring.get(head).min_commit;
+        if until <= now || self.units.moving() {
+            return u64::MAX;
+        }
+        let issue = self.input.front().map_or(u64::MAX, |b| self.scoreboard.next_return(ring.get(b.next), now));
+        until.min(issue)
+    }
+
+    /// `cycles` pass in which nothing moves.
+    pub fn skip(&mut self, cycles: u64) {
+        self.units.skip(cycles);
+    }
+
+    /// For the deadlock report.
+    pub fn describe(&self, ring: &InstRing) -> String {
+        let (queued, coming, of) = self.input.load();
+        let mut text = format!("execute: {queued} inputs queued, {coming} under way, of {of}; {} in flight", self.in_flight.len());
+        for (what, seq) in [("oldest", self.in_flight.front().copied()), ("next", self.input.front().map(|b| b.next))] {
+            let Some(seq) = seq else { continue };
+            let i = ring.get(seq);
+            let mut state = String::new();
+            if what == "next" && self.units.capable(i.uop.class) == 0 && !i.is_no_cost() {
+                state = ", no functional unit executes it".to_owned();
+            } else if i.in_lsq {
+                state = ", in the LSQ".to_owned();
+            } else if i.placeholder {
+                state = ", waits for the time".to_owned();
+            }
+            text.push_str(&format!("; {what}: #{seq} at {:#x}, {}{state}", i.pc, i.uop.class.name()));
+        }
+        format!("{text}\nunits: {}\nlsq: {}", self.units.describe(), self.lsq.describe())
+    }
+}

@@ -1,0 +1,263 @@
+//! Fetch1: fetches lines of instructions, in order, ahead of fetch2.
+//! Fact source: gem5 24.0 `src/cpu/minor/fetch1.cc`.
+//!
+//! At most `fetch1FetchLimit` lines are on their way, and never more than fetch2's input buffer has room for. A line that
+//! belongs to an old stream or an old prediction is thrown away when its response comes.
+
+use breakeven_base::{Bus, FrontEnd, MemKind};
+use breakeven_memory::{Port, Request, Response, Side, TlbResult};
+
+use super::activity::Activity;
+use super::config::MinorConfig;
+use super::latch::{InputBuffer, Latch, Ring};
+use super::lsq::When;
+use super::pipe::{Line, PredictedBranch, ResolvedBranch};
+use crate::CoreCtx;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    InTranslation,
+    Translated,
+    /// The cache refused it.
+    NeedsRetry,
+    InMemory,
+    Complete,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Fetch {
+    line: Line,
+    paddr: u64,
+    state: State,
+    /// End of the translation, of the wait for the cache, or of the access.
+    at: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Fetch1 {
+    /// Oldest first; the first `sent` of them are in or back from memory.
+    fetches: Ring<Fetch>,
+    sent: usize,
+    limit: usize,
+    width: u32,
+    /// Lines are requested (else: waiting for execute after a fault).
+    running: bool,
+    fetch_addr: u64,
+    stream: u32,
+    prediction: u32,
+    next_event: u64,
+    /// Lines requested so far.
+    pub lines: u64,
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl Fetch1 {
+    pub fn new(cfg: &MinorConfig, line: u32) -> Self {
+        Fetch1 {
+            fetches: Ring::new(cfg.fetch1FetchLimit as usize),
+            sent: 0,
+            limit: cfg.fetch1FetchLimit as usize,
+            width: if cfg.fetch1LineWidth == 0 { line } else { cfg.fetch1LineWidth },
+            running: true,
+            fetch_addr: 0,
+            stream: 0,
+            prediction: 0,
+            next_event: NEVER,
+            lines: 0,
+        }
+    }
+
+    pub fn start(&mut self, pc: u64) {
+        self.fetch_addr = pc;
+    }
+
+    #[inline]
+    pub fn next_event(&self) -> u64 {
+        self.next_event
+    }
+
+    #[inline]
+    fn is_stale(&self, line: &Line) -> bool {
+        line.stream != self.stream || line.prediction != self.prediction
+    }
+
+    /// What arrives up to this cycle, before the stages are evaluated.
+    #[inline]
+    pub fn events<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, activity: &mut Activity) {
+        if self.next_event > when.cycle {
+            return;
+        }
+        for i in 0..self.fetches.len() {
+            let Some(mut f) = self.fetches.get(i).copied() else { break };
+            if f.at > when.cycle {
+                continue;
+            }
+            match f.state {
+                State::InMemory => {
+                    f.state = State::Complete;
+                    activity.wake();
+                }
+                State::InTranslation => {
+                    f.state = State::Translated;
+                    activity.wake();
+                }
+                State::NeedsRetry => f.state = State::Translated,
+                State::Translated | State::Complete => continue,
+            }
+            self.fetches.set(i, f);
+            if f.state == State::Translated {
+                self.try_to_send(cx, when, activity);
+            }
+        }
+        self.find_next_event();
+    }
+
+    fn find_next_event(&mut self) {
+        let timed = |f: &&Fetch| !matches!(f.state, State::Translated | State::Complete);
+        self.next_event = self.fetches.iter().filter(timed).map(|f| f.at).min().unwrap_or(NEVER);
+    }
+
+    /// One cycle.
+    #[inline]
+    pub fn tick<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<F, B>,
+        when: When,
+        resolved: Option<ResolvedBranch>,
+        predicted: Option<PredictedBranch>,
+        next: &mut InputBuffer<Line>,
+        out: &mut Latch<Line>,
+        activity: &mut Activity,
+    ) {
+        let blocked = !next.can_reserve();
+        self.follow_branches(resolved, predicted);
+        if self.fetches.len() < self.limit && self.running && !blocked {
+            next.reserve();
+            self.fetch_line(cx, when, activity);
+        }
+        if self.sent < self.fetches.len() {
+            self.try_to_send(cx, when, activity);
+        }
+        self.deliver(when, next, out, activity);
+    }
+
+    fn follow_branches(&mut self, resolved: Option<ResolvedBranch>, predicted: Option<PredictedBranch>) {
+        if let Some(b) = resolved.filter(ResolvedBranch::changes_stream) {
+            self.stream = b.stream;
+            self.prediction = b.prediction;
+            self.fetch_addr = b.target;
+            self.running = true;
+        } else if let Some(p) = predicted.filter(|p| p.stream == self.stream) {
+            self.prediction = p.prediction;
+            self.fetch_addr = p.target;
+            self.running = true;
+        }
+    }
+
+    fn fetch_line<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, activity: &mut Activity) {
+        let base = self.fetch_addr & !u64::from(self.width - 1);
+        self.fetch_addr = base.wrapping_add(u64::from(self.width));
+        self.lines += 1;
+        let line = Line { base, size: self.width, stream: self.stream, prediction: self.prediction, fault: false };
+        let mut fetch = Fetch { line, paddr: 0, state: State::Translated, at: when.cycle };
+        match cx.fe.fetch_translate(cx.bus, base) {
+            None => fetch.line.fault = true,
+            Some(xlat) => {
+                fetch.paddr = xlat.paddr;
+                if xlat.page_shift != 0 {
+                    fetch.at = translate(cx, when, base, xlat.page_shift);
+                }
+            }
+        }
+        if fetch.at > when.cycle {
+            fetch.state = State::InTranslation;
+            self.next_event = self.next_event.min(fetch.at);
+            self.fetches.push(fetch);
+            return;
+        }
+        self.fetches.push(fetch);
+        activity.wake();
+        self.try_to_send(cx, when, activity);
+    }
+
+    /// Sends the oldest line that has not been, if its translation is known.
+    fn try_to_send<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, activity: &mut Activity) {
+        let Some(mut f) = self.fetches.get(self.sent).copied() else { return };
+        if f.state != State::Translated {
+            return;
+        }
+        if self.is_stale(&f.line) || f.line.fault {
+            f.state = State::Complete;
+            activity.wake();
+            self.sent += 1;
+            self.fetches.set(self.sent - 1, f);
+            return;
+        }
+        #[allow(clippy::cast_possible_truncation)] // a line
+        let request = Request {
+            paddr: f.paddr,
+            size: f.line.size as u16,
+            kind: MemKind::Fetch,
+            uncacheable: false,
+            non_temporal: false,
+            pc: f.line.base,
+        };
+        match cx.mem.access(Port::Inst, when.tick, &request) {
+            Response::Done { at, .. } => {
+                f.state = State::InMemory;
+                f.at = when.cycle_of(at).max(when.cycle + 1);
+                self.sent += 1;
+                self.fetches.set(self.sent - 1, f);
+            }
+            Response::Blocked { retry } => {
+                f.state = State::NeedsRetry;
+                f.at = when.cycle_of(retry).max(when.cycle + 1);
+                self.fetches.set(self.sent, f);
+            }
+        }
+        self.next_event = self.next_event.min(f.at);
+    }
+
+    /// Hands the oldest line on when it has come.
+    #[inline]
+    fn deliver(&mut self, when: When, next: &mut InputBuffer<Line>, out: &mut Latch<Line>, activity: &mut Activity) {
+        if self.sent == 0 {
+            return;
+        }
+        let Some(f) = self.fetches.front().filter(|f| f.state == State::Complete).copied() else { return };
+        self.fetches.pop();
+        self.sent -= 1;
+        if self.is_stale(&f.line) {
+            next.free_reservation();
+            activity.wake();
+            return;
+        }
+        if f.line.fault {
+            self.running = false;
+        }
+        out.put(when.cycle, f.line);
+        activity.mark(when.cycle);
+    }
+
+    /// For the deadlock report.
+    pub fn describe(&self) -> String {
+        let lines: Vec<String> = self.fetches.iter().map(|f| format!("{:#x} {:?}", f.line.base, f.state)).collect();
+        let state = if self.running { "running" } else { "waiting for a new address after a fault" };
+        format!("{state}, next {:#x}; lines under way: [{}]", self.fetch_addr, lines.join(", "))
+    }
+}
+
+/// When the translation of a line's address is known.
+fn translate<F: FrontEnd, B: Bus>(cx: &mut CoreCtx<F, B>, when: When, vaddr: u64, page_shift: u8) -> u64 {
+    let asid = cx.fe.asid();
+    let at = match cx.mem.tlb_lookup(Side::Inst, when.tick, vaddr, page_shift, asid, false) {
+        TlbResult::Hit { at } => at,
+        TlbResult::Miss { at } => {
+            let path = cx.fe.walk_path(cx.bus, vaddr);
+            cx.mem.tlb_walk(Side::Inst, at, vaddr, page_shift, asid, &path)
+        }
+    };
+    when.cycle_of(at)
+}

@@ -1,0 +1,358 @@
+//! Fetch2: takes instructions out of fetched lines, executes them on the front end, predicts branches.
+//! Fact source: gem5 24.0 `src/cpu/minor/fetch2.cc`.
+//!
+//! The front end executes an instruction when it is extracted. Where the prediction differs from the outcome, it is
+//! forked onto the predicted path, and rolled back when the branch has been resolved in execute and the news arrives here.
+//! After a serialising instruction gem5 fetches on and throws that work away: here too, on a fork.
+//! An instruction whose result depends on time goes down the pipeline as a placeholder and is executed at commit;
+//! nothing is extracted behind it, nor behind a trap.
+
+use breakeven_base::{Bus, FrontEnd, Now, OpClass, Step, StepResult, Uop, UopFlags};
+
+use super::activity::Activity;
+use super::config::MinorConfig;
+use super::inst::{DynInst, InstRing, Outcome, Seq};
+use super::latch::{Bundle, InputBuffer, Latch};
+use super::lsq::When;
+use super::pipe::{Line, PredictedBranch, ResolvedBranch};
+use crate::bpred::BranchPredictor;
+use crate::misaligned::MisalignedCosts;
+use crate::CoreCtx;
+
+/// Why nothing is extracted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    No,
+    /// Behind a placeholder, until it has been executed.
+    Drain,
+    /// Behind a trap, or where speculation cannot go on: until the stream changes.
+    StreamChange,
+}
+
+/// Counts of extracted instructions, by gem5's kinds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fetch2Stats {
+    pub int: u64,
+    pub fp: u64,
+    pub load: u64,
+    pub store: u64,
+    pub amo: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Fetch2 {
+    pub input: InputBuffer<Line>,
+    width: u32,
+    cycle_input: bool,
+    waiting: Waiting,
+    stream: u32,
+    /// The stream in which the last prediction was made.
+    expected_stream: u32,
+    prediction: u32,
+    step: Step,
+    /// `step` has been executed but lies across two lines, of which the second has not come.
+    pending: bool,
+    costs: MisalignedCosts,
+    line_bytes: u32,
+    pub stats: Fetch2Stats,
+}
+
+/// What fetch2 works on in one cycle besides its own state.
+pub struct Fetch2Io<'a> {
+    pub ring: &'a mut InstRing,
+    /// The oldest micro-op in flight.
+    pub oldest: Seq,
+    pub predictor: &'a mut BranchPredictor,
+    pub predictions: &'a mut Latch<PredictedBranch>,
+    pub next: &'a mut InputBuffer<Bundle>,
+    pub out: &'a mut Latch<Bundle>,
+    pub activity: &'a mut Activity,
+}
+
+impl Fetch2 {
+    pub fn new(cfg: &MinorConfig, line_bytes: u32) -> Self {
+        Fetch2 {
+            input: InputBuffer::new(cfg.fetch2InputBufferSize),
+            width: cfg.decodeInputWidth,
+            cycle_input: cfg.fetch2CycleInput,
+            waiting: Waiting::No,
+            stream: 0,
+            expected_stream: 0,
+            prediction: 0,
+            step: Step::default(),
+            pending: false,
+            costs: cfg.misaligned,
+            line_bytes,
+            stats: Fetch2Stats::default(),
+        }
+    }
+
+    /// The placeholder has been executed: extraction goes on where the front end now stands.
+    pub fn drained(&mut self) {
+        if self.waiting == Waiting::Drain {
+            self.waiting = Waiting::No;
+        }
+    }
+
+    /// Learns what became of a branch.
+    fn resolve<F: FrontEnd>(&mut self, fe: &mut F, predictor: &mut BranchPredictor, b: &ResolvedBranch) {
+        if b.tried_to_predict {
+            match b.outcome {
+                Outcome::CorrectlyPredicted => predictor.update(b.seq),
+                Outcome::Unpredicted => {
+                    predictor.correct(b.seq, b.target, true, true);
+                    predictor.update(b.seq);
+                }
+                Outcome::BadlyPredicted => {
+                    predictor.correct(b.seq, b.target, false, true);
+                    predictor.update(b.seq);
+                }
+                Outcome::BadlyPredictedTarget => predictor.correct(b.seq, b.target, true, true),
+                Outcome::Straight | Outcome::Refetch => {}
+            }
+        } else if b.changes_stream() {
+            predictor.squash(b.seq);
+        }
+        if b.changes_stream() {
+            if b.fork != 0 {
+                fe.rollback(b.fork - 1);
+            }
+            self.stream = b.stream;
+            self.waiting = Waiting::No;
+            self.pending = false;
+            self.input.clear();
+        }
+    }
+
+    #[inline]
+    fn is_stale(&self, line: &Line) -> bool {
+        line.stream != self.stream || (self.expected_stream == line.stream && self.prediction != line.prediction)
+    }
+
+    /// One cycle.
+    #[inline]
+    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, arriving: Option<Line>, resolved: Option<&ResolvedBranch>, io: &mut Fetch2Io) {
+        if let Some(line) = arriving {
+            self.input.arrive(line);
+        }
+        if let Some(b) = resolved {
+            self.resolve(cx.fe, io.predictor, b);
+        }
+        // Even when there is no room behind, lines of an old prediction make way.
+        while self.input.front().is_some_and(|l| self.is_stale(l)) {
+            self.input.pop();
+            if !self.cycle_input {
+                break;
+            }
+        }
+        if io.next.can_reserve() {
+            let first = io.ring.tail;
+            self.extract(cx, when, io);
+            if io.ring.tail != first {
+                io.out.put(when.cycle, Bundle { next: first, end: io.ring.tail });
+                io.next.reserve();
+                io.activity.mark(when.cycle);
+            }
+        }
+        if self.waiting == Waiting::No && self.input.front().is_some() && io.next.can_reserve() {
+            io.activity.wake();
+        }
+    }
+
+    /// Packs instructions into one output while there are lines, room, and no prediction.
+    fn extract<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) {
+        let mut extracted = 0;
+        while extracted < self.width && self.waiting == Waiting::No {
+            let Some(&line) = self.input.front() else { return };
+            // There is always room for what the queues can hold; this is for instructions of many micro-ops.
+            if io.ring.tail - io.oldest + breakeven_base::MAX_UOPS as u64 > io.ring.capacity() {
+                return;
+            }
+            let mut line_done = self.is_stale(&line);
+            if !line_done {
+                let end = line.base.wrapping_add(u64::from(line.size));
+                if !self.pending && !line.fault && !self.stands_in(cx.fe.pc(), &line, end) {
+                    if cx.fe.pc().wrapping_sub(end) >= u64::from(MAX_INST_BYTES) {
+                        // The line is not where the front end stands: fetch there.
+                        self.redirect(cx.fe.pc(), when, io);
+                        return;
+                    }
+                    line_done = true;
+                } else if !self.pending && !self.execute(cx, when, io) {
+                    extracted += 1;
+                    continue;
+                } else if !self.pending && self.step.len != 0 && !line.fault && self.step.pc.wrapping_add(self.step.len.into()) > end {
+                    // The rest of the instruction is on the next line.
+                    self.pending = true;
+                    line_done = true;
+                } else {
+                    self.pending = false;
+                    extracted += 1;
+                    let predicted = self.emit(cx, when, io);
+                    if predicted || line.fault {
+                        if !predicted && self.waiting == Waiting::No {
+                            self.redirect(cx.fe.pc(), when, io);
+                        }
+                        self.input.clear();
+                        return;
+                    }
+                    line_done = cx.fe.pc() == end;
+                }
+            }
+            if line_done {
+                self.input.pop();
+                if !self.cycle_input {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn stands_in(&self, pc: u64, line: &Line, end: u64) -> bool {
+        pc >= line.base && pc < end
+    }
+
+    /// Executes the next instruction on the front end. False: it could not; a placeholder has been sent instead, or
+    /// nothing more comes for now.
+    fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
+        let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
+        match cx.fe.step(cx.bus, now, &mut self.step) {
+            StepResult::Done => true,
+            StepResult::Blocked => {
+                self.waiting = Waiting::StreamChange;
+                false
+            }
+            StepResult::NeedsDrain | StepResult::Paused => {
+                self.waiting = Waiting::Drain;
+                let flags = UopFlags(UopFlags::FIRST | UopFlags::LAST);
+                io.ring.push(DynInst {
+                    uop: Uop { class: OpClass::IntAlu, flags, ..Uop::default() },
+                    placeholder: true,
+                    stream: self.stream,
+                    prediction: self.prediction,
+                    pc: cx.fe.pc(),
+                    next_pc: cx.fe.pc(),
+                    ..DynInst::default()
+                });
+                false
+            }
+        }
+    }
+
+    /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
+    fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
+        let mut last = DynInst { stream: self.stream, prediction: self.prediction, ..DynInst::default() };
+        let mut taken = false;
+        let ended = finish_step(&self.step, &mut last);
+        if ended.branch {
+            let seq = io.ring.tail + u64::from(self.step.n) - 1;
+            taken = self.predict(cx, seq, when, &mut last, io);
+        } else if ended.refetch && last.fork == 0 {
+            if ended.trap {
+                self.waiting = Waiting::StreamChange;
+            } else {
+                last.fork = cx.fe.fork(self.step.next_pc) + 1;
+            }
+        }
+        push_step(&self.step, &last, io.ring, &self.costs, self.line_bytes);
+        self.stats.count(ended.flags);
+        taken
+    }
+
+    /// Asks the predictor, and forks the front end when it is wrong. True when predicted taken.
+    fn predict<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<F, B>,
+        seq: Seq,
+        when: When,
+        last: &mut DynInst,
+        io: &mut Fetch2Io,
+    ) -> bool {
+        let s = &self.step;
+        let fall_through = s.pc.wrapping_add(s.len.into());
+        let p = io.predictor.predict(seq, s.pc, s.len, s.branch.kind);
+        last.tried_to_predict = true;
+        last.outcome = match (p.taken, s.next_pc != fall_through) {
+            (false, false) => Outcome::Straight,
+            (false, true) => Outcome::Unpredicted,
+            (true, false) => Outcome::BadlyPredicted,
+            (true, true) if p.target == s.next_pc => Outcome::CorrectlyPredicted,
+            (true, true) => Outcome::BadlyPredictedTarget,
+        };
+        if last.outcome.changes_stream() {
+            let goes_to = if p.taken { p.target } else { fall_through };
+            last.fork = cx.fe.fork(goes_to) + 1;
+        }
+        if p.taken {
+            self.redirect(p.target, when, io);
+        }
+        p.taken
+    }
+
+    /// Sends fetch1 elsewhere; all lines that are here or under way are void.
+    fn redirect(&mut self, target: u64, when: When, io: &mut Fetch2Io) {
+        self.expected_stream = self.stream;
+        self.prediction = self.prediction.wrapping_add(1);
+        io.predictions.put(when.cycle, PredictedBranch { stream: self.stream, prediction: self.prediction, target });
+        io.activity.mark(when.cycle);
+        self.input.clear();
+    }
+
+    /// For the deadlock report.
+    pub fn describe(&self) -> String {
+        let (queued, coming, of) = self.input.load();
+        format!("lines: {queued} queued, {coming} under way, of {of}; waiting: {:?}", self.waiting)
+    }
+}
+
+/// No instruction is longer (x86's limit, rounded up).
+const MAX_INST_BYTES: u32 = 16;
+
+/// How an executed instruction ends.
+pub struct StepEnd {
+    /// Of all its micro-ops.
+    pub flags: u32,
+    pub branch: bool,
+    pub refetch: bool,
+    pub trap: bool,
+}
+
+/// What the end of `step` means for fetch, into its last micro-op's record.
+pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
+    let flags = step.uops[..usize::from(step.n)].iter().fold(0, |all, u| all | u.flags.0);
+    let trap = flags & UopFlags::TRAP != 0;
+    // A trap vector is not a branch target.
+    let branch = flags & UopFlags::BRANCH != 0 && !trap;
+    let refetch = flags & (UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER) != 0 || trap;
+    last.next_pc = step.next_pc;
+    if refetch && !branch {
+        last.outcome = Outcome::Refetch;
+    }
+    StepEnd { flags, branch, refetch, trap }
+}
+
+/// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction.
+#[inline]
+pub fn push_step(step: &Step, last: &DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
+    let n = usize::from(step.n);
+    for i in 0..n {
+        let uop = step.uops[i];
+        let mut inst = DynInst { stream: last.stream, prediction: last.prediction, ..DynInst::default() };
+        if i + 1 == n {
+            inst = *last;
+        }
+        inst.uop = uop;
+        inst.pc = step.pc;
+        inst.next_pc = step.next_pc;
+        if uop.flags.any(UopFlags::MEM) {
+            inst.mem = step.mem[i];
+            if costs.emulate {
+                inst.extra_commit = costs.split(&inst.mem, uop.flags.any(UopFlags::STORE), line, line).stall;
+            }
+        }
+        if uop.flags.any(UopFlags::EFFECT) {
+            inst.effect = step.effect;
+        }
+        ring.push(inst);
+    }
+}

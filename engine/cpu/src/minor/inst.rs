@@ -1,0 +1,125 @@
+//! Micro-ops in flight: one ring, indexed by sequence number. Sequence numbers rise in fetch order, which is also the
+//! order of decode, issue and commit; so the queues between the stages carry numbers only.
+
+use breakeven_base::{MemRef, OpClass, SysEffect, Uop, UopFlags};
+
+/// Number of a micro-op in fetch order. 0 is no micro-op.
+pub type Seq = u64;
+
+/// The instruction does not use a functional unit (class `No_OpClass`).
+pub const NO_UNIT: u8 = u8::MAX;
+
+/// What the last micro-op of an instruction tells fetch when it commits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing: fetch went on rightly.
+    #[default]
+    Straight,
+    /// Predicted taken, and it was.
+    CorrectlyPredicted,
+    /// Predicted taken, but was not.
+    BadlyPredicted,
+    /// Taken as predicted, but elsewhere.
+    BadlyPredictedTarget,
+    /// Taken, but not predicted so.
+    Unpredicted,
+    /// Not a branch; whatever was fetched after it is thrown away (serialising instructions, traps).
+    Refetch,
+}
+
+impl Outcome {
+    /// Whether what was fetched after it is on the wrong path.
+    #[inline]
+    pub fn changes_stream(self) -> bool {
+        !matches!(self, Outcome::Straight | Outcome::CorrectlyPredicted)
+    }
+}
+
+/// One micro-op in flight.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DynInst {
+    pub uop: Uop,
+    /// Which stream of fetches it belongs to; those of an old stream are discarded.
+    pub stream: u32,
+    /// Fetch2's count of predictions when it was extracted.
+    pub prediction: u32,
+    /// Functional unit, or [`NO_UNIT`].
+    pub unit: u8,
+    pub in_lsq: bool,
+    pub can_early_issue: bool,
+    /// Executed when everything older has committed (the front end said `NeedsDrain`); until then its micro-op is a stand-in.
+    pub placeholder: bool,
+    pub outcome: Outcome,
+    /// A branch that the predictor was asked about.
+    pub tried_to_predict: bool,
+    /// Fork of the front end to roll back when it commits; 0: none (depths are stored plus one).
+    pub fork: u32,
+    /// Cycles for which commit holds it back once it has been seen there.
+    pub extra_commit: u32,
+    /// Not before this cycle.
+    pub min_commit: u64,
+    /// A memory reference goes to the LSQ early only when everything up to this has committed.
+    pub wait_for: Seq,
+    pub pc: u64,
+    /// Where execution goes on.
+    pub next_pc: u64,
+    pub mem: MemRef,
+    pub effect: SysEffect,
+}
+
+impl DynInst {
+    /// Goes through the LSQ. A faulting reference does not.
+    #[inline]
+    pub fn is_mem(&self) -> bool {
+        self.uop.flags.any(UopFlags::MEM) && !self.uop.flags.any(UopFlags::TRAP)
+    }
+    /// gem5 isFullMemBarrier.
+    #[inline]
+    pub fn is_barrier(&self) -> bool {
+        const BOTH: u32 = UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER;
+        self.uop.flags.0 & BOTH == BOTH
+    }
+    #[inline]
+    pub fn is_last(&self) -> bool {
+        self.uop.flags.any(UopFlags::LAST)
+    }
+    #[inline]
+    pub fn is_no_cost(&self) -> bool {
+        self.uop.class == OpClass::No_OpClass
+    }
+}
+
+/// The micro-ops in flight.
+#[derive(Clone, Debug)]
+pub struct InstRing {
+    slots: Box<[DynInst]>,
+    /// The next number to be given out.
+    pub tail: Seq,
+}
+
+impl InstRing {
+    pub fn new(capacity: usize) -> Self {
+        InstRing { slots: vec![DynInst::default(); capacity.next_power_of_two()].into_boxed_slice(), tail: 1 }
+    }
+    pub fn capacity(&self) -> u64 {
+        self.slots.len() as u64
+    }
+    #[inline]
+    pub fn push(&mut self, inst: DynInst) -> Seq {
+        let seq = self.tail;
+        *self.get_mut(seq) = inst;
+        self.tail += 1;
+        seq
+    }
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    pub fn get(&self, seq: Seq) -> &DynInst {
+        &self.slots[seq as usize & (self.slots.len() - 1)]
+    }
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    pub fn get_mut(&mut self, seq: Seq) -> &mut DynInst {
+        let mask = self.slots.len() - 1;
+        &mut self.slots[seq as usize & mask]
+    }
+}

@@ -1,0 +1,226 @@
+//! What joins the stages: latches with an explicit delay, the input buffers behind them, and a ring of sequence numbers.
+
+use super::config::MAX_DELAY;
+
+/// A latch: what is put in at cycle `c` can be seen from `c + delay` on. At most one item goes in per cycle.
+#[derive(Clone, Debug)]
+pub struct Latch<T: Copy + Default> {
+    slots: [(u64, T); MAX_DELAY as usize + 1],
+    head: u8,
+    len: u8,
+    delay: u8,
+}
+
+impl<T: Copy + Default> Latch<T> {
+    pub fn new(delay: u32) -> Self {
+        #[allow(clippy::cast_possible_truncation)] // clamped to MAX_DELAY
+        let delay = delay.clamp(1, MAX_DELAY) as u8;
+        Latch { slots: [(0, T::default()); MAX_DELAY as usize + 1], head: 0, len: 0, delay }
+    }
+
+    #[inline]
+    pub fn put(&mut self, now: u64, item: T) {
+        let at = (self.head + self.len) as usize % self.slots.len();
+        self.slots[at] = (now + u64::from(self.delay), item);
+        self.len += 1;
+    }
+
+    /// The item that has come out by `now`.
+    #[inline]
+    pub fn peek(&self, now: u64) -> Option<&T> {
+        let slot = &self.slots[self.head as usize];
+        (self.len > 0 && slot.0 <= now).then_some(&slot.1)
+    }
+
+    #[inline]
+    pub fn take(&mut self, now: u64) -> Option<T> {
+        let item = *self.peek(now)?;
+        self.head = (self.head + 1) % self.slots.len() as u8;
+        self.len -= 1;
+        Some(item)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+/// A bounded first-in-first-out ring.
+#[derive(Clone, Debug)]
+pub struct Ring<T: Copy + Default> {
+    slots: Box<[T]>,
+    head: usize,
+    len: usize,
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// Holds at least `capacity` items.
+    pub fn new(capacity: usize) -> Self {
+        Ring { slots: vec![T::default(); capacity.max(1).next_power_of_two()].into_boxed_slice(), head: 0, len: 0 }
+    }
+    #[inline]
+    fn slot(&self, i: usize) -> usize {
+        (self.head + i) & (self.slots.len() - 1)
+    }
+    /// The caller has made sure that there is room.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        debug_assert!(self.len < self.slots.len(), "a ring overflows");
+        let at = self.slot(self.len);
+        self.slots[at] = item;
+        self.len += 1;
+    }
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        (self.len > 0).then(|| &self.slots[self.head])
+    }
+    #[inline]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        if self.len > 0 { Some(&mut self.slots[self.head]) } else { None }
+    }
+    #[inline]
+    pub fn get(&self, i: usize) -> Option<&T> {
+        (i < self.len).then(|| &self.slots[self.slot(i)])
+    }
+    /// Replaces the `i`-th item, which exists.
+    #[inline]
+    pub fn set(&mut self, i: usize, item: T) {
+        debug_assert!(i < self.len, "no such item");
+        let at = self.slot(i);
+        self.slots[at] = item;
+    }
+    #[inline]
+    pub fn pop(&mut self) -> Option<T> {
+        let item = *self.front()?;
+        self.head = self.slot(1);
+        self.len -= 1;
+        Some(item)
+    }
+    /// Takes out the `i`-th item; the order of the rest stays.
+    pub fn remove(&mut self, i: usize) {
+        for j in i..self.len.saturating_sub(1) {
+            let (to, from) = (self.slot(j), self.slot(j + 1));
+            self.slots[to] = self.slots[from];
+        }
+        self.len = self.len.saturating_sub(1);
+    }
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        (0..self.len).map(|i| &self.slots[self.slot(i)])
+    }
+}
+
+/// The input buffer of a stage. The stage before reserves a slot when it sends something on its way through the latch.
+#[derive(Clone, Debug)]
+pub struct InputBuffer<T: Copy + Default> {
+    queue: Ring<T>,
+    /// Queued and under way.
+    held: usize,
+    capacity: usize,
+}
+
+impl<T: Copy + Default> InputBuffer<T> {
+    pub fn new(capacity: u32) -> Self {
+        // A replayed instruction may enter beside what the stage before has reserved.
+        InputBuffer { queue: Ring::new(capacity as usize + 2), held: 0, capacity: capacity as usize }
+    }
+    #[inline]
+    pub fn can_reserve(&self) -> bool {
+        self.held < self.capacity
+    }
+    #[inline]
+    pub fn reserve(&mut self) {
+        self.held += 1;
+    }
+    /// What was reserved will not come.
+    #[inline]
+    pub fn free_reservation(&mut self) {
+        self.held = self.held.saturating_sub(1);
+    }
+    /// The item comes for which a slot was reserved.
+    #[inline]
+    pub fn arrive(&mut self, item: T) {
+        self.queue.push(item);
+    }
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        self.queue.front()
+    }
+    #[inline]
+    pub fn front_mut(&mut self) -> Option<&mut T> {
+        self.queue.front_mut()
+    }
+    #[inline]
+    pub fn pop(&mut self) {
+        if self.queue.pop().is_some() {
+            self.free_reservation();
+        }
+    }
+    pub fn clear(&mut self) {
+        self.held = self.held.saturating_sub(self.queue.len());
+        self.queue.clear();
+    }
+    /// (queued, under way, capacity)
+    pub fn load(&self) -> (usize, usize, usize) {
+        (self.queue.len(), self.held - self.queue.len(), self.capacity)
+    }
+}
+
+/// Some micro-ops next to each other in the instruction ring, on their way between stages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bundle {
+    pub next: u64,
+    pub end: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_latch_shows_an_item_after_its_delay() {
+        let mut l = Latch::new(2);
+        l.put(10, 'a');
+        l.put(11, 'b');
+        assert_eq!(l.peek(11), None);
+        assert_eq!(l.take(12), Some('a'));
+        assert_eq!(l.take(12), None);
+        assert_eq!(l.take(13), Some('b'));
+        assert!(l.is_empty());
+    }
+
+    #[test]
+    fn what_is_under_way_fills_a_buffer_too() {
+        let mut b = InputBuffer::new(2);
+        b.reserve();
+        b.arrive(1);
+        b.reserve();
+        assert!(!b.can_reserve());
+        b.pop();
+        assert!(b.can_reserve());
+        b.free_reservation();
+        assert_eq!(b.load(), (0, 0, 2));
+    }
+
+    #[test]
+    fn a_ring_keeps_its_order_when_one_leaves() {
+        let mut r = Ring::new(3);
+        for i in 0..4 {
+            r.push(i);
+        }
+        r.pop();
+        r.push(4);
+        r.remove(1);
+        assert_eq!(r.iter().copied().collect::<Vec<_>>(), [1, 3, 4]);
+    }
+}

@@ -1,0 +1,457 @@
+//! The load-store queue: requests (addresses being translated and sent), transfers (waiting for their response or, as
+//! stores, for their commit), the store buffer.
+//! Fact source: gem5 24.0 `src/cpu/minor/lsq.cc`; each rule below is one of its.
+//!
+//! - References enter in order; only the head of the requests queue is sent, one fragment at a time.
+//! - At most `executeMaxAccessesInMemory` fragments are in memory, stores of the store buffer included.
+//! - A load waits while a store is in the transfers queue; it takes its value from the store buffer when one store has all
+//!   of it, waits when one has part of it.
+//! - Atomics and uncacheable references are sent only when they are the oldest instruction, and after overlapping stores.
+
+mod request;
+mod store_buffer;
+
+use breakeven_base::{MemKind, Tick, UopFlags};
+use breakeven_memory::{MemorySystem, Port, Request, Response};
+
+use super::config::MinorConfig;
+use super::inst::{DynInst, Seq};
+use super::latch::Ring;
+use crate::misaligned::MisalignedCosts;
+use request::{Coverage, LsqRequest, State};
+
+/// The current cycle, and the same instant in ticks.
+#[derive(Clone, Copy, Debug)]
+pub struct When {
+    pub cycle: u64,
+    pub tick: Tick,
+    /// Ticks a cycle.
+    pub period: u64,
+}
+
+impl When {
+    /// The first cycle that sees what happens at `tick`.
+    #[inline]
+    pub fn cycle_of(self, tick: Tick) -> u64 {
+        // Most things happen at a clock edge soon: the division is not worth it for the commonest distances.
+        let ahead = tick - self.tick;
+        if ahead == self.period {
+            return self.cycle + 1;
+        }
+        if ahead == 2 * self.period {
+            return self.cycle + 2;
+        }
+        self.cycle + ahead.div_ceil(self.period)
+    }
+}
+
+/// What the LSQ knows of execute: the stream that counts and the oldest instruction.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    pub stream: u32,
+    pub seq: Seq,
+}
+
+#[derive(Clone, Debug)]
+pub struct Lsq {
+    pool: Box<[LsqRequest]>,
+    free: Vec<u8>,
+    requests: Ring<u8>,
+    transfers: Ring<u8>,
+    stores: Ring<u8>,
+    requests_size: usize,
+    transfers_size: usize,
+    store_buffer_size: usize,
+    stores_per_cycle: u32,
+    max_in_memory: usize,
+    port: u32,
+    line: u32,
+    costs: MisalignedCosts,
+    /// Fragments in memory: when their response comes, and whose they are.
+    in_memory: Vec<(u64, u8)>,
+    next_response: u64,
+    /// The cache refused this request until then.
+    retry: Option<(u64, u8)>,
+    /// Earliest end of a translation; `u64::MAX`: none under way.
+    next_translation: u64,
+    /// The port is taken by a split access until then.
+    port_free: u64,
+    stores_in_transfers: u32,
+    /// Stores and barriers of the store buffer that have not been sent.
+    unissued: u32,
+    last_barrier: Seq,
+    /// Execute has to be evaluated next cycle.
+    pub wake: bool,
+    /// Loads that took their value from the store buffer.
+    pub forwarded: u64,
+}
+
+const NEVER: u64 = u64::MAX;
+
+impl Lsq {
+    pub fn new(cfg: &MinorConfig, line: u32) -> Self {
+        let sizes = [cfg.executeLSQRequestsQueueSize, cfg.executeLSQTransfersQueueSize, cfg.executeLSQStoreBufferSize];
+        let [requests_size, transfers_size, store_buffer_size] = sizes.map(|s| s as usize);
+        // Never more than 3 * MAX_QUEUE, so that a slot number fits a byte.
+        let slots = (requests_size + transfers_size + store_buffer_size).min(255);
+        #[allow(clippy::cast_possible_truncation)] // just limited
+        let free = (0..slots).rev().map(|s| s as u8).collect();
+        Lsq {
+            pool: vec![LsqRequest::default(); slots].into_boxed_slice(),
+            free,
+            requests: Ring::new(requests_size),
+            transfers: Ring::new(transfers_size),
+            stores: Ring::new(store_buffer_size),
+            requests_size,
+            transfers_size,
+            store_buffer_size,
+            stores_per_cycle: cfg.executeLSQMaxStoreBufferStoresPerCycle,
+            max_in_memory: cfg.executeMaxAccessesInMemory as usize,
+            port: if cfg.executeMemoryWidth == 0 { line } else { cfg.executeMemoryWidth },
+            line,
+            costs: cfg.misaligned,
+            in_memory: Vec::with_capacity(cfg.executeMaxAccessesInMemory as usize),
+            next_response: NEVER,
+            retry: None,
+            next_translation: NEVER,
+            port_free: 0,
+            stores_in_transfers: 0,
+            unissued: 0,
+            last_barrier: 0,
+            wake: false,
+            forwarded: 0,
+        }
+    }
+
+    fn release(&mut self, slot: u8) {
+        self.free.push(slot);
+    }
+
+    /// Whether another reference can enter.
+    #[inline]
+    pub fn can_request(&self) -> bool {
+        self.requests.len() < self.requests_size && !self.free.is_empty()
+    }
+    #[inline]
+    fn can_send(&self, now: u64) -> bool {
+        self.retry.is_none() && self.in_memory.len() < self.max_in_memory && now >= self.port_free
+    }
+    #[inline]
+    pub fn last_barrier(&self) -> Seq {
+        self.last_barrier
+    }
+    #[inline]
+    pub fn issued_barrier(&mut self, seq: Seq) {
+        self.last_barrier = seq;
+    }
+    fn clear_barrier(&mut self, seq: Seq) {
+        if seq >= self.last_barrier {
+            self.last_barrier = 0;
+        }
+    }
+
+    /// A barrier has left execute; a committed one waits in the store buffer until all older stores are out.
+    pub fn complete_barrier(&mut self, seq: Seq, committed: bool) {
+        if !committed {
+            self.clear_barrier(seq);
+        } else if let Some(slot) = self.free.pop() {
+            self.pool[slot as usize] = LsqRequest { seq, barrier: true, barrier_only: true, ..LsqRequest::default() };
+            self.insert_store(slot);
+        }
+    }
+
+    /// Nothing is on its way.
+    pub fn is_drained(&self) -> bool {
+        self.requests.is_empty() && self.transfers.is_empty() && self.stores.is_empty()
+    }
+
+    /// A reference comes from execute. `translated` is the cycle at which its translation is known.
+    pub fn push(&mut self, seq: Seq, inst: &DynInst, translated: u64, head: Head, when: When, memory: &mut MemorySystem) {
+        let Some(slot) = self.free.pop() else { return };
+        let flags = inst.uop.flags;
+        let is_store = flags.any(UopFlags::STORE) || (flags.any(UopFlags::CACHE_OP) && !is_prefetch(inst.mem.kind));
+        let split = self.costs.split(&inst.mem, is_store, self.port, self.line);
+        let state = if !inst.mem.valid {
+            State::Failed
+        } else if translated > when.cycle {
+            self.next_translation = self.next_translation.min(translated);
+            State::InTranslation
+        } else {
+            State::Translated
+        };
+        self.pool[slot as usize] = LsqRequest {
+            seq,
+            pc: inst.pc,
+            mem: inst.mem,
+            stream: inst.stream,
+            state,
+            is_load: !is_store,
+            bufferable: !(flags.any(UopFlags::ATOMIC) || inst.mem.uncacheable),
+            barrier: inst.is_barrier(),
+            non_temporal: flags.any(UopFlags::NON_TEMPORAL),
+            barrier_only: false,
+            translated,
+            first: split.first,
+            sent: 0,
+            issued_fragments: 0,
+            retired_fragments: 0,
+            extra: split.extra,
+            slots: split.slots,
+        };
+        self.requests.push(slot);
+        if state == State::Translated {
+            self.wake = true;
+            self.try_to_send_to_transfers(head, when, memory);
+        }
+    }
+
+    /// What arrives up to this cycle, before execute is evaluated: responses, translations, the cache's permission to retry.
+    #[inline]
+    pub fn events(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
+        if self.next_response <= when.cycle {
+            self.receive_responses(when.cycle);
+        }
+        if self.next_translation <= when.cycle {
+            self.finish_translations(head, when, memory);
+        }
+        if let Some((at, slot)) = self.retry {
+            if at <= when.cycle {
+                self.resend(slot, when, memory);
+            }
+        }
+    }
+
+    fn receive_responses(&mut self, now: u64) {
+        let mut i = 0;
+        while i < self.in_memory.len() {
+            let (at, slot) = self.in_memory[i];
+            if at > now {
+                i += 1;
+                continue;
+            }
+            // Order does not matter within a cycle.
+            self.in_memory.swap_remove(i);
+            self.wake = true;
+            let r = &mut self.pool[slot as usize];
+            r.retired_fragments += 1;
+            if r.in_memory() || !r.sent_all() {
+                continue;
+            }
+            let from_store_buffer = matches!(r.state, State::StoreBufferIssuing | State::StoreBufferNeedsRetry);
+            r.state = State::Complete;
+            if from_store_buffer && !r.barrier {
+                self.remove_store(slot);
+            }
+        }
+        self.next_response = self.in_memory.iter().map(|(at, _)| *at).min().unwrap_or(NEVER);
+    }
+
+    fn finish_translations(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
+        let mut next = NEVER;
+        for i in 0..self.requests.len() {
+            let Some(&slot) = self.requests.get(i) else { break };
+            let r = &mut self.pool[slot as usize];
+            if r.state != State::InTranslation {
+                continue;
+            }
+            if r.translated > when.cycle {
+                next = next.min(r.translated);
+            } else {
+                r.state = State::Translated;
+                self.wake = true;
+            }
+        }
+        self.next_translation = next;
+        self.try_to_send_to_transfers(head, when, memory);
+    }
+
+    fn resend(&mut self, slot: u8, when: When, memory: &mut MemorySystem) {
+        self.retry = None;
+        let r = &mut self.pool[slot as usize];
+        let barrier = r.barrier;
+        let from_requests = r.state == State::RequestNeedsRetry;
+        r.state = if from_requests { State::Translated } else { State::StoreInStoreBuffer };
+        if self.try_to_send(slot, when, memory) {
+            if from_requests {
+                self.move_to_transfers();
+            } else {
+                self.unissued -= u32::from(!barrier);
+            }
+        }
+    }
+
+    /// One cycle: the head of the requests queue, then the store buffer.
+    #[inline]
+    pub fn step(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
+        if !self.requests.is_empty() {
+            self.try_to_send_to_transfers(head, when, memory);
+        }
+        self.step_store_buffer(when, memory);
+    }
+
+    fn move_to_transfers(&mut self) {
+        if let Some(slot) = self.requests.pop() {
+            self.stores_in_transfers += u32::from(!self.pool[slot as usize].is_load);
+            self.transfers.push(slot);
+        }
+    }
+
+    /// Tries to get the head of the requests queue on: into memory, past it, or into the transfers queue as a store.
+    fn try_to_send_to_transfers(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
+        let Some(&slot) = self.requests.front() else { return };
+        let r = self.pool[slot as usize];
+        if self.retry.is_some() || r.state == State::InTranslation || self.transfers.len() >= self.transfers_size {
+            return;
+        }
+        let wrong_path = r.stream != head.stream;
+        if r.is_complete() || r.state == State::Failed || wrong_path {
+            // A wrong-path access that is under way waits for its responses.
+            if !(wrong_path && r.in_memory()) {
+                self.pool[slot as usize].state = State::Complete;
+                self.move_to_transfers();
+            }
+            return;
+        }
+        if r.is_load {
+            if self.stores_in_transfers != 0 {
+                return;
+            }
+        } else if r.bufferable {
+            self.pool[slot as usize].state = State::StoreToStoreBuffer;
+            self.move_to_transfers();
+            return;
+        }
+        let coverage = if r.is_load || !r.bufferable { self.forwarding(&r) } else { Coverage::None };
+        if !r.bufferable && (head.seq != r.seq || coverage != Coverage::None) {
+            return;
+        }
+        match coverage {
+            Coverage::Partial if !r.is_prefetch() => {}
+            Coverage::Full => {
+                self.forwarded += 1;
+                self.pool[slot as usize].state = State::Complete;
+                self.move_to_transfers();
+            }
+            _ => {
+                if self.try_to_send(slot, when, memory) {
+                    self.move_to_transfers();
+                }
+            }
+        }
+    }
+
+    /// Sends the next fragment. Whether that was the last.
+    fn try_to_send(&mut self, slot: u8, when: When, memory: &mut MemorySystem) -> bool {
+        if !self.can_send(when.cycle) {
+            return false;
+        }
+        let r = &mut self.pool[slot as usize];
+        let (paddr, size) = r.fragment(self.port);
+        let request = Request {
+            paddr,
+            size,
+            kind: r.mem.kind,
+            uncacheable: r.mem.uncacheable,
+            non_temporal: r.non_temporal,
+            pc: r.pc,
+        };
+        let from_requests = matches!(r.state, State::Translated | State::RequestIssuing);
+        match memory.access(Port::Data, when.tick, &request) {
+            Response::Done { at, .. } => {
+                r.sent += size;
+                r.issued_fragments += 1;
+                r.state = if from_requests { State::RequestIssuing } else { State::StoreBufferIssuing };
+                let mut done = when.cycle_of(at).max(when.cycle + 1);
+                if r.is_prefetch() {
+                    done = when.cycle + 1;
+                }
+                if r.sent_all() {
+                    done += u64::from(r.extra);
+                    if r.slots > 0 {
+                        self.port_free = when.cycle + 1 + u64::from(r.slots);
+                    }
+                }
+                let all = r.sent_all();
+                self.in_memory.push((done, slot));
+                self.next_response = self.next_response.min(done);
+                all
+            }
+            Response::Blocked { retry } => {
+                r.state = if from_requests { State::RequestNeedsRetry } else { State::StoreBufferNeedsRetry };
+                self.retry = Some((when.cycle_of(retry).max(when.cycle + 1), slot));
+                false
+            }
+        }
+    }
+
+    /// Whether the oldest transfer is `seq`'s and it can leave now: complete, or a store with room in the store buffer.
+    #[inline]
+    pub fn has_response(&self, seq: Seq) -> bool {
+        let Some(&slot) = self.transfers.front() else { return false };
+        let r = &self.pool[slot as usize];
+        if r.seq != seq {
+            return false;
+        }
+        let room = self.can_push_into_store_buffer();
+        (r.is_complete() && (!r.barrier || room)) || (r.state == State::StoreToStoreBuffer && room)
+    }
+
+    /// The oldest transfer leaves; a store that commits goes to the store buffer. Returns whether it went there.
+    pub fn pop_response(&mut self, committed: bool) -> bool {
+        let Some(slot) = self.transfers.pop() else { return false };
+        let r = &self.pool[slot as usize];
+        self.stores_in_transfers -= u32::from(!r.is_load);
+        if committed && r.state == State::StoreToStoreBuffer {
+            self.insert_store(slot);
+            return true;
+        }
+        self.release(slot);
+        false
+    }
+
+    /// Whether execute has to be evaluated next cycle on the LSQ's account.
+    #[inline]
+    pub fn needs_to_tick(&self, now: u64) -> bool {
+        if !self.can_send(now) {
+            // A port taken by a split access frees itself.
+            return now < self.port_free;
+        }
+        self.unissued != 0
+            || self.requests.front().is_some_and(|s| self.pool[*s as usize].state != State::InTranslation)
+                && self.transfers.len() < self.transfers_size
+    }
+
+    /// When something arrives next.
+    #[inline]
+    pub fn next_event(&self) -> u64 {
+        let retry = self.retry.map_or(NEVER, |(at, _)| at);
+        self.next_response.min(self.next_translation).min(retry)
+    }
+
+    /// What each queue holds, for the deadlock report.
+    pub fn describe(&self) -> String {
+        let list = |ring: &Ring<u8>| {
+            let parts: Vec<String> = ring
+                .iter()
+                .map(|s| {
+                    let r = &self.pool[*s as usize];
+                    format!("#{} {:?} {:#x} {:?}", r.seq, r.mem.kind, r.mem.vaddr, r.state)
+                })
+                .collect();
+            if parts.is_empty() { "empty".to_owned() } else { parts.join(", ") }
+        };
+        format!(
+            "requests: {}; transfers: {}; store buffer: {}; {} in memory (next response at cycle {}); barrier #{}",
+            list(&self.requests),
+            list(&self.transfers),
+            list(&self.stores),
+            self.in_memory.len(),
+            self.next_response,
+            self.last_barrier,
+        )
+    }
+}
+
+fn is_prefetch(kind: MemKind) -> bool {
+    matches!(kind, MemKind::PrefetchRead | MemKind::PrefetchWrite | MemKind::PrefetchFetch)
+}

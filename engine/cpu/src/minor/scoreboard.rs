@@ -1,0 +1,137 @@
+//! When each register's newest value can be taken, and who writes it.
+//! Fact source: gem5 24.0 `src/cpu/minor/scoreboard.cc`. gem5 looks `cantForwardFromFUIndices` up by the register's
+//! number; here it is looked up by the unit that writes the register, as the parameter is documented.
+
+use breakeven_base::Reg;
+
+use super::func_unit::Timing;
+use super::inst::{DynInst, Seq, NO_UNIT};
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// From this cycle on the value is there.
+    returns: u64,
+    writer: Seq,
+    /// Writers in flight.
+    results: u8,
+    /// Of these, those whose time is not known beforehand.
+    unpredictable: u8,
+    unit: u8,
+}
+
+const FREE: Entry = Entry { returns: 0, writer: 0, results: 0, unpredictable: 0, unit: NO_UNIT };
+
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    regs: [Entry; Reg::COUNT],
+}
+
+impl Scoreboard {
+    pub fn new() -> Self {
+        Scoreboard { regs: [FREE; Reg::COUNT] }
+    }
+
+    #[inline]
+    fn entry(&mut self, reg: Reg) -> &mut Entry {
+        &mut self.regs[reg.index() % Reg::COUNT]
+    }
+
+    /// The instruction has been issued: its results come at `returns`.
+    #[inline]
+    pub fn mark_dests(&mut self, inst: &DynInst, seq: Seq, returns: u64, unpredictable: bool) {
+        for reg in inst.uop.dst {
+            if reg.is_some() {
+                let e = self.entry(reg);
+                e.unpredictable += u8::from(unpredictable);
+                e.results += 1;
+                e.returns = returns;
+                e.writer = seq;
+                e.unit = inst.unit;
+            }
+        }
+    }
+
+    /// The instruction has left.
+    #[inline]
+    pub fn clear_dests(&mut self, inst: &DynInst) {
+        let is_mem = inst.is_mem();
+        for reg in inst.uop.dst {
+            if reg.is_some() {
+                let e = self.entry(reg);
+                if is_mem {
+                    e.unpredictable = e.unpredictable.saturating_sub(1);
+                }
+                e.results = e.results.saturating_sub(1);
+                if e.results == 0 {
+                    *e = FREE;
+                }
+            }
+        }
+    }
+
+    /// The youngest instruction in flight that writes one of the sources.
+    #[inline]
+    pub fn wait_for(&self, inst: &DynInst) -> Seq {
+        inst.uop.src.iter().map(|r| self.regs[r.index() % Reg::COUNT].writer).max().unwrap_or(0)
+    }
+
+    /// The next instant after `now` at which one of the sources is there.
+    pub fn next_return(&self, inst: &DynInst, now: u64) -> u64 {
+        let returns = inst.uop.src.iter().map(|r| self.regs[r.index() % Reg::COUNT].returns);
+        returns.filter(|r| *r > now).min().unwrap_or(u64::MAX)
+    }
+
+    /// Whether all sources can be taken by an instruction that is issued at `now` to a unit with this timing.
+    #[inline]
+    pub fn can_issue(&self, inst: &DynInst, timing: &Timing, cant_forward: u32, now: u64) -> bool {
+        let mut ready = true;
+        for (i, reg) in inst.uop.src.iter().enumerate() {
+            let e = &self.regs[reg.index() % Reg::COUNT];
+            let forwards = e.unit == NO_UNIT || cant_forward >> (e.unit & 31) & 1 == 0;
+            let early = if forwards { u64::from(timing.relative[i]) } else { 0 };
+            ready &= e.returns <= now + early && e.unpredictable == 0;
+        }
+        ready
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use breakeven_base::Uop;
+
+    fn adds(dst: u8, src: u8) -> DynInst {
+        DynInst { uop: Uop { src: [Reg(src), Reg::NONE, Reg::NONE], dst: [Reg(dst), Reg::NONE], ..Uop::default() }, ..DynInst::default() }
+    }
+
+    #[test]
+    fn a_source_may_be_taken_its_relative_latency_early() {
+        let mut s = Scoreboard::new();
+        let t = Timing { relative: [2; 3], ..Timing::default() };
+        s.mark_dests(&adds(5, 0), 1, 13, false);
+        assert!(!s.can_issue(&adds(6, 5), &t, 0, 10));
+        assert!(s.can_issue(&adds(6, 5), &t, 0, 11));
+        assert!(s.can_issue(&adds(6, 7), &t, 0, 0));
+        s.clear_dests(&adds(5, 0));
+        assert!(s.can_issue(&adds(6, 5), &t, 0, 0));
+    }
+
+    #[test]
+    fn no_forwarding_from_a_listed_unit() {
+        let mut s = Scoreboard::new();
+        let t = Timing { relative: [2; 3], ..Timing::default() };
+        s.mark_dests(&DynInst { unit: 3, ..adds(5, 0) }, 1, 13, false);
+        assert!(!s.can_issue(&adds(6, 5), &t, 1 << 3, 12));
+        assert!(s.can_issue(&adds(6, 5), &t, 1 << 3, 13));
+        assert!(s.can_issue(&adds(6, 5), &t, 1 << 2, 11));
+    }
+
+    #[test]
+    fn the_register_stays_busy_until_its_last_writer_has_left() {
+        let mut s = Scoreboard::new();
+        s.mark_dests(&adds(5, 0), 1, 13, true);
+        s.mark_dests(&adds(5, 0), 2, 14, false);
+        s.clear_dests(&adds(5, 0));
+        assert_eq!(s.wait_for(&adds(6, 5)), 2);
+    }
+}
