@@ -102,3 +102,17 @@ def describe_machine(name_or_path: str, overrides: Iterable[str] = (), **options
     from breakeven.m5.describe import describe
 
     return describe(load_machine(name_or_path, overrides, **options))
+
+
+def stored_form(description: dict[str, Any]) -> str:
+    """A description as the tests keep it: one object a line, so that a change shows as a line."""
+    import json
+
+    lines = ",\n".join(json.dumps(entry, sort_keys=True) for entry in description["objects"])
+    return f'{{"format": {description["format"]}, "objects": [\n{lines}\n]}}\n'
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(stored_form(describe_machine(sys.argv[1], sys.argv[2:])))

@@ -1,7 +1,7 @@
 """Where breakeven's own data lies: one answer for a source checkout and for an installed wheel.
 
-A checkout keeps its configurations in ``configs/`` and builds the guests' ELFs into ``build/guests/``; the wheel carries
-both under ``breakeven/_data/``. The checkout wins, so that an edit there takes effect at once.
+A checkout keeps its configurations in ``configs/`` and builds the guests' ELFs into ``build/guests/``; the wheel
+carries both under ``breakeven/_data/``. The checkout wins, so that an edit there takes effect at once.
 """
 
 from __future__ import annotations

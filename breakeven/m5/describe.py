@@ -83,7 +83,7 @@ class _Resolver:
             if not proxy._up:
                 break
             node = node._parent
-        where = "no object above it has one" if proxy._up else "it has no such value"
+        where = "no object above it has one" if proxy._up else "it has no such value, or one that refers back"
         raise _Unresolved(f"{proxy} cannot be resolved: {where}")
 
     def _attribute(self, node: SimObject, name: str) -> Any:
@@ -130,7 +130,7 @@ class _Resolver:
                     candidates.append(value)
         for candidate in candidates:
             if found is not MISSING and candidate is not found:
-                raise _Unresolved(f"Parent.any fits more than one object: {found.path()} and {candidate.path()}; name one")
+                raise _Unresolved(f"Parent.any fits more than one object: {found.path()}, {candidate.path()}; name one")
             found = candidate
         self._found[key] = found
         return found
@@ -145,7 +145,7 @@ def _encoded(value: Any, paths: dict[int, str]) -> Any:
     if isinstance(value, SimObject):
         path = paths.get(id(value))
         if path is None:
-            raise _Unresolved(f"it refers to {value.path()}, which is not below the root; assign it to an object of the tree")
+            raise _Unresolved(f"it refers to {value.path()}, which is not below the root; put it into the tree")
         return {"ref": path}
     if isinstance(value, NullObject):
         return None

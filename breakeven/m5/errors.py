@@ -23,6 +23,19 @@ class PortError(TypeError):
     """Two ports that cannot be joined."""
 
 
+class UnknownName(AttributeError):
+    """A parameter, child or class that is not there. The near names are looked up only when somebody reads the message:
+    scripts ask ``hasattr`` often."""
+
+    def __init__(self, text: str, name: str, known: Iterable[str]) -> None:
+        super().__init__(text)
+        self.name = name
+        self._known = known
+
+    def __str__(self) -> str:
+        return str(self.args[0]) + near(self.name or "", self._known)
+
+
 def near(name: str, known: Iterable[str], *, all_of: str = "") -> str:
     """``; did you mean 'x' or 'y'?`` for the names in `known` close to `name`, or where to look for all of them."""
     from difflib import get_close_matches  # only errors pay for it

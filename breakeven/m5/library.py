@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.m5 import methods
-from breakeven.m5.errors import near
+from breakeven.m5.errors import UnknownName
 from breakeven.m5.params import ENUMS, NULL, ParamDesc, VectorParamDesc, hooks
 from breakeven.m5.ports import KINDS
 from breakeven.m5.proxy import from_text
@@ -55,7 +55,7 @@ def find_class(name: str) -> MetaSimObject | None:
 def get_class(name: str) -> MetaSimObject:
     cls = find_class(name)
     if cls is None:
-        raise AttributeError(f"there is no SimObject class {name!r}{near(name, _FACTS)}")
+        raise UnknownName(f"there is no SimObject class {name!r}", name, _FACTS)
     return cls
 
 

@@ -11,8 +11,8 @@ from types import ModuleType
 from typing import Any
 
 #: what a script may import below ``m5``
-_SUBMODULES = ("objects", "params", "proxy", "util", "stats", "ticks", "defines", "options", "SimObject", "ports", "event")
 _SOURCES = {name: f"breakeven.m5.{name}" for name in ("objects", "params", "proxy", "util", "stats", "ports")}
+_SUBMODULES = (*_SOURCES, "ticks", "defines", "options", "SimObject", "event")
 
 
 def _modules() -> dict[str, ModuleType]:

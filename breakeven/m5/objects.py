@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import Any
 
 from breakeven.m5 import library
-from breakeven.m5.params import NULL, AddrRange, Param, SimObjectVector, VectorParam
-from breakeven.m5.ports import (
+from breakeven.m5.params import NULL, AddrRange, Param, SimObjectVector, VectorParam  # noqa: F401
+from breakeven.m5.ports import (  # noqa: F401
     Port,
     RequestPort,
     ResponsePort,
     VectorRequestPort,
     VectorResponsePort,
 )
-from breakeven.m5.proxy import Parent, Self
-from breakeven.m5.simobject import SimObject
+from breakeven.m5.proxy import Parent, Self  # noqa: F401
+from breakeven.m5.simobject import SimObject  # noqa: F401
 
 _PLAIN = [
     "NULL",

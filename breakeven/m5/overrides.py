@@ -2,7 +2,8 @@
 
 A path starts at the system (``system.`` in front is optional; ``root.`` reaches the root itself) and goes through
 children; a vector's element is ``funcUnits[0]`` or, as in the description, ``funcUnits0``. A value is text in the
-parameter's own notation; vectors are separated by commas; an object is a class name (``cpu.branchPred=LocalBP``), ``NULL`` for none.
+parameter's own notation; vectors are separated by commas; an object is a class name (``cpu.branchPred=LocalBP``),
+``NULL`` for none.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def set_parameter(root: SimObject, path: str, value: Any) -> None:
     desc = cls._params.get(name)
     if desc is None:
         if name in owner._children:
-            raise OverrideError(f"{path} is a {type(owner._children[name]).__name__}; set one of its parameters: {_some(owner._children[name])}")
+            child = owner._children[name]
+            raise OverrideError(f"{path} is a {type(child).__name__}; set one of its parameters: {_some(child)}")
         hint = near(name, [*cls._params, *owner._children], all_of=f"{owner.path()} has")
         raise OverrideError(f"{path}: {owner.path()} ({cls.__name__}) has no parameter {name!r}{hint}")
     converted = _from_text(path, desc, value) if isinstance(value, str) else value
@@ -46,7 +48,8 @@ def set_parameter(root: SimObject, path: str, value: Any) -> None:
         current = owner._value(name)
         if not isinstance(current, list) or index >= len(current):
             raise OverrideError(f"{path}: there is no element {index}; {owner.path()}.{name} is {current!r}")
-        converted = [*current[:index], converted[0] if isinstance(converted, list) else converted, *current[index + 1 :]]
+        one = converted[0] if isinstance(converted, list) else converted
+        converted = [*current[:index], one, *current[index + 1 :]]
     try:
         setattr(owner, name, converted)
     except TypeError as error:
@@ -113,7 +116,8 @@ def _child(node: SimObject, name: str, indices: list[int], path: str, so_far: st
         raise OverrideError(f"{path}: {node.path()} has no child {name!r}{hint}")
     for index in indices:
         if index >= len(found):
-            raise OverrideError(f"{path}: {so_far} has {len(found)} element{'s' * (len(found) != 1)}; there is no [{index}]")
+            many = "1 element" if len(found) == 1 else f"{len(found)} elements"
+            raise OverrideError(f"{path}: {so_far} has {many}; there is no [{index}]")
         found = found[index]
     if isinstance(found, list):
         if len(found) == 1:

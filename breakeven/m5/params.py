@@ -77,6 +77,7 @@ def _string(value: Any) -> str:
 
 
 def _clock(value: Any) -> Clock:
+    _has_unit(value)
     clock = Clock(value)
     if units.ticks(clock) <= 0:
         raise ValueError(f"{value!r} has no period of at least one picosecond")
@@ -84,7 +85,13 @@ def _clock(value: Any) -> Clock:
 
 
 def _latency(value: Any) -> Latency:
+    _has_unit(value)
     return value if type(value) is Latency else Latency(value)
+
+
+def _has_unit(value: Any) -> None:
+    if not isinstance(value, (str, Latency, Frequency)):
+        raise TypeError(f"{value!r} needs its unit, like '{value}ns'")
 
 
 def _quantity(parse: Callable[[str], float]) -> Converter:
@@ -95,6 +102,10 @@ def _quantity(parse: Callable[[str], float]) -> Converter:
         return number
 
     return convert
+
+
+def _range(value: Any) -> AddrRange:
+    return value if isinstance(value, AddrRange) else AddrRange(value)
 
 
 def _anything(value: Any) -> Any:
@@ -126,7 +137,7 @@ SCALARS: dict[str, tuple[Converter, str]] = {
     "MemorySize": (_ranged(0, MAX_ADDR, _size), "'32KiB'"),
     "MemorySize32": (_ranged(0, (1 << 32) - 1, _size), "'32KiB'"),
     "Addr": (address, "0x80000000"),
-    "AddrRange": (lambda value: value if isinstance(value, AddrRange) else AddrRange(value), "AddrRange(0x80000000, size='512MiB')"),
+    "AddrRange": (_range, "AddrRange(0x80000000, size='512MiB')"),
     "Latency": (_latency, "'10ns'"),
     "Clock": (_clock, "'1GHz'"),
     "Frequency": (lambda value: value if type(value) is Frequency else Frequency(value), "'100MHz'"),
@@ -160,7 +171,7 @@ def _enum(name: str) -> Converter:
     def convert(value: Any) -> str:
         if isinstance(value, str) and value in vals:
             return value
-        hint = near(value, vals, all_of="it is one of") if isinstance(value, str) else f"; it is one of: {', '.join(vals)}"
+        hint = near(str(value), vals, all_of="it is one of")
         raise TypeError(f"{value!r} is not a {name}{hint}")
 
     return convert

@@ -1,6 +1,6 @@
-"""``Parent.any``, ``Parent.x``, ``Self.x``, ``Self.all``: values found in the tree when it is resolved, not when it is written.
+"""``Parent.any``, ``Parent.x``, ``Self.x``, ``Self.all``: values found when the tree is resolved, not when written.
 
-A proxy is immutable; ``Parent.x.y``, ``Parent.x[0]`` and ``Parent.x * 2`` make new ones. Resolution lives in `resolve`.
+A proxy is immutable; ``Parent.x.y``, ``Parent.x[0]`` and ``Parent.x * 2`` make new ones. `describe` resolves them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ class Proxy:
 
     __slots__ = ("_name", "_scale", "_steps", "_up")
 
-    def __init__(self, up: bool, name: str, steps: tuple[str | int, ...] = (), scale: tuple[tuple[str, float], ...] = ()):
+    def __init__(
+        self, up: bool, name: str, steps: tuple[str | int, ...] = (), scale: tuple[tuple[str, float], ...] = ()
+    ):
         object.__setattr__(self, "_up", up)
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_steps", steps)

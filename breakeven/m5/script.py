@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-from breakeven.m5 import objects, params, ports, proxy, simulate as _simulation, stats, units, util
+from breakeven.m5 import objects, params, ports, proxy, stats, units, util
+from breakeven.m5 import simulate as _simulation
 from breakeven.m5.describe import describe
 from breakeven.m5.simobject import SimObject as _SimObject
 
@@ -25,9 +26,7 @@ def _global_frequency(frequency: Any) -> None:
 
 defines = _module("defines", buildEnv={"USE_RISCV_ISA": True, "USE_X86_ISA": True, "PROTOCOL": "None"})
 options = _module("options", outdir="m5out")
-ticks = _module(
-    "ticks", fixGlobalFrequency=lambda: None, setGlobalFrequency=_global_frequency, fromSeconds=units.ticks
-)
+ticks = _module("ticks", fixGlobalFrequency=lambda: None, setGlobalFrequency=_global_frequency, fromSeconds=units.ticks)
 event = _module("event", ExitEvent=_simulation.ExitEvent)
 SimObject = _module("SimObject", SimObject=_SimObject)
 # What the module `m5.SimObject` holds; `m5.SimObject.SimObject` is the class.

@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from breakeven.m5.errors import near
+from breakeven.m5.errors import UnknownName
 from breakeven.m5.params import MISSING, ParamDesc, SimObjectVector, hooks
 from breakeven.m5.ports import Port, PortRef
-from breakeven.m5.proxy import Proxy
 
 _KEYWORDS = frozenset(
     ("type", "abstract", "cxx_header", "cxx_class", "cxx_base", "cxx_extra_bases", "cxx_exports", "cxx_param_exports",
@@ -45,20 +44,23 @@ def _converted(owner: str, desc: ParamDesc, value: Any) -> Any:
         raise TypeError(f"{owner}.{desc.name} ({desc.type_text}): {error}") from None
 
 
-def _no_such(owner: str, name: str, value: Any, cls_params: Any, cls_ports: Any) -> AttributeError:
-    hint = near(name, [*cls_params, *cls_ports], all_of="it has")
-    return AttributeError(f"{owner} has no parameter {name!r}{hint}")
+def _no_such(owner: Any, name: str) -> UnknownName:
+    """`owner`: an object, a class, or the body of one."""
+    if isinstance(owner, SimObject):
+        cls, text = type(owner), f"{type(owner).__name__} has no parameter or child {name!r}"
+        return UnknownName(text, name, [*cls._params, *cls._ports, *owner._children])
+    return UnknownName(f"{owner.__name__} has no parameter {name!r}", name, [*owner._params, *owner._ports])
 
 
 class _Body(dict):  # type: ignore[type-arg]
-    """The namespace of a class body: sorts what is written into parameters, ports, values and children as it is written."""
+    """The namespace of a class body: checks what is written and sorts it, line by line."""
 
     def __init__(self, name: str, bases: tuple[type, ...]) -> None:
         super().__init__()
         self.name = name
         self.params: dict[str, ParamDesc] = {}
         self.ports: dict[str, Port] = {}
-        self.values: dict[str, Any] = {}
+        self.assigned: dict[str, Any] = {}
         self.raw: dict[str, Any] = {}
         self.children: dict[str, Any] = {}
         self.joins: list[tuple[str, Any]] = []
@@ -81,7 +83,7 @@ class _Body(dict):  # type: ignore[type-arg]
             value.name = name
             self.ports[name] = self.known_ports[name] = value
         elif name in self.known_params:
-            self.values[name] = _converted(self.name, self.known_params[name], value)
+            self.assigned[name] = _converted(self.name, self.known_params[name], value)
         elif name in self.known_ports:
             self.joins.append((name, value))
         elif isinstance(value, _PYTHON):
@@ -89,7 +91,7 @@ class _Body(dict):  # type: ignore[type-arg]
         elif _is_object_or_list(value):
             self.children[name] = _as_child(value)
         else:
-            raise _no_such(self.name, name, value, self.known_params, self.known_ports)
+            raise UnknownName(f"{self.name} has no parameter {name!r}", name, [*self.known_params, *self.known_ports])
 
 
 class MetaSimObject(type):
@@ -105,7 +107,7 @@ class MetaSimObject(type):
     def __new__(mcs, name: str, bases: tuple[type, ...], body: Any, /, library: bool = False) -> MetaSimObject:
         if not isinstance(body, _Body):
             raise TypeError(f"{name}: make SimObject classes with a class statement")
-        owned = body.params.keys() | body.ports.keys() | body.values.keys() | body.children.keys()
+        owned = body.params.keys() | body.ports.keys() | body.assigned.keys() | body.children.keys()
         owned |= {port for port, _ in body.joins}
         cls = super().__new__(mcs, name, bases, {key: value for key, value in body.items() if key not in owned})
         own = {
@@ -125,7 +127,7 @@ class MetaSimObject(type):
         for key, value in body.children.items():
             cls._adopt_prototype(key, value)
             cls._own_children[key] = value
-        for key, value in body.values.items():
+        for key, value in body.assigned.items():
             cls._put_value(key, value)
         for key, value in body.joins:
             cls._class_ref(key).connect(value)
@@ -212,7 +214,7 @@ class MetaSimObject(type):
                 return base._own_children[name]
         if name in cls._ports:
             return cls._class_ref(name)
-        raise _no_such(cls.__name__, name, None, cls._params, cls._ports)
+        raise _no_such(cls, name)
 
     def __setattr__(cls, name: str, value: Any) -> None:
         if name.startswith("_") or name in _KEYWORDS or isinstance(value, _PYTHON):
@@ -227,7 +229,7 @@ class MetaSimObject(type):
             cls._adopt_prototype(name, cls._own_children[name])
             cls._forget_plan()
         else:
-            raise _no_such(cls.__name__, name, value, cls._params, cls._ports)
+            raise _no_such(cls, name)
 
 
 class Delayed:
@@ -310,7 +312,8 @@ class SimObject(metaclass=MetaSimObject, library=True):
         """Adopt `child` (an object or a list of objects) as `name`; one that has a parent keeps it."""
         child = _as_child(child)
         if all(member._parent is not None for member in _members(child)):
-            print(f"warn: {self.path()}.{name} already is {_members(child)[0].path()}; not adopted again", file=sys.stderr)
+            known = _members(child)[0].path()
+            print(f"warn: {self.path()}.{name} already is {known}; not adopted again", file=sys.stderr)
             return
         if self._children.get(name) is not child:
             self._release(name)
@@ -368,8 +371,7 @@ class SimObject(metaclass=MetaSimObject, library=True):
             raise AttributeError(f"{self.path()}.{name} ({cls._params[name].type_text}) has not been set")
         if name in self._children:
             return self._children[name]
-        hint = near(name, [*cls._params, *cls._ports, *self._children], all_of="it has")
-        raise AttributeError(f"{cls.__name__} has no parameter or child {name!r}{hint}")
+        raise _no_such(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
@@ -391,7 +393,7 @@ class SimObject(metaclass=MetaSimObject, library=True):
         elif any(isinstance(base.__dict__.get(name), property) for base in cls.__mro__):
             object.__setattr__(self, name, value)
         else:
-            raise _no_such(cls.__name__, name, value, cls._params, cls._ports)
+            raise _no_such(self, name)
 
     # An object can stand where a vector of one is expected: cpu[0], for c in cpu, len(cpu).
     def __getitem__(self, index: int) -> SimObject:
@@ -458,4 +460,4 @@ def _copy_joins(originals: list[Any], memo: dict[int, SimObject]) -> None:
                     copy._ref(name).peers.append(other._ref(peer.port.name))
 
 
-__all__ = ["Delayed", "MetaSimObject", "Proxy", "SimObject"]
+__all__ = ["Delayed", "MetaSimObject", "SimObject"]

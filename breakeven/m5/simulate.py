@@ -87,7 +87,9 @@ def _program(system: SimObject | None) -> bytes:
         path = workload._value(name) if workload is not None and name in type(workload)._params else MISSING
         if isinstance(path, str) and path:
             return _read(path, f"system.workload.{name}")
-    raise ConfigError(["system.workload names no program: e.g. system.workload = RiscvBareMetal(bootloader='guest.elf')"])
+    raise ConfigError(
+        ["system.workload names no program: e.g. system.workload = RiscvBareMetal(bootloader='guest.elf')"]
+    )
 
 
 def _host_file(system: SimObject | None) -> bytes:

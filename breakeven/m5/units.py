@@ -1,8 +1,8 @@
 """Numbers with units, as gem5 writes them: ``"32KiB"``, ``"3GHz"``, ``"1ns"``, ``"12.8GB/s"``, ``"0.5V"``.
 
-The rules are gem5's (its ``m5.util.convert``): sizes and memory bandwidths take every prefix as a power of two (``"32kB"``
-is 32768 bytes), everything else takes decimal prefixes; a prefix needs a unit after it; sizes are whole numbers of
-bytes before the prefix. Every function raises `ValueError` with the fix in its text.
+The rules are gem5's (its ``m5.util.convert``): sizes and memory bandwidths take every prefix as a power of two
+(``"32kB"`` is 32768 bytes), everything else takes decimal prefixes; a prefix needs a unit after it; sizes are whole
+numbers of bytes before the prefix. Every function raises `ValueError` with the fix in its text.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def _split(text: str, suffixes: tuple[str, ...] | dict[str, float] | dict[str, i
     return (text[: len(text) - len(found)], found) if found else (text, "")
 
 
-def _parse(text: str, units: tuple[str, ...], prefixes: dict[str, float] | dict[str, int]) -> tuple[str, float | int, str]:
+def _parse(
+    text: str, units: tuple[str, ...], prefixes: dict[str, float] | dict[str, int]
+) -> tuple[str, float | int, str]:
     """Magnitude (still text), factor and unit of `text`."""
     rest, unit = _split(text.strip(), units)
     if not unit:

@@ -1,8 +1,8 @@
-"""Parameter values that are more than a Python number: durations, clocks, frequencies, address ranges, the null object."""
+"""Parameter values that are more than a number: durations, clocks, frequencies, address ranges, the null object."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from breakeven.m5 import units
 
@@ -42,7 +42,7 @@ class Latency(_Quantity):
 
     __slots__ = ()
 
-    def __new__(cls, value: Any) -> Latency:
+    def __new__(cls, value: Any) -> Self:
         return super().__new__(cls, _seconds(value, cls.__name__))
 
     @property
@@ -72,7 +72,7 @@ class Frequency(_Quantity):
 
     __slots__ = ()
 
-    def __new__(cls, value: Any) -> Frequency:
+    def __new__(cls, value: Any) -> Self:
         if isinstance(value, str):
             return super().__new__(cls, units.hertz(value))
         if isinstance(value, Latency):
@@ -93,7 +93,7 @@ def _seconds(value: Any, what: str) -> float:
         return 1.0 / float(value)
     if isinstance(value, float):
         return float(value)
-    raise TypeError(f"{value!r} is not a {what.lower()}: a number needs its unit, like '{value}ns'")
+    raise TypeError(f"{value!r} is not a {what.lower()}; write it like '1ns'")
 
 
 class AddrRange:
@@ -165,9 +165,7 @@ def address(value: Any) -> int:
     """An address: a whole number, or a string that may be a size (``"0x1000"``, ``"2GiB"``)."""
     if isinstance(value, str):
         number = units.memory_size(value)
-    elif isinstance(value, int):
-        number = int(value)
-    elif isinstance(value, float) and value.is_integer():
+    elif isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
         number = int(value)
     else:
         raise TypeError(f"{value!r} is not an address")

@@ -26,7 +26,7 @@ from m5.objects import (
 from riscv_board import RiscvBoard, board_range, root
 
 NAME = "c906"
-DESCRIPTION = "T-Head C906 (Allwinner D1, 1 GHz): single-issue in-order, 32 KiB L1, no L2, misaligned accesses in hardware"
+DESCRIPTION = "T-Head C906 (Allwinner D1, 1 GHz): single-issue in-order, 32 KiB L1, no L2, misaligned in hardware"
 ISA = "riscv"
 
 CLOCK = "1000MHz"  # uarch: c906/clock_mhz

@@ -29,7 +29,9 @@ class RiscvBoard(System):
     misaligned: whether gem5's checker lets misaligned accesses to the memory pass (else they trap).
     """
 
-    def __init__(self, cpu, clock, memory, icache=None, dcache=None, l2=None, l2bus=None, misaligned=True, bootloader=""):
+    def __init__(
+        self, cpu, clock, memory, icache=None, dcache=None, l2=None, l2bus=None, misaligned=True, bootloader=""
+    ):
         super().__init__()
         self.clk_domain = SrcClockDomain(clock=clock, voltage_domain=VoltageDomain())
         self.mem_mode = type(cpu).memory_mode()

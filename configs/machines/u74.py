@@ -1,9 +1,9 @@
-"""SiFive U74 as on the BeagleV Starlight beta (StarFive JH7100, 2021): the board that the 2021 user-copy study was measured on.
+"""SiFive U74 as on the BeagleV Starlight beta (StarFive JH7100): the board of the 2021 user-copy study.
 
 Dual-issue, in-order, one memory operation a cycle; every misaligned access traps and firmware does it byte by byte.
-The pipeline's queues follow gem5's own fit of this core (its prebuilt riscvmatched board). Not modelled: that multiplies
-and floating point share pipe B (two of them may issue together here), and that a branch resolves early or late by where
-its operands come from.
+The pipeline's queues follow gem5's own fit of this core (its prebuilt riscvmatched board). Not modelled: that
+multiplies and floating point share pipe B (two of them may issue together here), and that a branch resolves early or
+late by where its operands come from.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -38,7 +38,7 @@ MEMORY_SIZE = "512MiB"  # assumed: what the guests need; the board has 8 GiB
 
 
 class U74IntFU(MinorDefaultIntFU):
-    """Pipes A and B: dependent operations issue back to back (`order`): a source may come 2 cycles before its due time."""
+    """Pipes A and B. Dependent operations issue back to back: a source may come 2 cycles before its due time."""
 
     opLat = 3  # assumed: gem5's three-cycle unit with forwarding, a latency of one cycle
 

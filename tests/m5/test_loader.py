@@ -1,0 +1,123 @@
+"""Scripts and presets: what they see as m5, and that it is gone afterwards."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from breakeven.m5 import loader, simulate
+from breakeven.m5.errors import ConfigError
+
+CONFIG = Path(__file__).parents[1] / "data" / "gem5" / "config.py"
+
+
+@pytest.fixture
+def elf(tmp_path: Path) -> str:
+    path = tmp_path / "guest.elf"
+    path.write_bytes(b"\x7fELF")
+    return str(path)
+
+
+@pytest.mark.parametrize("isa", ["riscv", "x86"])
+@pytest.mark.parametrize("cpu", ["atomic", "timing", "minor", "o3"])
+def test_gem5s_reference_script_runs_unchanged(engine: Any, elf: str, isa: str, cpu: str, capsys: Any) -> None:
+    arguments = list(sys.argv)
+    names = loader.run_script(CONFIG, [elf, "--isa", isa, "--cpu", cpu, "--mem", "simple"])
+    assert capsys.readouterr().out == "EXIT 1000 m5_exit instruction encountered 3\n"
+    assert names["a"].isa == isa
+    (machine,) = engine.made
+    assert machine.elf == b"\x7fELF"
+    assert machine.calls == [("run", 10**13)]
+    assert json.loads(machine.description)["format"] == 1
+    assert not [name for name in sys.modules if name == "m5" or name.startswith("m5.")]
+    assert sys.argv == arguments
+
+
+def test_the_reference_script_builds_the_minor_preset(engine: Any, elf: str) -> None:
+    from breakeven.machines import describe_machine
+
+    loader.run_script(CONFIG, [elf, "--isa", "riscv", "--cpu", "minor"])
+    assert json.loads(engine.made[0].description) == describe_machine("minor", bootloader=elf)
+
+
+SCRIPT = """
+import m5, sys
+import m5.stats
+from m5.params import NULL
+from m5.util import addToPath, fatal, convert
+from m5.objects import *
+from neighbour import make
+assert convert.toMemorySize("1kB") == 1024
+root = make({elf!r})
+root.system.init_param = 7
+root.system.readfile = {elf!r}
+m5.instantiate()
+event = m5.simulate()
+assert (m5.curTick(), event.getCause(), event.getCode()) == (1000, "m5_exit instruction encountered", 3)
+m5.stats.dump(); m5.stats.reset()
+m5.simulate(500)
+assert Root.getInstance() is root
+"""
+
+
+def test_scripts_simulate_dump_and_leave_their_files(engine: Any, elf: str, tmp_path: Path) -> None:
+    folder = tmp_path / "scripts"
+    folder.mkdir()
+    (folder / "neighbour.py").write_text(
+        "import sys\nfrom m5.objects import Root\n"
+        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "from conftest import tiny_root\n"
+        "def make(elf):\n    root = tiny_root()\n    root.system.workload.bootloader = elf\n    return root\n"
+    )
+    script = folder / "run.py"
+    script.write_text(SCRIPT.format(elf=elf))
+    loader.run_script(script, outdir=tmp_path / "out")
+    (machine,) = engine.made
+    assert machine.calls == [("run", 0), "dump", "reset", ("run", 1500)]
+    assert (machine.init_param, machine.readfile) == (7, b"\x7fELF")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["results.bin", "stats.txt"]
+    assert not (tmp_path / "results.bin").exists()
+    assert "neighbour" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "says"),
+    [
+        ("import m5\nm5.instantiate()", ConfigError, "there is no Root"),
+        ("import m5\nm5.simulate()", RuntimeError, "call m5.instantiate"),
+        ("import m5\nm5.stats.dump()", RuntimeError, "no statistics"),
+        ("import m5\nm5.instantiate('ckpt')", ValueError, "checkpoints"),
+        ("from m5.objects import Cahce", ImportError, "Cahce"),
+        ("import m5.internal", ModuleNotFoundError, "m5"),
+    ],
+)
+def test_scripts_fail_with_a_sentence(tmp_path: Path, body: str, error: type[Exception], says: str) -> None:
+    script = tmp_path / "wrong.py"
+    script.write_text(body)
+    with pytest.raises(error, match=says):
+        loader.run_script(script)
+    assert "m5" not in sys.modules
+
+
+def test_a_missing_program_is_named(engine: Any, root: Any) -> None:
+    with pytest.raises(ConfigError, match="names no program"):
+        simulate.Session().instantiate(root)
+    root.system.workload.bootloader = "/nowhere/guest.elf"
+    with pytest.raises(ConfigError, match="cannot read '/nowhere/guest.elf'"):
+        simulate.Session().instantiate(root)
+
+
+def test_describing_a_preset_imports_little() -> None:
+    """What `breakeven run` pays on every start: no heavy module may creep in."""
+    code = "import sys; from breakeven.machines import describe_machine; describe_machine('u74');print(*sys.modules)"
+    repository = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=repository
+    )
+    heavy = {"numpy", "pandas", "inspect", "dataclasses", "difflib", "hashlib", "ast", "asyncio", "typer", "rich"}
+    assert heavy & set(done.stdout.split()) == set()

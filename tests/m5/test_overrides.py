@@ -1,0 +1,90 @@
+"""Dotted-path overrides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from breakeven.m5.errors import OverrideError
+from breakeven.m5.overrides import apply_override, get_parameter, set_parameter
+from breakeven.machines import load_machine
+
+
+@pytest.fixture
+def minor() -> Any:
+    return load_machine("minor")
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value"),
+    [
+        ("cpu.dcache.size=64KiB", "cpu.dcache.size", 65536),
+        ("system.cpu.dcache.size = 64KiB", "cpu.dcache.size", 65536),
+        ("root.system.cpu.dcache.size=64KiB", "cpu.dcache.size", 65536),
+        ("cache_line_size=32", "cache_line_size", 32),
+        ("root.sim_quantum=5", "root.sim_quantum", 5),
+        ("cpu.executeFuncUnits.funcUnits[6].opLat=2", "cpu.executeFuncUnits.funcUnits6.opLat", 2),
+        ("cpu.executeFuncUnits.funcUnits6.opLat=3", "cpu.executeFuncUnits.funcUnits[6].opLat", 3),
+        (
+            "cpu.executeFuncUnits.funcUnits[0].timings.srcRegsRelativeLats=0,1",
+            "cpu.executeFuncUnits.funcUnits0.timings[0].srcRegsRelativeLats",
+            [0, 1],
+        ),
+        (
+            "cpu.executeFuncUnits.funcUnits[0].timings[0].srcRegsRelativeLats[0]=1",
+            "cpu.executeFuncUnits.funcUnits0.timings.srcRegsRelativeLats",
+            [1],
+        ),
+        ("cpu.isa.enable_Zbb=false", "cpu.isa[0].enable_Zbb", False),
+        ("cpu.misaligned.policy=trap", "cpu.misaligned.policy", "trap"),
+        ("cpu.mmu.pma_checker.misaligned=", "cpu.mmu.pma_checker.misaligned", []),
+    ],
+)
+def test_overrides_reach_their_parameter(minor: Any, text: str, path: str, value: Any) -> None:
+    apply_override(minor, text)
+    assert get_parameter(minor, path) == value
+    if not path.startswith("root."):
+        assert get_parameter(minor.system, path) == value
+
+
+def test_clocks_and_objects(minor: Any) -> None:
+    apply_override(minor, "clk_domain.clock=1GHz")
+    assert minor.system.clk_domain.clock[0].ticks == 1000
+    apply_override(minor, "cpu.branchPred=LocalBP")
+    assert type(minor.system.cpu.branchPred).__name__ == "LocalBP"
+    apply_override(minor, "cpu.dcache.replacement_policy=RandomRP()")
+    assert type(minor.system.cpu.dcache.replacement_policy).__name__ == "RandomRP"
+    apply_override(minor, "cpu.branchPred=NULL")
+    assert not minor.system.cpu.branchPred
+    set_parameter(minor, "cpu.dcache.assoc", 4)
+    assert minor.system.cpu.dcache.assoc == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("cpu.dcache.sise=1", "did you mean 'size'"),
+        ("cpu.dchache.size=1", "did you mean 'dcache'"),
+        ("cpu.dcache.size=lots", "size in bytes"),
+        ("cpu.dcache=1", "set one of its parameters"),
+        ("cpu.dcache.cpu_side=1", "is a port"),
+        ("cpu.dcache.size", "path=value"),
+        ("=3", "path=value"),
+        ("cpu.executeFuncUnits.funcUnits.opLat=1", "say which one"),
+        ("cpu.executeFuncUnits.funcUnits[9].opLat=1", "there is no \\[9\\]"),
+        ("cpu.isa[1].vlen=128", "has 1 element;"),
+        ("cpu.branchPred=LocalPB", "did you mean 'LocalBP'"),
+        ("cpu.branchPred=LRURP", "is not a BranchPredictor"),
+        ("cpu.misaligned.policy=sometimes", "one of"),
+        ("cpu.numThreads.x=1", "is a value"),
+        ("cpu..size=1", "is not a name"),
+        ("cpu.numThreads=-4", "out of range"),
+        ("clk_domain.clock=0Hz", "must run"),
+        ("cpu.isa[0].vlen[3]=1", "no element 3"),
+    ],
+)
+def test_wrong_overrides_say_what_is_wrong(minor: Any, text: str, says: str) -> None:
+    with pytest.raises(OverrideError, match=says) as caught:
+        apply_override(minor, text)
+    assert "\n" not in str(caught.value)
