@@ -1,11 +1,17 @@
 //! Whole machines: a description and an ELF become a core, its memory and the world around it, which run until
 //! something happens; and sweeps, which run thousands of points from one booted guest.
 
+mod core;
 pub mod description;
 pub mod elf;
 mod error;
+pub mod machine;
 pub mod platform;
+pub mod stats;
+pub mod sweep;
 
 pub use description::MachineConfig;
 pub use elf::{Elf, Routine, RoutineKind};
 pub use error::EngineError;
+pub use machine::{Cause, Event, Limits, Machine, RunEnd};
+pub use sweep::Sweep;

@@ -5,6 +5,8 @@ use breakeven_base::OpClass;
 use breakeven_cpu::bpred::BranchPredictorParams;
 use breakeven_cpu::minor::config::{FuConfig, FuTiming, MinorConfig};
 use breakeven_cpu::misaligned::MisalignedCosts;
+use breakeven_cpu::simple::SimpleConfig;
+use breakeven_riscv::MisalignedPolicy;
 use serde_json::Value;
 
 use super::reader::Obj;
@@ -80,20 +82,14 @@ fn classes(o: Obj) -> Vec<OpClass> {
     set.refs("opClasses").into_iter().map(|c| OpClass::ALL[c.choice_or("opClass", 0, &names)]).collect()
 }
 
-/// How misaligned accesses are handled (`MisalignedAccess.policy`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MisalignedPolicy {
-    /// gem5's rule: the ranges in `mmu.pma_checker.misaligned` are done in hardware, others trap.
-    Pma,
-    Hardware,
-    Trap,
-    Emulate,
-}
-
+/// What `MisalignedAccess` says: who handles misaligned accesses, and what they cost.
 pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
-    let Some(m) = cpu.opt_ref("misaligned") else { return (MisalignedPolicy::Pma, MisalignedCosts::default()) };
-    let known = [MisalignedPolicy::Pma, MisalignedPolicy::Hardware, MisalignedPolicy::Trap, MisalignedPolicy::Emulate];
-    let policy = known[m.choice_or("policy", 0, &["pma", "hardware", "trap", "emulate"])];
+    let checker = cpu.opt_ref("mmu").and_then(|m| m.opt_ref("pma_checker")).filter(|p| p.expect_class("PMA checker", &["PMAChecker"]));
+    let hardware = checker.map(|p| p.ranges("misaligned")).unwrap_or_default();
+    let pma = MisalignedPolicy::Pma(hardware.iter().map(|r| r.start..r.end).collect());
+    let Some(m) = cpu.opt_ref("misaligned") else { return (pma, MisalignedCosts::default()) };
+    let policies = [pma, MisalignedPolicy::Hardware, MisalignedPolicy::Trap, MisalignedPolicy::Emulate];
+    let policy = policies[m.choice_or("policy", 0, &["pma", "hardware", "trap", "emulate"])].clone();
     let n = |name| m.u32_or(name, 0, 0..=u32::MAX);
     let costs = MisalignedCosts {
         granule: n("granule"),
@@ -111,17 +107,26 @@ pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
     (policy, costs)
 }
 
+/// A simple core's parameters.
+pub(super) fn simple(cpu: Obj, misaligned: MisalignedCosts, branch_pred: Option<BranchPredictorParams>) -> SimpleConfig {
+    let no_stalls = "the atomic core knows no memory latency; use RiscvTimingSimpleCPU";
+    cpu.only("simulate_data_stalls", &Value::from(false), no_stalls);
+    cpu.only("simulate_inst_stalls", &Value::from(false), no_stalls);
+    SimpleConfig {
+        path: cpu.path().to_owned(),
+        clock: Clock::new(cpu.clock_period()),
+        width: cpu.u32_or("width", 1, ANY),
+        branch_pred,
+        misaligned,
+        // The RISC-V decoder takes words of 4 bytes.
+        fetch_bytes: 4,
+    }
+}
+
 /// A core with what it is built from.
 #[derive(Clone, Debug)]
 pub enum CoreConfig {
-    Atomic(SimpleSettings),
-    Timing(SimpleSettings),
+    Atomic(SimpleConfig),
+    Timing(SimpleConfig),
     Minor(Box<MinorConfig>, Option<BranchPredictorParams>),
-}
-
-/// Placeholder shape of the simple cores' settings until they stand.
-#[derive(Clone, Debug)]
-pub struct SimpleSettings {
-    pub misaligned: MisalignedCosts,
-    pub predictor: Option<BranchPredictorParams>,
 }

@@ -12,12 +12,16 @@ mod suggest;
 
 use breakeven_base::units::Clock;
 use breakeven_base::ConfigError;
+use breakeven_cpu::minor::Minor;
+use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
 use breakeven_memory::config::AddrRange;
-use breakeven_memory::MemorySystemConfig;
+use breakeven_memory::{MemorySystem, MemorySystemConfig};
+use breakeven_riscv::{Extensions, MisalignedPolicy, RiscvConfig};
 use serde_json::json;
 
-pub use cores::{CoreConfig, MisalignedPolicy, SimpleSettings};
+pub use cores::CoreConfig;
 
+use crate::core::Core;
 use crate::platform::{PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
 use graph::Graph;
 use reader::{Obj, Reader};
@@ -32,21 +36,14 @@ pub struct MachineConfig {
     pub cpu: String,
     pub clock: Clock,
     pub core: CoreConfig,
-    pub isa: IsaSettings,
+    /// `reset_pc` is the ELF's to say.
+    pub isa: RiscvConfig,
     pub memory: MemorySystemConfig,
     pub platform: PlatformConfig,
     /// gem5's `exit_on_work_items`: workbegin and workend stop the run.
     pub exit_on_work_items: bool,
     /// gem5's `max_insts_any_thread`; 0: none.
     pub max_insts: u64,
-}
-
-/// Where misaligned accesses may go and how many PMP entries there are.
-#[derive(Clone, Debug)]
-pub struct IsaSettings {
-    pub policy: MisalignedPolicy,
-    pub misaligned: Vec<AddrRange>,
-    pub pmp_entries: u32,
 }
 
 impl MachineConfig {
@@ -59,15 +56,29 @@ impl MachineConfig {
         let config = machine(&reader);
         let errors = reader.errors();
         match config {
-            Some(c) if errors.is_empty() => c.check().map(|()| c),
+            Some(c) if errors.is_empty() => c.parts().map(|_| c),
             _ => Err(errors),
         }
     }
 
-    /// The bounds that the parts themselves know.
-    fn check(&self) -> Result<(), Vec<ConfigError>> {
-        let CoreConfig::Minor(minor, _) = &self.core else { return Ok(()) };
-        minor.check(self.memory.line_bytes)
+    /// The core and its memory at reset.
+    ///
+    /// # Errors
+    /// What only the parts themselves know to be wrong, from all of them.
+    pub(crate) fn parts(&self) -> Result<(Core, MemorySystem), Vec<ConfigError>> {
+        let core = match &self.core {
+            CoreConfig::Atomic(c) => AtomicSimple::new(c.clone()).map(|c| Core::Atomic(Box::new(c))),
+            CoreConfig::Timing(c) => TimingSimple::new(c.clone()).map(|c| Core::Timing(Box::new(c))),
+            CoreConfig::Minor(c, predictor) => {
+                Minor::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|c| Core::Minor(Box::new(c)))
+            }
+        };
+        let memory = MemorySystem::new(self.memory.clone());
+        let isa = self.isa.check();
+        match (core, memory, isa) {
+            (Ok(c), Ok(m), Ok(())) => Ok((c, m)),
+            (c, m, i) => Err(c.err().into_iter().flatten().chain(m.err().into_iter().flatten()).chain(i.err()).collect()),
+        }
     }
 }
 
@@ -107,12 +118,12 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
     let (policy, costs) = cores::misaligned(cpu);
     let predictor = branch::predictor(cpu);
     let core = match cpu.class() {
-        "RiscvAtomicSimpleCPU" => CoreConfig::Atomic(SimpleSettings { misaligned: costs, predictor }),
-        "RiscvTimingSimpleCPU" => CoreConfig::Timing(SimpleSettings { misaligned: costs, predictor }),
+        "RiscvAtomicSimpleCPU" => CoreConfig::Atomic(cores::simple(cpu, costs, predictor)),
+        "RiscvTimingSimpleCPU" => CoreConfig::Timing(cores::simple(cpu, costs, predictor)),
         "RiscvMinorCPU" => CoreConfig::Minor(Box::new(cores::minor(cpu, costs)), predictor),
         _ => return None,
     };
-    let isa = isa(cpu, policy);
+    let isa = isa(system, cpu, policy);
     let platform = platform(reader, system, cpu)?;
     Some(MachineConfig {
         cpu: cpu.path().to_owned(),
@@ -133,19 +144,27 @@ fn workload(system: Obj) {
     w.only("semihosting", &serde_json::Value::Null, "guests use HTIF or pseudo-ops");
 }
 
-fn isa(cpu: Obj, policy: MisalignedPolicy) -> IsaSettings {
+fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
+    let mut extensions = Extensions::default();
     for isa in cpu.refs("isa") {
         isa.expect_class("instruction set", &["RiscvISA"]);
         isa.only("riscv_type", &json!("RV64"), "harts are 64-bit");
         isa.only("privilege_mode_set", &json!("MSU"), "harts have M, S and U modes");
+        extensions = Extensions {
+            zba: isa.bool_or("enable_Zba", true),
+            zbb: isa.bool_or("enable_Zbb", true),
+            zbs: isa.bool_or("enable_Zbs", true),
+            zicbom: isa.bool_or("enable_Zicbom_fs", true),
+            zicboz: isa.bool_or("enable_Zicboz_fs", true),
+        };
     }
-    let mmu = cpu.opt_ref("mmu");
-    let checker = mmu.and_then(|m| m.opt_ref("pma_checker")).filter(|p| p.expect_class("PMA checker", &["PMAChecker"]));
-    let pmp = mmu.and_then(|m| m.opt_ref("pmp"));
-    IsaSettings {
-        policy,
-        misaligned: checker.map(|p| p.ranges("misaligned")).unwrap_or_default(),
-        pmp_entries: pmp.map_or(16, |p| p.u32_or("pmp_entries", 16, 0..=64)),
+    let pmp = cpu.opt_ref("mmu").and_then(|m| m.opt_ref("pmp"));
+    RiscvConfig {
+        misaligned,
+        extensions,
+        cbo_block: system.pow2("cache_line_size", 16..=256),
+        pmp_entries: pmp.map_or(16, |p| p.u32_or("pmp_entries", 16, 0..=64)) as usize,
+        ..RiscvConfig::default()
     }
 }
 

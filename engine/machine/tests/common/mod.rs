@@ -2,6 +2,9 @@
 //! (2 GHz, L1 32 kB 8-way with latencies 2, L2 256 kB 8-way with latencies 10, DDR3-1600).
 #![allow(dead_code)] // each test uses a part
 
+pub mod asm;
+pub mod elf;
+
 use serde_json::{json, Map, Value};
 
 pub const RAM: u64 = 0x8000_0000;

@@ -1,0 +1,372 @@
+//! One machine that runs: a core over its front end, its memory and its platform, driven until something happens.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+use breakeven_base::bus::ExitCause;
+use breakeven_base::{Bus, Stat, StatSink, SysEffect, Tick};
+use breakeven_cpu::{Budget, CoreCtx, Stop};
+use breakeven_memory::MemorySystem;
+use breakeven_riscv::RiscvFrontEnd;
+
+use crate::core::Core;
+use crate::platform::{Htif, Platform};
+use crate::stats::{self, Totals};
+use crate::{Elf, EngineError, MachineConfig};
+
+/// Limits of one call of [`Machine::run`], as totals since reset; 0: [`DEFAULT_INSTS`], [`DEFAULT_CYCLES`], no ticks' limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Limits {
+    pub insts: u64,
+    pub cycles: u64,
+    pub ticks: u64,
+}
+
+/// What a run may take when nothing else is said: a guest that never ends is stopped all the same.
+pub const DEFAULT_INSTS: u64 = 1_000_000_000_000;
+pub const DEFAULT_CYCLES: u64 = 10_000_000_000_000;
+
+/// The observer is asked at least this often (instructions, cycles): a fraction of a second on any core.
+const SLICE_INSTS: u64 = 1 << 20;
+const SLICE_CYCLES: u64 = 1 << 23;
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    Exit(ExitCause),
+    /// A pseudo-op that this engine refuses.
+    Unsupported,
+    WorkBegin,
+    WorkEnd,
+    MaxInsts,
+    /// `max_insts_any_thread` of the description.
+    ThreadMaxInsts,
+    MaxCycles,
+    MaxTicks,
+    Deadlock,
+    /// Before the guest's first `readfile` ([`Platform::pause_at_readfile`]).
+    Paused,
+    /// The observer wanted it.
+    Interrupted,
+}
+
+impl Cause {
+    /// gem5's wording where gem5 has one.
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            Cause::Exit(ExitCause::M5Exit) => "m5_exit instruction encountered",
+            Cause::Exit(ExitCause::M5Fail) => "m5_fail instruction encountered",
+            Cause::Exit(ExitCause::M5Panic) => "m5_panic instruction encountered",
+            Cause::Exit(ExitCause::HtifExit) => "htif exit",
+            Cause::Exit(ExitCause::HaltedForever) => "halted: wfi with no interrupt that could come",
+            Cause::Unsupported => "unsupported pseudo-op",
+            Cause::WorkBegin => "workbegin",
+            Cause::WorkEnd => "workend",
+            Cause::MaxInsts => "max instruction count",
+            Cause::ThreadMaxInsts => "a thread reached the max instruction count",
+            Cause::MaxCycles => "max cycle count",
+            Cause::MaxTicks => "simulate() limit reached",
+            Cause::Deadlock => "deadlock",
+            Cause::Paused => "paused before readfile",
+            Cause::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// How a run ended, with totals since reset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunEnd {
+    pub cause: Cause,
+    pub code: i64,
+    pub insts: u64,
+    pub cycles: u64,
+    pub ticks: u64,
+    /// Of this call.
+    pub host_seconds: f64,
+    /// Deadlock report or what was refused.
+    pub detail: String,
+}
+
+/// What an observer is told.
+pub enum Event<'a> {
+    /// Nothing happened for a while.
+    Slice,
+    /// The guest dumped statistics.
+    Dump(&'a [Stat]),
+}
+
+/// Everything that a snapshot keeps, apart from RAM and devices.
+#[derive(Clone)]
+pub(crate) struct State {
+    pub fe: RiscvFrontEnd,
+    pub core: Core,
+    pub mem: MemorySystem,
+}
+
+/// An effect that a guest put off: when, and how often it repeats (ticks; 0: once).
+#[derive(Clone, Copy, Debug)]
+struct Scheduled {
+    at: Tick,
+    period: u64,
+    effect: SysEffect,
+}
+
+/// A machine with its guest loaded.
+pub struct Machine {
+    pub(crate) config: Arc<MachineConfig>,
+    pub(crate) state: State,
+    pub bus: Platform,
+    scheduled: Vec<Scheduled>,
+    /// Where the statistics began.
+    reset: Totals,
+    started: Instant,
+    dumps: Vec<Vec<Stat>>,
+}
+
+/// Ticks in a nanosecond.
+const NS: u64 = 1000;
+/// Dumps that are kept; a guest that dumps every nanosecond must not fill the host's memory.
+const DUMP_LIMIT: usize = 100_000;
+
+impl Machine {
+    /// Builds the machine and loads the guest.
+    ///
+    /// # Errors
+    /// A description that cannot be built, an ELF that cannot be loaded, a host without memory.
+    pub fn new(description: &str, elf: &[u8]) -> Result<Machine, EngineError> {
+        let config = MachineConfig::parse(description).map_err(EngineError::Description)?;
+        Machine::build(Arc::new(config), elf)
+    }
+
+    /// As [`Machine::new`], from a description that has been read.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build(config: Arc<MachineConfig>, elf: &[u8]) -> Result<Machine, EngineError> {
+        let elf = Elf::parse(elf)?;
+        let (core, mem) = config.parts().map_err(EngineError::Description)?;
+        let mut bus = Platform::new(&config.platform)?;
+        elf.load(bus.ram_mut())?;
+        if let Some(tohost) = elf.symbol("tohost") {
+            bus.set_htif(Htif { tohost, fromhost: elf.symbol("fromhost") });
+        }
+        let isa = breakeven_riscv::RiscvConfig { reset_pc: elf.entry, ..config.isa.clone() };
+        let state = State { fe: RiscvFrontEnd::new(&isa).map_err(|e| EngineError::Description(vec![e]))?, core, mem };
+        Ok(Machine::from_parts(config, state, bus))
+    }
+
+    pub(crate) fn from_parts(config: Arc<MachineConfig>, state: State, bus: Platform) -> Machine {
+        Machine { config, state, bus, scheduled: Vec::new(), reset: Totals::default(), started: Instant::now(), dumps: Vec::new() }
+    }
+
+    /// Puts the machine back to a snapshot of itself.
+    pub(crate) fn restore(&mut self, state: &State, devices: &crate::platform::Devices) {
+        self.state.fe.clone_from(&state.fe);
+        self.state.core.clone_from(&state.core);
+        self.state.mem.clone_from(&state.mem);
+        self.bus.restore(devices);
+        self.scheduled.clear();
+        self.dumps.clear();
+    }
+
+    /// Instructions and ticks since reset.
+    fn totals(&self) -> Totals {
+        Totals { insts: self.state.core.insts(), ticks: self.now().0 }
+    }
+
+    fn now(&self) -> Tick {
+        self.config.clock.to_tick(breakeven_base::Cycle(self.state.core.cycles()))
+    }
+
+    /// Runs until something happens. May be called again unless the guest has ended.
+    pub fn run(&mut self, limits: Limits) -> RunEnd {
+        self.run_observed(limits, &mut |_| ControlFlow::Continue(()))
+    }
+
+    /// As [`Machine::run`]; the observer sees every dump of statistics, is asked now and then, and may stop the run.
+    pub fn run_observed(&mut self, limits: Limits, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> RunEnd {
+        let started = Instant::now();
+        let bounds = Bounds::new(self, limits);
+        let (cause, code) = loop {
+            if let Some(end) = self.advance(&bounds, observer) {
+                break end;
+            }
+        };
+        let mut detail = self.bus.complaint.take().unwrap_or_default();
+        let cause = match cause {
+            End::Deadlock(report) => {
+                detail = report;
+                Cause::Deadlock
+            }
+            End::Cause(c) if detail.is_empty() => c,
+            End::Cause(_) => Cause::Unsupported,
+        };
+        let (insts, cycles) = (self.state.core.insts(), self.state.core.cycles());
+        let host_seconds = started.elapsed().as_secs_f64();
+        RunEnd { cause, code, insts, cycles, ticks: self.now().0, host_seconds, detail }
+    }
+
+    /// One slice of simulation and what came of it.
+    fn advance(&mut self, bounds: &Bounds, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> Option<(End, i64)> {
+        let (insts, cycles) = (self.state.core.insts(), self.state.core.cycles());
+        if let Some(cause) = bounds.reached(insts, cycles) {
+            return Some((End::Cause(cause), 0));
+        }
+        if let Some(end) = self.run_due(observer) {
+            return Some(end);
+        }
+        let due = self.scheduled.iter().map(|s| s.at).min().unwrap_or(Tick::MAX);
+        let budget = Budget {
+            max_insts: bounds.insts.min(insts.saturating_add(SLICE_INSTS)),
+            max_cycles: bounds.cycles.min(cycles.saturating_add(SLICE_CYCLES)).min(self.config.clock.edge_at_or_after(due).0.max(cycles + 1)),
+        };
+        let State { fe, core, mem } = &mut self.state;
+        match core.run(&mut CoreCtx { fe, bus: &mut self.bus, mem }, budget) {
+            Stop::MaxInsts | Stop::MaxCycles => observer(Event::Slice).is_break().then_some((End::Cause(Cause::Interrupted), 0)),
+            Stop::Paused => Some((End::Cause(Cause::Paused), 0)),
+            Stop::Deadlock(report) => Some((End::Deadlock(report), 1)),
+            Stop::Effect(effect) => match std::mem::take(&mut self.bus.delay) {
+                (0, 0) => self.act(effect, observer),
+                (delay, period) => {
+                    let at = Tick(self.now().0.saturating_add(delay.saturating_mul(NS)));
+                    // A guest may not schedule without end.
+                    if self.scheduled.len() < 1000 {
+                        self.scheduled.push(Scheduled { at, period: period.saturating_mul(NS), effect });
+                    }
+                    None
+                }
+            },
+        }
+    }
+
+    /// Carries out what was put off until now.
+    fn run_due(&mut self, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> Option<(End, i64)> {
+        loop {
+            let now = self.now();
+            let next = self.scheduled.iter().enumerate().filter(|(_, s)| s.at <= now).min_by_key(|(i, s)| (s.at, *i)).map(|(i, _)| i)?;
+            let due = self.scheduled[next];
+            if due.period > 0 {
+                // A period below a cycle happens once a cycle.
+                self.scheduled[next].at = Tick(due.at.0.saturating_add(due.period).max(now.0 + 1));
+            } else {
+                self.scheduled.remove(next);
+            }
+            if let Some(end) = self.act(due.effect, observer) {
+                return Some(end);
+            }
+        }
+    }
+
+    fn act(&mut self, effect: SysEffect, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> Option<(End, i64)> {
+        let stop_at_work = self.config.exit_on_work_items;
+        match effect {
+            SysEffect::None | SysEffect::TlbFlush { .. } | SysEffect::FetchFlush => {}
+            SysEffect::ResetStats => self.reset_stats(),
+            SysEffect::DumpStats | SysEffect::DumpResetStats => {
+                let stats = self.stats();
+                let stop = observer(Event::Dump(&stats)).is_break();
+                if self.dumps.len() < DUMP_LIMIT {
+                    self.dumps.push(stats);
+                }
+                if effect == SysEffect::DumpResetStats {
+                    self.reset_stats();
+                }
+                return stop.then_some((End::Cause(Cause::Interrupted), 0));
+            }
+            #[allow(clippy::cast_possible_wrap)] // the guest's number
+            SysEffect::WorkBegin { id } if stop_at_work => return Some((End::Cause(Cause::WorkBegin), id as i64)),
+            #[allow(clippy::cast_possible_wrap)]
+            SysEffect::WorkEnd { id } if stop_at_work => return Some((End::Cause(Cause::WorkEnd), id as i64)),
+            SysEffect::WorkBegin { .. } | SysEffect::WorkEnd { .. } => {}
+            SysEffect::Exit { cause, code } => return Some((End::Cause(Cause::Exit(cause)), code)),
+        }
+        None
+    }
+
+    /// Starts all statistics anew.
+    pub fn reset_stats(&mut self) {
+        self.state.core.reset_stats();
+        self.state.mem.reset_stats();
+        self.reset = self.totals();
+        self.started = Instant::now();
+    }
+
+    /// The statistics now, since the last reset of them.
+    #[must_use]
+    pub fn stats(&self) -> Vec<Stat> {
+        let mut parts = StatSink::new();
+        self.state.core.collect(&mut parts);
+        self.state.mem.collect(&mut parts);
+        // A core that does not see micro-ops counts instructions alone.
+        let ops = parts.stats.iter().find(|s| s.name.ends_with(".commitStats0.numOps")).map(|s| s.value);
+        let mut whole = StatSink::new();
+        stats::simulation(&mut whole, self.reset, self.totals(), ops, self.started.elapsed().as_secs_f64());
+        whole.stats.append(&mut parts.stats);
+        whole.stats
+    }
+
+    /// Keeps the present statistics as one more dump.
+    pub fn dump_stats(&mut self) {
+        let stats = self.stats();
+        self.dumps.push(stats);
+    }
+
+    /// Every dump so far.
+    #[must_use]
+    pub fn dumps(&self) -> &[Vec<Stat>] {
+        &self.dumps
+    }
+
+    /// Every dump so far as gem5's `stats.txt`.
+    #[must_use]
+    pub fn stats_txt(&self) -> String {
+        stats::text(&self.dumps)
+    }
+}
+
+enum End {
+    Cause(Cause),
+    Deadlock(String),
+}
+
+/// Absolute limits with what reaching them is called.
+struct Bounds {
+    insts: u64,
+    insts_cause: Cause,
+    cycles: u64,
+    cycles_cause: Cause,
+}
+
+impl Bounds {
+    fn new(m: &Machine, limits: Limits) -> Bounds {
+        let or = |n: u64, default: u64| if n == 0 { default } else { n };
+        let mut b = Bounds {
+            insts: or(limits.insts, DEFAULT_INSTS),
+            insts_cause: Cause::MaxInsts,
+            cycles: or(limits.cycles, DEFAULT_CYCLES),
+            cycles_cause: Cause::MaxCycles,
+        };
+        // A run that goes on after this limit is no longer held by it.
+        let thread_limit = m.config.max_insts;
+        if thread_limit > m.state.core.insts() && thread_limit < b.insts {
+            (b.insts, b.insts_cause) = (thread_limit, Cause::ThreadMaxInsts);
+        }
+        if limits.ticks > 0 {
+            let end = m.config.clock.edge_at_or_after(Tick(limits.ticks)).0;
+            if end < b.cycles {
+                (b.cycles, b.cycles_cause) = (end, Cause::MaxTicks);
+            }
+        }
+        b
+    }
+
+    fn reached(&self, insts: u64, cycles: u64) -> Option<Cause> {
+        if insts >= self.insts {
+            Some(self.insts_cause)
+        } else {
+            (cycles >= self.cycles).then_some(self.cycles_cause)
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Sweeps: a guest is booted once, up to its first `readfile`; every point then starts from that snapshot, on any
+//! number of threads, and none sees what another did.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use breakeven_base::{Bus, MemImage};
+
+use crate::machine::{Cause, Limits, Machine, RunEnd, State};
+use crate::platform::{Devices, Platform};
+use crate::{EngineError, MachineConfig};
+
+/// Bytes of a point's record and of its result (`docs/workload-contract.md`).
+pub const RECORD_BYTES: usize = 128;
+pub const RESULT_BYTES: usize = 64;
+const HEADER_BYTES: usize = 32;
+const RESULTS_FILE: &str = "results.bin";
+/// The status that the engine itself reports: the point did not finish; the detail says why ([`Unfinished`]).
+const STATUS_UNFINISHED: u32 = 7;
+
+/// What booting a guest may take.
+const BOOT: Limits = Limits { insts: 1_000_000_000, cycles: 20_000_000_000, ticks: 0 };
+/// How often the caller hears of progress.
+const PROGRESS: Duration = Duration::from_millis(50);
+
+/// Why a point has no result of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u64)]
+enum Unfinished {
+    Insts = 1,
+    Cycles = 2,
+    Deadlock = 3,
+    /// The guest ended without writing a result.
+    NoResult = 4,
+}
+
+/// A booted guest.
+pub struct Sweep {
+    config: Arc<MachineConfig>,
+    state: State,
+    devices: Devices,
+    image: MemImage,
+}
+
+impl Sweep {
+    /// Boots the guest.
+    ///
+    /// # Errors
+    /// What [`Machine::new`] refuses, and guests that end or hang before they read their points.
+    pub fn new(description: &str, elf: &[u8]) -> Result<Sweep, EngineError> {
+        let mut m = Machine::new(description, elf)?;
+        m.bus.pause_at_readfile = true;
+        let end = m.run(BOOT);
+        if end.cause != Cause::Paused {
+            return Err(EngineError::Sweep(format!(
+                "the guest did not ask for its points (readfile) but stopped after {} instructions with \"{}\", code {}; is it a breakeven guest? {}",
+                end.insts,
+                end.cause.text(),
+                end.code,
+                end.detail
+            )));
+        }
+        let image = m.bus.ram_mut().freeze()?;
+        let Machine { config, state, bus, .. } = m;
+        Ok(Sweep { config, state, devices: bus.devices().clone(), image })
+    }
+
+    /// Runs every point; results are in the order of the records and do not depend on `threads` (0: all of the host's).
+    /// `progress(done, total)` is called from this thread, at most 20 times a second, and may stop the sweep.
+    ///
+    /// # Errors
+    /// Records that are not whole, a host without memory, and a sweep that was stopped.
+    pub fn run(
+        &self,
+        records: &[u8],
+        threads: usize,
+        progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    ) -> Result<Vec<u8>, EngineError> {
+        if records.len() % RECORD_BYTES != 0 {
+            return Err(EngineError::Sweep(format!("{} bytes of records are not a multiple of {RECORD_BYTES}", records.len())));
+        }
+        let total = records.len() / RECORD_BYTES;
+        let threads = match threads {
+            0 => thread::available_parallelism().map_or(1, usize::from),
+            n => n.min(1024),
+        };
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let mut results = vec![0u8; total * RESULT_BYTES];
+        let (send, receive) = mpsc::channel();
+        let outcome = thread::scope(|scope| {
+            for _ in 0..threads.min(total) {
+                let (send, next, stop) = (send.clone(), &next, &stop);
+                scope.spawn(move || {
+                    if let Err(e) = self.work(records, next, stop, &send) {
+                        // The receiver lives until all workers are gone.
+                        let _ = send.send(Err(e));
+                    }
+                });
+            }
+            drop(send);
+            let outcome = collect(&receive, &mut results, total, progress);
+            stop.store(true, Ordering::Relaxed);
+            outcome
+        });
+        outcome.map(|()| results)
+    }
+
+    /// One thread's share: the next point that nobody has taken, until there is none.
+    fn work(
+        &self,
+        records: &[u8],
+        next: &AtomicUsize,
+        stop: &AtomicBool,
+        send: &mpsc::Sender<Result<(usize, [u8; RESULT_BYTES]), EngineError>>,
+    ) -> Result<(), EngineError> {
+        let bus = Platform::from_image(&self.image, &self.devices, &self.config.platform)?;
+        let mut machine = Machine::from_parts(self.config.clone(), self.state.clone(), bus);
+        let mut first = true;
+        while !stop.load(Ordering::Relaxed) {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(record) = records.get(i * RECORD_BYTES..(i + 1) * RECORD_BYTES) else { break };
+            if !first {
+                machine.restore(&self.state, &self.devices);
+            }
+            first = false;
+            let end = run_point(&mut machine, record, stop);
+            if end.cause == Cause::Interrupted {
+                break;
+            }
+            if send.send(Ok((i, result(&machine, &end, i)))).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes results as they come and tells the caller.
+fn collect(
+    receive: &mpsc::Receiver<Result<(usize, [u8; RESULT_BYTES]), EngineError>>,
+    results: &mut [u8],
+    total: usize,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<(), EngineError> {
+    let stopped = || EngineError::Sweep("stopped before its end".to_owned());
+    let (mut done, mut told) = (0, Instant::now());
+    while done < total {
+        match receive.recv_timeout(PROGRESS) {
+            Ok(result) => {
+                let (i, bytes) = result?;
+                results[i * RESULT_BYTES..(i + 1) * RESULT_BYTES].copy_from_slice(&bytes);
+                done += 1;
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return Err(stopped()),
+        }
+        if told.elapsed() >= PROGRESS {
+            told = Instant::now();
+            if progress(done, total).is_break() {
+                return Err(stopped());
+            }
+        }
+    }
+    if progress(done, total).is_break() { Err(stopped()) } else { Ok(()) }
+}
+
+/// A points file that holds one record.
+fn points_file(record: &[u8]) -> Arc<[u8]> {
+    let mut file = Vec::with_capacity(HEADER_BYTES + RECORD_BYTES);
+    file.extend_from_slice(b"BEPOINTS");
+    file.extend_from_slice(&1u32.to_le_bytes());
+    file.extend_from_slice(&(RECORD_BYTES as u32).to_le_bytes());
+    file.extend_from_slice(&1u64.to_le_bytes());
+    file.extend_from_slice(&0u64.to_le_bytes());
+    file.extend_from_slice(record);
+    file.into()
+}
+
+fn run_point(machine: &mut Machine, record: &[u8], stop: &AtomicBool) -> RunEnd {
+    machine.bus.pause_at_readfile = false;
+    machine.bus.readfile = points_file(record);
+    let limits = limits(record, machine);
+    machine.run_observed(limits, &mut |_| {
+        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })
+}
+
+/// What a point may take from where the snapshot stands: far more than any routine that ends needs, yet an end.
+fn limits(record: &[u8], machine: &Machine) -> Limits {
+    let u32_at = |at: usize| u64::from(u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]));
+    let u64_at = |at: usize| u32_at(at) | u32_at(at + 4) << 32;
+    const LARGEST: u64 = 1 << 24;
+    let bytes = u64_at(40).min(LARGEST) + u64_at(72).min(LARGEST) + 4096;
+    let calls = (u32_at(64).max(1)).saturating_mul(u32_at(68).max(1)).saturating_add(u32_at(88)).saturating_add(8);
+    // A byte of a trapping copy costs tens of instructions, a cold one some hundred cycles.
+    let insts = bytes.saturating_mul(calls).saturating_mul(128).saturating_add(50_000_000).min(1_000_000_000_000);
+    let (booted, cycles) = (machine.state.core.insts(), machine.state.core.cycles());
+    Limits { insts: booted.saturating_add(insts), cycles: cycles.saturating_add(insts.saturating_mul(20)), ticks: 0 }
+}
+
+/// The guest's result under the point's own index, or why there is none.
+fn result(machine: &Machine, end: &RunEnd, index: usize) -> [u8; RESULT_BYTES] {
+    let mut out = [0u8; RESULT_BYTES];
+    let written = machine.bus.outputs.files.get(RESULTS_FILE).and_then(|f| f.get(..RESULT_BYTES));
+    let unfinished = match (end.cause, written) {
+        (Cause::MaxInsts, _) => Some(Unfinished::Insts),
+        (Cause::MaxCycles, _) => Some(Unfinished::Cycles),
+        (Cause::Deadlock, _) => Some(Unfinished::Deadlock),
+        (_, None) => Some(Unfinished::NoResult),
+        (_, Some(bytes)) => {
+            out.copy_from_slice(bytes);
+            None
+        }
+    };
+    if let Some(why) = unfinished {
+        out[4..8].copy_from_slice(&STATUS_UNFINISHED.to_le_bytes());
+        out[48..56].copy_from_slice(&(why as u64).to_le_bytes());
+    }
+    // 2^32 points would be 512 GiB of records.
+    out[..4].copy_from_slice(&(index as u32).to_le_bytes());
+    out
+}

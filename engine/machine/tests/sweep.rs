@@ -1,0 +1,98 @@
+//! Sweeps: every point from the same snapshot, in order, whatever the threads.
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use breakeven_machine::sweep::{RECORD_BYTES, RESULT_BYTES};
+use breakeven_machine::{EngineError, Sweep};
+use common::asm::*;
+use common::reference;
+
+const SIZE_AT: usize = 40;
+const ENDLESS: u64 = 0xdead;
+const SILENT: u64 = 0xdeaf;
+
+/// A guest after the contract, in short: the "routine" counts `size` down while it bumps a word in memory; the result
+/// holds that word (which must start from zero for every point) and the cycles.
+fn guest() -> Vec<u8> {
+    let (points, result, word, name) = (DATA, DATA + 0x400, DATA + 0x800, DATA + 0xc00);
+    let mut a = Asm::new();
+    a.data(name, b"results.bin\0");
+    a.m5(0x50, &[points, 4096, 0]);
+    a.li(S0, points + 32 + SIZE_AT as u64).ld(S1, S0, 0);
+    a.li(T0, ENDLESS);
+    let over = a.words.len() + 2;
+    a.bne(S1, T0, over).spin();
+    a.li(T0, SILENT);
+    let over = a.words.len() + 4;
+    a.bne(S1, T0, over).addi(A0, ZERO, 0).op(0x21).spin();
+    a.li(T0, word).csrr(A4, 0xb00);
+    let top = a.words.len();
+    a.ld(T1, T0, 0).addi(T1, T1, 1).sd(T1, T0, 0).addi(S1, S1, -1).bne(S1, ZERO, top);
+    a.csrr(A5, 0xb00).li(T0, result).sd(T1, T0, 40).sd(A4, T0, 8).sd(A5, T0, 16);
+    a.m5(0x4f, &[result, 64, 0, name]).exit();
+    a.elf()
+}
+
+fn records(sizes: &[u64]) -> Vec<u8> {
+    let mut out = vec![0; sizes.len() * RECORD_BYTES];
+    for (r, size) in out.chunks_exact_mut(RECORD_BYTES).zip(sizes) {
+        r[..7].copy_from_slice(b"routine");
+        r[SIZE_AT..SIZE_AT + 8].copy_from_slice(&size.to_le_bytes());
+    }
+    out
+}
+
+fn u64_at(result: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(result[at..at + 8].try_into().expect("8 bytes"))
+}
+
+fn run(sweep: &Sweep, sizes: &[u64], threads: usize) -> Vec<u8> {
+    sweep.run(&records(sizes), threads, &mut |_, _| ControlFlow::Continue(())).expect("runs")
+}
+
+#[test]
+fn results_are_the_same_for_any_number_of_threads_and_order() {
+    let sizes: Vec<u64> = (0..60).map(|i| 1 + (i * 37) % 500).collect();
+    for core in ["atomic", "timing", "minor"] {
+        let sweep = Sweep::new(&reference(core).json(), &guest()).expect("boots");
+        let one = run(&sweep, &sizes, 1);
+        for threads in [2, 3, 0] {
+            assert_eq!(one, run(&sweep, &sizes, threads), "{core}, {threads} threads");
+        }
+        for (i, result) in one.chunks_exact(RESULT_BYTES).enumerate() {
+            assert_eq!(result[..4], (i as u32).to_le_bytes());
+            assert_eq!(u64_at(result, 40), sizes[i], "{core}: each point starts from zeros");
+        }
+        // A point's cycles do not depend on what ran before it.
+        let alone = run(&sweep, &sizes[17..18], 1);
+        assert_eq!(alone[8..24], one[17 * RESULT_BYTES + 8..17 * RESULT_BYTES + 24], "{core}");
+    }
+}
+
+#[test]
+fn points_that_do_not_finish_have_results_that_say_so() {
+    let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
+    let results = run(&sweep, &[5, ENDLESS, SILENT, 6], 2);
+    let status = |i: usize| (u64_at(&results, i * RESULT_BYTES) >> 32, u64_at(&results, i * RESULT_BYTES + 48));
+    assert_eq!([status(0), status(1), status(2), status(3)], [(0, 0), (7, 1), (7, 4), (0, 0)]);
+    assert_eq!(u64_at(&results, 3 * RESULT_BYTES + 40), 6);
+}
+
+#[test]
+fn a_sweep_can_be_stopped() {
+    let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
+    let stopped = sweep.run(&records(&[ENDLESS; 64]), 2, &mut |_, _| ControlFlow::Break(()));
+    assert!(matches!(stopped, Err(EngineError::Sweep(_))), "{stopped:?}");
+}
+
+#[test]
+fn guests_that_read_no_points_and_broken_records_are_refused() {
+    let error = |asm: &Asm| Sweep::new(&reference("atomic").json(), &asm.elf()).err().expect("refused").to_string();
+    assert!(error(Asm::new().exit()).contains("did not ask for its points"));
+    let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
+    let broken = sweep.run(&[0; 100], 1, &mut |_, _| ControlFlow::Continue(()));
+    assert!(broken.expect_err("refused").to_string().contains("multiple of 128"));
+    assert_eq!(sweep.run(&[], 1, &mut |_, _| ControlFlow::Continue(())).expect("nothing to do"), Vec::<u8>::new());
+}

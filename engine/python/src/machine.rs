@@ -1,0 +1,118 @@
+//! `Machine`: one guest on one machine.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use breakeven_base::Stat;
+use breakeven_machine as engine;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use crate::{guarded, refuse};
+
+/// A statistic: name, value, unit, description.
+type Row = (String, f64, &'static str, &'static str);
+
+fn rows(stats: &[Stat]) -> Vec<Row> {
+    stats.iter().map(|s| (s.name.clone(), s.value, s.unit.gem5_name(), s.desc)).collect()
+}
+
+/// A machine built from a description, with a bare-metal ELF loaded.
+#[pyclass(module = "breakeven._engine")]
+pub struct Machine {
+    inner: engine::Machine,
+}
+
+/// Limits as Python gives them; a negative or absurd number is refused by the conversion.
+struct Observer {
+    hook: Option<Py<PyAny>>,
+    error: Option<PyErr>,
+}
+
+impl Observer {
+    /// Called with the lock released: takes it for signals and for the hook.
+    fn see(&mut self, event: &engine::Event) -> ControlFlow<()> {
+        let dump = match (event, &self.hook) {
+            (engine::Event::Dump(stats), Some(hook)) => Some((rows(stats), hook)),
+            // Signals are looked at between slices.
+            (engine::Event::Dump(_), None) => return ControlFlow::Continue(()),
+            (engine::Event::Slice, _) => None,
+        };
+        let outcome = Python::attach(|py| {
+            py.check_signals()?;
+            dump.map_or(Ok(()), |(rows, hook)| hook.call1(py, (rows,)).map(drop))
+        });
+        match outcome {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                self.error = Some(e);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+#[pymethods]
+impl Machine {
+    #[new]
+    #[pyo3(signature = (description, elf, *, readfile=None, init_param=0))]
+    fn new(py: Python<'_>, description: &str, elf: &[u8], readfile: Option<&[u8]>, init_param: u64) -> PyResult<Self> {
+        let mut inner = guarded(|| py.detach(|| engine::Machine::new(description, elf)).map_err(refuse))?;
+        inner.bus.readfile = readfile.unwrap_or_default().into();
+        inner.bus.init_param = init_param;
+        Ok(Machine { inner })
+    }
+
+    /// Runs on until something happens; limits are totals since reset, 0: the default.
+    #[pyo3(signature = (max_insts=0, max_cycles=0, max_ticks=0, stats_hook=None))]
+    fn run<'py>(&mut self, py: Python<'py>, max_insts: u64, max_cycles: u64, max_ticks: u64, stats_hook: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+        let limits = engine::Limits { insts: max_insts, cycles: max_cycles, ticks: max_ticks };
+        let mut observer = Observer { hook: stats_hook, error: None };
+        let end = guarded(|| Ok(py.detach(|| self.inner.run_observed(limits, &mut |event| observer.see(&event)))))?;
+        if let Some(error) = observer.error {
+            return Err(error);
+        }
+        let d = PyDict::new(py);
+        d.set_item("cause", end.cause.text())?;
+        d.set_item("code", end.code)?;
+        d.set_item("insts", end.insts)?;
+        d.set_item("cycles", end.cycles)?;
+        d.set_item("ticks", end.ticks)?;
+        d.set_item("host_seconds", end.host_seconds)?;
+        d.set_item("detail", end.detail)?;
+        Ok(d)
+    }
+
+    /// The statistics now: (name, value, unit, description).
+    fn stats(&self) -> PyResult<Vec<Row>> {
+        guarded(|| Ok(rows(&self.inner.stats())))
+    }
+    /// Every dump so far.
+    fn dumps(&self) -> PyResult<Vec<Vec<Row>>> {
+        guarded(|| Ok(self.inner.dumps().iter().map(|d| rows(d)).collect()))
+    }
+    fn reset_stats(&mut self) -> PyResult<()> {
+        guarded(|| {
+            self.inner.reset_stats();
+            Ok(())
+        })
+    }
+    fn dump_stats(&mut self) -> PyResult<()> {
+        guarded(|| {
+            self.inner.dump_stats();
+            Ok(())
+        })
+    }
+    /// Every dump as gem5's stats.txt.
+    fn stats_txt(&self) -> PyResult<String> {
+        guarded(|| Ok(self.inner.stats_txt()))
+    }
+    /// What the guest printed.
+    fn console<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.inner.bus.devices().console.bytes)
+    }
+    /// The files that the guest wrote.
+    fn outputs<'py>(&self, py: Python<'py>) -> BTreeMap<String, Bound<'py, PyBytes>> {
+        self.inner.bus.outputs.files.iter().map(|(name, bytes)| (name.clone(), PyBytes::new(py, bytes))).collect()
+    }
+}
