@@ -40,7 +40,10 @@ STATUSES = (
     "unexpected trap",
     "wrong return value",
     "guard band or callee-saved register damaged",
+    "the point did not finish",
 )
+#: `detail` of status 7
+_UNFINISHED = {1: "instruction limit", 2: "cycle limit", 3: "deadlock", 4: "the guest ended without a result"}
 
 # (field, struct code, numpy code); both little-endian without padding
 _POINT_LAYOUT = (
@@ -159,8 +162,8 @@ class Point:
             raise PointError(f"calls {self.calls} is out of range: 1 for the latency measure")
         if self.fault_at != NO_FAULT:
             index = self.fault_at & ~FAULT_IN_DESTINATION
-            if not 0 <= self.fault_at < 1 << 64 or index >= self.size:
-                raise PointError(f"fault_at {index} is out of range: 0 to size - 1 ({self.size - 1})")
+            if not 0 <= self.fault_at < 1 << 64 or index > self.size:
+                raise PointError(f"fault_at {index} is out of range: 0 to the size ({self.size})")
 
     def pack(self) -> bytes:
         """The record of this point, validated."""
@@ -203,7 +206,12 @@ def describe_status(status: int, detail: int) -> str:
     if status == 0:
         return ""
     words = STATUSES[status] if status < len(STATUSES) else f"unknown status {status}"
-    extra = {1: f" (first wrong byte: {detail})", 4: f" (cause {detail})", 5: f" (expected {detail})"}
+    extra = {
+        1: f" (first wrong byte: {detail})",
+        4: f" (cause {detail})",
+        5: f" (expected {detail})",
+        7: f" ({_UNFINISHED.get(detail, f'reason {detail}')})",
+    }
     return words + extra.get(status, "")
 
 

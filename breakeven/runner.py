@@ -67,6 +67,9 @@ class Engine(Protocol):
     def check(self, machine: MachineSpec) -> None:
         """Raises when `machine` cannot be built; cheap."""
 
+    def machine_hash(self, machine: MachineSpec) -> str:
+        """What identifies the machine's description."""
+
     def open(self, machine: MachineSpec) -> Session:
         """Builds `machine` and boots the guest on it."""
 
@@ -147,6 +150,9 @@ class EmbeddedEngine:
         errors = load_engine().check_description(describe(machine)[1])
         if errors:
             raise UserError(f"{machine}: {'; '.join(errors)}")
+
+    def machine_hash(self, machine: MachineSpec) -> str:
+        return hashlib.sha256(describe(machine)[1].encode()).hexdigest()
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
         return EmbeddedSession(machine, self.elf)

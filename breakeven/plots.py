@@ -1,0 +1,189 @@
+"""Figures: lines with crossings marked, heat maps over offsets. Readable in greyscale, the same bytes every time.
+
+matplotlib takes half a second to import, so this module is imported only where a figure is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from breakeven.errors import UserError
+
+# Dark to light with distinct dashes and markers: lines stay apart without colour (Okabe-Ito order by luminance).
+_STYLES = (
+    {"color": "#000000", "linestyle": "-", "marker": "o"},
+    {"color": "#0072b2", "linestyle": "--", "marker": "s"},
+    {"color": "#d55e00", "linestyle": "-.", "marker": "^"},
+    {"color": "#009e73", "linestyle": ":", "marker": "D"},
+    {"color": "#cc79a7", "linestyle": (0, (5, 1, 1, 1)), "marker": "v"},
+    {"color": "#56b4e9", "linestyle": (0, (1, 1)), "marker": "x"},
+    {"color": "#e69f00", "linestyle": (0, (3, 1)), "marker": "P"},
+)
+_PARAMETERS = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "figure.dpi": 120,
+    "savefig.dpi": 120,
+    "svg.hashsalt": "breakeven",
+    "svg.fonttype": "path",
+}
+FORMATS = (".png", ".svg")
+
+
+def size_label(value: float, _: object = None) -> str:
+    """1024 as 1K."""
+    for unit, step in (("M", 1 << 20), ("K", 1 << 10)):
+        if value >= step and value % step == 0:
+            return f"{int(value // step)}{unit}"
+    return f"{value:g}"
+
+
+def style(number: int) -> dict[str, Any]:
+    """Line style of the `number`-th curve."""
+    return dict(_STYLES[number % len(_STYLES)])
+
+
+def save(figure: Any, path: Path) -> Path:
+    """Writes the figure without dates or versions, so that the same data give the same bytes."""
+    if path.suffix not in FORMATS:
+        raise UserError(f"cannot draw {str(path)!r}: the name must end in {' or '.join(FORMATS)}")
+    metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+    try:
+        figure.savefig(path, metadata=metadata)
+    except OSError as error:
+        raise UserError(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
+    finally:
+        plt.close(figure)
+    return path
+
+
+def _caption(figure: Any, text: str) -> None:
+    figure.text(0.01, 0.01, text, fontsize=7, color="#444444", ha="left", va="bottom", wrap=True)
+
+
+def _size_axis(axes: Any, log: bool) -> None:
+    if log:
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_locator(LogLocator(base=2, numticks=20))
+        axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.xaxis.set_major_formatter(FuncFormatter(size_label))
+
+
+def lines(
+    path: Path,
+    x: Sequence[float],
+    curves: Mapping[str, Sequence[float]],
+    *,
+    title: str,
+    caption: str,
+    xlabel: str = "size (bytes)",
+    ylabel: str = "cycles per call",
+    log_x: bool = False,
+    log_y: bool = False,
+    marks: Sequence[tuple[float, str]] = (),
+    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
+    levels: Sequence[tuple[float, str]] = (),
+) -> Path:
+    """Curves over `x`; `marks`: vertical lines with a label; `bands`: least and most of a curve; `levels`: horizontal lines."""
+    with plt.rc_context(_PARAMETERS):
+        figure, axes = plt.subplots(figsize=(7.6, 4.4))
+        every = max(1, len(x) // 16)
+        for number, (name, curve) in enumerate(curves.items()):
+            look = style(number)
+            # Staggered, so that markers of curves that coincide do not hide each other.
+            start = number * every // max(len(curves), 1)
+            axes.plot(x, curve, label=name, linewidth=1.3, markersize=4, markevery=(start, every), **look)
+            if bands and name in bands:
+                axes.fill_between(x, *bands[name], color=look["color"], alpha=0.15, linewidth=0)
+        if log_y:
+            axes.set_yscale("log")
+        else:
+            axes.set_ylim(bottom=0)
+        if xlabel.startswith("size"):
+            _size_axis(axes, log_x)
+        _mark(axes, marks, levels)
+        axes.set_xlabel(xlabel)
+        axes.set_ylabel(ylabel)
+        axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
+        axes.legend(fontsize=8)
+        _caption(figure, caption)
+        figure.tight_layout(rect=(0, 0.04, 1, 1))
+        return save(figure, path)
+
+
+def _mark(axes: Any, marks: Sequence[tuple[float, str]], levels: Sequence[tuple[float, str]]) -> None:
+    for number, (where, text) in enumerate(marks):
+        axes.axvline(where, color="#777777", linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.annotate(
+            text, (where, 0.02 + 0.06 * (number % 5)), xycoords=("data", "axes fraction"), xytext=(3, 0),
+            textcoords="offset points", fontsize=7, color="#333333",
+        )  # fmt: skip
+    for where, text in levels:
+        axes.axhline(where, color="#777777", linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.annotate(
+            text, (0.99, where), xycoords=("axes fraction", "data"), xytext=(0, 2), textcoords="offset points",
+            fontsize=7, color="#333333", ha="right",
+        )  # fmt: skip
+
+
+def heat_maps(
+    path: Path,
+    grids: Mapping[str, np.ndarray],
+    *,
+    title: str,
+    caption: str,
+    unit: str = "cycles per call",
+    digits: int = 0,
+    log: bool = False,
+    columns: int = 3,
+) -> Path:
+    """One panel per name: value over source offset (down) and destination offset (across), each cell with its number.
+
+    All panels share one scale; darker is more.
+    """
+    from matplotlib.colors import LogNorm, Normalize
+
+    values = np.concatenate([grid.ravel() for grid in grids.values()])
+    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    norm = LogNorm(max(least, 1e-9), max(most, least * 1.0001)) if log else Normalize(least, most or 1)
+    columns = min(columns, len(grids))
+    rows = -(-len(grids) // columns)
+    with plt.rc_context({**_PARAMETERS, "axes.grid": False}):
+        figure, panels = plt.subplots(rows, columns, figsize=(3.7 * columns + 0.8, 3.5 * rows + 0.6), squeeze=False)
+        for axes in panels.ravel()[len(grids) :]:
+            axes.axis("off")
+        image = None
+        for axes, (name, grid) in zip(panels.ravel(), grids.items(), strict=False):
+            image = axes.imshow(grid, cmap="Greys", norm=norm)
+            for (i, j), value in np.ndenumerate(grid):
+                dark = norm(value) > 0.55
+                axes.text(
+                    j, i, f"{value:.{digits}f}", ha="center", va="center", fontsize=6,
+                    color="white" if dark else "black",
+                )  # fmt: skip
+            axes.set_title(name, loc="left", fontsize=9)
+            axes.set_xticks(range(grid.shape[1]))
+            axes.set_yticks(range(grid.shape[0]))
+            axes.set_xlabel("destination offset (bytes)")
+            axes.set_ylabel("source offset (bytes)")
+        figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
+        _caption(figure, caption)
+        figure.tight_layout(rect=(0, 0.03, 0.93, 0.98))
+        bar = figure.add_axes((0.94, 0.15, 0.012, 0.7))
+        figure.colorbar(image, cax=bar, label=unit)
+        return save(figure, path)

@@ -1,0 +1,263 @@
+"""Studies of published claims: what to run, what was published, what counts as agreement.
+
+A study is a file in ``configs/studies/`` that defines ``STUDY``; the published rows stand in ``configs/studies/claims.csv``.
+Tolerances are fixed here, before anything runs, and are the same for every study.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from breakeven.errors import UserError
+from breakeven.m5.errors import near
+from breakeven.paths import find_data
+from breakeven.runner import Engine
+from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: a simulated ratio agrees when it is within 15 % of the published one
+RATIO_TOLERANCE = 0.15
+#: an absolute number agrees within this factor
+ABSOLUTE_FACTOR = 1.25
+#: a break-even size agrees within this factor (one step of powers of two)
+SIZE_FACTOR = 2.0
+
+REPRODUCED = "reproduced"
+DIRECTION_ONLY = "direction only"
+NOT_REPRODUCED = "not reproduced"
+NOT_SIMULATED = "not simulated"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One published row."""
+
+    study: str
+    claim: str
+    cpu: str
+    isa: str
+    kind: str
+    routine: str
+    baseline: str
+    size: str
+    src_offset: str
+    dst_offset: str
+    condition: str
+    metric: str
+    value: str
+    unit: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the simulation says about a claim."""
+
+    claim: str
+    published: str
+    simulated: str
+    verdict: str
+    #: why, in a sentence or two
+    note: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class TableItem:
+    """A table of the report; also written as ``<name>.csv`` beside it."""
+
+    name: str
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class FigureItem:
+    """A figure of the report: `draw` writes it to the path it is given."""
+
+    name: str
+    caption: str
+    draw: Callable[[Path], Any]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and what stands below it: paragraphs (Markdown), tables, figures."""
+
+    heading: str
+    body: Sequence[str | TableItem | FigureItem]
+
+
+@dataclass(frozen=True)
+class Study:
+    """A claim set, the sweeps that answer it, and how they are judged and told."""
+
+    name: str
+    title: str
+    #: what was published and what is asked, in Markdown
+    introduction: str
+    #: name -> (what it is for, the sweep)
+    grids: Mapping[str, tuple[str, SweepSpec]]
+    judge: Callable[[Data], list[Verdict]]
+    sections: Callable[[Data], list[Section]]
+
+
+@dataclass
+class Data:
+    """The tables of a study's grids. `cycles` is per call."""
+
+    claims: dict[str, Claim]
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+    def select(self, grid: str, **where: Any) -> pd.DataFrame:
+        """Rows of a grid that match every column given."""
+        table = self.tables[grid]
+        for column, value in where.items():
+            table = table[table[column] == value]
+        if table.empty:
+            raise KeyError(f"grid {grid} has no points with {where}")
+        return table
+
+    def cycles(self, grid: str, **where: Any) -> float:
+        """Cycles per call of the one point that matches."""
+        rows = self.select(grid, **where)
+        if len(rows) != 1:
+            raise KeyError(f"grid {grid} has {len(rows)} points with {where}, not one")
+        return float(rows["cycles"].iloc[0])
+
+    def curve(self, grid: str, **where: Any) -> tuple[list[int], list[float]]:
+        """Sizes and cycles per call of the points that match, ascending."""
+        rows = self.select(grid, **where).sort_values("size")
+        return [int(v) for v in rows["size"]], [float(v) for v in rows["cycles"]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A study that has run."""
+
+    study: Study
+    data: Data
+    verdicts: list[Verdict]
+    failures: list[str]
+    points: int
+    #: grid -> machine as text -> hash of its description
+    hashes: dict[str, str]
+
+
+def load_claims(study: str) -> dict[str, Claim]:
+    """The published rows of a study, by claim."""
+    with open(find_data("configs", "studies") / "claims.csv", newline="", encoding="utf-8") as file:
+        rows = [Claim(**row) for row in csv.DictReader(file) if row["study"] == study]
+    return {row.claim: row for row in rows}
+
+
+def find_studies(names: Sequence[str]) -> list[Study]:
+    """The studies named (or paths of study files); every one there is when none is named."""
+    folder = find_data("configs", "studies")
+    known = sorted(path.stem for path in folder.glob("*.py"))
+    paths = []
+    for name in names or known:
+        if name.endswith(".py"):
+            paths.append(Path(name))
+        elif name in known:
+            paths.append(folder / f"{name}.py")
+        else:
+            raise UserError(f"there is no study {name!r}{near(name, known, all_of='there are')}")
+    return [load_study(path) for path in paths]
+
+
+def load_study(path: Path) -> Study:
+    """The ``STUDY`` that a file defines."""
+    import runpy
+
+    if not path.is_file():
+        raise UserError(f"there is no study file {str(path)!r}")
+    study = runpy.run_path(str(path)).get("STUDY")
+    if not isinstance(study, Study):
+        raise UserError(f"{path} defines no STUDY")
+    return study
+
+
+def run_study(study: Study, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Outcome:
+    """Runs every grid of a study and judges its claims."""
+    data = Data(load_claims(study.name))
+    total = sum(spec.count() for _, spec in study.grids.values())
+    done, bad = 0, []
+    for name, (_, spec) in study.grids.items():
+        part = _shifted(progress, done, total, f"{study.name} {name}")
+        table = run_sweep(spec, engine, threads, part)
+        bad += [f"{name}: {failure}" for failure in failures(table)]
+        data.tables[name] = table.assign(cycles=table["cycles_median"] / table["calls"])
+        done += spec.count()
+    verdicts = study.judge(data)
+    missing = set(data.claims) - {verdict.claim for verdict in verdicts}
+    if missing:
+        raise UserError(f"study {study.name} gives no verdict on: {', '.join(sorted(missing))}")
+    order = list(data.claims)
+    verdicts.sort(key=lambda verdict: order.index(verdict.claim) if verdict.claim in order else len(order))
+    return Outcome(study, data, verdicts, bad, total, _hashes(study, engine))
+
+
+def _shifted(progress: SweepProgress | None, start: int, total: int, label: str) -> SweepProgress | None:
+    if progress is None:
+        return None
+    return lambda done, _total, _label: progress(start + done, total, label)
+
+
+def _hashes(study: Study, engine: Engine) -> dict[str, str]:
+    """The hash of every machine that a grid names (without swept parameters)."""
+    machines = {machine: None for _, spec in study.grids.values() for machine in spec.machines}
+    return {str(machine): engine.machine_hash(machine) for machine in machines}
+
+
+# How claims are judged. Each returns one of the four verdicts.
+
+
+def judge_ratio(published: float, simulated: float, neutral: float = 1.0) -> str:
+    """A ratio: within 15 %; else whether it is on the same side of `neutral`."""
+    if not math.isfinite(simulated):
+        return NOT_REPRODUCED
+    if abs(simulated / published - 1) <= RATIO_TOLERANCE:
+        return REPRODUCED
+    return DIRECTION_ONLY if (published > neutral) == (simulated > neutral) else NOT_REPRODUCED
+
+
+def judge_absolute(published: float, simulated: float) -> str:
+    """An absolute number: within a factor of 1.25."""
+    if not math.isfinite(simulated) or simulated <= 0:
+        return NOT_REPRODUCED
+    return REPRODUCED if max(simulated / published, published / simulated) <= ABSOLUTE_FACTOR else NOT_REPRODUCED
+
+
+def judge_size(published: float, simulated: float | None) -> str:
+    """A break-even size: within one power of two; a crossing elsewhere is the direction only."""
+    if simulated is None:
+        return NOT_REPRODUCED
+    if max(simulated / published, published / max(simulated, 1e-9)) <= SIZE_FACTOR:
+        return REPRODUCED
+    return DIRECTION_ONLY
+
+
+def judge_winner(share: float, gain: float) -> str:
+    """A winner: ahead in at least 95 % of the points and not merely tied; the direction only above a half."""
+    if share >= 0.95 and gain > 1.01:
+        return REPRODUCED
+    return DIRECTION_ONLY if share > 0.5 and gain > 1.0 else NOT_REPRODUCED
+
+
+def time_ratio_of_shares(before: float, after: float) -> float:
+    """t1/t0 of a part of the work from its shares of CPU time before and after (as fractions).
+
+    With other work per byte w equal: share s = t / (t + w), so t = w * s / (1 - s) and w cancels in the ratio.
+    """
+    return (after / (1 - after)) / (before / (1 - before))
