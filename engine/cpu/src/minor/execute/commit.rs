@@ -70,7 +70,7 @@ impl Execute {
             let mut seq = head;
             let mut a = Attempt::default();
             if inst.in_lsq && memory_committed < self.memory_commit_limit && self.lsq.has_response(head) {
-                self.take_response(head, ring, branch, &mut a);
+                self.take_response(head, cx, ring, branch, &mut a);
             } else {
                 let early = self.early_candidate(head, ring).filter(|s| ring.get(*s).stream == self.stream);
                 if let Some(s) = early {
@@ -93,7 +93,14 @@ impl Execute {
     }
 
     /// The oldest instruction's response has come.
-    fn take_response(&mut self, seq: Seq, ring: &mut InstRing, branch: &mut ResolvedBranch, a: &mut Attempt) {
+    fn take_response<F: FrontEnd, B: Bus>(
+        &mut self,
+        seq: Seq,
+        cx: &mut CoreCtx<F, B>,
+        ring: &mut InstRing,
+        branch: &mut ResolvedBranch,
+        a: &mut Attempt,
+    ) {
         let inst = *ring.get(seq);
         a.from_lsq = true;
         a.completed = true;
@@ -102,6 +109,10 @@ impl Execute {
         let stored = self.lsq.pop_response(a.committed);
         if a.committed {
             self.account(&inst);
+            // A store that a device saw (HTIF's exit).
+            if inst.uop.flags.any(UopFlags::EFFECT) {
+                self.take_effect(inst.effect, cx);
+            }
             self.resolve(seq, &inst, branch);
         }
         if inst.is_barrier() && !stored {
