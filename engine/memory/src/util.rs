@@ -16,33 +16,32 @@ macro_rules! clone_by_field {
 }
 pub(crate) use clone_by_field;
 
-/// A clock that remembers its last edge: most calls come on it or a few periods later, so most need no division.
+/// A clock whose edges are found without a division: rounding up to its period is two multiplications.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeClock {
     pub period: u64,
-    edge: u64,
+    /// 2^64 / period, rounded up.
+    inverse: u64,
 }
 
 impl EdgeClock {
     pub fn new(period: u64) -> Self {
-        EdgeClock { period: period.max(1), edge: 0 }
+        let period = period.max(1);
+        EdgeClock { period, inverse: (u64::MAX / period).saturating_add(1) }
     }
 
-    /// The first edge at or after `t`.
+    /// The first edge at or after `t`; equally `t` ticks rounded up to whole cycles, in ticks.
     #[inline]
-    pub fn edge(&mut self, t: u64) -> u64 {
-        let ahead = t.wrapping_sub(self.edge);
-        if ahead == 0 {
-            return t;
+    pub fn edge(self, t: u64) -> u64 {
+        let quotient = (u128::from(t) * u128::from(self.inverse)) >> 64;
+        // The quotient is exact or one off: below the true one for a period of 1, above it for instants beyond 2^64 / period.
+        let mut e = quotient as u64 * self.period;
+        if e > t {
+            e -= self.period;
         }
-        if ahead <= 4 * self.period {
-            while self.edge < t {
-                self.edge += self.period;
-            }
-            return self.edge;
+        if e < t {
+            e += self.period;
         }
-        let e = t.div_ceil(self.period) * self.period;
-        self.edge = e;
         e
     }
 
@@ -50,16 +49,6 @@ impl EdgeClock {
     #[inline]
     pub fn cycles(self, n: u32) -> u64 {
         u64::from(n) * self.period
-    }
-
-    /// `t` ticks rounded up to whole cycles, in ticks.
-    #[inline]
-    pub fn round_up(self, t: u64) -> u64 {
-        if t == 0 {
-            0
-        } else {
-            t.div_ceil(self.period) * self.period
-        }
     }
 }
 
@@ -69,9 +58,11 @@ mod tests {
 
     #[test]
     fn edges_are_the_first_multiple_at_or_after() {
-        let mut c = EdgeClock::new(333);
-        for t in [0, 1, 333, 334, 5000, 4999, 10, 332, 666, 1_000_000, 999_999, 3] {
-            assert_eq!(c.edge(t), t.div_ceil(333) * 333, "t = {t}");
+        for period in [1, 2, 3, 333, 500, 512, 999_983] {
+            let c = EdgeClock::new(period);
+            for t in (0..2000).chain((1 << 40)..(1 << 40) + 2000).chain((1 << 60)..(1 << 60) + 2000) {
+                assert_eq!(c.edge(t), t.div_ceil(period) * period, "t = {t}, period {period}");
+            }
         }
     }
 }

@@ -64,7 +64,7 @@ impl XBar {
 
     /// Books a layer: when the packet is through the arbitration, and how far the next edge is from there.
     fn pass(&mut self, request: bool, layer: usize, at: u64, floor: u64, payload: u64) -> (u64, u64) {
-        let (mut clock, header) = (self.clock, self.header);
+        let (clock, header) = (self.clock, self.header);
         let layers = if request { &mut self.requests } else { &mut self.responses };
         let start = match layers.get_mut(layer) {
             Some(l) if self.limited => l.book(at, floor, |s| clock.edge(s) + header + payload),

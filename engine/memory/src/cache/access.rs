@@ -119,7 +119,7 @@ impl MemorySystem {
         let c = &mut self.caches[ci];
         let p = c.p;
         let edge = c.clock.edge(at);
-        let header = c.clock.round_up(pkt.header);
+        let header = c.clock.edge(pkt.header);
         let ready = edge + p.data + pkt.header + p.tag.max(pkt.payload);
         let dirty = pkt.cmd == Cmd::WritebackDirty;
         c.stats.at(pkt.cmd, pkt.requestor).hits += 1;
@@ -174,7 +174,7 @@ impl MemorySystem {
             if let Some(i) = found {
                 s.hits += 1;
                 c.tags.invalidate(i);
-                return Reply { at: c.clock.edge(at) + p.tag + c.clock.round_up(pkt.header), ..Reply::default() };
+                return Reply { at: c.clock.edge(at) + p.tag + c.clock.edge(pkt.header), ..Reply::default() };
             }
         }
         s.misses += 1;
@@ -249,10 +249,10 @@ impl Cache {
     /// A hit on line `i`; waits for data that is still being filled in.
     fn hit(&mut self, i: usize, pkt: Pkt, at: u64) -> Reply {
         let edge = self.clock.edge(at);
-        let mut latency = self.clock.round_up(pkt.header);
+        let mut latency = self.clock.edge(pkt.header);
         if pkt.cmd.is_read() {
             latency += self.p.read;
-            let waits = self.clock.round_up(self.tags.ready(i).saturating_sub(at + pkt.header));
+            let waits = self.clock.edge(self.tags.ready(i).saturating_sub(at + pkt.header));
             if waits > latency {
                 latency += waits;
             }

@@ -100,12 +100,8 @@ impl Cache {
         if self.blocked(now).is_some() {
             return None;
         }
-        let i = self.tags.find(addr)?;
-        if self.tags.ready(i) > now {
-            return None;
-        }
+        let i = self.tags.use_ready(addr, now)?;
         let edge = self.clock.edge(now);
-        self.tags.touch(addr, i);
         let latency = if cmd.dirties() {
             self.tags.set_dirty(i);
             if cmd.is_read() { self.p.read } else { self.p.tag }

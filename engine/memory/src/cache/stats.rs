@@ -58,7 +58,7 @@ fn ratio(a: u64, b: u64) -> f64 {
 impl CacheStats {
     #[inline]
     pub fn at(&mut self, cmd: Cmd, requestor: u8) -> &mut Counter {
-        &mut self.counters[cmd as usize][requestor as usize % REQUESTORS]
+        &mut self.counters[cmd as usize][(requestor as usize).min(REQUESTORS - 1)]
     }
 
     pub fn blocked(&mut self, cause: Blocked, cycles: u64) {

@@ -26,8 +26,10 @@ pub(crate) struct Tags {
     /// When each line's data is there.
     ready: Vec<u64>,
     replacement: Replacement,
+    /// The line used or filled last: most accesses are to it again, and its replacement state is up to date.
+    recent: usize,
 }
-clone_by_field!(Tags { line_mask, line_shift, sets, set_mask, ways, words, ready, replacement });
+clone_by_field!(Tags { line_mask, line_shift, sets, set_mask, ways, words, ready, replacement, recent });
 
 impl Tags {
     pub fn new(size: u64, ways: u32, line_bytes: u32, kind: Kind) -> Self {
@@ -43,6 +45,7 @@ impl Tags {
             words: vec![0; lines],
             ready: vec![0; lines],
             replacement: Replacement::new(kind, sets as usize, ways),
+            recent: 0,
         }
     }
 
@@ -69,9 +72,25 @@ impl Tags {
         ways.iter().position(|&w| w & !DIRTY == want).map(|way| base + way)
     }
 
+    /// [`Tags::find`] and [`Tags::touch`] in one, if the line's data is there at `now`.
+    #[inline]
+    pub fn use_ready(&mut self, addr: u64, now: u64) -> Option<usize> {
+        let want = self.line(addr) | VALID;
+        if self.words[self.recent] & !DIRTY == want {
+            return (self.ready[self.recent] <= now).then_some(self.recent);
+        }
+        let i = self.find(addr)?;
+        if self.ready[i] > now {
+            return None;
+        }
+        self.touch(addr, i);
+        Some(i)
+    }
+
     /// A use of the line at `index`, for the replacement.
     #[inline]
     pub fn touch(&mut self, addr: u64, index: usize) {
+        self.recent = index;
         let set = self.set(addr);
         self.replacement.touch(set, index - set * self.ways);
     }
@@ -123,6 +142,7 @@ impl Tags {
         self.words[index] = self.line(addr) | VALID | if dirty { DIRTY } else { 0 };
         self.ready[index] = ready;
         self.replacement.fill(set, way);
+        self.recent = index;
         (index, victim)
     }
 
