@@ -105,7 +105,7 @@ fn xbar(t: &mut Tree, path: &str, class: &str, [frontend, forward, response]: [u
     t.add(path, class, &["CoherentXBar", "BaseXBar"], json!({"clk_domain": at("system.clk_domain"), "frontend_latency": frontend,
         "forward_latency": forward, "response_latency": response, "header_latency": 1, "width": width,
         "snoop_filter": at(&format!("{path}.snoop_filter"))}));
-    t.add(&format!("{path}.snoop_filter"), "SnoopFilter", &["SimObject"], json!({"lookup_latency": 1}));
+    t.add(&format!("{path}.snoop_filter"), "SnoopFilter", &["SimObject"], json!({"lookup_latency": u64::from(class == "SystemXBar")}));
 }
 
 fn cpu(t: &mut Tree, core: &str) {
