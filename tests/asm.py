@@ -20,7 +20,7 @@ def build(source: str, march: str = "rv64imafdc_zicsr_zifencei_zba_zbb_zbs") -> 
     with tempfile.TemporaryDirectory() as folder:
         asm, elf = Path(folder, "t.S"), Path(folder, "t.elf")
         asm.write_text(".option norelax\n.globl _start\n_start:\n" + source + "\n")
-        command = ["riscv64-unknown-elf-gcc", f"-march={march}", "-mabi=lp64d", "-mcmodel=medany", "-nostdlib", "-static"]
+        command = ["riscv64-unknown-elf-gcc", f"-march={march}", "-mabi=lp64d", "-mcmodel=medany", "-nostdlib", "-static", "-Wl,-n"]
         done = subprocess.run([*command, f"-Wl,-Ttext={BASE:#x}", asm, "-o", elf], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return elf.read_bytes()
