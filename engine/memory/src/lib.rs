@@ -190,9 +190,10 @@ impl MemorySystem {
         self.now = self.now.max(now.0);
         let uncached = req.uncacheable || self.uncacheable.iter().any(|r| r.contains(req.paddr));
         if let Link::Cache(ci) = link {
-            if let Some(until) = self.caches[usize::from(ci)].blocked(now.0) {
-                // gem5 asks again a tick after the cache is free, that is at the core's next edge.
-                return Response::Blocked { retry: Tick(until + 1) };
+            // gem5 asks again a tick after the cache is free, that is at the core's next edge.
+            let retry = self.caches[usize::from(ci)].wait_until_free(now.0);
+            if retry > now.0 {
+                return Response::Blocked { retry: Tick(retry) };
             }
         }
         let cmd = match req.kind {
@@ -396,8 +397,9 @@ impl MemorySystem {
     /// # Errors
     /// The first one that does not, with the component's path.
     pub fn audit(&self) -> Result<(), String> {
-        for (cfg, c) in self.cfg.caches.iter().zip(&self.caches) {
-            c.audit(self.now).map_err(|e| format!("{}: {e}", cfg.path))?;
+        for (i, (cfg, c)) in self.cfg.caches.iter().zip(&self.caches).enumerate() {
+            let first_level = self.ports.contains(&Link::Cache(i as u16));
+            c.audit(self.now, first_level).map_err(|e| format!("{}: {e}", cfg.path))?;
         }
         for (cfg, m) in self.cfg.memories.iter().zip(&self.memories) {
             if let Memory::Dram(m) = m {

@@ -85,13 +85,13 @@ impl MemorySystem {
         }
         if let Some(v) = victim {
             c.stats.replacements += 1;
-            self.cache_evicts(ci, v, arrived + p.tag, pkt.requestor);
+            self.cache_evicts(ci, v, arrived, arrived + p.tag, pkt.requestor);
         }
         reply
     }
 
-    /// A line leaves cache `ci` at `at`.
-    fn cache_evicts(&mut self, ci: usize, victim: Victim, at: u64, requestor: u8) {
+    /// A line leaves cache `ci` at `at`, to be sent at `out`.
+    fn cache_evicts(&mut self, ci: usize, victim: Victim, at: u64, out: u64, requestor: u8) {
         let c = &mut self.caches[ci];
         let (cmd, size, requestor) = match (victim.dirty, c.p.writeback_clean) {
             (true, _) => (Cmd::WritebackDirty, c.p.line_bytes, WRITEBACKS),
@@ -101,18 +101,20 @@ impl MemorySystem {
         if cmd != Cmd::CleanEvict {
             c.stats.writebacks += 1;
         }
-        self.cache_sends_write(ci, cmd, victim.line, size, requestor, at);
+        let pkt = Pkt { cmd, addr: victim.line, size, requestor, from_cache: true, uncached: false, header: 0, payload: 0 };
+        self.cache_sends_write(ci, pkt, at, out);
     }
 
-    /// Something that wants no answer goes through cache `ci`'s write buffer.
-    fn cache_sends_write(&mut self, ci: usize, cmd: Cmd, addr: u64, size: u32, requestor: u8, at: u64) {
+    /// Something that wants no answer goes through cache `ci`'s write buffer: in at `at`, out at `out` or when the
+    /// level below takes it.
+    fn cache_sends_write(&mut self, ci: usize, pkt: Pkt, at: u64, out: u64) {
         let link = self.caches[ci].p.mem_side;
-        let pkt = Pkt { cmd, addr, size, requestor, from_cache: true, uncached: false, header: 0, payload: 0 };
-        let r = self.send(link, self.source_of_cache(ci), pkt, at);
+        let pkt = Pkt { from_cache: true, header: 0, payload: 0, ..pkt };
+        let r = self.send(link, self.source_of_cache(ci), pkt, out);
         let now = self.now;
         let c = &mut self.caches[ci];
-        let line = c.tags.line(addr);
-        c.buffer_write(line, at, r.accepted.max(at), now);
+        let line = c.tags.line(pkt.addr);
+        c.buffer_write(line, at, r.accepted.max(out), now);
     }
 
     fn cache_takes_writeback(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
@@ -136,7 +138,7 @@ impl MemorySystem {
         }
         if let Some(v) = victim {
             c.stats.replacements += 1;
-            self.cache_evicts(ci, v, edge + header + 2 * p.tag, pkt.requestor);
+            self.cache_evicts(ci, v, at, edge + header + 2 * p.tag, pkt.requestor);
         }
         Reply { at: edge + header + p.tag, ..Reply::default() }
     }
@@ -156,7 +158,7 @@ impl MemorySystem {
             c.tags.clean(i);
         }
         if found.is_none() || pkt.cmd == Cmd::WriteClean {
-            self.cache_sends_write(ci, pkt.cmd, pkt.addr, pkt.size, pkt.requestor, out);
+            self.cache_sends_write(ci, pkt, at, out);
         }
         Reply { at: out, ..Reply::default() }
     }
@@ -186,7 +188,9 @@ impl MemorySystem {
         };
         if dirty {
             c.stats.writebacks += 1;
-            self.cache_sends_write(ci, Cmd::WriteClean, line, p.line_bytes, WRITEBACKS, out);
+            let data =
+                Pkt { cmd: Cmd::WriteClean, addr: line, size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
+            self.cache_sends_write(ci, data, at, out);
         }
         let down = Pkt { addr: line, from_cache: true, header: 0, payload: 0, ..pkt };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
@@ -200,7 +204,7 @@ impl MemorySystem {
         let out = c.clock.edge(at) + p.tag + pkt.header;
         if let Some(i) = c.tags.find(pkt.addr) {
             let victim = Victim { line: c.tags.line(pkt.addr), dirty: c.tags.invalidate(i) };
-            self.cache_evicts(ci, victim, out, pkt.requestor);
+            self.cache_evicts(ci, victim, at, out, pkt.requestor);
         }
         let down = Pkt { from_cache: true, header: 0, payload: 0, ..pkt };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
@@ -234,7 +238,7 @@ impl MemorySystem {
             s.mshr_hits += 1;
         } else {
             s.mshr_misses += 1;
-            self.cache_sends_write(ci, Cmd::WriteReq, pkt.addr, pkt.size, pkt.requestor, out);
+            self.cache_sends_write(ci, pkt, at, out);
         }
         Reply { at: out, level: 1, ..Reply::default() }
     }

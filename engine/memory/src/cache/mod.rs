@@ -140,8 +140,8 @@ impl Cache {
 
     /// After an MSHR or a target was taken at `now`: is the cache blocked from here on?
     pub fn note_mshrs(&mut self, now: u64) {
-        let full = self.mshrs.full_until(now).map(|t| (t, Blocked::NoMshrs));
-        let targets = self.mshrs.targets_full_until(now).map(|t| (t, Blocked::NoTargets));
+        let full = self.mshrs.full_until(now).map(|t| (t, Blocked::Mshrs));
+        let targets = self.mshrs.targets_full_until(now).map(|t| (t, Blocked::Targets));
         for (until, cause) in full.into_iter().chain(targets) {
             if until > self.blocked_until {
                 self.stats.blocked(cause, (until - now.max(self.blocked_until)).div_ceil(self.clock.period));
@@ -154,8 +154,10 @@ impl Cache {
     pub fn buffer_write(&mut self, line: u64, from: u64, until: u64, now: u64) {
         self.writes.push(line, from, until, now);
         if let Some(t) = self.writes.full_until(from) {
-            self.stats.blocked(Blocked::NoWriteBuffers, (t - from).div_ceil(self.clock.period));
-            self.writes_full = (from, t);
+            self.stats.blocked(Blocked::WriteBuffers, (t - from).div_ceil(self.clock.period));
+            let old = self.writes_full;
+            let first = if from <= old.1 { from.min(old.0) } else { from };
+            self.writes_full = (first, t.max(old.1));
         }
     }
 
@@ -175,8 +177,13 @@ impl Cache {
         s
     }
 
-    pub fn audit(&self, now: u64) -> Result<(), String> {
+    /// `first_level`: asked in order of time only. Lower levels book requests of the future too (the next step of a walk,
+    /// a write-back), which may overlap with what asks later for an earlier instant.
+    pub fn audit(&self, now: u64, first_level: bool) -> Result<(), String> {
         self.tags.audit()?;
-        self.mshrs.audit(now)
+        if first_level {
+            self.mshrs.audit(now)?;
+        }
+        Ok(())
     }
 }

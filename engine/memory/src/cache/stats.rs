@@ -20,12 +20,12 @@ pub(crate) struct Counter {
     pub uncacheable_latency: u64,
 }
 
-/// Why a cache takes no request (gem5 `BlockedCause`).
+/// What has run out when a cache takes no request (gem5 `BlockedCause`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Blocked {
-    NoMshrs,
-    NoWriteBuffers,
-    NoTargets,
+    Mshrs,
+    WriteBuffers,
+    Targets,
 }
 const BLOCKED_NAMES: [&str; 3] = ["no_mshrs", "no_wb_buffers", "no_targets"];
 

@@ -195,7 +195,7 @@ impl Banks {
         };
         let t = Timing::new(c);
         let first_refresh = if c.tREFI == 0 { u64::MAX } else { t.refresh_every };
-        let commands = if c.tCK == 0 { u32::MAX } else { (window / c.tCK).clamp(2, u64::from(u32::MAX)) as u32 };
+        let commands = window.checked_div(c.tCK).unwrap_or(u64::MAX).clamp(2, u64::from(u32::MAX)) as u32;
         Banks {
             geometry: Geometry::new(c),
             t,

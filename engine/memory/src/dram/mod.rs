@@ -8,7 +8,7 @@ mod banks;
 mod schedule;
 mod stats;
 
-use breakeven_base::{StatSink, Unit};
+use breakeven_base::StatSink;
 
 use crate::config::{MemCtrlConfig, SchedPolicy};
 use crate::packet::{Pkt, Reply};
@@ -183,8 +183,6 @@ impl MemCtrl {
     /// Statistics of the DRAM behind the controller.
     pub fn collect_dram(&self, sink: &mut StatSink) {
         self.banks.collect(sink);
-        let s = &self.stats;
-        sink.count("bytesReadSys", s.bytes_read_sys, Unit::Byte, "Total read bytes from the system interface side");
     }
 
     pub fn describe(&self) -> String {
