@@ -120,7 +120,18 @@ pub struct MemorySystem {
     now: u64,
 }
 clone_by_field!(MemorySystem {
-    cfg, ports, line_bytes, caches, xbars, memories, tlbs, l2_tlb, l2_tlb_latency, tlb_stats, uncacheable, now
+    cfg,
+    ports,
+    line_bytes,
+    caches,
+    xbars,
+    memories,
+    tlbs,
+    l2_tlb,
+    l2_tlb_latency,
+    tlb_stats,
+    uncacheable,
+    now
 });
 
 impl MemorySystem {
@@ -174,6 +185,7 @@ impl MemorySystem {
         let quick = match req.kind {
             MemKind::Load | MemKind::Fetch | MemKind::Walk => Some(Cmd::ReadReq),
             MemKind::Store => Some(Cmd::WriteReq),
+            MemKind::Atomic => Some(Cmd::SwapReq),
             _ => None,
         };
         if let (Link::Cache(ci), Some(cmd), false, true) = (link, quick, req.uncacheable, self.uncacheable.is_empty()) {
@@ -215,8 +227,7 @@ impl MemorySystem {
         } else {
             (req.paddr, u32::from(req.size))
         };
-        let pkt =
-            Pkt { cmd, addr, size, requestor: port as u8, from_cache: false, uncached, header: 0, payload: 0 };
+        let pkt = Pkt { cmd, addr, size, requestor: port as u8, from_cache: false, uncached, header: 0, payload: 0 };
         let r = self.send(link, self.caches.len() + port as usize, pkt, now.0);
         Response::Done { at: Tick(r.at), level: r.level }
     }
@@ -278,15 +289,7 @@ impl MemorySystem {
     }
 
     /// Reads the entries of `path` one after another and fills the TLBs; the instant at which the translation is known.
-    pub fn tlb_walk(
-        &mut self,
-        side: Side,
-        now: Tick,
-        vaddr: u64,
-        page_shift: u8,
-        asid: u16,
-        path: &WalkPath,
-    ) -> Tick {
+    pub fn tlb_walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16, path: &WalkPath) -> Tick {
         self.now = self.now.max(now.0);
         let port = match side {
             Side::Inst => Port::InstWalk,
@@ -327,7 +330,8 @@ impl MemorySystem {
 
     /// fence.i: what the data side holds modified is dropped from the instruction side.
     pub fn fetch_flush(&mut self) {
-        let (Link::Cache(i), Link::Cache(d)) = (self.ports[Port::Inst as usize], self.ports[Port::Data as usize]) else {
+        let (Link::Cache(i), Link::Cache(d)) = (self.ports[Port::Inst as usize], self.ports[Port::Data as usize])
+        else {
             return;
         };
         if i == d {

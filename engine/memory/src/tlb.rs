@@ -17,7 +17,10 @@ const EMPTY: u32 = u32::MAX;
 impl Page {
     #[inline]
     pub fn new(vaddr: u64, page_shift: u8, asid: u16) -> Self {
-        Page { vpn: vaddr.checked_shr(u32::from(page_shift)).unwrap_or(0), space: u32::from(asid) << 8 | u32::from(page_shift) }
+        Page {
+            vpn: vaddr.checked_shr(u32::from(page_shift)).unwrap_or(0),
+            space: u32::from(asid) << 8 | u32::from(page_shift),
+        }
     }
 
     fn covers(&self, vaddr: u64) -> bool {

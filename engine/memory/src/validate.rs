@@ -2,7 +2,9 @@
 
 use breakeven_base::ConfigError;
 
-use crate::config::{CacheConfig, DramConfig, Link, MemCtrlConfig, MemoryConfig, MemorySystemConfig, Replacement, XBarConfig};
+use crate::config::{
+    CacheConfig, DramConfig, Link, MemCtrlConfig, MemoryConfig, MemorySystemConfig, Replacement, XBarConfig,
+};
 
 /// No component is larger than this; keeps absurd parameters from exhausting the host.
 const MAX_CACHE_BYTES: u64 = 1 << 32;
@@ -73,10 +75,8 @@ fn validate_cache(e: &mut Errors, c: &CacheConfig, line: u32) {
     e.range(p, "assoc", u64::from(c.assoc), 1, 1024);
     let way = u64::from(c.assoc.max(1)) * u64::from(line);
     let ok = c.size >= way && c.size % way == 0 && c.size <= MAX_CACHE_BYTES;
-    let what = format!(
-        "is {} bytes, must be a multiple of assoc x line ({way} bytes), at most {MAX_CACHE_BYTES}",
-        c.size
-    );
+    let what =
+        format!("is {} bytes, must be a multiple of assoc x line ({way} bytes), at most {MAX_CACHE_BYTES}", c.size);
     e.check(ok, p, "size", what);
     e.cycles(p, &[("tag_latency", c.tag_latency), ("data_latency", c.data_latency)]);
     e.cycles(p, &[("response_latency", c.response_latency)]);
@@ -142,11 +142,30 @@ fn validate_dram(e: &mut Errors, d: &DramConfig) {
     let ok = groups == 0 || (groups <= d.banks_per_rank && d.banks_per_rank % groups == 0);
     e.check(ok, p, "bank_groups_per_rank", format!("is {groups}, must divide banks_per_rank ({})", d.banks_per_rank));
     for (name, v) in [
-        ("tBURST", d.tBURST), ("tBURST_MIN", d.tBURST_MIN), ("tRCD", d.tRCD), ("tRCD_WR", d.tRCD_WR), ("tCL", d.tCL),
-        ("tCWL", d.tCWL), ("tRP", d.tRP), ("tRAS", d.tRAS), ("tWR", d.tWR), ("tRTP", d.tRTP), ("tRTW", d.tRTW),
-        ("tWTR", d.tWTR), ("tWTR_L", d.tWTR_L), ("tCCD_L", d.tCCD_L), ("tCCD_L_WR", d.tCCD_L_WR), ("tRRD", d.tRRD),
-        ("tRRD_L", d.tRRD_L), ("tXAW", d.tXAW), ("tAAD", d.tAAD), ("tPPD", d.tPPD), ("tCS", d.tCS), ("tREFI", d.tREFI),
-        ("tRFC", d.tRFC), ("tCK", d.tCK),
+        ("tBURST", d.tBURST),
+        ("tBURST_MIN", d.tBURST_MIN),
+        ("tRCD", d.tRCD),
+        ("tRCD_WR", d.tRCD_WR),
+        ("tCL", d.tCL),
+        ("tCWL", d.tCWL),
+        ("tRP", d.tRP),
+        ("tRAS", d.tRAS),
+        ("tWR", d.tWR),
+        ("tRTP", d.tRTP),
+        ("tRTW", d.tRTW),
+        ("tWTR", d.tWTR),
+        ("tWTR_L", d.tWTR_L),
+        ("tCCD_L", d.tCCD_L),
+        ("tCCD_L_WR", d.tCCD_L_WR),
+        ("tRRD", d.tRRD),
+        ("tRRD_L", d.tRRD_L),
+        ("tXAW", d.tXAW),
+        ("tAAD", d.tAAD),
+        ("tPPD", d.tPPD),
+        ("tCS", d.tCS),
+        ("tREFI", d.tREFI),
+        ("tRFC", d.tRFC),
+        ("tCK", d.tCK),
     ] {
         e.range(p, name, v, 0, MAX_TICKS);
     }
@@ -159,7 +178,12 @@ fn validate_dram(e: &mut Errors, d: &DramConfig) {
 /// Links must name what is there and lead to a memory without a loop.
 fn validate_links(e: &mut Errors, c: &MemorySystemConfig) {
     for (what, n) in [("caches", c.caches.len()), ("crossbars", c.xbars.len()), ("memories", c.memories.len())] {
-        e.check(n <= MAX_COMPONENTS, "memory system", what, format!("there are {n}, at most {MAX_COMPONENTS} can be built"));
+        e.check(
+            n <= MAX_COMPONENTS,
+            "memory system",
+            what,
+            format!("there are {n}, at most {MAX_COMPONENTS} can be built"),
+        );
     }
     if c.caches.len().max(c.xbars.len()) > MAX_COMPONENTS {
         return;

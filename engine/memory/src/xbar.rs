@@ -30,7 +30,18 @@ pub(crate) struct XBar {
     bytes: u64,
 }
 clone_by_field!(XBar {
-    clock, forward, response, header, width, limited, routes, requests, responses, snooped, packets, bytes
+    clock,
+    forward,
+    response,
+    header,
+    width,
+    limited,
+    routes,
+    requests,
+    responses,
+    snooped,
+    packets,
+    bytes
 });
 
 impl XBar {

@@ -272,10 +272,11 @@ fn write_buffers_run_out() {
     c.caches[1].write_allocate = false;
     c.caches[2].mshrs = 1;
     let mut m = build(c);
-    let blocked = (0..32).find_map(|i| match m.access(Port::Data, Tick(i * CYCLE), &request(A + i * 64, MemKind::Store)) {
-        Response::Blocked { retry } => Some((i, retry.0)),
-        Response::Done { .. } => None,
-    });
+    let blocked =
+        (0..32).find_map(|i| match m.access(Port::Data, Tick(i * CYCLE), &request(A + i * 64, MemKind::Store)) {
+            Response::Blocked { retry } => Some((i, retry.0)),
+            Response::Done { .. } => None,
+        });
     let (i, retry) = blocked.expect("the L2 takes one write a memory latency");
     assert!(i >= 8 && retry > i * CYCLE, "{i} {retry}");
     assert!(stat(&m, "system.cpu.dcache.blockedCauses::no_wb_buffers") >= 1.0);
@@ -336,10 +337,11 @@ fn prefetches_do_not_wait() {
 #[test]
 fn a_dirty_line_beside_is_supplied_and_fence_i_drops_stale_code() {
     let mut m = simple();
-    let fetch = |m: &mut MemorySystem, now: u64| match m.access(Port::Inst, Tick(now * CYCLE), &request(A, MemKind::Fetch)) {
-        Response::Done { at, level } => (at.0 / CYCLE - now, level),
-        Response::Blocked { .. } => (0, 9),
-    };
+    let fetch =
+        |m: &mut MemorySystem, now: u64| match m.access(Port::Inst, Tick(now * CYCLE), &request(A, MemKind::Fetch)) {
+            Response::Done { at, level } => (at.0 / CYCLE - now, level),
+            Response::Blocked { .. } => (0, 9),
+        };
     do_access(&mut m, 0, A, MemKind::Store);
     // L1 2, bus 1, the other L1 answers after its tag latency, bus 1, L1 2.
     assert_eq!(fetch(&mut m, 1000).0, 2 + 1 + 2 + 1 + 2);

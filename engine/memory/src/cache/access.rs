@@ -101,7 +101,8 @@ impl MemorySystem {
         if cmd != Cmd::CleanEvict {
             c.stats.writebacks += 1;
         }
-        let pkt = Pkt { cmd, addr: victim.line, size, requestor, from_cache: true, uncached: false, header: 0, payload: 0 };
+        let pkt =
+            Pkt { cmd, addr: victim.line, size, requestor, from_cache: true, uncached: false, header: 0, payload: 0 };
         self.cache_sends_write(ci, pkt, at, out);
     }
 
@@ -188,8 +189,7 @@ impl MemorySystem {
         };
         if dirty {
             c.stats.writebacks += 1;
-            let data =
-                Pkt { cmd: Cmd::WriteClean, addr: line, size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
+            let data = Pkt { cmd: Cmd::WriteClean, addr: line, size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
             self.cache_sends_write(ci, data, at, out);
         }
         let down = Pkt { addr: line, from_cache: true, header: 0, payload: 0, ..pkt };

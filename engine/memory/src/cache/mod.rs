@@ -104,7 +104,11 @@ impl Cache {
         let edge = self.clock.edge(now);
         let latency = if cmd.dirties() {
             self.tags.set_dirty(i);
-            if cmd.is_read() { self.p.read } else { self.p.tag }
+            if cmd.is_read() {
+                self.p.read
+            } else {
+                self.p.tag
+            }
         } else {
             self.p.read
         };

@@ -137,8 +137,7 @@ impl Tags {
         let way = free.unwrap_or_else(|| self.replacement.victim(set));
         let index = base + way;
         let old = self.words[index];
-        let victim =
-            (old & VALID != 0).then_some(Victim { line: old & !(VALID | DIRTY), dirty: old & DIRTY != 0 });
+        let victim = (old & VALID != 0).then_some(Victim { line: old & !(VALID | DIRTY), dirty: old & DIRTY != 0 });
         self.words[index] = self.line(addr) | VALID | if dirty { DIRTY } else { 0 };
         self.ready[index] = ready;
         self.replacement.fill(set, way);

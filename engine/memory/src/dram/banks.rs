@@ -176,8 +176,25 @@ pub(super) struct Banks {
     stats: DramStats,
 }
 clone_by_field!(Banks {
-    geometry, t, policy, max_accesses, grouped, per_rank, banks, activations, activation_limit, last_burst, refresh_at,
-    refreshed_at, busy_until, window, commands_per_window, commands_per_activate, windows, next_burst_at, stats
+    geometry,
+    t,
+    policy,
+    max_accesses,
+    grouped,
+    per_rank,
+    banks,
+    activations,
+    activation_limit,
+    last_burst,
+    refresh_at,
+    refreshed_at,
+    busy_until,
+    window,
+    commands_per_window,
+    commands_per_activate,
+    windows,
+    next_burst_at,
+    stats
 });
 
 impl Banks {
@@ -234,7 +251,11 @@ impl Banks {
 
     /// Extra distance on the bus when its direction has just changed.
     pub fn turnaround(&self, to_read: bool) -> u64 {
-        if to_read { self.t.write_to_read_gap } else { self.t.read_to_write_gap }
+        if to_read {
+            self.t.write_to_read_gap
+        } else {
+            self.t.read_to_write_gap
+        }
     }
 
     /// Takes a slot on the command bus at `at` or later.
@@ -310,8 +331,7 @@ impl Banks {
     /// When a bank could activate another row for a write, and when it could then take the burst.
     pub fn prepared_at(&self, place: Place, now: u64) -> (u64, u64) {
         let b = &self.banks[usize::from(place.bank)];
-        let activate =
-            if b.row == CLOSED { b.activate_at.max(now) } else { b.precharge_at.max(now) + self.t.rp };
+        let activate = if b.row == CLOSED { b.activate_at.max(now) } else { b.precharge_at.max(now) + self.t.rp };
         (activate, b.write_at.max(activate + self.t.rcd_wr))
     }
 
@@ -375,7 +395,14 @@ impl Banks {
 
     /// Issues a burst at `now` or as soon as the bank and the bus allow. `others`: what else waits in the queue (for the
     /// adaptive policies). When its data is through.
-    pub fn burst(&mut self, place: Place, read: bool, arrived: u64, now: u64, others: impl Iterator<Item = Place>) -> u64 {
+    pub fn burst(
+        &mut self,
+        place: Place,
+        read: bool,
+        arrived: u64,
+        now: u64,
+        others: impl Iterator<Item = Place>,
+    ) -> u64 {
         let hit = self.open(place, now);
         let n = usize::from(place.bank);
         let t = self.t;
@@ -484,7 +511,13 @@ impl Banks {
             }
         };
         ratio("avgQLat", s.queue_ticks, reads, Unit::TickPerCount, "Average queueing delay per DRAM burst");
-        ratio("avgMemAccLat", s.access_ticks, reads, Unit::TickPerCount, "Average memory access latency per DRAM burst");
+        ratio(
+            "avgMemAccLat",
+            s.access_ticks,
+            reads,
+            Unit::TickPerCount,
+            "Average memory access latency per DRAM burst",
+        );
         ratio("readRowHitRate", s.row_hits[0] * 100, reads, Unit::Ratio, "Row buffer hit rate for reads");
         ratio("writeRowHitRate", s.row_hits[1] * 100, writes, Unit::Ratio, "Row buffer hit rate for writes");
         let all = s.row_hits[0] + s.row_hits[1];

@@ -58,9 +58,7 @@ pub(crate) struct MemCtrl {
     writes_this_time: usize,
     stats: CtrlStats,
 }
-clone_by_field!(MemCtrl {
-    p, banks, writes, coming, bus, bus_next, next, writes_this_time, stats
-});
+clone_by_field!(MemCtrl { p, banks, writes, coming, bus, bus_next, next, writes_this_time, stats });
 
 impl MemCtrl {
     pub fn new(c: &MemCtrlConfig) -> Self {
@@ -189,7 +187,10 @@ impl MemCtrl {
         let next = self.next.map_or("idle".to_owned(), |t| format!("next burst at {t}"));
         format!(
             "{} writes queued of {}, {} coming; bus {:?}, {next}",
-            self.writes.len(), self.p.write_capacity, self.coming.len(), self.bus
+            self.writes.len(),
+            self.p.write_capacity,
+            self.coming.len(),
+            self.bus
         )
     }
 
