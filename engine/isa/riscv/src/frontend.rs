@@ -119,6 +119,12 @@ impl RiscvFrontEnd {
         Some(crate::describe::describe_at(pc, low | high << 16))
     }
 
+    /// To be called when code in RAM was changed by anything but the hart (which uses fence.i): a loader, a test.
+    pub fn forget_code(&mut self) {
+        self.hart.code_stale = true;
+        self.after_cold();
+    }
+
     fn peek<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<u32> {
         let x = self.hart.translate(bus, vaddr, Access::Fetch, self.hart.mode, false).ok()?;
         bus.ram().read::<u16>(x.paddr).map(u32::from)
@@ -225,7 +231,10 @@ impl RiscvFrontEnd {
                 out.mem[0] = m;
                 StepResult::Done
             }
-            Err(stop) => self.stopped(out, stop, inst.len),
+            Err(stop) => {
+                (out.pc, out.len, out.n, out.uops[0]) = (pc, inst.len, 1, inst.uop);
+                self.stopped(out, stop, inst.len)
+            }
         }
     }
 

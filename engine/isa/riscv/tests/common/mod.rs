@@ -118,6 +118,11 @@ impl Machine {
     pub fn new(program: &[u32]) -> Self {
         Self::with(&RiscvConfig::default(), program)
     }
+    /// Puts code into RAM behind the hart's back.
+    pub fn code(&mut self, at: u64, words: &[u32]) {
+        self.bus.words(at, words);
+        self.fe.forget_code();
+    }
     pub fn x(&self, n: u8) -> u64 {
         self.fe.reg(Reg(n))
     }
