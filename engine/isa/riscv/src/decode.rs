@@ -57,7 +57,8 @@ fn decode_full(raw: u32, ext: &Extensions) -> Decoded {
         0x6f => Some((Jal, Operands { rd: rd(raw), imm: imm_j(raw), ..Operands::default() })),
         0x67 if f3 == 0 => Some((Jalr, i_type(raw, imm_i(raw)))),
         0x63 => {
-            let op = *[Some(Beq), Some(Bne), None, None, Some(Blt), Some(Bge), Some(Bltu), Some(Bgeu)].get(f3 as usize)?;
+            let op =
+                *[Some(Beq), Some(Bne), None, None, Some(Blt), Some(Bge), Some(Bltu), Some(Bgeu)].get(f3 as usize)?;
             Some((op?, Operands { rs1: rs1(raw), rs2: rs2(raw), imm: imm_b(raw), ..Operands::default() }))
         }
         0x03 => {

@@ -68,7 +68,8 @@ fn quadrant1(h: u32) -> Decoded {
         1 => (rd != 0).then_some((Addiw, Operands { rd, rs1: rd, imm: imm6(h), ..Operands::default() })),
         2 => Some((Addi, Operands { rd, imm: imm6(h), ..Operands::default() })),
         3 if rd == 2 => {
-            let imm = field(h, 12, 12, 9) | field(h, 6, 6, 4) | field(h, 5, 5, 6) | field(h, 4, 3, 7) | field(h, 2, 2, 5);
+            let imm =
+                field(h, 12, 12, 9) | field(h, 6, 6, 4) | field(h, 5, 5, 6) | field(h, 4, 3, 7) | field(h, 2, 2, 5);
             (imm != 0).then_some((Addi, Operands { rd, rs1: 2, imm: sext(imm, 10), ..Operands::default() }))
         }
         3 => (imm6(h) != 0).then_some((Lui, Operands { rd, imm: imm6(h) << 12, ..Operands::default() })),

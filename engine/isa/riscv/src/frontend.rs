@@ -1,8 +1,8 @@
 //! The front end: fetch through the decode cache, execute, describe.
 
 use breakeven_base::{
-    BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Reg, Step, StepResult, SysEffect, UopFlags,
-    WalkPath,
+    BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Reg, Step, StepResult, SysEffect,
+    UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
@@ -206,12 +206,12 @@ impl RiscvFrontEnd {
         }
         if pc / PAGE != self.page {
             if let Err(cause) = self.enter_page(bus, pc) {
-                return self.stopped(out, Stop::Fault { cause, tval: pc }, 0);
+                return self.stopped(out, Stop::Fault { cause, tval: pc }, None);
             }
         }
         let inst = match self.fetch_whole(bus, pc) {
             Ok(inst) => inst,
-            Err(stop) => return self.stopped(out, stop, 0),
+            Err(stop) => return self.stopped(out, stop, None),
         };
         let mut m = MemRef::default();
         let cold = inst.op.is_cold();
@@ -231,10 +231,7 @@ impl RiscvFrontEnd {
                 out.mem[0] = m;
                 StepResult::Done
             }
-            Err(stop) => {
-                (out.pc, out.len, out.n, out.uops[0]) = (pc, inst.len, 1, inst.uop);
-                self.stopped(out, stop, inst.len)
-            }
+            Err(stop) => self.stopped(out, stop, Some(&inst)),
         }
     }
 
@@ -264,9 +261,12 @@ impl RiscvFrontEnd {
         self.hart.retired += 1;
     }
 
-    /// An instruction that did not complete.
+    /// An instruction that did not complete, or none at all (a fetch that faulted). One that waits is described as decoded.
     #[cold]
-    fn stopped(&mut self, out: &mut Step, stop: Stop, len: u8) -> StepResult {
+    fn stopped(&mut self, out: &mut Step, stop: Stop, inst: Option<&Inst>) -> StepResult {
+        let (len, uop) = inst.map_or((0, None), |i| (i.len, Some(i.uop)));
+        (out.pc, out.len, out.n) = (self.hart.pc, len, u8::from(uop.is_some()));
+        out.uops[0] = uop.unwrap_or_default();
         match stop {
             _ if self.hart.speculative() => StepResult::Blocked,
             Stop::Fault { cause, tval } => {
@@ -318,8 +318,8 @@ impl FrontEnd for RiscvFrontEnd {
                 StepResult::Done
             }
             Err(stop) => {
-                let len = inst.len;
-                self.stopped(out, stop, len)
+                let inst = *inst;
+                self.stopped(out, stop, Some(&inst))
             }
         }
     }
@@ -336,8 +336,12 @@ impl FrontEnd for RiscvFrontEnd {
         while done < max {
             let mut pc = self.hart.pc;
             let page = pc / PAGE;
-            if page != self.page && (self.enter_page(bus, pc).is_err() || self.page != page) {
-                break;
+            if page != self.page {
+                let entered = self.enter_page(bus, pc);
+                // A page with protection inside is left to `step` too.
+                if entered.is_err() || self.page == NOWHERE {
+                    break;
+                }
             }
             let code = self.code.page(self.slot);
             let mut stopped = false;

@@ -191,7 +191,8 @@ impl Hart {
         }
         if misaligned {
             let rest = second.map(|p| (p.paddr, size - here));
-            let traps = self.misaligned_traps(Some((first.paddr, here))) || (rest.is_some() && self.misaligned_traps(rest));
+            let traps =
+                self.misaligned_traps(Some((first.paddr, here))) || (rest.is_some() && self.misaligned_traps(rest));
             if traps {
                 return Err((cause, vaddr));
             }
@@ -227,7 +228,8 @@ impl Hart {
                 if !now.drained {
                     return Err(Stop::NeedsDrain);
                 }
-                bus.device_read(first.paddr, size as u16, now.tick).map_err(|_| Stop::Fault { cause: 5, tval: vaddr })?
+                bus.device_read(first.paddr, size as u16, now.tick)
+                    .map_err(|_| Stop::Fault { cause: 5, tval: vaddr })?
             }
         };
         let uncacheable = first.uncacheable || low.is_none();
@@ -287,9 +289,8 @@ impl Hart {
         value: u64,
     ) -> Result<(), Stop> {
         let value = if size < 8 { value & ((1 << (8 * size)) - 1) } else { value };
-        let effect = bus
-            .device_write(paddr, size as u16, value, now.tick)
-            .map_err(|_| Stop::Fault { cause: 7, tval: vaddr })?;
+        let effect =
+            bus.device_write(paddr, size as u16, value, now.tick).map_err(|_| Stop::Fault { cause: 7, tval: vaddr })?;
         if effect != SysEffect::None {
             self.effect = effect;
         }

@@ -109,8 +109,12 @@ impl Hart {
 
     /// `n` bytes (1..=8) of RAM as the path being followed sees them.
     pub fn read_bytes(&self, ram: &PhysMem, paddr: u64, n: u64) -> Option<u64> {
-        let bytes = ram.slice(paddr, n)?;
-        let mut v = bytes.iter().rev().fold(0u64, |v, &b| v << 8 | u64::from(b));
+        let mut v = match n {
+            8 => ram.read::<u64>(paddr)?,
+            4 => u64::from(ram.read::<u32>(paddr)?),
+            2 => u64::from(ram.read::<u16>(paddr)?),
+            _ => ram.slice(paddr, n)?.iter().rev().fold(0u64, |v, &b| v << 8 | u64::from(b)),
+        };
         if !self.spec.stores.is_empty() {
             let (word, off) = (paddr & !7, paddr & 7);
             let here = n.min(8 - off);

@@ -135,9 +135,7 @@ impl Hart {
             (_, Ok(part)) => part,
             // Management needs read or write permission; what it reports is a store's fault.
             (MemKind::CboZero, Err(cause)) => return Err(fault(cause)),
-            (_, Err(cause)) => {
-                self.data_part(bus, vaddr, self.cbo_block, Access::Load).map_err(|_| fault(cause))?
-            }
+            (_, Err(cause)) => self.data_part(bus, vaddr, self.cbo_block, Access::Load).map_err(|_| fault(cause))?,
         };
         if !bus.ram().contains(part.paddr, self.cbo_block) {
             return Err(fault(access_fault(Access::Store)));

@@ -468,7 +468,10 @@ fn extensions_can_be_switched_off() {
 
 #[test]
 fn compressed_forms_expand() {
-    use Op::{Add, Addi, Addiw, Andi, Beq, Bne, Ebreak, Fld, Fsd, Illegal, Jal, Jalr, Ld, Lui, Lw, Sd, Slli, Srai, Srli, Subw, Sw};
+    use Op::{
+        Add, Addi, Addiw, Andi, Beq, Bne, Ebreak, Fld, Fsd, Illegal, Jal, Jalr, Ld, Lui, Lw, Sd, Slli, Srai, Srli,
+        Subw, Sw,
+    };
     // Words and their meaning as GNU objdump prints them: op, rd, rs1, rs2 (f0 is 32, no rd 255), immediate.
     let cases: &[(u16, Op, u8, u8, u8, i32)] = &[
         (0x0808, Addi, 10, 2, 0, 16),   // addi a0,sp,16
@@ -497,7 +500,7 @@ fn compressed_forms_expand() {
         (0x852e, Add, 10, 0, 11, 0),    // mv a0,a1
         (0x952e, Add, 10, 10, 11, 0),   // add a0,a0,a1
         (0x9002, Ebreak, 255, 0, 0, 0),
-        (0xe42a, Sd, 255, 2, 10, 8),    // sd a0,8(sp)
+        (0xe42a, Sd, 255, 2, 10, 8), // sd a0,8(sp)
         (0x0000, Illegal, 255, 0, 0, 0),
         (0x8002, Illegal, 255, 0, 0, 0), // jr x0
         (0x6101, Illegal, 255, 0, 0, 0), // addi16sp 0

@@ -1,5 +1,7 @@
 //! Loads, stores, misalignment policies, atomics, devices, HTIF, cache-block operations, speculative paths.
 
+#![allow(clippy::single_range_in_vec_init)] // a list of ranges with one range in it
+
 mod common;
 
 use breakeven_base::bus::ExitCause;
@@ -163,7 +165,8 @@ fn devices_wait_for_the_drain() {
     m.set_x(11, DEVICE);
     m.set_x(12, 0xffff_ffff_0000_0042);
     assert_eq!(m.fe.step(&mut m.bus, now(false), &mut m.step), StepResult::NeedsDrain);
-    assert_eq!(m.fe.pc(), RAM);
+    assert_eq!((m.fe.pc(), m.step.pc, m.step.len, m.step.n), (RAM, RAM, 4, 1));
+    assert!(m.step.uops[0].flags.any(UopFlags::LOAD), "described while it waits");
     m.steps(1);
     assert_eq!((m.x(10), m.step.mem[0].uncacheable), (0xffff_ffff_8000_0001, true));
     assert_eq!(m.fe.step(&mut m.bus, now(false), &mut m.step), StepResult::NeedsDrain);

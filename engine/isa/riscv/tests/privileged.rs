@@ -156,7 +156,10 @@ fn wfi_halts_only_when_nothing_can_come() {
 
 #[test]
 fn counters() {
-    let mut m = in_mode(Mode::M, &[NOP, csrrs(10, 0xc02, 0), csrrw(0, 0xb02, 11), csrrs(12, 0xb02, 0), csrrs(13, 0xc00, 0), csrrs(14, 0xc01, 0)]);
+    let mut m = in_mode(
+        Mode::M,
+        &[NOP, csrrs(10, 0xc02, 0), csrrw(0, 0xb02, 11), csrrs(12, 0xb02, 0), csrrs(13, 0xc00, 0), csrrs(14, 0xc01, 0)],
+    );
     m.set_x(11, 1000);
     m.steps(4);
     assert_eq!((m.x(10), m.x(12)), (1, 1000));
@@ -442,8 +445,13 @@ fn float_needs_fs_and_marks_it_dirty() {
 #[test]
 fn single_precision_values_are_boxed() {
     // fadd.s, fmv.x.w, fsgnj.s, feq.s, fcvt.d.s
-    let program =
-        [r(0x53, 7, 0, 1, 2, 3), r(0x53, 0, 0x70, 10, 2, 0), r(0x53, 0, 0x10, 4, 2, 2), r(0x53, 2, 0x50, 11, 3, 3), r(0x53, 7, 0x21, 5, 3, 0)];
+    let program = [
+        r(0x53, 7, 0, 1, 2, 3),
+        r(0x53, 0, 0x70, 10, 2, 0),
+        r(0x53, 0, 0x10, 4, 2, 2),
+        r(0x53, 2, 0x50, 11, 3, 3),
+        r(0x53, 7, 0x21, 5, 3, 0),
+    ];
     let mut m = in_mode(Mode::M, &program);
     m.set_f(2, 0x4000_0000);
     m.set_f(3, 0xffff_ffff_3f80_0000);

@@ -134,13 +134,16 @@ pub(crate) fn sqrt<F: Format>(a: u64, round: Round, flags: &mut u8) -> u64 {
 pub(crate) fn fma<F: Format>(a: u64, b: u64, c: u64, round: Round, flags: &mut u8) -> u64 {
     let neg = (a ^ b) & F::SIGN != 0;
     let (ua, ub, uc) = (unpack::<F>(a), unpack::<F>(b), unpack::<F>(c));
-    let no_product = matches!((ua, ub), (Class::Inf { .. }, Class::Zero { .. }) | (Class::Zero { .. }, Class::Inf { .. }));
+    let no_product =
+        matches!((ua, ub), (Class::Inf { .. }, Class::Zero { .. }) | (Class::Zero { .. }, Class::Inf { .. }));
     if no_product {
         // Invalid even beside a quiet NaN.
         return invalid::<F>(flags);
     }
     match (ua, ub, uc) {
-        (Class::Nan { .. }, _, _) | (_, Class::Nan { .. }, _) | (_, _, Class::Nan { .. }) => nan::<F>(&[a, b, c], flags),
+        (Class::Nan { .. }, _, _) | (_, Class::Nan { .. }, _) | (_, _, Class::Nan { .. }) => {
+            nan::<F>(&[a, b, c], flags)
+        }
         (Class::Inf { .. }, _, Class::Inf { neg: n }) | (_, Class::Inf { .. }, Class::Inf { neg: n }) if n != neg => {
             invalid::<F>(flags)
         }

@@ -241,8 +241,20 @@ pub(crate) fn classify<F: Format>(v: u64) -> u64 {
     let bit = match unpack::<F>(v) {
         Class::Nan { signaling: true } => 8,
         Class::Nan { signaling: false } => 9,
-        Class::Inf { neg } => if neg { 0 } else { 7 },
-        Class::Zero { neg } => if neg { 3 } else { 4 },
+        Class::Inf { neg } => {
+            if neg {
+                0
+            } else {
+                7
+            }
+        }
+        Class::Zero { neg } => {
+            if neg {
+                3
+            } else {
+                4
+            }
+        }
         Class::Finite(_) => match (neg, subnormal) {
             (true, false) => 1,
             (true, true) => 2,

@@ -34,7 +34,11 @@ fn agrees_with_the_host() {
         // The second pass has NX raised, which lets the host do the plain cases.
         for before in [0, flag::NX] {
             let mut flags = before;
-            let got = if w[1] == "s" { run::<F32>(w[0], round, operands, &mut flags) } else { run::<F64>(w[0], round, operands, &mut flags) };
+            let got = if w[1] == "s" {
+                run::<F32>(w[0], round, operands, &mut flags)
+            } else {
+                run::<F64>(w[0], round, operands, &mut flags)
+            };
             assert_eq!((got, flags), (want, want_flags | before), "{line}");
         }
         n += 1;
@@ -122,16 +126,8 @@ fn minimum_and_maximum() {
 
 #[test]
 fn classes() {
-    let values = [
-        f64::NEG_INFINITY,
-        -1.5,
-        -f64::MIN_POSITIVE / 2.0,
-        -0.0,
-        0.0,
-        f64::MIN_POSITIVE / 2.0,
-        1.5,
-        f64::INFINITY,
-    ];
+    let values =
+        [f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE / 2.0, -0.0, 0.0, f64::MIN_POSITIVE / 2.0, 1.5, f64::INFINITY];
     for (bit, v) in values.into_iter().enumerate() {
         assert_eq!(classify::<F64>(d(v)), 1 << bit, "{v}");
     }

@@ -2,9 +2,7 @@
 #![allow(dead_code)]
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{
-    Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, Reg, Step, StepResult, SysEffect, Tick,
-};
+use breakeven_base::{Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, Reg, Step, StepResult, SysEffect, Tick};
 use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
 
 pub const RAM: u64 = 0x8000_0000;
