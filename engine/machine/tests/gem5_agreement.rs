@@ -4,7 +4,7 @@
 
 mod common;
 
-use breakeven_machine::{Limits, Machine};
+use breakeven_machine::{Limits, Machine, MachineConfig};
 use common::reference;
 
 const ELF: &[u8] = include_bytes!("../../../tests/data/gem5/micro.rv64.elf");
@@ -23,9 +23,18 @@ fn published(core: &str) -> Vec<Kernel> {
         .collect()
 }
 
+/// What the configuration language makes of the reference machine (the presets `timing` and `minor`).
+fn description(core: &str) -> &'static str {
+    match core {
+        "timing" => include_str!("../../../tests/data/descriptions/timing.json"),
+        "minor" => include_str!("../../../tests/data/descriptions/minor.json"),
+        other => panic!("no description of {other}"),
+    }
+}
+
 /// Absolute differences in percent, kernel by kernel.
 fn differences(core: &str) -> Vec<(&'static str, f64)> {
-    let mut m = Machine::new(&reference(core).json(), ELF).expect("builds");
+    let mut m = Machine::new(description(core), ELF).expect("builds");
     let end = m.run(Limits { insts: 20_000_000, cycles: 200_000_000, ticks: 0 });
     assert_eq!(end.cause.text(), "m5_exit instruction encountered", "{end:?}");
     let kernels = published(core);
@@ -55,10 +64,18 @@ fn hold(core: &str, median_at_most: f64, worst_at_most: f64) {
 
 #[test]
 fn timing_simple_agrees_with_gem5() {
-    hold("timing", 1.0, 5.0);
+    hold("timing", 0.1, 0.5);
 }
 
 #[test]
 fn minor_agrees_with_gem5() {
-    hold("minor", 5.0, 200.0);
+    hold("minor", 1.0, 20.0);
+}
+
+#[test]
+fn the_hand_written_reference_is_what_the_configuration_language_makes() {
+    for core in ["timing", "minor"] {
+        let [ours, theirs] = [reference(core).json(), description(core).to_owned()].map(|d| MachineConfig::parse(&d).expect("can be built"));
+        assert_eq!(ours.memory, theirs.memory, "{core}");
+    }
 }
