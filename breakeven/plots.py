@@ -76,12 +76,13 @@ def _caption(figure: Any, text: str) -> None:
     figure.text(0.01, 0.01, text, fontsize=7, color="#444444", ha="left", va="bottom", wrap=True)
 
 
-def _size_axis(axes: Any, log: bool) -> None:
+def _x_axis(axes: Any, log: bool, sizes: bool) -> None:
+    base = 2 if sizes else 10
     if log:
-        axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_locator(LogLocator(base=2, numticks=20))
+        axes.set_xscale("log", base=base)
+        axes.xaxis.set_major_locator(LogLocator(base=base, numticks=20))
         axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.xaxis.set_major_formatter(FuncFormatter(size_label))
+    axes.xaxis.set_major_formatter(FuncFormatter(size_label if sizes else lambda value, _: f"{value:g}"))
 
 
 def lines(
@@ -95,6 +96,7 @@ def lines(
     ylabel: str = "cycles per call",
     log_x: bool = False,
     log_y: bool = False,
+    legend: str = "best",
     marks: Sequence[tuple[float, str]] = (),
     bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     levels: Sequence[tuple[float, str]] = (),
@@ -114,13 +116,12 @@ def lines(
             axes.set_yscale("log")
         else:
             axes.set_ylim(bottom=0)
-        if xlabel.startswith("size"):
-            _size_axis(axes, log_x)
+        _x_axis(axes, log_x, sizes=xlabel.startswith("size"))
         _mark(axes, marks, levels)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc=legend)
         _caption(figure, caption)
         figure.tight_layout(rect=(0, 0.04, 1, 1))
         return save(figure, path)

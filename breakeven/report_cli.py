@@ -68,6 +68,7 @@ def plot_comparison(found: Comparison, path: Path) -> None:
     from breakeven import plots
 
     along_size = found.along == "size"
+    wide = along_size and max(found.x) / max(min(found.x), 1) >= 256
     marks = [(item.stays, f"{item.stays} B") for item in found.break_evens if item.stays and item.stays > found.x[0]]
     marks += [(at, f"{at:.3g}") for _, _, where in found.crossings for at in where]
     plots.lines(
@@ -75,10 +76,10 @@ def plot_comparison(found: Comparison, path: Path) -> None:
         found.x,
         found.curves,
         title=" / ".join(found.curves) if len(found.curves) < 4 else f"{len(found.curves)} routines",
-        caption=f"{found.conditions()}. Dashed verticals: where the lead changes for good.",
+        caption=f"{found.conditions()}." + (" Dashed verticals: where the lead changes for good." if marks else ""),
         xlabel="size (bytes)" if along_size else found.along,
-        log_x=along_size and max(found.x) / max(min(found.x), 1) >= 4096,
-        log_y=along_size and max(found.x) / max(min(found.x), 1) >= 4096,
+        log_x=wide,
+        log_y=wide,
         marks=marks,
     )
 
