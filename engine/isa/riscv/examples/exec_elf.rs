@@ -1,4 +1,5 @@
-//! Runs a bare-metal ELF functionally on the test bus and prints how fast: `exec_elf ELF [step|fast]`.
+//! Runs a bare-metal ELF functionally on the test bus and prints its console and how fast it ran:
+//! `exec_elf ELF [step|fast [address of tohost, hexadecimal]]`.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -29,7 +30,7 @@ fn load(bus: &mut TestBus, elf: &[u8]) -> Option<u64> {
 fn main() {
     let args: Vec<String> = std::env::args().collect();
     let Some(elf) = args.get(1).and_then(|p| std::fs::read(p).ok()) else {
-        eprintln!("usage: exec_elf ELF [step|fast]");
+        eprintln!("usage: exec_elf ELF [step|fast [TOHOST]]");
         std::process::exit(2);
     };
     let fast = args.get(2).is_none_or(|m| m == "fast");
@@ -38,6 +39,9 @@ fn main() {
         eprintln!("the ELF does not fit RAM at {RAM:#x}");
         std::process::exit(2);
     };
+    if let Some(at) = args.get(3).and_then(|a| u64::from_str_radix(a, 16).ok()) {
+        bus.ram.watch(at);
+    }
     let config = RiscvConfig { reset_pc: entry, ..RiscvConfig::default() };
     let Ok(mut fe) = RiscvFrontEnd::new(&config) else { std::process::exit(2) };
     let mut step = Step::default();
@@ -60,6 +64,7 @@ fn main() {
             break;
         }
     }
+    print!("{}", String::from_utf8_lossy(&bus.console));
     let (n, s) = (fe.retired(), start.elapsed().as_secs_f64());
     println!("{n} instructions, {traps} traps, {s:.3} s, {:.1} M/s", n as f64 / s / 1e6);
 }

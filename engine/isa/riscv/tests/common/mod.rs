@@ -17,6 +17,8 @@ pub struct TestBus {
     pub pseudo_result: PseudoOutcome,
     pub device_log: Vec<(u64, u16, u64)>,
     pub uncacheable: std::ops::Range<u64>,
+    /// What HTIF's console got.
+    pub console: Vec<u8>,
 }
 
 impl TestBus {
@@ -30,6 +32,7 @@ impl TestBus {
             pseudo_result: PseudoOutcome::Done { ret: Some(0), effect: SysEffect::None },
             device_log: Vec::new(),
             uncacheable: 0..0,
+            console: Vec::new(),
         }
     }
     pub fn words(&mut self, at: u64, words: &[u32]) {
@@ -61,6 +64,10 @@ impl Bus for TestBus {
     }
     fn device_write(&mut self, paddr: u64, size: u16, value: u64, _now: Tick) -> Result<SysEffect, BusError> {
         self.device_log.push((paddr, size, value));
+        if self.ram.contains(paddr, 1) && value >> 48 == 0x0101 {
+            self.console.push(value as u8);
+            return Ok(SysEffect::None);
+        }
         if self.ram.contains(paddr, 1) {
             return Ok(SysEffect::Exit { cause: ExitCause::HtifExit, code: (value >> 1) as i64 });
         }
