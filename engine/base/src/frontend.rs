@@ -23,6 +23,8 @@ pub enum StepResult {
     /// `out` describes the executed instruction and the front end stands at `out.next_pc`.
     Done,
     /// Nothing happened: the instruction depends on time (counters, devices, pseudo-ops). Call again with `drained`.
+    /// `out.pc`, `out.len` and `out.uops[..n]` describe the instruction as decoded, for a pipeline that carries it along
+    /// meanwhile (`n` 0 when that is not known); so they do for `Paused` and `Blocked`.
     NeedsDrain,
     /// On a speculative path something was met that cannot be executed speculatively (a fault, a system
     /// instruction, unmapped code): nothing more comes until a rollback.

@@ -1,7 +1,7 @@
 //! The unit that joins the predictors.
 //! Fact source: gem5 24.0 `src/cpu/pred/bpred_unit.cc`: the BTB is looked up for every branch; the return stack, then the
 //! indirect predictor override it; a branch without a target is predicted not taken, whatever its direction; the BTB
-//! learns each taken branch when it commits.
+//! learns the target of a taken branch when its misprediction is found out, unless the indirect predictor has it.
 
 use std::collections::VecDeque;
 
@@ -230,10 +230,6 @@ impl BranchPredictor {
             if let Some(ras) = &mut self.ras {
                 ras.commit(r.ras, r.mispredicted);
             }
-            if r.taken {
-                self.counts.btb_updates += 1;
-                self.btb.update(r.pc, r.target);
-            }
         }
     }
 
@@ -286,6 +282,12 @@ impl BranchPredictor {
                 (BranchKind::Return, RasRecord::None) => r.ras = ras.pop().1,
                 _ => {}
             }
+        }
+        // Not when it commits, as later versions do: the mispredictions measured on Minor, where the loop's branch shares
+        // its entry with the return behind it, come out only so.
+        if taken && (self.requires_btb_hit || self.indirect.is_none() || !is_indirect(r.kind)) {
+            c.btb_updates += 1;
+            self.btb.update(r.pc, target);
         }
         if taken && !r.btb_hit {
             c.btb_mispredicted += 1;

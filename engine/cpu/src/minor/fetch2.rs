@@ -4,8 +4,8 @@
 //! The front end executes an instruction when it is extracted. Where the prediction differs from the outcome, it is
 //! forked onto the predicted path, and rolled back when the branch has been resolved in execute and the news arrives here.
 //! After a serialising instruction gem5 fetches on and throws that work away: here too, on a fork.
-//! An instruction whose result depends on time goes down the pipeline as a placeholder and is executed at commit;
-//! nothing is extracted behind it, nor behind a trap.
+//! An instruction whose result depends on time goes down the pipeline as a placeholder and is executed at commit. Behind
+//! one that does not serialise, and behind a trap, nothing is extracted.
 
 use breakeven_base::{Bus, FrontEnd, Now, OpClass, Step, StepResult, Uop, UopFlags};
 
@@ -94,6 +94,11 @@ impl Fetch2 {
         }
     }
 
+    /// Speculation has been rolled back in execute: what is extracted until the stream changes would be no path at all.
+    pub fn halt(&mut self) {
+        self.waiting = Waiting::StreamChange;
+    }
+
     /// Learns what became of a branch.
     fn resolve<F: FrontEnd>(&mut self, fe: &mut F, predictor: &mut BranchPredictor, b: &ResolvedBranch) {
         if b.tried_to_predict {
@@ -110,8 +115,6 @@ impl Fetch2 {
                 Outcome::BadlyPredictedTarget => predictor.correct(b.seq, b.target, true, true),
                 Outcome::Straight | Outcome::Refetch => {}
             }
-        } else if b.changes_stream() {
-            predictor.squash(b.seq);
         }
         if b.changes_stream() {
             if b.fork != 0 {
@@ -216,27 +219,50 @@ impl Fetch2 {
     /// nothing more comes for now.
     fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
+        self.step.n = 0;
         match cx.fe.step(cx.bus, now, &mut self.step) {
             StepResult::Done => true,
             StepResult::Blocked => {
-                self.waiting = Waiting::StreamChange;
+                self.pass_blocked(cx.fe, io);
                 false
             }
             StepResult::NeedsDrain | StepResult::Paused => {
-                self.waiting = Waiting::Drain;
-                let flags = UopFlags(UopFlags::FIRST | UopFlags::LAST);
-                io.ring.push(DynInst {
-                    uop: Uop { class: OpClass::IntAlu, flags, ..Uop::default() },
-                    placeholder: true,
-                    stream: self.stream,
-                    prediction: self.prediction,
-                    pc: cx.fe.pc(),
-                    next_pc: cx.fe.pc(),
-                    ..DynInst::default()
-                });
+                self.send_placeholder(cx.fe, io);
                 false
             }
         }
+    }
+
+    /// An instruction that is carried along without having been executed.
+    fn unexecuted(&self, pc: u64) -> DynInst {
+        let flags = UopFlags(UopFlags::FIRST | UopFlags::LAST);
+        let uop = if self.step.n == 1 { self.step.uops[0] } else { Uop { class: OpClass::IntAlu, ..Uop::default() } };
+        let uop = Uop { flags, ..uop };
+        DynInst { uop, stream: self.stream, prediction: self.prediction, pc, next_pc: pc, ..DynInst::default() }
+    }
+
+    /// Sends on an instruction that cannot be executed yet. Behind one that serialises (what follows will be fetched again
+    /// anyhow) speculation goes on; else fetch waits.
+    fn send_placeholder<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
+        let mut inst = DynInst { placeholder: true, ..self.unexecuted(fe.pc()) };
+        if self.step.n == 1 && self.step.uops[0].flags.any(UopFlags::SERIALIZE_AFTER) {
+            inst.fork = fe.fork(inst.pc.wrapping_add(self.step.len.into())) + 1;
+        } else {
+            self.waiting = Waiting::Drain;
+        }
+        io.ring.push(inst);
+    }
+
+    /// On a wrong path something was met that must not be executed there. A pipeline does not know that yet: the instruction
+    /// goes on its way, without effect, and fetch goes on behind it.
+    fn pass_blocked<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
+        if self.step.n != 1 || self.step.len == 0 || fe.depth() >= MAX_FORKS {
+            self.waiting = Waiting::StreamChange;
+            return;
+        }
+        let inst = self.unexecuted(fe.pc());
+        fe.fork(inst.pc.wrapping_add(self.step.len.into()));
+        io.ring.push(inst);
     }
 
     /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
@@ -305,6 +331,8 @@ impl Fetch2 {
     }
 }
 
+/// Forks that may be open before speculation stops at what it cannot execute.
+const MAX_FORKS: u32 = 64;
 /// No instruction is longer (x86's limit, rounded up).
 const MAX_INST_BYTES: u32 = 16;
 

@@ -214,6 +214,9 @@ impl Minor {
         if std::mem::take(&mut self.execute.drained) {
             self.fetch2.drained();
         }
+        if std::mem::take(&mut self.execute.rolled_back) {
+            self.fetch2.halt();
+        }
         let mut io = Fetch2Io {
             oldest: self.execute.oldest(),
             ring: &mut self.ring,

@@ -265,26 +265,35 @@ impl Execute {
         let mut step = Step::default();
         let now = Now { tick: when.tick, cycle: when.cycle, drained: true };
         let old = *ring.get(seq);
+        if old.fork != 0 {
+            cx.fe.rollback(old.fork - 1);
+            ring.get_mut(seq).fork = 0;
+            self.rolled_back = true;
+        }
         match cx.fe.step(cx.bus, now, &mut step) {
             StepResult::Done => {}
             StepResult::Paused => {
                 // It leaves as if it had never been fetched; fetch starts again in front of it.
                 self.event = Some(Event::Paused);
                 a.completed = true;
-                let again = DynInst { outcome: Outcome::Refetch, next_pc: cx.fe.pc(), ..old };
+                let again = DynInst { outcome: Outcome::Refetch, next_pc: cx.fe.pc(), fork: 0, ..old };
                 self.resolve(seq, &again, branch);
                 return None;
             }
             StepResult::NeedsDrain | StepResult::Blocked => {
                 // wfi and the like: once more when an interrupt can have come.
                 let wake = when.cycle_of(cx.bus.irq_deadline()).max(when.cycle + 1);
-                ring.get_mut(seq).min_commit = wake;
+                let inst = ring.get_mut(seq);
+                inst.min_commit = wake;
+                if self.rolled_back {
+                    inst.outcome = Outcome::Refetch;
+                }
                 return None;
             }
         }
         let mut last = DynInst { stream: self.stream, prediction: old.prediction, ..DynInst::default() };
         finish_step(&step, &mut last);
-        if step.next_pc != step.pc.wrapping_add(step.len.into()) {
+        if old.outcome == Outcome::Refetch || self.rolled_back || step.next_pc != step.pc.wrapping_add(step.len.into()) {
             last.outcome = Outcome::Refetch;
         }
         // Else fetch2 waits until the change of stream reaches it.

@@ -64,6 +64,8 @@ pub struct Execute {
     line_bytes: u32,
     /// The placeholder at the head has been executed (fetch2 may go on).
     pub drained: bool,
+    /// The placeholder at the head has rolled the front end back (fetch2 must stop).
+    pub rolled_back: bool,
     pub event: Option<Event>,
     pub stats: ExecuteStats,
 }
@@ -95,6 +97,7 @@ impl Execute {
             costs: cfg.misaligned,
             line_bytes,
             drained: false,
+            rolled_back: false,
             event: None,
             stats: ExecuteStats::default(),
         }
