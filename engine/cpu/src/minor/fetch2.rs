@@ -183,7 +183,7 @@ impl Fetch2 {
                     line_done = true;
                 } else if !self.pending && !self.execute(cx, when, io) {
                     extracted += 1;
-                    continue;
+                    line_done = cx.fe.pc() == end;
                 } else if !self.pending && self.step.len != 0 && !line.fault && self.step.pc.wrapping_add(self.step.len.into()) > end {
                     // The rest of the instruction is on the next line.
                     self.pending = true;
