@@ -42,6 +42,10 @@ class C906DivFU(MinorDefaultIntDivFU):
     issueLat = 20  # assumed: not pipelined
 
 
+class C906MemFU(MinorDefaultMemFU):
+    opLat = 2  # assumed: with the cache's cycle, c906/lat_load_l1
+
+
 class C906FUPool(MinorFUPool):
     funcUnits = [
         MinorDefaultIntFU(),
@@ -49,7 +53,7 @@ class C906FUPool(MinorFUPool):
         C906DivFU(),
         MinorDefaultFloatSimdFU(),
         MinorDefaultPredFU(),
-        MinorDefaultMemFU(),
+        C906MemFU(),
         MinorDefaultMiscFU(),
     ]
 
@@ -62,11 +66,15 @@ class C906BranchPredictor(LocalBP):
 
 class C906CPU(RiscvMinorCPU):
     fetch2InputBufferSize = 1  # assumed: short pipeline
-    decodeInputWidth = 1  # uarch: c906/decode_width
+    decodeInputWidth = (
+        2  # uarch: c906/fetch_bytes_per_cycle, calibrated: the front end runs ahead, as its buffer lets it
+    )
     decodeInputBufferSize = 2  # assumed: short pipeline
     executeInputWidth = 1  # uarch: c906/decode_width
     executeIssueLimit = 1  # uarch: c906/decode_width
-    executeCommitLimit = 1  # uarch: c906/retire_width
+    executeCommitLimit = (
+        2  # uarch: c906/retire_width, calibrated: a store counts at commit, the core issues one a cycle
+    )
     executeMemoryIssueLimit = 1  # uarch: c906/decode_width
     executeMemoryCommitLimit = 1  # uarch: c906/retire_width
     executeInputBufferSize = 4  # assumed: short pipeline
@@ -90,7 +98,7 @@ class L1ICache(Cache):
 class L1DCache(Cache):
     size = "32KiB"  # uarch: c906/l1d_size_kb
     assoc = 4  # assumed: four ways
-    tag_latency = 1  # uarch: c906/l1d_latency, calibrated: with the pipeline's own two cycles a load takes 3 to its use
+    tag_latency = 1  # uarch: c906/l1d_latency, calibrated: with the unit's two cycles, 3 to the use
     data_latency = 1  # uarch: c906/l1d_latency, calibrated: as tag_latency
     response_latency = 1  # assumed: as tag_latency
     mshrs = 2  # uarch: c906/mshr_l1d
