@@ -36,6 +36,12 @@ impl Tree {
         self.object(path)["params"][param] = value;
         self
     }
+    /// As `set`, for an object that may not be there.
+    pub fn set_any(&mut self, path: &str, param: &str, value: Value) {
+        if let Some(o) = self.objects.iter_mut().find(|o| o["path"] == path) {
+            o["params"][param] = value;
+        }
+    }
     pub fn remove_param(&mut self, path: &str, param: &str) {
         self.object(path)["params"].as_object_mut().and_then(|m| m.remove(param));
     }
