@@ -33,8 +33,8 @@ fn description(core: &str) -> &'static str {
 }
 
 /// Absolute differences in percent, kernel by kernel.
-fn differences(core: &str) -> Vec<(&'static str, f64)> {
-    let mut m = Machine::new(description(core), ELF).expect("builds");
+fn differences(core: &str, description: &str) -> Vec<(&'static str, f64)> {
+    let mut m = Machine::new(description, ELF).expect("builds");
     let end = m.run(Limits { insts: 20_000_000, cycles: 200_000_000, ticks: 0 });
     assert_eq!(end.cause.text(), "m5_exit instruction encountered", "{end:?}");
     let kernels = published(core);
@@ -53,10 +53,11 @@ fn differences(core: &str) -> Vec<(&'static str, f64)> {
     out
 }
 
-fn hold(core: &str, median_at_most: f64, worst_at_most: f64) {
-    let mut all = differences(core);
-    all.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let (median, worst) = (all[all.len() / 2].1, all[all.len() - 1]);
+/// Holds the median and the worst of the kernels apart from `except`.
+fn hold(core: &str, all: &[(&str, f64)], except: &str, median_at_most: f64, worst_at_most: f64) {
+    let mut held: Vec<_> = all.iter().filter(|(name, _)| *name != except).collect();
+    held.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (median, worst) = (held[held.len() / 2].1, held[held.len() - 1]);
     println!("{core}: median {median:.2} %, worst {:.2} % ({})", worst.1, worst.0);
     assert!(median <= median_at_most, "{core}: median {median:.2} % is above {median_at_most} %");
     assert!(worst.1 <= worst_at_most, "{core}: {} differs by {:.2} %, above {worst_at_most} %", worst.0, worst.1);
@@ -64,12 +65,25 @@ fn hold(core: &str, median_at_most: f64, worst_at_most: f64) {
 
 #[test]
 fn timing_simple_agrees_with_gem5() {
-    hold("timing", 0.1, 0.5);
+    hold("timing", &differences("timing", description("timing")), "", 0.1, 0.5);
 }
 
 #[test]
 fn minor_agrees_with_gem5() {
-    hold("minor", 1.0, 20.0);
+    hold("minor", &differences("minor", description("minor")), REFRESHED, 0.05, 1.0);
+}
+
+/// During this kernel (782 cycles) a DRAM refresh (520 cycles) meets an instruction fetch in our run and not in gem5's:
+/// after 40 million cycles the two runs' DRAM clocks are a few cycles apart.
+const REFRESHED: &str = "copyw_s3d5";
+
+#[test]
+fn the_kernel_that_differs_agrees_when_refresh_comes_a_little_earlier() {
+    let shifted = description("minor").replace("7800000", "7780000");
+    assert_ne!(shifted, description("minor"), "tREFI is in the description");
+    let all = differences("minor", &shifted);
+    let percent = all.iter().find(|(name, _)| *name == REFRESHED).expect("the kernel").1;
+    assert!(percent <= 1.0, "{REFRESHED} differs by {percent:.2} % without the refresh");
 }
 
 #[test]
