@@ -1,7 +1,7 @@
 """The `breakeven` command.
 
-A single run must not feel the weight of what a sweep needs: commands import what they use when they run, and typer's rich
-formatting is off (rich is loaded only to draw a table or a progress bar).
+A single run must not feel the weight of what a sweep needs: commands import what they use when they run, and typer's
+rich formatting is off (rich is loaded only to draw a table or a progress bar).
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def run(
     cache: StateOption = "warm",
     measure: MeasureOption = "latency",
     repetitions: RepetitionsOption = 3,
-    warmup: WarmupOption = 1,
+    warmup: WarmupOption = 2,
     calls: CallsOption = 16,
     size2: Size2Option = "0",
     src2: Src2Option = 0,
@@ -194,7 +194,10 @@ def _print_point(session: Any, point: Any, result: Any, json: bool) -> None:
         })  # fmt: skip
         return
     state, measure = pt.CACHE_STATES[point.cache_state], pt.MEASURES[point.measure]
-    print(f"{point.routine} on {session.machine}: {point.size} B, src+{point.src_offset}, dst+{point.dst_offset}, {state}, {measure}")
+    print(
+        f"{point.routine} on {session.machine}: {point.size} B, src+{point.src_offset}, dst+{point.dst_offset}, "
+        f"{state}, {measure}"
+    )
     spread = f"(median of {point.repetitions}; least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""
     per = result.instructions / result.cycles_median if result.cycles_median else 0.0
@@ -248,7 +251,9 @@ def _routines(names: list[str], machines: list[str], settings: list[str], guest:
     found: list[str] = []
     for name in names:
         kinds = {"all": ("copy", "user-copy", "checksum"), "copy": ("copy", "user-copy")}.get(name, (name,))
-        found += [r.name for r in known if r.kind in kinds] if name in ("all", "copy", "checksum", "user-copy") else [name]
+        found += (
+            [r.name for r in known if r.kind in kinds] if name in ("all", "copy", "checksum", "user-copy") else [name]
+        )
     return list(dict.fromkeys(found))
 
 
@@ -265,7 +270,7 @@ def sweep(
     settings: SetOption = [],  # noqa: B006
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Results: .csv, .json or .parquet.")] = None,
     repetitions: RepetitionsOption = 3,
-    warmup: WarmupOption = 1,
+    warmup: WarmupOption = 2,
     calls: CallsOption = 16,
     size2: Size2Option = "0",
     src2: Src2Option = 0,
@@ -288,9 +293,9 @@ def sweep(
     from breakeven.sweep import check_output, run_sweep, write_table
 
     spec = _spec(
-        routines, machine, settings, guest, sizes=sizes, src=src, dst=dst, cache=cache, measure=measure, sweep=parameter,
-        repetitions=repetitions, warmup=warmup, calls=calls, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed,
-        huge_pages=huge_pages,
+        routines, machine, settings, guest, sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
+        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2=size2, src_offset2=src2,
+        dst_offset2=dst2, seed=seed, huge_pages=huge_pages,
     )  # fmt: skip
     path = out or (None if json else Path("sweep.csv"))
     if path:
@@ -308,7 +313,7 @@ def sweep(
 def compare(
     routines: Annotated[list[str], typer.Argument(help="Two or more routines; the first is the one to beat.")],
     machine: MachineOption = "u74",
-    sizes: SizesOption = "1..256,264..2048:8",
+    sizes: SizesOption = "1..256,265..2048:9",
     src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
     dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
     cache: StateOption = "warm",
@@ -318,7 +323,7 @@ def compare(
     plot: Annotated[Path | None, typer.Option(help="Plot file, .png or .svg (default compare-MACHINE.png).")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Results too: .csv, .json, .parquet.")] = None,
     repetitions: RepetitionsOption = 3,
-    warmup: WarmupOption = 1,
+    warmup: WarmupOption = 2,
     calls: CallsOption = 16,
     size2: Size2Option = "0",
     src2: Src2Option = 0,
@@ -488,7 +493,11 @@ def _script_message(error: BaseException) -> str | None:
     frames = traceback.extract_tb(error.__traceback__)
     if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith(package):
         return f"{error.filename}, line {error.lineno}: {error.msg}"
-    outside = [f for f in frames if "/configs/" in f.filename or not f.filename.startswith((package, sys.prefix, sys.base_prefix))]
+    outside = [
+        f
+        for f in frames
+        if "/configs/" in f.filename or not f.filename.startswith((package, sys.prefix, sys.base_prefix))
+    ]
     outside = [f for f in outside if f.filename.endswith(".py")]
     if outside and isinstance(error, (AttributeError, TypeError, ValueError, NameError, ImportError, OSError)):
         return f"{outside[-1].filename}, line {outside[-1].lineno}: {type(error).__name__}: {error}"

@@ -39,8 +39,7 @@ class Comparison:
         src, dst = self.spec.pairs()[0]
         size = "" if self.along == "size" else f"{self.spec.sizes[0]} B, "
         return (
-            f"{self.spec.machines[0]}, {size}src+{src}, dst+{dst}, "
-            f"{self.spec.cache_states[0]}, {self.spec.measures[0]}"
+            f"{self.spec.machines[0]}, {size}src+{src}, dst+{dst}, {self.spec.cache_states[0]}, {self.spec.measures[0]}"
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,9 +90,7 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
         found = intervals([int(v) for v in x], curves)
         pairs = [break_even([int(v) for v in x], (names[0], curves[names[0]]), (n, curves[n])) for n in names[1:]]
         return Comparison(spec, table, along, x, curves, found, pairs, [], failures(table))
-    crossings = [
-        (a, b, crossings_along(x, curves[a], curves[b])) for i, a in enumerate(names) for b in names[i + 1 :]
-    ]
+    crossings = [(a, b, crossings_along(x, curves[a], curves[b])) for i, a in enumerate(names) for b in names[i + 1 :]]
     return Comparison(spec, table, along, x, curves, [], [], crossings, failures(table))
 
 

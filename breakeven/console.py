@@ -26,8 +26,10 @@ def print_pairs(rows: Sequence[tuple[str, str]], indent: int = 2) -> None:
         print(f"{' ' * indent}{name:<{width}}  {value}".rstrip())
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "", right: Sequence[int] = ()) -> None:
-    """A table; the columns numbered in `right` are numbers. Rich is imported only here: a single run needs none of it."""
+def print_table(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "", right: Sequence[int] = ()
+) -> None:
+    """A table; the columns numbered in `right` are numbers. Rich is imported only here: a single run needs none."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table

@@ -3,7 +3,7 @@
 Copy and checksum routines are sawtooths along size (tails by the byte, blocks of 64), so "B beats A from N bytes on" is
 seldom a single point. Three answers are given, each defined on the measured sizes alone:
 
-- `intervals`: who is fastest where, and by how much; zones where the lead flips with the sawtooth are one zone, with shares.
+- `intervals`: who is fastest where, and by how much; where the lead flips with the sawtooth, one zone with shares.
 - `break_even`: of a pair, where the challenger is first ahead and from where on it stays ahead.
 - `threshold`: the one size a dispatcher would compare with so that it loses least time against always choosing right.
 
@@ -133,9 +133,7 @@ def _zones(sizes: Sequence[int], runs: list, period: int) -> list[Interval]:
             at = end
             continue
         for ahead, where, gains in runs[at : max(end, at + 1)]:
-            result.append(
-                Interval(sizes[where[0]], sizes[where[-1]], len(where), ahead, _median(gains), max(gains))
-            )
+            result.append(Interval(sizes[where[0]], sizes[where[-1]], len(where), ahead, _median(gains), max(gains)))
         at = max(end, at + 1)
     return result
 
@@ -179,23 +177,26 @@ def break_even(
             break
         if ahead[i]:
             stays = sizes[i]
-    cut, loss = threshold(sizes, old, new)
+    cut, loss = threshold(sizes, old, new, tie)
     return BreakEven(old_name, new_name, first, stays, cut, loss)
 
 
-def threshold(sizes: Sequence[int], below: Sequence[float], above: Sequence[float]) -> tuple[int | None, float]:
+def threshold(
+    sizes: Sequence[int], below: Sequence[float], above: Sequence[float], tie: float = TIE
+) -> tuple[int | None, float]:
     """The size from which a dispatcher should take `above`, and the loss of that rule against always choosing right.
 
-    Losses are relative times averaged over the measured sizes (each counts the same). None: never take `above`.
+    Losses are relative times averaged over the measured sizes (each counts the same); ties lose nothing. Of thresholds
+    that lose the same the largest is taken. None: never take `above`.
     """
     best = [max(min(a, b), 1e-9) for a, b in zip(below, above, strict=True)]
-    loss_below = [a / m - 1 for a, m in zip(below, best, strict=True)]
-    loss_above = [b / m - 1 for b, m in zip(above, best, strict=True)]
+    loss_below = [a / m - 1 if a > m * (1 + tie) else 0.0 for a, m in zip(below, best, strict=True)]
+    loss_above = [b / m - 1 if b > m * (1 + tie) else 0.0 for b, m in zip(above, best, strict=True)]
     running = sum(loss_above)
     cheapest, cut = running, 0
     for i in range(len(sizes)):
         running += loss_below[i] - loss_above[i]
-        if running < cheapest - 1e-12:
+        if running <= cheapest + 1e-12:
             cheapest, cut = running, i + 1
     return (sizes[cut] if cut < len(sizes) else None), max(cheapest, 0.0) / len(sizes)
 

@@ -25,7 +25,16 @@ _CORE = (
     "executeLSQMaxStoreBufferStoresPerCycle",
     "executeAllowEarlyMemoryIssue",
 )
-_CACHE = ("assoc", "tag_latency", "data_latency", "response_latency", "mshrs", "tgts_per_mshr", "write_buffers", "bandwidth")
+_CACHE = (
+    "assoc",
+    "tag_latency",
+    "data_latency",
+    "response_latency",
+    "mshrs",
+    "tgts_per_mshr",
+    "write_buffers",
+    "bandwidth",
+)
 _TLB = ("size", "assoc", "l2_size", "l2_assoc", "l2_latency")
 _XBAR = ("width", "frontend_latency", "forward_latency", "response_latency", "bandwidth_limit")
 _DRAM = ("tRCD", "tCL", "tRP", "tRAS", "tBURST", "banks_per_rank", "ranks_per_channel", "page_policy", "addr_mapping")
@@ -85,7 +94,9 @@ class Page:
         found += self._units()
         found += self._plain("MisalignedAccess", None)
         for path, item in self._all("BranchPredictor"):
-            rows = [(n, str(v)) for n, v in item["params"].items() if isinstance(v, int) and n.endswith(("Size", "Bits"))]
+            rows = [
+                (n, str(v)) for n, v in item["params"].items() if isinstance(v, int) and n.endswith(("Size", "Bits"))
+            ]
             for part in ("btb", "ras"):
                 entries = self.objects.get(f"{path}.{part}", {"params": {}})["params"].get("numEntries")
                 rows += [(f"{part}.numEntries", str(entries))] if entries is not None else []

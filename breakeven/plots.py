@@ -98,10 +98,9 @@ def lines(
     log_y: bool = False,
     legend: str = "best",
     marks: Sequence[tuple[float, str]] = (),
-    bands: Mapping[str, tuple[Sequence[float], Sequence[float]]] | None = None,
     levels: Sequence[tuple[float, str]] = (),
 ) -> Path:
-    """Curves over `x`; `marks`: vertical lines with a label; `bands`: least and most of a curve; `levels`: horizontal lines."""
+    """Curves over `x`. `marks`: vertical lines with a label; `levels`: horizontal ones."""
     with plt.rc_context(_PARAMETERS):
         figure, axes = plt.subplots(figsize=(7.6, 4.4))
         every = max(1, len(x) // 16)
@@ -110,8 +109,6 @@ def lines(
             # Staggered, so that markers of curves that coincide do not hide each other.
             start = number * every // max(len(curves), 1)
             axes.plot(x, curve, label=name, linewidth=1.3, markersize=4, markevery=(start, every), **look)
-            if bands and name in bands:
-                axes.fill_between(x, *bands[name], color=look["color"], alpha=0.15, linewidth=0)
         if log_y:
             axes.set_yscale("log")
         else:
@@ -123,7 +120,7 @@ def lines(
         axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
         axes.legend(fontsize=8, loc=legend)
         _caption(figure, caption)
-        figure.tight_layout(rect=(0, 0.04, 1, 1))
+        figure.tight_layout(rect=(0, 0.06, 1, 1))
         return save(figure, path)
 
 
@@ -132,7 +129,8 @@ def _mark(axes: Any, marks: Sequence[tuple[float, str]], levels: Sequence[tuple[
         axes.axvline(where, color="#777777", linewidth=0.9, linestyle=(0, (2, 2)))
         axes.annotate(
             text, (where, 0.02 + 0.06 * (number % 5)), xycoords=("data", "axes fraction"), xytext=(3, 0),
-            textcoords="offset points", fontsize=7, color="#333333",
+            textcoords="offset points", fontsize=7.5, color="black",
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.9},
         )  # fmt: skip
     for where, text in levels:
         axes.axhline(where, color="#777777", linewidth=0.9, linestyle=(0, (2, 2)))
@@ -140,6 +138,11 @@ def _mark(axes: Any, marks: Sequence[tuple[float, str]], levels: Sequence[tuple[
             text, (0.99, where), xycoords=("axes fraction", "data"), xytext=(0, 2), textcoords="offset points",
             fontsize=7, color="#333333", ha="right",
         )  # fmt: skip
+
+
+def _cell(value: float, digits: int) -> str:
+    """A number that fits a cell of a heat map."""
+    return f"{value / 1000:.0f}k" if value >= 100_000 else f"{value:.{digits}f}"
 
 
 def heat_maps(
@@ -165,7 +168,8 @@ def heat_maps(
     columns = min(columns, len(grids))
     rows = -(-len(grids) // columns)
     with plt.rc_context({**_PARAMETERS, "axes.grid": False}):
-        figure, panels = plt.subplots(rows, columns, figsize=(3.7 * columns + 0.8, 3.5 * rows + 0.6), squeeze=False)
+        height = 3.5 * rows + 0.9
+        figure, panels = plt.subplots(rows, columns, figsize=(3.7 * columns + 0.8, height), squeeze=False)
         for axes in panels.ravel()[len(grids) :]:
             axes.axis("off")
         image = None
@@ -174,7 +178,7 @@ def heat_maps(
             for (i, j), value in np.ndenumerate(grid):
                 dark = norm(value) > 0.55
                 axes.text(
-                    j, i, f"{value:.{digits}f}", ha="center", va="center", fontsize=6,
+                    j, i, _cell(value, digits), ha="center", va="center", fontsize=6,
                     color="white" if dark else "black",
                 )  # fmt: skip
             axes.set_title(name, loc="left", fontsize=9)
@@ -184,7 +188,8 @@ def heat_maps(
             axes.set_ylabel("source offset (bytes)")
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
         _caption(figure, caption)
-        figure.tight_layout(rect=(0, 0.03, 0.93, 0.98))
+        # Title and caption keep their height in inches whatever the number of rows.
+        figure.tight_layout(rect=(0, 0.3 / height, 0.93, 1 - 0.1 / height))
         bar = figure.add_axes((0.94, 0.15, 0.012, 0.7))
         figure.colorbar(image, cax=bar, label=unit)
         return save(figure, path)

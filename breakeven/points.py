@@ -148,7 +148,7 @@ class Point:
     size2: int = 0
     src_offset2: int = 0
     dst_offset2: int = 0
-    warmup: int = 1
+    warmup: int = 2
     seed: int = 1
     fault_at: int = NO_FAULT
     flags: int = 0
@@ -173,7 +173,7 @@ class Point:
 
 
 _POINT_FIELDS = tuple(field.name for field in fields(Point))
-assert _POINT_FIELDS == tuple(name for name, _, _ in _POINT_LAYOUT[:-1])
+assert tuple(name for name, _, _ in _POINT_LAYOUT[:-1]) == _POINT_FIELDS
 
 
 @dataclass(frozen=True, slots=True)

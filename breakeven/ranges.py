@@ -1,7 +1,7 @@
 """The little language of sizes, offsets and parameter values on the command line.
 
-``64,1448`` a list; ``64..1448`` every integer; ``64..1448:8`` every eighth; ``1..64K*2`` multiplied by 2 each step (the end
-belongs to it); ``K``, ``M``, ``KiB``, ``MiB`` are powers of 1024. Items are sorted, each value once.
+``64,1448`` a list; ``64..1448`` every integer; ``64..1448:8`` every eighth; ``1..64K*2`` multiplied by 2 each step (the
+end belongs to it); ``K``, ``M``, ``KiB``, ``MiB`` are powers of 1024. Items are sorted, each value once.
 """
 
 from __future__ import annotations

@@ -4,12 +4,13 @@ the same simulation writes the same bytes."""
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
-from breakeven.study import ABSOLUTE_FACTOR, RATIO_TOLERANCE, FigureItem, Outcome, Section, TableItem
+from breakeven.study import ABSOLUTE_FACTOR, RATIO_TOLERANCE, SIZE_FACTOR, WINNER_SHARE, Contents, Outcome
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,19 +72,41 @@ _GRID_COLUMNS = (
 )  # fmt: skip
 
 
-def _body(section: Section, folder: Path) -> list[str]:
-    parts = [f"## {section.heading}"]
-    for item in section.body:
-        if isinstance(item, TableItem):
-            _write_csv(folder / f"{item.name}.csv", item.columns, item.rows)
-            caption = f"*{item.caption} ([{item.name}.csv]({item.name}.csv))*"
-            parts += [markdown_table(item.columns, item.rows), caption]
-        elif isinstance(item, FigureItem):
-            item.draw(folder / f"{item.name}.png")
-            parts += [f"![{item.caption}]({item.name}.png)", f"*{item.caption}*"]
-        else:
-            parts.append(item.strip())
-    return parts
+_REFERENCE = re.compile(r"\{\{\s*([^{}]+?)\s*\}\}")
+
+
+def render(text: str, values: Mapping[str, str], blocks: Mapping[str, str]) -> str:
+    """The text with its references replaced. A reference to nothing, or a block nobody refers to, is a mistake of the
+    study and is said so: a table must not be lost from a report unnoticed."""
+    used: set[str] = set()
+
+    def value(match: re.Match[str]) -> str:
+        name = match[1]
+        used.add(name)
+        if name in blocks:
+            return blocks[name]
+        if name in values:
+            return values[name]
+        raise UserError(f"the study's text refers to {name!r}, which it does not define")
+
+    rendered = _REFERENCE.sub(value, text)
+    unused = (set(values) | set(blocks)) - used
+    if unused:
+        raise UserError(f"the study's text does not refer to: {', '.join(sorted(unused))}")
+    return rendered
+
+
+def _blocks(contents: Contents, folder: Path) -> dict[str, str]:
+    """Tables and figures as Markdown; writes the CSV and the image of each."""
+    blocks = {}
+    for table in contents.tables:
+        _write_csv(folder / f"{table.name}.csv", table.columns, table.rows)
+        caption = f"*{table.caption} ([{table.name}.csv]({table.name}.csv))*"
+        blocks[f"table {table.name}"] = f"{markdown_table(table.columns, table.rows)}\n\n{caption}"
+    for figure in contents.figures:
+        figure.draw(folder / f"{figure.name}.png")
+        blocks[f"figure {figure.name}"] = f"![{figure.caption}]({figure.name}.png)\n\n*{figure.caption}*"
+    return blocks
 
 
 def write_report(outcome: Outcome, folder: Path) -> Path:
@@ -93,46 +116,48 @@ def write_report(outcome: Outcome, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in outcome.data.tables.items():
             _varying(table).to_csv(folder / f"data-{name}.csv", index=False, lineterminator="\n")
-        parts = [f"# {study.title}", study.introduction.strip(), *_verdicts(outcome, folder)]
-        for section in study.sections(outcome.data):
-            parts += _body(section, folder)
-        parts += _conditions(outcome, folder)
+        contents = study.contents(outcome.data)
+        blocks = _blocks(contents, folder)
+        blocks["verdicts"], blocks["conditions"] = _verdicts(outcome, folder), _conditions(outcome, folder)
         path = folder / "report.md"
-        path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+        body = render((study.text or "").strip(), contents.values, blocks)
+        path.write_text(f"# {study.title}\n\n{body}\n", encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write the report into {str(folder)!r}: {error.strerror or error}") from None
     return path
 
 
-def _verdicts(outcome: Outcome, folder: Path) -> list[str]:
-    parts = ["## Verdicts"]
+def _verdicts(outcome: Outcome, folder: Path) -> str:
+    parts = []
     if outcome.failures:
         parts.append(
-            f"**{len(outcome.failures)} of {outcome.points} points gave a wrong output; no number here can be trusted.** "
-            f"The first: {outcome.failures[0]}."
+            f"**{len(outcome.failures)} of {outcome.points} points gave a wrong output; no number here can be "
+            f"trusted.** The first: {outcome.failures[0]}."
         )
     columns = ("claim", "published", "simulated", "verdict", "note")
-    rows = [[v.claim, v.published, v.simulated, f"**{v.verdict}**", v.note] for v in outcome.verdicts]
-    _write_csv(folder / "verdicts.csv", columns, [[*row[:3], row[3].strip("*"), row[4]] for row in rows])
-    rule = (
-        f"Tolerances, fixed before running: {RATIO_TOLERANCE:.0%} on ratios, a factor of {ABSOLUTE_FACTOR} on absolute numbers, "
-        "one power of two on break-even sizes, 95 % of the points for a winner. *Direction only*: the right side wins, the "
-        "number is outside the tolerance."
+    rows = [[v.claim, v.published, v.simulated, v.verdict, v.note] for v in outcome.verdicts]
+    _write_csv(folder / "verdicts.csv", columns, rows)
+    shown = [[*row[:3], f"**{row[3]}**", row[4]] for row in rows]
+    parts.append(markdown_table(columns, shown))
+    parts.append(
+        f"Tolerances, fixed before running: {RATIO_TOLERANCE:.0%} on ratios, a factor of {ABSOLUTE_FACTOR} on "
+        f"absolute numbers, a factor of {SIZE_FACTOR:g} (one power of two) on break-even sizes, {WINNER_SHARE:.0%} of "
+        "the points for a winner. *Direction only*: the right side wins, the number is outside the tolerance."
     )
-    return [*parts, markdown_table(columns, rows), rule]
+    return "\n\n".join(parts)
 
 
-def _conditions(outcome: Outcome, folder: Path) -> list[str]:
+def _conditions(outcome: Outcome, folder: Path) -> str:
     study = outcome.study
     rows = [_grid_row(name, purpose, spec) for name, (purpose, spec) in study.grids.items()]
     _write_csv(folder / "grids.csv", _GRID_COLUMNS, rows)
-    checked = "Every output was compared with its source byte by byte, guard bands on both sides included"
     result = "all were right" if not outcome.failures else f"{len(outcome.failures)} were wrong"
     machines = [[machine, f"`{digest[:16]}`"] for machine, digest in outcome.hashes.items()]
-    return [
-        "## What was run",
-        f"{outcome.points} points. {checked}: {result}. The tidy data of each grid stand in `data-<grid>.csv`.",
+    parts = [
+        f"{outcome.points} points. Every output was compared with its source byte by byte, guard bands on both sides "
+        f"included: {result}. The tidy data of each grid stand in `data-<grid>.csv`.",
         markdown_table(_GRID_COLUMNS, rows),
         markdown_table(("machine", "hash of its description"), machines),
         f"Again: `scripts/reproduce {study.name}`, or `breakeven reproduce {study.name}`.",
     ]
+    return "\n\n".join(parts)

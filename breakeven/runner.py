@@ -1,6 +1,6 @@
 """How points are run: a sweep or a study asks an `Engine` for a session on a machine and never knows what is behind it.
 
-`EmbeddedEngine` is the simulator inside this process; another engine (a real gem5) is another class with the same two calls.
+`EmbeddedEngine` is the simulator inside this process; another engine (a real gem5) is another class.
 """
 
 from __future__ import annotations
@@ -172,7 +172,9 @@ def check_routines(session: Session, names: list[str]) -> None:
             raise UserError(f"there is no routine {name!r}{hint}")
 
 
-def run_points(session: Session, points: list[Point], threads: int = 1, progress: Progress | None = None) -> list[Result]:
+def run_points(
+    session: Session, points: list[Point], threads: int = 1, progress: Progress | None = None
+) -> list[Result]:
     """A few points, typed in and out."""
     records = pack(points)
     check_routines(session, sorted({point.routine for point in points}))

@@ -1,6 +1,7 @@
 """Studies of published claims: what to run, what was published, what counts as agreement.
 
-A study is a file in ``configs/studies/`` that defines ``STUDY``; the published rows stand in ``configs/studies/claims.csv``.
+A study is a file in ``configs/studies/`` that defines ``STUDY``, and the text of its report beside it (``<name>.md``);
+the published rows stand in ``configs/studies/claims.csv``.
 Tolerances are fixed here, before anything runs, and are the same for every study.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,8 @@ RATIO_TOLERANCE = 0.15
 ABSOLUTE_FACTOR = 1.25
 #: a break-even size agrees within this factor (one step of powers of two)
 SIZE_FACTOR = 2.0
+#: a winner must win this share of the points
+WINNER_SHARE = 0.95
 
 REPRODUCED = "reproduced"
 DIRECTION_ONLY = "direction only"
@@ -91,11 +94,12 @@ class FigureItem:
 
 
 @dataclass(frozen=True)
-class Section:
-    """A heading and what stands below it: paragraphs (Markdown), tables, figures."""
+class Contents:
+    """What a study's text refers to: ``{{name}}`` in a line; ``{{table name}}``, ``{{figure name}}`` on their own."""
 
-    heading: str
-    body: Sequence[str | TableItem | FigureItem]
+    values: Mapping[str, str]
+    tables: Sequence[TableItem]
+    figures: Sequence[FigureItem]
 
 
 @dataclass(frozen=True)
@@ -104,12 +108,12 @@ class Study:
 
     name: str
     title: str
-    #: what was published and what is asked, in Markdown
-    introduction: str
     #: name -> (what it is for, the sweep)
     grids: Mapping[str, tuple[str, SweepSpec]]
     judge: Callable[[Data], list[Verdict]]
-    sections: Callable[[Data], list[Section]]
+    contents: Callable[[Data], Contents]
+    #: the report in Markdown with references into `contents`; None: the file beside the study's, ``<name>.md``
+    text: str | None = None
 
 
 @dataclass
@@ -185,7 +189,12 @@ def load_study(path: Path) -> Study:
     study = runpy.run_path(str(path)).get("STUDY")
     if not isinstance(study, Study):
         raise UserError(f"{path} defines no STUDY")
-    return study
+    if study.text is not None:
+        return study
+    try:
+        return replace(study, text=path.with_suffix(".md").read_text(encoding="utf-8"))
+    except OSError:
+        raise UserError(f"study {study.name} has no text: write {str(path.with_suffix('.md'))!r}") from None
 
 
 def run_study(study: Study, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Outcome:
@@ -223,6 +232,11 @@ def _hashes(study: Study, engine: Engine) -> dict[str, str]:
 # How claims are judged. Each returns one of the four verdicts.
 
 
+def judge_fact(holds: bool) -> str:
+    """A behaviour that is there or not."""
+    return REPRODUCED if holds else NOT_REPRODUCED
+
+
 def judge_ratio(published: float, simulated: float, neutral: float = 1.0) -> str:
     """A ratio: within 15 %; else whether it is on the same side of `neutral`."""
     if not math.isfinite(simulated):
@@ -249,8 +263,8 @@ def judge_size(published: float, simulated: float | None) -> str:
 
 
 def judge_winner(share: float, gain: float) -> str:
-    """A winner: ahead in at least 95 % of the points and not merely tied; the direction only above a half."""
-    if share >= 0.95 and gain > 1.01:
+    """A winner: ahead in nearly all of the points and not merely tied; the direction only above a half."""
+    if share >= WINNER_SHARE and gain > 1.01:
         return REPRODUCED
     return DIRECTION_ONLY if share > 0.5 and gain > 1.0 else NOT_REPRODUCED
 

@@ -1,7 +1,7 @@
 """Sweeps: routines x machines x swept parameters x sizes x offsets x cache states x measures, to a tidy table.
 
-A sweep's rows are in the order of that product whatever the number of threads, and the table written for a given sweep is
-the same bytes every time.
+A sweep's rows are in the order of that product whatever the number of threads, and the table written for a given sweep
+is the same bytes every time.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SweepSpec:
     #: machine parameter -> its values, as text in the parameter's own notation
     parameters: dict[str, Sequence[str]] = field(default_factory=dict)
     repetitions: int = 3
-    warmup: int = 1
+    warmup: int = 2
     #: calls per measurement for throughput and interleaved
     calls: int = 16
     #: second size and offsets of the interleaved measure
@@ -120,9 +120,7 @@ class SweepSpec:
         return table
 
 
-def run_sweep(
-    spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepProgress | None = None
-) -> pd.DataFrame:
+def run_sweep(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> pd.DataFrame:
     """Runs every point of `spec`; one row each (see `frame` for the columns)."""
     import pandas as pd
 
@@ -202,7 +200,9 @@ def check_output(path: Path) -> None:
 
     if path.suffix not in FORMATS:
         raise UserError(f"cannot write {str(path)!r}: the name must end in {', '.join(FORMATS)}")
-    if path.suffix == ".parquet" and not (importlib.util.find_spec("pyarrow") or importlib.util.find_spec("fastparquet")):
+    if path.suffix == ".parquet" and not (
+        importlib.util.find_spec("pyarrow") or importlib.util.find_spec("fastparquet")
+    ):
         raise UserError("writing .parquet needs the package pyarrow: install it, or write .csv")
     if not path.resolve().parent.is_dir():
         raise UserError(f"cannot write {str(path)!r}: there is no folder {str(path.resolve().parent)!r}")
