@@ -365,22 +365,18 @@ pub fn push_step(step: &Step, last: &DynInst, ring: &mut InstRing, costs: &Misal
     let n = usize::from(step.n);
     for i in 0..n {
         let uop = step.uops[i];
-        let mut inst = DynInst { stream: last.stream, prediction: last.prediction, ..DynInst::default() };
-        if i + 1 == n {
-            inst = *last;
-        }
-        inst.uop = uop;
-        inst.pc = step.pc;
-        inst.next_pc = step.next_pc;
+        // Only the last one tells fetch anything.
+        let outcome = if i + 1 == n { last.outcome } else { Outcome::Straight };
+        let seq = ring.push(DynInst { uop, outcome, pc: step.pc, ..*last });
         if uop.flags.any(UopFlags::MEM) {
-            inst.mem = step.mem[i];
+            ring.set_mem(seq, &step.mem[i]);
             if costs.emulate {
-                inst.extra_commit = costs.split(&inst.mem, uop.flags.any(UopFlags::STORE), line, line).stall;
+                let stall = costs.split(&step.mem[i], uop.flags.any(UopFlags::STORE), line, line).stall;
+                ring.get_mut(seq).extra_commit = stall;
             }
         }
         if uop.flags.any(UopFlags::EFFECT) {
-            inst.effect = step.effect;
+            ring.set_effect(seq, step.effect);
         }
-        ring.push(inst);
     }
 }

@@ -63,8 +63,6 @@ pub struct DynInst {
     pub pc: u64,
     /// Where execution goes on.
     pub next_pc: u64,
-    pub mem: MemRef,
-    pub effect: SysEffect,
 }
 
 impl DynInst {
@@ -89,20 +87,33 @@ impl DynInst {
     }
 }
 
-/// The micro-ops in flight.
+/// The micro-ops in flight. What only some of them have lies beside the rest, and is written only for those.
 #[derive(Clone, Debug)]
 pub struct InstRing {
     slots: Box<[DynInst]>,
+    mems: Box<[MemRef]>,
+    effects: Box<[SysEffect]>,
     /// The next number to be given out.
     pub tail: Seq,
 }
 
 impl InstRing {
     pub fn new(capacity: usize) -> Self {
-        InstRing { slots: vec![DynInst::default(); capacity.next_power_of_two()].into_boxed_slice(), tail: 1 }
+        let n = capacity.next_power_of_two();
+        InstRing {
+            slots: vec![DynInst::default(); n].into_boxed_slice(),
+            mems: vec![MemRef::default(); n].into_boxed_slice(),
+            effects: vec![SysEffect::None; n].into_boxed_slice(),
+            tail: 1,
+        }
     }
     pub fn capacity(&self) -> u64 {
         self.slots.len() as u64
+    }
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    fn slot(&self, seq: Seq) -> usize {
+        seq as usize & (self.slots.len() - 1)
     }
     #[inline]
     pub fn push(&mut self, inst: DynInst) -> Seq {
@@ -112,14 +123,31 @@ impl InstRing {
         seq
     }
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // masked
     pub fn get(&self, seq: Seq) -> &DynInst {
-        &self.slots[seq as usize & (self.slots.len() - 1)]
+        &self.slots[self.slot(seq)]
     }
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // masked
     pub fn get_mut(&mut self, seq: Seq) -> &mut DynInst {
-        let mask = self.slots.len() - 1;
-        &mut self.slots[seq as usize & mask]
+        let slot = self.slot(seq);
+        &mut self.slots[slot]
+    }
+    /// Where a memory reference goes.
+    #[inline]
+    pub fn mem(&self, seq: Seq) -> &MemRef {
+        &self.mems[self.slot(seq)]
+    }
+    #[inline]
+    pub fn set_mem(&mut self, seq: Seq, mem: &MemRef) {
+        let slot = self.slot(seq);
+        self.mems[slot] = *mem;
+    }
+    /// What a micro-op with `UopFlags::EFFECT` does when it commits.
+    #[inline]
+    pub fn effect(&self, seq: Seq) -> SysEffect {
+        self.effects[self.slot(seq)]
+    }
+    pub fn set_effect(&mut self, seq: Seq, effect: SysEffect) {
+        let slot = self.slot(seq);
+        self.effects[slot] = effect;
     }
 }

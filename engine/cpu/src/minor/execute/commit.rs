@@ -111,7 +111,7 @@ impl Execute {
             self.account(&inst);
             // A store that a device saw (HTIF's exit).
             if inst.uop.flags.any(UopFlags::EFFECT) {
-                self.take_effect(inst.effect, cx);
+                self.take_effect(ring.effect(seq), cx);
             }
             self.resolve(seq, &inst, branch);
         }
@@ -150,7 +150,7 @@ impl Execute {
         if inst.is_mem() {
             let barrier = self.lsq.last_barrier();
             if (barrier == 0 || barrier >= seq) && self.lsq.can_request() {
-                self.enter_lsq(seq, &inst, cx, when);
+                self.enter_lsq(seq, ring, cx, when);
                 ring.get_mut(seq).in_lsq = true;
                 a.issued_to_lsq = true;
                 a.completed = true;
@@ -172,7 +172,7 @@ impl Execute {
         a.committed = true;
         self.account(&inst);
         if inst.uop.flags.any(UopFlags::EFFECT) {
-            self.take_effect(inst.effect, cx);
+            self.take_effect(ring.effect(seq), cx);
         }
         self.resolve(seq, &inst, branch);
         if inst.is_barrier() {
@@ -181,8 +181,8 @@ impl Execute {
     }
 
     /// Address translation, then the requests queue.
-    fn enter_lsq<F: FrontEnd, B: Bus>(&mut self, seq: Seq, inst: &DynInst, cx: &mut CoreCtx<F, B>, when: When) {
-        let m = &inst.mem;
+    fn enter_lsq<F: FrontEnd, B: Bus>(&mut self, seq: Seq, ring: &InstRing, cx: &mut CoreCtx<F, B>, when: When) {
+        let (inst, m) = (ring.get(seq), ring.mem(seq));
         let mut translated = when.cycle;
         if m.valid && m.page_shift != 0 {
             let is_store = inst.uop.flags.any(UopFlags::STORE);
@@ -202,7 +202,7 @@ impl Execute {
             }
             translated = when.cycle_of(tick);
         }
-        self.lsq.push(seq, inst, translated, self.head(), when, cx.mem);
+        self.lsq.push(seq, inst, m, translated, self.head(), when, cx.mem);
     }
 
     /// The micro-op leaves the queues that hold it.
@@ -301,7 +301,8 @@ impl Execute {
         if step.n == 1 && (!step.uops[0].flags.any(UopFlags::MEM) || step.uops[0].flags.any(UopFlags::TRAP)) {
             // The scoreboard never saw its registers.
             let uop = Uop { dst: Default::default(), ..step.uops[0] };
-            return Some(DynInst { unit: old.unit, uop, pc: step.pc, effect: step.effect, ..last });
+            ring.set_effect(seq, step.effect);
+            return Some(DynInst { unit: old.unit, uop, pc: step.pc, ..last });
         }
         // The micro-ops of a device access go through issue themselves; nothing else is in the pipeline.
         let first = ring.tail;

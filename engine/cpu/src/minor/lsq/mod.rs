@@ -11,7 +11,7 @@
 mod request;
 mod store_buffer;
 
-use breakeven_base::{MemKind, Tick, UopFlags};
+use breakeven_base::{MemKind, MemRef, Tick, UopFlags};
 use breakeven_memory::{MemorySystem, Port, Request, Response};
 
 use super::config::MinorConfig;
@@ -166,12 +166,21 @@ impl Lsq {
     }
 
     /// A reference comes from execute. `translated` is the cycle at which its translation is known.
-    pub fn push(&mut self, seq: Seq, inst: &DynInst, translated: u64, head: Head, when: When, memory: &mut MemorySystem) {
+    pub fn push(
+        &mut self,
+        seq: Seq,
+        inst: &DynInst,
+        mem: &MemRef,
+        translated: u64,
+        head: Head,
+        when: When,
+        memory: &mut MemorySystem,
+    ) {
         let Some(slot) = self.free.pop() else { return };
         let flags = inst.uop.flags;
-        let is_store = flags.any(UopFlags::STORE) || (flags.any(UopFlags::CACHE_OP) && !is_prefetch(inst.mem.kind));
-        let split = self.costs.split(&inst.mem, is_store, self.port, self.line);
-        let state = if !inst.mem.valid {
+        let is_store = flags.any(UopFlags::STORE) || (flags.any(UopFlags::CACHE_OP) && !is_prefetch(mem.kind));
+        let split = self.costs.split(mem, is_store, self.port, self.line);
+        let state = if !mem.valid {
             State::Failed
         } else if translated > when.cycle {
             self.next_translation = self.next_translation.min(translated);
@@ -182,11 +191,11 @@ impl Lsq {
         self.pool[slot as usize] = LsqRequest {
             seq,
             pc: inst.pc,
-            mem: inst.mem,
+            mem: *mem,
             stream: inst.stream,
             state,
             is_load: !is_store,
-            bufferable: !(flags.any(UopFlags::ATOMIC) || inst.mem.uncacheable),
+            bufferable: !(flags.any(UopFlags::ATOMIC) || mem.uncacheable),
             barrier: inst.is_barrier(),
             non_temporal: flags.any(UopFlags::NON_TEMPORAL),
             barrier_only: false,
