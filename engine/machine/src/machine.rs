@@ -12,7 +12,7 @@ use breakeven_riscv::RiscvFrontEnd;
 
 use crate::core::Core;
 use crate::platform::{Htif, Platform};
-use crate::stats::{self, Totals};
+use crate::stats::{self, Dumps, Totals};
 use crate::{Elf, EngineError, MachineConfig};
 
 /// Limits of one call of [`Machine::run`], as totals since reset; 0: [`DEFAULT_INSTS`], [`DEFAULT_CYCLES`], no ticks' limit.
@@ -35,7 +35,7 @@ const SLICE_CYCLES: u64 = 1 << 23;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     Exit(ExitCause),
-    /// A pseudo-op that this engine refuses.
+    /// A pseudo-op, or so many of them, that this engine refuses.
     Unsupported,
     WorkBegin,
     WorkEnd,
@@ -122,13 +122,13 @@ pub struct Machine {
     /// Where the statistics began.
     reset: Totals,
     started: Instant,
-    dumps: Vec<Vec<Stat>>,
+    dumps: Dumps,
 }
 
 /// Ticks in a nanosecond.
 const NS: u64 = 1000;
-/// Dumps that are kept; a guest that dumps every nanosecond must not fill the host's memory.
-const DUMP_LIMIT: usize = 100_000;
+/// More effects put off at once than any guest means.
+const SCHEDULE_LIMIT: usize = 1000;
 
 impl Machine {
     /// Builds the machine and loads the guest.
@@ -158,7 +158,7 @@ impl Machine {
     }
 
     pub(crate) fn from_parts(config: Arc<MachineConfig>, state: State, bus: Platform) -> Machine {
-        Machine { config, state, bus, scheduled: Vec::new(), reset: Totals::default(), started: Instant::now(), dumps: Vec::new() }
+        Machine { config, state, bus, scheduled: Vec::new(), reset: Totals::default(), started: Instant::now(), dumps: Dumps::default() }
     }
 
     /// Puts the machine back to a snapshot of itself.
@@ -168,7 +168,7 @@ impl Machine {
         self.state.mem.clone_from(&state.mem);
         self.bus.restore(devices);
         self.scheduled.clear();
-        self.dumps.clear();
+        self.dumps = Dumps::default();
     }
 
     /// Instructions and ticks since reset.
@@ -231,10 +231,10 @@ impl Machine {
                 (0, 0) => self.act(effect, observer),
                 (delay, period) => {
                     let at = Tick(self.now().0.saturating_add(delay.saturating_mul(NS)));
-                    // A guest may not schedule without end.
-                    if self.scheduled.len() < 1000 {
-                        self.scheduled.push(Scheduled { at, period: period.saturating_mul(NS), effect });
+                    if self.scheduled.len() == SCHEDULE_LIMIT {
+                        return Some(self.refuse(format!("the guest put off more than {SCHEDULE_LIMIT} pseudo-ops at once")));
                     }
+                    self.scheduled.push(Scheduled { at, period: period.saturating_mul(NS), effect });
                     None
                 }
             },
@@ -267,8 +267,8 @@ impl Machine {
             SysEffect::DumpStats | SysEffect::DumpResetStats => {
                 let stats = self.stats();
                 let stop = observer(Event::Dump(&stats)).is_break();
-                if self.dumps.len() < DUMP_LIMIT {
-                    self.dumps.push(stats);
+                if !self.dumps.push(stats) {
+                    return Some(self.refuse(format!("the guest dumped statistics more than {} times", Dumps::LIMIT)));
                 }
                 if effect == SysEffect::DumpResetStats {
                     self.reset_stats();
@@ -283,6 +283,12 @@ impl Machine {
             SysEffect::Exit { cause, code } => return Some((End::Cause(Cause::Exit(cause)), code)),
         }
         None
+    }
+
+    /// The run ends because of what the guest did.
+    fn refuse(&mut self, complaint: String) -> (End, i64) {
+        self.bus.complaint = Some(complaint);
+        (End::Cause(Cause::Unsupported), 1)
     }
 
     /// Starts all statistics anew.
@@ -307,22 +313,22 @@ impl Machine {
         whole.stats
     }
 
-    /// Keeps the present statistics as one more dump.
-    pub fn dump_stats(&mut self) {
+    /// Keeps the present statistics as one more dump; whether there was room ([`Dumps::LIMIT`]).
+    pub fn dump_stats(&mut self) -> bool {
         let stats = self.stats();
-        self.dumps.push(stats);
+        self.dumps.push(stats)
     }
 
     /// Every dump so far.
     #[must_use]
-    pub fn dumps(&self) -> &[Vec<Stat>] {
-        &self.dumps
+    pub fn dumps(&self) -> Vec<Vec<Stat>> {
+        self.dumps.iter().collect()
     }
 
     /// Every dump so far as gem5's `stats.txt`.
     #[must_use]
     pub fn stats_txt(&self) -> String {
-        stats::text(&self.dumps)
+        stats::text(self.dumps.iter())
     }
 }
 

@@ -153,6 +153,22 @@ fn dumps_repeat_with_their_period_and_the_observer_sees_them() {
 }
 
 #[test]
+fn a_guest_that_dumps_or_schedules_without_end_is_stopped() {
+    let mut a = Asm::new();
+    a.addi(A0, ZERO, 0).addi(A1, ZERO, 0);
+    let top = a.words.len();
+    a.op(0x41).beq(ZERO, ZERO, top);
+    let end = machine("atomic", &a).run(LIMITS);
+    assert_eq!(end.cause, Cause::Unsupported);
+    assert!(end.detail.contains("20000 times"), "{}", end.detail);
+    let mut a = Asm::new();
+    a.li(A0, 1_000_000_000).addi(A1, ZERO, 0);
+    let top = a.words.len();
+    a.op(0x40).beq(ZERO, ZERO, top);
+    run_all(&a, |core, _, end| assert!(end.detail.contains("put off"), "{core}: {end:?}"));
+}
+
+#[test]
 fn work_items_stop_the_run_only_when_asked_to() {
     let mut a = Asm::new();
     a.m5(0x5a, &[7, 0]).m5(0x5b, &[7, 0]).exit();

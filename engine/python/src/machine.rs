@@ -8,7 +8,7 @@ use breakeven_machine as engine;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use crate::{guarded, refuse};
+use crate::{guarded, refuse, EngineError};
 
 /// A statistic: name, value, unit, description.
 type Row = (String, f64, &'static str, &'static str);
@@ -98,9 +98,9 @@ impl Machine {
         })
     }
     fn dump_stats(&mut self) -> PyResult<()> {
-        guarded(|| {
-            self.inner.dump_stats();
-            Ok(())
+        guarded(|| match self.inner.dump_stats() {
+            true => Ok(()),
+            false => Err(EngineError::new_err("there are too many dumps of statistics already")),
         })
     }
     /// Every dump as gem5's stats.txt.
