@@ -168,9 +168,12 @@ fn minor() -> Value {
 const FLOAT: &[&str] = &["FloatAdd", "FloatCmp", "FloatCvt", "FloatMisc", "FloatMult", "FloatMultAcc", "FloatDiv", "FloatSqrt"];
 const MEMORY: &[&str] = &["MemRead", "MemWrite", "FloatMemRead", "FloatMemWrite"];
 
+/// Classes, `opLat`, `issueLat`, and of the timing: `srcRegsRelativeLats`, `extraAssumedLat`.
+type Unit = (&'static [&'static str], u64, u64, Option<(u64, u64)>);
+
 /// gem5's `MinorDefaultFUPool`, scalar classes.
 fn functional_units(t: &mut Tree) {
-    let units: &[(&[&str], u64, u64, Option<(u64, u64)>)] = &[
+    let units: &[Unit] = &[
         (&["IntAlu"], 3, 1, Some((2, 0))),
         (&["IntAlu"], 3, 1, Some((2, 0))),
         (&["IntMult"], 3, 1, Some((0, 0))),
