@@ -265,7 +265,7 @@ def build(source: str, folder: Path, name: str, march: str = MARCH) -> Path:
     """Assembles a program at 0x80000000."""
     asm, elf = folder / f"{name}.S", folder / f"{name}.elf"
     asm.write_text(source)
-    command = ["riscv64-unknown-elf-gcc", f"-march={march}", "-mabi=lp64d", "-mcmodel=medany", "-nostdlib", "-static", "-Wl,-Ttext=0x80000000"]
+    command = ["riscv64-unknown-elf-gcc", f"-march={march}", "-mabi=lp64d", "-mcmodel=medany", "-nostdlib", "-static", "-Wl,-n,-Ttext=0x80000000"]
     done = subprocess.run([*command, str(asm), "-o", str(elf)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[:2000]
     return elf
