@@ -37,10 +37,10 @@ def child(*args: str) -> tuple[bytes, float, int]:
 def point_ms(points: int) -> float:
     from breakeven import _engine
     from breakeven.machines import describe_machine
-    from breakeven.paths import guest_elf
     from breakeven.points import Point, pack
+    from breakeven.runner import guest_elf
 
-    sweep = _engine.Sweep(json.dumps(describe_machine("u74")), guest_elf("riscv").read_bytes())
+    sweep = _engine.Sweep(json.dumps(describe_machine("u74")), guest_elf("riscv"))
     records = pack([Point(routine="rv-copy-user-2021", size=1448, src_offset=i % 8) for i in range(points)])
     start = time.perf_counter()
     sweep.run(records, threads=1)

@@ -20,7 +20,15 @@ def build(source: str, march: str = "rv64imafdc_zicsr_zifencei_zba_zbb_zbs") -> 
     with tempfile.TemporaryDirectory() as folder:
         asm, elf = Path(folder, "t.S"), Path(folder, "t.elf")
         asm.write_text(".option norelax\n.globl _start\n_start:\n" + source + "\n")
-        command = ["riscv64-unknown-elf-gcc", f"-march={march}", "-mabi=lp64d", "-mcmodel=medany", "-nostdlib", "-static", "-Wl,-n"]
+        command = [
+            "riscv64-unknown-elf-gcc",
+            f"-march={march}",
+            "-mabi=lp64d",
+            "-mcmodel=medany",
+            "-nostdlib",
+            "-static",
+            "-Wl,-n",
+        ]
         done = subprocess.run([*command, f"-Wl,-Ttext={BASE:#x}", asm, "-o", elf], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return elf.read_bytes()
@@ -30,7 +38,7 @@ def measure(description: Mapping[str, object], source: str, stat: str = "system.
     """Runs a program and returns `stat` of each region between `BEGIN` and `END`."""
     from breakeven import _engine
 
-    machine = _engine.Machine(json.dumps(description), build(source + EXIT + "1: j 1b\n"))
+    machine = _engine.Machine(json.dumps(description), build(source))
     end = machine.run(max_insts=100_000_000)
     assert end["cause"].startswith("m5_exit"), end
     values = []
