@@ -1,7 +1,7 @@
 """Load-to-use of every level on every preset: the number configured is the number measured.
 
-The formula is that of docs/memory.md ("Load to use") and docs/presets.md; it is evaluated here from the description, and
-measured by a chain of dependent loads over a working set that only the level in question holds.
+The formula is that of docs/memory.md ("Load to use") and docs/presets.md; it is evaluated here from the description,
+and measured by a chain of dependent loads over a working set that only the level in question holds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LINE = 64
 
 
 def chain(lines: int, stride: int, base: int) -> str:
-    """Builds `lines` pointers, `stride` bytes apart from offset `base` on, each to the next and the last to the first; t0 is at the first."""
+    """Builds `lines` pointers, `stride` bytes apart from offset `base` on, in a ring; t0 is at the first."""
     return f"""
     li t0, {0x80100000 + base}
     mv t3, t0
