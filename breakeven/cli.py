@@ -87,6 +87,8 @@ def exec_(
         if end["cause"] not in ("workbegin", "workend"):
             break
     if stats:
+        # gem5 dumps at its exit too: a guest need not ask for statistics.
+        guest.dump_stats()
         try:
             stats.write_text(guest.stats_txt())
         except OSError as error:
@@ -489,19 +491,24 @@ def _script_message(error: BaseException) -> str | None:
     """An error raised by a machine file or a gem5 script: what it says and the line where it was written."""
     import traceback
 
-    package = str(Path(__file__).resolve().parent)
-    frames = traceback.extract_tb(error.__traceback__)
-    if isinstance(error, SyntaxError) and error.filename and not error.filename.startswith(package):
+    if isinstance(error, SyntaxError) and error.filename and _is_script(error.filename):
         return f"{error.filename}, line {error.lineno}: {error.msg}"
-    outside = [
-        f
-        for f in frames
-        if "/configs/" in f.filename or not f.filename.startswith((package, sys.prefix, sys.base_prefix))
-    ]
-    outside = [f for f in outside if f.filename.endswith(".py")]
-    if outside and isinstance(error, (AttributeError, TypeError, ValueError, NameError, ImportError, OSError)):
-        return f"{outside[-1].filename}, line {outside[-1].lineno}: {type(error).__name__}: {error}"
-    return None
+    if not isinstance(error, (AttributeError, TypeError, ValueError, NameError, ImportError, OSError)):
+        return None
+    written = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_script(frame.filename)]
+    if not written:
+        return None
+    return f"{written[-1].filename}, line {written[-1].lineno}: {type(error).__name__}: {error}"
+
+
+def _is_script(filename: str) -> bool:
+    """Whether code from this file is a configuration or the user's, not breakeven's or Python's own."""
+    path, package = Path(filename).resolve(), Path(__file__).resolve().parent
+    if path.suffix != ".py" or path.is_relative_to(package / "_data"):
+        return path.suffix == ".py"
+    # The command's own entry script has no suffix; libraries lie below the interpreter's prefixes.
+    libraries = [Path(prefix).resolve() / "lib" for prefix in {sys.prefix, sys.base_prefix}]
+    return not any(path.is_relative_to(folder) for folder in (package, *libraries))
 
 
 def main() -> None:

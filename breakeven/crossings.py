@@ -90,8 +90,8 @@ def intervals(
 ) -> list[Interval]:
     """The fastest routine by stretches of size. `curves`: routine -> time at each size.
 
-    A tie between two stretches of one leader belongs to that leader. Three or more neighbouring stretches none of which
-    is longer than `period` bytes are a sawtooth: one alternating zone.
+    A tie between two stretches of one leader belongs to that leader. Neighbouring stretches, none longer than `period`
+    bytes, in which a lead is lost and won again are a sawtooth: one alternating zone.
     """
     _checked(sizes, curves)
     runs: list[tuple[tuple[str, ...], list[int], list[float]]] = []
@@ -128,7 +128,7 @@ def _zones(sizes: Sequence[int], runs: list, period: int) -> list[Interval]:
         while end < len(runs) and sizes[runs[end][1][-1]] - sizes[runs[end][1][0]] < period:
             end += 1
         group = runs[at:end]
-        if len(group) >= 3 and len({ahead for ahead, _, _ in group if len(ahead) == 1}) >= 2:
+        if _flips(group):
             result.append(_alternating(sizes, group))
             at = end
             continue
@@ -136,6 +136,13 @@ def _zones(sizes: Sequence[int], runs: list, period: int) -> list[Interval]:
             result.append(Interval(sizes[where[0]], sizes[where[-1]], len(where), ahead, _median(gains), max(gains)))
         at = max(end, at + 1)
     return result
+
+
+def _flips(group: list) -> bool:
+    """Whether a lead is lost and won again: a succession of three leaders over short stretches is no sawtooth."""
+    leaders = [ahead for ahead, _, _ in group if len(ahead) == 1]
+    changes = [name for name, before in zip(leaders, [None, *leaders], strict=False) if name != before]
+    return len(changes) > len(set(changes)) >= 2
 
 
 def _alternating(sizes: Sequence[int], group: list) -> Interval:
@@ -196,9 +203,11 @@ def threshold(
     cheapest, cut = running, 0
     for i in range(len(sizes)):
         running += loss_below[i] - loss_above[i]
+        # Sums of fractions never meet exactly: equal is within rounding.
         if running <= cheapest + 1e-12:
             cheapest, cut = running, i + 1
-    return (sizes[cut] if cut < len(sizes) else None), max(cheapest, 0.0) / len(sizes)
+    loss = math.fsum([*loss_below[:cut], *loss_above[cut:]]) / len(sizes)
+    return (sizes[cut] if cut < len(sizes) else None), loss
 
 
 def crossings_along(x: Sequence[float], a: Sequence[float], b: Sequence[float]) -> list[float]:

@@ -1,0 +1,89 @@
+"""A fake engine for what does not need the real one, and how the real command is run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from breakeven import points as pt
+from breakeven.runner import MachineSpec, Routine
+
+REPO = Path(__file__).resolve().parents[2]
+
+
+class FakeSession:
+    """Cycles by a formula a test gives; wrong output where it says so."""
+
+    def __init__(self, machine: MachineSpec, model, wrong=()) -> None:
+        self.machine = machine
+        self.machine_hash = "0" * 64
+        self.model = model
+        self.wrong = wrong
+
+    def routines(self):
+        return [Routine(name, "copy", 0) for name in ("fast", "slow", "rv-word")]
+
+    def run(self, records, threads=0, progress=None):
+        table = np.frombuffer(records, pt.point_dtype())
+        results = np.zeros(len(table), pt.result_dtype())
+        for i, row in enumerate(table):
+            cycles = self.model(row["routine"].decode(), int(row["size"]), row, self.machine)
+            results[i]["index"] = i
+            for name in ("cycles_min", "cycles_median", "cycles_total"):
+                results[i][name] = cycles * int(row["calls"])
+            results[i]["instructions"] = int(row["size"]) + 1
+            if (row["routine"].decode(), int(row["size"])) in self.wrong:
+                results[i]["status"], results[i]["detail"] = 1, 5
+            if progress:
+                progress(i + 1, len(table))
+        return results.tobytes()
+
+
+class FakeEngine:
+    def __init__(self, model, wrong=()) -> None:
+        self.model, self.wrong = model, wrong
+        self.opened: list[str] = []
+
+    def check(self, machine) -> None:
+        if "bad" in str(machine):
+            raise ValueError("bad machine")
+
+    def machine_hash(self, machine) -> str:
+        return "0" * 64
+
+    def open(self, machine) -> FakeSession:
+        self.opened.append(str(machine))
+        return FakeSession(machine, self.model, self.wrong)
+
+
+@pytest.fixture
+def fake():
+    return FakeEngine
+
+
+def _engine_is_built() -> bool:
+    try:
+        from breakeven import _engine  # noqa: F401
+        from breakeven.paths import find_data
+
+        find_data("guests", "riscv.elf")
+    except (ImportError, FileNotFoundError):
+        return False
+    return True
+
+
+@pytest.fixture
+def breakeven(tmp_path):
+    """Runs the real command in an empty folder."""
+    if not _engine_is_built():
+        pytest.skip("the engine or the guests are not built")
+
+    def call(*args: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "breakeven", *map(str, args)]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=timeout)
+
+    return call

@@ -1,0 +1,200 @@
+"""The real command: output, exit status, errors in one sentence, the same bytes for every number of threads."""
+
+import json
+
+import pytest
+
+from breakeven.paths import find_data
+
+
+def one_sentence(done):
+    """A refusal: non-zero, nothing on stdout, one line on stderr, no traceback."""
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("breakeven: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.stdout == ""
+    return done.stderr
+
+
+def test_run(breakeven):
+    done = breakeven("run", "rv-word", "--machine", "u74", "--size", "1448", "--src", "3")
+    assert done.returncode == 0, done.stderr
+    assert "rv-word on u74: 1448 B, src+3, dst+0, warm, latency" in done.stdout
+    for word in ("cycles", "bytes a cycle", "instructions", "right"):
+        assert word in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+def test_run_json_is_one_object(breakeven):
+    done = breakeven("run", "rv-copy-user-2021", "-n", "64", "--json")
+    point = json.loads(done.stdout)
+    assert point["ok"] is True
+    assert point["cycles"] > 0
+    assert point["bytes_per_cycle"] == pytest.approx(64 / point["cycles"])
+    assert len(point["machine_hash"]) == 64
+
+
+def test_fault_returns_the_bytes_not_copied(breakeven):
+    point = json.loads(breakeven("run", "rv-copy-user-2017", "-n", "6000", "--fault-at", "5000", "--json").stdout)
+    assert point["ok"] is True
+    # The page that holds byte 5000 starts at byte 4096 of an aligned source.
+    assert 6000 - 4096 <= point["ret"] <= 6000 - 4096 + 63
+
+
+@pytest.mark.parametrize("measure", ["throughput", "interleaved"])
+def test_other_measures(breakeven, measure):
+    done = breakeven("run", "rv-word", "-n", "128", "--measure", measure, "--calls", "4", "--size2", "64", "--json")
+    point = json.loads(done.stdout)
+    assert point["ok"] is True
+    assert point["calls"] == 4
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["run", "rv-wrod", "-n", "8"], ["rv-wrod", "rv-word"]),
+        (["run", "rv-word", "-n", "8", "-m", "u75"], ["u75", "u74"]),
+        (["run", "rv-word", "-n", "16777217"], ["size", "16777216"]),
+        (["run", "rv-word", "-n", "eight"], ["eight"]),
+        (["run", "rv-word", "-n", "8", "--src", "4096"], ["src_offset", "4095"]),
+        (["run", "rv-word", "-n", "8", "--repetitions", "0"], ["repetitions"]),
+        (["run", "rv-word", "-n", "8", "--cache", "hot"], ["hot", "warm"]),
+        (["run", "rv-word", "-n", "8", "--set", "cpu.dcache.sice=4KiB"], ["sice", "size"]),
+        (["run", "rv-word", "-n", "8", "--set", "cpu.dcache.size=big"], ["size"]),
+        (["run", "rv-word", "-n", "8", "--set", "nonsense"], ["nonsense"]),
+        (["run", "rv-word", "-n", "8", "--guest", "no.elf"], ["no.elf"]),
+        (["run", "rv-word", "-n", "8", "-m", "no.py"], ["no.py"]),
+        (["run", "rv-word"], ["--size"]),
+        (["runn"], ["runn"]),
+        (["exec", "no.elf"], ["no.elf"]),
+        (["sweep", "rv-word", "--sizes", "5..1"], ["backwards"]),
+        (["sweep", "rv-word", "--sizes", "1..1000000", "--src", "0..7"], ["points"]),
+        (["sweep", "rv-word", "--sizes", "8", "--out", "x.xls"], [".csv"]),
+        (["sweep", "rv-word", "--sizes", "8", "--sweep", "cpu.x"], ["cpu.x"]),
+        (["compare", "rv-word"], ["two"]),
+        (["compare", "rv-word", "rv-byte", "--plot", "x.gif"], [".png"]),
+        (["reproduce", "nothing"], ["nothing"]),
+        (["machines", "show", "u75"], ["u75"]),
+        (["gem5", "no.py"], ["no.py"]),
+    ],
+)
+def test_mistakes_are_one_sentence(breakeven, args, words):
+    text = one_sentence(breakeven(*args))
+    for word in words:
+        assert word in text
+
+
+def test_broken_elves_are_one_sentence(breakeven, tmp_path):
+    whole = find_data("guests", "riscv.elf").read_bytes()
+    for name, data in {
+        "empty": b"",
+        "text": b"hello" * 100,
+        "cut": whole[:200],
+        "half": whole[: len(whole) // 2],
+    }.items():
+        (tmp_path / name).write_bytes(data)
+        one_sentence(breakeven("exec", name))
+        one_sentence(breakeven("run", "rv-word", "-n", "8", "--guest", name))
+    one_sentence(breakeven("exec", str(tmp_path)))
+
+
+def test_machine_file_with_a_mistake_names_its_line(breakeven, tmp_path):
+    (tmp_path / "mine.py").write_text("from m5.objects import Cache\n\ndef machine():\n    Cache(sice='4KiB')\n")
+    text = one_sentence(breakeven("run", "rv-word", "-n", "8", "-m", "mine.py"))
+    assert "mine.py" in text
+    assert "line 4" in text
+
+
+def test_sweep_bytes_do_not_depend_on_threads(breakeven, tmp_path):
+    args = ["sweep", "rv-word", "rv-copy-user-2021", "-n", "1..64*2,100", "-s", "0..2", "--cache", "warm,cold"]
+    files = []
+    for threads in (1, 2):
+        done = breakeven(*args, "--threads", threads, "--out", f"{threads}.csv")
+        assert done.returncode == 0, done.stderr
+        assert "96 points" in done.stdout
+        files.append((tmp_path / f"{threads}.csv").read_bytes())
+    assert files[0] == files[1]
+    header = files[0].decode().splitlines()[0]
+    assert header.startswith("routine,machine,size,src_offset,dst_offset,cache_state,measure,")
+
+
+def test_sweep_json_holds_rows(breakeven):
+    done = breakeven(
+        "sweep", "rv-word-noalign", "-n", "64", "-s", "3", "--set", "cpu.misaligned.policy=emulate",
+        "--sweep", "cpu.misaligned.emulate_cycles=0:200:100", "--json",
+    )  # fmt: skip
+    answer = json.loads(done.stdout)
+    assert answer["points"] == 3
+    cycles = [row["cycles_median"] for row in answer["rows"]]
+    assert cycles[0] < cycles[1] < cycles[2]
+    assert [row["cpu.misaligned.emulate_cycles"] for row in answer["rows"]] == ["0", "100", "200"]
+
+
+def test_wrong_output_is_loud(breakeven, tmp_path):
+    try:
+        guest = find_data("guests", "riscv-broken.elf")
+    except FileNotFoundError:
+        pytest.skip("the broken guest is not built")
+    names = [row["name"] for row in json.loads(breakeven("routines", "--guest", guest, "--json").stdout)["routines"]]
+    broken = [name for name in names if not name.startswith("rv-")] or names
+    done = breakeven("sweep", *broken, "-n", "100", "--guest", guest, "-o", "x.csv")
+    assert done.returncode == 1
+    assert "WRONG OUTPUT" in done.stderr
+    assert "the first: " in done.stderr
+
+
+def test_compare(breakeven, tmp_path):
+    done = breakeven("compare", "rv-copy-user-2017", "rv-copy-user-2021", "-s", "3", "-n", "1..128", "--plot", "c.svg")
+    assert done.returncode == 0, done.stderr
+    assert "who leads where" in done.stdout
+    assert "stays ahead" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= 200  # sentences may be long; tables are not
+    first = (tmp_path / "c.svg").read_bytes()
+    breakeven("compare", "rv-copy-user-2017", "rv-copy-user-2021", "-s", "3", "-n", "1..128", "--plot", "c.svg")
+    assert (tmp_path / "c.svg").read_bytes() == first
+
+
+def test_compare_json(breakeven):
+    done = breakeven("compare", "rv-byte", "rv-word", "-n", "8..64:8", "--json")
+    answer = json.loads(done.stdout)
+    assert answer["along"] == "size"
+    assert set(answer["cycles"]) == {"rv-byte", "rv-word"}
+    assert answer["break_even"][0]["challenger"] == "rv-word"
+
+
+def test_lists(breakeven):
+    assert "rv-copy-user-2021" in breakeven("routines").stdout
+    assert {"u74", "minor"} <= {row["name"] for row in json.loads(breakeven("machines", "--json").stdout)["machines"]}
+    page = breakeven("machines", "show", "u74").stdout
+    for word in ("cpu.dcache", "l2", "misaligned", "policy", "trap"):
+        assert word in page
+    shown = json.loads(breakeven("machines", "show", "u74", "--set", "cpu.dcache.size=64KiB", "--json").stdout)
+    sizes = {item["path"]: item["params"].get("size") for item in shown["description"]["objects"]}
+    assert sizes["system.cpu.dcache"] == 65536
+
+
+def test_exec_exit_code_and_json(breakeven, tmp_path):
+    elf = find_data("guests", "riscv.elf")
+    done = breakeven("exec", elf, "--max-insts", "1000", "--machine", "atomic", "--json")
+    end = json.loads(done.stdout)
+    assert done.returncode == end["exit_status"] == 124
+    assert end["instructions"] >= 1000
+    assert {"cause", "cycles", "host_seconds"} <= end.keys()
+    text = breakeven("exec", elf, "--max-insts", "1000", "--machine", "atomic", "--stats", "stats.txt")
+    assert text.returncode == 124
+    assert "simInsts" in (tmp_path / "stats.txt").read_text()
+
+
+def test_single_run_imports_nothing_heavy():
+    """What makes `breakeven run` slow is imports: none of these may be on its path."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, breakeven.cli, breakeven.runner, breakeven.points, breakeven.ranges, breakeven.console\n"
+        "heavy = {'numpy', 'pandas', 'matplotlib', 'rich'} & set(sys.modules)\n"
+        "sys.exit(', '.join(sorted(heavy)) or None)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

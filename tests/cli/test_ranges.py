@@ -1,0 +1,60 @@
+"""The language of sizes and parameter values."""
+
+import pytest
+
+from breakeven.errors import UserError
+from breakeven.ranges import parse_integers, parse_number, parse_sweep
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1448", 1448), ("64K", 65536), ("64KiB", 65536), ("2M", 1 << 21), ("0x40", 64), ("8b", 8)]
+)
+def test_numbers(text, value):
+    assert parse_number(text, "size") == value
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("5", [5]),
+        ("9,1,5,5", [1, 5, 9]),
+        ("3..6", [3, 4, 5, 6]),
+        ("64..100:8", [64, 72, 80, 88, 96]),
+        ("1..64*2", [1, 2, 4, 8, 16, 32, 64]),
+        ("0..4*2", [0, 1, 2, 4]),
+        ("1..8*1.5", [1, 2, 3, 5, 8]),
+        ("1..3,1K..4K*2", [1, 2, 3, 1024, 2048, 4096]),
+    ],
+)
+def test_lists(text, values):
+    assert parse_integers(text, "size", 0, 1 << 24) == values
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "1..", "..5", "5..1", "1..5:0", "1..5:x", "1..5*1", "1..5*x", "-1", "1..99999999", "1,,2", "9" * 5000],
+)
+def test_bad_lists_name_the_option(text):
+    with pytest.raises(UserError, match="size"):
+        parse_integers(text, "size", 0, 1 << 24)
+
+
+def test_sweeps():
+    assert parse_sweep("a.b=0:40:20") == ("a.b", ["0", "20", "40"])
+    assert parse_sweep("a=1:3") == ("a", ["1", "2", "3"])
+    assert parse_sweep("a=0:1:0.25") == ("a", ["0", "0.25", "0.5", "0.75", "1"])
+    assert parse_sweep("a.size=32KiB, 64KiB,32KiB") == ("a.size", ["32KiB", "64KiB"])
+    assert parse_sweep("a=1..8*2") == ("a", ["1", "2", "4", "8"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "a", "a=", "=1", "a=1:0:1", "a=0:1:0", "a=0:1:-1", "a=1,,2", "a=1.2.3:4:1", "a=0:1e9:1", "a=0:99999999:1"],
+)
+def test_bad_sweeps(text):
+    try:
+        _, values = parse_sweep(text)
+    except UserError:
+        return
+    # 1e9 is no number of this language, so the whole is one value for the configuration to judge.
+    assert values == ["0:1e9:1"]

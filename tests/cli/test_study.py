@@ -1,0 +1,170 @@
+"""The study framework and the study that ships: judging, rendering, completeness."""
+
+import re
+
+import pytest
+
+from breakeven import study as st
+from breakeven.errors import UserError
+from breakeven.paths import find_data
+from breakeven.report import markdown_table, render, write_report
+from breakeven.runner import MachineSpec
+from breakeven.sweep import SweepSpec
+
+
+def test_shares_become_time_ratios():
+    # 50 % before, 25 % after: the copy went from w to w/3.
+    assert st.time_ratio_of_shares(0.5, 0.25) == pytest.approx(1 / 3)
+    assert 1 / st.time_ratio_of_shares(0.3309, 0.1376) == pytest.approx(3.10, abs=0.005)
+    assert st.time_ratio_of_shares(0.2, 0.2) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("published", "simulated", "verdict"),
+    [
+        (3.0, 3.44, st.REPRODUCED),
+        (3.0, 2.56, st.REPRODUCED),
+        (3.0, 3.46, st.DIRECTION_ONLY),
+        (3.0, 1.1, st.DIRECTION_ONLY),
+        (3.0, 0.9, st.NOT_REPRODUCED),
+        (0.5, 0.9, st.DIRECTION_ONLY),
+        (0.5, 1.2, st.NOT_REPRODUCED),
+        (3.0, float("nan"), st.NOT_REPRODUCED),
+    ],
+)
+def test_ratios(published, simulated, verdict):
+    assert st.judge_ratio(published, simulated) == verdict
+
+
+def test_other_judges():
+    assert st.judge_absolute(100, 124) == st.REPRODUCED
+    assert st.judge_absolute(100, 79) == st.NOT_REPRODUCED
+    assert st.judge_absolute(100, 0) == st.NOT_REPRODUCED
+    assert st.judge_size(64, 128) == st.REPRODUCED
+    assert st.judge_size(64, 129) == st.DIRECTION_ONLY
+    assert st.judge_size(64, None) == st.NOT_REPRODUCED
+    assert st.judge_winner(1.0, 2.0) == st.REPRODUCED
+    assert st.judge_winner(1.0, 1.005) == st.DIRECTION_ONLY
+    assert st.judge_winner(0.6, 2.0) == st.DIRECTION_ONLY
+    assert st.judge_winner(0.4, 2.0) == st.NOT_REPRODUCED
+
+
+def test_render_refuses_what_does_not_fit():
+    assert render("a {{x}} {{ table t }}", {"x": "1"}, {"table t": "T"}) == "a 1 T"
+    with pytest.raises(UserError, match="'y'"):
+        render("{{y}}", {}, {})
+    with pytest.raises(UserError, match="figure f"):
+        render("nothing", {}, {"figure f": "F"})
+
+
+def test_markdown_tables_escape():
+    text = markdown_table(("a", "b"), [("x|y", 1), ("z", 2.5)])
+    assert text.splitlines()[1] == "|---|---:|"
+    assert "x\\|y" in text
+
+
+def small(name, judge=None):
+    spec = SweepSpec(["fast", "slow"], [MachineSpec("u74")], [1, 2])
+    verdicts = [st.Verdict("c", "1", "1", st.REPRODUCED)]
+    table = st.TableItem("t", "caption", ("n", "v"), [(1, 2.0)])
+    contents = st.Contents({"v": "42"}, [table], [])
+    text = "{{verdicts}}\n\n{{table t}}\n\n{{v}}\n\n{{conditions}}"
+    return st.Study(
+        name, "A title", {"g": ("test", spec)}, judge or (lambda data: verdicts), lambda data: contents, text
+    )
+
+
+def cost(routine, size, row, machine):
+    return 10 * size
+
+
+def test_report_is_the_same_every_time(tmp_path, fake):
+    written = []
+    for folder in ("a", "b"):
+        outcome = st.run_study(small("nobody"), fake(cost))
+        path = write_report(outcome, tmp_path / folder)
+        written.append({p.name: p.read_bytes() for p in sorted(path.parent.iterdir())})
+    assert written[0] == written[1]
+    assert set(written[0]) == {"report.md", "t.csv", "data-g.csv", "verdicts.csv", "grids.csv"}
+    report = written[0]["report.md"].decode()
+    assert "# A title" in report
+    assert "42" in report
+    assert "all were right" in report
+    assert not re.search(r"20\d\d-\d\d-\d\dT", report)
+
+
+def test_wrong_outputs_shout(tmp_path, fake):
+    outcome = st.run_study(small("nobody"), fake(cost, wrong={("slow", 2)}))
+    assert len(outcome.failures) == 1
+    assert "wrong output" in write_report(outcome, tmp_path).read_text()
+
+
+def test_every_claim_needs_a_verdict(fake):
+    with pytest.raises(UserError, match="tcp-recv-share"):
+        st.run_study(small("tsukamoto2021", lambda data: []), fake(cost))
+
+
+def test_unknown_study_has_near_matches():
+    with pytest.raises(UserError, match="did you mean 'tsukamoto2021'"):
+        st.find_studies(["tsukamoto2012"])
+
+
+def test_shipped_studies_load_and_their_claims_exist():
+    studies = st.find_studies([])
+    assert "tsukamoto2021" in [study.name for study in studies]
+    for study in studies:
+        assert st.load_claims(study.name)
+        for _, spec in study.grids.values():
+            spec.validate()
+
+
+def test_shipped_study_runs_to_its_report(tmp_path, fake):
+    """The study on a made-up machine: every claim judged, every table and figure of its text there."""
+
+    def made_up(routine, size, row, machine):
+        src, dst = int(row["src_offset"]), int(row["dst_offset"])
+        miss = 3 * size if row["cache_state"] else 0
+        if routine == "rv-word-noalign":
+            trap = next((int(s.split("=")[1]) for s in machine.settings if "emulate_cycles" in s), 700)
+            sides = (src % 8 > 0) + (dst % 8 > 0)
+            return 10 + 7 * (size // 8) + (0 if "hardware" in str(machine) else trap * (size // 8) * sides) + miss
+        if routine == "rv-copy-user-2021" and size >= 72:
+            return 100 + size + miss
+        return 20 + (6 * size if src % 8 != dst % 8 else size if routine != "rv-word-unrolled8" else size // 2) + miss
+
+    class Engine(fake):
+        def open(self, machine):
+            session = super().open(machine)
+            names = ("rv-copy-user-2017", "rv-copy-user-2021", "rv-word", "rv-word-unrolled8", "rv-word-noalign")
+            session.routines = lambda: [type("R", (), {"name": name}) for name in names]
+            run = session.run
+
+            def with_instructions(records, threads=0, progress=None):
+                import numpy as np
+
+                from breakeven import points as pt
+
+                table = np.frombuffer(run(records, threads), pt.result_dtype()).copy()
+                points = np.frombuffer(records, pt.point_dtype())
+                alike = points["src_offset"] % 8 == points["dst_offset"] % 8
+                table["instructions"] = points["size"] * np.where(alike, 1, 5)
+                return table.tobytes()
+
+            session.run = with_instructions
+            return session
+
+    (study,) = st.find_studies(["tsukamoto2021"])
+    outcome = st.run_study(study, Engine(made_up))
+    assert {v.claim for v in outcome.verdicts} == set(st.load_claims("tsukamoto2021"))
+    verdicts = {v.claim: v.verdict for v in outcome.verdicts}
+    assert verdicts["misaligned-traps"] == st.REPRODUCED
+    assert verdicts["unroll-needed"] == st.REPRODUCED
+    report = write_report(outcome, tmp_path).read_text()
+    assert "{{" not in report
+    for name in re.findall(r"\]\(([^)]+\.(?:png|csv))\)", report):
+        assert (tmp_path / name).stat().st_size > 0
+
+
+def test_claims_are_the_published_rows():
+    text = (find_data("configs", "studies") / "claims.csv").read_text()
+    assert text.count("\ntsukamoto2021,") == len(st.load_claims("tsukamoto2021")) == 8

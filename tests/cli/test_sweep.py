@@ -1,0 +1,163 @@
+"""Sweeps and comparisons on a fake engine: order, columns, parameters, failures, files."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from breakeven import points as pt
+from breakeven.compare import compare, describe_break_even, describe_interval
+from breakeven.errors import UserError
+from breakeven.runner import MachineSpec
+from breakeven.sweep import SweepSpec, check_output, failures, run_sweep, write_table
+
+U74 = MachineSpec("u74")
+
+
+def cost(routine, size, row, machine):
+    return {"fast": 100 + size, "slow": 20 + 2 * size}.get(routine, 7 * size)
+
+
+def test_rows_are_the_product_in_order(fake):
+    spec = SweepSpec(["slow", "fast"], [U74], [8, 1], src_offsets=[0, 3], cache_states=["cold", "warm"])
+    table = run_sweep(spec, fake(cost))
+    assert len(table) == spec.count() == 16
+    assert list(table["routine"][:8]) == ["slow"] * 8
+    assert list(table["cache_state"][:8]) == ["cold"] * 4 + ["warm"] * 4
+    assert list(zip(table["size"][:4], table["src_offset"][:4], strict=True)) == [(8, 0), (8, 3), (1, 0), (1, 3)]
+    assert table["cycles_median"][0] == 36
+    assert table["ok"].all()
+
+
+def test_columns():
+    spec = SweepSpec(["fast"], [U74], [1], parameters={"cpu.x": ["1", "2"]})
+    from conftest import FakeEngine
+
+    engine = FakeEngine(cost)
+    table = run_sweep(spec, engine)
+    expected = ["routine", "machine", "size", "src_offset", "dst_offset", "cache_state", "measure"]
+    assert list(table.columns)[:7] == expected
+    assert {"cycles_min", "cycles_median", "cycles_total", "instructions", "ok"} <= set(table.columns)
+    assert list(table["cpu.x"]) == ["1", "2"]
+    assert engine.opened == ["u74 cpu.x=1", "u74 cpu.x=2"]
+
+
+def test_records_hold_the_points(fake):
+    spec = SweepSpec(["fast"], [U74], [5], measures=["latency", "throughput", "interleaved"], calls=4, size2=9)
+    records = spec.records()
+    assert list(records["calls"]) == [1, 4, 4]
+    assert list(records["size2"]) == [0, 0, 9]
+    assert (records["fault_at"] == np.uint64(pt.NO_FAULT)).all()
+    for point in pt.unpack(pt.points_file(records.tobytes())):
+        point.validate()
+
+
+def test_bad_machine_fails_before_anything_runs(fake):
+    engine = fake(cost)
+    with pytest.raises(ValueError, match="bad machine"):
+        run_sweep(SweepSpec(["fast"], [U74, MachineSpec("bad")], [1]), engine)
+    assert engine.opened == []
+
+
+def test_unknown_routine_has_near_matches(fake):
+    with pytest.raises(UserError, match="did you mean.*slow"):
+        run_sweep(SweepSpec(["slwo"], [U74], [1]), fake(cost))
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        {"sizes": []},
+        {"sizes": [1 << 25]},
+        {"src_offsets": [4096]},
+        {"repetitions": 0},
+        {"cache_states": ["hot"]},
+        {"measures": ["speed"]},
+        {"sizes": range(100_000), "src_offsets": range(100)},
+    ],
+)
+def test_bad_specs_are_user_errors(fake, axes):
+    with pytest.raises(UserError):
+        run_sweep(SweepSpec(**{"routines": ["fast"], "machines": [U74], "sizes": [1], **axes}), fake(cost))
+
+
+def test_wrong_outputs_are_named(fake):
+    table = run_sweep(SweepSpec(["fast", "slow"], [U74], [1, 2]), fake(cost, wrong={("slow", 2)}))
+    (sentence,) = failures(table)
+    assert "slow" in sentence
+    assert "size 2" in sentence
+    assert "first wrong byte: 5" in sentence
+
+
+def test_progress_counts_over_variants(fake):
+    seen = []
+    spec = SweepSpec(["fast"], [U74], [1, 2], parameters={"p": ["1", "2"]})
+    run_sweep(spec, fake(cost), progress=lambda done, total, label: seen.append((done, total)))
+    assert seen[-1] == (4, 4)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+def test_files(tmp_path, fake):
+    table = run_sweep(SweepSpec(["fast"], [U74], [1, 2]), fake(cost))
+    for suffix in (".csv", ".json"):
+        path = tmp_path / f"t{suffix}"
+        check_output(path)
+        write_table(table, path)
+        again = tmp_path / f"u{suffix}"
+        write_table(table, again)
+        assert path.read_bytes() == again.read_bytes()
+    assert list(pd.read_csv(tmp_path / "t.csv")["size"]) == [1, 2]
+    assert json.loads((tmp_path / "t.json").read_text())[1]["cycles_median"] == 102
+
+
+@pytest.mark.parametrize("name", ["t.xls", "t", "no/such/folder/t.csv"])
+def test_bad_files_are_refused_early(tmp_path, name):
+    with pytest.raises(UserError):
+        check_output(tmp_path / name)
+
+
+def test_compare_along_size(fake):
+    found = compare(SweepSpec(["slow", "fast"], [U74], list(range(1, 257))), fake(cost))
+    assert found.along == "size"
+    (pair,) = found.break_evens
+    assert (pair.incumbent, pair.challenger) == ("slow", "fast")
+    assert 80 < pair.stays < 85
+    assert "fast" in describe_break_even(pair)
+    where, who, gain = describe_interval(found.intervals[0])
+    assert where.startswith("1..")
+    assert who == "slow"
+    assert gain.endswith("x)")
+    json.dumps(found.as_dict())
+
+
+def test_compare_throughput_is_per_call(fake):
+    found = compare(SweepSpec(["slow", "fast"], [U74], [1, 2], measures=["throughput"], calls=8), fake(cost))
+    assert found.curves["slow"] == [22.0, 24.0]
+
+
+def test_compare_along_a_parameter(fake):
+    def by_parameter(routine, size, row, machine):
+        value = int(machine.settings[-1].split("=")[1])
+        return 50 if routine == "fast" else 10 * value
+
+    spec = SweepSpec(["fast", "slow"], [U74], [64], parameters={"cpu.p": ["0", "4", "8", "10"]})
+    found = compare(spec, fake(by_parameter))
+    assert found.x == [0.0, 4.0, 8.0, 10.0]
+    assert found.crossings == [("fast", "slow", [pytest.approx(5.0)])]
+
+
+@pytest.mark.parametrize(
+    "axes",
+    [
+        {"routines": ["fast"]},
+        {"routines": ["fast", "fast"]},
+        {"parameters": {"a": ["1"], "b": ["2"]}},
+        {"sizes": [1, 2], "parameters": {"a": ["1"]}},
+        {"parameters": {"a": ["32KiB"]}},
+    ],
+)
+def test_compare_refuses(fake, axes):
+    spec = SweepSpec(**{"routines": ["fast", "slow"], "machines": [U74], "sizes": [1], **axes})
+    with pytest.raises(UserError):
+        compare(spec, fake(cost))
