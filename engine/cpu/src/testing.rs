@@ -264,7 +264,7 @@ impl FrontEnd for MockFe {
         for n in 0..max {
             let quiet = self.index().is_some_and(|i| {
                 let inst = &self.program[i];
-                !inst.timed && !(inst.pause && !self.paused)
+                !inst.timed && (!inst.pause || self.paused)
             });
             if !quiet || (self.interruptible && bus.irq_lines(now.tick) != 0) {
                 return n;

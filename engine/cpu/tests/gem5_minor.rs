@@ -1,44 +1,57 @@
 //! Minor against gem5's MinorCPU on the 34 micro-kernels: prints the table and holds the line reached.
+//!
+//! A DRAM refresh (every 7.8 us, 15,600 cycles) costs a load or store that meets it some 540 cycles. Which kernels it meets
+//! depends on the phase, that is on every cycle since reset, measured or not; gem5's short kernels met none. So kernels
+//! shorter than the interval between two refreshes are compared without refresh, all others with it.
 
 mod common;
 
 use breakeven_cpu::bpred::BranchPredictorParams;
 use breakeven_cpu::minor::{Minor, MinorConfig};
-use common::{gem5_rows, run_minor};
+use common::{gem5_rows, memory_without_refresh, reference_memory, run_minor, Reference, Region};
+
+const REFRESH_INTERVAL: f64 = 15_600.0;
+
+fn regions(memory: breakeven_memory::MemorySystemConfig) -> Vec<Region> {
+    let mut minor = Minor::new(MinorConfig::default(), Some(&BranchPredictorParams::default()), 64).expect("the default builds");
+    run_minor(&mut minor, memory)
+}
+
+/// Prints one kernel and returns the difference in percent.
+fn compare(r: &Region, g: &Reference) -> f64 {
+    let (ours, theirs) = (r.get("system.cpu.numCycles"), g.get("cycles"));
+    let percent = (ours - theirs) / theirs * 100.0;
+    let both = |ours: &str, theirs: &str| format!("{}/{}", r.get(ours), g.get(theirs));
+    println!(
+        "{:12} {theirs:9} {ours:9} {percent:+7.2}  {:>15} {:>13} {:>13} {:>11}",
+        g.kernel,
+        both("system.cpu.dcache.demandAccesses::total", "dcache_accesses"),
+        both("system.cpu.dcache.demandMisses::total", "dcache_misses"),
+        both("system.cpu.branchPred.condPredicted", "cond_predicted"),
+        both("system.cpu.branchPred.condIncorrect", "cond_incorrect"),
+    );
+    percent
+}
 
 #[test]
 fn cycles_agree_with_gem5() {
-    let mut minor = Minor::new(MinorConfig::default(), Some(&BranchPredictorParams::default()), 64).expect("the default builds");
-    let started = std::time::Instant::now();
-    let regions = run_minor(&mut minor);
-    let seconds = started.elapsed().as_secs_f64();
+    let (with, without) = (regions(reference_memory()), regions(memory_without_refresh()));
     let gem5 = gem5_rows("minor");
-    assert_eq!(regions.len(), gem5.len());
-    println!("{:12} {:>9} {:>9} {:>7}  insts d-acc (gem5) d-miss (gem5) cond (gem5) wrong (gem5)", "kernel", "gem5", "ours", "%");
+    assert_eq!((with.len(), without.len()), (gem5.len(), gem5.len()));
+    println!("kernel            gem5      ours       %  data accesses    data misses      branches  mispredicted (ours/gem5)");
     let mut differences = Vec::new();
-    for (r, g) in regions.iter().zip(&gem5) {
-        let (ours, theirs) = (r.get("system.cpu.numCycles"), g.get("cycles"));
-        let percent = (ours - theirs) / theirs * 100.0;
-        differences.push((percent.abs(), g.kernel.clone()));
-        let show = |ours: &str, theirs: &str| format!("{} ({})", r.get(ours), g.get(theirs));
-        println!(
-            "{:12} {theirs:9} {ours:9} {percent:7.2}  {} | {} | {} | {} | {}",
-            g.kernel,
-            show("system.cpu.commitStats0.numInsts", "insts"),
-            show("system.cpu.dcache.demandAccesses::total", "dcache_accesses"),
-            show("system.cpu.dcache.demandMisses::total", "dcache_misses"),
-            show("system.cpu.branchPred.condPredicted", "cond_predicted"),
-            show("system.cpu.branchPred.condIncorrect", "cond_incorrect"),
-        );
-        assert_eq!(r.get("system.cpu.commitStats0.numInsts"), g.get("insts"), "{}: instructions", g.kernel);
+    for ((with, without), g) in with.iter().zip(&without).zip(&gem5) {
+        let region = if g.get("cycles") < REFRESH_INTERVAL { without } else { with };
+        differences.push((compare(region, g).abs(), g.kernel.clone()));
+        assert_eq!(region.get("system.cpu.commitStats0.numInsts"), g.get("insts"), "{}: instructions", g.kernel);
+        for (ours, theirs) in [("condPredicted", "cond_predicted"), ("condIncorrect", "cond_incorrect")] {
+            assert_eq!(region.get(&format!("system.cpu.branchPred.{ours}")), g.get(theirs), "{}: {theirs}", g.kernel);
+        }
     }
     differences.sort_by(|a, b| a.0.total_cmp(&b.0));
     let median = differences[differences.len() / 2].0;
-    let worst = differences.last().expect("there are kernels");
-    println!("median |difference| {median:.2} %, worst {:.2} % ({})", worst.0, worst.1);
-    #[allow(clippy::cast_precision_loss)]
-    let mips = minor.insts() as f64 / seconds / 1e6;
-    println!("{} instructions in {seconds:.2} s: {mips:.1} million a second", minor.insts());
-    assert!(median <= 5.0, "median difference {median:.2} %");
-    assert!(worst.0 <= 25.0, "{} differs by {:.2} %", worst.1, worst.0);
+    let (worst, kernel) = differences.last().expect("there are kernels");
+    println!("median |difference| {median:.2} %, worst {worst:.2} % ({kernel})");
+    assert!(median <= 0.05, "median difference {median:.2} %");
+    assert!(*worst <= 3.0, "{kernel} differs by {worst:.2} %");
 }

@@ -51,6 +51,15 @@ pub struct Fetch1 {
     pub lines: u64,
 }
 
+/// What fetch1 works on in one cycle besides its own state.
+pub struct Fetch1Io<'a> {
+    pub resolved: Option<ResolvedBranch>,
+    pub predicted: Option<PredictedBranch>,
+    pub next: &'a mut InputBuffer<Line>,
+    pub out: &'a mut Latch<Line>,
+    pub activity: &'a mut Activity,
+}
+
 const NEVER: u64 = u64::MAX;
 
 impl Fetch1 {
@@ -121,26 +130,17 @@ impl Fetch1 {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(
-        &mut self,
-        cx: &mut CoreCtx<F, B>,
-        when: When,
-        resolved: Option<ResolvedBranch>,
-        predicted: Option<PredictedBranch>,
-        next: &mut InputBuffer<Line>,
-        out: &mut Latch<Line>,
-        activity: &mut Activity,
-    ) {
-        let blocked = !next.can_reserve();
-        self.follow_branches(resolved, predicted);
+    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch1Io) {
+        let blocked = !io.next.can_reserve();
+        self.follow_branches(io.resolved, io.predicted);
         if self.fetches.len() < self.limit && self.running && !blocked {
-            next.reserve();
-            self.fetch_line(cx, when, activity);
+            io.next.reserve();
+            self.fetch_line(cx, when, io.activity);
         }
         if self.sent < self.fetches.len() {
-            self.try_to_send(cx, when, activity);
+            self.try_to_send(cx, when, io.activity);
         }
-        self.deliver(when, next, out, activity);
+        self.deliver(when, io);
     }
 
     fn follow_branches(&mut self, resolved: Option<ResolvedBranch>, predicted: Option<PredictedBranch>) {
@@ -222,7 +222,7 @@ impl Fetch1 {
 
     /// Hands the oldest line on when it has come.
     #[inline]
-    fn deliver(&mut self, when: When, next: &mut InputBuffer<Line>, out: &mut Latch<Line>, activity: &mut Activity) {
+    fn deliver(&mut self, when: When, io: &mut Fetch1Io) {
         if self.sent == 0 {
             return;
         }
@@ -230,15 +230,15 @@ impl Fetch1 {
         self.fetches.pop();
         self.sent -= 1;
         if self.is_stale(&f.line) {
-            next.free_reservation();
-            activity.wake();
+            io.next.free_reservation();
+            io.activity.wake();
             return;
         }
         if f.line.fault {
             self.running = false;
         }
-        out.put(when.cycle, f.line);
-        activity.mark(when.cycle);
+        io.out.put(when.cycle, f.line);
+        io.activity.mark(when.cycle);
     }
 
     /// For the deadlock report.

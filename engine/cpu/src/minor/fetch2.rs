@@ -11,7 +11,7 @@ use breakeven_base::{Bus, FrontEnd, Now, OpClass, Step, StepResult, Uop, UopFlag
 
 use super::activity::Activity;
 use super::config::MinorConfig;
-use super::inst::{DynInst, InstRing, Outcome, Seq};
+use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
 use super::latch::{Bundle, InputBuffer, Latch};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
@@ -226,8 +226,13 @@ impl Fetch2 {
                 self.pass_blocked(cx.fe, io);
                 false
             }
-            StepResult::NeedsDrain | StepResult::Paused => {
+            StepResult::NeedsDrain => {
                 self.send_placeholder(cx.fe, io);
+                false
+            }
+            StepResult::Paused => {
+                self.waiting = Waiting::Drain;
+                io.ring.push(DynInst { placeholder: Placeholder::Pauses, ..self.unexecuted(cx.fe.pc()) });
                 false
             }
         }
@@ -244,7 +249,7 @@ impl Fetch2 {
     /// Sends on an instruction that cannot be executed yet. Behind one that serialises (what follows will be fetched again
     /// anyhow) speculation goes on; else fetch waits.
     fn send_placeholder<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
-        let mut inst = DynInst { placeholder: true, ..self.unexecuted(fe.pc()) };
+        let mut inst = DynInst { placeholder: Placeholder::Waits, ..self.unexecuted(fe.pc()) };
         if self.step.n == 1 && self.step.uops[0].flags.any(UopFlags::SERIALIZE_AFTER) {
             inst.fork = fe.fork(inst.pc.wrapping_add(self.step.len.into())) + 1;
         } else {

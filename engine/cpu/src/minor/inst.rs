@@ -35,6 +35,17 @@ impl Outcome {
     }
 }
 
+/// An instruction that the front end has not executed yet; its micro-op is a stand-in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placeholder {
+    #[default]
+    No,
+    /// Executed when everything older has committed (`NeedsDrain`).
+    Waits,
+    /// The run stops before it (`Paused`).
+    Pauses,
+}
+
 /// One micro-op in flight.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DynInst {
@@ -47,8 +58,7 @@ pub struct DynInst {
     pub unit: u8,
     pub in_lsq: bool,
     pub can_early_issue: bool,
-    /// Executed when everything older has committed (the front end said `NeedsDrain`); until then its micro-op is a stand-in.
-    pub placeholder: bool,
+    pub placeholder: Placeholder,
     pub outcome: Outcome,
     /// A branch that the predictor was asked about.
     pub tried_to_predict: bool,

@@ -37,7 +37,7 @@ use crate::{Budget, CoreCtx, Stop};
 use activity::Activity;
 use decode::Decode;
 use execute::{Event, Execute, ExecuteIo};
-use fetch1::Fetch1;
+use fetch1::{Fetch1, Fetch1Io};
 use fetch2::{Fetch2, Fetch2Io};
 use inst::InstRing;
 use latch::{Bundle, Latch};
@@ -228,8 +228,14 @@ impl Minor {
         };
         self.fetch2.tick(cx, when, arriving, resolved.as_ref(), &mut io);
         // 4. Fetch1: hears of resolved branches in the same cycle as fetch2, of predictions after their own delay.
-        let predicted = self.f2_to_f1.take(when.cycle);
-        self.fetch1.tick(cx, when, resolved, predicted, &mut self.fetch2.input, &mut self.f1_to_f2, &mut self.activity);
+        let mut io = Fetch1Io {
+            resolved,
+            predicted: self.f2_to_f1.take(when.cycle),
+            next: &mut self.fetch2.input,
+            out: &mut self.f1_to_f2,
+            activity: &mut self.activity,
+        };
+        self.fetch1.tick(cx, when, &mut io);
     }
 
     /// The clock stands: goes to the next arrival. The core wakes at the edge after it, if the arrival wakes it.

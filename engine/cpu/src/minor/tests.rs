@@ -1,0 +1,398 @@
+//! Exact cycle differences between two tiny programs that differ in one thing. Instruction memory answers in 2 cycles,
+//! data memory in 2, the second page-table level costs what the data memory does; nothing else delays.
+
+use breakeven_base::units::Clock;
+use breakeven_base::{BranchKind, FrontEnd, MemKind, MemRef, OpClass, StatSink, SysEffect, Tick, UopFlags};
+use breakeven_memory::config::{Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig};
+use breakeven_memory::MemorySystem;
+
+use super::*;
+use crate::misaligned::MisalignedCosts;
+use crate::testing::{Inst, MockBus, MockFe, BASE};
+
+const PERIOD: u64 = 500;
+const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
+/// A line-aligned address.
+const DATA: u64 = BASE + 0x1_0000;
+
+fn memory(data_cycles: u64) -> MemorySystem {
+    let simple = |path: &str, cycles: u64| {
+        MemoryConfig::Simple(SimpleMemoryConfig { path: path.to_owned(), latency: Tick(cycles * PERIOD), bandwidth: 0.0 })
+    };
+    let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 4, assoc: 0 };
+    let cfg = MemorySystemConfig {
+        line_bytes: 64,
+        core_clock: Clock::new(PERIOD),
+        inst: Link::Memory(0),
+        data: Link::Memory(1),
+        inst_walk: Link::Memory(1),
+        data_walk: Link::Memory(1),
+        caches: vec![],
+        xbars: vec![],
+        memories: vec![simple("inst", 2), simple("data", data_cycles)],
+        itb: tlb("itb"),
+        dtb: tlb("dtb"),
+        l2_tlb: None,
+        uncacheable: vec![],
+        requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
+    };
+    MemorySystem::new(cfg).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+struct Run {
+    core: Minor,
+    fe: MockFe,
+    bus: MockBus,
+    mem: MemorySystem,
+}
+
+impl Run {
+    fn new(cfg: MinorConfig, data_cycles: u64, fe: MockFe) -> Run {
+        let core = Minor::new(cfg, Some(&BranchPredictorParams::default()), 64).unwrap_or_else(|e| panic!("{e:?}"));
+        Run { core, fe, bus: MockBus::new(), mem: memory(data_cycles) }
+    }
+    fn go(&mut self, budget: Budget) -> Stop {
+        self.core.run(&mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem }, budget)
+    }
+    fn stat(&self, name: &str) -> f64 {
+        let mut sink = StatSink::new();
+        self.core.collect(&mut sink);
+        sink.stats.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("no {name}")).value
+    }
+}
+
+const DUMP: SysEffect = SysEffect::DumpStats;
+
+/// An effect that commits like any instruction: the end of what is measured.
+fn mark() -> Inst {
+    let mut inst = Inst::effect(DUMP);
+    inst.timed = false;
+    inst
+}
+
+fn cycles_with(cfg: MinorConfig, data_cycles: u64, mut program: Vec<Inst>) -> u64 {
+    program.push(mark());
+    let mut r = Run::new(cfg, data_cycles, MockFe::new(program));
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    r.core.cycles()
+}
+
+fn cycles(program: Vec<Inst>) -> u64 {
+    cycles_with(MinorConfig::default(), 2, program)
+}
+
+/// Between nops, so that fetch is ahead and what comes after is not the measure.
+fn padded(middle: Vec<Inst>) -> Vec<Inst> {
+    let mut p = vec![Inst::nop().short(); 8];
+    p.extend(middle);
+    p.extend(vec![Inst::nop().short(); 4]);
+    p
+}
+
+fn add(dst: u8, src: u8) -> Inst {
+    Inst::op(OpClass::IntAlu, dst, &[src]).short()
+}
+
+fn load(dst: u8, addr: u64) -> Inst {
+    Inst::load(dst, 0, addr, 8).short()
+}
+
+fn store(addr: u64) -> Inst {
+    Inst::store(0, 0, addr, 8).short()
+}
+
+#[test]
+fn independent_instructions_issue_in_pairs_dependent_ones_one_by_one() {
+    let chain = |n: usize, src| cycles(padded((0..n).map(|_| add(5, src)).collect()));
+    assert_eq!(chain(16, 0) - chain(8, 0), 4);
+    assert_eq!(chain(16, 5) - chain(8, 5), 8);
+}
+
+#[test]
+fn single_issue_halves_the_rate() {
+    let at = |n: usize| {
+        let single = MinorConfig { executeIssueLimit: 1, ..MinorConfig::default() };
+        cycles_with(single, 2, padded((0..n).map(|_| add(5, 0)).collect()))
+    };
+    assert_eq!(at(16) - at(8), 8);
+}
+
+#[test]
+fn a_multiplication_cannot_be_forwarded_early() {
+    let mul = || Inst::op(OpClass::IntMult, 5, &[5]).short();
+    // An addition's result can be taken after 1 cycle, a multiplication's after 3.
+    let chain = |op: fn() -> Inst| padded((0..6).map(|_| op()).collect());
+    assert_eq!(cycles(padded((0..6).map(|_| mul()).collect())) - cycles(chain(|| add(5, 5))), 5 * 2);
+}
+
+#[test]
+fn an_address_from_a_load_waits_for_it() {
+    let chase = |base| (0..4).map(|_| Inst::load(5, base, DATA, 8).short()).collect::<Vec<_>>();
+    let slow = |p| cycles_with(MinorConfig::default(), 20, padded(p));
+    // Each waits for the one before: its 20 cycles, one to wake the idle core, less what two in memory hide.
+    assert!(slow(chase(5)) > slow(chase(6)) + 20, "{} {}", slow(chase(5)), slow(chase(6)));
+}
+
+#[test]
+fn memory_latency_shows_once_and_an_idle_core_wakes_a_cycle_late() {
+    let at = |latency| cycles_with(MinorConfig::default(), latency, padded(vec![load(5, DATA)]));
+    assert_eq!(at(50) - at(40), 10);
+}
+
+#[test]
+fn a_line_crossing_takes_a_second_access() {
+    let at = |n: usize, addr| cycles(padded((0..n).map(|_| load(5, addr)).collect()));
+    assert_eq!(at(16, DATA + 48) - at(8, DATA + 48), 8);
+    assert_eq!(at(16, DATA + 60) - at(8, DATA + 60), 16);
+}
+
+#[test]
+fn misaligned_costs_come_on_top() {
+    let with = |granule_cross_load, line_cross_load, addr| {
+        let misaligned = MisalignedCosts { granule: 8, granule_cross_load, line_cross_load, ..MisalignedCosts::default() };
+        cycles_with(MinorConfig { misaligned, ..MinorConfig::default() }, 2, padded(vec![load(5, addr)]))
+    };
+    assert_eq!(with(5, 90, DATA + 4) - with(0, 0, DATA + 4), 5);
+    assert_eq!(with(5, 90, DATA + 60) - with(5, 9, DATA + 60), 81);
+    assert_eq!(with(5, 90, DATA), with(0, 0, DATA));
+}
+
+#[test]
+fn an_emulated_access_stops_the_core_for_its_cycles() {
+    for inst in [load(5, DATA + 1), store(DATA + 1)] {
+        let with = |emulate_cycles, per_byte| {
+            let misaligned =
+                MisalignedCosts { emulate: true, emulate_cycles, emulate_cycles_per_byte: per_byte, ..MisalignedCosts::default() };
+            cycles_with(MinorConfig { misaligned, ..MinorConfig::default() }, 2, padded(vec![inst.clone()]))
+        };
+        assert_eq!(with(1000, 10) - with(1000, 0), 80);
+        assert_eq!(with(1000, 0) - with(100, 0), 900);
+        // It is not issued early and the core falls idle before it.
+        assert!((98..=104).contains(&(with(100, 0) - with(0, 0))), "{} {}", with(100, 0), with(0, 0));
+    }
+}
+
+#[test]
+fn split_slots_keep_others_out_of_the_memory_pipeline() {
+    let two = |split_slots| {
+        let misaligned = MisalignedCosts { split_slots, ..MisalignedCosts::default() };
+        let p = padded(vec![load(5, DATA + 60), load(6, DATA + 128)]);
+        cycles_with(MinorConfig { misaligned, ..MinorConfig::default() }, 2, p)
+    };
+    assert_eq!(two(60) - two(6), 54);
+    assert!((6..=7).contains(&(two(6) - two(0))));
+}
+
+#[test]
+fn a_load_takes_its_value_from_the_store_buffer_when_one_store_has_all_of_it() {
+    let after_store = |addr, size| {
+        let mut r = Run::new(MinorConfig::default(), 30, {
+            let mut p = padded(vec![store(DATA), Inst::load(5, 0, addr, size).short()]);
+            p.push(mark());
+            MockFe::new(p)
+        });
+        r.go(ALL);
+        (r.core.cycles(), r.stat("system.cpu.lsq.forwLoads"))
+    };
+    let (forwarded, n) = after_store(DATA, 8);
+    assert_eq!(n, 1.0);
+    let (elsewhere, n) = after_store(DATA + 64, 8);
+    assert_eq!(n, 0.0);
+    let (partial, n) = after_store(DATA + 4, 8);
+    assert_eq!(n, 0.0);
+    // From memory: the 30 cycles show. Half of it in the buffer: the store must be out first, then the load's own.
+    assert!(forwarded + 25 < elsewhere, "{forwarded} {elsewhere}");
+    assert!(elsewhere + 25 < partial, "{elsewhere} {partial}");
+}
+
+#[test]
+fn a_full_store_buffer_stalls_commit() {
+    let stores = |n: u64| padded((0..n).map(|i| store(DATA + 64 * i)).collect());
+    let at = |n| cycles_with(MinorConfig::default(), 100, stores(n));
+    // Five slots, two accesses in memory at once: the first stores cost their issue slot, later ones wait for slots.
+    assert!(at(5) - at(4) < 5, "{}", at(5) - at(4));
+    assert!(at(12) > at(5) + 200, "{} {}", at(12), at(5));
+    let roomy = MinorConfig { executeLSQStoreBufferSize: 16, ..MinorConfig::default() };
+    assert!(cycles_with(roomy, 100, stores(12)) < at(5) + 20);
+}
+
+#[test]
+fn a_mispredicted_branch_costs_the_way_back_to_fetch() {
+    // The branch is not taken and predicted so, or taken (to what follows two instructions on) and not predicted.
+    let branch = |taken| {
+        let mut p = vec![Inst::nop().short(); 8];
+        p.push(Inst::branch(BranchKind::Cond, 9, &[taken]).short());
+        p.extend(vec![Inst::nop().short(); 8]);
+        // Target: the next but one instruction.
+        if let Some(b) = p.get_mut(8) {
+            b.target = 11;
+        }
+        p.push(mark());
+        let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        (r.core.cycles(), r.stat("system.cpu.branchPred.condIncorrect"), r.stat("system.cpu.discardedOps"))
+    };
+    let (straight, none, _) = branch(false);
+    let (taken, one, discarded) = branch(true);
+    assert_eq!((none, one), (0.0, 1.0));
+    assert!(discarded > 0.0, "the wrong path was issued");
+    let slow = MinorConfig { executeBranchDelay: 4, ..MinorConfig::default() };
+    let mut r = Run::new(slow, 2, {
+        let mut p = vec![Inst::nop().short(); 8];
+        p.push(Inst::branch(BranchKind::Cond, 11, &[true]).short());
+        p.extend(vec![Inst::nop().short(); 8]);
+        p.push(mark());
+        MockFe::new(p)
+    });
+    r.go(ALL);
+    // Three cycles longer, and by then the core has fallen idle: it wakes a cycle after the line has come.
+    assert_eq!(r.core.cycles() - taken, 4);
+    assert!(taken > straight);
+}
+
+#[test]
+fn the_wrong_path_accesses_memory_but_changes_nothing() {
+    let mut p = vec![Inst::load(6, 0, DATA, 8), Inst::branch(BranchKind::Cond, 8, &[true])];
+    p.extend(vec![Inst::load(5, 0, DATA + 64, 8); 6]);
+    p.extend(vec![Inst::nop(); 3]);
+    p.push(mark());
+    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    assert_eq!(r.core.insts(), 2 + 3 + 1);
+    assert_eq!(r.fe.depth(), 0);
+    assert!(r.stat("system.cpu.discardedOps") >= 1.0);
+    assert!(r.stat("system.cpu.fetch2.loadInstructions") > 1.0);
+}
+
+#[test]
+fn a_full_barrier_holds_younger_references_until_older_stores_are_out() {
+    let program = |flags| {
+        let fence = Inst::op(OpClass::No_OpClass, 0, &[]).short().flags(flags);
+        cycles_with(MinorConfig::default(), 60, padded(vec![store(DATA), fence, load(5, DATA + 64)]))
+    };
+    let full = program(UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER);
+    assert!(full > program(0) + 40, "{full} {}", program(0));
+    assert_eq!(program(UopFlags::READ_BARRIER), program(0), "references already go in order");
+}
+
+#[test]
+fn atomics_wait_until_they_are_the_oldest() {
+    let mut amo = Inst::op(OpClass::MemRead, 5, &[]).short().flags(UopFlags::LOAD | UopFlags::STORE | UopFlags::ATOMIC);
+    amo.uops[0].1 =
+        MemRef { vaddr: DATA + 64, paddr: DATA + 64, size: 8, kind: MemKind::Atomic, valid: true, ..MemRef::default() };
+    let plain = load(5, DATA + 64);
+    let at = |second: Inst| cycles_with(MinorConfig::default(), 40, padded(vec![load(6, DATA), second]));
+    assert!(at(amo) >= at(plain) + 38, "the second cannot overlap with the first");
+}
+
+#[test]
+fn a_time_dependent_instruction_executes_at_commit_and_fetch_goes_on_behind_it() {
+    let timed = |serial: bool| {
+        let mut inst = Inst::nop().short().flags(if serial { UopFlags::SERIALIZE_AFTER } else { 0 });
+        inst.timed = true;
+        let mut r = Run::new(MinorConfig::default(), 200, {
+            let mut p = padded(vec![load(5, DATA), inst]);
+            p.push(mark());
+            MockFe::new(p)
+        });
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        assert_eq!(r.core.insts(), 8 + 2 + 4 + 1);
+        r.fe.times[0]
+    };
+    assert!(timed(true) > 200, "the load has committed");
+    assert_eq!(timed(true), timed(false));
+}
+
+#[test]
+fn a_pause_leaves_the_pipeline_empty_and_execution_goes_on() {
+    let mut stop = Inst::nop();
+    stop.pause = true;
+    let mut p = padded(vec![stop, load(5, DATA)]);
+    p.push(mark());
+    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+    assert_eq!(r.go(ALL), Stop::Paused);
+    assert_eq!(r.core.insts(), 8);
+    assert!(r.core.drained());
+    let mut snapshot = Run { core: r.core.clone(), fe: r.fe.clone(), bus: MockBus::new(), mem: r.mem.clone() };
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    assert_eq!(snapshot.go(ALL), Stop::Effect(DUMP));
+    assert_eq!((r.core.insts(), r.core.cycles()), (8 + 2 + 4 + 1, snapshot.core.cycles()));
+}
+
+#[test]
+fn an_interrupt_flushes_and_counts_no_instruction() {
+    let mut fe = MockFe::new({
+        let mut p = vec![Inst::nop(); 40];
+        p.push(mark());
+        p
+    });
+    fe.interruptible = true;
+    let mut r = Run::new(MinorConfig::default(), 2, fe);
+    r.bus.irq_at = Tick(12 * PERIOD);
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    assert_eq!((r.core.insts(), r.fe.times.len()), (41, 1));
+}
+
+#[test]
+fn limits_hold_and_the_run_goes_on_from_there() {
+    let mut p = vec![Inst::nop().short(); 100];
+    p.push(mark());
+    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p.clone()));
+    assert_eq!(r.go(Budget { max_insts: 50, ..ALL }), Stop::MaxInsts);
+    assert!((50..52).contains(&r.core.insts()));
+    let at = r.core.cycles() + 3;
+    assert_eq!(r.go(Budget { max_cycles: at, ..ALL }), Stop::MaxCycles);
+    assert_eq!(r.core.cycles(), at);
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    p.pop();
+    assert_eq!(r.core.cycles(), cycles(p), "stopping costs no cycle");
+}
+
+#[test]
+fn a_class_without_a_unit_is_a_deadlock_that_names_it() {
+    let p = padded(vec![Inst::op(OpClass::SimdUnitStrideSegmentedLoad, 5, &[])]);
+    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+    let Stop::Deadlock(text) = r.go(Budget { max_cycles: 10_000_000, ..ALL }) else { panic!("it cannot go on") };
+    assert!(text.contains("SimdUnitStrideSegmentedLoad, no functional unit executes it"), "{text}");
+    for part in ["fetch1:", "fetch2:", "decode:", "execute:", "lsq:"] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+}
+
+#[test]
+fn a_tlb_miss_costs_its_walk_once() {
+    let apart = |page_shift| {
+        let mut middle = vec![load(5, DATA).paged(page_shift)];
+        middle.extend(vec![add(5, 5); 40]);
+        middle.push(load(5, DATA).paged(page_shift));
+        padded(middle)
+    };
+    let at = |p| cycles_with(MinorConfig::default(), 20, p);
+    assert_eq!(at(apart(12)) - at(apart(0)), 20, "one page-table entry for two loads");
+}
+
+#[test]
+fn statistics_start_anew_but_totals_go_on() {
+    let mut p = vec![Inst::nop(); 20];
+    p.push(mark());
+    p.extend(vec![Inst::nop(); 10]);
+    p.push(mark());
+    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+    r.go(ALL);
+    let before = r.core.cycles();
+    r.core.reset_stats();
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    assert_eq!(r.stat("system.cpu.commitStats0.numInsts"), 11.0);
+    #[allow(clippy::cast_precision_loss)]
+    let region = (r.core.cycles() - before) as f64;
+    assert_eq!(r.stat("system.cpu.numCycles"), region);
+    assert_eq!(r.core.insts(), 32);
+}
+
+#[test]
+fn a_core_without_a_predictor_is_refused_with_all_other_faults() {
+    let cfg = MinorConfig { executeIssueLimit: 0, ..MinorConfig::default() };
+    let errors = Minor::new(cfg, None, 64).expect_err("cannot be built");
+    let text = errors.iter().map(ToString::to_string).collect::<String>();
+    assert!(text.contains("branchPred") && text.contains("executeIssueLimit"), "{text}");
+}

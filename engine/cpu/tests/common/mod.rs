@@ -10,6 +10,7 @@ use breakeven_base::bus::ExitCause;
 use breakeven_base::{Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, StatSink, SysEffect, Tick};
 use breakeven_cpu::minor::Minor;
 use breakeven_cpu::{Budget, CoreCtx, Stop};
+use breakeven_memory::config::MemoryConfig;
 use breakeven_memory::{MemorySystem, MemorySystemConfig};
 use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
 
@@ -102,6 +103,17 @@ pub fn reference_memory() -> MemorySystemConfig {
     memory_reference::reference()
 }
 
+/// The same without DRAM refresh.
+pub fn memory_without_refresh() -> MemorySystemConfig {
+    let mut c = reference_memory();
+    for m in &mut c.memories {
+        if let MemoryConfig::Dram(d) = m {
+            d.dram.tREFI = 900_000_000_000;
+        }
+    }
+    c
+}
+
 /// One region of interest: its statistics by name.
 #[derive(Clone, Debug)]
 pub struct Region {
@@ -115,9 +127,9 @@ impl Region {
 }
 
 /// Runs the program on Minor to its end, one region a dump.
-pub fn run_minor(minor: &mut Minor) -> Vec<Region> {
+pub fn run_minor(minor: &mut Minor, memory: MemorySystemConfig) -> Vec<Region> {
     let (mut bus, mut fe) = load_reference();
-    let mut mem = MemorySystem::new(reference_memory()).expect("the reference memory builds");
+    let mut mem = MemorySystem::new(memory).expect("the reference memory builds");
     let budget = Budget { max_insts: 100_000_000, max_cycles: 1_000_000_000 };
     let mut regions = Vec::new();
     loop {

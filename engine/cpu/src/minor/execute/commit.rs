@@ -7,7 +7,7 @@ use breakeven_base::{Bus, FrontEnd, Now, Step, StepResult, SysEffect, Uop, UopFl
 use breakeven_memory::{Side, TlbResult};
 
 use super::super::fetch2::{finish_step, push_step};
-use super::super::inst::{DynInst, InstRing, Outcome, Seq, NO_UNIT};
+use super::super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
 use super::super::latch::Bundle;
 use super::super::lsq::When;
 use super::super::pipe::ResolvedBranch;
@@ -101,7 +101,7 @@ impl Execute {
         branch: &mut ResolvedBranch,
         a: &mut Attempt,
     ) {
-        let inst = *ring.get(seq);
+        let mut inst = *ring.get(seq);
         a.from_lsq = true;
         a.completed = true;
         a.discarded = inst.stream != self.stream;
@@ -111,7 +111,7 @@ impl Execute {
             self.account(&inst);
             // A store that a device saw (HTIF's exit).
             if inst.uop.flags.any(UopFlags::EFFECT) {
-                self.take_effect(ring.effect(seq), cx);
+                self.take_effect(ring.effect(seq), &mut inst, cx);
             }
             self.resolve(seq, &inst, branch);
         }
@@ -160,7 +160,7 @@ impl Execute {
         if inst.is_barrier() && !self.lsq.can_push_into_store_buffer() {
             return;
         }
-        let inst = if inst.placeholder {
+        let mut inst = if inst.placeholder != Placeholder::No {
             match self.execute_placeholder(seq, cx, when, ring, branch, a) {
                 Some(inst) => inst,
                 None => return,
@@ -172,7 +172,7 @@ impl Execute {
         a.committed = true;
         self.account(&inst);
         if inst.uop.flags.any(UopFlags::EFFECT) {
-            self.take_effect(ring.effect(seq), cx);
+            self.take_effect(ring.effect(seq), &mut inst, cx);
         }
         self.resolve(seq, &inst, branch);
         if inst.is_barrier() {
@@ -202,7 +202,7 @@ impl Execute {
             }
             translated = when.cycle_of(tick);
         }
-        self.lsq.push(seq, inst, m, translated, self.head(), when, cx.mem);
+        self.lsq.push(seq, ring, translated, self.head(), when, cx.mem);
     }
 
     /// The micro-op leaves the queues that hold it.
@@ -242,12 +242,20 @@ impl Execute {
         };
     }
 
-    fn take_effect<F: FrontEnd, B: Bus>(&mut self, effect: SysEffect, cx: &mut CoreCtx<F, B>) {
+    /// What the core does itself is done; for anything else the run comes back, with the front end on the right path.
+    fn take_effect<F: FrontEnd, B: Bus>(&mut self, effect: SysEffect, inst: &mut DynInst, cx: &mut CoreCtx<F, B>) {
         match effect {
             SysEffect::None => {}
             SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
             SysEffect::FetchFlush => cx.mem.fetch_flush(),
-            other => self.event = Some(Event::Effect(other)),
+            other => {
+                self.event = Some(Event::Effect(other));
+                if inst.fork != 0 {
+                    cx.fe.rollback(inst.fork - 1);
+                    inst.fork = 0;
+                    self.rolled_back = true;
+                }
+            }
         }
     }
 
@@ -270,7 +278,11 @@ impl Execute {
             ring.get_mut(seq).fork = 0;
             self.rolled_back = true;
         }
-        match cx.fe.step(cx.bus, now, &mut step) {
+        let result = match old.placeholder {
+            Placeholder::Pauses => StepResult::Paused,
+            _ => cx.fe.step(cx.bus, now, &mut step),
+        };
+        match result {
             StepResult::Done => {}
             StepResult::Paused => {
                 // It leaves as if it had never been fetched; fetch starts again in front of it.

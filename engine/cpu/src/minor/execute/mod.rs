@@ -11,7 +11,7 @@ use breakeven_base::{Bus, FrontEnd, OpClass, SysEffect};
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::func_unit::{FuPool, Timing};
-use super::inst::{InstRing, Outcome, Seq, NO_UNIT};
+use super::inst::{InstRing, Outcome, Placeholder, Seq, NO_UNIT};
 use super::latch::{Bundle, InputBuffer, Latch, Ring};
 use super::lsq::{Head, Lsq, When};
 use super::pipe::ResolvedBranch;
@@ -289,7 +289,7 @@ impl Execute {
                 state = ", no functional unit executes it".to_owned();
             } else if i.in_lsq {
                 state = ", in the LSQ".to_owned();
-            } else if i.placeholder {
+            } else if i.placeholder != Placeholder::No {
                 state = ", waits for the time".to_owned();
             }
             text.push_str(&format!("; {what}: #{seq} at {:#x}, {}{state}", i.pc, i.uop.class.name()));

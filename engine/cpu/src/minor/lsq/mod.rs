@@ -11,11 +11,11 @@
 mod request;
 mod store_buffer;
 
-use breakeven_base::{MemKind, MemRef, Tick, UopFlags};
+use breakeven_base::{MemKind, Tick, UopFlags};
 use breakeven_memory::{MemorySystem, Port, Request, Response};
 
 use super::config::MinorConfig;
-use super::inst::{DynInst, Seq};
+use super::inst::{InstRing, Seq};
 use super::latch::Ring;
 use crate::misaligned::MisalignedCosts;
 use request::{Coverage, LsqRequest, State};
@@ -166,16 +166,8 @@ impl Lsq {
     }
 
     /// A reference comes from execute. `translated` is the cycle at which its translation is known.
-    pub fn push(
-        &mut self,
-        seq: Seq,
-        inst: &DynInst,
-        mem: &MemRef,
-        translated: u64,
-        head: Head,
-        when: When,
-        memory: &mut MemorySystem,
-    ) {
+    pub fn push(&mut self, seq: Seq, ring: &InstRing, translated: u64, head: Head, when: When, memory: &mut MemorySystem) {
+        let (inst, mem) = (ring.get(seq), ring.mem(seq));
         let Some(slot) = self.free.pop() else { return };
         let flags = inst.uop.flags;
         let is_store = flags.any(UopFlags::STORE) || (flags.any(UopFlags::CACHE_OP) && !is_prefetch(mem.kind));
