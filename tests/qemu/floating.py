@@ -80,7 +80,10 @@ def compressed(r: random.Random) -> list[str]:
     if kind == 3:
         return [f"c.lui {reg(r)}, {r.choice([*range(1, 32), *range(0xFFFE0, 0x100000)])}"]
     if kind == 4:
-        return [f"c.slli {reg(r)}, {r.randrange(1, 64)}", f"{r.choice(('c.srli', 'c.srai'))} {base}, {r.randrange(1, 64)}"]
+        return [
+            f"c.slli {reg(r)}, {r.randrange(1, 64)}",
+            f"{r.choice(('c.srli', 'c.srai'))} {base}, {r.randrange(1, 64)}",
+        ]
     if kind == 5:
         return [f"c.andi {base}, {r.randrange(-32, 32)}"]
     if kind == 6:
@@ -96,10 +99,17 @@ def compressed(r: random.Random) -> list[str]:
     if kind in (12, 13):
         op, size, letter = r.choice((("w", 4, ""), ("d", 8, ""), ("d", 8, "f")))
         target = f"f{r.randrange(8, 16)}" if letter else _small(r)
-        return [f"c.mv {base}, sp", f"c.{letter}{r.choice(('l', 's'))}{op} {target}, {size * r.randrange(0, 32)}({base})"]
+        return [
+            f"c.mv {base}, sp",
+            f"c.{letter}{r.choice(('l', 's'))}{op} {target}, {size * r.randrange(0, 32)}({base})",
+        ]
     skipped = [f"c.addi {reg(r)}, {_nonzero(r, -32, 32)}" for _ in range(r.randrange(1, 3))]
     if kind == 14:
-        return [f"c.{r.choice(('beqz', 'bnez'))} {base}, 1f", *skipped, "1:"] if r.random() < 0.7 else ["c.j 1f", *skipped, "1:"]
+        return (
+            [f"c.{r.choice(('beqz', 'bnez'))} {base}, 1f", *skipped, "1:"]
+            if r.random() < 0.7
+            else ["c.j 1f", *skipped, "1:"]
+        )
     if r.random() < 0.3:
         return ["c.addi16sp sp, 16", "c.addi16sp sp, -16"]
     # x1 links the blocks, so it is free inside one.

@@ -42,7 +42,11 @@ def _memory(r: random.Random, kinds: list[tuple[str, int]], aligned: bool) -> li
     if r.random() < 0.3:
         base = reg(r)
         mask = 0x7FF & (-size if aligned else -1)
-        return [f"andi {base}, {reg(r)}, {mask & 0x7F8 if aligned else mask}", f"add {base}, {base}, x3", f"{op} {reg(r)}, {r.choice((0, -8, 8))}({base})"]
+        return [
+            f"andi {base}, {reg(r)}, {mask & 0x7F8 if aligned else mask}",
+            f"add {base}, {base}, x3",
+            f"{op} {reg(r)}, {r.choice((0, -8, 8))}({base})",
+        ]
     return [f"{op} {reg(r)}, {offset}({r.choice(('x2', 'x3'))})"]
 
 
@@ -97,7 +101,10 @@ def atomics(r: random.Random) -> list[str]:
     out += [f"lr.{width}{r.choice(('', '.aq'))} {value}, ({base})"]
     if kind < 0.70:  # to another place: fails
         return [*out, f"addi {value}, {base}, {r.choice((-64, 64))}", f"sc.{width} {done}, {base}, ({value})"]
-    out += [f"addi {value}, {value}, {r.randrange(-9, 9)}", f"sc.{width}{r.choice(('', '.rl'))} {done}, {value}, ({base})"]
+    out += [
+        f"addi {value}, {value}, {r.randrange(-9, 9)}",
+        f"sc.{width}{r.choice(('', '.rl'))} {done}, {value}, ({base})",
+    ]
     if kind < 0.80:  # the reservation is gone: fails
         out += [f"sc.{width} {value}, {done}, ({base})"]
     return out
@@ -138,7 +145,9 @@ def prefetches(r: random.Random) -> list[str]:
     return [f"prefetch.{r.choice('rwi')} {r.randrange(-2048, 2048) & -32}({r.choice((reg(r), 'x3'))})"]
 
 
-def compose(name: str, maker: Maker, seed: int, *, share: float = 1.0, blocks: int = 40, length: int = 48, floats: bool = False) -> Program:
+def compose(
+    name: str, maker: Maker, seed: int, *, share: float = 1.0, blocks: int = 40, length: int = 48, floats: bool = False
+) -> Program:
     """Blocks of what `maker` writes, a `share` of the time: the rest are base instructions, so that operands change.
     As many turns as 100,000 executed instructions of the group take; each call of `maker` executes at least one."""
     r = random.Random(f"{name} {seed}")

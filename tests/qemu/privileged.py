@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import random
 
+from .privileged_frame import DATA, HANDLERS, HEAD, MIX
 from .scaffold import _END, _MASK, POOL, SCRATCH, _int, _words
 
 TABLES = 0x8010_0000
@@ -25,12 +26,10 @@ V, R, W, X, U, G, A, D = (1 << n for n in range(8))
 #: mstatus bits that are compared: all but FS, SD and the fixed XL fields.
 STATUS = 0x7E_19AA
 
-_MIX = " xor x27, x27, x28\n mul x27, x27, x26\n srli x29, x27, 29\n xor x27, x27, x29\n"
-
 
 def _mix(reg: str, mask: int | None = None) -> list[str]:
     take = [f"mv x28, {reg}"] if mask is None else [f"li x28, {mask:#x}", f"and x28, x28, {reg}"]
-    return [*take, *(line.strip() for line in _MIX.splitlines())]
+    return [*take, *(line.strip() for line in MIX.splitlines())]
 
 
 def _pte(address: int, flags: int) -> int:
@@ -98,8 +97,22 @@ def _access(r: random.Random, base: int) -> list[str]:
     return ["la x24, 1f", f"li x10, {base + r.randrange(0, 2048, 2):#x}", "jr x10", "1:"]
 
 
-_ILLEGAL = [0xFFFF_FFFF, 0x0000_0000, 0x0000_000B, 0x0200_305B, 0x8000_0033, 0x4000_7033, 0x0000_7003, 0x0000_4023, 0x0000_2063,
-            0x3020_0173, 0x0000_4073, 0xFE00_0053, 0x0000_505B, 0x1000_30AF]  # fmt: skip
+_ILLEGAL = [
+    0xFFFF_FFFF,
+    0x0000_0000,
+    0x0000_000B,
+    0x0200_305B,
+    0x8000_0033,
+    0x4000_7033,
+    0x0000_7003,
+    0x0000_4023,
+    0x0000_2063,
+    0x3020_0173,
+    0x0000_4073,
+    0xFE00_0053,
+    0x0000_505B,
+    0x1000_30AF,
+]
 
 
 def _illegal(r: random.Random) -> list[str]:
@@ -109,14 +122,38 @@ def _illegal(r: random.Random) -> list[str]:
     return [f".word {word:#x}"] if word & 3 == 3 else ["li x23, 2", f".hword {word & 0xFFFF:#x}", "li x23, 4"]
 
 
-_FORMS = ["csrrw {d}, {c}, {s}", "csrrs {d}, {c}, {s}", "csrrc {d}, {c}, {s}", "csrrwi {d}, {c}, {i}", "csrrsi {d}, {c}, {i}", "csrrci {d}, {c}, {i}"]
+_FORMS = [
+    "csrrw {d}, {c}, {s}",
+    "csrrs {d}, {c}, {s}",
+    "csrrc {d}, {c}, {s}",
+    "csrrwi {d}, {c}, {i}",
+    "csrrsi {d}, {c}, {i}",
+    "csrrci {d}, {c}, {i}",
+]
 #: CSR, mask of the values written, mask of the bits compared.
 _U_CSRS = [("fflags", _MASK, 31), ("frm", 7, 7), ("fcsr", 255, 255)]
-_S_CSRS = [("sscratch", _MASK, _MASK), ("sepc", _MASK, _MASK), ("scause", _MASK, _MASK), ("stval", _MASK, _MASK), ("sie", 0x222, 0x222),
-           ("scounteren", 7, 7), ("sstatus", 0xC_0120, STATUS)]  # fmt: skip
-_M_CSRS = [("mscratch", _MASK, _MASK), ("mepc", _MASK, _MASK), ("mcause", _MASK, _MASK), ("mtval", _MASK, _MASK), ("mie", 0xAAA, 0xAAA),
-           ("medeleg", 0xB1FF, 0xFFFF), ("mideleg", 0x222, 0x222), ("mcounteren", 7, 7), ("mstatus", 0x7C_01A0, STATUS),
-           ("pmpaddr12", (1 << 54) - 1, _MASK), ("mcountinhibit", 5, 5)]  # fmt: skip
+_S_CSRS = [
+    ("sscratch", _MASK, _MASK),
+    ("sepc", _MASK, _MASK),
+    ("scause", _MASK, _MASK),
+    ("stval", _MASK, _MASK),
+    ("sie", 0x222, 0x222),
+    ("scounteren", 7, 7),
+    ("sstatus", 0xC_0120, STATUS),
+]
+_M_CSRS = [
+    ("mscratch", _MASK, _MASK),
+    ("mepc", _MASK, _MASK),
+    ("mcause", _MASK, _MASK),
+    ("mtval", _MASK, _MASK),
+    ("mie", 0xAAA, 0xAAA),
+    ("medeleg", 0xB1FF, 0xFFFF),
+    ("mideleg", 0x222, 0x222),
+    ("mcounteren", 7, 7),
+    ("mstatus", 0x7C_01A0, STATUS),
+    ("pmpaddr12", (1 << 54) - 1, _MASK),
+    ("mcountinhibit", 5, 5),
+]
 _READ_ONLY = ["misa", "mhartid", "mideleg", "pmpcfg2"]
 
 
@@ -124,7 +161,15 @@ def _csr(r: random.Random, mode: str) -> list[str]:
     known = {"U": _U_CSRS, "S": _U_CSRS + _S_CSRS, "M": _U_CSRS + _S_CSRS + _M_CSRS}[mode]
     if r.random() < 0.2:  # above the mode, read-only, or none at all
         above = [c for c in _S_CSRS + _M_CSRS if c not in known]
-        wrong = ["csrw cycle, x12", "csrwi mhartid, 1", "csrr x11, 0x5c0", "csrw 0x7ff, x12", "csrr x0, cycle", "csrr x0, instret", "csrr x0, 0x9ff"]
+        wrong = [
+            "csrw cycle, x12",
+            "csrwi mhartid, 1",
+            "csrr x11, 0x5c0",
+            "csrw 0x7ff, x12",
+            "csrr x0, cycle",
+            "csrr x0, instret",
+            "csrr x0, 0x9ff",
+        ]
         if above and r.random() < 0.6:
             return [f"csrrw x11, {r.choice(above)[0]}, x12"]
         return [r.choice(wrong)]
@@ -132,12 +177,12 @@ def _csr(r: random.Random, mode: str) -> list[str]:
         return [f"csrr x11, {r.choice(_READ_ONLY)}", *_mix("x11")]
     name, writes, compared = r.choice(known)
     form = r.choice(_FORMS)
-    immediate = r.randrange(32) & writes if name not in ("sstatus", "mstatus", "medeleg", "mie", "sie", "mideleg") else 0
+    immediate = (
+        r.randrange(32) & writes if name not in ("sstatus", "mstatus", "medeleg", "mie", "sie", "mideleg") else 0
+    )
     source = r.randrange(5, 16)
-    if writes == _MASK:
-        setup = [f"mv x14, x{source}"]
-    else:
-        setup = [f"li x14, {writes:#x}", f"and x14, x14, x{source}"]
+    masked = [f"li x14, {writes:#x}", f"and x14, x14, x{source}"]
+    setup = [f"mv x14, x{source}"] if writes == _MASK else masked
     if name in ("sstatus", "mstatus") and form.startswith(("csrrw ", "csrrwi")):
         form = r.choice(_FORMS[1:3])
     if name in ("mie", "sie") and form.endswith("{i}"):
@@ -157,9 +202,27 @@ def _privileged_op(r: random.Random, mode: str) -> list[str]:
     if kind == 3 and mode == "U":
         return ["sret"]
     if kind == 3 and mode == "S":
-        return ["la x10, 1f", "csrw sepc, x10", "li x10, 0x100", "csrs sstatus, x10", "sret", "1:", "csrr x11, sstatus", *_mix("x11", STATUS & 0xC_0122)]
+        return [
+            "la x10, 1f",
+            "csrw sepc, x10",
+            "li x10, 0x100",
+            "csrs sstatus, x10",
+            "sret",
+            "1:",
+            "csrr x11, sstatus",
+            *_mix("x11", STATUS & 0xC_0122),
+        ]
     if kind == 3 and mode == "M":
-        return ["la x10, 1f", "csrw mepc, x10", "li x10, 0x1800", "csrs mstatus, x10", "mret", "1:", "csrr x11, mstatus", *_mix("x11", STATUS)]
+        return [
+            "la x10, 1f",
+            "csrw mepc, x10",
+            "li x10, 0x1800",
+            "csrs mstatus, x10",
+            "mret",
+            "1:",
+            "csrr x11, mstatus",
+            *_mix("x11", STATUS),
+        ]
     if kind == 4:
         return [r.choice(("sfence.vma", "sfence.vma x10", "sfence.vma x10, x11"))]
     if kind == 5 and mode == "S":  # a supervisor software interrupt, taken at once when enabled
@@ -169,7 +232,16 @@ def _privileged_op(r: random.Random, mode: str) -> list[str]:
         base = {"M": 0, "S": 0, "U": -U_ALIAS}[mode]
         return [f"li x10, {PAGES + 0x800 + base + r.choice((1, 2, 3, 5, 6, 7)):#x}", op]
     if kind == 7:
-        return [r.choice(("fadd.d f1, f2, f3", "fld f1, 0(x4)" if mode == "M" else "fmv.x.d x11, f1", "fcvt.s.w f3, x11", "csrr x11, fcsr"))]
+        return [
+            r.choice(
+                (
+                    "fadd.d f1, f2, f3",
+                    "fld f1, 0(x4)" if mode == "M" else "fmv.x.d x11, f1",
+                    "fcvt.s.w f3, x11",
+                    "csrr x11, fcsr",
+                )
+            )
+        ]
     return ["csrr x11, satp", *_mix("x11", 0xF << 60)] if mode != "U" else ["csrr x11, satp"]
 
 
@@ -219,7 +291,9 @@ def _block(r: random.Random, index: int, length: int) -> list[str]:
     status |= r.choice((0, 0x10_0000)) | r.choice((0, 0x20_0000)) | r.choice((0, 2))
     if mprv:
         status |= 1 << 17 | r.choice((0, 0x800))
-    deleg, interrupts = (0, 0) if mode == "M" or r.random() < 0.3 else (r.getrandbits(16) & 0xB1FF, r.choice((2, 0x222)))
+    deleg, interrupts = (
+        (0, 0) if mode == "M" or r.random() < 0.3 else (r.getrandbits(16) & 0xB1FF, r.choice((2, 0x222)))
+    )
     if not deleg:  # the handler in S returns with sret
         status |= r.choice((0, 0x40_0000))
     lines = [f"la x25, end_{index}", "csrw medeleg, zero", "jal x1, reset", f"li x10, {deleg:#x}", "csrw medeleg, x10"]
@@ -249,272 +323,22 @@ def assembly(seed: int, blocks: int = 60, length: int = 40, turns: int = 42) -> 
     root, mid, leaf = _tables(r)
     body = [f" {line}" for n in range(blocks) for line in _block(r, n, length)]
     pool = "pool_int:\n" + _words(_int(r) for _ in range(POOL))
-    text = "\n".join([
-        _HEAD.format(turns=turns, tables=TABLES, pages=PAGES),
-        *body,
-        " .option rvc\n",
-        _END.replace("la x5, scratch\n li x6, 512", f"li x5, {PAGES:#x}\n li x6, 2048", 1),
-        " .option norvc\n",
-        _HANDLERS.format(magic=MAGIC, status=STATUS, mix=_MIX, mid=MID, leaf=LEAF, n_mid=N_MID, n_leaf=N_LEAF),
-        _DATA.format(root=_words(root), mid=_words(mid), leaf=_words(leaf), pool=pool, results=8 * turns * (blocks + 1) + 8, scratch=SCRATCH),
-    ])
+    text = "\n".join(
+        [
+            HEAD.format(turns=turns, tables=TABLES, pages=PAGES),
+            *body,
+            " .option rvc\n",
+            _END.replace("la x5, scratch\n li x6, 512", f"li x5, {PAGES:#x}\n li x6, 2048", 1),
+            " .option norvc\n",
+            HANDLERS.format(magic=MAGIC, status=STATUS, mix=MIX, mid=MID, leaf=LEAF, n_mid=N_MID, n_leaf=N_LEAF),
+            DATA.format(
+                root=_words(root),
+                mid=_words(mid),
+                leaf=_words(leaf),
+                pool=pool,
+                results=8 * turns * (blocks + 1) + 8,
+                scratch=SCRATCH,
+            ),
+        ]
+    )
     return text, blocks * length * turns
-
-
-_HEAD = """
- .option norelax
- .option norvc
- .section .text.start,"ax"
- .globl _start
-_start:
- la x5, m_handler
- csrw mtvec, x5
- la x5, s_handler
- csrw stvec, x5
- la x4, state
- la x5, results
- sd x5, 8(x4)
- li x5, 0x9E3779B97F4A7C15
- sd x5, 16(x4)
- mv x26, x5
- mv x27, x5
- li x5, {turns}
- sd x5, 24(x4)
- li x5, -1
- csrw pmpaddr7, x5
- li x6, 0x2004000
- sd x5, 0(x6)
- li x5, 0x1f << 56
- csrw pmpcfg0, x5
- li x23, 4
- li x5, {tables}
- la x6, root0
- li x7, 512
- jal x8, copy
- li x5, {pages}
- li x7, 256
- li x8, 0x8c028c028c028c02
-2: .set k, 0
- .rept 4
- sd x8, 0(x5)
- li x9, 2048
- add x9, x9, x5
- sd x5, 0(x9)
- li x9, 4096
- add x5, x5, x9
- .endr
- li x9, 4*4096 - 8
- sub x5, x5, x9
- addi x7, x7, -1
- bnez x7, 2b
- fence.i
-turn:
-"""
-
-_HANDLERS = """
-# M-mode, between blocks: no delegation, no translation, fresh tables and pages, seeded x5..x15.
-reset:
- csrw satp, zero
- sfence.vma
- li x10, 0x6000
- csrs mstatus, x10
- csrw fcsr, zero
- li x10, 0x7e79aa
- csrc mstatus, x10
- csrw mie, zero
- csrwi mip, 0
- csrw mcountinhibit, zero
- csrw scause, zero
- csrw sepc, zero
- csrw stval, zero
- csrw sscratch, zero
- la x22, s_to_m
- li x5, {mid}
- la x6, mid0
- li x7, {n_mid}
- jal x8, copy
- li x5, {leaf}
- la x6, leaf0
- li x7, {n_leaf}
- jal x8, copy
- ld x5, 16(x4)
- la x6, pool_int
- .irp n, 8, 9, 10, 11, 12, 13, 14, 15
- slli x7, x5, 13
- xor x5, x5, x7
- srli x7, x5, 7
- xor x5, x5, x7
- slli x7, x5, 17
- xor x5, x5, x7
- srli x7, x5, 20
- andi x7, x7, 2047
- slli x7, x7, 3
- add x7, x7, x6
- ld x\\n, 0(x7)
- .endr
- sd x5, 16(x4)
- mv x5, x8
- mv x6, x9
- mv x7, x10
- ret
-
-# x7 dwords from x6 to x5; back to x8.
-copy:
- ld x9, 0(x6)
- sd x9, 0(x5)
- addi x5, x5, 8
- addi x6, x6, 8
- addi x7, x7, -1
- bnez x7, copy
- jr x8
-
-# Folds x7 dwords from x5.
-fold_words:
- ld x28, 0(x5)
-{mix}
- addi x5, x5, 8
- addi x7, x7, -1
- bnez x7, fold_words
- jr x8
-
-# M-mode, after a block: fold the page tables, keep the digest.
-close:
- li x10, 1 << 17
- csrc mstatus, x10
- csrw satp, zero
- sfence.vma
- li x10, 0x1f << 56
- csrw pmpcfg0, x10
- li x5, {mid}
- li x7, {n_mid}
- jal x8, fold_words
- li x5, {leaf}
- li x7, {n_leaf}
- jal x8, fold_words
- csrr x28, mcause
-{mix}
- ld x5, 8(x4)
- sd x27, 0(x5)
- addi x5, x5, 8
- sd x5, 8(x4)
- ret
-
- # Without compressed instructions the assembler takes every place for aligned.
- .option rvc
- .balign 4
- .option norvc
-m_handler:
- li x28, 0x20000
- csrrc x30, mstatus, x28
- csrr x28, mcause
-{mix}
- csrr x28, mepc
- slli x28, x28, 34
-{mix}
- csrr x31, mcause
- addi x31, x31, -3
- csrr x28, mtval
- snez x31, x31
- neg x31, x31
- and x28, x28, x31
-{mix}
- li x28, {status}
- and x28, x28, x30
-{mix}
- csrr x31, mcause
- bltz x31, 4f
- li x28, 8
- beq x31, x28, 1f
- li x28, 9
- bne x31, x28, 2f
-1: li x28, {magic}
- beq x17, x28, 5f
-2: li x28, 1
- beq x31, x28, 3f
- li x28, 12
- beq x31, x28, 3f
- csrr x28, mepc
- add x28, x28, x23
- csrw mepc, x28
- j 6f
-3: csrw mepc, x24
- j 6f
-4: csrci mip, 2
- j 6f
-5: csrw mepc, x25
- li x28, 0x1800
- csrs mstatus, x28
- mret
-6: li x28, 0x20000
- and x30, x30, x28
- csrs mstatus, x30
- mret
-
- .option rvc
- .balign 4
- .option norvc
-s_handler:
- csrr x28, scause
-{mix}
- csrr x28, sepc
- slli x28, x28, 34
-{mix}
- csrr x31, scause
- addi x31, x31, -3
- csrr x28, stval
- snez x31, x31
- neg x31, x31
- and x28, x28, x31
-{mix}
- csrr x30, sstatus
- li x28, 0xc0122
- and x28, x28, x30
-{mix}
- csrr x31, scause
- bltz x31, 4f
- li x28, 8
- bne x31, x28, 2f
- li x28, {magic}
- bne x17, x28, 2f
-s_to_m:
- ecall
- j s_to_m
-2: li x28, 1
- beq x31, x28, 3f
- li x28, 12
- beq x31, x28, 3f
- csrr x28, sepc
- add x28, x28, x23
- csrw sepc, x28
- sret
-3: csrw sepc, x24
- sret
-4: csrci sip, 2
- sret
-"""
-
-_DATA = """
- .data
- .balign 64
-tohost: .dword 0
- .balign 64
-fromhost: .dword 0
- .globl tohost
- .globl fromhost
- .type tohost, @object
- .type fromhost, @object
- .size tohost, 8
- .size fromhost, 8
- .balign 64
-state: .zero 512
-{pool}
-root0:
-{root}
-mid0:
-{mid}
-leaf0:
-{leaf}
- .bss
- .balign 64
-results: .zero {results}
-"""

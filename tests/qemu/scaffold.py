@@ -1,11 +1,12 @@
 """The frame around generated instructions: seeding registers, folding the state into digests, printing them over HTIF.
 
-A program runs `BLOCKS` blocks of random instructions, `turns` times over. Before each block every free register gets a
-value from a pool; after it registers, `fcsr` and (once a turn) the scratch memory are folded into a 64-bit digest, which
-is kept and printed at the end, one hexadecimal line each. Two machines agree when the lines do; the first line that
+A program runs blocks of random instructions, `turns` times over. Before each block every free register gets a value
+from a pool; after it registers, `fcsr` and (once a turn) the scratch memory are folded into a 64-bit digest, which is
+kept and printed at the end, one hexadecimal line each. Two machines agree when the lines do; the first line that
 differs names turn and block.
 
-Registers: x1 link, x2 and x3 the middle of the scratch memory, x4 the state below; x5..x31 and all f registers are free.
+Registers: x1 link, x2 and x3 the middle of the scratch memory, x4 the state below; x5..x31 and all f registers are
+free.
 """
 
 from __future__ import annotations
@@ -22,20 +23,86 @@ POOL = 2048
 
 _MASK = (1 << 64) - 1
 _INTS = [
-    0, 1, 2, 3, 7, 8, 31, 32, 33, 63, 64, 65, 127, 128, 255, 256, 0x7FFF, 0x8000, 0xFFFF, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF,
-    0x1_0000_0000, 0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000, 0x8000_0000_8000_0000, 0x00FF_00FF_00FF_00FF, 0x0102_0408_1020_4080,
-]  # fmt: skip
+    0,
+    1,
+    2,
+    3,
+    7,
+    8,
+    31,
+    32,
+    33,
+    63,
+    64,
+    65,
+    127,
+    128,
+    255,
+    256,
+    0x7FFF,
+    0x8000,
+    0xFFFF,
+    0x7FFF_FFFF,
+    0x8000_0000,
+    0xFFFF_FFFF,
+    0x1_0000_0000,
+    0x7FFF_FFFF_FFFF_FFFF,
+    0x8000_0000_0000_0000,
+    0x8000_0000_8000_0000,
+    0x00FF_00FF_00FF_00FF,
+    0x0102_0408_1020_4080,
+]
 _DOUBLES = [
-    0, 1, 0x000F_FFFF_FFFF_FFFF, 0x0010_0000_0000_0000, 0x3FE0_0000_0000_0000, 0x3FF0_0000_0000_0000, 0x3FF8_0000_0000_0000,
-    0x3FEF_FFFF_FFFF_FFFF, 0x3FF0_0000_0000_0001, 0x4330_0000_0000_0000, 0x4340_0000_0000_0001, 0x41DF_FFFF_FFC0_0000,
-    0x41E0_0000_0000_0000, 0x43E0_0000_0000_0000, 0x43F0_0000_0000_0000, 0x7FEF_FFFF_FFFF_FFFF, 0x7FF0_0000_0000_0000,
-    0x7FF8_0000_0000_0000, 0x7FF0_0000_0000_0001, 0x7FFF_FFFF_FFFF_FFFF, 0x36A0_0000_0000_0000, 0x3810_0000_0000_0000,
-    0x47EF_FFFF_F000_0000, 0x47EF_FFFF_E000_0000, 0x380F_FFFF_FFFF_FFFF, 0x3690_0000_0000_0000,
-]  # fmt: skip
+    0,
+    1,
+    0x000F_FFFF_FFFF_FFFF,
+    0x0010_0000_0000_0000,
+    0x3FE0_0000_0000_0000,
+    0x3FF0_0000_0000_0000,
+    0x3FF8_0000_0000_0000,
+    0x3FEF_FFFF_FFFF_FFFF,
+    0x3FF0_0000_0000_0001,
+    0x4330_0000_0000_0000,
+    0x4340_0000_0000_0001,
+    0x41DF_FFFF_FFC0_0000,
+    0x41E0_0000_0000_0000,
+    0x43E0_0000_0000_0000,
+    0x43F0_0000_0000_0000,
+    0x7FEF_FFFF_FFFF_FFFF,
+    0x7FF0_0000_0000_0000,
+    0x7FF8_0000_0000_0000,
+    0x7FF0_0000_0000_0001,
+    0x7FFF_FFFF_FFFF_FFFF,
+    0x36A0_0000_0000_0000,
+    0x3810_0000_0000_0000,
+    0x47EF_FFFF_F000_0000,
+    0x47EF_FFFF_E000_0000,
+    0x380F_FFFF_FFFF_FFFF,
+    0x3690_0000_0000_0000,
+]
 _SINGLES = [
-    0, 1, 0x007F_FFFF, 0x0080_0000, 0x3F00_0000, 0x3F80_0000, 0x3FC0_0000, 0x3F7F_FFFF, 0x3F80_0001, 0x4B00_0000, 0x4B80_0001,
-    0x4EFF_FFFF, 0x4F00_0000, 0x4F80_0000, 0x5F00_0000, 0x5F80_0000, 0x7F7F_FFFF, 0x7F80_0000, 0x7FC0_0000, 0x7F80_0001, 0x7FFF_FFFF,
-]  # fmt: skip
+    0,
+    1,
+    0x007F_FFFF,
+    0x0080_0000,
+    0x3F00_0000,
+    0x3F80_0000,
+    0x3FC0_0000,
+    0x3F7F_FFFF,
+    0x3F80_0001,
+    0x4B00_0000,
+    0x4B80_0001,
+    0x4EFF_FFFF,
+    0x4F00_0000,
+    0x4F80_0000,
+    0x5F00_0000,
+    0x5F80_0000,
+    0x7F7F_FFFF,
+    0x7F80_0000,
+    0x7FC0_0000,
+    0x7F80_0001,
+    0x7FFF_FFFF,
+]
 _BOX = 0xFFFF_FFFF << 32
 
 
@@ -92,14 +159,18 @@ class Program:
         if self.floats:
             pools.append(f"pool_float:\n{_words(_float(r) for _ in range(POOL))}")
         scratch = _words(_int(r) for _ in range(SCRATCH // 8))
-        return "\n".join([
-            _START.format(turns=self.turns, scratch_half=SCRATCH // 2),
-            *body,
-            _END,
-            _seed(self.floats),
-            _fold(self.floats),
-            _DATA.format(scratch=scratch, pools="\n".join(pools), results=8 * self.turns * (len(self.blocks) + 1) + 8),
-        ])
+        return "\n".join(
+            [
+                _START.format(turns=self.turns, scratch_half=SCRATCH // 2),
+                *body,
+                _END,
+                _seed(self.floats),
+                _fold(self.floats),
+                _DATA.format(
+                    scratch=scratch, pools="\n".join(pools), results=8 * self.turns * (len(self.blocks) + 1) + 8
+                ),
+            ]
+        )
 
 
 def _words(values: object) -> str:
@@ -236,7 +307,14 @@ results: .zero {results}
 def _seed(floats: bool) -> str:
     """Every free register from the pools, the place in them from a xorshift generator."""
     out = ["seed:", " ld x5, 16(x4)", " la x6, pool_int"]
-    step = [" slli x7, x5, 13", " xor x5, x5, x7", " srli x7, x5, 7", " xor x5, x5, x7", " slli x7, x5, 17", " xor x5, x5, x7"]
+    step = [
+        " slli x7, x5, 13",
+        " xor x5, x5, x7",
+        " srli x7, x5, 7",
+        " xor x5, x5, x7",
+        " slli x7, x5, 17",
+        " xor x5, x5, x7",
+    ]
     index = [" srli x7, x5, 20", f" andi x7, x7, {POOL - 1}", " slli x7, x7, 3", " add x7, x7, x6"]
     if floats:
         out.append(" la x8, pool_float")
@@ -244,13 +322,27 @@ def _seed(floats: bool) -> str:
             out += [*step, *index[:3], " add x7, x7, x8", f" fld f{n}, 0(x7)"]
     for n in range(8, 32):
         out += [*step, *index, f" ld x{n}, 0(x7)"]
-    out += [*step, " sd x5, 16(x4)", *index, " ld x5, 0(x7)", " addi x7, x7, -512", " ld x6, 256(x7)", " ld x7, 312(x7)", " ret"]
+    out += [
+        *step,
+        " sd x5, 16(x4)",
+        *index,
+        " ld x5, 0(x7)",
+        " addi x7, x7, -512",
+        " ld x6, 256(x7)",
+        " ld x7, 312(x7)",
+        " ret",
+    ]
     return "\n".join(out)
 
 
 def _fold(floats: bool) -> str:
     mix = [" xor x5, x5, x6", " mul x5, x5, x7", " srli x6, x5, 29", " xor x5, x5, x6"]
-    out = ["fold:", *(f" sd x{n}, {SAVE + 8 * (n - 5)}(x4)" for n in (5, 6, 7)), " ld x5, 0(x4)", " li x7, 0x9E3779B97F4A7C15"]
+    out = [
+        "fold:",
+        *(f" sd x{n}, {SAVE + 8 * (n - 5)}(x4)" for n in (5, 6, 7)),
+        " ld x5, 0(x4)",
+        " li x7, 0x9E3779B97F4A7C15",
+    ]
     for n in FREE:
         out += [f" ld x6, {SAVE + 8 * (n - 5)}(x4)" if n < 8 else f" mv x6, x{n}", *mix]
     if floats:
@@ -265,7 +357,15 @@ def build(source: str, folder: Path, name: str, march: str = MARCH) -> Path:
     """Assembles a program at 0x80000000."""
     asm, elf = folder / f"{name}.S", folder / f"{name}.elf"
     asm.write_text(source)
-    command = ["riscv64-unknown-elf-gcc", f"-march={march}", "-mabi=lp64d", "-mcmodel=medany", "-nostdlib", "-static", "-Wl,-n,-Ttext=0x80000000"]
+    command = [
+        "riscv64-unknown-elf-gcc",
+        f"-march={march}",
+        "-mabi=lp64d",
+        "-mcmodel=medany",
+        "-nostdlib",
+        "-static",
+        "-Wl,-n,-Ttext=0x80000000",
+    ]
     done = subprocess.run([*command, str(asm), "-o", str(elf)], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr[:2000]
     return elf
@@ -274,7 +374,20 @@ def build(source: str, folder: Path, name: str, march: str = MARCH) -> Path:
 def run_qemu(elf: Path, timeout: float = 60) -> tuple[int, list[str]]:
     """Exit code and console lines of qemu's Spike machine."""
     cpu = "rv64,zba=true,zbb=true,zbs=true,v=false,h=false,sstc=false"
-    command = ["qemu-system-riscv64", "-machine", "spike", "-cpu", cpu, "-m", "64M", "-bios", "none", "-nographic", "-kernel", str(elf)]
+    command = [
+        "qemu-system-riscv64",
+        "-machine",
+        "spike",
+        "-cpu",
+        cpu,
+        "-m",
+        "64M",
+        "-bios",
+        "none",
+        "-nographic",
+        "-kernel",
+        str(elf),
+    ]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout)
     assert not done.stderr.strip(), done.stderr[:2000]
     return done.returncode, done.stdout.split()

@@ -1,0 +1,101 @@
+"""The RISC-V front end against qemu: generated programs of at least 100,000 executed instructions per extension group,
+the same digests from qemu and from every core. What qemu 7.2 cannot answer checks itself.
+"""
+
+from __future__ import annotations
+
+import shutil
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from breakeven.machines import describe_machine
+
+from .qemu import floating, integer, privileged, scaffold, selfcheck
+
+_engine = pytest.importorskip("breakeven._engine")
+
+SEED = 1
+CORES = ["atomic", "timing", "minor"]
+GROUPS = ["i", "m", "a", "misaligned", "zba", "zbb", "zbs", "zicbop", "f", "d", "c", "privileged"]
+LIMIT = 30_000_000
+
+needs_compiler = pytest.mark.skipif(
+    not shutil.which("riscv64-unknown-elf-gcc"), reason="no riscv64-unknown-elf-gcc; scripts/setup installs it"
+)
+needs_qemu = pytest.mark.skipif(
+    not shutil.which("qemu-system-riscv64"), reason="no qemu-system-riscv64; `scripts/setup --test-tools` installs it"
+)
+
+
+@cache
+def description(core: str) -> str:
+    from breakeven.m5 import canonical
+
+    return canonical(describe_machine(core))
+
+
+def run(core: str, elf: Path) -> tuple[dict[str, object], list[str]]:
+    machine = _engine.Machine(description(core), elf.read_bytes())
+    end = machine.run(max_insts=LIMIT, max_cycles=10 * LIMIT)
+    return end, machine.console().decode().split()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("qemu")
+
+
+@pytest.fixture(scope="module")
+def programs() -> dict[str, tuple[str, int]]:
+    """Assembly and executed instructions (system events) of each group."""
+    found = {p.name: (p.assembly(SEED), p.executed) for p in integer.programs(SEED) + floating.programs(SEED)}
+    return found | {"privileged": privileged.assembly(SEED)}
+
+
+def first_difference(expected: list[str], got: list[str]) -> int | None:
+    """Index of the first line that differs; it names the turn and the block."""
+    if expected == got:
+        return None
+    return next(
+        (i for i, (a, b) in enumerate(zip(expected, got, strict=False)) if a != b), min(len(expected), len(got))
+    )
+
+
+@needs_compiler
+@needs_qemu
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_core_computes_what_qemu_does(group: str, programs: dict[str, tuple[str, int]], folder: Path) -> None:
+    source, executed = programs[group]
+    assert executed >= 100_000
+    elf = scaffold.build(source, folder, group)
+    code, expected = scaffold.run_qemu(elf)
+    assert code == 0 and len(expected) > 2000, expected[:4]
+    assert len(set(expected)) == len(expected), "a digest that repeats tells nothing"
+    for core in CORES:
+        end, got = run(core, elf)
+        assert (end["cause"], end["code"]) == ("htif exit", 0), (core, end, got[:4])
+        assert first_difference(expected, got) is None, core
+        assert int(str(end["insts"])) >= executed
+
+
+@needs_compiler
+@pytest.mark.parametrize("core", CORES)
+def test_what_qemu_cannot_answer_checks_itself(core: str, folder: Path) -> None:
+    source, names = selfcheck.assembly()
+    end, _ = run(core, scaffold.build(source, folder, f"selfcheck-{core}"))
+    assert end["cause"] == "htif exit", end
+    assert names[int(str(end["code"]))] == "all right"
+
+
+@needs_compiler
+@needs_qemu
+def test_a_difference_is_noticed(folder: Path) -> None:
+    """One instruction changed in one block: the digests tell, from that block on."""
+    program = integer.compose("i", integer.base_i, SEED, blocks=6, length=8)
+    program.turns = 2
+    _, expected = scaffold.run_qemu(scaffold.build(program.assembly(SEED), folder, "original"))
+    program.blocks[3] += "\n addi x9, x9, 1"
+    _, got = run("atomic", scaffold.build(program.assembly(SEED), folder, "changed"))
+    assert first_difference(expected, got) == 3
