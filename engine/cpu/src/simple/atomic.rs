@@ -6,7 +6,7 @@ use breakeven_base::units::Cycle;
 use breakeven_base::{Bus, ConfigError, FrontEnd, Now, StatSink, Step, StepResult};
 
 use super::counts::Counts;
-use super::{apply_effect, completes, SimpleConfig};
+use super::{apply_effect, completes, Progress, SimpleConfig};
 use crate::{Budget, CoreCtx, Stop};
 
 #[derive(Clone, Debug)]
@@ -15,6 +15,7 @@ pub struct AtomicSimple {
     counts: Counts,
     /// Instructions executed in the current cycle; below `width`.
     slot: u64,
+    progress: Progress,
 }
 
 /// With an interrupt line up already, another one may rise unannounced: look again after this many instructions.
@@ -25,7 +26,7 @@ impl AtomicSimple {
     /// Everything in `config` that cannot be built, one error each.
     pub fn new(config: SimpleConfig) -> Result<Self, Vec<ConfigError>> {
         config.check()?;
-        Ok(AtomicSimple { config, counts: Counts::new(), slot: 0 })
+        Ok(AtomicSimple { config, counts: Counts::new(), slot: 0, progress: Progress::default() })
     }
 
     /// Runs until the budget is spent or something happens.
@@ -42,6 +43,9 @@ impl AtomicSimple {
             let done = ctx.fe.run_fast(ctx.bus, self.now(), chunk).min(chunk);
             self.counts.insts += done;
             self.pass(done);
+            if done > 0 {
+                self.progress = Progress::default();
+            }
             if done == chunk {
                 continue;
             }
@@ -52,8 +56,12 @@ impl AtomicSimple {
                     return Stop::Deadlock(format!("execute: {blocked:?} at pc {:#x} with nothing in flight\n", ctx.fe.pc()));
                 }
             }
-            self.counts.insts += u64::from(completes(&step));
+            let completes = completes(&step);
+            self.counts.insts += u64::from(completes);
             self.pass(1);
+            if let Some(why) = self.progress.after(&step, completes) {
+                return Stop::Deadlock(why);
+            }
             if let Some(effect) = apply_effect(&step, ctx.mem) {
                 return Stop::Effect(effect);
             }

@@ -99,3 +99,21 @@ fn completes(step: &Step) -> bool {
         && step.uops[step.n as usize - 1].flags.any(UopFlags::LAST)
         && !step.uops[step.n as usize - 1].flags.any(UopFlags::TRAP)
 }
+
+/// Traps in a row after which nothing will come any more: a handler that faults on its first instruction.
+const MAX_TRAPS: u32 = 1 << 20;
+
+/// Notices that no instruction ever completes.
+#[derive(Clone, Debug, Default)]
+struct Progress {
+    traps: u32,
+}
+
+impl Progress {
+    /// After a step; what to report when it was one trap too many.
+    fn after(&mut self, step: &Step, completes: bool) -> Option<String> {
+        self.traps = if completes { 0 } else { self.traps.saturating_add(1) };
+        (self.traps > MAX_TRAPS)
+            .then(|| format!("execute: {MAX_TRAPS} traps in a row; the last at pc {:#x}, handler at {:#x}\n", step.pc, step.next_pc))
+    }
+}

@@ -226,6 +226,28 @@ fn interrupts_come_at_their_instant_on_both_cores() {
 }
 
 #[test]
+fn a_handler_that_faults_forever_is_a_deadlock() {
+    use breakeven_base::UopFlags;
+    let program = || vec![Inst::branch(BranchKind::Jump, 0, &[]).flags(UopFlags::TRAP)];
+    let endless = Budget { max_insts: u64::MAX, max_cycles: u64::MAX };
+    let mut r = Run::new(SimpleConfig::default(), MockFe::new(program()));
+    assert!(matches!(r.go(endless), Stop::Deadlock(why) if why.contains("traps in a row; the last at pc 0x80000000")));
+    let mut core = AtomicSimple::new(SimpleConfig::default()).expect("valid");
+    // Its fast path must leave traps to `step`, as every front end's does.
+    let mut list = program();
+    list[0].timed = true;
+    let (mut fe, mut bus, mut mem) = (MockFe::new(list), MockBus::new(), memory());
+    let stop = core.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, endless);
+    assert!(matches!(stop, Stop::Deadlock(_)));
+    assert_eq!(core.insts(), 0);
+    // A guest that traps often but gets on is none.
+    list.insert(0, Inst::nop());
+    let mut fe = MockFe::new(list);
+    let stop = core.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, Budget { max_insts: 1 << 21, ..endless });
+    assert_eq!(stop, Stop::MaxInsts);
+}
+
+#[test]
 fn parameters_that_cannot_be_built_are_named() {
     let misaligned = MisalignedCosts { granule: 12, ..Default::default() };
     let errors = TimingSimple::new(SimpleConfig { width: 0, misaligned, ..Default::default() }).expect_err("two");

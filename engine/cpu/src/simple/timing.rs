@@ -7,7 +7,7 @@ use breakeven_base::{BranchKind, Bus, ConfigError, FrontEnd, MemKind, MemRef, No
 use breakeven_memory::{MemorySystem, Port, Request, Response, Side, TlbResult};
 
 use super::counts::Counts;
-use super::{apply_effect, completes, SimpleConfig};
+use super::{apply_effect, completes, Progress, SimpleConfig};
 use crate::bpred::BranchPredictor;
 use crate::{Budget, CoreCtx, Stop};
 
@@ -19,6 +19,7 @@ pub struct TimingSimple {
     branches: u64,
     /// The data port is held by a split access until then (`misaligned.split_slots`).
     port_free: u64,
+    progress: Progress,
 }
 
 /// Refusals in a row after which a cache will never accept: no cache is busy for so long.
@@ -54,7 +55,7 @@ impl TimingSimple {
             Some(p) => Some(BranchPredictor::new(p, &format!("{}.branchPred", config.path)).map_err(|e| vec![e])?),
             None => None,
         };
-        Ok(TimingSimple { config, counts: Counts::new(), predictor, branches: 0, port_free: 0 })
+        Ok(TimingSimple { config, counts: Counts::new(), predictor, branches: 0, port_free: 0, progress: Progress::default() })
     }
 
     /// Runs until the budget is spent or something happens.
@@ -106,8 +107,12 @@ impl TimingSimple {
         }
         // Whatever it was, time passes: a fault that faults again reaches the limit of cycles.
         self.counts.cycles = self.counts.cycles.max(start + 1);
-        self.counts.step(step, completes(step));
+        let completes = completes(step);
+        self.counts.step(step, completes);
         self.predict(step);
+        if let Some(why) = self.progress.after(step, completes) {
+            return Ok(Some(Stop::Deadlock(why)));
+        }
         Ok(apply_effect(step, ctx.mem).map(Stop::Effect))
     }
 
