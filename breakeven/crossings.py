@@ -188,6 +188,16 @@ def break_even(
     return BreakEven(old_name, new_name, first, stays, cut, loss)
 
 
+def ahead_by(sizes: Sequence[int], old: Sequence[float], new: Sequence[float], factor: float) -> int | None:
+    """The smallest size from which `new` is at least `factor` times faster than `old` at every larger size."""
+    found = None
+    for size, a, b in zip(reversed(sizes), reversed(old), reversed(new), strict=True):
+        if b * factor > a:
+            break
+        found = size
+    return found
+
+
 def threshold(
     sizes: Sequence[int], below: Sequence[float], above: Sequence[float], tie: float = TIE
 ) -> tuple[int | None, float]:

@@ -127,8 +127,11 @@ def lines(
 def _mark(axes: Any, marks: Sequence[tuple[float, str]], levels: Sequence[tuple[float, str]]) -> None:
     for number, (where, text) in enumerate(marks):
         axes.axvline(where, color="#777777", linewidth=0.9, linestyle=(0, (2, 2)))
+        # A text near the right edge goes to the left of its line.
+        at = axes.transAxes.inverted().transform(axes.transData.transform((where, 1)))[0]
         axes.annotate(
-            text, (where, 0.02 + 0.06 * (number % 5)), xycoords=("data", "axes fraction"), xytext=(3, 0),
+            text, (where, 0.02 + 0.06 * (number % 5)), xycoords=("data", "axes fraction"),
+            xytext=(3 if at < 0.6 else -3, 0), ha="left" if at < 0.6 else "right",
             textcoords="offset points", fontsize=7.5, color="black",
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.9},
         )  # fmt: skip

@@ -2,7 +2,7 @@
 
 import pytest
 
-from breakeven.crossings import break_even, crossings_along, intervals, threshold
+from breakeven.crossings import ahead_by, break_even, crossings_along, intervals, threshold
 
 SIZES = list(range(1, 513))
 
@@ -106,3 +106,10 @@ def test_bad_input_is_refused(curves):
 def test_zero_cycles_do_not_divide():
     found = break_even([1, 2], ("a", [0, 5]), ("b", [0, 1]))
     assert found.threshold == 2
+
+
+def test_ahead_by_a_factor():
+    sizes, old = [1, 2, 3, 4], [10.0, 10.0, 10.0, 10.0]
+    assert ahead_by(sizes, old, [9, 5, 5, 5], 2.0) == 2
+    assert ahead_by(sizes, old, [5, 5, 6, 5], 2.0) == 4
+    assert ahead_by(sizes, old, [5, 5, 5, 6], 2.0) is None
