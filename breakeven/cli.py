@@ -62,7 +62,7 @@ def _machine(name: str, settings: list[str]) -> Any:
     return MachineSpec(name, tuple(settings))
 
 
-@app.command("exec")
+@app.command("exec", short_help="Run any bare-metal ELF; exits with its exit code.")
 def exec_(
     elf: Annotated[Path, typer.Argument(help="A bare-metal ELF.")],
     machine: MachineOption = "minor",
@@ -125,7 +125,7 @@ def _exit_status(end: dict[str, Any]) -> int:
     return EXIT_LIMIT if "limit" in end["cause"] or "max" in end["cause"] else EXIT_WRONG
 
 
-@app.command()
+@app.command(short_help="Run one point: cycles, bytes a cycle, instructions.")
 def run(
     routine: Annotated[str, typer.Argument(help="See `routines`.")],
     size: Annotated[str, typer.Option("--size", "-n", help="Bytes (1448, 64K, 2MiB).")],
@@ -164,6 +164,10 @@ def run(
     session = EmbeddedEngine(guest).open(_machine(machine, settings))
     result = run_points(session, [point])[0]
     _print_point(session, point, result, json)
+    if not result.ok:
+        notes = next((r.notes for r in session.routines() if r.name == routine), "")
+        why = f" ({routine} {notes})" if notes and result.status == pt.UNEXPECTED_TRAP else ""
+        print(f"breakeven: WRONG OUTPUT: {result.problem}{why}", file=sys.stderr)
     return 0 if result.ok else EXIT_WRONG
 
 
@@ -259,7 +263,7 @@ def _routines(names: list[str], machines: list[str], settings: list[str], guest:
     return list(dict.fromkeys(found))
 
 
-@app.command()
+@app.command(short_help="Run a grid of points into a results file.")
 def sweep(
     routines: Annotated[list[str], typer.Argument(help="Routines, or all, copy, user-copy, checksum.")],
     sizes: SizesOption,
@@ -311,7 +315,7 @@ def sweep(
     return report_cli.sweep_done(spec, table, path, seconds, json)
 
 
-@app.command()
+@app.command(short_help="Who wins where: a table, a plot, the break-even sizes.")
 def compare(
     routines: Annotated[list[str], typer.Argument(help="Two or more routines; the first is the one to beat.")],
     machine: MachineOption = "u74",
@@ -432,7 +436,7 @@ def machines_show(
     return 0
 
 
-@app.command()
+@app.command(short_help="Run studies of published claims; writes results/STUDY/.")
 def reproduce(
     studies: Annotated[list[str] | None, typer.Argument(help="Studies (default: all), or study .py files.")] = None,
     out: Annotated[Path, typer.Option(help="Folder of the reports.")] = Path("results"),

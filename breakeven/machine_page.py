@@ -67,6 +67,21 @@ def _some(params: dict[str, Any], names: tuple[str, ...]) -> list[tuple[str, str
     return [(name, _value(name, params[name])) for name in names if name in params]
 
 
+def _side_by_side(heading: str, columns: dict[str, list[tuple[str, str]]]) -> list[Section]:
+    """Objects of one kind as columns, so that levels can be compared and the whole stays a page."""
+    if not columns:
+        return []
+    names = [path.removeprefix("system.").removeprefix("cpu.") for path in columns]
+    values = [dict(rows) for rows in columns.values()]
+    widths = [max(len(name), *(len(v) for v in column.values())) for name, column in zip(names, values, strict=True)]
+
+    def line(cells: list[str]) -> str:
+        return "  ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+
+    keys = dict.fromkeys(key for column in values for key in column)
+    return [(heading, [("", line(names)), *((key, line([c.get(key, "-") for c in values])) for key in keys)])]
+
+
 class Page:
     """Finds the parts of a description."""
 
@@ -92,7 +107,9 @@ class Page:
             rows = [("clock", self._clock(params)), *_some(params, _CORE)]
             found.append((f"{path.removeprefix('system.')}: {item['type']}", rows))
         found += self._units()
-        found += self._plain("MisalignedAccess", None)
+        for path, item in self._all("MisalignedAccess"):
+            chosen = tuple(name for name in item["params"] if name != "eventq_index")
+            found.append((f"{path.removeprefix('system.')}: {item['type']}", _some(item["params"], chosen)))
         for path, item in self._all("BranchPredictor"):
             rows = [
                 (n, str(v)) for n, v in item["params"].items() if isinstance(v, int) and n.endswith(("Size", "Bits"))
@@ -101,21 +118,19 @@ class Page:
                 entries = self.objects.get(f"{path}.{part}", {"params": {}})["params"].get("numEntries")
                 rows += [(f"{part}.numEntries", str(entries))] if entries is not None else []
             found.append((f"{path.removeprefix('system.')}: {item['type']}", rows))
+        caches = {}
         for path, item in self._all("BaseCache"):
             params = item["params"]
             policy = self.objects.get((params.get("replacement_policy") or {}).get("ref", ""), {"type": "none"})["type"]
-            rows = [("size", bytes_text(params["size"])), *_some(params, _CACHE), ("replacement_policy", policy)]
-            found.append((f"{path.removeprefix('system.')}: {item['type']}", rows))
-        found += self._plain("BaseTLB", _TLB)
-        found += self._plain("BaseXBar", _XBAR)
-        return found + self._memory()
-
-    def _plain(self, kind: str, names: tuple[str, ...] | None) -> list[Section]:
-        found: list[Section] = []
-        for path, item in self._all(kind):
-            chosen = names or tuple(name for name in item["params"] if name != "eventq_index")
-            found.append((f"{path.removeprefix('system.')}: {item['type']}", _some(item["params"], chosen)))
-        return found
+            caches[path] = [
+                ("size", bytes_text(params["size"])),
+                *_some(params, _CACHE),
+                ("replacement_policy", policy),
+            ]
+        found += _side_by_side("caches (cycles)", caches)
+        found += _side_by_side("TLBs (entries, cycles)", {p: _some(i["params"], _TLB) for p, i in self._all("BaseTLB")})
+        buses = {p: _some(i["params"], _XBAR) for p, i in self._all("BaseXBar")}
+        return found + _side_by_side("buses (bytes, cycles)", buses) + self._memory()
 
     def _units(self) -> list[Section]:
         rows = []

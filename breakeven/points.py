@@ -42,6 +42,7 @@ STATUSES = (
     "guard band or callee-saved register damaged",
     "the point did not finish",
 )
+UNEXPECTED_TRAP = STATUSES.index("unexpected trap")
 #: `detail` of status 7
 _UNFINISHED = {1: "instruction limit", 2: "cycle limit", 3: "deadlock", 4: "the guest ended without a result"}
 
