@@ -158,6 +158,7 @@ m_handler:
  snez x31, x31
  neg x31, x31
  and x28, x28, x31
+ csrw mtval, x28
 {mix}
  li x28, {status}
  and x28, x28, x30
@@ -206,6 +207,7 @@ s_handler:
  snez x31, x31
  neg x31, x31
  and x28, x28, x31
+ csrw stval, x28
 {mix}
  csrr x30, sstatus
  li x28, 0xc0122
