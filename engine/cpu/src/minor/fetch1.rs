@@ -8,7 +8,7 @@ use breakeven_base::{Bus, FrontEnd, MemKind};
 use breakeven_memory::{Port, Request, Response, Side, TlbResult};
 
 use super::activity::Activity;
-use super::config::MinorConfig;
+use super::config::{MinorConfig, MAX_WIDTH};
 use super::latch::{InputBuffer, Latch, Ring};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
@@ -37,7 +37,7 @@ struct Fetch {
 #[derive(Clone, Debug)]
 pub struct Fetch1 {
     /// Oldest first; the first `sent` of them are in or back from memory.
-    fetches: Ring<Fetch>,
+    fetches: Ring<Fetch, { MAX_WIDTH as usize }>,
     sent: usize,
     limit: usize,
     width: u32,
@@ -65,7 +65,7 @@ const NEVER: u64 = u64::MAX;
 impl Fetch1 {
     pub fn new(cfg: &MinorConfig, line: u32) -> Self {
         Fetch1 {
-            fetches: Ring::new(cfg.fetch1FetchLimit as usize),
+            fetches: Ring::new(),
             sent: 0,
             limit: cfg.fetch1FetchLimit as usize,
             width: if cfg.fetch1LineWidth == 0 { line } else { cfg.fetch1LineWidth },

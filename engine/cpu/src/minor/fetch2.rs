@@ -367,21 +367,29 @@ pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
 /// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction.
 #[inline]
 pub fn push_step(step: &Step, last: &DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
-    let n = usize::from(step.n);
-    for i in 0..n {
-        let uop = step.uops[i];
+    if step.n == 1 {
+        return push_uop(step, 0, *last, ring, costs, line);
+    }
+    for i in 0..usize::from(step.n) {
         // Only the last one tells fetch anything.
-        let outcome = if i + 1 == n { last.outcome } else { Outcome::Straight };
-        let seq = ring.push(DynInst { uop, outcome, pc: step.pc, ..*last });
-        if uop.flags.any(UopFlags::MEM) {
-            ring.set_mem(seq, &step.mem[i]);
-            if costs.emulate {
-                let stall = costs.split(&step.mem[i], uop.flags.any(UopFlags::STORE), line, line).stall;
-                ring.get_mut(seq).extra_commit = stall;
-            }
-        }
-        if uop.flags.any(UopFlags::EFFECT) {
-            ring.set_effect(seq, step.effect);
+        let outcome = if i + 1 == usize::from(step.n) { last.outcome } else { Outcome::Straight };
+        push_uop(step, i, DynInst { outcome, ..*last }, ring, costs, line);
+    }
+}
+
+#[inline]
+fn push_uop(step: &Step, i: usize, mut inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
+    let uop = step.uops[i];
+    inst.uop = uop;
+    inst.pc = step.pc;
+    if uop.flags.any(UopFlags::MEM) {
+        ring.set_mem(ring.tail, &step.mem[i]);
+        if costs.emulate {
+            inst.extra_commit = costs.split(&step.mem[i], uop.flags.any(UopFlags::STORE), line, line).stall;
         }
     }
+    if uop.flags.any(UopFlags::EFFECT) {
+        ring.set_effect(ring.tail, step.effect);
+    }
+    ring.push(inst);
 }

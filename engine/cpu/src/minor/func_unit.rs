@@ -3,7 +3,7 @@
 
 use breakeven_base::OpClass;
 
-use super::config::{FuConfig, FuTiming};
+use super::config::{FuConfig, FuTiming, MAX_UNITS};
 use super::inst::Seq;
 
 /// The `MinorFUTiming` that counts for one class on one unit.
@@ -54,18 +54,30 @@ impl Unit {
 /// All units of a core. Bit `i` of the sets is unit `i`.
 #[derive(Clone, Debug)]
 pub struct FuPool {
+    /// What is at the end of each unit; 0: nothing.
+    fronts: [Seq; MAX_UNITS],
     units: Vec<Unit>,
     timings: Vec<[Timing; OpClass::COUNT]>,
     capable: [u32; OpClass::COUNT],
     occupied: u32,
     stalled: u32,
     pushed: u32,
+    /// Units that cannot take an instruction every cycle.
+    slow_issue: u32,
 }
 
 impl FuPool {
     pub fn new(configs: &[FuConfig]) -> Self {
-        let mut pool =
-            FuPool { units: Vec::new(), timings: Vec::new(), capable: [0; OpClass::COUNT], occupied: 0, stalled: 0, pushed: 0 };
+        let mut pool = FuPool {
+            fronts: [0; MAX_UNITS],
+            units: Vec::new(),
+            timings: Vec::new(),
+            capable: [0; OpClass::COUNT],
+            occupied: 0,
+            stalled: 0,
+            pushed: 0,
+            slow_issue: 0,
+        };
         for (i, fu) in configs.iter().enumerate() {
             let mut timings = [Timing::default(); OpClass::COUNT];
             for &class in OpClass::ALL {
@@ -77,6 +89,7 @@ impl FuPool {
                     timings[class as usize] = Timing::new(t);
                 }
             }
+            pool.slow_issue |= u32::from(fu.issueLat > 1) << i;
             pool.timings.push(timings);
             pool.units.push(Unit {
                 slots: vec![0; fu.opLat as usize + 1].into_boxed_slice(),
@@ -140,8 +153,7 @@ impl FuPool {
     /// What is at the end of a unit; 0: nothing.
     #[inline]
     pub fn front(&self, unit: u8) -> Seq {
-        let u = &self.units[unit as usize];
-        u.slots[u.front_slot()]
+        self.fronts[usize::from(unit) % MAX_UNITS]
     }
     /// What is at the unit's end has been taken.
     #[inline]
@@ -152,49 +164,48 @@ impl FuPool {
     /// One cycle: everything moves on that is not held up at its end.
     #[inline]
     pub fn advance(&mut self, now: u64) {
-        let mut todo = self.occupied;
+        let held = self.stalled & !self.pushed & self.slow_issue;
+        if held != 0 {
+            self.hold(held, 1);
+        }
+        let mut todo = self.occupied & !self.stalled;
         while todo != 0 {
             let i = todo.trailing_zeros() as usize;
             let bit = 1 << i;
             todo &= todo - 1;
             let u = &mut self.units[i];
-            if self.pushed & bit != 0 {
-                if u.next_insert <= now {
-                    u.next_insert = now + u.issue_lat;
-                }
-            } else if self.stalled & bit != 0 && u.next_insert != 0 {
-                // Stalled cycles do not count towards the issue latency.
-                u.next_insert += 1;
+            if self.pushed & bit != 0 && u.next_insert <= now {
+                u.next_insert = now + u.issue_lat;
             }
-            if self.stalled & bit != 0 {
-                continue;
-            }
-            let front = u.front_slot();
-            if u.slots[front] != 0 {
+            if self.fronts[i] != 0 {
                 u.occupancy -= 1;
+                if u.occupancy == 0 {
+                    self.occupied &= !bit;
+                }
             }
-            u.at = front;
-            u.slots[front] = 0;
-            if u.slots[u.front_slot()] != 0 {
+            u.at = u.front_slot();
+            let front = u.front_slot();
+            u.slots[u.at] = 0;
+            self.fronts[i] = u.slots[front];
+            if self.fronts[i] != 0 {
                 self.stalled |= bit;
-            }
-            if u.occupancy == 0 {
-                self.occupied &= !bit;
             }
         }
         self.pushed = 0;
     }
 
-    /// `cycles` pass in which nothing moves.
-    pub fn skip(&mut self, cycles: u64) {
-        let mut todo = self.stalled & self.occupied;
-        while todo != 0 {
-            let u = &mut self.units[todo.trailing_zeros() as usize];
-            todo &= todo - 1;
-            if u.next_insert != 0 {
+    /// Stalled cycles do not count towards the issue latency.
+    fn hold(&mut self, units: u32, cycles: u64) {
+        for (i, u) in self.units.iter_mut().enumerate() {
+            if units >> i & 1 == 1 && u.next_insert != 0 {
                 u.next_insert += cycles;
             }
         }
+    }
+
+    /// `cycles` pass in which nothing moves.
+    pub fn skip(&mut self, cycles: u64) {
+        self.hold(self.stalled & self.slow_issue, cycles);
     }
 
     /// What every occupied unit holds, for the deadlock report.

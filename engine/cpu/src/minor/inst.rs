@@ -134,12 +134,14 @@ impl InstRing {
     }
     #[inline]
     pub fn get(&self, seq: Seq) -> &DynInst {
-        &self.slots[self.slot(seq)]
+        // SAFETY: `slot` masks with the length less one, and the length is a power of two, never 0 (`new`).
+        unsafe { self.slots.get_unchecked(self.slot(seq)) }
     }
     #[inline]
     pub fn get_mut(&mut self, seq: Seq) -> &mut DynInst {
         let slot = self.slot(seq);
-        &mut self.slots[slot]
+        // SAFETY: as in `get`.
+        unsafe { self.slots.get_unchecked_mut(slot) }
     }
     /// Where a memory reference goes.
     #[inline]

@@ -1,6 +1,6 @@
 //! What joins the stages: latches with an explicit delay, the input buffers behind them, and a ring of sequence numbers.
 
-use super::config::MAX_DELAY;
+use super::config::{MAX_DELAY, MAX_QUEUE};
 
 /// A latch: what is put in at cycle `c` can be seen from `c + delay` on. At most one item goes in per cycle.
 #[derive(Clone, Debug)]
@@ -45,42 +45,43 @@ impl<T: Copy + Default> Latch<T> {
     }
 }
 
-/// A bounded first-in-first-out ring.
+/// A bounded first-in-first-out ring of at most `N` items; `N` is a power of two.
 #[derive(Clone, Debug)]
-pub struct Ring<T: Copy + Default> {
-    slots: Box<[T]>,
+pub struct Ring<T: Copy + Default, const N: usize> {
+    slots: [T; N],
     head: usize,
     len: usize,
 }
 
-impl<T: Copy + Default> Ring<T> {
-    /// Holds at least `capacity` items.
-    pub fn new(capacity: usize) -> Self {
-        Ring { slots: vec![T::default(); capacity.max(1).next_power_of_two()].into_boxed_slice(), head: 0, len: 0 }
+impl<T: Copy + Default, const N: usize> Ring<T, N> {
+    pub fn new() -> Self {
+        const { assert!(N.is_power_of_two(), "rings wrap by masking") };
+        Ring { slots: [T::default(); N], head: 0, len: 0 }
     }
     #[inline]
     fn slot(&self, i: usize) -> usize {
-        (self.head + i) & (self.slots.len() - 1)
+        (self.head + i) & (N - 1)
     }
     /// The caller has made sure that there is room.
     #[inline]
     pub fn push(&mut self, item: T) {
-        debug_assert!(self.len < self.slots.len(), "a ring overflows");
+        debug_assert!(self.len < N, "a ring overflows");
         let at = self.slot(self.len);
         self.slots[at] = item;
         self.len += 1;
     }
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        (self.len > 0).then(|| &self.slots[self.head])
+        if self.len > 0 { Some(&self.slots[self.slot(0)]) } else { None }
     }
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
-        if self.len > 0 { Some(&mut self.slots[self.head]) } else { None }
+        let at = self.slot(0);
+        if self.len > 0 { Some(&mut self.slots[at]) } else { None }
     }
     #[inline]
     pub fn get(&self, i: usize) -> Option<&T> {
-        (i < self.len).then(|| &self.slots[self.slot(i)])
+        if i < self.len { Some(&self.slots[self.slot(i)]) } else { None }
     }
     /// Replaces the `i`-th item, which exists.
     #[inline]
@@ -112,6 +113,10 @@ impl<T: Copy + Default> Ring<T> {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.len == N
+    }
     pub fn clear(&mut self) {
         self.len = 0;
     }
@@ -120,10 +125,13 @@ impl<T: Copy + Default> Ring<T> {
     }
 }
 
+/// Slots behind an input buffer: `MAX_QUEUE`, and what a replayed instruction may take beside what was reserved.
+const BUFFER_SLOTS: usize = 2 * MAX_QUEUE as usize;
+
 /// The input buffer of a stage. The stage before reserves a slot when it sends something on its way through the latch.
 #[derive(Clone, Debug)]
 pub struct InputBuffer<T: Copy + Default> {
-    queue: Ring<T>,
+    queue: Ring<T, BUFFER_SLOTS>,
     /// Queued and under way.
     held: usize,
     capacity: usize,
@@ -131,8 +139,7 @@ pub struct InputBuffer<T: Copy + Default> {
 
 impl<T: Copy + Default> InputBuffer<T> {
     pub fn new(capacity: u32) -> Self {
-        // A replayed instruction may enter beside what the stage before has reserved.
-        InputBuffer { queue: Ring::new(capacity as usize + 2), held: 0, capacity: capacity as usize }
+        InputBuffer { queue: Ring::new(), held: 0, capacity: capacity.min(MAX_QUEUE) as usize }
     }
     #[inline]
     pub fn can_reserve(&self) -> bool {
@@ -166,6 +173,7 @@ impl<T: Copy + Default> InputBuffer<T> {
             self.free_reservation();
         }
     }
+    #[inline]
     pub fn clear(&mut self) {
         self.held = self.held.saturating_sub(self.queue.len());
         self.queue.clear();
@@ -214,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_ring_keeps_its_order_when_one_leaves() {
-        let mut r = Ring::new(3);
+        let mut r = Ring::<i32, 4>::new();
         for i in 0..4 {
             r.push(i);
         }

@@ -44,7 +44,7 @@ use latch::{Bundle, Latch};
 use lsq::When;
 use pipe::{Line, PredictedBranch, ResolvedBranch};
 
-/// Without a commit for this long, with nothing known to arrive, the core hangs.
+/// Without a commit for this long, with nothing known to arrive, the core hangs (or its guest does nothing but trap).
 const DEADLOCK_CYCLES: u64 = 1_000_000;
 /// After this long without movement the next timed event is looked for instead of walking there.
 const STANDSTILL: u64 = 8;
@@ -108,7 +108,7 @@ impl Minor {
             fetch1: Fetch1::new(&cfg, line_bytes),
             fetch2: Fetch2::new(&cfg, line_bytes),
             decode: Decode::new(&cfg),
-            execute: Execute::new(&cfg, line_bytes, in_flight),
+            execute: Execute::new(&cfg, line_bytes),
             f1_to_f2: Latch::new(cfg.fetch1ToFetch2ForwardDelay),
             f2_to_f1: Latch::new(cfg.fetch1ToFetch2BackwardDelay),
             f2_to_d: Latch::new(cfg.fetch2ToDecodeForwardDelay),
@@ -269,11 +269,14 @@ impl Minor {
             self.last_commit = now;
             return None;
         }
-        if now < self.last_commit + STANDSTILL || self.activity.last_mark() + STANDSTILL > now {
+        if now < self.last_commit + STANDSTILL {
             return None;
         }
         if now > self.last_commit + DEADLOCK_CYCLES {
             return Some(self.deadlock(cx));
+        }
+        if self.activity.last_mark() + STANDSTILL > now {
+            return None;
         }
         let timed = self.execute.next_timed(now, &self.ring);
         if self.running && timed != u64::MAX {

@@ -396,3 +396,11 @@ fn a_core_without_a_predictor_is_refused_with_all_other_faults() {
     let text = errors.iter().map(ToString::to_string).collect::<String>();
     assert!(text.contains("branchPred") && text.contains("executeIssueLimit"), "{text}");
 }
+
+#[test]
+fn a_guest_that_only_traps_is_a_deadlock() {
+    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(vec![Inst::branch(BranchKind::Jump, 0, &[]).flags(UopFlags::TRAP)]));
+    let endless = Budget { max_insts: u64::MAX, max_cycles: u64::MAX };
+    assert!(matches!(r.go(endless), Stop::Deadlock(text) if text.contains("the front end stands at 0x80000000")));
+    assert_eq!(r.core.insts(), 0);
+}

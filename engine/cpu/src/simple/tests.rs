@@ -236,7 +236,7 @@ fn a_handler_that_faults_forever_is_a_deadlock() {
     // Its fast path must leave traps to `step`, as every front end's does.
     let mut list = program();
     list[0].timed = true;
-    let (mut fe, mut bus, mut mem) = (MockFe::new(list), MockBus::new(), memory());
+    let (mut fe, mut bus, mut mem) = (MockFe::new(list.clone()), MockBus::new(), memory());
     let stop = core.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, endless);
     assert!(matches!(stop, Stop::Deadlock(_)));
     assert_eq!(core.insts(), 0);

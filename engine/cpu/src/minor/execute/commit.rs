@@ -217,10 +217,13 @@ impl Execute {
         }
     }
 
+    /// What trapped has not been executed: it counts as nothing.
     fn account(&mut self, inst: &DynInst) {
-        self.stats.ops += 1;
-        self.stats.by_class[inst.uop.class as usize] += 1;
-        self.stats.insts += u64::from(inst.is_last() && !inst.uop.flags.any(UopFlags::TRAP));
+        if !inst.uop.flags.any(UopFlags::TRAP) {
+            self.stats.ops += 1;
+            self.stats.by_class[inst.uop.class as usize] += 1;
+            self.stats.insts += u64::from(inst.is_last());
+        }
     }
 
     /// Tells fetch what the end of this instruction means for it (gem5 `tryToBranch`).

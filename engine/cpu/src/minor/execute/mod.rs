@@ -19,6 +19,9 @@ use super::scoreboard::Scoreboard;
 use crate::misaligned::MisalignedCosts;
 use crate::CoreCtx;
 
+/// Most micro-ops between issue and commit: more than units, LSQ and a while of cost-free ones can hold.
+const IN_FLIGHT: usize = 512;
+
 /// What commit has counted.
 #[derive(Clone, Debug)]
 pub struct ExecuteStats {
@@ -45,9 +48,9 @@ pub enum Event {
 pub struct Execute {
     pub input: InputBuffer<Bundle>,
     /// Issued and not gone yet, oldest first.
-    in_flight: Ring<Seq>,
+    in_flight: Ring<Seq, IN_FLIGHT>,
     /// Those of them that are memory references still in their unit: they enter the LSQ in order.
-    mem_in_units: Ring<Seq>,
+    mem_in_units: Ring<Seq, IN_FLIGHT>,
     stream: u32,
     scoreboard: Scoreboard,
     units: FuPool,
@@ -78,11 +81,11 @@ pub struct ExecuteIo<'a> {
 }
 
 impl Execute {
-    pub fn new(cfg: &MinorConfig, line_bytes: u32, in_flight: usize) -> Self {
+    pub fn new(cfg: &MinorConfig, line_bytes: u32) -> Self {
         Execute {
             input: InputBuffer::new(cfg.executeInputBufferSize),
-            in_flight: Ring::new(in_flight),
-            mem_in_units: Ring::new(in_flight),
+            in_flight: Ring::new(),
+            mem_in_units: Ring::new(),
             stream: 0,
             scoreboard: Scoreboard::new(),
             units: FuPool::new(&cfg.executeFuncUnits),
@@ -152,6 +155,9 @@ impl Execute {
             // The last unit ends a cycle's issue, as gem5's loop over the units does.
             let mut last_unit = false;
             if inst.stream == self.stream {
+                if self.in_flight.is_full() {
+                    break;
+                }
                 let Some(unit) = self.find_unit(seq, now, io.ring) else { break };
                 is_mem = inst.is_mem();
                 last_unit = usize::from(unit) + 1 == self.units.len();

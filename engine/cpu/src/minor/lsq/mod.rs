@@ -14,7 +14,7 @@ mod store_buffer;
 use breakeven_base::{MemKind, Tick, UopFlags};
 use breakeven_memory::{MemorySystem, Port, Request, Response};
 
-use super::config::MinorConfig;
+use super::config::{MinorConfig, MAX_QUEUE};
 use super::inst::{InstRing, Seq};
 use super::latch::Ring;
 use crate::misaligned::MisalignedCosts;
@@ -52,13 +52,16 @@ pub struct Head {
     pub seq: Seq,
 }
 
+/// Requests by their place in the pool.
+type Slots = Ring<u8, { MAX_QUEUE as usize }>;
+
 #[derive(Clone, Debug)]
 pub struct Lsq {
     pool: Box<[LsqRequest]>,
     free: Vec<u8>,
-    requests: Ring<u8>,
-    transfers: Ring<u8>,
-    stores: Ring<u8>,
+    requests: Slots,
+    transfers: Slots,
+    stores: Slots,
     requests_size: usize,
     transfers_size: usize,
     store_buffer_size: usize,
@@ -99,9 +102,9 @@ impl Lsq {
         Lsq {
             pool: vec![LsqRequest::default(); slots].into_boxed_slice(),
             free,
-            requests: Ring::new(requests_size),
-            transfers: Ring::new(transfers_size),
-            stores: Ring::new(store_buffer_size),
+            requests: Ring::new(),
+            transfers: Ring::new(),
+            stores: Ring::new(),
             requests_size,
             transfers_size,
             store_buffer_size,
@@ -431,7 +434,7 @@ impl Lsq {
 
     /// What each queue holds, for the deadlock report.
     pub fn describe(&self) -> String {
-        let list = |ring: &Ring<u8>| {
+        let list = |ring: &Slots| {
             let parts: Vec<String> = ring
                 .iter()
                 .map(|s| {
