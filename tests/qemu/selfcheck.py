@@ -61,6 +61,11 @@ def _bit_checks(c: _Checks) -> None:
         c.add(f"ctzw of {value:#x}", f" li x5, {value:#x}\n ctzw x7, x5", "x7", expected)
 
 
+def _csr_checks(c: _Checks) -> None:
+    for name in ("mepc", "sepc"):
+        c.add(f"bit 0 of {name} is zero", f" li x5, 0x1001\n csrw {name}, x5\n csrr x7, {name}", "x7", 0x1000)
+
+
 def _time_checks(c: _Checks) -> None:
     c.add(
         "minstret counts instructions",
@@ -125,6 +130,7 @@ def assembly() -> tuple[str, list[str]]:
     _bit_checks(c)
     _atomic_checks(c)
     _line_checks(c)
+    _csr_checks(c)
     _time_checks(c)
     _code_checks(c)
     return _HEAD + "".join(c.lines) + _TAIL, c.names
