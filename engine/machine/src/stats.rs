@@ -44,7 +44,7 @@ pub struct Dumps {
 
 impl Dumps {
     /// Dumps that are kept: a guest that dumps every nanosecond must not fill the host's memory.
-    pub const LIMIT: usize = 20_000;
+    pub const LIMIT: usize = 4000;
 
     /// Keeps a dump; `false` when there are [`Dumps::LIMIT`] already.
     #[must_use]

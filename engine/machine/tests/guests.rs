@@ -160,7 +160,7 @@ fn a_guest_that_dumps_or_schedules_without_end_is_stopped() {
     a.op(0x41).beq(ZERO, ZERO, top);
     let end = machine("atomic", &a).run(LIMITS);
     assert_eq!(end.cause, Cause::Unsupported);
-    assert!(end.detail.contains("20000 times"), "{}", end.detail);
+    assert!(end.detail.contains("4000 times"), "{}", end.detail);
     let mut a = Asm::new();
     a.li(A0, 1_000_000_000).addi(A1, ZERO, 0);
     let top = a.words.len();
