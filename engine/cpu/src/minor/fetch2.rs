@@ -248,6 +248,7 @@ impl Fetch2 {
 
     /// Sends on an instruction that cannot be executed yet. Behind one that serialises (what follows will be fetched again
     /// anyhow) speculation goes on; else fetch waits.
+    #[cold]
     fn send_placeholder<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
         let mut inst = DynInst { placeholder: Placeholder::Waits, ..self.unexecuted(fe.pc()) };
         if self.step.n == 1 && self.step.uops[0].flags.any(UopFlags::SERIALIZE_AFTER) {
@@ -260,6 +261,7 @@ impl Fetch2 {
 
     /// On a wrong path something was met that must not be executed there. A pipeline does not know that yet: the instruction
     /// goes on its way, without effect, and fetch goes on behind it.
+    #[cold]
     fn pass_blocked<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
         if self.step.n != 1 || self.step.len == 0 || fe.depth() >= MAX_FORKS {
             self.waiting = Waiting::StreamChange;

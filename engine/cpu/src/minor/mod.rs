@@ -290,6 +290,7 @@ impl Minor {
         None
     }
 
+    #[cold]
     fn deadlock<F: FrontEnd, B: Bus>(&self, cx: &CoreCtx<'_, F, B>) -> Stop {
         let (decode_queued, decode_coming, decode_of) = self.decode.input.load();
         Stop::Deadlock(format!(

@@ -246,6 +246,7 @@ impl Execute {
     }
 
     /// What the core does itself is done; for anything else the run comes back, with the front end on the right path.
+    #[cold]
     fn take_effect<F: FrontEnd, B: Bus>(&mut self, effect: SysEffect, inst: &mut DynInst, cx: &mut CoreCtx<F, B>) {
         match effect {
             SysEffect::None => {}
@@ -264,6 +265,7 @@ impl Execute {
 
     /// Executes the instruction that a placeholder stands for, now that everything older has committed. Returns what
     /// commits in its place, or nothing when it must wait, has been paused, or goes through execute again as a memory reference.
+    #[cold]
     fn execute_placeholder<F: FrontEnd, B: Bus>(
         &mut self,
         seq: Seq,

@@ -154,6 +154,7 @@ impl Lsq {
     }
 
     /// A barrier has left execute; a committed one waits in the store buffer until all older stores are out.
+    #[cold]
     pub fn complete_barrier(&mut self, seq: Seq, committed: bool) {
         if !committed {
             self.clear_barrier(seq);
@@ -250,6 +251,7 @@ impl Lsq {
         self.next_response = self.in_memory.iter().map(|(at, _)| *at).min().unwrap_or(NEVER);
     }
 
+    #[cold]
     fn finish_translations(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
         let mut next = NEVER;
         for i in 0..self.requests.len() {
@@ -269,6 +271,7 @@ impl Lsq {
         self.try_to_send_to_transfers(head, when, memory);
     }
 
+    #[cold]
     fn resend(&mut self, slot: u8, when: When, memory: &mut MemorySystem) {
         self.retry = None;
         let r = &mut self.pool[slot as usize];
