@@ -104,6 +104,7 @@ class U74BranchPredictor(TournamentBP):
 
 
 class U74CPU(RiscvMinorCPU):
+    fetch1ToFetch2BackwardDelay = 0  # assumed: gem5's fit
     fetch2InputBufferSize = 1  # assumed: gem5's fit
     decodeInputWidth = 2  # uarch: u74/decode_width
     decodeInputBufferSize = 2  # assumed: gem5's fit

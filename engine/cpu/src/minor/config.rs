@@ -52,6 +52,7 @@ pub struct MinorConfig {
     /// Bytes, 0: the cache line.
     pub fetch1LineWidth: u32,
     pub fetch1ToFetch2ForwardDelay: u32,
+    /// 0: fetch1, which is evaluated after fetch2, hears of a prediction in the cycle in which it is made.
     pub fetch1ToFetch2BackwardDelay: u32,
     pub fetch2InputBufferSize: u32,
     pub fetch2ToDecodeForwardDelay: u32,
@@ -176,7 +177,7 @@ impl MinorConfig {
         };
         range("fetch1FetchLimit", self.fetch1FetchLimit, 1, MAX_WIDTH);
         range("fetch1ToFetch2ForwardDelay", self.fetch1ToFetch2ForwardDelay, 1, MAX_DELAY);
-        range("fetch1ToFetch2BackwardDelay", self.fetch1ToFetch2BackwardDelay, 1, MAX_DELAY);
+        range("fetch1ToFetch2BackwardDelay", self.fetch1ToFetch2BackwardDelay, 0, MAX_DELAY);
         range("fetch2InputBufferSize", self.fetch2InputBufferSize, 1, MAX_QUEUE);
         range("fetch2ToDecodeForwardDelay", self.fetch2ToDecodeForwardDelay, 1, MAX_DELAY);
         range("decodeInputBufferSize", self.decodeInputBufferSize, 1, MAX_QUEUE);

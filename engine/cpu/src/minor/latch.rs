@@ -2,7 +2,8 @@
 
 use super::config::{MAX_DELAY, MAX_QUEUE};
 
-/// A latch: what is put in at cycle `c` can be seen from `c + delay` on. At most one item goes in per cycle.
+/// A latch: what is put in at cycle `c` can be seen from `c + delay` on (with delay 0, by the stages that are evaluated
+/// later in the same cycle). At most one item goes in per cycle.
 #[derive(Clone, Debug)]
 pub struct Latch<T: Copy + Default> {
     slots: [(u64, T); MAX_DELAY as usize + 1],
@@ -13,8 +14,8 @@ pub struct Latch<T: Copy + Default> {
 
 impl<T: Copy + Default> Latch<T> {
     pub fn new(delay: u32) -> Self {
-        #[allow(clippy::cast_possible_truncation)] // clamped to MAX_DELAY
-        let delay = delay.clamp(1, MAX_DELAY) as u8;
+        #[allow(clippy::cast_possible_truncation)] // limited to MAX_DELAY
+        let delay = delay.min(MAX_DELAY) as u8;
         Latch { slots: [(0, T::default()); MAX_DELAY as usize + 1], head: 0, len: 0, delay }
     }
 

@@ -251,6 +251,25 @@ fn a_mispredicted_branch_costs_the_way_back_to_fetch() {
 }
 
 #[test]
+fn without_backward_delay_a_predicted_branch_redirects_fetch_in_its_cycle() {
+    let turns = |delay, n: usize| {
+        let mut p = padded(vec![]);
+        let mut taken = vec![true; n];
+        taken.push(false);
+        p.push(Inst::branch(BranchKind::Cond, 8, &taken).short());
+        p.push(mark());
+        // A line under way that the branch made void does not hold the new one up.
+        let cfg = MinorConfig { fetch1ToFetch2BackwardDelay: delay, fetch1FetchLimit: 4, fetch2InputBufferSize: 8, ..MinorConfig::default() };
+        let mut r = Run::new(cfg, 2, MockFe::new(p));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        r.core.cycles()
+    };
+    let turn = |delay| (turns(delay, 48) - turns(delay, 40)) as f64 / 8.0;
+    assert_eq!(turn(1) - turn(0), 1.0, "{} {}", turn(1), turn(0));
+    assert_eq!(turn(2) - turn(1), 1.0);
+}
+
+#[test]
 fn the_wrong_path_accesses_memory_but_changes_nothing() {
     let mut p = vec![Inst::load(6, 0, DATA, 8), Inst::branch(BranchKind::Cond, 8, &[true])];
     p.extend(vec![Inst::load(5, 0, DATA + 64, 8); 6]);
