@@ -30,11 +30,9 @@ def test_rows_are_the_product_in_order(fake):
     assert table["ok"].all()
 
 
-def test_columns():
+def test_columns(fake):
     spec = SweepSpec(["fast"], [U74], [1], parameters={"cpu.x": ["1", "2"]})
-    from conftest import FakeEngine
-
-    engine = FakeEngine(cost)
+    engine = fake(cost)
     table = run_sweep(spec, engine)
     expected = ["routine", "machine", "size", "src_offset", "dst_offset", "cache_state", "measure"]
     assert list(table.columns)[:7] == expected
