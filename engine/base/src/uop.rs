@@ -119,6 +119,29 @@ pub struct MemRef {
     pub valid: bool,
 }
 
+impl MemRef {
+    /// A copy, read field by field. A reference that has just been written so must not be read in wider pieces: a
+    /// processor cannot forward several stores to one load, and waits for the cache instead.
+    #[inline]
+    #[must_use]
+    pub fn read_by_field(&self) -> MemRef {
+        fn read<T: Copy>(field: &T) -> T {
+            // SAFETY: a reference is valid to read from; volatile keeps neighbouring reads apart.
+            unsafe { std::ptr::read_volatile(field) }
+        }
+        MemRef {
+            vaddr: read(&self.vaddr),
+            paddr: read(&self.paddr),
+            paddr2: read(&self.paddr2),
+            size: read(&self.size),
+            page_shift: read(&self.page_shift),
+            kind: read(&self.kind),
+            uncacheable: read(&self.uncacheable),
+            valid: read(&self.valid),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BranchKind {
     #[default]

@@ -93,11 +93,8 @@ impl Fetch1 {
     }
 
     /// What arrives up to this cycle, before the stages are evaluated.
-    #[inline]
+    #[inline(never)]
     pub fn events<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, activity: &mut Activity) {
-        if self.next_event > when.cycle {
-            return;
-        }
         for i in 0..self.fetches.len() {
             let Some(mut f) = self.fetches.get(i).copied() else { break };
             if f.at > when.cycle {

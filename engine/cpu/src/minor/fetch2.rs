@@ -273,7 +273,21 @@ impl Fetch2 {
     }
 
     /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
+    #[inline]
     fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
+        let uop = self.step.uops[0];
+        if self.step.n == 1 && !uop.flags.any(MATTERS_TO_FETCH) {
+            self.stats.count(uop.flags.0);
+            let inst = DynInst { stream: self.stream, prediction: self.prediction, ..DynInst::default() };
+            push_uop(&self.step, 0, inst, io.ring, &self.costs, self.line_bytes);
+            return false;
+        }
+        self.emit_ending(cx, when, io)
+    }
+
+    /// As [`Fetch2::emit`], for what may tell fetch something.
+    #[inline(never)]
+    fn emit_ending<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
         let mut last = DynInst { stream: self.stream, prediction: self.prediction, ..DynInst::default() };
         let mut taken = false;
         let ended = finish_step(&self.step, &mut last);
@@ -343,6 +357,10 @@ const MAX_FORKS: u32 = 64;
 /// No instruction is longer (x86's limit, rounded up).
 const MAX_INST_BYTES: u32 = 16;
 
+/// Micro-ops with none of these only go on to the next instruction.
+const MATTERS_TO_FETCH: u32 =
+    UopFlags::BRANCH | UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER | UopFlags::TRAP | UopFlags::EFFECT;
+
 /// How an executed instruction ends.
 pub struct StepEnd {
     /// Of all its micro-ops.
@@ -379,7 +397,7 @@ pub fn push_step(step: &Step, last: &DynInst, ring: &mut InstRing, costs: &Misal
     }
 }
 
-#[inline]
+#[inline(always)]
 fn push_uop(step: &Step, i: usize, mut inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
     let uop = step.uops[i];
     inst.uop = uop;

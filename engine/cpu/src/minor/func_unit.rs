@@ -1,6 +1,8 @@
 //! Functional units: pipelines that stall when what comes out at their end cannot commit.
 //! Fact source: gem5 24.0 `src/cpu/minor/func_unit.cc` and `SelfStallingPipeline` in `buffers.hh`.
 
+use std::sync::Arc;
+
 use breakeven_base::OpClass;
 
 use super::config::{FuConfig, FuTiming, MAX_UNITS};
@@ -30,82 +32,119 @@ impl Timing {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Unit {
-    /// A ring of `depth + 1`: the push slot and one for each cycle of latency.
-    slots: Box<[Seq]>,
-    /// The push slot.
-    at: usize,
-    occupancy: u32,
+    /// Cycles in which it has moved.
+    moved: u64,
     next_insert: u64,
     issue_lat: u64,
+    /// Its instructions, oldest first: a ring of `mask + 1` in the pool's `queue`, from `base` on.
+    base: usize,
+    mask: usize,
+    head: usize,
+    len: usize,
     op_lat: u32,
     /// Bit set of units that cannot forward to this one.
     cant_forward: u32,
 }
 
-impl Unit {
-    #[inline]
-    fn front_slot(&self) -> usize {
-        if self.at + 1 == self.slots.len() { 0 } else { self.at + 1 }
-    }
+/// An instruction in a unit.
+#[derive(Clone, Copy, Debug, Default)]
+struct Queued {
+    /// `Unit::moved` when it is at the end.
+    due: u64,
+    seq: Seq,
+}
+
+/// One class on one unit.
+#[derive(Clone, Copy, Debug)]
+struct ForClass {
+    timing: Timing,
+    /// Units (this one included) on which sources are ready at the same time.
+    alike: u32,
 }
 
 /// All units of a core. Bit `i` of the sets is unit `i`.
 #[derive(Clone, Debug)]
 pub struct FuPool {
-    /// What is at the end of each unit; 0: nothing.
-    fronts: [Seq; MAX_UNITS],
-    units: Vec<Unit>,
-    timings: Vec<[Timing; OpClass::COUNT]>,
-    capable: [u32; OpClass::COUNT],
     occupied: u32,
     stalled: u32,
     pushed: u32,
     /// Units that cannot take an instruction every cycle.
     slow_issue: u32,
+    len: usize,
+    /// What is at the end of each unit; 0: nothing.
+    fronts: [Seq; MAX_UNITS],
+    units: [Unit; MAX_UNITS],
+    queue: Box<[Queued]>,
+    capable: [u32; OpClass::COUNT],
+    by_class: Arc<[[ForClass; OpClass::COUNT]]>,
+}
+
+/// Every class on each unit, and the units that execute each class.
+fn by_class(configs: &[FuConfig]) -> (Arc<[[ForClass; OpClass::COUNT]]>, [u32; OpClass::COUNT]) {
+    let has = |list: &[OpClass], class: OpClass| list.is_empty() || list.contains(&class);
+    let mut capable = [0; OpClass::COUNT];
+    let mut table = vec![[ForClass { timing: Timing::default(), alike: 0 }; OpClass::COUNT]; configs.len()];
+    for &class in OpClass::ALL {
+        for (i, fu) in configs.iter().enumerate() {
+            if class == OpClass::No_OpClass || has(&fu.opClasses, class) {
+                capable[class as usize] |= 1 << i;
+            }
+            if let Some(t) = fu.timings.iter().find(|t| has(&t.opClasses, class)) {
+                table[i][class as usize].timing = Timing::new(t);
+            }
+        }
+        for i in 0..configs.len() {
+            let relative = |k: usize| (table[k][class as usize].timing.relative, &configs[k].cantForwardFromFUIndices);
+            let alike = (0..configs.len()).filter(|k| relative(*k) == relative(i)).fold(0, |set, k| set | 1 << k);
+            table[i][class as usize].alike = alike;
+        }
+    }
+    (table.into(), capable)
 }
 
 impl FuPool {
     pub fn new(configs: &[FuConfig]) -> Self {
-        let mut pool = FuPool {
-            fronts: [0; MAX_UNITS],
-            units: Vec::new(),
-            timings: Vec::new(),
-            capable: [0; OpClass::COUNT],
+        let configs = &configs[..configs.len().min(MAX_UNITS)];
+        let mut units = [Unit::default(); MAX_UNITS];
+        let mut slots = 0;
+        let mut slow_issue = 0;
+        for (i, fu) in configs.iter().enumerate() {
+            let size = (fu.opLat as usize + 1).next_power_of_two();
+            units[i] = Unit {
+                issue_lat: u64::from(fu.issueLat),
+                base: slots,
+                mask: size - 1,
+                op_lat: fu.opLat,
+                cant_forward: fu.cantForwardFromFUIndices.iter().filter(|i| **i < 32).fold(0, |set, i| set | 1 << i),
+                ..Unit::default()
+            };
+            slots += size;
+            slow_issue |= u32::from(fu.issueLat > 1) << i;
+        }
+        let (by_class, capable) = by_class(configs);
+        FuPool {
             occupied: 0,
             stalled: 0,
             pushed: 0,
-            slow_issue: 0,
-        };
-        for (i, fu) in configs.iter().enumerate() {
-            let mut timings = [Timing::default(); OpClass::COUNT];
-            for &class in OpClass::ALL {
-                let has = |list: &[OpClass]| list.is_empty() || list.contains(&class);
-                if class == OpClass::No_OpClass || has(&fu.opClasses) {
-                    pool.capable[class as usize] |= 1 << i;
-                }
-                if let Some(t) = fu.timings.iter().find(|t| has(&t.opClasses)) {
-                    timings[class as usize] = Timing::new(t);
-                }
-            }
-            pool.slow_issue |= u32::from(fu.issueLat > 1) << i;
-            pool.timings.push(timings);
-            pool.units.push(Unit {
-                slots: vec![0; fu.opLat as usize + 1].into_boxed_slice(),
-                at: 0,
-                occupancy: 0,
-                next_insert: 0,
-                issue_lat: u64::from(fu.issueLat),
-                op_lat: fu.opLat,
-                cant_forward: fu.cantForwardFromFUIndices.iter().filter(|i| **i < 32).fold(0, |set, i| set | 1 << i),
-            });
+            slow_issue,
+            len: configs.len(),
+            fronts: [0; MAX_UNITS],
+            units,
+            queue: vec![Queued::default(); slots].into_boxed_slice(),
+            capable,
+            by_class,
         }
-        pool
+    }
+
+    #[inline]
+    fn unit(&self, unit: usize) -> &Unit {
+        &self.units[unit % MAX_UNITS]
     }
 
     pub fn len(&self) -> usize {
-        self.units.len()
+        self.len
     }
     /// Units that execute `class`.
     #[inline]
@@ -114,15 +153,20 @@ impl FuPool {
     }
     #[inline]
     pub fn timing(&self, unit: usize, class: OpClass) -> &Timing {
-        &self.timings[unit][class as usize]
+        &self.by_class[unit][class as usize].timing
+    }
+    /// Units on which the sources of a micro-op of `class` are ready when they are on `unit`.
+    #[inline]
+    pub fn alike(&self, unit: usize, class: OpClass) -> u32 {
+        self.by_class[unit][class as usize].alike
     }
     #[inline]
     pub fn op_lat(&self, unit: usize) -> u32 {
-        self.units[unit].op_lat
+        self.unit(unit).op_lat
     }
     #[inline]
     pub fn cant_forward(&self, unit: usize) -> u32 {
-        self.units[unit].cant_forward
+        self.unit(unit).cant_forward
     }
     /// Units that are neither stalled nor got an instruction this cycle.
     #[inline]
@@ -131,7 +175,7 @@ impl FuPool {
     }
     #[inline]
     pub fn can_insert(&self, unit: usize, now: u64) -> bool {
-        now >= self.units[unit].next_insert
+        now >= self.unit(unit).next_insert
     }
     #[inline]
     pub fn stalled(&self) -> u32 {
@@ -144,9 +188,9 @@ impl FuPool {
     }
     #[inline]
     pub fn push(&mut self, unit: usize, seq: Seq) {
-        let u = &mut self.units[unit];
-        u.slots[u.at] = seq;
-        u.occupancy += 1;
+        let u = &mut self.units[unit % MAX_UNITS];
+        self.queue[u.base + ((u.head + u.len) & u.mask)] = Queued { due: u.moved + u64::from(u.op_lat), seq };
+        u.len += 1;
         self.occupied |= 1 << unit;
         self.pushed |= 1 << unit;
     }
@@ -173,23 +217,26 @@ impl FuPool {
             let i = todo.trailing_zeros() as usize;
             let bit = 1 << i;
             todo &= todo - 1;
-            let u = &mut self.units[i];
+            let u = &mut self.units[i % MAX_UNITS];
             if self.pushed & bit != 0 && u.next_insert <= now {
                 u.next_insert = now + u.issue_lat;
             }
-            if self.fronts[i] != 0 {
-                u.occupancy -= 1;
-                if u.occupancy == 0 {
-                    self.occupied &= !bit;
+            if self.fronts[i % MAX_UNITS] != 0 {
+                u.head = (u.head + 1) & u.mask;
+                u.len -= 1;
+            }
+            u.moved += 1;
+            let mut front = 0;
+            if u.len == 0 {
+                self.occupied &= !bit;
+            } else {
+                let first = self.queue[u.base + u.head];
+                if first.due == u.moved {
+                    front = first.seq;
+                    self.stalled |= bit;
                 }
             }
-            u.at = u.front_slot();
-            let front = u.front_slot();
-            u.slots[u.at] = 0;
-            self.fronts[i] = u.slots[front];
-            if self.fronts[i] != 0 {
-                self.stalled |= bit;
-            }
+            self.fronts[i % MAX_UNITS] = front;
         }
         self.pushed = 0;
     }
@@ -211,9 +258,9 @@ impl FuPool {
     /// What every occupied unit holds, for the deadlock report.
     pub fn describe(&self) -> String {
         let mut parts = Vec::new();
-        for (i, u) in self.units.iter().enumerate().filter(|(_, u)| u.occupancy > 0) {
+        for (i, u) in self.units.iter().enumerate().filter(|(_, u)| u.len > 0) {
             let stalled = if self.stalled >> i & 1 == 1 { ", stalled" } else { "" };
-            parts.push(format!("unit {i}: {} in {} cycles{stalled}", u.occupancy, u.op_lat));
+            parts.push(format!("unit {i}: {} in {} cycles{stalled}", u.len, u.op_lat));
         }
         if parts.is_empty() { "all empty".to_owned() } else { parts.join("; ") }
     }

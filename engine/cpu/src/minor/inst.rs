@@ -146,12 +146,13 @@ impl InstRing {
     /// Where a memory reference goes.
     #[inline]
     pub fn mem(&self, seq: Seq) -> &MemRef {
-        &self.mems[self.slot(seq)]
+        // SAFETY: as in `get`; all three arrays have the same length.
+        unsafe { self.mems.get_unchecked(self.slot(seq)) }
     }
     #[inline]
     pub fn set_mem(&mut self, seq: Seq, mem: &MemRef) {
         let slot = self.slot(seq);
-        self.mems[slot] = *mem;
+        self.mems[slot] = mem.read_by_field();
     }
     /// What a micro-op with `UopFlags::EFFECT` does when it commits.
     #[inline]

@@ -6,38 +6,43 @@ use super::config::{MAX_DELAY, MAX_QUEUE};
 /// later in the same cycle). At most one item goes in per cycle.
 #[derive(Clone, Debug)]
 pub struct Latch<T: Copy + Default> {
-    slots: [(u64, T); MAX_DELAY as usize + 1],
-    head: u8,
-    len: u8,
-    delay: u8,
+    /// When the first item can be seen; `u64::MAX`: there is none.
+    next: u64,
+    delay: u64,
+    head: usize,
+    len: usize,
+    slots: [(u64, T); LATCH_SLOTS],
 }
+
+const LATCH_SLOTS: usize = MAX_DELAY as usize + 1;
 
 impl<T: Copy + Default> Latch<T> {
     pub fn new(delay: u32) -> Self {
-        #[allow(clippy::cast_possible_truncation)] // limited to MAX_DELAY
-        let delay = delay.min(MAX_DELAY) as u8;
-        Latch { slots: [(0, T::default()); MAX_DELAY as usize + 1], head: 0, len: 0, delay }
+        const { assert!(LATCH_SLOTS.is_power_of_two(), "latches wrap by masking") };
+        let delay = u64::from(delay.min(MAX_DELAY));
+        Latch { next: u64::MAX, delay, head: 0, len: 0, slots: [(0, T::default()); LATCH_SLOTS] }
     }
 
     #[inline]
     pub fn put(&mut self, now: u64, item: T) {
-        let at = (self.head + self.len) as usize % self.slots.len();
-        self.slots[at] = (now + u64::from(self.delay), item);
+        let seen = now + self.delay;
+        if self.len == 0 {
+            self.next = seen;
+        }
+        self.slots[(self.head + self.len) & (LATCH_SLOTS - 1)] = (seen, item);
         self.len += 1;
     }
 
     /// The item that has come out by `now`.
     #[inline]
-    pub fn peek(&self, now: u64) -> Option<&T> {
-        let slot = &self.slots[self.head as usize];
-        (self.len > 0 && slot.0 <= now).then_some(&slot.1)
-    }
-
-    #[inline]
     pub fn take(&mut self, now: u64) -> Option<T> {
-        let item = *self.peek(now)?;
-        self.head = (self.head + 1) % self.slots.len() as u8;
+        if self.next > now {
+            return None;
+        }
+        let item = self.slots[self.head & (LATCH_SLOTS - 1)].1;
+        self.head = (self.head + 1) & (LATCH_SLOTS - 1);
         self.len -= 1;
+        self.next = if self.len == 0 { u64::MAX } else { self.slots[self.head].0 };
         Some(item)
     }
 
@@ -201,7 +206,7 @@ mod tests {
         let mut l = Latch::new(2);
         l.put(10, 'a');
         l.put(11, 'b');
-        assert_eq!(l.peek(11), None);
+        assert_eq!(l.take(11), None);
         assert_eq!(l.take(12), Some('a'));
         assert_eq!(l.take(12), None);
         assert_eq!(l.take(13), Some('b'));

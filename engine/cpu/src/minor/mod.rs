@@ -194,9 +194,13 @@ impl Minor {
     /// What the memory side brings up to the start of this cycle.
     #[inline]
     fn arrivals<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: When) {
-        self.fetch1.events(cx, when, &mut self.activity);
-        let head = self.execute.head();
-        self.execute.lsq.events(head, when, cx.mem);
+        if self.fetch1.next_event() <= when.cycle {
+            self.fetch1.events(cx, when, &mut self.activity);
+        }
+        if self.execute.lsq.next_event() <= when.cycle {
+            let head = self.execute.head();
+            self.execute.lsq.events(head, when, cx.mem);
+        }
     }
 
     /// One cycle. The stages are evaluated from the last to the first, as in gem5: the room that a stage makes in its input

@@ -9,7 +9,9 @@ use super::inst::{DynInst, Seq, NO_UNIT};
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// From this cycle on the value is there.
+    /// From this cycle on the value is there, as far as that is known: `returns`, or never.
+    known: u64,
+    /// The youngest writer's time.
     returns: u64,
     writer: Seq,
     /// Writers in flight.
@@ -19,7 +21,14 @@ struct Entry {
     unit: u8,
 }
 
-const FREE: Entry = Entry { returns: 0, writer: 0, results: 0, unpredictable: 0, unit: NO_UNIT };
+const FREE: Entry = Entry { known: 0, returns: 0, writer: 0, results: 0, unpredictable: 0, unit: NO_UNIT };
+
+impl Entry {
+    #[inline]
+    fn know(&mut self) {
+        self.known = if self.unpredictable == 0 { self.returns } else { u64::MAX };
+    }
+}
 
 #[derive(Clone, Debug)]
 pub struct Scoreboard {
@@ -45,6 +54,7 @@ impl Scoreboard {
                 e.unpredictable += u8::from(unpredictable);
                 e.results += 1;
                 e.returns = returns;
+                e.know();
                 e.writer = seq;
                 e.unit = inst.unit;
             }
@@ -65,6 +75,7 @@ impl Scoreboard {
                 if e.results == 0 {
                     *e = FREE;
                 }
+                e.know();
             }
         }
     }
@@ -84,14 +95,16 @@ impl Scoreboard {
     /// Whether all sources can be taken by an instruction that is issued at `now` to a unit with this timing.
     #[inline]
     pub fn can_issue(&self, inst: &DynInst, timing: &Timing, cant_forward: u32, now: u64) -> bool {
-        let mut ready = true;
-        for (i, reg) in inst.uop.src.iter().enumerate() {
-            let e = &self.regs[reg.index() % Reg::COUNT];
-            let forwards = e.unit == NO_UNIT || cant_forward >> (e.unit & 31) & 1 == 0;
-            let early = if forwards { u64::from(timing.relative[i]) } else { 0 };
-            ready &= e.returns <= now + early && e.unpredictable == 0;
+        let entry = |i: usize| &self.regs[inst.uop.src[i].index() % Reg::COUNT];
+        if cant_forward == 0 {
+            let ready = |i: usize| entry(i).known <= now + u64::from(timing.relative[i]);
+            return ready(0) & ready(1) & ready(2);
         }
-        ready
+        (0..3).all(|i| {
+            let e = entry(i);
+            let forwards = e.unit == NO_UNIT || cant_forward >> (e.unit & 31) & 1 == 0;
+            e.known <= now + if forwards { u64::from(timing.relative[i]) } else { 0 }
+        })
     }
 }
 

@@ -14,6 +14,9 @@ use super::super::pipe::ResolvedBranch;
 use super::{Event, Execute};
 use crate::CoreCtx;
 
+/// Micro-ops with none of these just commit.
+const NEEDS_CARE: u32 = UopFlags::MEM | UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER | UopFlags::EFFECT;
+
 /// What became of one attempt.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempt {
@@ -27,18 +30,6 @@ struct Attempt {
 }
 
 impl Execute {
-    /// Whether commit is tried at all (gem5 `getCommittingThread`): while the oldest instruction waits in the LSQ, nothing
-    /// is, not even early issue.
-    #[inline]
-    pub(super) fn might_commit(&self, ring: &InstRing) -> bool {
-        let Some(&head) = self.in_flight.front() else { return false };
-        let inst = ring.get(head);
-        if inst.in_lsq {
-            return self.lsq.has_response(head);
-        }
-        inst.unit == NO_UNIT || self.units.front(inst.unit) == head || self.early_candidate(head, ring).is_some()
-    }
-
     /// The memory reference that can enter the LSQ before it is the oldest.
     #[inline]
     fn early_candidate(&self, head: Seq, ring: &InstRing) -> Option<Seq> {
@@ -54,7 +45,9 @@ impl Execute {
         (!inst.in_lsq && inst.can_early_issue && head > inst.wait_for).then_some(seq)
     }
 
-    /// One cycle of commit.
+    /// One cycle of commit. While the oldest instruction waits in the LSQ nothing is tried, not even early issue (gem5
+    /// `getCommittingThread`).
+    #[inline]
     pub(super) fn commit<F: FrontEnd, B: Bus>(
         &mut self,
         cx: &mut CoreCtx<F, B>,
@@ -62,6 +55,10 @@ impl Execute {
         ring: &mut InstRing,
         branch: &mut ResolvedBranch,
     ) {
+        let Some(&head) = self.in_flight.front() else { return };
+        if ring.get(head).in_lsq && !self.lsq.has_response(head) {
+            return;
+        }
         let mut committed = 0;
         let mut memory_committed = 0;
         while committed != self.commit_limit && !branch.changes_stream() && self.event.is_none() {
@@ -121,6 +118,7 @@ impl Execute {
     }
 
     /// A micro-op is at the end of its unit.
+    #[inline]
     fn take_from_unit<F: FrontEnd, B: Bus>(
         &mut self,
         seq: Seq,
@@ -146,7 +144,29 @@ impl Execute {
         if inst.min_commit > when.cycle {
             return;
         }
-        let inst = *inst;
+        if !inst.uop.flags.any(NEEDS_CARE) && inst.placeholder == Placeholder::No {
+            a.completed = true;
+            a.committed = true;
+            let inst = ring.get(seq);
+            self.account(inst);
+            self.resolve(seq, inst, branch);
+            return;
+        }
+        self.take_with_care(seq, cx, when, ring, branch, a);
+    }
+
+    /// As [`Execute::take_from_unit`], for memory references, barriers, effects and placeholders whose time has come.
+    #[inline(never)]
+    fn take_with_care<F: FrontEnd, B: Bus>(
+        &mut self,
+        seq: Seq,
+        cx: &mut CoreCtx<F, B>,
+        when: When,
+        ring: &mut InstRing,
+        branch: &mut ResolvedBranch,
+        a: &mut Attempt,
+    ) {
+        let inst = *ring.get(seq);
         if inst.is_mem() {
             let barrier = self.lsq.last_barrier();
             if (barrier == 0 || barrier >= seq) && self.lsq.can_request() {
@@ -206,6 +226,7 @@ impl Execute {
     }
 
     /// The micro-op leaves the queues that hold it.
+    #[inline]
     fn retire(&mut self, seq: Seq, a: &Attempt, ring: &InstRing) {
         if self.mem_in_units.front() == Some(&seq) {
             self.mem_in_units.pop();
@@ -218,6 +239,7 @@ impl Execute {
     }
 
     /// What trapped has not been executed: it counts as nothing.
+    #[inline]
     fn account(&mut self, inst: &DynInst) {
         if !inst.uop.flags.any(UopFlags::TRAP) {
             self.stats.ops += 1;
@@ -227,6 +249,7 @@ impl Execute {
     }
 
     /// Tells fetch what the end of this instruction means for it (gem5 `tryToBranch`).
+    #[inline]
     fn resolve(&mut self, seq: Seq, inst: &DynInst, branch: &mut ResolvedBranch) {
         if !inst.is_last() || inst.outcome == Outcome::Straight {
             return;

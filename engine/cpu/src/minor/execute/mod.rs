@@ -128,11 +128,11 @@ impl Execute {
         if let Some(bundle) = arriving {
             self.input.arrive(bundle);
         }
-        self.lsq.step(self.head(), when, cx.mem);
-        let mut branch = ResolvedBranch::default();
-        if self.might_commit(io.ring) {
-            self.commit(cx, when, io.ring, &mut branch);
+        if self.lsq.has_work() {
+            self.lsq.step(self.head(), when, cx.mem);
         }
+        let mut branch = ResolvedBranch::default();
+        self.commit(cx, when, io.ring, &mut branch);
         let issued = self.issue(when.cycle, io);
         self.units.advance(when.cycle);
         if branch.outcome != Outcome::Straight {
@@ -201,13 +201,14 @@ impl Execute {
             let unit = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
             let timing = self.units.timing(unit, inst.uop.class);
-            if self.units.can_insert(unit, now)
-                && !timing.suppress
-                && self.scoreboard.can_issue(inst, timing, self.units.cant_forward(unit), now)
-            {
+            if !self.units.can_insert(unit, now) || timing.suppress {
+                continue;
+            }
+            if self.scoreboard.can_issue(inst, timing, self.units.cant_forward(unit), now) {
                 #[allow(clippy::cast_possible_truncation)] // at most 32 units
                 return Some(unit as u8);
             }
+            candidates &= !self.units.alike(unit, inst.uop.class);
         }
         None
     }

@@ -211,7 +211,7 @@ impl Lsq {
     }
 
     /// What arrives up to this cycle, before execute is evaluated: responses, translations, the cache's permission to retry.
-    #[inline]
+    #[inline(never)]
     pub fn events(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
         if self.next_response <= when.cycle {
             self.receive_responses(when.cycle);
@@ -285,6 +285,12 @@ impl Lsq {
                 self.unissued -= u32::from(!barrier);
             }
         }
+    }
+
+    /// Whether [`Lsq::step`] can do anything.
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        self.retry.is_none() && (self.unissued != 0 || !self.requests.is_empty())
     }
 
     /// One cycle: the head of the requests queue, then the store buffer.
