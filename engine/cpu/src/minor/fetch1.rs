@@ -53,7 +53,7 @@ pub struct Fetch1 {
 
 /// What fetch1 works on in one cycle besides its own state.
 pub struct Fetch1Io<'a> {
-    pub resolved: Option<ResolvedBranch>,
+    pub resolved: Option<&'a ResolvedBranch>,
     pub predicted: Option<PredictedBranch>,
     pub next: &'a mut InputBuffer<Line>,
     pub out: &'a mut Latch<Line>,
@@ -129,7 +129,9 @@ impl Fetch1 {
     #[inline]
     pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch1Io) {
         let blocked = !io.next.can_reserve();
-        self.follow_branches(io.resolved, io.predicted);
+        if io.resolved.is_some() || io.predicted.is_some() {
+            self.follow_branches(io.resolved, io.predicted);
+        }
         if self.fetches.len() < self.limit && self.running && !blocked {
             io.next.reserve();
             self.fetch_line(cx, when, io.activity);
@@ -140,8 +142,8 @@ impl Fetch1 {
         self.deliver(when, io);
     }
 
-    fn follow_branches(&mut self, resolved: Option<ResolvedBranch>, predicted: Option<PredictedBranch>) {
-        if let Some(b) = resolved.filter(ResolvedBranch::changes_stream) {
+    fn follow_branches(&mut self, resolved: Option<&ResolvedBranch>, predicted: Option<PredictedBranch>) {
+        if let Some(b) = resolved.filter(|b| b.changes_stream()) {
             self.stream = b.stream;
             self.prediction = b.prediction;
             self.fetch_addr = b.target;

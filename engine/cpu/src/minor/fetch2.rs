@@ -217,6 +217,7 @@ impl Fetch2 {
 
     /// Executes the next instruction on the front end. False: it could not; a placeholder has been sent instead, or
     /// nothing more comes for now.
+    #[inline]
     fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         self.step.n = 0;
@@ -243,7 +244,7 @@ impl Fetch2 {
         let flags = UopFlags(UopFlags::FIRST | UopFlags::LAST);
         let uop = if self.step.n == 1 { self.step.uops[0] } else { Uop { class: OpClass::IntAlu, ..Uop::default() } };
         let uop = Uop { flags, ..uop };
-        DynInst { uop, stream: self.stream, prediction: self.prediction, pc, next_pc: pc, ..DynInst::default() }
+        DynInst { uop, stream: self.stream, prediction: self.prediction, pc, ..DynInst::default() }
     }
 
     /// Sends on an instruction that cannot be executed yet. Behind one that serialises (what follows will be fetched again
@@ -273,7 +274,7 @@ impl Fetch2 {
     }
 
     /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
-    #[inline]
+    #[inline(always)]
     fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
         let uop = self.step.uops[0];
         if self.step.n == 1 && !uop.flags.any(MATTERS_TO_FETCH) {
@@ -301,7 +302,11 @@ impl Fetch2 {
                 last.fork = cx.fe.fork(self.step.next_pc) + 1;
             }
         }
-        push_step(&self.step, &last, io.ring, &self.costs, self.line_bytes);
+        if self.step.n == 1 {
+            push_uop(&self.step, 0, last, io.ring, &self.costs, self.line_bytes);
+        } else {
+            push_step(&self.step, &last, io.ring, &self.costs, self.line_bytes);
+        }
         self.stats.count(ended.flags);
         taken
     }
@@ -371,13 +376,13 @@ pub struct StepEnd {
 }
 
 /// What the end of `step` means for fetch, into its last micro-op's record.
+#[inline]
 pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
     let flags = step.uops[..usize::from(step.n)].iter().fold(0, |all, u| all | u.flags.0);
     let trap = flags & UopFlags::TRAP != 0;
     // A trap vector is not a branch target.
     let branch = flags & UopFlags::BRANCH != 0 && !trap;
     let refetch = flags & (UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER) != 0 || trap;
-    last.next_pc = step.next_pc;
     if refetch && !branch {
         last.outcome = Outcome::Refetch;
     }
@@ -385,11 +390,8 @@ pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
 }
 
 /// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction.
-#[inline]
+#[inline(never)]
 pub fn push_step(step: &Step, last: &DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
-    if step.n == 1 {
-        return push_uop(step, 0, *last, ring, costs, line);
-    }
     for i in 0..usize::from(step.n) {
         // Only the last one tells fetch anything.
         let outcome = if i + 1 == usize::from(step.n) { last.outcome } else { Outcome::Straight };
@@ -410,6 +412,9 @@ fn push_uop(step: &Step, i: usize, mut inst: DynInst, ring: &mut InstRing, costs
     }
     if uop.flags.any(UopFlags::EFFECT) {
         ring.set_effect(ring.tail, step.effect);
+    }
+    if inst.outcome != Outcome::Straight {
+        ring.set_target(ring.tail, step.next_pc);
     }
     ring.push(inst);
 }

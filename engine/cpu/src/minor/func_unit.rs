@@ -34,15 +34,17 @@ impl Timing {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Unit {
-    /// Cycles in which it has moved.
-    moved: u64,
     next_insert: u64,
-    issue_lat: u64,
+    /// Cycles for which it has been held up.
+    held: u64,
+    /// Since when something is at its end.
+    stalled_at: u64,
     /// Its instructions, oldest first: a ring of `mask + 1` in the pool's `queue`, from `base` on.
-    base: usize,
-    mask: usize,
-    head: usize,
-    len: usize,
+    base: u32,
+    mask: u32,
+    head: u32,
+    len: u32,
+    issue_lat: u32,
     op_lat: u32,
     /// Bit set of units that cannot forward to this one.
     cant_forward: u32,
@@ -51,7 +53,7 @@ struct Unit {
 /// An instruction in a unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queued {
-    /// `Unit::moved` when it is at the end.
+    /// The cycle that brings it to the end, less `Unit::held`.
     due: u64,
     seq: Seq,
 }
@@ -73,6 +75,10 @@ pub struct FuPool {
     /// Units that cannot take an instruction every cycle.
     slow_issue: u32,
     len: usize,
+    /// The cycle at which the next instruction comes to the end of any unit; `u64::MAX`: none moves.
+    next_due: u64,
+    /// The same by unit.
+    due: [u64; MAX_UNITS],
     /// What is at the end of each unit; 0: nothing.
     fronts: [Seq; MAX_UNITS],
     units: [Unit; MAX_UNITS],
@@ -111,9 +117,9 @@ impl FuPool {
         let mut slots = 0;
         let mut slow_issue = 0;
         for (i, fu) in configs.iter().enumerate() {
-            let size = (fu.opLat as usize + 1).next_power_of_two();
+            let size = (fu.opLat + 1).next_power_of_two();
             units[i] = Unit {
-                issue_lat: u64::from(fu.issueLat),
+                issue_lat: fu.issueLat,
                 base: slots,
                 mask: size - 1,
                 op_lat: fu.opLat,
@@ -130,9 +136,11 @@ impl FuPool {
             pushed: 0,
             slow_issue,
             len: configs.len(),
+            next_due: u64::MAX,
+            due: [u64::MAX; MAX_UNITS],
             fronts: [0; MAX_UNITS],
             units,
-            queue: vec![Queued::default(); slots].into_boxed_slice(),
+            queue: vec![Queued::default(); slots as usize].into_boxed_slice(),
             capable,
             by_class,
         }
@@ -187,22 +195,42 @@ impl FuPool {
         self.occupied & !self.stalled != 0
     }
     #[inline]
-    pub fn push(&mut self, unit: usize, seq: Seq) {
-        let u = &mut self.units[unit % MAX_UNITS];
-        self.queue[u.base + ((u.head + u.len) & u.mask)] = Queued { due: u.moved + u64::from(u.op_lat), seq };
+    pub fn push(&mut self, unit: usize, seq: Seq, now: u64) {
+        let i = unit % MAX_UNITS;
+        let u = &mut self.units[i];
+        // This cycle's move is its first.
+        let due = now + u64::from(u.op_lat) - 1;
+        self.queue[(u.base + ((u.head + u.len) & u.mask)) as usize] = Queued { due: due - u.held, seq };
+        if u.len == 0 {
+            self.due[i] = due;
+            self.next_due = self.next_due.min(due);
+        }
         u.len += 1;
-        self.occupied |= 1 << unit;
-        self.pushed |= 1 << unit;
+        u.next_insert = now + u64::from(u.issue_lat);
+        self.occupied |= 1 << i;
+        self.pushed |= 1 << i;
     }
     /// What is at the end of a unit; 0: nothing.
     #[inline]
     pub fn front(&self, unit: u8) -> Seq {
         self.fronts[usize::from(unit) % MAX_UNITS]
     }
-    /// What is at the unit's end has been taken.
+    /// What is at the unit's end has been taken: from this cycle on it moves again.
     #[inline]
-    pub fn unstall(&mut self, unit: u8) {
-        self.stalled &= !(1 << unit);
+    pub fn unstall(&mut self, unit: u8, now: u64) {
+        let i = usize::from(unit) % MAX_UNITS;
+        let u = &mut self.units[i];
+        self.stalled &= !(1 << i);
+        self.fronts[i] = 0;
+        u.held += now - 1 - u.stalled_at;
+        u.head = (u.head + 1) & u.mask;
+        u.len -= 1;
+        if u.len == 0 {
+            self.occupied &= !(1 << i);
+        } else {
+            self.due[i] = self.queue[(u.base + u.head) as usize].due + u.held;
+            self.next_due = self.next_due.min(self.due[i]);
+        }
     }
 
     /// One cycle: everything moves on that is not held up at its end.
@@ -212,33 +240,29 @@ impl FuPool {
         if held != 0 {
             self.hold(held, 1);
         }
-        let mut todo = self.occupied & !self.stalled;
-        while todo != 0 {
-            let i = todo.trailing_zeros() as usize;
-            let bit = 1 << i;
-            todo &= todo - 1;
-            let u = &mut self.units[i % MAX_UNITS];
-            if self.pushed & bit != 0 && u.next_insert <= now {
-                u.next_insert = now + u.issue_lat;
-            }
-            if self.fronts[i % MAX_UNITS] != 0 {
-                u.head = (u.head + 1) & u.mask;
-                u.len -= 1;
-            }
-            u.moved += 1;
-            let mut front = 0;
-            if u.len == 0 {
-                self.occupied &= !bit;
-            } else {
-                let first = self.queue[u.base + u.head];
-                if first.due == u.moved {
-                    front = first.seq;
-                    self.stalled |= bit;
-                }
-            }
-            self.fronts[i % MAX_UNITS] = front;
-        }
         self.pushed = 0;
+        if self.next_due <= now {
+            self.arrive(now);
+        }
+    }
+
+    /// What is due is at the end of its unit.
+    fn arrive(&mut self, now: u64) {
+        let mut todo = self.occupied & !self.stalled;
+        let mut next = u64::MAX;
+        while todo != 0 {
+            let i = todo.trailing_zeros() as usize % MAX_UNITS;
+            todo &= todo - 1;
+            if self.due[i] > now {
+                next = next.min(self.due[i]);
+                continue;
+            }
+            let u = &mut self.units[i];
+            u.stalled_at = now;
+            self.fronts[i] = self.queue[(u.base + u.head) as usize].seq;
+            self.stalled |= 1 << i;
+        }
+        self.next_due = next;
     }
 
     /// Stalled cycles do not count towards the issue latency.
@@ -274,7 +298,7 @@ mod tests {
     #[test]
     fn an_instruction_comes_out_after_the_latency_and_stalls_the_unit() {
         let mut p = FuPool::new(&default_fu_pool());
-        p.push(0, 7);
+        p.push(0, 7, 0);
         for now in 0..3 {
             assert_eq!(p.front(0), 0, "cycle {now}");
             p.advance(now);
@@ -283,17 +307,35 @@ mod tests {
         assert_eq!(p.stalled(), 1);
         p.advance(3);
         assert_eq!(p.front(0), 7);
-        p.unstall(0);
+        p.unstall(0, 4);
         p.advance(4);
         assert_eq!(p.front(0), 0);
         assert!(!p.moving());
     }
 
     #[test]
+    fn what_is_behind_a_stalled_one_is_held_up_with_it() {
+        let mut p = FuPool::new(&default_fu_pool());
+        p.push(0, 7, 0);
+        p.advance(0);
+        p.advance(1);
+        p.push(0, 8, 2);
+        p.advance(2);
+        assert_eq!(p.front(0), 7);
+        (3..9).for_each(|now| p.advance(now));
+        p.unstall(0, 9);
+        for now in 9..11 {
+            assert_eq!(p.front(0), 0, "cycle {now}");
+            p.advance(now);
+        }
+        assert_eq!(p.front(0), 8);
+    }
+
+    #[test]
     fn a_divider_takes_the_next_after_its_issue_latency() {
         let mut p = FuPool::new(&default_fu_pool());
         let divider = p.capable(OpClass::IntDiv).trailing_zeros() as usize;
-        p.push(divider, 1);
+        p.push(divider, 1, 100);
         p.advance(100);
         assert!(!p.can_insert(divider, 108));
         assert!(p.can_insert(divider, 109));

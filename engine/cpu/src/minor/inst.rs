@@ -46,8 +46,9 @@ pub enum Placeholder {
     Pauses,
 }
 
-/// One micro-op in flight.
+/// One micro-op in flight: one cache line of the host.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub struct DynInst {
     pub uop: Uop,
     /// Which stream of fetches it belongs to; those of an old stream are discarded.
@@ -71,9 +72,9 @@ pub struct DynInst {
     /// A memory reference goes to the LSQ early only when everything up to this has committed.
     pub wait_for: Seq,
     pub pc: u64,
-    /// Where execution goes on.
-    pub next_pc: u64,
 }
+
+const _: () = assert!(std::mem::size_of::<DynInst>() == 64);
 
 impl DynInst {
     /// Goes through the LSQ. A faulting reference does not.
@@ -103,6 +104,7 @@ pub struct InstRing {
     slots: Box<[DynInst]>,
     mems: Box<[MemRef]>,
     effects: Box<[SysEffect]>,
+    targets: Box<[u64]>,
     /// The next number to be given out.
     pub tail: Seq,
 }
@@ -114,6 +116,7 @@ impl InstRing {
             slots: vec![DynInst::default(); n].into_boxed_slice(),
             mems: vec![MemRef::default(); n].into_boxed_slice(),
             effects: vec![SysEffect::None; n].into_boxed_slice(),
+            targets: vec![0; n].into_boxed_slice(),
             tail: 1,
         }
     }
@@ -146,7 +149,7 @@ impl InstRing {
     /// Where a memory reference goes.
     #[inline]
     pub fn mem(&self, seq: Seq) -> &MemRef {
-        // SAFETY: as in `get`; all three arrays have the same length.
+        // SAFETY: as in `get`; all arrays have the same length.
         unsafe { self.mems.get_unchecked(self.slot(seq)) }
     }
     #[inline]
@@ -158,6 +161,16 @@ impl InstRing {
     #[inline]
     pub fn effect(&self, seq: Seq) -> SysEffect {
         self.effects[self.slot(seq)]
+    }
+    /// Where execution goes on after a micro-op whose [`Outcome`] is not `Straight`.
+    #[inline]
+    pub fn target(&self, seq: Seq) -> u64 {
+        self.targets[self.slot(seq)]
+    }
+    #[inline]
+    pub fn set_target(&mut self, seq: Seq, pc: u64) {
+        let slot = self.slot(seq);
+        self.targets[slot] = pc;
     }
     pub fn set_effect(&mut self, seq: Seq, effect: SysEffect) {
         let slot = self.slot(seq);

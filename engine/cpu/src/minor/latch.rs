@@ -33,6 +33,12 @@ impl<T: Copy + Default> Latch<T> {
         self.len += 1;
     }
 
+    /// Whether something has come out by `now`.
+    #[inline]
+    pub fn has(&self, now: u64) -> bool {
+        self.next <= now
+    }
+
     /// The item that has come out by `now`.
     #[inline]
     pub fn take(&mut self, now: u64) -> Option<T> {
@@ -170,6 +176,10 @@ impl<T: Copy + Default> InputBuffer<T> {
         self.queue.front()
     }
     #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+    #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         self.queue.front_mut()
     }
@@ -207,6 +217,7 @@ mod tests {
         l.put(10, 'a');
         l.put(11, 'b');
         assert_eq!(l.take(11), None);
+        assert!(l.has(12) && !l.has(11));
         assert_eq!(l.take(12), Some('a'));
         assert_eq!(l.take(12), None);
         assert_eq!(l.take(13), Some('b'));

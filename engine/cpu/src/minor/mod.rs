@@ -210,10 +210,11 @@ impl Minor {
         let mut io = ExecuteIo { ring: &mut self.ring, branches: &mut self.e_to_f1, activity: &mut self.activity };
         self.execute.tick(cx, when, self.d_to_e.take(when.cycle), &mut io);
         // 2. Decode.
-        let arriving = self.f2_to_d.take(when.cycle);
-        self.decode.tick(when.cycle, arriving, &mut self.execute.input, &mut self.d_to_e, &mut self.activity);
+        if self.f2_to_d.has(when.cycle) || !self.decode.input.is_empty() {
+            let arriving = self.f2_to_d.take(when.cycle);
+            self.decode.tick(when.cycle, arriving, &mut self.execute.input, &mut self.d_to_e, &mut self.activity);
+        }
         // 3. Fetch2: branches that execute resolved a latch's delay ago come first; they void what is here.
-        let arriving = self.f1_to_f2.take(when.cycle);
         let resolved = self.e_to_f1.take(when.cycle);
         if std::mem::take(&mut self.execute.drained) {
             self.fetch2.drained();
@@ -221,19 +222,21 @@ impl Minor {
         if std::mem::take(&mut self.execute.rolled_back) {
             self.fetch2.halt();
         }
-        let mut io = Fetch2Io {
-            oldest: self.execute.oldest(),
-            ring: &mut self.ring,
-            predictor: &mut self.predictor,
-            predictions: &mut self.f2_to_f1,
-            next: &mut self.decode.input,
-            out: &mut self.f2_to_d,
-            activity: &mut self.activity,
-        };
-        self.fetch2.tick(cx, when, arriving, resolved.as_ref(), &mut io);
+        if resolved.is_some() || self.f1_to_f2.has(when.cycle) || !self.fetch2.input.is_empty() {
+            let mut io = Fetch2Io {
+                oldest: self.execute.oldest(),
+                ring: &mut self.ring,
+                predictor: &mut self.predictor,
+                predictions: &mut self.f2_to_f1,
+                next: &mut self.decode.input,
+                out: &mut self.f2_to_d,
+                activity: &mut self.activity,
+            };
+            self.fetch2.tick(cx, when, self.f1_to_f2.take(when.cycle), resolved.as_ref(), &mut io);
+        }
         // 4. Fetch1: hears of resolved branches in the same cycle as fetch2, of predictions after their own delay.
         let mut io = Fetch1Io {
-            resolved,
+            resolved: resolved.as_ref(),
             predicted: self.f2_to_f1.take(when.cycle),
             next: &mut self.fetch2.input,
             out: &mut self.f1_to_f2,

@@ -77,7 +77,7 @@ impl Execute {
                 }
                 self.take_from_unit(seq, cx, when, ring, branch, &mut a);
                 if a.completed && ring.get(seq).unit != NO_UNIT {
-                    self.units.unstall(ring.get(seq).unit);
+                    self.units.unstall(ring.get(seq).unit, when.cycle);
                 }
             }
             if !a.completed {
@@ -110,7 +110,7 @@ impl Execute {
             if inst.uop.flags.any(UopFlags::EFFECT) {
                 self.take_effect(ring.effect(seq), &mut inst, cx);
             }
-            self.resolve(seq, &inst, branch);
+            self.resolve(seq, &inst, ring, branch);
         }
         if inst.is_barrier() && !stored {
             self.lsq.complete_barrier(seq, a.committed);
@@ -149,7 +149,7 @@ impl Execute {
             a.committed = true;
             let inst = ring.get(seq);
             self.account(inst);
-            self.resolve(seq, inst, branch);
+            self.resolve(seq, inst, ring, branch);
             return;
         }
         self.take_with_care(seq, cx, when, ring, branch, a);
@@ -194,7 +194,7 @@ impl Execute {
         if inst.uop.flags.any(UopFlags::EFFECT) {
             self.take_effect(ring.effect(seq), &mut inst, cx);
         }
-        self.resolve(seq, &inst, branch);
+        self.resolve(seq, &inst, ring, branch);
         if inst.is_barrier() {
             self.lsq.complete_barrier(seq, true);
         }
@@ -250,7 +250,7 @@ impl Execute {
 
     /// Tells fetch what the end of this instruction means for it (gem5 `tryToBranch`).
     #[inline]
-    fn resolve(&mut self, seq: Seq, inst: &DynInst, branch: &mut ResolvedBranch) {
+    fn resolve(&mut self, seq: Seq, inst: &DynInst, ring: &InstRing, branch: &mut ResolvedBranch) {
         if !inst.is_last() || inst.outcome == Outcome::Straight {
             return;
         }
@@ -261,7 +261,7 @@ impl Execute {
             outcome: inst.outcome,
             stream: self.stream,
             prediction: inst.prediction,
-            target: inst.next_pc,
+            target: ring.target(seq),
             seq,
             tried_to_predict: inst.tried_to_predict,
             fork: inst.fork,
@@ -316,8 +316,9 @@ impl Execute {
                 // It leaves as if it had never been fetched; fetch starts again in front of it.
                 self.event = Some(Event::Paused);
                 a.completed = true;
-                let again = DynInst { outcome: Outcome::Refetch, next_pc: cx.fe.pc(), fork: 0, ..old };
-                self.resolve(seq, &again, branch);
+                ring.set_target(seq, cx.fe.pc());
+                let again = DynInst { outcome: Outcome::Refetch, fork: 0, ..old };
+                self.resolve(seq, &again, ring, branch);
                 return None;
             }
             StepResult::NeedsDrain | StepResult::Blocked => {
@@ -342,6 +343,7 @@ impl Execute {
             // The scoreboard never saw its registers.
             let uop = Uop { dst: Default::default(), ..step.uops[0] };
             ring.set_effect(seq, step.effect);
+            ring.set_target(seq, step.next_pc);
             return Some(DynInst { unit: old.unit, uop, pc: step.pc, ..last });
         }
         // The micro-ops of a device access go through issue themselves; nothing else is in the pipeline.

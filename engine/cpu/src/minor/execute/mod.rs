@@ -235,7 +235,7 @@ impl Execute {
             self.mem_in_units.push(seq);
         }
         inst.extra_commit += extra_commit;
-        self.units.push(u, seq);
+        self.units.push(u, seq, now);
         let returns = now + u64::from(latency) + u64::from(timing.extra_commit) + u64::from(timing.extra_assumed);
         self.scoreboard.mark_dests(inst, seq, returns, is_mem && timing.extra_assumed == 0);
     }

@@ -312,7 +312,7 @@ impl Lsq {
     /// Tries to get the head of the requests queue on: into memory, past it, or into the transfers queue as a store.
     fn try_to_send_to_transfers(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
         let Some(&slot) = self.requests.front() else { return };
-        let r = self.pool[slot as usize];
+        let r = &self.pool[slot as usize];
         if self.retry.is_some() || r.state == State::InTranslation || self.transfers.len() >= self.transfers_size {
             return;
         }
@@ -334,7 +334,7 @@ impl Lsq {
             self.move_to_transfers();
             return;
         }
-        let coverage = if r.is_load || !r.bufferable { self.forwarding(&r) } else { Coverage::None };
+        let coverage = if r.is_load || !r.bufferable { self.forwarding(r) } else { Coverage::None };
         if !r.bufferable && (head.seq != r.seq || coverage != Coverage::None) {
             return;
         }

@@ -50,12 +50,13 @@ impl Lsq {
             return;
         }
         while let Some(&slot) = self.stores.front() {
-            let r = self.pool[slot as usize];
+            let r = &self.pool[slot as usize];
             if !(r.is_complete() && r.barrier) {
                 break;
             }
+            let seq = r.seq;
             self.unissued -= 1;
-            self.clear_barrier(r.seq);
+            self.clear_barrier(seq);
             self.stores.pop();
             self.release(slot);
         }
