@@ -96,7 +96,7 @@ CASES = [
     Case("u74", "l2_copy_bytes_per_cycle", 0.89, 0.05, lambda m: 49152 / cycles(m, 49152, words(16))),
     Case("u74", "dram_bw_single_core_gbps read", 0.277, 0.03, lambda m: MEBI / cycles(m, MEBI, one_pass("ld"), 1)),
     Case("u74", "dram_bw_single_core_gbps write", 0.239, 0.05, written),
-    # Even when a prediction redirects fetch in its own cycle, Minor waits for the line: three cycles a turn against two.
+    # Even when a prediction redirects fetch in its own cycle, Minor waits for the line: three cycles against two.
     Case("u74", "calib_simple_loop", 2.0, 0.53, simple_loop),
     Case("c906", "lat_load_l1", 3.0, 0.001, load_to_use),
     Case("c906", "calib_aligned_copy 4 KB", 3.3, 0.15, lambda m: 4096 / cycles(m, 4096, words(8))),

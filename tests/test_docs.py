@@ -1,0 +1,128 @@
+"""What the documents say holds: links lead somewhere, command lines work, examples build and run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+REPO = Path(__file__).resolve().parent.parent
+DOCS = REPO / "docs"
+PAGES = [REPO / "README.md", *sorted(DOCS.rglob("*.md")), *sorted(REPO.glob("results/*/report.md"))]
+GUIDES = [page for page in PAGES if "results" not in page.relative_to(REPO).parts]
+#: Commands that are done in seconds and need nothing but the machines and the guests.
+QUICK = {"run", "compare", "sweep", "routines", "machines"}
+
+
+def fences(text: str, language: str | None = None) -> list[str]:
+    """The contents of fenced blocks, of one language or all."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return [body for name, body in found if language in (None, name)]
+
+
+def prose(page: Path) -> str:
+    """A page without its fenced blocks."""
+    return re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+class Shown(NamedTuple):
+    """A command line in a fenced block, with the output that stands below it (of lines that start with `$`)."""
+
+    page: str
+    line: str
+    output: list[str] | None
+
+
+def shown_commands() -> list[Shown]:
+    found = []
+    for page in GUIDES:
+        for body in fences(page.read_text()):
+            lines = re.sub(r"\\\n\s*", "", body).splitlines()
+            for i, line in enumerate(lines):
+                match = re.match(r"(\$ )?(?:\S*/)?breakeven (.*)", line)
+                if not match:
+                    continue
+                rest = lines[i + 1 :]
+                end = next((n for n, later in enumerate(rest) if later.startswith("$ ")), len(rest))
+                found.append(Shown(page.name, match[2], rest[:end] if match[1] else None))
+    return found
+
+
+def options_of(command: str) -> set[str]:
+    import typer
+
+    from breakeven.cli import app
+
+    group = typer.main.get_command(app)
+    if command not in group.commands:
+        return set()
+    subject = group.commands[command]
+    every = [subject, *getattr(subject, "commands", {}).values()]
+    return {name for each in every for param in each.params for name in param.opts} | {"--help"}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPO)))
+def test_relative_links_lead_somewhere(page: Path) -> None:
+    targets = [t.partition("#")[0] for t in re.findall(r"\]\(([^)\s]+)\)", prose(page)) if "://" not in t]
+    assert not [t for t in targets if t and not (page.parent / t).exists()]
+
+
+def test_the_index_lists_every_document() -> None:
+    index = (DOCS / "README.md").read_text()
+    missing = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if f"({page.relative_to(DOCS)})" not in index]
+    assert missing == ["README.md"]
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(REPO)))
+def test_named_commands_and_options_exist(page: Path) -> None:
+    spans = re.findall(r"`breakeven ([a-z]\w+)([^`]*)`", prose(page))
+    shown = [each.line.partition(" ")[::2] for each in shown_commands() if each.page == page.name]
+    for command, rest in [*spans, *shown]:
+        known = options_of(command)
+        assert known, f"there is no command {command}"
+        assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", rest)) <= known
+
+
+@pytest.mark.parametrize("shown", shown_commands(), ids=lambda shown: f"{shown.page}: {shown.line}")
+def test_shown_commands_print_what_is_shown(shown: Shown, tmp_path: Path) -> None:
+    pytest.importorskip("breakeven._engine")
+    arguments = shlex.split(shown.line)
+    if arguments[0] not in QUICK or {"|", ">"} & set(arguments):
+        pytest.skip("not a quick one; its options are checked elsewhere")
+    for name in ("configs", "tests"):
+        (tmp_path / name).symlink_to(REPO / name)
+    command = [sys.executable, "-m", "breakeven", *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    if shown.output is not None:
+        # A line of dots stands for what is left out.
+        pieces = "\n".join(line.rstrip() for line in shown.output).strip().split("\n...\n")
+        printed = "\n".join(line.rstrip() for line in done.stdout.splitlines())
+        if not re.search(".*".join(map(re.escape, pieces)), printed, re.DOTALL):
+            pytest.fail(f"it prints:\n{printed}", pytrace=False)
+
+
+@pytest.mark.parametrize("page", [REPO / "README.md", DOCS / "add-a-routine.md"], ids=lambda page: page.name)
+def test_the_routine_shown_is_right(page: Path, tmp_path: Path) -> None:
+    """Dropped into the folder as it stands, it is built, listed and right."""
+    engine = pytest.importorskip("breakeven._engine")
+    scons = Path(sys.executable).with_name("scons")
+    if not scons.exists() or shutil.which("riscv64-unknown-elf-gcc") is None:
+        pytest.skip("no scons or no cross compiler")
+    source = next(body for body in fences(page.read_text(), "asm") if "END my_copy" in body)
+    shutil.copytree(REPO / "workloads", tmp_path / "workloads")
+    (tmp_path / "workloads/riscv/routines/my_copy.S").write_text(source)
+    (tmp_path / "SConstruct").write_text('SConscript("workloads/SConscript", exports={"env": Environment()})\n')
+    subprocess.run([str(scons), "-Q", "-s", "build/guests/riscv.elf"], cwd=tmp_path, check=True, timeout=120)
+    guest = tmp_path / "build/guests/riscv.elf"
+    assert "my-copy" in {routine["name"] for routine in engine.routines(guest.read_bytes())}
+    for size in ("0", "64", "1448"):
+        command = ["run", "my-copy", "--size", size, "--src", "3", "--guest", str(guest)]
+        done = subprocess.run([sys.executable, "-m", "breakeven", *command], cwd=REPO, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
