@@ -17,16 +17,25 @@ pub enum SysEffect {
     #[default]
     None,
     /// Forget timing-TLB entries: all, or those of one page.
-    TlbFlush { vaddr: Option<u64> },
+    TlbFlush {
+        vaddr: Option<u64>,
+    },
     /// fence.i: the instruction cache is made coherent.
     FetchFlush,
     ResetStats,
     DumpStats,
     DumpResetStats,
-    WorkBegin { id: u64 },
-    WorkEnd { id: u64 },
+    WorkBegin {
+        id: u64,
+    },
+    WorkEnd {
+        id: u64,
+    },
     /// The simulation ends with gem5's cause for `cause` and this exit code.
-    Exit { cause: ExitCause, code: i64 },
+    Exit {
+        cause: ExitCause,
+        code: i64,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

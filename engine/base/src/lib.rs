@@ -7,8 +7,8 @@ pub mod frontend;
 pub mod op_class;
 pub mod phys;
 pub mod stats;
-pub mod uop;
 pub mod units;
+pub mod uop;
 
 pub use bus::{Bus, BusError, PseudoOutcome, SysEffect};
 pub use error::ConfigError;

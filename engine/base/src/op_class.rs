@@ -15,16 +15,12 @@ macro_rules! op_classes {
             pub fn name(self) -> &'static str {
                 match self { OpClass::No_OpClass => "No_OpClass", $(OpClass::$name => stringify!($name)),* }
             }
-            /// The class that gem5 spells `s`.
-            #[must_use]
-            pub fn from_name(s: &str) -> Option<OpClass> {
-                Self::ALL.iter().copied().find(|c| c.name() == s)
-            }
         }
     };
 }
 
-#[allow(non_camel_case_types)]
+#[allow(non_camel_case_types)] // gem5's spelling
+#[rustfmt::skip] // a list that is not a column
 mod classes {
     op_classes!(
         IntAlu, IntMult, IntDiv, FloatAdd, FloatCmp, FloatCvt, FloatMult, FloatMultAcc, FloatDiv, FloatMisc, FloatSqrt,

@@ -43,8 +43,9 @@ pub trait Word: Copy {
 }
 macro_rules! word { ($($t:ty),*) => { $(impl Word for $t {
     const SIZE: u64 = std::mem::size_of::<$t>() as u64;
-    #[inline] #[allow(clippy::cast_possible_truncation)] fn from_u64(v: u64) -> Self { v as $t }
-    #[inline] #[allow(clippy::cast_lossless)] fn to_u64(self) -> u64 { self as u64 }
+    // The low bytes are meant.
+    #[inline] fn from_u64(v: u64) -> Self { v as $t }
+    #[inline] fn to_u64(self) -> u64 { self as u64 }
 })* } }
 word!(u8, u16, u32, u64);
 
@@ -87,7 +88,9 @@ impl PhysMem {
         if len == 0 || (start | len) & 4095 != 0 || start.checked_add(len).is_none() || len > 1 << 40 {
             return Err(ConfigError::new(
                 "guest memory",
-                format!("range {start:#x}+{len:#x} must be a non-empty multiple of 4096 bytes, at most 1 TiB, and not wrap"),
+                format!(
+                    "range {start:#x}+{len:#x} must be a non-empty multiple of 4096 bytes, at most 1 TiB, and not wrap"
+                ),
             ));
         }
         PhysMem::map(Arc::new(memory_file(len)?), start, len, false)
@@ -241,7 +244,6 @@ impl Drop for PhysMem {
     fn drop(&mut self) {
         // SAFETY: the mapping that `map` made, unmapped once.
         unsafe { libc::munmap(self.host.cast(), self.len as usize) };
-        let _ = &self.fd;
     }
 }
 

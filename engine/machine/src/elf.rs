@@ -72,7 +72,10 @@ impl<'a> Elf<'a> {
         let damaged = |e: object::read::Error| bad(format!("the file is truncated or damaged: {e}"));
         let header = Header::parse(file).map_err(damaged)?;
         if header.e_machine.get(LE) != EM_RISCV {
-            return Err(bad(format!("machine {} is not RISC-V (243); build the guest for riscv64", header.e_machine.get(LE))));
+            return Err(bad(format!(
+                "machine {} is not RISC-V (243); build the guest for riscv64",
+                header.e_machine.get(LE)
+            )));
         }
         match header.e_type.get(LE) {
             ET_EXEC => {}
@@ -125,7 +128,10 @@ impl<'a> Elf<'a> {
             to.copy_from_slice(s.bytes);
         }
         if !ram.contains(self.entry, 2) || self.entry & 1 != 0 {
-            return Err(bad(format!("the entry point {:#x} is not an instruction address in the memory {start:#x}..{end:#x}", self.entry)));
+            return Err(bad(format!(
+                "the entry point {:#x} is not an instruction address in the memory {start:#x}..{end:#x}",
+                self.entry
+            )));
         }
         Ok(())
     }
@@ -139,7 +145,11 @@ impl<'a> Elf<'a> {
             return Err(bad("it has no routines (symbols __routines_start and __routines_end); is it a breakeven guest, and not stripped?"));
         };
         let table = end.checked_sub(start).filter(|n| n % ROUTINE_BYTES == 0).and_then(|n| self.file_bytes(start, n));
-        let table = table.ok_or_else(|| bad(format!("its routine table {start:#x}..{end:#x} is not a part of the file in whole entries of 64 bytes")))?;
+        let table = table.ok_or_else(|| {
+            bad(format!(
+                "its routine table {start:#x}..{end:#x} is not a part of the file in whole entries of 64 bytes"
+            ))
+        })?;
         table.chunks_exact(ROUTINE_BYTES as usize).map(routine).collect()
     }
 
@@ -164,19 +174,28 @@ fn check_ident(file: &[u8]) -> Result<(), EngineError> {
     }
 }
 
-fn segment<'a>(p: &object::elf::ProgramHeader64<LE>, i: usize, file: &'a [u8]) -> Result<Option<Segment<'a>>, EngineError> {
+fn segment<'a>(
+    p: &object::elf::ProgramHeader64<LE>,
+    i: usize,
+    file: &'a [u8],
+) -> Result<Option<Segment<'a>>, EngineError> {
     let (paddr, memory_size, file_size) = (p.p_paddr.get(LE), p.p_memsz.get(LE), p.p_filesz.get(LE));
     if memory_size == 0 && file_size == 0 {
         return Ok(None);
     }
     if file_size > memory_size {
-        return Err(bad(format!("segment {i} has more bytes in the file ({file_size:#x}) than in memory ({memory_size:#x})")));
+        return Err(bad(format!(
+            "segment {i} has more bytes in the file ({file_size:#x}) than in memory ({memory_size:#x})"
+        )));
     }
     if paddr.checked_add(memory_size).is_none() {
         return Err(bad(format!("segment {i} at {paddr:#x} of {memory_size:#x} bytes wraps around the address space")));
     }
     let bytes = p.data(LE, file).map_err(|()| {
-        bad(format!("segment {i} (offset {:#x}, {file_size:#x} bytes) reaches beyond the end of the file; it is truncated", p.p_offset.get(LE)))
+        bad(format!(
+            "segment {i} (offset {:#x}, {file_size:#x} bytes) reaches beyond the end of the file; it is truncated",
+            p.p_offset.get(LE)
+        ))
     })?;
     Ok(Some(Segment { paddr, vaddr: p.p_vaddr.get(LE), bytes, memory_size }))
 }

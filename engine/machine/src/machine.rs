@@ -158,7 +158,15 @@ impl Machine {
     }
 
     pub(crate) fn from_parts(config: Arc<MachineConfig>, state: State, bus: Platform) -> Machine {
-        Machine { config, state, bus, scheduled: Vec::new(), reset: Totals::default(), started: Instant::now(), dumps: Dumps::default() }
+        Machine {
+            config,
+            state,
+            bus,
+            scheduled: Vec::new(),
+            reset: Totals::default(),
+            started: Instant::now(),
+            dumps: Dumps::default(),
+        }
     }
 
     /// Puts the machine back to a snapshot of itself.
@@ -220,11 +228,16 @@ impl Machine {
         let due = self.scheduled.iter().map(|s| s.at).min().unwrap_or(Tick::MAX);
         let budget = Budget {
             max_insts: bounds.insts.min(insts.saturating_add(SLICE_INSTS)),
-            max_cycles: bounds.cycles.min(cycles.saturating_add(SLICE_CYCLES)).min(self.config.clock.edge_at_or_after(due).0.max(cycles + 1)),
+            max_cycles: bounds
+                .cycles
+                .min(cycles.saturating_add(SLICE_CYCLES))
+                .min(self.config.clock.edge_at_or_after(due).0.max(cycles + 1)),
         };
         let State { fe, core, mem } = &mut self.state;
         match core.run(&mut CoreCtx { fe, bus: &mut self.bus, mem }, budget) {
-            Stop::MaxInsts | Stop::MaxCycles => observer(Event::Slice).is_break().then_some((End::Cause(Cause::Interrupted), 0)),
+            Stop::MaxInsts | Stop::MaxCycles => {
+                observer(Event::Slice).is_break().then_some((End::Cause(Cause::Interrupted), 0))
+            }
             Stop::Paused => Some((End::Cause(Cause::Paused), 0)),
             Stop::Deadlock(report) => Some((End::Deadlock(report), 1)),
             Stop::Effect(effect) => match std::mem::take(&mut self.bus.delay) {
@@ -232,7 +245,9 @@ impl Machine {
                 (delay, period) => {
                     let at = Tick(self.now().0.saturating_add(delay.saturating_mul(NS)));
                     if self.scheduled.len() == SCHEDULE_LIMIT {
-                        return Some(self.refuse(format!("the guest put off more than {SCHEDULE_LIMIT} pseudo-ops at once")));
+                        return Some(
+                            self.refuse(format!("the guest put off more than {SCHEDULE_LIMIT} pseudo-ops at once")),
+                        );
                     }
                     self.scheduled.push(Scheduled { at, period: period.saturating_mul(NS), effect });
                     None
@@ -245,7 +260,13 @@ impl Machine {
     fn run_due(&mut self, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> Option<(End, i64)> {
         loop {
             let now = self.now();
-            let next = self.scheduled.iter().enumerate().filter(|(_, s)| s.at <= now).min_by_key(|(i, s)| (s.at, *i)).map(|(i, _)| i)?;
+            let next = self
+                .scheduled
+                .iter()
+                .enumerate()
+                .filter(|(_, s)| s.at <= now)
+                .min_by_key(|(i, s)| (s.at, *i))
+                .map(|(i, _)| i)?;
             let due = self.scheduled[next];
             if due.period > 0 {
                 // A period below a cycle happens once a cycle.
@@ -277,7 +298,7 @@ impl Machine {
             }
             #[allow(clippy::cast_possible_wrap)] // the guest's number
             SysEffect::WorkBegin { id } if stop_at_work => return Some((End::Cause(Cause::WorkBegin), id as i64)),
-            #[allow(clippy::cast_possible_wrap)]
+            #[allow(clippy::cast_possible_wrap)] // as above
             SysEffect::WorkEnd { id } if stop_at_work => return Some((End::Cause(Cause::WorkEnd), id as i64)),
             SysEffect::WorkBegin { .. } | SysEffect::WorkEnd { .. } => {}
             SysEffect::Exit { cause, code } => return Some((End::Cause(Cause::Exit(cause)), code)),

@@ -82,7 +82,16 @@ pub fn text(dumps: impl Iterator<Item = Vec<Stat>>) -> String {
         out.push_str("\n---------- Begin Simulation Statistics ----------\n");
         for s in &dump {
             // Writing to a string cannot fail. The blanks are gem5's columns for distributions.
-            let _ = writeln!(out, "{:<40} {:>12} {:>10} {:>10} # {} ({})", s.name, number(s.value), "", "", s.desc, s.unit.gem5_name());
+            let _ = writeln!(
+                out,
+                "{:<40} {:>12} {:>10} {:>10} # {} ({})",
+                s.name,
+                number(s.value),
+                "",
+                "",
+                s.desc,
+                s.unit.gem5_name()
+            );
         }
         out.push_str("\n---------- End Simulation Statistics   ----------\n");
     }
@@ -106,7 +115,12 @@ mod tests {
 
     #[test]
     fn a_line_stands_in_gem5s_columns() {
-        let stat = |name: &str, value| Stat { name: name.to_owned(), value, unit: Unit::Tick, desc: "Number of ticks simulated" };
+        let stat = |name: &str, value| Stat {
+            name: name.to_owned(),
+            value,
+            unit: Unit::Tick,
+            desc: "Number of ticks simulated",
+        };
         let dump = vec![stat("simTicks", 57_467_000.0), stat("half", 0.5), stat("none", f64::NAN)];
         let t = text([dump].into_iter());
         assert!(t.contains("simTicks                                     57467000                       # Number of ticks simulated (Tick)\n"), "{t}");
@@ -116,7 +130,8 @@ mod tests {
     #[test]
     fn dumps_come_back_as_they_were_and_have_an_end() {
         let stat = |name: &str, value| Stat { name: name.to_owned(), value, unit: Unit::Count, desc: "d" };
-        let (a, b, c) = (vec![stat("x", 1.0), stat("y", 2.0)], vec![stat("x", 3.0), stat("y", 4.0)], vec![stat("z", 5.0)]);
+        let (a, b, c) =
+            (vec![stat("x", 1.0), stat("y", 2.0)], vec![stat("x", 3.0), stat("y", 4.0)], vec![stat("z", 5.0)]);
         let mut dumps = Dumps::default();
         for d in [&a, &b, &c, &a] {
             assert!(dumps.push(d.clone()));

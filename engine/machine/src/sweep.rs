@@ -81,7 +81,10 @@ impl Sweep {
         progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Vec<u8>, EngineError> {
         if records.len() % RECORD_BYTES != 0 {
-            return Err(EngineError::Sweep(format!("{} bytes of records are not a multiple of {RECORD_BYTES}", records.len())));
+            return Err(EngineError::Sweep(format!(
+                "{} bytes of records are not a multiple of {RECORD_BYTES}",
+                records.len()
+            )));
         }
         let total = records.len() / RECORD_BYTES;
         let threads = match threads {
@@ -165,7 +168,11 @@ fn collect(
             }
         }
     }
-    if progress(done, total).is_break() { Err(stopped()) } else { Ok(()) }
+    if progress(done, total).is_break() {
+        Err(stopped())
+    } else {
+        Ok(())
+    }
 }
 
 /// A points file that holds one record.
@@ -185,13 +192,18 @@ fn run_point(machine: &mut Machine, record: &[u8], stop: &AtomicBool) -> RunEnd 
     machine.bus.readfile = points_file(record);
     let limits = limits(record, machine);
     machine.run_observed(limits, &mut |_| {
-        if stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if stop.load(Ordering::Relaxed) {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })
 }
 
 /// What a point may take from where the snapshot stands: far more than any routine that ends needs, yet an end.
 fn limits(record: &[u8], machine: &Machine) -> Limits {
-    let u32_at = |at: usize| u64::from(u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]));
+    let u32_at =
+        |at: usize| u64::from(u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]));
     let u64_at = |at: usize| u32_at(at) | u32_at(at + 4) << 32;
     const LARGEST: u64 = 1 << 24;
     let bytes = u64_at(40).min(LARGEST) + u64_at(72).min(LARGEST) + 4096;

@@ -96,7 +96,11 @@ fn every_bad_value_is_named_in_one_sentence() {
 #[test]
 fn all_errors_are_reported_together() {
     let mut t = reference("minor");
-    t.set("system.cpu.dcache", "size", json!(0)).set("system.l2", "mshrs", json!(0)).set("system.cpu", "numThreads", json!(4));
+    t.set("system.cpu.dcache", "size", json!(0)).set("system.l2", "mshrs", json!(0)).set(
+        "system.cpu",
+        "numThreads",
+        json!(4),
+    );
     assert_eq!(errors(&t).len(), 3, "{:?}", errors(&t));
 }
 
@@ -144,7 +148,12 @@ fn unknown_classes_come_with_near_matches() {
 #[test]
 fn clock_domains_divide_and_circles_are_found() {
     let mut t = reference("timing");
-    t.add("system.slow", "DerivedClockDomain", &["ClockDomain"], json!({"clk_domain": {"ref": "system.clk_domain"}, "clk_divider": 4}));
+    t.add(
+        "system.slow",
+        "DerivedClockDomain",
+        &["ClockDomain"],
+        json!({"clk_domain": {"ref": "system.clk_domain"}, "clk_divider": 4}),
+    );
     t.set("system.l2", "clk_domain", json!({"ref": "system.slow"}));
     let config = MachineConfig::parse(&t.json()).expect("can be built");
     let l2 = config.memory.caches.iter().find(|c| c.path == "system.l2").expect("the L2");
@@ -173,6 +182,11 @@ fn memory_must_be_one_piece_and_clear_of_devices() {
     t.set("system", "mem_ranges", json!([]));
     assert!(errors(&t).join("\n").contains("covers the CLINT"), "{:?}", errors(&t));
     let mut t = reference("timing");
-    t.add("system.more", "SimpleMemory", &["AbstractMemory"], json!({"range": {"start": 1u64 << 33, "end": (1u64 << 33) + 4096}}));
+    t.add(
+        "system.more",
+        "SimpleMemory",
+        &["AbstractMemory"],
+        json!({"range": {"start": 1u64 << 33, "end": (1u64 << 33) + 4096}}),
+    );
     assert!(errors(&t).join("\n").contains("without a gap"), "{:?}", errors(&t));
 }

@@ -26,7 +26,9 @@ fn run_all(asm: &Asm, check: impl Fn(&str, &Machine, &RunEnd)) {
 }
 
 fn expect_code(asm: &Asm, code: i64) {
-    run_all(asm, |core, _, end| assert_eq!((end.cause.text(), end.code), ("m5_fail instruction encountered", code), "{core}: {end:?}"));
+    run_all(asm, |core, _, end| {
+        assert_eq!((end.cause.text(), end.code), ("m5_fail instruction encountered", code), "{core}: {end:?}")
+    });
 }
 
 #[test]
@@ -101,7 +103,9 @@ fn exit_honours_its_delay() {
 
 #[test]
 fn panic_and_rpns() {
-    run_all(Asm::new().op(0x54).spin(), |core, _, end| assert_eq!(end.cause.text(), "m5_panic instruction encountered", "{core}"));
+    run_all(Asm::new().op(0x54).spin(), |core, _, end| {
+        assert_eq!(end.cause.text(), "m5_panic instruction encountered", "{core}")
+    });
     let mut a = Asm::new();
     a.addi(T0, ZERO, 1000);
     let top = a.words.len();

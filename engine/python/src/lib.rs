@@ -32,7 +32,14 @@ fn guarded<T>(f: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
 /// All errors of a machine description, one sentence each; empty when it can be built.
 #[pyfunction]
 fn check_description(description: &str) -> PyResult<Vec<String>> {
-    guarded(|| Ok(engine::MachineConfig::parse(description).err().unwrap_or_default().iter().map(ToString::to_string).collect()))
+    guarded(|| {
+        Ok(engine::MachineConfig::parse(description)
+            .err()
+            .unwrap_or_default()
+            .iter()
+            .map(ToString::to_string)
+            .collect())
+    })
 }
 
 /// The routines that a guest offers: name, kind ("copy", "checksum", "user-copy") and flags.

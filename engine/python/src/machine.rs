@@ -23,7 +23,7 @@ pub struct Machine {
     inner: engine::Machine,
 }
 
-/// Limits as Python gives them; a negative or absurd number is refused by the conversion.
+/// What watches a run for Python: the caller's hook, and Ctrl-C.
 struct Observer {
     hook: Option<Py<PyAny>>,
     error: Option<PyErr>,
@@ -65,7 +65,14 @@ impl Machine {
 
     /// Runs on until something happens; limits are totals since reset, 0: the default.
     #[pyo3(signature = (max_insts=0, max_cycles=0, max_ticks=0, stats_hook=None))]
-    fn run<'py>(&mut self, py: Python<'py>, max_insts: u64, max_cycles: u64, max_ticks: u64, stats_hook: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyDict>> {
+    fn run<'py>(
+        &mut self,
+        py: Python<'py>,
+        max_insts: u64,
+        max_cycles: u64,
+        max_ticks: u64,
+        stats_hook: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyDict>> {
         let limits = engine::Limits { insts: max_insts, cycles: max_cycles, ticks: max_ticks };
         let mut observer = Observer { hook: stats_hook, error: None };
         let end = guarded(|| Ok(py.detach(|| self.inner.run_observed(limits, &mut |event| observer.see(&event)))))?;

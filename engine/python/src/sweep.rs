@@ -24,7 +24,13 @@ impl Sweep {
 
     /// Runs records of 128 bytes; results of 64 bytes in the same order, whatever the number of threads (0: all).
     #[pyo3(signature = (records, threads=0, on_progress=None))]
-    fn run<'py>(&self, py: Python<'py>, records: &[u8], threads: usize, on_progress: Option<Py<PyAny>>) -> PyResult<Bound<'py, PyBytes>> {
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        records: &[u8],
+        threads: usize,
+        on_progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let mut raised = None;
         let mut progress = |done: usize, total: usize| {
             let outcome = Python::attach(|py| {

@@ -43,12 +43,6 @@ pub fn describe(raw: u32) -> String {
     s
 }
 
-/// The same with its address.
-#[must_use]
-pub fn describe_at(pc: u64, raw: u32) -> String {
-    format!("{pc:#x}: {}", describe(raw))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,6 +53,6 @@ mod tests {
         assert_eq!(describe(0xff01_0113), "ff010113 addi x2, x2, -16");
         assert_eq!(describe(0x8082), "8082 jalr x1");
         assert_eq!(describe(0x3004_1073), "30041073 csrrw 0x300, x8");
-        assert_eq!(describe_at(0x8000_0000, 0xffff_ffff), "0x80000000: ffffffff illegal");
+        assert_eq!(describe(0xffff_ffff), "ffffffff illegal");
     }
 }

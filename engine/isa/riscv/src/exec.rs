@@ -40,7 +40,7 @@ pub(crate) fn exec<const FAST: bool, B: Bus>(
     macro_rules! load {
         ($t:ty, $conv:expr) => {{
             let v = h.load::<FAST, $t, B>(bus, now, a.wrapping_add(imm), m)?;
-            #[allow(clippy::redundant_closure_call)]
+            #[allow(clippy::redundant_closure_call)] // the macro's argument is a closure
             ($conv)(v)
         }};
     }

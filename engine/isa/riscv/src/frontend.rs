@@ -111,23 +111,10 @@ impl RiscvFrontEnd {
         r.is_ok()
     }
 
-    /// The instruction at the present pc for messages; `None` when it cannot be fetched.
-    pub fn describe_here<B: Bus>(&mut self, bus: &mut B) -> Option<String> {
-        let pc = self.hart.pc;
-        let low = self.peek(bus, pc)?;
-        let high = if low & 3 == 3 { self.peek(bus, pc.wrapping_add(2))? } else { 0 };
-        Some(crate::describe::describe_at(pc, low | high << 16))
-    }
-
     /// To be called when code in RAM was changed by anything but the hart (which uses fence.i): a loader, a test.
     pub fn forget_code(&mut self) {
         self.hart.code_stale = true;
         self.after_cold();
-    }
-
-    fn peek<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<u32> {
-        let x = self.hart.translate(bus, vaddr, Access::Fetch, self.hart.mode, false).ok()?;
-        bus.ram().read::<u16>(x.paddr).map(u32::from)
     }
 
     /// Forgets what the last cold instruction may have made stale.

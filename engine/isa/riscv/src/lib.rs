@@ -37,7 +37,7 @@ mod uops;
 pub use config::{Extensions, MisalignedPolicy, RiscvConfig};
 pub use csr::num as csr_num;
 pub use decode::decode;
-pub use describe::{describe, describe_at};
+pub use describe::describe;
 pub use frontend::RiscvFrontEnd;
 pub use hart::Mode;
 pub use inst::{Inst, Op};

@@ -34,7 +34,7 @@ fn machine(word: u32) -> Machine {
 #[test]
 fn float_to_float() {
     let f5 = |n: u32, rm: u32, rs2: u32| (n << 2, rm, rs2);
-    let cases: &[(&str, (u32, u32, u32), f64, OpClass)] = &[
+    let cases = [
         ("fadd", f5(0x00, 7, 3), 2.5, OpClass::FloatAdd),
         ("fsub", f5(0x01, 7, 3), 3.5, OpClass::FloatAdd),
         ("fmul", f5(0x02, 7, 3), -1.5, OpClass::FloatMult),
@@ -46,7 +46,7 @@ fn float_to_float() {
         ("fmax", f5(0x05, 1, 3), 3.0, OpClass::FloatCmp),
     ];
     for d in [false, true] {
-        for &(name, (f7, rm, rs2), want, class) in cases {
+        for (name, (f7, rm, rs2), want, class) in cases {
             let word = r(0x53, rm, f7 | u32::from(d), 1, 2, rs2);
             let mut m = machine(word);
             m.set_f(2, by(d, 3.0));

@@ -1,8 +1,8 @@
 //! Branch predictors of a description.
 
 use breakeven_cpu::bpred::{
-    BiModeParams, BranchPredictorParams, BtbParams, DirectionParams, GshareParams, IndirectParams, LocalParams, RasParams, SharedParams,
-    TournamentParams,
+    BiModeParams, BranchPredictorParams, BtbParams, DirectionParams, GshareParams, IndirectParams, LocalParams,
+    RasParams, SharedParams, TournamentParams,
 };
 use serde_json::json;
 
@@ -18,7 +18,10 @@ pub(super) fn predictor(cpu: Obj) -> Option<BranchPredictorParams> {
     let size = |name| o.u32(name, 1..=TABLE);
     let bits = |name| o.u32(name, 1..=8);
     let direction = match o.class() {
-        "LocalBP" => DirectionParams::Local(LocalParams { local_predictor_size: size("localPredictorSize"), local_ctr_bits: bits("localCtrBits") }),
+        "LocalBP" => DirectionParams::Local(LocalParams {
+            local_predictor_size: size("localPredictorSize"),
+            local_ctr_bits: bits("localCtrBits"),
+        }),
         "TournamentBP" => DirectionParams::Tournament(TournamentParams {
             local_predictor_size: size("localPredictorSize"),
             local_ctr_bits: bits("localCtrBits"),
@@ -45,7 +48,10 @@ pub(super) fn predictor(cpu: Obj) -> Option<BranchPredictorParams> {
         }
     };
     Some(BranchPredictorParams {
-        shared: SharedParams { inst_shift_amt: o.u32("instShiftAmt", 0..=16), requires_btb_hit: o.bool("requiresBTBHit") },
+        shared: SharedParams {
+            inst_shift_amt: o.u32("instShiftAmt", 0..=16),
+            requires_btb_hit: o.bool("requiresBTBHit"),
+        },
         direction,
         btb: btb(o),
         ras: o.opt_ref("ras").map(|r| RasParams { num_entries: r.u32("numEntries", 1..=4096) }),

@@ -46,7 +46,13 @@ pub(super) fn minor(cpu: Obj, misaligned: MisalignedCosts) -> MinorConfig {
         executeLSQStoreBufferSize: n("executeLSQStoreBufferSize"),
         executeBranchDelay: n("executeBranchDelay"),
         executeAllowEarlyMemoryIssue: cpu.bool("executeAllowEarlyMemoryIssue"),
-        executeFuncUnits: cpu.a_ref("executeFuncUnits").map(|p| p.refs("funcUnits")).unwrap_or_default().into_iter().map(unit).collect(),
+        executeFuncUnits: cpu
+            .a_ref("executeFuncUnits")
+            .map(|p| p.refs("funcUnits"))
+            .unwrap_or_default()
+            .into_iter()
+            .map(unit)
+            .collect(),
         misaligned,
     }
 }
@@ -84,7 +90,10 @@ fn classes(o: Obj) -> Vec<OpClass> {
 
 /// What `MisalignedAccess` says: who handles misaligned accesses, and what they cost.
 pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
-    let checker = cpu.opt_ref("mmu").and_then(|m| m.opt_ref("pma_checker")).filter(|p| p.expect_class("PMA checker", &["PMAChecker"]));
+    let checker = cpu
+        .opt_ref("mmu")
+        .and_then(|m| m.opt_ref("pma_checker"))
+        .filter(|p| p.expect_class("PMA checker", &["PMAChecker"]));
     let hardware = checker.map(|p| p.ranges("misaligned")).unwrap_or_default();
     let pma = MisalignedPolicy::Pma(hardware.iter().map(|r| r.start..r.end).collect());
     let Some(m) = cpu.opt_ref("misaligned") else { return (pma, MisalignedCosts::default()) };
@@ -108,7 +117,11 @@ pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
 }
 
 /// A simple core's parameters.
-pub(super) fn simple(cpu: Obj, misaligned: MisalignedCosts, branch_pred: Option<BranchPredictorParams>) -> SimpleConfig {
+pub(super) fn simple(
+    cpu: Obj,
+    misaligned: MisalignedCosts,
+    branch_pred: Option<BranchPredictorParams>,
+) -> SimpleConfig {
     let no_stalls = "the atomic core knows no memory latency; use RiscvTimingSimpleCPU";
     cpu.only("simulate_data_stalls", &Value::from(false), no_stalls);
     cpu.only("simulate_inst_stalls", &Value::from(false), no_stalls);

@@ -43,7 +43,8 @@ impl Graph {
     /// Text that is not the format, and paths given twice.
     pub fn parse(text: &str) -> Result<Graph, Vec<ConfigError>> {
         let bad = |what: String| vec![ConfigError::new("description", what)];
-        let doc: Document = serde_json::from_str(text).map_err(|e| bad(format!("is not a machine description: {e}")))?;
+        let doc: Document =
+            serde_json::from_str(text).map_err(|e| bad(format!("is not a machine description: {e}")))?;
         if doc.format != FORMAT {
             return Err(bad(format!("has format {}; this engine reads format {FORMAT}", doc.format)));
         }
@@ -54,7 +55,11 @@ impl Graph {
                 errors.push(ConfigError::new(&o.path, "is described twice; every object has a path of its own"));
             }
         }
-        if errors.is_empty() { Ok(Graph { objects: doc.objects, by_path }) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(Graph { objects: doc.objects, by_path })
+        } else {
+            Err(errors)
+        }
     }
 
     pub fn get(&self, path: &str) -> Option<&Object> {

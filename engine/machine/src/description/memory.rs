@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use breakeven_base::{Clock, Tick};
 use breakeven_memory::config::{
-    AddrMapping, AddrRange, CacheConfig, Clusivity, DramConfig, L2TlbConfig, Link, MemCtrlConfig, MemoryConfig, PagePolicy, Replacement, Route,
-    SchedPolicy, SimpleMemoryConfig, TlbConfig, XBarConfig,
+    AddrMapping, AddrRange, CacheConfig, Clusivity, DramConfig, L2TlbConfig, Link, MemCtrlConfig, MemoryConfig,
+    PagePolicy, Replacement, Route, SchedPolicy, SimpleMemoryConfig, TlbConfig, XBarConfig,
 };
 use breakeven_memory::MemorySystemConfig;
 use serde_json::{json, Value};
@@ -35,7 +35,8 @@ struct Topology<'r> {
 
 /// The memory system below `cpu`.
 pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<MemorySystemConfig> {
-    let mut t = Topology { caches: vec![], xbars: vec![], memories: vec![], ranges: vec![], seen: BTreeMap::new(), depth: 0 };
+    let mut t =
+        Topology { caches: vec![], xbars: vec![], memories: vec![], ranges: vec![], seen: BTreeMap::new(), depth: 0 };
     let mmu = cpu.a_ref("mmu").filter(|m| m.expect_class("MMU", &["RiscvMMU"]));
     let tlb = |name| mmu.and_then(|m| m.a_ref(name)).filter(|t| t.expect_class("TLB", &["RiscvTLB"]));
     let (itb, dtb) = (tlb("itb"), tlb("dtb"));
@@ -43,13 +44,18 @@ pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<Me
     let data = t.follow(cpu, "dcache_port");
     let mut walk = |tlb: Option<Obj<'_>>| -> Link {
         let walker = tlb.and_then(|b| b.a_ref("walker")).and_then(|w| reader.get(w.path()));
-        walker.filter(|w| w.expect_class("walker", &["RiscvPagetableWalker"])).map_or(Link::None, |w| t.follow(w, "port"))
+        walker
+            .filter(|w| w.expect_class("walker", &["RiscvPagetableWalker"]))
+            .map_or(Link::None, |w| t.follow(w, "port"))
     };
     let (inst_walk, data_walk) = (walk(itb), walk(dtb));
     let (itb, dtb) = (itb?, dtb?);
     let l2_tlb = l2_tlb_of(dtb);
     if let Some(other) = l2_tlb_of(itb).filter(|o| l2_tlb.as_ref() != Some(o)) {
-        itb.param_error("l2_size", format!("is {}, but both sides share the second level, which dtb configures; set it in dtb", other.size));
+        itb.param_error(
+            "l2_size",
+            format!("is {}, but both sides share the second level, which dtb configures; set it in dtb", other.size),
+        );
     }
     let uncacheable = mmu.and_then(|m| m.opt_ref("pma_checker")).map(|p| p.ranges("uncacheable")).unwrap_or_default();
     let name = |o: Obj, port: &str| format!("{}{port}", o.path().strip_prefix("system.").unwrap_or(o.path()));
@@ -72,14 +78,21 @@ pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<Me
 }
 
 fn first_level(tlb: Obj) -> TlbConfig {
-    TlbConfig { path: tlb.path().to_owned(), size: tlb.u32("size", 1..=1 << 16), assoc: tlb.u32_or("assoc", 0, 0..=1 << 16) }
+    TlbConfig {
+        path: tlb.path().to_owned(),
+        size: tlb.u32("size", 1..=1 << 16),
+        assoc: tlb.u32_or("assoc", 0, 0..=1 << 16),
+    }
 }
 fn l2_tlb_of(tlb: Obj) -> Option<L2TlbConfig> {
     let size = tlb.u32_or("l2_size", 0, 0..=1 << 20);
-    let config = L2TlbConfig { size, assoc: tlb.u32_or("l2_assoc", 0, 0..=1 << 20), latency: tlb.u32_or("l2_latency", 0, 0..=CYCLES) };
+    let config = L2TlbConfig {
+        size,
+        assoc: tlb.u32_or("l2_assoc", 0, 0..=1 << 20),
+        latency: tlb.u32_or("l2_latency", 0, 0..=CYCLES),
+    };
     (size > 0).then_some(config)
 }
-
 
 impl<'r> Topology<'r> {
     /// Where requests out of `port` of `from` go.
@@ -103,17 +116,26 @@ impl<'r> Topology<'r> {
             "MemCtrl" | "SimpleMemory" => "port",
             c if DEVICES.contains(&c) => "pio",
             c => {
-                let known: Vec<&str> = ["Cache", "MemCtrl", "SimpleMemory"].into_iter().chain(XBARS.iter().chain(DEVICES).copied()).collect();
+                let known: Vec<&str> = ["Cache", "MemCtrl", "SimpleMemory"]
+                    .into_iter()
+                    .chain(XBARS.iter().chain(DEVICES).copied())
+                    .collect();
                 to.error(format!("{c} between the core and its memory is not modelled{}", suggest(c, &known)));
                 return Link::None;
             }
         };
         if at != entrance {
-            from.param_error(port, format!("is connected to {}.{at}; requests enter a {} at {entrance}", to.path(), to.class()));
+            from.param_error(
+                port,
+                format!("is connected to {}.{at}; requests enter a {} at {entrance}", to.path(), to.class()),
+            );
             return Link::None;
         }
         if self.depth == DEPTH {
-            from.param_error(port, format!("is the {DEPTH}th component in a row on the way to the memory; that is too deep"));
+            from.param_error(
+                port,
+                format!("is the {DEPTH}th component in a row on the way to the memory; that is too deep"),
+            );
             return Link::None;
         }
         self.seen.insert(to.path(), None);
@@ -224,7 +246,11 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
         write_buffers: o.u32("write_buffers", 1..=4096),
         writeback_clean: o.bool("writeback_clean"),
         replacement: replacement(o),
-        clusivity: choice(o, "clusivity", [("mostly_incl", Clusivity::MostlyIncl), ("mostly_excl", Clusivity::MostlyExcl)]),
+        clusivity: choice(
+            o,
+            "clusivity",
+            [("mostly_incl", Clusivity::MostlyIncl), ("mostly_excl", Clusivity::MostlyExcl)],
+        ),
         is_read_only: o.bool_or("is_read_only", false),
         bandwidth: o.u32_or("bandwidth", 0, 0..=1 << 20),
         write_allocate: o.bool_or("write_allocate", true),
@@ -239,7 +265,10 @@ fn replacement(cache: Obj) -> Replacement {
         "FIFORP" => Replacement::Fifo,
         // Fixed, and different per cache so that two levels do not draw alike (FNV-1a of the path).
         "RandomRP" => Replacement::Random {
-            seed: cache.path().bytes().fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)),
+            seed: cache
+                .path()
+                .bytes()
+                .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)),
         },
         _ => {
             policy.expect_class("replacement policy", &["LRURP", "TreePLRURP", "RandomRP", "FIFORP"]);
@@ -298,7 +327,10 @@ fn device(o: Obj) -> (MemoryConfig, AddrRange) {
 fn mem_ctrl(o: Obj) -> Option<(MemoryConfig, AddrRange)> {
     let dram = o.a_ref("dram")?;
     if !dram.is_a("DRAMInterface") {
-        dram.error(format!("{} is not a DRAM interface; give the controller a subclass of DRAMInterface", dram.class()));
+        dram.error(format!(
+            "{} is not a DRAM interface; give the controller a subclass of DRAMInterface",
+            dram.class()
+        ));
         return None;
     }
     let range = range(dram)?;
@@ -311,7 +343,8 @@ fn mem_ctrl(o: Obj) -> Option<(MemoryConfig, AddrRange)> {
         write_low_thresh_perc: o.u32("write_low_thresh_perc", 0..=100),
         min_writes_per_switch: o.u32("min_writes_per_switch", 1..=4096),
         min_reads_per_switch: o.u32("min_reads_per_switch", 1..=4096),
-        mem_sched_policy: [SchedPolicy::FrFcfs, SchedPolicy::Fcfs][o.choice_or("mem_sched_policy", 0, &["frfcfs", "fcfs"])],
+        mem_sched_policy: [SchedPolicy::FrFcfs, SchedPolicy::Fcfs]
+            [o.choice_or("mem_sched_policy", 0, &["frfcfs", "fcfs"])],
         dram: dram_interface(dram, range),
     };
     Some((MemoryConfig::Dram(Box::new(ctrl)), range))
@@ -323,8 +356,11 @@ const PAGE_POLICIES: [(&str, PagePolicy); 4] = [
     ("close", PagePolicy::Close),
     ("close_adaptive", PagePolicy::CloseAdaptive),
 ];
-const MAPPINGS: [(&str, AddrMapping); 3] =
-    [("RoRaBaCoCh", AddrMapping::RoRaBaCoCh), ("RoRaBaChCo", AddrMapping::RoRaBaChCo), ("RoCoRaBaCh", AddrMapping::RoCoRaBaCh)];
+const MAPPINGS: [(&str, AddrMapping); 3] = [
+    ("RoRaBaCoCh", AddrMapping::RoRaBaCoCh),
+    ("RoRaBaChCo", AddrMapping::RoRaBaChCo),
+    ("RoCoRaBaCh", AddrMapping::RoCoRaBaCh),
+];
 
 fn choice<T: Copy, const N: usize>(o: Obj, name: &str, table: [(&str, T); N]) -> T {
     table[o.choice_or(name, 0, &table.map(|(n, _)| n))].1

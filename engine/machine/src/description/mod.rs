@@ -77,7 +77,9 @@ impl MachineConfig {
         let isa = self.isa.check();
         match (core, memory, isa) {
             (Ok(c), Ok(m), Ok(())) => Ok((c, m)),
-            (c, m, i) => Err(c.err().into_iter().flatten().chain(m.err().into_iter().flatten()).chain(i.err()).collect()),
+            (c, m, i) => {
+                Err(c.err().into_iter().flatten().chain(m.err().into_iter().flatten()).chain(i.err()).collect())
+            }
         }
     }
 }
@@ -203,7 +205,8 @@ fn platform(reader: &Reader, system: Obj, cpu: Obj) -> Option<PlatformConfig> {
     }
     for asked in system.ranges("mem_ranges") {
         if asked.start < memory.start || asked.end > memory.end {
-            system.param_error("mem_ranges", format!("{:#x}..{:#x} is not covered by a memory", asked.start, asked.end));
+            system
+                .param_error("mem_ranges", format!("{:#x}..{:#x} is not covered by a memory", asked.start, asked.end));
         }
     }
     let clint = reader.all("Clint").next();
@@ -219,7 +222,10 @@ fn platform(reader: &Reader, system: Obj, cpu: Obj) -> Option<PlatformConfig> {
             .map_or(DEFAULT_TIME_HZ, |r| r.float_or("frequency", DEFAULT_TIME_HZ as f64, 1.0..=1e12) as u64),
     };
     if let Some((name, base)) = config.device_inside_ram() {
-        system.error(format!("its memory {:#x}..{:#x} covers the {name} at {base:#x}; start it at 0x80000000", memory.start, memory.end));
+        system.error(format!(
+            "its memory {:#x}..{:#x} covers the {name} at {base:#x}; start it at 0x80000000",
+            memory.start, memory.end
+        ));
     }
     Some(config)
 }

@@ -76,7 +76,11 @@ impl<'a> Obj<'a> {
     pub fn expect_class(self, what: &str, known: &[&str]) -> bool {
         let ok = known.contains(&self.class());
         if !ok {
-            self.error(format!("{} is not a {what} that this engine models{}", self.class(), suggest(self.class(), known)));
+            self.error(format!(
+                "{} is not a {what} that this engine models{}",
+                self.class(),
+                suggest(self.class(), known)
+            ));
         }
         ok
     }

@@ -51,7 +51,11 @@ impl Clint {
     /// No line changes before this instant.
     #[must_use]
     pub fn deadline(&self) -> Tick {
-        if self.msip { Tick::ZERO } else { self.deadline }
+        if self.msip {
+            Tick::ZERO
+        } else {
+            self.deadline
+        }
     }
 
     fn update(&mut self) {
@@ -89,7 +93,11 @@ impl Clint {
 }
 
 fn mask(size: u16) -> u64 {
-    if size >= 8 { u64::MAX } else { (1 << (8 * size)) - 1 }
+    if size >= 8 {
+        u64::MAX
+    } else {
+        (1 << (8 * size)) - 1
+    }
 }
 fn part(register: u64, at: u64, size: u16) -> u64 {
     register.wrapping_shr(8 * at as u32) & mask(size)

@@ -22,7 +22,6 @@ pub struct Htif {
 
 impl Htif {
     /// Acts on what the guest has just stored to `tohost`.
-    #[allow(clippy::cast_possible_wrap)] // exit codes are the guest's to choose
     pub fn poll(self, ram: &mut PhysMem, console: &mut Console) -> SysEffect {
         let command = ram.read::<u64>(self.tohost).unwrap_or(0);
         let payload = command & PAYLOAD;
@@ -55,7 +54,7 @@ impl Htif {
     }
 }
 
-#[allow(clippy::cast_possible_wrap)]
+#[allow(clippy::cast_possible_wrap)] // exit codes are the guest's to choose
 fn exit(code: u64) -> SysEffect {
     SysEffect::Exit { cause: ExitCause::HtifExit, code: code as i64 }
 }

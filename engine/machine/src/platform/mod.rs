@@ -52,7 +52,10 @@ impl PlatformConfig {
     #[must_use]
     pub fn device_inside_ram(&self) -> Option<(&'static str, u64)> {
         let devices = [("CLINT", self.clint_base, CLINT_SIZE), ("UART", UART_BASE, UART_SIZE)];
-        devices.into_iter().find(|(_, base, size)| self.memory.start < base + size && *base < self.memory.end).map(|(n, b, _)| (n, b))
+        devices
+            .into_iter()
+            .find(|(_, base, size)| self.memory.start < base + size && *base < self.memory.end)
+            .map(|(n, b, _)| (n, b))
     }
 }
 

@@ -75,7 +75,13 @@ impl Outputs {
 type Translate<'a> = &'a mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>;
 
 impl Platform {
-    pub(super) fn run_pseudo_op(&mut self, number: u8, args: [u64; 6], now: Now, translate: Translate) -> PseudoOutcome {
+    pub(super) fn run_pseudo_op(
+        &mut self,
+        number: u8,
+        args: [u64; 6],
+        now: Now,
+        translate: Translate,
+    ) -> PseudoOutcome {
         if !now.drained {
             return PseudoOutcome::NeedsDrain;
         }
@@ -100,7 +106,8 @@ impl Platform {
             func::WORK_END => self.later(SysEffect::WorkEnd { id: args[0] }, 0, 0),
             _ => match REFUSED.iter().find(|(n, _)| *n == number) {
                 Some((_, name)) => {
-                    self.complaint = Some(format!("the guest used the pseudo-op {name}, which this engine does not have"));
+                    self.complaint =
+                        Some(format!("the guest used the pseudo-op {name}, which this engine does not have"));
                     self.later(SysEffect::Exit { cause: ExitCause::M5Panic, code: 1 }, 0, 0)
                 }
                 None => PseudoOutcome::Unknown,

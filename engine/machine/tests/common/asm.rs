@@ -81,7 +81,14 @@ impl Asm {
     fn branch(&mut self, funct3: u32, rs1: u32, rs2: u32, to: usize) -> &mut Self {
         let offset = (to as i32 - self.words.len() as i32) * 4;
         let o = offset as u32;
-        let w = (o >> 12 & 1) << 31 | (o >> 5 & 63) << 25 | rs2 << 20 | rs1 << 15 | funct3 << 12 | (o >> 1 & 15) << 8 | (o >> 11 & 1) << 7 | 0x63;
+        let w = (o >> 12 & 1) << 31
+            | (o >> 5 & 63) << 25
+            | rs2 << 20
+            | rs1 << 15
+            | funct3 << 12
+            | (o >> 1 & 15) << 8
+            | (o >> 11 & 1) << 7
+            | 0x63;
         self.word(w)
     }
     pub fn bne(&mut self, rs1: u32, rs2: u32, to: usize) -> &mut Self {

@@ -62,13 +62,23 @@ impl Tree {
 pub fn reference(core: &str) -> Tree {
     let mut t = Tree { objects: vec![object("root", "Root", &["SimObject"], json!({"full_system": true}))] };
     let mode = if core == "atomic" { "atomic" } else { "timing" };
-    t.add("system", "System", &["SimObject"], json!({"mem_mode": mode, "cache_line_size": 64, "exit_on_work_items": false,
-        "mem_ranges": [{"start": RAM, "end": RAM + (512 << 20)}], "workload": at("system.workload")}));
+    t.add(
+        "system",
+        "System",
+        &["SimObject"],
+        json!({"mem_mode": mode, "cache_line_size": 64, "exit_on_work_items": false,
+        "mem_ranges": [{"start": RAM, "end": RAM + (512 << 20)}], "workload": at("system.workload")}),
+    );
     t.add("system.clk_domain", "SrcClockDomain", &["ClockDomain"], json!({"clock": [500]}));
     t.add("system.workload", "RiscvBareMetal", &["Workload"], json!({"bare_metal": true, "auto_reset_vect": true}));
     cpu(&mut t, core);
     xbar(&mut t, "system.membus", "SystemXBar", [3, 4, 2], 16);
-    t.add("system.membus.badaddr_responder", "BadAddr", &["IsaFake"], json!({"pio_addr": 0, "pio_size": 8, "pio_latency": 100_000}));
+    t.add(
+        "system.membus.badaddr_responder",
+        "BadAddr",
+        &["IsaFake"],
+        json!({"pio_addr": 0, "pio_size": 8, "pio_latency": 100_000}),
+    );
     t.connect("system.membus.default", "system.membus.badaddr_responder.pio");
     if core == "atomic" {
         t.connect("system.cpu.icache_port", "system.membus.cpu_side_ports");
@@ -108,10 +118,20 @@ fn cache(t: &mut Tree, path: &str, size: &str, latency: u64, mshrs: u64, targets
 }
 
 fn xbar(t: &mut Tree, path: &str, class: &str, [frontend, forward, response]: [u64; 3], width: u64) {
-    t.add(path, class, &["CoherentXBar", "BaseXBar"], json!({"clk_domain": at("system.clk_domain"), "frontend_latency": frontend,
+    t.add(
+        path,
+        class,
+        &["CoherentXBar", "BaseXBar"],
+        json!({"clk_domain": at("system.clk_domain"), "frontend_latency": frontend,
         "forward_latency": forward, "response_latency": response, "header_latency": 1, "width": width,
-        "snoop_filter": at(&format!("{path}.snoop_filter"))}));
-    t.add(&format!("{path}.snoop_filter"), "SnoopFilter", &["SimObject"], json!({"lookup_latency": u64::from(class == "SystemXBar")}));
+        "snoop_filter": at(&format!("{path}.snoop_filter"))}),
+    );
+    t.add(
+        &format!("{path}.snoop_filter"),
+        "SnoopFilter",
+        &["SimObject"],
+        json!({"lookup_latency": u64::from(class == "SystemXBar")}),
+    );
 }
 
 fn cpu(t: &mut Tree, core: &str) {
@@ -130,11 +150,26 @@ fn cpu(t: &mut Tree, core: &str) {
         merge(&mut params, minor());
     }
     t.add("system.cpu", class, &["BaseCPU", "ClockedObject"], params);
-    t.add("system.cpu.isa", "RiscvISA", &["BaseISA"], json!({"riscv_type": "RV64", "privilege_mode_set": "MSU", "enable_rvv": true}));
-    t.add("system.cpu.mmu", "RiscvMMU", &["BaseMMU"], json!({"itb": at("system.cpu.mmu.itb"), "dtb": at("system.cpu.mmu.dtb"),
-        "pma_checker": at("system.cpu.mmu.pma_checker"), "pmp": at("system.cpu.mmu.pmp")}));
+    t.add(
+        "system.cpu.isa",
+        "RiscvISA",
+        &["BaseISA"],
+        json!({"riscv_type": "RV64", "privilege_mode_set": "MSU", "enable_rvv": true}),
+    );
+    t.add(
+        "system.cpu.mmu",
+        "RiscvMMU",
+        &["BaseMMU"],
+        json!({"itb": at("system.cpu.mmu.itb"), "dtb": at("system.cpu.mmu.dtb"),
+        "pma_checker": at("system.cpu.mmu.pma_checker"), "pmp": at("system.cpu.mmu.pmp")}),
+    );
     let everywhere = json!([{"start": RAM, "end": RAM + (512 << 20)}]);
-    t.add("system.cpu.mmu.pma_checker", "PMAChecker", &["BasePMAChecker"], json!({"misaligned": everywhere, "uncacheable": []}));
+    t.add(
+        "system.cpu.mmu.pma_checker",
+        "PMAChecker",
+        &["BasePMAChecker"],
+        json!({"misaligned": everywhere, "uncacheable": []}),
+    );
     t.add("system.cpu.mmu.pmp", "PMP", &["SimObject"], json!({"pmp_entries": 16}));
     for side in ["itb", "dtb"] {
         let (tlb, walker) = (format!("system.cpu.mmu.{side}"), format!("system.cpu.mmu.{side}.walker"));
@@ -165,7 +200,8 @@ fn minor() -> Value {
         "executeAllowEarlyMemoryIssue": true})
 }
 
-const FLOAT: &[&str] = &["FloatAdd", "FloatCmp", "FloatCvt", "FloatMisc", "FloatMult", "FloatMultAcc", "FloatDiv", "FloatSqrt"];
+const FLOAT: &[&str] =
+    &["FloatAdd", "FloatCmp", "FloatCvt", "FloatMisc", "FloatMult", "FloatMultAcc", "FloatDiv", "FloatSqrt"];
 const MEMORY: &[&str] = &["MemRead", "MemWrite", "FloatMemRead", "FloatMemWrite"];
 
 /// Classes, `opLat`, `issueLat`, and of the timing: `srcRegsRelativeLats`, `extraAssumedLat`.
@@ -185,17 +221,32 @@ fn functional_units(t: &mut Tree) {
     ];
     let pool = "system.cpu.executeFuncUnits";
     let path = |i: usize| format!("{pool}.funcUnits{i}");
-    t.add(pool, "MinorFUPool", &["SimObject"], json!({"funcUnits": (0..units.len()).map(|i| at(&path(i))).collect::<Vec<_>>()}));
+    t.add(
+        pool,
+        "MinorFUPool",
+        &["SimObject"],
+        json!({"funcUnits": (0..units.len()).map(|i| at(&path(i))).collect::<Vec<_>>()}),
+    );
     for (i, (classes, lat, issue, timing)) in units.iter().enumerate() {
         let (unit, set, when) = (path(i), format!("{}.opClasses", path(i)), format!("{}.timings", path(i)));
         let timings = if timing.is_some() { json!([at(&when)]) } else { json!([]) };
-        t.add(&unit, "MinorFU", &["SimObject"], json!({"opClasses": at(&set), "opLat": lat, "issueLat": issue,
-            "cantForwardFromFUIndices": [], "timings": timings}));
+        t.add(
+            &unit,
+            "MinorFU",
+            &["SimObject"],
+            json!({"opClasses": at(&set), "opLat": lat, "issueLat": issue,
+            "cantForwardFromFUIndices": [], "timings": timings}),
+        );
         op_classes(t, &set, classes);
         if let Some((relative, assumed)) = timing {
-            t.add(&when, "MinorFUTiming", &["SimObject"], json!({"mask": 0, "match": 0, "srcRegsRelativeLats": [relative],
+            t.add(
+                &when,
+                "MinorFUTiming",
+                &["SimObject"],
+                json!({"mask": 0, "match": 0, "srcRegsRelativeLats": [relative],
                 "extraAssumedLat": assumed, "extraCommitLat": 0, "extraCommitLatExpr": null, "suppress": false,
-                "opClasses": at(&format!("{when}.opClasses"))}));
+                "opClasses": at(&format!("{when}.opClasses"))}),
+            );
             op_classes(t, &format!("{when}.opClasses"), &[]);
         }
     }
@@ -203,7 +254,12 @@ fn functional_units(t: &mut Tree) {
 
 fn op_classes(t: &mut Tree, path: &str, classes: &[&str]) {
     let each = |i: usize| format!("{path}.opClasses{i}");
-    t.add(path, "MinorOpClassSet", &["SimObject"], json!({"opClasses": (0..classes.len()).map(|i| at(&each(i))).collect::<Vec<_>>()}));
+    t.add(
+        path,
+        "MinorOpClassSet",
+        &["SimObject"],
+        json!({"opClasses": (0..classes.len()).map(|i| at(&each(i))).collect::<Vec<_>>()}),
+    );
     for (i, c) in classes.iter().enumerate() {
         t.add(&each(i), "MinorOpClass", &["SimObject"], json!({ "opClass": c }));
     }
@@ -218,9 +274,14 @@ fn predictor(t: &mut Tree) {
         "globalPredictorSize": 8192, "globalCtrBits": 2, "choicePredictorSize": 8192, "choiceCtrBits": 2}));
     t.add(&btb, "SimpleBTB", &["BranchTargetBuffer"], json!({"numEntries": 4096, "tagBits": 16, "instShiftAmt": 2}));
     t.add(&ras, "ReturnAddrStack", &["SimObject"], json!({"numEntries": 16}));
-    t.add(&indirect, "SimpleIndirectPredictor", &["IndirectPredictor"], json!({"indirectHashGHR": true, "indirectHashTargets": true,
+    t.add(
+        &indirect,
+        "SimpleIndirectPredictor",
+        &["IndirectPredictor"],
+        json!({"indirectHashGHR": true, "indirectHashTargets": true,
         "indirectSets": 256, "indirectWays": 2, "indirectTagSize": 16, "indirectPathLength": 3, "indirectGHRBits": 13,
-        "speculativePathLength": 256, "instShiftAmt": 2}));
+        "speculativePathLength": 256, "instShiftAmt": 2}),
+    );
 }
 
 /// gem5's `MemCtrl` with `DDR3_1600_8x8`.
@@ -230,13 +291,43 @@ fn dram(t: &mut Tree) {
         "min_writes_per_switch": 16, "min_reads_per_switch": 16, "mem_sched_policy": "frfcfs"}));
     let mut params: Map<String, Value> = Map::new();
     for (name, value) in [
-        ("device_size", 536_870_912u64), ("device_bus_width", 8), ("device_rowbuffer_size", 1024), ("devices_per_rank", 8),
-        ("ranks_per_channel", 2), ("banks_per_rank", 8), ("bank_groups_per_rank", 0), ("burst_length", 8), ("beats_per_clock", 2),
-        ("read_buffer_size", 32), ("write_buffer_size", 64), ("max_accesses_per_row", 16), ("activation_limit", 4),
-        ("tCK", 1250), ("tBURST", 5000), ("tBURST_MIN", 5000), ("tRCD", 13_750), ("tRCD_WR", 13_750), ("tCL", 13_750),
-        ("tCWL", 13_750), ("tRP", 13_750), ("tRAS", 35_000), ("tWR", 15_000), ("tRTP", 7500), ("tRTW", 2500), ("tWTR", 7500),
-        ("tWTR_L", 7500), ("tCCD_L", 0), ("tCCD_L_WR", 0), ("tRRD", 6000), ("tRRD_L", 0), ("tXAW", 30_000), ("tAAD", 1250),
-        ("tPPD", 0), ("tCS", 2500), ("tREFI", 7_800_000), ("tRFC", 260_000),
+        ("device_size", 536_870_912u64),
+        ("device_bus_width", 8),
+        ("device_rowbuffer_size", 1024),
+        ("devices_per_rank", 8),
+        ("ranks_per_channel", 2),
+        ("banks_per_rank", 8),
+        ("bank_groups_per_rank", 0),
+        ("burst_length", 8),
+        ("beats_per_clock", 2),
+        ("read_buffer_size", 32),
+        ("write_buffer_size", 64),
+        ("max_accesses_per_row", 16),
+        ("activation_limit", 4),
+        ("tCK", 1250),
+        ("tBURST", 5000),
+        ("tBURST_MIN", 5000),
+        ("tRCD", 13_750),
+        ("tRCD_WR", 13_750),
+        ("tCL", 13_750),
+        ("tCWL", 13_750),
+        ("tRP", 13_750),
+        ("tRAS", 35_000),
+        ("tWR", 15_000),
+        ("tRTP", 7500),
+        ("tRTW", 2500),
+        ("tWTR", 7500),
+        ("tWTR_L", 7500),
+        ("tCCD_L", 0),
+        ("tCCD_L_WR", 0),
+        ("tRRD", 6000),
+        ("tRRD_L", 0),
+        ("tXAW", 30_000),
+        ("tAAD", 1250),
+        ("tPPD", 0),
+        ("tCS", 2500),
+        ("tREFI", 7_800_000),
+        ("tRFC", 260_000),
     ] {
         params.insert(name.to_owned(), json!(value));
     }
@@ -244,6 +335,11 @@ fn dram(t: &mut Tree) {
     params.insert("addr_mapping".to_owned(), json!("RoRaBaCoCh"));
     params.insert("two_cycle_activate".to_owned(), json!(false));
     params.insert("range".to_owned(), json!({"start": RAM, "end": RAM + (512 << 20)}));
-    t.add("system.mem_ctrl.dram", "DDR3_1600_8x8", &["DRAMInterface", "MemInterface", "AbstractMemory"], Value::Object(params));
+    t.add(
+        "system.mem_ctrl.dram",
+        "DDR3_1600_8x8",
+        &["DRAMInterface", "MemInterface", "AbstractMemory"],
+        Value::Object(params),
+    );
     t.connect("system.membus.mem_side_ports", "system.mem_ctrl.port");
 }

@@ -77,7 +77,7 @@ macro_rules! format {
             const SIGN: u64 = 1 << (<$bits>::BITS - 1);
             const INF: u64 = ((2 * $emax + 1) as u64) << $m;
             #[inline(always)]
-            #[allow(clippy::cast_lossless)]
+            #[allow(clippy::cast_lossless)] // one text for 32 and 64 bits
             fn host(op: HostOp, a: u64, b: u64) -> u64 {
                 let (x, y) = (<$host>::from_bits(a as $bits), <$host>::from_bits(b as $bits));
                 let r = match op {
