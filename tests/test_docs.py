@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -77,6 +78,16 @@ def test_the_index_lists_every_document() -> None:
     index = (DOCS / "README.md").read_text()
     missing = [str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if f"({page.relative_to(DOCS)})" not in index]
     assert missing == ["README.md"]
+
+
+def test_every_parameter_of_ours_is_documented_and_read() -> None:
+    ours = json.loads((REPO / "breakeven/m5/data/ours.json").read_text())
+    names = {name for each in ours["classes"].values() for name in each["params"]}
+    names |= {name for params in ours["added_params"].values() for name in params}
+    text = (DOCS / "description.md").read_text()
+    code = "".join(path.read_text() for path in (REPO / "engine/machine/src/description").glob("*.rs"))
+    assert not [name for name in names if not re.search(rf"\b{name}\b", text)]
+    assert not [name for name in names if f'"{name}"' not in code]
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(REPO)))

@@ -8,6 +8,8 @@ use crate::hart::{Hart, Mode};
 const INTERRUPT: u64 = 1 << 63;
 /// Highest priority first: external, software, timer; machine before supervisor.
 const PRIORITY: [u32; 6] = [11, 3, 7, 9, 1, 5];
+/// The bits of mip that are wires: machine software, timer and external, supervisor external.
+const LINES: u64 = 1 << 3 | 1 << 7 | 1 << 11 | 1 << 9;
 
 impl Hart {
     /// Changes the mode; a reservation does not outlive the context that made it.
@@ -29,7 +31,7 @@ impl Hart {
     /// mip: the software bits and the lines.
     pub(crate) fn pending<B: Bus>(&mut self, bus: &B, now: &Now) -> u64 {
         if now.tick >= self.irq_look {
-            self.irq_lines = bus.irq_lines(now.tick) & 0xa88;
+            self.irq_lines = bus.irq_lines(now.tick) & LINES;
             self.irq_look = bus.irq_deadline();
         }
         self.mip | self.irq_lines
