@@ -19,8 +19,7 @@ fn configs() -> &'static [Arc<MachineConfig>] {
     })
 }
 
-/// Turns paging, floats and traps on by hand, then falls into the input: `la t0, input; csrw mtvec, t0; li t1, 0x6000;
-/// csrs mstatus, t1`.
+/// Traps into the input, floats on, then falls into it: `la t0, input; csrw mtvec, t0; li t1, 0x6000; csrs mstatus, t1`.
 const PROLOGUE: [u32; 5] = [0x0000_0297, 0x0142_8293, 0x3052_9073, 0x0000_6337, 0x3003_2073];
 
 fuzz_target!(|input: &[u8]| {
