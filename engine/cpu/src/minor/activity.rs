@@ -38,6 +38,11 @@ impl Activity {
     pub fn last_mark(&self) -> u64 {
         self.last
     }
+    /// Whether the core might stand still after this cycle: nobody has asked for another, nothing went on its way in it.
+    #[inline]
+    pub fn may_end(&self, now: u64) -> bool {
+        !self.stage && self.last != now
+    }
     /// After all stages: whether there is a next cycle.
     #[inline]
     pub fn end_of_cycle(&mut self, now: u64) -> bool {

@@ -46,8 +46,6 @@ struct Unit {
     len: u32,
     issue_lat: u32,
     op_lat: u32,
-    /// Bit set of units that cannot forward to this one.
-    cant_forward: u32,
 }
 
 /// An instruction in a unit.
@@ -59,11 +57,16 @@ struct Queued {
 }
 
 /// One class on one unit.
-#[derive(Clone, Copy, Debug)]
-struct ForClass {
-    timing: Timing,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ForClass {
+    pub timing: Timing,
     /// Units (this one included) on which sources are ready at the same time.
-    alike: u32,
+    pub alike: u32,
+    /// Units whose results cannot be forwarded to this one.
+    pub cant_forward: u32,
+    pub op_lat: u32,
+    /// From issue to the result.
+    pub latency: u32,
 }
 
 /// All units of a core. Bit `i` of the sets is unit `i`.
@@ -84,27 +87,33 @@ pub struct FuPool {
     units: [Unit; MAX_UNITS],
     queue: Box<[Queued]>,
     capable: [u32; OpClass::COUNT],
-    by_class: Arc<[[ForClass; OpClass::COUNT]]>,
+    /// By class, then unit.
+    by_class: Arc<[[ForClass; MAX_UNITS]]>,
 }
 
-/// Every class on each unit, and the units that execute each class.
-fn by_class(configs: &[FuConfig]) -> (Arc<[[ForClass; OpClass::COUNT]]>, [u32; OpClass::COUNT]) {
+/// Each class on every unit, and the units that execute it.
+fn by_class(configs: &[FuConfig]) -> (Arc<[[ForClass; MAX_UNITS]]>, [u32; OpClass::COUNT]) {
     let has = |list: &[OpClass], class: OpClass| list.is_empty() || list.contains(&class);
     let mut capable = [0; OpClass::COUNT];
-    let mut table = vec![[ForClass { timing: Timing::default(), alike: 0 }; OpClass::COUNT]; configs.len()];
+    let mut table = vec![[ForClass::default(); MAX_UNITS]; OpClass::COUNT];
     for &class in OpClass::ALL {
+        let row = &mut table[class as usize];
         for (i, fu) in configs.iter().enumerate() {
             if class == OpClass::No_OpClass || has(&fu.opClasses, class) {
                 capable[class as usize] |= 1 << i;
             }
-            if let Some(t) = fu.timings.iter().find(|t| has(&t.opClasses, class)) {
-                table[i][class as usize].timing = Timing::new(t);
-            }
+            let timing = fu.timings.iter().find(|t| has(&t.opClasses, class)).map(Timing::new).unwrap_or_default();
+            row[i] = ForClass {
+                timing,
+                alike: 0,
+                cant_forward: fu.cantForwardFromFUIndices.iter().filter(|i| **i < 32).fold(0, |set, i| set | 1 << i),
+                op_lat: fu.opLat,
+                latency: fu.opLat + u32::from(timing.extra_commit) + u32::from(timing.extra_assumed),
+            };
         }
         for i in 0..configs.len() {
-            let relative = |k: usize| (table[k][class as usize].timing.relative, &configs[k].cantForwardFromFUIndices);
-            let alike = (0..configs.len()).filter(|k| relative(*k) == relative(i)).fold(0, |set, k| set | 1 << k);
-            table[i][class as usize].alike = alike;
+            let sources = |k: usize| (row[k].timing.relative, row[k].cant_forward);
+            row[i].alike = (0..configs.len()).filter(|k| sources(*k) == sources(i)).fold(0, |set, k| set | 1 << k);
         }
     }
     (table.into(), capable)
@@ -123,7 +132,6 @@ impl FuPool {
                 base: slots,
                 mask: size - 1,
                 op_lat: fu.opLat,
-                cant_forward: fu.cantForwardFromFUIndices.iter().filter(|i| **i < 32).fold(0, |set, i| set | 1 << i),
                 ..Unit::default()
             };
             slots += size;
@@ -160,21 +168,8 @@ impl FuPool {
         self.capable[class as usize]
     }
     #[inline]
-    pub fn timing(&self, unit: usize, class: OpClass) -> &Timing {
-        &self.by_class[unit][class as usize].timing
-    }
-    /// Units on which the sources of a micro-op of `class` are ready when they are on `unit`.
-    #[inline]
-    pub fn alike(&self, unit: usize, class: OpClass) -> u32 {
-        self.by_class[unit][class as usize].alike
-    }
-    #[inline]
-    pub fn op_lat(&self, unit: usize) -> u32 {
-        self.unit(unit).op_lat
-    }
-    #[inline]
-    pub fn cant_forward(&self, unit: usize) -> u32 {
-        self.unit(unit).cant_forward
+    pub fn for_class(&self, unit: usize, class: OpClass) -> &ForClass {
+        &self.by_class[class as usize][unit % MAX_UNITS]
     }
     /// Units that are neither stalled nor got an instruction this cycle.
     #[inline]

@@ -243,6 +243,10 @@ impl Minor {
             activity: &mut self.activity,
         };
         self.fetch1.tick(cx, when, &mut io);
+        // The stages before it do not change what execute looks at here.
+        if self.activity.may_end(when.cycle) && self.execute.needs_to_tick(when.cycle, &self.ring) {
+            self.activity.wake();
+        }
     }
 
     /// The clock stands: goes to the next arrival. The core wakes at the edge after it, if the arrival wakes it.

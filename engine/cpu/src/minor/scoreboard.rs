@@ -25,8 +25,26 @@ const FREE: Entry = Entry { known: 0, returns: 0, writer: 0, results: 0, unpredi
 
 impl Entry {
     #[inline]
-    fn know(&mut self) {
-        self.known = if self.unpredictable == 0 { self.returns } else { u64::MAX };
+    fn mark(&mut self, unit: u8, seq: Seq, returns: u64, unpredictable: bool) {
+        self.unpredictable += u8::from(unpredictable);
+        self.results += 1;
+        self.returns = returns;
+        self.known = if self.unpredictable == 0 { returns } else { u64::MAX };
+        self.writer = seq;
+        self.unit = unit;
+    }
+
+    #[inline]
+    fn clear(&mut self, is_mem: bool) {
+        if self.results <= 1 {
+            *self = FREE;
+            return;
+        }
+        self.results -= 1;
+        if is_mem {
+            self.unpredictable = self.unpredictable.saturating_sub(1);
+            self.known = if self.unpredictable == 0 { self.returns } else { u64::MAX };
+        }
     }
 }
 
@@ -48,16 +66,12 @@ impl Scoreboard {
     /// The instruction has been issued: its results come at `returns`.
     #[inline]
     pub fn mark_dests(&mut self, inst: &DynInst, seq: Seq, returns: u64, unpredictable: bool) {
-        for reg in inst.uop.dst {
-            if reg.is_some() {
-                let e = self.entry(reg);
-                e.unpredictable += u8::from(unpredictable);
-                e.results += 1;
-                e.returns = returns;
-                e.know();
-                e.writer = seq;
-                e.unit = inst.unit;
-            }
+        let [first, second] = inst.uop.dst;
+        if first.is_some() {
+            self.entry(first).mark(inst.unit, seq, returns, unpredictable);
+        }
+        if second.is_some() {
+            self.entry(second).mark(inst.unit, seq, returns, unpredictable);
         }
     }
 
@@ -65,18 +79,12 @@ impl Scoreboard {
     #[inline]
     pub fn clear_dests(&mut self, inst: &DynInst) {
         let is_mem = inst.is_mem();
-        for reg in inst.uop.dst {
-            if reg.is_some() {
-                let e = self.entry(reg);
-                if is_mem {
-                    e.unpredictable = e.unpredictable.saturating_sub(1);
-                }
-                e.results = e.results.saturating_sub(1);
-                if e.results == 0 {
-                    *e = FREE;
-                }
-                e.know();
-            }
+        let [first, second] = inst.uop.dst;
+        if first.is_some() {
+            self.entry(first).clear(is_mem);
+        }
+        if second.is_some() {
+            self.entry(second).clear(is_mem);
         }
     }
 

@@ -64,6 +64,17 @@ impl Execute {
         while committed != self.commit_limit && !branch.changes_stream() && self.event.is_none() {
             let Some(&head) = self.in_flight.front() else { return };
             let inst = ring.get(head);
+            if !inst.in_lsq && self.mem_in_units.is_empty() && self.just_commits(inst, head, when.cycle) {
+                committed += u32::from(!inst.is_no_cost());
+                self.account(inst);
+                if inst.unit != NO_UNIT {
+                    self.units.unstall(inst.unit, when.cycle);
+                }
+                self.in_flight.pop();
+                self.scoreboard.clear_dests(inst);
+                self.resolve(head, inst, ring, branch);
+                continue;
+            }
             let mut seq = head;
             let mut a = Attempt::default();
             if inst.in_lsq && memory_committed < self.memory_commit_limit && self.lsq.has_response(head) {
@@ -87,6 +98,17 @@ impl Execute {
             committed += u32::from(a.committed && !ring.get(seq).is_no_cost());
             memory_committed += u32::from(a.committed && a.from_lsq);
         }
+    }
+
+    /// Whether the oldest instruction is at the end of its unit and only has to be taken: nothing about it needs care.
+    #[inline]
+    fn just_commits(&self, inst: &DynInst, seq: Seq, now: u64) -> bool {
+        (inst.unit == NO_UNIT || self.units.front(inst.unit) == seq)
+            && inst.stream == self.stream
+            && !inst.uop.flags.any(NEEDS_CARE | UopFlags::TRAP)
+            && inst.placeholder == Placeholder::No
+            && inst.extra_commit == 0
+            && inst.min_commit <= now
     }
 
     /// The oldest instruction's response has come.

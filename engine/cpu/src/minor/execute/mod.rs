@@ -11,7 +11,7 @@ use breakeven_base::{Bus, FrontEnd, OpClass, SysEffect};
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::func_unit::{FuPool, Timing};
-use super::inst::{InstRing, Outcome, Placeholder, Seq, NO_UNIT};
+use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
 use super::latch::{Bundle, InputBuffer, Latch, Ring};
 use super::lsq::{Head, Lsq, When};
 use super::pipe::ResolvedBranch;
@@ -140,7 +140,7 @@ impl Execute {
             io.activity.mark(when.cycle);
         }
         let lsq_woke = std::mem::take(&mut self.lsq.wake);
-        if issued || lsq_woke || self.needs_to_tick(when.cycle, io.ring) {
+        if issued || lsq_woke {
             io.activity.wake();
         }
     }
@@ -150,7 +150,7 @@ impl Execute {
         let mut issued = 0;
         let mut memory_issued = 0;
         while let Some(&Bundle { next: seq, end }) = self.input.front() {
-            let inst = io.ring.get(seq);
+            let inst = io.ring.get_mut(seq);
             let mut is_mem = false;
             // The last unit ends a cycle's issue, as gem5's loop over the units does.
             let mut last_unit = false;
@@ -158,25 +158,22 @@ impl Execute {
                 if self.in_flight.is_full() {
                     break;
                 }
-                let Some(unit) = self.find_unit(seq, now, io.ring) else { break };
+                let Some(unit) = self.find_unit(inst, now) else { break };
                 is_mem = inst.is_mem();
                 last_unit = usize::from(unit) + 1 == self.units.len();
                 if inst.is_barrier() {
                     self.lsq.issued_barrier(seq);
                 }
-                self.send_to_unit(seq, unit, now, io.ring);
-                io.activity.mark(now);
+                self.send_to_unit(inst, seq, unit, now);
                 issued += 1;
                 memory_issued += u32::from(is_mem && unit != NO_UNIT);
             }
             self.next_issue = seq + 1;
-            let mut line_ended = false;
-            if let Some(bundle) = self.input.front_mut() {
-                bundle.next += 1;
-                if seq + 1 == end {
-                    self.input.pop();
-                    line_ended = true;
-                }
+            let line_ended = seq + 1 == end;
+            if line_ended {
+                self.input.pop();
+            } else if let Some(bundle) = self.input.front_mut() {
+                bundle.next = seq + 1;
             }
             if issued == self.issue_limit
                 || (is_mem && memory_issued == self.memory_issue_limit)
@@ -186,13 +183,15 @@ impl Execute {
                 break;
             }
         }
+        if issued > 0 {
+            io.activity.mark(now);
+        }
         issued > 0
     }
 
     /// A unit that can take the micro-op now.
     #[inline]
-    fn find_unit(&self, seq: Seq, now: u64, ring: &InstRing) -> Option<u8> {
-        let inst = ring.get(seq);
+    fn find_unit(&self, inst: &DynInst, now: u64) -> Option<u8> {
         if inst.is_no_cost() {
             return Some(NO_UNIT);
         }
@@ -200,22 +199,21 @@ impl Execute {
         while candidates != 0 {
             let unit = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            let timing = self.units.timing(unit, inst.uop.class);
-            if !self.units.can_insert(unit, now) || timing.suppress {
+            let c = self.units.for_class(unit, inst.uop.class);
+            if !self.units.can_insert(unit, now) || c.timing.suppress {
                 continue;
             }
-            if self.scoreboard.can_issue(inst, timing, self.units.cant_forward(unit), now) {
+            if self.scoreboard.can_issue(inst, &c.timing, c.cant_forward, now) {
                 #[allow(clippy::cast_possible_truncation)] // at most 32 units
                 return Some(unit as u8);
             }
-            candidates &= !self.units.alike(unit, inst.uop.class);
+            candidates &= !c.alike;
         }
         None
     }
 
     #[inline]
-    fn send_to_unit(&mut self, seq: Seq, unit: u8, now: u64, ring: &mut InstRing) {
-        let inst = ring.get_mut(seq);
+    fn send_to_unit(&mut self, inst: &mut DynInst, seq: Seq, unit: u8, now: u64) {
         inst.unit = unit;
         self.in_flight.push(seq);
         if unit == NO_UNIT {
@@ -223,25 +221,27 @@ impl Execute {
             return;
         }
         let u = usize::from(unit);
-        let timing = *self.units.timing(u, inst.uop.class);
-        // A micro-op slower than its unit waits at the end of it; a faster one hands its result on earlier.
-        let depth = self.units.op_lat(u);
-        let latency = if inst.uop.latency == 0 { depth } else { u32::from(inst.uop.latency) };
-        let extra_commit = u32::from(timing.extra_commit) + latency.saturating_sub(depth);
+        let c = *self.units.for_class(u, inst.uop.class);
         let is_mem = inst.is_mem();
         if is_mem {
             inst.can_early_issue = self.early_memory_issue && inst.extra_commit == 0;
             inst.wait_for = self.scoreboard.wait_for(inst).max(self.lsq.last_barrier());
             self.mem_in_units.push(seq);
         }
-        inst.extra_commit += extra_commit;
+        inst.extra_commit += u32::from(c.timing.extra_commit);
+        let mut latency = c.latency;
+        if inst.uop.latency != 0 {
+            // A micro-op slower than its unit waits at the end of it; a faster one hands its result on earlier.
+            let own = u32::from(inst.uop.latency);
+            inst.extra_commit += own.saturating_sub(c.op_lat);
+            latency = latency - c.op_lat + own;
+        }
         self.units.push(u, seq, now);
-        let returns = now + u64::from(latency) + u64::from(timing.extra_commit) + u64::from(timing.extra_assumed);
-        self.scoreboard.mark_dests(inst, seq, returns, is_mem && timing.extra_assumed == 0);
+        self.scoreboard.mark_dests(inst, seq, now + u64::from(latency), is_mem && c.timing.extra_assumed == 0);
     }
 
     /// Whether there may be something to do next cycle without anything arriving.
-    fn needs_to_tick(&self, now: u64, ring: &InstRing) -> bool {
+    pub fn needs_to_tick(&self, now: u64, ring: &InstRing) -> bool {
         if self.units.moving() {
             return true;
         }
