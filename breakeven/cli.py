@@ -11,10 +11,25 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import typer.core
 
 from breakeven.errors import UserError
 
+
+class Interrupted(Exception):
+    """Ctrl-C; typer would turn a KeyboardInterrupt into an exit status and say nothing."""
+
+
+class _Commands(typer.core.TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted from None
+
+
 app = typer.Typer(
+    cls=_Commands,
     add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -31,6 +46,8 @@ app.add_typer(machines_app, name="machines")
 EXIT_LIMIT = 124
 EXIT_WRONG = 1
 EXIT_USAGE = 2
+#: what the engine takes
+MAX_U64 = (1 << 64) - 1
 
 MachineOption = Annotated[str, typer.Option("--machine", "-m", help="Preset (see `machines`) or a machine .py file.")]
 MachinesOption = Annotated[list[str], typer.Option("--machine", "-m", help="Preset or .py file; may be repeated.")]
@@ -40,6 +57,9 @@ SetOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 GuestOption = Annotated[Path | None, typer.Option("--guest", metavar="ELF", help="A guest of your own.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", "-j", min=0, max=1024, help="Host threads; 0: one a core.")]
+MaxInstsOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many instructions; 0: 10^12.")]
+MaxCyclesOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many cycles; 0: 10^13.")]
+InitParamOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam returns.")]
 SizesOption = Annotated[str, typer.Option("--sizes", "-n", help="64,1448  64..1448  64..1448:8  1..64K*2 (mixed).")]
 StateOption = Annotated[str, typer.Option("--cache", help="warm, src-cold, dst-cold, cold.")]
 MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved.")]
@@ -68,15 +88,22 @@ def exec_(
     machine: MachineOption = "minor",
     settings: SetOption = [],  # noqa: B006
     stats: Annotated[Path | None, typer.Option(help="Write gem5's stats.txt here.")] = None,
-    max_insts: Annotated[int, typer.Option(min=0, help="Stop after this many instructions; 0: 10^12.")] = 0,
-    max_cycles: Annotated[int, typer.Option(min=0, help="Stop after this many cycles; 0: 10^13.")] = 0,
+    max_insts: Annotated[
+        int, typer.Option(min=0, max=MAX_U64, help="Stop after this many instructions; 0: 10^12.")
+    ] = 0,
+    max_cycles: Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many cycles; 0: 10^13.")] = 0,
     readfile: Annotated[Path | None, typer.Option(help="What the guest's readfile pseudo-op reads.")] = None,
-    init_param: Annotated[int, typer.Option(min=0, help="What the guest's initparam pseudo-op returns.")] = 0,
+    init_param: Annotated[
+        int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam pseudo-op returns.")
+    ] = 0,
     json: JsonOption = False,
 ) -> int:
     """Run any bare-metal ELF: prints its console and exits with its exit code (124: a limit was reached)."""
+    from breakeven.paths import check_target
     from breakeven.runner import describe, load_engine, read_file
 
+    if stats:
+        check_target(stats)
     program = read_file(elf, "program")
     data = read_file(readfile, "readfile") if readfile else b""
     engine = load_engine()
@@ -167,7 +194,10 @@ def run(
     if not result.ok:
         notes = next((r.notes for r in session.routines() if r.name == routine), "")
         why = f" ({routine} {notes})" if notes and result.status == pt.UNEXPECTED_TRAP else ""
-        print(f"breakeven: WRONG OUTPUT: {result.problem}{why}", file=sys.stderr)
+        if result.status == pt.OUT_OF_RANGE and point.fault_at != pt.NO_FAULT:
+            why = f" ({routine} is no user copy: it cannot take --fault-at inside the copy)"
+        what = "WRONG OUTPUT" if result.status in pt.WRONG else "NO RESULT"
+        print(f"breakeven: {what}: {result.problem}{why}", file=sys.stderr)
     return 0 if result.ok else EXIT_WRONG
 
 
@@ -251,16 +281,21 @@ def _routines(names: list[str], machines: list[str], settings: list[str], guest:
     """The routines named; ``all``, ``copy``, ``checksum`` and ``user-copy`` stand for those of a kind."""
     if not set(names) & {"all", "copy", "checksum", "user-copy"}:
         return list(dict.fromkeys(names))
-    from breakeven.runner import describe, guest_routines, isa_of
+    from breakeven.runner import guest_routines
 
-    known = guest_routines(isa_of(describe(_machine(machines[0], settings))[0]), guest)
+    known = guest_routines(_machine(machines[0], settings), guest)[1]
+    lacking = {r.name for name in machines for r in guest_routines(_machine(name, settings), guest)[1] if r.lacks}
     found: list[str] = []
     for name in names:
         kinds = {"all": ("copy", "user-copy", "checksum"), "copy": ("copy", "user-copy")}.get(name, (name,))
         found += (
             [r.name for r in known if r.kind in kinds] if name in ("all", "copy", "checksum", "user-copy") else [name]
         )
-    return list(dict.fromkeys(found))
+    left_out = sorted(lacking.intersection(found) - set(names))
+    if left_out:
+        # A kind is whatever runs there; a routine that is named is not left out but refused.
+        print(f"breakeven: left out, as a machine lacks what they need: {', '.join(left_out)}", file=sys.stderr)
+    return [name for name in dict.fromkeys(found) if name not in left_out]
 
 
 @app.command(short_help="Run a grid of points into a results file.")
@@ -380,10 +415,9 @@ def routines_(
 ) -> int:
     """The routines there are."""
     from breakeven.console import print_json, print_table
-    from breakeven.runner import describe, guest_routines, isa_of
+    from breakeven.runner import guest_routines
 
-    isa = isa_of(describe(_machine(machine, []))[0])
-    found = guest_routines(isa, guest)
+    isa, found = guest_routines(_machine(machine, []), guest)
     if json:
         rows = [{"name": r.name, "kind": r.kind, "flags": r.flags, "notes": r.notes} for r in found]
         print_json({"isa": isa, "routines": rows})
@@ -481,6 +515,8 @@ def _message(error: BaseException) -> str | None:
         return str(error)
     if hasattr(error, "format_message"):  # typer's usage errors, whichever click they come from
         return error.format_message()
+    if isinstance(error, MemoryError):
+        return "out of memory: take fewer points or a smaller machine"
     from breakeven.m5.errors import ConfigError, OverrideError
     from breakeven.machines import MachineError
 
@@ -488,21 +524,27 @@ def _message(error: BaseException) -> str | None:
         return str(error)
     if type(error).__name__ == "EngineError":
         return str(error)
-    return _script_message(error)
+    text = _script_message(error)
+    if text is None and isinstance(error, OSError) and error.filename is None:
+        # Everything with a name has been caught where it was opened: what is left is our own output.
+        _drop_stdout()
+        text = f"cannot write the output: {(error.strerror or str(error)).lower()}"
+    return text
 
 
 def _script_message(error: BaseException) -> str | None:
     """An error raised by a machine file or a gem5 script: what it says and the line where it was written."""
     import traceback
 
-    if isinstance(error, SyntaxError) and error.filename and _is_script(error.filename):
-        return f"{error.filename}, line {error.lineno}: {error.msg}"
-    if not isinstance(error, (AttributeError, TypeError, ValueError, NameError, ImportError, OSError)):
-        return None
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}: {error.msg}" if error.filename else error.msg
     written = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_script(frame.filename)]
-    if not written:
-        return None
-    return f"{written[-1].filename}, line {written[-1].lineno}: {type(error).__name__}: {error}"
+    if written:
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return f"{written[-1].filename}, line {written[-1].lineno}: {text}"
+    if isinstance(error, RecursionError):
+        return "the machine's objects are nested too deeply"
+    return None
 
 
 def _is_script(filename: str) -> bool:
@@ -515,32 +557,40 @@ def _is_script(filename: str) -> bool:
     return not any(path.is_relative_to(folder) for folder in (package, *libraries))
 
 
+def _check_arguments(arguments: list[str]) -> None:
+    """Names and paths go into descriptions, JSON and the engine, all of them text."""
+    for argument in arguments:
+        if not argument.isascii() and argument != argument.encode(errors="replace").decode():
+            raise UserError(f"the argument {argument!r} is not UTF-8 text: rename the file, or give another name")
+
+
 def main() -> None:
     """Entry point: runs a command; errors become one sentence on stderr and a non-zero exit status."""
     try:
+        _check_arguments(sys.argv[1:])
         status = app(standalone_mode=False)
-    except KeyboardInterrupt:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (Interrupted, KeyboardInterrupt):
         print("breakeven: interrupted", file=sys.stderr)
         status = 130
     except BrokenPipeError:
-        # Whoever read our output has gone; the interpreter must not fail again when it flushes.
-        import os
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         status = 141
-    except MemoryError:
-        print("breakeven: out of memory: take fewer points", file=sys.stderr)
-        status = 1
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message())  # type: ignore[attr-defined]
             sys.exit(EXIT_USAGE)
-        if type(error).__name__ == "Abort":
-            print("breakeven: interrupted", file=sys.stderr)
-            sys.exit(130)
         message = _message(error)
         if message is None:
             raise
         print(f"breakeven: {message}", file=sys.stderr)
         status = EXIT_USAGE if hasattr(error, "format_message") else 1
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _drop_stdout() -> None:
+    """Nobody takes our output any more; the interpreter must not fail again when it flushes."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -78,6 +78,10 @@ def find_machine(name_or_path: str) -> Path:
     raise MachineError(f"there is no machine {name_or_path!r}{hint}; or give the path of a .py file")
 
 
+def _shown(options: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in options.items())
+
+
 def load_machine(name_or_path: str, overrides: Iterable[str] = (), **options: Any) -> SimObject:
     """The Root of a machine: a preset by name or a file by path, with ``path=value`` overrides applied in order."""
     from breakeven.m5.loader import load_module
@@ -85,11 +89,18 @@ def load_machine(name_or_path: str, overrides: Iterable[str] = (), **options: An
     from breakeven.m5.simobject import SimObject
 
     path = find_machine(name_or_path)
-    names = load_module(path)
-    build = names.get("machine")
-    if not callable(build):
-        raise MachineError(f"{path} defines no machine(): it must define a function that returns the Root")
-    root = build(**options)
+    try:
+        build = load_module(path).get("machine")
+        if not callable(build):
+            raise MachineError(f"{path} defines no machine(): it must define a function that returns the Root")
+        root = build(**options)
+    except SystemExit as error:
+        raise MachineError(f"{path} called sys.exit({error.code!r}): a machine file only returns a machine") from None
+    except TypeError as error:
+        # Nothing below this frame: the call itself does not fit.
+        if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+            raise MachineError(f"{path}: {error}: breakeven calls it as machine({_shown(options)})") from None
+        raise
     if not isinstance(root, SimObject):
         raise MachineError(f"machine() in {path} returned {root!r}, not the Root of a tree")
     for override in overrides:

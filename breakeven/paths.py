@@ -6,7 +6,11 @@ carries both under ``breakeven/_data/``. The checkout wins, so that an edit ther
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
+
+from breakeven.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parent
 _CHECKOUT = PACKAGE.parent
@@ -24,6 +28,30 @@ _KINDS: dict[str, tuple[Path, Path, str]] = {
         "build them with `scons guests`",
     ),
 }
+
+
+#: no program, guest or script is larger; keeps /dev/zero and a slip from eating the host's memory
+MAX_FILE_BYTES = 1 << 28
+
+
+def read_bounded(path: Path) -> bytes:
+    """The bytes of a file the user named; `OSError` also when there are more than `MAX_FILE_BYTES`."""
+    with open(path, "rb") as file:
+        data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MAX_FILE_BYTES} bytes", str(path))
+    return data
+
+
+def check_target(path: Path) -> None:
+    """Raises `UserError` before anything runs when no file can be written at `path`."""
+    folder = path.resolve().parent
+    if not folder.is_dir():
+        raise UserError(f"cannot write {str(path)!r}: there is no folder {str(folder)!r}")
+    if path.is_dir():
+        raise UserError(f"cannot write {str(path)!r}: it is a folder")
+    if not os.access(path if path.exists() else folder, os.W_OK):
+        raise UserError(f"cannot write {str(path)!r}: permission denied")
 
 
 class DataNotFound(FileNotFoundError):

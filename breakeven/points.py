@@ -42,7 +42,10 @@ STATUSES = (
     "guard band or callee-saved register damaged",
     "the point did not finish",
 )
+OUT_OF_RANGE = STATUSES.index("point out of range")
 UNEXPECTED_TRAP = STATUSES.index("unexpected trap")
+#: statuses of a routine that ran to its end and did something else than it should
+WRONG = tuple(map(STATUSES.index, ("wrong output", "wrong return value", STATUSES[6])))
 #: `detail` of status 7
 _UNFINISHED = {1: "instruction limit", 2: "cycle limit", 3: "deadlock", 4: "the guest ended without a result"}
 
@@ -128,9 +131,12 @@ def check_range(field: str, value: int) -> None:
 
 def check_routine_name(name: str) -> bytes:
     """The name as the guests store it; raises `PointError` when it cannot be one."""
-    encoded = name.encode()
+    try:
+        encoded = name.encode()
+    except UnicodeEncodeError:
+        encoded = b""
     if not encoded or len(encoded) >= ROUTINE_BYTES or b"\0" in encoded:
-        raise PointError(f"routine {name!r} cannot be a name: 1 to {ROUTINE_BYTES - 1} bytes without a NUL")
+        raise PointError(f"routine {name!r} cannot be a name: 1 to {ROUTINE_BYTES - 1} bytes of UTF-8 without a NUL")
     return encoded
 
 
@@ -202,6 +208,25 @@ class Result:
         return describe_status(self.status, self.detail)
 
 
+#: `detail` of status 6: what a routine damaged
+_DAMAGED_REGISTERS = 1 << 62
+_DAMAGED_SOURCE = 1 << 61
+_LEFT_OPEN = 1 << 32
+
+
+def _damage(detail: int) -> str:
+    """What was damaged; an offset counts from the destination's start and may be negative (two's complement)."""
+    offset = detail - (1 << 64) if detail >> 63 else detail
+    if -(1 << 32) < offset < 1 << 32:
+        return f"guard byte at destination{offset:+}"
+    if detail & _DAMAGED_REGISTERS:
+        saved = detail & (_LEFT_OPEN - 1)
+        words = [f"registers, mask {saved:#x}"] if saved else []
+        words += ["user pages left open"] if detail & _LEFT_OPEN else []
+        return "; ".join(words) or "registers"
+    return "the source was written to" if detail & _DAMAGED_SOURCE else f"detail {detail:#x}"
+
+
 def describe_status(status: int, detail: int) -> str:
     """A result's status and detail in words; empty for status 0."""
     if status == 0:
@@ -211,6 +236,7 @@ def describe_status(status: int, detail: int) -> str:
         1: f" (first wrong byte: {detail})",
         4: f" (cause {detail})",
         5: f" (expected {detail})",
+        6: f" ({_damage(detail)})",
         7: f" ({_UNFINISHED.get(detail, f'reason {detail}')})",
     }
     return words + extra.get(status, "")
@@ -255,7 +281,7 @@ def index_of(names: Sequence[str], word: str, what: str) -> int:
     """The number of a cache state or measure from its name (or number); raises `UserError` with the choices."""
     if word in names:
         return names.index(word)
-    if word.isdigit() and int(word) < len(names):
+    if word.isascii() and word.isdigit() and int(word) < len(names):
         return int(word)
     raise UserError(f"unknown {what} {word!r}: one of {', '.join(names)}")
 

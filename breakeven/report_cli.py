@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.compare import Comparison, describe_break_even, describe_interval
 from breakeven.console import print_json, print_table
 from breakeven.errors import UserError
+from breakeven.paths import check_target
 from breakeven.sweep import SweepSpec, failures
 
 if TYPE_CHECKING:
@@ -59,8 +60,7 @@ def check_plot(path: Path) -> None:
     """Raises `UserError` before anything runs when the plot could not be written."""
     if path.suffix not in (".png", ".svg"):
         raise UserError(f"cannot draw {str(path)!r}: the name must end in .png or .svg")
-    if not path.resolve().parent.is_dir():
-        raise UserError(f"cannot write {str(path)!r}: there is no folder {str(path.resolve().parent)!r}")
+    check_target(path)
 
 
 def plot_comparison(found: Comparison, path: Path) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -32,18 +32,25 @@ class MachineSpec:
         return " ".join([self.name, *self.settings])
 
 
+#: flags of a routine (docs/workload-contract.md)
+NEEDS_ZBB = 1
+MISALIGNED = 2
+
+
 class Routine(NamedTuple):
     """A routine that a guest holds."""
 
     name: str
     kind: str
     flags: int
+    #: what the machine it was asked of lacks for it, with the fix; empty: nothing
+    lacks: str = ""
 
     @property
     def notes(self) -> str:
         """What its flags say."""
-        words = ["needs Zbb"] if self.flags & 1 else []
-        if self.flags & 2:
+        words = ["needs Zbb"] if self.flags & NEEDS_ZBB else []
+        if self.flags & MISALIGNED:
             words.append("issues misaligned accesses")
         return ", ".join(words)
 
@@ -64,8 +71,8 @@ class Session(Protocol):
 class Engine(Protocol):
     """Something that runs points on machines."""
 
-    def check(self, machine: MachineSpec) -> None:
-        """Raises when `machine` cannot be built; cheap."""
+    def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
+        """Raises when `machine` cannot be built or cannot run one of `routines`; cheap."""
 
     def machine_hash(self, machine: MachineSpec) -> str:
         """What identifies the machine's description."""
@@ -105,8 +112,10 @@ def guest_elf(isa: str, elf: Path | None = None) -> bytes:
 
 def read_file(path: Path, what: str) -> bytes:
     """The bytes of a file that the user named; one sentence when it cannot be read."""
+    from breakeven.paths import read_bounded
+
     try:
-        return path.read_bytes()
+        return read_bounded(path)
     except OSError as error:
         raise UserError(f"cannot read the {what} {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
 
@@ -129,12 +138,12 @@ class EmbeddedSession:
         self.machine = machine
         #: of the canonical description, as `breakeven.m5.machine_hash`
         self.machine_hash = hashlib.sha256(text.encode()).hexdigest()
-        self._elf = guest_elf(isa_of(description), elf)
-        self._list = engine.routines
-        self._sweep = engine.Sweep(text, self._elf)
+        program = guest_elf(isa_of(description), elf)
+        self._routines = _routines_on(description, program)
+        self._sweep = engine.Sweep(text, program)
 
     def routines(self) -> list[Routine]:
-        return [Routine(row["name"], row["kind"], row["flags"]) for row in self._list(self._elf)]
+        return self._routines
 
     def run(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
         return self._sweep.run(records, threads=threads, on_progress=progress)
@@ -146,10 +155,13 @@ class EmbeddedEngine:
     def __init__(self, elf: Path | None = None) -> None:
         self.elf = elf
 
-    def check(self, machine: MachineSpec) -> None:
-        errors = load_engine().check_description(describe(machine)[1])
+    def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
+        description, text = describe(machine)
+        errors = load_engine().check_description(text)
         if errors:
             raise UserError(f"{machine}: {'; '.join(errors)}")
+        if routines:
+            _check_known(_routines_on(description, guest_elf(isa_of(description), self.elf)), routines, machine)
 
     def machine_hash(self, machine: MachineSpec) -> str:
         return hashlib.sha256(describe(machine)[1].encode()).hexdigest()
@@ -158,18 +170,44 @@ class EmbeddedEngine:
         return EmbeddedSession(machine, self.elf)
 
 
-def guest_routines(isa: str, elf: Path | None = None) -> list[Routine]:
-    """The routines of a guest, without booting it."""
-    return [Routine(row["name"], row["kind"], row["flags"]) for row in load_engine().routines(guest_elf(isa, elf))]
+def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, list[Routine]]:
+    """The instruction set of `machine` and the routines of its guest, without booting it."""
+    description, _ = describe(machine)
+    isa = isa_of(description)
+    return isa, _routines_on(description, guest_elf(isa, elf))
 
 
-def check_routines(session: Session, names: list[str]) -> None:
-    """Raises `UserError` with near matches for a routine that the guest does not hold."""
-    known = [routine.name for routine in session.routines()]
+def _routines_on(description: dict[str, Any], program: bytes) -> list[Routine]:
+    """The routines of a guest with what the described machine lacks for each."""
+    found = []
+    for row in load_engine().routines(program):
+        lacks = _lacking_zbb(description) if row["flags"] & NEEDS_ZBB else ""
+        found.append(Routine(row["name"], row["kind"], row["flags"], lacks))
+    return found
+
+
+def _lacking_zbb(description: dict[str, Any]) -> str:
+    for item in description["objects"]:
+        if item["params"].get("enable_Zbb") is False:
+            return (
+                f"needs Zbb, which this machine lacks: add --set {item['path'].removeprefix('system.')}.enable_Zbb=true"
+            )
+    return ""
+
+
+def _check_known(known: list[Routine], names: Sequence[str], machine: MachineSpec) -> None:
+    by_name = {routine.name: routine for routine in known}
     for name in names:
-        if name not in known:
-            hint = near(name, known, all_of="there are")
+        if name not in by_name:
+            hint = near(name, by_name, all_of="there are")
             raise UserError(f"there is no routine {name!r}{hint}")
+        if by_name[name].lacks:
+            raise UserError(f"{name} on {machine}: it {by_name[name].lacks}")
+
+
+def check_routines(session: Session, names: Sequence[str]) -> None:
+    """Raises `UserError` for a routine that the guest does not hold (with near matches) or the machine cannot run."""
+    _check_known(session.routines(), names, session.machine)
 
 
 def run_points(

@@ -186,7 +186,10 @@ def load_study(path: Path) -> Study:
 
     if not path.is_file():
         raise UserError(f"there is no study file {str(path)!r}")
-    study = runpy.run_path(str(path)).get("STUDY")
+    try:
+        study = runpy.run_path(str(path)).get("STUDY")
+    except SystemExit as error:
+        raise UserError(f"{path} called sys.exit({error.code!r}): a study file only defines STUDY") from None
     if not isinstance(study, Study):
         raise UserError(f"{path} defines no STUDY")
     if study.text is not None:

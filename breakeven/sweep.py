@@ -16,6 +16,7 @@ import numpy as np
 
 from breakeven import points as pt
 from breakeven.errors import UserError
+from breakeven.paths import check_target
 from breakeven.runner import Engine, MachineSpec, check_routines
 
 if TYPE_CHECKING:
@@ -66,8 +67,10 @@ class SweepSpec:
 
     def points_per_machine(self) -> int:
         """Points on each machine variant."""
-        axes = (self.routines, self.sizes, self.pairs(), self.cache_states, self.measures)
-        return int(np.prod([len(axis) for axis in axes], dtype=object))
+        # Counted, not listed: this is what refuses a product too large to be listed.
+        pairs = len(self.offset_pairs) or len(self.src_offsets) * len(self.dst_offsets)
+        axes = (self.routines, self.sizes, self.cache_states, self.measures)
+        return pairs * int(np.prod([len(axis) for axis in axes], dtype=object))
 
     def count(self) -> int:
         """Points in all."""
@@ -130,7 +133,7 @@ def run_sweep(spec: SweepSpec, engine: Engine, threads: int = 0, progress: Sweep
     # All machines are built before the first point runs: a wrong parameter fails at once, not after minutes.
     variants = list(spec.variants())
     for machine, _ in variants:
-        engine.check(machine)
+        engine.check(machine, spec.routines)
     frames = []
     for machine, chosen in variants:
         session = engine.open(machine)
@@ -204,10 +207,7 @@ def check_output(path: Path) -> None:
         importlib.util.find_spec("pyarrow") or importlib.util.find_spec("fastparquet")
     ):
         raise UserError("writing .parquet needs the package pyarrow: install it, or write .csv")
-    if not path.resolve().parent.is_dir():
-        raise UserError(f"cannot write {str(path)!r}: there is no folder {str(path.resolve().parent)!r}")
-    if path.is_dir():
-        raise UserError(f"cannot write {str(path)!r}: it is a folder")
+    check_target(path)
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:

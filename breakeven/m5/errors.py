@@ -12,7 +12,7 @@ class ConfigError(Exception):
         self.errors = errors
         count = len(errors)
         head = "the configuration has an error" if count == 1 else f"the configuration has {count} errors"
-        super().__init__("\n  ".join([f"{head}:", *errors]))
+        super().__init__(f"{head}: {errors[0]}" if count == 1 else "\n  ".join([f"{head}:", *errors]))
 
 
 class OverrideError(ValueError):

@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from breakeven.paths import read_bounded
+
 #: what a script may import below ``m5``
 _SOURCES = {name: f"breakeven.m5.{name}" for name in ("objects", "params", "proxy", "util", "stats", "ports")}
 _SUBMODULES = (*_SOURCES, "ticks", "defines", "options", "SimObject", "event")
@@ -58,9 +60,12 @@ def _forget_neighbours(folder: Path | None, known: set[str]) -> None:
 
 def _execute(path: Path, name: str) -> dict[str, Any]:
     try:
-        source = path.read_bytes()
+        source = read_bounded(path)
     except OSError as error:
         raise FileNotFoundError(f"cannot read {path}: {error.strerror}") from None
+    if b"\0" in source:
+        # Python's own error would not say which file.
+        raise SyntaxError("the file has NUL bytes: it is no Python source", (str(path), 1, 1, None))
     module = ModuleType(name)
     module.__file__ = str(path)
     code = compile(source, str(path), "exec")
@@ -97,6 +102,5 @@ def run_script(path: str | Path, argv: Sequence[str] = (), *, outdir: str | Path
 
 def _execute_main(path: Path) -> dict[str, Any]:
     # gem5 runs its script as __m5_main__; scripts that ask for __main__ mean the same.
-    source = path.read_text()
-    name = "__main__" if "__m5_main__" not in source else "__m5_main__"
+    name = "__m5_main__" if b"__m5_main__" in read_bounded(path) else "__main__"
     return _execute(path, name)

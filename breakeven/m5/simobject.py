@@ -48,6 +48,8 @@ def _no_such(owner: Any, name: str) -> UnknownName:
     """`owner`: an object, a class, or the body of one."""
     if isinstance(owner, SimObject):
         cls, text = type(owner), f"{type(owner).__name__} has no parameter or child {name!r}"
+        if name in owner._children:
+            return UnknownName(f"{owner.path()}.{name} is an object: put another object there", name, [])
         return UnknownName(text, name, [*cls._params, *cls._ports, *owner._children])
     return UnknownName(f"{owner.__name__} has no parameter {name!r}", name, [*owner._params, *owner._ports])
 

@@ -15,7 +15,8 @@ def _machine() -> Any:
 
 
 def dump() -> None:
-    _machine().dump_stats()
+    _machine()
+    simulate.current().dump_stats()
 
 
 def reset() -> None:

@@ -7,6 +7,8 @@ numbers of bytes before the prefix. Every function raises `ValueError` with the 
 
 from __future__ import annotations
 
+import math
+
 TICKS_PER_SECOND = 10**12
 
 _KIBI = 1024
@@ -49,12 +51,13 @@ def _wrong(text: str, what: str, example: str) -> ValueError:
     return ValueError(f"{text!r} is not a {what}; write it like {example}{hint}")
 
 
-def _float(text: str, what: str, example: str) -> float:
+def _float(magnitude: str, text: str, what: str, example: str) -> float:
+    """The number `magnitude`, which is `text` without its prefix and unit."""
     try:
-        value = float(text)
+        value = float(magnitude)
     except ValueError:
         raise _wrong(text, what, example) from None
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         raise ValueError(f"{text!r} is not a finite {what}")
     return value
 
@@ -91,14 +94,14 @@ def memory_bandwidth(text: str) -> float:
     magnitude, factor, unit = _parse(text, ("B/s",), _BINARY)
     if not unit:
         raise _wrong(text, "memory bandwidth", "'12.8GiB/s'")
-    return _float(magnitude, "memory bandwidth", "'12.8GiB/s'") * factor
+    return _float(magnitude, text, "memory bandwidth", "'12.8GiB/s'") * factor
 
 
 def _metric(text: str, unit: str, what: str, example: str) -> float:
     magnitude, factor, found = _parse(text, (unit,), _METRIC)
     if not found:
         raise _wrong(text, what, example)
-    return _float(magnitude, what, example) * factor
+    return _float(magnitude, text, what, example) * factor
 
 
 def network_bandwidth(text: str) -> float:
@@ -123,7 +126,7 @@ def temperature(text: str) -> float:
     magnitude, factor, unit = _parse(text, ("K", "C", "F"), _METRIC)
     if not unit:
         raise _wrong(text, "temperature", "'300K' or '25C'")
-    value = _float(magnitude, "temperature", "'300K' or '25C'") * factor
+    value = _float(magnitude, text, "temperature", "'300K' or '25C'") * factor
     kelvin = {"K": value, "C": value + 273.15, "F": (value + 459.67) / 1.8}[unit]
     if kelvin < 0:
         raise ValueError(f"{text!r} is below absolute zero")
@@ -138,14 +141,20 @@ def seconds(text: str) -> float:
     magnitude, factor, unit = _parse(text, ("Hz", "s"), _METRIC)
     if not unit:
         raise _wrong(text, "time", example)
-    value = _float(magnitude, "time", example) * factor
+    value = _float(magnitude, text, "time", example) * factor
     if value < 0:
         raise ValueError(f"{text!r} is negative")
     if unit == "s":
         return value
-    if value == 0:
-        raise ValueError(f"{text!r} has no period: a clock must run")
-    return 1.0 / value
+    return _inverse(value, text, "period: a clock must run")
+
+
+def _inverse(value: float, text: str, what: str) -> float:
+    """1 / `value`; `ValueError` where that is no finite number (1e-310 has none either)."""
+    inverse = 1.0 / value if value else float("inf")
+    if inverse == float("inf"):
+        raise ValueError(f"{text!r} has no {what}")
+    return inverse
 
 
 def hertz(text: str) -> float:
@@ -154,16 +163,16 @@ def hertz(text: str) -> float:
     magnitude, factor, unit = _parse(text, ("Hz", "s"), _METRIC)
     if not unit:
         raise _wrong(text, "frequency", example)
-    value = _float(magnitude, "frequency", example) * factor
+    value = _float(magnitude, text, "frequency", example) * factor
     if value < 0:
         raise ValueError(f"{text!r} is negative")
     if unit == "Hz":
         return value
-    if value == 0:
-        raise ValueError(f"{text!r} has no frequency")
-    return 1.0 / value
+    return _inverse(value, text, "frequency")
 
 
 def ticks(duration: float) -> int:
     """Picoseconds, rounded to the nearest."""
+    if not math.isfinite(duration * TICKS_PER_SECOND):
+        raise ValueError(f"{duration:g} s is too long a time")
     return round(duration * TICKS_PER_SECOND)

@@ -48,7 +48,7 @@ class FakeEngine:
         self.model, self.wrong = model, wrong
         self.opened: list[str] = []
 
-    def check(self, machine) -> None:
+    def check(self, machine, routines=()) -> None:
         if "bad" in str(machine):
             raise ValueError("bad machine")
 
@@ -83,7 +83,7 @@ def breakeven(tmp_path):
         pytest.skip("the engine or the guests are not built")
 
     def call(*args: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "breakeven", *map(str, args)]
+        command = [sys.executable, "-m", "breakeven", *(arg if isinstance(arg, bytes) else str(arg) for arg in args)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=timeout)
 
     return call

@@ -1,10 +1,15 @@
 """The real command: output, exit status, errors in one sentence, the same bytes for every number of threads."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
 from breakeven.paths import find_data
+from tests import asm
 
 
 def one_sentence(done):
@@ -77,6 +82,18 @@ def test_other_measures(breakeven, measure):
         (["reproduce", "nothing"], ["nothing"]),
         (["machines", "show", "u75"], ["u75"]),
         (["gem5", "no.py"], ["no.py"]),
+        (["exec", "/dev/zero"], ["/dev/zero", "bytes"]),
+        (["exec", "no.elf", "--max-insts", str(1 << 64)], ["max-insts"]),
+        (["exec", "no.elf", "--stats", "/nonexistent/stats.txt"], ["/nonexistent"]),
+        (["run", "rv-word", "-n", "8", "--cache", "\u00b2"], ["cache state"]),
+        (["run", "rv-word", "-n", "8", "--set", "clk_domain.clock=1e-310Hz"], ["1e-310Hz"]),
+        (["run", "rv-word", "-n", "8", "--set", "clk_domain.clock=1e300s"], ["too long"]),
+        (["run", "rv-word", "-n", "8", "--set", "cpu.mmu.dtb.walker=NULL"], ["Walker"]),
+        (["run", "rv-word", "-n", "8", "-m", b"\xff.py"], ["UTF-8"]),
+        (["run", "rv-do-csum-2024-zbb", "-n", "8"], ["needs Zbb", "--set cpu.isa.enable_Zbb=true"]),
+        (["compare", "rv-do-csum-2024", "rv-do-csum-2024-zbb"], ["needs Zbb", "u74"]),
+        (["sweep", "rv-do-csum-2024-zbb", "-n", "8", "-m", "minor", "-m", "u74"], ["needs Zbb", "u74"]),
+        (["sweep", "rv-word", "-n", "8", "--src", "0..4095", "--dst", "0..4095"], ["points"]),
     ],
 )
 def test_mistakes_are_one_sentence(breakeven, args, words):
@@ -198,3 +215,81 @@ def test_single_run_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_kind_leaves_out_what_the_machine_lacks(breakeven):
+    done = breakeven("sweep", "checksum", "-n", "8", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "rv-do-csum-2024" in done.stdout and "rv-do-csum-2024-zbb" not in done.stdout
+    assert "left out" in done.stderr and "rv-do-csum-2024-zbb" in done.stderr
+    whole = breakeven("sweep", "checksum", "-n", "8", "-m", "minor", "--json")
+    assert "rv-do-csum-2024-zbb" in whole.stdout and not whole.stderr
+
+
+def test_a_refused_point_is_no_wrong_output(breakeven):
+    done = breakeven("run", "rv-word", "-n", "64", "--fault-at", "3")
+    assert done.returncode == 1
+    assert "NO RESULT" in done.stderr and "no user copy" in done.stderr and "WRONG" not in done.stderr
+    after = breakeven("run", "rv-copy-user-2021", "-n", "64", "--fault-at", "64", "--json")
+    assert json.loads(after.stdout)["ok"], "the page after the last byte"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("raise Exception('boom')", ["line 2", "Exception: boom"]),
+        ("def machine():\n    return {}['x']", ["line 3", "KeyError"]),
+        ("def machine():\n    return machine()", ["line 3", "RecursionError"]),
+        ("def machine(a):\n    return a", ["argument", "machine()"]),
+        ("import sys\nsys.exit(0)", ["sys.exit(0)"]),
+        ("x = '\0'", ["NUL"]),
+        ("from u74 import machine as base\ndef machine():\n    r = base()\n    r.system.cpu.dcache = 'x'\n    return r",
+         ["line 5", "dcache is an object"]),
+    ],
+)  # fmt: skip
+def test_mistakes_in_a_machine_file_are_one_sentence(breakeven, tmp_path, source, words):
+    path = tmp_path / "mine.py"
+    path.write_text(f"import sys; sys.path.insert(0, {str(find_data('configs', 'machines'))!r})\n{source}")
+    said = one_sentence(breakeven("machines", "show", path))
+    assert "mine.py" in said
+    for word in words:
+        assert word in said
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("import m5\nm5.simulate()", ["line 2", "instantiate"]),
+        ("import m5\nm5.stats.dump()", ["line 2", "instantiate"]),
+        ("{}['x']", ["line 1", "KeyError"]),
+        ("x = '\0'", ["NUL"]),
+    ],
+)
+def test_mistakes_in_a_gem5_script_are_one_sentence(breakeven, tmp_path, source, words):
+    (tmp_path / "s.py").write_text(source)
+    said = one_sentence(breakeven("gem5", "s.py"))
+    for word in ("s.py", *words):
+        assert word in said
+
+
+def test_a_full_disk_is_one_sentence(breakeven):
+    done = subprocess.run(
+        [sys.executable, "-m", "breakeven", "machines", "show", "u74"],
+        stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr == "breakeven: cannot write the output: no space left on device\n"
+
+
+@pytest.mark.parametrize(
+    "args", [["exec", "{loop}"], ["run", "rv-byte", "-n", "16M"], ["sweep", "rv-byte", "-n", "1..20000"]]
+)
+def test_ctrl_c(breakeven, tmp_path, args):
+    loop = tmp_path / "loop.elf"
+    loop.write_bytes(asm.build("1: j 1b"))
+    command = [sys.executable, "-m", "breakeven", *(arg.format(loop=loop) for arg in args)]
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    running.send_signal(signal.SIGINT)
+    _, said = running.communicate(timeout=30)
+    assert (running.returncode, said) == (130, "breakeven: interrupted\n")

@@ -79,4 +79,9 @@ def test_status_in_words():
     assert pt.describe_status(0, 0) == ""
     assert "byte: 7" in pt.describe_status(1, 7)
     assert "deadlock" in pt.describe_status(7, 3)
+    assert "destination-1" in pt.describe_status(6, (1 << 64) - 1)
+    assert "destination+64" in pt.describe_status(6, 64)
+    assert "mask 0x5" in pt.describe_status(6, 1 << 62 | 5)
+    assert "left open" in pt.describe_status(6, 1 << 62 | 1 << 32)
+    assert "source" in pt.describe_status(6, 1 << 61)
     assert "99" in pt.describe_status(99, 0)

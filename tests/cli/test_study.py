@@ -8,7 +8,7 @@ from breakeven import study as st
 from breakeven.errors import UserError
 from breakeven.paths import find_data
 from breakeven.report import markdown_table, render, write_report
-from breakeven.runner import MachineSpec
+from breakeven.runner import MachineSpec, Routine
 from breakeven.sweep import SweepSpec
 
 
@@ -136,7 +136,7 @@ def test_shipped_study_runs_to_its_report(tmp_path, fake):
         def open(self, machine):
             session = super().open(machine)
             names = ("rv-copy-user-2017", "rv-copy-user-2021", "rv-word", "rv-word-unrolled8", "rv-word-noalign")
-            session.routines = lambda: [type("R", (), {"name": name}) for name in names]
+            session.routines = lambda: [Routine(name, "copy", 0) for name in names]
             run = session.run
 
             def with_instructions(records, threads=0, progress=None):

@@ -50,7 +50,7 @@ class FakeMachine:
         self, max_insts: int = 0, max_cycles: int = 0, max_ticks: int = 0, stats_hook: Any = None
     ) -> dict[str, Any]:
         self.calls.append(("run", max_ticks))
-        return {"cause": "m5_exit instruction encountered", "code": 3, "ticks": 1000 * len(self.calls)}
+        return {"cause": "m5_exit instruction encountered", "code": 3, "ticks": 1000 * len(self.calls), "detail": ""}
 
     def dump_stats(self) -> None:
         self.calls.append("dump")

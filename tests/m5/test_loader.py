@@ -59,7 +59,8 @@ root.system.readfile = {elf!r}
 m5.instantiate()
 event = m5.simulate()
 assert (m5.curTick(), event.getCause(), event.getCode()) == (1000, "m5_exit instruction encountered", 3)
-m5.stats.dump(); m5.stats.reset()
+m5.stats.dump(); m5.stats.dump(); m5.stats.reset()
+assert m5.simulate(0).getCause() == "simulate() limit reached"
 m5.simulate(500)
 assert Root.getInstance() is root
 """
@@ -78,7 +79,8 @@ def test_scripts_simulate_dump_and_leave_their_files(engine: Any, elf: str, tmp_
     script.write_text(SCRIPT.format(elf=elf))
     loader.run_script(script, outdir=tmp_path / "out")
     (machine,) = engine.made
-    assert machine.calls == [("run", 0), "dump", "reset", ("run", 1500)]
+    # As gem5: a dump at the script's end, and one at most at a tick.
+    assert machine.calls == [("run", 0), "dump", "reset", ("run", 1500), "dump"]
     assert (machine.init_param, machine.readfile) == (7, b"\x7fELF")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["results.bin", "stats.txt"]
     assert not (tmp_path / "results.bin").exists()
