@@ -90,6 +90,18 @@ def test_every_parameter_of_ours_is_documented_and_read() -> None:
     assert not [name for name in names if f'"{name}"' not in code]
 
 
+@pytest.mark.parametrize("page", sorted(REPO.glob("results/*/report.md")), ids=lambda page: page.parent.name)
+def test_results_are_of_the_machines_as_they_are(page: Path) -> None:
+    """The hashes a report names are those of today's presets: a preset that changes wants its studies run again."""
+    from breakeven.m5 import machine_hash
+    from breakeven.machines import describe_machine
+
+    rows = re.findall(r"^\| (\w+)((?: \S+=\S+)*) \| `([0-9a-f]{16})` \|$", page.read_text(), re.MULTILINE)
+    assert rows
+    for name, settings, shown in rows:
+        assert machine_hash(describe_machine(name, settings.split()))[:16] == shown, f"{name}{settings} has changed"
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(REPO)))
 def test_named_commands_and_options_exist(page: Path) -> None:
     spans = re.findall(r"`breakeven ([a-z]\w+)([^`]*)`", prose(page))
