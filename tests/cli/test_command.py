@@ -272,11 +272,10 @@ def test_mistakes_in_a_gem5_script_are_one_sentence(breakeven, tmp_path, source,
         assert word in said
 
 
-def test_a_full_disk_is_one_sentence(breakeven):
-    done = subprocess.run(
-        [sys.executable, "-m", "breakeven", "machines", "show", "u74"],
-        stdout=open("/dev/full", "w"), stderr=subprocess.PIPE, text=True, timeout=60,
-    )  # fmt: skip
+def test_a_full_disk_is_one_sentence():
+    command = [sys.executable, "-m", "breakeven", "machines", "show", "u74"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 1
     assert done.stderr == "breakeven: cannot write the output: no space left on device\n"
 

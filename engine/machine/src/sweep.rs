@@ -22,8 +22,8 @@ const RESULTS_FILE: &str = "results.bin";
 /// The status that the engine itself reports: the point did not finish; the detail says why ([`Unfinished`]).
 const STATUS_UNFINISHED: u32 = 7;
 
-/// What booting a guest may take.
-const BOOT: Limits = Limits { insts: 1_000_000_000, cycles: 20_000_000_000, ticks: 0 };
+/// What booting a guest may take: hundreds of times what ours takes, and seconds for one that never reads its points.
+const BOOT: Limits = Limits { insts: 20_000_000, cycles: 1_000_000_000, ticks: 0 };
 /// How often the caller hears of progress.
 const PROGRESS: Duration = Duration::from_millis(50);
 
@@ -52,16 +52,29 @@ impl Sweep {
     /// # Errors
     /// What [`Machine::new`] refuses, and guests that end or hang before they read their points.
     pub fn new(description: &str, elf: &[u8]) -> Result<Sweep, EngineError> {
+        Sweep::new_observed(description, elf, &mut || ControlFlow::Continue(()))
+    }
+
+    /// As [`Sweep::new`]; `observer` is asked now and then while the guest boots, and may stop it.
+    ///
+    /// # Errors
+    /// As there, and a boot that was stopped.
+    pub fn new_observed(
+        description: &str,
+        elf: &[u8],
+        observer: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<Sweep, EngineError> {
         let mut m = Machine::new(description, elf)?;
         m.bus.pause_at_readfile = true;
-        let end = m.run(BOOT);
+        let end = m.run_observed(BOOT, &mut |_| observer());
         if end.cause != Cause::Paused {
             return Err(EngineError::Sweep(format!(
-                "the guest did not ask for its points (readfile) but stopped after {} instructions with \"{}\", code {}; is it a breakeven guest? {}",
+                "the guest did not ask for its points (readfile) but stopped after {} instructions with \"{}\", code {}; is it a breakeven guest?{}",
                 end.insts,
                 end.cause.text(),
                 end.code,
-                end.detail
+                // A deadlock's report names every queue; its first line says what happened.
+                end.detail.lines().next().map(|line| format!(" {line}")).unwrap_or_default()
             )));
         }
         let image = m.bus.ram_mut().freeze()?;

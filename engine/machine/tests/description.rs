@@ -41,6 +41,7 @@ fn bad_values() -> Vec<(&'static str, &'static str, Value)> {
         ("system.cpu.dcache", "clk_domain", json!({"ref": "system.clock"})),
         ("system.clk_domain", "clock", json!([0])),
         ("system.clk_domain", "clock", json!([])),
+        ("system.clk_domain", "clock", json!([500, 1000])),
         ("system.clk_domain", "clock", json!([u64::MAX])),
         ("system", "cache_line_size", json!(48)),
         ("system", "cache_line_size", json!(0)),

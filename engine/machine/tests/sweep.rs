@@ -91,6 +91,11 @@ fn a_sweep_can_be_stopped() {
 fn guests_that_read_no_points_and_broken_records_are_refused() {
     let error = |asm: &Asm| Sweep::new(&reference("atomic").json(), &asm.elf()).err().expect("refused").to_string();
     assert!(error(Asm::new().exit()).contains("did not ask for its points"));
+    let endless = error(Asm::new().word(0x6f));
+    assert!(endless.contains("max instruction count") && !endless.contains('\n'), "{endless}");
+    let stopped =
+        Sweep::new_observed(&reference("atomic").json(), &Asm::new().word(0x6f).elf(), &mut || ControlFlow::Break(()));
+    assert!(stopped.err().expect("refused").to_string().contains("interrupted"));
     let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
     let broken = sweep.run(&[0; 100], 1, &mut |_, _| ControlFlow::Continue(()));
     assert!(broken.expect_err("refused").to_string().contains("multiple of 128"));

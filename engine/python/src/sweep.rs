@@ -18,8 +18,19 @@ pub struct Sweep {
 impl Sweep {
     #[new]
     fn new(py: Python<'_>, description: &str, elf: &[u8]) -> PyResult<Self> {
-        let inner = guarded(|| py.detach(|| engine::Sweep::new(description, elf)).map_err(refuse))?;
-        Ok(Sweep { inner })
+        let mut raised = None;
+        let mut signals = || match Python::attach(|py| py.check_signals()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                raised = Some(e);
+                ControlFlow::Break(())
+            }
+        };
+        let inner = guarded(|| Ok(py.detach(|| engine::Sweep::new_observed(description, elf, &mut signals))))?;
+        match (raised, inner) {
+            (Some(error), _) => Err(error),
+            (None, inner) => Ok(Sweep { inner: inner.map_err(refuse)? }),
+        }
     }
 
     /// Runs records of 128 bytes; results of 64 bytes in the same order, whatever the number of threads (0: all).

@@ -94,17 +94,7 @@ impl AtomicSimple {
         }
     }
 
-    /// Instructions since reset.
-    #[must_use]
-    pub fn insts(&self) -> u64 {
-        self.counts.insts
-    }
-
-    /// Cycles since reset.
-    #[must_use]
-    pub fn cycles(&self) -> u64 {
-        self.counts.cycles
-    }
+    super::totals!();
 
     /// Statistics under the core's own path. An atomic core does not see micro-ops, so there are totals only.
     pub fn collect(&self, sink: &mut StatSink) {

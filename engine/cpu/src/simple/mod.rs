@@ -76,6 +76,24 @@ impl SimpleConfig {
     }
 }
 
+/// What both cores say of themselves, written once: totals since reset.
+macro_rules! totals {
+    () => {
+        /// Instructions since reset.
+        #[must_use]
+        pub fn insts(&self) -> u64 {
+            self.counts.insts
+        }
+
+        /// Cycles since reset.
+        #[must_use]
+        pub fn cycles(&self) -> u64 {
+            self.counts.cycles
+        }
+    };
+}
+use totals;
+
 /// Carries out what concerns the core in a committed step's effect; what is left is the caller's.
 fn apply_effect(step: &Step, mem: &mut MemorySystem) -> Option<SysEffect> {
     match step.effect {

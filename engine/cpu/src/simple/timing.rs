@@ -242,17 +242,7 @@ impl TimingSimple {
         ))
     }
 
-    /// Instructions since reset.
-    #[must_use]
-    pub fn insts(&self) -> u64 {
-        self.counts.insts
-    }
-
-    /// Cycles since reset.
-    #[must_use]
-    pub fn cycles(&self) -> u64 {
-        self.counts.cycles
-    }
+    super::totals!();
 
     /// Statistics under the core's own path.
     pub fn collect(&self, sink: &mut StatSink) {

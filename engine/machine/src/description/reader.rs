@@ -289,8 +289,12 @@ impl<'a> Obj<'a> {
                 _ if domain.expect_class("clock domain", &["SrcClockDomain", "DerivedClockDomain"]) => {
                     // 1 THz .. 1 kHz: beyond it a cycle is nothing or an eternity.
                     let clocks = domain.ints("clock", 1..=1_000_000_000);
-                    let Some(&period) = clocks.first() else {
-                        domain.param_error("clock", "is empty; it must be a list of one period in ticks");
+                    let [period] = clocks[..] else {
+                        let what = format!(
+                            "has {} periods; it must be a list of one: clocks do not change here",
+                            clocks.len()
+                        );
+                        domain.param_error("clock", what);
                         return 1;
                     };
                     let period = period.saturating_mul(divider);
