@@ -94,7 +94,7 @@ impl Fetch1 {
 
     /// What arrives up to this cycle, before the stages are evaluated.
     #[inline(never)]
-    pub fn events<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, activity: &mut Activity) {
+    pub fn events<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, activity: &mut Activity) {
         for i in 0..self.fetches.len() {
             let Some(mut f) = self.fetches.get(i).copied() else { break };
             if f.at > when.cycle {
@@ -127,7 +127,7 @@ impl Fetch1 {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch1Io) {
+    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch1Io) {
         let blocked = !io.next.can_reserve();
         if io.resolved.is_some() || io.predicted.is_some() {
             self.follow_branches(io.resolved, io.predicted);
@@ -155,7 +155,7 @@ impl Fetch1 {
         }
     }
 
-    fn fetch_line<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, activity: &mut Activity) {
+    fn fetch_line<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, activity: &mut Activity) {
         let base = self.fetch_addr & !u64::from(self.width - 1);
         self.fetch_addr = base.wrapping_add(u64::from(self.width));
         self.lines += 1;
@@ -182,7 +182,7 @@ impl Fetch1 {
     }
 
     /// Sends the oldest line that has not been, if its translation is known.
-    fn try_to_send<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, activity: &mut Activity) {
+    fn try_to_send<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, activity: &mut Activity) {
         let Some(mut f) = self.fetches.get(self.sent).copied() else { return };
         if f.state != State::Translated {
             return;
@@ -221,7 +221,7 @@ impl Fetch1 {
 
     /// Hands the oldest line on when it has come.
     #[inline]
-    fn deliver(&mut self, when: When, io: &mut Fetch1Io) {
+    fn deliver(&mut self, when: &When, io: &mut Fetch1Io) {
         if self.sent == 0 {
             return;
         }
@@ -249,7 +249,7 @@ impl Fetch1 {
 }
 
 /// When the translation of a line's address is known.
-fn translate<F: FrontEnd, B: Bus>(cx: &mut CoreCtx<F, B>, when: When, vaddr: u64, page_shift: u8) -> u64 {
+fn translate<F: FrontEnd, B: Bus>(cx: &mut CoreCtx<F, B>, when: &When, vaddr: u64, page_shift: u8) -> u64 {
     let asid = cx.fe.asid();
     let at = match cx.mem.tlb_lookup(Side::Inst, when.tick, vaddr, page_shift, asid, false) {
         TlbResult::Hit { at } => at,

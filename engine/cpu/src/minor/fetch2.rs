@@ -134,7 +134,7 @@ impl Fetch2 {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, arriving: Option<Line>, resolved: Option<&ResolvedBranch>, io: &mut Fetch2Io) {
+    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, arriving: Option<Line>, resolved: Option<&ResolvedBranch>, io: &mut Fetch2Io) {
         if let Some(line) = arriving {
             self.input.arrive(line);
         }
@@ -163,7 +163,7 @@ impl Fetch2 {
     }
 
     /// Packs instructions into one output while there are lines, room, and no prediction.
-    fn extract<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) {
+    fn extract<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) {
         let mut extracted = 0;
         while extracted < self.width && self.waiting == Waiting::No {
             let Some(&line) = self.input.front() else { return };
@@ -218,7 +218,7 @@ impl Fetch2 {
     /// Executes the next instruction on the front end. False: it could not; a placeholder has been sent instead, or
     /// nothing more comes for now.
     #[inline]
-    fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
+    fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         self.step.n = 0;
         match cx.fe.step(cx.bus, now, &mut self.step) {
@@ -275,7 +275,7 @@ impl Fetch2 {
 
     /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
     #[inline(always)]
-    fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
+    fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
         let uop = self.step.uops[0];
         if self.step.n == 1 && !uop.flags.any(MATTERS_TO_FETCH) {
             self.stats.count(uop.flags.0);
@@ -288,7 +288,7 @@ impl Fetch2 {
 
     /// As [`Fetch2::emit`], for what may tell fetch something.
     #[inline(never)]
-    fn emit_ending<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, io: &mut Fetch2Io) -> bool {
+    fn emit_ending<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
         let mut last = DynInst { stream: self.stream, prediction: self.prediction, ..DynInst::default() };
         let mut taken = false;
         let ended = finish_step(&self.step, &mut last);
@@ -316,7 +316,7 @@ impl Fetch2 {
         &mut self,
         cx: &mut CoreCtx<F, B>,
         seq: Seq,
-        when: When,
+        when: &When,
         last: &mut DynInst,
         io: &mut Fetch2Io,
     ) -> bool {
@@ -342,7 +342,7 @@ impl Fetch2 {
     }
 
     /// Sends fetch1 elsewhere; all lines that are here or under way are void.
-    fn redirect(&mut self, target: u64, when: When, io: &mut Fetch2Io) {
+    fn redirect(&mut self, target: u64, when: &When, io: &mut Fetch2Io) {
         self.expected_stream = self.stream;
         self.prediction = self.prediction.wrapping_add(1);
         io.predictions.put(when.cycle, PredictedBranch { stream: self.stream, prediction: self.prediction, target });

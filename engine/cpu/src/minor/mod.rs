@@ -174,8 +174,8 @@ impl Minor {
                 continue;
             }
             let when = self.when(self.cycle);
-            self.arrivals(cx, when);
-            self.tick(cx, when);
+            self.arrivals(cx, &when);
+            self.tick(cx, &when);
             self.ticked += 1;
             self.running = self.activity.end_of_cycle(when.cycle);
             self.cycle += 1;
@@ -193,7 +193,7 @@ impl Minor {
 
     /// What the memory side brings up to the start of this cycle.
     #[inline]
-    fn arrivals<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: When) {
+    fn arrivals<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
         if self.fetch1.next_event() <= when.cycle {
             self.fetch1.events(cx, when, &mut self.activity);
         }
@@ -205,7 +205,7 @@ impl Minor {
 
     /// One cycle. The stages are evaluated from the last to the first, as in gem5: the room that a stage makes in its input
     /// buffer can be used by the stage before it in the same cycle, while what goes forward takes a latch's delay.
-    fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: When) {
+    fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
         // 1. Execute: the LSQ moves its queues, then commit, then issue, then the functional units advance.
         let mut io = ExecuteIo { ring: &mut self.ring, branches: &mut self.e_to_f1, activity: &mut self.activity };
         self.execute.tick(cx, when, self.d_to_e.take(when.cycle), &mut io);
@@ -264,7 +264,7 @@ impl Minor {
         self.last_commit += next - self.cycle;
         self.cycle = next;
         let when = self.when(next);
-        self.arrivals(cx, when);
+        self.arrivals(cx, &when);
         if self.activity.is_awake() || self.execute.lsq.wake {
             self.running = true;
             self.cycle = next + 1;

@@ -51,7 +51,7 @@ impl Execute {
     pub(super) fn commit<F: FrontEnd, B: Bus>(
         &mut self,
         cx: &mut CoreCtx<F, B>,
-        when: When,
+        when: &When,
         ring: &mut InstRing,
         branch: &mut ResolvedBranch,
     ) {
@@ -145,7 +145,7 @@ impl Execute {
         &mut self,
         seq: Seq,
         cx: &mut CoreCtx<F, B>,
-        when: When,
+        when: &When,
         ring: &mut InstRing,
         branch: &mut ResolvedBranch,
         a: &mut Attempt,
@@ -183,7 +183,7 @@ impl Execute {
         &mut self,
         seq: Seq,
         cx: &mut CoreCtx<F, B>,
-        when: When,
+        when: &When,
         ring: &mut InstRing,
         branch: &mut ResolvedBranch,
         a: &mut Attempt,
@@ -223,7 +223,7 @@ impl Execute {
     }
 
     /// Address translation, then the requests queue.
-    fn enter_lsq<F: FrontEnd, B: Bus>(&mut self, seq: Seq, ring: &InstRing, cx: &mut CoreCtx<F, B>, when: When) {
+    fn enter_lsq<F: FrontEnd, B: Bus>(&mut self, seq: Seq, ring: &InstRing, cx: &mut CoreCtx<F, B>, when: &When) {
         let (inst, m) = (ring.get(seq), ring.mem(seq));
         let mut translated = when.cycle;
         if m.valid && m.page_shift != 0 {
@@ -315,7 +315,7 @@ impl Execute {
         &mut self,
         seq: Seq,
         cx: &mut CoreCtx<F, B>,
-        when: When,
+        when: &When,
         ring: &mut InstRing,
         branch: &mut ResolvedBranch,
         a: &mut Attempt,

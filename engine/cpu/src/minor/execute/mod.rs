@@ -124,7 +124,7 @@ impl Execute {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: When, arriving: Option<Bundle>, io: &mut ExecuteIo) {
+    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, arriving: Option<Bundle>, io: &mut ExecuteIo) {
         if let Some(bundle) = arriving {
             self.input.arrive(bundle);
         }

@@ -170,7 +170,7 @@ impl Lsq {
     }
 
     /// A reference comes from execute. `translated` is the cycle at which its translation is known.
-    pub fn push(&mut self, seq: Seq, ring: &InstRing, translated: u64, head: Head, when: When, memory: &mut MemorySystem) {
+    pub fn push(&mut self, seq: Seq, ring: &InstRing, translated: u64, head: Head, when: &When, memory: &mut MemorySystem) {
         let (inst, mem) = (ring.get(seq), ring.mem(seq));
         let Some(slot) = self.free.pop() else { return };
         let flags = inst.uop.flags;
@@ -184,25 +184,25 @@ impl Lsq {
         } else {
             State::Translated
         };
-        self.pool[slot as usize] = LsqRequest {
-            seq,
-            pc: inst.pc,
-            mem: *mem,
-            stream: inst.stream,
-            state,
-            is_load: !is_store,
-            bufferable: !(flags.any(UopFlags::ATOMIC) || mem.uncacheable),
-            barrier: inst.is_barrier(),
-            non_temporal: flags.any(UopFlags::NON_TEMPORAL),
-            barrier_only: false,
-            translated,
-            first: split.first,
-            sent: 0,
-            issued_fragments: 0,
-            retired_fragments: 0,
-            extra: split.extra,
-            slots: split.slots,
-        };
+        // Field by field: a request put together elsewhere would have to be copied here.
+        let r = &mut self.pool[slot as usize];
+        r.seq = seq;
+        r.pc = inst.pc;
+        r.mem = *mem;
+        r.stream = inst.stream;
+        r.state = state;
+        r.is_load = !is_store;
+        r.bufferable = !(flags.any(UopFlags::ATOMIC) || mem.uncacheable);
+        r.barrier = inst.is_barrier();
+        r.non_temporal = flags.any(UopFlags::NON_TEMPORAL);
+        r.barrier_only = false;
+        r.translated = translated;
+        r.first = split.first;
+        r.sent = 0;
+        r.issued_fragments = 0;
+        r.retired_fragments = 0;
+        r.extra = split.extra;
+        r.slots = split.slots;
         self.requests.push(slot);
         if state == State::Translated {
             self.wake = true;
@@ -212,7 +212,7 @@ impl Lsq {
 
     /// What arrives up to this cycle, before execute is evaluated: responses, translations, the cache's permission to retry.
     #[inline(never)]
-    pub fn events(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
+    pub fn events(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
         if self.next_response <= when.cycle {
             self.receive_responses(when.cycle);
         }
@@ -252,7 +252,7 @@ impl Lsq {
     }
 
     #[cold]
-    fn finish_translations(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
+    fn finish_translations(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
         let mut next = NEVER;
         for i in 0..self.requests.len() {
             let Some(&slot) = self.requests.get(i) else { break };
@@ -272,7 +272,7 @@ impl Lsq {
     }
 
     #[cold]
-    fn resend(&mut self, slot: u8, when: When, memory: &mut MemorySystem) {
+    fn resend(&mut self, slot: u8, when: &When, memory: &mut MemorySystem) {
         self.retry = None;
         let r = &mut self.pool[slot as usize];
         let barrier = r.barrier;
@@ -295,7 +295,7 @@ impl Lsq {
 
     /// One cycle: the head of the requests queue, then the store buffer.
     #[inline]
-    pub fn step(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
+    pub fn step(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
         if !self.requests.is_empty() {
             self.try_to_send_to_transfers(head, when, memory);
         }
@@ -310,7 +310,7 @@ impl Lsq {
     }
 
     /// Tries to get the head of the requests queue on: into memory, past it, or into the transfers queue as a store.
-    fn try_to_send_to_transfers(&mut self, head: Head, when: When, memory: &mut MemorySystem) {
+    fn try_to_send_to_transfers(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
         let Some(&slot) = self.requests.front() else { return };
         let r = &self.pool[slot as usize];
         if self.retry.is_some() || r.state == State::InTranslation || self.transfers.len() >= self.transfers_size {
@@ -354,7 +354,7 @@ impl Lsq {
     }
 
     /// Sends the next fragment. Whether that was the last.
-    fn try_to_send(&mut self, slot: u8, when: When, memory: &mut MemorySystem) -> bool {
+    fn try_to_send(&mut self, slot: u8, when: &When, memory: &mut MemorySystem) -> bool {
         if !self.can_send(when.cycle) {
             return false;
         }
