@@ -42,6 +42,7 @@ fn bad_values() -> Vec<(&'static str, &'static str, Value)> {
         ("system.clk_domain", "clock", json!([0])),
         ("system.clk_domain", "clock", json!([])),
         ("system.clk_domain", "clock", json!([500, 1000])),
+        ("system.mem_ctrl.dram", "enable_dram_powerdown", json!(true)),
         ("system.clk_domain", "clock", json!([u64::MAX])),
         ("system", "cache_line_size", json!(48)),
         ("system", "cache_line_size", json!(0)),

@@ -326,6 +326,8 @@ fn device(o: Obj) -> (MemoryConfig, AddrRange) {
 
 fn mem_ctrl(o: Obj) -> Option<(MemoryConfig, AddrRange)> {
     let dram = o.a_ref("dram")?;
+    dram.only("enable_dram_powerdown", &json!(false), "memories are always awake");
+    dram.only("data_clock_sync", &json!(false), "the data clock is always running");
     if !dram.is_a("DRAMInterface") {
         dram.error(format!(
             "{} is not a DRAM interface; give the controller a subclass of DRAMInterface",
