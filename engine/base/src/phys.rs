@@ -169,12 +169,19 @@ impl PhysMem {
     }
 
     /// Throws away every write since this view was opened. Memory that was never frozen keeps its contents.
-    pub fn reset_to_image(&mut self) {
+    ///
+    /// # Errors
+    /// When the host keeps the pages: what was written would still be there.
+    pub fn reset_to_image(&mut self) -> Result<(), ConfigError> {
         if !self.private {
-            return;
+            return Ok(());
         }
         // SAFETY: our own private file mapping; dropped pages are read again from the file.
-        unsafe { libc::madvise(self.host.cast(), self.len as usize, libc::MADV_DONTNEED) };
+        let done = unsafe { libc::madvise(self.host.cast(), self.len as usize, libc::MADV_DONTNEED) };
+        if done != 0 {
+            return Err(os_error("cannot go back to the snapshot"));
+        }
+        Ok(())
     }
 
     /// Makes stores to the 64-byte line at `paddr` visible to [`PhysMem::watched`].
@@ -261,7 +268,7 @@ mod tests {
         assert_eq!(a.read::<u8>(0x8000_0001), Some(0xff));
         assert_eq!(b.read::<u64>(0x8000_0001), Some(0x1122_3344_5566_7788));
         assert_eq!(m.read::<u8>(0x8000_0001), Some(0x88));
-        a.reset_to_image();
+        a.reset_to_image().expect("resets");
         assert_eq!(a.read::<u8>(0x8000_0001), Some(0x88));
     }
 

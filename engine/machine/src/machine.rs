@@ -170,13 +170,18 @@ impl Machine {
     }
 
     /// Puts the machine back to a snapshot of itself.
-    pub(crate) fn restore(&mut self, state: &State, devices: &crate::platform::Devices) {
+    pub(crate) fn restore(
+        &mut self,
+        state: &State,
+        devices: &crate::platform::Devices,
+    ) -> Result<(), breakeven_base::ConfigError> {
         self.state.fe.clone_from(&state.fe);
         self.state.core.clone_from(&state.core);
         self.state.mem.clone_from(&state.mem);
-        self.bus.restore(devices);
+        self.bus.restore(devices)?;
         self.scheduled.clear();
         self.dumps = Dumps::default();
+        Ok(())
     }
 
     /// Instructions and ticks since reset.

@@ -140,7 +140,7 @@ impl Sweep {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(record) = records.get(i * RECORD_BYTES..(i + 1) * RECORD_BYTES) else { break };
             if !first {
-                machine.restore(&self.state, &self.devices);
+                machine.restore(&self.state, &self.devices)?;
             }
             first = false;
             let end = run_point(&mut machine, record, stop);

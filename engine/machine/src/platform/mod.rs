@@ -124,11 +124,15 @@ impl Platform {
     }
 
     /// Puts RAM and devices back to the image that RAM was opened from.
-    pub fn restore(&mut self, devices: &Devices) {
-        self.ram.reset_to_image();
+    ///
+    /// # Errors
+    /// When the host cannot drop what was written.
+    pub fn restore(&mut self, devices: &Devices) -> Result<(), ConfigError> {
+        self.ram.reset_to_image()?;
         self.devices.clone_from(devices);
         self.outputs.files.clear();
         (self.delay, self.complaint) = ((0, 0), None);
+        Ok(())
     }
 
     pub fn set_htif(&mut self, htif: Htif) {
