@@ -67,10 +67,17 @@ impl MisalignedCosts {
         ];
         for (name, value) in costs {
             if value > MAX_COST {
-                errors.push(ConfigError::new(format!("{path}.{name}"), format!("{value} cycles; at most {MAX_COST} make sense")));
+                errors.push(ConfigError::new(
+                    format!("{path}.{name}"),
+                    format!("{value} cycles; at most {MAX_COST} make sense"),
+                ));
             }
         }
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
     }
 
     /// Splits `mem` at the memory port's width (`port` bytes, a power of two; `line` bytes are a cache line) and adds up its costs.

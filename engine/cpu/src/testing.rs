@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use breakeven_base::{
-    BranchInfo, BranchKind, Bus, BusError, FetchXlat, FrontEnd, MemKind, MemRef, Now, OpClass, PhysMem, PseudoOutcome, Reg, Step,
-    StepResult, SysEffect, Tick, Uop, UopFlags, WalkPath,
+    BranchInfo, BranchKind, Bus, BusError, FetchXlat, FrontEnd, MemKind, MemRef, Now, OpClass, PhysMem, PseudoOutcome,
+    Reg, Step, StepResult, SysEffect, Tick, Uop, UopFlags, WalkPath,
 };
 
 pub const BASE: u64 = 0x8000_0000;
@@ -112,7 +112,16 @@ impl Inst {
     }
     fn memory(mut self, kind: MemKind, vaddr: u64, size: u16) -> Inst {
         let to_page = 4096 - (vaddr & 4095);
-        let m = MemRef { vaddr, paddr: vaddr, paddr2: vaddr + to_page, size, page_shift: 0, kind, uncacheable: false, valid: true };
+        let m = MemRef {
+            vaddr,
+            paddr: vaddr,
+            paddr2: vaddr + to_page,
+            size,
+            page_shift: 0,
+            kind,
+            uncacheable: false,
+            valid: true,
+        };
         self.uops[0].1 = m;
         self
     }

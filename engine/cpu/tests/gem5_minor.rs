@@ -13,7 +13,8 @@ use common::{gem5_rows, memory_without_refresh, reference_memory, run_minor, Ref
 const REFRESH_INTERVAL: f64 = 15_600.0;
 
 fn regions(memory: breakeven_memory::MemorySystemConfig) -> Vec<Region> {
-    let mut minor = Minor::new(MinorConfig::default(), Some(&BranchPredictorParams::default()), 64).expect("the default builds");
+    let mut minor =
+        Minor::new(MinorConfig::default(), Some(&BranchPredictorParams::default()), 64).expect("the default builds");
     run_minor(&mut minor, memory)
 }
 

@@ -21,10 +21,20 @@ impl BiModeBp {
     /// # Errors
     /// Table sizes must be powers of two, counter widths 1 to 8 bits.
     pub fn new(p: &BiModeParams, shift: u32, path: &str) -> Result<Self, ConfigError> {
-        let choice =
-            CounterTable::new(path, "choicePredictorSize", p.choice_predictor_size, "choiceCtrBits", p.choice_ctr_bits)?;
-        let taken =
-            CounterTable::new(path, "globalPredictorSize", p.global_predictor_size, "globalCtrBits", p.global_ctr_bits)?;
+        let choice = CounterTable::new(
+            path,
+            "choicePredictorSize",
+            p.choice_predictor_size,
+            "choiceCtrBits",
+            p.choice_ctr_bits,
+        )?;
+        let taken = CounterTable::new(
+            path,
+            "globalPredictorSize",
+            p.global_predictor_size,
+            "globalCtrBits",
+            p.global_ctr_bits,
+        )?;
         let history_mask = low_bits(taken.index_bits());
         Ok(BiModeBp { choice, not_taken: taken.clone(), taken, history: 0, history_mask, shift })
     }

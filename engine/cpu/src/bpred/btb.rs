@@ -68,7 +68,7 @@ impl SimpleBtb {
         }
     }
 
-    /// A taken branch commits.
+    /// Remembers where a taken branch goes; when that happens is the unit's rule (on a misprediction).
     #[inline]
     pub fn update(&mut self, pc: u64, target: u64) {
         let (i, tag) = self.slot(pc);

@@ -18,7 +18,10 @@ impl CounterTable {
     pub fn new(path: &str, size: &str, entries: u32, width: &str, bits: u32) -> Result<Self, ConfigError> {
         let entries = table_size(path, size, entries)?;
         if !(1..=8).contains(&bits) {
-            return Err(ConfigError::new(format!("{path}.{width}"), format!("{bits} is not a counter width: 1 to 8 bits")));
+            return Err(ConfigError::new(
+                format!("{path}.{width}"),
+                format!("{bits} is not a counter width: 1 to 8 bits"),
+            ));
         }
         Ok(CounterTable { counters: vec![0; entries], mask: entries as u64 - 1, max: u8::MAX >> (8 - bits) })
     }

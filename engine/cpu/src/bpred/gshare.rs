@@ -18,8 +18,13 @@ impl GshareBp {
     /// # Errors
     /// `globalPredictorSize` must be a power of two, `globalCtrBits` 1 to 8, `historyBits` at most 63.
     pub fn new(p: &GshareParams, shift: u32, path: &str) -> Result<Self, ConfigError> {
-        let counters =
-            CounterTable::new(path, "globalPredictorSize", p.global_predictor_size, "globalCtrBits", p.global_ctr_bits)?;
+        let counters = CounterTable::new(
+            path,
+            "globalPredictorSize",
+            p.global_predictor_size,
+            "globalCtrBits",
+            p.global_ctr_bits,
+        )?;
         if p.history_bits > 63 {
             return Err(ConfigError::new(
                 format!("{path}.historyBits"),

@@ -18,8 +18,8 @@ impl LocalBp {
     pub fn new(p: &LocalParams, shift: u32, path: &str) -> Result<Self, ConfigError> {
         table_size(path, "localPredictorSize", p.local_predictor_size)?;
         let sets = p.local_predictor_size / p.local_ctr_bits.max(1);
-        let counters = CounterTable::new(path, "localPredictorSize", sets, "localCtrBits", p.local_ctr_bits)
-            .map_err(|e| {
+        let counters =
+            CounterTable::new(path, "localPredictorSize", sets, "localCtrBits", p.local_ctr_bits).map_err(|e| {
                 if e.path.ends_with("localPredictorSize") {
                     ConfigError::new(e.path, "localPredictorSize / localCtrBits must be a power of two, at least 1")
                 } else {

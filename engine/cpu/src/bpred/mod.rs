@@ -24,8 +24,8 @@ mod tournament;
 mod unit;
 
 pub use params::{
-    BiModeParams, BranchPredictorParams, BtbParams, DirectionParams, GshareParams, IndirectParams, LocalParams, RasParams,
-    SharedParams, TournamentParams,
+    BiModeParams, BranchPredictorParams, BtbParams, DirectionParams, GshareParams, IndirectParams, LocalParams,
+    RasParams, SharedParams, TournamentParams,
 };
 pub use unit::{BranchPredictor, Prediction, TargetProvider};
 

@@ -118,7 +118,12 @@ impl Default for TournamentParams {
 
 impl Default for BiModeParams {
     fn default() -> Self {
-        BiModeParams { global_predictor_size: 8192, global_ctr_bits: 2, choice_predictor_size: 8192, choice_ctr_bits: 2 }
+        BiModeParams {
+            global_predictor_size: 8192,
+            global_ctr_bits: 2,
+            choice_predictor_size: 8192,
+            choice_ctr_bits: 2,
+        }
     }
 }
 

@@ -11,7 +11,9 @@ pub enum RasRecord {
     #[default]
     None,
     /// Pushed over this old entry.
-    Pushed { over: u64 },
+    Pushed {
+        over: u64,
+    },
     Popped,
 }
 

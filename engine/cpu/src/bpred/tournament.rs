@@ -25,11 +25,22 @@ impl TournamentBp {
     /// # Errors
     /// Table sizes must be powers of two, counter widths 1 to 8 bits.
     pub fn new(p: &TournamentParams, shift: u32, path: &str) -> Result<Self, ConfigError> {
-        let local = CounterTable::new(path, "localPredictorSize", p.local_predictor_size, "localCtrBits", p.local_ctr_bits)?;
-        let global =
-            CounterTable::new(path, "globalPredictorSize", p.global_predictor_size, "globalCtrBits", p.global_ctr_bits)?;
-        let choice =
-            CounterTable::new(path, "choicePredictorSize", p.choice_predictor_size, "choiceCtrBits", p.choice_ctr_bits)?;
+        let local =
+            CounterTable::new(path, "localPredictorSize", p.local_predictor_size, "localCtrBits", p.local_ctr_bits)?;
+        let global = CounterTable::new(
+            path,
+            "globalPredictorSize",
+            p.global_predictor_size,
+            "globalCtrBits",
+            p.global_ctr_bits,
+        )?;
+        let choice = CounterTable::new(
+            path,
+            "choicePredictorSize",
+            p.choice_predictor_size,
+            "choiceCtrBits",
+            p.choice_ctr_bits,
+        )?;
         let histories = table_size(path, "localHistoryTableSize", p.local_history_table_size)?;
         Ok(TournamentBp {
             local_history: vec![0; histories],

@@ -172,7 +172,10 @@ impl MinorConfig {
         let mut errors = Vec::new();
         let mut range = |name: &str, value: u32, low: u32, high: u32| {
             if !(low..=high).contains(&value) {
-                errors.push(ConfigError::new(format!("{}.{name}", self.path), format!("is {value}; must be {low} to {high}")));
+                errors.push(ConfigError::new(
+                    format!("{}.{name}", self.path),
+                    format!("is {value}; must be {low} to {high}"),
+                ));
             }
         };
         range("fetch1FetchLimit", self.fetch1FetchLimit, 1, MAX_WIDTH);
@@ -200,7 +203,11 @@ impl MinorConfig {
         if let Err(more) = self.misaligned.check(&format!("{}.misaligned", self.path)) {
             errors.extend(more);
         }
-        if errors.is_empty() { Ok(()) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
     }
 
     fn check_widths(&self, line_bytes: u32, errors: &mut Vec<ConfigError>) {
@@ -210,7 +217,9 @@ impl MinorConfig {
             ("executeMemoryWidth", self.executeMemoryWidth, 8),
         ] {
             if value != 0 && !(value.is_power_of_two() && (least..=line_bytes).contains(&value)) {
-                let what = format!("is {value}; must be 0 (the cache line) or a power of two from {least} to {line_bytes} bytes");
+                let what = format!(
+                    "is {value}; must be 0 (the cache line) or a power of two from {least} to {line_bytes} bytes"
+                );
                 errors.push(ConfigError::new(format!("{}.{name}", self.path), what));
             }
         }

@@ -134,7 +134,14 @@ impl Fetch2 {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, arriving: Option<Line>, resolved: Option<&ResolvedBranch>, io: &mut Fetch2Io) {
+    pub fn tick<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<F, B>,
+        when: &When,
+        arriving: Option<Line>,
+        resolved: Option<&ResolvedBranch>,
+        io: &mut Fetch2Io,
+    ) {
         if let Some(line) = arriving {
             self.input.arrive(line);
         }
@@ -184,7 +191,11 @@ impl Fetch2 {
                 } else if !self.pending && !self.execute(cx, when, io) {
                     extracted += 1;
                     line_done = cx.fe.pc() == end;
-                } else if !self.pending && self.step.len != 0 && !line.fault && self.step.pc.wrapping_add(self.step.len.into()) > end {
+                } else if !self.pending
+                    && self.step.len != 0
+                    && !line.fault
+                    && self.step.pc.wrapping_add(self.step.len.into()) > end
+                {
                     // The rest of the instruction is on the next line.
                     self.pending = true;
                     line_done = true;

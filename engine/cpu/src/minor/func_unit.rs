@@ -127,13 +127,8 @@ impl FuPool {
         let mut slow_issue = 0;
         for (i, fu) in configs.iter().enumerate() {
             let size = (fu.opLat + 1).next_power_of_two();
-            units[i] = Unit {
-                issue_lat: fu.issueLat,
-                base: slots,
-                mask: size - 1,
-                op_lat: fu.opLat,
-                ..Unit::default()
-            };
+            units[i] =
+                Unit { issue_lat: fu.issueLat, base: slots, mask: size - 1, op_lat: fu.opLat, ..Unit::default() };
             slots += size;
             slow_issue |= u32::from(fu.issueLat > 1) << i;
         }
@@ -281,7 +276,11 @@ impl FuPool {
             let stalled = if self.stalled >> i & 1 == 1 { ", stalled" } else { "" };
             parts.push(format!("unit {i}: {} in {} cycles{stalled}", u.len, u.op_lat));
         }
-        if parts.is_empty() { "all empty".to_owned() } else { parts.join("; ") }
+        if parts.is_empty() {
+            "all empty".to_owned()
+        } else {
+            parts.join("; ")
+        }
     }
 }
 

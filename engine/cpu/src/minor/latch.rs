@@ -84,16 +84,28 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
     }
     #[inline]
     pub fn front(&self) -> Option<&T> {
-        if self.len > 0 { Some(&self.slots[self.slot(0)]) } else { None }
+        if self.len > 0 {
+            Some(&self.slots[self.slot(0)])
+        } else {
+            None
+        }
     }
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         let at = self.slot(0);
-        if self.len > 0 { Some(&mut self.slots[at]) } else { None }
+        if self.len > 0 {
+            Some(&mut self.slots[at])
+        } else {
+            None
+        }
     }
     #[inline]
     pub fn get(&self, i: usize) -> Option<&T> {
-        if i < self.len { Some(&self.slots[self.slot(i)]) } else { None }
+        if i < self.len {
+            Some(&self.slots[self.slot(i)])
+        } else {
+            None
+        }
     }
     /// Replaces the `i`-th item, which exists.
     #[inline]

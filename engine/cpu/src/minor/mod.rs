@@ -81,12 +81,19 @@ pub struct Minor {
 impl Minor {
     /// # Errors
     /// Everything in the configuration that cannot be built, one error each.
-    pub fn new(cfg: MinorConfig, branch_pred: Option<&BranchPredictorParams>, line_bytes: u32) -> Result<Self, Vec<ConfigError>> {
+    pub fn new(
+        cfg: MinorConfig,
+        branch_pred: Option<&BranchPredictorParams>,
+        line_bytes: u32,
+    ) -> Result<Self, Vec<ConfigError>> {
         let mut errors = cfg.check(line_bytes).err().unwrap_or_default();
         let path = format!("{}.branchPred", cfg.path);
         let predictor = match branch_pred {
             Some(p) => BranchPredictor::new(p, &path),
-            None => Err(ConfigError::new(path, "is Null; this core predicts branches: give it a predictor, e.g. TournamentBP()")),
+            None => Err(ConfigError::new(
+                path,
+                "is Null; this core predicts branches: give it a predictor, e.g. TournamentBP()",
+            )),
         };
         let predictor = match predictor {
             Ok(p) if errors.is_empty() => p,
@@ -321,8 +328,11 @@ impl Minor {
 /// Micro-ops that the instruction ring must hold: all that buffers, latches and units can, twice, because an old stream's
 /// micro-ops may still drain while a new one fills them.
 fn in_flight_bound(cfg: &MinorConfig) -> usize {
-    let decode = (cfg.decodeInputBufferSize + cfg.fetch2ToDecodeForwardDelay) as usize * cfg.decodeInputWidth as usize * MAX_UOPS;
-    let execute = (cfg.executeInputBufferSize + cfg.decodeToExecuteForwardDelay) as usize * cfg.executeInputWidth as usize;
+    let decode = (cfg.decodeInputBufferSize + cfg.fetch2ToDecodeForwardDelay) as usize
+        * cfg.decodeInputWidth as usize
+        * MAX_UOPS;
+    let execute =
+        (cfg.executeInputBufferSize + cfg.decodeToExecuteForwardDelay) as usize * cfg.executeInputWidth as usize;
     let units: usize = cfg.executeFuncUnits.iter().map(|u| u.opLat as usize + 1).sum();
     let lsq = (cfg.executeLSQRequestsQueueSize + cfg.executeLSQTransfersQueueSize) as usize;
     (2 * (decode + execute + units + lsq)).max(256).next_power_of_two()

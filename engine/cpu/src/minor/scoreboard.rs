@@ -122,7 +122,10 @@ mod tests {
     use breakeven_base::Uop;
 
     fn adds(dst: u8, src: u8) -> DynInst {
-        DynInst { uop: Uop { src: [Reg(src), Reg::NONE, Reg::NONE], dst: [Reg(dst), Reg::NONE], ..Uop::default() }, ..DynInst::default() }
+        DynInst {
+            uop: Uop { src: [Reg(src), Reg::NONE, Reg::NONE], dst: [Reg(dst), Reg::NONE], ..Uop::default() },
+            ..DynInst::default()
+        }
     }
 
     #[test]

@@ -51,10 +51,25 @@ impl Minor {
         s.real("ipc", insts as f64 / cycles as f64, Unit::IPC, "IPC: instructions per cycle");
         let ticked = self.ticked - self.base.ticked;
         s.count("tickCycles", ticked, Unit::Cycle, "Number of cycles that the object actually ticked");
-        s.count("idleCycles", cycles.saturating_sub(ticked), Unit::Cycle, "Total number of cycles that the object has spent stopped");
-        s.count("quiesceCycles", 0, Unit::Cycle, "Total number of cycles that CPU has spent quiesced or waiting for an interrupt");
+        s.count(
+            "idleCycles",
+            cycles.saturating_sub(ticked),
+            Unit::Cycle,
+            "Total number of cycles that the object has spent stopped",
+        );
+        s.count(
+            "quiesceCycles",
+            0,
+            Unit::Cycle,
+            "Total number of cycles that CPU has spent quiesced or waiting for an interrupt",
+        );
         let discarded = now.discarded_ops - then.discarded_ops;
-        s.count("discardedOps", discarded, Unit::Count, "Number of ops (including micro ops) which were discarded before commit");
+        s.count(
+            "discardedOps",
+            discarded,
+            Unit::Count,
+            "Number of ops (including micro ops) which were discarded before commit",
+        );
         s.count("numFetchSuspends", 0, Unit::Count, "Number of times Execute suspended instruction fetching");
         s.count("commitStats0.numInsts", insts, Unit::Count, "Number of instructions committed");
         s.count("commitStats0.numOps", ops, Unit::Count, "Number of micro-ops committed");
@@ -62,7 +77,9 @@ impl Minor {
         s.real("commitStats0.ipc", insts as f64 / cycles as f64, Unit::IPC, "IPC: instructions per cycle");
         let loads = [OpClass::MemRead, OpClass::FloatMemRead];
         let stores = [OpClass::MemWrite, OpClass::FloatMemWrite];
-        let sum = |classes: [OpClass; 2]| classes.iter().map(|c| now.by_class[*c as usize] - then.by_class[*c as usize]).sum();
+        let sum = |classes: [OpClass; 2]| {
+            classes.iter().map(|c| now.by_class[*c as usize] - then.by_class[*c as usize]).sum()
+        };
         let (loads, stores): (u64, u64) = (sum(loads), sum(stores));
         s.count("commitStats0.numMemRefs", loads + stores, Unit::Count, "Number of memory references committed");
         s.count("commitStats0.numLoadInsts", loads, Unit::Count, "Number of load micro-ops committed");
@@ -82,10 +99,22 @@ impl Minor {
             ("fetch2.intInstructions", now.int - then.int, "Number of integer instructions successfully decoded"),
             ("fetch2.fpInstructions", now.fp - then.fp, "Number of floating point instructions successfully decoded"),
             ("fetch2.vecInstructions", 0, "Number of SIMD instructions successfully decoded"),
-            ("fetch2.loadInstructions", now.load - then.load, "Number of memory load instructions successfully decoded"),
-            ("fetch2.storeInstructions", now.store - then.store, "Number of memory store instructions successfully decoded"),
+            (
+                "fetch2.loadInstructions",
+                now.load - then.load,
+                "Number of memory load instructions successfully decoded",
+            ),
+            (
+                "fetch2.storeInstructions",
+                now.store - then.store,
+                "Number of memory store instructions successfully decoded",
+            ),
             ("fetch2.amoInstructions", now.amo - then.amo, "Number of memory atomic instructions successfully decoded"),
-            ("lsq.forwLoads", self.execute.lsq.forwarded - self.base.forwarded, "Number of loads that had data forwarded from stores"),
+            (
+                "lsq.forwLoads",
+                self.execute.lsq.forwarded - self.base.forwarded,
+                "Number of loads that had data forwarded from stores",
+            ),
         ] {
             s.count(name, value, Unit::Count, desc);
         }

@@ -17,7 +17,11 @@ const DATA: u64 = BASE + 0x1_0000;
 
 fn memory(data_cycles: u64) -> MemorySystem {
     let simple = |path: &str, cycles: u64| {
-        MemoryConfig::Simple(SimpleMemoryConfig { path: path.to_owned(), latency: Tick(cycles * PERIOD), bandwidth: 0.0 })
+        MemoryConfig::Simple(SimpleMemoryConfig {
+            path: path.to_owned(),
+            latency: Tick(cycles * PERIOD),
+            bandwidth: 0.0,
+        })
     };
     let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 4, assoc: 0 };
     let cfg = MemorySystemConfig {
@@ -149,7 +153,8 @@ fn a_line_crossing_takes_a_second_access() {
 #[test]
 fn misaligned_costs_come_on_top() {
     let with = |granule_cross_load, line_cross_load, addr| {
-        let misaligned = MisalignedCosts { granule: 8, granule_cross_load, line_cross_load, ..MisalignedCosts::default() };
+        let misaligned =
+            MisalignedCosts { granule: 8, granule_cross_load, line_cross_load, ..MisalignedCosts::default() };
         cycles_with(MinorConfig { misaligned, ..MinorConfig::default() }, 2, padded(vec![load(5, addr)]))
     };
     assert_eq!(with(5, 90, DATA + 4) - with(0, 0, DATA + 4), 5);
@@ -161,8 +166,12 @@ fn misaligned_costs_come_on_top() {
 fn an_emulated_access_stops_the_core_for_its_cycles() {
     for inst in [load(5, DATA + 1), store(DATA + 1)] {
         let with = |emulate_cycles, per_byte| {
-            let misaligned =
-                MisalignedCosts { emulate: true, emulate_cycles, emulate_cycles_per_byte: per_byte, ..MisalignedCosts::default() };
+            let misaligned = MisalignedCosts {
+                emulate: true,
+                emulate_cycles,
+                emulate_cycles_per_byte: per_byte,
+                ..MisalignedCosts::default()
+            };
             cycles_with(MinorConfig { misaligned, ..MinorConfig::default() }, 2, padded(vec![inst.clone()]))
         };
         assert_eq!(with(1000, 10) - with(1000, 0), 80);
@@ -259,7 +268,12 @@ fn without_backward_delay_a_predicted_branch_redirects_fetch_in_its_cycle() {
         p.push(Inst::branch(BranchKind::Cond, 8, &taken).short());
         p.push(mark());
         // A line under way that the branch made void does not hold the new one up.
-        let cfg = MinorConfig { fetch1ToFetch2BackwardDelay: delay, fetch1FetchLimit: 4, fetch2InputBufferSize: 8, ..MinorConfig::default() };
+        let cfg = MinorConfig {
+            fetch1ToFetch2BackwardDelay: delay,
+            fetch1FetchLimit: 4,
+            fetch2InputBufferSize: 8,
+            ..MinorConfig::default()
+        };
         let mut r = Run::new(cfg, 2, MockFe::new(p));
         assert_eq!(r.go(ALL), Stop::Effect(DUMP));
         r.core.cycles()
@@ -372,6 +386,7 @@ fn a_class_without_a_unit_is_a_deadlock_that_names_it() {
     let p = padded(vec![Inst::op(OpClass::SimdUnitStrideSegmentedLoad, 5, &[])]);
     let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
     let Stop::Deadlock(text) = r.go(Budget { max_cycles: 10_000_000, ..ALL }) else { panic!("it cannot go on") };
+    assert!(text.contains("no response due"), "{text}");
     assert!(text.contains("SimdUnitStrideSegmentedLoad, no functional unit executes it"), "{text}");
     for part in ["fetch1:", "fetch2:", "decode:", "execute:", "lsq:"] {
         assert!(text.contains(part), "{part} is missing in\n{text}");
@@ -418,7 +433,11 @@ fn a_core_without_a_predictor_is_refused_with_all_other_faults() {
 
 #[test]
 fn a_guest_that_only_traps_is_a_deadlock() {
-    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(vec![Inst::branch(BranchKind::Jump, 0, &[]).flags(UopFlags::TRAP)]));
+    let mut r = Run::new(
+        MinorConfig::default(),
+        2,
+        MockFe::new(vec![Inst::branch(BranchKind::Jump, 0, &[]).flags(UopFlags::TRAP)]),
+    );
     let endless = Budget { max_insts: u64::MAX, max_cycles: u64::MAX };
     assert!(matches!(r.go(endless), Stop::Deadlock(text) if text.contains("the front end stands at 0x80000000")));
     assert_eq!(r.core.insts(), 0);

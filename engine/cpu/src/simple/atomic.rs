@@ -53,7 +53,10 @@ impl AtomicSimple {
                 StepResult::Done => {}
                 StepResult::Paused => return Stop::Paused,
                 blocked @ (StepResult::Blocked | StepResult::NeedsDrain) => {
-                    return Stop::Deadlock(format!("execute: {blocked:?} at pc {:#x} with nothing in flight\n", ctx.fe.pc()));
+                    return Stop::Deadlock(format!(
+                        "execute: {blocked:?} at pc {:#x} with nothing in flight\n",
+                        ctx.fe.pc()
+                    ));
                 }
             }
             let completes = completes(&step);

@@ -90,12 +90,21 @@ impl Counts {
             ("exec_context.thread_0.numBranches", self.branches, "Number of branches fetched"),
             ("exec_context.thread_0.numTakenBranches", self.taken, "Number of branches taken"),
             ("exec_context.thread_0.numCallsReturns", self.calls_returns, "Number of calls and returns"),
-            ("exec_context.thread_0.numPredictedBranches", self.predicted_branches, "Number of branches predicted as taken"),
+            (
+                "exec_context.thread_0.numPredictedBranches",
+                self.predicted_branches,
+                "Number of branches predicted as taken",
+            ),
             ("exec_context.thread_0.numBranchMispred", self.branch_mispred, "Number of branch mispredictions"),
         ] {
             s.count(name, value, Unit::Count, desc);
         }
-        s.count("fetchStats0.icacheStallCycles", self.icache_stall, Unit::Cycle, "Cycles waiting for instruction fetches");
+        s.count(
+            "fetchStats0.icacheStallCycles",
+            self.icache_stall,
+            Unit::Cycle,
+            "Cycles waiting for instruction fetches",
+        );
         s.count("executeStats0.dcacheStallCycles", self.dcache_stall, Unit::Cycle, "Cycles waiting for data accesses");
         for class in OpClass::ALL {
             let name = format!("commitStats0.committedInstType::{}", class.name());

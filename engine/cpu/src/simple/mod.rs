@@ -60,10 +60,14 @@ impl SimpleConfig {
     pub fn check(&self) -> Result<(), Vec<ConfigError>> {
         let mut errors = Vec::new();
         if !(1..=64).contains(&self.width) {
-            errors.push(ConfigError::new(format!("{}.width", self.path), format!("is {}; must be 1 to 64", self.width)));
+            errors
+                .push(ConfigError::new(format!("{}.width", self.path), format!("is {}; must be 1 to 64", self.width)));
         }
         if !self.fetch_bytes.is_power_of_two() || self.fetch_bytes > 64 {
-            errors.push(ConfigError::new(&self.path, format!("fetches of {} bytes; must be a power of two, at most 64", self.fetch_bytes)));
+            errors.push(ConfigError::new(
+                &self.path,
+                format!("fetches of {} bytes; must be a power of two, at most 64", self.fetch_bytes),
+            ));
         }
         if let Err(more) = self.misaligned.check(&format!("{}.misaligned", self.path)) {
             errors.extend(more);
@@ -131,7 +135,11 @@ impl Progress {
     /// After a step; what to report when it was one trap too many.
     fn after(&mut self, step: &Step, completes: bool) -> Option<String> {
         self.traps = if completes { 0 } else { self.traps.saturating_add(1) };
-        (self.traps > MAX_TRAPS)
-            .then(|| format!("execute: {MAX_TRAPS} traps in a row; the last at pc {:#x}, handler at {:#x}\n", step.pc, step.next_pc))
+        (self.traps > MAX_TRAPS).then(|| {
+            format!(
+                "execute: {MAX_TRAPS} traps in a row; the last at pc {:#x}, handler at {:#x}\n",
+                step.pc, step.next_pc
+            )
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Cycle counts of scripted programs, hand-computed: instruction memory answers in 2 cycles, data memory in 5.
 
-use breakeven_base::units::Clock;
 use breakeven_base::bus::ExitCause;
+use breakeven_base::units::Clock;
 use breakeven_base::{BranchKind, FrontEnd, StatSink, SysEffect, Tick};
 use breakeven_memory::config::{L2TlbConfig, Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig};
 use breakeven_memory::MemorySystem;
@@ -17,7 +17,11 @@ const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
 
 fn memory() -> MemorySystem {
     let simple = |path: &str, cycles: u64| {
-        MemoryConfig::Simple(SimpleMemoryConfig { path: path.to_owned(), latency: Tick(cycles * PERIOD), bandwidth: 0.0 })
+        MemoryConfig::Simple(SimpleMemoryConfig {
+            path: path.to_owned(),
+            latency: Tick(cycles * PERIOD),
+            bandwidth: 0.0,
+        })
     };
     let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 1, assoc: 0 };
     MemorySystem::new(MemorySystemConfig {
@@ -94,7 +98,13 @@ fn accesses_come_after_the_fetch_one_at_a_time() {
 
 #[test]
 fn misaligned_costs_come_on_top() {
-    let misaligned = MisalignedCosts { granule: 8, granule_cross_load: 3, line_cross_store: 7, split_slots: 20, ..Default::default() };
+    let misaligned = MisalignedCosts {
+        granule: 8,
+        granule_cross_load: 3,
+        line_cross_store: 7,
+        split_slots: 20,
+        ..Default::default()
+    };
     let config = || SimpleConfig { misaligned, ..Default::default() };
     let aligned = Inst::load(5, 10, BASE + 0x1000, 8);
     let load = Inst::load(5, 10, BASE + 0x1001, 8);
@@ -103,7 +113,8 @@ fn misaligned_costs_come_on_top() {
     assert_eq!(cycles_with(config(), vec![store]), FETCH + DATA + 1 + 7);
     // The split occupies the port for 20 cycles after its own: the next access waits for it.
     assert_eq!(cycles_with(config(), vec![load, aligned]), FETCH + 1 + 20 + DATA);
-    let emulate = MisalignedCosts { emulate: true, emulate_cycles: 100, emulate_cycles_per_byte: 10, ..Default::default() };
+    let emulate =
+        MisalignedCosts { emulate: true, emulate_cycles: 100, emulate_cycles_per_byte: 10, ..Default::default() };
     let config = SimpleConfig { misaligned: emulate, ..Default::default() };
     assert_eq!(cycles_with(config, vec![Inst::load(5, 10, BASE + 0x1001, 4)]), FETCH + 140 + DATA);
 }
@@ -243,7 +254,8 @@ fn a_handler_that_faults_forever_is_a_deadlock() {
     // A guest that traps often but gets on is none.
     list.insert(0, Inst::nop());
     let mut fe = MockFe::new(list);
-    let stop = core.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, Budget { max_insts: 1 << 21, ..endless });
+    let stop =
+        core.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, Budget { max_insts: 1 << 21, ..endless });
     assert_eq!(stop, Stop::MaxInsts);
 }
 

@@ -3,7 +3,9 @@
 //! second is taken a cycle later. Everything but memory takes no time.
 
 use breakeven_base::units::Cycle;
-use breakeven_base::{BranchKind, Bus, ConfigError, FrontEnd, MemKind, MemRef, Now, StatSink, Step, StepResult, UopFlags};
+use breakeven_base::{
+    BranchKind, Bus, ConfigError, FrontEnd, MemKind, MemRef, Now, StatSink, Step, StepResult, UopFlags,
+};
 use breakeven_memory::{MemorySystem, Port, Request, Response, Side, TlbResult};
 
 use super::counts::Counts;
@@ -55,7 +57,14 @@ impl TimingSimple {
             Some(p) => Some(BranchPredictor::new(p, &format!("{}.branchPred", config.path)).map_err(|e| vec![e])?),
             None => None,
         };
-        Ok(TimingSimple { config, counts: Counts::new(), predictor, branches: 0, port_free: 0, progress: Progress::default() })
+        Ok(TimingSimple {
+            config,
+            counts: Counts::new(),
+            predictor,
+            branches: 0,
+            port_free: 0,
+            progress: Progress::default(),
+        })
     }
 
     /// Runs until the budget is spent or something happens.
@@ -79,7 +88,11 @@ impl TimingSimple {
     }
 
     /// One instruction from its fetch to its end.
-    fn instruction<F: FrontEnd, B: Bus>(&mut self, ctx: &mut CoreCtx<'_, F, B>, step: &mut Step) -> Result<Option<Stop>, Stuck> {
+    fn instruction<F: FrontEnd, B: Bus>(
+        &mut self,
+        ctx: &mut CoreCtx<'_, F, B>,
+        step: &mut Step,
+    ) -> Result<Option<Stop>, Stuck> {
         let pc = ctx.fe.pc();
         let start = self.counts.cycles;
         let fetched = self.fetch(ctx, pc, pc)?;
@@ -122,7 +135,12 @@ impl TimingSimple {
     }
 
     /// Fetches the words of the instruction at `pc` that have not been fetched.
-    fn fetch_words<F: FrontEnd, B: Bus>(&mut self, ctx: &mut CoreCtx<'_, F, B>, pc: u64, words: &mut Words) -> Result<(), Stuck> {
+    fn fetch_words<F: FrontEnd, B: Bus>(
+        &mut self,
+        ctx: &mut CoreCtx<'_, F, B>,
+        pc: u64,
+        words: &mut Words,
+    ) -> Result<(), Stuck> {
         while words.at < words.last {
             words.at += u64::from(self.config.fetch_bytes);
             self.fetch(ctx, pc, words.at)?;
@@ -184,7 +202,14 @@ impl TimingSimple {
     }
 
     /// Waits for the translation of `vaddr`.
-    fn translate<F: FrontEnd, B: Bus>(&mut self, ctx: &mut CoreCtx<'_, F, B>, side: Side, vaddr: u64, page_shift: u8, is_store: bool) {
+    fn translate<F: FrontEnd, B: Bus>(
+        &mut self,
+        ctx: &mut CoreCtx<'_, F, B>,
+        side: Side,
+        vaddr: u64,
+        page_shift: u8,
+        is_store: bool,
+    ) {
         if page_shift == 0 {
             return;
         }

@@ -16,9 +16,40 @@ use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
 
 /// The kernels in the program's order.
 pub const KERNELS: [&str; 34] = [
-    "nop", "depadd", "indadd", "mul", "mulind", "div", "fwd", "fwdpart", "loads", "loads_line", "stores", "stores_line", "chaseL1",
-    "chaseL2", "chaseMem", "streamldL1", "streamldL2", "streamldMem", "streamstL1", "streamstL2", "streamstMem", "copyw", "copyw_s3",
-    "copyw_s3d5", "copyb", "copyshift", "csum", "csum_s3", "branchy", "pattern", "rec", "copy64k", "copy64k_s3", "copy64kcold",
+    "nop",
+    "depadd",
+    "indadd",
+    "mul",
+    "mulind",
+    "div",
+    "fwd",
+    "fwdpart",
+    "loads",
+    "loads_line",
+    "stores",
+    "stores_line",
+    "chaseL1",
+    "chaseL2",
+    "chaseMem",
+    "streamldL1",
+    "streamldL2",
+    "streamldMem",
+    "streamstL1",
+    "streamstL2",
+    "streamstMem",
+    "copyw",
+    "copyw_s3",
+    "copyw_s3d5",
+    "copyb",
+    "copyshift",
+    "csum",
+    "csum_s3",
+    "branchy",
+    "pattern",
+    "rec",
+    "copy64k",
+    "copy64k_s3",
+    "copy64kcold",
 ];
 
 /// RAM and gem5's pseudo-ops, nothing else.
@@ -92,10 +123,13 @@ pub fn load_reference() -> (Platform, RiscvFrontEnd) {
         let p = table + i * word(&elf, 54, 2) as usize;
         if word(&elf, p, 4) == 1 {
             let (offset, paddr, size) = (word(&elf, p + 8, 8) as usize, word(&elf, p + 24, 8), word(&elf, p + 32, 8));
-            ram.slice_mut(paddr, size).expect("the segment lies in RAM").copy_from_slice(&elf[offset..offset + size as usize]);
+            ram.slice_mut(paddr, size)
+                .expect("the segment lies in RAM")
+                .copy_from_slice(&elf[offset..offset + size as usize]);
         }
     }
-    let fe = RiscvFrontEnd::new(&RiscvConfig { reset_pc: entry, ..RiscvConfig::default() }).expect("the default hart builds");
+    let fe = RiscvFrontEnd::new(&RiscvConfig { reset_pc: entry, ..RiscvConfig::default() })
+        .expect("the default hart builds");
     (Platform { ram }, fe)
 }
 

@@ -152,7 +152,8 @@ fn indirect_targets_follow_the_path() {
     let run = |indirect: Option<IndirectParams>| {
         let p = BranchPredictorParams { indirect, ..Default::default() };
         let mut r = Runner::new(BranchPredictor::new(&p, "bp").expect("valid"));
-        let mut go = |n: u64| (0..n).filter(|i| r.branch(PC, BranchKind::Indirect, true, 0x9000 + (i % 3) * 0x40)).count();
+        let mut go =
+            |n: u64| (0..n).filter(|i| r.branch(PC, BranchKind::Indirect, true, 0x9000 + (i % 3) * 0x40)).count();
         (go(90), go(90))
     };
     let (first, later) = run(Some(IndirectParams::default()));
@@ -257,7 +258,10 @@ fn parameters_that_cannot_be_built_are_named() {
     let ras = Some(RasParams { num_entries: 0 });
     assert_eq!(path(BranchPredictorParams { ras, ..ok() }), "system.cpu.branchPred.ras.numEntries");
     let indirect = Some(IndirectParams { indirect_ways: 0, ..Default::default() });
-    assert_eq!(path(BranchPredictorParams { indirect, ..ok() }), "system.cpu.branchPred.indirectBranchPred.indirectWays");
+    assert_eq!(
+        path(BranchPredictorParams { indirect, ..ok() }),
+        "system.cpu.branchPred.indirectBranchPred.indirectWays"
+    );
     let g = GshareParams { history_bits: 64, ..Default::default() };
     assert_eq!(
         path(BranchPredictorParams { direction: DirectionParams::Gshare(g), ..ok() }),

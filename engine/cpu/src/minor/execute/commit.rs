@@ -356,7 +356,8 @@ impl Execute {
         }
         let mut last = DynInst { stream: self.stream, prediction: old.prediction, ..DynInst::default() };
         finish_step(&step, &mut last);
-        if old.outcome == Outcome::Refetch || self.rolled_back || step.next_pc != step.pc.wrapping_add(step.len.into()) {
+        if old.outcome == Outcome::Refetch || self.rolled_back || step.next_pc != step.pc.wrapping_add(step.len.into())
+        {
             last.outcome = Outcome::Refetch;
         }
         // Else fetch2 waits until the change of stream reaches it.

@@ -124,7 +124,13 @@ impl Execute {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, arriving: Option<Bundle>, io: &mut ExecuteIo) {
+    pub fn tick<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<F, B>,
+        when: &When,
+        arriving: Option<Bundle>,
+        io: &mut ExecuteIo,
+    ) {
         if let Some(bundle) = arriving {
             self.input.arrive(bundle);
         }
@@ -287,7 +293,8 @@ impl Execute {
     /// For the deadlock report.
     pub fn describe(&self, ring: &InstRing) -> String {
         let (queued, coming, of) = self.input.load();
-        let mut text = format!("execute: {queued} inputs queued, {coming} under way, of {of}; {} in flight", self.in_flight.len());
+        let mut text =
+            format!("execute: {queued} inputs queued, {coming} under way, of {of}; {} in flight", self.in_flight.len());
         for (what, seq) in [("oldest", self.in_flight.front().copied()), ("next", self.input.front().map(|b| b.next))] {
             let Some(seq) = seq else { continue };
             let i = ring.get(seq);

@@ -170,7 +170,15 @@ impl Lsq {
     }
 
     /// A reference comes from execute. `translated` is the cycle at which its translation is known.
-    pub fn push(&mut self, seq: Seq, ring: &InstRing, translated: u64, head: Head, when: &When, memory: &mut MemorySystem) {
+    pub fn push(
+        &mut self,
+        seq: Seq,
+        ring: &InstRing,
+        translated: u64,
+        head: Head,
+        when: &When,
+        memory: &mut MemorySystem,
+    ) {
         let (inst, mem) = (ring.get(seq), ring.mem(seq));
         let Some(slot) = self.free.pop() else { return };
         let flags = inst.uop.flags;
@@ -451,15 +459,22 @@ impl Lsq {
                     format!("#{} {:?} {:#x} {:?}", r.seq, r.mem.kind, r.mem.vaddr, r.state)
                 })
                 .collect();
-            if parts.is_empty() { "empty".to_owned() } else { parts.join(", ") }
+            if parts.is_empty() {
+                "empty".to_owned()
+            } else {
+                parts.join(", ")
+            }
+        };
+        let response = match self.next_response {
+            NEVER => "no response due".to_owned(),
+            at => format!("next response at cycle {at}"),
         };
         format!(
-            "requests: {}; transfers: {}; store buffer: {}; {} in memory (next response at cycle {}); barrier #{}",
+            "requests: {}; transfers: {}; store buffer: {}; {} in memory ({response}); barrier #{}",
             list(&self.requests),
             list(&self.transfers),
             list(&self.stores),
             self.in_memory.len(),
-            self.next_response,
             self.last_barrier,
         )
     }
