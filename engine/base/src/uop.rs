@@ -60,6 +60,17 @@ impl UopFlags {
     /// Non-temporal hint or store.
     pub const NON_TEMPORAL: u32 = 1 << 15;
     pub const FLOAT: u32 = 1 << 16;
+    /// Travels with the micro-op before it as one (micro-fusion): no slot of its own in decode, rename and commit and no ROB
+    /// entry; it issues and executes by itself. Never on a FIRST micro-op.
+    pub const MICRO_FUSED: u32 = 1 << 17;
+    /// May merge with a [`UopFlags::FUSE_TAIL`] instruction directly behind it (macro-fusion: compare and branch). Only on the
+    /// one micro-op of its instruction.
+    pub const FUSE_HEAD: u32 = 1 << 18;
+    /// A branch that may merge with a [`UopFlags::FUSE_HEAD`] directly before it.
+    pub const FUSE_TAIL: u32 = 1 << 19;
+    /// Needs no execution: done when renamed. Without a source a zero idiom; with one a move, whose destination becomes
+    /// another name of the source's physical register.
+    pub const ELIMINATED: u32 = 1 << 20;
     pub const MEM: u32 = Self::LOAD | Self::STORE | Self::CACHE_OP;
 
     #[inline]
