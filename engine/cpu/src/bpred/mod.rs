@@ -25,7 +25,7 @@ mod unit;
 
 pub use params::{
     BiModeParams, BranchPredictorParams, BtbParams, DirectionParams, GshareParams, IndirectParams, LocalParams,
-    RasParams, SharedParams, TournamentParams,
+    LoopPredictorParams, LtageParams, RasParams, SharedParams, TageParams, TournamentParams,
 };
 pub use unit::{BranchPredictor, Prediction, TargetProvider};
 
