@@ -14,4 +14,4 @@ pub use description::MachineConfig;
 pub use elf::{Elf, Routine, RoutineKind};
 pub use error::EngineError;
 pub use machine::{Cause, Event, Limits, Machine, RunEnd};
-pub use sweep::Sweep;
+pub use sweep::{Report as SweepReport, Sweep};

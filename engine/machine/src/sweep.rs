@@ -38,6 +38,16 @@ enum Unfinished {
     NoResult = 4,
 }
 
+/// What the caller of [`Sweep::run`] hears: how far the sweep is, and the results that came since it last heard.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    pub done: usize,
+    pub total: usize,
+    /// Of the points whose results are in `results`, [`RESULT_BYTES`] each.
+    pub indices: &'a [u32],
+    pub results: &'a [u8],
+}
+
 /// A booted guest.
 pub struct Sweep {
     config: Arc<MachineConfig>,
@@ -83,7 +93,7 @@ impl Sweep {
     }
 
     /// Runs every point; results are in the order of the records and do not depend on `threads` (0: all of the host's).
-    /// `progress(done, total)` is called from this thread, at most 20 times a second, and may stop the sweep.
+    /// `observer` is called from this thread, at most 20 times a second and once at the end, and may stop the sweep.
     ///
     /// # Errors
     /// Records that are not whole, a host without memory, and a sweep that was stopped.
@@ -91,7 +101,7 @@ impl Sweep {
         &self,
         records: &[u8],
         threads: usize,
-        progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+        observer: &mut dyn FnMut(Report<'_>) -> ControlFlow<()>,
     ) -> Result<Vec<u8>, EngineError> {
         if records.len() % RECORD_BYTES != 0 {
             return Err(EngineError::Sweep(format!(
@@ -118,7 +128,7 @@ impl Sweep {
                 });
             }
             drop(send);
-            let outcome = collect(&receive, &mut results, total, progress);
+            let outcome = collect(&receive, &mut results, total, observer);
             stop.store(true, Ordering::Relaxed);
             outcome
         });
@@ -160,31 +170,35 @@ fn collect(
     receive: &mpsc::Receiver<Result<(usize, [u8; RESULT_BYTES]), EngineError>>,
     results: &mut [u8],
     total: usize,
-    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    observer: &mut dyn FnMut(Report<'_>) -> ControlFlow<()>,
 ) -> Result<(), EngineError> {
     let stopped = || EngineError::Sweep("stopped before its end".to_owned());
     let (mut done, mut told) = (0, Instant::now());
-    while done < total {
+    let (mut fresh, mut fresh_results) = (Vec::new(), Vec::new());
+    loop {
+        if done == total || told.elapsed() >= PROGRESS {
+            told = Instant::now();
+            let report = Report { done, total, indices: &fresh, results: &fresh_results };
+            if observer(report).is_break() {
+                return Err(stopped());
+            }
+            fresh.clear();
+            fresh_results.clear();
+        }
+        if done == total {
+            return Ok(());
+        }
         match receive.recv_timeout(PROGRESS) {
             Ok(result) => {
                 let (i, bytes) = result?;
                 results[i * RESULT_BYTES..(i + 1) * RESULT_BYTES].copy_from_slice(&bytes);
+                fresh.push(i as u32);
+                fresh_results.extend_from_slice(&bytes);
                 done += 1;
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(stopped()),
         }
-        if told.elapsed() >= PROGRESS {
-            told = Instant::now();
-            if progress(done, total).is_break() {
-                return Err(stopped());
-            }
-        }
-    }
-    if progress(done, total).is_break() {
-        Err(stopped())
-    } else {
-        Ok(())
     }
 }
 
@@ -192,7 +206,7 @@ fn collect(
 fn points_file(record: &[u8]) -> Arc<[u8]> {
     let mut file = Vec::with_capacity(HEADER_BYTES + RECORD_BYTES);
     file.extend_from_slice(b"BEPOINTS");
-    file.extend_from_slice(&1u32.to_le_bytes());
+    file.extend_from_slice(&2u32.to_le_bytes());
     file.extend_from_slice(&(RECORD_BYTES as u32).to_le_bytes());
     file.extend_from_slice(&1u64.to_le_bytes());
     file.extend_from_slice(&0u64.to_le_bytes());

@@ -49,7 +49,7 @@ fn u64_at(result: &[u8], at: usize) -> u64 {
 }
 
 fn run(sweep: &Sweep, sizes: &[u64], threads: usize) -> Vec<u8> {
-    sweep.run(&records(sizes), threads, &mut |_, _| ControlFlow::Continue(())).expect("runs")
+    sweep.run(&records(sizes), threads, &mut |_| ControlFlow::Continue(())).expect("runs")
 }
 
 #[test]
@@ -81,9 +81,28 @@ fn points_that_do_not_finish_have_results_that_say_so() {
 }
 
 #[test]
+fn every_result_is_reported_once_as_it_comes() {
+    let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
+    let sizes: Vec<u64> = (1..200).collect();
+    let (mut seen, mut last) = (vec![0u8; sizes.len() * RESULT_BYTES], 0);
+    let results = sweep.run(&records(&sizes), 2, &mut |report| {
+        assert_eq!(report.results.len(), report.indices.len() * RESULT_BYTES);
+        assert_eq!((report.done, report.total), (last + report.indices.len(), sizes.len()));
+        last = report.done;
+        for (&i, result) in report.indices.iter().zip(report.results.chunks_exact(RESULT_BYTES)) {
+            let at = i as usize * RESULT_BYTES..(i as usize + 1) * RESULT_BYTES;
+            assert!(seen[at.clone()].iter().all(|&b| b == 0), "point {i} reported twice");
+            seen[at].copy_from_slice(result);
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!((last, results.expect("runs")), (sizes.len(), seen));
+}
+
+#[test]
 fn a_sweep_can_be_stopped() {
     let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
-    let stopped = sweep.run(&records(&[ENDLESS; 64]), 2, &mut |_, _| ControlFlow::Break(()));
+    let stopped = sweep.run(&records(&[ENDLESS; 64]), 2, &mut |_| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(EngineError::Sweep(_))), "{stopped:?}");
 }
 
@@ -97,7 +116,7 @@ fn guests_that_read_no_points_and_broken_records_are_refused() {
         Sweep::new_observed(&reference("atomic").json(), &Asm::new().word(0x6f).elf(), &mut || ControlFlow::Break(()));
     assert!(stopped.err().expect("refused").to_string().contains("interrupted"));
     let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
-    let broken = sweep.run(&[0; 100], 1, &mut |_, _| ControlFlow::Continue(()));
+    let broken = sweep.run(&[0; 100], 1, &mut |_| ControlFlow::Continue(()));
     assert!(broken.expect_err("refused").to_string().contains("multiple of 128"));
-    assert_eq!(sweep.run(&[], 1, &mut |_, _| ControlFlow::Continue(())).expect("nothing to do"), Vec::<u8>::new());
+    assert_eq!(sweep.run(&[], 1, &mut |_| ControlFlow::Continue(())).expect("nothing to do"), Vec::<u8>::new());
 }

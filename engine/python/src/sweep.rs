@@ -34,19 +34,27 @@ impl Sweep {
     }
 
     /// Runs records of 128 bytes; results of 64 bytes in the same order, whatever the number of threads (0: all).
-    #[pyo3(signature = (records, threads=0, on_progress=None))]
+    /// `on_progress(done, total)` and `on_results(indices, results)` (32-bit little-endian numbers of the points that are
+    /// done since the last call, and their results) are called now and then.
+    #[pyo3(signature = (records, threads=0, on_progress=None, on_results=None))]
     fn run<'py>(
         &self,
         py: Python<'py>,
         records: &[u8],
         threads: usize,
         on_progress: Option<Py<PyAny>>,
+        on_results: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let mut raised = None;
-        let mut progress = |done: usize, total: usize| {
+        let mut observer = |report: engine::SweepReport<'_>| {
             let outcome = Python::attach(|py| {
+                // Results first: what is done is the caller's even when it is about to stop.
+                if let (Some(f), false) = (&on_results, report.indices.is_empty()) {
+                    let indices: Vec<u8> = report.indices.iter().flat_map(|i| i.to_le_bytes()).collect();
+                    f.call1(py, (PyBytes::new(py, &indices), PyBytes::new(py, report.results)))?;
+                }
                 py.check_signals()?;
-                on_progress.as_ref().map_or(Ok(()), |f| f.call1(py, (done, total)).map(drop))
+                on_progress.as_ref().map_or(Ok(()), |f| f.call1(py, (report.done, report.total)).map(drop))
             });
             match outcome {
                 Ok(()) => ControlFlow::Continue(()),
@@ -56,7 +64,7 @@ impl Sweep {
                 }
             }
         };
-        let results = guarded(|| Ok(py.detach(|| self.inner.run(records, threads, &mut progress))))?;
+        let results = guarded(|| Ok(py.detach(|| self.inner.run(records, threads, &mut observer))))?;
         if let Some(error) = raised {
             return Err(error);
         }
