@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 MAGIC = b"BEPOINTS"
-VERSION = 1
+VERSION = 2
 ROUTINE_BYTES = 40
 MAX_SIZE = 1 << 24
 MAX_OFFSET = 4095
@@ -66,7 +66,8 @@ _POINT_LAYOUT = (
     ("seed", "I", "u4"),
     ("fault_at", "Q", "u8"),
     ("flags", "I", "u4"),
-    ("reserved", "20s", "V20"),
+    ("parameter", "I", "u4"),
+    ("reserved", "16s", "V16"),
 )
 _RESULT_LAYOUT = (
     ("index", "I", "u4"),
@@ -119,6 +120,7 @@ _RANGES: dict[str, tuple[int, int]] = {
     "warmup": (0, MAX_COUNT),
     "seed": (0, (1 << 32) - 1),
     "flags": (0, FLAG_HUGE_PAGES | FLAG_SKIP_VERIFICATION),
+    "parameter": (0, (1 << 32) - 1),
 }
 
 
@@ -159,6 +161,8 @@ class Point:
     seed: int = 1
     fault_at: int = NO_FAULT
     flags: int = 0
+    #: of a routine that has one (a threshold); 0: its default
+    parameter: int = 0
 
     def validate(self) -> None:
         """Raises `PointError`, one sentence that names the field and its range."""

@@ -23,15 +23,15 @@ PAGE = 4096
 ALL_ONES, ALL_ZEROS = 0xFFFFFFFF, 0xFFFFFFFE
 RIGHT, WRONG_OUTPUT, UNKNOWN_ROUTINE, OUT_OF_RANGE, UNEXPECTED_TRAP, WRONG_RETURN, DAMAGE = range(7)
 DAMAGED_REGISTERS = 1 << 62
-POINT = struct.Struct("<40sQIIIIIIQIIIIQI20x")
+POINT = struct.Struct("<40sQIIIIIIQIIIIQII16x")
 WORKLOADS = Path(__file__).resolve().parent.parent / "workloads"
 
 
 def point(routine, size, src=0, dst=0, *, state=0, measure=0, repetitions=1, calls=1, size2=0, src2=0, dst2=0,
-          warmup=0, seed=1, fault_at=NO_FAULT, flags=0):  # fmt: skip
+          warmup=0, seed=1, fault_at=NO_FAULT, flags=0, parameter=0):  # fmt: skip
     """A record, also one that `breakeven.points` would refuse to pack."""
     return POINT.pack(routine.encode(), size, src, dst, state, measure, repetitions, calls, size2, src2, dst2, warmup,
-                      seed, fault_at, flags)  # fmt: skip
+                      seed, fault_at, flags, parameter)  # fmt: skip
 
 
 @cache
@@ -188,6 +188,7 @@ def test_more_measurements_than_are_kept():
         (OUT_OF_RANGE, point("rv-byte", 1, measure=1, calls=0)),
         (OUT_OF_RANGE, point("rv-byte", 1, measure=2, size2=(1 << 24) + 1)),
         (OUT_OF_RANGE, point("rv-byte", 1, flags=4)),
+        (OUT_OF_RANGE, point("rv-byte", 1, parameter=1)),
         (OUT_OF_RANGE, point("rv-byte", 1, fault_at=0)),
         (OUT_OF_RANGE, point("rv-copy-user-2021", 1, fault_at=2)),
         (OUT_OF_RANGE, point("rv-copy-user-2021", 1, fault_at=(1 << 62))),

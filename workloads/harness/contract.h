@@ -18,8 +18,8 @@ enum {
 enum { WARM, SOURCE_COLD, DESTINATION_COLD, BOTH_COLD };
 enum { LATENCY, THROUGHPUT, INTERLEAVED };
 enum { POINT_HUGE_PAGES = 1, POINT_NO_VERIFY = 2 };
-enum { KIND_COPY, KIND_CHECKSUM, KIND_USER_COPY };
-enum { ROUTINE_NEEDS_ZBB = 1, ROUTINE_MISALIGNED = 2 };
+enum { KIND_COPY, KIND_CHECKSUM, KIND_USER_COPY, KIND_COPY_CHECKSUM };
+enum { ROUTINE_NEEDS_ZBB = 1, ROUTINE_MISALIGNED = 2, ROUTINE_NEEDS_ADX = 4, ROUTINE_NEEDS_AVX2 = 8 };
 enum { RIGHT, WRONG_OUTPUT, UNKNOWN_ROUTINE, OUT_OF_RANGE, UNEXPECTED_TRAP, WRONG_RETURN, DAMAGE };
 
 /* `detail` of status 6: this bit and a mask of what a routine damaged, or DAMAGED_SOURCE, or the offset of the first
@@ -49,8 +49,8 @@ struct point {
     u64 size2;
     u32 src_offset2, dst_offset2, warmup, seed;
     u64 fault_at;
-    u32 flags;
-    u8 reserved[20];
+    u32 flags, parameter;
+    u8 reserved[16];
 };
 
 struct result {
@@ -62,7 +62,7 @@ struct routine {
     char name[POINT_NAME];
     u32 kind, flags;
     void *fn;
-    u64 reserved;
+    u64 parameter; /* its default; 0: the routine has none */
 };
 
 _Static_assert(sizeof(struct header) == 32, "header");

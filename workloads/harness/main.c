@@ -13,7 +13,7 @@ static int header_is_ours(void) {
     for (unsigned i = 0; i < sizeof magic; i++)
         if (header.magic[i] != magic[i])
             return 0;
-    return header.version == 1 && header.record_bytes == sizeof(struct point);
+    return (header.version == 1 || header.version == 2) && header.record_bytes == sizeof(struct point);
 }
 
 _Noreturn void guest_main(void) {

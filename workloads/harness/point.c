@@ -54,6 +54,9 @@ static int in_range(const struct point *p) {
     return p->calls >= 1 && p->calls <= MAX_CALLS;
 }
 
+static int has_destination(void) { return plan.routine->kind != KIND_CHECKSUM; }
+static int has_sum(void) { return plan.routine->kind == KIND_CHECKSUM || plan.routine->kind == KIND_COPY_CHECKSUM; }
+
 /* Where byte `fault_at` lies decides which page is taken away, and that how much can be copied. */
 static int place_fault(u64 fault_at) {
     if (fault_at == NO_FAULT)
@@ -63,7 +66,7 @@ static int place_fault(u64 fault_at) {
     u64 index = fault_at & FAULT_INDEX, start = destination ? w->dst : w->src;
     if (index > w->size || (fault_at & ~(FAULT_DESTINATION | FAULT_INDEX)))
         return 0;
-    if (destination && plan.routine->kind == KIND_CHECKSUM)
+    if (destination && !has_destination())
         return 0;
     plan.fault_page = (start + index) & ~(u64)(PAGE - 1);
     u64 limit = plan.fault_page > start ? plan.fault_page - start : 0;
@@ -78,21 +81,21 @@ static int make_plan(const struct point *p) {
     plan.works = p->measure == INTERLEAVED ? 2 : 1;
     plan.calls = p->measure == LATENCY ? 1 : p->calls;
     plan.verify = !(p->flags & POINT_NO_VERIFY);
-    plan.stream = stream_of(p->seed, plan.routine->kind == KIND_CHECKSUM);
+    plan.stream = stream_of(p->seed, !has_destination());
     plan.fault_page = 0;
+    u64 parameter = p->parameter ? p->parameter : plan.routine->parameter;
+    if (!plan.routine->parameter && p->parameter)
+        return 0;
     for (int i = 0; i < plan.works; i++) {
         struct work *w = &plan.work[i];
         w->src = arch_buffer(i ? SOURCE2 : SOURCE) + src[i];
         w->dst = arch_buffer(i ? DESTINATION2 : DESTINATION) + dst[i];
         w->size = w->limit = size[i];
-        plan.jobs[i] = plan.routine->kind == KIND_CHECKSUM
-                           ? (struct job){plan.routine->fn, {w->src, w->size, 0}}
-                           : (struct job){plan.routine->fn, {w->dst, w->src, w->size}};
+        plan.jobs[i] = has_destination() ? (struct job){plan.routine->fn, {w->dst, w->src, w->size}, parameter}
+                                         : (struct job){plan.routine->fn, {w->src, w->size, 0}, parameter};
     }
     return place_fault(p->fault_at);
 }
-
-static int has_destination(void) { return plan.routine->kind != KIND_CHECKSUM; }
 
 static void prepare(const struct point *p) {
     u32 flags = plan.routine->kind == KIND_USER_COPY ? MAP_USER : 0;
@@ -147,9 +150,12 @@ static int check_rest(const struct work *w, u64 copied, struct result *r) {
 
 static int check_work(const struct work *w, u64 ret, struct result *r) {
     u64 copied = w->size;
-    if (plan.routine->kind == KIND_CHECKSUM) {
+    if (has_sum()) {
         u64 expected = stream_checksum(&plan.stream, w->src % 8, w->size);
-        return checksum_fold((u32)ret) == expected ? 1 : fail(r, WRONG_RETURN, expected);
+        if (checksum_fold((u32)ret) != expected)
+            return fail(r, WRONG_RETURN, expected);
+        if (!has_destination())
+            return 1;
     }
     if (plan.routine->kind == KIND_USER_COPY) {
         u64 least = w->size - w->limit, most = least ? least + OVER_REPORT : 0;
@@ -205,7 +211,7 @@ static void chill(u32 cache_state) {
 
 /* The same calls of a routine that does nothing: the cheapest of a few, the first of which warms the code up. */
 static void measure_overhead(struct sample *best) {
-    const struct job empty[2] = {{(void *)arch_empty, {0}}, {(void *)arch_empty, {0}}};
+    const struct job empty[2] = {{(void *)arch_empty, {0}, 0}, {(void *)arch_empty, {0}, 0}};
     struct sample s;
     best->cycles = UINT64_MAX;
     for (int i = 0; i <= OVERHEAD_RUNS; i++) {
@@ -248,7 +254,7 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
 }
 
 static void report_return(u64 ret, struct result *r) {
-    if (plan.routine->kind == KIND_CHECKSUM)
+    if (has_sum())
         r->ret = checksum_fold((u32)ret);
     else if (plan.routine->kind == KIND_USER_COPY)
         r->ret = ret;

@@ -1,4 +1,5 @@
 /* Calling routines: checked, measured. */
+#define JOB 40 /* sizeof(struct job) */
 
 .macro PUSH_CALLEE_SAVED
     addi sp, sp, -144
@@ -87,10 +88,10 @@ arch_measure:
     ld s1, 8(a0)
     ld s2, 16(a0)
     ld s3, 24(a0)
-    ld s4, 32(a0)
-    ld s5, 40(a0)
-    ld s6, 48(a0)
-    ld s7, 56(a0)
+    ld s4, JOB+0(a0)
+    ld s5, JOB+8(a0)
+    ld s6, JOB+16(a0)
+    ld s7, JOB+24(a0)
     mv s8, a1
     bnez a3, 2f
 
@@ -140,8 +141,12 @@ arch_measure:
     CHECK sp, t0, 24
     mv sp, t0
     ld a0, 104(sp)
-    .irp r, 0,1,2,3,4,5,6,7
+    .irp r, 0,1,2,3
     ld t0, 8*\r(a0)
+    CHECK s\r, t0, \r
+    .endr
+    .irp r, 4,5,6,7
+    ld t0, JOB+8*(\r-4)(a0)
     CHECK s\r, t0, \r
     .endr
     ld a2, 120(sp)

@@ -1,13 +1,7 @@
 /* Supervisor mode's traps: a fault that a user copy expects goes on at its fix-up; any other ends the point. */
 #include "../harness/arch.h"
+#include "../harness/exceptions.h"
 #include "csr.h"
-
-/* Addresses relative to the fields themselves. */
-struct exception {
-    int32_t insn, fixup;
-};
-
-extern const struct exception __ex_table_start[], __ex_table_end[];
 
 /* Filled by arch_recover: ra, sp, s0..s11. */
 u64 recover_context[14];
@@ -16,20 +10,13 @@ static u64 trap_cause;
 
 void supervisor_trap(struct frame *frame, u64 cause);
 
-static u64 fixup_of(u64 pc) {
-    for (const struct exception *e = __ex_table_start; e < __ex_table_end; e++)
-        if ((u64)&e->insn + (u64)(int64_t)e->insn == pc)
-            return (u64)&e->fixup + (u64)(int64_t)e->fixup;
-    return 0;
-}
-
 static int is_data_fault(u64 cause) {
     return cause == CAUSE_LOAD_PAGE || cause == CAUSE_STORE_PAGE || cause == CAUSE_LOAD_ACCESS ||
            cause == CAUSE_STORE_ACCESS;
 }
 
 void supervisor_trap(struct frame *f, u64 cause) {
-    u64 fixup = is_data_fault(cause) ? fixup_of(f->pc) : 0;
+    u64 fixup = is_data_fault(cause) ? exception_fixup(f->pc) : 0;
     if (fixup) {
         f->pc = fixup;
         return;

@@ -32,7 +32,7 @@ pub struct Elf<'a> {
 pub struct Routine {
     pub name: String,
     pub kind: RoutineKind,
-    /// Bit 0: needs Zbb; bit 1: issues misaligned accesses.
+    /// Bit 0: needs Zbb; bit 1: issues misaligned accesses; bit 2: needs ADX; bit 3: needs AVX2.
     pub flags: u32,
 }
 
@@ -41,6 +41,7 @@ pub enum RoutineKind {
     Copy,
     Checksum,
     UserCopy,
+    CopyChecksum,
 }
 
 impl RoutineKind {
@@ -50,6 +51,7 @@ impl RoutineKind {
             RoutineKind::Copy => "copy",
             RoutineKind::Checksum => "checksum",
             RoutineKind::UserCopy => "user-copy",
+            RoutineKind::CopyChecksum => "copy-checksum",
         }
     }
 }
@@ -218,7 +220,12 @@ fn routine(entry: &[u8]) -> Result<Routine, EngineError> {
         0 => RoutineKind::Copy,
         1 => RoutineKind::Checksum,
         2 => RoutineKind::UserCopy,
-        k => return Err(bad(format!("routine {name} has kind {k}; known: 0 copy, 1 checksum, 2 user copy"))),
+        3 => RoutineKind::CopyChecksum,
+        k => {
+            return Err(bad(format!(
+                "routine {name} has kind {k}; known: 0 copy, 1 checksum, 2 user copy, 3 copy and checksum"
+            )))
+        }
     };
     Ok(Routine { name, kind, flags: word(ROUTINE_NAME + 4) })
 }
