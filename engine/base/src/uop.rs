@@ -97,6 +97,8 @@ pub enum MemKind {
     #[default]
     Load,
     Store,
+    /// A store that covers the whole line of `paddr` (string instructions): nothing need be read first.
+    StoreLine,
     /// Read-modify-write in one go (AMO, LR, SC).
     Atomic,
     Fetch,

@@ -82,7 +82,167 @@ pub struct CacheConfig {
     pub bandwidth: u32,
     /// Write misses fetch the line (else they go below).
     pub write_allocate: bool,
+    /// Hardware prefetchers of this cache, in the order of gem5's `MultiPrefetcher`; none: nothing is prefetched.
+    pub prefetchers: Vec<PrefetcherConfig>,
     pub mem_side: Link,
+}
+
+/// What all prefetchers have (gem5 `BasePrefetcher`, `QueuedPrefetcher`), and which one it is. docs/memory.md has the
+/// parameters' meaning; [`PrefetcherConfig::new`] gives gem5's defaults.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrefetcherConfig {
+    /// The object's path: where its statistics go.
+    pub path: String,
+    pub kind: PrefetcherKind,
+    /// Learns from misses only.
+    pub on_miss: bool,
+    pub on_read: bool,
+    pub on_write: bool,
+    pub on_data: bool,
+    pub on_inst: bool,
+    /// Learns from hits too; without effect while `prefetch_on_pf_hit`.
+    pub prefetch_on_access: bool,
+    /// Of the hits, learns from the first on each prefetched line.
+    pub prefetch_on_pf_hit: bool,
+    /// Nothing is prefetched across a border of such pages; a power of two.
+    pub page_bytes: u64,
+    pub queue_size: u32,
+    /// A demand access takes its line out of the queue.
+    pub queue_squash: bool,
+    /// A line is queued once.
+    pub queue_filter: bool,
+    /// Candidates that are in the cache or on their way are not queued (else dropped when their turn comes).
+    pub cache_snoop: bool,
+    /// Cycles from the access to the earliest prefetch.
+    pub latency: u32,
+    /// Prefetches carry the PC of the access on to the level below.
+    pub tag_prefetch: bool,
+    /// Percent of the candidates of an access that depend on the prefetcher's accuracy; 0: all are queued.
+    pub throttle_control_percentage: u32,
+}
+
+impl PrefetcherConfig {
+    /// gem5's defaults; for our own kinds the ones in docs/memory.md.
+    #[must_use]
+    pub fn new(path: &str, kind: PrefetcherKind) -> Self {
+        // Every hit may start a next line, and every read at the level the streamer's.
+        let all_hits = matches!(kind, PrefetcherKind::NextLine { .. } | PrefetcherKind::Stream { .. });
+        PrefetcherConfig {
+            path: path.to_owned(),
+            on_miss: false,
+            on_read: true,
+            on_write: true,
+            on_data: true,
+            on_inst: !matches!(kind, PrefetcherKind::Stride { .. }),
+            prefetch_on_access: all_hits,
+            prefetch_on_pf_hit: !all_hits,
+            page_bytes: 4096,
+            queue_size: 32,
+            queue_squash: true,
+            queue_filter: true,
+            cache_snoop: !matches!(kind, PrefetcherKind::Stride { .. } | PrefetcherKind::Tagged { .. }),
+            latency: 1,
+            tag_prefetch: true,
+            throttle_control_percentage: 0,
+            kind,
+        }
+    }
+}
+
+/// Which lines a prefetcher wants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PrefetcherKind {
+    /// gem5 `StridePrefetcher`: strides by PC.
+    Stride {
+        confidence_counter_bits: u32,
+        initial_confidence: u32,
+        /// Percent of the counter's maximum.
+        confidence_threshold: u32,
+        use_requestor_id: bool,
+        degree: u32,
+        /// Strides skipped before the first prefetch.
+        distance: u32,
+        table_assoc: u32,
+        table_entries: u32,
+        /// gem5: `RandomRP`.
+        table_replacement: Replacement,
+    },
+    /// gem5 `TaggedPrefetcher`: the next lines.
+    Tagged { degree: u32 },
+    /// Ours: the next lines, once for each line the accesses come to (Intel's DCU prefetcher).
+    NextLine { degree: u32 },
+    /// Ours: the rest of the aligned block of `pair_bytes` (Intel's spatial prefetcher: 128).
+    AdjacentLine { pair_bytes: u32 },
+    /// Ours: follows ascending and descending accesses within a page (Intel's L2 streamer).
+    Stream {
+        /// Pages that are followed, one stream each; the least recently used gives way.
+        trackers: u32,
+        /// Accesses in one direction, besides the first in the page, after which prefetching starts.
+        train: u32,
+        /// Most lines prefetched by one access.
+        degree: u32,
+        /// Most lines ahead of the access.
+        distance: u32,
+    },
+}
+
+impl PrefetcherKind {
+    /// gem5's `StridePrefetcher` defaults.
+    #[must_use]
+    pub fn stride() -> Self {
+        PrefetcherKind::Stride {
+            confidence_counter_bits: 3,
+            initial_confidence: 4,
+            confidence_threshold: 50,
+            use_requestor_id: true,
+            degree: 4,
+            distance: 0,
+            table_assoc: 4,
+            table_entries: 64,
+            table_replacement: Replacement::Random { seed: 1 },
+        }
+    }
+
+    /// The streamer that Intel's optimization manual describes; `train` is assumed.
+    #[must_use]
+    pub fn stream() -> Self {
+        PrefetcherKind::Stream { trackers: 32, train: 2, degree: 2, distance: 20 }
+    }
+}
+
+/// Write-combining buffers of the core (ours): where non-temporal stores and stores to write-combining memory gather.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WriteCombiningConfig {
+    /// The object's path: where its statistics go.
+    pub path: String,
+    /// Buffers; at least one.
+    pub buffers: u32,
+    /// Bytes a buffer, a power of two, at most a line. A full buffer leaves in one write.
+    pub buffer_bytes: u32,
+    /// Largest aligned piece in which a buffer that is not full leaves; a power of two, at most `buffer_bytes`.
+    pub partial_bytes: u32,
+    /// Cycles of the core from a store to its being in a buffer.
+    pub latency: u32,
+    /// Non-temporal prefetches fill the first level only (Pentium III, and Intel's later ones but for their last level).
+    pub prefetch_nta_first_level: bool,
+    /// Write-combining memory (an MTRR's or PAT's WC): never cached, stores gather, loads go to the memory.
+    pub ranges: Vec<AddrRange>,
+}
+
+impl WriteCombiningConfig {
+    /// The defaults of docs/memory.md.
+    #[must_use]
+    pub fn new(path: &str) -> Self {
+        WriteCombiningConfig {
+            path: path.to_owned(),
+            buffers: 10,
+            buffer_bytes: 64,
+            partial_bytes: 8,
+            latency: 1,
+            prefetch_nta_first_level: true,
+            ranges: Vec::new(),
+        }
+    }
 }
 
 /// One way out of a crossbar.
@@ -261,6 +421,8 @@ pub struct MemorySystemConfig {
     pub l2_tlb: Option<L2TlbConfig>,
     /// Ranges that go past the caches (besides requests that say so themselves).
     pub uncacheable: Vec<AddrRange>,
+    /// `None`: non-temporal hints mean nothing, as in gem5.
+    pub write_combining: Option<WriteCombiningConfig>,
     /// What the statistics call the ports, in the order inst, data, inst walk, data walk (gem5: `cpu.inst`, ...).
     pub requestors: [String; 4],
 }

@@ -216,7 +216,7 @@ impl MemorySystem {
             MemKind::PrefetchWrite => Cmd::SoftPFExReq,
             MemKind::CboClean => Cmd::CleanSharedReq,
             MemKind::CboFlush | MemKind::CboInval => Cmd::CleanInvalidReq,
-            MemKind::CboZero => Cmd::WriteLineReq,
+            MemKind::CboZero | MemKind::StoreLine => Cmd::WriteLineReq,
         };
         if uncached && (cmd.is_prefetch() || cmd.is_maintenance()) {
             return Response::Done { at: now, level: 0 };

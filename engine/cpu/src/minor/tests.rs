@@ -38,6 +38,7 @@ fn memory(data_cycles: u64) -> MemorySystem {
         dtb: tlb("dtb"),
         l2_tlb: None,
         uncacheable: vec![],
+        write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
     };
     MemorySystem::new(cfg).unwrap_or_else(|e| panic!("{e:?}"))

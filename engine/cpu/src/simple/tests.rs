@@ -38,6 +38,7 @@ fn memory() -> MemorySystem {
         dtb: tlb("dtb"),
         l2_tlb: None::<L2TlbConfig>,
         uncacheable: vec![],
+        write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
     })
     .unwrap_or_else(|e| panic!("{e:?}"))

@@ -73,6 +73,7 @@ pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<Me
         dtb: first_level(dtb),
         l2_tlb,
         uncacheable,
+        write_combining: None,
         requestors: [name(cpu, ".inst"), name(cpu, ".data"), name(itb, ".walker"), name(dtb, ".walker")],
     })
 }
@@ -254,6 +255,7 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
         is_read_only: o.bool_or("is_read_only", false),
         bandwidth: o.u32_or("bandwidth", 0, 0..=1 << 20),
         write_allocate: o.bool_or("write_allocate", true),
+        prefetchers: Vec::new(),
         mem_side,
     }
 }

@@ -29,6 +29,7 @@ pub fn cache(path: &str, size: u64, latency: u32, mshrs: u32, targets: u32, mem_
         is_read_only: false,
         bandwidth: 0,
         write_allocate: true,
+        prefetchers: Vec::new(),
         mem_side,
     }
 }
@@ -148,6 +149,7 @@ pub fn reference() -> MemorySystemConfig {
         dtb: TlbConfig { path: "system.cpu.mmu.dtb".to_owned(), size: 64, assoc: 0 },
         l2_tlb: None,
         uncacheable: Vec::new(),
+        write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.mmu.itb.walker", "cpu.mmu.dtb.walker"].map(str::to_owned),
     }
 }
