@@ -42,7 +42,7 @@ fn check_description(description: &str) -> PyResult<Vec<String>> {
     })
 }
 
-/// The routines that a guest offers: name, kind ("copy", "checksum", "user-copy") and flags.
+/// The routines that a guest offers: name, kind ("copy", "checksum", "user-copy", "copy-checksum") and flags.
 #[pyfunction]
 fn routines<'py>(py: Python<'py>, elf: &[u8]) -> PyResult<Vec<Bound<'py, PyDict>>> {
     let found = guarded(|| engine::Elf::parse(elf).and_then(|e| e.routines()).map_err(refuse))?;
@@ -59,6 +59,8 @@ fn routines<'py>(py: Python<'py>, elf: &[u8]) -> PyResult<Vec<Bound<'py, PyDict>
 #[pymodule]
 fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("version", env!("CARGO_PKG_VERSION"))?;
+    // Of the engine's sources: what a stored result is valid for.
+    m.add("fingerprint", env!("BREAKEVEN_ENGINE"))?;
     m.add("ticks_per_second", TICKS_PER_SECOND)?;
     m.add("EngineError", m.py().get_type::<EngineError>())?;
     m.add_class::<machine::Machine>()?;
