@@ -7,14 +7,15 @@
 use super::bimode::BiModeBp;
 use super::gshare::GshareBp;
 use super::local::LocalBp;
+use super::tage::Tage;
 use super::tournament::TournamentBp;
 use super::{DirectionParams, SharedParams};
-use breakeven_base::ConfigError;
+use breakeven_base::{ConfigError, StatSink};
 
 /// State of the histories just before one prediction, and what the tables said. Each predictor uses its part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DirectionRecord {
-    /// Global history before the branch.
+    /// Global history before the branch (TAGE: the branch's number, by which the predictor finds its own record).
     pub global: u64,
     /// Local history before the branch (tournament).
     pub local: u64,
@@ -34,6 +35,8 @@ pub enum Direction {
     Tournament(TournamentBp),
     BiMode(BiModeBp),
     Gshare(GshareBp),
+    /// TAGE, and L-TAGE, which is one with a loop predictor.
+    Tage(Box<Tage>),
 }
 
 macro_rules! each {
@@ -43,6 +46,7 @@ macro_rules! each {
             Direction::Tournament($p) => $e,
             Direction::BiMode($p) => $e,
             Direction::Gshare($p) => $e,
+            Direction::Tage($p) => $e,
         }
     };
 }
@@ -57,13 +61,18 @@ impl Direction {
             DirectionParams::Tournament(p) => Direction::Tournament(TournamentBp::new(p, shift, path)?),
             DirectionParams::BiMode(p) => Direction::BiMode(BiModeBp::new(p, shift, path)?),
             DirectionParams::Gshare(p) => Direction::Gshare(GshareBp::new(p, shift, path)?),
+            DirectionParams::Tage(p) => Direction::Tage(Box::new(Tage::new(p, &format!("{path}.tage"), None)?)),
+            DirectionParams::Ltage(p) => {
+                let loops = (&p.loop_predictor, shift, &*format!("{path}.loop_predictor"));
+                Direction::Tage(Box::new(Tage::new(&p.tage, &format!("{path}.tage"), Some(loops))?))
+            }
         })
     }
 
-    /// Predicts a conditional branch; changes nothing.
+    /// Predicts a conditional branch; changes nothing that predictions depend on.
     #[inline]
     #[must_use]
-    pub fn lookup(&self, pc: u64) -> DirectionRecord {
+    pub fn lookup(&mut self, pc: u64) -> DirectionRecord {
         each!(self, p => p.lookup(pc))
     }
 
@@ -105,5 +114,18 @@ impl Direction {
     #[inline]
     pub fn update(&mut self, pc: u64, taken: bool, r: &DirectionRecord) {
         each!(self, p => p.train(pc, taken, r));
+    }
+
+    /// Visits the statistics of the predictors that have some of their own.
+    pub fn stats(&self, s: &mut StatSink) {
+        if let Direction::Tage(t) = self {
+            t.stats(s);
+        }
+    }
+
+    pub fn reset_stats(&mut self) {
+        if let Direction::Tage(t) = self {
+            t.reset_stats();
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! a fixed pseudo-random sequence (gem5: libc's `rand()`).
 
 use super::counters::{low_bits, table_size};
+use super::lfsr::Lfsr;
 use super::IndirectParams;
 use breakeven_base::{ConfigError, StatSink, Unit};
 
@@ -48,7 +49,7 @@ pub struct SimpleIndirectPredictor {
     /// The last `path.len()` targets, a ring; the youngest at `path_at`.
     path: Vec<u64>,
     path_at: usize,
-    random: u32,
+    random: Lfsr,
     counts: Counts,
 }
 
@@ -57,13 +58,7 @@ impl SimpleIndirectPredictor {
     /// `indirectSets` must be a power of two; ways, path length, history and tag bits have bounds that the error names.
     pub fn new(p: &IndirectParams, path: &str) -> Result<Self, ConfigError> {
         let sets = table_size(path, "indirectSets", p.indirect_sets)?;
-        let bound = |name: &str, v: u32, lo: u32, hi: u32| {
-            if (lo..=hi).contains(&v) {
-                Ok(())
-            } else {
-                Err(ConfigError::new(format!("{path}.{name}"), format!("{v}: must be {lo} to {hi}")))
-            }
-        };
+        let bound = |name: &str, v: u32, lo: u32, hi: u32| super::check_range(path, name, v, lo, hi);
         bound("indirectWays", p.indirect_ways, 1, 64)?;
         bound("indirectPathLength", p.indirect_path_length, 1, 64)?;
         bound("indirectGHRBits", p.indirect_ghr_bits, 0, 32)?;
@@ -83,7 +78,7 @@ impl SimpleIndirectPredictor {
             ghr_mask: low_bits(p.indirect_ghr_bits),
             path: vec![0; p.indirect_path_length as usize],
             path_at: 0,
-            random: 0x2545_f491,
+            random: Lfsr::new(0x2545_f491),
             counts: Counts::default(),
         })
     }
@@ -161,10 +156,7 @@ impl SimpleIndirectPredictor {
         let (set, tag) = (self.set(pc), self.tag(pc));
         self.counts.target_records += 1;
         // xorshift32: a fixed sequence, so that a run repeats exactly.
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 17;
-        self.random ^= self.random << 5;
-        let victim = self.random as usize % self.assoc;
+        let victim = self.random.next() as usize % self.assoc;
         let ways = &mut self.ways[set..set + self.assoc];
         let way = ways.iter().position(|w| w.tag == tag).or_else(|| ways.iter().position(|w| w.tag == u64::MAX));
         ways[way.unwrap_or(victim)] = Way { tag, target };

@@ -16,10 +16,14 @@ mod btb;
 mod counters;
 mod direction;
 mod gshare;
+mod history;
 mod indirect;
+mod lfsr;
 mod local;
+mod loop_predictor;
 mod params;
 mod ras;
+mod tage;
 mod tournament;
 mod unit;
 
@@ -29,4 +33,4 @@ pub use params::{
 };
 pub use unit::{BranchPredictor, Prediction, TargetProvider};
 
-use params::check_shift;
+use params::{check_range, check_shift};

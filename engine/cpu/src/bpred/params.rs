@@ -133,6 +133,8 @@ pub enum DirectionParams {
     Tournament(TournamentParams),
     BiMode(BiModeParams),
     Gshare(GshareParams),
+    Tage(TageParams),
+    Ltage(LtageParams),
 }
 
 /// gem5 `BranchPredictor`: what every kind has.
@@ -311,9 +313,18 @@ impl Default for BranchPredictorParams {
     }
 }
 
-pub(super) fn check_shift(path: &str, shift: u32) -> Result<(), ConfigError> {
-    if shift > 16 {
-        return Err(ConfigError::new(format!("{path}.instShiftAmt"), format!("{shift}: at most 16")));
+/// Checks the parameter `name` of the object at `path`.
+///
+/// # Errors
+/// When `v` is outside `lo..=hi`.
+pub(super) fn check_range(path: &str, name: &str, v: u32, lo: u32, hi: u32) -> Result<(), ConfigError> {
+    if (lo..=hi).contains(&v) {
+        Ok(())
+    } else {
+        Err(ConfigError::new(format!("{path}.{name}"), format!("{v}: must be {lo} to {hi}")))
     }
-    Ok(())
+}
+
+pub(super) fn check_shift(path: &str, shift: u32) -> Result<(), ConfigError> {
+    check_range(path, "instShiftAmt", shift, 0, 16)
 }

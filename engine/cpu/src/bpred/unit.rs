@@ -358,6 +358,7 @@ impl BranchPredictor {
             s.count("RASIncorrect", ras.incorrect(), Unit::Count, "Number of incorrect RAS predictions");
             s.scope("ras", |s| ras.stats(s));
         }
+        self.direction.stats(s);
         s.scope("btb", |s| self.btb.stats(s));
         if let Some(i) = &self.indirect {
             s.scope("indirectBranchPred", |s| i.stats(s));
@@ -366,6 +367,7 @@ impl BranchPredictor {
 
     pub fn reset_stats(&mut self) {
         self.counts = Counts::default();
+        self.direction.reset_stats();
         self.btb.reset_stats();
         if let Some(ras) = &mut self.ras {
             ras.reset_stats();
