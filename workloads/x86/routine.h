@@ -1,0 +1,79 @@
+/* For routines, in C or assembly: registration, and what assembly routines share. Intel syntax. */
+#pragma once
+
+#define KIND_COPY 0          /* void f(void *dst, const void *src, size_t n) */
+#define KIND_CHECKSUM 1      /* uint32_t f(const void *buffer, size_t n): any partial sum, not complemented */
+#define KIND_USER_COPY 2     /* size_t f(void *dst, const void *src, size_t n): bytes not copied */
+#define KIND_COPY_CHECKSUM 3 /* uint32_t f(void *dst, const void *src, size_t n): a copy, and its checksum as above */
+#define NEEDS_ADX 4          /* flags */
+#define NEEDS_AVX2 8
+
+#ifdef __ASSEMBLER__
+
+.intel_syntax noprefix
+.section .note.GNU-stack, "", @progbits
+.text
+
+/* A routine's entry, registered under `name`. Every entry starts a cache line, so that its neighbours do not matter. A
+   routine with a parameter (here its default, not 0) finds it in ecx. */
+.macro ROUTINE symbol:req, name:req, kind:req, flags=0, parameter=0
+    .pushsection .routines, "a"
+    .balign 8
+.Lname\@:
+    .ascii "\name"
+    .zero 40 - (. - .Lname\@)
+    .long \kind, \flags
+    .quad \symbol, \parameter
+    .popsection
+    .text
+    .balign 64
+    .globl \symbol
+    .type \symbol, @function
+\symbol:
+.endm
+
+.macro END symbol:req
+    .size \symbol, . - \symbol
+.endm
+
+/* One instruction that may meet an unmapped page: execution then goes on at `fixup`. */
+.macro MAY_FAULT fixup:req, insn:vararg
+.Linsn\@:
+    \insn
+    .pushsection __ex_table, "a"
+    .balign 4
+    .long .Linsn\@ - ., \fixup - .
+    .popsection
+.endm
+
+/* Opens and closes user pages: three bytes of nothing that start-up turns into stac and clac on a machine with SMAP. */
+.macro SMAP_SITE last:req
+.Lsite\@:
+    .byte 0x0f, 0x1f, 0x00
+    .pushsection .smap_sites, "a"
+    .balign 4
+    .long .Lsite\@ - .
+    .byte 0x0f, 0x01, \last, 0
+    .popsection
+.endm
+.macro OPEN_USER
+    SMAP_SITE 0xcb
+.endm
+.macro CLOSE_USER
+    SMAP_SITE 0xca
+.endm
+
+#else
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ROUTINE(symbol, routine_name, routine_kind, routine_flags)                                                     \
+    __attribute__((section(".routines"), used, aligned(8))) static const struct {                                     \
+        char name[40];                                                                                                 \
+        uint32_t kind, flags;                                                                                          \
+        void *fn;                                                                                                      \
+        uint64_t parameter;                                                                                            \
+    } registration_of_##symbol = {routine_name, routine_kind, routine_flags, (void *)symbol, 0}
+
+#endif
