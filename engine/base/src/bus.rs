@@ -84,6 +84,8 @@ pub trait Bus {
     fn irq_lines(&self, now: Tick) -> u64;
     /// The value of the platform's real-time counter (RISC-V `time`).
     fn timer(&self, now: Tick) -> u64;
+    /// The guest read its cycle counter (RISC-V `cycle`, x86 `rdtsc`) at this core cycle: where measurements begin and end.
+    fn cycle_read(&mut self, _cycle: u64) {}
     /// Executes gem5 pseudo-op `func`. `translate` maps a guest virtual address to a physical one (one page at a time),
     /// for reading (`false`) or writing (`true`).
     fn pseudo_op(

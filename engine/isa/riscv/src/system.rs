@@ -3,7 +3,7 @@
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{Bus, MemKind, MemRef, Now, PseudoOutcome, SysEffect, Tick};
 
-use crate::csr::{envcfg, status, CsrError};
+use crate::csr::{envcfg, num, status, CsrError};
 use crate::hart::{Hart, Mode, Stop};
 use crate::inst::{Inst, Op, SINK};
 use crate::mem::reference;
@@ -70,6 +70,9 @@ impl Hart {
         // A write without a destination does not read, so it need not wait for the time either.
         let quiet = Now { drained: now.drained || (replace && i.rd == SINK), ..*now };
         let old = self.csr_read(bus, &quiet, csr, write).map_err(stop)?;
+        if matches!(csr, num::CYCLE | num::MCYCLE) {
+            bus.cycle_read(now.cycle);
+        }
         if write {
             let value = match i.op {
                 Op::Csrrw | Op::Csrrwi => source,
@@ -85,7 +88,7 @@ impl Hart {
     /// What a set or clear of `csr` starts from: of mip only the software bits, the lines must not leak into them.
     fn csr_rmw(&self, csr: u16, old: u64) -> u64 {
         match csr {
-            crate::csr::num::MIP | crate::csr::num::SIP => self.mip,
+            num::MIP | num::SIP => self.mip,
             _ => old,
         }
     }

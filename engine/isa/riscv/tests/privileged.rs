@@ -473,3 +473,29 @@ fn configurations_that_cannot_be_built() {
         assert_eq!(RiscvFrontEnd::new(&bad).map(|_| ()).map_err(|e| e.path), Err(path.to_owned()));
     }
 }
+
+#[test]
+fn the_bus_hears_of_cycle_reads_that_happen() {
+    // rdcycle, rdinstret, rdcycle: the first attempt has to wait and is none.
+    let mut m = Machine::new(&[csrrs(10, 0xc00, 0), csrrs(11, 0xc02, 0), csrrs(12, 0xb00, 0)]);
+    assert_eq!(m.fe.step(&mut m.bus, now(false), &mut m.step), StepResult::NeedsDrain);
+    assert!(m.bus.cycle_reads.is_empty());
+    m.steps(3);
+    assert_eq!(m.bus.cycle_reads, [777, 777]);
+}
+
+#[test]
+fn what_stands_at_the_pc_is_disassembled_without_running_it() {
+    let mut m = Machine::new(&[addi(2, 2, -16), 0x0001_8082]);
+    let line = |m: &mut Machine| {
+        let mut text = String::new();
+        m.fe.disassemble(&mut m.bus, &mut text);
+        text
+    };
+    assert_eq!(line(&mut m), "ff010113 addi x2, x2, -16");
+    assert_eq!(m.fe.pc(), RAM);
+    m.steps(1);
+    assert_eq!(line(&mut m), "8082 jalr x1");
+    m.fe.set_pc(0x10);
+    assert_eq!(line(&mut m), "", "nothing there");
+}

@@ -19,6 +19,8 @@ pub struct TestBus {
     pub uncacheable: std::ops::Range<u64>,
     /// What HTIF's console got.
     pub console: Vec<u8>,
+    /// When the cycle counter was read.
+    pub cycle_reads: Vec<u64>,
 }
 
 impl TestBus {
@@ -33,6 +35,7 @@ impl TestBus {
             device_log: Vec::new(),
             uncacheable: 0..0,
             console: Vec::new(),
+            cycle_reads: Vec::new(),
         }
     }
     pub fn words(&mut self, at: u64, words: &[u32]) {
@@ -88,6 +91,9 @@ impl Bus for TestBus {
     }
     fn timer(&self, now: Tick) -> u64 {
         now.0 / 1000
+    }
+    fn cycle_read(&mut self, cycle: u64) {
+        self.cycle_reads.push(cycle);
     }
     fn pseudo_op(
         &mut self,
