@@ -24,14 +24,16 @@ def _loud(bad: list[str], total: int) -> None:
         print(f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}", file=sys.stderr)
 
 
-def sweep_done(spec: SweepSpec, table: pd.DataFrame, path: Path | None, seconds: float, json: bool) -> int:
-    """Summary of a sweep; the exit status."""
+def sweep_done(
+    spec: SweepSpec, table: pd.DataFrame, path: Path | None, seconds: float, simulated: int, json: bool
+) -> int:
+    """Summary of a sweep; the exit status. `simulated`: points that did not come from the store."""
     bad = failures(table)
     if json:
         answer: dict[str, Any] = {
             "points": len(table), "wrong": len(bad), "first_wrong": bad[0] if bad else None,
             "machines": [str(machine) for machine in spec.machines], "file": str(path) if path else None,
-            "host_seconds": round(seconds, 3),
+            "host_seconds": round(seconds, 3), "simulated": simulated,
         }  # fmt: skip
         if path is None:
             answer["rows"] = table.to_dict(orient="records")
@@ -50,8 +52,9 @@ def sweep_done(spec: SweepSpec, table: pd.DataFrame, path: Path | None, seconds:
         ("machine", "routine", "points", *heads, "wrong"), rows, "cycles a call (median over conditions)",
         right=range(2, 4 + len(heads)),
     )  # fmt: skip
-    rate = len(table) / seconds if seconds else 0.0
-    print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} a second): {path}")
+    rate = simulated / seconds if seconds else 0.0
+    stored = f", {len(table) - simulated} from the store" if simulated < len(table) else ""
+    print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {path}")
     _loud(bad, len(table))
     return 1 if bad else 0
 

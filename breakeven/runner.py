@@ -9,13 +9,19 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from breakeven.errors import UserError
 from breakeven.m5.errors import near
 from breakeven.points import RESULT_BYTES, Point, Result, pack, unpack_results
 
+if TYPE_CHECKING:
+    from breakeven.store import Identity
+
+#: points done, points in all
 Progress = Callable[[int, int], None]
+#: numbers of points that are done (32-bit, little-endian) and their results, as they come
+Results = Callable[[bytes, bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +70,9 @@ class Session(Protocol):
     def routines(self) -> list[Routine]:
         """The routines of the guest."""
 
-    def run(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
+    def run(
+        self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
+    ) -> bytes:
         """The results of packed points, in their order; the same for every number of threads (0: one a core)."""
 
 
@@ -79,6 +87,16 @@ class Engine(Protocol):
 
     def open(self, machine: MachineSpec) -> Session:
         """Builds `machine` and boots the guest on it."""
+
+
+class StorableEngine(Engine, Protocol):
+    """An engine whose results depend on nothing but an identity and the point, and may so be kept."""
+
+    def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
+        """What decides the results on `machine`, and its canonical description."""
+
+    def routines(self, machine: MachineSpec) -> list[Routine]:
+        """The routines of the guest for `machine`, without booting it."""
 
 
 def describe(machine: MachineSpec) -> tuple[dict[str, Any], str]:
@@ -145,8 +163,10 @@ class EmbeddedSession:
     def routines(self) -> list[Routine]:
         return self._routines
 
-    def run(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
-        return self._sweep.run(records, threads=threads, on_progress=progress)
+    def run(
+        self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
+    ) -> bytes:
+        return self._sweep.run(records, threads=threads, on_progress=progress, on_results=on_results)
 
 
 class EmbeddedEngine:
@@ -165,6 +185,17 @@ class EmbeddedEngine:
 
     def machine_hash(self, machine: MachineSpec) -> str:
         return hashlib.sha256(describe(machine)[1].encode()).hexdigest()
+
+    def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
+        from breakeven.store import Identity
+
+        description, text = describe(machine)
+        program = guest_elf(isa_of(description), self.elf)
+        hashes = (hashlib.sha256(data).hexdigest() for data in (text.encode(), program))
+        return Identity(load_engine().fingerprint, *hashes), text
+
+    def routines(self, machine: MachineSpec) -> list[Routine]:
+        return guest_routines(machine, self.elf)[1]
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
         return EmbeddedSession(machine, self.elf)

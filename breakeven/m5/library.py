@@ -25,17 +25,18 @@ from breakeven.m5.simobject import Delayed, MetaSimObject, SimObject, _Body
 _DATA = Path(__file__).parent / "data"
 
 
-def _load() -> tuple[dict[str, Any], dict[str, list[str]]]:
+def _load() -> tuple[dict[str, Any], dict[str, list[str]], frozenset[str]]:
     facts: dict[str, Any] = json.loads((_DATA / "gem5.json").read_bytes())
     ours = json.loads((_DATA / "ours.json").read_bytes())
     facts.update(ours["classes"])
     for name, params in ours["added_params"].items():
         facts[name].setdefault("params", {}).update(params)
     ENUMS.update(ours["enums"])
-    return facts, ours["required_ports"]
+    return facts, ours["required_ports"], frozenset(ours["left_out_while_null"])
 
 
-_FACTS, REQUIRED_PORTS = _load()
+#: LEFT_OUT_WHILE_NULL: objects that we added to gem5's classes; a machine without one keeps its description and hash
+_FACTS, REQUIRED_PORTS, LEFT_OUT_WHILE_NULL = _load()
 _CLASSES: dict[str, MetaSimObject] = {"SimObject": SimObject}
 
 

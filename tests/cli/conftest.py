@@ -27,7 +27,7 @@ class FakeSession:
     def routines(self):
         return [Routine(name, "copy", 0) for name in ("fast", "slow", "rv-word")]
 
-    def run(self, records, threads=0, progress=None):
+    def run(self, records, threads=0, progress=None, on_results=None):
         table = np.frombuffer(records, pt.point_dtype())
         results = np.zeros(len(table), pt.result_dtype())
         for i, row in enumerate(table):

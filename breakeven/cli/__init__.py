@@ -1,0 +1,105 @@
+"""The `breakeven` command.
+
+A single run must not feel the weight of what a sweep needs: commands import what they use when they run, and typer's
+rich formatting is off (rich is loaded only to draw a table or a progress bar).
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from breakeven.cli import listings, point, programs, store, studies, sweeps
+from breakeven.cli.app import EXIT_USAGE, Interrupted, app
+from breakeven.errors import UserError
+
+__all__ = ["app", "listings", "main", "point", "programs", "store", "studies", "sweeps"]
+
+
+def _message(error: BaseException) -> str | None:
+    """The sentence for an error that is the user's to fix; None for one that is ours."""
+    from breakeven.paths import DataNotFound
+
+    if isinstance(error, (UserError, DataNotFound)):
+        return str(error)
+    if hasattr(error, "format_message"):  # typer's usage errors, whichever click they come from
+        return error.format_message()
+    if isinstance(error, MemoryError):
+        return "out of memory: take fewer points or a smaller machine"
+    from breakeven.m5.errors import ConfigError, OverrideError
+    from breakeven.machines import MachineError
+
+    if isinstance(error, (ConfigError, OverrideError, MachineError)):
+        return str(error)
+    if type(error).__name__ == "EngineError":
+        return str(error)
+    text = _script_message(error)
+    if text is None and isinstance(error, OSError) and error.filename is None:
+        # Everything with a name has been caught where it was opened: what is left is our own output.
+        _drop_stdout()
+        text = f"cannot write the output: {(error.strerror or str(error)).lower()}"
+    return text
+
+
+def _script_message(error: BaseException) -> str | None:
+    """An error raised by a machine file or a gem5 script: what it says and the line where it was written."""
+    import traceback
+
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}: {error.msg}" if error.filename else error.msg
+    written = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_script(frame.filename)]
+    if written:
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return f"{written[-1].filename}, line {written[-1].lineno}: {text}"
+    if isinstance(error, RecursionError):
+        return "the machine's objects are nested too deeply"
+    return None
+
+
+def _is_script(filename: str) -> bool:
+    """Whether code from this file is a configuration or the user's, not breakeven's or Python's own."""
+    path, package = Path(filename).resolve(), Path(__file__).resolve().parents[1]
+    if path.suffix != ".py" or path.is_relative_to(package / "_data"):
+        return path.suffix == ".py"
+    # The command's own entry script has no suffix; libraries lie below the interpreter's prefixes.
+    libraries = [Path(prefix).resolve() / "lib" for prefix in {sys.prefix, sys.base_prefix}]
+    return not any(path.is_relative_to(folder) for folder in (package, *libraries))
+
+
+def _check_arguments(arguments: list[str]) -> None:
+    """Names and paths go into descriptions, JSON and the engine, all of them text."""
+    for argument in arguments:
+        if not argument.isascii() and argument != argument.encode(errors="replace").decode():
+            raise UserError(f"the argument {argument!r} is not UTF-8 text: rename the file, or give another name")
+
+
+def main() -> None:
+    """Entry point: runs a command; errors become one sentence on stderr and a non-zero exit status."""
+    try:
+        _check_arguments(sys.argv[1:])
+        status = app(standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (Interrupted, KeyboardInterrupt):
+        print("breakeven: interrupted", file=sys.stderr)
+        status = 130
+    except BrokenPipeError:
+        _drop_stdout()
+        status = 141
+    except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message())  # type: ignore[attr-defined]
+            sys.exit(EXIT_USAGE)
+        message = _message(error)
+        if message is None:
+            raise
+        print(f"breakeven: {message}", file=sys.stderr)
+        status = EXIT_USAGE if hasattr(error, "format_message") else 1
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+def _drop_stdout() -> None:
+    """Nobody takes our output any more; the interpreter must not fail again when it flushes."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,73 @@
+"""What there is: `routines` and `machines`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from breakeven.cli.app import app, machines_app
+from breakeven.cli.options import GuestOption, JsonOption, SetOption, machine_spec
+
+
+@app.command("routines")
+def routines_(
+    machine: Annotated[str, typer.Option("--machine", "-m", help="Whose instruction set.")] = "u74",
+    guest: GuestOption = None,
+    json: JsonOption = False,
+) -> int:
+    """The routines there are."""
+    from breakeven.console import print_json, print_table
+    from breakeven.runner import guest_routines
+
+    isa, found = guest_routines(machine_spec(machine, []), guest)
+    if json:
+        rows = [{"name": r.name, "kind": r.kind, "flags": r.flags, "notes": r.notes} for r in found]
+        print_json({"isa": isa, "routines": rows})
+    else:
+        print_table(("routine", "kind", "notes"), [(r.name, r.kind, r.notes) for r in found])
+    return 0
+
+
+@machines_app.callback()
+def machines(context: typer.Context, json: JsonOption = False) -> int | None:
+    """The machines there are; `machines show NAME` prints one."""
+    if context.invoked_subcommand is not None:
+        return None
+    from breakeven.console import print_json, print_table
+    from breakeven.machines import list_presets
+
+    presets = list_presets()
+    if json:
+        rows = [{"name": p.name, "isa": p.isa, "description": p.description, "path": str(p.path)} for p in presets]
+        print_json({"machines": rows})
+    else:
+        print_table(("machine", "isa", "what it is"), [(p.name, p.isa, p.description) for p in presets])
+    return 0
+
+
+@machines_app.command("show")
+def machines_show(
+    name: Annotated[str, typer.Argument(help="Preset or a machine .py file.")],
+    settings: SetOption = [],  # noqa: B006
+    json: JsonOption = False,
+) -> int:
+    """One machine on one page (with --json: its whole description)."""
+    from breakeven.console import print_json, print_pairs
+    from breakeven.m5 import machine_hash
+    from breakeven.machine_page import Page
+    from breakeven.machines import find_machine, preset_at
+    from breakeven.runner import describe
+
+    description, _ = describe(machine_spec(name, settings))
+    if json:
+        print_json({"machine": name, "machine_hash": machine_hash(description), "description": description})
+        return 0
+    path = find_machine(name)
+    preset = preset_at(path)
+    print(f"{name}: {preset.description if preset else 'a machine of your own'}")
+    print_pairs([("file", str(path)), ("hash", machine_hash(description))])
+    for heading, rows in Page(description).sections():
+        print(f"\n{heading}")
+        print_pairs(rows)
+    return 0

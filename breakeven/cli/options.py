@@ -1,0 +1,118 @@
+"""Options that several commands share, and what their texts mean."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from breakeven.errors import UserError
+
+#: what the engine takes
+MAX_U64 = (1 << 64) - 1
+
+MachineOption = Annotated[str, typer.Option("--machine", "-m", help="Preset (see `machines`) or a machine .py file.")]
+MachinesOption = Annotated[list[str], typer.Option("--machine", "-m", help="Preset or .py file; may be repeated.")]
+SetOption = Annotated[
+    list[str], typer.Option("--set", metavar="PATH=VALUE", help="Override a machine parameter; may be repeated.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+GuestOption = Annotated[Path | None, typer.Option("--guest", metavar="ELF", help="A guest of your own.")]
+ThreadsOption = Annotated[int, typer.Option("--threads", "-j", min=0, max=1024, help="Host threads; 0: one a core.")]
+MaxInstsOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many instructions; 0: 10^12.")]
+MaxCyclesOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many cycles; 0: 10^13.")]
+InitParamOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam returns.")]
+SizesOption = Annotated[str, typer.Option("--sizes", "-n", help="64,1448  64..1448  64..1448:8  1..64K*2 (mixed).")]
+StateOption = Annotated[str, typer.Option("--cache", help="warm, src-cold, dst-cold, cold.")]
+MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved.")]
+RepetitionsOption = Annotated[int, typer.Option("--repetitions", help="Measurements per point.")]
+WarmupOption = Annotated[int, typer.Option("--warmup", help="Unmeasured calls before the first measurement.")]
+CallsOption = Annotated[int, typer.Option("--calls", help="Calls per measurement (throughput, interleaved).")]
+HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for the buffers instead of 4 KiB.")]
+Size2Option = Annotated[str, typer.Option("--size2", help="Second size (interleaved).")]
+Src2Option = Annotated[int, typer.Option("--src2", help="Second source offset (interleaved).")]
+Dst2Option = Annotated[int, typer.Option("--dst2", help="Second destination offset (interleaved).")]
+SeedOption = Annotated[int, typer.Option("--seed", help="Seed of the buffers' contents.")]
+SweepOption = Annotated[
+    list[str], typer.Option("--sweep", metavar="PATH=A:B:STEP|V,V,...", help="Sweep a machine parameter.")
+]
+StoreOption = Annotated[
+    Path | None, typer.Option("--store", metavar="FILE", help="Where points are kept (else $BREAKEVEN_STORE).")
+]
+NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Simulate every point; keep none.")]
+
+
+def machine_spec(name: str, settings: list[str]) -> Any:
+    from breakeven.runner import MachineSpec
+
+    return MachineSpec(name, tuple(settings))
+
+
+@contextmanager
+def open_engine(guest: Path | None, store: Path | None, no_store: bool) -> Iterator[Any]:
+    """The engine that simulates, with the store before it unless the user wants none."""
+    from breakeven.runner import EmbeddedEngine
+    from breakeven.store import OFF, Store, default_path
+
+    path = store or default_path()
+    if no_store or str(path) == OFF:
+        yield EmbeddedEngine(guest)
+        return
+    from breakeven.stored import StoredEngine
+
+    with Store(path) as opened:
+        yield StoredEngine(EmbeddedEngine(guest), opened)
+
+
+def sweep_spec(routines: list[str], machines: list[str], settings: list[str], guest: Path | None, **axes: Any) -> Any:
+    """A sweep from the command line's texts."""
+    from breakeven import points as pt
+    from breakeven.ranges import parse_integers, parse_number, parse_sweep
+    from breakeven.sweep import SweepSpec
+
+    parameters: dict[str, list[str]] = {}
+    for text in axes.pop("sweep"):
+        path, values = parse_sweep(text)
+        if path in parameters:
+            raise UserError(f"--sweep names {path} twice")
+        parameters[path] = values
+    spec = SweepSpec(
+        routines=named_routines(routines, machines, settings, guest),
+        machines=[machine_spec(name, settings) for name in dict.fromkeys(machines)],
+        sizes=parse_integers(axes.pop("sizes"), "size", 0, pt.MAX_SIZE),
+        src_offsets=parse_integers(axes.pop("src"), "src offset", 0, pt.MAX_OFFSET),
+        dst_offsets=parse_integers(axes.pop("dst"), "dst offset", 0, pt.MAX_OFFSET),
+        cache_states=list(dict.fromkeys(axes.pop("cache").split(","))),
+        measures=list(dict.fromkeys(axes.pop("measure").split(","))),
+        parameters=parameters,
+        size2=parse_number(axes.pop("size2"), "size2"),
+        flags=pt.FLAG_HUGE_PAGES if axes.pop("huge_pages") else 0,
+        **axes,
+    )
+    spec.validate()
+    return spec
+
+
+def named_routines(names: list[str], machines: list[str], settings: list[str], guest: Path | None) -> list[str]:
+    """The routines named; ``all``, ``copy``, ``checksum`` and ``user-copy`` stand for those of a kind."""
+    if not set(names) & {"all", "copy", "checksum", "user-copy"}:
+        return list(dict.fromkeys(names))
+    from breakeven.runner import guest_routines
+
+    known = guest_routines(machine_spec(machines[0], settings), guest)[1]
+    lacking = {r.name for name in machines for r in guest_routines(machine_spec(name, settings), guest)[1] if r.lacks}
+    found: list[str] = []
+    for name in names:
+        kinds = {"all": ("copy", "user-copy", "checksum"), "copy": ("copy", "user-copy")}.get(name, (name,))
+        found += (
+            [r.name for r in known if r.kind in kinds] if name in ("all", "copy", "checksum", "user-copy") else [name]
+        )
+    left_out = sorted(lacking.intersection(found) - set(names))
+    if left_out:
+        # A kind is whatever runs there; a routine that is named is not left out but refused.
+        print(f"breakeven: left out, as a machine lacks what they need: {', '.join(left_out)}", file=sys.stderr)
+    return [name for name in dict.fromkeys(found) if name not in left_out]

@@ -1,0 +1,98 @@
+"""Programs and scripts of the user's own: `exec` and `gem5`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from breakeven.cli.app import EXIT_LIMIT, EXIT_WRONG, app
+from breakeven.cli.options import MAX_U64, JsonOption, MachineOption, SetOption, machine_spec
+from breakeven.errors import UserError
+
+
+@app.command("exec", short_help="Run any bare-metal ELF; exits with its exit code.")
+def exec_(
+    elf: Annotated[Path, typer.Argument(help="A bare-metal ELF.")],
+    machine: MachineOption = "minor",
+    settings: SetOption = [],  # noqa: B006
+    stats: Annotated[Path | None, typer.Option(help="Write gem5's stats.txt here.")] = None,
+    max_insts: Annotated[
+        int, typer.Option(min=0, max=MAX_U64, help="Stop after this many instructions; 0: 10^12.")
+    ] = 0,
+    max_cycles: Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many cycles; 0: 10^13.")] = 0,
+    readfile: Annotated[Path | None, typer.Option(help="What the guest's readfile pseudo-op reads.")] = None,
+    init_param: Annotated[
+        int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam pseudo-op returns.")
+    ] = 0,
+    json: JsonOption = False,
+) -> int:
+    """Run any bare-metal ELF: prints its console and exits with its exit code (124: a limit was reached)."""
+    from breakeven.paths import check_target
+    from breakeven.runner import describe, load_engine, read_file
+
+    if stats:
+        check_target(stats)
+    program = read_file(elf, "program")
+    data = read_file(readfile, "readfile") if readfile else b""
+    engine = load_engine()
+    text = describe(machine_spec(machine, settings))[1]
+    guest = engine.Machine(text, program, readfile=data, init_param=init_param)
+    while True:
+        end = guest.run(max_insts=max_insts, max_cycles=max_cycles)
+        if end["cause"] not in ("workbegin", "workend"):
+            break
+    if stats:
+        # gem5 dumps at its exit too: a guest need not ask for statistics.
+        guest.dump_stats()
+        try:
+            stats.write_text(guest.stats_txt())
+        except OSError as error:
+            raise UserError(f"cannot write {str(stats)!r}: {(error.strerror or str(error)).lower()}") from None
+    console, status = guest.console(), _exit_status(end)
+    if json:
+        from breakeven.console import print_json
+
+        print_json({
+            "cause": end["cause"], "code": end["code"], "exit_status": status, "instructions": end["insts"],
+            "cycles": end["cycles"], "ticks": end["ticks"], "host_seconds": end["host_seconds"],
+            "console": console.decode(errors="replace"), "detail": end["detail"],
+        })  # fmt: skip
+        return status
+    sys.stdout.buffer.write(console)
+    sys.stdout.buffer.flush()
+    rate = end["insts"] / end["host_seconds"] / 1e6 if end["host_seconds"] > 0 else 0.0
+    per = end["cycles"] / end["insts"] if end["insts"] else 0.0
+    print(
+        f"breakeven: {end['cause']}, code {end['code']}: {end['insts']} instructions, {end['cycles']} cycles "
+        f"({per:.2f} a instruction), {end['host_seconds']:.2f} s ({rate:.1f} million instructions a second)",
+        file=sys.stderr,
+    )
+    if end["detail"]:
+        print(end["detail"], file=sys.stderr)
+    return status
+
+
+def _exit_status(end: dict[str, Any]) -> int:
+    """The guest's exit code as a process has it; limits and failures of the run have codes of their own."""
+    if "exit" in end["cause"] or "fail" in end["cause"]:
+        # Only the low byte reaches the shell; a failure must not become 0 there.
+        return end["code"] & 0xFF or int(end["code"] != 0)
+    return EXIT_LIMIT if "limit" in end["cause"] or "max" in end["cause"] else EXIT_WRONG
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
+def gem5(
+    context: typer.Context,
+    script: Annotated[Path, typer.Argument(help="A gem5 Python script; what follows goes to it.")],
+    outdir: Annotated[Path, typer.Option("--outdir", help="Where stats.txt and the guest's files go.")] = Path("m5out"),
+) -> int:
+    """Run a gem5 configuration script in the embedded engine."""
+    from breakeven.m5.loader import run_script
+    from breakeven.runner import read_file
+
+    read_file(script, "script")
+    run_script(script, context.args, outdir=outdir)
+    return 0

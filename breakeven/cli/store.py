@@ -1,0 +1,103 @@
+"""The store of simulated points: `store`, `store export`, `store prune`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from breakeven.cli.app import app
+from breakeven.cli.options import JsonOption, StoreOption
+from breakeven.errors import UserError
+
+store_app = typer.Typer(
+    rich_markup_mode=None, help="What has been simulated so far; `store export FILE` takes it out.",
+    invoke_without_command=True,
+)  # fmt: skip
+app.add_typer(store_app, name="store")
+
+
+def _existing(path: Path | None) -> Path:
+    from breakeven.store import default_path
+
+    found = path or default_path()
+    if not found.is_file():
+        raise UserError(f"there is no store {str(found)!r}: run, sweep, compare and reproduce make one")
+    return found
+
+
+@store_app.callback()
+def store(context: typer.Context, store: StoreOption = None, json: JsonOption = False) -> int | None:
+    """What has been simulated so far: points by machine and engine."""
+    if context.invoked_subcommand is not None:
+        return None
+    from breakeven.console import print_json, print_table
+    from breakeven.runner import load_engine
+    from breakeven.store import Store
+
+    with Store(_existing(store)) as opened:
+        statistics, contexts = opened.statistics(), opened.contexts()
+    present = load_engine().fingerprint
+    if json:
+        rows = [
+            {"machine": c.machine, **c.identity._asdict(), "points": c.points, "present": c.identity.engine == present}
+            for c in contexts
+        ]
+        print_json({**statistics, "machines": rows})
+        return 0
+    rows = [
+        (c.machine, c.points, c.identity.machine_hash[:12], "this" if c.identity.engine == present else "another")
+        for c in contexts
+    ]
+    print_table(("machine", "points", "description", "engine"), rows, right=(1,))
+    print(f"{statistics['points']} points, {statistics['bytes'] / 1e6:.1f} MB: {statistics['file']}")
+    return 0
+
+
+@store_app.command("export")
+def export(
+    out: Annotated[Path, typer.Argument(help="The table: .csv, .json or .parquet.")],
+    machine: Annotated[
+        str | None, typer.Option("--machine", "-m", help="Only this machine, with its settings.")
+    ] = None,
+    all_engines: Annotated[bool, typer.Option("--all-engines", help="Results of other engine versions too.")] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Write the stored points as a table, one row each."""
+    from breakeven.console import print_json
+    from breakeven.runner import load_engine
+    from breakeven.store import Store
+    from breakeven.sweep import check_output, write_table
+
+    check_output(out)
+    with Store(_existing(store)) as opened:
+        table = opened.frame(machine, None if all_engines else load_engine().fingerprint)
+        names = sorted({context.machine for context in opened.contexts()})
+    if table.empty:
+        known = f"; there are: {', '.join(names)}" if names else ""
+        raise UserError(f"the store has no such points{known}")
+    write_table(table, out)
+    if json:
+        print_json({"points": len(table), "file": str(out)})
+    else:
+        print(f"{len(table)} points: {out}")
+    return 0
+
+
+@store_app.command("prune")
+def prune(store: StoreOption = None, json: JsonOption = False) -> int:
+    """Delete the points of other engine versions than this one."""
+    from breakeven.console import print_json
+    from breakeven.runner import load_engine
+    from breakeven.store import Store
+
+    with Store(_existing(store)) as opened:
+        gone = opened.prune(load_engine().fingerprint)
+        statistics = opened.statistics()
+    if json:
+        print_json({**statistics, "deleted": gone})
+    else:
+        print(f"{gone} points deleted, {statistics['points']} left ({statistics['bytes'] / 1e6:.1f} MB)")
+    return 0

@@ -1,0 +1,147 @@
+"""Many points: `sweep` and `compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from breakeven.cli.app import app
+from breakeven.cli.options import (
+    CallsOption,
+    Dst2Option,
+    GuestOption,
+    HugeOption,
+    JsonOption,
+    MachineOption,
+    MachinesOption,
+    MeasureOption,
+    NoStoreOption,
+    RepetitionsOption,
+    SeedOption,
+    SetOption,
+    Size2Option,
+    SizesOption,
+    Src2Option,
+    StateOption,
+    StoreOption,
+    SweepOption,
+    ThreadsOption,
+    WarmupOption,
+    open_engine,
+    sweep_spec,
+)  # fmt: skip
+from breakeven.errors import UserError
+
+
+@app.command(short_help="Run a grid of points into a results file.")
+def sweep(
+    routines: Annotated[list[str], typer.Argument(help="Routines, or all, copy, user-copy, checksum.")],
+    sizes: SizesOption,
+    machine: MachinesOption = ["u74"],  # noqa: B006
+    src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, e.g. 0..7.")] = "0",
+    dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets, e.g. 0..7.")] = "0",
+    cache: StateOption = "warm",
+    measure: MeasureOption = "latency",
+    parameter: SweepOption = [],  # noqa: B006
+    settings: SetOption = [],  # noqa: B006
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Results: .csv, .json or .parquet.")] = None,
+    repetitions: RepetitionsOption = 3,
+    warmup: WarmupOption = 2,
+    calls: CallsOption = 16,
+    size2: Size2Option = "0",
+    src2: Src2Option = 0,
+    dst2: Dst2Option = 0,
+    seed: SeedOption = 1,
+    huge_pages: HugeOption = False,
+    threads: ThreadsOption = 0,
+    guest: GuestOption = None,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
+    json: JsonOption = False,
+) -> int:
+    """Run routines x machines x sizes x offsets x cache states x measures x parameters into a results file.
+
+    Without --out the table goes to sweep.csv (with --json: into the object).
+    """
+    import time
+
+    from breakeven import report_cli
+    from breakeven.console import progress_bar
+    from breakeven.sweep import check_output, run_sweep, write_table
+
+    spec = sweep_spec(
+        routines, machine, settings, guest, sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
+        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2=size2, src_offset2=src2,
+        dst_offset2=dst2, seed=seed, huge_pages=huge_pages,
+    )  # fmt: skip
+    path = out or (None if json else Path("sweep.csv"))
+    if path:
+        check_output(path)
+    start = time.perf_counter()
+    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "sweep") as progress:
+        table = run_sweep(spec, engine, threads, progress)
+        simulated = getattr(engine, "simulated", len(table))
+    seconds = time.perf_counter() - start
+    if path:
+        write_table(table, path)
+    return report_cli.sweep_done(spec, table, path, seconds, simulated, json)
+
+
+@app.command(short_help="Who wins where: a table, a plot, the break-even sizes.")
+def compare(
+    routines: Annotated[list[str], typer.Argument(help="Two or more routines; the first is the one to beat.")],
+    machine: MachineOption = "u74",
+    sizes: SizesOption = "1..256,265..2048:9",
+    src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
+    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
+    cache: StateOption = "warm",
+    measure: MeasureOption = "latency",
+    parameter: SweepOption = [],  # noqa: B006
+    settings: SetOption = [],  # noqa: B006
+    plot: Annotated[Path | None, typer.Option(help="Plot file, .png or .svg (default compare-MACHINE.png).")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Results too: .csv, .json, .parquet.")] = None,
+    repetitions: RepetitionsOption = 3,
+    warmup: WarmupOption = 2,
+    calls: CallsOption = 16,
+    size2: Size2Option = "0",
+    src2: Src2Option = 0,
+    dst2: Dst2Option = 0,
+    seed: SeedOption = 1,
+    huge_pages: HugeOption = False,
+    threads: ThreadsOption = 0,
+    guest: GuestOption = None,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
+    json: JsonOption = False,
+) -> int:
+    """Compare routines on a machine: a table, a plot and the sizes where the lead changes.
+
+    With --sweep the comparison runs along that parameter, at the one size given.
+    """
+    from breakeven import compare as comparing
+    from breakeven import report_cli
+    from breakeven.console import progress_bar
+    from breakeven.sweep import check_output, write_table
+
+    if "," in cache or "," in measure:
+        raise UserError("compare looks at one cache state and one measure at a time")
+    spec = sweep_spec(
+        routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), cache=cache, measure=measure,
+        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2=size2, src_offset2=src2,
+        dst_offset2=dst2, seed=seed, huge_pages=huge_pages,
+    )  # fmt: skip
+    if out:
+        check_output(out)
+    if plot:
+        report_cli.check_plot(plot)
+    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "compare") as progress:
+        found = comparing.compare(spec, engine, threads, progress)
+    if out:
+        write_table(found.table, out)
+    # With --json a plot is drawn only when a file was named: a script may not want one left behind.
+    target = plot or (None if json else comparing.default_plot(found))
+    if target:
+        report_cli.plot_comparison(found, target)
+    return report_cli.comparison_done(found, target, out, json)

@@ -1,0 +1,119 @@
+"""An engine with a store before it: what has been simulated is read, what has not is simulated and kept.
+
+Looks like any `Engine`; a session boots its guest only when a point is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from breakeven.errors import UserError
+from breakeven.points import POINT_BYTES, RESULT_BYTES
+from breakeven.runner import MachineSpec, Progress, Results, Routine, Session, StorableEngine
+from breakeven.store import Store
+
+#: points run at a time: between two such parts it is looked whether another process has kept some of the rest
+PART = 4096
+
+
+class StoredSession:
+    """A session that asks the store first."""
+
+    def __init__(self, machine: MachineSpec, engine: StorableEngine, store: Store) -> None:
+        self.machine = machine
+        self._engine = engine
+        self._store = store
+        self._inner: Session | None = None
+        identity, description = engine.identity(machine)
+        self.machine_hash = identity.machine_hash
+        self._context = store.context(identity, str(machine), description)
+        #: points that this session took from the store, and that it simulated
+        self.read, self.simulated = 0, 0
+
+    @property
+    def _session(self) -> Session:
+        if self._inner is None:
+            self._inner = self._engine.open(self.machine)
+        return self._inner
+
+    def routines(self) -> list[Routine]:
+        return self._engine.routines(self.machine)
+
+    def run(
+        self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
+    ) -> bytes:
+        """As a session's; the results of points that are asked for twice are the same."""
+        points = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
+        found = self._store.known(self._context, points)
+        missing = list(dict.fromkeys(p for p, r in zip(points, found, strict=True) if r is None))
+        had = len(set(points)) - len(missing)
+        self.read += had
+        fresh: dict[bytes, bytes] = {}
+        total, done = len(points), len(points) - len(missing)
+        for start in range(0, len(missing), PART):
+            part = missing[start : start + PART]
+            if start:
+                part = self._still_missing(part, fresh)
+            if progress is not None:
+                at = done + start
+
+                def shifted(count: int, _total: int, at: int = at) -> None:
+                    progress(at + count, total)
+            else:
+                shifted = None
+            self._simulate(part, fresh, threads, shifted)
+        if progress is not None:
+            progress(total, total)
+        results = [r if r is not None else fresh[p] for p, r in zip(points, found, strict=True)]
+        return b"".join(i.to_bytes(4, "little") + r[4:] for i, r in enumerate(results))
+
+    def _still_missing(self, part: list[bytes], fresh: dict[bytes, bytes]) -> list[bytes]:
+        """Of `part`, what another process has not kept meanwhile."""
+        found = self._store.known(self._context, part)
+        fresh.update((p, r) for p, r in zip(part, found, strict=True) if r is not None)
+        return [p for p in part if p not in fresh]
+
+    def _simulate(self, part: list[bytes], fresh: dict[bytes, bytes], threads: int, progress: Progress | None) -> None:
+        if not part:
+            return
+
+        def keep(indices: bytes, results: bytes) -> None:
+            which = [int.from_bytes(indices[at : at + 4], "little") for at in range(0, len(indices), 4)]
+            rows = [results[at : at + RESULT_BYTES] for at in range(0, len(results), RESULT_BYTES)]
+            self._store.add(self._context, [part[i] for i in which], rows)
+            fresh.update((part[i], row) for i, row in zip(which, rows, strict=True))
+            self.simulated += len(rows)
+
+        self._session.run(b"".join(part), threads, progress, keep)
+        if any(p not in fresh for p in part):
+            raise UserError(f"the guest left fewer results than points on {self.machine}")
+
+
+class StoredEngine:
+    """`engine` with `store` before it."""
+
+    def __init__(self, engine: StorableEngine, store: Store) -> None:
+        self._engine = engine
+        self._store = store
+        self._sessions: list[StoredSession] = []
+
+    def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
+        self._engine.check(machine, routines)
+
+    def machine_hash(self, machine: MachineSpec) -> str:
+        return self._engine.machine_hash(machine)
+
+    def open(self, machine: MachineSpec) -> StoredSession:
+        session = StoredSession(machine, self._engine, self._store)
+        self._sessions.append(session)
+        return session
+
+    @property
+    def read(self) -> int:
+        """Points taken from the store so far."""
+        return sum(session.read for session in self._sessions)
+
+    @property
+    def simulated(self) -> int:
+        """Points simulated so far."""
+        return sum(session.simulated for session in self._sessions)
