@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use breakeven_base::{Bus, MemImage};
 
 use crate::machine::{Cause, Limits, Machine, RunEnd, State};
-use crate::platform::{Devices, Platform};
+use crate::platform::Devices;
 use crate::{EngineError, MachineConfig};
 
 /// Bytes of a point's record and of its result (`docs/workload-contract.md`).
@@ -50,10 +50,10 @@ pub struct Report<'a> {
 
 /// A booted guest.
 pub struct Sweep {
-    config: Arc<MachineConfig>,
-    state: State,
-    devices: Devices,
-    image: MemImage,
+    pub(crate) config: Arc<MachineConfig>,
+    pub(crate) state: State,
+    pub(crate) devices: Devices,
+    pub(crate) image: MemImage,
 }
 
 impl Sweep {
@@ -143,8 +143,7 @@ impl Sweep {
         stop: &AtomicBool,
         send: &mpsc::Sender<Result<(usize, [u8; RESULT_BYTES]), EngineError>>,
     ) -> Result<(), EngineError> {
-        let bus = Platform::from_image(&self.image, &self.devices, &self.config.platform)?;
-        let mut machine = Machine::from_parts(self.config.clone(), self.state.clone(), bus);
+        let mut machine = self.machine()?;
         let mut first = true;
         while !stop.load(Ordering::Relaxed) {
             let i = next.fetch_add(1, Ordering::Relaxed);
@@ -214,9 +213,14 @@ fn points_file(record: &[u8]) -> Arc<[u8]> {
     file.into()
 }
 
-fn run_point(machine: &mut Machine, record: &[u8], stop: &AtomicBool) -> RunEnd {
+/// The guest goes on with this point.
+pub(crate) fn give_point(machine: &mut Machine, record: &[u8]) {
     machine.bus.pause_at_readfile = false;
     machine.bus.readfile = points_file(record);
+}
+
+pub(crate) fn run_point(machine: &mut Machine, record: &[u8], stop: &AtomicBool) -> RunEnd {
+    give_point(machine, record);
     let limits = limits(record, machine);
     machine.run_observed(limits, &mut |_| {
         if stop.load(Ordering::Relaxed) {
@@ -242,7 +246,7 @@ fn limits(record: &[u8], machine: &Machine) -> Limits {
 }
 
 /// The guest's result under the point's own index, or why there is none.
-fn result(machine: &Machine, end: &RunEnd, index: usize) -> [u8; RESULT_BYTES] {
+pub(crate) fn result(machine: &Machine, end: &RunEnd, index: usize) -> [u8; RESULT_BYTES] {
     let mut out = [0u8; RESULT_BYTES];
     let written = machine.bus.outputs.files.get(RESULTS_FILE).and_then(|f| f.get(..RESULT_BYTES));
     let unfinished = match (end.cause, written) {

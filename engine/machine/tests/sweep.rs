@@ -5,7 +5,7 @@ mod common;
 use std::ops::ControlFlow;
 
 use breakeven_machine::sweep::{RECORD_BYTES, RESULT_BYTES};
-use breakeven_machine::{EngineError, Sweep};
+use breakeven_machine::{EngineError, Measured, Sweep};
 use common::asm::*;
 use common::reference;
 
@@ -119,4 +119,27 @@ fn guests_that_read_no_points_and_broken_records_are_refused() {
     let broken = sweep.run(&[0; 100], 1, &mut |_| ControlFlow::Continue(()));
     assert!(broken.expect_err("refused").to_string().contains("multiple of 128"));
     assert_eq!(sweep.run(&[], 1, &mut |_| ControlFlow::Continue(())).expect("nothing to do"), Vec::<u8>::new());
+}
+
+#[test]
+fn a_measurement_is_looked_into_without_disturbing_it() {
+    for core in ["timing", "minor"] {
+        let sweep = Sweep::new(&reference(core).json(), &guest()).expect("boots");
+        let stat = |m: &Measured, name: &str| m.stats.iter().find(|s| s.name == name).map(|s| s.value);
+        let records = records(&[50, 51, 0xdeaf]);
+        let at = |i: usize| &records[i * RECORD_BYTES..(i + 1) * RECORD_BYTES];
+        let (a, b) = (sweep.measured(at(0)).expect("runs"), sweep.measured(at(1)).expect("runs"));
+        assert_eq!(a.result.to_vec(), run(&sweep, &[50], 1), "{core}: as in a sweep");
+        assert_eq!((a.begin, a.end), (u64_at(&a.result, 8), u64_at(&a.result, 16)), "{core}: the guest's own readings");
+        for m in [&a, &b] {
+            assert_eq!(stat(m, "system.cpu.numCycles"), Some((m.end - m.begin) as f64), "{core}");
+        }
+        // One turn more: five instructions, and nothing else.
+        let insts = |m| stat(m, "simInsts").expect("counted");
+        assert_eq!(insts(&b) - insts(&a), 5.0, "{core}");
+        let silent = sweep.measured(at(2)).expect("runs");
+        assert!(silent.stats.is_empty(), "{core}: no result, no measurement");
+    }
+    let sweep = Sweep::new(&reference("minor").json(), &guest()).expect("boots");
+    assert!(sweep.measured(&[0; 100]).is_err());
 }

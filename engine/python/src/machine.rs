@@ -11,9 +11,9 @@ use pyo3::types::{PyBytes, PyDict};
 use crate::{guarded, refuse, EngineError};
 
 /// A statistic: name, value, unit, description.
-type Row = (String, f64, &'static str, &'static str);
+pub(crate) type Row = (String, f64, &'static str, &'static str);
 
-fn rows(stats: &[Stat]) -> Vec<Row> {
+pub(crate) fn rows(stats: &[Stat]) -> Vec<Row> {
     stats.iter().map(|s| (s.name.clone(), s.value, s.unit.gem5_name(), s.desc)).collect()
 }
 

@@ -6,6 +6,7 @@ use breakeven_machine as engine;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::machine::{rows, Row};
 use crate::{guarded, refuse};
 
 /// A guest booted up to its first readfile.
@@ -69,5 +70,12 @@ impl Sweep {
             return Err(error);
         }
         Ok(PyBytes::new(py, &results.map_err(refuse)?))
+    }
+
+    /// One point with a look into the measurement of its median: the result (64 bytes), the core's cycles at the two
+    /// readings of the counter, and all statistics in between (none for a point without a right result).
+    fn measured<'py>(&self, py: Python<'py>, record: &[u8]) -> PyResult<(Bound<'py, PyBytes>, u64, u64, Vec<Row>)> {
+        let m = guarded(|| py.detach(|| self.inner.measured(record)).map_err(refuse))?;
+        Ok((PyBytes::new(py, &m.result), m.begin, m.end, rows(&m.stats)))
     }
 }

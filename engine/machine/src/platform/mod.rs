@@ -75,6 +75,8 @@ pub struct Platform {
     pub delay: (u64, u64),
     /// What the guest asked for in vain.
     pub complaint: Option<String>,
+    /// The cycles at which the guest read its cycle counter, when somebody wants to know them.
+    pub cycle_reads: Option<Vec<u64>>,
 }
 
 /// The devices' state: what a snapshot keeps beside RAM.
@@ -120,6 +122,7 @@ impl Platform {
             pause_at_readfile: false,
             delay: (0, 0),
             complaint: None,
+            cycle_reads: None,
         }
     }
 
@@ -213,6 +216,12 @@ impl Bus for Platform {
     }
     fn timer(&self, now: Tick) -> u64 {
         self.devices.clint.time(now)
+    }
+
+    fn cycle_read(&mut self, cycle: u64) {
+        if let Some(reads) = self.cycle_reads.as_mut().filter(|r| r.len() < crate::measured::READINGS) {
+            reads.push(cycle);
+        }
     }
 
     fn pseudo_op(

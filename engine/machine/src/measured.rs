@@ -1,0 +1,115 @@
+//! What happened inside a point's measurement: all statistics from its first reading of the cycle counter to its last.
+//!
+//! A run is the same every time, so nothing has to be added to the guest: one run of the point tells at which cycles the
+//! guest read its counter, a second one stops at the two readings of interest. The measurement taken is the one that the
+//! result's median comes from.
+
+use std::sync::atomic::AtomicBool;
+
+use breakeven_base::Stat;
+
+use crate::machine::{Cause, Limits, Machine};
+use crate::platform::Platform;
+use crate::sweep::{result, run_point, Sweep, RECORD_BYTES, RESULT_BYTES};
+use crate::EngineError;
+
+/// Readings kept at most: a point of a million measurements has two million.
+pub(crate) const READINGS: usize = 1 << 22;
+
+/// One measurement of a point, from the inside.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// The point's result, as a sweep gives it.
+    pub result: [u8; RESULT_BYTES],
+    /// Core cycles since reset of the measurement's two readings of the counter; 0 when the point has no measurement.
+    pub begin: u64,
+    pub end: u64,
+    /// All statistics of the cycles in between; empty when there are none.
+    pub stats: Vec<Stat>,
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+}
+
+/// The measurement that the median comes from: the readings come in pairs, the last `repetitions` of which are the
+/// measurements. Without such a one (a guest that reports something else) the last of all.
+fn median_of(readings: &[u64], record: &[u8], result: &[u8]) -> Option<(u64, u64)> {
+    let (median, overhead) = (u64_at(result, 16), u64_at(result, 56));
+    let pairs: Vec<(u64, u64)> = readings.chunks_exact(2).map(|p| (p[0], p[1])).collect();
+    let repetitions = (u32_at(record, 64) as usize).min(pairs.len());
+    let measurements = &pairs[pairs.len() - repetitions..];
+    let cost = |(begin, end): (u64, u64)| end.saturating_sub(begin).saturating_sub(overhead);
+    measurements.iter().find(|&&p| cost(p) == median).or(pairs.last()).copied()
+}
+
+impl Sweep {
+    /// Runs one point and looks into its measurement.
+    ///
+    /// # Errors
+    /// A record that is not whole, a host without memory, a core that cannot stop at a cycle (the atomic one).
+    pub fn measured(&self, record: &[u8]) -> Result<Measured, EngineError> {
+        if record.len() != RECORD_BYTES {
+            return Err(EngineError::Sweep(format!("{} bytes are not a record of {RECORD_BYTES}", record.len())));
+        }
+        let stop = AtomicBool::new(false);
+        let mut machine = self.machine()?;
+        machine.bus.cycle_reads = Some(Vec::new());
+        let end = run_point(&mut machine, record, &stop);
+        let result = result(&machine, &end, 0);
+        let readings = machine.bus.cycle_reads.take().unwrap_or_default();
+        let right = u32_at(&result, 4) == 0;
+        let Some((begin, end)) = median_of(&readings, record, &result).filter(|_| right) else {
+            return Ok(Measured { result, begin: 0, end: 0, stats: Vec::new() });
+        };
+        if readings.len() >= READINGS {
+            let message = format!("more than {READINGS} readings of the cycle counter: take fewer repetitions");
+            return Err(EngineError::Sweep(message));
+        }
+        // Again from the snapshot: RAM that belongs to one point cannot be taken back by another machine.
+        drop(machine);
+        let mut machine = self.machine()?;
+        crate::sweep::give_point(&mut machine, record);
+        for cycle in [begin, end] {
+            machine.reset_stats();
+            let stopped = machine.run(Limits { cycles: cycle, ..Limits::default() });
+            if stopped.cause != Cause::MaxCycles || stopped.cycles != cycle {
+                return Err(EngineError::Sweep(format!(
+                    "the core stopped at cycle {} ({}) and not at {cycle}, where the measurement has a boundary",
+                    stopped.cycles,
+                    stopped.cause.text()
+                )));
+            }
+        }
+        Ok(Measured { result, begin, end, stats: machine.stats() })
+    }
+
+    /// A machine at the snapshot.
+    pub(crate) fn machine(&self) -> Result<Machine, EngineError> {
+        let bus = Platform::from_image(&self.image, &self.devices, &self.config.platform)?;
+        Ok(Machine::from_parts(self.config.clone(), self.state.clone(), bus))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_medians_measurement_is_found_among_the_last_ones() {
+        let mut record = [0; RECORD_BYTES];
+        record[64] = 3;
+        let mut result = [0; RESULT_BYTES];
+        (result[16], result[56]) = (70, 5);
+        // An empty measurement that costs as much as the median is none of the three.
+        let readings = [0, 75, 100, 105, 200, 290, 300, 375, 400, 470];
+        assert_eq!(median_of(&readings, &record, &result), Some((300, 375)));
+        result[16] = 1;
+        assert_eq!(median_of(&readings, &record, &result), Some((400, 470)));
+        assert_eq!(median_of(&[7], &record, &result), None);
+    }
+}
