@@ -2,7 +2,9 @@
 
 mod common;
 
+use breakeven_cpu::bpred::{DirectionParams, LtageParams};
 use breakeven_machine::MachineConfig;
+use breakeven_memory::config::{PrefetcherConfig, PrefetcherKind, Replacement, WriteCombiningConfig};
 use common::{reference, Tree, RAM};
 use serde_json::{json, Value};
 
@@ -35,7 +37,7 @@ fn bad_values() -> Vec<(&'static str, &'static str, Value)> {
         ("system.cpu.dcache", "write_buffers", json!([])),
         ("system.cpu.dcache", "sequential_access", json!(1)),
         ("system.cpu.dcache", "clusivity", json!("exclusive")),
-        ("system.cpu.dcache", "prefetcher", json!({"ref": "system"})),
+        ("system.cpu.dcache", "prefetcher", json!({"ref": "nowhere"})),
         ("system.cpu.dcache", "replacement_policy", json!({"ref": "nowhere"})),
         ("system.cpu.dcache", "replacement_policy", Value::Null),
         ("system.cpu.dcache", "clk_domain", json!({"ref": "system.clock"})),
@@ -137,14 +139,123 @@ fn ports_that_lead_nowhere_or_back_are_refused() {
 #[test]
 fn unknown_classes_come_with_near_matches() {
     let mut t = reference("minor");
-    t.object("system.cpu.branchPred")["type"] = json!("TAGE");
+    t.object("system.cpu.branchPred")["type"] = json!("TAGE_SC_L");
     t.object("system.l2.replacement_policy")["type"] = json!("LRUPR");
     let found = errors(&t).join("\n");
-    assert!(found.contains("TAGE is not a branch predictor that this engine models; known: LocalBP"), "{found}");
+    assert!(found.contains("TAGE_SC_L is not a branch predictor that this engine models; known: LocalBP"), "{found}");
     assert!(found.contains("did you mean LRURP?"), "{found}");
     let mut t = reference("minor");
     t.object("system.cpu")["type"] = json!("RiscvO3CPU");
     assert!(errors(&t).join("\n").contains("RiscvO3CPU is not a core that this engine models"), "{:?}", errors(&t));
+}
+
+/// A prefetcher at `path` with gem5's defaults and what `more` says.
+fn prefetcher(t: &mut Tree, path: &str, class: &str, more: Value) {
+    let mut params = json!({"on_miss": false, "on_read": true, "on_write": true, "on_data": true, "on_inst": true,
+        "prefetch_on_access": false, "prefetch_on_pf_hit": true, "page_bytes": 4096, "use_virtual_addresses": false,
+        "queue_size": 32, "queue_squash": true, "queue_filter": true, "cache_snoop": false, "latency": 1,
+        "tag_prefetch": true, "throttle_control_percentage": 0});
+    if let (Some(all), Some(more)) = (params.as_object_mut(), more.as_object()) {
+        all.extend(more.clone());
+    }
+    t.add(path, class, &["QueuedPrefetcher", "BasePrefetcher"], params);
+}
+
+#[test]
+fn prefetchers_are_read_in_the_order_of_their_lists() {
+    let mut t = reference("minor");
+    let (multi, stride, stream) = ("system.l2.prefetcher", "system.l2.stride", "system.l2.stream");
+    t.set("system.l2", "prefetcher", json!({"ref": multi}));
+    t.add(multi, "MultiPrefetcher", &["BasePrefetcher"], json!({"prefetchers": [{"ref": stream}, {"ref": stride}]}));
+    prefetcher(
+        &mut t,
+        stream,
+        "StreamPrefetcher",
+        json!({"trackers": 32, "train": 2, "degree": 2, "distance": 20,
+        "prefetch_on_access": true, "prefetch_on_pf_hit": false, "cache_snoop": true}),
+    );
+    prefetcher(
+        &mut t,
+        stride,
+        "StridePrefetcher",
+        json!({"on_inst": false, "confidence_counter_bits": 3,
+        "initial_confidence": 4, "confidence_threshold": 50, "use_requestor_id": true, "degree": 4, "distance": 0,
+        "table_assoc": 4, "table_entries": 64, "table_replacement_policy": {"ref": "system.l2.lru"}}),
+    );
+    t.add("system.l2.lru", "LRURP", &["BaseReplacementPolicy"], json!({}));
+    let config = MachineConfig::parse(&t.json()).expect("can be built");
+    let l2 = config.memory.caches.iter().find(|c| c.path == "system.l2").expect("the L2");
+    let mut expected = vec![
+        PrefetcherConfig::new(stream, PrefetcherKind::stream()),
+        PrefetcherConfig::new(stride, PrefetcherKind::stride()),
+    ];
+    if let PrefetcherKind::Stride { table_replacement, .. } = &mut expected[1].kind {
+        *table_replacement = Replacement::Lru;
+    }
+    assert_eq!(l2.prefetchers, expected);
+
+    t.set(multi, "prefetchers", json!([{"ref": multi}]));
+    assert!(errors(&t).join("\n").contains("system.l2.prefetcher.prefetchers: goes through"), "{:?}", errors(&t));
+    t.set(multi, "prefetchers", json!([{"ref": stride}])).set(stride, "use_virtual_addresses", json!(true));
+    assert!(errors(&t).join("\n").contains("physical addresses"), "{:?}", errors(&t));
+    t.object(stride)["type"] = json!("AMPMPrefetcher");
+    assert!(errors(&t).join("\n").contains("not a prefetcher that this engine models"), "{:?}", errors(&t));
+}
+
+/// gem5's `LTAGE` in place of the core's predictor.
+fn ltage(t: &mut Tree) {
+    let p = "system.cpu.branchPred";
+    t.object(p)["type"] = json!("LTAGE");
+    t.set(p, "tage", json!({"ref": "system.cpu.branchPred.tage"}));
+    t.set(p, "loop_predictor", json!({"ref": "system.cpu.branchPred.loop_predictor"}));
+    let tage = json!({"nHistoryTables": 12, "minHist": 4, "maxHist": 640, "tagTableCounterBits": 3, "tagTableUBits": 2,
+        "logTagTableSizes": [14, 10, 10, 11, 11, 11, 11, 10, 10, 10, 10, 9, 9], "maxNumAlloc": 1, "noSkip": [],
+        "tagTableTagWidths": [0, 7, 7, 8, 8, 9, 10, 11, 12, 12, 13, 14, 15], "logUResetPeriod": 19,
+        "logRatioBiModalHystEntries": 2, "initialTCounterValue": 131_072, "pathHistBits": 16, "useAltOnNaBits": 4,
+        "histBufferSize": 2_097_152, "instShiftAmt": 2, "speculativeHistUpdate": true});
+    t.add("system.cpu.branchPred.tage", "LTAGE_TAGE", &["TAGEBase"], tage);
+    let loops = json!({"logSizeLoopPred": 8, "withLoopBits": 7, "loopTableAgeBits": 8, "loopTableConfidenceBits": 2,
+        "loopTableTagBits": 14, "loopTableIterBits": 14, "logLoopTableAssoc": 2, "useDirectionBit": false,
+        "useSpeculation": false, "useHashing": false, "restrictAllocation": false, "initialLoopIter": 1,
+        "initialLoopAge": 255, "optionalAgeReset": true});
+    t.add("system.cpu.branchPred.loop_predictor", "LoopPredictor", &["SimObject"], loops);
+}
+
+#[test]
+fn l_tage_is_read_with_its_parts() {
+    let mut t = reference("minor");
+    ltage(&mut t);
+    let config = MachineConfig::parse(&t.json()).expect("can be built");
+    let expected = format!("{:?}", DirectionParams::Ltage(LtageParams::default()));
+    assert!(format!("{:?}", config.core).contains(&expected), "{:?}", config.core);
+    for (object, param, value) in [
+        ("tage", "nHistoryTables", json!(0)),
+        ("tage", "logTagTableSizes", json!([14, 60])),
+        ("tage", "speculativeHistUpdate", json!(false)),
+        ("loop_predictor", "loopTableIterBits", json!(40)),
+    ] {
+        let mut t = reference("minor");
+        ltage(&mut t);
+        t.set(&format!("system.cpu.branchPred.{object}"), param, value);
+        let found = errors(&t).join("\n");
+        assert!(found.contains(param), "{param} gave {found:?}");
+    }
+}
+
+#[test]
+fn write_combining_buffers_are_read() {
+    let mut t = reference("minor");
+    let path = "system.cpu.write_combining";
+    t.set("system.cpu", "write_combining", json!({"ref": path}));
+    t.add(
+        path,
+        "WriteCombiningBuffers",
+        &["SimObject"],
+        json!({"buffers": 10, "buffer_bytes": 64, "partial_bytes": 8,
+        "latency": 1, "prefetch_nta_first_level": true, "ranges": []}),
+    );
+    let config = MachineConfig::parse(&t.json()).expect("can be built");
+    assert_eq!(config.memory.write_combining, Some(WriteCombiningConfig::new(path)));
 }
 
 #[test]

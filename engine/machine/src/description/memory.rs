@@ -10,6 +10,7 @@ use breakeven_memory::config::{
 use breakeven_memory::MemorySystemConfig;
 use serde_json::{json, Value};
 
+use super::prefetch;
 use super::reader::{Obj, Reader};
 use super::suggest::suggest;
 
@@ -19,7 +20,7 @@ const DEVICES: &[&str] = &["BadAddr", "IsaFake", "Clint", "Plic", "Uart8250"];
 const DEPTH: usize = 64;
 /// Upper bound of a duration in ticks: a millisecond.
 const DURATION: u64 = 1_000_000_000;
-const CYCLES: u32 = 100_000;
+pub(super) const CYCLES: u32 = 100_000;
 
 /// Follows ports and keeps every component once.
 struct Topology<'r> {
@@ -73,7 +74,7 @@ pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<Me
         dtb: first_level(dtb),
         l2_tlb,
         uncacheable,
-        write_combining: None,
+        write_combining: cpu.opt_ref("write_combining").and_then(prefetch::write_combining),
         requestors: [name(cpu, ".inst"), name(cpu, ".data"), name(itb, ".walker"), name(dtb, ".walker")],
     })
 }
@@ -218,7 +219,6 @@ fn index(len: usize) -> u16 {
 
 fn cache(o: Obj, mem_side: Link) -> CacheConfig {
     for (name, why) in [
-        ("prefetcher", "there are no prefetchers yet"),
         ("compressor", "caches do not compress"),
         ("write_allocator", "write streams are not coalesced; use write_allocate"),
         ("partitioning_manager", "caches are not partitioned"),
@@ -246,7 +246,7 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
         demand_mshr_reserve: o.u32("demand_mshr_reserve", 0..=4096),
         write_buffers: o.u32("write_buffers", 1..=4096),
         writeback_clean: o.bool("writeback_clean"),
-        replacement: replacement(o),
+        replacement: replacement(o, "replacement_policy"),
         clusivity: choice(
             o,
             "clusivity",
@@ -255,19 +255,20 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
         is_read_only: o.bool_or("is_read_only", false),
         bandwidth: o.u32_or("bandwidth", 0, 0..=1 << 20),
         write_allocate: o.bool_or("write_allocate", true),
-        prefetchers: Vec::new(),
+        prefetchers: o.opt_ref("prefetcher").map(prefetch::prefetchers).unwrap_or_default(),
         mem_side,
     }
 }
 
-fn replacement(cache: Obj) -> Replacement {
-    let Some(policy) = cache.a_ref("replacement_policy") else { return Replacement::Lru };
+/// The policy that parameter `name` names.
+pub(super) fn replacement(owner: Obj, name: &str) -> Replacement {
+    let Some(policy) = owner.a_ref(name) else { return Replacement::Lru };
     match policy.class() {
         "TreePLRURP" => Replacement::TreePlru,
         "FIFORP" => Replacement::Fifo,
-        // Fixed, and different per cache so that two levels do not draw alike (FNV-1a of the path).
+        // Fixed, and different per object so that two levels do not draw alike (FNV-1a of the path).
         "RandomRP" => Replacement::Random {
-            seed: cache
+            seed: owner
                 .path()
                 .bytes()
                 .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)),

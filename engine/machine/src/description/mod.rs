@@ -7,6 +7,7 @@ mod branch;
 mod cores;
 mod graph;
 mod memory;
+mod prefetch;
 mod reader;
 mod suggest;
 

@@ -228,6 +228,15 @@ impl<'a> Obj<'a> {
         }
     }
 
+    /// A vector of truth values (a single one counts as a vector of one).
+    pub fn bools(self, name: &str) -> Vec<bool> {
+        match self.value(name) {
+            None | Some(Value::Null) => Vec::new(),
+            Some(Value::Array(list)) => list.iter().map(|v| self.check_bool(name, v)).collect(),
+            Some(v) => vec![self.check_bool(name, v)],
+        }
+    }
+
     /// A vector of address ranges (a single one counts as a vector of one).
     pub fn ranges(self, name: &str) -> Vec<AddrRange> {
         match self.value(name) {
