@@ -107,13 +107,14 @@ class Store:
     def _open(self) -> None:
         db = self._connection
         with self._errors():
-            ours = db.execute("PRAGMA application_id").fetchone()[0]
+            # In this order: another process that is making the store marks it together with its tables.
             tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            ours = db.execute("PRAGMA application_id").fetchone()[0]
         if tables and ours != APPLICATION_ID:
             self.close()
             raise UserError(f"{str(self.path)!r} is a database of another program: name another file for the store")
         with self._errors():
-            db.execute("PRAGMA journal_mode=WAL")
+            self._write_ahead(db)
             db.execute("PRAGMA synchronous=FULL")
             db.execute("PRAGMA foreign_keys=ON")
             layout = db.execute("PRAGMA user_version").fetchone()[0] or self._create()
@@ -122,6 +123,17 @@ class Store:
             raise UserError(
                 f"the store {str(self.path)!r} has layout {layout}, this breakeven reads {LAYOUT}: name another file"
             )
+
+    def _write_ahead(self, db: sqlite3.Connection) -> None:
+        """Turns the write-ahead log on; SQLite does not wait by itself for another process that is doing so."""
+        end = time.monotonic() + BUSY_SECONDS
+        while db.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+            try:
+                db.execute("PRAGMA journal_mode=WAL")
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+                time.sleep(0.01)
 
     def _create(self) -> int:
         with self._transaction() as db:

@@ -1,0 +1,266 @@
+"""The store: nothing is lost, doubled or simulated twice, whatever happens to the process that simulates."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from breakeven import points as pt
+from breakeven.errors import UserError
+from breakeven.runner import MachineSpec, Routine
+from breakeven.store import Identity, Store
+from breakeven.stored import StoredEngine
+from breakeven.sweep import SweepSpec, run_sweep
+from tests.cli.conftest import FakeSession
+
+IDENTITY = Identity("engine", "machine", "guest")
+
+
+class Storable:
+    """The fake engine with an identity; hands its results out in parts, and can fail after some."""
+
+    def __init__(self, model, engine="engine", fail_after=None):
+        self.model, self.engine, self.fail_after = model, engine, fail_after
+        self.ran = []
+
+    def check(self, machine, routines=()):
+        pass
+
+    def machine_hash(self, machine):
+        return str(machine)
+
+    def identity(self, machine):
+        return Identity(self.engine, str(machine), "guest"), "{}"
+
+    def routines(self, machine):
+        return [Routine(name, "copy", 0) for name in ("fast", "slow")]
+
+    def open(self, machine):
+        outer = self
+
+        class Session(FakeSession):
+            def run(self, records, threads=0, progress=None, on_results=None):
+                results = super().run(records, threads, progress)
+                n = len(records) // pt.POINT_BYTES
+                outer.ran += [records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES] for i in range(n)]
+                for start in range(0, n, 7):
+                    if outer.fail_after is not None and start >= outer.fail_after:
+                        raise KeyboardInterrupt
+                    some = range(start, min(start + 7, n))
+                    on_results(np.array(some, "<u4").tobytes(), results[some[0] * 64 : (some[-1] + 1) * 64])
+                return results
+
+        return Session(machine, self.model)
+
+
+def spec(sizes, routines=("fast", "slow"), machine="m"):
+    return SweepSpec(routines=routines, machines=[MachineSpec(machine)], sizes=sizes)
+
+
+def cycles(routine, size, row, machine):
+    return size * (1 if routine == "fast" else 2) + len(str(machine))
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "points.sqlite") as opened:
+        yield opened
+
+
+def test_a_point_is_simulated_once(store):
+    engine = Storable(cycles)
+    first = run_sweep(spec(range(10)), StoredEngine(engine, store))
+    again = StoredEngine(engine, store)
+    assert run_sweep(spec(range(10)), again).equals(first)
+    assert (again.read, again.simulated, len(engine.ran)) == (20, 0, 20)
+    wider = StoredEngine(engine, store)
+    table = run_sweep(spec(range(15)), wider)
+    assert (wider.read, wider.simulated) == (20, 10)
+    assert table[table["size"] < 10].reset_index(drop=True).equals(first)
+    assert len(set(engine.ran)) == len(engine.ran) == 30
+
+
+def test_equal_to_the_bare_engine_and_points_asked_for_twice(store):
+    class Bare(Storable):
+        def open(self, machine):
+            return FakeSession(machine, self.model)
+
+    session = StoredEngine(Storable(cycles), store).open(MachineSpec("m"))
+    records = spec(range(40)).records()
+    doubled = np.concatenate([records, records[::-1]]).tobytes()
+    assert session.run(doubled) == Bare(cycles).open(MachineSpec("m")).run(doubled)
+    assert session.simulated == 80
+    assert session.run(doubled) == Bare(cycles).open(MachineSpec("m")).run(doubled)
+
+
+def test_what_decides_a_result_is_its_key(store):
+    run_sweep(spec(range(4)), StoredEngine(Storable(cycles), store))
+    for changed in (spec(range(4), machine="other"),):
+        engine = StoredEngine(Storable(cycles), store)
+        run_sweep(changed, engine)
+        assert engine.simulated == 8
+    engine = StoredEngine(Storable(cycles, engine="newer"), store)
+    run_sweep(spec(range(4)), engine)
+    assert engine.simulated == 8
+    assert [c.points for c in store.contexts()] == [8, 8, 8]
+    assert store.prune("newer") == 16
+    assert [(c.identity.engine, c.points) for c in store.contexts()] == [("newer", 8)]
+
+
+def test_an_interrupted_sweep_keeps_what_was_done(store):
+    with pytest.raises(KeyboardInterrupt):
+        run_sweep(spec(range(50), routines=("fast",)), StoredEngine(Storable(cycles, fail_after=28), store))
+    engine = StoredEngine(Storable(cycles), store)
+    run_sweep(spec(range(50), routines=("fast",)), engine)
+    assert (engine.read, engine.simulated) == (28, 22)
+
+
+def test_results_of_another_process_are_taken(store, monkeypatch):
+    """A second sweep meets the first in the middle: what one has kept the other does not simulate."""
+    monkeypatch.setattr("breakeven.stored.PART", 10)
+    engine = Storable(cycles)
+    other = Store(store.path)
+    records = spec(range(40), routines=("fast",)).records()
+    points = [records[i : i + 1].tobytes() for i in range(40)]
+    context = store.context(*_context(engine))
+    inner = StoredEngine(engine, store).open(MachineSpec("m"))
+    ran = FakeSession(MachineSpec("m"), cycles).run(records.tobytes())
+
+    def progress(done, total):
+        # While the first part runs, another process keeps points 10 to 29.
+        other.add(context, points[10:30], [ran[i * 64 : (i + 1) * 64] for i in range(10, 30)])
+
+    assert inner.run(records.tobytes(), 1, progress) == ran
+    assert len(engine.ran) == 20
+    other.close()
+
+
+def _context(engine):
+    identity, description = engine.identity(MachineSpec("m"))
+    return identity, "m", description
+
+
+def test_frame_and_export(store, tmp_path):
+    table = run_sweep(spec(range(5)), StoredEngine(Storable(cycles), store))
+    frame = store.frame()
+    assert list(frame.columns) == [*table.columns, "engine", "machine_hash", "guest"]
+    key = ["routine", "size"]
+    assert frame[table.columns].sort_values(key, ignore_index=True).equals(table.sort_values(key, ignore_index=True))
+    assert store.frame(machine="another").empty and store.frame(engine="another").empty
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"not a database, and long enough to be read as one" * 40, "not a database"), (None, "another program")],
+)
+def test_files_that_are_no_store(tmp_path, content, problem):
+    path = tmp_path / "x.sqlite"
+    if content is None:
+        with sqlite3.connect(path) as db:
+            db.execute("CREATE TABLE theirs (x)")
+    else:
+        path.write_bytes(content)
+    before = path.read_bytes()
+    with pytest.raises(UserError, match=problem):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_store_of_another_layout_is_refused(tmp_path):
+    path = tmp_path / "x.sqlite"
+    Store(path).close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA user_version=99")
+    with pytest.raises(UserError, match="layout 99"):
+        Store(path)
+
+
+def test_a_full_disk_is_an_error_and_loses_nothing(store):
+    engine = Storable(cycles)
+    run_sweep(spec(range(100)), StoredEngine(engine, store))
+    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
+    store._connection.execute(f"PRAGMA max_page_count={pages + 2}")
+    with pytest.raises(UserError, match="full.*make room"):
+        run_sweep(spec(range(5000)), StoredEngine(engine, store))
+    assert store.check() == []
+    kept = store.statistics()["points"]
+    assert 200 <= kept < 10_000
+    store._connection.execute("PRAGMA max_page_count=1000000")
+    again = StoredEngine(engine, store)
+    run_sweep(spec(range(5000)), again)
+    assert (again.read, again.simulated) == (kept, 10_000 - kept)
+
+
+def test_an_unusable_path_is_one_sentence(breakeven, tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in ("file/x.sqlite", "."):
+        done = breakeven("run", "rv-word", "-n", "8", "--store", path)
+        assert done.returncode == 1 and done.stderr.count("\n") == 1 and "store" in done.stderr
+
+
+def sweep_command(store, count):
+    return [
+        *(sys.executable, "-m", "breakeven", "sweep", "rv-word", "-m", "atomic", "-n", f"1..{count}"),
+        *("--dst", "0..7", "--store", str(store), "-o", f"{store}.csv"),
+    ]
+
+
+def test_the_command_keeps_and_reads(breakeven, tmp_path):
+    first = breakeven("sweep", "rv-word", "-m", "atomic", "-n", "1..40", "--store", "s.sqlite", "--json")
+    again = breakeven("sweep", "rv-word", "-m", "atomic", "-n", "1..50", "--store", "s.sqlite", "--json")
+    assert json.loads(first.stdout)["simulated"] == 40
+    assert json.loads(again.stdout)["simulated"] == 10
+    point = ("run", "rv-word", "-m", "atomic", "-n", "7", "--json")
+    assert breakeven(*point, "--store", "s.sqlite").stdout == breakeven(*point, "--no-store").stdout
+    seen = json.loads(breakeven("store", "--store", "s.sqlite", "--json").stdout)
+    assert seen["points"] == 50 and seen["machines"][0]["machine"] == "atomic"
+    done = breakeven("store", "export", "all.csv", "--store", "s.sqlite")
+    assert done.returncode == 0 and len((tmp_path / "all.csv").read_text().splitlines()) == 51
+    assert "0 points deleted, 50 left" in breakeven("store", "prune", "--store", "s.sqlite").stdout
+    missing = breakeven("store", "--store", "no.sqlite")
+    assert missing.returncode == 1 and "there is no store" in missing.stderr
+
+
+def test_killed_at_random_instants(tmp_path):
+    """`kill -9`: the store stays whole, holds right results only, and the next run goes on from there.
+
+    BREAKEVEN_KILLS: how many times (6; 50 for the number that is quoted).
+    """
+    pytest.importorskip("breakeven._engine")
+    store, random_ = tmp_path / "s.sqlite", random.Random(5)
+    command, kept = sweep_command(store, 1500), 0
+    for _ in range(int(os.environ.get("BREAKEVEN_KILLS", "6"))):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(random_.uniform(0.15, 0.9))
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if store.exists():
+            with Store(store) as opened:
+                assert opened.check() == []
+                now = opened.statistics()["points"]
+                assert now >= kept
+                kept = now
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    bare = tmp_path / "bare.csv"
+    whole = [*command[: command.index("--store")], "--no-store", "-o", str(bare)]
+    subprocess.run(whole, check=True, capture_output=True, timeout=120)
+    assert bare.read_bytes() == (tmp_path / "s.sqlite.csv").read_bytes()
+    with Store(store) as opened:
+        assert opened.statistics()["points"] == 1500 * 8
+
+
+def test_two_sweeps_at_once(tmp_path):
+    pytest.importorskip("breakeven._engine")
+    store = tmp_path / "s.sqlite"
+    both = [subprocess.Popen(sweep_command(store, count), stdout=subprocess.DEVNULL) for count in (300, 400)]
+    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    with Store(store) as opened:
+        assert opened.check() == [] and opened.statistics()["points"] == 400 * 8
