@@ -127,6 +127,7 @@ impl PrefetcherConfig {
     pub fn new(path: &str, kind: PrefetcherKind) -> Self {
         // Every hit may start a next line, and every read at the level the streamer's.
         let all_hits = matches!(kind, PrefetcherKind::NextLine { .. } | PrefetcherKind::Stream { .. });
+        let gem5 = matches!(kind, PrefetcherKind::Stride { .. } | PrefetcherKind::Tagged { .. });
         PrefetcherConfig {
             path: path.to_owned(),
             on_miss: false,
@@ -135,12 +136,12 @@ impl PrefetcherConfig {
             on_data: true,
             on_inst: !matches!(kind, PrefetcherKind::Stride { .. }),
             prefetch_on_access: all_hits,
-            prefetch_on_pf_hit: !all_hits,
+            prefetch_on_pf_hit: gem5,
             page_bytes: 4096,
             queue_size: 32,
             queue_squash: true,
             queue_filter: true,
-            cache_snoop: !matches!(kind, PrefetcherKind::Stride { .. } | PrefetcherKind::Tagged { .. }),
+            cache_snoop: !gem5,
             latency: 1,
             tag_prefetch: true,
             throttle_control_percentage: 0,

@@ -9,6 +9,7 @@ pub mod config;
 mod dram;
 mod layer;
 mod packet;
+mod prefetch;
 mod simple_mem;
 mod tlb;
 mod util;
@@ -116,6 +117,10 @@ pub struct MemorySystem {
     l2_tlb_latency: u64,
     tlb_stats: [TlbStats; 2],
     uncacheable: Vec<AddrRange>,
+    /// Ports whose hits need no look beyond the first level's tags: no uncacheable ranges, no prefetchers.
+    plain_hits: [bool; 4],
+    /// Nothing in any prefetcher's queue is due before this instant.
+    next_prefetch: u64,
     /// The latest instant at which a core asked; nothing earlier will be asked for (give or take a cycle between ports).
     now: u64,
 }
@@ -131,8 +136,21 @@ clone_by_field!(MemorySystem {
     l2_tlb_latency,
     tlb_stats,
     uncacheable,
+    plain_hits,
+    next_prefetch,
     now
 });
+
+/// What a cache may answer without looking further when it hits.
+#[inline]
+fn quick_command(kind: MemKind) -> Option<Cmd> {
+    match kind {
+        MemKind::Load | MemKind::Fetch | MemKind::Walk => Some(Cmd::ReadReq),
+        MemKind::Store => Some(Cmd::WriteReq),
+        MemKind::Atomic => Some(Cmd::SwapReq),
+        _ => None,
+    }
+}
 
 impl MemorySystem {
     /// # Errors
@@ -153,6 +171,10 @@ impl MemorySystem {
             MemoryConfig::Simple(s) => Memory::Simple(SimpleMemory::new(s)),
             MemoryConfig::Dram(d) => Memory::Dram(Box::new(MemCtrl::new(d))),
         };
+        let plain_hits = [cfg.inst, cfg.data, cfg.inst_walk, cfg.data_walk].map(|link| match link {
+            Link::Cache(i) => cfg.uncacheable.is_empty() && cfg.caches[usize::from(i)].prefetchers.is_empty(),
+            _ => false,
+        });
         let tlb = |t: &config::TlbConfig| TlbArray::new(t.size, t.assoc);
         Ok(MemorySystem {
             ports: [cfg.inst, cfg.data, cfg.inst_walk, cfg.data_walk],
@@ -165,6 +187,8 @@ impl MemorySystem {
             l2_tlb_latency: cfg.l2_tlb.as_ref().map_or(0, |t| u64::from(t.latency) * cfg.core_clock.period()),
             tlb_stats: [TlbStats::default(); 2],
             uncacheable: cfg.uncacheable.clone(),
+            plain_hits,
+            next_prefetch: prefetch::NEVER,
             now: 0,
             cfg: Arc::new(cfg),
         })
@@ -182,13 +206,9 @@ impl MemorySystem {
         // A prefetch for fetching goes where fetches go.
         let port = if req.kind == MemKind::PrefetchFetch { Port::Inst } else { port };
         let link = self.ports[port as usize];
-        let quick = match req.kind {
-            MemKind::Load | MemKind::Fetch | MemKind::Walk => Some(Cmd::ReadReq),
-            MemKind::Store => Some(Cmd::WriteReq),
-            MemKind::Atomic => Some(Cmd::SwapReq),
-            _ => None,
-        };
-        if let (Link::Cache(ci), Some(cmd), false, true) = (link, quick, req.uncacheable, self.uncacheable.is_empty()) {
+        if let (Link::Cache(ci), Some(cmd), false, true) =
+            (link, quick_command(req.kind), req.uncacheable, self.plain_hits[port as usize])
+        {
             let c = &mut self.caches[usize::from(ci)];
             if let Some(at) = c.quick_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
                 return Response::Done { at: Tick(at), level: 0 };
@@ -199,8 +219,19 @@ impl MemorySystem {
 
     #[inline(never)]
     fn access_in_full(&mut self, port: Port, link: Link, now: Tick, req: &Request) -> Response {
-        self.now = self.now.max(now.0);
         let uncached = req.uncacheable || self.uncacheable.iter().any(|r| r.contains(req.paddr));
+        if let (Link::Cache(ci), Some(cmd), false) = (link, quick_command(req.kind), uncached) {
+            let c = &mut self.caches[usize::from(ci)];
+            if c.prefetching.as_ref().is_some_and(|p| p.next_due > now.0) {
+                if let Some(at) = c.quick_unseen_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
+                    return Response::Done { at: Tick(at), level: 0 };
+                }
+            }
+        }
+        if self.next_prefetch <= now.0 {
+            self.run_prefetches(now.0);
+        }
+        self.now = self.now.max(now.0);
         if let Link::Cache(ci) = link {
             // gem5 asks again a tick after the cache is free, that is at the core's next edge.
             let retry = self.caches[usize::from(ci)].wait_until_free(now.0);
@@ -227,7 +258,18 @@ impl MemorySystem {
         } else {
             (req.paddr, u32::from(req.size))
         };
-        let pkt = Pkt { cmd, addr, size, requestor: port as u8, from_cache: false, uncached, header: 0, payload: 0 };
+        let pkt = Pkt {
+            cmd,
+            addr,
+            size,
+            requestor: port as u8,
+            from_cache: false,
+            uncached,
+            header: 0,
+            payload: 0,
+            origin: req.paddr,
+            pc: req.pc,
+        };
         let r = self.send(link, self.caches.len() + port as usize, pkt, now.0);
         Response::Done { at: Tick(r.at), level: r.level }
     }
@@ -290,6 +332,9 @@ impl MemorySystem {
 
     /// Reads the entries of `path` one after another and fills the TLBs; the instant at which the translation is known.
     pub fn tlb_walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16, path: &WalkPath) -> Tick {
+        if self.next_prefetch <= now.0 {
+            self.run_prefetches(now.0);
+        }
         self.now = self.now.max(now.0);
         let port = match side {
             Side::Inst => Port::InstWalk,
@@ -307,6 +352,8 @@ impl MemorySystem {
                 uncached: false,
                 header: 0,
                 payload: 0,
+                origin: pte,
+                pc: 0,
             };
             at = self.send(link, source, pkt, at).at;
         }
@@ -347,7 +394,10 @@ impl MemorySystem {
     }
 
     pub fn reset_stats(&mut self) {
-        self.caches.iter_mut().for_each(|c| c.stats = Default::default());
+        for c in &mut self.caches {
+            c.stats = Default::default();
+            c.prefetching.iter_mut().for_each(|p| p.reset_stats());
+        }
         self.xbars.iter_mut().for_each(XBar::reset_stats);
         for m in &mut self.memories {
             match m {
@@ -361,9 +411,12 @@ impl MemorySystem {
     /// Statistics under the components' own paths.
     pub fn collect(&self, sink: &mut StatSink) {
         let mut who = self.cfg.requestors.to_vec();
-        who.push("writebacks".to_owned());
+        who.extend(["writebacks", "prefetchers"].map(str::to_owned));
         for (cfg, c) in self.cfg.caches.iter().zip(&self.caches) {
             sink.scope(&cfg.path, |s| c.collect(s, &who));
+            if let Some(pf) = &c.prefetching {
+                pf.collect(sink, &cfg.prefetchers);
+            }
         }
         for (cfg, x) in self.cfg.xbars.iter().zip(&self.xbars) {
             sink.scope(&cfg.path, |s| x.collect(s));
@@ -402,8 +455,10 @@ impl MemorySystem {
     /// The first one that does not, with the component's path.
     pub fn audit(&self) -> Result<(), String> {
         for (i, (cfg, c)) in self.cfg.caches.iter().zip(&self.caches).enumerate() {
-            let first_level = self.ports.contains(&Link::Cache(i as u16));
-            c.audit(self.now, first_level).map_err(|e| format!("{}: {e}", cfg.path))?;
+            let link = Link::Cache(i as u16);
+            let [inst, data, inst_walk, data_walk] = self.ports;
+            let in_order = [inst, data].contains(&link) && ![inst_walk, data_walk].contains(&link);
+            c.audit(self.now, in_order).map_err(|e| format!("{}: {e}", cfg.path))?;
         }
         for (cfg, m) in self.cfg.memories.iter().zip(&self.memories) {
             if let Memory::Dram(m) = m {

@@ -16,11 +16,22 @@ pub(crate) struct Pkt {
     pub header: u64,
     /// Ticks after that until all the data is there (gem5 `payloadDelay`).
     pub payload: u64,
+    /// What the core asked for, and the instruction that did (0: none): prefetchers learn from them.
+    pub origin: u64,
+    pub pc: u64,
 }
 
-/// The requestor of write-backs.
+impl Pkt {
+    /// Of an instruction (the first of the ports).
+    pub fn is_fetch(&self) -> bool {
+        self.requestor == 0
+    }
+}
+
+/// The requestors of write-backs and of prefetches.
 pub(crate) const WRITEBACKS: u8 = 4;
-pub(crate) const REQUESTORS: usize = 5;
+pub(crate) const PREFETCHES: u8 = 5;
+pub(crate) const REQUESTORS: usize = 6;
 
 /// What came back.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,6 +69,8 @@ commands!(
     SwapReq,
     SoftPFReq,
     SoftPFExReq,
+    /// Of a cache's own prefetcher; asks the level below as a read does.
+    HardPFReq,
     ReadSharedReq,
     ReadExReq,
     ReadCleanReq,
@@ -81,8 +94,9 @@ impl Cmd {
     }
     /// The response carries data.
     pub fn is_read(self) -> bool {
-        use Cmd::{ReadCleanReq, ReadExReq, ReadReq, ReadSharedReq, SoftPFExReq, SoftPFReq, SwapReq};
-        matches!(self, ReadReq | SwapReq | SoftPFReq | SoftPFExReq | ReadSharedReq | ReadExReq | ReadCleanReq)
+        use Cmd::{HardPFReq, ReadCleanReq, ReadExReq, ReadReq, ReadSharedReq, SoftPFExReq, SoftPFReq, SwapReq};
+        let prefetch = matches!(self, SoftPFReq | SoftPFExReq | HardPFReq);
+        prefetch || matches!(self, ReadReq | SwapReq | ReadSharedReq | ReadExReq | ReadCleanReq)
     }
     /// Leaves the line dirty in the first cache that holds it.
     pub fn dirties(self) -> bool {
@@ -92,7 +106,7 @@ impl Cmd {
         self.dirties() || matches!(self, Cmd::SoftPFExReq | Cmd::ReadExReq | Cmd::InvalidateReq)
     }
     pub fn is_prefetch(self) -> bool {
-        matches!(self, Cmd::SoftPFReq | Cmd::SoftPFExReq)
+        matches!(self, Cmd::SoftPFReq | Cmd::SoftPFExReq | Cmd::HardPFReq)
     }
     /// gem5's `demand*` statistics count these.
     pub fn is_demand(self) -> bool {

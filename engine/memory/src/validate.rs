@@ -3,7 +3,8 @@
 use breakeven_base::ConfigError;
 
 use crate::config::{
-    CacheConfig, DramConfig, Link, MemCtrlConfig, MemoryConfig, MemorySystemConfig, Replacement, XBarConfig,
+    CacheConfig, DramConfig, Link, MemCtrlConfig, MemoryConfig, MemorySystemConfig, PrefetcherConfig, PrefetcherKind,
+    Replacement, WriteCombiningConfig, XBarConfig,
 };
 
 /// No component is larger than this; keeps absurd parameters from exhausting the host.
@@ -60,6 +61,9 @@ pub(crate) fn validate(c: &MemorySystemConfig) -> Vec<ConfigError> {
         validate_tlb(&mut e, &c.dtb.path, "l2_size", "l2_assoc", l2.size, l2.assoc);
         e.cycles(&c.dtb.path, &[("l2_latency", l2.latency)]);
     }
+    if let Some(w) = &c.write_combining {
+        validate_write_combining(&mut e, w, line);
+    }
     validate_links(&mut e, c);
     e.0
 }
@@ -85,10 +89,79 @@ fn validate_cache(e: &mut Errors, c: &CacheConfig, line: u32) {
     }
     let ok = c.demand_mshr_reserve <= c.mshrs;
     e.check(ok, p, "demand_mshr_reserve", format!("is {}, more than mshrs ({})", c.demand_mshr_reserve, c.mshrs));
+    e.range(p, "prefetcher", c.prefetchers.len() as u64, 0, 16);
+    let ok = c.prefetchers.is_empty() || c.mshrs > c.demand_mshr_reserve.saturating_add(1);
+    let what = format!(
+        "is {}, must be larger than demand_mshr_reserve ({}) + 1 for a prefetcher to work",
+        c.mshrs, c.demand_mshr_reserve
+    );
+    e.check(ok, p, "mshrs", what);
+    c.prefetchers.iter().for_each(|pf| validate_prefetcher(e, pf, line));
     if c.replacement == Replacement::TreePlru {
         let ok = c.assoc.is_power_of_two() && c.assoc <= 32;
         let what = format!("TreePLRURP needs an assoc that is a power of two, at most 32, not {}", c.assoc);
         e.check(ok, p, "replacement_policy", what);
+    }
+}
+
+fn validate_prefetcher(e: &mut Errors, c: &PrefetcherConfig, line: u32) {
+    let p = &c.path;
+    let line = u64::from(line);
+    let ok = c.page_bytes.is_power_of_two() && c.page_bytes >= line && c.page_bytes <= 1 << 30;
+    e.check(ok, p, "page_bytes", format!("is {}, must be a power of two from a line to 1 GiB", c.page_bytes));
+    e.range(p, "queue_size", u64::from(c.queue_size), 1, 4096);
+    e.cycles(p, &[("latency", c.latency)]);
+    e.range(p, "throttle_control_percentage", u64::from(c.throttle_control_percentage), 0, 100);
+    let mut degree = |v: u32| e.range(p, "degree", u64::from(v), 1, 256);
+    match c.kind {
+        PrefetcherKind::Tagged { degree: d } | PrefetcherKind::NextLine { degree: d } => degree(d),
+        PrefetcherKind::AdjacentLine { pair_bytes } => {
+            let ok = pair_bytes.is_power_of_two() && (2 * line..=64 * line).contains(&u64::from(pair_bytes));
+            e.check(ok, p, "pair_bytes", format!("is {pair_bytes}, must be a power of two from 2 to 64 lines"));
+        }
+        PrefetcherKind::Stream { trackers, train, degree: d, distance } => {
+            degree(d);
+            e.range(p, "trackers", u64::from(trackers), 1, 4096);
+            e.range(p, "train", u64::from(train), 1, 1 << 16);
+            e.range(p, "distance", u64::from(distance), 1, 1 << 16);
+        }
+        PrefetcherKind::Stride {
+            confidence_counter_bits,
+            initial_confidence,
+            confidence_threshold,
+            degree: d,
+            distance,
+            table_assoc,
+            table_entries,
+            ..
+        } => {
+            degree(d);
+            e.range(p, "distance", u64::from(distance), 0, 1 << 16);
+            e.range(p, "confidence_counter_bits", u64::from(confidence_counter_bits), 1, 8);
+            let max = (1u64 << confidence_counter_bits.clamp(1, 8)) - 1;
+            e.range(p, "initial_confidence", u64::from(initial_confidence), 0, max);
+            e.range(p, "confidence_threshold", u64::from(confidence_threshold), 0, 100);
+            e.range(p, "table_assoc", u64::from(table_assoc), 1, 1024);
+            let sets = table_entries / table_assoc.max(1);
+            let ok = table_entries <= 1 << 20 && table_entries == sets * table_assoc && sets.is_power_of_two();
+            let what = format!("is {table_entries}, must be table_assoc ({table_assoc}) times a power of two");
+            e.check(ok, p, "table_entries", what);
+        }
+    }
+}
+
+fn validate_write_combining(e: &mut Errors, c: &WriteCombiningConfig, line: u32) {
+    let p = &c.path;
+    e.range(p, "buffers", u64::from(c.buffers), 1, 1024);
+    let ok = c.buffer_bytes.is_power_of_two() && (8..=line.min(64)).contains(&c.buffer_bytes);
+    let what = format!("is {}, must be a power of two from 8 to 64, at most a line", c.buffer_bytes);
+    e.check(ok, p, "buffer_bytes", what);
+    let ok = c.partial_bytes.is_power_of_two() && c.partial_bytes <= c.buffer_bytes;
+    let what = format!("is {}, must be a power of two, at most buffer_bytes ({})", c.partial_bytes, c.buffer_bytes);
+    e.check(ok, p, "partial_bytes", what);
+    e.cycles(p, &[("latency", c.latency)]);
+    for r in &c.ranges {
+        e.check(r.start < r.end, p, "ranges", format!("range {:#x}..{:#x} is empty", r.start, r.end));
     }
 }
 

@@ -43,7 +43,7 @@ fn traffic(m: &mut MemorySystem, seed: u64, n: u64) -> Vec<u64> {
         let size = 1 << random(4);
         let paddr = (RAM.start + random(span)) & !(size - 1);
         let uncacheable = random(200) == 0;
-        let req = Request { paddr, size: size as u16, kind, uncacheable, non_temporal: random(9) == 0, pc: i };
+        let req = Request { paddr, size: size as u16, kind, uncacheable, non_temporal: random(9) == 0, pc: i % 13 };
         match m.access(port, Tick(now), &req) {
             Response::Done { at, level } => {
                 assert!(at.0 >= now && level <= 4, "{req:?} at {now}: {at:?}, level {level}");
@@ -76,9 +76,25 @@ fn small() -> MemorySystemConfig {
     c
 }
 
+/// Every prefetcher in every cache, with registers to send with.
+fn prefetch_everywhere(c: &mut MemorySystemConfig) {
+    let kinds = [
+        PrefetcherKind::stride(),
+        PrefetcherKind::Tagged { degree: 3 },
+        PrefetcherKind::NextLine { degree: 1 },
+        PrefetcherKind::AdjacentLine { pair_bytes: 128 },
+        PrefetcherKind::stream(),
+    ];
+    for cache in &mut c.caches {
+        cache.mshrs += 2;
+        let new = |k: &PrefetcherKind| PrefetcherConfig::new(&format!("{}.pf{k:?}", cache.path), k.clone());
+        cache.prefetchers = kinds.iter().map(new).collect();
+    }
+}
+
 #[test]
 fn invariants_hold_under_random_traffic() {
-    let configs: [fn(&mut MemorySystemConfig); 7] = [
+    let configs: [fn(&mut MemorySystemConfig); 9] = [
         |_| {},
         |c| c.caches.iter_mut().for_each(|k| k.replacement = Replacement::TreePlru),
         |c| c.caches.iter_mut().for_each(|k| k.replacement = Replacement::Random { seed: 1 }),
@@ -86,6 +102,12 @@ fn invariants_hold_under_random_traffic() {
         |c| c.caches.iter_mut().for_each(|k| k.writeback_clean = true),
         |c| c.caches[2].clusivity = Clusivity::MostlyExcl,
         |c| c.xbars.iter_mut().for_each(|x| x.bandwidth_limit = false),
+        prefetch_everywhere,
+        |c| {
+            prefetch_everywhere(c);
+            c.caches[2].clusivity = Clusivity::MostlyExcl;
+            c.data_walk = Link::Cache(1);
+        },
     ];
     for (i, change) in configs.into_iter().enumerate() {
         for mut c in [reference(), small(), reference_simple(30_000, 12.8e9)] {
@@ -97,7 +119,14 @@ fn invariants_hold_under_random_traffic() {
 
 #[test]
 fn a_snapshot_repeats_exactly() {
-    let mut a = build(small());
+    let mut c = small();
+    repeats_exactly(&c);
+    prefetch_everywhere(&mut c);
+    repeats_exactly(&c);
+}
+
+fn repeats_exactly(c: &MemorySystemConfig) {
+    let mut a = build(c.clone());
     traffic(&mut a, 1, 5_000);
     let snapshot = a.clone();
     let first = traffic(&mut a, 2, 5_000);

@@ -3,7 +3,9 @@
 use super::mshr::Mshr;
 use super::tags::Victim;
 use super::Cache;
+use crate::config::Link;
 use crate::packet::{Cmd, Pkt, Reply, WRITEBACKS};
+use crate::prefetch::{Found, NEVER};
 use crate::MemorySystem;
 
 /// No line has this address: registers that no request may join.
@@ -30,17 +32,46 @@ impl MemorySystem {
     }
 
     fn cache_demand(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        let c = &mut self.caches[ci];
-        let line = c.tags.line(pkt.addr);
-        let on_its_way = c.mshrs.find(line, at).is_some();
-        match c.tags.find(pkt.addr) {
-            Some(i) if !on_its_way || c.tags.ready(i) <= at => c.hit(i, pkt, at),
-            _ if on_its_way => c.join(pkt, at),
-            _ => self.cache_misses(ci, pkt, at),
+        if self.caches[ci].prefetching.is_some() {
+            return self.cache_demand_seen(ci, pkt, at);
+        }
+        match self.caches[ci].look_up(&pkt, at) {
+            Found::Hit(i) => self.caches[ci].hit(i, pkt, at),
+            Found::Joined(_) => self.caches[ci].join(pkt, at),
+            Found::Miss => self.cache_misses(ci, pkt, at, 0),
         }
     }
 
-    fn cache_misses(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
+    /// The same in a cache with prefetchers: what they had due by then goes first, then they see the access.
+    fn cache_demand_seen(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
+        // The core asks a first level in order of time; a walker may ask it for the future, which prefetches wait for.
+        let until = if self.ports.contains(&Link::Cache(ci as u16)) { self.now } else { at };
+        self.run_prefetches_of(ci, until);
+        let found = self.caches[ci].look_up(&pkt, at);
+        let reply = match found {
+            Found::Hit(i) => {
+                self.caches[ci].show_prefetchers(&pkt, at, found);
+                self.caches[ci].hit(i, pkt, at)
+            }
+            Found::Joined(_) => {
+                let reply = self.caches[ci].join(pkt, at);
+                self.caches[ci].show_prefetchers(&pkt, at, found);
+                reply
+            }
+            Found::Miss => {
+                let reply = self.cache_misses(ci, pkt, at, 0);
+                self.caches[ci].show_prefetchers(&pkt, at, found);
+                reply
+            }
+        };
+        let due = self.caches[ci].prefetching.as_ref().map_or(NEVER, |p| p.next_due);
+        self.next_prefetch = self.next_prefetch.min(due);
+        reply
+    }
+
+    /// A line that is neither here nor on its way is fetched; `by`: by which prefetcher (from 1 on), or 0. Takes the
+    /// reply's `accepted` from the level below.
+    pub(crate) fn cache_misses(&mut self, ci: usize, pkt: Pkt, at: u64, by: u8) -> Reply {
         let c = &mut self.caches[ci];
         let p = c.p;
         let edge = c.clock.edge(at);
@@ -52,18 +83,20 @@ impl MemorySystem {
             _ => Cmd::ReadSharedReq,
         };
         let down = Pkt { cmd, addr: line, size: p.line_bytes, from_cache: true, header: 0, payload: 0, ..pkt };
-        let r = self.send(p.mem_side, self.source_of_cache(ci), down, edge + p.tag + pkt.header);
+        // A prefetch has been looked up while it waited.
+        let out = if pkt.cmd == Cmd::HardPFReq { at } else { edge + p.tag + pkt.header };
+        let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
 
         let c = &mut self.caches[ci];
         let arrived = c.clock.edge(r.at);
-        let mut reply = Reply { at: arrived + p.response, level: r.level + 1, ..Reply::default() };
+        let mut reply =
+            Reply { at: arrived + p.response, level: r.level + 1, accepted: r.accepted, ..Reply::default() };
         let dirty = r.dirty || pkt.cmd.dirties();
         let mut victim = None;
         if p.mostly_excl && pkt.from_cache {
             reply.dirty = dirty;
         } else {
-            let (_, v) = c.tags.insert(pkt.addr, arrived + p.data + r.payload, dirty);
-            victim = v;
+            victim = c.fill(pkt.addr, arrived + p.data + r.payload, dirty, by);
         }
         c.mshrs.push(Mshr {
             line,
@@ -76,12 +109,14 @@ impl MemorySystem {
         });
         c.note_mshrs(at);
         let s = c.stats.at(pkt.cmd, pkt.requestor);
-        s.misses += 1;
         s.mshr_misses += 1;
-        s.miss_latency += reply.at - at;
+        if pkt.cmd != Cmd::HardPFReq {
+            s.misses += 1;
+            s.miss_latency += reply.at - at;
+        }
         s.mshr_miss_latency += r.at.saturating_sub(at);
         if pkt.cmd.is_prefetch() {
-            reply.at = edge + p.tag + pkt.header;
+            reply.at = out;
         }
         if let Some(v) = victim {
             c.stats.replacements += 1;
@@ -101,8 +136,18 @@ impl MemorySystem {
         if cmd != Cmd::CleanEvict {
             c.stats.writebacks += 1;
         }
-        let pkt =
-            Pkt { cmd, addr: victim.line, size, requestor, from_cache: true, uncached: false, header: 0, payload: 0 };
+        let pkt = Pkt {
+            cmd,
+            addr: victim.line,
+            size,
+            requestor,
+            from_cache: true,
+            uncached: false,
+            header: 0,
+            payload: 0,
+            origin: victim.line,
+            pc: 0,
+        };
         self.cache_sends_write(ci, pkt, at, out);
     }
 
@@ -135,7 +180,7 @@ impl MemorySystem {
                 c.tags.set_dirty(i);
             }
         } else {
-            (_, victim) = c.tags.insert(pkt.addr, ready, dirty);
+            victim = c.fill(pkt.addr, ready, dirty, 0);
         }
         if let Some(v) = victim {
             c.stats.replacements += 1;
@@ -245,6 +290,16 @@ impl MemorySystem {
 }
 
 impl Cache {
+    fn look_up(&mut self, pkt: &Pkt, at: u64) -> Found {
+        let line = self.tags.line(pkt.addr);
+        let on_its_way = self.mshrs.find(line, at).is_some();
+        match self.tags.find(pkt.addr) {
+            Some(i) if !on_its_way || self.tags.ready(i) <= at => Found::Hit(i),
+            found if on_its_way => Found::Joined(found),
+            _ => Found::Miss,
+        }
+    }
+
     fn no_mshr(&mut self, addr: u64, at: u64) -> bool {
         let line = self.tags.line(addr);
         self.mshrs.find(line, at).is_none()

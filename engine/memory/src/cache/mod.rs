@@ -15,10 +15,11 @@ use breakeven_base::StatSink;
 
 use crate::config::{CacheConfig, Clusivity, Link};
 use crate::packet::Cmd;
+use crate::prefetch::Prefetching;
 use crate::util::{clone_by_field, EdgeClock};
 use mshr::MshrFile;
 use stats::{Blocked, CacheStats};
-use tags::Tags;
+use tags::{Tags, Victim};
 use write_buffer::WriteBuffer;
 
 /// What does not change after construction; latencies in ticks.
@@ -51,8 +52,9 @@ pub(crate) struct Cache {
     writes_full: (u64, u64),
     /// The data port is free again.
     data_free: u64,
+    pub prefetching: Option<Box<Prefetching>>,
 }
-clone_by_field!(Cache { p, clock, tags, mshrs, writes, stats, blocked_until, writes_full, data_free });
+clone_by_field!(Cache { p, clock, tags, mshrs, writes, stats, blocked_until, writes_full, data_free, prefetching });
 
 impl Cache {
     pub fn new(c: &CacheConfig, line_bytes: u32) -> Self {
@@ -81,6 +83,13 @@ impl Cache {
             blocked_until: 0,
             writes_full: (0, 0),
             data_free: 0,
+            prefetching: Prefetching::new(
+                &c.prefetchers,
+                clock,
+                line_bytes,
+                (c.size / u64::from(line_bytes)) as usize,
+                c.mshrs.saturating_sub(c.demand_mshr_reserve.saturating_add(1)),
+            ),
         }
     }
 
@@ -101,6 +110,25 @@ impl Cache {
             return None;
         }
         let i = self.tags.use_ready(addr, now)?;
+        Some(self.answer_at_once(i, cmd, requestor, now, size))
+    }
+
+    /// [`Cache::quick_hit`] where there are prefetchers: if none of them wants to see it.
+    #[inline]
+    pub fn quick_unseen_hit(&mut self, cmd: Cmd, requestor: u8, now: u64, addr: u64, size: u32) -> Option<u64> {
+        if self.blocked(now).is_some() {
+            return None;
+        }
+        let i = self.tags.use_ready(addr, now)?;
+        if !self.prefetching.as_ref()?.ignores_hit(i, self.tags.line(addr)) {
+            return None;
+        }
+        Some(self.answer_at_once(i, cmd, requestor, now, size))
+    }
+
+    /// The tick of the response to a hit on line `i`, whose data is there.
+    #[inline]
+    fn answer_at_once(&mut self, i: usize, cmd: Cmd, requestor: u8, now: u64, size: u32) -> u64 {
         let edge = self.clock.edge(now);
         let latency = if cmd.dirties() {
             self.tags.set_dirty(i);
@@ -116,7 +144,16 @@ impl Cache {
         let c = self.stats.at(cmd, requestor);
         c.hits += 1;
         c.hit_latency += at - now;
-        Some(at)
+        at
+    }
+
+    /// Puts the line of `addr` in the tags; `by`: the prefetcher that brought it, from 1 on, or 0. The line that gave way.
+    pub fn fill(&mut self, addr: u64, ready: u64, dirty: bool, by: u8) -> Option<Victim> {
+        let (i, victim) = self.tags.insert(addr, ready, dirty);
+        if let Some(pf) = &mut self.prefetching {
+            pf.filled(i, by);
+        }
+        victim
     }
 
     /// Books `size` bytes on the data port from `edge` on; when they start.
@@ -175,17 +212,21 @@ impl Cache {
 
     pub fn describe(&self, now: u64) -> String {
         let mut s = format!("{}; {}", self.mshrs.describe(now), self.writes.describe(now));
+        if let Some(pf) = &self.prefetching {
+            s.push_str(&format!("; {}", pf.describe()));
+        }
         if let Some(t) = self.blocked(now) {
             s.push_str(&format!("; blocked until {t}"));
         }
         s
     }
 
-    /// `first_level`: asked in order of time only. Lower levels book requests of the future too (the next step of a walk,
-    /// a write-back), which may overlap with what asks later for an earlier instant.
-    pub fn audit(&self, now: u64, first_level: bool) -> Result<(), String> {
+    /// `in_order`: asked in order of time only, as a first level by the core. Walkers and upper levels book requests of the
+    /// future too (the next step of a walk, a write-back), which may overlap with what asks later for an earlier instant.
+    pub fn audit(&self, now: u64, in_order: bool) -> Result<(), String> {
         self.tags.audit()?;
-        if first_level {
+        self.prefetching.as_ref().map_or(Ok(()), |p| p.audit())?;
+        if in_order {
             self.mshrs.audit(now)?;
         }
         Ok(())

@@ -48,7 +48,12 @@ impl MshrFile {
 
     /// When a full file has a register free again; `None`: now.
     pub fn full_until(&self, now: u64) -> Option<u64> {
-        if self.entries.len() < self.limit || self.live(now).count() < self.limit {
+        self.below_from(self.limit, now)
+    }
+
+    /// When one of `limit` registers or more is free again; `None`: fewer are in use.
+    pub fn below_from(&self, limit: usize, now: u64) -> Option<u64> {
+        if self.entries.len() < limit || self.live(now).count() < limit {
             return None;
         }
         self.live(now).map(|m| m.resp_at).min()

@@ -92,7 +92,7 @@ impl CacheStats {
             .iter()
             .enumerate()
             .map(|(i, n)| (n.as_str(), self.sum(take, Some(i))))
-            .filter(|(_, c)| c.hits + c.misses > 0)
+            .filter(|(_, c)| c.hits + c.misses + c.mshr_misses > 0)
             .chain([("total", self.sum(take, None))])
             .collect();
         let mut put = |what: &str, unit, desc, f: &dyn Fn(&Counter) -> f64| {
@@ -132,7 +132,7 @@ impl CacheStats {
         self.group(sink, &|s| format!("overall{s}"), &|c| c.is_demand() || c.is_prefetch(), who);
         for &cmd in Cmd::ALL {
             let c = self.sum(|x| x == cmd, None);
-            if c.hits + c.misses + c.uncacheable > 0 {
+            if c.hits + c.misses + c.mshr_misses + c.uncacheable > 0 {
                 let name = |s: &str| {
                     let mut lower = s.to_owned();
                     lower[..1].make_ascii_lowercase();
