@@ -1,0 +1,214 @@
+//! gem5's `O3PipeView` trace: one record a micro-op with the tick of each pipeline stage, which gem5's
+//! `util/o3-pipeview.py` and Konata draw.
+//!
+//! ```text
+//! O3PipeView:fetch:TICK:0xPC:MICROPC:SEQUENCE:DISASSEMBLY
+//! O3PipeView:decode:TICK          and so rename, dispatch, issue, complete
+//! O3PipeView:retire:TICK:store:TICK
+//! ```
+//!
+//! A stage that was not reached is 0: `retire:0` is a micro-op on a wrong path. `store` is when a store has left the store
+//! queue, 0 for everything else. Records come in the order in which micro-ops end, some 250 bytes each.
+//! Fact source: gem5 24.0 `src/cpu/o3/dyn_inst.cc`, `util/o3-pipeview.py`.
+
+use std::fmt::Write;
+
+/// Stages between fetch and retirement, in the order of the record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    Decode,
+    Rename,
+    Dispatch,
+    Issue,
+    Complete,
+}
+
+const STAGES: [&str; 5] = ["decode", "rename", "dispatch", "issue", "complete"];
+
+/// One micro-op in flight. Cycles are kept plus one, so that 0 is "never".
+#[derive(Clone, Debug, Default)]
+struct Record {
+    /// Whether the slot holds one: those fetched outside the window have none.
+    live: bool,
+    seq: u64,
+    pc: u64,
+    micro_pc: u8,
+    fetch: u64,
+    stages: [u64; STAGES.len()],
+    retire: u64,
+    text: String,
+}
+
+/// Where the trace begins and ends, in core cycles: micro-ops fetched in `first..last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    pub first: u64,
+    pub last: u64,
+}
+
+/// Records micro-ops by their slot in the pipeline's ring.
+#[derive(Clone, Debug)]
+pub struct PipeView {
+    window: Window,
+    /// Ticks in a cycle.
+    period: u64,
+    slots: Vec<Record>,
+    /// Stores that have retired and not yet been written.
+    stores: Vec<Record>,
+    out: String,
+}
+
+impl PipeView {
+    /// For a ring of `slots` micro-ops and a clock of `period` ticks.
+    #[must_use]
+    pub fn new(slots: usize, period: u64, window: Window) -> Self {
+        PipeView { window, period, slots: vec![Record::default(); slots], stores: Vec::new(), out: String::new() }
+    }
+
+    /// Micro-op `seq` entered slot `slot`; number `micro_pc` of the instruction at `pc`, whose line of assembly is `text`.
+    pub fn fetch(&mut self, slot: usize, cycle: u64, seq: u64, pc: u64, micro_pc: u8, text: &str) {
+        let live = (self.window.first..self.window.last).contains(&cycle);
+        let Some(r) = self.slots.get_mut(slot) else { return };
+        let mut line = std::mem::take(&mut r.text);
+        line.clear();
+        if live {
+            // The fields are separated by colons, the records by line ends.
+            line.extend(text.chars().map(|c| if c == ':' || c.is_control() { ' ' } else { c }));
+        }
+        *r = Record { live, seq, pc, micro_pc, fetch: cycle + 1, text: line, ..Record::default() };
+    }
+
+    /// The micro-op in `slot` reached `stage`; the last time counts (one that is issued again).
+    pub fn reach(&mut self, slot: usize, stage: Stage, cycle: u64) {
+        if let Some(r) = self.slots.get_mut(slot) {
+            r.stages[stage as usize] = cycle + 1;
+        }
+    }
+
+    /// The micro-op in `slot` committed; `store` when it is still to be written (then [`PipeView::stored`] follows).
+    pub fn retire(&mut self, slot: usize, cycle: u64, store: bool) {
+        let Some(r) = self.slots.get_mut(slot).filter(|r| r.live) else { return };
+        r.retire = cycle + 1;
+        r.live = false;
+        if store {
+            self.stores.push(r.clone());
+        } else {
+            write(&mut self.out, r, self.period, 0);
+        }
+    }
+
+    /// The store `seq` has been written.
+    pub fn stored(&mut self, seq: u64, cycle: u64) {
+        if let Some(i) = self.stores.iter().position(|r| r.seq == seq) {
+            let r = self.stores.remove(i);
+            write(&mut self.out, &r, self.period, cycle + 1);
+        }
+    }
+
+    /// The micro-op in `slot` was on a wrong path.
+    pub fn squash(&mut self, slot: usize) {
+        if let Some(r) = self.slots.get_mut(slot).filter(|r| r.live) {
+            r.live = false;
+            write(&mut self.out, r, self.period, 0);
+        }
+    }
+
+    /// Writes out the stores that nothing more will be heard of.
+    pub fn finish(&mut self) {
+        for r in std::mem::take(&mut self.stores) {
+            write(&mut self.out, &r, self.period, 0);
+        }
+    }
+
+    /// The records so far, which are then forgotten.
+    pub fn take(&mut self) -> String {
+        std::mem::take(&mut self.out)
+    }
+}
+
+fn write(out: &mut String, r: &Record, period: u64, store: u64) {
+    // A tick of 0 means "never"; nothing is fetched in the very first cycle after reset.
+    let tick = |c: u64| c.saturating_sub(1).saturating_mul(period);
+    // Writing to a string cannot fail.
+    let _ = writeln!(
+        out,
+        "O3PipeView:fetch:{}:0x{:08x}:{}:{}:  {}",
+        tick(r.fetch),
+        r.pc,
+        r.micro_pc,
+        r.seq,
+        r.text.trim_start()
+    );
+    for (name, c) in STAGES.iter().zip(r.stages) {
+        let _ = writeln!(out, "O3PipeView:{name}:{}", tick(c));
+    }
+    let _ = writeln!(out, "O3PipeView:retire:{}:store:{}", tick(r.retire), tick(store));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: Window = Window { first: 0, last: u64::MAX };
+
+    fn through(v: &mut PipeView, slot: usize, cycle: u64) {
+        let stages = [Stage::Decode, Stage::Rename, Stage::Dispatch, Stage::Issue, Stage::Complete];
+        for (i, s) in stages.into_iter().enumerate() {
+            v.reach(slot, s, cycle + 1 + i as u64);
+        }
+    }
+
+    #[test]
+    fn a_record_reads_as_gem5_writes_it() {
+        let mut v = PipeView::new(4, 500, ALL);
+        v.fetch(1, 10, 7, 0x8000_0000, 0, "00c58533 add x10, x11, x12");
+        through(&mut v, 1, 10);
+        assert_eq!(v.take(), "", "not before it ends");
+        v.retire(1, 20, false);
+        assert_eq!(
+            v.take(),
+            "O3PipeView:fetch:5000:0x80000000:0:7:  00c58533 add x10, x11, x12\nO3PipeView:decode:5500\n\
+             O3PipeView:rename:6000\nO3PipeView:dispatch:6500\nO3PipeView:issue:7000\nO3PipeView:complete:7500\n\
+             O3PipeView:retire:10000:store:0\n"
+        );
+        v.retire(1, 21, false);
+        assert_eq!(v.take(), "", "once");
+    }
+
+    #[test]
+    fn a_squashed_one_never_retires_and_a_store_waits_for_its_write() {
+        let mut v = PipeView::new(4, 1, ALL);
+        v.fetch(0, 5, 1, 0x10, 0, "sd: a\nb");
+        v.fetch(1, 5, 2, 0x14, 1, "j");
+        v.reach(1, Stage::Decode, 6);
+        v.retire(0, 9, true);
+        v.squash(1);
+        // The slot is used again before the store is done.
+        v.fetch(0, 12, 9, 0x20, 0, "nop");
+        let squashed = v.take();
+        assert!(squashed.starts_with("O3PipeView:fetch:5:0x00000014:1:2:  j\nO3PipeView:decode:6\n"), "{squashed}");
+        assert!(squashed.ends_with("O3PipeView:retire:0:store:0\n"), "{squashed}");
+        v.stored(1, 30);
+        v.stored(1, 31);
+        let store = v.take();
+        assert!(store.starts_with("O3PipeView:fetch:5:0x00000010:0:1:  sd  a b\n"), "{store}");
+        assert!(store.ends_with("O3PipeView:retire:9:store:30\n"), "{store}");
+        assert_eq!(store.lines().count(), 7);
+    }
+
+    #[test]
+    fn the_window_is_about_fetching() {
+        let mut v = PipeView::new(2, 1, Window { first: 10, last: 12 });
+        for (cycle, wanted) in [(9, false), (10, true), (11, true), (12, false)] {
+            v.fetch(0, cycle, cycle, 0, 0, "");
+            v.retire(0, cycle + 20, false);
+            assert_eq!(!v.take().is_empty(), wanted, "fetched at {cycle}");
+        }
+        v.fetch(0, 11, 1, 0, 0, "");
+        v.retire(0, 12, true);
+        v.finish();
+        assert!(v.take().ends_with("retire:12:store:0\n"));
+        v.fetch(99, 11, 1, 0, 0, ""); // no such slot: nothing
+        v.retire(99, 11, false);
+    }
+}
