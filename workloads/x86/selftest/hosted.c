@@ -144,6 +144,26 @@ static const char *large(void) {
     return 0;
 }
 
+/* For what is memmove in its library: buffers that overlap, either way. */
+static const char *overlaps(void) {
+    static u8 expected[1 << 16];
+    for (u64 n = 1; n < sizeof expected; n += n / 8 + 1)
+        for (u64 distance = 1; distance < n; distance += distance + n / 7) {
+            u8 *low = destination.start + PAGE + n % 64, *high = low + distance;
+            for (int up = 0; up < 2; up++) {
+                u8 *src = up ? low : high, *dst = up ? high : low;
+                memcpy(low, source.start, n + distance);
+                memcpy(expected, src, n);
+                struct job job = {routine->fn, {(u64)dst, (u64)src, n}, parameter};
+                u64 ret;
+                arch_checked_call(&job, &ret);
+                if (memcmp(dst, expected, n))
+                    return failure("wrong output of an overlapping copy", n, (u64)src, (u64)dst, distance, 0);
+            }
+        }
+    return 0;
+}
+
 static const char *fault_at_every_byte(void) {
     static const u64 sizes[] = {1, 2, 3, 7, 8, 9, 30, 63, 64, 65, 71, 72, 100, 128, 136, 200, 321};
     for (unsigned i = 0; i < sizeof sizes / sizeof *sizes; i++)
@@ -198,6 +218,8 @@ static const char *test(void) {
     parameter = (u32)routine->parameter;
     TRY(test_with_parameter());
     TRY(large());
+    if (!strncmp(routine->name, "glibc-", 6))
+        TRY(overlaps());
     if (has_sum())
         TRY(extreme_contents());
     for (unsigned i = 0; routine->parameter && i < sizeof others / sizeof *others; i++) {
