@@ -8,6 +8,7 @@ pub mod pipeview;
 pub mod simple;
 #[cfg(test)]
 pub(crate) mod testing;
+mod when;
 
 use breakeven_base::{Bus, FrontEnd, SysEffect};
 use breakeven_memory::MemorySystem;

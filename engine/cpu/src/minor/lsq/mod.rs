@@ -11,39 +11,15 @@
 mod request;
 mod store_buffer;
 
-use breakeven_base::{MemKind, Tick, UopFlags};
+use breakeven_base::{MemKind, UopFlags};
 use breakeven_memory::{MemorySystem, Port, Request, Response};
 
 use super::config::{MinorConfig, MAX_QUEUE};
 use super::inst::{InstRing, Seq};
 use super::latch::Ring;
 use crate::misaligned::MisalignedCosts;
+pub use crate::when::When;
 use request::{Coverage, LsqRequest, State};
-
-/// The current cycle, and the same instant in ticks.
-#[derive(Clone, Copy, Debug)]
-pub struct When {
-    pub cycle: u64,
-    pub tick: Tick,
-    /// Ticks a cycle.
-    pub period: u64,
-}
-
-impl When {
-    /// The first cycle that sees what happens at `tick`.
-    #[inline]
-    pub fn cycle_of(self, tick: Tick) -> u64 {
-        // Most things happen at a clock edge soon: the division is not worth it for the commonest distances.
-        let ahead = tick - self.tick;
-        if ahead == self.period {
-            return self.cycle + 1;
-        }
-        if ahead == 2 * self.period {
-            return self.cycle + 2;
-        }
-        self.cycle + ahead.div_ceil(self.period)
-    }
-}
 
 /// What the LSQ knows of execute: the stream that counts and the oldest instruction.
 #[derive(Clone, Copy, Debug)]

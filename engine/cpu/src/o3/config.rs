@@ -1,0 +1,366 @@
+//! The parameters of the out-of-order core, under gem5's names (`BaseO3CPU`, `FUPool`, `FUDesc`, `OpDesc`) and with
+//! gem5 24.0's defaults. What gem5 does not have is marked *ours* and by default changes nothing.
+
+use breakeven_base::units::Clock;
+use breakeven_base::{ConfigError, OpClass};
+
+use super::lsq::LsqConfig;
+use crate::misaligned::MisalignedCosts;
+
+/// gem5 `OpDesc`: what a functional unit does with one class of micro-op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(non_snake_case)]
+pub struct OpDesc {
+    pub opClass: OpClass,
+    /// Cycles from the start of execution to the result.
+    pub opLat: u32,
+    /// The unit can take another micro-op in the next cycle; else only when this one has ended.
+    pub pipelined: bool,
+}
+
+/// gem5 `FUDesc`: `count` units alike. A unit with several classes is what others call an issue port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(non_snake_case)]
+pub struct FuDesc {
+    pub opList: Vec<OpDesc>,
+    pub count: u32,
+}
+
+/// How the rename map is brought back after a misprediction (*ours*).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RenameRecovery {
+    /// gem5: the ROB is walked back `squashWidth` micro-ops a cycle, and nothing commits or is dispatched meanwhile.
+    #[default]
+    Walk,
+    /// A checkpoint a branch: recovered at once.
+    Checkpoint,
+}
+
+/// gem5 `BaseO3CPU` and what it refers to, apart from the branch predictor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(non_snake_case)]
+pub struct O3Config {
+    /// The object's path (`system.cpu`): where its statistics go.
+    pub path: String,
+    pub clock: Clock,
+    // Delays in cycles.
+    pub decodeToFetchDelay: u32,
+    pub renameToFetchDelay: u32,
+    pub iewToFetchDelay: u32,
+    pub commitToFetchDelay: u32,
+    pub renameToDecodeDelay: u32,
+    pub iewToDecodeDelay: u32,
+    pub commitToDecodeDelay: u32,
+    pub fetchToDecodeDelay: u32,
+    pub iewToRenameDelay: u32,
+    pub commitToRenameDelay: u32,
+    pub decodeToRenameDelay: u32,
+    pub commitToIEWDelay: u32,
+    pub renameToIEWDelay: u32,
+    pub issueToExecuteDelay: u32,
+    pub iewToCommitDelay: u32,
+    pub renameToROBDelay: u32,
+    /// Cycles from the commit of a faulting instruction to the squash.
+    pub trapLatency: u32,
+    /// Cycles before a fetch fault is reported.
+    pub fetchTrapLatency: u32,
+    // Widths in micro-ops a cycle.
+    pub fetchWidth: u32,
+    pub decodeWidth: u32,
+    pub renameWidth: u32,
+    pub dispatchWidth: u32,
+    pub issueWidth: u32,
+    pub wbWidth: u32,
+    pub commitWidth: u32,
+    pub squashWidth: u32,
+    /// Bytes fetched at a time; a power of two up to the cache line.
+    pub fetchBufferSize: u32,
+    /// Micro-ops between fetch and decode.
+    pub fetchQueueSize: u32,
+    pub numROBEntries: u32,
+    pub numIQEntries: u32,
+    pub numPhysIntRegs: u32,
+    pub numPhysFloatRegs: u32,
+    pub numPhysVecRegs: u32,
+    pub numPhysVecPredRegs: u32,
+    pub numPhysMatRegs: u32,
+    pub numPhysCCRegs: u32,
+    pub LQEntries: u32,
+    pub SQEntries: u32,
+    /// Loads that may enter the data cache in a cycle.
+    pub cacheLoadPorts: u32,
+    /// Stores that may enter the data cache in a cycle.
+    pub cacheStorePorts: u32,
+    /// Executing loads check older loads (matters only with other agents).
+    pub LSQCheckLoads: bool,
+    /// log2 bytes of the granule by which violations are found.
+    pub LSQDepCheckShift: u32,
+    pub LFSTSize: u32,
+    pub SSITSize: u32,
+    /// Stores between two clearings of the store sets.
+    pub store_set_clear_period: u64,
+    /// Stores become visible in order.
+    pub needsTSO: bool,
+    pub fuPool: Vec<FuDesc>,
+    pub misaligned: MisalignedCosts,
+    /// The load-store queue's own parameters (*ours*).
+    pub lsq: LsqConfig,
+    /// *Ours*: `UopFlags::MICRO_FUSED` micro-ops share the slot and the ROB entry of the one before them.
+    pub microFusion: bool,
+    /// *Ours*: `FUSE_HEAD` and a following `FUSE_TAIL` become one micro-op.
+    pub macroFusion: bool,
+    /// *Ours*: `ELIMINATED` micro-ops are done when renamed.
+    pub moveElimination: bool,
+    /// *Ours*: bytes of a loop that fetch can replay without going to the instruction cache; 0: no loop buffer.
+    pub loopBufferSize: u32,
+    /// *Ours*.
+    pub renameRecovery: RenameRecovery,
+}
+
+impl Default for O3Config {
+    fn default() -> Self {
+        O3Config {
+            path: "system.cpu".to_owned(),
+            clock: Clock::new(500),
+            decodeToFetchDelay: 1,
+            renameToFetchDelay: 1,
+            iewToFetchDelay: 1,
+            commitToFetchDelay: 1,
+            renameToDecodeDelay: 1,
+            iewToDecodeDelay: 1,
+            commitToDecodeDelay: 1,
+            fetchToDecodeDelay: 1,
+            iewToRenameDelay: 1,
+            commitToRenameDelay: 1,
+            decodeToRenameDelay: 1,
+            commitToIEWDelay: 1,
+            renameToIEWDelay: 2,
+            issueToExecuteDelay: 1,
+            iewToCommitDelay: 1,
+            renameToROBDelay: 1,
+            trapLatency: 13,
+            fetchTrapLatency: 1,
+            fetchWidth: 8,
+            decodeWidth: 8,
+            renameWidth: 8,
+            dispatchWidth: 8,
+            issueWidth: 8,
+            wbWidth: 8,
+            commitWidth: 8,
+            squashWidth: 8,
+            fetchBufferSize: 64,
+            fetchQueueSize: 32,
+            numROBEntries: 192,
+            numIQEntries: 64,
+            numPhysIntRegs: 256,
+            numPhysFloatRegs: 256,
+            numPhysVecRegs: 256,
+            numPhysVecPredRegs: 32,
+            numPhysMatRegs: 2,
+            numPhysCCRegs: 0,
+            LQEntries: 32,
+            SQEntries: 32,
+            cacheLoadPorts: 200,
+            cacheStorePorts: 200,
+            LSQCheckLoads: true,
+            LSQDepCheckShift: 4,
+            LFSTSize: 1024,
+            SSITSize: 1024,
+            store_set_clear_period: 250_000,
+            needsTSO: false,
+            fuPool: default_fu_pool(),
+            misaligned: MisalignedCosts::default(),
+            lsq: LsqConfig::default(),
+            microFusion: false,
+            macroFusion: false,
+            moveElimination: false,
+            loopBufferSize: 0,
+            renameRecovery: RenameRecovery::Walk,
+        }
+    }
+}
+
+/// gem5's `DefaultFUPool`. Units that it lists with count 0 (`ReadPort`, `WritePort`) are left out.
+#[must_use]
+pub fn default_fu_pool() -> Vec<FuDesc> {
+    use OpClass as C;
+    let op = |opClass, opLat, pipelined| OpDesc { opClass, opLat, pipelined };
+    let simple =
+        |classes: Vec<C>, count| FuDesc { opList: classes.into_iter().map(|c| op(c, 1, true)).collect(), count };
+    let between = |first: C, last: C| -> Vec<C> {
+        C::ALL.iter().copied().filter(|c| (first as u8..=last as u8).contains(&(*c as u8))).collect()
+    };
+    let mut simd = between(C::SimdAdd, C::SimdFloatReduceCmp);
+    simd.extend([C::SimdExt, C::SimdFloatExt, C::SimdConfig]);
+    let mut memory = between(C::MemRead, C::FloatMemWrite);
+    memory.extend(between(C::SimdUnitStrideLoad, C::SimdUnitStrideFaultOnlyFirstLoad));
+    vec![
+        simple(vec![C::IntAlu], 6),
+        FuDesc { opList: vec![op(C::IntMult, 3, true), op(C::IntDiv, 20, false)], count: 2 },
+        FuDesc { opList: vec![op(C::FloatAdd, 2, true), op(C::FloatCmp, 2, true), op(C::FloatCvt, 2, true)], count: 4 },
+        FuDesc {
+            opList: vec![
+                op(C::FloatMult, 4, true),
+                op(C::FloatMultAcc, 5, true),
+                op(C::FloatMisc, 3, true),
+                op(C::FloatDiv, 12, false),
+                op(C::FloatSqrt, 24, false),
+            ],
+            count: 2,
+        },
+        simple(simd, 4),
+        simple(vec![C::SimdPredAlu], 1),
+        simple(memory, 4),
+        FuDesc { opList: vec![op(C::IprAccess, 3, false)], count: 1 },
+    ]
+}
+
+/// Latches are rings of at most this many cycles.
+pub const MAX_DELAY: u32 = 15;
+/// Widths above this are not a machine.
+pub const MAX_WIDTH: u32 = 16;
+/// Entries of the ROB at most.
+pub const MAX_ROB: u32 = 2048;
+/// Entries of the issue queue, and of each half of the load-store queue, at most.
+pub const MAX_QUEUE: u32 = 1024;
+/// Physical registers of a class at most.
+pub const MAX_REGS: u32 = 4096;
+/// Slowest operation in cycles.
+pub const MAX_LATENCY: u32 = 255;
+/// Most functional units (they are a bit set).
+pub const MAX_UNITS: u32 = 64;
+
+impl O3Config {
+    /// All that cannot be built, one error each.
+    ///
+    /// # Errors
+    /// A parameter out of its range; the message names it and the range.
+    pub fn check(&self, line_bytes: u32) -> Result<(), Vec<ConfigError>> {
+        let mut errors = Vec::new();
+        for (name, value, low, high) in self.ranges() {
+            if !(low..=high).contains(&value) {
+                let what = format!("is {value}; must be {low} to {high}");
+                errors.push(ConfigError::new(format!("{}.{name}", self.path), what));
+            }
+        }
+        let buffer = self.fetchBufferSize;
+        if !buffer.is_power_of_two() || !(8..=line_bytes).contains(&buffer) {
+            let what = format!("is {buffer}; must be a power of two from 8 to the cache line ({line_bytes} bytes)");
+            errors.push(ConfigError::new(format!("{}.fetchBufferSize", self.path), what));
+        }
+        for (name, value) in [("LFSTSize", self.LFSTSize), ("SSITSize", self.SSITSize)] {
+            if !value.is_power_of_two() || value > 1 << 20 {
+                let what = format!("is {value}; must be a power of two up to {}", 1 << 20);
+                errors.push(ConfigError::new(format!("{}.{name}", self.path), what));
+            }
+        }
+        self.check_units(&mut errors);
+        if let Err(more) = self.misaligned.check(&format!("{}.misaligned", self.path)) {
+            errors.extend(more);
+        }
+        if let Err(more) = self.lsq.check(&self.path) {
+            errors.extend(more);
+        }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// Name, value, least and greatest of the plain numbers.
+    #[rustfmt::skip] // a table
+    fn ranges(&self) -> [(&'static str, u32, u32, u32); 40] {
+        [
+            ("decodeToFetchDelay", self.decodeToFetchDelay, 1, MAX_DELAY),
+            ("renameToFetchDelay", self.renameToFetchDelay, 1, MAX_DELAY),
+            ("iewToFetchDelay", self.iewToFetchDelay, 1, MAX_DELAY),
+            ("commitToFetchDelay", self.commitToFetchDelay, 1, MAX_DELAY),
+            ("renameToDecodeDelay", self.renameToDecodeDelay, 1, MAX_DELAY),
+            ("iewToDecodeDelay", self.iewToDecodeDelay, 1, MAX_DELAY),
+            ("commitToDecodeDelay", self.commitToDecodeDelay, 1, MAX_DELAY),
+            ("fetchToDecodeDelay", self.fetchToDecodeDelay, 1, MAX_DELAY),
+            ("iewToRenameDelay", self.iewToRenameDelay, 1, MAX_DELAY),
+            ("commitToRenameDelay", self.commitToRenameDelay, 1, MAX_DELAY),
+            ("decodeToRenameDelay", self.decodeToRenameDelay, 1, MAX_DELAY),
+            ("commitToIEWDelay", self.commitToIEWDelay, 1, MAX_DELAY),
+            ("renameToIEWDelay", self.renameToIEWDelay, 1, MAX_DELAY),
+            ("issueToExecuteDelay", self.issueToExecuteDelay, 1, MAX_DELAY),
+            ("iewToCommitDelay", self.iewToCommitDelay, 1, MAX_DELAY),
+            ("renameToROBDelay", self.renameToROBDelay, 1, MAX_DELAY),
+            ("trapLatency", self.trapLatency, 0, MAX_LATENCY),
+            ("fetchTrapLatency", self.fetchTrapLatency, 0, MAX_LATENCY),
+            ("fetchWidth", self.fetchWidth, 1, MAX_WIDTH),
+            ("decodeWidth", self.decodeWidth, 1, MAX_WIDTH),
+            ("renameWidth", self.renameWidth, 1, MAX_WIDTH),
+            ("dispatchWidth", self.dispatchWidth, 1, MAX_WIDTH),
+            ("issueWidth", self.issueWidth, 1, MAX_WIDTH),
+            ("wbWidth", self.wbWidth, 1, MAX_WIDTH),
+            ("commitWidth", self.commitWidth, 1, MAX_WIDTH),
+            ("squashWidth", self.squashWidth, 1, MAX_ROB),
+            ("fetchQueueSize", self.fetchQueueSize, 1, MAX_QUEUE),
+            ("numROBEntries", self.numROBEntries, 1, MAX_ROB),
+            ("numIQEntries", self.numIQEntries, 1, MAX_QUEUE),
+            ("numPhysIntRegs", self.numPhysIntRegs, 0, MAX_REGS),
+            ("numPhysFloatRegs", self.numPhysFloatRegs, 0, MAX_REGS),
+            ("numPhysVecRegs", self.numPhysVecRegs, 0, MAX_REGS),
+            ("numPhysVecPredRegs", self.numPhysVecPredRegs, 0, MAX_REGS),
+            ("numPhysMatRegs", self.numPhysMatRegs, 0, MAX_REGS),
+            ("numPhysCCRegs", self.numPhysCCRegs, 0, MAX_REGS),
+            ("LQEntries", self.LQEntries, 1, MAX_QUEUE),
+            ("SQEntries", self.SQEntries, 1, MAX_QUEUE),
+            ("cacheLoadPorts", self.cacheLoadPorts, 1, 200),
+            ("cacheStorePorts", self.cacheStorePorts, 1, 200),
+            ("LSQDepCheckShift", self.LSQDepCheckShift, 0, 12),
+        ]
+    }
+
+    fn check_units(&self, errors: &mut Vec<ConfigError>) {
+        let path = format!("{}.fuPool", self.path);
+        let units = self.fuPool.iter().fold(0u32, |n, d| n.saturating_add(d.count));
+        if !(1..=MAX_UNITS).contains(&units) {
+            let what = format!("has {units} functional units; must have 1 to {MAX_UNITS}");
+            errors.push(ConfigError::new(path.clone(), what));
+        }
+        for (i, desc) in self.fuPool.iter().enumerate() {
+            for op in &desc.opList {
+                if !(1..=MAX_LATENCY).contains(&op.opLat) {
+                    let what = format!("opLat of {} is {}; must be 1 to {MAX_LATENCY}", op.opClass.name(), op.opLat);
+                    errors.push(ConfigError::new(format!("{path}.FUList{i}"), what));
+                }
+            }
+        }
+        for class in [OpClass::IntAlu, OpClass::MemRead, OpClass::MemWrite] {
+            let can = |d: &FuDesc| d.count > 0 && d.opList.iter().any(|o| o.opClass == class);
+            if !self.fuPool.iter().any(can) {
+                let what = format!("no unit executes {}; add an FUDesc with it", class.name());
+                errors.push(ConfigError::new(path.clone(), what));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_gem5s_and_can_be_built() {
+        let c = O3Config::default();
+        assert_eq!(c.check(64), Ok(()));
+        assert_eq!(c.fuPool.iter().map(|d| d.count).sum::<u32>(), 24);
+        assert!(c.fuPool[6].opList.iter().any(|o| o.opClass == OpClass::SimdWholeRegisterStore));
+        assert!(!c.fuPool[4].opList.iter().any(|o| o.opClass == OpClass::SimdPredAlu));
+    }
+
+    #[test]
+    fn every_fault_is_reported_with_its_name() {
+        let mut c = O3Config { issueWidth: 0, numROBEntries: 1 << 20, fetchBufferSize: 12, ..O3Config::default() };
+        c.fuPool.remove(6);
+        let errors = c.check(64).expect_err("nothing of this can be built");
+        let text = errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        for name in ["issueWidth", "numROBEntries", "fetchBufferSize", "MemRead"] {
+            assert!(text.contains(name), "{name} is missing in:\n{text}");
+        }
+    }
+}

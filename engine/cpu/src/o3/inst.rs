@@ -1,0 +1,197 @@
+//! Micro-ops in flight: a ring of flat arrays, indexed by sequence number.
+//!
+//! A sequence number is a place in program order along the path being followed. A squash gives the numbers of what it
+//! throws away to what is fetched next; whoever keeps a number over a squash keeps [`InstRing::stamp`] beside it, which
+//! never repeats. What the front end said of an instruction stays in its slot after a squash until it is overwritten, so
+//! that right-path instructions can be fetched again without being executed again (see `fetch.rs`).
+
+use breakeven_base::{BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
+
+/// Place of a micro-op in program order; 0 is no micro-op.
+pub type Seq = u64;
+
+/// What a micro-op is waiting for, or did wait for last: what an empty commit slot is charged to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Wait {
+    /// Nothing in particular: latency of execution.
+    #[default]
+    Execution,
+    /// All functional units of its class are taken.
+    Unit,
+    /// Its data comes from this level (first-level hit, second level, third level, memory).
+    Level1,
+    Level2,
+    Level3,
+    Memory,
+    TlbWalk,
+    /// Second half or penalty of a split access.
+    Split,
+    /// A store has only part of what a load needs.
+    ForwardFail,
+    /// Executes again after a memory-order violation.
+    Replay,
+    /// Waits for the store queue (barrier, atomic, full queue).
+    StoreQueue,
+    /// Serialising instruction.
+    Serialize,
+}
+
+/// State bits of a micro-op ([`InstRing::state`]).
+pub mod state {
+    /// In the issue queue.
+    pub const IN_IQ: u8 = 1 << 0;
+    /// All operands are there.
+    pub const READY: u8 = 1 << 1;
+    pub const ISSUED: u8 = 1 << 2;
+    /// Has been executed: commit may take it once it has arrived there.
+    pub const DONE: u8 = 1 << 3;
+    /// Commit has told a non-speculative one to execute.
+    pub const RELEASED: u8 = 1 << 4;
+    /// Taken into the ROB.
+    pub const IN_ROB: u8 = 1 << 5;
+}
+
+/// The micro-ops in flight. All arrays have the same power-of-two length.
+#[derive(Clone, Debug)]
+pub struct InstRing {
+    mask: usize,
+    uop: Box<[Uop]>,
+    mem: Box<[MemRef]>,
+    pc: Box<[u64]>,
+    state: Box<[u8]>,
+    wait: Box<[Wait]>,
+    stamp: Box<[u32]>,
+    /// First cycle in which commit may take it.
+    ready_at: Box<[u64]>,
+    pub(super) fetched: Fetched,
+    next_stamp: u32,
+}
+
+/// What the front end and the predictor said, one entry a slot; meaningful for the last micro-op of an instruction.
+#[derive(Clone, Debug)]
+pub(super) struct Fetched {
+    /// Where execution really goes on.
+    pub next_pc: Box<[u64]>,
+    /// Where fetch went on.
+    pub predicted: Box<[u64]>,
+    pub effect: Box<[SysEffect]>,
+    pub branch: Box<[BranchKind]>,
+    pub len: Box<[u8]>,
+}
+
+impl InstRing {
+    pub fn new(capacity: usize) -> Self {
+        let n = capacity.next_power_of_two();
+        fn filled<T: Clone>(n: usize, value: T) -> Box<[T]> {
+            vec![value; n].into_boxed_slice()
+        }
+        InstRing {
+            mask: n - 1,
+            uop: filled(n, Uop::default()),
+            mem: filled(n, MemRef::default()),
+            pc: filled(n, 0),
+            state: filled(n, 0),
+            wait: filled(n, Wait::default()),
+            stamp: filled(n, 0),
+            ready_at: filled(n, 0),
+            fetched: Fetched {
+                next_pc: filled(n, 0),
+                predicted: filled(n, 0),
+                effect: filled(n, SysEffect::None),
+                branch: filled(n, BranchKind::None),
+                len: filled(n, 0),
+            },
+            next_stamp: 0,
+        }
+    }
+
+    #[inline]
+    pub fn capacity(&self) -> usize {
+        self.mask + 1
+    }
+
+    /// Where `seq` is in the arrays.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    pub fn slot(&self, seq: Seq) -> usize {
+        seq as usize & self.mask
+    }
+
+    #[inline]
+    pub fn uop(&self, seq: Seq) -> &Uop {
+        &self.uop[self.slot(seq)]
+    }
+    #[inline]
+    pub fn flags(&self, seq: Seq) -> UopFlags {
+        self.uop(seq).flags
+    }
+    #[inline]
+    pub fn class(&self, seq: Seq) -> OpClass {
+        self.uop(seq).class
+    }
+    /// Where a memory reference goes.
+    #[inline]
+    pub fn mem(&self, seq: Seq) -> &MemRef {
+        &self.mem[self.slot(seq)]
+    }
+    #[inline]
+    pub fn pc(&self, seq: Seq) -> u64 {
+        self.pc[self.slot(seq)]
+    }
+    #[inline]
+    pub fn state(&self, seq: Seq) -> u8 {
+        self.state[self.slot(seq)]
+    }
+    #[inline]
+    pub fn set_state(&mut self, seq: Seq, bits: u8) {
+        let slot = self.slot(seq);
+        self.state[slot] |= bits;
+    }
+    #[inline]
+    pub fn wait(&self, seq: Seq) -> Wait {
+        self.wait[self.slot(seq)]
+    }
+    /// Records what the micro-op waits for.
+    #[inline]
+    pub fn set_wait(&mut self, seq: Seq, wait: Wait) {
+        let slot = self.slot(seq);
+        self.wait[slot] = wait;
+    }
+    /// Distinguishes the micro-op that has this slot now from all before and after it.
+    #[inline]
+    pub fn stamp(&self, seq: Seq) -> u32 {
+        self.stamp[self.slot(seq)]
+    }
+    #[inline]
+    pub fn ready_at(&self, seq: Seq) -> u64 {
+        self.ready_at[self.slot(seq)]
+    }
+    #[inline]
+    pub fn set_ready_at(&mut self, seq: Seq, cycle: u64) {
+        let slot = self.slot(seq);
+        self.ready_at[slot] = cycle;
+    }
+
+    /// Puts a micro-op at `seq`, as just fetched.
+    #[inline]
+    pub fn place(&mut self, seq: Seq, uop: &Uop, mem: &MemRef, pc: u64) {
+        let slot = self.slot(seq);
+        self.uop[slot] = *uop;
+        if uop.flags.any(UopFlags::MEM) {
+            self.mem[slot] = mem.read_by_field();
+        }
+        self.pc[slot] = pc;
+        self.fresh(seq);
+    }
+
+    /// The slot's micro-op begins anew (it has just been placed, or is fetched again after a squash).
+    #[inline]
+    pub fn fresh(&mut self, seq: Seq) {
+        let slot = self.slot(seq);
+        self.state[slot] = 0;
+        self.wait[slot] = Wait::Execution;
+        self.next_stamp = self.next_stamp.wrapping_add(1);
+        self.stamp[slot] = self.next_stamp;
+    }
+}

@@ -1,0 +1,28 @@
+//! The present cycle, for everything that talks to the memory side in ticks.
+
+use breakeven_base::Tick;
+
+/// The current cycle, and the same instant in ticks.
+#[derive(Clone, Copy, Debug)]
+pub struct When {
+    pub cycle: u64,
+    pub tick: Tick,
+    /// Ticks a cycle.
+    pub period: u64,
+}
+
+impl When {
+    /// The first cycle that sees what happens at `tick`.
+    #[inline]
+    pub fn cycle_of(self, tick: Tick) -> u64 {
+        // Most things happen at a clock edge soon: the division is not worth it for the commonest distances.
+        let ahead = tick - self.tick;
+        if ahead == self.period {
+            return self.cycle + 1;
+        }
+        if ahead == 2 * self.period {
+            return self.cycle + 2;
+        }
+        self.cycle + ahead.div_ceil(self.period)
+    }
+}
