@@ -2,6 +2,7 @@
 
 use breakeven_base::{Bus, FrontEnd, StatSink};
 use breakeven_cpu::minor::Minor;
+use breakeven_cpu::pipeview::Window;
 use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
 use breakeven_cpu::{Budget, CoreCtx, Stop};
 
@@ -37,5 +38,18 @@ impl Core {
     }
     pub fn reset_stats(&mut self) {
         each!(self, c => c.reset_stats());
+    }
+
+    /// Starts (or with `None` ends) the O3PipeView trace; a cycle is `period` ticks. False for a core that has none.
+    pub fn set_trace(&mut self, _period: u64, window: Option<Window>) -> bool {
+        match self {
+            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) => window.is_none(),
+        }
+    }
+    /// The records since the last call; with `finish` those of stores, too, whose write will not be seen.
+    pub fn take_trace(&mut self, _finish: bool) -> String {
+        match self {
+            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) => String::new(),
+        }
     }
 }

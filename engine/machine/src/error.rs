@@ -14,6 +14,9 @@ pub enum EngineError {
     /// The points of a sweep, or the guest that should run them.
     #[error("sweep: {0}")]
     Sweep(String),
+    /// A trace that cannot be made or written.
+    #[error("{0}")]
+    Trace(String),
     /// The host refused something (memory, threads).
     #[error("{0}")]
     Host(ConfigError),

@@ -10,6 +10,7 @@ pub mod measured;
 pub mod platform;
 pub mod stats;
 pub mod sweep;
+mod trace;
 
 pub use description::MachineConfig;
 pub use elf::{Elf, Routine, RoutineKind};
@@ -17,3 +18,4 @@ pub use error::EngineError;
 pub use machine::{Cause, Event, Limits, Machine, RunEnd};
 pub use measured::Measured;
 pub use sweep::{Report as SweepReport, Sweep};
+pub use trace::TraceOptions;

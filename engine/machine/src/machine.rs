@@ -13,6 +13,7 @@ use breakeven_riscv::RiscvFrontEnd;
 use crate::core::Core;
 use crate::platform::{Htif, Platform};
 use crate::stats::{self, Dumps, Totals};
+use crate::trace::{Trace, TRACE_SLICE};
 use crate::{Elf, EngineError, MachineConfig};
 
 /// Limits of one call of [`Machine::run`], as totals since reset; 0: [`DEFAULT_INSTS`], [`DEFAULT_CYCLES`], no ticks' limit.
@@ -123,6 +124,7 @@ pub struct Machine {
     reset: Totals,
     started: Instant,
     dumps: Dumps,
+    pub(crate) trace: Option<Trace>,
 }
 
 /// Ticks in a nanosecond.
@@ -166,6 +168,7 @@ impl Machine {
             reset: Totals::default(),
             started: Instant::now(),
             dumps: Dumps::default(),
+            trace: None,
         }
     }
 
@@ -231,15 +234,20 @@ impl Machine {
             return Some(end);
         }
         let due = self.scheduled.iter().map(|s| s.at).min().unwrap_or(Tick::MAX);
+        let slice = if self.trace.is_some() { TRACE_SLICE } else { SLICE_INSTS };
         let budget = Budget {
-            max_insts: bounds.insts.min(insts.saturating_add(SLICE_INSTS)),
+            max_insts: bounds.insts.min(insts.saturating_add(slice)),
             max_cycles: bounds
                 .cycles
                 .min(cycles.saturating_add(SLICE_CYCLES))
                 .min(self.config.clock.edge_at_or_after(due).0.max(cycles + 1)),
         };
         let State { fe, core, mem } = &mut self.state;
-        match core.run(&mut CoreCtx { fe, bus: &mut self.bus, mem }, budget) {
+        let stop = core.run(&mut CoreCtx { fe, bus: &mut self.bus, mem }, budget);
+        if self.trace.is_some() && !self.drain_trace(false) {
+            return Some((End::Cause(Cause::Unsupported), 1));
+        }
+        match stop {
             Stop::MaxInsts | Stop::MaxCycles => {
                 observer(Event::Slice).is_break().then_some((End::Cause(Cause::Interrupted), 0))
             }

@@ -4,6 +4,7 @@
 //! guest read its counter, a second one stops at the two readings of interest. The measurement taken is the one that the
 //! result's median comes from.
 
+use std::io::Write;
 use std::sync::atomic::AtomicBool;
 
 use breakeven_base::Stat;
@@ -11,7 +12,7 @@ use breakeven_base::Stat;
 use crate::machine::{Cause, Limits, Machine};
 use crate::platform::Platform;
 use crate::sweep::{result, run_point, Sweep, RECORD_BYTES, RESULT_BYTES};
-use crate::EngineError;
+use crate::{EngineError, TraceOptions};
 
 /// Readings kept at most: a point of a million measurements has two million.
 pub(crate) const READINGS: usize = 1 << 22;
@@ -26,6 +27,8 @@ pub struct Measured {
     pub end: u64,
     /// All statistics of the cycles in between; empty when there are none.
     pub stats: Vec<Stat>,
+    /// Whether the trace, if one was wanted, holds all of them (false: it reached its limit).
+    pub traced: bool,
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
@@ -48,11 +51,16 @@ fn median_of(readings: &[u64], record: &[u8], result: &[u8]) -> Option<(u64, u64
 }
 
 impl Sweep {
-    /// Runs one point and looks into its measurement.
+    /// Runs one point and looks into its measurement; its micro-ops go to `trace`, up to so many bytes.
     ///
     /// # Errors
-    /// A record that is not whole, a host without memory, a core that cannot stop at a cycle (the atomic one).
-    pub fn measured(&self, record: &[u8]) -> Result<Measured, EngineError> {
+    /// A record that is not whole, a host without memory, a core that cannot stop at a cycle (the atomic one) or, when a
+    /// trace is wanted, has none.
+    pub fn measured(
+        &self,
+        record: &[u8],
+        trace: Option<(Box<dyn Write + Send + Sync>, u64)>,
+    ) -> Result<Measured, EngineError> {
         if record.len() != RECORD_BYTES {
             return Err(EngineError::Sweep(format!("{} bytes are not a record of {RECORD_BYTES}", record.len())));
         }
@@ -64,7 +72,7 @@ impl Sweep {
         let readings = machine.bus.cycle_reads.take().unwrap_or_default();
         let right = u32_at(&result, 4) == 0;
         let Some((begin, end)) = median_of(&readings, record, &result).filter(|_| right) else {
-            return Ok(Measured { result, begin: 0, end: 0, stats: Vec::new() });
+            return Ok(Measured { result, begin: 0, end: 0, stats: Vec::new(), traced: true });
         };
         if readings.len() >= READINGS {
             let message = format!("more than {READINGS} readings of the cycle counter: take fewer repetitions");
@@ -74,8 +82,12 @@ impl Sweep {
         drop(machine);
         let mut machine = self.machine()?;
         crate::sweep::give_point(&mut machine, record);
+        let mut trace = trace;
         for cycle in [begin, end] {
             machine.reset_stats();
+            if let Some((to, limit)) = trace.take_if(|_| cycle == end) {
+                machine.trace(to, TraceOptions { start: 0, end: 0, limit })?;
+            }
             let stopped = machine.run(Limits { cycles: cycle, ..Limits::default() });
             if stopped.cause != Cause::MaxCycles || stopped.cycles != cycle {
                 return Err(EngineError::Sweep(format!(
@@ -85,7 +97,7 @@ impl Sweep {
                 )));
             }
         }
-        Ok(Measured { result, begin, end, stats: machine.stats() })
+        Ok(Measured { result, begin, end, traced: machine.end_trace()?, stats: machine.stats() })
     }
 
     /// A machine at the snapshot.

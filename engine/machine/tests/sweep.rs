@@ -128,7 +128,7 @@ fn a_measurement_is_looked_into_without_disturbing_it() {
         let stat = |m: &Measured, name: &str| m.stats.iter().find(|s| s.name == name).map(|s| s.value);
         let records = records(&[50, 51, 0xdeaf]);
         let at = |i: usize| &records[i * RECORD_BYTES..(i + 1) * RECORD_BYTES];
-        let (a, b) = (sweep.measured(at(0)).expect("runs"), sweep.measured(at(1)).expect("runs"));
+        let (a, b) = (sweep.measured(at(0), None).expect("runs"), sweep.measured(at(1), None).expect("runs"));
         assert_eq!(a.result.to_vec(), run(&sweep, &[50], 1), "{core}: as in a sweep");
         assert_eq!((a.begin, a.end), (u64_at(&a.result, 8), u64_at(&a.result, 16)), "{core}: the guest's own readings");
         for m in [&a, &b] {
@@ -137,9 +137,11 @@ fn a_measurement_is_looked_into_without_disturbing_it() {
         // One turn more: five instructions, and nothing else.
         let insts = |m| stat(m, "simInsts").expect("counted");
         assert_eq!(insts(&b) - insts(&a), 5.0, "{core}");
-        let silent = sweep.measured(at(2)).expect("runs");
+        let silent = sweep.measured(at(2), None).expect("runs");
         assert!(silent.stats.is_empty(), "{core}: no result, no measurement");
     }
     let sweep = Sweep::new(&reference("minor").json(), &guest()).expect("boots");
-    assert!(sweep.measured(&[0; 100]).is_err());
+    assert!(sweep.measured(&[0; 100], None).is_err());
+    let untraced = sweep.measured(&records(&[5]), Some((Box::new(Vec::new()), 1 << 20)));
+    assert!(matches!(untraced, Err(EngineError::Trace(_))), "an in-order core has no such trace");
 }

@@ -1,7 +1,10 @@
 //! `Machine`: one guest on one machine.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
 
 use breakeven_base::Stat;
 use breakeven_machine as engine;
@@ -15,6 +18,13 @@ pub(crate) type Row = (String, f64, &'static str, &'static str);
 
 pub(crate) fn rows(stats: &[Stat]) -> Vec<Row> {
     stats.iter().map(|s| (s.name.clone(), s.value, s.unit.gem5_name(), s.desc)).collect()
+}
+
+/// A new file for a trace.
+pub(crate) fn trace_file(path: &Path) -> PyResult<Box<dyn Write + Send + Sync>> {
+    let file = File::create(path)
+        .map_err(|e| EngineError::new_err(format!("cannot write the trace {:?}: {e}", path.display().to_string())))?;
+    Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
 }
 
 /// A machine built from a description, with a bare-metal ELF loaded.
@@ -88,6 +98,18 @@ impl Machine {
         d.set_item("host_seconds", end.host_seconds)?;
         d.set_item("detail", end.detail)?;
         Ok(d)
+    }
+
+    /// From now on the core's micro-ops go to the file `path` (O3PipeView): those fetched in the ticks `start..end` (0: to the
+    /// end), up to `limit` bytes.
+    #[pyo3(signature = (path, start=0, end=0, limit=1 << 30))]
+    fn trace(&mut self, path: PathBuf, start: u64, end: u64, limit: u64) -> PyResult<()> {
+        let file = trace_file(&path)?;
+        guarded(|| self.inner.trace(file, engine::TraceOptions { start, end, limit }).map_err(refuse))
+    }
+    /// Ends the trace; whether it is whole (not: its limit was reached).
+    fn end_trace(&mut self) -> PyResult<bool> {
+        guarded(|| self.inner.end_trace().map_err(refuse))
     }
 
     /// The statistics now: (name, value, unit, description).

@@ -1,13 +1,17 @@
 //! `Sweep`: thousands of points from one booted guest.
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use breakeven_machine as engine;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::machine::{rows, Row};
+use crate::machine::{rows, trace_file, Row};
 use crate::{guarded, refuse};
+
+/// A result, two cycles, statistics, whether the trace is whole.
+type Measured<'py> = (Bound<'py, PyBytes>, u64, u64, Vec<Row>, bool);
 
 /// A guest booted up to its first readfile.
 #[pyclass(module = "breakeven._engine", frozen)]
@@ -73,9 +77,18 @@ impl Sweep {
     }
 
     /// One point with a look into the measurement of its median: the result (64 bytes), the core's cycles at the two
-    /// readings of the counter, and all statistics in between (none for a point without a right result).
-    fn measured<'py>(&self, py: Python<'py>, record: &[u8]) -> PyResult<(Bound<'py, PyBytes>, u64, u64, Vec<Row>)> {
-        let m = guarded(|| py.detach(|| self.inner.measured(record)).map_err(refuse))?;
-        Ok((PyBytes::new(py, &m.result), m.begin, m.end, rows(&m.stats)))
+    /// readings of the counter, and all statistics in between (none for a point without a right result). Its micro-ops go
+    /// to the file `trace` (O3PipeView), up to `trace_limit` bytes; last comes whether that was enough.
+    #[pyo3(signature = (record, trace=None, trace_limit=1 << 30))]
+    fn measured<'py>(
+        &self,
+        py: Python<'py>,
+        record: &[u8],
+        trace: Option<PathBuf>,
+        trace_limit: u64,
+    ) -> PyResult<Measured<'py>> {
+        let trace = trace.map(|path| trace_file(&path)).transpose()?.map(|file| (file, trace_limit));
+        let m = guarded(|| py.detach(|| self.inner.measured(record, trace)).map_err(refuse))?;
+        Ok((PyBytes::new(py, &m.result), m.begin, m.end, rows(&m.stats), m.traced))
     }
 }
