@@ -4,6 +4,7 @@
 pub mod bpred;
 pub mod minor;
 pub mod misaligned;
+pub mod o3;
 pub mod pipeview;
 pub mod simple;
 #[cfg(test)]
