@@ -121,6 +121,10 @@ u64 checksum_fold(u64 sum) {
     return ~sum & 0xffff;
 }
 
+int checksum_matches(u64 folded, u64 expected, u32 kind) {
+    return folded == expected || (kind == KIND_COPY_CHECKSUM && (folded ^ expected) == 0xffff && expected % 0xffff == 0);
+}
+
 u64 stream_checksum(const struct stream *s, u64 phase, u64 n) {
     u64 shift = phase * 8, w = s->base, sum = 0;
     u64 a = w & s->mask;

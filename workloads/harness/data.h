@@ -31,3 +31,5 @@ int64_t pattern_damage(u64 address, u64 n);
 
 /* Folds to 16 bits with end-around carry and complements, as a packet's checksum field holds it. */
 u64 checksum_fold(u64 sum);
+/* Whether a folded sum is the expected one. A copy with a checksum may start at ~0, so that zero has two spellings there. */
+int checksum_matches(u64 folded, u64 expected, u32 kind);

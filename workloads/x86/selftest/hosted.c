@@ -80,8 +80,9 @@ static const char *check(u8 *dst, u8 *src, u64 n, u64 limit) {
     if (damage)
         return failure("registers damaged", n, (u64)src, (u64)dst, damage, 0);
     u64 readable = (u64)(source.end - src) < n ? (u64)(source.end - src) : n;
-    if (has_sum() && checksum_fold((u32)ret) != reference(src, readable))
-        return failure("wrong sum", n, (u64)src, (u64)dst, checksum_fold((u32)ret), reference(src, readable));
+    u64 sum = checksum_fold((u32)ret), expected = has_sum() ? reference(src, readable) : sum;
+    if (!checksum_matches(sum, expected, routine->kind))
+        return failure("wrong sum", n, (u64)src, (u64)dst, sum, expected);
     if (!has_destination())
         return 0;
     if (routine->kind == KIND_USER_COPY) {
