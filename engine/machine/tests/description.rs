@@ -145,8 +145,8 @@ fn unknown_classes_come_with_near_matches() {
     assert!(found.contains("TAGE_SC_L is not a branch predictor that this engine models; known: LocalBP"), "{found}");
     assert!(found.contains("did you mean LRURP?"), "{found}");
     let mut t = reference("minor");
-    t.object("system.cpu")["type"] = json!("RiscvO3CPU");
-    assert!(errors(&t).join("\n").contains("RiscvO3CPU is not a core that this engine models"), "{:?}", errors(&t));
+    t.object("system.cpu")["type"] = json!("RiscvKvmCPU");
+    assert!(errors(&t).join("\n").contains("RiscvKvmCPU is not a core that this engine models"), "{:?}", errors(&t));
 }
 
 /// A prefetcher at `path` with gem5's defaults and what `more` says.

@@ -5,6 +5,7 @@ use breakeven_base::OpClass;
 use breakeven_cpu::bpred::BranchPredictorParams;
 use breakeven_cpu::minor::config::{FuConfig, FuTiming, MinorConfig};
 use breakeven_cpu::misaligned::MisalignedCosts;
+use breakeven_cpu::o3::O3Config;
 use breakeven_cpu::simple::SimpleConfig;
 use breakeven_riscv::MisalignedPolicy;
 use serde_json::Value;
@@ -142,4 +143,5 @@ pub enum CoreConfig {
     Atomic(SimpleConfig),
     Timing(SimpleConfig),
     Minor(Box<MinorConfig>, Option<BranchPredictorParams>),
+    O3(Box<O3Config>, Option<BranchPredictorParams>),
 }

@@ -7,6 +7,7 @@ mod branch;
 mod cores;
 mod graph;
 mod memory;
+mod o3;
 mod prefetch;
 mod reader;
 mod suggest;
@@ -27,7 +28,7 @@ use crate::platform::{PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
 use graph::Graph;
 use reader::{Obj, Reader};
 
-const CORES: &[&str] = &["RiscvAtomicSimpleCPU", "RiscvTimingSimpleCPU", "RiscvMinorCPU"];
+const CORES: &[&str] = &["RiscvAtomicSimpleCPU", "RiscvTimingSimpleCPU", "RiscvMinorCPU", "RiscvO3CPU"];
 const WORKLOADS: &[&str] = &["RiscvBareMetal", "StubWorkload"];
 
 /// A machine that can be built.
@@ -73,6 +74,9 @@ impl MachineConfig {
             CoreConfig::Minor(c, predictor) => {
                 Minor::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|c| Core::Minor(Box::new(c)))
             }
+            CoreConfig::O3(c, _) => c.check(self.memory.line_bytes).and_then(|()| {
+                Err(vec![ConfigError::new(&c.path, "RiscvO3CPU is read but cannot be run by this engine")])
+            }),
         };
         let memory = MemorySystem::new(self.memory.clone());
         let isa = self.isa.check();
@@ -124,6 +128,7 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
         "RiscvAtomicSimpleCPU" => CoreConfig::Atomic(cores::simple(cpu, costs, predictor)),
         "RiscvTimingSimpleCPU" => CoreConfig::Timing(cores::simple(cpu, costs, predictor)),
         "RiscvMinorCPU" => CoreConfig::Minor(Box::new(cores::minor(cpu, costs)), predictor),
+        "RiscvO3CPU" => CoreConfig::O3(Box::new(o3::o3(cpu, costs)), predictor),
         _ => return None,
     };
     let isa = isa(system, cpu, policy);

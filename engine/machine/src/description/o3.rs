@@ -1,0 +1,106 @@
+//! The out-of-order core of a description. Bounds are `O3Config::check`'s.
+
+use breakeven_base::units::Clock;
+use breakeven_base::OpClass;
+use breakeven_cpu::misaligned::MisalignedCosts;
+use breakeven_cpu::o3::lsq::{LsqConfig, PartialForward};
+use breakeven_cpu::o3::{FuDesc, O3Config, OpDesc, RenameRecovery};
+use serde_json::json;
+
+use super::reader::Obj;
+
+const ANY: std::ops::RangeInclusive<u32> = 0..=u32::MAX;
+
+/// gem5's `BaseO3CPU`.
+pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
+    cpu.only("numRobs", &json!(1), "one hardware thread, one reorder buffer");
+    cpu.only("smtNumFetchingThreads", &json!(1), "one hardware thread");
+    let n = |name| cpu.u32(name, ANY);
+    let flag = |name| cpu.bool_or(name, false);
+    O3Config {
+        path: cpu.path().to_owned(),
+        clock: Clock::new(cpu.clock_period()),
+        decodeToFetchDelay: n("decodeToFetchDelay"),
+        renameToFetchDelay: n("renameToFetchDelay"),
+        iewToFetchDelay: n("iewToFetchDelay"),
+        commitToFetchDelay: n("commitToFetchDelay"),
+        renameToDecodeDelay: n("renameToDecodeDelay"),
+        iewToDecodeDelay: n("iewToDecodeDelay"),
+        commitToDecodeDelay: n("commitToDecodeDelay"),
+        fetchToDecodeDelay: n("fetchToDecodeDelay"),
+        iewToRenameDelay: n("iewToRenameDelay"),
+        commitToRenameDelay: n("commitToRenameDelay"),
+        decodeToRenameDelay: n("decodeToRenameDelay"),
+        commitToIEWDelay: n("commitToIEWDelay"),
+        renameToIEWDelay: n("renameToIEWDelay"),
+        issueToExecuteDelay: n("issueToExecuteDelay"),
+        iewToCommitDelay: n("iewToCommitDelay"),
+        renameToROBDelay: n("renameToROBDelay"),
+        trapLatency: n("trapLatency"),
+        fetchTrapLatency: n("fetchTrapLatency"),
+        fetchWidth: n("fetchWidth"),
+        decodeWidth: n("decodeWidth"),
+        renameWidth: n("renameWidth"),
+        dispatchWidth: n("dispatchWidth"),
+        issueWidth: n("issueWidth"),
+        wbWidth: n("wbWidth"),
+        commitWidth: n("commitWidth"),
+        squashWidth: n("squashWidth"),
+        fetchBufferSize: n("fetchBufferSize"),
+        fetchQueueSize: n("fetchQueueSize"),
+        numROBEntries: n("numROBEntries"),
+        numIQEntries: n("numIQEntries"),
+        numPhysIntRegs: n("numPhysIntRegs"),
+        numPhysFloatRegs: n("numPhysFloatRegs"),
+        numPhysVecRegs: n("numPhysVecRegs"),
+        numPhysVecPredRegs: n("numPhysVecPredRegs"),
+        numPhysMatRegs: n("numPhysMatRegs"),
+        numPhysCCRegs: n("numPhysCCRegs"),
+        LQEntries: n("LQEntries"),
+        SQEntries: n("SQEntries"),
+        cacheLoadPorts: n("cacheLoadPorts"),
+        cacheStorePorts: n("cacheStorePorts"),
+        LSQCheckLoads: cpu.bool("LSQCheckLoads"),
+        LSQDepCheckShift: n("LSQDepCheckShift"),
+        LFSTSize: n("LFSTSize"),
+        SSITSize: n("SSITSize"),
+        store_set_clear_period: cpu.int("store_set_clear_period", 0..=u64::MAX),
+        needsTSO: cpu.bool("needsTSO"),
+        fuPool: cpu.a_ref("fuPool").map(|pool| pool.refs("FUList")).unwrap_or_default().into_iter().map(unit).collect(),
+        misaligned,
+        lsq: lsq(cpu),
+        microFusion: flag("microFusion"),
+        macroFusion: flag("macroFusion"),
+        moveElimination: flag("moveElimination"),
+        loopBufferSize: cpu.u32_or("loopBufferSize", 0, ANY),
+        renameRecovery: [RenameRecovery::Walk, RenameRecovery::Checkpoint]
+            [cpu.choice_or("renameRecovery", 0, &["walk", "checkpoint"])],
+    }
+}
+
+/// The load-store queue's parameters that gem5 does not have.
+fn lsq(cpu: Obj) -> LsqConfig {
+    let gem5s = LsqConfig::default();
+    LsqConfig {
+        forwardLatency: cpu.u32_or("forwardLatency", gem5s.forwardLatency, ANY),
+        partialForwardPolicy: [PartialForward::WaitForStore, PartialForward::Penalty]
+            [cpu.choice_or("partialForwardPolicy", 0, &["wait_for_store", "penalty"])],
+        forwardFailPenalty: cpu.u32_or("forwardFailPenalty", gem5s.forwardFailPenalty, ANY),
+        tsoStoresInFlight: cpu.u32_or("tsoStoresInFlight", gem5s.tsoStoresInFlight, ANY),
+        aliasCheckBits: cpu.u32_or("aliasCheckBits", gem5s.aliasCheckBits, ANY),
+        aliasPenalty: cpu.u32_or("aliasPenalty", gem5s.aliasPenalty, ANY),
+    }
+}
+
+fn unit(fu: Obj) -> FuDesc {
+    FuDesc { opList: fu.refs("opList").into_iter().map(operation).collect(), count: fu.u32("count", 0..=1024) }
+}
+
+fn operation(op: Obj) -> OpDesc {
+    let names: Vec<&str> = OpClass::ALL.iter().map(|c| c.name()).collect();
+    OpDesc {
+        opClass: OpClass::ALL[op.choice_or("opClass", 0, &names)],
+        opLat: op.u32("opLat", ANY),
+        pipelined: op.bool("pipelined"),
+    }
+}
