@@ -14,6 +14,7 @@ mod simple_mem;
 mod tlb;
 mod util;
 mod validate;
+mod write_combining;
 mod xbar;
 
 use std::sync::Arc;
@@ -57,7 +58,8 @@ pub struct Request {
 pub enum Response {
     /// The response reaches the core at `at`. `level`: 0 hit in the first-level cache, 1 in the second, ...; the memory is the last.
     Done { at: Tick, level: u8 },
-    /// The first-level cache cannot accept it (MSHRs, targets or write buffers full): ask again at `retry` (later than now).
+    /// The first-level cache cannot accept it (MSHRs, targets or write buffers full), or it waits for a write-combining
+    /// buffer: ask again at `retry` (later than now).
     Blocked { retry: Tick },
 }
 
@@ -79,6 +81,7 @@ use packet::{Cmd, Pkt, Reply};
 use simple_mem::SimpleMemory;
 use tlb::{Page, TlbArray, TlbStats};
 use util::clone_by_field;
+use write_combining::WriteCombining;
 use xbar::XBar;
 
 enum Memory {
@@ -119,6 +122,7 @@ pub struct MemorySystem {
     uncacheable: Vec<AddrRange>,
     /// Ports whose hits need no look beyond the first level's tags: no uncacheable ranges, no prefetchers.
     plain_hits: [bool; 4],
+    write_combining: Option<WriteCombining>,
     /// Nothing in any prefetcher's queue is due before this instant.
     next_prefetch: u64,
     /// The latest instant at which a core asked; nothing earlier will be asked for (give or take a cycle between ports).
@@ -137,22 +141,29 @@ clone_by_field!(MemorySystem {
     tlb_stats,
     uncacheable,
     plain_hits,
+    write_combining,
     next_prefetch,
     now
 });
 
-/// What a cache may answer without looking further when it hits.
-#[inline]
-fn quick_command(kind: MemKind) -> Option<Cmd> {
-    match kind {
-        MemKind::Load | MemKind::Fetch | MemKind::Walk => Some(Cmd::ReadReq),
-        MemKind::Store => Some(Cmd::WriteReq),
-        MemKind::Atomic => Some(Cmd::SwapReq),
-        _ => None,
-    }
-}
-
 impl MemorySystem {
+    /// What a cache may answer without looking further when it hits. An atomic access empties write-combining buffers first.
+    #[inline]
+    fn quick_command(&self, kind: MemKind) -> Option<Cmd> {
+        match kind {
+            MemKind::Load | MemKind::Fetch | MemKind::Walk => Some(Cmd::ReadReq),
+            MemKind::Store => Some(Cmd::WriteReq),
+            MemKind::Atomic if self.write_combining.is_none() => Some(Cmd::SwapReq),
+            _ => None,
+        }
+    }
+
+    /// In a range that goes past the caches.
+    fn is_uncached(&self, paddr: u64) -> bool {
+        self.uncacheable.iter().any(|r| r.contains(paddr))
+            || self.write_combining.as_ref().is_some_and(|w| w.owns(paddr))
+    }
+
     /// # Errors
     /// Everything in the description that cannot be built, one error each.
     pub fn new(cfg: MemorySystemConfig) -> Result<Self, Vec<ConfigError>> {
@@ -188,6 +199,7 @@ impl MemorySystem {
             tlb_stats: [TlbStats::default(); 2],
             uncacheable: cfg.uncacheable.clone(),
             plain_hits,
+            write_combining: cfg.write_combining.as_ref().map(|w| WriteCombining::new(w, cfg.core_clock.period())),
             next_prefetch: prefetch::NEVER,
             now: 0,
             cfg: Arc::new(cfg),
@@ -206,8 +218,9 @@ impl MemorySystem {
         // A prefetch for fetching goes where fetches go.
         let port = if req.kind == MemKind::PrefetchFetch { Port::Inst } else { port };
         let link = self.ports[port as usize];
+        let special = req.uncacheable | req.non_temporal;
         if let (Link::Cache(ci), Some(cmd), false, true) =
-            (link, quick_command(req.kind), req.uncacheable, self.plain_hits[port as usize])
+            (link, self.quick_command(req.kind), special, self.plain_hits[port as usize])
         {
             let c = &mut self.caches[usize::from(ci)];
             if let Some(at) = c.quick_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
@@ -219,8 +232,9 @@ impl MemorySystem {
 
     #[inline(never)]
     fn access_in_full(&mut self, port: Port, link: Link, now: Tick, req: &Request) -> Response {
-        let uncached = req.uncacheable || self.uncacheable.iter().any(|r| r.contains(req.paddr));
-        if let (Link::Cache(ci), Some(cmd), false) = (link, quick_command(req.kind), uncached) {
+        let uncached = req.uncacheable || self.is_uncached(req.paddr);
+        let special = uncached || req.non_temporal;
+        if let (Link::Cache(ci), Some(cmd), false) = (link, self.quick_command(req.kind), special) {
             let c = &mut self.caches[usize::from(ci)];
             if c.prefetching.as_ref().is_some_and(|p| p.next_due > now.0) {
                 if let Some(at) = c.quick_unseen_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
@@ -232,6 +246,11 @@ impl MemorySystem {
             self.run_prefetches(now.0);
         }
         self.now = self.now.max(now.0);
+        if self.write_combining.is_some() {
+            if let Some(response) = self.combine(now.0, req, uncached) {
+                return response;
+            }
+        }
         if let Link::Cache(ci) = link {
             // gem5 asks again a tick after the cache is free, that is at the core's next edge.
             let retry = self.caches[usize::from(ci)].wait_until_free(now.0);
@@ -253,6 +272,8 @@ impl MemorySystem {
             return Response::Done { at: now, level: 0 };
         }
         let whole_line = cmd == Cmd::WriteLineReq || cmd.is_maintenance();
+        let bypass =
+            cmd.is_prefetch() && req.non_temporal && self.write_combining.as_ref().is_some_and(|w| w.nta_first_level);
         let (addr, size) = if whole_line {
             (req.paddr & !u64::from(self.line_bytes - 1), self.line_bytes)
         } else {
@@ -269,6 +290,7 @@ impl MemorySystem {
             payload: 0,
             origin: req.paddr,
             pc: req.pc,
+            bypass,
         };
         let r = self.send(link, self.caches.len() + port as usize, pkt, now.0);
         Response::Done { at: Tick(r.at), level: r.level }
@@ -354,6 +376,7 @@ impl MemorySystem {
                 payload: 0,
                 origin: pte,
                 pc: 0,
+                bypass: false,
             };
             at = self.send(link, source, pkt, at).at;
         }
@@ -399,6 +422,7 @@ impl MemorySystem {
             c.prefetching.iter_mut().for_each(|p| p.reset_stats());
         }
         self.xbars.iter_mut().for_each(XBar::reset_stats);
+        self.write_combining.iter_mut().for_each(WriteCombining::reset_stats);
         for m in &mut self.memories {
             match m {
                 Memory::Simple(m) => m.reset_stats(),
@@ -420,6 +444,9 @@ impl MemorySystem {
         }
         for (cfg, x) in self.cfg.xbars.iter().zip(&self.xbars) {
             sink.scope(&cfg.path, |s| x.collect(s));
+        }
+        if let (Some(cfg), Some(w)) = (&self.cfg.write_combining, &self.write_combining) {
+            sink.scope(&cfg.path, |s| w.collect(s));
         }
         for (cfg, m) in self.cfg.memories.iter().zip(&self.memories) {
             match (cfg, m) {
@@ -445,7 +472,10 @@ impl MemorySystem {
             Memory::Simple(m) => (cfg.path(), m.describe(now.0)),
             Memory::Dram(m) => (cfg.path(), m.describe()),
         });
-        let lines: Vec<String> = caches.chain(xbars).chain(memories).map(|(p, d)| format!("{p}: {d}")).collect();
+        let combining = self.cfg.write_combining.iter().zip(&self.write_combining);
+        let combining = combining.map(|(cfg, w)| (&cfg.path, w.describe(now.0)));
+        let lines: Vec<String> =
+            caches.chain(xbars).chain(combining).chain(memories).map(|(p, d)| format!("{p}: {d}")).collect();
         lines.join("\n")
     }
 
@@ -465,6 +495,7 @@ impl MemorySystem {
                 m.audit().map_err(|e| format!("{}: {e}", cfg.path()))?;
             }
         }
+        self.write_combining.iter().try_for_each(WriteCombining::audit)?;
         self.tlbs.iter().chain(&self.l2_tlb).try_for_each(TlbArray::audit)
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Pkt {
     /// What the core asked for, and the instruction that did (0: none): prefetchers learn from them.
     pub origin: u64,
     pub pc: u64,
+    /// Not kept by the caches that it is fetched through (a non-temporal prefetch).
+    pub bypass: bool,
 }
 
 impl Pkt {
@@ -84,13 +86,18 @@ commands!(
     CleanSharedReq,
     CleanInvalidReq,
     InvalidateReq,
+    /// What a write-combining buffer gathered, on its way past the caches (ours).
+    NonTemporalReq,
 );
 
 impl Cmd {
     /// Carries data towards the memory.
     pub fn has_data(self) -> bool {
-        use Cmd::{SwapReq, WriteClean, WriteLineReq, WriteReq, WritebackClean, WritebackDirty};
-        matches!(self, WriteReq | SwapReq | WriteLineReq | WritebackDirty | WritebackClean | WriteClean)
+        use Cmd::{NonTemporalReq, SwapReq, WriteClean, WriteLineReq, WriteReq, WritebackClean, WritebackDirty};
+        matches!(
+            self,
+            NonTemporalReq | WriteReq | SwapReq | WriteLineReq | WritebackDirty | WritebackClean | WriteClean
+        )
     }
     /// The response carries data.
     pub fn is_read(self) -> bool {
@@ -103,7 +110,7 @@ impl Cmd {
         matches!(self, Cmd::WriteReq | Cmd::SwapReq | Cmd::WriteLineReq)
     }
     pub fn needs_writable(self) -> bool {
-        self.dirties() || matches!(self, Cmd::SoftPFExReq | Cmd::ReadExReq | Cmd::InvalidateReq)
+        self.dirties() || matches!(self, Cmd::SoftPFExReq | Cmd::ReadExReq | Cmd::InvalidateReq | Cmd::NonTemporalReq)
     }
     pub fn is_prefetch(self) -> bool {
         matches!(self, Cmd::SoftPFReq | Cmd::SoftPFExReq | Cmd::HardPFReq)

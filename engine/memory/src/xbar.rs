@@ -63,7 +63,7 @@ impl XBar {
         }
     }
 
-    fn route(&self, addr: u64) -> (usize, Link) {
+    pub fn route(&self, addr: u64) -> (usize, Link) {
         let hit = self.routes.iter().enumerate().find(|(_, r)| r.range.is_none_or(|g| g.contains(addr)));
         hit.map_or((self.routes.len(), Link::None), |(i, r)| (i, r.to))
     }

@@ -7,7 +7,7 @@ use breakeven_memory::config::*;
 use breakeven_memory::{MemorySystem, Port, Request, Response, Side};
 use common::*;
 
-const KINDS: [MemKind; 12] = [
+const KINDS: [MemKind; 13] = [
     MemKind::Load,
     MemKind::Store,
     MemKind::Atomic,
@@ -20,6 +20,7 @@ const KINDS: [MemKind; 12] = [
     MemKind::CboFlush,
     MemKind::CboInval,
     MemKind::CboZero,
+    MemKind::StoreLine,
 ];
 
 /// Random traffic in bursts; everything that came back, for comparisons.
@@ -38,7 +39,7 @@ fn traffic(m: &mut MemorySystem, seed: u64, n: u64) -> Vec<u64> {
         now += CYCLE * random(if i % 64 == 0 { 2000 } else { 3 });
         let span = if random(4) == 0 { 4 << 20 } else { 64 << 10 };
         let pick = random(40);
-        let kind = if pick < 12 { KINDS[pick as usize] } else { KINDS[(pick % 2) as usize] };
+        let kind = if pick < 13 { KINDS[pick as usize] } else { KINDS[(pick % 2) as usize] };
         let port = if kind == MemKind::Fetch { Port::Inst } else { Port::Data };
         let size = 1 << random(4);
         let paddr = (RAM.start + random(span)) & !(size - 1);
@@ -58,6 +59,11 @@ fn traffic(m: &mut MemorySystem, seed: u64, n: u64) -> Vec<u64> {
         if random(50) == 0 {
             let path = WalkPath { n: 3, ptes: [paddr & !7, RAM.start + 8 * random(4096), RAM.start, 0, 0] };
             seen.push(m.tlb_walk(Side::Data, Tick(now), paddr, 12, 0, &path).0);
+        }
+        if random(300) == 0 {
+            let at = m.flush_write_combining(Tick(now)).0;
+            assert!(at >= now);
+            seen.push(at);
         }
         if i % 1000 == 0 {
             assert_eq!(m.audit(), Ok(()), "after {i}");
@@ -92,9 +98,14 @@ fn prefetch_everywhere(c: &mut MemorySystemConfig) {
     }
 }
 
+fn write_combining(c: &mut MemorySystemConfig) {
+    let ranges = vec![AddrRange { start: RAM.start + 0x4000, end: RAM.start + 0x5000 }];
+    c.write_combining = Some(WriteCombiningConfig { buffers: 3, ranges, ..WriteCombiningConfig::new("wc") });
+}
+
 #[test]
 fn invariants_hold_under_random_traffic() {
-    let configs: [fn(&mut MemorySystemConfig); 9] = [
+    let configs: [fn(&mut MemorySystemConfig); 11] = [
         |_| {},
         |c| c.caches.iter_mut().for_each(|k| k.replacement = Replacement::TreePlru),
         |c| c.caches.iter_mut().for_each(|k| k.replacement = Replacement::Random { seed: 1 }),
@@ -103,6 +114,11 @@ fn invariants_hold_under_random_traffic() {
         |c| c.caches[2].clusivity = Clusivity::MostlyExcl,
         |c| c.xbars.iter_mut().for_each(|x| x.bandwidth_limit = false),
         prefetch_everywhere,
+        write_combining,
+        |c| {
+            prefetch_everywhere(c);
+            write_combining(c);
+        },
         |c| {
             prefetch_everywhere(c);
             c.caches[2].clusivity = Clusivity::MostlyExcl;
@@ -122,6 +138,7 @@ fn a_snapshot_repeats_exactly() {
     let mut c = small();
     repeats_exactly(&c);
     prefetch_everywhere(&mut c);
+    write_combining(&mut c);
     repeats_exactly(&c);
 }
 

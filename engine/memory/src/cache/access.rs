@@ -14,6 +14,9 @@ const NO_LINE: u64 = u64::MAX;
 impl MemorySystem {
     /// `pkt` arrives at cache `ci` at `at`. Waits while the cache is blocked; a core asks [`Cache::blocked`] first.
     pub(crate) fn cache_request(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
+        if pkt.cmd == Cmd::NonTemporalReq {
+            return self.cache_written_past(ci, pkt, at);
+        }
         let c = &mut self.caches[ci];
         c.mshrs.retire(self.now);
         let at = c.wait_until_free(at);
@@ -93,7 +96,7 @@ impl MemorySystem {
             Reply { at: arrived + p.response, level: r.level + 1, accepted: r.accepted, ..Reply::default() };
         let dirty = r.dirty || pkt.cmd.dirties();
         let mut victim = None;
-        if p.mostly_excl && pkt.from_cache {
+        if (p.mostly_excl || pkt.bypass) && pkt.from_cache {
             reply.dirty = dirty;
         } else {
             victim = c.fill(pkt.addr, arrived + p.data + r.payload, dirty, by);
@@ -147,8 +150,18 @@ impl MemorySystem {
             payload: 0,
             origin: victim.line,
             pc: 0,
+            bypass: false,
         };
         self.cache_sends_write(ci, pkt, at, out);
+    }
+
+    /// The line of `addr`, if it is in cache `ci`, leaves it: whether it was there.
+    pub(crate) fn cache_expels(&mut self, ci: usize, addr: u64, at: u64, out: u64, requestor: u8) -> bool {
+        let c = &mut self.caches[ci];
+        let Some(i) = c.tags.find(addr) else { return false };
+        let victim = Victim { line: c.tags.line(addr), dirty: c.tags.invalidate(i) };
+        self.cache_evicts(ci, victim, at, out, requestor);
+        true
     }
 
     /// Something that wants no answer goes through cache `ci`'s write buffer: in at `at`, out at `out` or when the
@@ -247,10 +260,7 @@ impl MemorySystem {
         let c = &mut self.caches[ci];
         let p = c.p;
         let out = c.clock.edge(at) + p.tag + pkt.header;
-        if let Some(i) = c.tags.find(pkt.addr) {
-            let victim = Victim { line: c.tags.line(pkt.addr), dirty: c.tags.invalidate(i) };
-            self.cache_evicts(ci, victim, at, out, pkt.requestor);
-        }
+        self.cache_expels(ci, pkt.addr, at, out, pkt.requestor);
         let down = Pkt { from_cache: true, header: 0, payload: 0, ..pkt };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
         let reply = self.cache_forwards(ci, &pkt, at, r, p.response + r.payload);

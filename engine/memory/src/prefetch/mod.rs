@@ -463,29 +463,39 @@ impl MemorySystem {
         let u = &mut pf.units[turn];
         u.stats.issued += 1;
         u.issued += 1;
-        if mshrs.find(e.line, at).is_some() {
-            u.stats.hit_in_mshr += 1;
+        let needless = if mshrs.find(e.line, at).is_some() {
+            Some(&mut u.stats.hit_in_mshr)
         } else if tags.find(e.line).is_some() {
-            u.stats.hit_in_cache += 1;
+            Some(&mut u.stats.hit_in_cache)
         } else if writes.holds(e.line, at) {
-            u.stats.hit_in_wb += 1;
-        } else if !self.uncacheable.iter().any(|r| r.contains(e.line)) {
-            let pkt = Pkt {
-                cmd: Cmd::HardPFReq,
-                addr: e.line,
-                size: c.p.line_bytes,
-                requestor: PREFETCHES,
-                from_cache: false,
-                uncached: false,
-                header: 0,
-                payload: 0,
-                origin: e.line,
-                pc: if u.p.tag_prefetch { e.pc } else { 0 },
-            };
-            let sent = self.cache_misses(ci, pkt, at, turn as u8 + 1).accepted;
-            if let Some(pf) = &mut self.caches[ci].prefetching {
-                pf.sent = sent;
-            }
+            Some(&mut u.stats.hit_in_wb)
+        } else {
+            None
+        };
+        if let Some(count) = needless {
+            *count += 1;
+            return;
+        }
+        let pc = if u.p.tag_prefetch { e.pc } else { 0 };
+        if self.is_uncached(e.line) {
+            return;
+        }
+        let pkt = Pkt {
+            cmd: Cmd::HardPFReq,
+            addr: e.line,
+            size: self.line_bytes,
+            requestor: PREFETCHES,
+            from_cache: false,
+            uncached: false,
+            header: 0,
+            payload: 0,
+            origin: e.line,
+            pc,
+            bypass: false,
+        };
+        let sent = self.cache_misses(ci, pkt, at, turn as u8 + 1).accepted;
+        if let Some(pf) = &mut self.caches[ci].prefetching {
+            pf.sent = sent;
         }
     }
 }

@@ -1,0 +1,366 @@
+//! Write-combining buffers (ours; gem5 ignores non-temporal hints): non-temporal stores, and stores to write-combining memory,
+//! gather here and go to the memory past the caches.
+//!
+//! As Intel's Software Developer's Manual describes it (volume 3, "Methods of Caching Available", "Buffering of Write
+//! Combining Memory Locations", "Programming the WC memory type"): a buffer whose bytes are all there leaves as one burst; one that
+//! is evicted before leaves in pieces of at most 8 bytes (`partial_bytes`). A buffer is evicted when another is needed
+//! (the oldest; which one the manual leaves open), by fences, locked and uncached accesses, and here by an access to its line. A
+//! line that a non-temporal store hits in a cache is written back and invalidated (the manual's rule for stores to WC memory
+//! that is cached; what its processors do for MOVNTDQ). A buffer is held until the memory has answered the write, as a
+//! fill buffer is.
+//!
+//! Not modelled: that many processors use their fill buffers (L1 MSHRs) for this, so that misses and stores compete.
+
+use breakeven_base::{MemKind, StatSink, Tick, Unit};
+
+use crate::config::{AddrRange, Link, WriteCombiningConfig};
+use crate::packet::{Cmd, Pkt, Reply};
+use crate::util::clone_by_field;
+use crate::{MemorySystem, Port, Request, Response};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Buffer {
+    /// Address of its first byte.
+    block: u64,
+    /// Bit n: byte n is there. 0: nothing gathers in it.
+    mask: u64,
+    /// When it was taken, in buffers taken before.
+    since: u64,
+    /// After it has been sent: the memory answers.
+    until: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Stats {
+    stores: u64,
+    full: u64,
+    partial: u64,
+    partial_writes: u64,
+    for_space: u64,
+    expelled: u64,
+    streaming_hits: u64,
+}
+
+pub(crate) struct WriteCombining {
+    bytes: u64,
+    full: u64,
+    partial: u64,
+    latency: u64,
+    pub nta_first_level: bool,
+    ranges: Vec<AddrRange>,
+    buffers: Vec<Buffer>,
+    taken: u64,
+    /// The line of write-combining memory that a non-temporal load fetched last, and when it is there.
+    streamed: Option<(u64, u64)>,
+    stats: Stats,
+}
+clone_by_field!(WriteCombining {
+    bytes,
+    full,
+    partial,
+    latency,
+    nta_first_level,
+    ranges,
+    buffers,
+    taken,
+    streamed,
+    stats
+});
+
+/// What a store needs first.
+enum Room {
+    Buffer(usize),
+    /// This one must be sent.
+    Evict(usize),
+    /// All have been sent; one is free then.
+    Wait(u64),
+}
+
+impl WriteCombining {
+    pub fn new(c: &WriteCombiningConfig, core_period: u64) -> Self {
+        let bytes = u64::from(c.buffer_bytes);
+        WriteCombining {
+            bytes,
+            full: u64::MAX >> (64 - bytes.clamp(1, 64)),
+            partial: u64::from(c.partial_bytes.max(1)),
+            latency: u64::from(c.latency) * core_period,
+            nta_first_level: c.prefetch_nta_first_level,
+            ranges: c.ranges.clone(),
+            buffers: vec![Buffer::default(); c.buffers as usize],
+            taken: 0,
+            streamed: None,
+            stats: Stats::default(),
+        }
+    }
+
+    pub fn owns(&self, paddr: u64) -> bool {
+        self.ranges.iter().any(|r| r.contains(paddr))
+    }
+
+    /// The bits of the bytes `from..to` in the buffer of `block`.
+    fn bits(&self, block: u64, from: u64, to: u64) -> u64 {
+        let (first, last) = (from.max(block) - block, to.min(block + self.bytes) - block);
+        (u64::MAX >> (64 - (last - first).clamp(1, 64))) << first
+    }
+
+    fn gathering(&self, block: u64) -> Option<usize> {
+        self.buffers.iter().position(|b| b.mask != 0 && b.block == block)
+    }
+
+    fn room(&self, now: u64) -> Room {
+        if let Some(n) = self.buffers.iter().position(|b| b.mask == 0 && b.until <= now) {
+            return Room::Buffer(n);
+        }
+        let oldest = self.buffers.iter().enumerate().filter(|(_, b)| b.mask != 0).min_by_key(|(_, b)| b.since);
+        // One that is on its way is free soon enough; evict only if none is.
+        let sent = self.buffers.iter().filter(|b| b.mask == 0).map(|b| b.until).min();
+        match (sent, oldest) {
+            (Some(t), _) => Room::Wait(t),
+            (None, Some((n, _))) => Room::Evict(n),
+            (None, None) => Room::Wait(now + 1),
+        }
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.stats = Stats::default();
+    }
+
+    pub fn collect(&self, sink: &mut StatSink) {
+        let s = &self.stats;
+        for (name, v, desc) in [
+            ("stores", s.stores, "stores that went to a write-combining buffer"),
+            ("fullWrites", s.full, "buffers written in one piece"),
+            ("partialFlushes", s.partial, "buffers written before they were full"),
+            ("partialWrites", s.partial_writes, "writes that these took"),
+            ("evictions", s.for_space, "buffers written because another was needed"),
+            ("expelledLines", s.expelled, "cached lines that non-temporal stores evicted"),
+            ("streamingLoadHits", s.streaming_hits, "non-temporal loads served by the line fetched last"),
+        ] {
+            sink.count(name, v, Unit::Count, desc);
+        }
+    }
+
+    pub fn describe(&self, now: u64) -> String {
+        let gathering = self.buffers.iter().filter(|b| b.mask != 0).count();
+        let sent = self.buffers.iter().filter(|b| b.mask == 0 && b.until > now).count();
+        format!("{gathering} of {} buffers gathering, {sent} being written", self.buffers.len())
+    }
+
+    pub fn audit(&self) -> Result<(), String> {
+        for (i, b) in self.buffers.iter().enumerate().filter(|(_, b)| b.mask != 0) {
+            if b.block % self.bytes != 0 || b.mask & !self.full != 0 || b.mask == self.full {
+                return Err(format!("buffer {i} of {:#x} holds bytes {:#x}", b.block, b.mask));
+            }
+            if self.gathering(b.block) != Some(i) {
+                return Err(format!("two buffers gather for {:#x}", b.block));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl MemorySystem {
+    /// Sends what the write-combining buffers hold; when the memory has answered all of it. For sfence, mfence, and what
+    /// serialises; locked and uncached accesses do it themselves. `now` when there is nothing.
+    pub fn flush_write_combining(&mut self, now: Tick) -> Tick {
+        if self.write_combining.is_none() {
+            return now;
+        }
+        self.now = self.now.max(now.0);
+        while let Some(n) = self.oldest_buffer(|_| true) {
+            self.send_buffer(n, now.0);
+        }
+        let Some(wc) = &mut self.write_combining else { return now };
+        wc.streamed = None;
+        wc.buffers.iter().map(|b| b.until).max().map_or(now, |t| now.max(Tick(t)))
+    }
+
+    fn oldest_buffer(&self, which: impl Fn(&Buffer) -> bool) -> Option<usize> {
+        let all = self.write_combining.iter().flat_map(|w| w.buffers.iter().enumerate());
+        all.filter(|(_, b)| b.mask != 0 && which(b)).min_by_key(|(_, b)| b.since).map(|(n, _)| n)
+    }
+
+    /// What write combining makes of an access that is not a plain hit; `None`: it goes its usual way.
+    pub(crate) fn combine(&mut self, now: u64, req: &Request, uncached: bool) -> Option<Response> {
+        let wc = self.write_combining.as_ref()?;
+        let owned = wc.owns(req.paddr);
+        let store = matches!(req.kind, MemKind::Store | MemKind::StoreLine | MemKind::CboZero);
+        if store && (owned || req.non_temporal && !uncached && req.kind != MemKind::CboZero) {
+            return Some(self.combine_store(now, req));
+        }
+        let wait = if req.kind == MemKind::Atomic || uncached && !owned {
+            self.flush_write_combining(Tick(now)).0
+        } else {
+            // Whoever reads or writes the line otherwise waits for what gathered.
+            let mask = !u64::from(self.line_bytes - 1);
+            let in_line = |b: &Buffer| (b.block ^ req.paddr) & mask == 0;
+            while let Some(n) = self.oldest_buffer(in_line) {
+                self.send_buffer(n, now);
+            }
+            let wc = self.write_combining.as_ref()?;
+            wc.buffers.iter().filter(|b| in_line(b)).map(|b| b.until).max().unwrap_or(now)
+        };
+        if wait > now {
+            return Some(Response::Blocked { retry: Tick(wait) });
+        }
+        (owned && req.kind == MemKind::Load && req.non_temporal).then(|| self.streaming_load(now, req))
+    }
+
+    fn combine_store(&mut self, now: u64, req: &Request) -> Response {
+        let Some(wc) = &mut self.write_combining else { return Response::Done { at: Tick(now), level: 0 } };
+        let (bytes, latency) = (wc.bytes, wc.latency);
+        let line = u64::from(self.line_bytes);
+        let whole = matches!(req.kind, MemKind::StoreLine | MemKind::CboZero);
+        let (from, size) =
+            if whole { (req.paddr & !(line - 1), line) } else { (req.paddr, u64::from(req.size).max(1)) };
+        if wc.streamed.is_some_and(|(at, _)| at == req.paddr & !(line - 1)) {
+            wc.streamed = None;
+        }
+        let to = from.saturating_add(size);
+        let mut block = from & !(bytes - 1);
+        while block < to {
+            if let Err(retry) = self.gather(block, from, to, now) {
+                return Response::Blocked { retry: Tick(retry) };
+            }
+            let Some(next) = block.checked_add(bytes) else { break };
+            block = next;
+        }
+        if let Some(wc) = &mut self.write_combining {
+            wc.stats.stores += 1;
+        }
+        Response::Done { at: Tick(now + latency), level: 0 }
+    }
+
+    /// Puts the bytes `from..to` that are in `block` into its buffer. `Err`: no buffer before then.
+    fn gather(&mut self, block: u64, from: u64, to: u64, now: u64) -> Result<(), u64> {
+        let Some(wc) = &mut self.write_combining else { return Ok(()) };
+        let n = match wc.gathering(block) {
+            Some(n) => n,
+            None => {
+                let n = match wc.room(now) {
+                    Room::Buffer(n) => n,
+                    Room::Wait(t) => return Err(t),
+                    Room::Evict(n) => {
+                        wc.stats.for_space += 1;
+                        return Err(self.send_buffer(n, now));
+                    }
+                };
+                wc.taken += 1;
+                wc.buffers[n] = Buffer { block, mask: 0, since: wc.taken, until: 0 };
+                self.expel_copies(block, now);
+                n
+            }
+        };
+        let Some(wc) = &mut self.write_combining else { return Ok(()) };
+        wc.buffers[n].mask |= wc.bits(block, from, to);
+        if wc.buffers[n].mask == wc.full {
+            let at = now + wc.latency;
+            self.send_buffer(n, at);
+        }
+        Ok(())
+    }
+
+    /// Writes buffer `n` to the memory from `at` on; when it is free again.
+    fn send_buffer(&mut self, n: usize, at: u64) -> u64 {
+        let Some(wc) = &mut self.write_combining else { return at };
+        let Buffer { block, mask, .. } = wc.buffers[n];
+        let (full, piece) = if mask == wc.full { (true, wc.bytes) } else { (false, wc.partial) };
+        wc.stats.full += u64::from(full);
+        wc.stats.partial += u64::from(!full);
+        let bytes = wc.bytes;
+        let (link, source) = (self.ports[Port::Data as usize], self.caches.len() + Port::Data as usize);
+        let (mut out, mut until, mut pieces) = (at, at + 1, 0);
+        for offset in (0..bytes).step_by(piece as usize) {
+            if mask >> offset & (u64::MAX >> (64 - piece)) == 0 {
+                continue;
+            }
+            let pkt = Pkt {
+                cmd: Cmd::NonTemporalReq,
+                addr: block + offset,
+                size: piece as u32,
+                requestor: Port::Data as u8,
+                from_cache: false,
+                uncached: false,
+                header: 0,
+                payload: 0,
+                origin: block,
+                pc: 0,
+                bypass: false,
+            };
+            let r = self.send(link, source, pkt, out);
+            (out, until, pieces) = (r.accepted.max(out), until.max(r.at), pieces + 1);
+        }
+        if let Some(wc) = &mut self.write_combining {
+            wc.stats.partial_writes += if full { 0 } else { pieces };
+            wc.buffers[n] = Buffer { mask: 0, until, ..wc.buffers[n] };
+        }
+        until
+    }
+
+    /// Evicts the line of `addr` from all caches on the data side.
+    fn expel_copies(&mut self, addr: u64, at: u64) {
+        let mut link = self.ports[Port::Data as usize];
+        loop {
+            link = match link {
+                Link::Cache(i) => {
+                    let ci = usize::from(i);
+                    let out = self.caches[ci].clock.edge(at);
+                    if self.cache_expels(ci, addr, at, out, Port::Data as u8) {
+                        if let Some(wc) = &mut self.write_combining {
+                            wc.stats.expelled += 1;
+                        }
+                    }
+                    self.caches[ci].p.mem_side
+                }
+                Link::XBar(i) => self.xbars[usize::from(i)].route(addr).1,
+                Link::None | Link::Memory(_) => return,
+            };
+        }
+    }
+
+    /// A write that goes past cache `ci`: a copy that came here meanwhile leaves first.
+    pub(crate) fn cache_written_past(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
+        let c = &self.caches[ci];
+        let (clock, mem_side) = (c.clock, c.p.mem_side);
+        let out = clock.edge(at) + pkt.header;
+        self.cache_expels(ci, pkt.addr, at, out, pkt.requestor);
+        let down = Pkt { from_cache: true, header: 0, ..pkt };
+        let r = self.send(mem_side, self.source_of_cache(ci), down, out);
+        Reply { at: clock.edge(r.at), level: r.level + 1, ..r }
+    }
+
+    /// A non-temporal load from write-combining memory fetches its line, from which those that follow are served.
+    fn streaming_load(&mut self, now: u64, req: &Request) -> Response {
+        let line = req.paddr & !u64::from(self.line_bytes - 1);
+        let latency = self.write_combining.as_ref().map_or(0, |w| w.latency);
+        if let Some(WriteCombining { streamed: Some((at, ready)), stats, .. }) = &mut self.write_combining {
+            if *at == line {
+                stats.streaming_hits += 1;
+                return Response::Done { at: Tick((now + latency).max(*ready)), level: 0 };
+            }
+        }
+        let r = self.pass_caches(Cmd::ReadReq, line, self.line_bytes, now);
+        if let Some(wc) = &mut self.write_combining {
+            wc.streamed = Some((line, r.at));
+        }
+        Response::Done { at: Tick(r.at), level: r.level }
+    }
+
+    /// An uncached access of the data port.
+    fn pass_caches(&mut self, cmd: Cmd, addr: u64, size: u32, at: u64) -> Reply {
+        let pkt = Pkt {
+            cmd,
+            addr,
+            size,
+            requestor: Port::Data as u8,
+            from_cache: false,
+            uncached: true,
+            header: 0,
+            payload: 0,
+            origin: addr,
+            pc: 0,
+            bypass: false,
+        };
+        self.send(self.ports[Port::Data as usize], self.caches.len() + Port::Data as usize, pkt, at)
+    }
+}
