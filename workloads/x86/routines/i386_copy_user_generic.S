@@ -1,5 +1,5 @@
-/* i386-copy-user-generic: 2002 to 2022. From eight bytes on the destination is aligned to 8 by rep movsb, then rep movsl and
-   rep movsb; below, rep movsb alone. 32-bit registers and operands inside 64-bit mode. */
+/* i386-copy-user-generic: 2002 to 2022. From eight bytes on the destination is aligned to 8 by rep movsb, then rep
+   movsl and rep movsb; below, rep movsb alone. 32-bit registers and operands inside 64-bit mode. */
 #include "../routine.h"
 #include "i386_copy_user.inc"
 

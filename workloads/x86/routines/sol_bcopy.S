@@ -1,12 +1,12 @@
 /* sol-bcopy: the body of Solaris' kcopy, copyin and ddi_copyin on amd64, 2008. Below 80 bytes a table of 80 places in
-   straight-line code of 8-byte moves and a fixed end for the last bytes, the pointers being advanced by the length first.
-   From 80 on the destination is aligned by moves of 1, 2 and 4 bytes, then 64 bytes a turn through r8, r10 and rcx in pairs
-   of loads and pairs of stores, the rest through the table. From the parameter on (128; 768 on Nehalem) rep movsq instead,
-   nothing aligned, the rest through the table. Faults end the original as a whole, so none is expected here. */
+   straight-line code of 8-byte moves and a fixed end for the last bytes, the pointers being advanced by the length
+   first. From 80 on the destination is aligned by moves of 1, 2 and 4 bytes, then 64 bytes a turn through r8, r10 and
+   rcx in pairs of loads and pairs of stores, the rest through the table. From the parameter on (128; 768 on Nehalem)
+   rep movsq instead, nothing aligned, the rest through the table. Faults end the original as a whole, so none is
+   expected here. */
 #include "../routine.h"
 
 #define IN_TABLE 80
-#define THRESHOLD 128
 
 .macro MOVE at:req, register:req
     mov \register, [rsi-(\at)]
@@ -69,7 +69,7 @@
     jmp rcx
 .endm
 
-ROUTINE sol_bcopy, "sol-bcopy", KIND_COPY, 0, THRESHOLD
+ROUTINE sol_bcopy, "sol-bcopy", KIND_COPY, 0, 128
     cmp rdx, IN_TABLE
     jae 1f
 .Lrest:
@@ -133,32 +133,3 @@ ROUTINE sol_bcopy, "sol-bcopy", KIND_COPY, 0, THRESHOLD
     CHAIN 6, LAST_6
     CHAIN 7, LAST_7
 END sol_bcopy
-
-/* sol-kcopy-nta: uiomove's copy past the caches, 2008. From 128 bytes, both addresses multiples of 4 and the length of 16:
-   16 bytes a turn, prefetchnta 256 bytes ahead, two 8-byte loads, two movnti, a negative index counting up to 0; mfence.
-   Anything else is sol-bcopy. */
-ROUTINE sol_kcopy_nta, "sol-kcopy-nta", KIND_COPY
-    mov ecx, THRESHOLD
-    cmp rdx, 128
-    jb sol_bcopy
-    mov eax, esi
-    or eax, edi
-    test eax, 3
-    jnz sol_bcopy
-    test edx, 15
-    jnz sol_bcopy
-    mov rcx, rdx
-    shr rcx, 3
-    lea rsi, [rsi+rdx]
-    lea rdi, [rdi+rdx]
-    neg rcx
-1:  prefetchnta [rsi+8*rcx+256]
-    mov rax, [rsi+8*rcx]
-    mov r8, [rsi+8*rcx+8]
-    movnti [rdi+8*rcx], rax
-    movnti [rdi+8*rcx+8], r8
-    add rcx, 2
-    jnz 1b
-    mfence
-    ret
-END sol_kcopy_nta

@@ -1,5 +1,5 @@
-/* x64-copy-string: the kernel's copy_user_generic_string in its later form. Below eight bytes rep movsb alone; otherwise the
-   destination is aligned to 8 by bytes, rep movsq, and rep movsb of what is left, be it nothing. */
+/* x64-copy-string: the kernel's copy_user_generic_string in its later form. Below eight bytes rep movsb alone;
+   otherwise the destination is aligned to 8 by bytes, rep movsq, and rep movsb of what is left, be it nothing. */
 #include "../routine.h"
 #include "x64_copy_user.inc"
 

@@ -1,6 +1,6 @@
-/* x64-csum-fixed: what a compiler makes inline of a constant length: 0, 2, 4, 8, 14, 16, 20 and 40 bytes as exact chains, any
-   other the call of x64-csum-old. As a routine it must find the chain first, by a table: that costs, and the original has
-   no such cost. */
+/* x64-csum-fixed: what a compiler makes inline of a constant length: 0, 2, 4, 8, 14, 16, 20 and 40 bytes as exact
+   chains, any other the call of x64-csum-old. As a routine it must find the chain first, by a table: that costs, and
+   the original has no such cost. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

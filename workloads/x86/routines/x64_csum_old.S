@@ -1,5 +1,6 @@
-/* x64-csum-old: the kernel's do_csum, A. Kleen, 2002 to 2021. Aligns to 2, 4 and 8 bytes; 64 bytes a turn as one chain of add,
-   seven adc, adc 0; words; then 4, 2 and 1 bytes. An odd start adds its byte in the upper half and swaps the result. */
+/* x64-csum-old: the kernel's do_csum, A. Kleen, 2002 to 2021. Aligns to 2, 4 and 8 bytes; 64 bytes a turn as one chain
+   of add, seven adc, adc 0; words; then 4, 2 and 1 bytes. An odd start adds its byte in the upper half and swaps the
+   result. */
 #include "../routine.h"
 #include "x64_csum.inc"
 
