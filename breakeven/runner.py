@@ -147,6 +147,19 @@ def load_engine() -> Any:
     return _engine
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measurement of a point, from the inside."""
+
+    result: Result
+    #: core cycles between the two readings of the cycle counter: the result's, with what an empty measurement costs
+    cycles: int
+    #: all statistics of those cycles: name, value, unit, description; none for a point without a right result
+    stats: list[tuple[str, float, str, str]]
+    #: whether the trace that was wanted is whole
+    traced: bool
+
+
 class EmbeddedSession:
     """A session on the simulator inside this process."""
 
@@ -167,6 +180,12 @@ class EmbeddedSession:
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
         return self._sweep.run(records, threads=threads, on_progress=progress, on_results=on_results)
+
+    def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
+        """One point with a look into the measurement that its median comes from."""
+        check_routines(self, [point.routine])
+        result, begin, end, stats, traced = self._sweep.measured(point.pack(), trace, trace_limit)
+        return Measured(unpack_results(result)[0], end - begin, stats, traced)
 
 
 class EmbeddedEngine:

@@ -9,6 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from breakeven.cli.app import EXIT_LIMIT, EXIT_WRONG, app
+from breakeven.cli.debug import (
+    DEBUG_FILE,
+    DEBUG_LIMIT,
+    DebugEndOption,
+    DebugFileOption,
+    DebugFlagsOption,
+    DebugLimitOption,
+    DebugStartOption,
+    wanted,
+)
 from breakeven.cli.options import MAX_U64, JsonOption, MachineOption, SetOption, machine_spec
 from breakeven.errors import UserError
 
@@ -27,6 +37,11 @@ def exec_(
     init_param: Annotated[
         int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam pseudo-op returns.")
     ] = 0,
+    debug_flags: DebugFlagsOption = "",
+    debug_file: DebugFileOption = DEBUG_FILE,
+    debug_start: DebugStartOption = 0,
+    debug_end: DebugEndOption = 0,
+    debug_limit: DebugLimitOption = DEBUG_LIMIT,
     json: JsonOption = False,
 ) -> int:
     """Run any bare-metal ELF: prints its console and exits with its exit code (124: a limit was reached)."""
@@ -35,15 +50,20 @@ def exec_(
 
     if stats:
         check_target(stats)
+    trace = wanted(debug_flags, debug_file, debug_limit)
     program = read_file(elf, "program")
     data = read_file(readfile, "readfile") if readfile else b""
     engine = load_engine()
     text = describe(machine_spec(machine, settings))[1]
     guest = engine.Machine(text, program, readfile=data, init_param=init_param)
+    if trace:
+        guest.trace(trace.file, debug_start, debug_end, trace.limit)
     while True:
         end = guest.run(max_insts=max_insts, max_cycles=max_cycles)
         if end["cause"] not in ("workbegin", "workend"):
             break
+    if trace:
+        trace.tell(guest.end_trace())
     if stats:
         # gem5 dumps at its exit too: a guest need not ask for statistics.
         guest.dump_stats()

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use breakeven_base::Stat;
 use breakeven_machine as engine;
@@ -20,11 +20,33 @@ pub(crate) fn rows(stats: &[Stat]) -> Vec<Row> {
     stats.iter().map(|s| (s.name.clone(), s.value, s.unit.gem5_name(), s.desc)).collect()
 }
 
-/// A new file for a trace.
-pub(crate) fn trace_file(path: &Path) -> PyResult<Box<dyn Write + Send + Sync>> {
-    let file = File::create(path)
-        .map_err(|e| EngineError::new_err(format!("cannot write the trace {:?}: {e}", path.display().to_string())))?;
-    Ok(Box::new(BufWriter::with_capacity(1 << 16, file)))
+/// A trace's file, made when the first byte comes: a machine that has no trace must not cost the user an old file.
+pub(crate) struct TraceFile {
+    path: PathBuf,
+    file: Option<BufWriter<File>>,
+}
+
+impl TraceFile {
+    pub(crate) fn new(path: PathBuf) -> Box<Self> {
+        Box::new(TraceFile { path, file: None })
+    }
+
+    fn open(&mut self) -> std::io::Result<&mut BufWriter<File>> {
+        let file = match self.file.take() {
+            Some(file) => file,
+            None => BufWriter::with_capacity(1 << 16, File::create(&self.path)?),
+        };
+        Ok(self.file.insert(file))
+    }
+}
+
+impl Write for TraceFile {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.open()?.write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.open()?.flush()
+    }
 }
 
 /// A machine built from a description, with a bare-metal ELF loaded.
@@ -104,8 +126,7 @@ impl Machine {
     /// end), up to `limit` bytes.
     #[pyo3(signature = (path, start=0, end=0, limit=1 << 30))]
     fn trace(&mut self, path: PathBuf, start: u64, end: u64, limit: u64) -> PyResult<()> {
-        let file = trace_file(&path)?;
-        guarded(|| self.inner.trace(file, engine::TraceOptions { start, end, limit }).map_err(refuse))
+        guarded(|| self.inner.trace(TraceFile::new(path), engine::TraceOptions { start, end, limit }).map_err(refuse))
     }
     /// Ends the trace; whether it is whole (not: its limit was reached).
     fn end_trace(&mut self) -> PyResult<bool> {

@@ -7,7 +7,7 @@ use breakeven_machine as engine;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::machine::{rows, trace_file, Row};
+use crate::machine::{rows, Row, TraceFile};
 use crate::{guarded, refuse};
 
 /// A result, two cycles, statistics, whether the trace is whole.
@@ -87,8 +87,10 @@ impl Sweep {
         trace: Option<PathBuf>,
         trace_limit: u64,
     ) -> PyResult<Measured<'py>> {
-        let trace = trace.map(|path| trace_file(&path)).transpose()?.map(|file| (file, trace_limit));
-        let m = guarded(|| py.detach(|| self.inner.measured(record, trace)).map_err(refuse))?;
+        let m = guarded(|| {
+            let trace = trace.map(|path| (TraceFile::new(path) as _, trace_limit));
+            py.detach(|| self.inner.measured(record, trace)).map_err(refuse)
+        })?;
         Ok((PyBytes::new(py, &m.result), m.begin, m.end, rows(&m.stats), m.traced))
     }
 }
