@@ -55,11 +55,14 @@ def machines_show(
     """One machine on one page (with --json: its whole description)."""
     from breakeven.console import print_json, print_pairs
     from breakeven.m5 import machine_hash
-    from breakeven.machine_page import Page
-    from breakeven.machines import find_machine, preset_at
-    from breakeven.runner import describe
+    from breakeven.m5.describe import describe
+    from breakeven.machine_page import print_page
+    from breakeven.machine_sources import Sources
+    from breakeven.machines import find_machine, load_machine, preset_at
 
-    description, _ = describe(machine_spec(name, settings))
+    spec = machine_spec(name, settings)
+    root = load_machine(spec.name, spec.settings)
+    description = describe(root)
     if json:
         print_json({"machine": name, "machine_hash": machine_hash(description), "description": description})
         return 0
@@ -67,7 +70,5 @@ def machines_show(
     preset = preset_at(path)
     print(f"{name}: {preset.description if preset else 'a machine of your own'}")
     print_pairs([("file", str(path)), ("hash", machine_hash(description))])
-    for heading, rows in Page(description).sections():
-        print(f"\n{heading}")
-        print_pairs(rows)
+    print_page(description, Sources(root, path, spec.settings))
     return 0

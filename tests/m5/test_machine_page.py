@@ -1,0 +1,72 @@
+"""`machines show`: what is on the page, and that each mark says what is so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from breakeven.machine_page import Page, in_columns
+from breakeven.machine_sources import Sources
+from breakeven.machines import describe_machine, find_machine, list_presets, load_machine
+
+
+def page(name: str, *settings: str) -> tuple[str, Sources]:
+    root = load_machine(name, settings)
+    sources = Sources(root, find_machine(name), settings)
+    sections = Page(describe_machine(name, settings), sources).sections()
+    return "\n".join("\n".join([f"# {heading}", *lines]) for heading, lines in sections), sources
+
+
+@pytest.mark.parametrize("name", [preset.name for preset in list_presets()])
+def test_a_page_is_readable(name: str) -> None:
+    text, _ = page(name)
+    assert max(map(len, text.splitlines())) <= 98  # two more for the indentation
+    assert len(text.splitlines()) <= 110
+    assert "# cpu: Riscv" in text
+    assert "# TLBs" in text
+
+
+def test_marks_tell_sources_and_differences() -> None:
+    text, sources = page("u74", "cpu.dcache.assoc=4")
+    assert "executeIssueLimit 2 u" in text  # gem5's default too
+    assert "executeLSQStoreBufferSize 3 *u" in text
+    assert "fetch2InputBufferSize 1 *a" in text
+    assert "issueLat 2 *c: MemWrite" in text
+    assert "policy trap *u" in text
+    assert re.search(r"^assoc +4 s +8 u +16 u$", text, re.MULTILINE)
+    assert re.search(r"^prefetcher +none +none +none$", text, re.MULTILINE)
+    assert "executeLSQRequestsQueueSize 1\n" in text  # gem5's, and nobody says otherwise
+    rows = dict(sources.rows())
+    assert rows["u74/retire_width"].startswith("2 insn (high: ")
+    assert sources.cited["u74/retire_width"] == ["cpu.executeCommitLimit"]
+    assert "u74/rob_size" not in rows
+
+
+def test_gem5s_own_machine_has_no_differences() -> None:
+    text, sources = page("minor")
+    assert "*" not in text
+    assert re.search(r"^tag_latency +2 g +2 g +10 g$", text, re.MULTILINE)
+    assert sources.rows() == []
+
+
+def test_every_shown_name_is_what_set_takes() -> None:
+    """Core, unit, predictor and cache names with their headings are paths of parameters."""
+    settings = [
+        "cpu.decodeInputWidth=1",
+        "cpu.executeFuncUnits.funcUnits[3].opLat=9",
+        "cpu.branchPred.btb.numEntries=64",
+        "cpu.misaligned.granule=8",
+        "l2.tag_latency=3",
+        "cpu.mmu.dtb.size=16",
+        "mem_ctrl.latency=50ns",
+    ]
+    text, _ = page("u74", *settings)
+    for shown in ("decodeInputWidth 1 *s", "opLat 9 s", "btb.numEntries 64 *s", "granule 8 *s", "latency 50 ns *s"):
+        assert shown in text, shown
+
+
+def test_columns_hold_what_fits() -> None:
+    assert in_columns([]) == []
+    assert in_columns(["a" * 60, "b" * 60]) == ["a" * 60, "b" * 60]
+    assert in_columns([str(n) for n in range(10)], 4)[0].startswith("    0")
