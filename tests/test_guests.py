@@ -6,7 +6,6 @@ Whole tables run in one guest on the atomic machine: what is tested is what the 
 from __future__ import annotations
 
 import shutil
-import struct
 import subprocess
 import sys
 from functools import cache
@@ -15,23 +14,27 @@ from pathlib import Path
 import pytest
 
 from breakeven.paths import find_data
-from breakeven.points import FAULT_IN_DESTINATION, NO_FAULT, Result, points_file, unpack_results
+from breakeven.points import FAULT_IN_DESTINATION, Result, points_file, unpack_results
+
+from .guest_points import (
+    DAMAGE,
+    DAMAGED_REGISTERS,
+    OUT_OF_RANGE,
+    PAGE,
+    POINT,
+    RIGHT,
+    UNEXPECTED_TRAP,
+    UNKNOWN_ROUTINE,
+    WRONG_OUTPUT,
+    WRONG_RETURN,
+    assert_right,
+    point,
+)
 
 _engine = pytest.importorskip("breakeven._engine")
 
-PAGE = 4096
 ALL_ONES, ALL_ZEROS = 0xFFFFFFFF, 0xFFFFFFFE
-RIGHT, WRONG_OUTPUT, UNKNOWN_ROUTINE, OUT_OF_RANGE, UNEXPECTED_TRAP, WRONG_RETURN, DAMAGE = range(7)
-DAMAGED_REGISTERS = 1 << 62
-POINT = struct.Struct("<40sQIIIIIIQIIIIQII16x")
 WORKLOADS = Path(__file__).resolve().parent.parent / "workloads"
-
-
-def point(routine, size, src=0, dst=0, *, state=0, measure=0, repetitions=1, calls=1, size2=0, src2=0, dst2=0,
-          warmup=0, seed=1, fault_at=NO_FAULT, flags=0, parameter=0):  # fmt: skip
-    """A record, also one that `breakeven.points` would refuse to pack."""
-    return POINT.pack(routine.encode(), size, src, dst, state, measure, repetitions, calls, size2, src2, dst2, warmup,
-                      seed, fault_at, flags, parameter)  # fmt: skip
 
 
 @cache
@@ -54,11 +57,6 @@ def run_table(records: list[bytes], policy: str = "hardware", guest: str = "risc
     results = unpack_results(run.outputs()["results.bin"])
     assert [result.index for result in results] == list(range(len(records)))
     return results
-
-
-def assert_right(records: list[bytes], results: list[Result]) -> None:
-    wrong = [(POINT.unpack(r)[:4], POINT.unpack(r)[13], q) for r, q in zip(records, results, strict=True) if q.status]
-    assert not wrong, f"{len(wrong)} of {len(records)} points are wrong, among them {wrong[:3]}"
 
 
 ROUTINES = _engine.routines(elf())
@@ -291,13 +289,14 @@ def test_qemu_gives_the_same_results(tmp_path):
         assert same, (POINT.unpack(record)[:4], theirs, our)
 
 
-def test_the_same_sources_give_the_same_bytes(tmp_path):
+@pytest.mark.parametrize(("isa", "compiler"), [("riscv", "riscv64-unknown-elf-gcc"), ("x86", "x86_64-linux-gnu-gcc")])
+def test_the_same_sources_give_the_same_bytes(tmp_path, isa, compiler):
     """Built elsewhere: no path and no time gets into an ELF."""
     scons = Path(sys.executable).with_name("scons")
     command = str(scons) if scons.exists() else shutil.which("scons")
-    if command is None or shutil.which("riscv64-unknown-elf-gcc") is None:
+    if command is None or shutil.which(compiler) is None:
         pytest.skip("no scons or no cross compiler")
     shutil.copytree(WORKLOADS, tmp_path / "workloads")
     (tmp_path / "SConstruct").write_text('SConscript("workloads/SConscript", exports={"env": Environment()})\n')
-    subprocess.run([command, "-Q", "-s", "build/guests/riscv.elf"], cwd=tmp_path, check=True, timeout=120)
-    assert (tmp_path / "build/guests/riscv.elf").read_bytes() == elf()
+    subprocess.run([command, "-Q", "-s", f"build/guests/{isa}.elf"], cwd=tmp_path, check=True, timeout=120)
+    assert (tmp_path / f"build/guests/{isa}.elf").read_bytes() == elf(f"{isa}.elf")

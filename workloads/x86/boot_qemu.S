@@ -1,4 +1,5 @@
-/* For tests under qemu: from a PVH entry (32-bit protected mode, no paging) to the state that gem5 starts a kernel in. */
+/* For tests under qemu: from a PVH entry (32-bit protected mode, no paging) to the state that gem5 starts a kernel in.
+   */
 .intel_syntax noprefix
 
 #define CR0_PG 0x80000000

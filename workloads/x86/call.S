@@ -68,8 +68,8 @@ fxsave_area:
 
     .text
 
-/* u64 arch_checked_call(const struct job *job, u64 *ret): bits 0-5 rbx, rbp, r12-r15, 8 the direction flag, 9 MMX registers
-   left in use, 10 mxcsr's control bits, 24 rsp. */
+/* u64 arch_checked_call(const struct job *job, u64 *ret): bits 0-5 rbx, rbp, r12-r15, 8 the direction flag, 9 MMX
+   registers left in use, 10 mxcsr's control bits, 24 rsp. */
     .balign 64
     .globl arch_checked_call
 arch_checked_call:

@@ -1,5 +1,5 @@
-/* The host as qemu, to test start-up, harness and routines without an engine: the points file comes through qemu's firmware
-   configuration device, results go out of the debug port, the debug-exit device ends the run. */
+/* The host as qemu, to test start-up, harness and routines without an engine: the points file comes through qemu's
+   firmware configuration device, results go out of the debug port, the debug-exit device ends the run. */
 #include "../harness/arch.h"
 
 enum { SELECTOR = 0x510, DATA = 0x511, DEBUG = 0xe9, EXIT = 0xf4 };

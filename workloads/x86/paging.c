@@ -1,5 +1,5 @@
-/* Four levels: the guest itself in two identity-mapped 2 MiB pages, the pages that hold the descriptor table it was started
-   with, and the buffer windows. Accessed and dirty bits are set in advance. */
+/* Four levels: the guest itself in two identity-mapped 2 MiB pages, the pages that hold the descriptor table it was
+   started with, and the buffer windows. Accessed and dirty bits are set in advance. */
 #include "../harness/windows.h"
 #include "cpu.h"
 

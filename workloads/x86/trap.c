@@ -1,5 +1,5 @@
-/* A fault that a user copy or a checksum expects goes on at its fix-up; any other exception ends the point. There is one
-   stack: a routine that loses it ends the guest. */
+/* A fault that a user copy or a checksum expects goes on at its fix-up; any other exception ends the point. There is
+   one stack: a routine that loses it ends the guest. */
 #include "trap.h"
 
 #include "../harness/arch.h"

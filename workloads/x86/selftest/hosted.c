@@ -2,8 +2,8 @@
    exception table. `hosted` lists the routines; `hosted NAME...` tests those and prints a line for each: "ok NAME",
    "skip NAME: reason" or "FAIL NAME: what".
 
-   Each buffer ends at a page that cannot be accessed, and so does what lies before it. All lie below 4 GiB, where 32-bit
-   code expects them. */
+   Each buffer ends at a page that cannot be accessed, and so does what lies before it. All lie below 4 GiB, where
+   32-bit code expects them. */
 #define _GNU_SOURCE
 #include <cpuid.h>
 #include <setjmp.h>

@@ -1,0 +1,204 @@
+"""The x86-64 guest without an engine: its routines on this host's processor, and the whole guest under qemu.
+
+`x86-hosted` is a Linux program of the guest's routines (workloads/x86/selftest/hosted.c): it checks each at every size
+up to 512 and every pair of offsets up to 15, at page boundaries, and a user copy at every faulting byte.
+"""
+
+from __future__ import annotations
+
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from breakeven.paths import find_data
+from breakeven.points import FAULT_IN_DESTINATION, Result, points_file, unpack_results
+
+from .guest_points import (
+    DAMAGE,
+    DAMAGED_REGISTERS,
+    OUT_OF_RANGE,
+    PAGE,
+    RIGHT,
+    UNEXPECTED_TRAP,
+    UNKNOWN_ROUTINE,
+    WRONG_OUTPUT,
+    WRONG_RETURN,
+    assert_right,
+    point,
+)
+
+COPIES = [
+    "folly-memcpy", "folly-memcpy-avx2", "glibc-vec-erms-avx2", "glibc-vec-erms-sse2", "i386-k7-copy-page",
+    "i386-mmx-memcpy", "llvm-libc-memcpy", "llvm-libc-memcpy-avx2", "sol-bcopy", "sol-kcopy-nta", "x64-byte",
+    "x64-memcpy-orig",
+]  # fmt: skip
+USER_COPIES = [
+    "anand-dst8", "anand-src8", "i386-copy-user-generic", "i386-copy-user-intel", "i386-copy-user-mmx",
+    "i386-copy-user-nocache", "i386-movsl-plain", "movsl-mask", "x64-copy-erms", "x64-copy-erms-short",
+    "x64-copy-erms-threshold", "x64-copy-nocache-2023", "x64-copy-nocache-old", "x64-copy-string",
+    "x64-copy-unrolled", "x64-fsrm-inline", "x64-rep-movs-alt-erms", "x64-rep-movs-alt-v1", "x64-rep-movs-alt-v2",
+    "x64-rep-movs-alt-v3", "x64-rep-movs-alt-v4",
+]  # fmt: skip
+CHECKSUMS = [
+    "x64-csum-adx", "x64-csum-avx2", "x64-csum-dec-lea", "x64-csum-dumazet", "x64-csum-fixed", "x64-csum-goldstein",
+    "x64-csum-herbert", "x64-csum-herbert-pagecheck", "x64-csum-jrcxz", "x64-csum-jrcxz-alternating",
+    "x64-csum-jrcxz-two", "x64-csum-linus-align", "x64-csum-naive-adc", "x64-csum-old", "x64-csum40-2s",
+    "x64-csum40-4x32", "x64-csum40-adx", "x64-csum40-chain", "x64-csum40-zero",
+]  # fmt: skip
+COPY_CHECKSUMS = ["i386-csumcopy-486", "i386-csumcopy-ppro", "x64-csumcopy-kleen", "x64-csumcopy-viro"]
+#: by the number of their kind
+BY_KIND = [COPIES, CHECKSUMS, USER_COPIES, COPY_CHECKSUMS]
+NAMES = sum(BY_KIND, [])
+#: status and detail; None: any
+BROKEN = {
+    "broken-short": (WRONG_OUTPUT, 99),
+    "broken-byte": (WRONG_OUTPUT, 98),
+    "broken-after": (DAMAGE, 100),
+    "broken-before": (DAMAGE, (1 << 64) - 3),
+    "broken-source": (WRONG_OUTPUT, 0),  # the next call copies what this one wrote
+    "broken-r12": (DAMAGE, DAMAGED_REGISTERS | 1 << 2),
+    "broken-sp": (DAMAGE, DAMAGED_REGISTERS | 1 << 24),
+    "broken-direction": (DAMAGE, DAMAGED_REGISTERS | 1 << 8),
+    "broken-mmx": (DAMAGE, DAMAGED_REGISTERS | 1 << 9),
+    "broken-mxcsr": (DAMAGE, DAMAGED_REGISTERS | 1 << 10),
+    "broken-wild": (UNEXPECTED_TRAP, 14),
+    "broken-jump": (UNEXPECTED_TRAP, 14),
+    "broken-opcode": (UNEXPECTED_TRAP, 6),
+    "broken-return": (WRONG_RETURN, 0),
+    "broken-sum": (WRONG_RETURN, None),
+    "broken-copy-sum": (WRONG_RETURN, None),
+}
+#: found out only by a machine that can tell user pages from its own
+BROKEN_SMAP = {
+    "broken-user": (DAMAGE, DAMAGED_REGISTERS | 1 << 32),
+    "broken-no-access": (UNEXPECTED_TRAP, 14),
+}
+
+on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="this host is no x86-64: no routine was run on it")
+with_qemu = pytest.mark.skipif(
+    shutil.which("qemu-system-x86_64") is None, reason="no qemu-system-x86_64 (Debian: qemu-system-x86)"
+)
+
+
+def hosted(*names: str) -> subprocess.CompletedProcess[str]:
+    program = find_data("guests", "x86-hosted")
+    return subprocess.run([program, *names], capture_output=True, text=True, timeout=300)
+
+
+def kinds() -> dict[str, int]:
+    """What is registered; the broken ones are linked as well."""
+    rows = (line.split() for line in hosted().stdout.splitlines())
+    return {name: int(kind) for name, kind in rows if not name.startswith("broken-") and name != "whole"}
+
+
+def run_qemu(tmp_path: Path, table: bytes, guest: str = "x86-qemu.elf", cpu: str = "max") -> tuple[int, list[Result]]:
+    """The code of `m5 fail` (0: `m5 exit`) and the results."""
+    (tmp_path / "points.bin").write_bytes(table)
+    command = [
+        "qemu-system-x86_64", "-machine", "pc", "-cpu", cpu, "-m", "512", "-nodefaults", "-display", "none",
+        "-no-reboot", "-kernel", str(find_data("guests", guest)),
+        "-fw_cfg", f"name=opt/breakeven/points,file={tmp_path}/points.bin",
+        "-debugcon", f"file:{tmp_path}/results.bin", "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
+    ]  # fmt: skip
+    status = subprocess.run(command, timeout=120).returncode
+    assert status % 2 == 1, "the machine was reset"
+    return status // 2, unpack_results((tmp_path / "results.bin").read_bytes())
+
+
+@on_x86
+def test_the_routines_of_the_issue_are_there():
+    assert kinds() == {name: kind for kind, names in enumerate(BY_KIND) for name in names}
+
+
+@on_x86
+@pytest.mark.parametrize("name", NAMES)
+def test_right_on_this_host(name):
+    done = hosted(name)
+    line = done.stdout.strip()
+    if line.startswith("skip"):
+        pytest.skip(line)
+    assert (line, done.returncode) == (f"ok {name}", 0), (line, done.stderr)
+
+
+@on_x86
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_the_host_test_notices(name):
+    done = hosted(name)
+    assert done.stdout.startswith(f"FAIL {name}: "), (done.stdout, done.stderr)
+    assert done.returncode == 1
+
+
+@with_qemu
+@pytest.mark.parametrize("cpu", ["max", "max,-smap,-xsave"])
+def test_right_in_the_guest(tmp_path, cpu):
+    """Start-up, paging, exceptions and harness, with and without SMAP and AVX, on a machine that is not ours."""
+    records = []
+    for name in NAMES:
+        if "xsave" in cpu and name.endswith("avx2"):
+            continue
+        records += [
+            point(name, size, src, dst, seed=size, state=size % 4, warmup=1)
+            for size in (0, 9, 40, 64, 500, 1448, 4097)
+            for src in (0, 3)
+            for dst in (0, 5)
+        ]
+        # The page after the last byte is missing.
+        records += [point(name, n, (PAGE - n) % PAGE, 1, fault_at=n, seed=n) for n in (1, 7, 40, 100, 4095)]
+        records += [
+            point(name, 300, 3, 4095, measure=measure, calls=5, size2=77, src2=9, flags=flags)
+            for measure in (1, 2)
+            for flags in range(4)
+        ]
+    for name in USER_COPIES:
+        for k in range(0, 200, 7):
+            start = (PAGE - k) % PAGE
+            records.append(point(name, 200, start, 1, fault_at=k))
+            records.append(point(name, 200, 1, start, fault_at=k | FAULT_IN_DESTINATION))
+    code, results = run_qemu(tmp_path, points_file(b"".join(records)), cpu=cpu)
+    assert code == 0
+    assert_right(records, results)
+
+
+@with_qemu
+@pytest.mark.parametrize(("cpu", "broken"), [("max", {**BROKEN, **BROKEN_SMAP}), ("qemu64", BROKEN)])
+def test_a_broken_routine_is_found_out(tmp_path, cpu, broken):
+    records = [record for name in broken for record in (point(name, 100, 3, 5), point("whole", 100, 3, 5))]
+    code, results = run_qemu(tmp_path, points_file(b"".join(records)), "x86-qemu-broken.elf", cpu)
+    assert code == 0
+    for (name, (status, detail)), bad, good in zip(broken.items(), results[::2], results[1::2], strict=True):
+        assert (bad.status, good.status) == (status, RIGHT), name
+        assert detail is None or bad.detail == detail, name
+
+
+@with_qemu
+def test_bad_points_are_refused_and_the_next_one_runs(tmp_path):
+    bad = {
+        point("x64-bytes", 1): UNKNOWN_ROUTINE,
+        point("x64-byte", 1, parameter=1): OUT_OF_RANGE,
+        point("x64-byte", 1, fault_at=0): OUT_OF_RANGE,
+        point("sol-bcopy", 1, flags=4): OUT_OF_RANGE,
+    }
+    good = point("sol-bcopy", 700, 1, 2, parameter=768)
+    _, results = run_qemu(tmp_path, points_file(b"".join(record + good for record in bad)))
+    assert [result.status for result in results[::2]] == list(bad.values())
+    assert [result.status for result in results[1::2]] == [RIGHT] * len(bad)
+
+
+@with_qemu
+@pytest.mark.parametrize(
+    ("table", "code"),
+    [(b"BEPOINTS", 1), (b"X" * 32, 1), (points_file(bytes(256))[:-1], 2), (points_file(b""), 0)],
+)
+def test_a_bad_points_file_ends_the_guest(tmp_path, table, code):
+    assert run_qemu(tmp_path, table) == (code, [])
+
+
+@with_qemu
+def test_points_of_version_1_are_understood(tmp_path):
+    table = points_file(point("x64-byte", 9, 1, 2))
+    old = table[:8] + (1).to_bytes(4, "little") + table[12:]
+    code, results = run_qemu(tmp_path, old)
+    assert (code, [result.status for result in results]) == (0, [RIGHT])
