@@ -5,6 +5,7 @@
 //! never repeats. What the front end said of an instruction stays in its slot after a squash until it is overwritten, so
 //! that right-path instructions can be fetched again without being executed again (see `fetch.rs`).
 
+use super::lsq::is_prefetch;
 use breakeven_base::{BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
 
 /// Place of a micro-op in program order; 0 is no micro-op.
@@ -180,6 +181,10 @@ impl InstRing {
         self.uop[slot] = *uop;
         if uop.flags.any(UopFlags::MEM) {
             self.mem[slot] = mem.read_by_field();
+            if uop.flags.any(UopFlags::CACHE_OP) && is_prefetch(mem.kind) {
+                // A load without a destination, as in gem5: it goes through the load queue.
+                self.uop[slot].flags.0 |= UopFlags::LOAD;
+            }
         }
         self.pc[slot] = pc;
         self.fresh(seq);

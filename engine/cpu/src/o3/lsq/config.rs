@@ -50,7 +50,7 @@ impl LsqConfig {
     pub fn check(&self, path: &str) -> Result<(), Vec<ConfigError>> {
         let mut errors = Vec::new();
         for (name, value, low, high) in [
-            ("forwardLatency", self.forwardLatency, 0, 255),
+            ("forwardLatency", self.forwardLatency, 1, 255),
             ("forwardFailPenalty", self.forwardFailPenalty, 0, 10_000),
             ("tsoStoresInFlight", self.tsoStoresInFlight, 0, 1024),
             ("aliasCheckBits", self.aliasCheckBits, 0, 32),

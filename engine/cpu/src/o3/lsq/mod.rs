@@ -10,23 +10,45 @@
 //! commit     Lsq::commit      loads leave, stores may be written to the cache
 //! every cycle in which `next_event() <= now`:  Lsq::events (before the stages), Lsq::tick (after issue)
 //! ```
+//!
+//! One file a concern: `loads` (load queue, speculative loads, forwarding), `stores` (store queue, violations, drain),
+//! `depend` (barriers and store sets), `translate` (the page walker's queue), `ports`, `filter`. The rules are gem5's
+//! (24.0 `src/cpu/o3/lsq_unit.cc`, `lsq.cc`, `mem_dep_unit.cc`, `store_set.cc`) where gem5 has one; `docs/o3.md` has them on
+//! one page, with what differs.
 
 mod config;
+mod depend;
+mod filter;
+mod loads;
+mod ports;
 mod store_sets;
+mod stores;
+#[cfg(test)]
+mod tests;
+mod translate;
 
 pub use config::{LsqConfig, PartialForward};
 
-use breakeven_base::{Bus, FrontEnd, UopFlags};
+use breakeven_base::stats::Unit;
+use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, StatSink, Tick, UopFlags};
+use breakeven_memory::{Port, Request, Response};
 
 use super::config::O3Config;
-use super::inst::{InstRing, Seq};
+use super::inst::{InstRing, Seq, Wait};
+use crate::misaligned::{MisalignedCosts, Split};
 use crate::when::When;
 use crate::CoreCtx;
+use depend::Dependences;
+use loads::Loads;
+use ports::Ports;
+use stores::Stores;
+use translate::Walker;
 
 /// What became of a memory micro-op that executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemOutcome {
-    /// It writes back in this cycle (the present one for a store, whose execution is then over; later for a load).
+    /// It writes back in this cycle (the present one for a store, whose execution is then over, and for a reference that goes
+    /// nowhere; later for a load).
     Done(u64),
     /// Not known yet: a later [`LsqOut`] names it, in `done` or, when it has to be issued again, in `ready`.
     Pending,
@@ -47,112 +69,438 @@ pub struct Violation {
     pub load: Seq,
 }
 
-/// Whether a micro-op needs an entry of the load queue.
+/// Whether a micro-op needs an entry of the load queue. Prefetches do, as in gem5 (the ring marks them as loads).
 #[inline]
 #[must_use]
 pub fn uses_load_queue(flags: UopFlags) -> bool {
     flags.any(UopFlags::LOAD) && !flags.any(UopFlags::STORE | UopFlags::TRAP)
 }
 
-/// Whether a micro-op needs an entry of the store queue. Atomics do, as in gem5.
+/// Whether a micro-op needs an entry of the store queue. Atomics and cache-block operations do, as in gem5.
 #[inline]
 #[must_use]
 pub fn uses_store_queue(flags: UopFlags) -> bool {
     flags.any(UopFlags::STORE | UopFlags::CACHE_OP) && !flags.any(UopFlags::TRAP) && !uses_load_queue(flags)
 }
 
+#[inline]
+pub(super) fn is_prefetch(kind: MemKind) -> bool {
+    matches!(kind, MemKind::PrefetchRead | MemKind::PrefetchWrite | MemKind::PrefetchFetch)
+}
+
+/// Bytes of the smallest page: what a reference crosses, whatever the size of the page that maps it.
+const PAGE: u64 = 4096;
+const NEVER: u64 = u64::MAX;
+
+/// Statistics, under gem5's names.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    forw_loads: u64,
+    squashed_loads: u64,
+    squashed_stores: u64,
+    mem_order_violation: u64,
+    rescheduled_loads: u64,
+    blocked_by_cache: u64,
+    alias_matches: u64,
+    split_accesses: u64,
+    inserted_loads: u64,
+    inserted_stores: u64,
+    conflicting_loads: u64,
+    conflicting_stores: u64,
+}
+
+/// What all of the queue works with and nothing changes.
 #[derive(Clone, Debug)]
-pub struct Lsq {}
+struct Rules {
+    cfg: LsqConfig,
+    costs: MisalignedCosts,
+    line: u32,
+    /// log2 bytes of the granule by which violations are found.
+    check_shift: u32,
+    /// Stores complete in order.
+    tso: bool,
+}
+
+/// The data side's way into the cache.
+#[derive(Clone, Debug)]
+struct Gate {
+    load_ports: Ports,
+    store_ports: Ports,
+    /// The cache refuses everything until this cycle; [`NEVER`]: it does not.
+    blocked_until: u64,
+    /// The access that an emulated misaligned one holds up executes at this cycle.
+    stalled_until: u64,
+}
+
+/// What became of one packet.
+enum Sent {
+    Done {
+        at: Tick,
+        level: u8,
+    },
+    /// No port is free in this cycle.
+    NoPort,
+    Blocked,
+}
+
+impl Gate {
+    /// Hands one packet to the cache.
+    #[inline]
+    fn send<F: FrontEnd, B: Bus>(
+        &mut self,
+        is_load: bool,
+        request: &Request,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        counts: &mut Counts,
+    ) -> Sent {
+        if self.blocked_until != NEVER {
+            return Sent::Blocked;
+        }
+        let ports = if is_load { &mut self.load_ports } else { &mut self.store_ports };
+        if !ports.take(when.cycle) {
+            return Sent::NoPort;
+        }
+        match cx.mem.access(Port::Data, when.tick, request) {
+            Response::Done { at, level } => Sent::Done { at, level },
+            Response::Blocked { retry } => {
+                ports.give_back();
+                counts.blocked_by_cache += 1;
+                self.blocked_until = when.cycle_of(retry).max(when.cycle + 1);
+                Sent::Blocked
+            }
+        }
+    }
+}
+
+/// A memory reference's way through the cache in one or two packets.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fragments {
+    first: u16,
+    /// The first of two has been sent: its response.
+    first_at: Option<(Tick, u8)>,
+}
+
+/// The request for a reference's fragment, and whether it is the last.
+#[inline]
+fn fragment(m: &MemRef, f: &Fragments, flags: UopFlags, pc: u64) -> (Request, bool) {
+    let mut request = Request {
+        paddr: m.paddr,
+        size: m.size.max(1),
+        kind: m.kind,
+        uncacheable: m.uncacheable,
+        non_temporal: flags.any(UopFlags::NON_TEMPORAL),
+        pc,
+    };
+    if f.first >= m.size {
+        return (request, true);
+    }
+    if f.first_at.is_none() {
+        request.size = f.first;
+        return (request, false);
+    }
+    let to_page_end = PAGE - (m.vaddr & (PAGE - 1));
+    request.paddr = if u64::from(f.first) == to_page_end { m.paddr2 } else { m.paddr + u64::from(f.first) };
+    request.size = m.size - f.first;
+    (request, true)
+}
+
+#[derive(Clone, Debug)]
+pub struct Lsq {
+    rules: Rules,
+    loads: Loads,
+    stores: Stores,
+    depend: Dependences,
+    walker: Walker,
+    gate: Gate,
+    violation: Option<Found>,
+    /// Loads that the cache has refused.
+    blocked: Vec<Seq>,
+    /// Loads that wait for a store that has part of their data, and which store must be sent for them to try again.
+    replays: Vec<Seq>,
+    stalled: Option<Stalled>,
+    counts: Counts,
+    /// Sequence number and cycle of each store that has been written to the cache; kept only when asked for.
+    store_log: Option<Vec<(Seq, u64)>>,
+}
+
+/// A violation not yet taken.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    load: Seq,
+    load_pc: u64,
+    store_pc: u64,
+}
+
+/// gem5's `stallingStoreIsn`, `stallingLoadIdx`: the oldest load that a store has only part of.
+#[derive(Clone, Copy, Debug)]
+struct Stalled {
+    store: u64,
+    load: Seq,
+}
 
 impl Lsq {
-    pub fn new(_cfg: &O3Config, _line_bytes: u32) -> Self {
-        Lsq {}
+    pub fn new(cfg: &O3Config, line_bytes: u32) -> Self {
+        let queues = (cfg.LQEntries + cfg.SQEntries) as usize;
+        Lsq {
+            rules: Rules {
+                cfg: cfg.lsq,
+                costs: cfg.misaligned,
+                line: line_bytes,
+                check_shift: cfg.LSQDepCheckShift,
+                tso: cfg.needsTSO,
+            },
+            loads: Loads::new(cfg.LQEntries, cfg.LSQDepCheckShift),
+            stores: Stores::new(cfg.SQEntries, cfg.cacheStorePorts, cfg.lsq.aliasCheckBits),
+            depend: Dependences::new(cfg),
+            walker: Walker::new(),
+            gate: Gate {
+                load_ports: Ports::new(cfg.cacheLoadPorts),
+                store_ports: Ports::new(cfg.cacheStorePorts),
+                blocked_until: NEVER,
+                stalled_until: 0,
+            },
+            violation: None,
+            blocked: Vec::with_capacity(queues),
+            replays: Vec::with_capacity(queues),
+            stalled: None,
+            counts: Counts::default(),
+            store_log: None,
+        }
     }
 
     /// Entries that are free.
     #[inline]
     pub fn free_loads(&self) -> u32 {
-        0
+        self.loads.free()
     }
     #[inline]
     pub fn free_stores(&self) -> u32 {
-        0
+        self.stores.free()
+    }
+
+    /// Whether a reference may execute only when it is the oldest instruction and all stores have been written: atomics,
+    /// uncacheable references, misaligned ones that firmware emulates (gem5: non-speculative or strictly ordered).
+    #[must_use]
+    pub fn only_when_oldest(&self, seq: Seq, ring: &InstRing) -> bool {
+        let (flags, m) = (ring.flags(seq), ring.mem(seq));
+        if !flags.any(UopFlags::MEM) || !m.valid {
+            return false;
+        }
+        let is_store = uses_store_queue(flags);
+        m.uncacheable && !is_store
+            || flags.any(UopFlags::ATOMIC) && is_store
+            || self.rules.costs.emulate && self.split(m, is_store).stall > 0
+    }
+
+    #[inline]
+    fn split(&self, m: &MemRef, is_store: bool) -> Split {
+        self.rules.costs.split(m, is_store, self.rules.line, self.rules.line)
     }
 
     /// Dispatch of a memory reference or barrier, in program order; the pipeline has seen that there is room. Whether memory
     /// order lets it issue (store sets, barriers); else `LsqOut::ready` names it later.
-    pub fn dispatch(&mut self, _seq: Seq, _ring: &InstRing) -> bool {
-        true
+    pub fn dispatch(&mut self, seq: Seq, ring: &InstRing) -> bool {
+        let (flags, pc) = (ring.flags(seq), ring.pc(seq));
+        let (is_load, is_store) = (uses_load_queue(flags), uses_store_queue(flags));
+        if is_load {
+            self.counts.inserted_loads += 1;
+            self.loads.push(seq, self.stores.tail());
+        } else if is_store {
+            self.counts.inserted_stores += 1;
+            self.stores.push(seq, self.loads.tail());
+        }
+        let free = self.depend.dispatch(seq, pc, flags, is_load, is_store);
+        if !free {
+            self.counts.conflicting_loads += u64::from(is_load);
+            self.counts.conflicting_stores += u64::from(is_store);
+        }
+        free
     }
 
     /// A memory reference executes, `issueToExecuteDelay` after its issue.
+    #[inline]
     pub fn execute<F: FrontEnd, B: Bus>(
         &mut self,
-        _seq: Seq,
-        _cx: &mut CoreCtx<'_, F, B>,
+        seq: Seq,
+        cx: &mut CoreCtx<'_, F, B>,
         when: &When,
-        _ring: &mut InstRing,
-        _out: &mut LsqOut,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
     ) -> MemOutcome {
-        MemOutcome::Done(when.cycle)
+        if uses_load_queue(ring.flags(seq)) {
+            self.execute_load(seq, cx, when, ring, out)
+        } else {
+            self.execute_store(seq, cx, when, ring)
+        }
     }
 
-    /// The violation that the last `execute` of a store found, once. The oldest load.
+    /// The violation that the last `execute` of a store found, once: the oldest load. The two are of one store set from now on.
     #[inline]
     pub fn take_violation(&mut self) -> Option<Violation> {
-        None
+        let found = self.violation.take()?;
+        self.depend.store_sets.violation(found.store_pc, found.load_pc);
+        Some(Violation { load: found.load })
     }
 
     /// A memory reference or barrier writes back in this cycle: what memory order held back for it becomes ready.
-    pub fn written_back(&mut self, _seq: Seq, _ring: &InstRing, _out: &mut LsqOut) {}
+    #[inline]
+    pub fn written_back(&mut self, seq: Seq, _ring: &InstRing, out: &mut LsqOut) {
+        self.depend.completed(seq, &mut out.ready);
+    }
 
     /// What arrives up to this cycle (ends of walks, the cache taking accesses again, responses for stores), before the stages.
     pub fn events<F: FrontEnd, B: Bus>(
         &mut self,
-        _cx: &mut CoreCtx<'_, F, B>,
-        _when: &When,
-        _ring: &mut InstRing,
-        _out: &mut LsqOut,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
     ) {
+        self.stores.retire_written(when.cycle);
+        if self.walker.next_event() <= when.cycle {
+            self.walker.events(cx, when, &mut out.ready);
+        }
+        if self.gate.blocked_until <= when.cycle {
+            self.gate.blocked_until = NEVER;
+            out.ready.append(&mut self.blocked);
+            // gem5: a store that was refused goes first, before the loads have been issued again.
+            if self.stores.refused {
+                self.drain_one(cx, when, ring, out);
+            }
+            self.stores.may_send = true;
+        }
     }
 
-    /// One cycle, after issue: committed stores go to the cache as far as ports allow.
+    /// One cycle, after issue: committed stores go to the cache as far as ports allow. Wanted when `next_event` says so then: an
+    /// atomic that executes in this cycle is sent in it.
+    #[inline]
     pub fn tick<F: FrontEnd, B: Bus>(
         &mut self,
-        _cx: &mut CoreCtx<'_, F, B>,
-        _when: &When,
-        _ring: &mut InstRing,
-        _out: &mut LsqOut,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
     ) {
+        if self.stores.may_send {
+            self.drain(cx, when, ring, out);
+        }
     }
 
     /// Everything up to and including `seq` has committed: those loads leave, those stores may be written.
-    /// Called at most once a cycle, in the cycle in which the LSQ hears of it (`commitToIEWDelay` after commit).
-    pub fn commit(&mut self, _seq: Seq) {}
+    /// Called at most once a cycle, in the cycle in which the LSQ hears of it (`commitToIEWDelay` after commit), after `tick`.
+    #[inline]
+    pub fn commit(&mut self, seq: Seq) {
+        self.loads.commit(seq);
+        self.stores.commit(seq);
+    }
 
     /// Everything younger than `seq` never was.
-    pub fn squash(&mut self, _seq: Seq, _ring: &InstRing) {}
+    pub fn squash(&mut self, seq: Seq, _ring: &InstRing) {
+        while let Some(load) = self.loads.squash_one(seq) {
+            self.counts.squashed_loads += 1;
+            self.depend.squash(load, seq);
+        }
+        while let Some(store) = self.stores.squash_one(seq) {
+            self.counts.squashed_stores += 1;
+            self.depend.squash(store, seq);
+        }
+        self.depend.squash_barriers(seq);
+        self.walker.squash(seq);
+        self.blocked.retain(|s| *s <= seq);
+        self.replays.retain(|s| *s <= seq);
+        if self.stalled.is_some_and(|s| s.load > seq) {
+            self.stalled = None;
+        }
+        if self.violation.is_some_and(|v| v.load > seq) {
+            self.violation = None;
+        }
+    }
 
-    /// Committed stores that have not been written yet (gem5 `hasStoresToWB`).
+    /// Committed stores that have not been written yet (gem5 `hasStoresToWB`). The oldest store sent is always one whose
+    /// response is still to come: what has been written leaves in order.
     #[inline]
     pub fn has_stores_to_write(&self) -> bool {
-        false
+        self.stores.has_committed()
     }
 
     /// Nothing is held.
     #[inline]
     pub fn drained(&self) -> bool {
-        true
+        self.loads.is_empty() && self.stores.is_empty()
     }
 
-    /// The first cycle after which `events` or `tick` has something to do; `u64::MAX`: none until called otherwise.
+    /// The first cycle in which `events` or `tick` has something to do (0: the next one); `u64::MAX`: none until called otherwise.
     #[inline]
     pub fn next_event(&self) -> u64 {
-        u64::MAX
+        if self.stores.may_send {
+            return 0;
+        }
+        self.stores.next_written().min(self.gate.blocked_until).min(self.walker.next_event())
+    }
+
+    /// Starts (or ends) keeping when stores are written, for the pipeline trace.
+    pub fn log_stores(&mut self, on: bool) {
+        self.store_log = on.then(Vec::new);
+    }
+
+    /// Stores written since the last call: sequence number, cycle. Empty unless [`Lsq::log_stores`] is on.
+    pub fn take_store_log(&mut self) -> Vec<(Seq, u64)> {
+        self.store_log.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Statistics, in the core's scope.
+    pub fn collect(&self, sink: &mut StatSink) {
+        let c = &self.counts;
+        sink.scope("lsq0", |s| {
+            let mut count = |name, value, desc| s.count(name, value, Unit::Count, desc);
+            count("forwLoads", c.forw_loads, "Number of loads that had data forwarded from stores");
+            count("squashedLoads", c.squashed_loads, "Number of loads squashed");
+            count("squashedStores", c.squashed_stores, "Number of stores squashed");
+            count("memOrderViolation", c.mem_order_violation, "Number of memory ordering violations");
+            count("rescheduledLoads", c.rescheduled_loads, "Number of loads that were rescheduled");
+            count("blockedByCache", c.blocked_by_cache, "Number of times an access was refused by the cache");
+            count("aliasMatches", c.alias_matches, "Number of loads that only the low address bits tied to a store");
+            count("splitAccesses", c.split_accesses, "Number of accesses sent in two packets");
+        });
+        sink.scope("MemDepUnit__0", |s| {
+            let mut count = |name, value, desc| s.count(name, value, Unit::Count, desc);
+            count("insertedLoads", c.inserted_loads, "Number of loads inserted to the mem dependence unit.");
+            count("insertedStores", c.inserted_stores, "Number of stores inserted to the mem dependence unit.");
+            count("conflictingLoads", c.conflicting_loads, "Number of conflicting loads.");
+            count("conflictingStores", c.conflicting_stores, "Number of conflicting stores.");
+        });
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.counts = Counts::default();
     }
 
     /// For the deadlock report.
     pub fn describe(&self) -> String {
-        String::new()
+        let cache = match self.gate.blocked_until {
+            NEVER => "takes accesses".to_owned(),
+            at => format!("refuses accesses until cycle {at}"),
+        };
+        format!(
+            "loads: {}; stores: {}; memory order: {}; walks: {}; data cache {cache}, {} loads refused; {} loads wait for part of a store",
+            self.loads.describe(),
+            self.stores.describe(),
+            self.depend.describe(),
+            self.walker.describe(),
+            self.blocked.len(),
+            self.replays.len(),
+        )
+    }
+}
+
+/// What an answer from `level` of the memory side (0: first-level hit) makes a micro-op wait for; `levels` are caches.
+#[inline]
+fn wait_for(level: u8, levels: u8) -> Wait {
+    match level {
+        0 => Wait::Level1,
+        n if n >= levels => Wait::Memory,
+        1 => Wait::Level2,
+        _ => Wait::Level3,
     }
 }

@@ -3,7 +3,7 @@
 //! Fact source: gem5 24.0 `src/cpu/o3/store_set.cc`.
 //!
 //! - SSIT (`SSITSize` entries, indexed by the word address of the instruction): which set an instruction belongs to.
-//! - LFST (`LFSTSize` entries, one a set): the last store of the set that was dispatched and has not issued.
+//! - LFST (`LFSTSize` entries, one a set): the last store of the set that was dispatched and has not executed.
 //! - Every `store_set_clear_period` dispatched stores both are emptied.
 
 /// Instruction addresses are indexed from this bit on; gem5's, also where instructions are shorter than four bytes.
@@ -62,7 +62,7 @@ impl StoreSets {
         }
     }
 
-    /// A store has issued or is squashed: nothing that is dispatched from now on waits for it.
+    /// A store executes or is squashed: nothing that is dispatched from now on waits for it.
     #[inline]
     pub fn store_gone(&mut self, pc: u64, seq: u64) {
         if let Some(set) = self.set_of(pc) {
@@ -106,7 +106,7 @@ mod tests {
         s.store_dispatched(0x100, 5);
         s.store_dispatched(0x100, 9);
         assert_eq!(s.producer(0x200), 9);
-        // An older store of the set that issues changes nothing.
+        // An older store of the set that executes changes nothing.
         s.store_gone(0x100, 5);
         assert_eq!(s.producer(0x200), 9);
         s.store_gone(0x100, 9);

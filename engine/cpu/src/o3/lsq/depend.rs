@@ -1,0 +1,187 @@
+//! The memory-dependence unit: which memory references have to wait for an older store or barrier before they may issue.
+//! Fact source: gem5 24.0 `src/cpu/o3/mem_dep_unit.cc`.
+//!
+//! - A load behind a read barrier, a store behind a write barrier waits for the youngest such barrier (barriers complete in
+//!   order, so that stands for all of them); otherwise a reference waits for the store that its store set names.
+//! - Atomics and other non-speculative references wait for nothing: they execute when they are the oldest instruction.
+//! - Whoever waits is in a list that hangs from what it waits for, youngest first; write-back empties the list.
+
+use breakeven_base::{UopFlags, MAX_UOPS};
+
+use super::super::config::O3Config;
+use super::super::inst::Seq;
+use super::store_sets::StoreSets;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Op {
+    seq: Seq,
+    pc: u64,
+    /// The youngest that waits for it; 0: none.
+    first: Seq,
+    /// The next older one that waits for the same.
+    next: Seq,
+    /// What it waits for, or did.
+    on: Seq,
+    /// Has written back (or its slot is unused).
+    done: bool,
+    is_store: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Barrier {
+    seq: Seq,
+    read: bool,
+    write: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Dependences {
+    pub store_sets: StoreSets,
+    /// By sequence number; more than can be between dispatch and write-back at once.
+    ops: Box<[Op]>,
+    mask: u64,
+    /// In flight, in order.
+    barriers: Vec<Barrier>,
+    /// The youngest barriers of both kinds; 0: none.
+    read_barrier: Seq,
+    write_barrier: Seq,
+}
+
+impl Dependences {
+    pub fn new(cfg: &O3Config) -> Self {
+        // An entry of the ROB may hold a whole instruction.
+        let uops = if cfg.microFusion || cfg.macroFusion { MAX_UOPS } else { 1 };
+        let n = (cfg.numROBEntries as usize * uops + 64).next_power_of_two();
+        Dependences {
+            store_sets: StoreSets::new(cfg.SSITSize as usize, cfg.LFSTSize as usize, cfg.store_set_clear_period),
+            ops: vec![Op { done: true, ..Op::default() }; n].into_boxed_slice(),
+            mask: n as u64 - 1,
+            barriers: Vec::with_capacity(n),
+            read_barrier: 0,
+            write_barrier: 0,
+        }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    fn slot(&self, seq: Seq) -> usize {
+        (seq & self.mask) as usize
+    }
+
+    /// Whether `seq` is in flight and has not written back.
+    #[inline]
+    fn waits(&self, seq: Seq) -> bool {
+        let op = &self.ops[self.slot(seq)];
+        op.seq == seq && !op.done
+    }
+
+    /// Enters a reference or barrier. Whether it may issue as soon as its operands are there.
+    pub fn dispatch(&mut self, seq: Seq, pc: u64, flags: UopFlags, is_load: bool, is_store: bool) -> bool {
+        let by_itself = flags.any(UopFlags::NON_SPECULATIVE) || is_store && flags.any(UopFlags::ATOMIC);
+        let on = if by_itself || !(is_load || is_store) {
+            0
+        } else if is_load && self.read_barrier != 0 {
+            self.read_barrier
+        } else if is_store && self.write_barrier != 0 {
+            self.write_barrier
+        } else {
+            self.store_sets.producer(pc)
+        };
+        let on = if on != 0 && on < seq && self.waits(on) { on } else { 0 };
+        let mut op = Op { seq, pc, on, is_store, ..Op::default() };
+        if on != 0 {
+            let producer = self.slot(on);
+            op.next = self.ops[producer].first;
+            self.ops[producer].first = seq;
+        }
+        let slot = self.slot(seq);
+        self.ops[slot] = op;
+        if flags.any(UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER) {
+            self.barriers.push(Barrier {
+                seq,
+                read: flags.any(UopFlags::READ_BARRIER),
+                write: flags.any(UopFlags::WRITE_BARRIER),
+            });
+            self.youngest_barriers();
+        }
+        if is_store {
+            self.store_sets.store_dispatched(pc, seq);
+        }
+        on == 0
+    }
+
+    #[cold]
+    fn youngest_barriers(&mut self) {
+        let youngest = |of: fn(&Barrier) -> bool| self.barriers.iter().rev().find(|b| of(b)).map_or(0, |b| b.seq);
+        (self.read_barrier, self.write_barrier) = (youngest(|b| b.read), youngest(|b| b.write));
+    }
+
+    /// A store executes: what is dispatched from now on need not wait for it.
+    #[inline]
+    pub fn store_executes(&mut self, seq: Seq) {
+        let pc = self.ops[self.slot(seq)].pc;
+        self.store_sets.store_gone(pc, seq);
+    }
+
+    /// `seq` writes back: whatever waited for it goes to `ready`.
+    #[inline]
+    pub fn completed(&mut self, seq: Seq, ready: &mut Vec<Seq>) {
+        let slot = self.slot(seq);
+        let op = &mut self.ops[slot];
+        if op.seq != seq {
+            return;
+        }
+        op.done = true;
+        let mut waiting = std::mem::take(&mut op.first);
+        while waiting != 0 {
+            ready.push(waiting);
+            waiting = self.ops[self.slot(waiting)].next;
+        }
+        if seq == self.read_barrier || seq == self.write_barrier || !self.barriers.is_empty() {
+            self.barriers.retain(|b| b.seq != seq);
+            self.youngest_barriers();
+        }
+    }
+
+    /// `seq`, younger than `last`, never was. Called for every reference thrown away.
+    #[inline]
+    pub fn squash(&mut self, seq: Seq, last: Seq) {
+        let slot = self.slot(seq);
+        let op = self.ops[slot];
+        if op.seq != seq {
+            return;
+        }
+        self.ops[slot].done = true;
+        if op.is_store {
+            self.store_sets.store_gone(op.pc, seq);
+        }
+        // The list of an older one that stays begins with what is thrown away.
+        if op.on != 0 && op.on <= last && self.waits(op.on) {
+            let on = self.slot(op.on);
+            while self.ops[on].first > last {
+                let first = self.slot(self.ops[on].first);
+                self.ops[on].first = self.ops[first].next;
+            }
+        }
+    }
+
+    /// Barriers younger than `last` never were.
+    #[inline]
+    pub fn squash_barriers(&mut self, last: Seq) {
+        if self.barriers.last().is_some_and(|b| b.seq > last) {
+            while let Some(b) = self.barriers.last().copied().filter(|b| b.seq > last) {
+                let slot = self.slot(b.seq);
+                self.ops[slot].done = true;
+                self.barriers.pop();
+            }
+            self.youngest_barriers();
+        }
+    }
+
+    pub fn describe(&self) -> String {
+        match self.barriers.first() {
+            Some(b) => format!("{} barriers in flight, the oldest #{}", self.barriers.len(), b.seq),
+            None => "no barrier in flight".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! The load queue: loads from their dispatch to their commit, which execute as soon as their address is known.
+//! Fact source: gem5 24.0 `LSQUnit::executeLoad`, `LSQUnit::read`.
+//!
+//! - A load looks for its bytes in the older stores that have executed and have not been sent to the cache, youngest first:
+//!   one that has all of them hands them over (`forwardLatency`); one that has part of them makes the load wait until it
+//!   has been sent. Otherwise the load goes to the cache, past stores whose address is not known yet.
+//! - A load that finds no port is issued again at once; one that the cache refuses when the cache takes accesses again.
+
+use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, UopFlags};
+use breakeven_memory::Port;
+
+use super::super::inst::{InstRing, Seq, Wait};
+use super::filter::Filter;
+use super::stores::Coverage;
+use super::{fragment, is_prefetch, wait_for, Fragments, Lsq, LsqOut, MemOutcome, PartialForward, Sent, Stalled};
+use crate::misaligned::Split;
+use crate::when::When;
+use crate::CoreCtx;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    seq: Seq,
+    /// Stores before this place of the store queue are older.
+    stores: u64,
+    translation: Translation,
+    /// A store had part of its data.
+    partial: bool,
+    fragments: Fragments,
+}
+
+/// Where a reference stands with its translation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Translation {
+    #[default]
+    NotStarted,
+    UnderWay,
+    Done,
+}
+
+/// Places in the queue are counted from the first load ever; they stay with a load as long as it is there.
+#[derive(Clone, Debug)]
+pub struct Loads {
+    head: u64,
+    tail: u64,
+    size: u64,
+    mask: u64,
+    entries: Box<[Load]>,
+    /// First and last byte of those that have executed; a range that overlaps nothing for the others.
+    lo: Box<[u64]>,
+    hi: Box<[u64]>,
+    executed: Filter,
+}
+
+impl Loads {
+    pub fn new(size: u32, check_shift: u32) -> Self {
+        let n = (size as usize).next_power_of_two();
+        Loads {
+            head: 0,
+            tail: 0,
+            size: u64::from(size),
+            mask: n as u64 - 1,
+            entries: vec![Load::default(); n].into_boxed_slice(),
+            lo: vec![u64::MAX; n].into_boxed_slice(),
+            hi: vec![0; n].into_boxed_slice(),
+            executed: Filter::new(check_shift.max(4), 0),
+        }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    fn slot(&self, place: u64) -> usize {
+        (place & self.mask) as usize
+    }
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most `size`
+    pub fn free(&self) -> u32 {
+        (self.size - (self.tail - self.head)) as u32
+    }
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+    #[inline]
+    pub fn tail(&self) -> u64 {
+        self.tail
+    }
+
+    #[inline]
+    pub fn push(&mut self, seq: Seq, stores: u64) {
+        let slot = self.slot(self.tail);
+        self.entries[slot] = Load { seq, stores, ..Load::default() };
+        self.lo[slot] = u64::MAX;
+        self.hi[slot] = 0;
+        self.tail += 1;
+    }
+
+    /// Where `seq` is: places are in the order of sequence numbers.
+    #[inline]
+    fn find(&self, seq: Seq) -> Option<usize> {
+        let (mut low, mut high) = (self.head, self.tail);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.entries[self.slot(middle)].seq < seq {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        let slot = self.slot(low);
+        (low < self.tail && self.entries[slot].seq == seq).then_some(slot)
+    }
+
+    /// From now on `slot` may be found by stores that execute.
+    #[inline]
+    fn set_range(&mut self, slot: usize, m: &MemRef) {
+        let (lo, hi) = (m.vaddr, m.vaddr.saturating_add(u64::from(m.size.max(1) - 1)));
+        if self.lo[slot] > self.hi[slot] {
+            self.executed.add(lo, hi);
+        }
+        self.lo[slot] = lo;
+        self.hi[slot] = hi;
+    }
+
+    #[inline]
+    fn clear_range(&mut self, slot: usize) {
+        if self.lo[slot] <= self.hi[slot] {
+            self.executed.remove(self.lo[slot], self.hi[slot]);
+            self.lo[slot] = u64::MAX;
+            self.hi[slot] = 0;
+        }
+    }
+
+    #[inline]
+    pub fn commit(&mut self, seq: Seq) {
+        while self.head < self.tail {
+            let slot = self.slot(self.head);
+            if self.entries[slot].seq > seq {
+                break;
+            }
+            self.clear_range(slot);
+            self.head += 1;
+        }
+    }
+
+    /// The youngest leaves if it is younger than `last`.
+    #[inline]
+    pub fn squash_one(&mut self, last: Seq) -> Option<Seq> {
+        if self.is_empty() {
+            return None;
+        }
+        let slot = self.slot(self.tail - 1);
+        let seq = self.entries[slot].seq;
+        if seq <= last {
+            return None;
+        }
+        self.clear_range(slot);
+        self.tail -= 1;
+        Some(seq)
+    }
+
+    /// The oldest load from place `from` on that has executed and shares a granule of 2^`shift` bytes with `lo..=hi`.
+    #[inline]
+    pub fn overlapping(&self, from: u64, lo: u64, hi: u64, shift: u32) -> Option<Seq> {
+        if !self.executed.may_overlap(lo, hi) {
+            return None;
+        }
+        let (first, last) = (lo >> shift, hi >> shift);
+        (from.max(self.head)..self.tail)
+            .map(|place| self.slot(place))
+            .find(|&s| self.lo[s] <= self.hi[s] && self.lo[s] >> shift <= last && self.hi[s] >> shift >= first)
+            .map(|s| self.entries[s].seq)
+    }
+
+    pub fn describe(&self) -> String {
+        let used = self.tail - self.head;
+        match used {
+            0 => "none".to_owned(),
+            _ => format!("{used} of {}, the oldest #{}", self.size, self.entries[self.slot(self.head)].seq),
+        }
+    }
+}
+
+impl Lsq {
+    pub(super) fn execute_load<F: FrontEnd, B: Bus>(
+        &mut self,
+        seq: Seq,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
+    ) -> MemOutcome {
+        let m = ring.mem(seq).read_by_field();
+        let Some(slot) = self.loads.find(seq) else { return MemOutcome::Done(when.cycle) };
+        if !m.valid {
+            return MemOutcome::Done(when.cycle);
+        }
+        if self.loads.entries[slot].translation == Translation::NotStarted {
+            self.loads.entries[slot].translation = Translation::UnderWay;
+            if !self.walker.translate(seq, &m, false, cx, when) {
+                ring.set_wait(seq, Wait::TlbWalk);
+                return MemOutcome::Pending;
+            }
+        }
+        if when.cycle < self.gate.stalled_until {
+            out.ready.push(seq);
+            return MemOutcome::Pending;
+        }
+        let flags = ring.flags(seq);
+        let split = self.split(&m, false);
+        let load = &mut self.loads.entries[slot];
+        if load.translation == Translation::UnderWay {
+            load.translation = Translation::Done;
+            load.fragments.first = split.first;
+        }
+        let mut extra = u64::from(split.extra);
+        if !is_prefetch(m.kind) {
+            self.loads.set_range(slot, &m);
+            let stores = self.loads.entries[slot].stores;
+            match self.stores.search(stores, &m, flags.any(UopFlags::ATOMIC), self.rules.cfg.aliasCheckBits) {
+                Coverage::None => {}
+                Coverage::Alias => {
+                    self.counts.alias_matches += 1;
+                    extra += u64::from(self.rules.cfg.aliasPenalty);
+                }
+                Coverage::Full => {
+                    self.counts.forw_loads += 1;
+                    ring.set_wait(seq, Wait::Level1);
+                    return MemOutcome::Done(when.cycle + u64::from(self.rules.cfg.forwardLatency));
+                }
+                Coverage::Partial { store } => {
+                    self.wait_for_store(slot, seq, store);
+                    ring.set_wait(seq, Wait::ForwardFail);
+                    return MemOutcome::Pending;
+                }
+            }
+        }
+        if self.loads.entries[slot].partial && self.rules.cfg.partialForwardPolicy == PartialForward::Penalty {
+            extra += u64::from(self.rules.cfg.forwardFailPenalty);
+        }
+        self.send_load(slot, seq, &m, &split, extra, cx, when, ring, out)
+    }
+
+    /// A store has only part of the load's bytes: the load gives up and is issued again when that store has been sent.
+    fn wait_for_store(&mut self, slot: usize, seq: Seq, store: u64) {
+        if self.stalled.is_none_or(|s| seq < s.load) {
+            self.stalled = Some(Stalled { store, load: seq });
+        }
+        self.counts.rescheduled_loads += 1;
+        self.replays.push(seq);
+        self.loads.clear_range(slot);
+        let load = &mut self.loads.entries[slot];
+        load.partial = true;
+        // It is translated anew, as in gem5.
+        load.translation = Translation::NotStarted;
+        load.fragments = Fragments::default();
+    }
+
+    #[allow(clippy::too_many_arguments)] // one place calls it
+    #[inline]
+    fn send_load<F: FrontEnd, B: Bus>(
+        &mut self,
+        slot: usize,
+        seq: Seq,
+        m: &MemRef,
+        split: &Split,
+        extra: u64,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
+    ) -> MemOutcome {
+        let (flags, pc) = (ring.flags(seq), ring.pc(seq));
+        loop {
+            let (request, last) = fragment(m, &self.loads.entries[slot].fragments, flags, pc);
+            match self.gate.send(true, &request, cx, when, &mut self.counts) {
+                Sent::NoPort => {
+                    out.ready.push(seq);
+                    ring.set_wait(seq, Wait::Unit);
+                    return MemOutcome::Pending;
+                }
+                Sent::Blocked => {
+                    self.blocked.push(seq);
+                    ring.set_wait(seq, Wait::Memory);
+                    return MemOutcome::Pending;
+                }
+                Sent::Done { at, level } if !last => {
+                    self.counts.split_accesses += 1;
+                    self.loads.entries[slot].fragments.first_at = Some((at, level));
+                }
+                Sent::Done { at, level } => {
+                    let first = self.loads.entries[slot].fragments.first_at;
+                    let (first_at, first_level) = first.unwrap_or((at, level));
+                    let level = level.max(first_level);
+                    if split.slots > 0 {
+                        self.gate.load_ports.hold(when.cycle, split.slots);
+                    }
+                    if split.stall > 0 {
+                        self.gate.stalled_until = when.cycle + u64::from(split.stall);
+                    }
+                    let wait = match level {
+                        0 if extra > 0 || first.is_some() => Wait::Split,
+                        0 => Wait::Level1,
+                        n => wait_for(n, cx.mem.cache_levels(Port::Data)),
+                    };
+                    ring.set_wait(seq, wait);
+                    if is_prefetch(m.kind) {
+                        return MemOutcome::Done(when.cycle + 1);
+                    }
+                    let arrives = when.cycle_of(at.max(first_at)).max(when.cycle + 1);
+                    return MemOutcome::Done(arrives + extra + u64::from(split.stall));
+                }
+            }
+        }
+    }
+}
+
+/// Whether a store of `kind` has bytes that a load can take.
+#[inline]
+pub fn has_bytes(kind: MemKind) -> bool {
+    matches!(kind, MemKind::Store | MemKind::StoreLine | MemKind::Atomic | MemKind::CboZero)
+}

@@ -1,0 +1,428 @@
+//! The store queue: stores from their dispatch until the cache has written them.
+//! Fact source: gem5 24.0 `LSQUnit::executeStore`, `checkViolations`, `writebackStores`, `completeStore`.
+//!
+//! - A store that executes looks for younger loads that have read from its granules already: the oldest is a violation.
+//! - Committed stores are sent in order, as many a cycle as there are ports, without waiting for responses; their entries
+//!   are freed in order, as responses come. With `needsTSO` they also complete in order, at most `tsoStoresInFlight` of them
+//!   under way (0: any number; what is under way overlaps as ownership requests ahead of the write would).
+//! - Atomics are sent when they execute; a store-conditional only when it is the oldest store.
+
+use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, Tick, UopFlags};
+
+use super::super::inst::{InstRing, Seq, Wait};
+use super::filter::Filter;
+use super::loads::{has_bytes, Translation};
+use super::{fragment, Found, Fragments, Lsq, LsqOut, MemOutcome, Sent, NEVER};
+use crate::when::When;
+use crate::CoreCtx;
+
+/// What the older stores have of what a load wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    None,
+    /// Only the low address bits agree.
+    Alias,
+    Full,
+    /// The youngest that overlaps, at this place of the queue, has not all of it.
+    Partial {
+        store: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Store {
+    seq: Seq,
+    pc: u64,
+    mem: MemRef,
+    flags: UopFlags,
+    /// Loads from this place of the load queue on are younger.
+    loads: u64,
+    translation: Translation,
+    fragments: Fragments,
+    /// Cycles that the response comes later, that its port is held longer.
+    extra: u32,
+    slots: u32,
+    /// When the cache has written it (once sent).
+    written: u64,
+}
+
+/// Places are counted from the first store ever: `head..sent` are on their way, `sent..committed` may be sent,
+/// `committed..tail` are speculative.
+#[derive(Clone, Debug)]
+pub struct Stores {
+    head: u64,
+    sent: u64,
+    committed: u64,
+    tail: u64,
+    size: u64,
+    mask: u64,
+    ports: u64,
+    entries: Box<[Store]>,
+    /// First and last byte of those that have executed and can be forwarded from; else a range that overlaps nothing.
+    lo: Box<[u64]>,
+    hi: Box<[u64]>,
+    /// The ranges of those that have not been sent.
+    unsent: Filter,
+    /// [`Lsq::tick`] may be able to send a store.
+    pub may_send: bool,
+    /// The oldest store was refused by the cache.
+    pub refused: bool,
+    /// Under TSO: when the last store is written, and how many in that cycle.
+    last_written: (u64, u64),
+}
+
+impl Stores {
+    pub fn new(size: u32, ports: u32, alias_bits: u32) -> Self {
+        let n = (size as usize).next_power_of_two();
+        Stores {
+            head: 0,
+            sent: 0,
+            committed: 0,
+            tail: 0,
+            size: u64::from(size),
+            mask: n as u64 - 1,
+            ports: u64::from(ports),
+            entries: vec![Store::default(); n].into_boxed_slice(),
+            lo: vec![u64::MAX; n].into_boxed_slice(),
+            hi: vec![0; n].into_boxed_slice(),
+            unsent: Filter::new(4, alias_bits),
+            may_send: false,
+            refused: false,
+            last_written: (0, 0),
+        }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    fn slot(&self, place: u64) -> usize {
+        (place & self.mask) as usize
+    }
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most `size`
+    pub fn free(&self) -> u32 {
+        (self.size - (self.tail - self.head)) as u32
+    }
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+    #[inline]
+    pub fn tail(&self) -> u64 {
+        self.tail
+    }
+    #[inline]
+    pub fn has_committed(&self) -> bool {
+        self.head < self.committed
+    }
+
+    #[inline]
+    pub fn push(&mut self, seq: Seq, loads: u64) {
+        let slot = self.slot(self.tail);
+        let s = &mut self.entries[slot];
+        s.seq = seq;
+        s.loads = loads;
+        s.translation = Translation::NotStarted;
+        s.fragments = Fragments::default();
+        s.written = NEVER;
+        self.lo[slot] = u64::MAX;
+        self.hi[slot] = 0;
+        self.tail += 1;
+    }
+
+    /// The place of `seq`, which has not committed.
+    #[inline]
+    fn find(&self, seq: Seq) -> Option<u64> {
+        let (mut low, mut high) = (self.committed, self.tail);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.entries[self.slot(middle)].seq < seq {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low < self.tail && self.entries[self.slot(low)].seq == seq).then_some(low)
+    }
+
+    #[inline]
+    fn clear_range(&mut self, slot: usize) {
+        if self.lo[slot] <= self.hi[slot] {
+            self.unsent.remove(self.lo[slot], self.hi[slot]);
+            self.lo[slot] = u64::MAX;
+            self.hi[slot] = 0;
+        }
+    }
+
+    /// What the stores before place `before` have of a load's bytes. `linked`: a load-reserved takes nothing from a store.
+    #[inline]
+    pub fn search(&self, before: u64, m: &MemRef, linked: bool, alias_bits: u32) -> Coverage {
+        let (lo, hi) = (m.vaddr, m.vaddr.saturating_add(u64::from(m.size.max(1) - 1)));
+        if before <= self.sent || !self.unsent.may_overlap(lo, hi) {
+            return Coverage::None;
+        }
+        let mut alias = Coverage::None;
+        let low_bits = if alias_bits == 0 { 0 } else { (1u64 << alias_bits) - 1 };
+        for place in (self.sent..before).rev() {
+            let slot = self.slot(place);
+            let (s_lo, s_hi) = (self.lo[slot], self.hi[slot]);
+            if s_lo <= hi && s_hi >= lo {
+                let whole = s_lo <= lo && s_hi >= hi;
+                let atomic = self.entries[slot].flags.any(UopFlags::ATOMIC);
+                return if whole && !atomic && !linked { Coverage::Full } else { Coverage::Partial { store: place } };
+            }
+            if low_bits != 0 && s_lo <= s_hi && alias == Coverage::None {
+                let distance = (lo.wrapping_sub(s_lo)) & low_bits;
+                let behind = (s_lo.wrapping_sub(lo)) & low_bits;
+                if distance <= s_hi - s_lo || behind <= hi - lo {
+                    alias = Coverage::Alias;
+                }
+            }
+        }
+        alias
+    }
+
+    #[inline]
+    pub fn commit(&mut self, seq: Seq) {
+        while self.committed < self.tail && self.entries[self.slot(self.committed)].seq <= seq {
+            self.committed += 1;
+            self.may_send = true;
+        }
+    }
+
+    /// The youngest leaves if it is younger than `last` and has not committed.
+    #[inline]
+    pub fn squash_one(&mut self, last: Seq) -> Option<Seq> {
+        if self.tail == self.committed {
+            return None;
+        }
+        let slot = self.slot(self.tail - 1);
+        let seq = self.entries[slot].seq;
+        if seq <= last {
+            return None;
+        }
+        self.clear_range(slot);
+        self.tail -= 1;
+        Some(seq)
+    }
+
+    /// When the oldest store's response comes.
+    #[inline]
+    pub fn next_written(&self) -> u64 {
+        if self.head < self.sent {
+            self.entries[self.slot(self.head)].written
+        } else {
+            NEVER
+        }
+    }
+
+    /// Stores whose response has come leave, in order.
+    #[inline]
+    pub fn retire_written(&mut self, now: u64) {
+        while self.next_written() <= now {
+            self.head += 1;
+            // One that waited for those before it may go now.
+            self.may_send |= self.sent < self.committed;
+        }
+    }
+
+    /// When a store that the cache answers at `at` counts as written.
+    fn complete(&mut self, at: u64, tso: bool) -> u64 {
+        if !tso {
+            return at;
+        }
+        let (last, n) = self.last_written;
+        self.last_written = match at {
+            at if at > last => (at, 1),
+            _ if n < self.ports => (last, n + 1),
+            _ => (last + 1, 1),
+        };
+        self.last_written.0
+    }
+
+    pub fn describe(&self) -> String {
+        let oldest = match self.is_empty() {
+            true => String::new(),
+            false => format!(", the oldest #{}", self.entries[self.slot(self.head)].seq),
+        };
+        format!(
+            "{} of {}{oldest}: {} sent, {} committed and not sent{}",
+            self.tail - self.head,
+            self.size,
+            self.sent - self.head,
+            self.committed - self.sent,
+            if self.refused { ", the cache refused the first of them" } else { "" },
+        )
+    }
+}
+
+impl Lsq {
+    pub(super) fn execute_store<F: FrontEnd, B: Bus>(
+        &mut self,
+        seq: Seq,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+    ) -> MemOutcome {
+        let m = ring.mem(seq).read_by_field();
+        let Some(place) = self.stores.find(seq) else { return MemOutcome::Done(when.cycle) };
+        let slot = self.stores.slot(place);
+        if !m.valid {
+            self.depend.store_executes(seq);
+            self.stores.entries[slot].mem = m;
+            return MemOutcome::Done(when.cycle);
+        }
+        if self.stores.entries[slot].translation == Translation::NotStarted {
+            self.depend.store_executes(seq);
+            self.stores.entries[slot].translation = Translation::UnderWay;
+            if !self.walker.translate(seq, &m, true, cx, when) {
+                ring.set_wait(seq, Wait::TlbWalk);
+                return MemOutcome::Pending;
+            }
+        }
+        let (flags, pc) = (ring.flags(seq), ring.pc(seq));
+        let split = self.split(&m, true);
+        let s = &mut self.stores.entries[slot];
+        s.translation = Translation::Done;
+        s.mem = m;
+        s.flags = flags;
+        s.pc = pc;
+        s.fragments.first = split.first;
+        (s.extra, s.slots) = (split.extra, split.slots);
+        let loads = s.loads;
+        let (lo, hi) = range_of(&m, self.rules.line);
+        if has_bytes(m.kind) && !m.uncacheable {
+            self.stores.lo[slot] = lo;
+            self.stores.hi[slot] = hi;
+            self.stores.unsent.add(lo, hi);
+        }
+        if let Some(load) = self.loads.overlapping(loads, lo, hi, self.rules.check_shift) {
+            if self.violation.is_none_or(|v| load < v.load) {
+                self.violation = Some(Found { load, load_pc: ring.pc(load), store_pc: pc });
+                self.counts.mem_order_violation += 1;
+            }
+        }
+        if flags.any(UopFlags::ATOMIC) {
+            // It is the oldest: it goes to the cache at once and writes back with the response.
+            self.stores.committed = self.stores.committed.max(place + 1);
+            self.stores.may_send = true;
+            ring.set_wait(seq, Wait::StoreQueue);
+            return MemOutcome::Pending;
+        }
+        if split.stall > 0 {
+            self.gate.stalled_until = when.cycle + u64::from(split.stall);
+        }
+        MemOutcome::Done(when.cycle + u64::from(split.stall))
+    }
+
+    /// Sends committed stores in order until something is in the way.
+    pub(super) fn drain<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
+    ) {
+        self.stores.may_send = false;
+        let limit = if self.rules.tso { u64::from(self.rules.cfg.tsoStoresInFlight) } else { 0 };
+        while self.stores.sent < self.stores.committed {
+            if limit != 0 && self.stores.sent - self.stores.head >= limit {
+                return;
+            }
+            if !self.drain_one(cx, when, ring, out) {
+                return;
+            }
+        }
+    }
+
+    /// Sends the first store that has not been sent. Whether the next one may follow.
+    pub(super) fn drain_one<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
+    ) -> bool {
+        let place = self.stores.sent;
+        let slot = self.stores.slot(place);
+        let is_head = place == self.stores.head;
+        let s = &mut self.stores.entries[slot];
+        if !s.mem.valid {
+            self.stores.sent += 1;
+            self.store_written(place, when.cycle + 1, when, ring, out);
+            return true;
+        }
+        // A store-conditional writes a register; other atomics need not wait for the stores before them.
+        let conditional = s.flags.any(UopFlags::ATOMIC) && !s.flags.any(UopFlags::LOAD);
+        if conditional && !is_head {
+            return false;
+        }
+        loop {
+            let s = &self.stores.entries[slot];
+            let (request, last) = fragment(&s.mem, &s.fragments, s.flags, s.pc);
+            match self.gate.send(false, &request, cx, when, &mut self.counts) {
+                Sent::NoPort => {
+                    self.stores.may_send = true;
+                    return false;
+                }
+                Sent::Blocked => {
+                    self.stores.refused = true;
+                    return false;
+                }
+                Sent::Done { at, level } if !last => {
+                    self.counts.split_accesses += 1;
+                    self.stores.entries[slot].fragments.first_at = Some((at, level));
+                }
+                Sent::Done { at, .. } => {
+                    self.stores.refused = false;
+                    self.stores.sent += 1;
+                    let s = &self.stores.entries[slot];
+                    let first_at = s.fragments.first_at.map_or(Tick::ZERO, |(at, _)| at);
+                    let arrives = when.cycle_of(at.max(first_at)).max(when.cycle + 1) + u64::from(s.extra);
+                    if s.slots > 0 {
+                        self.gate.store_ports.hold(when.cycle, s.slots);
+                    }
+                    self.store_written(place, arrives, when, ring, out);
+                    return true;
+                }
+            }
+        }
+    }
+
+    /// The store at `place` has been sent and will have been written in cycle `at`.
+    fn store_written(&mut self, place: u64, at: u64, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
+        let at = self.stores.complete(at, self.rules.tso);
+        let slot = self.stores.slot(place);
+        self.stores.clear_range(slot);
+        let s = &mut self.stores.entries[slot];
+        s.written = at;
+        let seq = s.seq;
+        if s.flags.any(UopFlags::ATOMIC) && s.mem.valid {
+            ring.set_wait(seq, Wait::StoreQueue);
+            out.done.push((seq, at));
+        }
+        if let Some(log) = &mut self.store_log {
+            log.push((seq, at));
+        }
+        debug_assert!(at > when.cycle);
+        // gem5 lets all loads that wait for part of a store try again when the store of the oldest of them has been sent.
+        if self.stalled.is_some_and(|s| s.store == place) {
+            self.stalled = None;
+            out.ready.append(&mut self.replays);
+        }
+    }
+}
+
+/// First and last byte that a store changes.
+#[inline]
+fn range_of(m: &MemRef, line: u32) -> (u64, u64) {
+    let whole_line = matches!(
+        m.kind,
+        MemKind::StoreLine | MemKind::CboZero | MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval
+    );
+    if whole_line {
+        let lo = m.vaddr & !u64::from(line - 1);
+        (lo, lo + u64::from(line - 1))
+    } else {
+        (m.vaddr, m.vaddr.saturating_add(u64::from(m.size.max(1) - 1)))
+    }
+}

@@ -1,0 +1,1 @@
+//! The queue by itself: a tiny pipeline drives it and notes cycles.
