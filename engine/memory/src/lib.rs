@@ -78,7 +78,6 @@ const PTE_BYTES: u32 = 8;
 use cache::Cache;
 use dram::MemCtrl;
 use packet::{Cmd, Pkt, Reply};
-use prefetch::Access;
 use simple_mem::SimpleMemory;
 use tlb::{Page, TlbArray, TlbStats};
 use util::clone_by_field;
@@ -126,8 +125,6 @@ pub struct MemorySystem {
     write_combining: Option<WriteCombining>,
     /// Nothing in any prefetcher's queue is due before this instant.
     next_prefetch: u64,
-    /// What the core asked for, or the prefetch that is being sent: what prefetchers on its way learn from.
-    asked: Access,
     /// The latest instant at which a core asked; nothing earlier will be asked for (give or take a cycle between ports).
     now: u64,
 }
@@ -146,7 +143,6 @@ clone_by_field!(MemorySystem {
     plain_hits,
     write_combining,
     next_prefetch,
-    asked,
     now
 });
 
@@ -205,7 +201,6 @@ impl MemorySystem {
             plain_hits,
             write_combining: cfg.write_combining.as_ref().map(|w| WriteCombining::new(w, cfg.core_clock.period())),
             next_prefetch: prefetch::NEVER,
-            asked: Access::default(),
             now: 0,
             cfg: Arc::new(cfg),
         })
@@ -272,7 +267,6 @@ impl MemorySystem {
             self.run_prefetches(now.0);
         }
         self.now = self.now.max(now.0);
-        self.asked = Access { addr: req.paddr, pc: req.pc, requestor: port as u8 };
         if self.write_combining.is_some() {
             if let Some(response) = self.combine(now.0, req, uncached) {
                 return response;
@@ -306,8 +300,19 @@ impl MemorySystem {
         } else {
             (req.paddr, u32::from(req.size))
         };
-        let pkt =
-            Pkt { cmd, addr, size, requestor: port as u8, from_cache: false, uncached, header: 0, payload: 0, bypass };
+        let pkt = Pkt {
+            cmd,
+            addr,
+            size,
+            requestor: port as u8,
+            from_cache: false,
+            uncached,
+            header: 0,
+            payload: 0,
+            origin: req.paddr,
+            pc: req.pc,
+            bypass,
+        };
         let r = self.send(link, self.caches.len() + port as usize, pkt, now.0);
         Response::Done { at: Tick(r.at), level: r.level }
     }
@@ -390,9 +395,10 @@ impl MemorySystem {
                 uncached: false,
                 header: 0,
                 payload: 0,
+                origin: pte,
+                pc: 0,
                 bypass: false,
             };
-            self.asked = Access { addr: pte, pc: 0, requestor: port as u8 };
             at = self.send(link, source, pkt, at).at;
         }
         self.tlb_stats[side as usize].walk(at - now.0);
