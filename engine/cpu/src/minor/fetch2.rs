@@ -413,7 +413,7 @@ pub fn push_step(step: &Step, last: &DynInst, ring: &mut InstRing, costs: &Misal
 #[inline(always)]
 fn push_uop(step: &Step, i: usize, mut inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
     let uop = step.uops[i];
-    inst.uop = uop;
+    inst.set_uop(uop);
     inst.pc = step.pc;
     if uop.flags.any(UopFlags::MEM) {
         ring.set_mem(ring.tail, &step.mem[i]);

@@ -32,23 +32,47 @@ impl Timing {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+/// A unit's state: one cache line of the host. Nothing is moved from stage to stage: what is first knows when it comes to the
+/// end, so "at the end" and "stalled" are comparisons with the clock, and a cycle in which nothing leaves costs nothing.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Unit {
+    /// The cycle that brings the first instruction to the end, to be seen there from the next on; [`NEVER`]: it is empty.
+    due: u64,
+    first: Seq,
     next_insert: u64,
     /// Cycles for which it has been held up.
     held: u64,
-    /// Since when something is at its end.
-    stalled_at: u64,
-    /// Its instructions, oldest first: a ring of `mask + 1` in the pool's `queue`, from `base` on.
+    /// Those behind the first: a ring of `mask + 1` in the pool's `queue`, from `base` on.
     base: u32,
     mask: u32,
     head: u32,
+    /// Instructions, the first included.
     len: u32,
     issue_lat: u32,
     op_lat: u32,
 }
 
-/// An instruction in a unit.
+const NEVER: u64 = u64::MAX;
+
+impl Default for Unit {
+    fn default() -> Self {
+        Unit {
+            due: NEVER,
+            first: 0,
+            next_insert: 0,
+            held: 0,
+            base: 0,
+            mask: 0,
+            head: 0,
+            len: 0,
+            issue_lat: 1,
+            op_lat: 1,
+        }
+    }
+}
+
+/// An instruction behind the first of its unit.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queued {
     /// The cycle that brings it to the end, less `Unit::held`.
@@ -73,29 +97,25 @@ pub struct ForClass {
 #[derive(Clone, Debug)]
 pub struct FuPool {
     occupied: u32,
-    stalled: u32,
-    pushed: u32,
     /// Units that cannot take an instruction every cycle.
     slow_issue: u32,
     len: usize,
-    /// The cycle at which the next instruction comes to the end of any unit; `u64::MAX`: none moves.
-    next_due: u64,
-    /// The same by unit.
-    due: [u64; MAX_UNITS],
-    /// What is at the end of each unit; 0: nothing.
-    fronts: [Seq; MAX_UNITS],
     units: [Unit; MAX_UNITS],
     queue: Box<[Queued]>,
     capable: [u32; OpClass::COUNT],
+    /// Of these, the ones that `suppress` does not keep from it.
+    eligible: [u32; OpClass::COUNT],
     /// By class, then unit.
-    by_class: Arc<[[ForClass; MAX_UNITS]]>,
+    by_class: ByClass,
 }
 
+type ByClass = Arc<[[ForClass; MAX_UNITS]; OpClass::COUNT]>;
+
 /// Each class on every unit, and the units that execute it.
-fn by_class(configs: &[FuConfig]) -> (Arc<[[ForClass; MAX_UNITS]]>, [u32; OpClass::COUNT]) {
+fn by_class(configs: &[FuConfig]) -> (ByClass, [u32; OpClass::COUNT]) {
     let has = |list: &[OpClass], class: OpClass| list.is_empty() || list.contains(&class);
     let mut capable = [0; OpClass::COUNT];
-    let mut table = vec![[ForClass::default(); MAX_UNITS]; OpClass::COUNT];
+    let mut table = [[ForClass::default(); MAX_UNITS]; OpClass::COUNT];
     for &class in OpClass::ALL {
         let row = &mut table[class as usize];
         for (i, fu) in configs.iter().enumerate() {
@@ -116,7 +136,7 @@ fn by_class(configs: &[FuConfig]) -> (Arc<[[ForClass; MAX_UNITS]]>, [u32; OpClas
             row[i].alike = (0..configs.len()).filter(|k| sources(*k) == sources(i)).fold(0, |set, k| set | 1 << k);
         }
     }
-    (table.into(), capable)
+    (Arc::new(table), capable)
 }
 
 impl FuPool {
@@ -127,31 +147,38 @@ impl FuPool {
         let mut slow_issue = 0;
         for (i, fu) in configs.iter().enumerate() {
             let size = (fu.opLat + 1).next_power_of_two();
-            units[i] =
-                Unit { issue_lat: fu.issueLat, base: slots, mask: size - 1, op_lat: fu.opLat, ..Unit::default() };
+            units[i] = Unit {
+                // At most one instruction a cycle, whatever the latency.
+                issue_lat: fu.issueLat.max(1),
+                base: slots,
+                mask: size - 1,
+                op_lat: fu.opLat,
+                ..Unit::default()
+            };
             slots += size;
             slow_issue |= u32::from(fu.issueLat > 1) << i;
         }
         let (by_class, capable) = by_class(configs);
+        let mut eligible = capable;
+        for (set, row) in eligible.iter_mut().zip(by_class.iter()) {
+            let suppressed = (0..MAX_UNITS).filter(|i| row[*i].timing.suppress).fold(0, |all, i| all | 1u32 << i);
+            *set &= !suppressed;
+        }
         FuPool {
             occupied: 0,
-            stalled: 0,
-            pushed: 0,
             slow_issue,
             len: configs.len(),
-            next_due: u64::MAX,
-            due: [u64::MAX; MAX_UNITS],
-            fronts: [0; MAX_UNITS],
             units,
             queue: vec![Queued::default(); slots as usize].into_boxed_slice(),
             capable,
+            eligible,
             by_class,
         }
     }
 
     #[inline]
-    fn unit(&self, unit: usize) -> &Unit {
-        &self.units[unit % MAX_UNITS]
+    fn unit(&self, unit: u8) -> &Unit {
+        &self.units[usize::from(unit) % MAX_UNITS]
     }
 
     pub fn len(&self) -> usize {
@@ -162,27 +189,39 @@ impl FuPool {
     pub fn capable(&self, class: OpClass) -> u32 {
         self.capable[class as usize]
     }
+    /// Units that may get an instruction of `class`.
     #[inline]
-    pub fn for_class(&self, unit: usize, class: OpClass) -> &ForClass {
-        &self.by_class[class as usize][unit % MAX_UNITS]
+    pub fn eligible(&self, class: OpClass) -> u32 {
+        self.eligible[class as usize]
     }
-    /// Units that are neither stalled nor got an instruction this cycle.
+    /// A class on every unit.
     #[inline]
-    pub fn open(&self) -> u32 {
-        !(self.stalled | self.pushed)
+    pub fn for_class(&self, class: OpClass) -> &[ForClass; MAX_UNITS] {
+        &self.by_class[class as usize]
     }
+    /// Whether the unit can take an instruction: it is not stalled, and its issue latency is over.
     #[inline]
     pub fn can_insert(&self, unit: usize, now: u64) -> bool {
-        now >= self.unit(unit).next_insert
+        let u = &self.units[unit % MAX_UNITS];
+        u.due >= now && u.next_insert <= now
     }
+    /// Whether a unit's first instruction is at its end in cycle `now`: it came there in an earlier one.
     #[inline]
-    pub fn stalled(&self) -> u32 {
-        self.stalled
+    pub fn at_end(&self, unit: u8, now: u64) -> bool {
+        self.unit(unit).due < now
     }
-    /// Some instruction moves on by itself.
+    /// The first instruction of a unit, wherever it is; 0: it is empty.
     #[inline]
-    pub fn moving(&self) -> bool {
-        self.occupied & !self.stalled != 0
+    pub fn first(&self, unit: u8) -> Seq {
+        self.unit(unit).first
+    }
+    /// Whether all of these units are stalled at the end of cycle `now`.
+    pub fn all_stalled(&self, units: u32, now: u64) -> bool {
+        (0..self.len).all(|i| units >> i & 1 == 0 || self.units[i].due <= now)
+    }
+    /// At the end of cycle `now`: some instruction moves on by itself.
+    pub fn moving(&self, now: u64) -> bool {
+        self.occupied != 0 && !self.all_stalled(self.occupied, now)
     }
     #[inline]
     pub fn push(&mut self, unit: usize, seq: Seq, now: u64) {
@@ -190,91 +229,71 @@ impl FuPool {
         let u = &mut self.units[i];
         // This cycle's move is its first.
         let due = now + u64::from(u.op_lat) - 1;
-        self.queue[(u.base + ((u.head + u.len) & u.mask)) as usize] = Queued { due: due - u.held, seq };
-        if u.len == 0 {
-            self.due[i] = due;
-            self.next_due = self.next_due.min(due);
-        }
-        u.len += 1;
         u.next_insert = now + u64::from(u.issue_lat);
-        self.occupied |= 1 << i;
-        self.pushed |= 1 << i;
-    }
-    /// What is at the end of a unit; 0: nothing.
-    #[inline]
-    pub fn front(&self, unit: u8) -> Seq {
-        self.fronts[usize::from(unit) % MAX_UNITS]
+        u.len += 1;
+        if u.len == 1 {
+            u.due = due;
+            u.first = seq;
+            self.occupied |= 1 << i;
+        } else {
+            self.queue[(u.base + ((u.head + u.len - 2) & u.mask)) as usize] = Queued { due: due - u.held, seq };
+        }
     }
     /// What is at the unit's end has been taken: from this cycle on it moves again.
     #[inline]
     pub fn unstall(&mut self, unit: u8, now: u64) {
         let i = usize::from(unit) % MAX_UNITS;
         let u = &mut self.units[i];
-        self.stalled &= !(1 << i);
-        self.fronts[i] = 0;
-        u.held += now - 1 - u.stalled_at;
-        u.head = (u.head + 1) & u.mask;
+        u.held += now - 1 - u.due;
         u.len -= 1;
         if u.len == 0 {
+            u.due = NEVER;
+            u.first = 0;
             self.occupied &= !(1 << i);
         } else {
-            self.due[i] = self.queue[(u.base + u.head) as usize].due + u.held;
-            self.next_due = self.next_due.min(self.due[i]);
+            let next = self.queue[(u.base + u.head) as usize];
+            u.head = (u.head + 1) & u.mask;
+            u.due = next.due + u.held;
+            u.first = next.seq;
         }
     }
 
     /// One cycle: everything moves on that is not held up at its end.
     #[inline]
     pub fn advance(&mut self, now: u64) {
-        let held = self.stalled & !self.pushed & self.slow_issue;
-        if held != 0 {
-            self.hold(held, 1);
-        }
-        self.pushed = 0;
-        if self.next_due <= now {
-            self.arrive(now);
+        let slow = self.occupied & self.slow_issue;
+        if slow != 0 {
+            self.hold(slow, now, 1);
         }
     }
 
-    /// What is due is at the end of its unit.
-    fn arrive(&mut self, now: u64) {
-        let mut todo = self.occupied & !self.stalled;
-        let mut next = u64::MAX;
+    /// Cycles in which a unit is stalled do not count towards its issue latency.
+    fn hold(&mut self, units: u32, now: u64, cycles: u64) {
+        let mut todo = units;
         while todo != 0 {
-            let i = todo.trailing_zeros() as usize % MAX_UNITS;
+            let u = &mut self.units[todo.trailing_zeros() as usize % MAX_UNITS];
             todo &= todo - 1;
-            if self.due[i] > now {
-                next = next.min(self.due[i]);
-                continue;
-            }
-            let u = &mut self.units[i];
-            u.stalled_at = now;
-            self.fronts[i] = self.queue[(u.base + u.head) as usize].seq;
-            self.stalled |= 1 << i;
-        }
-        self.next_due = next;
-    }
-
-    /// Stalled cycles do not count towards the issue latency.
-    fn hold(&mut self, units: u32, cycles: u64) {
-        for (i, u) in self.units.iter_mut().enumerate() {
-            if units >> i & 1 == 1 && u.next_insert != 0 {
+            if u.due < now {
                 u.next_insert += cycles;
             }
         }
     }
 
-    /// `cycles` pass in which nothing moves.
+    /// `cycles` pass in which nothing moves: all that is in a unit is at its end.
     pub fn skip(&mut self, cycles: u64) {
-        self.hold(self.stalled & self.slow_issue, cycles);
+        self.hold(self.occupied & self.slow_issue, NEVER, cycles);
     }
 
     /// What every occupied unit holds, for the deadlock report.
     pub fn describe(&self) -> String {
         let mut parts = Vec::new();
         for (i, u) in self.units.iter().enumerate().filter(|(_, u)| u.len > 0) {
-            let stalled = if self.stalled >> i & 1 == 1 { ", stalled" } else { "" };
-            parts.push(format!("unit {i}: {} in {} cycles{stalled}", u.len, u.op_lat));
+            parts.push(format!(
+                "unit {i}: {} in {} cycles, the first at its end from cycle {} on",
+                u.len,
+                u.op_lat,
+                u.due + 1
+            ));
         }
         if parts.is_empty() {
             "all empty".to_owned()
@@ -294,17 +313,17 @@ mod tests {
         let mut p = FuPool::new(&default_fu_pool());
         p.push(0, 7, 0);
         for now in 0..3 {
-            assert_eq!(p.front(0), 0, "cycle {now}");
+            assert!(!p.at_end(0, now), "cycle {now}");
             p.advance(now);
         }
-        assert_eq!(p.front(0), 7);
-        assert_eq!(p.stalled(), 1);
+        assert!(p.at_end(0, 3) && p.first(0) == 7);
+        assert!(p.all_stalled(1, 2) && !p.can_insert(0, 3));
         p.advance(3);
-        assert_eq!(p.front(0), 7);
+        assert!(p.at_end(0, 4));
         p.unstall(0, 4);
         p.advance(4);
-        assert_eq!(p.front(0), 0);
-        assert!(!p.moving());
+        assert!(!p.at_end(0, 5) && p.first(0) == 0);
+        assert!(!p.moving(4));
     }
 
     #[test]
@@ -315,14 +334,15 @@ mod tests {
         p.advance(1);
         p.push(0, 8, 2);
         p.advance(2);
-        assert_eq!(p.front(0), 7);
+        assert!(p.at_end(0, 3) && p.first(0) == 7);
         (3..9).for_each(|now| p.advance(now));
         p.unstall(0, 9);
+        assert!(p.moving(8));
         for now in 9..11 {
-            assert_eq!(p.front(0), 0, "cycle {now}");
+            assert!(!p.at_end(0, now), "cycle {now}");
             p.advance(now);
         }
-        assert_eq!(p.front(0), 8);
+        assert!(p.at_end(0, 11) && p.first(0) == 8);
     }
 
     #[test]
@@ -330,9 +350,23 @@ mod tests {
         let mut p = FuPool::new(&default_fu_pool());
         let divider = p.capable(OpClass::IntDiv).trailing_zeros() as usize;
         p.push(divider, 1, 100);
-        p.advance(100);
+        (100..109).for_each(|now| p.advance(now));
         assert!(!p.can_insert(divider, 108));
+        assert!(!p.can_insert(divider, 109), "it is stalled");
+        #[allow(clippy::cast_possible_truncation)] // at most 32 units
+        p.unstall(divider as u8, 109);
         assert!(p.can_insert(divider, 109));
+    }
+
+    #[test]
+    fn the_issue_latency_stands_still_while_the_unit_is_stalled() {
+        let slow = FuConfig { opLat: 2, issueLat: 9, ..default_fu_pool()[0].clone() };
+        let mut p = FuPool::new(&[slow]);
+        p.push(0, 1, 100);
+        // At its end from 102 on; cycles 102 to 104 are stalled.
+        (100..105).for_each(|now| p.advance(now));
+        p.unstall(0, 105);
+        assert!(!p.can_insert(0, 111) && p.can_insert(0, 112));
     }
 
     #[test]

@@ -76,11 +76,22 @@ pub struct DynInst {
 
 const _: () = assert!(std::mem::size_of::<DynInst>() == 64);
 
+/// A flag of our own in `DynInst::uop`: a memory reference that has not faulted.
+const GOES_TO_LSQ: u32 = 1 << 31;
+
 impl DynInst {
+    /// Says what the micro-op is.
+    #[inline]
+    pub fn set_uop(&mut self, uop: Uop) {
+        self.uop = uop;
+        if uop.flags.any(UopFlags::MEM) && !uop.flags.any(UopFlags::TRAP) {
+            self.uop.flags.0 |= GOES_TO_LSQ;
+        }
+    }
     /// Goes through the LSQ. A faulting reference does not.
     #[inline]
     pub fn is_mem(&self) -> bool {
-        self.uop.flags.any(UopFlags::MEM) && !self.uop.flags.any(UopFlags::TRAP)
+        self.uop.flags.any(GOES_TO_LSQ)
     }
     /// gem5 isFullMemBarrier.
     #[inline]

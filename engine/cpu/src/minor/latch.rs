@@ -121,6 +121,13 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
         self.len -= 1;
         Some(item)
     }
+    /// The first item, which exists, leaves.
+    #[inline]
+    pub fn drop_front(&mut self) {
+        debug_assert!(self.len > 0, "nothing to drop");
+        self.head = self.slot(1);
+        self.len -= 1;
+    }
     /// Takes out the `i`-th item; the order of the rest stays.
     pub fn remove(&mut self, i: usize) {
         for j in i..self.len.saturating_sub(1) {

@@ -49,10 +49,34 @@ struct Slot {
     checked: bool,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct CodeCache {
     slots: Vec<Slot>,
     by_ppn: BTreeMap<u64, u32>,
+}
+
+impl Clone for CodeCache {
+    fn clone(&self) -> Self {
+        CodeCache { slots: self.slots.clone(), by_ppn: self.by_ppn.clone() }
+    }
+    /// Going back to a snapshot keeps what has been decoded since, as pages that must prove themselves by their bytes.
+    fn clone_from(&mut self, from: &Self) {
+        let n = from.slots.len();
+        let grown = self.slots.len() >= n && self.slots.iter().zip(&from.slots).all(|(a, b)| a.ppn == b.ppn);
+        if !grown {
+            *self = from.clone();
+            return;
+        }
+        for (slot, old) in self.slots.iter_mut().zip(&from.slots) {
+            slot.checked = old.checked;
+            if !Arc::ptr_eq(&slot.page, &old.page) {
+                slot.page = old.page.clone();
+            }
+        }
+        for slot in &mut self.slots[n..] {
+            slot.checked = false;
+        }
+    }
 }
 
 impl CodeCache {
@@ -90,5 +114,39 @@ impl CodeCache {
         self.slots.push(Slot { ppn, page: CodePage::new(bytes, ext), checked: true });
         self.by_ppn.insert(ppn, n);
         Some((n, full))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BASE: u64 = 0x8000_0000;
+
+    fn raw(code: &mut CodeCache, ram: &PhysMem, paddr: u64) -> u32 {
+        let (slot, _) = code.lookup(ram, paddr, &Extensions::default()).expect("in RAM");
+        code.page(slot).at(paddr).raw
+    }
+
+    #[test]
+    fn back_at_a_snapshot_a_page_decoded_since_is_used_again_only_with_the_same_bytes() {
+        let mut ram = PhysMem::new(BASE, 1 << 16).expect("maps");
+        let (add, sub) = (0x00b5_0533_u32, 0x40b5_0533_u32);
+        ram.write(BASE, add).expect("in range");
+        ram.write(BASE + PAGE, add).expect("in range");
+        let mut snapshot = CodeCache::default();
+        assert_eq!(raw(&mut snapshot, &ram, BASE), add);
+        let mut code = snapshot.clone();
+        assert_eq!(raw(&mut code, &ram, BASE + PAGE), add);
+        code.clone_from(&snapshot);
+        assert_eq!(code.slots.len(), 2, "kept");
+        ram.write(BASE + PAGE, sub).expect("in range");
+        assert_eq!(raw(&mut code, &ram, BASE + PAGE), sub);
+        // What is not a continuation of the snapshot goes.
+        let mut other = CodeCache::default();
+        raw(&mut other, &ram, BASE + 2 * PAGE);
+        other.clone_from(&snapshot);
+        assert_eq!(other.slots.len(), 1);
+        assert_eq!(raw(&mut other, &ram, BASE), add);
     }
 }

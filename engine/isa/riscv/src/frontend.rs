@@ -24,13 +24,17 @@ const NOWHERE: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 struct FetchEntry {
     vpn: u64,
+    /// Physical address of the page.
+    paddr: u64,
     slot: u32,
+    /// log2 of the page that maps it; 0: translation is off.
+    shift: u8,
 }
 
-const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, slot: 0 };
+const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, paddr: 0, slot: 0, shift: 0 };
 
 /// One RISC-V hart.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RiscvFrontEnd {
     hart: Hart,
     code: CodeCache,
@@ -40,11 +44,30 @@ pub struct RiscvFrontEnd {
     slot: u32,
 }
 
+impl Clone for RiscvFrontEnd {
+    fn clone(&self) -> Self {
+        RiscvFrontEnd {
+            hart: self.hart.clone(),
+            code: self.code.clone(),
+            fetch: self.fetch,
+            page: self.page,
+            slot: self.slot,
+        }
+    }
+    fn clone_from(&mut self, from: &Self) {
+        self.hart.clone_from(&from.hart);
+        self.code.clone_from(&from.code);
+        self.fetch = from.fetch;
+        (self.page, self.slot) = (from.page, from.slot);
+    }
+}
+
 /// A page of instructions, and whether it may be remembered for its virtual page.
 #[derive(Clone, Copy)]
 struct Fetched {
     slot: u32,
     paddr: u64,
+    shift: u8,
     keep: bool,
 }
 
@@ -117,12 +140,6 @@ impl RiscvFrontEnd {
         self.after_cold();
     }
 
-    /// The two bytes of code at `vaddr`.
-    fn fetch_half<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<u32> {
-        let paddr = self.fetch_translate(bus, vaddr)?.paddr;
-        bus.ram().read::<u16>(paddr).map(u32::from)
-    }
-
     /// Forgets what the last cold instruction may have made stale.
     fn after_cold(&mut self) {
         self.page = NOWHERE;
@@ -147,7 +164,8 @@ impl RiscvFrontEnd {
         let found = self.fetch_page(bus, pc, 2)?;
         self.slot = found.slot;
         if found.keep {
-            self.fetch[at] = FetchEntry { vpn, slot: found.slot };
+            let paddr = found.paddr & !(PAGE - 1);
+            self.fetch[at] = FetchEntry { vpn, paddr, slot: found.slot, shift: found.shift };
             self.page = vpn;
         } else {
             // Protection differs inside the page, or the walk is not settled: every fetch asks again.
@@ -168,7 +186,8 @@ impl RiscvFrontEnd {
             self.fetch = [EMPTY; 4 * FETCH_BANK];
             self.page = NOWHERE;
         }
-        Ok(Fetched { slot, paddr: x.paddr, keep: x.settled && self.hart.pmp.uniform(x.paddr & !(PAGE - 1)) })
+        let keep = x.settled && self.hart.pmp.uniform(x.paddr & !(PAGE - 1));
+        Ok(Fetched { slot, paddr: x.paddr, shift: x.shift, keep })
     }
 
     /// The instruction at `pc` when it needs more than a look into the present page: it crosses into the next page, or
@@ -372,17 +391,14 @@ impl FrontEnd for RiscvFrontEnd {
 
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
         let mode = self.hart.mode;
+        let vpn = vaddr / PAGE;
+        let known = self.fetch[(mode as usize) * FETCH_BANK + (vpn as usize & (FETCH_BANK - 1))];
+        if known.vpn == vpn {
+            return Some(FetchXlat { paddr: known.paddr | vaddr & (PAGE - 1), page_shift: known.shift });
+        }
         let x = self.hart.translate(bus, vaddr, Access::Fetch, mode, false).ok()?;
         let reachable = self.hart.pmp.allows(x.paddr, 2, Access::Fetch, mode) && bus.ram().contains(x.paddr, 2);
         reachable.then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
-    }
-
-    fn disassemble<B: Bus>(&mut self, bus: &mut B, out: &mut String) {
-        let pc = self.hart.pc;
-        let Some(low) = self.fetch_half(bus, pc) else { return };
-        // A longer instruction may go on on another page.
-        let high = if low & 3 == 3 { self.fetch_half(bus, pc.wrapping_add(2)).unwrap_or(0) } else { 0 };
-        out.push_str(&crate::describe(high << 16 | low));
     }
 
     fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {

@@ -29,82 +29,73 @@ struct Attempt {
     from_lsq: bool,
 }
 
+/// Left without having committed.
+const GONE: Attempt = Attempt { committed: false, ..COMMITTED };
+const COMMITTED: Attempt =
+    Attempt { completed: true, committed: true, discarded: false, issued_to_lsq: false, from_lsq: false };
+
 impl Execute {
     /// The memory reference that can enter the LSQ before it is the oldest.
     #[inline]
-    fn early_candidate(&self, head: Seq, ring: &InstRing) -> Option<Seq> {
+    fn early_candidate(&self, head: Seq, now: u64, ring: &InstRing) -> Option<Seq> {
         let &first = self.mem_in_units.front()?;
-        if !self.lsq.can_request() {
-            return None;
-        }
-        let seq = self.units.front(ring.get(first).unit);
-        if seq == 0 {
-            return None;
-        }
-        let inst = ring.get(seq);
-        (!inst.in_lsq && inst.can_early_issue && head > inst.wait_for).then_some(seq)
+        let inst = ring.get(first);
+        let at_end = self.units.at_end(inst.unit, now) && self.units.first(inst.unit) == first;
+        let may = inst.can_early_issue && head > inst.wait_for && inst.stream == self.stream;
+        (at_end && may && self.lsq.can_request()).then_some(first)
     }
 
     /// One cycle of commit. While the oldest instruction waits in the LSQ nothing is tried, not even early issue (gem5
     /// `getCommittingThread`).
     #[inline]
-    pub(super) fn commit<F: FrontEnd, B: Bus>(
-        &mut self,
-        cx: &mut CoreCtx<F, B>,
-        when: &When,
-        ring: &mut InstRing,
-        branch: &mut ResolvedBranch,
-    ) {
-        let Some(&head) = self.in_flight.front() else { return };
-        if ring.get(head).in_lsq && !self.lsq.has_response(head) {
+    pub(super) fn commit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, ring: &mut InstRing) {
+        if ring.get(self.head).in_lsq && !self.lsq.has_response(self.head) {
             return;
         }
         let mut committed = 0;
         let mut memory_committed = 0;
-        while committed != self.commit_limit && !branch.changes_stream() && self.event.is_none() {
-            let Some(&head) = self.in_flight.front() else { return };
+        while self.head != 0 {
+            let head = self.head;
             let inst = ring.get(head);
-            if !inst.in_lsq && self.mem_in_units.is_empty() && self.just_commits(inst, head, when.cycle) {
-                committed += u32::from(!inst.is_no_cost());
-                self.account(inst);
+            let (seq, a) = if inst.in_lsq && memory_committed < self.memory_commit_limit && self.lsq.has_response(head)
+            {
+                (head, self.take_response(head, cx, ring))
+            } else if let Some(seq) = self.early_candidate(head, when.cycle, ring) {
+                (seq, self.take_from_unit(seq, cx, when, ring))
+            } else if inst.in_lsq || (inst.unit != NO_UNIT && !self.units.at_end(inst.unit, when.cycle)) {
+                return;
+            } else if self.just_commits(inst, when.cycle) {
                 if inst.unit != NO_UNIT {
                     self.units.unstall(inst.unit, when.cycle);
+                    committed += 1;
                 }
-                self.in_flight.pop();
+                self.leave_flight();
+                self.account(inst);
                 self.scoreboard.clear_dests(inst);
-                self.resolve(head, inst, ring, branch);
-                continue;
-            }
-            let mut seq = head;
-            let mut a = Attempt::default();
-            if inst.in_lsq && memory_committed < self.memory_commit_limit && self.lsq.has_response(head) {
-                self.take_response(head, cx, ring, branch, &mut a);
-            } else {
-                let early = self.early_candidate(head, ring).filter(|s| ring.get(*s).stream == self.stream);
-                if let Some(s) = early {
-                    seq = s;
-                } else if inst.in_lsq || (inst.unit != NO_UNIT && self.units.front(inst.unit) != head) {
+                self.resolve(head, inst, ring);
+                if committed == self.commit_limit || self.resolved.changes_stream() {
                     return;
                 }
-                self.take_from_unit(seq, cx, when, ring, branch, &mut a);
-                if a.completed && ring.get(seq).unit != NO_UNIT {
-                    self.units.unstall(ring.get(seq).unit, when.cycle);
-                }
-            }
+                continue;
+            } else {
+                (head, self.take_from_unit(head, cx, when, ring))
+            };
             if !a.completed {
                 return;
             }
-            self.retire(seq, &a, ring);
+            self.retire(seq, &a, when.cycle, ring);
             committed += u32::from(a.committed && !ring.get(seq).is_no_cost());
             memory_committed += u32::from(a.committed && a.from_lsq);
+            if committed == self.commit_limit || self.resolved.changes_stream() || self.event.is_some() {
+                return;
+            }
         }
     }
 
-    /// Whether the oldest instruction is at the end of its unit and only has to be taken: nothing about it needs care.
+    /// Whether the oldest instruction, at the end of its unit, only has to be taken: nothing about it needs care.
     #[inline]
-    fn just_commits(&self, inst: &DynInst, seq: Seq, now: u64) -> bool {
-        (inst.unit == NO_UNIT || self.units.front(inst.unit) == seq)
-            && inst.stream == self.stream
+    fn just_commits(&self, inst: &DynInst, now: u64) -> bool {
+        inst.stream == self.stream
             && !inst.uop.flags.any(NEEDS_CARE | UopFlags::TRAP)
             && inst.placeholder == Placeholder::No
             && inst.extra_commit == 0
@@ -112,31 +103,22 @@ impl Execute {
     }
 
     /// The oldest instruction's response has come.
-    fn take_response<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        cx: &mut CoreCtx<F, B>,
-        ring: &mut InstRing,
-        branch: &mut ResolvedBranch,
-        a: &mut Attempt,
-    ) {
-        let mut inst = *ring.get(seq);
-        a.from_lsq = true;
-        a.completed = true;
-        a.discarded = inst.stream != self.stream;
-        a.committed = !a.discarded;
-        let stored = self.lsq.pop_response(a.committed);
-        if a.committed {
-            self.account(&inst);
+    fn take_response<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<F, B>, ring: &mut InstRing) -> Attempt {
+        let committed = ring.get(seq).stream == self.stream;
+        let stored = self.lsq.pop_response(committed);
+        if committed {
+            self.account(ring.get(seq));
             // A store that a device saw (HTIF's exit).
-            if inst.uop.flags.any(UopFlags::EFFECT) {
-                self.take_effect(ring.effect(seq), &mut inst, cx);
+            if ring.get(seq).uop.flags.any(UopFlags::EFFECT) {
+                let effect = ring.effect(seq);
+                self.take_effect(effect, ring.get_mut(seq), cx);
             }
-            self.resolve(seq, &inst, ring, branch);
+            self.resolve(seq, ring.get(seq), ring);
         }
-        if inst.is_barrier() && !stored {
-            self.lsq.complete_barrier(seq, a.committed);
+        if ring.get(seq).is_barrier() && !stored {
+            self.lsq.complete_barrier(seq, committed);
         }
+        Attempt { completed: true, committed, discarded: !committed, from_lsq: true, issued_to_lsq: false }
     }
 
     /// A micro-op is at the end of its unit.
@@ -147,37 +129,52 @@ impl Execute {
         cx: &mut CoreCtx<F, B>,
         when: &When,
         ring: &mut InstRing,
-        branch: &mut ResolvedBranch,
-        a: &mut Attempt,
-    ) {
+    ) -> Attempt {
         let inst = ring.get_mut(seq);
         if inst.stream != self.stream {
-            a.discarded = true;
-            a.completed = true;
             if inst.is_barrier() {
                 self.lsq.complete_barrier(seq, false);
             }
-            return;
+            return Attempt { completed: true, discarded: true, ..Attempt::default() };
         }
         if inst.extra_commit != 0 {
             inst.min_commit = when.cycle + u64::from(inst.extra_commit);
             inst.extra_commit = 0;
         }
         if inst.min_commit > when.cycle {
-            return;
+            return Attempt::default();
+        }
+        if inst.is_mem() {
+            return self.send_to_lsq(seq, cx, when, ring);
         }
         if !inst.uop.flags.any(NEEDS_CARE) && inst.placeholder == Placeholder::No {
-            a.completed = true;
-            a.committed = true;
             let inst = ring.get(seq);
             self.account(inst);
-            self.resolve(seq, inst, ring, branch);
-            return;
+            self.resolve(seq, inst, ring);
+            return COMMITTED;
         }
-        self.take_with_care(seq, cx, when, ring, branch, a);
+        self.take_with_care(seq, cx, when, ring)
     }
 
-    /// As [`Execute::take_from_unit`], for memory references, barriers, effects and placeholders whose time has come.
+    /// A memory reference enters the LSQ, if it has room and no barrier is in the way.
+    #[inline(never)]
+    fn send_to_lsq<F: FrontEnd, B: Bus>(
+        &mut self,
+        seq: Seq,
+        cx: &mut CoreCtx<F, B>,
+        when: &When,
+        ring: &mut InstRing,
+    ) -> Attempt {
+        let barrier = self.lsq.last_barrier();
+        if (barrier != 0 && barrier < seq) || !self.lsq.can_request() {
+            return Attempt::default();
+        }
+        self.enter_lsq(seq, ring, cx, when);
+        ring.get_mut(seq).in_lsq = true;
+        Attempt { completed: true, issued_to_lsq: true, ..Attempt::default() }
+    }
+
+    /// As [`Execute::take_from_unit`], for barriers, effects and placeholders whose time has come.
     #[inline(never)]
     fn take_with_care<F: FrontEnd, B: Bus>(
         &mut self,
@@ -185,41 +182,26 @@ impl Execute {
         cx: &mut CoreCtx<F, B>,
         when: &When,
         ring: &mut InstRing,
-        branch: &mut ResolvedBranch,
-        a: &mut Attempt,
-    ) {
-        let inst = *ring.get(seq);
-        if inst.is_mem() {
-            let barrier = self.lsq.last_barrier();
-            if (barrier == 0 || barrier >= seq) && self.lsq.can_request() {
-                self.enter_lsq(seq, ring, cx, when);
-                ring.get_mut(seq).in_lsq = true;
-                a.issued_to_lsq = true;
-                a.completed = true;
-            }
-            return;
-        }
+    ) -> Attempt {
+        let mut inst = *ring.get(seq);
         if inst.is_barrier() && !self.lsq.can_push_into_store_buffer() {
-            return;
+            return Attempt::default();
         }
-        let mut inst = if inst.placeholder != Placeholder::No {
-            match self.execute_placeholder(seq, cx, when, ring, branch, a) {
-                Some(inst) => inst,
-                None => return,
-            }
-        } else {
-            inst
-        };
-        a.completed = true;
-        a.committed = true;
+        if inst.placeholder != Placeholder::No {
+            inst = match self.execute_placeholder(seq, cx, when, ring) {
+                Ok(inst) => inst,
+                Err(attempt) => return attempt,
+            };
+        }
         self.account(&inst);
         if inst.uop.flags.any(UopFlags::EFFECT) {
             self.take_effect(ring.effect(seq), &mut inst, cx);
         }
-        self.resolve(seq, &inst, ring, branch);
+        self.resolve(seq, &inst, ring);
         if inst.is_barrier() {
             self.lsq.complete_barrier(seq, true);
         }
+        COMMITTED
     }
 
     /// Address translation, then the requests queue.
@@ -249,14 +231,18 @@ impl Execute {
 
     /// The micro-op leaves the queues that hold it.
     #[inline]
-    fn retire(&mut self, seq: Seq, a: &Attempt, ring: &InstRing) {
+    fn retire(&mut self, seq: Seq, a: &Attempt, now: u64, ring: &InstRing) {
+        let inst = ring.get(seq);
+        if !a.from_lsq && inst.unit != NO_UNIT {
+            self.units.unstall(inst.unit, now);
+        }
         if self.mem_in_units.front() == Some(&seq) {
             self.mem_in_units.pop();
         }
         self.stats.discarded_ops += u64::from(a.discarded);
         if !a.issued_to_lsq {
-            self.in_flight.pop();
-            self.scoreboard.clear_dests(ring.get(seq));
+            self.leave_flight();
+            self.scoreboard.clear_dests(inst);
         }
     }
 
@@ -272,14 +258,14 @@ impl Execute {
 
     /// Tells fetch what the end of this instruction means for it (gem5 `tryToBranch`).
     #[inline]
-    fn resolve(&mut self, seq: Seq, inst: &DynInst, ring: &InstRing, branch: &mut ResolvedBranch) {
+    fn resolve(&mut self, seq: Seq, inst: &DynInst, ring: &InstRing) {
         if !inst.is_last() || inst.outcome == Outcome::Straight {
             return;
         }
         if inst.outcome.changes_stream() {
             self.stream = self.stream.wrapping_add(1);
         }
-        *branch = ResolvedBranch {
+        self.resolved = ResolvedBranch {
             outcome: inst.outcome,
             stream: self.stream,
             prediction: inst.prediction,
@@ -309,7 +295,7 @@ impl Execute {
     }
 
     /// Executes the instruction that a placeholder stands for, now that everything older has committed. Returns what
-    /// commits in its place, or nothing when it must wait, has been paused, or goes through execute again as a memory reference.
+    /// commits in its place, or what became of the attempt when it must wait, has been paused, or goes through execute again as a memory reference.
     #[cold]
     fn execute_placeholder<F: FrontEnd, B: Bus>(
         &mut self,
@@ -317,9 +303,7 @@ impl Execute {
         cx: &mut CoreCtx<F, B>,
         when: &When,
         ring: &mut InstRing,
-        branch: &mut ResolvedBranch,
-        a: &mut Attempt,
-    ) -> Option<DynInst> {
+    ) -> Result<DynInst, Attempt> {
         let mut step = Step::default();
         let now = Now { tick: when.tick, cycle: when.cycle, drained: true };
         let old = *ring.get(seq);
@@ -337,11 +321,10 @@ impl Execute {
             StepResult::Paused => {
                 // It leaves as if it had never been fetched; fetch starts again in front of it.
                 self.event = Some(Event::Paused);
-                a.completed = true;
                 ring.set_target(seq, cx.fe.pc());
                 let again = DynInst { outcome: Outcome::Refetch, fork: 0, ..old };
-                self.resolve(seq, &again, ring, branch);
-                return None;
+                self.resolve(seq, &again, ring);
+                return Err(GONE);
             }
             StepResult::NeedsDrain | StepResult::Blocked => {
                 // wfi and the like: once more when an interrupt can have come.
@@ -351,7 +334,7 @@ impl Execute {
                 if self.rolled_back {
                     inst.outcome = Outcome::Refetch;
                 }
-                return None;
+                return Err(Attempt::default());
             }
         }
         let mut last = DynInst { stream: self.stream, prediction: old.prediction, ..DynInst::default() };
@@ -367,14 +350,13 @@ impl Execute {
             let uop = Uop { dst: Default::default(), ..step.uops[0] };
             ring.set_effect(seq, step.effect);
             ring.set_target(seq, step.next_pc);
-            return Some(DynInst { unit: old.unit, uop, pc: step.pc, ..last });
+            return Ok(DynInst { unit: old.unit, uop, pc: step.pc, ..last });
         }
         // The micro-ops of a device access go through issue themselves; nothing else is in the pipeline.
         let first = ring.tail;
         push_step(&step, &last, ring, &self.costs, self.line_bytes);
         self.input.reserve();
         self.input.arrive(Bundle { next: first, end: ring.tail });
-        a.completed = true;
-        None
+        Err(GONE)
     }
 }

@@ -9,7 +9,7 @@ mod commit;
 use breakeven_base::{Bus, FrontEnd, OpClass, SysEffect};
 
 use super::activity::Activity;
-use super::config::MinorConfig;
+use super::config::{MinorConfig, MAX_UNITS};
 use super::func_unit::{FuPool, Timing};
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
 use super::latch::{Bundle, InputBuffer, Latch, Ring};
@@ -49,6 +49,8 @@ pub struct Execute {
     pub input: InputBuffer<Bundle>,
     /// Issued and not gone yet, oldest first.
     in_flight: Ring<Seq, IN_FLIGHT>,
+    /// The oldest of them; 0: there is none.
+    head: Seq,
     /// Those of them that are memory references still in their unit: they enter the LSQ in order.
     mem_in_units: Ring<Seq, IN_FLIGHT>,
     stream: u32,
@@ -70,6 +72,8 @@ pub struct Execute {
     /// The placeholder at the head has rolled the front end back (fetch2 must stop).
     pub rolled_back: bool,
     pub event: Option<Event>,
+    /// What this cycle's commits tell fetch; `Straight`: nothing.
+    resolved: ResolvedBranch,
     pub stats: ExecuteStats,
 }
 
@@ -85,6 +89,7 @@ impl Execute {
         Execute {
             input: InputBuffer::new(cfg.executeInputBufferSize),
             in_flight: Ring::new(),
+            head: 0,
             mem_in_units: Ring::new(),
             stream: 0,
             scoreboard: Scoreboard::new(),
@@ -102,6 +107,7 @@ impl Execute {
             drained: false,
             rolled_back: false,
             event: None,
+            resolved: ResolvedBranch::default(),
             stats: ExecuteStats::default(),
         }
     }
@@ -109,7 +115,11 @@ impl Execute {
     /// The oldest micro-op that is still needed.
     #[inline]
     pub fn oldest(&self) -> Seq {
-        self.in_flight.front().copied().unwrap_or(self.next_issue)
+        if self.head != 0 {
+            self.head
+        } else {
+            self.next_issue
+        }
     }
 
     #[inline]
@@ -119,7 +129,23 @@ impl Execute {
 
     #[inline]
     pub fn head(&self) -> Head {
-        Head { stream: self.stream, seq: self.in_flight.front().copied().unwrap_or(0) }
+        Head { stream: self.stream, seq: self.head }
+    }
+
+    /// Into flight, the youngest.
+    #[inline]
+    fn enter_flight(&mut self, seq: Seq) {
+        if self.head == 0 {
+            self.head = seq;
+        }
+        self.in_flight.push(seq);
+    }
+
+    /// The oldest leaves.
+    #[inline]
+    fn leave_flight(&mut self) {
+        self.in_flight.drop_front();
+        self.head = self.in_flight.front().copied().unwrap_or(0);
     }
 
     /// One cycle.
@@ -137,13 +163,15 @@ impl Execute {
         if self.lsq.has_work() {
             self.lsq.step(self.head(), when, cx.mem);
         }
-        let mut branch = ResolvedBranch::default();
-        self.commit(cx, when, io.ring, &mut branch);
-        let issued = self.issue(when.cycle, io);
+        if self.head != 0 {
+            self.commit(cx, when, io.ring);
+        }
+        let issued = !self.input.is_empty() && self.issue(when.cycle, io);
         self.units.advance(when.cycle);
-        if branch.outcome != Outcome::Straight {
-            io.branches.put(when.cycle, branch);
+        if self.resolved.outcome != Outcome::Straight {
+            io.branches.put(when.cycle, self.resolved);
             io.activity.mark(when.cycle);
+            self.resolved.outcome = Outcome::Straight;
         }
         let lsq_woke = std::mem::take(&mut self.lsq.wake);
         if issued || lsq_woke {
@@ -155,37 +183,41 @@ impl Execute {
     fn issue(&mut self, now: u64, io: &mut ExecuteIo) -> bool {
         let mut issued = 0;
         let mut memory_issued = 0;
-        while let Some(&Bundle { next: seq, end }) = self.input.front() {
-            let inst = io.ring.get_mut(seq);
-            let mut is_mem = false;
-            // The last unit ends a cycle's issue, as gem5's loop over the units does.
-            let mut last_unit = false;
-            if inst.stream == self.stream {
-                if self.in_flight.is_full() {
-                    break;
+        let mut full = false;
+        while let Some(&Bundle { next: first, end }) = self.input.front() {
+            let mut seq = first;
+            while seq != end && !full {
+                let inst = io.ring.get_mut(seq);
+                if inst.stream == self.stream {
+                    if self.in_flight.is_full() {
+                        break;
+                    }
+                    let Some(unit) = self.find_unit(inst, now) else { break };
+                    let is_mem = inst.is_mem();
+                    if inst.is_barrier() {
+                        self.lsq.issued_barrier(seq);
+                    }
+                    self.send_to_unit(inst, seq, unit, now);
+                    issued += 1;
+                    memory_issued += u32::from(is_mem);
+                    // The last unit ends a cycle's issue, as gem5's loop over the units does.
+                    full = issued == self.issue_limit
+                        || (is_mem && memory_issued == self.memory_issue_limit)
+                        || usize::from(unit) + 1 == self.units.len();
                 }
-                let Some(unit) = self.find_unit(inst, now) else { break };
-                is_mem = inst.is_mem();
-                last_unit = usize::from(unit) + 1 == self.units.len();
-                if inst.is_barrier() {
-                    self.lsq.issued_barrier(seq);
+                seq += 1;
+            }
+            if seq != first {
+                self.next_issue = seq;
+            }
+            if seq != end {
+                if let Some(bundle) = self.input.front_mut() {
+                    bundle.next = seq;
                 }
-                self.send_to_unit(inst, seq, unit, now);
-                issued += 1;
-                memory_issued += u32::from(is_mem && unit != NO_UNIT);
+                break;
             }
-            self.next_issue = seq + 1;
-            let line_ended = seq + 1 == end;
-            if line_ended {
-                self.input.pop();
-            } else if let Some(bundle) = self.input.front_mut() {
-                bundle.next = seq + 1;
-            }
-            if issued == self.issue_limit
-                || (is_mem && memory_issued == self.memory_issue_limit)
-                || last_unit
-                || (line_ended && !self.cycle_input)
-            {
+            self.input.pop();
+            if full || !self.cycle_input {
                 break;
             }
         }
@@ -201,12 +233,13 @@ impl Execute {
         if inst.is_no_cost() {
             return Some(NO_UNIT);
         }
-        let mut candidates = self.units.capable(inst.uop.class) & self.units.open();
+        let mut candidates = self.units.eligible(inst.uop.class);
+        let by_unit = self.units.for_class(inst.uop.class);
         while candidates != 0 {
             let unit = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            let c = self.units.for_class(unit, inst.uop.class);
-            if !self.units.can_insert(unit, now) || c.timing.suppress {
+            let c = &by_unit[unit];
+            if !self.units.can_insert(unit, now) {
                 continue;
             }
             if self.scoreboard.can_issue(inst, &c.timing, c.cant_forward, now) {
@@ -221,42 +254,41 @@ impl Execute {
     #[inline]
     fn send_to_unit(&mut self, inst: &mut DynInst, seq: Seq, unit: u8, now: u64) {
         inst.unit = unit;
-        self.in_flight.push(seq);
+        self.enter_flight(seq);
         if unit == NO_UNIT {
             self.scoreboard.mark_dests(inst, seq, now, false);
             return;
         }
         let u = usize::from(unit);
-        let c = *self.units.for_class(u, inst.uop.class);
+        let c = &self.units.for_class(inst.uop.class)[u % MAX_UNITS];
+        let (op_lat, extra_commit) = (c.op_lat, u32::from(c.timing.extra_commit));
+        let (mut latency, assumed) = (c.latency, c.timing.extra_assumed != 0);
         let is_mem = inst.is_mem();
         if is_mem {
             inst.can_early_issue = self.early_memory_issue && inst.extra_commit == 0;
             inst.wait_for = self.scoreboard.wait_for(inst).max(self.lsq.last_barrier());
             self.mem_in_units.push(seq);
         }
-        inst.extra_commit += u32::from(c.timing.extra_commit);
-        let mut latency = c.latency;
+        inst.extra_commit += extra_commit;
         if inst.uop.latency != 0 {
             // A micro-op slower than its unit waits at the end of it; a faster one hands its result on earlier.
             let own = u32::from(inst.uop.latency);
-            inst.extra_commit += own.saturating_sub(c.op_lat);
-            latency = latency - c.op_lat + own;
+            inst.extra_commit += own.saturating_sub(op_lat);
+            latency = latency - op_lat + own;
         }
         self.units.push(u, seq, now);
-        self.scoreboard.mark_dests(inst, seq, now + u64::from(latency), is_mem && c.timing.extra_assumed == 0);
+        self.scoreboard.mark_dests(inst, seq, now + u64::from(latency), is_mem && !assumed);
     }
 
     /// Whether there may be something to do next cycle without anything arriving.
     pub fn needs_to_tick(&self, now: u64, ring: &InstRing) -> bool {
-        if self.units.moving() {
+        if self.units.moving(now) {
             return true;
         }
-        if let Some(&head) = self.in_flight.front() {
+        if self.head != 0 {
+            let head = self.head;
             let inst = ring.get(head);
-            let at_end = inst.unit != NO_UNIT
-                && !inst.in_lsq
-                && self.units.stalled() >> inst.unit & 1 == 1
-                && self.units.front(inst.unit) == head;
+            let at_end = inst.unit != NO_UNIT && !inst.in_lsq && self.units.at_end(inst.unit, now + 1);
             if inst.unit == NO_UNIT || at_end || self.lsq.has_response(head) {
                 return true;
             }
@@ -268,7 +300,7 @@ impl Execute {
     fn can_issue_next(&self, now: u64, ring: &InstRing) -> bool {
         let Some(bundle) = self.input.front() else { return false };
         let inst = ring.get(bundle.next);
-        if self.units.capable(inst.uop.class) & !self.units.stalled() == 0 {
+        if self.units.all_stalled(self.units.capable(inst.uop.class), now) {
             return false;
         }
         self.scoreboard.can_issue(inst, &Timing::default(), 0, now + 1)
@@ -276,9 +308,11 @@ impl Execute {
 
     /// The first cycle after `now` at which time alone changes something; `u64::MAX` unless commit waits for an instant.
     pub fn next_timed(&self, now: u64, ring: &InstRing) -> u64 {
-        let Some(&head) = self.in_flight.front() else { return u64::MAX };
-        let until = ring.get(head).min_commit;
-        if until <= now || self.units.moving() {
+        if self.head == 0 {
+            return u64::MAX;
+        }
+        let until = ring.get(self.head).min_commit;
+        if until <= now || self.units.moving(now) {
             return u64::MAX;
         }
         let issue = self.input.front().map_or(u64::MAX, |b| self.scoreboard.next_return(ring.get(b.next), now));
@@ -295,7 +329,9 @@ impl Execute {
         let (queued, coming, of) = self.input.load();
         let mut text =
             format!("execute: {queued} inputs queued, {coming} under way, of {of}; {} in flight", self.in_flight.len());
-        for (what, seq) in [("oldest", self.in_flight.front().copied()), ("next", self.input.front().map(|b| b.next))] {
+        for (what, seq) in
+            [("oldest", (self.head != 0).then_some(self.head)), ("next", self.input.front().map(|b| b.next))]
+        {
             let Some(seq) = seq else { continue };
             let i = ring.get(seq);
             let mut state = String::new();
