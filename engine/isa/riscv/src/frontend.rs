@@ -140,6 +140,12 @@ impl RiscvFrontEnd {
         self.after_cold();
     }
 
+    /// The two bytes of code at `vaddr`.
+    fn fetch_half<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<u32> {
+        let paddr = self.fetch_translate(bus, vaddr)?.paddr;
+        bus.ram().read::<u16>(paddr).map(u32::from)
+    }
+
     /// Forgets what the last cold instruction may have made stale.
     fn after_cold(&mut self) {
         self.page = NOWHERE;
@@ -399,6 +405,14 @@ impl FrontEnd for RiscvFrontEnd {
         let x = self.hart.translate(bus, vaddr, Access::Fetch, mode, false).ok()?;
         let reachable = self.hart.pmp.allows(x.paddr, 2, Access::Fetch, mode) && bus.ram().contains(x.paddr, 2);
         reachable.then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
+    }
+
+    fn disassemble<B: Bus>(&mut self, bus: &mut B, out: &mut String) {
+        let pc = self.hart.pc;
+        let Some(low) = self.fetch_half(bus, pc) else { return };
+        // A longer instruction may go on on another page.
+        let high = if low & 3 == 3 { self.fetch_half(bus, pc.wrapping_add(2)).unwrap_or(0) } else { 0 };
+        out.push_str(&crate::describe(high << 16 | low));
     }
 
     fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {
