@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.m5.errors import near
+from breakeven.neighbours import importable
 from breakeven.paths import find_data
 from breakeven.runner import Engine
 from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
@@ -168,7 +169,7 @@ def load_claims(study: str) -> dict[str, Claim]:
 def find_studies(names: Sequence[str]) -> list[Study]:
     """The studies named (or paths of study files); every one there is when none is named."""
     folder = find_data("configs", "studies")
-    known = sorted(path.stem for path in folder.glob("*.py"))
+    known = sorted(path.stem for path in folder.glob("*.py") if b"\nSTUDY = " in path.read_bytes())
     paths = []
     for name in names or known:
         if name.endswith(".py"):
@@ -187,7 +188,8 @@ def load_study(path: Path) -> Study:
     if not path.is_file():
         raise UserError(f"there is no study file {str(path)!r}")
     try:
-        study = runpy.run_path(str(path)).get("STUDY")
+        with importable(path.resolve().parent):
+            study = runpy.run_path(str(path)).get("STUDY")
     except SystemExit as error:
         raise UserError(f"{path} called sys.exit({error.code!r}): a study file only defines STUDY") from None
     if not isinstance(study, Study):

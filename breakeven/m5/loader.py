@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from breakeven.neighbours import importable
 from breakeven.paths import read_bounded
 
 #: what a script may import below ``m5``
@@ -30,32 +31,16 @@ def _modules() -> dict[str, ModuleType]:
 def as_m5(folder: Path | None = None) -> Iterator[None]:
     """`m5` is breakeven's while this runs; modules beside the script (in `folder`) can be imported."""
     before = {name: module for name, module in sys.modules.items() if name == "m5" or name.startswith("m5.")}
-    known = set(sys.modules)
-    for name in before:
-        del sys.modules[name]
-    sys.modules.update(_modules())
-    entry = str(folder) if folder is not None else None
-    if entry is not None:
-        sys.path.insert(0, entry)
-    try:
-        yield
-    finally:
-        if entry is not None and entry in sys.path:
-            sys.path.remove(entry)
-        for name in [name for name in sys.modules if name == "m5" or name.startswith("m5.")]:
+    with importable(folder):
+        for name in before:
             del sys.modules[name]
-        sys.modules.update(before)
-        _forget_neighbours(folder, known)
-
-
-def _forget_neighbours(folder: Path | None, known: set[str]) -> None:
-    """Modules that a script imported from its own folder are its own: another folder may use the same names."""
-    if folder is None:
-        return
-    for name in set(sys.modules) - known:
-        file = getattr(sys.modules[name], "__file__", None)
-        if file is not None and Path(file).parent == folder:
-            del sys.modules[name]
+        sys.modules.update(_modules())
+        try:
+            yield
+        finally:
+            for name in [name for name in sys.modules if name == "m5" or name.startswith("m5.")]:
+                del sys.modules[name]
+            sys.modules.update(before)
 
 
 def _execute(path: Path, name: str) -> dict[str, Any]:
