@@ -6,20 +6,26 @@
 
 use std::fmt;
 
-/// One folded register's shape.
-#[derive(Clone, Copy, Debug)]
-struct Fold {
-    /// Outcomes folded.
-    length: u64,
-    /// Bits folded to; 1 to 31.
-    bits: u32,
-    /// Where the outcome that leaves the history has to be taken out.
-    out: u32,
+/// Registers that fold one length of history, to as many widths.
+pub(super) const WIDTHS: usize = 3;
+
+/// The folded registers and their shape, in rows of one register a length: what one row does is the same for all lengths,
+/// so that a compiler does several at a time.
+#[derive(Clone, Debug)]
+struct Folds {
+    /// Outcomes folded, by length.
+    lengths: Vec<u64>,
+    /// The outcome that leaves each length's history, all ones or none; scratch space.
+    leaving: Vec<u32>,
+    /// By row and length: the register's bits, its top bit, and where the outcome that leaves has to be taken out.
+    mask: Vec<u32>,
+    top: Vec<u32>,
+    out: Vec<u32>,
 }
 
 #[derive(Clone)]
 pub(super) struct History {
-    folds: Vec<Fold>,
+    folds: Folds,
     /// The folded registers.
     comp: Vec<u32>,
     /// The addresses' low bits of the last branches.
@@ -37,22 +43,32 @@ pub(super) struct History {
 }
 
 impl History {
-    /// `folds`: (length, bits) of each register; lengths up to 2^20, 1 to 31 bits. `path_bits`: at most 31.
-    pub(super) fn new(folds: &[(u32, u32)], path_bits: u32) -> Self {
-        let longest = folds.iter().map(|f| u64::from(f.0)).max().unwrap_or(0);
-        let folds: Vec<Fold> =
-            folds.iter().map(|&(length, bits)| Fold { length: length.into(), bits, out: length % bits }).collect();
+    /// `folds`: each length (up to 2^20) and the widths (1 to 31 bits) that it is folded to. `path_bits`: at most 31.
+    pub(super) fn new(folds: &[(u32, [u32; WIDTHS])], path_bits: u32) -> Self {
+        let each = |f: &dyn Fn(u32, u32) -> u32| -> Vec<u32> {
+            (0..WIDTHS)
+                .flat_map(|row| folds.iter().map(move |(length, bits)| (*length, bits[row])))
+                .map(|(l, b)| f(l, b))
+                .collect()
+        };
+        let lengths: Vec<u64> = folds.iter().map(|f| f.0.into()).collect();
         let mut h = History {
-            comp: vec![0; folds.len()],
+            comp: vec![0; WIDTHS * folds.len()],
             path: 0,
             path_mask: (1 << path_bits) - 1,
-            longest,
+            longest: lengths.iter().copied().max().unwrap_or(0),
             outcomes: Vec::new(),
             saved: Vec::new(),
             in_flight: 0,
             oldest: 0,
             next: 0,
-            folds,
+            folds: Folds {
+                leaving: vec![0; lengths.len()],
+                lengths,
+                mask: each(&|_, bits| (1 << bits) - 1),
+                top: each(&|_, bits| 1 << (bits - 1)),
+                out: each(&|length, bits| 1 << (length % bits)),
+            },
         };
         h.resize(64);
         h
@@ -77,7 +93,7 @@ impl History {
     }
 
     fn stride(&self) -> usize {
-        self.folds.len() + 1
+        self.comp.len() + 1
     }
 
     #[inline]
@@ -105,9 +121,11 @@ impl History {
         self.next
     }
 
+    /// The registers of one row.
     #[inline]
-    pub(super) fn folded(&self) -> &[u32] {
-        &self.comp
+    pub(super) fn folded(&self, row: usize) -> &[u32] {
+        let n = self.folds.lengths.len();
+        &self.comp[row * n..(row + 1) * n]
     }
 
     #[inline]
@@ -120,30 +138,44 @@ impl History {
     pub(super) fn push(&mut self, taken: bool, bit: u32) {
         self.make_room();
         let at = self.saved_at(self.next);
-        let folds = self.folds.len();
-        self.saved[at..at + folds].copy_from_slice(&self.comp);
-        self.saved[at + folds] = self.path;
+        let registers = self.comp.len();
+        self.saved[at..at + registers].copy_from_slice(&self.comp);
+        self.saved[at + registers] = self.path;
         self.path = ((self.path << 1) | (bit & 1)) & self.path_mask;
         let mask = self.outcomes.len() as u64 - 1;
         self.outcomes[(self.next & mask) as usize] = u8::from(taken);
-        for (comp, f) in self.comp.iter_mut().zip(&self.folds) {
-            // Before the first branch there was nothing: the ring's zeroes.
-            let leaving = u32::from(self.outcomes[(self.next.wrapping_sub(f.length) & mask) as usize]);
-            let mut c = (*comp << 1) | u32::from(taken);
-            c ^= leaving << f.out;
-            c ^= c >> f.bits;
-            *comp = c & ((1 << f.bits) - 1);
-        }
+        self.fold(taken);
         self.next += 1;
+    }
+
+    /// The registers take in the outcome that has just been put down.
+    #[inline]
+    fn fold(&mut self, taken: bool) {
+        let Folds { lengths, leaving, mask, top, out } = &mut self.folds;
+        let ring = self.outcomes.len() as u64 - 1;
+        for (leaving, length) in leaving.iter_mut().zip(lengths.iter()) {
+            // Before the first branch there was nothing: the ring's zeroes.
+            let outcome = self.outcomes[(self.next.wrapping_sub(*length) & ring) as usize];
+            *leaving = 0_u32.wrapping_sub(u32::from(outcome));
+        }
+        let (n, taken) = (lengths.len(), u32::from(taken));
+        for row in 0..WIDTHS {
+            let range = row * n..(row + 1) * n;
+            let shape = mask[range.clone()].iter().zip(&top[range.clone()]).zip(&out[range.clone()]);
+            for ((c, ((mask, top), out)), leaving) in self.comp[range].iter_mut().zip(shape).zip(&*leaving) {
+                let carry = u32::from(*c & top != 0);
+                *c = ((*c << 1) & mask) ^ carry ^ taken ^ (leaving & out);
+            }
+        }
     }
 
     /// Branch `n` and all younger ones never entered. `n` must be in flight.
     #[inline]
     pub(super) fn restore(&mut self, n: u64) {
         let at = self.saved_at(n);
-        let folds = self.folds.len();
-        self.comp.copy_from_slice(&self.saved[at..at + folds]);
-        self.path = self.saved[at + folds];
+        let registers = self.comp.len();
+        self.comp.copy_from_slice(&self.saved[at..at + registers]);
+        self.path = self.saved[at + registers];
         self.next = n;
     }
 
@@ -183,7 +215,14 @@ mod tests {
 
     #[test]
     fn incremental_folds_are_the_folds_of_the_outcomes() {
-        let shapes = [(5, 9), (130, 11), (640, 10), (9, 9), (7, 1)];
+        let shapes = [(5, [9, 8, 1]), (130, [11, 12, 11]), (640, [10, 16, 15]), (9, [9, 9, 2])];
+        let check = |h: &History, all: &[bool], when: u64| {
+            for (k, &(length, widths)) in shapes.iter().enumerate() {
+                for (row, bits) in widths.into_iter().enumerate() {
+                    assert_eq!(h.folded(row)[k], fold(all, length as usize, bits), "{when}: {length} to {bits}");
+                }
+            }
+        };
         let mut h = History::new(&shapes, 16);
         let mut all = Vec::new();
         let mut x = 7_u32;
@@ -196,20 +235,16 @@ mod tests {
             if i >= 200 {
                 h.commit(i - 200);
             }
-            for (k, &(length, bits)) in shapes.iter().enumerate() {
-                assert_eq!(h.folded()[k], fold(&all, length as usize, bits), "{i}: {length} to {bits}");
-            }
+            check(&h, &all, i);
         }
         // Undoing many at once is as if they had never been.
         h.restore(2850);
-        for (k, &(length, bits)) in shapes.iter().enumerate() {
-            assert_eq!(h.folded()[k], fold(&all[150..], length as usize, bits));
-        }
+        check(&h, &all[150..], 2850);
     }
 
     #[test]
     fn growing_keeps_what_can_still_be_undone() {
-        let mut h = History::new(&[(100, 7)], 8);
+        let mut h = History::new(&[(100, [7, 5, 4])], 8);
         let states: Vec<String> = (0..1000_u32)
             .map(|i| {
                 let before = format!("{h:?}");

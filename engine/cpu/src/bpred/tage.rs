@@ -34,34 +34,45 @@ struct Entry {
 #[derive(Clone, Copy, Debug)]
 struct Table {
     base: u32,
-    /// Its number, from 1.
+    /// Its number, from 1: how far the path is turned to the left, and `turn_back` to the right.
     bank: u32,
+    turn_back: u32,
     log: u32,
+    index_mask: u32,
+    /// How far the address is shifted to be mixed with itself.
+    spread: u32,
     tag_mask: u32,
     path_mask: u32,
     enabled: bool,
 }
 
 impl Table {
-    #[inline]
-    fn index(&self, pc: u32, folded: u32, path: u32) -> u32 {
-        let spread = self.log.abs_diff(self.bank) + 1;
-        (pc ^ pc.checked_shr(spread).unwrap_or(0) ^ folded ^ self.mix(path)) & self.index_mask()
+    fn new(base: u32, bank: u32, log: u32, tag: u32, path_bits: u32, enabled: bool) -> Self {
+        Table {
+            base,
+            bank,
+            // Negative for a number above the width: see the module's text.
+            turn_back: log.wrapping_sub(bank) & 31,
+            log,
+            index_mask: low_bits(log) as u32,
+            spread: log.abs_diff(bank) + 1,
+            tag_mask: low_bits(tag) as u32,
+            path_mask: low_bits(path_bits) as u32,
+            enabled,
+        }
     }
 
     #[inline]
-    fn index_mask(&self) -> u32 {
-        (1 << self.log) - 1
+    fn index(&self, pc: u32, folded: u32, path: u32) -> u32 {
+        (pc ^ (pc >> self.spread) ^ folded ^ self.mix(path)) & self.index_mask
     }
 
     /// gem5's `F`: the path history folded to the index's width and turned by the table's number.
     #[inline]
     fn mix(&self, path: u32) -> u32 {
-        let turn = |a: u32| {
-            ((a << self.bank) & self.index_mask()).wrapping_add(a.wrapping_shr(self.log.wrapping_sub(self.bank)))
-        };
+        let turn = |a: u32| ((a << self.bank) & self.index_mask).wrapping_add(a >> self.turn_back);
         let a = path & self.path_mask;
-        turn((a & self.index_mask()) ^ turn(a >> self.log))
+        turn((a & self.index_mask) ^ turn(a >> self.log))
     }
 }
 
@@ -156,15 +167,9 @@ impl Tage {
         let mut base = 0;
         let per_table = p.log_tag_table_sizes.iter().zip(&p.tag_table_tag_widths).skip(1);
         for ((bank, (&log, &tag)), &length) in (1..).zip(per_table).zip(&lengths) {
-            folds.extend([(length, log), (length, tag), (length, tag - 1)]);
-            tables.push(Table {
-                base,
-                bank,
-                log,
-                tag_mask: low_bits(tag) as u32,
-                path_mask: low_bits(length.min(p.path_hist_bits)) as u32,
-                enabled: p.no_skip.get(bank as usize).copied().unwrap_or(true),
-            });
+            folds.push((length, [log, tag, tag - 1]));
+            let enabled = p.no_skip.get(bank as usize).copied().unwrap_or(true);
+            tables.push(Table::new(base, bank, log, tag, length.min(p.path_hist_bits), enabled));
             base += 1 << log;
         }
         let bimodal = 1_usize << p.log_tag_table_sizes[0];
@@ -245,11 +250,12 @@ impl Tage {
     #[inline]
     fn find_places(&mut self, slot: usize, pc: u32) {
         let n = self.tables.len();
-        let (folded, path) = (self.history.folded(), self.history.path());
+        let (h, path) = (&self.history, self.history.path());
         let places = &mut self.in_flight.places[slot * n..(slot + 1) * n];
-        for ((place, t), f) in places.iter_mut().zip(&self.tables).zip(folded.chunks_exact(3)) {
-            let tag = (pc ^ f[1] ^ (f[2] << 1)) & t.tag_mask;
-            *place = (t.base + t.index(pc, f[0], path), tag as u16);
+        let folded = h.folded(0).iter().zip(h.folded(1)).zip(h.folded(2));
+        for ((place, t), ((index, tag), tag_shifted)) in places.iter_mut().zip(&self.tables).zip(folded) {
+            let tag = (pc ^ tag ^ (tag_shifted << 1)) & t.tag_mask;
+            *place = (t.base + t.index(pc, *index, path), tag as u16);
         }
     }
 
@@ -258,9 +264,9 @@ impl Tage {
         let places = &self.in_flight.places[slot * n..(slot + 1) * n];
         let bimodal = pc & (self.bimodal.len() - 1) as u32;
         let base_taken = self.bimodal[bimodal as usize];
-        let mut matching = (1..=n as u8).rev().filter(|&bank| {
-            let (index, tag) = places[usize::from(bank) - 1];
-            self.tables[usize::from(bank) - 1].enabled && self.entries[index as usize].tag == tag
+        // From the longest history down: the first two tables that know the branch.
+        let mut matching = self.tables.iter().zip(places).rev().filter_map(|(t, &(index, tag))| {
+            (t.enabled && self.entries[index as usize].tag == tag).then_some(t.bank as u8)
         });
         let hit = matching.next();
         let alt = matching.next();
