@@ -37,12 +37,21 @@
     or r11d, r10d
 .endm
 
-/* The counters, every earlier access and instruction done, none later begun: cycles into \cycles. */
-.macro READ_CYCLES cycles:req
+/* Waits until every earlier access and instruction is done, and lets none begin: six bytes that start-up turns into a call of
+   serialise_by_cpuid on a processor without SSE2's fences. rax, rcx, rdx and r9 are scratch. */
+.macro SERIALISE
+.Lsite\@:
     mfence
     lfence
+    .pushsection .fence_sites, "a"
+    .balign 4
+    .long .Lsite\@ - .
+    .popsection
+.endm
+
+.macro READ_CYCLES cycles:req
+    SERIALISE
     rdtsc
-    lfence
     shl rdx, 32
     lea \cycles, [rax+rdx]
 .endm
@@ -146,6 +155,7 @@ arch_measure:
     READ_INSTRUCTIONS [rsp+8]
     READ_CYCLES rax
     mov [rsp], rax
+    SERIALISE
     .balign 16
 1:  mov rdi, rbp
     mov rsi, r12
@@ -173,6 +183,7 @@ arch_measure:
     READ_INSTRUCTIONS [rsp+8]
     READ_CYCLES rax
     mov [rsp], rax
+    SERIALISE
     .balign 16
 3:  mov rdi, [rbx+ARG0]
     mov rsi, [rbx+ARG1]
@@ -208,6 +219,14 @@ arch_measure:
     add rsp, 40
     mov eax, r11d
     POP_CALLEE_SAVED
+    ret
+
+    .globl serialise_by_cpuid
+serialise_by_cpuid:
+    mov r9, rbx
+    xor eax, eax
+    cpuid
+    mov rbx, r9
     ret
 
     .balign 64

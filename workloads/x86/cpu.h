@@ -25,7 +25,9 @@
 
 extern u32 cpu_has_smap;
 extern u32 cpu_counts_instructions; /* rdpmc has PMC_INSTRUCTIONS */
-extern u32 cpu_line;                /* bytes that a clflush covers */
+extern u32 cpu_line;                /* bytes that a clflush covers; 0: it has none */
 
 void cpu_init(void);
+/* Waits until every earlier instruction and access is done. */
+void cpu_serialise(void);
 #endif

@@ -43,7 +43,11 @@ void arch_tlb_flush(void) {
 void arch_tlb_flush_page(u64 address) { __asm__ volatile("invlpg [%0]" ::"r"(address) : "memory"); }
 
 void arch_flush(u64 address, u64 length) {
+    if (!cpu_line) {
+        __asm__ volatile("wbinvd" ::: "memory");
+        return;
+    }
     for (u64 at = address & ~(u64)(cpu_line - 1); at < address + length; at += cpu_line)
         __asm__ volatile("clflush [%0]" ::"r"(at) : "memory");
-    __asm__ volatile("mfence" ::: "memory");
+    cpu_serialise();
 }

@@ -7,6 +7,7 @@
 #define KIND_COPY_CHECKSUM 3 /* uint32_t f(void *dst, const void *src, size_t n): a copy, and its checksum as above */
 #define NEEDS_ADX 4          /* flags */
 #define NEEDS_AVX2 8
+#define NEEDS_SSE2 16
 
 #ifdef __ASSEMBLER__
 

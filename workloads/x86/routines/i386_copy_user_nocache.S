@@ -7,7 +7,7 @@
     COPY_64_PAIRS \fixup, movnti
 .endm
 
-ROUTINE i386_copy_user_nocache, "i386-copy-user-nocache", KIND_USER_COPY
+ROUTINE i386_copy_user_nocache, "i386-copy-user-nocache", KIND_USER_COPY, NEEDS_SSE2
     cmp edx, 64
     jbe i386_copy_user_generic
     COPY_BY_64 COPY_64_NOCACHE, sfence

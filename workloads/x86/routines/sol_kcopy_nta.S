@@ -3,7 +3,7 @@
    mfence. Anything else is sol-bcopy, with the parameter. */
 #include "../routine.h"
 
-ROUTINE sol_kcopy_nta, "sol-kcopy-nta", KIND_COPY, 0, 128
+ROUTINE sol_kcopy_nta, "sol-kcopy-nta", KIND_COPY, NEEDS_SSE2, 128
     cmp rdx, 128
     jb sol_bcopy
     mov eax, esi

@@ -4,7 +4,7 @@
 #include "../routine.h"
 #include "x64_copy_user.inc"
 
-ROUTINE x64_copy_nocache_2023, "x64-copy-nocache-2023", KIND_USER_COPY
+ROUTINE x64_copy_nocache_2023, "x64-copy-nocache-2023", KIND_USER_COPY, NEEDS_SSE2
     OPEN_USER
     cmp rdx, 8
     jb 5f

@@ -5,7 +5,7 @@
 #include "../routine.h"
 #include "x64_copy_user.inc"
 
-ROUTINE x64_copy_nocache_old, "x64-copy-nocache-old", KIND_USER_COPY
+ROUTINE x64_copy_nocache_old, "x64-copy-nocache-old", KIND_USER_COPY, NEEDS_SSE2
     OPEN_USER
     cmp edx, 8
     jb 3f
