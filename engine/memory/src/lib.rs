@@ -78,6 +78,7 @@ const PTE_BYTES: u32 = 8;
 use cache::Cache;
 use dram::MemCtrl;
 use packet::{Cmd, Pkt, Reply};
+use prefetch::Access;
 use simple_mem::SimpleMemory;
 use tlb::{Page, TlbArray, TlbStats};
 use util::clone_by_field;
@@ -120,11 +121,13 @@ pub struct MemorySystem {
     l2_tlb_latency: u64,
     tlb_stats: [TlbStats; 2],
     uncacheable: Vec<AddrRange>,
-    /// Ports whose hits need no look beyond the first level's tags: no uncacheable ranges, no prefetchers.
-    plain_hits: [bool; 4],
+    /// The cache at each port whose hits need no look beyond its tags (no uncacheable ranges, no prefetchers), or none.
+    quick_caches: [Option<u16>; 4],
     write_combining: Option<WriteCombining>,
     /// Nothing in any prefetcher's queue is due before this instant.
     next_prefetch: u64,
+    /// What the core asked for, or the prefetch that is being sent: what prefetchers on its way learn from.
+    asked: Access,
     /// The latest instant at which a core asked; nothing earlier will be asked for (give or take a cycle between ports).
     now: u64,
 }
@@ -140,9 +143,10 @@ clone_by_field!(MemorySystem {
     l2_tlb_latency,
     tlb_stats,
     uncacheable,
-    plain_hits,
+    quick_caches,
     write_combining,
     next_prefetch,
+    asked,
     now
 });
 
@@ -182,9 +186,11 @@ impl MemorySystem {
             MemoryConfig::Simple(s) => Memory::Simple(SimpleMemory::new(s)),
             MemoryConfig::Dram(d) => Memory::Dram(Box::new(MemCtrl::new(d))),
         };
-        let plain_hits = [cfg.inst, cfg.data, cfg.inst_walk, cfg.data_walk].map(|link| match link {
-            Link::Cache(i) => cfg.uncacheable.is_empty() && cfg.caches[usize::from(i)].prefetchers.is_empty(),
-            _ => false,
+        let quick_caches = [cfg.inst, cfg.data, cfg.inst_walk, cfg.data_walk].map(|link| match link {
+            Link::Cache(i) if cfg.uncacheable.is_empty() && cfg.caches[usize::from(i)].prefetchers.is_empty() => {
+                Some(i)
+            }
+            _ => None,
         });
         let tlb = |t: &config::TlbConfig| TlbArray::new(t.size, t.assoc);
         Ok(MemorySystem {
@@ -198,9 +204,10 @@ impl MemorySystem {
             l2_tlb_latency: cfg.l2_tlb.as_ref().map_or(0, |t| u64::from(t.latency) * cfg.core_clock.period()),
             tlb_stats: [TlbStats::default(); 2],
             uncacheable: cfg.uncacheable.clone(),
-            plain_hits,
+            quick_caches,
             write_combining: cfg.write_combining.as_ref().map(|w| WriteCombining::new(w, cfg.core_clock.period())),
             next_prefetch: prefetch::NEVER,
+            asked: Access::default(),
             now: 0,
             cfg: Arc::new(cfg),
         })
@@ -238,21 +245,20 @@ impl MemorySystem {
     pub fn access(&mut self, port: Port, now: Tick, req: &Request) -> Response {
         // A prefetch for fetching goes where fetches go.
         let port = if req.kind == MemKind::PrefetchFetch { Port::Inst } else { port };
-        let link = self.ports[port as usize];
         let special = req.uncacheable | req.non_temporal;
-        if let (Link::Cache(ci), Some(cmd), false, true) =
-            (link, self.quick_command(req.kind), special, self.plain_hits[port as usize])
+        if let (Some(ci), Some(cmd), false) = (self.quick_caches[port as usize], self.quick_command(req.kind), special)
         {
             let c = &mut self.caches[usize::from(ci)];
             if let Some(at) = c.quick_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
                 return Response::Done { at: Tick(at), level: 0 };
             }
         }
-        self.access_in_full(port, link, now, req)
+        self.access_in_full(port, now, req)
     }
 
     #[inline(never)]
-    fn access_in_full(&mut self, port: Port, link: Link, now: Tick, req: &Request) -> Response {
+    fn access_in_full(&mut self, port: Port, now: Tick, req: &Request) -> Response {
+        let link = self.ports[port as usize];
         let uncached = req.uncacheable || self.is_uncached(req.paddr);
         let special = uncached || req.non_temporal;
         if let (Link::Cache(ci), Some(cmd), false) = (link, self.quick_command(req.kind), special) {
@@ -267,6 +273,7 @@ impl MemorySystem {
             self.run_prefetches(now.0);
         }
         self.now = self.now.max(now.0);
+        self.asked = Access { addr: req.paddr, pc: req.pc, requestor: port as u8 };
         if self.write_combining.is_some() {
             if let Some(response) = self.combine(now.0, req, uncached) {
                 return response;
@@ -300,19 +307,8 @@ impl MemorySystem {
         } else {
             (req.paddr, u32::from(req.size))
         };
-        let pkt = Pkt {
-            cmd,
-            addr,
-            size,
-            requestor: port as u8,
-            from_cache: false,
-            uncached,
-            header: 0,
-            payload: 0,
-            origin: req.paddr,
-            pc: req.pc,
-            bypass,
-        };
+        let pkt =
+            Pkt { cmd, addr, size, requestor: port as u8, from_cache: false, uncached, header: 0, payload: 0, bypass };
         let r = self.send(link, self.caches.len() + port as usize, pkt, now.0);
         Response::Done { at: Tick(r.at), level: r.level }
     }
@@ -395,10 +391,9 @@ impl MemorySystem {
                 uncached: false,
                 header: 0,
                 payload: 0,
-                origin: pte,
-                pc: 0,
                 bypass: false,
             };
+            self.asked = Access { addr: pte, pc: 0, requestor: port as u8 };
             at = self.send(link, source, pkt, at).at;
         }
         self.tlb_stats[side as usize].walk(at - now.0);

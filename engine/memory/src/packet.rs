@@ -16,9 +16,6 @@ pub(crate) struct Pkt {
     pub header: u64,
     /// Ticks after that until all the data is there (gem5 `payloadDelay`).
     pub payload: u64,
-    /// What the core asked for, and the instruction that did (0: none): prefetchers learn from them.
-    pub origin: u64,
-    pub pc: u64,
     /// Not kept by the caches that it is fetched through (a non-temporal prefetch).
     pub bypass: bool,
 }

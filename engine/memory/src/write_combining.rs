@@ -283,8 +283,6 @@ impl MemorySystem {
                 uncached: false,
                 header: 0,
                 payload: 0,
-                origin: block,
-                pc: 0,
                 bypass: false,
             };
             let r = self.send(link, source, pkt, out);
@@ -357,8 +355,6 @@ impl MemorySystem {
             uncached: true,
             header: 0,
             payload: 0,
-            origin: addr,
-            pc: 0,
             bypass: false,
         };
         self.send(self.ports[Port::Data as usize], self.caches.len() + Port::Data as usize, pkt, at)

@@ -5,7 +5,7 @@ use super::tags::Victim;
 use super::Cache;
 use crate::config::Link;
 use crate::packet::{Cmd, Pkt, Reply, WRITEBACKS};
-use crate::prefetch::{Found, NEVER};
+use crate::prefetch::Found;
 use crate::MemorySystem;
 
 /// No line has this address: registers that no request may join.
@@ -35,45 +35,27 @@ impl MemorySystem {
     }
 
     fn cache_demand(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        if self.caches[ci].prefetching.is_some() {
-            return self.cache_demand_seen(ci, pkt, at);
+        let seen = self.caches[ci].prefetching.is_some();
+        if seen {
+            // The core asks a first level in order of time; a walker may ask it for the future, which prefetches wait for.
+            let first_level = self.ports.contains(&Link::Cache(ci as u16));
+            self.run_prefetches_of(ci, if first_level { self.now } else { at });
         }
-        match self.caches[ci].look_up(&pkt, at) {
+        let found = self.caches[ci].look_up(&pkt, at);
+        let reply = match found {
             Found::Hit(i) => self.caches[ci].hit(i, pkt, at),
             Found::Joined(_) => self.caches[ci].join(pkt, at),
             Found::Miss => self.cache_misses(ci, pkt, at, 0),
-        }
-    }
-
-    /// The same in a cache with prefetchers: what they had due by then goes first, then they see the access.
-    fn cache_demand_seen(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        // The core asks a first level in order of time; a walker may ask it for the future, which prefetches wait for.
-        let until = if self.ports.contains(&Link::Cache(ci as u16)) { self.now } else { at };
-        self.run_prefetches_of(ci, until);
-        let found = self.caches[ci].look_up(&pkt, at);
-        let reply = match found {
-            Found::Hit(i) => {
-                self.caches[ci].show_prefetchers(&pkt, at, found);
-                self.caches[ci].hit(i, pkt, at)
-            }
-            Found::Joined(_) => {
-                let reply = self.caches[ci].join(pkt, at);
-                self.caches[ci].show_prefetchers(&pkt, at, found);
-                reply
-            }
-            Found::Miss => {
-                let reply = self.cache_misses(ci, pkt, at, 0);
-                self.caches[ci].show_prefetchers(&pkt, at, found);
-                reply
-            }
         };
-        let due = self.caches[ci].prefetching.as_ref().map_or(NEVER, |p| p.next_due);
-        self.next_prefetch = self.next_prefetch.min(due);
+        if seen {
+            self.show_prefetchers(ci, &pkt, at, found);
+        }
         reply
     }
 
     /// A line that is neither here nor on its way is fetched; `by`: by which prefetcher (from 1 on), or 0. Takes the
     /// reply's `accepted` from the level below.
+    #[inline(always)] // one busy caller; the other is rare
     pub(crate) fn cache_misses(&mut self, ci: usize, pkt: Pkt, at: u64, by: u8) -> Reply {
         let c = &mut self.caches[ci];
         let p = c.p;
@@ -148,8 +130,6 @@ impl MemorySystem {
             uncached: false,
             header: 0,
             payload: 0,
-            origin: victim.line,
-            pc: 0,
             bypass: false,
         };
         self.cache_sends_write(ci, pkt, at, out);

@@ -120,7 +120,7 @@ impl Cache {
             return None;
         }
         let i = self.tags.use_ready(addr, now)?;
-        if !self.prefetching.as_ref()?.ignores_hit(i, self.tags.line(addr)) {
+        if !self.prefetching.as_ref()?.ignores_hit(i, addr) {
             return None;
         }
         Some(self.answer_at_once(i, cmd, requestor, now, size))
@@ -130,16 +130,11 @@ impl Cache {
     #[inline]
     fn answer_at_once(&mut self, i: usize, cmd: Cmd, requestor: u8, now: u64, size: u32) -> u64 {
         let edge = self.clock.edge(now);
-        let latency = if cmd.dirties() {
+        // Of reads, writes and swaps (that is all a core asks for quickly).
+        if cmd != Cmd::ReadReq {
             self.tags.set_dirty(i);
-            if cmd.is_read() {
-                self.p.read
-            } else {
-                self.p.tag
-            }
-        } else {
-            self.p.read
-        };
+        }
+        let latency = if cmd == Cmd::WriteReq { self.p.tag } else { self.p.read };
         let at = self.through_data_port(edge, size) + latency;
         let c = self.stats.at(cmd, requestor);
         c.hits += 1;

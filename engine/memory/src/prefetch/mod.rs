@@ -33,7 +33,7 @@ use stride::{Stride, StrideParams};
 pub(crate) const NEVER: u64 = u64::MAX;
 
 /// What a prefetcher learns from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Access {
     /// As the core asked, also below the first level.
     pub addr: u64,
@@ -274,8 +274,9 @@ pub(crate) struct Prefetching {
     hits: Hits,
     /// The line of the last access that was looked at.
     last_line: u64,
+    line_bytes: u64,
 }
-clone_by_field!(Prefetching { units, who, next_due, sent, registers, turn, hits, last_line });
+clone_by_field!(Prefetching { units, who, next_due, sent, registers, turn, hits, last_line, line_bytes });
 
 impl Prefetching {
     /// `None` without prefetchers. `lines`: of the cache; `registers`: MSHRs that prefetches may use.
@@ -305,16 +306,21 @@ impl Prefetching {
             turn: 0,
             hits,
             last_line: u64::MAX,
+            line_bytes: u64::from(line_bytes),
         }))
     }
 
-    /// Whether a hit on `line`, at `index` of the tags, may pass unseen.
+    fn line(&self, addr: u64) -> u64 {
+        addr & !(self.line_bytes - 1)
+    }
+
+    /// Whether a hit on `addr`, at `index` of the tags, may pass unseen.
     #[inline]
-    pub fn ignores_hit(&self, index: usize, line: u64) -> bool {
+    pub fn ignores_hit(&self, index: usize, addr: u64) -> bool {
         self.who[index] == 0
             && match self.hits {
                 Hits::None => true,
-                Hits::OtherLines => line == self.last_line,
+                Hits::OtherLines => self.line(addr) == self.last_line,
                 Hits::All => false,
             }
     }
@@ -332,7 +338,7 @@ impl Prefetching {
     }
 
     /// Shows an access at `at` to the prefetchers.
-    fn observe(&mut self, pkt: &Pkt, at: u64, found: Found, line: u64, mut there: impl FnMut(u64) -> bool) {
+    fn observe(&mut self, pkt: &Pkt, a: &Access, at: u64, found: Found, mut there: impl FnMut(u64) -> bool) {
         let mark = match found {
             Found::Hit(i) | Found::Joined(Some(i)) => std::mem::take(&mut self.who[i]),
             _ => 0,
@@ -341,7 +347,7 @@ impl Prefetching {
             return;
         }
         let hit = matches!(found, Found::Hit(_));
-        self.last_line = line;
+        self.last_line = self.line(a.addr);
         if let Some(u) = self.brought(mark) {
             if hit {
                 u.stats.useful += 1;
@@ -350,11 +356,10 @@ impl Prefetching {
                 u.stats.demand_joined += 1;
             }
         }
-        let access = Access { addr: pkt.origin, pc: pkt.pc, requestor: pkt.requestor };
         for (n, u) in self.units.iter_mut().enumerate() {
             u.stats.demand_mshr_misses += u64::from(found == Found::Miss);
             if u.observes(pkt, !hit, hit && usize::from(mark) == n + 1) {
-                u.learn(&access, at, &mut there);
+                u.learn(a, at, &mut there);
             }
             if let (NEVER, Some(e)) = (self.next_due, u.queue.head()) {
                 self.next_due = e.ready;
@@ -403,14 +408,6 @@ impl Prefetching {
 }
 
 impl Cache {
-    /// Shows a demand access to the prefetchers, if there are any.
-    pub fn show_prefetchers(&mut self, pkt: &Pkt, at: u64, found: Found) {
-        let Cache { prefetching: Some(pf), tags, mshrs, .. } = self else { return };
-        pf.observe(pkt, at, found, tags.line(pkt.addr), |line| {
-            tags.find(line).is_some() || mshrs.find(line, at).is_some()
-        });
-    }
-
     /// The instant from `at` on at which a prefetch may take a register.
     fn prefetch_slot(&self, registers: usize, mut at: u64) -> u64 {
         loop {
@@ -424,6 +421,14 @@ impl Cache {
 }
 
 impl MemorySystem {
+    /// Shows a demand access to the prefetchers of cache `ci`.
+    pub(crate) fn show_prefetchers(&mut self, ci: usize, pkt: &Pkt, at: u64, found: Found) {
+        let access = Access { requestor: pkt.requestor, ..self.asked };
+        let Cache { prefetching: Some(pf), tags, mshrs, .. } = &mut self.caches[ci] else { return };
+        pf.observe(pkt, &access, at, found, |line| tags.find(line).is_some() || mshrs.find(line, at).is_some());
+        self.next_prefetch = self.next_prefetch.min(pf.next_due);
+    }
+
     /// Sends what is due by `now` in all caches, earliest first.
     #[cold]
     pub(crate) fn run_prefetches(&mut self, now: u64) {
@@ -489,11 +494,11 @@ impl MemorySystem {
             uncached: false,
             header: 0,
             payload: 0,
-            origin: e.line,
-            pc,
             bypass: false,
         };
+        let asked = std::mem::replace(&mut self.asked, Access { addr: e.line, pc, requestor: PREFETCHES });
         let sent = self.cache_misses(ci, pkt, at, turn as u8 + 1).accepted;
+        self.asked = asked;
         if let Some(pf) = &mut self.caches[ci].prefetching {
             pf.sent = sent;
         }
