@@ -50,6 +50,10 @@ pub enum ExitCause {
     HtifExit,
     /// wfi with every interrupt source off: nothing can happen any more.
     HaltedForever,
+    /// The front end does not execute this instruction; it tells which.
+    Unimplemented,
+    /// An exception that no handler takes (x86: a triple fault); the front end tells which.
+    TripleFault,
 }
 
 /// What a pseudo-op did.

@@ -62,6 +62,8 @@ impl Cause {
             Cause::Exit(ExitCause::M5Panic) => "m5_panic instruction encountered",
             Cause::Exit(ExitCause::HtifExit) => "htif exit",
             Cause::Exit(ExitCause::HaltedForever) => "halted: wfi with no interrupt that could come",
+            Cause::Exit(ExitCause::Unimplemented) => "instruction not implemented",
+            Cause::Exit(ExitCause::TripleFault) => "triple fault",
             Cause::Unsupported => "unsupported pseudo-op",
             Cause::WorkBegin => "workbegin",
             Cause::WorkEnd => "workend",

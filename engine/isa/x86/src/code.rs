@@ -1,0 +1,106 @@
+//! The decode cache: instructions by physical page and offset, decoded when first executed. Pages are shared between
+//! clones of a front end and copied when one of them decodes more. Stores by the hart itself mark pages stale; then every
+//! page proves itself again by its bytes.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use breakeven_base::{PhysMem, Uop};
+
+use crate::inst::Inst;
+use crate::mmu::PAGE;
+
+/// Decoded pages kept at most; beyond, all are forgotten.
+const MAX_PAGES: usize = 512;
+
+#[derive(Clone, Debug)]
+pub(crate) struct CodePage {
+    /// Position in `insts` by offset; 0: not decoded.
+    at: [u16; PAGE as usize],
+    insts: Vec<Inst>,
+    pub uops: Vec<Uop>,
+    bytes: [u8; PAGE as usize],
+}
+
+impl CodePage {
+    fn new(bytes: &[u8; PAGE as usize]) -> Arc<CodePage> {
+        Arc::new(CodePage { at: [0; PAGE as usize], insts: vec![Inst::default()], uops: Vec::new(), bytes: *bytes })
+    }
+    /// The instruction at `addr`'s offset in the page; [`crate::inst::flag::ABSENT`] when it has not been decoded.
+    #[inline(always)]
+    pub fn at(&self, addr: u64) -> &Inst {
+        &self.insts[usize::from(self.at[(addr & (PAGE - 1)) as usize])]
+    }
+    #[inline(always)]
+    pub fn uops(&self, i: &Inst) -> &[Uop] {
+        self.uops.get(i.uop as usize..i.uop as usize + usize::from(i.nuop)).unwrap_or(&[])
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Slot {
+    ppn: u64,
+    page: Arc<CodePage>,
+    checked: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CodeCache {
+    slots: Vec<Slot>,
+    by_ppn: BTreeMap<u64, u32>,
+}
+
+impl CodeCache {
+    #[inline(always)]
+    pub fn page(&self, slot: u32) -> &CodePage {
+        &self.slots[slot as usize].page
+    }
+
+    /// Nothing is trusted until its bytes have been compared.
+    pub fn distrust(&mut self) {
+        for s in &mut self.slots {
+            s.checked = false;
+        }
+    }
+
+    /// The page that holds `paddr`, and whether the slots given out before are void; `None` outside RAM.
+    pub fn lookup(&mut self, ram: &PhysMem, paddr: u64) -> Option<(u32, bool)> {
+        let ppn = paddr / PAGE;
+        let bytes: &[u8; PAGE as usize] = ram.slice(ppn * PAGE, PAGE)?.try_into().ok()?;
+        if let Some(&n) = self.by_ppn.get(&ppn) {
+            if let Some(s) = self.slots.get_mut(n as usize).filter(|s| s.ppn == ppn) {
+                if !s.checked && s.page.bytes != *bytes {
+                    s.page = CodePage::new(bytes);
+                }
+                s.checked = true;
+                return Some((n, false));
+            }
+        }
+        let full = self.slots.len() >= MAX_PAGES;
+        if full {
+            self.slots.clear();
+            self.by_ppn.clear();
+        }
+        let n = self.slots.len() as u32;
+        self.slots.push(Slot { ppn, page: CodePage::new(bytes), checked: true });
+        self.by_ppn.insert(ppn, n);
+        Some((n, full))
+    }
+
+    /// The bytes of a page from `addr`'s offset on, at most `n`.
+    pub fn bytes(&self, slot: u32, addr: u64, n: usize) -> &[u8] {
+        let from = (addr & (PAGE - 1)) as usize;
+        let bytes = &self.page(slot).bytes;
+        &bytes[from..(from + n).min(bytes.len())]
+    }
+
+    /// Remembers the instruction decoded at `addr`'s offset.
+    pub fn insert(&mut self, slot: u32, addr: u64, mut inst: Inst, uops: &[Uop]) {
+        let Some(s) = self.slots.get_mut(slot as usize) else { return };
+        let page = Arc::make_mut(&mut s.page);
+        (inst.uop, inst.nuop) = (page.uops.len() as u32, uops.len() as u8);
+        page.uops.extend_from_slice(uops);
+        page.at[(addr & (PAGE - 1)) as usize] = page.insts.len() as u16;
+        page.insts.push(inst);
+    }
+}

@@ -1,0 +1,333 @@
+//! The architectural state of one hart, and the state it boots in: gem5's `X86FsWorkload` (64-bit mode, ring 0, the
+//! first 4 GiB identity-mapped with 2 MiB pages, page tables from 0x70000, a GDT at 0x76000, no stack, no IDT).
+
+use breakeven_base::{Bus, MemRef, Reg, SysEffect};
+
+use crate::config::{Features, RepConfig};
+use crate::config::{FlagMerge, X86Config};
+use crate::cpuid::Cpuid;
+use crate::flags::{self, Flags};
+use crate::inst::RIP;
+use crate::mem::DataTlb;
+use crate::regs;
+use crate::simd::V;
+use crate::spec::Speculation;
+
+/// Page tables of the boot state: the root, one third-level table, four second-level tables.
+pub const BOOT_TABLES: u64 = 0x7_0000;
+/// The boot state's GDT: null, code, data, task state.
+pub const BOOT_GDT: u64 = 0x7_6000;
+
+pub(crate) mod cr0 {
+    pub const PE: u64 = 1;
+    pub const EM: u64 = 1 << 2;
+    pub const TS: u64 = 1 << 3;
+    pub const ET: u64 = 1 << 4;
+    pub const NE: u64 = 1 << 5;
+    pub const WP: u64 = 1 << 16;
+    pub const AM: u64 = 1 << 18;
+    pub const PG: u64 = 1 << 31;
+}
+pub(crate) mod cr4 {
+    pub const TSD: u64 = 1 << 2;
+    pub const PAE: u64 = 1 << 5;
+    pub const PGE: u64 = 1 << 7;
+    pub const OSFXSR: u64 = 1 << 9;
+    pub const OSXMMEXCPT: u64 = 1 << 10;
+    pub const FSGSBASE: u64 = 1 << 16;
+    pub const OSXSAVE: u64 = 1 << 18;
+    pub const SMEP: u64 = 1 << 20;
+    pub const SMAP: u64 = 1 << 21;
+}
+pub(crate) mod efer {
+    pub const SCE: u64 = 1;
+    pub const LME: u64 = 1 << 8;
+    pub const LMA: u64 = 1 << 10;
+    pub const NXE: u64 = 1 << 11;
+}
+
+/// An exception before it is delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub vector: u8,
+    pub error: u32,
+    /// CR2, for a page fault.
+    pub addr: u64,
+}
+
+/// Why an instruction did not complete. Nothing architectural has changed (string instructions: nothing of the element).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Fault(Fault),
+    /// A software interrupt: delivered with the address of the next instruction.
+    Software(u8),
+    /// Needs an empty pipeline first.
+    NeedsDrain,
+    /// The bus asked for a pause.
+    Pause,
+    /// Cannot be done speculatively.
+    Blocked,
+    /// The fast path leaves this instruction to `step`.
+    Leave,
+    /// Not implemented.
+    Unknown,
+}
+
+pub(crate) type R<T> = Result<T, Stop>;
+
+pub(crate) const UD: Stop = Stop::Fault(Fault { vector: 6, error: 0, addr: 0 });
+pub(crate) const NM: Stop = Stop::Fault(Fault { vector: 7, error: 0, addr: 0 });
+pub(crate) const DE: Stop = Stop::Fault(Fault { vector: 0, error: 0, addr: 0 });
+pub(crate) const fn gp(error: u32) -> Stop {
+    Stop::Fault(Fault { vector: 13, error, addr: 0 })
+}
+
+/// A descriptor table.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Table {
+    pub base: u64,
+    pub limit: u16,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Selectors {
+    /// ES, CS, SS, DS, FS, GS: their encoding's order.
+    pub sel: [u16; 6],
+    pub ldtr: u16,
+    pub tr: u16,
+    pub tr_base: u64,
+    pub tr_limit: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Msrs {
+    pub star: u64,
+    pub lstar: u64,
+    pub cstar: u64,
+    pub sfmask: u64,
+    pub kernel_gs: u64,
+    pub pat: u64,
+    pub misc_enable: u64,
+    pub tsc_aux: u64,
+    pub apic_base: u64,
+    pub sysenter: [u64; 3],
+    pub mtrr_def: u64,
+    /// TSC less its source (wrapping).
+    pub tsc_offset: u64,
+}
+
+/// Registers that instructions on a wrong path change.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Core {
+    /// rax.., [`crate::inst::ZERO`], [`crate::inst::RIP`]; the length makes every masked byte an index.
+    pub r: [u64; 32],
+    pub f: Flags,
+    /// DF as the step of string instructions in elements: 1 or -1.
+    pub backwards: bool,
+    /// Flags that are not arithmetic: IF, AC, NT, ID, IOPL, TF.
+    pub sys: u64,
+    pub v: [V; 16],
+    pub mm: [u64; 8],
+    /// x87 tag word as FXSAVE abridges it: a bit a register in use.
+    pub tags: u8,
+    pub mxcsr: u32,
+    pub fcw: u16,
+    pub fsw: u16,
+    /// Bases by [`crate::inst::Inst::seg`]: none, FS, GS.
+    pub base: [u64; 4],
+    /// Micro-op registers that hold CF, OF and the other flags.
+    pub flag_home: [Reg; 3],
+    pub retired: u64,
+}
+
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools)] // independent facts
+pub(crate) struct Cpu {
+    pub c: Core,
+    pub cpl: u8,
+    pub cr0: u64,
+    pub cr2: u64,
+    pub cr3: u64,
+    pub cr4: u64,
+    pub cr8: u64,
+    pub efer: u64,
+    pub xcr0: u64,
+    pub dr: [u64; 8],
+    pub gdt: Table,
+    pub idt: Table,
+    pub s: Selectors,
+    pub msr: Msrs,
+
+    pub features: Features,
+    pub cpuid: Cpuid,
+    pub line: u64,
+    pub tsc_ratio: u64,
+    pub flag_merge: FlagMerge,
+    pub rep: RepConfig,
+
+    pub tlb: Box<DataTlb>,
+    /// First entry of the data TLB's bank for the present privilege.
+    pub bank: usize,
+    pub spec: Speculation,
+    /// `run_fast` is running: nothing is described.
+    pub fast: bool,
+    /// Memory references of the instruction being executed, in order.
+    pub refs: [MemRef; 16],
+    pub nrefs: usize,
+    /// Taken, and the target, of the branch just executed.
+    pub taken: bool,
+    /// Elements that a string instruction's step did, and bytes of each reference.
+    pub string: StringStep,
+    /// What the instruction did outside; taken by `step`.
+    pub effect: SysEffect,
+    /// Fetch translations are stale / decoded code may differ from memory.
+    pub fetch_stale: bool,
+    pub code_stale: bool,
+    /// Physical pages that hold decoded code, with a bit for each 8 bytes of it.
+    pub code_map: std::collections::BTreeMap<u64, Box<[u64; 8]>>,
+    /// The machine ended because of this.
+    pub halted: Option<Halt>,
+}
+
+/// What a step of a string instruction did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StringStep {
+    /// More steps of the same instruction follow.
+    pub more: bool,
+}
+
+/// Why the machine can go no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Halt {
+    Unknown { pc: u64 },
+    TripleFault { pc: u64, fault: Fault },
+    Hlt { pc: u64 },
+}
+
+impl Cpu {
+    pub fn new(config: &X86Config) -> Self {
+        let mut r = [0; 32];
+        r[usize::from(RIP)] = config.reset_pc;
+        // Data segments keep the boot GDT's selectors.
+        let s =
+            Selectors { sel: [0x10, 0x08, 0x10, 0x10, 0x10, 0x10], tr: 0x18, tr_limit: 0xffff, ..Default::default() };
+        let mut f = Flags::default();
+        f.set_bits(0);
+        let mut cpu = Cpu {
+            c: Core {
+                r,
+                f,
+                backwards: false,
+                sys: 0,
+                v: [V::ZERO; 16],
+                mm: [0; 8],
+                tags: 0,
+                mxcsr: 0x1f80,
+                fcw: 0x37f,
+                fsw: 0,
+                base: [0; 4],
+                flag_home: [regs::C; 3],
+                retired: 0,
+            },
+            cpl: 0,
+            cr0: cr0::PE | cr0::ET | cr0::NE | cr0::PG | cr0::WP,
+            cr2: 0,
+            cr3: BOOT_TABLES,
+            // SSE is on: gem5 does not ask for OSFXSR, and guests that start there do not set it.
+            cr4: cr4::PAE | cr4::OSFXSR | cr4::OSXMMEXCPT,
+            cr8: 0,
+            efer: efer::SCE | efer::LME | efer::LMA | efer::NXE,
+            xcr0: 1,
+            dr: [0, 0, 0, 0, 0, 0, 0xffff_0ff0, 0x400],
+            gdt: Table { base: BOOT_GDT, limit: 8 * 5 - 1 },
+            idt: Table::default(),
+            s,
+            msr: Msrs { pat: 0x0007_0406_0007_0406, apic_base: 0xfee0_0900, misc_enable: 1, ..Default::default() },
+            features: config.features,
+            cpuid: Cpuid::new(config),
+            line: u64::from(config.line),
+            tsc_ratio: u64::from(config.tsc_ratio),
+            flag_merge: config.crack.flag_merge,
+            rep: config.rep,
+            tlb: Box::default(),
+            bank: 0,
+            spec: Speculation::default(),
+            fast: false,
+            refs: [MemRef::default(); 16],
+            nrefs: 0,
+            taken: false,
+            string: StringStep::default(),
+            effect: SysEffect::None,
+            fetch_stale: false,
+            code_stale: false,
+            code_map: Default::default(),
+            halted: None,
+        };
+        cpu.context_changed();
+        cpu
+    }
+
+    /// Puts the boot state's tables into RAM. RAM too small for them is left alone where it ends.
+    pub fn boot_tables<B: Bus>(bus: &mut B) {
+        let ram = bus.ram_mut();
+        let mut put = |at: u64, v: u64| {
+            let _ = ram.write::<u64>(at, v);
+        };
+        // Present, writable, user: as gem5's workload writes them.
+        let table = 7;
+        put(BOOT_TABLES, (BOOT_TABLES + 0x1000) | table);
+        for g in 0..4 {
+            put(BOOT_TABLES + 0x1000 + 8 * g, (BOOT_TABLES + 0x2000 + 0x1000 * g) | table);
+            for p in 0..512 {
+                put(BOOT_TABLES + 0x2000 + 0x1000 * g + 8 * p, (g << 30 | p << 21) | 0x87);
+            }
+        }
+        put(BOOT_GDT, 0);
+        put(BOOT_GDT + 8, 0x00af_9b00_0000_ffff);
+        put(BOOT_GDT + 16, 0x00cf_9300_0000_ffff);
+        put(BOOT_GDT + 24, 0x0000_8b00_0000_ffff);
+        put(BOOT_GDT + 32, 0);
+    }
+
+    #[inline(always)]
+    pub fn rip(&self) -> u64 {
+        self.c.r[usize::from(RIP)]
+    }
+    #[inline(always)]
+    pub fn set_rip(&mut self, v: u64) {
+        self.c.r[usize::from(RIP)] = v;
+    }
+    #[inline(always)]
+    pub fn speculative(&self) -> bool {
+        self.spec.depth() != 0
+    }
+
+    /// To be called after a change of privilege, CR0, CR4, or EFLAGS.AC.
+    pub fn context_changed(&mut self) {
+        self.bank = self.data_bank();
+    }
+
+    /// To be called when translations may have changed.
+    pub fn flush_translations(&mut self) {
+        self.tlb.flush();
+        self.fetch_stale = true;
+    }
+
+    /// RFLAGS as pushf and syscall see it.
+    pub fn rflags(&self) -> u64 {
+        self.c.f.bits() | self.c.sys | 2 | if self.c.backwards { flags::DF } else { 0 }
+    }
+
+    /// Replaces the flags in `which`.
+    pub fn set_rflags(&mut self, v: u64, which: u64) {
+        let v = self.rflags() & !which | v & which;
+        self.c.f.set_bits(v);
+        self.c.backwards = v & flags::DF != 0;
+        let sys = flags::IF | flags::AC | flags::NT | flags::ID | flags::IOPL | flags::TF;
+        let old = self.c.sys;
+        self.c.sys = v & sys;
+        if (old ^ self.c.sys) & flags::AC != 0 {
+            self.context_changed();
+        }
+    }
+}

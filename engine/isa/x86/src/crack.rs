@@ -1,0 +1,701 @@
+//! Cracking: an instruction's static micro-ops from what it reads and writes (iced's facts) and the family's parameters.
+//!
+//! The general shape is load, operation, store; each wide access is split to the family's width. Sources that are flags
+//! name a group (CF, OF, the others); when the instruction is executed they are replaced by the micro-op register that
+//! holds the group then, and the family's merge policy is applied ([`Flow::resolve`]).
+//! A store's data is a micro-op of its own with `split_stores`: the store then waits for both, its address is not known
+//! earlier than its data.
+
+use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
+use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register, RflagsBits};
+
+use crate::config::{CrackConfig, FlagMerge};
+use crate::decode::mnemonic_named;
+use crate::inst::{flag, Inst, Kind, RSP};
+use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
+
+type F = UopFlags;
+
+/// System instructions: executed when oldest, nothing younger before they are done.
+const SERIAL: u32 = F::SERIALIZE_AFTER | F::NON_SPECULATIVE;
+const OTHER_FLAGS: u32 = RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::PF;
+
+/// Groups of flags: CF, OF, the others.
+pub(crate) mod group {
+    pub const C: u8 = 1;
+    pub const O: u8 = 2;
+    pub const Z: u8 = 4;
+}
+
+fn groups(rflags: u32) -> u8 {
+    let bit = |mask: u32, g: u8| if rflags & mask != 0 { g } else { 0 };
+    bit(RflagsBits::CF, group::C) | bit(RflagsBits::OF, group::O) | bit(OTHER_FLAGS, group::Z)
+}
+
+/// The micro-ops of one instruction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Uops {
+    pub list: [Uop; MAX_UOPS],
+    pub n: usize,
+    /// Groups of flags written.
+    pub flags_written: u8,
+}
+
+impl Uops {
+    pub fn push(&mut self, u: Uop) {
+        if let Some(slot) = self.list.get_mut(self.n) {
+            *slot = u;
+            self.n += 1;
+        }
+    }
+    pub fn get(&self) -> &[Uop] {
+        &self.list[..self.n.min(MAX_UOPS)]
+    }
+    fn close(&mut self) {
+        if self.n == 0 {
+            self.push(Uop::default());
+        }
+        self.list[0].flags.0 |= F::FIRST;
+        self.list[0].flags.0 &= !F::MICRO_FUSED;
+        self.list[self.n - 1].flags.0 |= F::LAST;
+    }
+}
+
+/// The micro-op of an instruction that faulted, or of an interrupt: it carries nothing but the flush.
+pub(crate) fn trap_uop() -> Uop {
+    Uop { flags: UopFlags(F::TRAP | F::FIRST | F::LAST), ..Uop::default() }
+}
+
+pub(crate) fn uop(class: OpClass, src: [Reg; 3], dst: [Reg; 2], flags: u32) -> Uop {
+    Uop { class, latency: 0, src, dst, flags: UopFlags(flags) }
+}
+
+/// The parameters, indexed for use.
+#[derive(Clone, Debug)]
+pub(crate) struct Cracker {
+    pub config: CrackConfig,
+    latency: Vec<u8>,
+    uops: Vec<u8>,
+}
+
+/// What an instruction reads and writes.
+#[derive(Default)]
+struct Facts {
+    /// Register sources of the operation, not of addresses.
+    src: Vec<Reg>,
+    dst: Vec<Reg>,
+    address: [Reg; 2],
+    loads: bool,
+    stores: bool,
+    flags_read: u8,
+    flags_written: u8,
+}
+
+fn add(list: &mut Vec<Reg>, r: Reg) {
+    if r.is_some() && !list.contains(&r) {
+        list.push(r);
+    }
+}
+
+fn micro_register(r: Register) -> Reg {
+    let full = r.full_register();
+    let from = |first: Register, base: u8| Reg((full as u32).wrapping_sub(first as u32) as u8 + base);
+    if full.is_gpr64() {
+        from(Register::RAX, regs::GPR)
+    } else if r.is_xmm() || r.is_ymm() {
+        Reg(r.number() as u8 % 16 + regs::VEC)
+    } else if r.is_mm() {
+        from(Register::MM0, regs::MMX)
+    } else {
+        Reg::NONE
+    }
+}
+
+fn reads(a: OpAccess) -> bool {
+    matches!(
+        a,
+        OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite | OpAccess::CondWrite
+    )
+}
+fn writes(a: OpAccess) -> bool {
+    matches!(a, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+}
+
+impl Facts {
+    fn of(ins: &Instruction, i: &Inst) -> Facts {
+        let mut factory = InstructionInfoFactory::new();
+        let info = factory.info(ins);
+        let mut f = Facts::default();
+        let (base, index) = (micro_register(ins.memory_base()), micro_register(ins.memory_index()));
+        let has_memory = i.k.iter().any(|k| k.kind == Kind::Mem);
+        if has_memory {
+            f.address = [base, index];
+        }
+        let mut explicit = Vec::new();
+        for n in 0..ins.op_count() {
+            let access = info.op_access(n);
+            match i.k.get(n as usize).map(|k| k.kind) {
+                Some(Kind::Mem) => {
+                    f.loads |= reads(access) && access != OpAccess::CondWrite;
+                    f.stores |= writes(access);
+                }
+                Some(kind) if kind.is_gpr() || kind.is_vec() => {
+                    let r = micro_register(ins.op_register(n));
+                    explicit.push(r);
+                    // What is written in part keeps the rest.
+                    let part = matches!(kind, Kind::R8 | Kind::R8H | Kind::R16) && writes(access);
+                    if reads(access) || part {
+                        add(&mut f.src, r);
+                    }
+                    if writes(access) {
+                        add(&mut f.dst, r);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for used in info.used_registers() {
+            let r = micro_register(used.register());
+            let addresses = has_memory && (r == base || r == index);
+            if reads(used.access()) && !explicit.contains(&r) && !addresses {
+                add(&mut f.src, r);
+            }
+            if writes(used.access()) && used.register() != Register::RSP {
+                // iced knows that VEX clears the upper half; that is the same register here.
+                add(&mut f.dst, r);
+            }
+        }
+        f.flags_read = groups(ins.rflags_read());
+        f.flags_written = groups(ins.rflags_modified());
+        f
+    }
+}
+
+/// The name that a writer of these groups writes.
+fn flag_name(written: u8) -> Reg {
+    match written {
+        0 => Reg::NONE,
+        g if g & group::C != 0 => C,
+        group::O => O,
+        _ => Z,
+    }
+}
+
+impl Cracker {
+    pub fn new(config: &CrackConfig) -> Cracker {
+        let len = Mnemonic::values().len();
+        let table = |list: &[(String, u8)]| {
+            let mut t = vec![0; len];
+            for (name, v) in list {
+                if let Some(slot) = mnemonic_named(name).and_then(|m| t.get_mut(m as usize)) {
+                    *slot = *v;
+                }
+            }
+            t
+        };
+        Cracker { config: config.clone(), latency: table(&config.latency), uops: table(&config.uops) }
+    }
+
+    pub fn crack(&self, ins: &Instruction, i: &Inst) -> Uops {
+        let mut u = Uops::default();
+        if i.has(flag::PSEUDO | flag::UNKNOWN | flag::UNDEFINED) {
+            u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [Reg::NONE; 2], SERIAL));
+            u.close();
+            return u;
+        }
+        let f = Facts::of(ins, i);
+        u.flags_written = f.flags_written;
+        if i.has(flag::COLD) {
+            self.system(ins, &f, &mut u);
+        } else if let Some(fence) = fence(i.op) {
+            u.push(uop(OpClass::No_OpClass, [Reg::NONE; 3], [Reg::NONE; 2], fence));
+        } else if ins.flow_control() != FlowControl::Next && ins.flow_control() != FlowControl::Exception {
+            self.control(ins, i, &f, &mut u);
+        } else if i.has(flag::STRING) {
+            self.string(i, &mut u);
+        } else if !self.stack(i, &f, &mut u) {
+            self.general(i, &f, &mut u);
+        }
+        self.mark_fusion(ins, i, &mut u);
+        u.close();
+        u
+    }
+
+    fn latency_of(&self, op: Mnemonic) -> u8 {
+        self.latency.get(op as usize).copied().unwrap_or(0)
+    }
+
+    fn fused(&self) -> u32 {
+        if self.config.micro_fusion {
+            F::MICRO_FUSED
+        } else {
+            0
+        }
+    }
+
+    /// Memory micro-ops for an access of `size` bytes.
+    fn pieces(&self, size: u8) -> usize {
+        usize::from(size.div_ceil(self.config.max_access)).clamp(1, 4)
+    }
+
+    fn load(&self, u: &mut Uops, address: [Reg; 2], dst: Reg, size: u8, extra: u32) {
+        let class = if dst.0 >= regs::VEC { OpClass::FloatMemRead } else { OpClass::MemRead };
+        let float = if dst.0 >= regs::VEC { F::FLOAT } else { 0 };
+        for k in 0..self.pieces(size) {
+            // The last piece merges what came before.
+            let before = if k > 0 { dst } else { Reg::NONE };
+            u.push(uop(class, [address[0], address[1], before], [dst, Reg::NONE], F::LOAD | float | extra));
+        }
+    }
+
+    fn store(&self, u: &mut Uops, address: [Reg; 2], data: Reg, size: u8, extra: u32) {
+        let vector = data.0 >= regs::VEC;
+        let class = if vector { OpClass::FloatMemWrite } else { OpClass::MemWrite };
+        let float = if vector { F::FLOAT } else { 0 };
+        let mut data = data;
+        for _ in 0..self.pieces(size) {
+            let mut fused = 0;
+            if self.config.split_stores && data.is_some() {
+                let t = if vector { V1 } else { T1 };
+                u.push(uop(OpClass::No_OpClass, [data, Reg::NONE, Reg::NONE], [t, Reg::NONE], float));
+                data = t;
+                fused = self.fused();
+            }
+            u.push(uop(class, [address[0], address[1], data], [Reg::NONE; 2], F::STORE | float | extra | fused));
+        }
+    }
+
+    /// The operation's own micro-ops.
+    fn operate(&self, i: &Inst, f: &Facts, src: &[Reg], dst: &[Reg], extra: u32, u: &mut Uops) {
+        let class = class_of(i);
+        let float = if dst.iter().chain(src).any(|r| r.0 >= regs::VEC) { F::FLOAT } else { 0 };
+        let mut all: Vec<Reg> = src.to_vec();
+        for (g, r) in [(group::C, C), (group::O, O), (group::Z, Z)] {
+            if f.flags_read & g != 0 {
+                all.push(r);
+            }
+        }
+        let s = |n: usize| all.get(n).copied().unwrap_or(Reg::NONE);
+        let sources = [s(0), s(1), s(2)];
+        let count = self.uops.get(i.op as usize).copied().unwrap_or(0).clamp(1, 4);
+        for _ in 1..count {
+            u.push(uop(class, sources, [T2, Reg::NONE], float | extra));
+        }
+        let first = dst.first().copied().unwrap_or(Reg::NONE);
+        let mut op = uop(class, sources, [first, flag_name(f.flags_written)], float | extra);
+        op.latency = self.latency_of(i.op);
+        if f.flags_written == 0 {
+            op.dst[1] = dst.get(1).copied().unwrap_or(Reg::NONE);
+        }
+        u.push(op);
+        for &d in dst.iter().skip(if f.flags_written == 0 { 2 } else { 1 }) {
+            u.push(Uop { dst: [d, Reg::NONE], ..op });
+        }
+    }
+
+    fn general(&self, i: &Inst, f: &Facts, u: &mut Uops) {
+        let nt = non_temporal(i.op);
+        let atomic = if i.has(flag::LOCK) || (i.op == Mnemonic::Xchg && f.stores) {
+            F::ATOMIC | F::NON_SPECULATIVE | F::READ_BARRIER | F::WRITE_BARRIER
+        } else {
+            0
+        };
+        if let Some(cache_op) = cache_op(i.op) {
+            u.push(uop(OpClass::MemRead, [f.address[0], f.address[1], Reg::NONE], [Reg::NONE; 2], cache_op));
+            return;
+        }
+        let vector = i.k.iter().any(|k| k.kind.is_vec());
+        let temp = if vector { V0 } else { T0 };
+        if f.loads && !f.stores && is_move(i.op) && f.flags_written == 0 && f.src.is_empty() {
+            self.load(u, f.address, f.dst.first().copied().unwrap_or(temp), i.msize, nt);
+            return;
+        }
+        if f.stores && !f.loads && is_move(i.op) {
+            self.store(u, f.address, f.src.first().copied().unwrap_or(Reg::NONE), i.msize, nt);
+            return;
+        }
+        let mut src = Vec::new();
+        if f.loads {
+            self.load(u, f.address, temp, i.msize, atomic | nt);
+            src.push(temp);
+        }
+        let idiom = self.config.zero_idioms && zero_idiom(i);
+        let eliminated = self.eliminated(i, f, idiom);
+        if !idiom {
+            src.extend_from_slice(&f.src);
+        }
+        let fused = if f.loads { self.fused() } else { 0 };
+        let mut dst = Vec::new();
+        if f.stores && !(i.op == Mnemonic::Xchg) {
+            dst.push(temp);
+        }
+        dst.extend_from_slice(&f.dst);
+        // The address of lea is what it computes from.
+        if i.op == Mnemonic::Lea {
+            src.extend(f.address.iter().filter(|r| r.is_some()));
+        }
+        if is_nop(i.op) {
+            u.push(uop(OpClass::No_OpClass, [Reg::NONE; 3], [Reg::NONE; 2], 0));
+        } else {
+            self.operate(i, f, &src, &dst, fused | eliminated, u);
+        }
+        if f.stores {
+            let data = if i.op == Mnemonic::Xchg { f.src.first().copied().unwrap_or(temp) } else { temp };
+            self.store(u, f.address, data, i.msize, atomic | nt);
+        }
+    }
+
+    fn eliminated(&self, i: &Inst, f: &Facts, idiom: bool) -> u32 {
+        let whole = matches!(i.k[0].kind, Kind::R32 | Kind::R64 | Kind::Xmm | Kind::Ymm | Kind::Mm);
+        let reg_move =
+            is_move(i.op) && i.k[0].kind == i.k[1].kind && i.nreg == 2 && whole && !f.loads && f.src.len() == 1;
+        if (idiom && self.config.eliminate_zero_idioms) || (reg_move && self.config.eliminate_moves) {
+            F::ELIMINATED
+        } else {
+            0
+        }
+    }
+
+    /// The micro-op that moves the stack pointer, where one is needed.
+    fn move_rsp(&self, u: &mut Uops) {
+        if !self.config.stack_engine {
+            let rsp = gpr(RSP as u8);
+            u.push(uop(OpClass::IntAlu, [rsp, Reg::NONE, Reg::NONE], [rsp, Reg::NONE], 0));
+        }
+    }
+
+    /// push, pop and relatives; false: none of them.
+    fn stack(&self, i: &Inst, f: &Facts, u: &mut Uops) -> bool {
+        use Mnemonic::*;
+        let rsp = gpr(RSP as u8);
+        let top = [if self.config.stack_engine { Reg::NONE } else { rsp }, Reg::NONE];
+        match i.op {
+            Push | Pushfq | Pushf => {
+                let mut data = f.src.iter().copied().find(|r| *r != rsp || i.k[0].r == RSP as u8).unwrap_or(Reg::NONE);
+                if f.loads {
+                    self.load(u, f.address, T0, i.msize, 0);
+                    data = T0;
+                }
+                self.move_rsp(u);
+                self.store(u, top, data, 8, 0);
+            }
+            Pop => {
+                let dst = f.dst.first().copied().filter(|_| !f.stores).unwrap_or(T0);
+                self.load(u, top, dst, 8, 0);
+                if dst != rsp {
+                    self.move_rsp(u);
+                }
+                if f.stores {
+                    self.store(u, f.address, T0, 8, 0);
+                }
+            }
+            Leave => {
+                let rbp = gpr(5);
+                u.push(uop(OpClass::IntAlu, [rbp, Reg::NONE, Reg::NONE], [rsp, Reg::NONE], 0));
+                self.load(u, [rsp, Reg::NONE], rbp, 8, 0);
+                self.move_rsp(u);
+            }
+            Enter => {
+                self.store(u, top, gpr(5), 8, 0);
+                u.push(uop(OpClass::IntAlu, [rsp, Reg::NONE, Reg::NONE], [rsp, gpr(5)], SERIAL));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn control(&self, ins: &Instruction, i: &Inst, f: &Facts, u: &mut Uops) {
+        use Mnemonic::*;
+        let rsp = gpr(RSP as u8);
+        let top = [if self.config.stack_engine { Reg::NONE } else { rsp }, Reg::NONE];
+        let mut target = f.src.iter().copied().find(|r| *r != rsp).unwrap_or(Reg::NONE);
+        if f.loads {
+            self.load(u, f.address, T0, 8, 0);
+            target = T0;
+        }
+        let mut branch = uop(OpClass::IntAlu, [target, Reg::NONE, Reg::NONE], [Reg::NONE; 2], F::BRANCH);
+        match i.op {
+            Call => {
+                self.move_rsp(u);
+                self.store(u, top, Reg::NONE, 8, 0);
+            }
+            Ret => {
+                self.load(u, top, T0, 8, 0);
+                self.move_rsp(u);
+                branch.src[0] = T0;
+            }
+            Loop | Loope | Loopne => {
+                let rcx = gpr(1);
+                u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], 0));
+                branch.src = [rcx, if f.flags_read != 0 { Z } else { Reg::NONE }, Reg::NONE];
+            }
+            _ => {
+                let named = [(group::C, C), (group::O, O), (group::Z, Z)];
+                let flags = named.iter().filter(|(g, _)| f.flags_read & g != 0).map(|(_, r)| *r);
+                let first = usize::from(target.is_some());
+                for (slot, r) in branch.src.iter_mut().skip(first).zip(flags) {
+                    *slot = r;
+                }
+            }
+        }
+        for _ in 1..self.uops.get(i.op as usize).copied().unwrap_or(0).clamp(1, 4) {
+            u.push(uop(OpClass::IntAlu, branch.src, [T2, Reg::NONE], 0));
+        }
+        branch.latency = self.latency_of(i.op);
+        if ins.flow_control() == FlowControl::IndirectBranch || i.op == Ret {
+            branch.flags.0 |= if f.loads { self.fused() } else { 0 };
+        }
+        u.push(branch);
+    }
+
+    /// A string instruction without a repeat prefix: load, store, compare; the pointers.
+    fn string(&self, i: &Inst, u: &mut Uops) {
+        use Mnemonic::*;
+        let (rax, rsi, rdi) = (gpr(0), gpr(6), gpr(7));
+        let bump = |u: &mut Uops, r: Reg| u.push(uop(OpClass::IntAlu, [r, Reg::NONE, Reg::NONE], [r, Reg::NONE], 0));
+        let compare = |u: &mut Uops, a: Reg, b: Reg| u.push(uop(OpClass::IntAlu, [a, b, Reg::NONE], [Reg::NONE, C], 0));
+        match i.op {
+            Movsb | Movsw | Movsd | Movsq => {
+                self.load(u, [rsi, Reg::NONE], T0, i.size, 0);
+                self.store(u, [rdi, Reg::NONE], T0, i.size, 0);
+                bump(u, rsi);
+                bump(u, rdi);
+            }
+            Stosb | Stosw | Stosd | Stosq => {
+                self.store(u, [rdi, Reg::NONE], rax, i.size, 0);
+                bump(u, rdi);
+            }
+            Lodsb | Lodsw | Lodsd | Lodsq => {
+                self.load(u, [rsi, Reg::NONE], rax, i.size, 0);
+                bump(u, rsi);
+            }
+            Scasb | Scasw | Scasd | Scasq => {
+                self.load(u, [rdi, Reg::NONE], T0, i.size, 0);
+                compare(u, T0, rax);
+                bump(u, rdi);
+            }
+            _ => {
+                self.load(u, [rsi, Reg::NONE], T0, i.size, 0);
+                self.load(u, [rdi, Reg::NONE], T1, i.size, 0);
+                compare(u, T0, T1);
+                bump(u, rsi);
+                bump(u, rdi);
+            }
+        }
+    }
+
+    fn system(&self, ins: &Instruction, f: &Facts, u: &mut Uops) {
+        let s = |n: usize| f.src.get(n).copied().unwrap_or(Reg::NONE);
+        let d = |n: usize| f.dst.get(n).copied().unwrap_or(Reg::NONE);
+        // Privilege, translation and control flow: what has been fetched behind is fetched again.
+        let squash = match ins.mnemonic() {
+            Mnemonic::Rdtsc | Mnemonic::Rdtscp | Mnemonic::In | Mnemonic::Out | Mnemonic::Rdmsr => 0,
+            _ => F::SQUASH_AFTER,
+        };
+        u.push(uop(OpClass::No_OpClass, [s(0), s(1), s(2)], [d(0), d(1)], SERIAL | squash));
+    }
+
+    fn mark_fusion(&self, ins: &Instruction, i: &Inst, u: &mut Uops) {
+        use Mnemonic::*;
+        if ins.is_jcc_short_or_near() {
+            u.list[u.n.saturating_sub(1)].flags.0 |= F::FUSE_TAIL;
+        }
+        let c = &self.config;
+        let head = match i.op {
+            Cmp | Test => c.fuse_cmp_test,
+            Add | Sub | And => c.fuse_add_sub_and,
+            Inc | Dec => c.fuse_inc_dec,
+            _ => false,
+        };
+        if head && u.n == 1 {
+            u.list[0].flags.0 |= F::FUSE_HEAD;
+        }
+    }
+}
+
+fn fence(op: Mnemonic) -> Option<u32> {
+    Some(match op {
+        Mnemonic::Lfence | Mnemonic::Cpuid => F::SERIALIZE_BEFORE | F::SERIALIZE_AFTER,
+        Mnemonic::Mfence => F::READ_BARRIER | F::WRITE_BARRIER,
+        Mnemonic::Sfence => F::WRITE_BARRIER,
+        _ => return None,
+    })
+}
+
+fn cache_op(op: Mnemonic) -> Option<u32> {
+    use Mnemonic::*;
+    Some(match op {
+        Prefetchnta => F::CACHE_OP | F::NON_TEMPORAL,
+        Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetch | Prefetchw | Prefetchwt1 => F::CACHE_OP,
+        // Ordered with stores, clflush with everything.
+        Clflush => F::CACHE_OP | F::READ_BARRIER | F::WRITE_BARRIER,
+        Clflushopt | Clwb => F::CACHE_OP,
+        _ => return None,
+    })
+}
+
+fn non_temporal(op: Mnemonic) -> u32 {
+    use Mnemonic::*;
+    let nt = matches!(
+        op,
+        Movnti
+            | Movntq
+            | Movntdq
+            | Movntps
+            | Movntpd
+            | Vmovntdq
+            | Vmovntps
+            | Vmovntpd
+            | Movntdqa
+            | Vmovntdqa
+            | Maskmovq
+            | Maskmovdqu
+            | Vmaskmovdqu
+    );
+    if nt {
+        F::NON_TEMPORAL
+    } else {
+        0
+    }
+}
+
+/// Copies of a value: a load, a store or a register move, without an operation.
+fn is_move(op: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        op,
+        Mov | Movzx
+            | Movsx
+            | Movsxd
+            | Movaps
+            | Movapd
+            | Movups
+            | Movupd
+            | Movdqa
+            | Movdqu
+            | Movq
+            | Movd
+            | Movss
+            | Movsd
+            | Movnti
+            | Movntq
+            | Movntdq
+            | Movntps
+            | Movntpd
+            | Movntdqa
+            | Lddqu
+            | Movddup
+            | Vmovaps
+            | Vmovapd
+            | Vmovups
+            | Vmovupd
+            | Vmovdqa
+            | Vmovdqu
+            | Vmovq
+            | Vmovd
+            | Vmovss
+            | Vmovsd
+            | Vmovntdq
+            | Vmovntps
+            | Vmovntpd
+            | Vmovntdqa
+            | Vlddqu
+            | Vmovddup
+            | Vbroadcastss
+            | Vbroadcastsd
+            | Vbroadcastf128
+            | Vbroadcasti128
+            | Vpbroadcastd
+            | Vpbroadcastq
+    )
+}
+
+fn is_nop(op: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(op, Nop | Reservednop | Pause | Endbr64 | Endbr32)
+}
+
+/// `xor r,r` and relatives: the result does not depend on the register.
+fn zero_idiom(i: &Inst) -> bool {
+    use Mnemonic::*;
+    let (a, b) = (i.k[i.a()], i.k[i.b()]);
+    let whole = matches!(a.kind, Kind::R32 | Kind::R64 | Kind::Xmm | Kind::Ymm | Kind::Mm);
+    whole
+        && a == b
+        && matches!(
+            i.op,
+            Xor | Sub
+                | Pxor
+                | Xorps
+                | Xorpd
+                | Vpxor
+                | Vxorps
+                | Vxorpd
+                | Psubb
+                | Psubw
+                | Psubd
+                | Psubq
+                | Vpsubb
+                | Vpsubw
+                | Vpsubd
+                | Vpsubq
+        )
+}
+
+/// The kind of unit for the operation itself.
+fn class_of(i: &Inst) -> OpClass {
+    use Mnemonic::*;
+    match i.op {
+        Imul | Mul | Mulx => OpClass::IntMult,
+        Div | Idiv => OpClass::IntDiv,
+        _ if !i.k.iter().any(|k| k.kind.is_vec()) => OpClass::IntAlu,
+        _ => crate::simd::class_of(i.op),
+    }
+}
+
+/// Where the groups of flags live, and who wrote last.
+pub(crate) struct Flow<'a> {
+    pub home: &'a mut [Reg; 3],
+    pub policy: FlagMerge,
+}
+
+impl Flow<'_> {
+    /// Replaces group names among the sources by their holders, applies the merge policy and records what is written.
+    pub fn resolve(&mut self, uops: &mut [Uop; MAX_UOPS], n: &mut usize, written: u8) {
+        let mut k = 0;
+        while k < *n {
+            let mut apart = false;
+            let last = self.home[2];
+            for s in &mut uops[k].src {
+                if (C.0..=Z.0).contains(&s.0) {
+                    *s = self.home[usize::from(s.0 - C.0)];
+                    apart |= *s != last;
+                }
+            }
+            if apart && self.policy != FlagMerge::None {
+                if self.policy == FlagMerge::Stall {
+                    uops[k].flags.0 |= F::SERIALIZE_BEFORE;
+                } else if *n < MAX_UOPS {
+                    uops.copy_within(k..*n, k + 1);
+                    *n += 1;
+                    uops[k] = uop(OpClass::IntAlu, self.home.to_owned(), [C, Reg::NONE], uops[k].flags.0 & F::FIRST);
+                    uops[k + 1].flags.0 &= !F::FIRST;
+                    for s in &mut uops[k + 1].src {
+                        if (C.0..=Z.0).contains(&s.0) {
+                            *s = C;
+                        }
+                    }
+                    k += 1;
+                }
+                *self.home = [C; 3];
+            }
+            k += 1;
+        }
+        let name = flag_name(written);
+        for (g, home) in [group::C, group::O, group::Z].iter().zip(self.home.iter_mut()) {
+            if written & g != 0 {
+                *home = name;
+            }
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! System instructions: control registers, descriptor tables, MSRs, time, ports, cache control, fences, pseudo-ops.
+
+use breakeven_base::bus::ExitCause;
+use breakeven_base::{Bus, MemKind, PhysMem, PseudoOutcome, SysEffect};
+use iced_x86::Mnemonic;
+
+use super::Exec;
+use crate::cpu::{cr0, cr4, efer, gp, Fault, Halt, Stop, Table, NM, R, UD};
+use crate::flags;
+use crate::inst::{mask, Kind, RAX, RBX, RCX, RDX};
+use crate::mem::IO_BASE;
+use crate::mmu::{canonical, Access};
+
+impl<B: Bus> Exec<'_, B> {
+    pub(super) fn cache_and_fence(&mut self) -> R<()> {
+        use Mnemonic::*;
+        let kind = match self.i.op {
+            Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetch => MemKind::PrefetchRead,
+            Prefetchw | Prefetchwt1 => MemKind::PrefetchWrite,
+            Clflush | Clflushopt => MemKind::CboFlush,
+            Clwb => MemKind::CboClean,
+            Cpuid => {
+                self.cpuid();
+                return Ok(());
+            }
+            Xgetbv => return self.xgetbv(),
+            Ud0 | Ud1 | Ud2 => return Err(UD),
+            _ => return Ok(()),
+        };
+        let manages = matches!(kind, MemKind::CboFlush | MemKind::CboClean);
+        let line = self.cpu.line;
+        let at = self.ea() & !(line - 1);
+        self.cpu.touch(self.bus, at, line, kind, manages)
+    }
+
+    fn set32(&mut self, r: usize, v: u32) {
+        self.cpu.c.r[r] = u64::from(v);
+    }
+
+    fn cpuid(&mut self) {
+        let (leaf, sub) = (self.reg(RAX as u8) as u32, self.reg(RCX as u8) as u32);
+        let mut v = self.cpu.cpuid.get(leaf, sub);
+        if leaf == 1 && self.cpu.cr4 & cr4::OSXSAVE != 0 {
+            v[2] |= 1 << 27;
+        }
+        for (r, v) in [RAX, RBX, RCX, RDX].into_iter().zip(v) {
+            self.set32(r, v);
+        }
+    }
+
+    fn xgetbv(&mut self) -> R<()> {
+        if self.cpu.cr4 & cr4::OSXSAVE == 0 {
+            return Err(UD);
+        }
+        if self.reg(RCX as u8) as u32 != 0 {
+            return Err(gp(0));
+        }
+        self.set32(RAX, self.cpu.xcr0 as u32);
+        self.set32(RDX, (self.cpu.xcr0 >> 32) as u32);
+        Ok(())
+    }
+
+    pub(super) fn system(&mut self) -> R<()> {
+        use Mnemonic::*;
+        match self.i.op {
+            Mov => self.mov_special(),
+            Hlt => self.halt(),
+            In | Out => self.port(),
+            Rdtsc | Rdtscp => self.time(),
+            Rdmsr | Wrmsr => self.msr(),
+            Invlpg => {
+                self.privileged()?;
+                let at = self.ea();
+                self.cpu.flush_translations();
+                self.cpu.effect = SysEffect::TlbFlush { vaddr: Some(at) };
+                Ok(())
+            }
+            Syscall => {
+                self.next = self.cpu.syscall(self.next)?;
+                Ok(())
+            }
+            Sysretq => {
+                self.next = self.cpu.sysret()?;
+                Ok(())
+            }
+            Iretq => {
+                self.next = self.cpu.iretq(self.bus)?;
+                Ok(())
+            }
+            Retf => self.far_return(),
+            Lgdt | Lidt | Ltr | Lldt => self.tables(),
+            Swapgs => {
+                self.privileged()?;
+                std::mem::swap(&mut self.cpu.c.base[2], &mut self.cpu.msr.kernel_gs);
+                Ok(())
+            }
+            Xsetbv => self.xsetbv(),
+            Int => Err(Stop::Software(self.i.imm as u8)),
+            Int3 => Err(Stop::Software(3)),
+            Int1 => Err(Stop::Software(1)),
+            Wbinvd | Invd | Clts => {
+                self.privileged()?;
+                if self.i.op == Clts {
+                    self.cpu.cr0 &= !cr0::TS;
+                }
+                Ok(())
+            }
+            Stac | Clac | Cli | Sti => self.flag_switch(),
+            Popf | Popfq => self.stack(),
+            Wrfsbase | Wrgsbase => {
+                let n = 1 + usize::from(self.i.op == Wrgsbase);
+                let v = self.read(0)?;
+                if self.cpu.cr4 & cr4::FSGSBASE == 0 {
+                    return Err(UD);
+                }
+                if !canonical(v) {
+                    return Err(gp(0));
+                }
+                self.cpu.c.base[n] = v;
+                Ok(())
+            }
+            Fxsave | Fxsave64 | Fxrstor | Fxrstor64 | Fninit | Fnclex | Fldcw | Fnstcw | Fnstsw => self.x87(),
+            _ => Err(Stop::Unknown),
+        }
+    }
+
+    fn flag_switch(&mut self) -> R<()> {
+        use Mnemonic::*;
+        let (bit, on) = match self.i.op {
+            Stac => (flags::AC, true),
+            Clac => (flags::AC, false),
+            Cli => (flags::IF, false),
+            _ => (flags::IF, true),
+        };
+        if self.cpu.cpl != 0 {
+            return Err(if bit == flags::AC { UD } else { gp(0) });
+        }
+        self.cpu.set_rflags(if on { bit } else { 0 }, bit);
+        Ok(())
+    }
+
+    /// Moves from and to control, debug and segment registers.
+    fn mov_special(&mut self) -> R<()> {
+        let (to, from) = (self.i.k[0], self.i.k[1]);
+        match (to.kind, from.kind) {
+            (_, Kind::Seg) => {
+                let v = u64::from(self.cpu.s.sel[usize::from(from.r) % 6]);
+                self.write(0, v)
+            }
+            (Kind::Seg, _) => self.load_segment(usize::from(to.r) % 6),
+            (_, Kind::Cr) => {
+                self.privileged()?;
+                let c = &self.cpu;
+                let v = match from.r {
+                    0 => c.cr0,
+                    2 => c.cr2,
+                    3 => c.cr3,
+                    4 => c.cr4,
+                    8 => c.cr8,
+                    _ => return Err(UD),
+                };
+                self.set_reg(Kind::R64, to.r, v);
+                Ok(())
+            }
+            (_, Kind::Dr) => {
+                self.privileged()?;
+                let v = self.cpu.dr[usize::from(from.r & 7)];
+                self.set_reg(Kind::R64, to.r, v);
+                Ok(())
+            }
+            (Kind::Dr, _) => {
+                self.privileged()?;
+                let v = self.reg(from.r);
+                if to.r & 7 == 7 && v & 0xff != 0 {
+                    // Breakpoints are not modelled.
+                    return Err(Stop::Unknown);
+                }
+                self.cpu.dr[usize::from(to.r & 7)] = v;
+                Ok(())
+            }
+            _ => self.write_control(to.r, self.reg(from.r)),
+        }
+    }
+
+    fn write_control(&mut self, n: u8, v: u64) -> R<()> {
+        self.privileged()?;
+        let c = &mut self.cpu;
+        match n {
+            0 => {
+                // 64-bit mode stays: paging and protection cannot be turned off here.
+                if v & cr0::PG == 0 || v & cr0::PE == 0 || v >> 32 != 0 {
+                    return Err(gp(0));
+                }
+                c.cr0 = v | cr0::ET;
+            }
+            2 => {
+                c.cr2 = v;
+                return Ok(());
+            }
+            3 => c.cr3 = v,
+            4 => {
+                let known = 0x7ff | cr4::FSGSBASE | cr4::OSXSAVE | cr4::SMEP | cr4::SMAP | cr4::PGE | 1 << 17;
+                let f = &c.features;
+                let lacks = (v & cr4::SMAP != 0 && !f.smap)
+                    || (v & cr4::SMEP != 0 && !f.smep)
+                    || (v & cr4::OSXSAVE != 0 && !f.avx)
+                    || (v & cr4::FSGSBASE != 0 && !f.fsgsbase);
+                if v & cr4::PAE == 0 || v & !known != 0 || lacks {
+                    return Err(gp(0));
+                }
+                c.cr4 = v;
+            }
+            8 => {
+                c.cr8 = v & 15;
+                return Ok(());
+            }
+            _ => return Err(UD),
+        }
+        c.flush_translations();
+        c.context_changed();
+        c.effect = SysEffect::TlbFlush { vaddr: None };
+        Ok(())
+    }
+
+    /// Data segments are flat: only FS and GS have a base, from the descriptor.
+    fn load_segment(&mut self, n: usize) -> R<()> {
+        let v = self.read(1)? as u16;
+        if n == 1 {
+            return Err(UD);
+        }
+        let mut base = 0;
+        if v & !3 != 0 {
+            let d = self.cpu.descriptor(self.bus, v).map_err(Stop::Fault)?;
+            base = d >> 16 & 0xff_ffff | d >> 32 & 0xff00_0000;
+        }
+        self.cpu.s.sel[n] = v;
+        if n >= 4 {
+            self.cpu.c.base[n - 3] = base;
+        }
+        Ok(())
+    }
+
+    fn tables(&mut self) -> R<()> {
+        self.privileged()?;
+        if matches!(self.i.op, Mnemonic::Lgdt | Mnemonic::Lidt) {
+            let at = self.ea();
+            let limit = self.load(at, 2)? as u16;
+            let base = self.load(at.wrapping_add(2), 8)?;
+            if !canonical(base) {
+                return Err(gp(0));
+            }
+            let table = Table { base, limit };
+            if self.i.op == Mnemonic::Lgdt {
+                self.cpu.gdt = table;
+            } else {
+                self.cpu.idt = table;
+            }
+            return Ok(());
+        }
+        let selector = self.read(0)? as u16;
+        if self.i.op == Mnemonic::Lldt {
+            if selector & !3 != 0 {
+                return Err(Stop::Unknown);
+            }
+            self.cpu.s.ldtr = selector;
+            return Ok(());
+        }
+        let d = self.cpu.descriptor(self.bus, selector).map_err(Stop::Fault)?;
+        let kind = d >> 40 & 0x1f;
+        let at = self.cpu.gdt.base.wrapping_add(u64::from(selector & !7)).wrapping_add(8);
+        let high = self.cpu.system_read(self.bus, at).map_err(Stop::Fault)?;
+        if kind != 9 || d >> 47 & 1 == 0 {
+            return Err(gp(u32::from(selector & !3)));
+        }
+        let s = &mut self.cpu.s;
+        s.tr = selector;
+        s.tr_base = d >> 16 & 0xff_ffff | d >> 32 & 0xff00_0000 | high << 32;
+        s.tr_limit = (d & 0xffff | d >> 32 & 0xf_0000) as u32;
+        Ok(())
+    }
+
+    /// Within the same privilege: how a guest loads CS.
+    fn far_return(&mut self) -> R<()> {
+        let sp = self.rsp();
+        let (to, cs) = (self.load(sp, 8)?, self.load(sp.wrapping_add(8), 8)?);
+        if self.i.size != 8 || (cs & 3) as u8 != self.cpu.cpl {
+            return Err(Stop::Unknown);
+        }
+        self.cpu.descriptor(self.bus, cs as u16).map_err(Stop::Fault)?;
+        if !canonical(to) {
+            return Err(gp(0));
+        }
+        self.cpu.s.sel[1] = cs as u16;
+        self.set_rsp(sp.wrapping_add(16 + (self.i.imm & 0xffff)));
+        self.next = to;
+        self.cpu.taken = true;
+        Ok(())
+    }
+
+    fn xsetbv(&mut self) -> R<()> {
+        if self.cpu.cr4 & cr4::OSXSAVE == 0 {
+            return Err(UD);
+        }
+        let v = self.reg(RAX as u8) & 0xffff_ffff | self.reg(RDX as u8) << 32;
+        // x87 always; AVX needs SSE.
+        let bad = v & 1 == 0 || v & !7 != 0 || v & 6 == 4 || (v & 4 != 0 && !self.cpu.features.avx);
+        if self.cpu.cpl != 0 || self.reg(RCX as u8) as u32 != 0 || bad {
+            return Err(gp(0));
+        }
+        self.cpu.xcr0 = v;
+        Ok(())
+    }
+
+    fn tsc(&self) -> u64 {
+        let scaled = u128::from(self.now.cycle) * u128::from(self.cpu.tsc_ratio) / 1024;
+        (scaled as u64).wrapping_add(self.cpu.msr.tsc_offset)
+    }
+
+    fn time(&mut self) -> R<()> {
+        if self.cpu.cr4 & cr4::TSD != 0 && self.cpu.cpl != 0 {
+            return Err(gp(0));
+        }
+        if !self.now.drained {
+            return Err(Stop::NeedsDrain);
+        }
+        let t = self.tsc();
+        self.set32(RAX, t as u32);
+        self.set32(RDX, (t >> 32) as u32);
+        if self.i.op == Mnemonic::Rdtscp {
+            self.set32(RCX, self.cpu.msr.tsc_aux as u32);
+        }
+        Ok(())
+    }
+
+    fn msr(&mut self) -> R<()> {
+        self.privileged()?;
+        let n = self.reg(RCX as u8) as u32;
+        let write = self.i.op == Mnemonic::Wrmsr;
+        if n == 0x10 && !self.now.drained {
+            return Err(Stop::NeedsDrain);
+        }
+        let tsc = self.tsc();
+        let v = self.reg(RAX as u8) & 0xffff_ffff | self.reg(RDX as u8) << 32;
+        let c = &mut self.cpu;
+        let m = &mut c.msr;
+        let slot = match n {
+            0x10 => {
+                if write {
+                    m.tsc_offset = m.tsc_offset.wrapping_add(v.wrapping_sub(tsc));
+                    return Ok(());
+                }
+                &mut tsc.clone()
+            }
+            0x1b => &mut m.apic_base,
+            0x174..=0x176 => &mut m.sysenter[(n - 0x174) as usize],
+            0x1a0 => &mut m.misc_enable,
+            0x277 => &mut m.pat,
+            0x2ff => &mut m.mtrr_def,
+            0xc000_0080 => &mut c.efer,
+            0xc000_0081 => &mut m.star,
+            0xc000_0082 => &mut m.lstar,
+            0xc000_0083 => &mut m.cstar,
+            0xc000_0084 => &mut m.sfmask,
+            0xc000_0100 => &mut c.c.base[1],
+            0xc000_0101 => &mut c.c.base[2],
+            0xc000_0102 => &mut m.kernel_gs,
+            0xc000_0103 => &mut m.tsc_aux,
+            _ => return Err(gp(0)),
+        };
+        if !write {
+            let v = *slot;
+            self.set32(RAX, v as u32);
+            self.set32(RDX, (v >> 32) as u32);
+            return Ok(());
+        }
+        let address = matches!(n, 0xc000_0082 | 0xc000_0083 | 0xc000_0100..=0xc000_0102);
+        if address && !canonical(v) {
+            return Err(gp(0));
+        }
+        if n == 0xc000_0080 {
+            let fixed = efer::LME | efer::LMA;
+            if v & !(efer::SCE | efer::NXE | fixed) != 0 || v & efer::LME == 0 {
+                return Err(gp(0));
+            }
+            c.efer = v | fixed;
+            c.flush_translations();
+        } else {
+            *slot = v;
+        }
+        Ok(())
+    }
+
+    /// Ports lie where gem5 has them in the physical address space.
+    fn port(&mut self) -> R<()> {
+        let iopl = (self.cpu.c.sys & flags::IOPL) >> 12;
+        if u64::from(self.cpu.cpl) > iopl {
+            return Err(gp(0));
+        }
+        if !self.now.drained {
+            return Err(Stop::NeedsDrain);
+        }
+        let input = self.i.op == Mnemonic::In;
+        let (data, port) = if input { (self.i.k[0], self.i.k[1]) } else { (self.i.k[1], self.i.k[0]) };
+        let number = if port.kind == Kind::Imm { self.i.imm & 0xff } else { self.reg(RDX as u8) & 0xffff };
+        let size: u8 = match data.kind {
+            Kind::R8 => 1,
+            Kind::R16 => 2,
+            _ => 4,
+        };
+        let at = IO_BASE + number;
+        if input {
+            let v = self.bus.device_read(at, u16::from(size), self.now.tick).unwrap_or(mask(size));
+            self.set_reg(data.kind, RAX as u8, v);
+        } else {
+            let v = self.reg(RAX as u8) & mask(size);
+            // A port that nothing answers swallows what is written.
+            if let Ok(effect) = self.bus.device_write(at, u16::from(size), v, self.now.tick) {
+                self.cpu.effect = effect;
+            }
+        }
+        Ok(())
+    }
+
+    /// No interrupt can come: the machine ends.
+    fn halt(&mut self) -> R<()> {
+        self.privileged()?;
+        if !self.now.drained {
+            return Err(Stop::NeedsDrain);
+        }
+        self.cpu.halted = Some(Halt::Hlt { pc: self.cpu.rip() });
+        self.cpu.effect = SysEffect::Exit { cause: ExitCause::HaltedForever, code: 0 };
+        Ok(())
+    }
+
+    pub(super) fn pseudo_op(&mut self) -> R<()> {
+        // rdi, rsi, rdx, rcx, r8, r9: the C calling convention.
+        let args = [7, 6, 2, 1, 8, 9].map(|r| self.reg(r));
+        let cpu = &*self.cpu;
+        let user = cpu.cpl == 3;
+        let mut translate = |ram: &mut PhysMem, vaddr: u64, write: bool| {
+            let access = if write { Access::Store } else { Access::Load };
+            cpu.translate(ram, vaddr, access, user, true).ok().map(|x| x.paddr)
+        };
+        let Ok(func) = u8::try_from(self.i.imm) else { return Err(UD) };
+        match self.bus.pseudo_op(func, args, *self.now, &mut translate) {
+            PseudoOutcome::Done { ret, effect } => {
+                if let Some(v) = ret {
+                    self.cpu.c.r[RAX] = v;
+                }
+                if effect != SysEffect::None {
+                    self.cpu.effect = effect;
+                }
+                // It may have written anywhere.
+                self.cpu.code_stale = true;
+                Ok(())
+            }
+            PseudoOutcome::NeedsDrain => Err(Stop::NeedsDrain),
+            PseudoOutcome::Pause => Err(Stop::Pause),
+            PseudoOutcome::Unknown => Err(UD),
+        }
+    }
+
+    /// The x87 control registers and FXSAVE; x87 arithmetic is not implemented.
+    fn x87(&mut self) -> R<()> {
+        use Mnemonic::*;
+        if self.cpu.cr0 & (cr0::EM | cr0::TS) != 0 {
+            return Err(NM);
+        }
+        match self.i.op {
+            Fninit => {
+                let c = &mut self.cpu.c;
+                (c.fcw, c.fsw, c.tags) = (0x37f, 0, 0);
+            }
+            Fnclex => self.cpu.c.fsw &= 0x7f00,
+            Fldcw => {
+                let at = self.ea();
+                self.cpu.c.fcw = self.load(at, 2)? as u16;
+            }
+            Fnstcw => {
+                let (at, v) = (self.ea(), self.cpu.c.fcw);
+                self.store(at, 2, u64::from(v))?;
+            }
+            Fnstsw => {
+                let v = u64::from(self.cpu.c.fsw);
+                self.write(0, v)?;
+            }
+            _ => return self.fx_area(),
+        }
+        Ok(())
+    }
+
+    fn fx_area(&mut self) -> R<()> {
+        let at = self.ea();
+        if at & 15 != 0 {
+            return Err(Stop::Fault(Fault { vector: 13, error: 0, addr: 0 }));
+        }
+        let save = matches!(self.i.op, Mnemonic::Fxsave | Mnemonic::Fxsave64);
+        if save {
+            self.cpu.probe_store(self.bus, at, 416)?;
+            let c = self.cpu.c;
+            let head = u64::from(c.fcw) | u64::from(c.fsw) << 16 | u64::from(c.tags) << 32;
+            self.store(at, 8, head)?;
+            self.store(at + 24, 8, u64::from(c.mxcsr) | 0xffff << 32)?;
+            for (n, v) in (0u64..).zip(c.mm) {
+                self.store(at + 32 + 16 * n, 8, v)?;
+                self.store(at + 40 + 16 * n, 2, 0xffff)?;
+            }
+            for (n, v) in (0u64..).zip(c.v) {
+                self.cpu.store_v(self.bus, self.now, at + 160 + 16 * n, 16, v)?;
+            }
+            return Ok(());
+        }
+        let head = self.load(at, 8)?;
+        let mxcsr = self.load(at + 24, 4)? as u32;
+        if mxcsr & 0xffff_0000 != 0 {
+            return Err(gp(0));
+        }
+        let mut c = self.cpu.c;
+        (c.fcw, c.fsw, c.tags, c.mxcsr) = (head as u16, (head >> 16) as u16, (head >> 32) as u8, mxcsr);
+        for (n, v) in (0u64..).zip(&mut c.mm) {
+            *v = self.load(at + 32 + 16 * n, 8)?;
+        }
+        for (n, v) in (0u64..).zip(&mut c.v) {
+            let low = self.cpu.load_v(self.bus, self.now, at + 160 + 16 * n, 16)?;
+            (v.0[0], v.0[1]) = (low.0[0], low.0[1]);
+        }
+        self.cpu.c = c;
+        Ok(())
+    }
+}

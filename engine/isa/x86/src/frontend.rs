@@ -1,0 +1,542 @@
+//! The front end: fetch through the decode cache, execute, describe.
+
+use std::sync::Arc;
+
+use breakeven_base::bus::ExitCause;
+use breakeven_base::{
+    BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Step, StepResult, SysEffect, Uop,
+    UopFlags, WalkPath, MAX_UOPS,
+};
+use iced_x86::Mnemonic;
+
+use crate::code::CodeCache;
+use crate::config::X86Config;
+use crate::cpu::{Cpu, Fault, Halt, Stop};
+use crate::crack::{trap_uop, Cracker, Flow, Uops};
+use crate::decode::{decode, Decoded, MAX_LEN};
+use crate::exec::exec;
+use crate::inst::{flag, Inst};
+use crate::mmu::{Access, PAGE};
+use crate::rep;
+
+/// Fetch translations kept per privilege.
+const FETCH_BANK: usize = 64;
+/// No page.
+const NOWHERE: u64 = u64::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct FetchEntry {
+    vpn: u64,
+    slot: u32,
+}
+
+const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, slot: 0 };
+
+/// One x86-64 hart.
+#[derive(Clone, Debug)]
+pub struct X86FrontEnd {
+    cpu: Cpu,
+    code: CodeCache,
+    cracker: Arc<Cracker>,
+    fetch: [FetchEntry; 2 * FETCH_BANK],
+    /// The virtual page that `slot` holds decoded, for the present privilege.
+    page: u64,
+    slot: u32,
+}
+
+impl X86FrontEnd {
+    /// A hart in its boot state; [`X86FrontEnd::boot`] puts the tables into RAM.
+    ///
+    /// # Errors
+    /// See [`X86Config::check`].
+    pub fn new(config: &X86Config) -> Result<Self, ConfigError> {
+        config.check()?;
+        Ok(X86FrontEnd {
+            cpu: Cpu::new(config),
+            code: CodeCache::default(),
+            cracker: Arc::new(Cracker::new(&config.crack)),
+            fetch: [EMPTY; 2 * FETCH_BANK],
+            page: NOWHERE,
+            slot: 0,
+        })
+    }
+
+    /// Writes the boot state's page tables and GDT into RAM: once, before the guest is loaded.
+    pub fn boot<B: Bus>(bus: &mut B) {
+        Cpu::boot_tables(bus);
+    }
+
+    /// A general register: 0..16 are rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8..r15.
+    #[must_use]
+    pub fn gpr(&self, n: usize) -> u64 {
+        self.cpu.c.r[n & 15]
+    }
+    pub fn set_gpr(&mut self, n: usize, v: u64) {
+        self.cpu.c.r[n & 15] = v;
+    }
+    /// A ymm register, low word first.
+    #[must_use]
+    pub fn ymm(&self, n: usize) -> [u64; 4] {
+        self.cpu.c.v[n & 15].0
+    }
+    pub fn set_ymm(&mut self, n: usize, v: [u64; 4]) {
+        self.cpu.c.v[n & 15].0 = v;
+    }
+    #[must_use]
+    pub fn mm(&self, n: usize) -> u64 {
+        self.cpu.c.mm[n & 7]
+    }
+    pub fn set_mm(&mut self, n: usize, v: u64) {
+        self.cpu.c.mm[n & 7] = v;
+    }
+    #[must_use]
+    pub fn rflags(&self) -> u64 {
+        self.cpu.rflags()
+    }
+    pub fn set_rflags(&mut self, v: u64) {
+        self.cpu.set_rflags(v, !0);
+    }
+    #[must_use]
+    pub fn mxcsr(&self) -> u32 {
+        self.cpu.c.mxcsr
+    }
+    pub fn set_mxcsr(&mut self, v: u32) {
+        self.cpu.c.mxcsr = v & 0xffff;
+    }
+    /// FS and GS bases.
+    pub fn set_segment_bases(&mut self, fs: u64, gs: u64) {
+        (self.cpu.c.base[1], self.cpu.c.base[2]) = (fs, gs);
+    }
+    pub fn set_pc(&mut self, pc: u64) {
+        self.cpu.set_rip(pc);
+        self.page = NOWHERE;
+    }
+    /// Turns on AVX state as an operating system does it (CR4.OSXSAVE, XCR0), where CPUID has it.
+    pub fn enable_avx(&mut self) {
+        if self.cpu.features.avx {
+            self.cpu.cr4 |= crate::cpu::cr4::OSXSAVE;
+            self.cpu.xcr0 = 7;
+        }
+    }
+    /// The faulting address of the last page fault.
+    #[must_use]
+    pub fn cr2(&self) -> u64 {
+        self.cpu.cr2
+    }
+    /// 0 supervisor, 3 user.
+    #[must_use]
+    pub fn ring(&self) -> u8 {
+        self.cpu.cpl
+    }
+    /// Instructions retired since reset on the architectural path.
+    #[must_use]
+    pub fn retired(&self) -> u64 {
+        self.cpu.c.retired
+    }
+
+    /// To be called when code in RAM was changed by anything but the hart.
+    pub fn forget_code(&mut self) {
+        self.cpu.code_stale = true;
+        self.after_cold();
+    }
+
+    /// Why the machine ended ([`ExitCause::Unimplemented`], [`ExitCause::TripleFault`], [`ExitCause::HaltedForever`]).
+    #[must_use]
+    pub fn complaint<B: Bus>(&self, bus: &mut B) -> Option<String> {
+        Some(match self.cpu.halted? {
+            Halt::Unknown { pc } => format!("instruction not implemented at {pc:#x}: {}", self.describe(bus, pc)),
+            Halt::TripleFault { pc, fault } => format!(
+                "no handler for exception {} (error code {:#x}, cr2 {:#x}) at {pc:#x}: {}",
+                fault.vector,
+                fault.error,
+                fault.addr,
+                self.describe(bus, pc)
+            ),
+            Halt::Hlt { pc } => format!("hlt at {pc:#x} with no interrupt that could come"),
+        })
+    }
+
+    /// Bytes and disassembly of the instruction at `pc`.
+    #[must_use]
+    pub fn describe<B: Bus>(&self, bus: &mut B, pc: u64) -> String {
+        let mut bytes = Vec::new();
+        for k in 0..MAX_LEN as u64 {
+            let x = self.cpu.translate(bus.ram_mut(), pc.wrapping_add(k), Access::Fetch, self.cpu.cpl == 3, false);
+            match x.ok().and_then(|x| bus.ram().read::<u8>(x.paddr)) {
+                Some(b) => bytes.push(b),
+                None => break,
+            }
+        }
+        crate::inst::describe(&bytes, pc)
+    }
+
+    /// Forgets what the last instruction may have made stale.
+    #[cold]
+    fn after_cold(&mut self) {
+        self.page = NOWHERE;
+        if std::mem::take(&mut self.cpu.code_stale) {
+            self.code.distrust();
+            self.cpu.fetch_stale = true;
+        }
+        if std::mem::take(&mut self.cpu.fetch_stale) {
+            self.fetch = [EMPTY; 2 * FETCH_BANK];
+        }
+    }
+
+    /// Makes `self.slot` the page of `pc`.
+    fn enter_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(), Fault> {
+        let vpn = pc / PAGE;
+        let at = usize::from(self.cpu.cpl == 3) * FETCH_BANK + (vpn as usize & (FETCH_BANK - 1));
+        if self.fetch[at].vpn == vpn {
+            (self.slot, self.page) = (self.fetch[at].slot, vpn);
+            return Ok(());
+        }
+        let (slot, keep) = self.fetch_page(bus, pc)?;
+        self.slot = slot;
+        if keep {
+            self.fetch[at] = FetchEntry { vpn, slot };
+            self.page = vpn;
+        } else {
+            self.page = NOWHERE;
+        }
+        Ok(())
+    }
+
+    fn fetch_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(u32, bool), Fault> {
+        let update = !self.cpu.speculative();
+        let x = self.cpu.translate(bus.ram_mut(), pc, Access::Fetch, self.cpu.cpl == 3, update)?;
+        // Nothing there: what hardware would run is garbage; a fault says so.
+        let outside = Fault { vector: 18, error: 0, addr: pc };
+        let (slot, void) = self.code.lookup(bus.ram(), x.paddr).ok_or(outside)?;
+        if void {
+            self.fetch = [EMPTY; 2 * FETCH_BANK];
+            self.page = NOWHERE;
+            self.cpu.code_map.clear();
+        }
+        let ppn = x.paddr / PAGE;
+        if !self.cpu.code_map.contains_key(&ppn) {
+            self.cpu.code_map.insert(ppn, Box::default());
+            self.cpu.tlb.flush_stores();
+        }
+        Ok((slot, x.settled))
+    }
+
+    /// The instruction at `pc`, decoded now if need be, with its micro-ops.
+    fn fetch_whole<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(Inst, Uops), Stop> {
+        let page = self.code.page(self.slot);
+        let inst = *page.at(pc);
+        if !inst.has(flag::ABSENT) {
+            let mut u = Uops { flags_written: inst.fw, ..Uops::default() };
+            for m in page.uops(&inst) {
+                u.push(*m);
+            }
+            return Ok((inst, u));
+        }
+        let here = self.code.bytes(self.slot, pc, MAX_LEN);
+        if let Decoded::Inst(mut inst, ins) = decode(here, &self.cpu.features) {
+            let u = self.cracker.crack(&ins, &inst);
+            inst.fw = u.flags_written;
+            self.code.insert(self.slot, pc, inst, u.get());
+            self.mark_code(bus, pc, inst.len);
+            return Ok((inst, u));
+        }
+        // It goes on on the next page; not kept.
+        let mut bytes = here.to_vec();
+        let next = (pc | (PAGE - 1)).wrapping_add(1);
+        let (second, _) = self.fetch_page(bus, next).map_err(Stop::Fault)?;
+        bytes.extend_from_slice(self.code.bytes(second, next, MAX_LEN - bytes.len()));
+        match decode(&bytes, &self.cpu.features) {
+            Decoded::Inst(mut inst, ins) => {
+                let u = self.cracker.crack(&ins, &inst);
+                inst.fw = u.flags_written;
+                self.mark_code(bus, pc, (next - pc) as u8);
+                self.mark_code(bus, next, inst.len);
+                Ok((inst, u))
+            }
+            Decoded::Short => Err(crate::cpu::UD),
+        }
+    }
+
+    /// Notes which bytes have been decoded, so that stores to them are noticed.
+    fn mark_code<B: Bus>(&mut self, bus: &mut B, pc: u64, len: u8) {
+        let Ok(x) = self.cpu.translate(bus.ram_mut(), pc, Access::Fetch, self.cpu.cpl == 3, false) else { return };
+        let map = self.cpu.code_map.entry(x.paddr / PAGE).or_default();
+        let from = (pc & (PAGE - 1)) / 8;
+        let to = ((pc & (PAGE - 1)) + u64::from(len.max(1)) - 1).min(PAGE - 1) / 8;
+        for w in from..=to {
+            if let Some(m) = map.get_mut((w / 64) as usize) {
+                *m |= 1 << (w & 63);
+            }
+        }
+    }
+
+    /// Executes and describes the instruction at the program counter.
+    fn step_at<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> StepResult {
+        let pc = self.cpu.rip();
+        if pc / PAGE != self.page {
+            if let Err(fault) = self.enter_page(bus, pc) {
+                return self.stopped(bus, out, Stop::Fault(fault), None);
+            }
+        }
+        let (inst, u) = match self.fetch_whole(bus, pc) {
+            Ok(found) => found,
+            Err(stop) => return self.stopped(bus, out, stop, None),
+        };
+        self.cpu.nrefs = 0;
+        self.cpu.string.more = false;
+        self.cpu.taken = false;
+        let from_ring = self.cpu.cpl;
+        let result = exec(&mut self.cpu, bus, now, &inst);
+        let result = match result {
+            Ok(next) => {
+                self.finish(out, &inst, u, pc, next);
+                StepResult::Done
+            }
+            Err(stop) => self.stopped(bus, out, stop, Some((&inst, &u))),
+        };
+        if self.cpu.code_stale || self.cpu.fetch_stale || self.cpu.cpl != from_ring {
+            self.after_cold();
+        }
+        result
+    }
+
+    /// Describes an instruction (or a part of a repeated one) that has executed, and moves on.
+    fn finish(&mut self, out: &mut Step, inst: &Inst, mut u: Uops, pc: u64, next: u64) {
+        let more = self.cpu.string.more;
+        let repeated = inst.has(flag::STRING) && inst.has(flag::REP | flag::REPNE);
+        if repeated {
+            let compares = inst.writes_flags();
+            u = rep::crack(inst, &self.cpu.refs[..self.cpu.nrefs], !more, compares);
+        }
+        let Cpu { c, flag_merge, .. } = &mut self.cpu;
+        Flow { home: &mut c.flag_home, policy: *flag_merge }.resolve(&mut u.list, &mut u.n, u.flags_written);
+        out.pc = pc;
+        out.len = inst.len;
+        out.n = u.n as u8;
+        out.next_pc = next;
+        out.uops[..MAX_UOPS].copy_from_slice(&u.list);
+        self.place_references(out);
+        out.branch = self.branch(inst, pc, next);
+        out.effect = SysEffect::None;
+        if self.cpu.effect != SysEffect::None {
+            out.effect = std::mem::take(&mut self.cpu.effect);
+            out.uops[u.n.saturating_sub(1).min(MAX_UOPS - 1)].flags.0 |= UopFlags::EFFECT;
+        }
+        self.cpu.set_rip(next);
+        self.cpu.c.retired += u64::from(!more);
+    }
+
+    /// Gives the references made, in order, to the micro-ops that make them; an access in several pieces is cut.
+    fn place_references(&mut self, out: &mut Step) {
+        let n = usize::from(out.n);
+        let want = |mask: u32, uops: &[Uop]| uops.iter().filter(|u| u.flags.any(mask)).count();
+        let loads = self.cpu.refs[..self.cpu.nrefs].iter().filter(|m| m.kind == breakeven_base::MemKind::Load).count();
+        let load_uops = want(UopFlags::LOAD, &out.uops[..n]);
+        let store_uops = want(UopFlags::STORE, &out.uops[..n]);
+        let stores = self.cpu.nrefs - loads.min(self.cpu.nrefs);
+        let mut at = [0usize; 2];
+        for k in 0..n {
+            let flags = out.uops[k].flags;
+            if !flags.any(UopFlags::MEM) {
+                continue;
+            }
+            let load = flags.any(UopFlags::LOAD);
+            let (have, uops) = if load { (loads, load_uops) } else { (stores, store_uops.max(1)) };
+            let side = usize::from(!load);
+            let nth = at[side];
+            at[side] += 1;
+            let pieces = if have == 0 { 1 } else { (uops / have).max(1) };
+            let wanted = self.cpu.refs[..self.cpu.nrefs]
+                .iter()
+                .filter(|m| (m.kind == breakeven_base::MemKind::Load) == load)
+                .nth(nth / pieces);
+            out.mem[k] = wanted.map_or(MemRef::default(), |m| piece(m, nth % pieces, pieces));
+        }
+    }
+
+    fn branch(&self, inst: &Inst, pc: u64, next: u64) -> BranchInfo {
+        use Mnemonic::*;
+        let direct = inst.has(flag::BRANCH);
+        let kind = match inst.op {
+            Jmp if direct => BranchKind::Jump,
+            Jmp => BranchKind::Indirect,
+            Call if direct => BranchKind::Call,
+            Call => BranchKind::IndirectCall,
+            Ret => BranchKind::Return,
+            _ if direct => BranchKind::Cond,
+            _ => return BranchInfo::default(),
+        };
+        let target = if direct { pc.wrapping_add(inst.imm) } else { next };
+        BranchInfo { kind, taken: self.cpu.taken, target }
+    }
+
+    /// An instruction that did not complete, or none at all (a fetch that faulted). One that waits is described as decoded.
+    #[cold]
+    fn stopped<B: Bus>(&mut self, bus: &mut B, out: &mut Step, stop: Stop, inst: Option<(&Inst, &Uops)>) -> StepResult {
+        let pc = self.cpu.rip();
+        let len = inst.map_or(0, |(i, _)| i.len);
+        (out.pc, out.len, out.n) = (pc, len, 0);
+        if let Some((_, u)) = inst {
+            out.n = u.n as u8;
+            out.uops.copy_from_slice(&u.list);
+        }
+        if self.cpu.speculative() {
+            return StepResult::Blocked;
+        }
+        match stop {
+            Stop::Fault(fault) => self.trap(bus, out, fault, pc, false),
+            Stop::Software(vector) => {
+                let fault = Fault { vector, error: 0, addr: 0 };
+                self.trap(bus, out, fault, pc.wrapping_add(u64::from(len)), true);
+            }
+            Stop::NeedsDrain | Stop::Leave => return StepResult::NeedsDrain,
+            Stop::Pause => return StepResult::Paused,
+            Stop::Blocked => return StepResult::Blocked,
+            Stop::Unknown => self.end(out, Halt::Unknown { pc }, ExitCause::Unimplemented),
+        }
+        StepResult::Done
+    }
+
+    fn trap<B: Bus>(&mut self, bus: &mut B, out: &mut Step, fault: Fault, rip: u64, software: bool) {
+        let pc = self.cpu.rip();
+        if self.cpu.raise(bus, fault, rip, software).is_err() {
+            return self.end(out, Halt::TripleFault { pc, fault }, ExitCause::TripleFault);
+        }
+        out.n = 1;
+        out.branch = BranchInfo::default();
+        out.effect = SysEffect::None;
+        out.uops[0] = trap_uop();
+        out.mem[0] = MemRef::default();
+        out.next_pc = self.cpu.rip();
+        self.page = NOWHERE;
+    }
+
+    /// The machine can go no further: the step carries the exit, and execution stays where it is.
+    fn end(&mut self, out: &mut Step, why: Halt, cause: ExitCause) {
+        self.cpu.halted = Some(why);
+        out.n = 1;
+        out.branch = BranchInfo::default();
+        out.next_pc = self.cpu.rip();
+        out.effect = SysEffect::Exit { cause, code: 1 };
+        out.uops[0] = trap_uop();
+        out.uops[0].flags.0 |= UopFlags::EFFECT;
+        out.mem[0] = MemRef::default();
+    }
+}
+
+/// The `k`th of `n` equal pieces of a reference.
+fn piece(m: &MemRef, k: usize, n: usize) -> MemRef {
+    if n <= 1 {
+        return *m;
+    }
+    let size = m.size / n as u16;
+    let from = u64::from(size) * k as u64;
+    let to_page = PAGE - (m.vaddr & (PAGE - 1));
+    let mut p = MemRef { vaddr: m.vaddr.wrapping_add(from), size, ..*m };
+    if from >= to_page {
+        (p.paddr, p.paddr2) = (m.paddr2.wrapping_add(from - to_page), 0);
+    } else {
+        p.paddr = m.paddr.wrapping_add(from);
+    }
+    p
+}
+
+impl FrontEnd for X86FrontEnd {
+    const INST_SHIFT: u32 = 0;
+
+    #[inline]
+    fn pc(&self) -> u64 {
+        self.cpu.rip()
+    }
+
+    fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
+        self.cpu.fast = false;
+        self.step_at(bus, &now, out)
+    }
+
+    fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
+        // Time stands still in here: whatever needs it is left to `step`.
+        let now = Now { drained: false, ..now };
+        if self.cpu.speculative() || self.cpu.halted.is_some() {
+            return 0;
+        }
+        self.cpu.fast = true;
+        self.cpu.string.more = false;
+        let mut done = 0;
+        'pages: while done < max {
+            let pc = self.cpu.rip();
+            let page = pc / PAGE;
+            if page != self.page && (self.enter_page(bus, pc).is_err() || self.page == NOWHERE) {
+                break;
+            }
+            loop {
+                let pc = self.cpu.rip();
+                if pc / PAGE != page {
+                    break;
+                }
+                let mut inst = self.code.page(self.slot).at(pc);
+                let decoded;
+                if inst.has(flag::ABSENT) {
+                    match self.fetch_whole(bus, pc) {
+                        Ok((i, _)) => decoded = i,
+                        Err(_) => break 'pages,
+                    }
+                    inst = &decoded;
+                }
+                match exec(&mut self.cpu, bus, &now, inst) {
+                    Ok(next) => self.cpu.set_rip(next),
+                    Err(_) => break 'pages,
+                }
+                if self.cpu.string.more {
+                    break 'pages;
+                }
+                done += 1;
+                if self.cpu.code_stale {
+                    self.after_cold();
+                    break;
+                }
+                if done >= max {
+                    break;
+                }
+            }
+        }
+        self.cpu.fast = false;
+        self.cpu.c.retired += done;
+        done
+    }
+
+    fn fork(&mut self, wrong_pc: u64) -> u32 {
+        self.cpu.fork(wrong_pc)
+    }
+
+    fn rollback(&mut self, depth: u32) {
+        self.cpu.rollback(depth);
+    }
+
+    #[inline]
+    fn depth(&self) -> u32 {
+        self.cpu.spec.depth()
+    }
+
+    fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
+        let x = self.cpu.translate(bus.ram_mut(), vaddr, Access::Fetch, self.cpu.cpl == 3, false).ok()?;
+        bus.ram().contains(x.paddr, 1).then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
+    }
+
+    fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {
+        self.cpu.walk_entries(bus, vaddr)
+    }
+
+    /// Process-context identifiers are not modelled: a change of CR3 flushes.
+    fn asid(&self) -> u16 {
+        0
+    }
+}
+
+impl Inst {
+    /// A repeated string instruction compares.
+    fn writes_flags(&self) -> bool {
+        use Mnemonic::*;
+        matches!(self.op, Scasb | Scasw | Scasd | Scasq | Cmpsb | Cmpsw | Cmpsd | Cmpsq)
+    }
+}

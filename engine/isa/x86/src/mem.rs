@@ -1,0 +1,385 @@
+//! Loads and stores: a direct-mapped functional TLB for the common case, and the slow path for everything else
+//! (misses, page-crossing accesses, devices, stores into code, alignment checks, speculative paths).
+
+use breakeven_base::{Bus, MemKind, MemRef, Now, PhysMem, SysEffect};
+
+use crate::cpu::{cr0, cr4, Cpu, Fault, Stop, R};
+use crate::flags;
+use crate::mmu::{Access, PAGE};
+use crate::simd::V;
+
+/// Entries in one bank.
+const BANK: usize = 128;
+/// Supervisor kept from user pages (SMAP), supervisor, user, user with alignment checks (keeps nothing).
+const BANKS: usize = 4;
+const CHECKED: usize = 3 * BANK;
+const ENTRIES: usize = BANK * BANKS;
+
+/// A tag no address has: not a multiple of a page.
+const INVALID: u64 = 1;
+/// gem5's physical address of I/O port 0.
+pub(crate) const IO_BASE: u64 = 1 << 63;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    tag: u64,
+    /// Physical less virtual address.
+    delta: u64,
+    shift: u8,
+    uncacheable: bool,
+}
+
+/// The functional data TLB: pages of RAM wholly accessible in their bank's mode.
+#[derive(Clone, Debug)]
+pub(crate) struct DataTlb {
+    load: [Entry; ENTRIES],
+    store: [Entry; ENTRIES],
+}
+
+impl Default for DataTlb {
+    fn default() -> Self {
+        let e = Entry { tag: INVALID, delta: 0, shift: 0, uncacheable: false };
+        DataTlb { load: [e; ENTRIES], store: [e; ENTRIES] }
+    }
+}
+
+impl DataTlb {
+    pub fn flush(&mut self) {
+        for e in self.load.iter_mut().chain(&mut self.store) {
+            e.tag = INVALID;
+        }
+    }
+    /// A page has become code: stores to it have to be looked at.
+    pub fn flush_stores(&mut self) {
+        for e in &mut self.store {
+            e.tag = INVALID;
+        }
+    }
+    #[inline(always)]
+    fn slot(bank: usize, vaddr: u64) -> usize {
+        (bank + ((vaddr >> 12) as usize & (BANK - 1))) & (ENTRIES - 1)
+    }
+    #[inline(always)]
+    fn entry(&self, access: Access, bank: usize, vaddr: u64) -> &Entry {
+        let side = if access == Access::Store { &self.store } else { &self.load };
+        &side[Self::slot(bank, vaddr)]
+    }
+}
+
+/// One page's part of an access.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub paddr: u64,
+    pub shift: u8,
+    pub uncacheable: bool,
+}
+
+/// An access cut at its page boundary.
+#[derive(Clone, Copy, Debug)]
+struct Parts {
+    first: Part,
+    here: u64,
+    second: Option<Part>,
+}
+
+#[inline(always)]
+fn reference(vaddr: u64, size: u64, kind: MemKind, shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
+    MemRef { vaddr, paddr, paddr2: 0, size: size as u16, page_shift: shift, kind, uncacheable, valid: true }
+}
+
+#[inline(always)]
+fn read_ram(ram: &PhysMem, paddr: u64, size: u64) -> Option<u64> {
+    match size {
+        8 => ram.read::<u64>(paddr),
+        4 => ram.read::<u32>(paddr).map(u64::from),
+        2 => ram.read::<u16>(paddr).map(u64::from),
+        _ => ram.read::<u8>(paddr).map(u64::from),
+    }
+}
+
+#[inline(always)]
+fn write_ram(ram: &mut PhysMem, paddr: u64, size: u64, v: u64) -> Option<()> {
+    match size {
+        8 => ram.write::<u64>(paddr, v),
+        4 => ram.write::<u32>(paddr, v as u32),
+        2 => ram.write::<u16>(paddr, v as u16),
+        _ => ram.write::<u8>(paddr, v as u8),
+    }
+}
+
+impl Cpu {
+    pub(crate) fn data_bank(&self) -> usize {
+        let ac = self.c.sys & flags::AC != 0;
+        BANK * match (self.cpl == 3, ac) {
+            (true, true) if self.cr0 & cr0::AM != 0 => 3,
+            (true, _) => 2,
+            (false, _) => usize::from(self.cr4 & cr4::SMAP == 0 || ac),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn note(&mut self, m: MemRef) {
+        if !self.fast {
+            if let Some(slot) = self.refs.get_mut(self.nrefs) {
+                *slot = m;
+                self.nrefs += 1;
+            }
+        }
+    }
+
+    /// The physical address of an access that hits the TLB.
+    #[inline(always)]
+    fn hit(&self, access: Access, vaddr: u64, size: u64) -> Option<(u64, u8, bool)> {
+        let e = self.tlb.entry(access, self.bank, vaddr);
+        let inside = (vaddr & (PAGE - 1)) + size <= PAGE;
+        (e.tag == vaddr & !(PAGE - 1) && inside && !self.speculative())
+            .then(|| (vaddr.wrapping_add(e.delta), e.shift, e.uncacheable))
+    }
+
+    /// Loads 1, 2, 4 or 8 bytes, zero-extended.
+    #[inline(always)]
+    pub(crate) fn load<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, size: u8) -> R<u64> {
+        let size = u64::from(size);
+        if let Some((paddr, shift, uncacheable)) = self.hit(Access::Load, vaddr, size) {
+            if let Some(v) = read_ram(bus.ram(), paddr, size) {
+                self.note(reference(vaddr, size, MemKind::Load, shift, paddr, uncacheable));
+                return Ok(v);
+            }
+        }
+        let mut b = [0; 8];
+        let n = (size as usize).min(8);
+        self.load_slow(bus, now, vaddr, &mut b[..n], MemKind::Load)?;
+        Ok(u64::from_le_bytes(b))
+    }
+
+    /// As [`Cpu::load`], of an instruction that will also write there: what may not be written faults as a write.
+    pub(crate) fn load_to_write<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, size: u8) -> R<u64> {
+        if self.hit(Access::Store, vaddr, u64::from(size)).is_none() {
+            self.probe_store(bus, vaddr, u64::from(size))?;
+        }
+        self.load(bus, now, vaddr, size)
+    }
+
+    /// Stores the low `size` bytes (1, 2, 4, 8).
+    #[inline(always)]
+    pub(crate) fn store<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, size: u8, value: u64) -> R<()> {
+        let size = u64::from(size);
+        if let Some((paddr, shift, uncacheable)) = self.hit(Access::Store, vaddr, size) {
+            if write_ram(bus.ram_mut(), paddr, size, value).is_some() {
+                self.note(reference(vaddr, size, MemKind::Store, shift, paddr, uncacheable));
+                return Ok(());
+            }
+        }
+        let n = (size as usize).min(8);
+        self.store_slow(bus, now, vaddr, &value.to_le_bytes()[..n])
+    }
+
+    /// Loads up to 32 bytes, the rest zero.
+    #[inline(always)]
+    pub(crate) fn load_v<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, size: u8) -> R<V> {
+        let n = usize::from(size.min(32));
+        if let Some((paddr, shift, uncacheable)) = self.hit(Access::Load, vaddr, n as u64) {
+            if let Some(s) = bus.ram().slice(paddr, n as u64) {
+                let v = match n {
+                    16 | 32 => {
+                        let mut v = V::ZERO;
+                        for (w, c) in v.0.iter_mut().zip(s.chunks_exact(8)) {
+                            *w = c.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b));
+                        }
+                        v
+                    }
+                    _ => V::from_slice(s),
+                };
+                self.note(reference(vaddr, n as u64, MemKind::Load, shift, paddr, uncacheable));
+                return Ok(v);
+            }
+        }
+        let mut b = [0; 32];
+        self.load_slow(bus, now, vaddr, &mut b[..n], MemKind::Load)?;
+        Ok(V::from_slice(&b))
+    }
+
+    /// Stores the low `size` bytes (up to 32).
+    #[inline(always)]
+    pub(crate) fn store_v<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, size: u8, v: V) -> R<()> {
+        let b = v.bytes();
+        let n = usize::from(size.min(32));
+        if let Some((paddr, shift, uncacheable)) = self.hit(Access::Store, vaddr, n as u64) {
+            if let Some(s) = bus.ram_mut().slice_mut(paddr, n as u64) {
+                s.copy_from_slice(&b[..n]);
+                self.note(reference(vaddr, n as u64, MemKind::Store, shift, paddr, uncacheable));
+                return Ok(());
+            }
+        }
+        self.store_slow(bus, now, vaddr, &b[..n])
+    }
+
+    /// What a fault means: an exception, or on a speculative path a reference that goes nowhere.
+    fn refuse(&mut self, fault: Fault, vaddr: u64, size: u64, kind: MemKind) -> R<()> {
+        if !self.speculative() {
+            return Err(Stop::Fault(fault));
+        }
+        self.note(MemRef { vaddr, size: size as u16, kind, ..MemRef::default() });
+        Ok(())
+    }
+
+    /// Translates bytes inside one page, and keeps the translation when it may be kept.
+    pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, access: Access) -> Result<Part, Fault> {
+        let e = self.tlb.entry(access, self.bank, vaddr);
+        if e.tag == vaddr & !(PAGE - 1) {
+            return Ok(Part { paddr: vaddr.wrapping_add(e.delta), shift: e.shift, uncacheable: e.uncacheable });
+        }
+        let update = !self.speculative();
+        let x = self.translate(bus.ram_mut(), vaddr, access, self.cpl == 3, update)?;
+        let page = x.paddr & !(PAGE - 1);
+        let in_ram = bus.ram().contains(page, PAGE);
+        let uncacheable = bus.is_uncacheable(x.paddr);
+        let one_kind = bus.is_uncacheable(page) == uncacheable && bus.is_uncacheable(page | (PAGE - 1)) == uncacheable;
+        let special = access == Access::Store
+            && (self.code_map.contains_key(&(page / PAGE)) || (0..PAGE / 64).any(|l| bus.ram().watched(page + 64 * l)));
+        if x.settled && in_ram && one_kind && !special && self.bank != CHECKED {
+            let tag = vaddr & !(PAGE - 1);
+            let e = Entry { tag, delta: page.wrapping_sub(tag), shift: x.shift, uncacheable };
+            let side = if access == Access::Store { &mut self.tlb.store } else { &mut self.tlb.load };
+            side[DataTlb::slot(self.bank, vaddr)] = e;
+        }
+        Ok(Part { paddr: x.paddr, shift: x.shift, uncacheable })
+    }
+
+    fn data_parts<B: Bus>(&mut self, bus: &mut B, vaddr: u64, size: u64, access: Access) -> Result<Parts, Fault> {
+        if self.bank == CHECKED && size.is_power_of_two() && size <= 8 && vaddr & (size - 1) != 0 {
+            return Err(Fault { vector: 17, error: 0, addr: 0 });
+        }
+        let here = size.min(PAGE - (vaddr & (PAGE - 1)));
+        let first = self.data_part(bus, vaddr, access)?;
+        let second = if here < size { Some(self.data_part(bus, vaddr.wrapping_add(here), access)?) } else { None };
+        Ok(Parts { first, here, second })
+    }
+
+    /// Whether `size` bytes may be written, without writing.
+    pub(crate) fn probe_store<B: Bus>(&mut self, bus: &mut B, vaddr: u64, size: u64) -> R<()> {
+        match self.data_parts(bus, vaddr, size, Access::Store) {
+            Err(fault) if !self.speculative() => Err(Stop::Fault(fault)),
+            _ => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn load_slow<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, out: &mut [u8], kind: MemKind) -> R<()> {
+        let size = out.len() as u64;
+        let p = match self.data_parts(bus, vaddr, size, Access::Load) {
+            Ok(p) => p,
+            Err(fault) => return self.refuse(fault, vaddr, size, kind),
+        };
+        let (low, high) = out.split_at_mut(p.here as usize);
+        let in_ram = self.read_bytes(bus.ram(), p.first.paddr, low).is_some()
+            && p.second.is_none_or(|s| self.read_bytes(bus.ram(), s.paddr, high).is_some());
+        let mut uncacheable = p.first.uncacheable;
+        if !in_ram {
+            // Nothing answers: the bus returns ones; a device its register.
+            out.fill(0xff);
+            uncacheable = true;
+            if p.second.is_none() && size <= 8 && bus.is_device(p.first.paddr) {
+                if self.speculative() {
+                    return self.refuse(Fault { vector: 0, error: 0, addr: 0 }, vaddr, size, kind);
+                }
+                if !now.drained {
+                    return Err(Stop::NeedsDrain);
+                }
+                if let Ok(v) = bus.device_read(p.first.paddr, size as u16, now.tick) {
+                    out.copy_from_slice(&v.to_le_bytes()[..out.len()]);
+                }
+            } else if !bus.ram().contains(p.first.paddr, 1) {
+                return self.refuse(Fault { vector: 18, error: 0, addr: vaddr }, vaddr, size, kind);
+            }
+        }
+        let mut m = reference(vaddr, size, kind, p.first.shift, p.first.paddr, uncacheable);
+        m.paddr2 = p.second.map_or(0, |s| s.paddr);
+        self.note(m);
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn store_slow<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, bytes: &[u8]) -> R<()> {
+        let (size, kind) = (bytes.len() as u64, MemKind::Store);
+        let p = match self.data_parts(bus, vaddr, size, Access::Store) {
+            Ok(p) => p,
+            Err(fault) => return self.refuse(fault, vaddr, size, kind),
+        };
+        let ram = bus.ram();
+        let all_ram =
+            ram.contains(p.first.paddr, p.here) && p.second.is_none_or(|s| ram.contains(s.paddr, size - p.here));
+        let device = !all_ram && p.second.is_none() && size <= 8 && bus.is_device(p.first.paddr);
+        if !all_ram && (!device || self.speculative()) {
+            return self.refuse(Fault { vector: 18, error: 0, addr: vaddr }, vaddr, size, kind);
+        }
+        let told = device || (!self.speculative() && bus.ram().watched(p.first.paddr));
+        if told && !now.drained {
+            return Err(Stop::NeedsDrain);
+        }
+        if all_ram {
+            let (low, high) = bytes.split_at(p.here as usize);
+            self.put(bus, p.first.paddr, low)?;
+            if let Some(s) = p.second {
+                self.put(bus, s.paddr, high)?;
+            }
+        }
+        if told && size <= 8 {
+            let mut b = [0; 8];
+            b[..bytes.len()].copy_from_slice(bytes);
+            if let Ok(effect) = bus.device_write(p.first.paddr, size as u16, u64::from_le_bytes(b), now.tick) {
+                if effect != SysEffect::None {
+                    self.effect = effect;
+                }
+            }
+        }
+        let mut m = reference(vaddr, size, kind, p.first.shift, p.first.paddr, p.first.uncacheable || device);
+        m.paddr2 = p.second.map_or(0, |s| s.paddr);
+        self.note(m);
+        Ok(())
+    }
+
+    /// Bytes into RAM or the path's log, minding code.
+    fn put<B: Bus>(&mut self, bus: &mut B, paddr: u64, bytes: &[u8]) -> R<()> {
+        self.write_bytes(bus.ram_mut(), paddr, bytes).ok_or(Stop::Blocked)?;
+        if !self.speculative() {
+            self.code_written(paddr, bytes.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// RAM has changed: decoded code there is stale.
+    fn code_written(&mut self, paddr: u64, len: u64) {
+        if let Some(map) = self.code_map.get(&(paddr / PAGE)) {
+            let (from, to) = ((paddr & (PAGE - 1)) / 8, ((paddr & (PAGE - 1)) + len.max(1) - 1) / 8);
+            self.code_stale |=
+                (from..=to.min(511)).any(|w| map.get((w / 64) as usize).is_some_and(|m| m >> (w & 63) & 1 != 0));
+        }
+    }
+
+    /// A reference with neither data nor destination (prefetch, cache management): where it goes. A prefetch of what
+    /// cannot be reached goes nowhere.
+    pub(crate) fn touch<B: Bus>(&mut self, bus: &mut B, vaddr: u64, size: u64, kind: MemKind, faults: bool) -> R<()> {
+        let update = faults && !self.speculative();
+        match self.translate(bus.ram_mut(), vaddr, Access::Load, self.cpl == 3, update) {
+            Ok(x) if bus.ram().contains(x.paddr, 1) => {
+                let uncacheable = bus.is_uncacheable(x.paddr);
+                self.note(reference(vaddr, size, kind, x.shift, x.paddr, uncacheable));
+                Ok(())
+            }
+            Err(fault) if faults => self.refuse(fault, vaddr, size, kind),
+            _ => {
+                self.note(MemRef { vaddr, size: size as u16, kind, ..MemRef::default() });
+                Ok(())
+            }
+        }
+    }
+
+    /// A piece of a string instruction's bulk move: `len` bytes inside one page each, on the fast path. `None`: not possible.
+    pub(crate) fn bulk<B: Bus>(&mut self, bus: &mut B, vaddr: u64, len: u64, access: Access) -> Option<u64> {
+        if self.hit(access, vaddr, len.max(1)).is_none() {
+            self.data_part(bus, vaddr, access).ok()?;
+        }
+        self.hit(access, vaddr, len.max(1)).map(|h| h.0)
+    }
+}

@@ -1,0 +1,38 @@
+//! Registers as micro-ops name them: one flat space, below [`breakeven_base::Reg::COUNT`].
+//!
+//! The arithmetic flags have three names. An instruction that writes all of them writes [`C`]; one that keeps the carry
+//! (inc, dec) writes [`Z`]; adox writes [`O`]. Who wrote which group last is known when the instruction is executed, so
+//! a reader of a group is given the name that holds it then (see [`crate::crack`]).
+
+use breakeven_base::Reg;
+
+/// rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8..r15: 1..=16.
+pub const GPR: u8 = 1;
+/// All flags, or the carry flag alone.
+pub const C: Reg = Reg(17);
+/// The overflow flag.
+pub const O: Reg = Reg(18);
+/// Zero, sign, parity, adjust; also overflow when written by inc and dec.
+pub const Z: Reg = Reg(19);
+/// Integer temporaries inside an instruction.
+pub const T0: Reg = Reg(20);
+pub const T1: Reg = Reg(21);
+pub const T2: Reg = Reg(22);
+/// FS and GS base.
+pub const FS_BASE: Reg = Reg(28);
+pub const GS_BASE: Reg = Reg(29);
+/// xmm0/ymm0..: 32..=47.
+pub const VEC: u8 = 32;
+/// mm0..: 48..=55.
+pub const MMX: u8 = 48;
+/// Vector temporaries inside an instruction.
+pub const V0: Reg = Reg(56);
+pub const V1: Reg = Reg(57);
+pub const MXCSR: Reg = Reg(60);
+pub const X87: Reg = Reg(61);
+
+/// The name of general register `n` (0..16).
+#[must_use]
+pub const fn gpr(n: u8) -> Reg {
+    Reg(GPR + n)
+}

@@ -1,0 +1,296 @@
+//! Scalar floating point as SSE does it: NaNs from the first operand that is one, the default NaN negative, MXCSR's
+//! rounding mode, flush-to-zero and denormals-are-zero. The directed modes come from the nearest result and the sign of
+//! its error, which an exact residual tells.
+
+/// MXCSR bits.
+const DAZ: u32 = 1 << 6;
+const FTZ: u32 = 1 << 15;
+
+/// Rounding, MXCSR's encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Nearest,
+    Down,
+    Up,
+    Zero,
+}
+
+impl Mode {
+    pub fn from_bits(v: u64) -> Mode {
+        match v & 3 {
+            0 => Mode::Nearest,
+            1 => Mode::Down,
+            2 => Mode::Up,
+            _ => Mode::Zero,
+        }
+    }
+}
+
+/// How to compute.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Env {
+    pub mode: Mode,
+    pub daz: bool,
+    pub ftz: bool,
+}
+
+impl Env {
+    pub fn new(mxcsr: u32) -> Env {
+        Env { mode: Mode::from_bits(u64::from(mxcsr >> 13)), daz: mxcsr & DAZ != 0, ftz: mxcsr & FTZ != 0 }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Sqrt,
+}
+
+/// What both widths share.
+pub(super) trait Float: super::Lane + PartialOrd {
+    const DEFAULT_NAN: Self;
+    const MAX: Self;
+    fn nan(self) -> bool;
+    fn quiet(self) -> Self;
+    fn zero(self) -> bool;
+    fn negative(self) -> bool;
+    fn infinite(self) -> bool;
+    fn subnormal(self) -> bool;
+    fn with_zero_magnitude(self) -> Self;
+    fn neg(self) -> Self;
+    fn nearest(op: Op, a: Self, b: Self) -> Self;
+    /// Sign of (exact - r): negative, zero, positive.
+    fn error(op: Op, a: Self, b: Self, r: Self) -> i32;
+    fn up(self) -> Self;
+    fn down(self) -> Self;
+    fn round(self, mode: Mode) -> Self;
+    fn to_f64(self) -> f64;
+}
+
+macro_rules! float {
+    ($t:ty, $bits:ty, $quiet:expr, $nan:expr) => {
+        impl Float for $t {
+            const DEFAULT_NAN: Self = <$t>::from_bits($nan);
+            const MAX: Self = <$t>::MAX;
+            fn nan(self) -> bool {
+                self.is_nan()
+            }
+            fn quiet(self) -> Self {
+                <$t>::from_bits(self.to_bits() | $quiet)
+            }
+            fn zero(self) -> bool {
+                self == 0.0
+            }
+            fn negative(self) -> bool {
+                self.is_sign_negative()
+            }
+            fn infinite(self) -> bool {
+                self.is_infinite()
+            }
+            fn subnormal(self) -> bool {
+                self.is_subnormal()
+            }
+            fn with_zero_magnitude(self) -> Self {
+                (0.0 as $t).copysign(self)
+            }
+            fn neg(self) -> Self {
+                -self
+            }
+            fn nearest(op: Op, a: Self, b: Self) -> Self {
+                match op {
+                    Op::Add => a + b,
+                    Op::Sub => a - b,
+                    Op::Mul => a * b,
+                    Op::Div => a / b,
+                    Op::Sqrt => b.sqrt(),
+                }
+            }
+            fn error(op: Op, a: Self, b: Self, r: Self) -> i32 {
+                let e = match op {
+                    Op::Add | Op::Sub => {
+                        let b = if op == Op::Sub { -b } else { b };
+                        let bb = r - a;
+                        (a - (r - bb)) + (b - bb)
+                    }
+                    Op::Mul => a.mul_add(b, -r),
+                    // a - r*b has the quotient's error's sign times b's.
+                    Op::Div => (-r).mul_add(b, a) * b.signum(),
+                    Op::Sqrt => (-r).mul_add(r, b),
+                };
+                i32::from(e > 0.0) - i32::from(e < 0.0)
+            }
+            fn up(self) -> Self {
+                self.next_up()
+            }
+            fn down(self) -> Self {
+                self.next_down()
+            }
+            fn round(self, mode: Mode) -> Self {
+                match mode {
+                    Mode::Nearest => self.round_ties_even(),
+                    Mode::Down => self.floor(),
+                    Mode::Up => self.ceil(),
+                    Mode::Zero => self.trunc(),
+                }
+            }
+            fn to_f64(self) -> f64 {
+                f64::from(self)
+            }
+        }
+    };
+}
+float!(f32, u32, 1 << 22, 0xffc0_0000);
+float!(f64, u64, 1 << 51, 0xfff8_0000_0000_0000);
+
+/// The operand with DAZ applied.
+pub(super) fn input<T: Float>(e: &Env, v: T) -> T {
+    if e.daz && v.subnormal() {
+        v.with_zero_magnitude()
+    } else {
+        v
+    }
+}
+
+/// The NaN that an operation with these operands gives, if any is one.
+pub(super) fn nan_of<T: Float>(a: T, b: T) -> Option<T> {
+    if a.nan() {
+        Some(a.quiet())
+    } else if b.nan() {
+        Some(b.quiet())
+    } else {
+        None
+    }
+}
+
+/// One operation; square roots take `b`.
+pub(super) fn arith<T: Float>(e: &Env, op: Op, a: T, b: T) -> T {
+    let (a, b) = (input(e, a), input(e, b));
+    let first = if op == Op::Sqrt { b } else { a };
+    if let Some(nan) = nan_of(first, b) {
+        return nan;
+    }
+    let mut r = T::nearest(op, a, b);
+    if r.nan() {
+        return T::DEFAULT_NAN;
+    }
+    if e.mode != Mode::Nearest {
+        r = directed(e.mode, op, a, b, r);
+    }
+    if e.ftz && r.subnormal() {
+        r = r.with_zero_magnitude();
+    }
+    r
+}
+
+fn directed<T: Float>(mode: Mode, op: Op, a: T, b: T, r: T) -> T {
+    if r.infinite() {
+        // Infinite operands give infinities; so does a division by zero; else it is an overflow.
+        let exact = a.infinite() || b.infinite() || (op == Op::Div && b.zero());
+        let keeps = match mode {
+            Mode::Up => !r.negative(),
+            Mode::Down => r.negative(),
+            _ => false,
+        };
+        return if exact || keeps {
+            r
+        } else if r.negative() {
+            T::MAX.neg()
+        } else {
+            T::MAX
+        };
+    }
+    if r.zero() && matches!(op, Op::Add | Op::Sub) {
+        // A difference of equals is -0 when rounding down.
+        let second_negative = b.negative() != (op == Op::Sub);
+        let both = a.zero() && b.zero() && a.negative() == second_negative;
+        return if both || mode != Mode::Down { r } else { r.with_zero_magnitude().neg_if(!r.negative()) };
+    }
+    let error = T::error(op, a, b, r);
+    match mode {
+        Mode::Up if error > 0 => r.up(),
+        Mode::Down if error < 0 => r.down(),
+        Mode::Zero if error < 0 && !r.negative() => r.down(),
+        Mode::Zero if error > 0 && r.negative() => r.up(),
+        _ => r,
+    }
+}
+
+trait NegIf: Float {
+    fn neg_if(self, yes: bool) -> Self {
+        if yes {
+            self.neg()
+        } else {
+            self
+        }
+    }
+}
+impl<T: Float> NegIf for T {}
+
+/// To f32 in the environment's rounding.
+pub(super) fn narrow(e: &Env, v: f64) -> f32 {
+    let v = input(e, v);
+    if v.is_nan() {
+        let bits = v.quiet().to_bits();
+        let sign = (bits >> 32) as u32 & 1 << 31;
+        return f32::from_bits(sign | 0x7f80_0000 | (bits >> 29) as u32 & 0x007f_ffff);
+    }
+    let mut r = v as f32;
+    if e.mode != Mode::Nearest && !v.is_infinite() {
+        let back = f64::from(r);
+        let up = match e.mode {
+            Mode::Up => true,
+            Mode::Down => false,
+            _ => v < 0.0,
+        };
+        if up && back < v {
+            r = r.next_up();
+        } else if !up && back > v {
+            r = r.next_down();
+        }
+        if r == 0.0 {
+            r = r.copysign(v as f32);
+        }
+    }
+    if e.ftz && r.is_subnormal() {
+        r = (0.0f32).copysign(r);
+    }
+    r
+}
+
+/// An integer as a float: `nearest` is the conversion, `back` its exact value compared with the integer.
+pub(super) fn from_int<T: Float>(e: &Env, nearest: T, exact: i64, back: i128) -> T {
+    let exact = i128::from(exact);
+    match e.mode {
+        Mode::Up if back < exact => nearest.up(),
+        Mode::Down if back > exact => nearest.down(),
+        Mode::Zero if back > exact && exact > 0 => nearest.down(),
+        Mode::Zero if back < exact && exact < 0 => nearest.up(),
+        _ => nearest,
+    }
+}
+
+/// Comparison predicate `p` (0..32).
+pub(super) fn compare<T: Float>(p: u64, a: T, b: T) -> bool {
+    let unordered = a.nan() || b.nan();
+    match p & 15 {
+        0 => a == b,
+        1 => a < b,
+        2 => a <= b,
+        3 => unordered,
+        4 => a != b,
+        5 => !(a < b),
+        6 => !(a <= b),
+        7 => !unordered,
+        8 => a == b || unordered,
+        9 => !(a >= b),
+        10 => !(a > b),
+        11 => false,
+        12 => a < b || a > b,
+        13 => a >= b,
+        14 => a > b,
+        _ => true,
+    }
+}

@@ -1,0 +1,148 @@
+//! MMX, SSE to SSE4.2, AVX, AVX2: one file a group. An operation is computed on all 32 bytes and written at the operand's
+//! width: a legacy write keeps the rest of the register, a VEX write clears it.
+//!
+//! Floating point is the host's in round-to-nearest; the directed modes are derived from it. The sticky exception bits of
+//! MXCSR are not collected and unmasked exceptions are not raised. `rcpps` and `rsqrtps` give the exact quotient rounded,
+//! where processors differ from each other.
+
+mod class;
+mod convert;
+mod float;
+mod fp;
+mod int;
+mod moves;
+mod permute;
+mod shift;
+mod shuffle;
+mod text;
+mod vec;
+
+use breakeven_base::Bus;
+use iced_x86::Mnemonic;
+
+use crate::cpu::{cr0, cr4, gp, Stop, NM, R, UD};
+use crate::exec::Exec;
+use crate::inst::{flag, Kind};
+pub(crate) use class::class_of;
+pub(crate) use vec::V;
+pub(crate) use vec::{Lane, L};
+
+impl<B: Bus> Exec<'_, B> {
+    /// Reads operand `n` as a vector; a general register is its low word.
+    #[inline(always)]
+    pub(crate) fn vread(&mut self, n: usize) -> R<V> {
+        let k = self.i.k[n];
+        Ok(match k.kind {
+            Kind::Xmm => self.cpu.c.v[usize::from(k.r & 15)].low(),
+            Kind::Ymm => self.cpu.c.v[usize::from(k.r & 15)],
+            Kind::Mm => V([self.cpu.c.mm[usize::from(k.r & 7)], 0, 0, 0]),
+            Kind::Mem => {
+                let at = self.vector_address()?;
+                self.cpu.load_v(self.bus, self.now, at, self.i.msize)?
+            }
+            _ => V([self.read(n)?, 0, 0, 0]),
+        })
+    }
+
+    /// The memory operand's address, checked where alignment is wanted.
+    pub(super) fn vector_address(&mut self) -> R<u64> {
+        let at = self.ea();
+        if self.i.has(flag::ALIGN) && at & (u64::from(self.i.msize.max(1)) - 1) != 0 && !self.cpu.speculative() {
+            return Err(gp(0));
+        }
+        Ok(at)
+    }
+
+    /// Writes a vector to operand `n`.
+    #[inline(always)]
+    pub(crate) fn vwrite(&mut self, n: usize, v: V) -> R<()> {
+        let k = self.i.k[n];
+        match k.kind {
+            Kind::Xmm => {
+                let vex = self.i.vex();
+                let slot = &mut self.cpu.c.v[usize::from(k.r & 15)];
+                *slot = if vex { v.low() } else { V([v.0[0], v.0[1], slot.0[2], slot.0[3]]) };
+            }
+            Kind::Ymm => self.cpu.c.v[usize::from(k.r & 15)] = v,
+            Kind::Mm => self.cpu.c.mm[usize::from(k.r & 7)] = v.0[0],
+            Kind::Mem => {
+                let at = self.vector_address()?;
+                self.cpu.store_v(self.bus, self.now, at, self.i.msize, v)?;
+            }
+            _ => self.write(n, v.0[0])?,
+        }
+        Ok(())
+    }
+
+    /// The two sources of a binary operation.
+    #[inline(always)]
+    pub(super) fn ab(&mut self) -> R<(V, V)> {
+        let a = self.vread(self.i.a())?;
+        let b = self.vread(self.i.b())?;
+        Ok((a, b))
+    }
+
+    #[inline(always)]
+    pub(super) fn bin<T: Lane>(&mut self, f: impl Fn(T, T) -> T) -> R<()> {
+        let (a, b) = self.ab()?;
+        self.vwrite(0, a.map2(b, f))
+    }
+
+    /// Words without regard to lanes.
+    #[inline(always)]
+    pub(super) fn words(&mut self, f: impl Fn(u64, u64) -> u64) -> R<()> {
+        self.bin::<u64>(f)
+    }
+
+    #[inline(always)]
+    pub(super) fn un<T: Lane>(&mut self, f: impl Fn(T) -> T) -> R<()> {
+        let b = self.vread(1)?;
+        self.vwrite(0, b.map2(b, |x, _| f(x)))
+    }
+
+    /// Lane by lane: 8 bytes for MMX, else 16.
+    pub(super) fn lanes(&mut self, f: impl Fn(&L, &L) -> L) -> R<()> {
+        let (a, b) = self.ab()?;
+        let len = if self.i.has(flag::MMX) { 8 } else { 16 };
+        self.vwrite(0, V::from_lanes(f(&a.lane(0, len), &b.lane(0, len)), f(&a.lane(1, len), &b.lane(1, len))))
+    }
+
+    /// Whether vector state may be used at all.
+    fn vector_state(&self) -> R<()> {
+        let c = &self.cpu;
+        let mmx = self.i.has(flag::MMX) || self.i.op == Mnemonic::Emms;
+        let usable = if self.i.vex() {
+            c.cr4 & cr4::OSXSAVE != 0 && c.xcr0 & 6 == 6
+        } else {
+            c.cr0 & cr0::EM == 0 && (mmx || c.cr4 & cr4::OSFXSR != 0)
+        };
+        if !usable {
+            return Err(UD);
+        }
+        if c.cr0 & cr0::TS != 0 {
+            return Err(NM);
+        }
+        Ok(())
+    }
+
+    /// Everything that is not general-purpose.
+    #[inline(never)]
+    pub(crate) fn simd(&mut self) -> R<()> {
+        self.vector_state()?;
+        let done = self.vector_move()?
+            || self.vector_int()?
+            || self.vector_shift()?
+            || self.vector_shuffle()?
+            || self.vector_permute()?
+            || self.vector_float()?
+            || self.vector_convert()?
+            || self.vector_text()?;
+        if !done {
+            return Err(Stop::Unknown);
+        }
+        if self.i.has(flag::MMX) {
+            self.cpu.c.tags = 0xff;
+        }
+        Ok(())
+    }
+}
