@@ -1,6 +1,7 @@
 //! The reference guest's 34 kernels against gem5 24.0, cycle counts side by side (`tests/data/gem5`).
 //!
-//! Prints the table; asserts the line that the models have reached. What explains the rest is in `docs/`.
+//! Prints the tables of docs/gem5-agreement.md; asserts the line that the models have reached. With
+//! `BREAKEVEN_WRITE_DOCS=1` the tables are written into that page. What explains the rest is said there.
 
 mod common;
 
@@ -12,12 +13,30 @@ use common::reference;
 const ELF: &[u8] = include_bytes!("../../../tests/data/gem5/micro.rv64.elf");
 const CYCLES: &str = include_str!("../../../tests/data/gem5/cycles-rv64.csv");
 
-/// Columns that do not depend on time: ours must be gem5's.
-const SAME: [(&str, &str); 4] = [
+/// What is counted besides cycles. Where no wrong path runs, the first four do not depend on time: ours must be gem5's.
+const COUNTED: [(&str, &str); 10] = [
     ("dcache_accesses", "system.cpu.dcache.demandAccesses::total"),
     ("dcache_misses", "system.cpu.dcache.demandMisses::total"),
     ("cond_predicted", "system.cpu.branchPred.condPredicted"),
     ("cond_incorrect", "system.cpu.branchPred.condIncorrect"),
+    ("micro_ops", "simOps"),
+    ("dcache_mshr_misses", "system.cpu.dcache.demandMshrMisses::total"),
+    ("l2_accesses", "system.l2.demandAccesses::total"),
+    ("l2_misses", "system.l2.demandMisses::total"),
+    ("dcache_writebacks", "system.cpu.dcache.writebacks::total"),
+    ("commit_mispredicts", "system.cpu.commit.branchMispredicts"),
+];
+
+/// The out-of-order core's columns in the second table, in its order.
+const SHOWN: [&str; 8] = [
+    "dcache_accesses",
+    "dcache_misses",
+    "dcache_mshr_misses",
+    "l2_accesses",
+    "l2_misses",
+    "cond_predicted",
+    "cond_incorrect",
+    "commit_mispredicts",
 ];
 
 /// One row: a kernel on a core.
@@ -43,33 +62,69 @@ fn description(core: &str) -> &'static str {
     match core {
         "timing" => include_str!("../../../tests/data/descriptions/timing.json"),
         "minor" => include_str!("../../../tests/data/descriptions/minor.json"),
+        "o3" => include_str!("../../../tests/data/descriptions/o3.json"),
         other => panic!("no description of {other}"),
     }
 }
 
-/// Absolute differences in percent, kernel by kernel.
-fn differences(core: &str, description: &str) -> Vec<(&'static str, f64)> {
+/// One kernel: gem5's numbers and ours.
+struct Compared {
+    name: &'static str,
+    cycles: [f64; 2],
+    /// By the names of [`COUNTED`]; what a core does not count is left out.
+    counted: BTreeMap<&'static str, [f64; 2]>,
+}
+
+impl Compared {
+    /// Of the cycles, in percent.
+    fn difference(&self) -> f64 {
+        (self.cycles[1] / self.cycles[0] - 1.0) * 100.0
+    }
+}
+
+/// Runs the kernels. Instructions must be gem5's on every core (its counter may be read one instruction apart).
+fn compare(core: &str, description: &str) -> Vec<Compared> {
     let mut m = Machine::new(description, ELF).expect("builds");
     let end = m.run(Limits { insts: 20_000_000, cycles: 200_000_000, ticks: 0 });
     assert_eq!(end.cause.text(), "m5_exit instruction encountered", "{end:?}");
     let kernels = published(core);
     assert_eq!((kernels.len(), m.dumps().len()), (34, 34));
-    println!("{core}: kernel, gem5's cycles, ours, difference in percent");
+    println!("{core}: kernel, gem5's cycles, ours, difference in percent; counts that differ (gem5's/ours)");
     let mut out = Vec::new();
     for (k, dump) in kernels.iter().zip(m.dumps()) {
-        let stat = |name: &str| dump.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("no {name}")).value;
-        let (cycles, theirs) = (stat("system.cpu.numCycles"), k.number("cycles"));
-        let percent = (cycles / theirs - 1.0) * 100.0;
-        println!("{:12} {theirs:9} {cycles:9} {percent:+7.2}", k.name());
+        let find = |name: &str| dump.iter().find(|s| s.name == name).map(|s| s.value);
+        let stat = |name: &str| find(name).unwrap_or_else(|| panic!("no {name}"));
+        let counted = |(column, name): &(&'static str, &str)| Some((*column, [k.number(column), find(name)?]));
+        let c = Compared {
+            name: k.name(),
+            cycles: [k.number("cycles"), stat("system.cpu.numCycles")],
+            counted: COUNTED.iter().filter_map(counted).collect(),
+        };
+        let apart: String = c
+            .counted
+            .iter()
+            .filter(|(_, [theirs, ours])| theirs != ours)
+            .map(|(column, [theirs, ours])| format!(" {column} {theirs}/{ours}"))
+            .collect();
+        println!("{:12} {:9} {:9} {:+7.2}{apart}", c.name, c.cycles[0], c.cycles[1], c.difference());
         let (insts, theirs) = (stat("simInsts"), k.number("insts"));
         assert!((insts - theirs).abs() <= 1.0, "{}: {insts} instructions, gem5 {theirs}", k.name());
-        // gem5's simple cores have no branch predictor.
-        for (column, name) in &SAME[..if core == "minor" { 4 } else { 2 }] {
-            assert_eq!(stat(name), k.number(column), "{}: {name}", k.name());
-        }
-        out.push((k.name(), percent.abs()));
+        out.push(c);
     }
     out
+}
+
+/// Absolute differences of the cycles in percent, kernel by kernel, on a core without wrong paths: counts are gem5's.
+fn differences(core: &str, description: &str) -> Vec<(&'static str, f64)> {
+    let all = compare(core, description);
+    for c in &all {
+        // gem5's simple cores have no branch predictor.
+        for (column, _) in &COUNTED[..if core == "minor" { 4 } else { 2 }] {
+            let [theirs, ours] = c.counted[column];
+            assert_eq!(ours, theirs, "{}: {column}", c.name);
+        }
+    }
+    all.iter().map(|c| (c.name, c.difference().abs())).collect()
 }
 
 /// Holds the median and the worst of the kernels apart from `except`.
@@ -111,5 +166,58 @@ fn the_hand_written_reference_is_what_the_configuration_language_makes() {
         let [ours, theirs] = [reference(core).json(), description(core).to_owned()]
             .map(|d| MachineConfig::parse(&d).expect("can be built"));
         assert_eq!(ours.memory, theirs.memory, "{core}");
+    }
+}
+
+#[test]
+#[ignore = "the out-of-order core cannot be run yet"]
+fn o3_agrees_with_gem5() {
+    let all = compare("o3", description("o3"));
+    let differences: Vec<_> = all.iter().map(|c| (c.name, c.difference().abs())).collect();
+    write_tables(&all);
+    hold("o3", &differences, "", 5.0, 15.0);
+    for c in &all {
+        let [theirs, ours] = c.counted["micro_ops"];
+        assert!((ours - theirs).abs() <= 1.0, "{}: {ours} micro-ops, gem5 {theirs}", c.name);
+    }
+}
+
+/// Writes the page's tables when asked to.
+fn write_tables(o3: &[Compared]) {
+    if std::env::var_os("BREAKEVEN_WRITE_DOCS").is_none() {
+        return;
+    }
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/gem5-agreement.md");
+    let text = std::fs::read_to_string(page).expect("the page");
+    let cores = [compare("timing", description("timing")), compare("minor", description("minor"))];
+    let head = text.split("| kernel |").next().expect("what stands before the tables");
+    let mut out = format!(
+        "{head}| kernel | TimingSimple, gem5 | ours | % | Minor, gem5 | ours | % | O3, gem5 | ours | % |\n|---|{}\n",
+        "--:|".repeat(9)
+    );
+    for (i, last) in o3.iter().enumerate() {
+        let cells: String = [&cores[0][i], &cores[1][i], last]
+            .iter()
+            .map(|c| format!(" {} | {} | {:+.2} |", c.cycles[0], c.cycles[1], c.difference()))
+            .collect();
+        out += &format!("| {} |{cells}\n", last.name);
+    }
+    out += &format!(
+        "\nWhat O3 counts besides, gem5's number and then ours where it is another:\n\n| kernel | {} |\n|---|{}\n",
+        SHOWN.join(" | ").replace('_', " "),
+        "---|".repeat(SHOWN.len())
+    );
+    for c in o3 {
+        let cells: String = SHOWN.iter().map(|column| cell(c.counted.get(column))).collect();
+        out += &format!("| {} |{cells}\n", c.name);
+    }
+    std::fs::write(page, out).expect("the page is written");
+}
+
+fn cell(numbers: Option<&[f64; 2]>) -> String {
+    match numbers {
+        None => " - |".to_owned(),
+        Some([theirs, ours]) if theirs == ours => format!(" {theirs} |"),
+        Some([theirs, ours]) => format!(" {theirs}, {ours} |"),
     }
 }
