@@ -12,6 +12,15 @@ use super::super::config::O3Config;
 use super::super::inst::Seq;
 use super::store_sets::StoreSets;
 
+/// Where a micro-op has its entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    Load,
+    Store,
+    /// A barrier has none.
+    Neither,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Op {
     seq: Seq,
@@ -22,6 +31,8 @@ struct Op {
     next: Seq,
     /// What it waits for, or did.
     on: Seq,
+    /// Its place in its queue.
+    place: u64,
     /// Has written back (or its slot is unused).
     done: bool,
     is_store: bool,
@@ -75,8 +86,15 @@ impl Dependences {
         op.seq == seq && !op.done
     }
 
-    /// Enters a reference or barrier. Whether it may issue as soon as its operands are there.
-    pub fn dispatch(&mut self, seq: Seq, pc: u64, flags: UopFlags, is_load: bool, is_store: bool) -> bool {
+    /// Where a reference that has not written back is in its queue.
+    #[inline]
+    pub fn place(&self, seq: Seq) -> u64 {
+        self.ops[self.slot(seq)].place
+    }
+
+    /// Enters a reference (at `place` of its queue) or barrier. Whether it may issue as soon as its operands are there.
+    pub fn dispatch(&mut self, seq: Seq, pc: u64, flags: UopFlags, queue: Queue, place: u64) -> bool {
+        let (is_load, is_store) = (queue == Queue::Load, queue == Queue::Store);
         let by_itself = flags.any(UopFlags::NON_SPECULATIVE) || is_store && flags.any(UopFlags::ATOMIC);
         let on = if by_itself || !(is_load || is_store) {
             0
@@ -88,7 +106,7 @@ impl Dependences {
             self.store_sets.producer(pc)
         };
         let on = if on != 0 && on < seq && self.waits(on) { on } else { 0 };
-        let mut op = Op { seq, pc, on, is_store, ..Op::default() };
+        let mut op = Op { seq, pc, on, is_store, place, ..Op::default() };
         if on != 0 {
             let producer = self.slot(on);
             op.next = self.ops[producer].first;

@@ -50,6 +50,11 @@ impl Filter {
         }
     }
 
+    #[cfg(test)]
+    pub fn is_empty(&self) -> bool {
+        self.wide == 0 && self.counts.iter().all(|n| *n == 0)
+    }
+
     #[inline]
     pub fn may_overlap(&self, lo: u64, hi: u64) -> bool {
         self.wide != 0

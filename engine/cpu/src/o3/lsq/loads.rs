@@ -86,28 +86,20 @@ impl Loads {
     }
 
     #[inline]
-    pub fn push(&mut self, seq: Seq, stores: u64) {
+    pub fn push(&mut self, seq: Seq, stores: u64) -> u64 {
         let slot = self.slot(self.tail);
         self.entries[slot] = Load { seq, stores, ..Load::default() };
         self.lo[slot] = u64::MAX;
         self.hi[slot] = 0;
         self.tail += 1;
+        self.tail - 1
     }
 
-    /// Where `seq` is: places are in the order of sequence numbers.
+    /// The slot of `seq`, which stands at `place`.
     #[inline]
-    fn find(&self, seq: Seq) -> Option<usize> {
-        let (mut low, mut high) = (self.head, self.tail);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.entries[self.slot(middle)].seq < seq {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        let slot = self.slot(low);
-        (low < self.tail && self.entries[slot].seq == seq).then_some(slot)
+    fn find(&self, place: u64, seq: Seq) -> Option<usize> {
+        let slot = self.slot(place);
+        (self.entries[slot].seq == seq).then_some(slot)
     }
 
     /// From now on `slot` may be found by stores that execute.
@@ -171,6 +163,11 @@ impl Loads {
             .map(|s| self.entries[s].seq)
     }
 
+    #[cfg(test)]
+    pub fn filter_is_empty(&self) -> bool {
+        self.executed.is_empty()
+    }
+
     pub fn describe(&self) -> String {
         let used = self.tail - self.head;
         match used {
@@ -189,8 +186,8 @@ impl Lsq {
         ring: &mut InstRing,
         out: &mut LsqOut,
     ) -> MemOutcome {
-        let m = ring.mem(seq).read_by_field();
-        let Some(slot) = self.loads.find(seq) else { return MemOutcome::Done(when.cycle) };
+        let m = *ring.mem(seq);
+        let Some(slot) = self.loads.find(self.depend.place(seq), seq) else { return MemOutcome::Done(when.cycle) };
         if !m.valid {
             return MemOutcome::Done(when.cycle);
         }

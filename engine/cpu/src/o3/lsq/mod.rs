@@ -38,7 +38,7 @@ use super::inst::{InstRing, Seq, Wait};
 use crate::misaligned::{MisalignedCosts, Split};
 use crate::when::When;
 use crate::CoreCtx;
-use depend::Dependences;
+use depend::{Dependences, Queue};
 use loads::Loads;
 use ports::Ports;
 use stores::Stores;
@@ -302,18 +302,19 @@ impl Lsq {
     /// order lets it issue (store sets, barriers); else `LsqOut::ready` names it later.
     pub fn dispatch(&mut self, seq: Seq, ring: &InstRing) -> bool {
         let (flags, pc) = (ring.flags(seq), ring.pc(seq));
-        let (is_load, is_store) = (uses_load_queue(flags), uses_store_queue(flags));
-        if is_load {
+        let (queue, place) = if uses_load_queue(flags) {
             self.counts.inserted_loads += 1;
-            self.loads.push(seq, self.stores.tail());
-        } else if is_store {
+            (Queue::Load, self.loads.push(seq, self.stores.tail()))
+        } else if uses_store_queue(flags) {
             self.counts.inserted_stores += 1;
-            self.stores.push(seq, self.loads.tail());
-        }
-        let free = self.depend.dispatch(seq, pc, flags, is_load, is_store);
+            (Queue::Store, self.stores.push(seq, self.loads.tail()))
+        } else {
+            (Queue::Neither, 0)
+        };
+        let free = self.depend.dispatch(seq, pc, flags, queue, place);
         if !free {
-            self.counts.conflicting_loads += u64::from(is_load);
-            self.counts.conflicting_stores += u64::from(is_store);
+            self.counts.conflicting_loads += u64::from(queue == Queue::Load);
+            self.counts.conflicting_stores += u64::from(queue == Queue::Store);
         }
         free
     }
@@ -474,6 +475,21 @@ impl Lsq {
 
     pub fn reset_stats(&mut self) {
         self.counts = Counts::default();
+    }
+
+    /// Invariants of an empty queue; for tests.
+    ///
+    /// # Errors
+    /// The first that does not hold.
+    #[cfg(test)]
+    fn audit(&self) -> Result<(), String> {
+        let rest = [
+            (self.loads.filter_is_empty(), "the loads' filter"),
+            (self.stores.filter_is_empty(), "the stores' filter"),
+            (self.blocked.is_empty() && self.replays.is_empty(), "the lists of waiting loads"),
+            (self.stalled.is_none() && self.violation.is_none(), "a wait or a violation"),
+        ];
+        rest.iter().try_for_each(|(ok, what)| if *ok { Ok(()) } else { Err(format!("{what} is left")) })
     }
 
     /// For the deadlock report.

@@ -116,7 +116,7 @@ impl Stores {
     }
 
     #[inline]
-    pub fn push(&mut self, seq: Seq, loads: u64) {
+    pub fn push(&mut self, seq: Seq, loads: u64) -> u64 {
         let slot = self.slot(self.tail);
         let s = &mut self.entries[slot];
         s.seq = seq;
@@ -127,21 +127,14 @@ impl Stores {
         self.lo[slot] = u64::MAX;
         self.hi[slot] = 0;
         self.tail += 1;
+        self.tail - 1
     }
 
-    /// The place of `seq`, which has not committed.
+    /// The slot of `seq`, which stands at `place`.
     #[inline]
-    fn find(&self, seq: Seq) -> Option<u64> {
-        let (mut low, mut high) = (self.committed, self.tail);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.entries[self.slot(middle)].seq < seq {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        (low < self.tail && self.entries[self.slot(low)].seq == seq).then_some(low)
+    fn find(&self, place: u64, seq: Seq) -> Option<usize> {
+        let slot = self.slot(place);
+        (self.entries[slot].seq == seq).then_some(slot)
     }
 
     #[inline]
@@ -239,6 +232,11 @@ impl Stores {
         self.last_written.0
     }
 
+    #[cfg(test)]
+    pub fn filter_is_empty(&self) -> bool {
+        self.unsent.is_empty()
+    }
+
     pub fn describe(&self) -> String {
         let oldest = match self.is_empty() {
             true => String::new(),
@@ -263,9 +261,9 @@ impl Lsq {
         when: &When,
         ring: &mut InstRing,
     ) -> MemOutcome {
-        let m = ring.mem(seq).read_by_field();
-        let Some(place) = self.stores.find(seq) else { return MemOutcome::Done(when.cycle) };
-        let slot = self.stores.slot(place);
+        let m = *ring.mem(seq);
+        let place = self.depend.place(seq);
+        let Some(slot) = self.stores.find(place, seq) else { return MemOutcome::Done(when.cycle) };
         if !m.valid {
             self.depend.store_executes(seq);
             self.stores.entries[slot].mem = m;

@@ -1,1 +1,0 @@
-//! The queue by itself: a tiny pipeline drives it and notes cycles.

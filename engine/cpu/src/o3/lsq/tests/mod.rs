@@ -1,0 +1,380 @@
+//! Exact cycles of the queue by itself. Execution in cycle 10 of a load that the memory answers in 2 cycles writes back in
+//! cycle 12; a store writes back in the cycle in which it executes.
+
+mod rig;
+
+use super::super::config::O3Config;
+use super::config::{LsqConfig, PartialForward};
+use crate::misaligned::MisalignedCosts;
+use rig::{amo, done, fence, load, prefetch, store, Op, Rig, DATA};
+
+fn with(change: impl FnOnce(&mut O3Config)) -> O3Config {
+    let mut cfg = O3Config::default();
+    change(&mut cfg);
+    cfg
+}
+
+/// A store executed at 10 of which the LSQ hears at 20 that it has committed, and a load executed at 11.
+fn store_and_load(cfg: &O3Config, s: Op, l: Op) -> Rig {
+    let mut rig = Rig::new(cfg);
+    let first = rig.dispatch(s);
+    rig.dispatch(l);
+    rig.commit(first, 20);
+    rig.run_to(100);
+    rig
+}
+
+#[test]
+fn a_load_takes_its_bytes_from_a_store_that_has_them_all() {
+    let cfg = O3Config::default();
+    // The store's bytes a cycle after execution; the cache's after 2.
+    assert_eq!(store_and_load(&cfg, store(DATA, 8, 10), load(DATA, 8, 11)).done[2], 12);
+    assert_eq!(store_and_load(&cfg, store(DATA, 8, 10), load(DATA + 4, 4, 11)).done[2], 12);
+    assert_eq!(store_and_load(&cfg, store(DATA, 8, 10), load(DATA + 8, 8, 11)).done[2], 13);
+    let slow = with(|c| c.lsq.forwardLatency = 5);
+    assert_eq!(store_and_load(&slow, store(DATA, 8, 10), load(DATA, 8, 11)).done[2], 16);
+}
+
+#[test]
+fn a_load_one_byte_off_waits_until_the_store_has_been_sent() {
+    // Heard at 20, sent at 21 after that cycle's issue; the load issues at 22, executes at 23 and takes 2 cycles: 25
+    // instead of 12.
+    let rig = store_and_load(&O3Config::default(), store(DATA, 8, 10), load(DATA + 1, 8, 11));
+    assert_eq!((rig.executed[2], rig.done[2]), (23, 25));
+    let cfg = with(|c| {
+        c.lsq =
+            LsqConfig { partialForwardPolicy: PartialForward::Penalty, forwardFailPenalty: 7, ..LsqConfig::default() };
+    });
+    assert_eq!(store_and_load(&cfg, store(DATA, 8, 10), load(DATA + 1, 8, 11)).done[2], 32);
+}
+
+#[test]
+fn the_youngest_older_store_decides() {
+    // The second store has the load's bytes whole, the first only in part: 12. The other way about it waits for the
+    // second, which is sent at 21 with the first: 25.
+    let mut rig = Rig::new(&O3Config::default());
+    rig.dispatch(store(DATA + 4, 8, 9));
+    rig.dispatch(store(DATA, 8, 10));
+    rig.dispatch(load(DATA, 8, 11));
+    rig.dispatch(load(DATA + 4, 8, 11));
+    rig.dispatch(store(DATA + 4, 8, 11));
+    rig.commit(2, 20);
+    rig.run_to(100);
+    assert_eq!(rig.done[3..=4], [12, 25]);
+}
+
+#[test]
+fn a_store_that_has_been_sent_no_longer_forwards() {
+    // The load executes at 22, a cycle after the store was sent: the cache has the bytes, 24.
+    let rig = store_and_load(&O3Config::default(), store(DATA, 8, 10), load(DATA + 1, 8, 22));
+    assert_eq!((rig.executed[2], rig.done[2]), (22, 24));
+}
+
+#[test]
+fn crossing_costs_what_the_description_says() {
+    let costs = MisalignedCosts {
+        granule: 16,
+        granule_cross_load: 1,
+        line_cross_load: 3,
+        page_cross_load: 10,
+        ..MisalignedCosts::default()
+    };
+    let cfg = with(|c| c.misaligned = costs);
+    let at = |vaddr| done(&cfg, &[load(vaddr, 8, 10)])[0];
+    assert_eq!([at(DATA), at(DATA + 1), at(DATA + 12), at(DATA + 60), at(DATA + 4092)], [12, 12, 13, 15, 22]);
+    // gem5's defaults: both packets go in one cycle, nothing is late.
+    let free = |vaddr| done(&O3Config::default(), &[load(vaddr, 8, 10)])[0];
+    assert_eq!([free(DATA + 60), free(DATA + 4092)], [12, 12]);
+}
+
+#[test]
+fn the_second_packet_needs_a_port_of_its_own() {
+    // One port: the second packet goes when the load has been issued again, a cycle later.
+    let cfg = with(|c| c.cacheLoadPorts = 1);
+    assert_eq!(done(&cfg, &[load(DATA + 60, 8, 10)]), [13]);
+    assert_eq!(done(&cfg, &[load(DATA, 8, 10)]), [12]);
+}
+
+#[test]
+fn a_page_crossing_needs_two_translations() {
+    // Each walk reads one entry in 20 cycles, one after the other: over at 50, issued then, executed at 51, 53. A line
+    // crossing needs one: 33.
+    let cfg = O3Config::default();
+    assert_eq!(done(&cfg, &[load(DATA + 4092, 8, 10).paged()]), [53]);
+    assert_eq!(done(&cfg, &[load(DATA + 60, 8, 10).paged()]), [33]);
+}
+
+#[test]
+fn one_walk_serves_all_who_want_its_page_and_others_queue() {
+    let cfg = O3Config::default();
+    let same = [load(DATA, 8, 10).paged(), load(DATA + 8, 8, 14).paged()];
+    assert_eq!(done(&cfg, &same), [33, 33]);
+    let apart = [load(DATA, 8, 10).paged(), load(DATA + 4096, 8, 14).paged()];
+    assert_eq!(done(&cfg, &apart), [33, 53]);
+    // Later everything is in the TLB.
+    assert_eq!(done(&cfg, &[load(DATA, 8, 10).paged(), load(DATA, 8, 60).paged()]), [33, 62]);
+}
+
+#[test]
+fn a_squashed_walk_goes_on_and_fills_the_tlb_for_nobody() {
+    let mut rig = Rig::new(&O3Config::default());
+    rig.dispatch(load(DATA, 8, 10).paged());
+    rig.run_to(12);
+    rig.squash(0);
+    rig.dispatch(load(DATA, 8, 20).paged());
+    rig.run_to(100);
+    assert_eq!(rig.done, [0, 33]);
+}
+
+#[test]
+fn ports_a_cycle() {
+    let loads: Vec<Op> = (0..4).map(|i| load(DATA + 64 * i, 8, 10)).collect();
+    assert_eq!(done(&O3Config::default(), &loads), [12, 12, 12, 12]);
+    // The other two are issued again: executed at 11.
+    assert_eq!(done(&with(|c| c.cacheLoadPorts = 2), &loads), [12, 12, 13, 13]);
+}
+
+#[test]
+fn a_split_access_holds_its_port() {
+    // With one port and no more slots the crossing load takes it at 10 and 11, the next load goes at 12; with 3 slots
+    // more at 15.
+    let ops = [load(DATA + 60, 8, 10), load(DATA + 128, 8, 11)];
+    let slots = |n| {
+        with(|c| {
+            c.cacheLoadPorts = 1;
+            c.misaligned.split_slots = n;
+        })
+    };
+    assert_eq!(done(&slots(0), &ops)[1], 14);
+    assert_eq!(done(&slots(3), &ops)[1], 17);
+}
+
+#[test]
+fn a_store_whose_address_comes_late_finds_the_load_that_passed_it() {
+    let mut rig = Rig::new(&O3Config::default());
+    rig.dispatch(store(DATA, 8, 15).pc(0x100));
+    rig.dispatch(load(DATA + 64, 8, 10).pc(0x104));
+    rig.dispatch(load(DATA, 8, 10).pc(0x108));
+    rig.dispatch(load(DATA, 8, 11).pc(0x10c));
+    rig.run_to(30);
+    // The oldest load of those granules is to be fetched again.
+    assert_eq!(rig.violations, [(15, 3)]);
+    rig.squash(2);
+    // From now on the two are of one set: the load is held back until the store has written back at 60 and executes at
+    // 61, when the store hands it the bytes.
+    rig.dispatch(store(DATA + 512, 8, 60).pc(0x100));
+    rig.dispatch(load(DATA + 512, 8, 50).pc(0x108));
+    rig.run_to(100);
+    assert_eq!((rig.executed[4], rig.done[4]), (61, 62));
+    assert_eq!(rig.violations.len(), 1);
+}
+
+#[test]
+fn violations_are_found_by_granules() {
+    // 16 bytes by default: the load next to the store's bytes counts; with granules of 8 bytes it does not.
+    let ops = [store(DATA, 8, 15), load(DATA + 8, 8, 10)];
+    for (shift, found) in [(4, 1), (3, 0)] {
+        let mut rig = Rig::new(&with(|c| c.LSQDepCheckShift = shift));
+        ops.iter().for_each(|op| {
+            rig.dispatch(*op);
+        });
+        rig.run_to(30);
+        assert_eq!(rig.violations.len(), found, "granules of 2^{shift}");
+    }
+}
+
+#[test]
+fn loads_wait_for_a_fence() {
+    // The fence executes at 20 and wakes the load, which issues then and executes at 21.
+    let mut rig = Rig::new(&O3Config::default());
+    rig.dispatch(load(DATA, 8, 10));
+    rig.dispatch(fence(20));
+    rig.dispatch(load(DATA, 8, 10));
+    rig.dispatch(store(DATA, 8, 10));
+    rig.run_to(60);
+    assert_eq!(rig.done[1..], [12, 20, 23, 21]);
+}
+
+#[test]
+fn a_squashed_fence_holds_nobody() {
+    let mut rig = Rig::new(&O3Config::default());
+    rig.dispatch(load(DATA, 8, 10));
+    rig.dispatch(fence(500));
+    rig.dispatch(load(DATA, 8, 10));
+    rig.run_to(20);
+    rig.squash(1);
+    rig.dispatch(load(DATA, 8, 10));
+    rig.run_to(60);
+    assert_eq!(rig.done, [0, 12, 23]);
+}
+
+#[test]
+fn an_atomic_is_sent_when_it_executes() {
+    assert_eq!(done(&O3Config::default(), &[amo(DATA, 10)]), [12]);
+}
+
+#[test]
+fn a_prefetch_is_over_in_a_cycle_and_ignores_stores() {
+    let cfg = O3Config::default();
+    assert_eq!(done(&cfg, &[store(DATA, 8, 9), prefetch(DATA + 7, 10)]), [9, 11]);
+}
+
+#[test]
+fn the_store_queue_frees_entries_as_responses_come() {
+    let mut rig = Rig::new(&with(|c| c.SQEntries = 2));
+    rig.dispatch(store(DATA, 8, 5));
+    rig.dispatch(store(DATA + 64, 8, 6));
+    rig.commit(1, 10);
+    rig.commit(2, 11);
+    let mut free = vec![];
+    for cycle in [10, 12, 13, 14] {
+        rig.run_to(cycle);
+        free.push(rig.lsq.free_stores());
+    }
+    // Heard at 10 and 11, sent at 11 and 12, answered at 13 and 14.
+    assert_eq!(free, [0, 0, 1, 2]);
+    assert!(rig.lsq.next_event() == u64::MAX && !rig.lsq.has_stores_to_write());
+}
+
+/// Three stores that commit together; the first crosses a line, which costs 5 cycles.
+fn three_stores(change: impl FnOnce(&mut O3Config)) -> Vec<u64> {
+    let cfg = with(|c| {
+        c.misaligned.line_cross_store = 5;
+        change(c);
+    });
+    let mut rig = Rig::with_memory(&cfg, 10, 0);
+    for vaddr in [DATA + 60, DATA + 128, DATA + 192] {
+        rig.dispatch(store(vaddr, 8, 5));
+    }
+    rig.commit(3, 10);
+    rig.run_to(100);
+    rig.written.iter().map(|(_, at)| *at).collect()
+}
+
+#[test]
+fn stores_in_flight_weakly_ordered_and_under_tso() {
+    // Sent at 11, answered at 21; the crossing one 5 cycles later.
+    assert_eq!(three_stores(|_| ()), [26, 21, 21]);
+    // In order: nobody before the first.
+    assert_eq!(three_stores(|c| c.needsTSO = true), [26, 26, 26]);
+    // One at a time, as gem5: each is sent when the one before it has been answered.
+    let one = |c: &mut O3Config| {
+        c.needsTSO = true;
+        c.lsq.tsoStoresInFlight = 1;
+    };
+    assert_eq!(three_stores(one), [26, 36, 46]);
+    // In order, one a cycle: with one port the packets go at 11, 12, 13, 14.
+    let narrow = |c: &mut O3Config| {
+        c.needsTSO = true;
+        c.cacheStorePorts = 1;
+    };
+    assert_eq!(three_stores(narrow), [27, 28, 29]);
+}
+
+#[test]
+fn an_alias_is_found_by_the_low_bits_when_asked_for() {
+    let check = |bits, at| {
+        let cfg = with(|c| {
+            c.lsq.aliasCheckBits = bits;
+            c.lsq.aliasPenalty = 5;
+        });
+        done(&cfg, &[store(DATA, 8, 9), load(at, 8, 10)])[1]
+    };
+    assert_eq!(check(12, DATA + 4096), 17);
+    assert_eq!(check(12, DATA + 4096 + 4), 17);
+    assert_eq!(check(12, DATA + 4096 + 8), 12);
+    assert_eq!(check(16, DATA + 4096), 12);
+    assert_eq!(check(0, DATA + 4096), 12);
+    // Not an alias: the bytes themselves.
+    assert_eq!(check(12, DATA), 11);
+}
+
+#[test]
+fn a_cache_without_a_free_register_refuses_until_one_is_free() {
+    let after = |mshrs| {
+        let mut rig = Rig::with_memory(&O3Config::default(), 20, mshrs);
+        rig.dispatch(load(DATA, 8, 10));
+        rig.dispatch(load(DATA + 64, 8, 12));
+        rig.run_to(100);
+        (rig.done[1], rig.executed[2], rig.done[2])
+    };
+    // The first line comes at tag (1) + memory (20) + response (1): 32. With one register the second load is refused
+    // until the fill, is issued in the cycle after it (the retry comes a tick after an edge) and executes in the next.
+    let (first, _, with_two) = after(2);
+    assert_eq!((first, with_two), (32, 34));
+    let (first, executed, with_one) = after(1);
+    assert_eq!((first, with_one - executed), (32, 22));
+    assert!((32..=34).contains(&executed), "executed at {executed}");
+}
+
+#[test]
+fn an_emulated_access_stops_the_memory_pipeline() {
+    let cfg = with(|c| {
+        c.misaligned.emulate = true;
+        c.misaligned.emulate_cycles = 50;
+    });
+    // 2 cycles and the firmware's 50; the next load waits until that is over.
+    assert_eq!(done(&cfg, &[load(DATA + 1, 8, 10), load(DATA + 64, 8, 11)]), [62, 62]);
+    let mut rig = Rig::new(&cfg);
+    let odd = rig.dispatch(load(DATA + 1, 8, 10));
+    let even = rig.dispatch(load(DATA, 8, 10));
+    assert!(rig.lsq.only_when_oldest(odd, &rig.ring) && !rig.lsq.only_when_oldest(even, &rig.ring));
+}
+
+/// Random programs with random squashes: nothing is lost, nothing stays, and whoever forwards is who has the bytes.
+#[test]
+fn every_reference_completes_whatever_is_squashed() {
+    let mut state = 1u64;
+    let mut random = move |n: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) % n
+    };
+    for round in 0..300 {
+        let cfg = with(|c| {
+            c.LQEntries = 8;
+            c.SQEntries = 6;
+            c.cacheLoadPorts = 2;
+            c.needsTSO = round % 3 == 0;
+            c.lsq.aliasCheckBits = [0, 8, 12][round % 3];
+        });
+        let mut rig = Rig::with_memory(&cfg, 5, (round % 4) as u32);
+        let (mut seq, mut heard) = (0, 0);
+        for _ in 0..300 {
+            rig.step();
+            // Commits what has written back, at most two a cycle.
+            let mut commit = heard;
+            while commit < heard + 2 && commit < seq && rig.done[commit as usize + 1] != 0 {
+                commit += 1;
+            }
+            if commit > heard {
+                heard = commit;
+                rig.lsq.commit(heard);
+            }
+            if seq > heard && random(20) == 0 {
+                seq = heard + random(seq - heard + 1);
+                rig.squash(seq);
+            }
+            if rig.lsq.free_loads() > 0 && rig.lsq.free_stores() > 0 && seq < 150 {
+                let vaddr = DATA + random(4) * 4096 + random(160);
+                let (size, at) = (1 << random(4), rig.cycle + 1 + random(30));
+                let op = match random(10) {
+                    0..=4 => load(vaddr, size, at),
+                    5..=8 => store(vaddr, size, at),
+                    _ => fence(at),
+                };
+                let op = if random(4) == 0 && op.mem.valid { op.paged() } else { op };
+                seq = rig.dispatch(op.pc(random(8) * 4));
+            }
+        }
+        for _ in 0..3000 {
+            rig.step();
+            while heard < seq && rig.done[heard as usize + 1] != 0 {
+                heard += 1;
+                rig.lsq.commit(heard);
+            }
+        }
+        assert_eq!(heard, seq, "round {round}: {}", rig.lsq.describe());
+        assert!(rig.lsq.drained() && rig.lsq.next_event() == u64::MAX, "round {round}: {}", rig.lsq.describe());
+        rig.lsq.audit().unwrap_or_else(|e| panic!("round {round}: {e}"));
+    }
+}
