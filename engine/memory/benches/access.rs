@@ -7,6 +7,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use breakeven_base::{MemKind, Tick, WalkPath};
+use breakeven_memory::config::{MemorySystemConfig, PrefetcherConfig, PrefetcherKind};
 use breakeven_memory::{Port, Response, Side};
 use common::{build, reference, request, CYCLE, RAM};
 
@@ -14,14 +15,28 @@ fn time(name: &str, n: u64, mut f: impl FnMut(u64)) {
     f(0);
     let start = Instant::now();
     (1..=n).for_each(&mut f);
-    println!("{name:24} {:8.1} ns", start.elapsed().as_nanos() as f64 / n as f64);
+    println!("{name:32} {:8.1} ns", start.elapsed().as_nanos() as f64 / n as f64);
 }
 
 fn main() {
-    let mut m = build(reference());
+    accesses("", reference());
+    let mut c = reference();
+    c.caches[1].prefetchers = vec![
+        PrefetcherConfig::new("next", PrefetcherKind::NextLine { degree: 1 }),
+        PrefetcherConfig::new("stride", PrefetcherKind::stride()),
+    ];
+    c.caches[2].prefetchers = vec![
+        PrefetcherConfig::new("stream", PrefetcherKind::stream()),
+        PrefetcherConfig::new("pair", PrefetcherKind::AdjacentLine { pair_bytes: 128 }),
+    ];
+    accesses(", prefetchers", c);
+}
+
+fn accesses(what: &str, c: MemorySystemConfig) {
+    let mut m = build(c);
     let mut now = 1_000_000;
     let mut go = |name: &str, n: u64, span: u64, step: u64, kind: MemKind| {
-        time(name, n, |i| {
+        time(&format!("{name}{what}"), n, |i| {
             let req = request(RAM.start + i * step % span, kind);
             match m.access(Port::Data, Tick(now), &req) {
                 Response::Done { at, .. } => now = at.0.div_ceil(CYCLE) * CYCLE,
@@ -38,9 +53,9 @@ fn main() {
     for page in 0..32 {
         m.tlb_walk(Side::Data, Tick(now), page << 12, 12, 1, &path);
     }
-    time("TLB hit", 20_000_000, |i| {
+    time(&format!("TLB hit{what}"), 20_000_000, |i| {
         black_box(m.tlb_lookup(Side::Data, Tick(0), i * 4096 % (32 << 12), 12, 1, false));
     });
     let snapshot = m.clone();
-    time("clone_from", 1_000, |_| m.clone_from(black_box(&snapshot)));
+    time(&format!("clone_from{what}"), 1_000, |_| m.clone_from(black_box(&snapshot)));
 }

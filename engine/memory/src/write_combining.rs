@@ -1,8 +1,8 @@
 //! Write-combining buffers (ours; gem5 ignores non-temporal hints): non-temporal stores, and stores to write-combining memory,
 //! gather here and go to the memory past the caches.
 //!
-//! As Intel's Software Developer's Manual describes it (volume 3, "Methods of Caching Available", "Buffering of Write
-//! Combining Memory Locations", "Programming the WC memory type"): a buffer whose bytes are all there leaves as one burst; one that
+//! As Intel's Software Developer's Manual describes it (volume 3, "Methods of Caching Available" and "Buffering of Write
+//! Combining Memory Locations"): a buffer whose bytes are all there leaves as one burst; one that
 //! is evicted before leaves in pieces of at most 8 bytes (`partial_bytes`). A buffer is evicted when another is needed
 //! (the oldest; which one the manual leaves open), by fences, locked and uncached accesses, and here by an access to its line. A
 //! line that a non-temporal store hits in a cache is written back and invalidated (the manual's rule for stores to WC memory
