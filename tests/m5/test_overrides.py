@@ -48,6 +48,23 @@ def test_overrides_reach_their_parameter(minor: Any, text: str, path: str, value
         assert get_parameter(minor.system, path) == value
 
 
+def test_prefetchers_and_out_of_order_units_are_reached() -> None:
+    import breakeven.m5.objects as o
+
+    root = load_machine("minor")
+    for text in ("l2.prefetcher=StreamPrefetcher", "l2.prefetcher.distance=8", "cpu.branchPred=LTAGE"):
+        apply_override(root, text)
+    assert (type(root.system.l2.prefetcher).__name__, get_parameter(root, "l2.prefetcher.distance")) == (
+        "StreamPrefetcher",
+        8,
+    )
+    assert get_parameter(root, "cpu.branchPred.tage.maxHist") == 640
+    root.system.spare = o.DefaultFUPool()
+    apply_override(root, "spare.FUList[1].opList[0].opLat=4")
+    assert root.system.spare.FUList[1].opList[0].opLat == 4
+    assert o.DefaultFUPool().FUList[1].opList[0].opLat == 3
+
+
 def test_clocks_and_objects(minor: Any) -> None:
     apply_override(minor, "clk_domain.clock=1GHz")
     assert minor.system.clk_domain.clock[0].ticks == 1000
