@@ -99,7 +99,7 @@ impl WriteCombining {
 
     /// The bits of the bytes `from..to` in the buffer of `block`.
     fn bits(&self, block: u64, from: u64, to: u64) -> u64 {
-        let (first, last) = (from.max(block) - block, to.min(block + self.bytes) - block);
+        let (first, last) = (from.max(block) - block, to.min(block.saturating_add(self.bytes)) - block);
         (u64::MAX >> (64 - (last - first).clamp(1, 64))) << first
     }
 

@@ -181,11 +181,19 @@ fn statistics_add_up_and_reset() {
 
 #[test]
 fn wild_addresses_do_no_harm() {
-    let mut m = build(reference());
+    let mut all = reference();
+    prefetch_everywhere(&mut all);
+    write_combining(&mut all);
+    [reference(), all].into_iter().for_each(wild_addresses);
+}
+
+fn wild_addresses(c: MemorySystemConfig) {
+    let mut m = build(c);
     for (i, paddr) in [0, 7, u64::MAX - 7, RAM.end, RAM.start - 8, 1 << 63].into_iter().enumerate() {
         for kind in KINDS {
             let now = Tick(1_000_000 * (i as u64 + 1));
             m.access(Port::Data, now, &request(paddr & !7, kind));
+            m.access(Port::Data, now, &Request { non_temporal: true, ..request(paddr & !7, kind) });
             m.tlb_lookup(Side::Data, now, paddr, 63, u16::MAX, true);
             m.tlb_walk(Side::Inst, now, paddr, 200, 0, &WalkPath { n: 200, ptes: [paddr & !7; 5] });
         }

@@ -34,7 +34,7 @@ pub(crate) fn adjacent_lines(line: u64, pair_bytes: u64, line_bytes: u64, out: &
     let base = line & !(pair_bytes - 1);
     let mut next = line;
     for _ in 1..pair_bytes / line_bytes {
-        next = base | (next + line_bytes) & (pair_bytes - 1);
+        next = base | next.wrapping_add(line_bytes) & (pair_bytes - 1);
         out.push(next);
     }
 }
