@@ -3,7 +3,9 @@
 use breakeven_base::bus::ExitCause;
 use breakeven_base::units::Clock;
 use breakeven_base::{BranchKind, FrontEnd, StatSink, SysEffect, Tick};
-use breakeven_memory::config::{L2TlbConfig, Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig};
+use breakeven_memory::config::{
+    L2TlbConfig, Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig, WriteCombiningConfig,
+};
 use breakeven_memory::MemorySystem;
 
 use super::*;
@@ -16,6 +18,10 @@ const PERIOD: u64 = 500;
 const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
 
 fn memory() -> MemorySystem {
+    MemorySystem::new(memory_config()).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+fn memory_config() -> MemorySystemConfig {
     let simple = |path: &str, cycles: u64| {
         MemoryConfig::Simple(SimpleMemoryConfig {
             path: path.to_owned(),
@@ -24,7 +30,7 @@ fn memory() -> MemorySystem {
         })
     };
     let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 1, assoc: 0 };
-    MemorySystem::new(MemorySystemConfig {
+    MemorySystemConfig {
         line_bytes: 64,
         core_clock: Clock::new(PERIOD),
         inst: Link::Memory(0),
@@ -40,8 +46,7 @@ fn memory() -> MemorySystem {
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
-    })
-    .unwrap_or_else(|e| panic!("{e:?}"))
+    }
 }
 
 fn exit() -> Inst {
@@ -95,6 +100,23 @@ fn accesses_come_after_the_fetch_one_at_a_time() {
     // A line crossing is two packets at once; their responses are taken in consecutive cycles.
     assert_eq!(cycles(vec![load(60)]), FETCH + DATA + 1);
     assert_eq!(cycles(vec![load(3)]), FETCH + DATA, "misaligned inside a line is free");
+}
+
+#[test]
+fn a_fence_waits_for_what_write_combining_buffers_hold() {
+    let program = || {
+        let store = Inst::store(5, 10, BASE + 0x1000, 8).flags(UopFlags::NON_TEMPORAL);
+        vec![store, Inst::nop(), Inst::nop().flags(UopFlags::WRITE_BARRIER), exit()]
+    };
+    let mut run = Run::new(SimpleConfig::default(), MockFe::new(program()));
+    run.go(ALL);
+    assert_eq!(run.core.cycles() - FETCH, FETCH + DATA + 2 * FETCH, "no buffers: the hint means nothing");
+    let mut config = memory_config();
+    config.write_combining = Some(WriteCombiningConfig::new("wc"));
+    let mut run = Run::new(SimpleConfig::default(), MockFe::new(program()));
+    run.mem = MemorySystem::new(config).expect("valid");
+    run.go(ALL);
+    assert_eq!(run.core.cycles() - FETCH, (FETCH + 1) + FETCH + (FETCH + DATA));
 }
 
 #[test]

@@ -114,6 +114,10 @@ impl TimingSimple {
             self.fetch_words(ctx, pc, &mut words)?;
         }
         for i in 0..step.n as usize {
+            if step.uops[i].flags.any(UopFlags::WRITE_BARRIER) {
+                let written = ctx.mem.flush_write_combining(self.now(false).tick);
+                self.counts.cycles = self.config.clock.edge_at_or_after(written).0.max(self.counts.cycles);
+            }
             if step.uops[i].flags.any(UopFlags::MEM) && step.mem[i].valid {
                 self.data(ctx, step, i)?;
             }
