@@ -132,6 +132,12 @@ impl Fetch2 {
         line.stream != self.stream || (self.expected_stream == line.stream && self.prediction != line.prediction)
     }
 
+    /// Whether [`Fetch2::tick`] has something to do though nothing arrives: room behind it, or a line to throw away.
+    #[inline]
+    pub fn has_work(&self, room: bool) -> bool {
+        self.input.front().is_some_and(|l| room || self.is_stale(l))
+    }
+
     /// One cycle.
     #[inline]
     pub fn tick<F: FrontEnd, B: Bus>(
@@ -174,61 +180,91 @@ impl Fetch2 {
         let mut extracted = 0;
         while extracted < self.width && self.waiting == Waiting::No {
             let Some(&line) = self.input.front() else { return };
-            // There is always room for what the queues can hold; this is for instructions of many micro-ops.
-            if io.ring.tail - io.oldest + breakeven_base::MAX_UOPS as u64 > io.ring.capacity() {
+            if !Self::has_room(io) {
                 return;
             }
-            let mut line_done = self.is_stale(&line);
-            if !line_done {
-                let end = line.base.wrapping_add(u64::from(line.size));
-                if !self.pending && !line.fault && !self.stands_in(cx.fe.pc(), &line, end) {
-                    if cx.fe.pc().wrapping_sub(end) >= u64::from(MAX_INST_BYTES) {
-                        // The line is not where the front end stands: fetch there.
-                        self.redirect(cx.fe.pc(), when, io);
-                        return;
-                    }
-                    line_done = true;
-                } else if !self.pending && !self.execute(cx, when, io) {
-                    extracted += 1;
-                    line_done = cx.fe.pc() == end;
-                } else if !self.pending
-                    && self.step.len != 0
-                    && !line.fault
-                    && self.step.pc.wrapping_add(self.step.len.into()) > end
-                {
-                    // The rest of the instruction is on the next line.
-                    self.pending = true;
-                    line_done = true;
-                } else {
-                    self.pending = false;
-                    extracted += 1;
-                    let predicted = self.emit(cx, when, io);
-                    if predicted || line.fault {
-                        if !predicted && self.waiting == Waiting::No {
-                            self.redirect(cx.fe.pc(), when, io);
-                        }
+            if !self.is_stale(&line) {
+                match self.extract_line(&line, &mut extracted, cx, when, io) {
+                    LineEnd::Done => {}
+                    LineEnd::Stays => return,
+                    LineEnd::Redirected => {
                         self.input.clear();
                         return;
                     }
-                    line_done = cx.fe.pc() == end;
                 }
             }
-            if line_done {
-                self.input.pop();
-                if !self.cycle_input {
-                    return;
-                }
+            self.input.pop();
+            if !self.cycle_input {
+                return;
             }
         }
     }
 
-    fn stands_in(&self, pc: u64, line: &Line, end: u64) -> bool {
-        pc >= line.base && pc < end
+    /// There is always room for what the queues can hold; this is for instructions of many micro-ops.
+    #[inline]
+    fn has_room(io: &Fetch2Io) -> bool {
+        io.ring.tail - io.oldest + breakeven_base::MAX_UOPS as u64 <= io.ring.capacity()
+    }
+
+    /// Takes instructions out of one line that is wanted.
+    #[inline(always)]
+    fn extract_line<F: FrontEnd, B: Bus>(
+        &mut self,
+        line: &Line,
+        extracted: &mut u32,
+        cx: &mut CoreCtx<F, B>,
+        when: &When,
+        io: &mut Fetch2Io,
+    ) -> LineEnd {
+        let end = line.base.wrapping_add(u64::from(line.size));
+        loop {
+            if !std::mem::take(&mut self.pending) {
+                let pc = cx.fe.pc();
+                if !line.fault && (pc < line.base || pc >= end) {
+                    if pc.wrapping_sub(end) < u64::from(MAX_INST_BYTES) {
+                        return LineEnd::Done;
+                    }
+                    // The line is not where the front end stands: fetch there.
+                    self.redirect(pc, when, io);
+                    return LineEnd::Stays;
+                }
+                if !self.execute(cx, when, io) {
+                    *extracted += 1;
+                    if cx.fe.pc() == end {
+                        return LineEnd::Done;
+                    }
+                    if *extracted >= self.width || self.waiting != Waiting::No || !Self::has_room(io) {
+                        return LineEnd::Stays;
+                    }
+                    continue;
+                }
+                let step_end = self.step.pc.wrapping_add(self.step.len.into());
+                if step_end > end && self.step.len != 0 && !line.fault {
+                    // The rest of the instruction is on the next line.
+                    self.pending = true;
+                    return LineEnd::Done;
+                }
+            }
+            *extracted += 1;
+            let predicted = self.emit(cx, when, io);
+            if predicted || line.fault {
+                if !predicted && self.waiting == Waiting::No {
+                    self.redirect(cx.fe.pc(), when, io);
+                }
+                return LineEnd::Redirected;
+            }
+            if cx.fe.pc() == end {
+                return LineEnd::Done;
+            }
+            if *extracted >= self.width || self.waiting != Waiting::No || !Self::has_room(io) {
+                return LineEnd::Stays;
+            }
+        }
     }
 
     /// Executes the next instruction on the front end. False: it could not; a placeholder has been sent instead, or
     /// nothing more comes for now.
-    #[inline]
+    #[inline(always)]
     fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         self.step.n = 0;
@@ -366,6 +402,16 @@ impl Fetch2 {
         let (queued, coming, of) = self.input.load();
         format!("lines: {queued} queued, {coming} under way, of {of}; waiting: {:?}", self.waiting)
     }
+}
+
+/// How the extraction from a line ended.
+enum LineEnd {
+    /// Nothing more is in it.
+    Done,
+    /// It goes on in a later cycle, or the line has been cleared away already.
+    Stays,
+    /// Fetch goes on elsewhere.
+    Redirected,
 }
 
 /// Forks that may be open before speculation stops at what it cannot execute.

@@ -217,7 +217,7 @@ impl Minor {
         let mut io = ExecuteIo { ring: &mut self.ring, branches: &mut self.e_to_f1, activity: &mut self.activity };
         self.execute.tick(cx, when, self.d_to_e.take(when.cycle), &mut io);
         // 2. Decode.
-        if self.f2_to_d.has(when.cycle) || !self.decode.input.is_empty() {
+        if self.f2_to_d.has(when.cycle) || (self.execute.input.can_reserve() && !self.decode.input.is_empty()) {
             let arriving = self.f2_to_d.take(when.cycle);
             self.decode.tick(when.cycle, arriving, &mut self.execute.input, &mut self.d_to_e, &mut self.activity);
         }
@@ -229,7 +229,8 @@ impl Minor {
         if std::mem::take(&mut self.execute.rolled_back) {
             self.fetch2.halt();
         }
-        if resolved.is_some() || self.f1_to_f2.has(when.cycle) || !self.fetch2.input.is_empty() {
+        let room = self.decode.input.can_reserve();
+        if resolved.is_some() || self.f1_to_f2.has(when.cycle) || self.fetch2.has_work(room) {
             let mut io = Fetch2Io {
                 oldest: self.execute.oldest(),
                 ring: &mut self.ring,

@@ -49,8 +49,10 @@ pub struct Lsq {
     /// Fragments in memory: when their response comes, and whose they are.
     in_memory: Vec<(u64, u8)>,
     next_response: u64,
-    /// The cache refused this request until then.
-    retry: Option<(u64, u8)>,
+    /// The cache refused this request until `retry_at`.
+    retry_slot: u8,
+    /// `u64::MAX`: it has refused none.
+    retry_at: u64,
     /// Earliest end of a translation; `u64::MAX`: none under way.
     next_translation: u64,
     /// The port is taken by a split access until then.
@@ -91,7 +93,8 @@ impl Lsq {
             costs: cfg.misaligned,
             in_memory: Vec::with_capacity(cfg.executeMaxAccessesInMemory as usize),
             next_response: NEVER,
-            retry: None,
+            retry_slot: 0,
+            retry_at: NEVER,
             next_translation: NEVER,
             port_free: 0,
             stores_in_transfers: 0,
@@ -113,7 +116,7 @@ impl Lsq {
     }
     #[inline]
     fn can_send(&self, now: u64) -> bool {
-        self.retry.is_none() && self.in_memory.len() < self.max_in_memory && now >= self.port_free
+        self.retry_at == NEVER && self.in_memory.len() < self.max_in_memory && now >= self.port_free
     }
     #[inline]
     pub fn last_barrier(&self) -> Seq {
@@ -203,10 +206,8 @@ impl Lsq {
         if self.next_translation <= when.cycle {
             self.finish_translations(head, when, memory);
         }
-        if let Some((at, slot)) = self.retry {
-            if at <= when.cycle {
-                self.resend(slot, when, memory);
-            }
+        if self.retry_at <= when.cycle {
+            self.resend(self.retry_slot, when, memory);
         }
     }
 
@@ -257,7 +258,7 @@ impl Lsq {
 
     #[cold]
     fn resend(&mut self, slot: u8, when: &When, memory: &mut MemorySystem) {
-        self.retry = None;
+        self.retry_at = NEVER;
         let r = &mut self.pool[slot as usize];
         let barrier = r.barrier;
         let from_requests = r.state == State::RequestNeedsRetry;
@@ -274,7 +275,7 @@ impl Lsq {
     /// Whether [`Lsq::step`] can do anything.
     #[inline]
     pub fn has_work(&self) -> bool {
-        self.retry.is_none() && (self.unissued != 0 || !self.requests.is_empty())
+        self.retry_at == NEVER && (self.unissued != 0 || !self.requests.is_empty())
     }
 
     /// One cycle: the head of the requests queue, then the store buffer.
@@ -297,7 +298,7 @@ impl Lsq {
     fn try_to_send_to_transfers(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
         let Some(&slot) = self.requests.front() else { return };
         let r = &self.pool[slot as usize];
-        if self.retry.is_some() || r.state == State::InTranslation || self.transfers.len() >= self.transfers_size {
+        if self.retry_at != NEVER || r.state == State::InTranslation || self.transfers.len() >= self.transfers_size {
             return;
         }
         let wrong_path = r.stream != head.stream;
@@ -375,7 +376,8 @@ impl Lsq {
             }
             Response::Blocked { retry } => {
                 r.state = if from_requests { State::RequestNeedsRetry } else { State::StoreBufferNeedsRetry };
-                self.retry = Some((when.cycle_of(retry).max(when.cycle + 1), slot));
+                self.retry_at = when.cycle_of(retry).max(when.cycle + 1);
+                self.retry_slot = slot;
                 false
             }
         }
@@ -421,8 +423,7 @@ impl Lsq {
     /// When something arrives next.
     #[inline]
     pub fn next_event(&self) -> u64 {
-        let retry = self.retry.map_or(NEVER, |(at, _)| at);
-        self.next_response.min(self.next_translation).min(retry)
+        self.next_response.min(self.next_translation).min(self.retry_at)
     }
 
     /// What each queue holds, for the deadlock report.

@@ -46,7 +46,7 @@ impl Lsq {
 
     /// One cycle of the store buffer: clears barriers at its head, sends stores in order.
     pub(super) fn step_store_buffer(&mut self, when: &When, memory: &mut MemorySystem) {
-        if self.unissued == 0 || self.retry.is_some() {
+        if self.unissued == 0 || self.retry_at != super::NEVER {
             return;
         }
         while let Some(&slot) = self.stores.front() {
