@@ -14,15 +14,6 @@
 use std::fmt::Write;
 
 /// Stages between fetch and retirement, in the order of the record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    Decode,
-    Rename,
-    Dispatch,
-    Issue,
-    Complete,
-}
-
 const STAGES: [&str; 5] = ["decode", "rename", "dispatch", "issue", "complete"];
 
 /// One micro-op in flight. Cycles are kept plus one, so that 0 is "never".
@@ -66,7 +57,7 @@ impl PipeView {
     }
 
     /// Micro-op `seq` entered slot `slot`; number `micro_pc` of the instruction at `pc`, whose line of assembly is `text`.
-    pub fn fetch(&mut self, slot: usize, cycle: u64, seq: u64, pc: u64, micro_pc: u8, text: &str) {
+    pub fn fetched(&mut self, slot: usize, cycle: u64, seq: u64, pc: u64, micro_pc: u8, text: &str) {
         let live = (self.window.first..self.window.last).contains(&cycle);
         let Some(r) = self.slots.get_mut(slot) else { return };
         let mut line = std::mem::take(&mut r.text);
@@ -78,15 +69,30 @@ impl PipeView {
         *r = Record { live, seq, pc, micro_pc, fetch: cycle + 1, text: line, ..Record::default() };
     }
 
-    /// The micro-op in `slot` reached `stage`; the last time counts (one that is issued again).
-    pub fn reach(&mut self, slot: usize, stage: Stage, cycle: u64) {
+    /// The micro-op in `slot` reached a stage; the last time counts (one that is issued again).
+    fn reached(&mut self, slot: usize, stage: usize, cycle: u64) {
         if let Some(r) = self.slots.get_mut(slot) {
-            r.stages[stage as usize] = cycle + 1;
+            r.stages[stage] = cycle + 1;
         }
+    }
+    pub fn decoded(&mut self, slot: usize, cycle: u64) {
+        self.reached(slot, 0, cycle);
+    }
+    pub fn renamed(&mut self, slot: usize, cycle: u64) {
+        self.reached(slot, 1, cycle);
+    }
+    pub fn dispatched(&mut self, slot: usize, cycle: u64) {
+        self.reached(slot, 2, cycle);
+    }
+    pub fn issued(&mut self, slot: usize, cycle: u64) {
+        self.reached(slot, 3, cycle);
+    }
+    pub fn completed(&mut self, slot: usize, cycle: u64) {
+        self.reached(slot, 4, cycle);
     }
 
     /// The micro-op in `slot` committed; `store` when it is still to be written (then [`PipeView::stored`] follows).
-    pub fn retire(&mut self, slot: usize, cycle: u64, store: bool) {
+    pub fn retired(&mut self, slot: usize, cycle: u64, store: bool) {
         let Some(r) = self.slots.get_mut(slot).filter(|r| r.live) else { return };
         r.retire = cycle + 1;
         r.live = false;
@@ -106,7 +112,7 @@ impl PipeView {
     }
 
     /// The micro-op in `slot` was on a wrong path.
-    pub fn squash(&mut self, slot: usize) {
+    pub fn squashed(&mut self, slot: usize) {
         if let Some(r) = self.slots.get_mut(slot).filter(|r| r.live) {
             r.live = false;
             write(&mut self.out, r, self.period, 0);
@@ -152,39 +158,40 @@ mod tests {
     const ALL: Window = Window { first: 0, last: u64::MAX };
 
     fn through(v: &mut PipeView, slot: usize, cycle: u64) {
-        let stages = [Stage::Decode, Stage::Rename, Stage::Dispatch, Stage::Issue, Stage::Complete];
-        for (i, s) in stages.into_iter().enumerate() {
-            v.reach(slot, s, cycle + 1 + i as u64);
-        }
+        v.decoded(slot, cycle + 1);
+        v.renamed(slot, cycle + 2);
+        v.dispatched(slot, cycle + 3);
+        v.issued(slot, cycle + 4);
+        v.completed(slot, cycle + 5);
     }
 
     #[test]
     fn a_record_reads_as_gem5_writes_it() {
         let mut v = PipeView::new(4, 500, ALL);
-        v.fetch(1, 10, 7, 0x8000_0000, 0, "00c58533 add x10, x11, x12");
+        v.fetched(1, 10, 7, 0x8000_0000, 0, "00c58533 add x10, x11, x12");
         through(&mut v, 1, 10);
         assert_eq!(v.take(), "", "not before it ends");
-        v.retire(1, 20, false);
+        v.retired(1, 20, false);
         assert_eq!(
             v.take(),
             "O3PipeView:fetch:5000:0x80000000:0:7:  00c58533 add x10, x11, x12\nO3PipeView:decode:5500\n\
              O3PipeView:rename:6000\nO3PipeView:dispatch:6500\nO3PipeView:issue:7000\nO3PipeView:complete:7500\n\
              O3PipeView:retire:10000:store:0\n"
         );
-        v.retire(1, 21, false);
+        v.retired(1, 21, false);
         assert_eq!(v.take(), "", "once");
     }
 
     #[test]
     fn a_squashed_one_never_retires_and_a_store_waits_for_its_write() {
         let mut v = PipeView::new(4, 1, ALL);
-        v.fetch(0, 5, 1, 0x10, 0, "sd: a\nb");
-        v.fetch(1, 5, 2, 0x14, 1, "j");
-        v.reach(1, Stage::Decode, 6);
-        v.retire(0, 9, true);
-        v.squash(1);
+        v.fetched(0, 5, 1, 0x10, 0, "sd: a\nb");
+        v.fetched(1, 5, 2, 0x14, 1, "j");
+        v.decoded(1, 6);
+        v.retired(0, 9, true);
+        v.squashed(1);
         // The slot is used again before the store is done.
-        v.fetch(0, 12, 9, 0x20, 0, "nop");
+        v.fetched(0, 12, 9, 0x20, 0, "nop");
         let squashed = v.take();
         assert!(squashed.starts_with("O3PipeView:fetch:5:0x00000014:1:2:  j\nO3PipeView:decode:6\n"), "{squashed}");
         assert!(squashed.ends_with("O3PipeView:retire:0:store:0\n"), "{squashed}");
@@ -200,15 +207,15 @@ mod tests {
     fn the_window_is_about_fetching() {
         let mut v = PipeView::new(2, 1, Window { first: 10, last: 12 });
         for (cycle, wanted) in [(9, false), (10, true), (11, true), (12, false)] {
-            v.fetch(0, cycle, cycle, 0, 0, "");
-            v.retire(0, cycle + 20, false);
+            v.fetched(0, cycle, cycle, 0, 0, "");
+            v.retired(0, cycle + 20, false);
             assert_eq!(!v.take().is_empty(), wanted, "fetched at {cycle}");
         }
-        v.fetch(0, 11, 1, 0, 0, "");
-        v.retire(0, 12, true);
+        v.fetched(0, 11, 1, 0, 0, "");
+        v.retired(0, 12, true);
         v.finish();
         assert!(v.take().ends_with("retire:12:store:0\n"));
-        v.fetch(99, 11, 1, 0, 0, ""); // no such slot: nothing
-        v.retire(99, 11, false);
+        v.fetched(99, 11, 1, 0, 0, ""); // no such slot: nothing
+        v.retired(99, 11, false);
     }
 }
