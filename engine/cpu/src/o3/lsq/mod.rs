@@ -450,27 +450,28 @@ impl Lsq {
         self.store_log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Statistics, in the core's scope.
+    /// The queue's statistics (gem5 `lsq0`).
     pub fn collect(&self, sink: &mut StatSink) {
         let c = &self.counts;
-        sink.scope("lsq0", |s| {
-            let mut count = |name, value, desc| s.count(name, value, Unit::Count, desc);
-            count("forwLoads", c.forw_loads, "Number of loads that had data forwarded from stores");
-            count("squashedLoads", c.squashed_loads, "Number of loads squashed");
-            count("squashedStores", c.squashed_stores, "Number of stores squashed");
-            count("memOrderViolation", c.mem_order_violation, "Number of memory ordering violations");
-            count("rescheduledLoads", c.rescheduled_loads, "Number of loads that were rescheduled");
-            count("blockedByCache", c.blocked_by_cache, "Number of times an access was refused by the cache");
-            count("aliasMatches", c.alias_matches, "Number of loads that only the low address bits tied to a store");
-            count("splitAccesses", c.split_accesses, "Number of accesses sent in two packets");
-        });
-        sink.scope("MemDepUnit__0", |s| {
-            let mut count = |name, value, desc| s.count(name, value, Unit::Count, desc);
-            count("insertedLoads", c.inserted_loads, "Number of loads inserted to the mem dependence unit.");
-            count("insertedStores", c.inserted_stores, "Number of stores inserted to the mem dependence unit.");
-            count("conflictingLoads", c.conflicting_loads, "Number of conflicting loads.");
-            count("conflictingStores", c.conflicting_stores, "Number of conflicting stores.");
-        });
+        let mut count = |name, value, desc| sink.count(name, value, Unit::Count, desc);
+        count("forwLoads", c.forw_loads, "Number of loads that had data forwarded from stores");
+        count("squashedLoads", c.squashed_loads, "Number of loads squashed");
+        count("squashedStores", c.squashed_stores, "Number of stores squashed");
+        count("memOrderViolation", c.mem_order_violation, "Number of memory ordering violations");
+        count("rescheduledLoads", c.rescheduled_loads, "Number of loads that were rescheduled");
+        count("blockedByCache", c.blocked_by_cache, "Number of times an access was refused by the cache");
+        count("aliasMatches", c.alias_matches, "Number of loads that only the low address bits tied to a store");
+        count("splitAccesses", c.split_accesses, "Number of accesses sent in two packets");
+    }
+
+    /// The memory-dependence unit's (gem5 `MemDepUnit__0`).
+    pub fn collect_mem_dep(&self, sink: &mut StatSink) {
+        let c = &self.counts;
+        let mut count = |name, value, desc| sink.count(name, value, Unit::Count, desc);
+        count("insertedLoads", c.inserted_loads, "Number of loads inserted to the mem dependence unit.");
+        count("insertedStores", c.inserted_stores, "Number of stores inserted to the mem dependence unit.");
+        count("conflictingLoads", c.conflicting_loads, "Number of conflicting loads.");
+        count("conflictingStores", c.conflicting_stores, "Number of conflicting stores.");
     }
 
     pub fn reset_stats(&mut self) {
