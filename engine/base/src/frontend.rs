@@ -80,9 +80,9 @@ pub trait FrontEnd: Clone {
     /// The current address-space number, the timing TLBs' tag.
     fn asid(&self) -> u16;
 
-    /// Appends one line (no newline) for the instruction at [`FrontEnd::pc`], as an assembler would write it; for traces.
-    /// Nothing when it cannot be read.
-    fn disassemble<B: Bus>(&mut self, _bus: &mut B, _out: &mut String) {}
+    /// Appends one line (no newline) for the instruction at `pc`, as an assembler would write it; for traces.
+    /// Nothing when it cannot be read in the present mode.
+    fn disassemble<B: Bus>(&mut self, _bus: &mut B, _pc: u64, _out: &mut String) {}
 
     /// log2 of the smallest instruction alignment (RISC-V with C: 1; x86: 0).
     const INST_SHIFT: u32;

@@ -407,8 +407,7 @@ impl FrontEnd for RiscvFrontEnd {
         reachable.then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
     }
 
-    fn disassemble<B: Bus>(&mut self, bus: &mut B, out: &mut String) {
-        let pc = self.hart.pc;
+    fn disassemble<B: Bus>(&mut self, bus: &mut B, pc: u64, out: &mut String) {
         let Some(low) = self.fetch_half(bus, pc) else { return };
         // A longer instruction may go on on another page.
         let high = if low & 3 == 3 { self.fetch_half(bus, pc.wrapping_add(2)).unwrap_or(0) } else { 0 };
