@@ -8,7 +8,8 @@
 //! ```
 //!
 //! A stage that was not reached is 0: `retire:0` is a micro-op on a wrong path. `store` is when a store has left the store
-//! queue, 0 for everything else. Records come in the order in which micro-ops end, some 250 bytes each.
+//! queue, 0 for everything else. Records come in the order in which micro-ops end, some 250 bytes each; SEQUENCE counts
+//! fetched micro-ops.
 //! Fact source: gem5 24.0 `src/cpu/o3/dyn_inst.cc`, `util/o3-pipeview.py`.
 
 use std::fmt::Write;
@@ -21,7 +22,9 @@ const STAGES: [&str; 5] = ["decode", "rename", "dispatch", "issue", "complete"];
 struct Record {
     /// Whether the slot holds one: those fetched outside the window have none.
     live: bool,
+    /// The pipeline's number, and the one in the trace, which never repeats.
     seq: u64,
+    number: u64,
     pc: u64,
     micro_pc: u8,
     fetch: u64,
@@ -46,6 +49,10 @@ pub struct PipeView {
     slots: Vec<Record>,
     /// Stores that have retired and not yet been written.
     stores: Vec<Record>,
+    /// Micro-ops fetched so far.
+    fetched: u64,
+    /// Number of the last one within its instruction.
+    micro_pc: u8,
     out: String,
 }
 
@@ -53,11 +60,23 @@ impl PipeView {
     /// For a ring of `slots` micro-ops and a clock of `period` ticks.
     #[must_use]
     pub fn new(slots: usize, period: u64, window: Window) -> Self {
-        PipeView { window, period, slots: vec![Record::default(); slots], stores: Vec::new(), out: String::new() }
+        PipeView {
+            window,
+            period,
+            slots: vec![Record::default(); slots],
+            stores: Vec::new(),
+            fetched: 0,
+            micro_pc: 0,
+            out: String::new(),
+        }
     }
 
-    /// Micro-op `seq` entered slot `slot`; number `micro_pc` of the instruction at `pc`, whose line of assembly is `text`.
-    pub fn fetched(&mut self, slot: usize, cycle: u64, seq: u64, pc: u64, micro_pc: u8, text: &str) {
+    /// Micro-op `seq` of the instruction at `pc` entered slot `slot`; `first` of that instruction, whose line of assembly is
+    /// `text`. Whatever was in the slot was on a wrong path.
+    pub fn fetched(&mut self, slot: usize, cycle: u64, seq: u64, pc: u64, first: bool, text: &str) {
+        self.squashed(slot);
+        self.fetched += 1;
+        self.micro_pc = if first { 0 } else { self.micro_pc.saturating_add(1) };
         let live = (self.window.first..self.window.last).contains(&cycle);
         let Some(r) = self.slots.get_mut(slot) else { return };
         let mut line = std::mem::take(&mut r.text);
@@ -66,7 +85,8 @@ impl PipeView {
             // The fields are separated by colons, the records by line ends.
             line.extend(text.chars().map(|c| if c == ':' || c.is_control() { ' ' } else { c }));
         }
-        *r = Record { live, seq, pc, micro_pc, fetch: cycle + 1, text: line, ..Record::default() };
+        let (number, micro_pc) = (self.fetched, self.micro_pc);
+        *r = Record { live, seq, number, pc, micro_pc, fetch: cycle + 1, text: line, ..Record::default() };
     }
 
     /// The micro-op in `slot` reached a stage; the last time counts (one that is issued again).
@@ -119,8 +139,11 @@ impl PipeView {
         }
     }
 
-    /// Writes out the stores that nothing more will be heard of.
+    /// Writes out what nothing more will be heard of.
     pub fn finish(&mut self) {
+        for slot in 0..self.slots.len() {
+            self.squashed(slot);
+        }
         for r in std::mem::take(&mut self.stores) {
             write(&mut self.out, &r, self.period, 0);
         }
@@ -142,7 +165,7 @@ fn write(out: &mut String, r: &Record, period: u64, store: u64) {
         tick(r.fetch),
         r.pc,
         r.micro_pc,
-        r.seq,
+        r.number,
         r.text.trim_start()
     );
     for (name, c) in STAGES.iter().zip(r.stages) {
@@ -168,13 +191,13 @@ mod tests {
     #[test]
     fn a_record_reads_as_gem5_writes_it() {
         let mut v = PipeView::new(4, 500, ALL);
-        v.fetched(1, 10, 7, 0x8000_0000, 0, "00c58533 add x10, x11, x12");
+        v.fetched(1, 10, 7, 0x8000_0000, true, "00c58533 add x10, x11, x12");
         through(&mut v, 1, 10);
         assert_eq!(v.take(), "", "not before it ends");
         v.retired(1, 20, false);
         assert_eq!(
             v.take(),
-            "O3PipeView:fetch:5000:0x80000000:0:7:  00c58533 add x10, x11, x12\nO3PipeView:decode:5500\n\
+            "O3PipeView:fetch:5000:0x80000000:0:1:  00c58533 add x10, x11, x12\nO3PipeView:decode:5500\n\
              O3PipeView:rename:6000\nO3PipeView:dispatch:6500\nO3PipeView:issue:7000\nO3PipeView:complete:7500\n\
              O3PipeView:retire:10000:store:0\n"
         );
@@ -185,13 +208,13 @@ mod tests {
     #[test]
     fn a_squashed_one_never_retires_and_a_store_waits_for_its_write() {
         let mut v = PipeView::new(4, 1, ALL);
-        v.fetched(0, 5, 1, 0x10, 0, "sd: a\nb");
-        v.fetched(1, 5, 2, 0x14, 1, "j");
+        v.fetched(0, 5, 1, 0x10, true, "sd: a\nb");
+        v.fetched(1, 5, 2, 0x14, false, "j");
         v.decoded(1, 6);
         v.retired(0, 9, true);
         v.squashed(1);
         // The slot is used again before the store is done.
-        v.fetched(0, 12, 9, 0x20, 0, "nop");
+        v.fetched(0, 12, 9, 0x20, true, "nop");
         let squashed = v.take();
         assert!(squashed.starts_with("O3PipeView:fetch:5:0x00000014:1:2:  j\nO3PipeView:decode:6\n"), "{squashed}");
         assert!(squashed.ends_with("O3PipeView:retire:0:store:0\n"), "{squashed}");
@@ -207,15 +230,21 @@ mod tests {
     fn the_window_is_about_fetching() {
         let mut v = PipeView::new(2, 1, Window { first: 10, last: 12 });
         for (cycle, wanted) in [(9, false), (10, true), (11, true), (12, false)] {
-            v.fetched(0, cycle, cycle, 0, 0, "");
+            v.fetched(0, cycle, cycle, 0, true, "");
             v.retired(0, cycle + 20, false);
             assert_eq!(!v.take().is_empty(), wanted, "fetched at {cycle}");
         }
-        v.fetched(0, 11, 1, 0, 0, "");
+        v.fetched(0, 11, 1, 0, true, "");
         v.retired(0, 12, true);
         v.finish();
         assert!(v.take().ends_with("retire:12:store:0\n"));
-        v.fetched(99, 11, 1, 0, 0, ""); // no such slot: nothing
+        // One that vanished without a word, and one that is still in flight at the end.
+        v.fetched(0, 11, 5, 0x40, true, "");
+        v.fetched(0, 11, 5, 0x40, true, "");
+        assert!(v.take().contains("0x00000040:0:6:"));
+        v.finish();
+        assert!(v.take().contains("0x00000040:0:7:"));
+        v.fetched(99, 11, 1, 0, true, ""); // no such slot: nothing
         v.retired(99, 11, false);
     }
 }
