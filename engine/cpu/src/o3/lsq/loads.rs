@@ -12,7 +12,7 @@ use breakeven_memory::Port;
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
 use super::stores::Coverage;
-use super::{fragment, is_prefetch, wait_for, Fragments, Lsq, LsqOut, MemOutcome, PartialForward, Sent, Stalled};
+use super::{is_prefetch, wait_for, Lsq, LsqOut, MemOutcome, Packets, PartialForward, Sent, Stalled};
 use crate::misaligned::Split;
 use crate::when::When;
 use crate::CoreCtx;
@@ -25,7 +25,7 @@ struct Load {
     translation: Translation,
     /// A store had part of its data.
     partial: bool,
-    fragments: Fragments,
+    packets: Packets,
 }
 
 /// Where a reference stands with its translation.
@@ -207,7 +207,6 @@ impl Lsq {
         let load = &mut self.loads.entries[slot];
         if load.translation == Translation::UnderWay {
             load.translation = Translation::Done;
-            load.fragments.first = split.first;
         }
         let mut extra = u64::from(split.extra);
         if !is_prefetch(m.kind) {
@@ -249,7 +248,7 @@ impl Lsq {
         load.partial = true;
         // It is translated anew, as in gem5.
         load.translation = Translation::NotStarted;
-        load.fragments = Fragments::default();
+        load.packets = Packets::default();
     }
 
     #[allow(clippy::too_many_arguments)] // one place calls it
@@ -268,7 +267,7 @@ impl Lsq {
     ) -> MemOutcome {
         let (flags, pc) = (ring.flags(seq), ring.pc(seq));
         loop {
-            let (request, last) = fragment(m, &self.loads.entries[slot].fragments, flags, pc);
+            let (request, sent) = self.loads.entries[slot].packets.next(m, self.rules.line, flags, pc);
             match self.gate.send(true, &request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
                     out.ready.push(seq);
@@ -280,14 +279,15 @@ impl Lsq {
                     ring.set_wait(seq, Wait::Memory);
                     return MemOutcome::Pending;
                 }
-                Sent::Done { at, level } if !last => {
-                    self.counts.split_accesses += 1;
-                    self.loads.entries[slot].fragments.first_at = Some((at, level));
-                }
                 Sent::Done { at, level } => {
-                    let first = self.loads.entries[slot].fragments.first_at;
-                    let (first_at, first_level) = first.unwrap_or((at, level));
-                    let level = level.max(first_level);
+                    let packets = &mut self.loads.entries[slot].packets;
+                    let single = packets.sent == 0;
+                    packets.sent(sent, at, level);
+                    if sent < m.size {
+                        self.counts.split_accesses += 1;
+                        continue;
+                    }
+                    let (at, level) = (packets.at, packets.level);
                     if split.slots > 0 {
                         self.gate.load_ports.hold(when.cycle, split.slots);
                     }
@@ -295,7 +295,7 @@ impl Lsq {
                         self.gate.stalled_until = when.cycle + u64::from(split.stall);
                     }
                     let wait = match level {
-                        0 if extra > 0 || first.is_some() => Wait::Split,
+                        0 if extra > 0 || !single => Wait::Split,
                         0 => Wait::Level1,
                         n => wait_for(n, cx.mem.cache_levels(Port::Data)),
                     };
@@ -303,7 +303,7 @@ impl Lsq {
                     if is_prefetch(m.kind) {
                         return MemOutcome::Done(when.cycle + 1);
                     }
-                    let arrives = when.cycle_of(at.max(first_at)).max(when.cycle + 1);
+                    let arrives = when.cycle_of(at).max(when.cycle + 1);
                     return MemOutcome::Done(arrives + extra + u64::from(split.stall));
                 }
             }

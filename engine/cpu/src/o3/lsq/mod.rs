@@ -173,36 +173,48 @@ impl Gate {
     }
 }
 
-/// A memory reference's way through the cache in one or two packets.
+/// A memory reference's way through the cache: one packet, or one a line.
 #[derive(Clone, Copy, Debug, Default)]
-struct Fragments {
-    first: u16,
-    /// The first of two has been sent: its response.
-    first_at: Option<(Tick, u8)>,
+struct Packets {
+    /// Bytes sent.
+    sent: u16,
+    /// When the last of their responses comes, and from how far.
+    at: Tick,
+    level: u8,
 }
 
-/// The request for a reference's fragment, and whether it is the last.
+impl Packets {
+    /// The next packet, and the bytes that will have been sent with it.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // at most the reference's size
+    fn next(&self, m: &MemRef, line: u32, flags: UopFlags, pc: u64) -> (Request, u16) {
+        let vaddr = m.vaddr.wrapping_add(u64::from(self.sent));
+        let to_line_end = u64::from(line) - (vaddr & u64::from(line - 1));
+        let rest = m.size.saturating_sub(self.sent).max(1);
+        let size = if acts_on_line(m.kind) { rest } else { u64::from(rest).min(to_line_end) as u16 };
+        let to_page_end = PAGE - (m.vaddr & (PAGE - 1));
+        let paddr = match u64::from(self.sent) {
+            sent if sent >= to_page_end => m.paddr2.wrapping_add(sent - to_page_end),
+            sent => m.paddr.wrapping_add(sent),
+        };
+        let non_temporal = flags.any(UopFlags::NON_TEMPORAL);
+        let request = Request { paddr, size, kind: m.kind, uncacheable: m.uncacheable, non_temporal, pc };
+        (request, self.sent + size)
+    }
+
+    /// A packet has been sent.
+    #[inline]
+    fn sent(&mut self, sent: u16, at: Tick, level: u8) {
+        self.sent = sent;
+        self.at = self.at.max(at);
+        self.level = self.level.max(level);
+    }
+}
+
+/// References to a whole line, whichever of its bytes they name.
 #[inline]
-fn fragment(m: &MemRef, f: &Fragments, flags: UopFlags, pc: u64) -> (Request, bool) {
-    let mut request = Request {
-        paddr: m.paddr,
-        size: m.size.max(1),
-        kind: m.kind,
-        uncacheable: m.uncacheable,
-        non_temporal: flags.any(UopFlags::NON_TEMPORAL),
-        pc,
-    };
-    if f.first >= m.size {
-        return (request, true);
-    }
-    if f.first_at.is_none() {
-        request.size = f.first;
-        return (request, false);
-    }
-    let to_page_end = PAGE - (m.vaddr & (PAGE - 1));
-    request.paddr = if u64::from(f.first) == to_page_end { m.paddr2 } else { m.paddr + u64::from(f.first) };
-    request.size = m.size - f.first;
-    (request, true)
+fn acts_on_line(kind: MemKind) -> bool {
+    matches!(kind, MemKind::StoreLine | MemKind::CboZero | MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval)
 }
 
 #[derive(Clone, Debug)]

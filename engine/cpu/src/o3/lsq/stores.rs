@@ -7,12 +7,12 @@
 //!   under way (0: any number; what is under way overlaps as ownership requests ahead of the write would).
 //! - Atomics are sent when they execute; a store-conditional only when it is the oldest store.
 
-use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, Tick, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemRef, UopFlags};
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
 use super::loads::{has_bytes, Translation};
-use super::{fragment, Found, Fragments, Lsq, LsqOut, MemOutcome, Sent, NEVER};
+use super::{acts_on_line, Found, Lsq, LsqOut, MemOutcome, Packets, Sent, NEVER};
 use crate::when::When;
 use crate::CoreCtx;
 
@@ -38,7 +38,7 @@ struct Store {
     /// Loads from this place of the load queue on are younger.
     loads: u64,
     translation: Translation,
-    fragments: Fragments,
+    packets: Packets,
     /// Cycles that the response comes later, that its port is held longer.
     extra: u32,
     slots: u32,
@@ -122,7 +122,7 @@ impl Stores {
         s.seq = seq;
         s.loads = loads;
         s.translation = Translation::NotStarted;
-        s.fragments = Fragments::default();
+        s.packets = Packets::default();
         s.written = NEVER;
         self.lo[slot] = u64::MAX;
         self.hi[slot] = 0;
@@ -284,7 +284,6 @@ impl Lsq {
         s.mem = m;
         s.flags = flags;
         s.pc = pc;
-        s.fragments.first = split.first;
         (s.extra, s.slots) = (split.extra, split.slots);
         let loads = s.loads;
         let (lo, hi) = range_of(&m, self.rules.line);
@@ -356,7 +355,7 @@ impl Lsq {
         }
         loop {
             let s = &self.stores.entries[slot];
-            let (request, last) = fragment(&s.mem, &s.fragments, s.flags, s.pc);
+            let (request, sent) = s.packets.next(&s.mem, self.rules.line, s.flags, s.pc);
             match self.gate.send(false, &request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
                     self.stores.may_send = true;
@@ -366,16 +365,16 @@ impl Lsq {
                     self.stores.refused = true;
                     return false;
                 }
-                Sent::Done { at, level } if !last => {
-                    self.counts.split_accesses += 1;
-                    self.stores.entries[slot].fragments.first_at = Some((at, level));
-                }
-                Sent::Done { at, .. } => {
+                Sent::Done { at, level } => {
+                    let s = &mut self.stores.entries[slot];
+                    s.packets.sent(sent, at, level);
+                    if sent < s.mem.size {
+                        self.counts.split_accesses += 1;
+                        continue;
+                    }
+                    let arrives = when.cycle_of(s.packets.at).max(when.cycle + 1) + u64::from(s.extra);
                     self.stores.refused = false;
                     self.stores.sent += 1;
-                    let s = &self.stores.entries[slot];
-                    let first_at = s.fragments.first_at.map_or(Tick::ZERO, |(at, _)| at);
-                    let arrives = when.cycle_of(at.max(first_at)).max(when.cycle + 1) + u64::from(s.extra);
                     if s.slots > 0 {
                         self.gate.store_ports.hold(when.cycle, s.slots);
                     }
@@ -413,11 +412,7 @@ impl Lsq {
 /// First and last byte that a store changes.
 #[inline]
 fn range_of(m: &MemRef, line: u32) -> (u64, u64) {
-    let whole_line = matches!(
-        m.kind,
-        MemKind::StoreLine | MemKind::CboZero | MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval
-    );
-    if whole_line {
+    if acts_on_line(m.kind) {
         let lo = m.vaddr & !u64::from(line - 1);
         (lo, lo + u64::from(line - 1))
     } else {

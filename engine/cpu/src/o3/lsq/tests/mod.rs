@@ -93,6 +93,8 @@ fn the_second_packet_needs_a_port_of_its_own() {
     let cfg = with(|c| c.cacheLoadPorts = 1);
     assert_eq!(done(&cfg, &[load(DATA + 60, 8, 10)]), [13]);
     assert_eq!(done(&cfg, &[load(DATA, 8, 10)]), [12]);
+    // 130 bytes from the last of a line on lie in three more.
+    assert_eq!(done(&cfg, &[load(DATA + 63, 130, 10)]), [15]);
 }
 
 #[test]
