@@ -2,7 +2,7 @@
 //! serves wherever its page is mapped.
 
 use iced_x86::{
-    ConditionCode, CpuidFeature, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, MemorySize,
+    Code, ConditionCode, CpuidFeature, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, MemorySize,
     Mnemonic, OpKind, Register,
 };
 
@@ -153,14 +153,17 @@ fn offered(f: &Features, feature: CpuidFeature) -> Option<bool> {
 /// Instructions with a 16-byte memory operand that may be misaligned without VEX.
 fn may_misalign(m: Mnemonic) -> bool {
     use Mnemonic::*;
-    matches!(m, Movups | Movupd | Movdqu | Lddqu | Pcmpestri | Pcmpestrm | Pcmpistri | Pcmpistrm)
+    matches!(
+        m,
+        Movups | Movupd | Movdqu | Lddqu | Pcmpestri | Pcmpestrm | Pcmpestri64 | Pcmpestrm64 | Pcmpistri | Pcmpistrm
+    )
 }
 
 fn must_align(ins: &Instruction, i: &Inst) -> bool {
     use Mnemonic::*;
     let aligned_move =
         matches!(ins.mnemonic(), Vmovaps | Vmovapd | Vmovdqa | Vmovntdq | Vmovntps | Vmovntpd | Vmovntdqa | Cmpxchg16b);
-    let legacy = !i.vex() && i.msize == 16 && i.k.iter().any(|k| k.kind == Kind::Xmm) && !may_misalign(ins.mnemonic());
+    let legacy = !i.vex() && i.msize == 16 && i.k.iter().any(|k| k.kind.is_vec()) && !may_misalign(ins.mnemonic());
     aligned_move || legacy
 }
 
@@ -264,6 +267,8 @@ fn record(ins: &Instruction, features: &Features) -> Inst {
     set(&mut i, ins.has_rep_prefix(), flag::REP);
     set(&mut i, ins.has_repne_prefix(), flag::REPNE);
     set(&mut i, ins.is_string_instruction(), flag::STRING);
+    let counts_ecx = matches!(ins.code(), Code::Loop_rel8_64_ECX | Code::Loope_rel8_64_ECX | Code::Loopne_rel8_64_ECX);
+    set(&mut i, counts_ecx, flag::ADDR32);
     i.seg = segment(ins);
     i.cc = (ins.condition_code() as u8).wrapping_sub(ConditionCode::o as u8) & 15;
     operands(ins, &mut i);

@@ -107,7 +107,9 @@ impl X86FrontEnd {
     pub fn set_segment_bases(&mut self, fs: u64, gs: u64) {
         (self.cpu.c.base[1], self.cpu.c.base[2]) = (fs, gs);
     }
+    /// Continues at `pc`, also after the machine had ended.
     pub fn set_pc(&mut self, pc: u64) {
+        self.cpu.halted = None;
         self.cpu.set_rip(pc);
         self.page = NOWHERE;
     }
@@ -122,6 +124,14 @@ impl X86FrontEnd {
     #[must_use]
     pub fn cr2(&self) -> u64 {
         self.cpu.cr2
+    }
+    /// Vector, error code and address of the exception that no handler took.
+    #[must_use]
+    pub fn last_fault(&self) -> Option<(u8, u32, u64)> {
+        match self.cpu.halted? {
+            Halt::TripleFault { fault, .. } => Some((fault.vector, fault.error, fault.addr)),
+            _ => None,
+        }
     }
     /// 0 supervisor, 3 user.
     #[must_use]

@@ -5,7 +5,7 @@ use breakeven_base::{Bus, MemKind, MemRef, Now, PhysMem, SysEffect};
 
 use crate::cpu::{cr0, cr4, Cpu, Fault, Stop, R};
 use crate::flags;
-use crate::mmu::{Access, PAGE};
+use crate::mmu::{canonical, Access, PAGE};
 use crate::simd::V;
 
 /// Entries in one bank.
@@ -250,6 +250,9 @@ impl Cpu {
         if self.bank == CHECKED && size.is_power_of_two() && size <= 8 && vaddr & (size - 1) != 0 {
             return Err(Fault { vector: 17, error: 0, addr: 0 });
         }
+        if !canonical(vaddr.wrapping_add(size.max(1) - 1)) {
+            return Err(Fault { vector: 13, error: 0, addr: 0 });
+        }
         let here = size.min(PAGE - (vaddr & (PAGE - 1)));
         let first = self.data_part(bus, vaddr, access)?;
         let second = if here < size { Some(self.data_part(bus, vaddr.wrapping_add(here), access)?) } else { None };
@@ -359,12 +362,15 @@ impl Cpu {
 
     /// A reference with neither data nor destination (prefetch, cache management): where it goes. A prefetch of what
     /// cannot be reached goes nowhere.
-    pub(crate) fn touch<B: Bus>(&mut self, bus: &mut B, vaddr: u64, size: u64, kind: MemKind, faults: bool) -> R<()> {
+    pub(crate) fn touch<B: Bus>(&mut self, bus: &mut B, asked: u64, kind: MemKind, faults: bool) -> R<()> {
+        let size = self.line;
+        let mut vaddr = asked;
         let update = faults && !self.speculative();
         match self.translate(bus.ram_mut(), vaddr, Access::Load, self.cpl == 3, update) {
             Ok(x) if bus.ram().contains(x.paddr, 1) => {
                 let uncacheable = bus.is_uncacheable(x.paddr);
-                self.note(reference(vaddr, size, kind, x.shift, x.paddr, uncacheable));
+                vaddr &= !(size - 1);
+                self.note(reference(vaddr, size, kind, x.shift, x.paddr & !(size - 1), uncacheable));
                 Ok(())
             }
             Err(fault) if faults => self.refuse(fault, vaddr, size, kind),

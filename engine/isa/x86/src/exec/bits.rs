@@ -6,7 +6,7 @@ use iced_x86::Mnemonic;
 use super::alu::logic;
 use super::Exec;
 use crate::cpu::R;
-use crate::inst::{mask, sext, Kind};
+use crate::inst::{flag, mask, sext, Kind};
 
 impl<B: Bus> Exec<'_, B> {
     pub(super) fn bits(&mut self) -> R<()> {
@@ -36,7 +36,10 @@ impl<B: Bus> Exec<'_, B> {
             let mut at = self.ea();
             if self.i.k[1].kind != Kind::Imm {
                 let words = sext(index, s) as i64 >> bits.trailing_zeros();
-                at = at.wrapping_add((words * i64::from(s)) as u64);
+                let offset = (words * i64::from(s)) as u64;
+                let base = self.cpu.c.base[usize::from(self.i.seg & 3)];
+                let inner = at.wrapping_sub(base).wrapping_add(offset);
+                at = base.wrapping_add(if self.i.has(flag::ADDR32) { inner & 0xffff_ffff } else { inner });
             }
             if op == Mnemonic::Bt {
                 a = self.load(at, s)?;

@@ -142,8 +142,9 @@ impl<B: Bus> Exec<'_, B> {
                 self.bump(RDI, step);
             }
             What::Cmps => {
-                let a = self.load(self.source(), s)?;
+                // When neither can be read, the fault is the destination's, as on the processors tried.
                 let b = self.load(self.destination(), s)?;
+                let a = self.load(self.source(), s)?;
                 sub(self.flags(), a, b, false, s);
                 self.bump(RSI, step);
                 self.bump(RDI, step);

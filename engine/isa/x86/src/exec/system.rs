@@ -28,9 +28,8 @@ impl<B: Bus> Exec<'_, B> {
             _ => return Ok(()),
         };
         let manages = matches!(kind, MemKind::CboFlush | MemKind::CboClean);
-        let line = self.cpu.line;
-        let at = self.ea() & !(line - 1);
-        self.cpu.touch(self.bus, at, line, kind, manages)
+        let at = self.ea();
+        self.cpu.touch(self.bus, at, kind, manages)
     }
 
     fn set32(&mut self, r: usize, v: u32) {

@@ -109,18 +109,7 @@ macro_rules! float {
                 }
             }
             fn error(op: Op, a: Self, b: Self, r: Self) -> i32 {
-                let e = match op {
-                    Op::Add | Op::Sub => {
-                        let b = if op == Op::Sub { -b } else { b };
-                        let bb = r - a;
-                        (a - (r - bb)) + (b - bb)
-                    }
-                    Op::Mul => a.mul_add(b, -r),
-                    // a - r*b has the quotient's error's sign times b's.
-                    Op::Div => (-r).mul_add(b, a) * b.signum(),
-                    Op::Sqrt => (-r).mul_add(r, b),
-                };
-                i32::from(e > 0.0) - i32::from(e < 0.0)
+                residual(op, f64::from(a), f64::from(b), f64::from(r))
             }
             fn up(self) -> Self {
                 self.next_up()
@@ -144,6 +133,40 @@ macro_rules! float {
 }
 float!(f32, u32, 1 << 22, 0xffc0_0000);
 float!(f64, u64, 1 << 51, 0xfff8_0000_0000_0000);
+
+/// Sign of the exact result less `r`, which is it rounded to f64 or f32. Scaled so that no product's tail underflows.
+fn residual(op: Op, a: f64, b: f64, r: f64) -> i32 {
+    let small = |v: f64, e: i32| v.abs() < 2f64.powi(e);
+    let big = 2f64.powi(600);
+    if r == 0.0 && matches!(op, Op::Mul | Op::Div) && a != 0.0 && b != 0.0 && a.is_finite() && b.is_finite() {
+        return if a.is_sign_negative() == b.is_sign_negative() { 1 } else { -1 };
+    }
+    let e = match op {
+        Op::Add | Op::Sub => {
+            let b = if op == Op::Sub { -b } else { b };
+            let s = a + b;
+            let bb = s - a;
+            let tail = (a - (s - bb)) + (b - bb);
+            if s == r {
+                tail
+            } else {
+                s - r
+            }
+        }
+        Op::Mul if small(r, -400) => {
+            let (low, high) = if a.abs() < b.abs() { (a, b) } else { (b, a) };
+            (low * big).mul_add(high, -(r * big))
+        }
+        Op::Mul => a.mul_add(b, -r),
+        // a - r*b has the sign of the quotient's error times b's.
+        Op::Div if small(a, -400) && small(b, 0) => (-r).mul_add(b * big, a * big) * b.signum(),
+        Op::Div if small(a, -400) => (-r * big).mul_add(b, a * big) * b.signum(),
+        Op::Div => (-r).mul_add(b, a) * b.signum(),
+        Op::Sqrt if small(b, -400) => (-r * 2f64.powi(300)).mul_add(r * 2f64.powi(300), b * big),
+        Op::Sqrt => (-r).mul_add(r, b),
+    };
+    i32::from(e > 0.0) - i32::from(e < 0.0)
+}
 
 /// The operand with DAZ applied.
 pub(super) fn input<T: Float>(e: &Env, v: T) -> T {

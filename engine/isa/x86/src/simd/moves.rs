@@ -4,7 +4,7 @@ use breakeven_base::Bus;
 use iced_x86::Mnemonic;
 
 use super::V;
-use crate::cpu::{gp, R, UD};
+use crate::cpu::{gp, Fault, Stop, R, UD};
 use crate::exec::Exec;
 use crate::inst::{flag, Kind, RDI};
 
@@ -125,7 +125,14 @@ impl<B: Bus> Exec<'_, B> {
         let base = rdi.wrapping_add(self.cpu.c.base[usize::from(self.i.seg & 3)]);
         let chosen = |k: &usize| mask[*k] >> 7 != 0;
         for k in (0..len).filter(chosen) {
-            self.cpu.probe_store(self.bus, base.wrapping_add(k as u64), 1)?;
+            // What faults is reported from where the operand, or its part on the next page, begins.
+            let at = base.wrapping_add(k as u64);
+            self.cpu.probe_store(self.bus, at, 1).map_err(|stop| match stop {
+                Stop::Fault(f) if f.vector == 14 => {
+                    Stop::Fault(Fault { addr: if at & !4095 > base { at & !4095 } else { base }, ..f })
+                }
+                other => other,
+            })?;
         }
         for k in (0..len).filter(chosen) {
             self.store(base.wrapping_add(k as u64), 1, u64::from(data[k]))?;

@@ -141,8 +141,12 @@ impl<B: Bus> Exec<'_, B> {
             }
         }
         if let Some(stop) = stopped {
-            self.vwrite(0, dst)?;
-            self.vwrite(2, mask)?;
+            // What is done stays done; the upper halves of xmm forms are not cleared yet.
+            for (o, v) in [(k[0], dst), (k[2], mask)] {
+                let slot = &mut self.cpu.c.v[usize::from(o.r & 15)];
+                let words = width(o.kind) / 8;
+                slot.0[..words].copy_from_slice(&v.0[..words]);
+            }
             return Err(stop);
         }
         // Nothing above the lanes gathered remains.
