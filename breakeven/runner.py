@@ -40,7 +40,13 @@ class MachineSpec:
 
 #: flags of a routine (docs/workload-contract.md)
 NEEDS_ZBB = 1
-MISALIGNED = 2
+_FLAGS = {
+    NEEDS_ZBB: "needs Zbb",
+    2: "issues misaligned accesses",
+    4: "needs ADX",
+    8: "needs AVX2",
+    16: "needs SSE2",
+}
 
 
 class Routine(NamedTuple):
@@ -55,10 +61,7 @@ class Routine(NamedTuple):
     @property
     def notes(self) -> str:
         """What its flags say."""
-        words = ["needs Zbb"] if self.flags & NEEDS_ZBB else []
-        if self.flags & MISALIGNED:
-            words.append("issues misaligned accesses")
-        return ", ".join(words)
+        return ", ".join(words for bit, words in _FLAGS.items() if self.flags & bit)
 
 
 class Session(Protocol):

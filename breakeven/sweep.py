@@ -51,6 +51,8 @@ class SweepSpec:
     dst_offset2: int = 0
     seed: int = 1
     flags: int = 0
+    #: `parameter` of every point: of routines that have one; 0: their default
+    routine_parameter: int = 0
     #: (src, dst) pairs instead of the product of `src_offsets` and `dst_offsets`
     offset_pairs: Sequence[tuple[int, int]] = ()
 
@@ -93,6 +95,7 @@ class SweepSpec:
             pt.check_range("dst_offset", int(dst))
         for name in ("repetitions", "warmup", "calls", "size2", "src_offset2", "dst_offset2", "seed", "flags"):
             pt.check_range(name, getattr(self, name))
+        pt.check_range("parameter", self.routine_parameter)
 
     def records(self) -> np.ndarray:
         """The points of one machine variant, as a structured array."""
@@ -119,6 +122,7 @@ class SweepSpec:
         table["warmup"] = self.warmup
         table["seed"] = self.seed
         table["flags"] = self.flags
+        table["parameter"] = self.routine_parameter
         table["fault_at"] = pt.NO_FAULT
         return table
 

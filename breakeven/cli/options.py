@@ -36,6 +36,9 @@ HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for 
 Size2Option = Annotated[str, typer.Option("--size2", help="Second size (interleaved).")]
 Src2Option = Annotated[int, typer.Option("--src2", help="Second source offset (interleaved).")]
 Dst2Option = Annotated[int, typer.Option("--dst2", help="Second destination offset (interleaved).")]
+ParameterOption = Annotated[
+    int, typer.Option("--parameter", help="Of a routine that has one, such as a threshold; 0: its default.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", help="Seed of the buffers' contents.")]
 SweepOption = Annotated[
     list[str], typer.Option("--sweep", metavar="PATH=A:B:STEP|V,V,...", help="Sweep a machine parameter.")
@@ -97,9 +100,19 @@ def sweep_spec(routines: list[str], machines: list[str], settings: list[str], gu
     return spec
 
 
+#: what stands for the routines of a kind
+_KINDS = {
+    "all": ("copy", "user-copy", "checksum", "copy-checksum"),
+    "copy": ("copy", "user-copy"),
+    "user-copy": ("user-copy",),
+    "checksum": ("checksum",),
+    "copy-checksum": ("copy-checksum",),
+}
+
+
 def named_routines(names: list[str], machines: list[str], settings: list[str], guest: Path | None) -> list[str]:
-    """The routines named; ``all``, ``copy``, ``checksum`` and ``user-copy`` stand for those of a kind."""
-    if not set(names) & {"all", "copy", "checksum", "user-copy"}:
+    """The routines named; ``all`` and the names of kinds stand for those of a kind."""
+    if not _KINDS.keys() & set(names):
         return list(dict.fromkeys(names))
     from breakeven.runner import guest_routines
 
@@ -107,10 +120,7 @@ def named_routines(names: list[str], machines: list[str], settings: list[str], g
     lacking = {r.name for name in machines for r in guest_routines(machine_spec(name, settings), guest)[1] if r.lacks}
     found: list[str] = []
     for name in names:
-        kinds = {"all": ("copy", "user-copy", "checksum"), "copy": ("copy", "user-copy")}.get(name, (name,))
-        found += (
-            [r.name for r in known if r.kind in kinds] if name in ("all", "copy", "checksum", "user-copy") else [name]
-        )
+        found += [r.name for r in known if r.kind in _KINDS[name]] if name in _KINDS else [name]
     left_out = sorted(lacking.intersection(found) - set(names))
     if left_out:
         # A kind is whatever runs there; a routine that is named is not left out but refused.

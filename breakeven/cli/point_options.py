@@ -14,6 +14,7 @@ from breakeven.cli.options import (
     Dst2Option,
     HugeOption,
     MeasureOption,
+    ParameterOption,
     RepetitionsOption,
     SeedOption,
     Size2Option,
@@ -50,6 +51,7 @@ def _point(
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
     seed: SeedOption = 1,
+    parameter: ParameterOption = 0,
     fault_at: Annotated[int | None, typer.Option(help="User copies: byte whose page is unmapped.")] = None,
     fault_side: Annotated[str, typer.Option(help="src or dst: the side of --fault-at.")] = "src",
     huge_pages: HugeOption = False,
@@ -63,6 +65,7 @@ def _point(
         cache_state=pt.index_of(pt.CACHE_STATES, cache, "cache state"), measure=kind, repetitions=repetitions,
         warmup=warmup, calls=calls if kind else 1, size2=parse_number(size2, "size2"), src_offset2=src2,
         dst_offset2=dst2, fault_at=_fault(fault_at, fault_side), flags=pt.FLAG_HUGE_PAGES if huge_pages else 0,
+        parameter=parameter,
     )  # fmt: skip
     point.validate()
     return point

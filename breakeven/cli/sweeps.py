@@ -18,6 +18,7 @@ from breakeven.cli.options import (
     MachinesOption,
     MeasureOption,
     NoStoreOption,
+    ParameterOption,
     RepetitionsOption,
     SeedOption,
     SetOption,
@@ -37,7 +38,7 @@ from breakeven.errors import UserError
 
 @app.command(short_help="Run a grid of points into a results file.")
 def sweep(
-    routines: Annotated[list[str], typer.Argument(help="Routines, or all, copy, user-copy, checksum.")],
+    routines: Annotated[list[str], typer.Argument(help="Routines, or all, copy, user-copy, checksum, copy-checksum.")],
     sizes: SizesOption,
     machine: MachinesOption = ["u74"],  # noqa: B006
     src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, e.g. 0..7.")] = "0",
@@ -54,6 +55,7 @@ def sweep(
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
     seed: SeedOption = 1,
+    routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
     guest: GuestOption = None,
@@ -74,7 +76,7 @@ def sweep(
     spec = sweep_spec(
         routines, machine, settings, guest, sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
         sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2=size2, src_offset2=src2,
-        dst_offset2=dst2, seed=seed, huge_pages=huge_pages,
+        dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     path = out or (None if json else Path("sweep.csv"))
     if path:
@@ -109,6 +111,7 @@ def compare(
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
     seed: SeedOption = 1,
+    routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
     guest: GuestOption = None,
@@ -130,7 +133,7 @@ def compare(
     spec = sweep_spec(
         routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), cache=cache, measure=measure,
         sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2=size2, src_offset2=src2,
-        dst_offset2=dst2, seed=seed, huge_pages=huge_pages,
+        dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     if out:
         check_output(out)

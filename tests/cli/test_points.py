@@ -33,6 +33,8 @@ def test_record_bytes():
     assert struct.unpack_from("<QII", record, 40) == (1448, 3, 5)
     assert struct.unpack_from("<IQI", record, 92) == (9, pt.NO_FAULT, 1)
     assert record[108:] == bytes(20)
+    record = pt.Point("sol-bcopy", 1448, parameter=768).pack()
+    assert struct.unpack_from("<I", record, 108) == (768,)
 
 
 def test_file_round_trip():
@@ -58,6 +60,7 @@ def test_broken_files_are_refused(data):
         ({"calls": 2}, "calls"),
         ({"warmup": 10**7}, "warmup"),
         ({"seed": 1 << 32}, "seed"),
+        ({"parameter": 1 << 32}, "parameter"),
         ({"fault_at": 101}, "fault_at"),
         ({"routine": ""}, "routine"),
         ({"routine": "x" * 40}, "routine"),

@@ -51,6 +51,11 @@ def test_records_hold_the_points(fake):
         point.validate()
 
 
+def test_a_routines_parameter_reaches_every_point():
+    spec = SweepSpec(["fast"], [U74], [1, 2], routine_parameter=768)
+    assert spec.records()["parameter"].tolist() == [768, 768]
+
+
 def test_bad_machine_fails_before_anything_runs(fake):
     engine = fake(cost)
     with pytest.raises(ValueError, match="bad machine"):
