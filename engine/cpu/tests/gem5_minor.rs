@@ -8,14 +8,14 @@ mod common;
 
 use breakeven_cpu::bpred::BranchPredictorParams;
 use breakeven_cpu::minor::{Minor, MinorConfig};
-use common::{gem5_rows, memory_without_refresh, reference_memory, run_minor, Reference, Region};
+use common::{gem5_rows, memory_without_refresh, reference_memory, run_reference, Reference, Region};
 
 const REFRESH_INTERVAL: f64 = 15_600.0;
 
 fn regions(memory: breakeven_memory::MemorySystemConfig) -> Vec<Region> {
     let mut minor =
         Minor::new(MinorConfig::default(), Some(&BranchPredictorParams::default()), 64).expect("the default builds");
-    run_minor(&mut minor, memory)
+    run_reference(&mut minor, memory)
 }
 
 /// Prints one kernel and returns the difference in percent.

@@ -184,7 +184,7 @@ impl Default for O3Config {
 #[must_use]
 pub fn default_fu_pool() -> Vec<FuDesc> {
     use OpClass as C;
-    let op = |opClass, opLat, pipelined| OpDesc { opClass, opLat, pipelined };
+    let op = |class, latency, pipelined| OpDesc { opClass: class, opLat: latency, pipelined };
     let simple =
         |classes: Vec<C>, count| FuDesc { opList: classes.into_iter().map(|c| op(c, 1, true)).collect(), count };
     let between = |first: C, last: C| -> Vec<C> {
@@ -301,8 +301,8 @@ impl O3Config {
             ("fetchQueueSize", self.fetchQueueSize, 1, MAX_QUEUE),
             ("numROBEntries", self.numROBEntries, 1, MAX_ROB),
             ("numIQEntries", self.numIQEntries, 1, MAX_QUEUE),
-            ("numPhysIntRegs", self.numPhysIntRegs, 0, MAX_REGS),
-            ("numPhysFloatRegs", self.numPhysFloatRegs, 0, MAX_REGS),
+            ("numPhysIntRegs", self.numPhysIntRegs, 40, MAX_REGS),
+            ("numPhysFloatRegs", self.numPhysFloatRegs, 40, MAX_REGS),
             ("numPhysVecRegs", self.numPhysVecRegs, 0, MAX_REGS),
             ("numPhysVecPredRegs", self.numPhysVecPredRegs, 0, MAX_REGS),
             ("numPhysMatRegs", self.numPhysMatRegs, 0, MAX_REGS),

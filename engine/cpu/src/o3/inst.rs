@@ -38,19 +38,36 @@ pub enum Wait {
     Serialize,
 }
 
-/// State bits of a micro-op ([`InstRing::state`]).
+/// State bits of a micro-op ([`InstRing::state`]): what has happened to it since it was fetched.
 pub mod state {
-    /// In the issue queue.
+    /// Holds an entry of the issue queue.
     pub const IN_IQ: u8 = 1 << 0;
-    /// All operands are there.
-    pub const READY: u8 = 1 << 1;
-    pub const ISSUED: u8 = 1 << 2;
-    /// Has been executed: commit may take it once it has arrived there.
-    pub const DONE: u8 = 1 << 3;
-    /// Commit has told a non-speculative one to execute.
-    pub const RELEASED: u8 = 1 << 4;
-    /// Taken into the ROB.
-    pub const IN_ROB: u8 = 1 << 5;
+    pub const ISSUED: u8 = 1 << 1;
+    /// Has been executed: commit may take it from `ready_at` on.
+    pub const DONE: u8 = 1 << 2;
+    /// Its results are there.
+    pub const WRITTEN: u8 = 1 << 3;
+    /// Executes only when it is the oldest.
+    pub const NON_SPEC: u8 = 1 << 4;
+    /// Commit has told it to execute.
+    pub const RELEASED: u8 = 1 << 5;
+}
+
+/// What fetch found out about a micro-op ([`InstRing::note`]); stays in the slot like the rest of what was fetched.
+pub(super) mod note {
+    /// Not executed by the front end yet: executes when it is the oldest (`StepResult::NeedsDrain`).
+    pub const WAITS: u8 = 1 << 0;
+    /// The run stops before it.
+    pub const PAUSES: u8 = 1 << 1;
+    /// Takes no slot of its own in fetch, decode, rename, ROB and commit (fused with the micro-op before it).
+    pub const FREE_RIDE: u8 = 1 << 2;
+    /// Macro-fused: is executed by the micro-op before it.
+    pub const EXECUTED_BEFORE: u8 = 1 << 3;
+    /// Done when renamed.
+    pub const ELIMINATED: u8 = 1 << 4;
+    /// Was thrown away by a memory-order violation and is on its way again.
+    pub const REPLAYED: u8 = 1 << 5;
+    pub const PLACEHOLDER: u8 = WAITS | PAUSES;
 }
 
 /// The micro-ops in flight. All arrays have the same power-of-two length.
@@ -62,6 +79,7 @@ pub struct InstRing {
     pc: Box<[u64]>,
     state: Box<[u8]>,
     wait: Box<[Wait]>,
+    note: Box<[u8]>,
     stamp: Box<[u32]>,
     /// First cycle in which commit may take it.
     ready_at: Box<[u64]>,
@@ -69,16 +87,24 @@ pub struct InstRing {
     next_stamp: u32,
 }
 
-/// What the front end and the predictor said, one entry a slot; meaningful for the last micro-op of an instruction.
+/// What the front end and the predictor said, one entry a slot. `effect` counts only with `UopFlags::EFFECT`.
 #[derive(Clone, Debug)]
 pub(super) struct Fetched {
-    /// Where execution really goes on.
-    pub next_pc: Box<[u64]>,
-    /// Where fetch went on.
-    pub predicted: Box<[u64]>,
+    pub flow: Box<[Flow]>,
     pub effect: Box<[SysEffect]>,
-    pub branch: Box<[BranchKind]>,
-    pub len: Box<[u8]>,
+}
+
+/// Where an instruction leads; in the slots of all its micro-ops.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flow {
+    /// Where execution really goes on.
+    pub next_pc: u64,
+    /// Where fetch went on (set when the last micro-op is fetched).
+    pub predicted: u64,
+    /// The branch's target when taken.
+    pub target: u64,
+    pub branch: BranchKind,
+    pub len: u8,
 }
 
 impl InstRing {
@@ -94,15 +120,10 @@ impl InstRing {
             pc: filled(n, 0),
             state: filled(n, 0),
             wait: filled(n, Wait::default()),
+            note: filled(n, 0),
             stamp: filled(n, 0),
             ready_at: filled(n, 0),
-            fetched: Fetched {
-                next_pc: filled(n, 0),
-                predicted: filled(n, 0),
-                effect: filled(n, SysEffect::None),
-                branch: filled(n, BranchKind::None),
-                len: filled(n, 0),
-            },
+            fetched: Fetched { flow: filled(n, Flow::default()), effect: filled(n, SysEffect::None) },
             next_stamp: 0,
         }
     }
@@ -119,9 +140,61 @@ impl InstRing {
         seq as usize & self.mask
     }
 
+    /// The micro-op in flight that is in `slot`.
+    #[inline]
+    pub fn seq_of(&self, slot: usize, head: Seq) -> Seq {
+        head + (slot.wrapping_sub(self.slot(head)) & self.mask) as u64
+    }
+
     #[inline]
     pub fn uop(&self, seq: Seq) -> &Uop {
-        &self.uop[self.slot(seq)]
+        // SAFETY: `slot` masks with the length less one, and all arrays have that power-of-two length, never 0 (`new`).
+        unsafe { self.uop.get_unchecked(self.slot(seq)) }
+    }
+    #[inline]
+    pub(super) fn uop_mut(&mut self, seq: Seq) -> &mut Uop {
+        let slot = self.slot(seq);
+        &mut self.uop[slot]
+    }
+    #[inline]
+    pub(super) fn flow(&self, seq: Seq) -> &Flow {
+        // SAFETY: as in `uop`.
+        unsafe { self.fetched.flow.get_unchecked(self.slot(seq)) }
+    }
+    #[inline]
+    pub(super) fn flow_mut(&mut self, seq: Seq) -> &mut Flow {
+        let slot = self.slot(seq);
+        // SAFETY: as in `uop`.
+        unsafe { self.fetched.flow.get_unchecked_mut(slot) }
+    }
+    #[inline]
+    pub(super) fn effect(&self, seq: Seq) -> SysEffect {
+        self.fetched.effect[self.slot(seq)]
+    }
+    #[inline]
+    pub(super) fn set_effect(&mut self, seq: Seq, effect: SysEffect) {
+        let slot = self.slot(seq);
+        self.fetched.effect[slot] = effect;
+    }
+    #[inline]
+    pub(super) fn note(&self, seq: Seq) -> u8 {
+        // SAFETY: as in `uop`.
+        unsafe { *self.note.get_unchecked(self.slot(seq)) }
+    }
+    #[inline]
+    pub(super) fn set_note(&mut self, seq: Seq, bits: u8) {
+        let slot = self.slot(seq);
+        self.note[slot] = bits;
+    }
+    #[inline]
+    pub(super) fn clear_state(&mut self, seq: Seq, bits: u8) {
+        let slot = self.slot(seq);
+        self.state[slot] &= !bits;
+    }
+    #[inline]
+    pub(super) fn set_mem(&mut self, seq: Seq, mem: &MemRef) {
+        let slot = self.slot(seq);
+        self.mem[slot] = mem.read_by_field();
     }
     #[inline]
     pub fn flags(&self, seq: Seq) -> UopFlags {
@@ -134,15 +207,18 @@ impl InstRing {
     /// Where a memory reference goes.
     #[inline]
     pub fn mem(&self, seq: Seq) -> &MemRef {
-        &self.mem[self.slot(seq)]
+        // SAFETY: as in `uop`.
+        unsafe { self.mem.get_unchecked(self.slot(seq)) }
     }
     #[inline]
     pub fn pc(&self, seq: Seq) -> u64 {
-        self.pc[self.slot(seq)]
+        // SAFETY: as in `uop`.
+        unsafe { *self.pc.get_unchecked(self.slot(seq)) }
     }
     #[inline]
     pub fn state(&self, seq: Seq) -> u8 {
-        self.state[self.slot(seq)]
+        // SAFETY: as in `uop`.
+        unsafe { *self.state.get_unchecked(self.slot(seq)) }
     }
     #[inline]
     pub fn set_state(&mut self, seq: Seq, bits: u8) {
@@ -162,11 +238,13 @@ impl InstRing {
     /// Distinguishes the micro-op that has this slot now from all before and after it.
     #[inline]
     pub fn stamp(&self, seq: Seq) -> u32 {
-        self.stamp[self.slot(seq)]
+        // SAFETY: as in `uop`.
+        unsafe { *self.stamp.get_unchecked(self.slot(seq)) }
     }
     #[inline]
     pub fn ready_at(&self, seq: Seq) -> u64 {
-        self.ready_at[self.slot(seq)]
+        // SAFETY: as in `uop`.
+        unsafe { *self.ready_at.get_unchecked(self.slot(seq)) }
     }
     #[inline]
     pub fn set_ready_at(&mut self, seq: Seq, cycle: u64) {

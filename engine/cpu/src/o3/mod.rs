@@ -1,8 +1,542 @@
 //! The out-of-order core, after gem5's O3CPU.
+//!
+//! ```text
+//!          fetch     fetch to     decode to     rename to        commit
+//!          queue     decode       rename        dispatch
+//!  fetch ---------> decode ----> rename ----> dispatch -> issue queue -> issue -> execute -> write-back
+//!    ^                 |            |                        LSQ                      |          |
+//!    |   early         |            +----> ROB <--------------------------------------+----------+
+//!    +-- correction ---+                    |
+//!    +------- squash ----------------- commit (oldest first)
+//! ```
+//!
+//! Micro-ops are numbered in program order and every stage works in that order up to dispatch, so that what a stage, its
+//! input latch and its skid buffer hold are stretches of numbers ([`Places`]); nothing is copied from queue to queue.
+//! The order within a cycle is in [`O3::tick`]; each stage is a file. Parameters are gem5's, in [`config`].
+//! `docs/o3.md` has the rules on one page, and where and why this core differs from gem5's.
 
+mod account;
+mod commit;
 pub mod config;
+mod decode;
+mod dispatch;
+mod execute;
+mod fetch;
 mod inst;
+mod iq;
 pub mod lsq;
+mod path;
+mod rename;
+mod stages;
+mod stats;
+mod units;
+mod wheel;
+mod wires;
 
+#[cfg(test)]
+mod tests;
+
+pub use account::{Account, Reason};
 pub use config::{default_fu_pool, FuDesc, O3Config, OpDesc, RenameRecovery};
 pub use inst::{InstRing, Seq, Wait};
+pub use stages::{StageCycles, Stages};
+
+use breakeven_base::units::Clock;
+use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, SysEffect};
+
+use crate::bpred::{BranchPredictor, BranchPredictorParams};
+use crate::when::When;
+use crate::{Budget, CoreCtx, Stop};
+use inst::state;
+use wheel::{Event, Wheel};
+use wires::{Cause, Squash, Wires};
+
+/// Without a commit for this long, with nothing known to arrive, the core hangs (or its guest does nothing but trap).
+const DEADLOCK_CYCLES: u64 = 1_000_000;
+
+/// Where the stretches of micro-ops end, in program order from the oldest to the youngest:
+/// `head <= dispatch <= iew_in <= rename <= rename_in <= decode <= decode_in <= queue <= tail` (in [`path::Path`]).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Places {
+    /// The oldest that has not committed.
+    head: Seq,
+    /// The next to enter the ROB.
+    rob_in: Seq,
+    /// The next to be dispatched.
+    dispatch: Seq,
+    /// The next to reach dispatch.
+    iew_in: Seq,
+    /// The next to be renamed, and the next to reach rename.
+    rename: Seq,
+    rename_in: Seq,
+    decode: Seq,
+    decode_in: Seq,
+    /// The next to leave the fetch queue.
+    queue: Seq,
+}
+
+/// The configuration as the cycle loop reads it.
+#[derive(Clone, Debug)]
+struct Rules {
+    decode_to_fetch: u64,
+    fetch_to_decode: u64,
+    decode_to_rename: u64,
+    rename_to_decode: u64,
+    rename_to_iew: u64,
+    rename_to_rob: u64,
+    iew_to_rename: u64,
+    iew_to_commit: u64,
+    issue_to_execute: u64,
+    commit_to_fetch: u64,
+    commit_to_rename: u64,
+    commit_to_iew: u64,
+    /// A squash reaches all stages together.
+    squash_delay: u64,
+    trap_latency: u64,
+    fetch_width: u32,
+    decode_width: u32,
+    rename_width: u32,
+    dispatch_width: u32,
+    issue_width: u32,
+    wb_width: usize,
+    commit_width: u32,
+    squash_width: u32,
+    fetch_buffer: u32,
+    fetch_queue: u32,
+    loop_buffer: u32,
+    micro_fusion: bool,
+    macro_fusion: bool,
+    move_elimination: bool,
+    recovery: RenameRecovery,
+}
+
+impl Rules {
+    fn new(c: &O3Config) -> Self {
+        let squash = c.commitToFetchDelay.max(c.commitToDecodeDelay).max(c.commitToRenameDelay).max(c.commitToIEWDelay);
+        Rules {
+            decode_to_fetch: c.decodeToFetchDelay.into(),
+            fetch_to_decode: c.fetchToDecodeDelay.into(),
+            decode_to_rename: c.decodeToRenameDelay.into(),
+            rename_to_decode: c.renameToDecodeDelay.into(),
+            rename_to_iew: c.renameToIEWDelay.into(),
+            rename_to_rob: c.renameToROBDelay.into(),
+            iew_to_rename: c.iewToRenameDelay.into(),
+            iew_to_commit: c.iewToCommitDelay.into(),
+            issue_to_execute: c.issueToExecuteDelay.into(),
+            commit_to_fetch: c.commitToFetchDelay.into(),
+            commit_to_rename: c.commitToRenameDelay.into(),
+            commit_to_iew: c.commitToIEWDelay.into(),
+            squash_delay: squash.into(),
+            trap_latency: c.trapLatency.into(),
+            fetch_width: c.fetchWidth,
+            decode_width: c.decodeWidth,
+            rename_width: c.renameWidth,
+            dispatch_width: c.dispatchWidth,
+            issue_width: c.issueWidth,
+            wb_width: c.wbWidth as usize,
+            commit_width: c.commitWidth,
+            squash_width: c.squashWidth,
+            fetch_buffer: c.fetchBufferSize,
+            fetch_queue: c.fetchQueueSize,
+            loop_buffer: c.loopBufferSize,
+            micro_fusion: c.microFusion,
+            macro_fusion: c.macroFusion,
+            move_elimination: c.moveElimination,
+            recovery: c.renameRecovery,
+        }
+    }
+}
+
+/// Something that `run` must come back for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stopped {
+    Effect(SysEffect),
+    Paused,
+}
+
+/// An out-of-order core. Its state between two [`O3::run`] is kept, and cloned with it.
+#[derive(Clone, Debug)]
+pub struct O3 {
+    path_name: String,
+    clock: Clock,
+    rules: Rules,
+    ring: InstRing,
+    path: path::Path,
+    at: Places,
+    wires: Wires,
+    fetch: fetch::Fetch,
+    decode: decode::Decode,
+    rename: rename::Rename,
+    dispatch: dispatch::Dispatch,
+    iq: iq::IssueQueue,
+    units: units::Units,
+    /// What executes when; what has its data when.
+    executes: Wheel,
+    written: Wheel,
+    /// Has its result and waits for a write-back slot.
+    arrived: Vec<Event>,
+    scratch: Vec<Event>,
+    lsq: lsq::Lsq,
+    lsq_out: lsq::LsqOut,
+    commit: commit::Commit,
+    predictor: BranchPredictor,
+    account: Account,
+    /// The squash that this cycle's execution asks for.
+    redirect: Option<Squash>,
+    /// Something committed: rename hears of the free entries next cycle.
+    tell_next: bool,
+    /// Free entries of the store queue plus all that have been taken: changes when one is given back.
+    stores_left: u64,
+    /// Something has happened in this cycle.
+    moved: bool,
+    trace: Option<Box<Stages>>,
+    execute_stats: execute::ExecuteStats,
+    stopped: Option<Stopped>,
+    /// The cycle that comes next.
+    cycle: u64,
+    started: bool,
+    last_commit: u64,
+    base: stats::Base,
+}
+
+impl O3 {
+    /// # Errors
+    /// Everything in the configuration that cannot be built, one error each.
+    pub fn new(
+        cfg: O3Config,
+        branch_pred: Option<&BranchPredictorParams>,
+        line_bytes: u32,
+    ) -> Result<Self, Vec<ConfigError>> {
+        let mut errors = cfg.check(line_bytes).err().unwrap_or_default();
+        let path = format!("{}.branchPred", cfg.path);
+        let predictor = match branch_pred {
+            Some(p) => BranchPredictor::new(p, &path),
+            None => Err(ConfigError::new(
+                path,
+                "is Null; this core predicts branches: give it a predictor, e.g. TournamentBP()",
+            )),
+        };
+        let predictor = match predictor {
+            Ok(p) if errors.is_empty() => p,
+            Ok(_) => return Err(errors),
+            Err(e) => {
+                errors.push(e);
+                return Err(errors);
+            }
+        };
+        let ring = InstRing::new(in_flight_bound(&cfg));
+        let units = units::Units::new(&cfg.fuPool);
+        Ok(O3 {
+            clock: cfg.clock,
+            rules: Rules::new(&cfg),
+            path: path::Path::new(),
+            at: Places {
+                head: 1,
+                rob_in: 1,
+                dispatch: 1,
+                iew_in: 1,
+                rename: 1,
+                rename_in: 1,
+                decode: 1,
+                decode_in: 1,
+                queue: 1,
+            },
+            wires: Wires::new(),
+            fetch: fetch::Fetch::new(),
+            decode: decode::Decode::default(),
+            rename: rename::Rename::new(&cfg, &ring),
+            dispatch: dispatch::Dispatch::default(),
+            iq: iq::IssueQueue::new(cfg.numIQEntries, &ring, units.groups()),
+            units,
+            executes: Wheel::new(),
+            written: Wheel::new(),
+            arrived: Vec::with_capacity(64),
+            scratch: Vec::with_capacity(64),
+            lsq: lsq::Lsq::new(&cfg, line_bytes),
+            lsq_out: lsq::LsqOut::default(),
+            commit: commit::Commit::new(cfg.numROBEntries, ring.capacity()),
+            predictor,
+            account: Account::new(),
+            redirect: None,
+            tell_next: false,
+            stores_left: u64::from(cfg.SQEntries),
+            moved: false,
+            trace: None,
+            execute_stats: execute::ExecuteStats::default(),
+            stopped: None,
+            cycle: 1,
+            started: false,
+            last_commit: 0,
+            base: stats::Base::default(),
+            ring,
+            path_name: cfg.path,
+        })
+    }
+
+    /// Instructions committed since reset.
+    #[must_use]
+    pub fn insts(&self) -> u64 {
+        self.commit.stats.insts
+    }
+
+    /// Cycles since reset.
+    #[must_use]
+    pub fn cycles(&self) -> u64 {
+        self.cycle - 1
+    }
+
+    /// Where the commit slots since reset went.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// Nothing is in flight: every instruction that has been fetched has committed and every store has been written.
+    #[must_use]
+    pub fn drained(&self) -> bool {
+        self.at.head == self.path.tail && self.path.tail == self.path.placed && self.lsq.drained()
+    }
+
+    #[inline]
+    fn when(&self, cycle: u64) -> When {
+        When { cycle, tick: self.clock.to_tick(Cycle(cycle)), period: self.clock.period() }
+    }
+
+    /// Runs until the budget is spent or something happens that the caller must know of.
+    pub fn run<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, budget: Budget) -> Stop {
+        if !self.started {
+            self.fetch.pc = cx.fe.pc();
+            self.started = true;
+        }
+        loop {
+            if self.commit.stats.insts >= budget.max_insts {
+                return Stop::MaxInsts;
+            }
+            if self.cycles() >= budget.max_cycles {
+                return Stop::MaxCycles;
+            }
+            let when = self.when(self.cycle);
+            self.moved = false;
+            self.tick(cx, &when);
+            self.cycle += 1;
+            if let Some(stopped) = self.stopped.take() {
+                return match stopped {
+                    Stopped::Effect(effect) => Stop::Effect(effect),
+                    Stopped::Paused => Stop::Paused,
+                };
+            }
+            if self.cycle > self.last_commit + DEADLOCK_CYCLES {
+                return self.deadlock(cx);
+            }
+            if !self.moved {
+                if let Some(stop) = self.skip(cx, budget.max_cycles) {
+                    return stop;
+                }
+            }
+        }
+    }
+
+    /// One cycle. A stage hears what others said at least a cycle ago; within a cycle the order is gem5's.
+    fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+        let mut wire = self.wires.take(when.cycle);
+        // 1. What the memory side brings up to the start of this cycle.
+        if self.lsq.next_event() <= when.cycle {
+            self.lsq.events(cx, when, &mut self.ring, &mut self.lsq_out);
+            self.hear_lsq(when.cycle);
+        }
+        // 2. A squash reaches all stages.
+        if let Some(squash) = wire.squash {
+            // What arrives in this very cycle is younger and goes too.
+            self.at.iew_in += u64::from(wire.renamed);
+            self.squash(cx, &squash, when.cycle);
+            (wire.fetched, wire.decoded, wire.renamed, wire.to_rob) = (0, 0, 0, 0);
+        }
+        // 3. The stages, from the first to the last.
+        self.fetch_tick(cx, when, &wire);
+        self.decode_tick(cx.fe, when.cycle, &wire);
+        self.rename_tick(when.cycle, &wire);
+        self.iew_tick(cx, when, &wire);
+        self.commit_tick(cx, when, &wire);
+    }
+
+    /// Nothing has moved: unless something is still under way between the stages, goes to the next cycle in which anything can.
+    fn skip<F: FrontEnd, B: Bus>(&mut self, cx: &CoreCtx<'_, F, B>, max_cycles: u64) -> Option<Stop> {
+        if self.wires.busy(self.cycle) || self.iq.ready_total > 0 || !self.arrived.is_empty() {
+            return None;
+        }
+        let mut next = self
+            .executes
+            .next(self.cycle)
+            .min(self.written.next(self.cycle))
+            .min(self.lsq.next_event())
+            .min(self.fetch.next_event())
+            .min(self.commit.next_event());
+        let head = self.at.head;
+        if head < self.at.rob_in && self.ring.state(head) & state::DONE != 0 {
+            next = next.min(self.ring.ready_at(head));
+        }
+        if next == u64::MAX {
+            return Some(self.deadlock(cx));
+        }
+        let next = next.min(max_cycles.saturating_add(1));
+        if next > self.cycle {
+            let idle = next - self.cycle;
+            self.account.idle(idle, self.rules.commit_width, self.reason());
+            self.last_commit += idle;
+            self.cycle = next;
+        }
+        None
+    }
+
+    /// Throws away what `squash` says. Its places in the ROB are commit's affair.
+    #[cold]
+    fn squash<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, squash: &Squash, now: u64) {
+        self.moved = true;
+        let after = squash.after;
+        if squash.cause != Cause::Violation {
+            // The instruction's own outcome is known now: the fork behind it goes too.
+            self.path.undo(cx.fe, after, &mut self.ring);
+        }
+        let target = self.ring.flow(after).next_pc;
+        match squash.cause {
+            Cause::Mispredict => {
+                let flow = self.ring.flow(after);
+                let taken = flow.branch != breakeven_base::BranchKind::Cond
+                    || target != self.ring.pc(after).wrapping_add(flow.len.into());
+                self.predictor.correct(after, target, taken, true);
+                self.ring.flow_mut(after).predicted = target;
+            }
+            Cause::Violation | Cause::Flush => self.predictor.squash(after),
+        }
+        if squash.cause == Cause::Violation {
+            let bits = self.ring.note(after + 1) | inst::note::REPLAYED;
+            self.ring.set_note(after + 1, bits);
+        }
+        self.drop_younger(cx, after, now);
+    }
+
+    /// A squash without a cause in the pipeline (a placeholder has turned out otherwise): at once, and without a walk of the ROB.
+    #[cold]
+    fn squash_now<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
+        self.moved = true;
+        if self.leave_rob(after) > 0 {
+            self.free_holes();
+        }
+        self.predictor.squash(after);
+        self.drop_younger(cx, after, now);
+    }
+
+    fn drop_younger<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
+        self.path.undo(cx.fe, after + 1, &mut self.ring);
+        let next = after + 1;
+        self.report_under_way(next, now);
+        for seq in (next..self.at.rename).rev() {
+            self.rename.undo(seq, &self.ring);
+            if seq < self.at.dispatch {
+                self.iq.forget(seq, self.at.head);
+                let slot = self.ring.slot(seq);
+                let bits = self.ring.state(seq);
+                self.iq.clear_ready(slot, self.units.group(self.ring.class(seq)));
+                if bits & state::IN_IQ != 0 {
+                    self.iq.free += 1;
+                    self.ring.clear_state(seq, state::IN_IQ);
+                }
+            }
+        }
+        self.lsq.squash(after, &self.ring);
+        let p = &mut self.at;
+        for place in [
+            &mut p.dispatch,
+            &mut p.iew_in,
+            &mut p.rename,
+            &mut p.rename_in,
+            &mut p.decode,
+            &mut p.decode_in,
+            &mut p.queue,
+        ] {
+            *place = (*place).min(next);
+        }
+        self.path.tail = self.path.tail.min(next);
+        let mut pc = cx.fe.pc();
+        if self.path.tail < self.path.placed {
+            pc = self.ring.pc(self.path.tail);
+            self.ring_again();
+        }
+        self.fetch.redirect(pc);
+    }
+
+    /// Micro-ops between rename and dispatch vanish: rename hears of it as they would have arrived.
+    fn report_under_way(&mut self, next: Seq, now: u64) {
+        let back = self.rules.iew_to_rename;
+        let mut ghosts = [(0, 0); 16];
+        let mut n = 0;
+        self.wires.clear_front(now, |cycle, count| {
+            if n < ghosts.len() {
+                ghosts[n] = (cycle, count);
+                n += 1;
+            }
+        });
+        let mut from = self.at.dispatch.max(next);
+        if from < self.at.iew_in {
+            self.report_squashed(from, self.at.iew_in, now + back);
+            from = self.at.iew_in;
+        }
+        for (cycle, count) in ghosts.into_iter().take(n) {
+            let to = (from + u64::from(count)).min(self.at.rename);
+            if from < to {
+                self.report_squashed(from, to, cycle + back);
+                from = to;
+            }
+        }
+    }
+
+    #[cold]
+    fn deadlock<F: FrontEnd, B: Bus>(&self, cx: &CoreCtx<'_, F, B>) -> Stop {
+        let head = self.at.head;
+        let mut oldest = String::from("nothing in flight");
+        if head < self.path.tail {
+            let u = self.ring.uop(head);
+            oldest = format!(
+                "oldest #{head} at {:#x}, {}, state {:#x}, waits for {:?}",
+                self.ring.pc(head),
+                u.class.name(),
+                self.ring.state(head),
+                self.ring.wait(head)
+            );
+        }
+        Stop::Deadlock(format!(
+            "no instruction has committed since cycle {} (now {}); the front end stands at {:#x}, {} forks open\n{oldest}\n{}\n\
+             decode: {:?}; dispatch: {:?}; places {:?}, fetched up to {}\n{}\n{}\n{}\n{}\nlsq: {}\n{}",
+            self.last_commit,
+            self.cycle,
+            cx.fe.pc(),
+            self.path.open(),
+            self.fetch.describe(),
+            self.decode.status,
+            self.dispatch.status,
+            self.at,
+            self.path.tail,
+            self.rename.describe(),
+            self.iq.describe(),
+            self.units.describe(),
+            self.commit.describe(),
+            self.lsq.describe(),
+            cx.mem.describe_queues(self.when(self.cycle).tick),
+        ))
+    }
+}
+
+/// Micro-ops that the ring must hold: the ROB, the fetch queue, and what latches and skid buffers hold between them.
+fn in_flight_bound(cfg: &O3Config) -> usize {
+    let width = cfg.fetchWidth.max(cfg.decodeWidth).max(cfg.renameWidth).max(cfg.dispatchWidth);
+    let delays = cfg.fetchToDecodeDelay
+        + cfg.decodeToRenameDelay
+        + cfg.renameToIEWDelay
+        + cfg.renameToDecodeDelay
+        + cfg.decodeToFetchDelay
+        + cfg.iewToRenameDelay;
+    // Fused micro-ops have no place of their own in the ROB.
+    let fused = if cfg.microFusion || cfg.macroFusion { 2 } else { 1 };
+    let entries = (cfg.numROBEntries + cfg.fetchQueueSize + width * (delays + 6)) * fused;
+    (entries as usize + 2 * breakeven_base::MAX_UOPS).max(256).next_power_of_two()
+}

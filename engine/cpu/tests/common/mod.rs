@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, StatSink, SysEffect, Tick};
 use breakeven_cpu::minor::Minor;
+use breakeven_cpu::o3::O3;
 use breakeven_cpu::{Budget, CoreCtx, Stop};
 use breakeven_memory::config::MemoryConfig;
 use breakeven_memory::{MemorySystem, MemorySystemConfig};
@@ -160,22 +161,47 @@ impl Region {
     }
 }
 
-/// Runs the program on Minor to its end, one region a dump.
-pub fn run_minor(minor: &mut Minor, memory: MemorySystemConfig) -> Vec<Region> {
+/// A core that runs the reference program.
+pub trait ReferenceCore {
+    fn run(&mut self, cx: &mut CoreCtx<'_, RiscvFrontEnd, Platform>, budget: Budget) -> Stop;
+    fn reset_stats(&mut self);
+    fn collect(&self, sink: &mut StatSink);
+}
+
+macro_rules! reference_core {
+    ($core:ty) => {
+        impl ReferenceCore for $core {
+            fn run(&mut self, cx: &mut CoreCtx<'_, RiscvFrontEnd, Platform>, budget: Budget) -> Stop {
+                <$core>::run(self, cx, budget)
+            }
+            fn reset_stats(&mut self) {
+                <$core>::reset_stats(self);
+            }
+            fn collect(&self, sink: &mut StatSink) {
+                <$core>::collect(self, sink);
+            }
+        }
+    };
+}
+reference_core!(Minor);
+reference_core!(O3);
+
+/// Runs the program to its end, one region a dump.
+pub fn run_reference(core: &mut impl ReferenceCore, memory: MemorySystemConfig) -> Vec<Region> {
     let (mut bus, mut fe) = load_reference();
     let mut mem = MemorySystem::new(memory).expect("the reference memory builds");
     let budget = Budget { max_insts: 100_000_000, max_cycles: 1_000_000_000 };
     let mut regions = Vec::new();
     loop {
-        let stop = minor.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, budget);
+        let stop = core.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, budget);
         match stop {
             Stop::Effect(SysEffect::ResetStats) => {
-                minor.reset_stats();
+                core.reset_stats();
                 mem.reset_stats();
             }
             Stop::Effect(SysEffect::DumpStats) => {
                 let mut sink = StatSink::new();
-                minor.collect(&mut sink);
+                core.collect(&mut sink);
                 mem.collect(&mut sink);
                 regions.push(Region { stats: sink.stats.into_iter().map(|s| (s.name, s.value)).collect() });
             }

@@ -1,0 +1,519 @@
+//! Fetch: reads blocks of `fetchBufferSize` bytes from the instruction cache, takes up to `fetchWidth` micro-ops a cycle out
+//! of the one block it has, predicts branches, and hands `decodeWidth` a cycle to decode.
+//! Fact source: gem5 24.0 `src/cpu/o3/fetch.cc`.
+//!
+//! - A predicted-taken branch ends the cycle. When fetch goes on in another block, that is asked for in the same cycle.
+//! - One block, one access at a time: straight-line code pays the cache's latency for each block.
+//! - After a squash one cycle is lost.
+
+use breakeven_base::{Bus, FrontEnd, MemKind, Now, Step, StepResult, Uop, UopFlags};
+use breakeven_memory::{Port, Request, Response, Side, TlbResult};
+
+use super::inst::{note, Flow, Seq};
+use super::wires::{Wire, BLOCK, UNBLOCK};
+use super::O3;
+use crate::when::When;
+use crate::CoreCtx;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    Running,
+    Squashing,
+    Translating,
+    /// The cache refused the access.
+    Retry,
+    WaitCache,
+    Complete,
+    /// Behind a trap, a placeholder, or where speculation cannot go on: until a squash, or until the placeholder is executed.
+    Stopped,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FetchStats {
+    pub insts: u64,
+    pub branches: u64,
+    pub predicted_taken: u64,
+    pub cache_lines: u64,
+    pub cycles: u64,
+    pub squash_cycles: u64,
+    pub icache_stall_cycles: u64,
+    pub tlb_cycles: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Fetch {
+    pub status: Status,
+    /// Where the next instruction is.
+    pub pc: u64,
+    /// Block in the buffer, or on its way to it.
+    block: u64,
+    valid: bool,
+    /// End of the translation, of the wait for the cache, or of the access.
+    pub at: u64,
+    paddr: u64,
+    /// The front part of the next instruction has been taken out of the block before.
+    half: bool,
+    /// Decode cannot take more.
+    held: bool,
+    /// The loop in the loop buffer.
+    loop_start: u64,
+    loop_end: u64,
+    loop_on: bool,
+    pub(super) step: Step,
+    pub stats: FetchStats,
+}
+
+/// Properties that end a straight line of execution, or that need care.
+const SPECIAL: u32 = UopFlags::BRANCH
+    | UopFlags::TRAP
+    | UopFlags::EFFECT
+    | UopFlags::SQUASH_AFTER
+    | UopFlags::ELIMINATED
+    | UopFlags::MICRO_FUSED;
+
+impl Fetch {
+    pub fn new() -> Self {
+        Fetch {
+            status: Status::Running,
+            pc: 0,
+            block: 0,
+            valid: false,
+            at: u64::MAX,
+            paddr: 0,
+            half: false,
+            held: false,
+            loop_start: 0,
+            loop_end: 0,
+            loop_on: false,
+            step: Step::default(),
+            stats: FetchStats::default(),
+        }
+    }
+
+    /// A squash: fetch goes on at `pc`, from the cycle after this on.
+    pub fn redirect(&mut self, pc: u64) {
+        self.pc = pc;
+        self.status = Status::Squashing;
+        self.half = false;
+        self.loop_on = false;
+        self.at = u64::MAX;
+    }
+
+    #[inline]
+    pub fn step_mut(&mut self) -> &mut Step {
+        &mut self.step
+    }
+
+    /// When something arrives.
+    #[inline]
+    pub fn next_event(&self) -> u64 {
+        match self.status {
+            Status::Translating | Status::Retry | Status::WaitCache => self.at,
+            _ => u64::MAX,
+        }
+    }
+
+    pub fn describe(&self) -> String {
+        format!("fetch: {:?} at {:#x}, held back by decode: {}", self.status, self.pc, self.held)
+    }
+}
+
+impl O3 {
+    #[inline]
+    fn block_of(&self, pc: u64) -> u64 {
+        pc & !u64::from(self.rules.fetch_buffer - 1)
+    }
+
+    /// One cycle of fetch.
+    pub(super) fn fetch_tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When, wire: &Wire) {
+        let now = when.cycle;
+        if self.fetch.next_event() <= now {
+            self.fetch_arrival(cx, when);
+        }
+        if wire.hold_fetch & BLOCK != 0 {
+            self.fetch.held = true;
+        }
+        if wire.hold_fetch & UNBLOCK != 0 {
+            self.fetch.held = false;
+        }
+        if wire.squash.is_none() {
+            if wire.done_fetch != 0 {
+                self.predictor.update(wire.done_fetch);
+            }
+            if self.fetch.status == Status::Squashing && !wire.decode_squash {
+                self.fetch.status = Status::Running;
+                self.moved = true;
+            }
+        }
+        match self.fetch.status {
+            Status::Complete => {
+                self.fetch.status = Status::Running;
+                self.fetch_block(cx, when);
+            }
+            Status::Running => {
+                if !self.in_buffer() && self.at_instruction() {
+                    self.request_block(cx, when);
+                    self.fetch.stats.icache_stall_cycles += 1;
+                } else {
+                    self.fetch_block(cx, when);
+                }
+            }
+            Status::WaitCache | Status::Retry => self.fetch.stats.icache_stall_cycles += 1,
+            Status::Translating => self.fetch.stats.tlb_cycles += 1,
+            Status::Squashing => self.fetch.stats.squash_cycles += 1,
+            Status::Stopped => {}
+        }
+        self.send_to_decode(now);
+    }
+
+    #[inline]
+    fn send_to_decode(&mut self, now: u64) {
+        if self.fetch.held || self.at.queue == self.path.tail {
+            return;
+        }
+        let mut sent = 0;
+        let mut slots = 0;
+        while self.at.queue < self.path.tail {
+            let cost = self.cost(self.at.queue);
+            if slots + cost > self.rules.decode_width {
+                break;
+            }
+            slots += cost;
+            sent += 1;
+            self.at.queue += 1;
+        }
+        self.wires.at(now + self.rules.fetch_to_decode).fetched += sent;
+        self.moved = true;
+    }
+
+    /// Slots that a micro-op takes on its way from fetch to commit.
+    #[inline]
+    pub(super) fn cost(&self, seq: Seq) -> u32 {
+        u32::from(self.ring.note(seq) & note::FREE_RIDE == 0)
+    }
+
+    /// The next micro-op begins an instruction.
+    #[inline]
+    fn at_instruction(&self) -> bool {
+        let tail = self.path.tail;
+        tail == self.path.placed || self.ring.flags(tail).any(UopFlags::FIRST)
+    }
+
+    /// The bytes that come next are there.
+    #[inline]
+    fn in_buffer(&self) -> bool {
+        let f = &self.fetch;
+        let looping = f.loop_on && (f.loop_start..f.loop_end).contains(&f.pc);
+        looping || f.valid && f.block == self.block_of(self.fetch_address())
+    }
+
+    /// Where the bytes that come next are: past a block's end when the first part of the instruction has been taken.
+    #[inline]
+    fn fetch_address(&self) -> u64 {
+        if !self.fetch.half {
+            return self.fetch.pc;
+        }
+        self.block_of(self.fetch.pc).wrapping_add(u64::from(self.rules.fetch_buffer))
+    }
+
+    #[cold]
+    fn fetch_arrival<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+        self.moved = true;
+        match self.fetch.status {
+            Status::WaitCache => {
+                self.fetch.valid = true;
+                self.fetch.status = Status::Complete;
+            }
+            Status::Translating | Status::Retry => self.access_block(cx, when),
+            _ => {}
+        }
+    }
+
+    /// Asks for the block of the next bytes.
+    fn request_block<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+        self.moved = true;
+        let block = self.block_of(self.fetch_address());
+        self.fetch.block = block;
+        self.fetch.valid = false;
+        let Some(xlat) = cx.fe.fetch_translate(cx.bus, block) else {
+            // The instruction there says itself what is wrong.
+            self.fetch.status = Status::WaitCache;
+            self.fetch.at = when.cycle + 1;
+            return;
+        };
+        self.fetch.paddr = xlat.paddr;
+        let asid = cx.fe.asid();
+        let at = match cx.mem.tlb_lookup(Side::Inst, when.tick, block, xlat.page_shift, asid, false) {
+            TlbResult::Hit { at } => at,
+            TlbResult::Miss { at } => {
+                let path = cx.fe.walk_path(cx.bus, block);
+                cx.mem.tlb_walk(Side::Inst, at, block, xlat.page_shift, asid, &path)
+            }
+        };
+        self.fetch.at = when.cycle_of(at);
+        if self.fetch.at > when.cycle {
+            self.fetch.status = Status::Translating;
+            return;
+        }
+        self.access_block(cx, when);
+    }
+
+    fn access_block<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+        #[allow(clippy::cast_possible_truncation)] // at most a line
+        let request = Request {
+            paddr: self.fetch.paddr,
+            size: self.rules.fetch_buffer as u16,
+            kind: MemKind::Fetch,
+            uncacheable: false,
+            non_temporal: false,
+            pc: self.fetch.block,
+        };
+        let (status, at) = match cx.mem.access(Port::Inst, when.tick, &request) {
+            Response::Done { at, .. } => (Status::WaitCache, at),
+            Response::Blocked { retry } => (Status::Retry, retry),
+        };
+        self.fetch.stats.cache_lines += u64::from(status == Status::WaitCache);
+        self.fetch.status = status;
+        self.fetch.at = when.cycle_of(at).max(when.cycle + 1);
+    }
+
+    /// Takes micro-ops out of the buffer.
+    fn fetch_block<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+        self.fetch.stats.cycles += 1;
+        let first = self.path.tail;
+        let mut slots = 0;
+        #[allow(clippy::cast_possible_truncation)] // far below
+        let mut queued = (self.path.tail - self.at.queue) as u32;
+        while slots < self.rules.fetch_width && queued < self.rules.fetch_queue {
+            if self.at_instruction() && !self.instruction_ready(cx, when) {
+                break;
+            }
+            let seq = self.path.tail;
+            self.path.tail += 1;
+            let cost = self.cost(seq);
+            slots += cost;
+            queued += cost;
+            if self.ring.flags(seq).any(UopFlags::LAST) && self.end_instruction(seq, cx) {
+                break;
+            }
+        }
+        self.moved |= self.path.tail != first;
+        if self.fetch.status == Status::Running && self.at_instruction() && !self.in_buffer_block() {
+            self.request_block(cx, when);
+        }
+    }
+
+    /// As [`O3::in_buffer`], whether or not the block has arrived: a second request for it is pointless.
+    #[inline]
+    fn in_buffer_block(&self) -> bool {
+        let f = &self.fetch;
+        self.in_buffer() || f.block == self.block_of(self.fetch_address())
+    }
+
+    /// Whether the whole of the next instruction can be taken out of the buffer now; executes it when that has not been done.
+    #[inline]
+    fn instruction_ready<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
+        if !self.in_buffer() {
+            return false;
+        }
+        let again = self.path.tail != self.path.placed;
+        if !again && !self.execute_next(cx, when) {
+            return false;
+        }
+        let tail = self.path.tail;
+        let len = u64::from(self.ring.flow(tail).len);
+        let last = self.fetch.pc.wrapping_add(len.max(1) - 1);
+        if !self.fetch.half && self.block_of(last) != self.block_of(self.fetch.pc) {
+            self.fetch.half = true;
+            if !self.in_buffer() {
+                return false;
+            }
+        }
+        self.fetch.half = false;
+        if again {
+            self.ring_again();
+        }
+        true
+    }
+
+    /// The instruction at `tail`, or what is left of it, is fetched a second time.
+    pub(super) fn ring_again(&mut self) {
+        let mut seq = self.path.tail;
+        loop {
+            self.ring.fresh(seq);
+            if self.ring.flags(seq).any(UopFlags::LAST) || seq + 1 >= self.path.placed {
+                return;
+            }
+            seq += 1;
+        }
+    }
+
+    /// Lets the front end execute the instruction at `pc` and puts its micro-ops into the ring. False: nothing came.
+    #[inline]
+    fn execute_next<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
+        if self.path.placed + breakeven_base::MAX_UOPS as u64 - self.at.head > self.ring.capacity() as u64 {
+            return false;
+        }
+        let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
+        self.fetch.step.n = 0;
+        match cx.fe.step(cx.bus, now, &mut self.fetch.step) {
+            StepResult::Done => {
+                self.fetch.stats.insts += 1;
+                self.place_step(self.path.placed);
+                true
+            }
+            StepResult::NeedsDrain => self.carry_along(cx, note::WAITS),
+            StepResult::Paused => self.carry_along(cx, note::PAUSES),
+            StepResult::Blocked => {
+                if self.fetch.step.n != 1 || self.fetch.step.len == 0 {
+                    self.fetch.status = Status::Stopped;
+                    return false;
+                }
+                self.carry_along(cx, note::WAITS)
+            }
+        }
+    }
+
+    /// An instruction that the front end has not executed goes down the pipeline until it is the oldest.
+    #[cold]
+    fn carry_along<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, what: u8) -> bool {
+        let s = &mut self.fetch.step;
+        if s.n != 1 {
+            s.uops[0] = Uop::default();
+            s.len = if s.n == 0 { 1 } else { s.len };
+            s.n = 1;
+        }
+        s.pc = cx.fe.pc();
+        s.uops[0].flags.0 |= UopFlags::FIRST | UopFlags::LAST | UopFlags::NON_SPECULATIVE;
+        s.uops[0].flags.0 &= !(UopFlags::EFFECT | UopFlags::TRAP | UopFlags::BRANCH);
+        s.mem[0].valid = false;
+        s.branch = Default::default();
+        s.next_pc = s.pc.wrapping_add(s.len.into());
+        self.place_step(self.path.placed);
+        self.ring.set_note(self.path.tail, what);
+        true
+    }
+
+    /// Puts the micro-ops of the step at `at`.
+    #[inline]
+    pub(super) fn place_step(&mut self, at: Seq) {
+        let s = &self.fetch.step;
+        let flow =
+            Flow { next_pc: s.next_pc, predicted: 0, target: s.branch.target, branch: s.branch.kind, len: s.len };
+        for i in 0..usize::from(s.n) {
+            let seq = at + i as u64;
+            self.ring.place(seq, &s.uops[i], &s.mem[i], s.pc);
+            *self.ring.flow_mut(seq) = flow;
+            let special = s.uops[i].flags.any(SPECIAL);
+            let mut bits = 0;
+            if special {
+                let flags = s.uops[i].flags;
+                if flags.any(UopFlags::EFFECT) {
+                    self.ring.set_effect(seq, s.effect);
+                }
+                if self.rules.micro_fusion && flags.any(UopFlags::MICRO_FUSED) {
+                    bits |= note::FREE_RIDE;
+                }
+                if self.rules.move_elimination && flags.any(UopFlags::ELIMINATED) {
+                    bits |= note::ELIMINATED;
+                }
+                if self.rules.macro_fusion && flags.any(UopFlags::FUSE_TAIL) && self.follows_fusion_head(seq) {
+                    bits |= note::FREE_RIDE | note::EXECUTED_BEFORE;
+                }
+            }
+            self.ring.set_note(seq, bits);
+        }
+        self.path.placed = at + u64::from(s.n);
+    }
+
+    /// The micro-op directly before `seq` is in flight and can take a compare-and-branch's branch along.
+    fn follows_fusion_head(&self, seq: Seq) -> bool {
+        let before = seq - 1;
+        before >= self.at.queue
+            && self.ring.flags(before).any(UopFlags::FUSE_HEAD)
+            && self.ring.flow(before).next_pc == self.ring.pc(seq)
+            && self.ring.flow(before).next_pc == self.ring.pc(before).wrapping_add(self.ring.flow(before).len.into())
+    }
+
+    /// The last micro-op of an instruction has been fetched: where does fetch go on? True when it ends the cycle.
+    #[inline]
+    fn end_instruction<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<'_, F, B>) -> bool {
+        let flow = *self.ring.flow(seq);
+        let flags = self.ring.flags(seq);
+        let pc = self.ring.pc(seq);
+        let fall_through = pc.wrapping_add(flow.len.into());
+        let noted = self.ring.note(seq);
+        if !flags.any(UopFlags::BRANCH | UopFlags::TRAP)
+            && noted & note::PLACEHOLDER == 0
+            && flow.next_pc == fall_through
+        {
+            self.ring.flow_mut(seq).predicted = fall_through;
+            self.fetch.pc = fall_through;
+            return false;
+        }
+        self.end_unusual(seq, flow, fall_through, cx)
+    }
+
+    #[inline(never)]
+    fn end_unusual<F: FrontEnd, B: Bus>(
+        &mut self,
+        seq: Seq,
+        flow: Flow,
+        fall_through: u64,
+        cx: &mut CoreCtx<'_, F, B>,
+    ) -> bool {
+        let flags = self.ring.flags(seq);
+        let noted = self.ring.note(seq);
+        let mut taken = false;
+        let mut goes_to = fall_through;
+        if noted & note::PLACEHOLDER != 0 {
+            // Behind one that serialises fetch goes on (nothing of that leaves rename before); else it waits.
+            let on = noted & note::WAITS != 0 && flags.any(UopFlags::SERIALIZE_AFTER) && self.path.can_fork();
+            if on {
+                self.path.fork(cx.fe, fall_through, &self.ring, false);
+            } else {
+                self.fetch.status = Status::Stopped;
+            }
+        } else if flags.any(UopFlags::TRAP) {
+            if flow.len == 0 || !self.path.can_fork() {
+                self.fetch.status = Status::Stopped;
+            } else {
+                self.path.fork(cx.fe, fall_through, &self.ring, true);
+            }
+        } else {
+            if flags.any(UopFlags::BRANCH) {
+                let p = self.predictor.predict(seq, self.ring.pc(seq), flow.len, flow.branch);
+                self.fetch.stats.branches += 1;
+                self.fetch.stats.predicted_taken += u64::from(p.taken);
+                taken = p.taken;
+                goes_to = p.target;
+                if taken && self.rules.loop_buffer > 0 {
+                    self.watch_loops(self.ring.pc(seq), fall_through, goes_to);
+                }
+            }
+            if goes_to != flow.next_pc {
+                if self.path.can_fork() {
+                    self.path.fork(cx.fe, goes_to, &self.ring, true);
+                } else {
+                    self.fetch.status = Status::Stopped;
+                }
+            }
+        }
+        self.ring.flow_mut(seq).predicted = goes_to;
+        self.fetch.pc = goes_to;
+        taken || self.fetch.status != Status::Running
+    }
+
+    /// A backward branch taken twice in a row whose body fits puts its loop into the loop buffer.
+    fn watch_loops(&mut self, pc: u64, end: u64, target: u64) {
+        let fits = target <= pc && end.wrapping_sub(target) <= u64::from(self.rules.loop_buffer);
+        let f = &mut self.fetch;
+        if fits && f.loop_start == target && f.loop_end == end {
+            f.loop_on = true;
+        } else if fits {
+            (f.loop_start, f.loop_end, f.loop_on) = (target, end, false);
+        } else if !(f.loop_start..f.loop_end).contains(&target) {
+            f.loop_on = false;
+        }
+    }
+}

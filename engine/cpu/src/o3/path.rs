@@ -1,0 +1,104 @@
+//! The path being followed: what the front end has executed, where it was forked, and how far fetch has got along it.
+//!
+//! ```text
+//!   head .. tail      in flight (fetched)
+//!   tail .. placed    executed by the front end and not fetched yet: the rest of an instruction of several micro-ops, or
+//!                     right-path instructions that a squash has thrown away and that are fetched again
+//! ```
+//!
+//! What is fetched again is not executed again: the slots still hold what the front end said. Where fetch then mispredicts
+//! while executed instructions are left, those are put aside until the misprediction is undone.
+
+use breakeven_base::{FrontEnd, MemRef, SysEffect, Uop};
+
+use super::inst::{Flow, InstRing, Seq};
+
+/// Forks that may be open at once; beyond, fetch waits for one to resolve.
+pub const MAX_FORKS: usize = 64;
+
+/// A micro-op put aside.
+#[derive(Clone, Copy, Debug)]
+struct Aside {
+    uop: Uop,
+    mem: MemRef,
+    pc: u64,
+    flow: Flow,
+    effect: SysEffect,
+    note: u8,
+}
+
+/// The front end follows a predicted path from behind `at` on.
+#[derive(Clone, Copy, Debug)]
+struct Fork {
+    at: Seq,
+    depth: u32,
+    /// `placed` once it is undone.
+    placed: Seq,
+    /// First micro-op put aside for it.
+    aside: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The next micro-op to be fetched.
+    pub tail: Seq,
+    pub placed: Seq,
+    forks: Vec<Fork>,
+    aside: Vec<Aside>,
+}
+
+impl Path {
+    pub fn new() -> Self {
+        Path { tail: 1, placed: 1, forks: Vec::with_capacity(MAX_FORKS), aside: Vec::with_capacity(512) }
+    }
+
+    #[inline]
+    pub fn can_fork(&self) -> bool {
+        self.forks.len() < MAX_FORKS
+    }
+
+    /// Forks the front end onto `pc` behind the instruction that ends just before `tail`; if `executed` is false that
+    /// instruction has not been executed and will be after the rollback.
+    pub fn fork<F: FrontEnd>(&mut self, fe: &mut F, pc: u64, ring: &InstRing, executed: bool) {
+        let at = self.tail - 1;
+        let aside = self.aside.len();
+        for seq in self.tail..self.placed {
+            self.aside.push(Aside {
+                uop: *ring.uop(seq),
+                mem: *ring.mem(seq),
+                pc: ring.pc(seq),
+                flow: *ring.flow(seq),
+                effect: ring.effect(seq),
+                note: ring.note(seq),
+            });
+        }
+        let placed = if executed { self.placed } else { at };
+        self.forks.push(Fork { at, depth: fe.fork(pc), placed, aside });
+        self.placed = self.tail;
+    }
+
+    /// Undoes every fork at `from` or behind it.
+    pub fn undo<F: FrontEnd>(&mut self, fe: &mut F, from: Seq, ring: &mut InstRing) {
+        let Some(first) = self.forks.iter().position(|f| f.at >= from) else { return };
+        let fork = self.forks[first];
+        fe.rollback(fork.depth);
+        for (seq, a) in (fork.at + 1..).zip(&self.aside[fork.aside..]) {
+            if seq >= fork.placed {
+                break;
+            }
+            ring.place(seq, &a.uop, &a.mem, a.pc);
+            *ring.flow_mut(seq) = a.flow;
+            ring.set_effect(seq, a.effect);
+            ring.set_note(seq, a.note);
+        }
+        self.placed = fork.placed;
+        self.aside.truncate(fork.aside);
+        self.forks.truncate(first);
+    }
+
+    /// What has committed needs no fork any more (a placeholder's is undone before).
+    #[inline]
+    pub fn open(&self) -> usize {
+        self.forks.len()
+    }
+}

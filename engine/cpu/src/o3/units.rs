@@ -1,0 +1,153 @@
+//! The functional units: which is free for a class, and how long it stays taken.
+//! Fact source: gem5 24.0 `src/cpu/o3/fu_pool.cc`: the units of a class are tried in turn from the one after that which was
+//! taken last; a class has one latency, the longest of its units'.
+
+use breakeven_base::OpClass;
+
+use super::config::FuDesc;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Class {
+    /// A bit a unit that executes it.
+    capable: u64,
+    latency: u32,
+    pipelined: bool,
+    /// Taken last.
+    last: u32,
+    /// Classes with the same units are one group: when one of them finds no unit, none does.
+    group: u8,
+}
+
+#[derive(Clone, Debug)]
+pub struct Units {
+    classes: [Class; OpClass::COUNT],
+    groups: usize,
+    /// Not to be had in this cycle.
+    taken: u64,
+    /// Not pipelined and at work, each until its cycle.
+    at_work: u64,
+    until: [u64; 64],
+    next_release: u64,
+}
+
+/// A unit for a micro-op.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Cycles from the start of execution to the result.
+    Latency(u32),
+    NoneFree,
+}
+
+impl Units {
+    pub fn new(pool: &[FuDesc]) -> Self {
+        let mut classes = [Class { pipelined: true, ..Class::default() }; OpClass::COUNT];
+        let mut unit = 0;
+        for desc in pool {
+            for _ in 0..desc.count.min(64 - unit) {
+                for op in &desc.opList {
+                    let c = &mut classes[op.opClass as usize];
+                    c.capable |= 1 << unit;
+                    c.latency = c.latency.max(op.opLat);
+                    c.pipelined &= op.pipelined;
+                    c.last = unit;
+                }
+                unit += 1;
+            }
+        }
+        let mut groups: Vec<u64> = Vec::new();
+        for c in &mut classes {
+            let known = groups.iter().position(|g| *g == c.capable);
+            #[allow(clippy::cast_possible_truncation)] // at most as many as classes
+            {
+                c.group = known.unwrap_or(groups.len()) as u8;
+            }
+            if known.is_none() {
+                groups.push(c.capable);
+            }
+        }
+        Units { classes, groups: groups.len(), taken: 0, at_work: 0, until: [0; 64], next_release: u64::MAX }
+    }
+
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+    #[inline]
+    pub fn group(&self, class: OpClass) -> usize {
+        usize::from(self.classes[class as usize].group)
+    }
+
+    /// A new cycle.
+    #[inline]
+    pub fn begin(&mut self, now: u64) {
+        if self.next_release <= now {
+            self.release(now);
+        }
+        self.taken = self.at_work;
+    }
+
+    #[cold]
+    fn release(&mut self, now: u64) {
+        self.next_release = u64::MAX;
+        let mut bits = self.at_work;
+        while bits != 0 {
+            let unit = bits.trailing_zeros() as usize;
+            bits &= bits - 1;
+            if self.until[unit] <= now {
+                self.at_work &= !(1 << unit);
+            } else {
+                self.next_release = self.next_release.min(self.until[unit]);
+            }
+        }
+    }
+
+    /// Takes a unit. A class that no unit executes needs none (gem5 `NoCapableFU`). `own`: the micro-op's latency, 0: the class's.
+    #[inline]
+    pub fn take(&mut self, class: OpClass, own: u8, now: u64) -> Found {
+        let c = &mut self.classes[class as usize];
+        if c.capable == 0 {
+            return Found::Latency(u32::from(own).max(1));
+        }
+        let free = c.capable & !self.taken;
+        if free == 0 {
+            return Found::NoneFree;
+        }
+        let after = free & u64::MAX.checked_shl(c.last + 1).unwrap_or(0);
+        let unit = if after != 0 { after.trailing_zeros() } else { free.trailing_zeros() };
+        c.last = unit;
+        self.taken |= 1 << unit;
+        let latency = if own != 0 { u32::from(own) } else { c.latency };
+        if !c.pipelined && latency > 1 {
+            self.at_work |= 1 << unit;
+            let until = now + u64::from(latency);
+            self.until[unit as usize] = until;
+            self.next_release = self.next_release.min(until);
+        }
+        Found::Latency(latency)
+    }
+
+    pub fn describe(&self) -> String {
+        format!("units at work: {:#x}", self.at_work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::default_fu_pool;
+    use super::*;
+
+    #[test]
+    fn a_divider_is_taken_until_it_has_finished() {
+        let mut u = Units::new(&default_fu_pool());
+        u.begin(10);
+        assert_eq!(u.take(OpClass::IntDiv, 0, 10), Found::Latency(20));
+        assert_eq!(u.take(OpClass::IntMult, 0, 10), Found::Latency(3));
+        assert_eq!(u.take(OpClass::IntMult, 0, 10), Found::NoneFree);
+        u.begin(11);
+        assert_eq!(u.take(OpClass::IntMult, 0, 11), Found::Latency(3));
+        assert_eq!(u.take(OpClass::IntDiv, 0, 11), Found::NoneFree);
+        u.begin(30);
+        assert_eq!(u.take(OpClass::IntDiv, 0, 30), Found::Latency(20));
+        assert_eq!(u.take(OpClass::IntDiv, 7, 30), Found::Latency(7));
+        assert_eq!(u.take(OpClass::No_OpClass, 0, 30), Found::Latency(1));
+    }
+}

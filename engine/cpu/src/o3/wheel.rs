@@ -1,0 +1,118 @@
+//! A calendar of what happens to micro-ops at known cycles: a bucket a cycle for the near future, a heap for the far one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::inst::Seq;
+
+/// A micro-op; void when the slot's stamp has changed meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    pub seq: Seq,
+    pub stamp: u32,
+}
+
+const SPAN: u64 = 256;
+
+#[derive(Clone, Debug)]
+pub struct Wheel {
+    buckets: Vec<Vec<Event>>,
+    /// A bit a bucket that has events.
+    taken: [u64; (SPAN / 64) as usize],
+    far: BinaryHeap<Reverse<(u64, Event)>>,
+}
+
+#[inline]
+#[allow(clippy::cast_possible_truncation)] // a remainder
+fn bucket(cycle: u64) -> usize {
+    (cycle % SPAN) as usize
+}
+
+impl Wheel {
+    pub fn new() -> Self {
+        Wheel {
+            buckets: vec![Vec::with_capacity(4); SPAN as usize],
+            taken: [0; (SPAN / 64) as usize],
+            far: BinaryHeap::with_capacity(64),
+        }
+    }
+
+    /// `at` is not before `now`; at `now` only while that cycle's events have not been taken.
+    #[inline]
+    pub fn push(&mut self, now: u64, at: u64, event: Event) {
+        if at - now < SPAN {
+            let b = bucket(at);
+            self.buckets[b].push(event);
+            self.taken[b / 64] |= 1 << (b % 64);
+        } else {
+            self.far.push(Reverse((at, event)));
+        }
+    }
+
+    /// Whether [`Wheel::take`] would give anything.
+    #[inline]
+    pub fn has(&self, now: u64) -> bool {
+        let b = bucket(now);
+        self.taken[b / 64] >> (b % 64) & 1 != 0 || self.far.peek().is_some_and(|Reverse((at, _))| *at <= now)
+    }
+
+    /// Moves this cycle's events into `out`, which is empty, in the order in which they were pushed.
+    #[inline]
+    pub fn take(&mut self, now: u64, out: &mut Vec<Event>) {
+        let b = bucket(now);
+        std::mem::swap(&mut self.buckets[b], out);
+        self.taken[b / 64] &= !(1 << (b % 64));
+        while let Some(Reverse((at, event))) = self.far.peek().copied() {
+            if at > now {
+                break;
+            }
+            self.far.pop();
+            out.push(event);
+        }
+    }
+
+    /// The first cycle from `now` on that has events; `u64::MAX`: none.
+    pub fn next(&self, now: u64) -> u64 {
+        let far = self.far.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
+        let start = bucket(now);
+        for i in 0..=self.taken.len() {
+            let word = (start / 64 + i) % self.taken.len();
+            let mut bits = self.taken[word];
+            if i == 0 {
+                bits &= u64::MAX << (start % 64);
+            } else if i == self.taken.len() {
+                bits &= !(u64::MAX << (start % 64));
+            }
+            if bits != 0 {
+                let b = word * 64 + bits.trailing_zeros() as usize;
+                let ahead = (b + SPAN as usize - start) % SPAN as usize;
+                return far.min(now + ahead as u64);
+            }
+        }
+        far
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_in_their_cycle_and_in_order() {
+        let mut w = Wheel::new();
+        let e = |seq| Event { seq, stamp: 0 };
+        for (at, seq) in [(1000, 1), (130, 2), (130, 3), (101, 4), (100 + SPAN, 5)] {
+            w.push(100, at, e(seq));
+        }
+        let mut seen = Vec::new();
+        let mut now = 100;
+        while w.next(now) != u64::MAX {
+            now = w.next(now);
+            let mut out = Vec::new();
+            assert!(w.has(now));
+            w.take(now, &mut out);
+            seen.extend(out.iter().map(|e| (now, e.seq)));
+        }
+        assert_eq!(seen, [(101, 4), (130, 2), (130, 3), (100 + SPAN, 5), (1000, 1)]);
+    }
+}

@@ -1,0 +1,121 @@
+//! What the stages tell each other, with its delay: one record a cycle, written by the stages for the cycle in which it
+//! arrives. (gem5: the time buffers.)
+
+use super::config::MAX_DELAY;
+use super::inst::Seq;
+
+/// Hold back / go on.
+pub const BLOCK: u8 = 1;
+pub const UNBLOCK: u8 = 2;
+
+/// Why a squash is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A branch went elsewhere than predicted.
+    Mispredict,
+    /// A load read too early; it is itself fetched again.
+    Violation,
+    /// A trap, or an instruction after which everything is fetched again.
+    Flush,
+}
+
+/// Everything younger than `after` goes. For everything but a violation `after` is the instruction that causes it, whose
+/// outcome is known now.
+#[derive(Clone, Copy, Debug)]
+pub struct Squash {
+    pub after: Seq,
+    pub stamp: u32,
+    pub cause: Cause,
+}
+
+/// What arrives in one cycle.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wire {
+    /// Micro-ops that reach decode, rename, dispatch, the ROB.
+    pub fetched: u16,
+    pub decoded: u16,
+    pub renamed: u16,
+    pub to_rob: u16,
+    /// [`BLOCK`], [`UNBLOCK`]: decode to fetch, rename to decode, dispatch to rename.
+    pub hold_fetch: u8,
+    pub hold_decode: u8,
+    pub hold_rename: u8,
+    /// To rename: micro-ops that have left dispatch, those of them with a ROB entry, loads, stores.
+    pub dispatched: u16,
+    pub dispatched_rob: u16,
+    pub to_load_queue: u16,
+    pub to_store_queue: u16,
+    /// To rename: free entries of the issue, load and store queue.
+    pub free_queues: Option<[u32; 3]>,
+    /// To rename: free entries of the ROB, and whether it is empty.
+    pub free_rob: Option<(u32, bool)>,
+    /// To rename: registers of each class that commits have freed.
+    pub free_regs: [u16; super::rename::REG_CLASSES],
+    /// Everything up to this has committed: to fetch, to dispatch; 0: no news.
+    pub done_fetch: Seq,
+    pub done_iew: Seq,
+    pub rob_squashing_rename: bool,
+    pub rob_squashing_iew: bool,
+    /// To issue: this one is the oldest and may execute.
+    pub release: Seq,
+    /// To commit.
+    pub resolve: Option<Squash>,
+    /// To everyone.
+    pub squash: Option<Squash>,
+    /// To fetch: decode has set a branch right.
+    pub decode_squash: bool,
+}
+
+const LENGTH: usize = 2 * (MAX_DELAY as usize + 1);
+
+#[derive(Clone, Debug)]
+pub struct Wires {
+    ring: [Wire; LENGTH],
+    /// The last cycle for which anything has been written.
+    last: u64,
+}
+
+impl Wires {
+    pub fn new() -> Self {
+        Wires { ring: [Wire::default(); LENGTH], last: 0 }
+    }
+    /// What arrives at `cycle`, at most [`MAX_DELAY`] ahead (twice that for what is under way through two stages).
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // a remainder
+    pub fn at(&mut self, cycle: u64) -> &mut Wire {
+        self.last = self.last.max(cycle);
+        &mut self.ring[(cycle % LENGTH as u64) as usize]
+    }
+    /// Takes what arrives now.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // a remainder
+    pub fn take(&mut self, cycle: u64) -> Wire {
+        if cycle > self.last {
+            return Wire::default();
+        }
+        std::mem::take(&mut self.ring[(cycle % LENGTH as u64) as usize])
+    }
+    /// Whether anything arrives at `cycle` or later.
+    #[inline]
+    pub fn busy(&self, cycle: u64) -> bool {
+        self.last >= cycle
+    }
+    /// Decode throws away what fetch has sent it.
+    pub fn clear_fetched(&mut self, now: u64) {
+        for cycle in now..=self.last {
+            self.at(cycle).fetched = 0;
+        }
+    }
+    /// A squash: no micro-op in front of dispatch arrives any more. Returns those that would have reached dispatch, by the
+    /// cycle of their arrival, through `ghosts`.
+    pub fn clear_front(&mut self, now: u64, mut ghosts: impl FnMut(u64, u16)) {
+        for cycle in now..=self.last {
+            let wire = self.at(cycle);
+            let renamed = std::mem::take(&mut wire.renamed);
+            (wire.fetched, wire.decoded, wire.to_rob) = (0, 0, 0);
+            if renamed > 0 {
+                ghosts(cycle, renamed);
+            }
+        }
+    }
+}
