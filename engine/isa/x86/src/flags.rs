@@ -91,7 +91,10 @@ mod tests {
     fn every_combination_survives() {
         let mut f = Flags::default();
         for k in 0..64u64 {
-            let v = [CF, PF, AF, ZF, SF, OF].iter().enumerate().fold(0, |v, (n, bit)| v | (k >> n & 1) * bit);
+            let v = [CF, PF, AF, ZF, SF, OF]
+                .iter()
+                .enumerate()
+                .fold(0, |v, (n, bit)| v | if k >> n & 1 != 0 { *bit } else { 0 });
             f.set_bits(v);
             assert_eq!(f.bits(), v);
             assert_eq!(f.test(0xc), (v & SF != 0) != (v & OF != 0));

@@ -1,5 +1,6 @@
 //! The front end: fetch through the decode cache, execute, describe.
 
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use breakeven_base::bus::ExitCause;
@@ -169,6 +170,11 @@ impl X86FrontEnd {
     /// Bytes and disassembly of the instruction at `pc`.
     #[must_use]
     pub fn describe<B: Bus>(&self, bus: &mut B, pc: u64) -> String {
+        crate::inst::describe(&self.bytes_at(bus, pc), pc)
+    }
+
+    /// What an instruction at `pc` may consist of, as far as it can be read.
+    fn bytes_at<B: Bus>(&self, bus: &mut B, pc: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         for k in 0..MAX_LEN as u64 {
             let x = self.cpu.translate(bus.ram_mut(), pc.wrapping_add(k), Access::Fetch, self.cpu.cpl == 3, false);
@@ -177,7 +183,7 @@ impl X86FrontEnd {
                 None => break,
             }
         }
-        crate::inst::describe(&bytes, pc)
+        bytes
     }
 
     /// Forgets what the last instruction may have made stale.
@@ -224,8 +230,8 @@ impl X86FrontEnd {
             self.cpu.code_map.clear();
         }
         let ppn = x.paddr / PAGE;
-        if !self.cpu.code_map.contains_key(&ppn) {
-            self.cpu.code_map.insert(ppn, Box::default());
+        if let Entry::Vacant(new) = self.cpu.code_map.entry(ppn) {
+            new.insert(Box::default());
             self.cpu.tlb.flush_stores();
         }
         Ok((slot, x.settled))
@@ -355,7 +361,7 @@ impl X86FrontEnd {
             let side = usize::from(!load);
             let nth = at[side];
             at[side] += 1;
-            let pieces = if have == 0 { 1 } else { (uops / have).max(1) };
+            let pieces = uops.checked_div(have).unwrap_or(1).max(1);
             let wanted = self.cpu.refs[..self.cpu.nrefs]
                 .iter()
                 .filter(|m| (m.kind == breakeven_base::MemKind::Load) == load)
@@ -535,6 +541,13 @@ impl FrontEnd for X86FrontEnd {
 
     fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {
         self.cpu.walk_entries(bus, vaddr)
+    }
+
+    fn disassemble<B: Bus>(&mut self, bus: &mut B, pc: u64, out: &mut String) {
+        let bytes = self.bytes_at(bus, pc);
+        if !bytes.is_empty() {
+            crate::inst::disassemble(&bytes, pc, out);
+        }
     }
 
     /// Process-context identifiers are not modelled: a change of CR3 flushes.

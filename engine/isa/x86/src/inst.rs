@@ -160,7 +160,7 @@ impl Inst {
     }
     /// The instruction writes `k[0]` of memory, or reads and writes it.
     #[inline(always)]
-    pub fn to_memory(&self) -> bool {
+    pub fn writes_memory(&self) -> bool {
         self.k[0].kind == Kind::Mem
     }
 }
@@ -178,18 +178,30 @@ pub(crate) fn sext(v: u64, size: u8) -> u64 {
     ((v << s) as i64 >> s) as u64
 }
 
-/// One line for messages: bytes, mnemonic, operands.
-pub(crate) fn describe(bytes: &[u8], pc: u64) -> String {
+/// The instruction as GNU's assembler writes it; returns its length, 0 for none.
+pub(crate) fn disassemble(bytes: &[u8], pc: u64, out: &mut String) -> usize {
+    if let [0x0f, 0x04, low, high, ..] = bytes {
+        out.push_str(&format!("m5op {:#x}", u16::from_le_bytes([*low, *high])));
+        return 4;
+    }
     let mut decoder = iced_x86::Decoder::new(64, bytes, iced_x86::DecoderOptions::NONE);
     decoder.set_ip(pc);
     let ins = decoder.decode();
-    let len = if ins.is_invalid() { bytes.len().min(4) } else { ins.len() };
-    let hex: Vec<String> = bytes.iter().take(len).map(|b| format!("{b:02x}")).collect();
-    let mut text = String::new();
     if ins.is_invalid() {
-        text.push_str("(no instruction)");
-    } else {
-        iced_x86::Formatter::format(&mut iced_x86::GasFormatter::new(), &ins, &mut text);
+        out.push_str("(no instruction)");
+        return 0;
     }
+    iced_x86::Formatter::format(&mut iced_x86::GasFormatter::new(), &ins, out);
+    ins.len()
+}
+
+/// One line for messages: bytes, mnemonic, operands.
+pub(crate) fn describe(bytes: &[u8], pc: u64) -> String {
+    let mut text = String::new();
+    let len = match disassemble(bytes, pc, &mut text) {
+        0 => 4,
+        n => n,
+    };
+    let hex: Vec<String> = bytes.iter().take(len).map(|b| format!("{b:02x}")).collect();
     format!("{} {text}", hex.join(" "))
 }

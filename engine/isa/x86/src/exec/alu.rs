@@ -200,7 +200,7 @@ impl<B: Bus> Exec<'_, B> {
                 let (a, b) = self.pair()?;
                 let mut f = self.cpu.c.f;
                 let r = add(&mut f, a, b, false, s);
-                if self.i.to_memory() {
+                if self.i.writes_memory() {
                     self.write(0, r)?;
                     self.write(1, a)?;
                 } else {
@@ -219,7 +219,7 @@ impl<B: Bus> Exec<'_, B> {
                 if acc == a {
                     self.write(0, b)?;
                 } else {
-                    if self.i.to_memory() {
+                    if self.i.writes_memory() {
                         self.write(0, a)?;
                     }
                     let kind = match s {

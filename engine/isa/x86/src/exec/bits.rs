@@ -31,7 +31,7 @@ impl<B: Bus> Exec<'_, B> {
             _ => a ^ 1 << bit,
         };
         let a;
-        if self.i.to_memory() {
+        if self.i.writes_memory() {
             // A register index reaches beyond the operand.
             let mut at = self.ea();
             if self.i.k[1].kind != Kind::Imm {

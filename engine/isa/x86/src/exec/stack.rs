@@ -57,7 +57,7 @@ impl<B: Bus> Exec<'_, B> {
         let old = self.rsp();
         let v = self.load(old, size)?;
         match self.i.k[0].kind {
-            Kind::Seg => return Err(Stop::Unknown),
+            Kind::Seg => Err(Stop::Unknown),
             Kind::Mem => {
                 // The address is computed with the stack pointer already moved.
                 self.set_rsp(old.wrapping_add(u64::from(size)));

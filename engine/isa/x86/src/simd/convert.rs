@@ -12,7 +12,7 @@ use crate::inst::{flag, Kind};
 /// To a 32-bit integer; what does not fit is the integer indefinite.
 fn to_i32<T: Float>(e: &Env, v: T, mode: Mode) -> u32 {
     let r = Float::round(input(e, v).to_f64(), mode);
-    if r >= -2_147_483_648.0 && r <= 2_147_483_647.0 {
+    if (-2_147_483_648.0..=2_147_483_647.0).contains(&r) {
         r as i32 as u32
     } else {
         1 << 31
@@ -61,7 +61,7 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     /// As [`Exec::lanes_to`], into the low half of an xmm register whose high half stays (cvtpi2ps).
-    fn into_low<To: Lane>(&mut self, f: impl Fn(i32) -> To) -> R<()> {
+    fn fill_low<To: Lane>(&mut self, f: impl Fn(i32) -> To) -> R<()> {
         let v = self.vread(1)?;
         let mut r = self.vread(0)?;
         for k in 0..2 {
@@ -71,7 +71,7 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     /// A general register or memory integer into the lowest lane.
-    fn from_general<T: Lane>(&mut self, f: impl Fn(i64) -> T) -> R<()> {
+    fn general_to_lane<T: Lane>(&mut self, f: impl Fn(i64) -> T) -> R<()> {
         let at = self.i.b();
         let wide = self.i.k[at].kind == Kind::R64 || (self.i.k[at].kind == Kind::Mem && self.i.msize == 8);
         let a = self.vread(self.i.a())?;
@@ -82,7 +82,7 @@ impl<B: Bus> Exec<'_, B> {
         self.vwrite(0, r)
     }
 
-    fn to_general<T: Float>(&mut self, truncate: bool) -> R<()> {
+    fn lane_to_general<T: Float>(&mut self, truncate: bool) -> R<()> {
         let e = self.env();
         let mode = if truncate { Mode::Zero } else { e.mode };
         let v = self.vread(1)?.get::<T>(0);
@@ -113,14 +113,14 @@ impl<B: Bus> Exec<'_, B> {
             Cvtpd2ps | Vcvtpd2ps => self.lanes_to(|v: f64| narrow(&e, v))?,
             Cvtss2sd | Vcvtss2sd => self.scalar_to(|v: f32| widen(&e, v))?,
             Cvtsd2ss | Vcvtsd2ss => self.scalar_to(|v: f64| narrow(&e, v))?,
-            Cvtsi2ss | Vcvtsi2ss => self.from_general(|v| single(&e, v))?,
-            Cvtsi2sd | Vcvtsi2sd => self.from_general(|v| double(&e, v))?,
-            Cvtss2si | Vcvtss2si => self.to_general::<f32>(false)?,
-            Cvttss2si | Vcvttss2si => self.to_general::<f32>(true)?,
-            Cvtsd2si | Vcvtsd2si => self.to_general::<f64>(false)?,
-            Cvttsd2si | Vcvttsd2si => self.to_general::<f64>(true)?,
-            Cvtpi2ps => self.into_low(|v| single(&e, v.into()))?,
-            Cvtpi2pd => self.into_low(f64::from)?,
+            Cvtsi2ss | Vcvtsi2ss => self.general_to_lane(|v| single(&e, v))?,
+            Cvtsi2sd | Vcvtsi2sd => self.general_to_lane(|v| double(&e, v))?,
+            Cvtss2si | Vcvtss2si => self.lane_to_general::<f32>(false)?,
+            Cvttss2si | Vcvttss2si => self.lane_to_general::<f32>(true)?,
+            Cvtsd2si | Vcvtsd2si => self.lane_to_general::<f64>(false)?,
+            Cvttsd2si | Vcvttsd2si => self.lane_to_general::<f64>(true)?,
+            Cvtpi2ps => self.fill_low(|v| single(&e, v.into()))?,
+            Cvtpi2pd => self.fill_low(f64::from)?,
             Cvtps2pi => self.lanes_to(|v: f32| to_i32(&e, v, mode))?,
             Cvttps2pi => self.lanes_to(|v: f32| to_i32(&e, v, Mode::Zero))?,
             Cvtpd2pi => self.lanes_to(|v: f64| to_i32(&e, v, mode))?,

@@ -112,10 +112,16 @@ macro_rules! float {
                 residual(op, f64::from(a), f64::from(b), f64::from(r))
             }
             fn up(self) -> Self {
-                self.next_up()
+                let bits = self.to_bits();
+                match self {
+                    _ if self == <$t>::INFINITY || self.is_nan() => self,
+                    _ if self == 0.0 => <$t>::from_bits(1),
+                    _ if bits >> (8 * std::mem::size_of::<$t>() - 1) == 0 => <$t>::from_bits(bits + 1),
+                    _ => <$t>::from_bits(bits - 1),
+                }
             }
             fn down(self) -> Self {
-                self.next_down()
+                -(-self).up()
             }
             fn round(self, mode: Mode) -> Self {
                 match mode {
@@ -269,9 +275,9 @@ pub(super) fn narrow(e: &Env, v: f64) -> f32 {
             _ => v < 0.0,
         };
         if up && back < v {
-            r = r.next_up();
+            r = r.up();
         } else if !up && back > v {
-            r = r.next_down();
+            r = r.down();
         }
         if r == 0.0 {
             r = r.copysign(v as f32);
@@ -304,14 +310,14 @@ pub(super) fn compare<T: Float>(p: u64, a: T, b: T) -> bool {
         2 => a <= b,
         3 => unordered,
         4 => a != b,
-        5 => !(a < b),
-        6 => !(a <= b),
+        5 => unordered || a >= b,
+        6 => unordered || a > b,
         7 => !unordered,
         8 => a == b || unordered,
-        9 => !(a >= b),
-        10 => !(a > b),
+        9 => unordered || a < b,
+        10 => unordered || a <= b,
         11 => false,
-        12 => a < b || a > b,
+        12 => !unordered && a != b,
         13 => a >= b,
         14 => a > b,
         _ => true,

@@ -92,7 +92,7 @@ impl<B: Bus> Exec<'_, B> {
 
     /// movlps, movhps: one half from or to memory.
     fn move_half(&mut self, half: usize) -> R<()> {
-        if self.i.to_memory() {
+        if self.i.writes_memory() {
             let v = self.vread(1)?;
             return self.vwrite(0, V([v.0[half], 0, 0, 0]));
         }
@@ -147,7 +147,7 @@ impl<B: Bus> Exec<'_, B> {
         let total = u64::from(self.i.msize);
         let picks = |k: u64| mask.bytes()[(k * bytes + bytes - 1) as usize & 31] >> 7 != 0;
         let lanes = total / bytes.max(1);
-        if self.i.to_memory() {
+        if self.i.writes_memory() {
             let data = self.vread(2)?.bytes();
             for k in (0..lanes).filter(|k| picks(*k)) {
                 self.cpu.probe_store(self.bus, at.wrapping_add(k * bytes), bytes)?;

@@ -76,13 +76,13 @@ impl V {
     #[inline(always)]
     pub fn get<T: Lane>(&self, i: usize) -> T {
         let per = 8 / T::BYTES;
-        T::from_bits(self.0[i / per & 3] >> (8 * T::BYTES * (i % per)))
+        T::from_bits(self.0[(i / per) & 3] >> (8 * T::BYTES * (i % per)))
     }
     #[inline(always)]
     pub fn set<T: Lane>(&mut self, i: usize, v: T) {
         let per = 8 / T::BYTES;
         let shift = 8 * T::BYTES * (i % per);
-        let w = &mut self.0[i / per & 3];
+        let w = &mut self.0[(i / per) & 3];
         *w = *w & !(lane_mask::<T>() << shift) | v.bits() << shift;
     }
     #[inline(always)]
@@ -99,7 +99,7 @@ impl V {
     /// The lane's 8 or 16 bytes.
     #[inline(always)]
     pub fn lane(&self, n: usize, len: usize) -> L {
-        L { w: [self.0[2 * n & 3], self.0[(2 * n + 1) & 3]], len }
+        L { w: [self.0[(2 * n) & 3], self.0[(2 * n + 1) & 3]], len }
     }
     #[inline(always)]
     pub fn from_lanes(low: L, high: L) -> V {
@@ -138,7 +138,7 @@ impl L {
     #[inline(always)]
     pub fn get<T: Lane>(&self, i: usize) -> T {
         let per = 8 / T::BYTES;
-        T::from_bits(self.w[i / per & 1] >> (8 * T::BYTES * (i % per)))
+        T::from_bits(self.w[(i / per) & 1] >> (8 * T::BYTES * (i % per)))
     }
     /// A lane of the same length from element numbers.
     #[inline(always)]
@@ -146,7 +146,7 @@ impl L {
         let mut w = [0; 2];
         let per = 8 / T::BYTES;
         for i in 0..self.len / T::BYTES {
-            w[i / per & 1] |= f(i).bits() << (8 * T::BYTES * (i % per));
+            w[(i / per) & 1] |= f(i).bits() << (8 * T::BYTES * (i % per));
         }
         L { w, len: self.len }
     }

@@ -198,7 +198,7 @@ impl Build<'_> {
             1 => DATA - self.r.below(40),
             2 => DATA + 4096 - self.r.below(size + 1),
             3 => self.r.hostile(),
-            k if k < 14 => DATA + 256 + self.r.below(7168 / size) / 2 * 2 * size & !(size.next_power_of_two() - 1),
+            k if k < 14 => (DATA + 256 + self.r.below(7168 / size) * size) & !(size.next_power_of_two() - 1),
             _ => DATA + 256 + self.r.below(7168),
         }
     }

@@ -6,13 +6,19 @@
 //! A store's data is a micro-op of its own with `split_stores`: the store then waits for both, its address is not known
 //! earlier than its data.
 
+mod flow;
+mod kinds;
+
 use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register, RflagsBits};
 
-use crate::config::{CrackConfig, FlagMerge};
+use crate::config::CrackConfig;
 use crate::decode::mnemonic_named;
 use crate::inst::{flag, Inst, Kind, RSP};
 use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
+
+pub(crate) use flow::Flow;
+use kinds::{cache_op, class_of, fence, is_move, is_nop, non_temporal, zero_idiom};
 
 type F = UopFlags;
 
@@ -326,7 +332,7 @@ impl Cracker {
         }
         let fused = if f.loads { self.fused() } else { 0 };
         let mut dst = Vec::new();
-        if f.stores && !(i.op == Mnemonic::Xchg) {
+        if f.stores && i.op != Mnemonic::Xchg {
             dst.push(temp);
         }
         dst.extend_from_slice(&f.dst);
@@ -509,193 +515,6 @@ impl Cracker {
         };
         if head && u.n == 1 {
             u.list[0].flags.0 |= F::FUSE_HEAD;
-        }
-    }
-}
-
-fn fence(op: Mnemonic) -> Option<u32> {
-    Some(match op {
-        Mnemonic::Lfence | Mnemonic::Cpuid => F::SERIALIZE_BEFORE | F::SERIALIZE_AFTER,
-        Mnemonic::Mfence => F::READ_BARRIER | F::WRITE_BARRIER,
-        Mnemonic::Sfence => F::WRITE_BARRIER,
-        _ => return None,
-    })
-}
-
-fn cache_op(op: Mnemonic) -> Option<u32> {
-    use Mnemonic::*;
-    Some(match op {
-        Prefetchnta => F::CACHE_OP | F::NON_TEMPORAL,
-        Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetch | Prefetchw | Prefetchwt1 => F::CACHE_OP,
-        // Ordered with stores, clflush with everything.
-        Clflush => F::CACHE_OP | F::READ_BARRIER | F::WRITE_BARRIER,
-        Clflushopt | Clwb => F::CACHE_OP,
-        _ => return None,
-    })
-}
-
-fn non_temporal(op: Mnemonic) -> u32 {
-    use Mnemonic::*;
-    let nt = matches!(
-        op,
-        Movnti
-            | Movntq
-            | Movntdq
-            | Movntps
-            | Movntpd
-            | Vmovntdq
-            | Vmovntps
-            | Vmovntpd
-            | Movntdqa
-            | Vmovntdqa
-            | Maskmovq
-            | Maskmovdqu
-            | Vmaskmovdqu
-    );
-    if nt {
-        F::NON_TEMPORAL
-    } else {
-        0
-    }
-}
-
-/// Copies of a value: a load, a store or a register move, without an operation.
-fn is_move(op: Mnemonic) -> bool {
-    use Mnemonic::*;
-    matches!(
-        op,
-        Mov | Movzx
-            | Movsx
-            | Movsxd
-            | Movaps
-            | Movapd
-            | Movups
-            | Movupd
-            | Movdqa
-            | Movdqu
-            | Movq
-            | Movd
-            | Movss
-            | Movsd
-            | Movnti
-            | Movntq
-            | Movntdq
-            | Movntps
-            | Movntpd
-            | Movntdqa
-            | Lddqu
-            | Movddup
-            | Vmovaps
-            | Vmovapd
-            | Vmovups
-            | Vmovupd
-            | Vmovdqa
-            | Vmovdqu
-            | Vmovq
-            | Vmovd
-            | Vmovss
-            | Vmovsd
-            | Vmovntdq
-            | Vmovntps
-            | Vmovntpd
-            | Vmovntdqa
-            | Vlddqu
-            | Vmovddup
-            | Vbroadcastss
-            | Vbroadcastsd
-            | Vbroadcastf128
-            | Vbroadcasti128
-            | Vpbroadcastd
-            | Vpbroadcastq
-    )
-}
-
-fn is_nop(op: Mnemonic) -> bool {
-    use Mnemonic::*;
-    matches!(op, Nop | Reservednop | Pause | Endbr64 | Endbr32)
-}
-
-/// `xor r,r` and relatives: the result does not depend on the register.
-fn zero_idiom(i: &Inst) -> bool {
-    use Mnemonic::*;
-    let (a, b) = (i.k[i.a()], i.k[i.b()]);
-    let whole = matches!(a.kind, Kind::R32 | Kind::R64 | Kind::Xmm | Kind::Ymm | Kind::Mm);
-    whole
-        && a == b
-        && matches!(
-            i.op,
-            Xor | Sub
-                | Pxor
-                | Xorps
-                | Xorpd
-                | Vpxor
-                | Vxorps
-                | Vxorpd
-                | Psubb
-                | Psubw
-                | Psubd
-                | Psubq
-                | Vpsubb
-                | Vpsubw
-                | Vpsubd
-                | Vpsubq
-        )
-}
-
-/// The kind of unit for the operation itself.
-fn class_of(i: &Inst) -> OpClass {
-    use Mnemonic::*;
-    match i.op {
-        Imul | Mul | Mulx => OpClass::IntMult,
-        Div | Idiv => OpClass::IntDiv,
-        _ if !i.k.iter().any(|k| k.kind.is_vec()) => OpClass::IntAlu,
-        _ => crate::simd::class_of(i.op),
-    }
-}
-
-/// Where the groups of flags live, and who wrote last.
-pub(crate) struct Flow<'a> {
-    pub home: &'a mut [Reg; 3],
-    pub policy: FlagMerge,
-}
-
-impl Flow<'_> {
-    /// Replaces group names among the sources by their holders, applies the merge policy and records what is written.
-    pub fn resolve(&mut self, uops: &mut [Uop; MAX_UOPS], n: &mut usize, written: u8) {
-        let mut k = 0;
-        while k < *n {
-            let mut apart = false;
-            let last = self.home[2];
-            for s in &mut uops[k].src {
-                if (C.0..=Z.0).contains(&s.0) {
-                    *s = self.home[usize::from(s.0 - C.0)];
-                    apart |= *s != last;
-                }
-            }
-            if apart && self.policy != FlagMerge::None {
-                if self.policy == FlagMerge::Stall {
-                    uops[k].flags.0 |= F::SERIALIZE_BEFORE;
-                } else if *n < MAX_UOPS {
-                    uops.copy_within(k..*n, k + 1);
-                    *n += 1;
-                    uops[k] = uop(OpClass::IntAlu, self.home.to_owned(), [C, Reg::NONE], uops[k].flags.0 & F::FIRST);
-                    uops[k + 1].flags.0 &= !F::FIRST;
-                    for s in &mut uops[k + 1].src {
-                        if (C.0..=Z.0).contains(&s.0) {
-                            *s = C;
-                        }
-                    }
-                    k += 1;
-                }
-                *self.home = [C; 3];
-            }
-            k += 1;
-        }
-        let name = flag_name(written);
-        for (g, home) in [group::C, group::O, group::Z].iter().zip(self.home.iter_mut()) {
-            if written & g != 0 {
-                *home = name;
-            }
         }
     }
 }

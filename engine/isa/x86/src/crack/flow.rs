@@ -1,0 +1,56 @@
+//! Which micro-op register holds each group of flags as the program runs, and what reading them together costs.
+
+use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
+
+use super::{flag_name, group, uop};
+use crate::config::FlagMerge;
+use crate::regs::{C, Z};
+
+type F = UopFlags;
+
+/// Where the groups of flags live, and who wrote last.
+pub(crate) struct Flow<'a> {
+    pub home: &'a mut [Reg; 3],
+    pub policy: FlagMerge,
+}
+
+impl Flow<'_> {
+    /// Replaces group names among the sources by their holders, applies the merge policy and records what is written.
+    pub fn resolve(&mut self, uops: &mut [Uop; MAX_UOPS], n: &mut usize, written: u8) {
+        let mut k = 0;
+        while k < *n {
+            let mut apart = false;
+            let last = self.home[2];
+            for s in &mut uops[k].src {
+                if (C.0..=Z.0).contains(&s.0) {
+                    *s = self.home[usize::from(s.0 - C.0)];
+                    apart |= *s != last;
+                }
+            }
+            if apart && self.policy != FlagMerge::None {
+                if self.policy == FlagMerge::Stall {
+                    uops[k].flags.0 |= F::SERIALIZE_BEFORE;
+                } else if *n < MAX_UOPS {
+                    uops.copy_within(k..*n, k + 1);
+                    *n += 1;
+                    uops[k] = uop(OpClass::IntAlu, self.home.to_owned(), [C, Reg::NONE], uops[k].flags.0 & F::FIRST);
+                    uops[k + 1].flags.0 &= !F::FIRST;
+                    for s in &mut uops[k + 1].src {
+                        if (C.0..=Z.0).contains(&s.0) {
+                            *s = C;
+                        }
+                    }
+                    k += 1;
+                }
+                *self.home = [C; 3];
+            }
+            k += 1;
+        }
+        let name = flag_name(written);
+        for (g, home) in [group::C, group::O, group::Z].iter().zip(self.home.iter_mut()) {
+            if written & g != 0 {
+                *home = name;
+            }
+        }
+    }
+}
