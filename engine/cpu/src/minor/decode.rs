@@ -3,11 +3,11 @@
 
 use super::activity::Activity;
 use super::config::MinorConfig;
-use super::latch::{Bundle, InputBuffer, Latch};
+use super::latch::{Bundle, Channel};
 
 #[derive(Clone, Debug)]
 pub struct Decode {
-    pub input: InputBuffer<Bundle>,
+    pub input: Channel<Bundle>,
     width: u64,
     cycle_input: bool,
 }
@@ -15,52 +15,42 @@ pub struct Decode {
 impl Decode {
     pub fn new(cfg: &MinorConfig) -> Self {
         Decode {
-            input: InputBuffer::new(cfg.decodeInputBufferSize),
+            input: Channel::new(cfg.fetch2ToDecodeForwardDelay, cfg.decodeInputBufferSize),
             width: u64::from(cfg.executeInputWidth),
             cycle_input: cfg.decodeCycleInput,
         }
     }
 
-    /// One cycle.
+    /// One cycle. Without room behind it, or input, it does nothing.
     #[inline]
-    pub fn tick(
-        &mut self,
-        now: u64,
-        arriving: Option<Bundle>,
-        next: &mut InputBuffer<Bundle>,
-        out: &mut Latch<Bundle>,
-        activity: &mut Activity,
-    ) {
-        if let Some(bundle) = arriving {
-            self.input.arrive(bundle);
+    pub fn tick(&mut self, now: u64, next: &mut Channel<Bundle>, activity: &mut Activity) {
+        if !next.has_room() {
+            return;
         }
-        if next.can_reserve() {
-            let mut packed = Bundle::default();
-            let mut room = self.width;
-            // Inputs follow one another in the ring, so what is packed from several is one stretch.
-            while room > 0 {
-                let Some(b) = self.input.front_mut() else { break };
-                let n = room.min(b.end - b.next);
-                if packed.end == 0 {
-                    packed.next = b.next;
-                }
-                b.next += n;
-                packed.end = b.next;
-                room -= n;
-                if b.next == b.end {
-                    self.input.pop();
-                    if !self.cycle_input {
-                        break;
-                    }
+        let mut packed = Bundle::default();
+        let mut room = self.width;
+        // Inputs follow one another in the ring, so what is packed from several is one stretch.
+        while room > 0 {
+            let Some(b) = self.input.front_mut(now) else { break };
+            let n = room.min(b.end - b.next);
+            if packed.end == 0 {
+                packed.next = b.next;
+            }
+            b.next += n;
+            packed.end = b.next;
+            room -= n;
+            if b.next == b.end {
+                self.input.pop();
+                if !self.cycle_input {
+                    break;
                 }
             }
-            if packed.end != 0 {
-                out.put(now, packed);
-                next.reserve();
-                activity.mark(now);
-            }
         }
-        if self.input.front().is_some() && next.can_reserve() {
+        if packed.end != 0 {
+            next.put(now, packed);
+            activity.mark(now);
+        }
+        if self.input.has(now) && next.has_room() {
             activity.wake();
         }
     }
@@ -70,33 +60,33 @@ impl Decode {
 mod tests {
     use super::*;
 
-    fn decode(cycle_input: bool) -> (Decode, InputBuffer<Bundle>, Latch<Bundle>, Activity) {
+    fn decode(cycle_input: bool) -> (Decode, Channel<Bundle>, Activity) {
         let cfg = MinorConfig { decodeCycleInput: cycle_input, ..MinorConfig::default() };
-        (Decode::new(&cfg), InputBuffer::new(2), Latch::new(1), Activity::new(1))
+        (Decode::new(&cfg), Channel::new(1, 2), Activity::new(1))
     }
 
     #[test]
     fn two_inputs_fill_one_output_only_with_cycle_input() {
         for (cycle_input, end) in [(true, 3), (false, 2)] {
-            let (mut d, mut next, mut out, mut a) = decode(cycle_input);
-            d.input.reserve();
-            d.input.arrive(Bundle { next: 1, end: 2 });
-            d.input.reserve();
-            d.tick(5, Some(Bundle { next: 2, end: 4 }), &mut next, &mut out, &mut a);
-            assert_eq!(out.take(6), Some(Bundle { next: 1, end }));
+            let (mut d, mut next, mut a) = decode(cycle_input);
+            d.input.put(3, Bundle { next: 1, end: 2 });
+            d.input.put(4, Bundle { next: 2, end: 4 });
+            d.tick(5, &mut next, &mut a);
+            assert_eq!(next.front(6), Some(&Bundle { next: 1, end }));
         }
     }
 
     #[test]
     fn a_full_buffer_behind_stops_it() {
-        let (mut d, mut next, mut out, mut a) = decode(true);
-        next.reserve();
-        next.reserve();
-        d.input.reserve();
-        d.tick(5, Some(Bundle { next: 1, end: 3 }), &mut next, &mut out, &mut a);
-        assert!(out.is_empty());
-        next.free_reservation();
-        d.tick(6, None, &mut next, &mut out, &mut a);
-        assert_eq!(out.take(7), Some(Bundle { next: 1, end: 3 }));
+        let (mut d, mut next, mut a) = decode(true);
+        next.put(4, Bundle { next: 1, end: 2 });
+        next.put(4, Bundle { next: 2, end: 3 });
+        d.input.put(4, Bundle { next: 3, end: 5 });
+        d.tick(5, &mut next, &mut a);
+        assert!(!next.has_room());
+        next.pop();
+        next.pop();
+        d.tick(6, &mut next, &mut a);
+        assert_eq!(next.front(7), Some(&Bundle { next: 3, end: 5 }));
     }
 }

@@ -12,7 +12,7 @@ use breakeven_base::{Bus, FrontEnd, Now, OpClass, Step, StepResult, Uop, UopFlag
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
-use super::latch::{Bundle, InputBuffer, Latch};
+use super::latch::{Bundle, Channel, InputBuffer, Latch};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
 use crate::bpred::BranchPredictor;
@@ -64,8 +64,7 @@ pub struct Fetch2Io<'a> {
     pub oldest: Seq,
     pub predictor: &'a mut BranchPredictor,
     pub predictions: &'a mut Latch<PredictedBranch>,
-    pub next: &'a mut InputBuffer<Bundle>,
-    pub out: &'a mut Latch<Bundle>,
+    pub next: &'a mut Channel<Bundle>,
     pub activity: &'a mut Activity,
 }
 
@@ -161,16 +160,15 @@ impl Fetch2 {
                 break;
             }
         }
-        if io.next.can_reserve() {
+        if io.next.has_room() {
             let first = io.ring.tail;
             self.extract(cx, when, io);
             if io.ring.tail != first {
-                io.out.put(when.cycle, Bundle { next: first, end: io.ring.tail });
-                io.next.reserve();
+                io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail });
                 io.activity.mark(when.cycle);
             }
         }
-        if self.waiting == Waiting::No && self.input.front().is_some() && io.next.can_reserve() {
+        if self.waiting == Waiting::No && self.input.front().is_some() && io.next.has_room() {
             io.activity.wake();
         }
     }

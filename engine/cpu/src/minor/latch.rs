@@ -51,10 +51,6 @@ impl<T: Copy + Default> Latch<T> {
         self.next = if self.len == 0 { u64::MAX } else { self.slots[self.head].0 };
         Some(item)
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
 }
 
 /// A bounded first-in-first-out ring of at most `N` items; `N` is a power of two.
@@ -86,15 +82,6 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
     pub fn front(&self) -> Option<&T> {
         if self.len > 0 {
             Some(&self.slots[self.slot(0)])
-        } else {
-            None
-        }
-    }
-    #[inline]
-    pub fn front_mut(&mut self) -> Option<&mut T> {
-        let at = self.slot(0);
-        if self.len > 0 {
-            Some(&mut self.slots[at])
         } else {
             None
         }
@@ -195,14 +182,6 @@ impl<T: Copy + Default> InputBuffer<T> {
         self.queue.front()
     }
     #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
-    }
-    #[inline]
-    pub fn front_mut(&mut self) -> Option<&mut T> {
-        self.queue.front_mut()
-    }
-    #[inline]
     pub fn pop(&mut self) {
         if self.queue.pop().is_some() {
             self.free_reservation();
@@ -216,6 +195,94 @@ impl<T: Copy + Default> InputBuffer<T> {
     /// (queued, under way, capacity)
     pub fn load(&self) -> (usize, usize, usize) {
         (self.queue.len(), self.held - self.queue.len(), self.capacity)
+    }
+}
+
+/// A latch and the input buffer behind it in one: an item has its place in the buffer from when it is sent, and can be seen
+/// after the latch's delay. For stages whose latch nothing else reads.
+#[derive(Clone, Debug)]
+pub struct Channel<T: Copy + Default> {
+    /// When the first item can be seen; `u64::MAX`: there is none.
+    next: u64,
+    delay: u64,
+    head: usize,
+    len: usize,
+    capacity: usize,
+    slots: [(u64, T); BUFFER_SLOTS],
+}
+
+impl<T: Copy + Default> Channel<T> {
+    pub fn new(delay: u32, capacity: u32) -> Self {
+        Channel {
+            next: u64::MAX,
+            delay: u64::from(delay.min(MAX_DELAY)),
+            head: 0,
+            len: 0,
+            capacity: capacity.min(MAX_QUEUE) as usize,
+            slots: [(0, T::default()); BUFFER_SLOTS],
+        }
+    }
+    #[inline]
+    fn slot(&self, i: usize) -> usize {
+        const { assert!(BUFFER_SLOTS.is_power_of_two(), "channels wrap by masking") };
+        (self.head + i) & (BUFFER_SLOTS - 1)
+    }
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.len < self.capacity
+    }
+    /// The caller has made sure that there is room.
+    #[inline]
+    pub fn put(&mut self, now: u64, item: T) {
+        let seen = now + self.delay;
+        if self.len == 0 {
+            self.next = seen;
+        }
+        let at = self.slot(self.len);
+        self.slots[at] = (seen, item);
+        self.len += 1;
+    }
+    /// Puts an item in behind those that can be seen, to be seen at once.
+    pub fn put_seen(&mut self, now: u64, item: T) {
+        let mut i = self.len;
+        while i > 0 && self.slots[self.slot(i - 1)].0 > now {
+            let (to, from) = (self.slot(i), self.slot(i - 1));
+            self.slots[to] = self.slots[from];
+            i -= 1;
+        }
+        let at = self.slot(i);
+        self.slots[at] = (now, item);
+        self.len += 1;
+        self.next = self.slots[self.slot(0)].0;
+    }
+    /// Whether something can be seen.
+    #[inline]
+    pub fn has(&self, now: u64) -> bool {
+        self.next <= now
+    }
+    #[inline]
+    pub fn front(&self, now: u64) -> Option<&T> {
+        self.has(now).then(|| &self.slots[self.head & (BUFFER_SLOTS - 1)].1)
+    }
+    #[inline]
+    pub fn front_mut(&mut self, now: u64) -> Option<&mut T> {
+        self.has(now).then(|| &mut self.slots[self.head & (BUFFER_SLOTS - 1)].1)
+    }
+    /// The first item, which exists, leaves.
+    #[inline]
+    pub fn pop(&mut self) {
+        debug_assert!(self.len > 0, "nothing to take");
+        self.head = self.slot(1);
+        self.len -= 1;
+        self.next = if self.len == 0 { u64::MAX } else { self.slots[self.head].0 };
+    }
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+    /// (held, capacity)
+    pub fn load(&self) -> (usize, usize) {
+        (self.len, self.capacity)
     }
 }
 
@@ -240,7 +307,24 @@ mod tests {
         assert_eq!(l.take(12), Some('a'));
         assert_eq!(l.take(12), None);
         assert_eq!(l.take(13), Some('b'));
-        assert!(l.is_empty());
+        assert!(!l.has(99));
+    }
+
+    #[test]
+    fn a_channel_holds_room_for_what_is_under_way() {
+        let mut c = Channel::new(2, 2);
+        c.put(10, 'a');
+        c.put(11, 'c');
+        assert!(!c.has_room() && !c.has(11) && c.front(12) == Some(&'a'));
+        c.pop();
+        assert_eq!(c.front(12), None);
+        // What is seen at once goes before what is still under way.
+        c.put_seen(12, 'b');
+        assert_eq!(c.front(12), Some(&'b'));
+        c.pop();
+        assert_eq!(c.front(13), Some(&'c'));
+        c.pop();
+        assert!(c.is_empty() && c.has_room());
     }
 
     #[test]

@@ -40,7 +40,7 @@ use execute::{Event, Execute, ExecuteIo};
 use fetch1::{Fetch1, Fetch1Io};
 use fetch2::{Fetch2, Fetch2Io};
 use inst::InstRing;
-use latch::{Bundle, Latch};
+use latch::Latch;
 use lsq::When;
 use pipe::{Line, PredictedBranch, ResolvedBranch};
 
@@ -60,8 +60,6 @@ pub struct Minor {
     execute: Execute,
     f1_to_f2: Latch<Line>,
     f2_to_f1: Latch<PredictedBranch>,
-    f2_to_d: Latch<Bundle>,
-    d_to_e: Latch<Bundle>,
     e_to_f1: Latch<ResolvedBranch>,
     ring: InstRing,
     predictor: BranchPredictor,
@@ -118,8 +116,6 @@ impl Minor {
             execute: Execute::new(&cfg, line_bytes),
             f1_to_f2: Latch::new(cfg.fetch1ToFetch2ForwardDelay),
             f2_to_f1: Latch::new(cfg.fetch1ToFetch2BackwardDelay),
-            f2_to_d: Latch::new(cfg.fetch2ToDecodeForwardDelay),
-            d_to_e: Latch::new(cfg.decodeToExecuteForwardDelay),
             e_to_f1: Latch::new(cfg.executeBranchDelay),
             ring: InstRing::new(in_flight),
             predictor,
@@ -150,11 +146,7 @@ impl Minor {
     /// Nothing is in flight: every instruction that has been executed has committed and every store has been sent.
     #[must_use]
     pub fn drained(&self) -> bool {
-        self.execute.is_empty()
-            && self.execute.lsq.is_drained()
-            && self.f2_to_d.is_empty()
-            && self.d_to_e.is_empty()
-            && self.decode.input.front().is_none()
+        self.execute.is_empty() && self.execute.lsq.is_drained() && self.decode.input.is_empty()
     }
 
     fn when(&self, cycle: u64) -> When {
@@ -215,11 +207,10 @@ impl Minor {
     fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
         // 1. Execute: the LSQ moves its queues, then commit, then issue, then the functional units advance.
         let mut io = ExecuteIo { ring: &mut self.ring, branches: &mut self.e_to_f1, activity: &mut self.activity };
-        self.execute.tick(cx, when, self.d_to_e.take(when.cycle), &mut io);
+        self.execute.tick(cx, when, &mut io);
         // 2. Decode.
-        if self.f2_to_d.has(when.cycle) || (self.execute.input.can_reserve() && !self.decode.input.is_empty()) {
-            let arriving = self.f2_to_d.take(when.cycle);
-            self.decode.tick(when.cycle, arriving, &mut self.execute.input, &mut self.d_to_e, &mut self.activity);
+        if self.decode.input.has(when.cycle) {
+            self.decode.tick(when.cycle, &mut self.execute.input, &mut self.activity);
         }
         // 3. Fetch2: branches that execute resolved a latch's delay ago come first; they void what is here.
         let resolved = self.e_to_f1.take(when.cycle);
@@ -229,7 +220,7 @@ impl Minor {
         if std::mem::take(&mut self.execute.rolled_back) {
             self.fetch2.halt();
         }
-        let room = self.decode.input.can_reserve();
+        let room = self.decode.input.has_room();
         if resolved.is_some() || self.f1_to_f2.has(when.cycle) || self.fetch2.has_work(room) {
             let mut io = Fetch2Io {
                 oldest: self.execute.oldest(),
@@ -237,7 +228,6 @@ impl Minor {
                 predictor: &mut self.predictor,
                 predictions: &mut self.f2_to_f1,
                 next: &mut self.decode.input,
-                out: &mut self.f2_to_d,
                 activity: &mut self.activity,
             };
             self.fetch2.tick(cx, when, self.f1_to_f2.take(when.cycle), resolved.as_ref(), &mut io);
@@ -311,10 +301,10 @@ impl Minor {
 
     #[cold]
     fn deadlock<F: FrontEnd, B: Bus>(&self, cx: &CoreCtx<'_, F, B>) -> Stop {
-        let (decode_queued, decode_coming, decode_of) = self.decode.input.load();
+        let (decode_queued, decode_of) = self.decode.input.load();
         Stop::Deadlock(format!(
             "no instruction has committed since cycle {} (now {}); the front end stands at {:#x}\nfetch1: {}\nfetch2: {}\n\
-             decode: {decode_queued} inputs queued, {decode_coming} under way, of {decode_of}\n{}\n{}",
+             decode: {decode_queued} inputs queued or under way, of {decode_of}\n{}\n{}",
             self.last_commit,
             self.cycle,
             cx.fe.pc(),

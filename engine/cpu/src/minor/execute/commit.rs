@@ -355,8 +355,7 @@ impl Execute {
         // The micro-ops of a device access go through issue themselves; nothing else is in the pipeline.
         let first = ring.tail;
         push_step(&step, &last, ring, &self.costs, self.line_bytes);
-        self.input.reserve();
-        self.input.arrive(Bundle { next: first, end: ring.tail });
+        self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail });
         Err(GONE)
     }
 }

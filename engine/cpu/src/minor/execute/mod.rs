@@ -12,7 +12,7 @@ use super::activity::Activity;
 use super::config::{MinorConfig, MAX_UNITS};
 use super::func_unit::{FuPool, Timing};
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
-use super::latch::{Bundle, InputBuffer, Latch, Ring};
+use super::latch::{Bundle, Channel, Latch, Ring};
 use super::lsq::{Head, Lsq, When};
 use super::pipe::ResolvedBranch;
 use super::scoreboard::Scoreboard;
@@ -46,7 +46,7 @@ pub enum Event {
 
 #[derive(Clone, Debug)]
 pub struct Execute {
-    pub input: InputBuffer<Bundle>,
+    pub input: Channel<Bundle>,
     /// Issued and not gone yet, oldest first.
     in_flight: Ring<Seq, IN_FLIGHT>,
     /// The oldest of them; 0: there is none.
@@ -87,7 +87,7 @@ pub struct ExecuteIo<'a> {
 impl Execute {
     pub fn new(cfg: &MinorConfig, line_bytes: u32) -> Self {
         Execute {
-            input: InputBuffer::new(cfg.executeInputBufferSize),
+            input: Channel::new(cfg.decodeToExecuteForwardDelay, cfg.executeInputBufferSize),
             in_flight: Ring::new(),
             head: 0,
             mem_in_units: Ring::new(),
@@ -124,7 +124,7 @@ impl Execute {
 
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.in_flight.is_empty() && self.input.front().is_none()
+        self.in_flight.is_empty() && self.input.is_empty()
     }
 
     #[inline]
@@ -150,23 +150,14 @@ impl Execute {
 
     /// One cycle.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(
-        &mut self,
-        cx: &mut CoreCtx<F, B>,
-        when: &When,
-        arriving: Option<Bundle>,
-        io: &mut ExecuteIo,
-    ) {
-        if let Some(bundle) = arriving {
-            self.input.arrive(bundle);
-        }
+    pub fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut ExecuteIo) {
         if self.lsq.has_work() {
             self.lsq.step(self.head(), when, cx.mem);
         }
         if self.head != 0 {
             self.commit(cx, when, io.ring);
         }
-        let issued = !self.input.is_empty() && self.issue(when.cycle, io);
+        let issued = self.input.has(when.cycle) && self.issue(when.cycle, io);
         self.units.advance(when.cycle);
         if self.resolved.outcome != Outcome::Straight {
             io.branches.put(when.cycle, self.resolved);
@@ -184,7 +175,7 @@ impl Execute {
         let mut issued = 0;
         let mut memory_issued = 0;
         let mut full = false;
-        while let Some(&Bundle { next: first, end }) = self.input.front() {
+        while let Some(&Bundle { next: first, end }) = self.input.front(now) {
             let mut seq = first;
             while seq != end && !full {
                 let inst = io.ring.get_mut(seq);
@@ -211,7 +202,7 @@ impl Execute {
                 self.next_issue = seq;
             }
             if seq != end {
-                if let Some(bundle) = self.input.front_mut() {
+                if let Some(bundle) = self.input.front_mut(now) {
                     bundle.next = seq;
                 }
                 break;
@@ -298,7 +289,7 @@ impl Execute {
 
     /// gem5's estimate of whether the next micro-op could be issued next cycle: it leaves forwarding out.
     fn can_issue_next(&self, now: u64, ring: &InstRing) -> bool {
-        let Some(bundle) = self.input.front() else { return false };
+        let Some(bundle) = self.input.front(now) else { return false };
         let inst = ring.get(bundle.next);
         if self.units.all_stalled(self.units.capable(inst.uop.class), now) {
             return false;
@@ -315,7 +306,7 @@ impl Execute {
         if until <= now || self.units.moving(now) {
             return u64::MAX;
         }
-        let issue = self.input.front().map_or(u64::MAX, |b| self.scoreboard.next_return(ring.get(b.next), now));
+        let issue = self.input.front(now).map_or(u64::MAX, |b| self.scoreboard.next_return(ring.get(b.next), now));
         until.min(issue)
     }
 
@@ -326,12 +317,13 @@ impl Execute {
 
     /// For the deadlock report.
     pub fn describe(&self, ring: &InstRing) -> String {
-        let (queued, coming, of) = self.input.load();
+        let (queued, of) = self.input.load();
         let mut text =
-            format!("execute: {queued} inputs queued, {coming} under way, of {of}; {} in flight", self.in_flight.len());
-        for (what, seq) in
-            [("oldest", (self.head != 0).then_some(self.head)), ("next", self.input.front().map(|b| b.next))]
-        {
+            format!("execute: {queued} inputs queued or under way, of {of}; {} in flight", self.in_flight.len());
+        for (what, seq) in [
+            ("oldest", (self.head != 0).then_some(self.head)),
+            ("next", self.input.front(u64::MAX - 1).map(|b| b.next)),
+        ] {
             let Some(seq) = seq else { continue };
             let i = ring.get(seq);
             let mut state = String::new();
