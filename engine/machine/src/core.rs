@@ -2,6 +2,7 @@
 
 use breakeven_base::{Bus, FrontEnd, StatSink};
 use breakeven_cpu::minor::Minor;
+use breakeven_cpu::o3::O3;
 use breakeven_cpu::pipeview::Window;
 use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
 use breakeven_cpu::{Budget, CoreCtx, Stop};
@@ -11,6 +12,7 @@ pub(crate) enum Core {
     Atomic(Box<AtomicSimple>),
     Timing(Box<TimingSimple>),
     Minor(Box<Minor>),
+    O3(Box<O3>),
 }
 
 macro_rules! each {
@@ -19,6 +21,7 @@ macro_rules! each {
             Core::Atomic($c) => $what,
             Core::Timing($c) => $what,
             Core::Minor($c) => $what,
+            Core::O3($c) => $what,
         }
     };
 }
@@ -43,13 +46,13 @@ impl Core {
     /// Starts (or with `None` ends) the O3PipeView trace; a cycle is `period` ticks. False for a core that has none.
     pub fn set_trace(&mut self, _period: u64, window: Option<Window>) -> bool {
         match self {
-            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) => window.is_none(),
+            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) | Core::O3(_) => window.is_none(),
         }
     }
     /// The records since the last call; with `finish` those of stores, too, whose write will not be seen.
     pub fn take_trace(&mut self, _finish: bool) -> String {
         match self {
-            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) => String::new(),
+            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) | Core::O3(_) => String::new(),
         }
     }
 }

@@ -12,7 +12,7 @@ pub mod stats;
 pub mod sweep;
 mod trace;
 
-pub use description::MachineConfig;
+pub use description::{CoreConfig, MachineConfig};
 pub use elf::{Elf, Routine, RoutineKind};
 pub use error::EngineError;
 pub use machine::{Cause, Event, Limits, Machine, RunEnd};

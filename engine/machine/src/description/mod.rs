@@ -15,6 +15,7 @@ mod suggest;
 use breakeven_base::units::Clock;
 use breakeven_base::ConfigError;
 use breakeven_cpu::minor::Minor;
+use breakeven_cpu::o3::O3;
 use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
 use breakeven_memory::config::AddrRange;
 use breakeven_memory::{MemorySystem, MemorySystemConfig};
@@ -74,9 +75,9 @@ impl MachineConfig {
             CoreConfig::Minor(c, predictor) => {
                 Minor::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|c| Core::Minor(Box::new(c)))
             }
-            CoreConfig::O3(c, _) => c.check(self.memory.line_bytes).and_then(|()| {
-                Err(vec![ConfigError::new(&c.path, "RiscvO3CPU is read but cannot be run by this engine")])
-            }),
+            CoreConfig::O3(c, predictor) => {
+                O3::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|c| Core::O3(Box::new(c)))
+            }
         };
         let memory = MemorySystem::new(self.memory.clone());
         let isa = self.isa.check();
