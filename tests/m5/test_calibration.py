@@ -47,6 +47,11 @@ def shift_merge() -> str:
     return "ld t0, 0(s0)\n li t3, 24\n li t4, 40\n" + loop(turn, "bltu s0, s2")
 
 
+def misaligned_words() -> str:
+    """Words from a source that is 3 bytes off, as the hardware takes them."""
+    return "addi s0, s0, 3\n addi s2, s2, 3\n" + words(8)
+
+
 def one_pass(access: str) -> str:
     return loop("".join(f"{access} t0, {8 * i}(s0)\n" for i in range(8)) + "addi s0, s0, 64", "bltu s0, s2")
 
@@ -104,6 +109,13 @@ CASES = [
     Case("c906", "calib_aligned_copy 64 KB", 0.21, 0.10, lambda m: 65536 / cycles(m, 65536, words(8))),
     Case("c906", "calib_byte_copy", 5.0, 0.25, lambda m: cycles(m, 2048, byte_by_byte()) / 2048),
     Case("c906", "calib_shift_merge_copy", 0.73, 0.20, lambda m: 1536 / cycles(m, 1536, shift_merge())),
+    Case("c910", "lat_load_l1", 3.0, 0.02, load_to_use),
+    # Both fill the first level twice: what brings lines in time from the second level there is not published.
+    Case("c910", "calib_aligned_copy 64 KB", 5.9, 0.50, lambda m: 65536 / cycles(m, 65536, words(8))),
+    Case("c910", "calib_aligned_copy 512 B", 4.8, 0.10, lambda m: 512 / cycles(m, 512, words(8), 6)),
+    Case("c910", "calib_byte_copy", 2.1, 0.05, lambda m: cycles(m, 2048, byte_by_byte(), 6) / 2048),
+    Case("c910", "calib_shift_merge_copy", 1.7, 0.45, lambda m: 512 / cycles(m, 512, shift_merge(), 6)),
+    Case("c910", "calib_hw_misaligned_copy", 3.84, 0.06, lambda m: 512 / cycles(m, 512, misaligned_words(), 6)),
 ]  # fmt: skip
 
 

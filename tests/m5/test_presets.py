@@ -65,7 +65,7 @@ def in_row(literal: str, row: dict[str, str]) -> bool:
     return inside or any(value == float(number) for number in numbers)
 
 
-@pytest.mark.parametrize("name", ["u74", "c906"])
+@pytest.mark.parametrize("name", ["u74", "c906", "c910"])
 def test_cited_rows_exist_and_agree(name: str) -> None:
     table = rows()
     cited = 0
@@ -91,7 +91,8 @@ def test_the_check_of_values_can_fail() -> None:
 
 def test_presets_are_listed_with_their_facts() -> None:
     presets = {preset.name: preset for preset in list_presets()}
-    assert {"u74", "c906", "minor", "timing", "atomic"} <= set(presets)
+    known = {"u74", "c906", "c910", "minor", "timing", "atomic", "o3", "o3_small", "o3_large"}
+    assert known <= set(presets)
     for preset in presets.values():
         assert preset.path.stem == preset.name
         assert preset.isa == "riscv"
@@ -116,6 +117,23 @@ def test_c906_has_no_second_level() -> None:
     description = describe_machine("c906")
     assert not [entry["path"] for entry in description["objects"] if entry["path"].startswith("system.l2")]
     assert params(description, "system.cpu")["executeIssueLimit"] == 1
+
+
+def test_c910_is_what_it_says() -> None:
+    description = describe_machine("c910")
+    core = params(description, "system.cpu")
+    assert (core["decodeWidth"], core["numROBEntries"], core["numPhysIntRegs"]) == (3, 192, 96)
+    assert params(description, "system.cpu.misaligned")["policy"] == "hardware"
+    assert params(description, "system.cpu.isa")["enable_Zbb"] is False
+    off = describe_machine("c910", ["cpu.dcache.prefetcher=NULL", "l2.prefetcher=NULL"])
+    assert not [entry for entry in off["objects"] if "BasePrefetcher" in entry["bases"]]
+
+
+@pytest.mark.parametrize("name", ["o3_small", "o3_large"])
+def test_generic_cores_claim_nothing(name: str) -> None:
+    """No row of a real core: every value is assumed, and the one line that users see says so."""
+    assert all(comment.startswith("# assumed: ") for _, _, comment in cited_values(name))
+    assert "assumed" in next(preset.description for preset in list_presets() if preset.name == name)
 
 
 def test_machines_are_found_by_name_or_file(tmp_path: Path) -> None:

@@ -137,6 +137,56 @@ def test_first_level(name: str) -> None:
     assert cycles_each(machine, 64) == pytest.approx(configured, rel=0.01)
 
 
+OUT_OF_ORDER = ["o3", "c910", "o3_small", "o3_large"]
+
+
+def without_prefetchers(name: str, *settings: str) -> dict[str, Any]:
+    """A ring of neighbouring lines is what prefetchers are made for."""
+    return describe_machine(name, [f"{cache}.prefetcher=NULL" for cache in ("cpu.dcache", "l2")] + list(settings))
+
+
+def lines_of(cache: dict[str, Any]) -> int:
+    return int(cache["size"]) // LINE
+
+
+@pytest.mark.parametrize("name", OUT_OF_ORDER)
+def test_first_level_out_of_order(name: str) -> None:
+    machine = without_prefetchers(name)
+    assert cycles_each(machine, 64) == pytest.approx(hit(Description(machine)["cpu.dcache"]) + IN_UNIT, rel=0.01)
+
+
+@pytest.mark.parametrize("name", OUT_OF_ORDER)
+def test_second_level_out_of_order(name: str) -> None:
+    machine = without_prefetchers(name)
+    d = Description(machine)
+    assert cycles_each(machine, 2 * lines_of(d["cpu.dcache"])) == pytest.approx(to_l2(d) + IN_UNIT, abs=0.05)
+
+
+def test_memory_out_of_order() -> None:
+    machine = without_prefetchers("c910")
+    d = Description(machine)
+    expected = to_memory(d, d["clk_domain"]["clock"][0]) + IN_UNIT
+    assert cycles_each(machine, 2 * lines_of(d["l2"])) == pytest.approx(expected, abs=1)
+
+
+def test_prefetchers_hide_what_they_can() -> None:
+    """Neighbouring lines of the second level, one after the other: the stride prefetcher runs ahead of the chain."""
+    lines = 2 * lines_of(Description(describe_machine("c910"))["cpu.dcache"])
+    assert cycles_each(describe_machine("c910"), lines) < 0.8 * cycles_each(without_prefetchers("c910"), lines)
+
+
+@pytest.mark.parametrize(("cross", "offset", "stride"), [("granule", 5, 128), ("line", 61, 128), ("page", 4093, 4096)])
+def test_a_load_that_crosses_is_late_out_of_order(cross: str, offset: int, stride: int) -> None:
+    per = [
+        cycles_each(
+            without_prefetchers("c910", "cpu.misaligned.granule=8", f"cpu.misaligned.{cross}_cross_load={extra}"),
+            8, stride, base=offset,
+        )
+        for extra in (10, 17)
+    ]  # fmt: skip
+    assert per[1] - per[0] == pytest.approx(7, abs=0.05)
+
+
 def test_first_level_of_gem5s_minor_replays() -> None:
     """Cache 2 + unit 1 = 3, less what gem5's early issue hides (its own chaseL1 kernel is in the agreement test)."""
     assert 2.5 < cycles_each(describe_machine("minor"), 64) <= 3.0

@@ -1,0 +1,13 @@
+"""gem5's own default out-of-order core: the configuration that gem5's reference cycles were measured on."""
+
+from m5.objects import RiscvO3CPU
+from minor import board
+from riscv_board import root
+
+NAME = "o3"
+DESCRIPTION = "gem5's default O3: 2 GHz, 8-wide out-of-order, 192-entry ROB, the memory of `minor`"
+ISA = "riscv"
+
+
+def machine(**options):
+    return root(board(RiscvO3CPU(), **options))
