@@ -2,7 +2,8 @@
 
 mod common;
 
-use breakeven_cpu::bpred::{DirectionParams, LtageParams};
+use breakeven_cpu::bpred::{BranchPredictorParams, DirectionParams, LtageParams};
+use breakeven_cpu::o3::{FuDesc, O3Config};
 use breakeven_machine::MachineConfig;
 use breakeven_memory::config::{PrefetcherConfig, PrefetcherKind, Replacement, WriteCombiningConfig};
 use common::{reference, Tree, RAM};
@@ -202,6 +203,33 @@ fn prefetchers_are_read_in_the_order_of_their_lists() {
     assert!(errors(&t).join("\n").contains("not a prefetcher that this engine models"), "{:?}", errors(&t));
 }
 
+#[test]
+fn prefetchers_of_the_configuration_language_have_the_memory_systems_defaults() {
+    let mut found = 0;
+    for text in [
+        include_str!("../../../tests/data/descriptions/c910.json"),
+        include_str!("../../../tests/data/descriptions/o3_large.json"),
+    ] {
+        let config = MachineConfig::parse(text).expect("can be built");
+        for p in config.memory.caches.iter().flat_map(|c| &c.prefetchers) {
+            // A random table has a seed of its own.
+            let mut kind = p.kind.clone();
+            if let (
+                PrefetcherKind::Stride { table_replacement: ours, .. },
+                PrefetcherKind::Stride { table_replacement, .. },
+            ) = (PrefetcherKind::stride(), &mut kind)
+            {
+                assert!(matches!(table_replacement, Replacement::Random { .. }));
+                *table_replacement = ours;
+                assert_eq!(kind, PrefetcherKind::stride());
+            }
+            assert_eq!(*p, PrefetcherConfig::new(&p.path, p.kind.clone()));
+            found += 1;
+        }
+    }
+    assert_eq!(found, 5, "two of the C910, three of the large core");
+}
+
 /// gem5's `LTAGE` in place of the core's predictor.
 fn ltage(t: &mut Tree) {
     let p = "system.cpu.branchPred";
@@ -239,6 +267,57 @@ fn l_tage_is_read_with_its_parts() {
         t.set(&format!("system.cpu.branchPred.{object}"), param, value);
         let found = errors(&t).join("\n");
         assert!(found.contains(param), "{param} gave {found:?}");
+    }
+}
+
+/// The preset `o3` as the configuration language describes it, with one parameter changed.
+fn o3_with(object: &str, param: &str, value: &Value) -> String {
+    let text = include_str!("../../../tests/data/descriptions/o3.json");
+    let mut description: Value = serde_json::from_str(text).expect("JSON");
+    let objects = description["objects"].as_array_mut().expect("objects");
+    if let Some(o) = objects.iter_mut().find(|o| o["path"] == object) {
+        o["params"][param] = value.clone();
+    }
+    description.to_string()
+}
+
+#[test]
+fn the_default_out_of_order_core_is_gem5s() {
+    let config = MachineConfig::parse(&o3_with("", "", &Value::Null)).expect("can be built");
+    let mut gem5s = O3Config::default();
+    // The order of the classes in a unit means nothing.
+    let sorted = |mut units: Vec<FuDesc>| {
+        units.retain(|unit| unit.count > 0);
+        units.iter_mut().for_each(|unit| unit.opList.sort_by_key(|op| op.opClass as u8));
+        units
+    };
+    let breakeven_machine::CoreConfig::O3(mut o3, predictor) = config.core else { panic!("an out-of-order core") };
+    o3.fuPool = sorted(o3.fuPool);
+    gem5s.fuPool = sorted(gem5s.fuPool);
+    assert_eq!(*o3, gem5s);
+    assert_eq!(predictor, Some(BranchPredictorParams::default()));
+}
+
+#[test]
+fn every_bad_value_of_the_out_of_order_core_is_named() {
+    let core = "system.cpu";
+    for (object, param, value, said) in [
+        (core, "numROBEntries", json!(0), "system.cpu.numROBEntries:"),
+        (core, "numRobs", json!(2), "system.cpu.numRobs:"),
+        (core, "fetchBufferSize", json!(48), "system.cpu.fetchBufferSize:"),
+        (core, "issueWidth", json!(1u64 << 40), "system.cpu.issueWidth:"),
+        (core, "renameRecovery", json!("checkpoints"), "did you mean checkpoint?"),
+        (core, "needsTSO", json!(1), "system.cpu.needsTSO:"),
+        (core, "fuPool", Value::Null, "system.cpu.fuPool:"),
+        (core, "partialForwardPolicy", json!("never"), "system.cpu.partialForwardPolicy:"),
+        (core, "numPhysIntRegs", json!(8), "system.cpu.numPhysIntRegs:"),
+        ("system.cpu.fuPool.FUList0", "count", json!(0), "IntAlu"),
+        ("system.cpu.fuPool.FUList0.opList", "opLat", json!(0), "opLat"),
+        ("system.cpu.fuPool.FUList0.opList", "opClass", json!("IntAlo"), "did you mean IntAlu?"),
+    ] {
+        let found = MachineConfig::parse(&o3_with(object, param, &value)).err().unwrap_or_default();
+        let text: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert!(text.iter().any(|e| e.contains(said)), "{object}.{param} = {value} gave {text:?}");
     }
 }
 
