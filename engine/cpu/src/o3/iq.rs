@@ -172,7 +172,8 @@ impl IssueQueue {
     /// A squash takes `seq` away, the youngest that is left: its operands are first in their lists.
     pub fn forget(&mut self, seq: Seq, oldest: Seq) {
         let s = self.slot(seq);
-        for i in 0..3 {
+        // Two operands may wait for one result: the later one is first.
+        for i in [2, 1, 0] {
             let from = self.sources[s][i];
             if from == 0 || from >> 1 < oldest {
                 continue;
