@@ -12,6 +12,7 @@
 //! fetched micro-ops.
 //! Fact source: gem5 24.0 `src/cpu/o3/dyn_inst.cc`, `util/o3-pipeview.py`.
 
+use std::collections::VecDeque;
 use std::fmt::Write;
 
 /// Stages between fetch and retirement, in the order of the record.
@@ -48,7 +49,7 @@ pub struct PipeView {
     period: u64,
     slots: Vec<Record>,
     /// Stores that have retired and not yet been written.
-    stores: Vec<Record>,
+    stores: VecDeque<Record>,
     /// Micro-ops fetched so far.
     fetched: u64,
     /// Number of the last one within its instruction.
@@ -64,7 +65,7 @@ impl PipeView {
             window,
             period,
             slots: vec![Record::default(); slots],
-            stores: Vec::new(),
+            stores: VecDeque::new(),
             fetched: 0,
             micro_pc: 0,
             out: String::new(),
@@ -117,7 +118,7 @@ impl PipeView {
         r.retire = cycle + 1;
         r.live = false;
         if store {
-            self.stores.push(r.clone());
+            self.stores.push_back(r.clone());
         } else {
             write(&mut self.out, r, self.period, 0);
         }
@@ -126,8 +127,9 @@ impl PipeView {
     /// The store `seq` has been written.
     pub fn stored(&mut self, seq: u64, cycle: u64) {
         if let Some(i) = self.stores.iter().position(|r| r.seq == seq) {
-            let r = self.stores.remove(i);
-            write(&mut self.out, &r, self.period, cycle + 1);
+            if let Some(r) = self.stores.remove(i) {
+                write(&mut self.out, &r, self.period, cycle + 1);
+            }
         }
     }
 

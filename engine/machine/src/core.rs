@@ -43,16 +43,21 @@ impl Core {
         each!(self, c => c.reset_stats());
     }
 
-    /// Starts (or with `None` ends) the O3PipeView trace; a cycle is `period` ticks. False for a core that has none.
-    pub fn set_trace(&mut self, _period: u64, window: Option<Window>) -> bool {
+    /// Starts (or with `None` ends) the O3PipeView trace. False for a core that has none.
+    pub fn set_trace(&mut self, window: Option<Window>) -> bool {
         match self {
-            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) | Core::O3(_) => window.is_none(),
+            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) => window.is_none(),
+            Core::O3(c) => {
+                c.set_trace(window);
+                true
+            }
         }
     }
     /// The records since the last call; with `finish` those of stores, too, whose write will not be seen.
-    pub fn take_trace(&mut self, _finish: bool) -> String {
+    pub fn take_trace(&mut self, finish: bool) -> String {
         match self {
-            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) | Core::O3(_) => String::new(),
+            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) => String::new(),
+            Core::O3(c) => c.take_trace(finish),
         }
     }
 }

@@ -64,8 +64,7 @@ impl Machine {
         let clock = &self.config.clock;
         let last = if options.end == 0 { u64::MAX } else { clock.edge_at_or_after(Tick(options.end)).0 };
         let window = Window { first: clock.edge_at_or_after(Tick(options.start)).0, last };
-        let period = clock.to_tick(breakeven_base::Cycle(1)).0;
-        if !self.state.core.set_trace(period, Some(window)) {
+        if !self.state.core.set_trace(Some(window)) {
             return Err(EngineError::Trace(
                 "O3PipeView is the trace of an out-of-order core: take a machine with an O3CPU".to_owned(),
             ));
@@ -81,7 +80,7 @@ impl Machine {
         match trace.drain(&self.state.core.take_trace(finish)) {
             Ok(true) => true,
             Ok(false) => {
-                self.state.core.set_trace(1, None);
+                self.state.core.set_trace(None);
                 true
             }
             Err(e) => {
@@ -97,7 +96,7 @@ impl Machine {
     /// What the host says when the file cannot be written.
     pub fn end_trace(&mut self) -> Result<bool, EngineError> {
         let written = self.drain_trace(true);
-        self.state.core.set_trace(1, None);
+        self.state.core.set_trace(None);
         let Some(mut trace) = self.trace.take() else { return Ok(true) };
         if !written {
             return Err(EngineError::Trace(self.bus.complaint.take().unwrap_or_default()));

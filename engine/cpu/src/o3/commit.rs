@@ -275,7 +275,7 @@ impl O3 {
             retired += cost;
             self.at.head += 1;
             if let Some(trace) = &mut self.trace {
-                trace.retired(self.ring.slot(seq), now);
+                trace.retired(self.ring.slot(seq), now, flags.any(UopFlags::STORE));
             }
             if flags.any(UopFlags::EFFECT | UopFlags::SQUASH_AFTER) && self.finish(seq, flags, cx) {
                 break;

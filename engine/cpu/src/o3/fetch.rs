@@ -290,6 +290,9 @@ impl O3 {
             }
             let seq = self.path.tail;
             self.path.tail += 1;
+            if self.trace.is_some() {
+                self.trace_fetched(seq, cx, when.cycle);
+            }
             let cost = self.cost(seq);
             slots += cost;
             queued += cost;
@@ -433,6 +436,14 @@ impl O3 {
             && self.ring.flags(before).any(UopFlags::FUSE_HEAD)
             && self.ring.flow(before).next_pc == self.ring.pc(seq)
             && self.ring.flow(before).next_pc == self.ring.pc(before).wrapping_add(self.ring.flow(before).len.into())
+    }
+
+    #[cold]
+    fn trace_fetched<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<'_, F, B>, now: u64) {
+        let Some(trace) = &mut self.trace else { return };
+        let (pc, mut text) = (self.ring.pc(seq), String::new());
+        cx.fe.disassemble(cx.bus, pc, &mut text);
+        trace.fetched(self.ring.slot(seq), now, seq, pc, self.ring.flags(seq).any(UopFlags::FIRST), &text);
     }
 
     /// The last micro-op of an instruction has been fetched: where does fetch go on? True when it ends the cycle.

@@ -27,7 +27,6 @@ mod iq;
 pub mod lsq;
 mod path;
 mod rename;
-mod stages;
 mod stats;
 mod units;
 mod wheel;
@@ -39,12 +38,12 @@ mod tests;
 pub use account::{Account, Reason};
 pub use config::{default_fu_pool, FuDesc, O3Config, OpDesc, RenameRecovery};
 pub use inst::{InstRing, Seq, Wait};
-pub use stages::{StageCycles, Stages};
 
 use breakeven_base::units::Clock;
 use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, SysEffect};
 
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
+use crate::pipeview::{PipeView, Window};
 use crate::when::When;
 use crate::{Budget, CoreCtx, Stop};
 use inst::state;
@@ -189,7 +188,7 @@ pub struct O3 {
     stores_left: u64,
     /// Something has happened in this cycle.
     moved: bool,
-    trace: Option<Box<Stages>>,
+    trace: Option<Box<PipeView>>,
     execute_stats: execute::ExecuteStats,
     stopped: Option<Stopped>,
     /// The cycle that comes next.
@@ -283,6 +282,24 @@ impl O3 {
     #[must_use]
     pub fn cycles(&self) -> u64 {
         self.cycle - 1
+    }
+
+    /// Starts (or with `None` ends) the O3PipeView trace.
+    pub fn set_trace(&mut self, window: Option<Window>) {
+        self.trace = window.map(|w| Box::new(PipeView::new(self.ring.capacity(), self.clock.period(), w)));
+        self.lsq.log_stores(self.trace.is_some());
+    }
+
+    /// The records since the last call; with `finish` those, too, of what is still in flight.
+    pub fn take_trace(&mut self, finish: bool) -> String {
+        let Some(trace) = &mut self.trace else { return String::new() };
+        for (seq, cycle) in self.lsq.take_store_log() {
+            trace.stored(seq, cycle);
+        }
+        if finish {
+            trace.finish();
+        }
+        trace.take()
     }
 
     /// Where the commit slots since reset went.
@@ -444,6 +461,9 @@ impl O3 {
             }
         }
         self.lsq.squash(after, &self.ring);
+        if let Some(trace) = &mut self.trace {
+            (next..self.path.tail).for_each(|seq| trace.squashed(self.ring.slot(seq)));
+        }
         let p = &mut self.at;
         for place in [
             &mut p.dispatch,
