@@ -32,6 +32,7 @@ pub(crate) mod cr4 {
     pub const TSD: u64 = 1 << 2;
     pub const PAE: u64 = 1 << 5;
     pub const PGE: u64 = 1 << 7;
+    pub const PCE: u64 = 1 << 8;
     pub const OSFXSR: u64 = 1 << 9;
     pub const OSXMMEXCPT: u64 = 1 << 10;
     pub const FSGSBASE: u64 = 1 << 16;

@@ -25,7 +25,7 @@ fn leaf1(f: &Features, line: u16) -> (u32, u32, u32) {
         (f.sse4_2, 20),
         (f.movbe, 22),
         (f.popcnt, 23),
-        (f.avx, 26),
+        (f.avx, 28),
     ]);
     let edx = bits(&[
         (true, 0),
@@ -77,6 +77,8 @@ impl Cpuid {
             (0, 0, [0xd, vendor[0], vendor[2], vendor[1]]),
             (1, 0, [c.signature, ebx1, ecx1 | xsave, edx1]),
             (7, 0, [0, ebx7, 0, edx7]),
+            // Two fixed counters of 48 bits: instructions, core cycles. They count from reset without being enabled.
+            (0xa, 0, [0x2, 0, 0, 48 << 5 | 2]),
             // x87, SSE and AVX state: the area's size and where AVX's part lies.
             (0xd, 0, [if f.avx { 7 } else { 3 }, 832, 832, 0]),
             (0xd, 2, [256, 576, 0, 0]),

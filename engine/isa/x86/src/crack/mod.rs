@@ -495,7 +495,7 @@ impl Cracker {
         let d = |n: usize| f.dst.get(n).copied().unwrap_or(Reg::NONE);
         // Privilege, translation and control flow: what has been fetched behind is fetched again.
         let squash = match ins.mnemonic() {
-            Mnemonic::Rdtsc | Mnemonic::Rdtscp | Mnemonic::In | Mnemonic::Out | Mnemonic::Rdmsr => 0,
+            Mnemonic::Rdtsc | Mnemonic::Rdtscp | Mnemonic::Rdpmc | Mnemonic::In | Mnemonic::Out | Mnemonic::Rdmsr => 0,
             _ => F::SQUASH_AFTER,
         };
         u.push(uop(OpClass::No_OpClass, [s(0), s(1), s(2)], [d(0), d(1)], SERIAL | squash));

@@ -59,6 +59,7 @@ impl<B: Bus> Exec<'_, B> {
                 let at = self.ea();
                 self.cpu.load(self.bus, self.now, at, self.i.msize)?
             }
+            Kind::Seg => u64::from(self.cpu.s.sel[usize::from(k.r) % 6]),
             _ => return Err(Stop::Unknown),
         })
     }
@@ -159,7 +160,7 @@ impl<B: Bus> Exec<'_, B> {
     fn run(&mut self) -> R<()> {
         use Mnemonic::*;
         match self.i.op {
-            Mov => self.mov(),
+            Mov if !self.i.has(flag::COLD) => self.mov(),
             Add | Sub | And | Or | Xor | Cmp | Test | Adc | Sbb => self.alu(),
             Jo | Jno | Jb | Jae | Je | Jne | Jbe | Ja | Js | Jns | Jp | Jnp | Jl | Jge | Jle | Jg => {
                 self.jcc();

@@ -28,10 +28,7 @@ impl<B: Bus> Exec<'_, B> {
         match self.i.op {
             Push => {
                 let size = if self.i.size == 2 { 2 } else { 8 };
-                let v = match self.i.k[0].kind {
-                    Kind::Seg => u64::from(self.cpu.s.sel[usize::from(self.i.k[0].r) % 6]),
-                    _ => self.read(0)?,
-                };
+                let v = self.read(0)?;
                 self.push_value(size, v)
             }
             Pop => self.pop(),

@@ -66,6 +66,7 @@ impl<B: Bus> Exec<'_, B> {
             Hlt => self.halt(),
             In | Out => self.port(),
             Rdtsc | Rdtscp => self.time(),
+            Rdpmc => self.counter(),
             Rdmsr | Wrmsr => self.msr(),
             Invlpg => {
                 self.privileged()?;
@@ -142,10 +143,6 @@ impl<B: Bus> Exec<'_, B> {
     fn mov_special(&mut self) -> R<()> {
         let (to, from) = (self.i.k[0], self.i.k[1]);
         match (to.kind, from.kind) {
-            (_, Kind::Seg) => {
-                let v = u64::from(self.cpu.s.sel[usize::from(from.r) % 6]);
-                self.write(0, v)
-            }
             (Kind::Seg, _) => self.load_segment(usize::from(to.r) % 6),
             (_, Kind::Cr) => {
                 self.privileged()?;
@@ -328,6 +325,24 @@ impl<B: Bus> Exec<'_, B> {
         if self.i.op == Mnemonic::Rdtscp {
             self.set32(RCX, self.cpu.msr.tsc_aux as u32);
         }
+        Ok(())
+    }
+
+    /// The fixed counters: instructions retired, core cycles.
+    fn counter(&mut self) -> R<()> {
+        if self.cpu.cr4 & cr4::PCE == 0 && self.cpu.cpl != 0 {
+            return Err(gp(0));
+        }
+        if !self.now.drained {
+            return Err(Stop::NeedsDrain);
+        }
+        let v = match self.reg(RCX as u8) as u32 {
+            0x4000_0000 => self.cpu.c.retired,
+            0x4000_0001 => self.now.cycle,
+            _ => return Err(gp(0)),
+        };
+        self.set32(RAX, v as u32);
+        self.set32(RDX, (v >> 32) as u32 & 0xffff);
         Ok(())
     }
 
