@@ -80,10 +80,9 @@ impl O3 {
         // gem5 tells after executions, commits, squashes and when a store has left the queue.
         let left = u64::from(self.lsq.free_stores()) + self.dispatch.stats.stores;
         let store_left = std::mem::replace(&mut self.stores_left, left) != left;
-        if executed || wire.squash.is_some() || store_left || std::mem::take(&mut self.tell_next) {
-            self.tell_free_queues(now);
-        }
+        let tell = executed || wire.squash.is_some() || store_left || std::mem::take(&mut self.tell_next);
         if self.lsq.next_event() <= now {
+            self.lsq.announce(wire.done_iew);
             self.lsq.tick(cx, when, &mut self.ring, &mut self.lsq_out);
             self.hear_lsq(now);
         }
@@ -91,6 +90,10 @@ impl O3 {
             self.lsq.commit(wire.done_iew);
             self.tell_next = true;
             self.moved = true;
+        }
+        // What is told counts the loads that have just left.
+        if tell {
+            self.tell_free_queues(now);
         }
         if wire.release != 0 && self.ring.state(wire.release) & state::RELEASED != 0 {
             self.moved = true;
@@ -343,8 +346,9 @@ impl O3 {
         let trap = uop.flags.any(UopFlags::TRAP);
         if step.n != 1 || (!trap && uop.flags.0 & mem != expected) || (trap && expected != 0) {
             // Not what it was taken for: it is fetched again, executed as it is now.
+            self.unwind_now(seq - 1, when.cycle);
             self.place_step(seq);
-            self.squash_now(cx, seq - 1, when.cycle);
+            self.rejoin(cx, seq - 1);
             return false;
         }
         let known = *self.ring.uop(seq);
@@ -403,8 +407,9 @@ impl O3 {
                     }
                 }
                 StepResult::Done => {
+                    self.unwind_now(seq - 1, when.cycle);
                     self.place_step(seq);
-                    return self.squash_now(cx, seq - 1, when.cycle);
+                    return self.rejoin(cx, seq - 1);
                 }
                 _ if noted & note::WAITS != 0 && self.path.can_fork() && last + 1 < end => {
                     self.path.placed = last + 1;

@@ -410,6 +410,8 @@ impl O3 {
     fn squash<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, squash: &Squash, now: u64) {
         self.moved = true;
         let after = squash.after;
+        // First what the pipeline knows of them, while their slots still hold them.
+        self.unwind(after, now);
         if squash.cause != Cause::Violation {
             // The instruction's own outcome is known now: the fork behind it goes too.
             self.path.undo(cx.fe, after, &mut self.ring);
@@ -429,22 +431,27 @@ impl O3 {
             let bits = self.ring.note(after + 1) | inst::note::REPLAYED;
             self.ring.set_note(after + 1, bits);
         }
-        self.drop_younger(cx, after, now);
+        self.rejoin(cx, after);
     }
 
     /// A squash without a cause in the pipeline (a placeholder has turned out otherwise): at once, and without a walk of the ROB.
     #[cold]
     fn squash_now<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
+        self.unwind_now(after, now);
+        self.rejoin(cx, after);
+    }
+
+    fn unwind_now(&mut self, after: Seq, now: u64) {
         self.moved = true;
         if self.leave_rob(after) > 0 {
             self.free_holes();
         }
         self.predictor.squash(after);
-        self.drop_younger(cx, after, now);
+        self.unwind(after, now);
     }
 
-    fn drop_younger<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
-        self.path.undo(cx.fe, after + 1, &mut self.ring);
+    /// Takes the micro-ops younger than `after` out of the pipeline.
+    fn unwind(&mut self, after: Seq, now: u64) {
         let next = after + 1;
         self.report_under_way(next, now);
         for seq in (next..self.at.rename).rev() {
@@ -461,9 +468,6 @@ impl O3 {
             }
         }
         self.lsq.squash(after, &self.ring);
-        if let Some(trace) = &mut self.trace {
-            (next..self.path.tail).for_each(|seq| trace.squashed(self.ring.slot(seq)));
-        }
         let p = &mut self.at;
         for place in [
             &mut p.dispatch,
@@ -477,6 +481,11 @@ impl O3 {
             *place = (*place).min(next);
         }
         self.path.tail = self.path.tail.min(next);
+    }
+
+    /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.
+    fn rejoin<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq) {
+        self.path.undo(cx.fe, after + 1, &mut self.ring);
         let mut pc = cx.fe.pc();
         if self.path.tail < self.path.placed {
             pc = self.ring.pc(self.path.tail);
