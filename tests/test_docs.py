@@ -18,7 +18,7 @@ DOCS = REPO / "docs"
 PAGES = [REPO / "README.md", *sorted(DOCS.rglob("*.md")), *sorted(REPO.glob("results/*/report.md"))]
 GUIDES = [page for page in PAGES if "results" not in page.relative_to(REPO).parts]
 #: Commands that are done in seconds and need nothing but the machines and the guests.
-QUICK = {"run", "compare", "sweep", "routines", "machines"}
+QUICK = {"run", "explain", "compare", "sweep", "routines", "machines"}
 
 
 def fences(text: str, language: str | None = None) -> list[str]:

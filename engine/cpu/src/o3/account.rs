@@ -1,5 +1,9 @@
 //! Top-down account: every commit slot of every cycle is charged to what kept it empty, or to the micro-op that used it.
 //! The charges add up to cycles times `commitWidth`, exactly.
+//!
+//! An empty slot is charged to what the oldest micro-op waits for. A latency of execution or of the first-level cache counts
+//! as the front end's, though, while that delivers less than rename could take: the window hides such latencies, and more
+//! micro-ops would have filled the slot. Without a micro-op in the ROB it is the front end's, or a squash's.
 
 use breakeven_base::{StatSink, Unit};
 
@@ -25,14 +29,14 @@ macro_rules! reasons {
 }
 
 reasons! {
-    Retiring = "retiring", "Slots in which a micro-op retired, or was executed and on its way to commit";
-    FrontEnd = "frontEnd", "Slots empty because fetch and decode did not deliver";
+    Retiring = "retiring", "Slots in which a micro-op retired";
+    FrontEnd = "frontEnd", "Slots empty because fetch and decode delivered less than could be taken";
     FetchCache = "fetchCache", "Slots empty because fetch waited for the instruction cache";
     FetchTlb = "fetchTlb", "Slots empty because fetch waited for an address translation";
     BadSpeculation = "badSpeculation", "Slots empty after a mispredicted branch or a flush";
     Replay = "replay", "Slots empty after a memory-order violation";
     Serialize = "serialize", "Slots empty because an instruction must execute alone, or a trap was taken";
-    Execution = "execution", "Slots empty because the oldest micro-op's operation takes its time";
+    Execution = "execution", "Slots empty because the oldest micro-op's operation, or its way to commit, takes its time";
     Unit = "unit", "Slots empty because the oldest micro-op's functional units were taken";
     Level1 = "level1", "Slots empty because the oldest load waits for the first-level cache";
     Level2 = "level2", "Slots empty because the oldest load waits for the second-level cache";

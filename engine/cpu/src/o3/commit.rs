@@ -366,7 +366,10 @@ impl O3 {
         }
         let head = self.at.head;
         if head < self.at.rob_in {
-            return self.reason_of_head(head);
+            let reason = self.reason_of_head(head);
+            // A latency that the window hides holds nothing up while the front end delivers less than could be taken.
+            let hidden = matches!(reason, Reason::Execution | Reason::Level1) && self.starved();
+            return if hidden { self.reason_of_fetch() } else { reason };
         }
         match self.commit.status {
             Status::TrapPending | Status::FlushPending => return Reason::Serialize,
@@ -375,6 +378,19 @@ impl O3 {
         if self.rename.status == decode::Status::SerializeStall {
             return if self.lsq.has_stores_to_write() { Reason::StoreQueue } else { Reason::Serialize };
         }
+        self.reason_of_fetch()
+    }
+
+    /// Rename has taken everything there is, and less is on its way than it could take.
+    fn starved(&self) -> bool {
+        let on_its_way = self.at.decode - self.at.rename;
+        self.rename.status == decode::Status::Running
+            && self.at.rename == self.at.rename_in
+            && on_its_way < u64::from(self.rules.rename_width) * self.rules.decode_to_rename
+            && self.fetch.status != fetch::Status::Stopped
+    }
+
+    fn reason_of_fetch(&self) -> Reason {
         match self.fetch.status {
             fetch::Status::WaitCache | fetch::Status::Retry => Reason::FetchCache,
             fetch::Status::Translating => Reason::FetchTlb,
@@ -386,7 +402,7 @@ impl O3 {
     fn reason_of_head(&self, head: Seq) -> Reason {
         let bits = self.ring.state(head);
         if bits & state::DONE != 0 {
-            return Reason::Retiring;
+            return Reason::Execution;
         }
         if self.ring.note(head) & note::REPLAYED != 0 {
             return Reason::Replay;

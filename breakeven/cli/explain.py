@@ -1,0 +1,117 @@
+"""Where the cycles of a point or a program went: `explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from breakeven.cli.app import app
+from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption, machine_spec
+from breakeven.cli.point import judge, where
+from breakeven.cli.point_options import PointMaker, takes_point
+from breakeven.errors import UserError
+
+#: characters of a bar that stands for everything
+_BAR = 36
+
+
+@app.command(short_help="Where the cycles of a point (or of a program) went, adding up to 100 %.")
+@takes_point(size_required=False)
+def explain(
+    routines: Annotated[
+        list[str], typer.Argument(metavar="ROUTINE...|ELF", help="Routines (see `routines`), side by side; or an ELF.")
+    ],
+    point: PointMaker,
+    machine: MachineOption = "u74",
+    settings: SetOption = [],  # noqa: B006
+    guest: GuestOption = None,
+    json: JsonOption = False,
+) -> int:
+    """Where the cycles of a point went: a top-down account of the measured calls, adding up to 100 %.
+
+    Several routines are set side by side. An ELF is run as `exec` does; its account is of the last dump of statistics,
+    or of the whole run.
+    """
+    spec = machine_spec(machine, settings)
+    if len(routines) == 1 and Path(routines[0]).is_file():
+        return _program(Path(routines[0]), spec, json)
+    if not point.options["size"]:
+        raise UserError("explain ROUTINE needs --size")
+    return _points([point(name) for name in dict.fromkeys(routines)], spec, guest, json)
+
+
+def _points(points: list[Any], spec: Any, guest: Path | None, json: bool) -> int:
+    from breakeven import points as pt
+    from breakeven.console import print_json
+    from breakeven.explain import account_of, as_dict
+    from breakeven.runner import EmbeddedEngine
+
+    session = EmbeddedEngine(guest).open(spec)
+    rows, accounts, status = [], [], 0
+    for point in points:
+        measured = session.measured(point)
+        status = status or judge(session, point, measured.result)
+        if not measured.result.ok:
+            continue
+        account = account_of(measured.stats, str(spec))
+        accounts.append((point.routine, account))
+        rows.append(
+            {**pt.as_dict(point), "cycles_median": measured.result.cycles_median,
+             "overhead": measured.result.overhead, **as_dict(account)}
+        )  # fmt: skip
+    if json:
+        print_json({"machine": str(spec), "machine_hash": session.machine_hash, "points": rows})
+        return status
+    if accounts:
+        print(f"{spec}: {where(points[0])}")
+        print(f"  one measurement, with the empty call around it ({rows[0]['overhead']} cycles)")
+        _print(accounts)
+    return status
+
+
+def _program(elf: Path, spec: Any, json: bool) -> int:
+    from breakeven.console import print_json
+    from breakeven.explain import account_of, as_dict
+    from breakeven.runner import describe, load_engine, read_file
+
+    guest = load_engine().Machine(describe(spec)[1], read_file(elf, "program"))
+    while (end := guest.run())["cause"] in ("workbegin", "workend"):
+        pass
+    dumps = guest.dumps()
+    account = account_of(dumps[-1] if dumps else guest.stats(), str(spec))
+    if json:
+        print_json({"machine": str(spec), "program": elf.name, "cause": end["cause"], "dumps": len(dumps),
+                    **as_dict(account)})  # fmt: skip
+        return 0
+    region = f"dump {len(dumps)} of its statistics" if dumps else "from reset to the end"
+    print(f"{elf.name} on {spec}: {region} ({end['cause']})")
+    _print([(elf.name, account)])
+    return 0
+
+
+def _print(accounts: Sequence[tuple[str, Any]]) -> None:
+    """One account with bars, or several side by side."""
+    from breakeven.console import print_table
+    from breakeven.explain import side_by_side
+
+    for name, account in accounts:
+        per = account.instructions / account.cycles if account.cycles else 0.0
+        label = f"{name}: " if len(accounts) > 1 else ""
+        print(f"  {label}{account.cycles} cycles, {account.instructions} instructions ({per:.2f} a cycle)")
+    single = len(accounts) == 1
+    rows = []
+    for title, lines in side_by_side([account for _, account in accounts]):
+        row = ["  " * bool(title.reason) + title.label]
+        for line in lines:
+            row += [f"{line.cycles:.1f}", f"{line.percent:.1f}"] if line else ["", ""]
+        if single:
+            row.append("" if title.reason else "#" * round(title.percent * _BAR / 100))
+        rows.append(row)
+    rows.append(["all", *(text for _, account in accounts for text in (f"{account.cycles:.1f}", "100.0"))])
+    names = [""] if single else [f"{name} " for name, _ in accounts]
+    columns = ["where", *(text for name in names for text in (f"{name}cycles", "%")), *[""] * single]
+    rows[-1] += [""] * single
+    print_table(columns, rows, right=range(1, 1 + 2 * len(accounts)))

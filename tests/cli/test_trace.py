@@ -1,0 +1,176 @@
+"""O3PipeView traces: a strict reader of gem5's format, and what a trace must agree with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import pytest
+
+STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire")
+
+
+@dataclass(frozen=True)
+class Record:
+    """One micro-op: the tick of each stage, 0 where it was never reached."""
+
+    pc: int
+    micro_pc: int
+    seq: int
+    text: str
+    ticks: tuple[int, ...]
+    store: int
+
+    @property
+    def retired(self) -> bool:
+        return self.ticks[-1] > 0
+
+
+def number(text: str, base: int = 10) -> int:
+    """A number as C's printf writes it: no sign, no blanks, no leading zeros but in hexadecimal."""
+    digits = text.removeprefix("0x") if base == 16 else text
+    assert digits and (base == 16) == text.startswith("0x"), text
+    assert set(digits) <= set("0123456789abcdef"[:base]), text
+    assert base == 16 or digits == "0" or digits[0] != "0", text
+    return int(digits, base)
+
+
+def read(text: str) -> list[Record]:
+    """All records of a trace; raises on anything that is not gem5's format to the letter."""
+    assert text == "" or text.endswith("\n")
+    lines = text.splitlines()
+    assert len(lines) % len(STAGES) == 0
+    records = []
+    for at in range(0, len(lines), len(STAGES)):
+        fields = [line.split(":") for line in lines[at : at + len(STAGES)]]
+        assert [f[:2] for f in fields] == [["O3PipeView", stage] for stage in STAGES]
+        ticks = tuple(number(f[2]) for f in fields)
+        assert [len(f) for f in fields] == [7, 3, 3, 3, 3, 3, 5]
+        _, _, _, pc, micro_pc, seq, disassembly = fields[0]
+        assert disassembly.startswith("  ")
+        assert fields[-1][3] == "store"
+        record = Record(number(pc, 16), number(micro_pc), number(seq), disassembly[2:], ticks, number(fields[-1][4]))
+        check(record)
+        records.append(record)
+    return records
+
+
+def check(record: Record) -> None:
+    """Stages are reached one after the other; what was not reached is 0, and nothing behind it was."""
+    reached = [tick for tick in record.ticks if tick]
+    assert reached == sorted(reached), record
+    assert record.ticks[0] > 0, record
+    missing = record.ticks.index(0) if 0 in record.ticks else len(STAGES)
+    # Only issue and completion may be left out by one that retires (it needs no execution).
+    behind = [t for t in record.ticks[missing:] if t]
+    assert not behind or (record.retired and missing >= STAGES.index("issue")), record
+    assert record.store == 0 or record.store >= record.ticks[-1] > 0, record
+
+
+GOOD = (
+    "O3PipeView:fetch:500:0x80000000:0:1:  00c58533 add x10, x11, x12\nO3PipeView:decode:1000\n"
+    "O3PipeView:rename:1500\nO3PipeView:dispatch:2500\nO3PipeView:issue:2500\nO3PipeView:complete:3000\n"
+    "O3PipeView:retire:4000:store:0\n"
+)
+
+
+def test_the_reader_reads():
+    (record,) = read(GOOD)
+    assert record == Record(
+        0x80000000, 0, 1, "00c58533 add x10, x11, x12", (500, 1000, 1500, 2500, 2500, 3000, 4000), 0
+    )
+    assert read("") == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("decode:1000", "decode:400"),
+        ("decode:1000", "decode:0"),
+        ("fetch:500", "fetch:0"),
+        ("store:0", "store:3999"),
+        ("store:0", "store:"),
+        ("retire", "Retire"),
+        ("0x80000000", "80000000"),
+        (":0:1:", ":0:"),
+        ("O3PipeView:rename:1500\n", ""),
+        ("1500\n", "01500\n"),
+        ("retire:4000:store:0\n", "retire:4000:store:0"),
+    ],
+)
+def test_the_reader_is_strict(old, new):
+    assert old in GOOD
+    with pytest.raises((AssertionError, ValueError)):
+        read(GOOD.replace(old, new))
+        raise LookupError("read without complaint")
+
+
+@pytest.fixture
+def o3():
+    from breakeven.machines import list_presets
+
+    if not any(preset.name == "o3" for preset in list_presets()):
+        pytest.skip("there is no o3 preset")
+    return "o3"
+
+
+def test_the_trace_of_a_measurement(breakeven, tmp_path, o3):
+    plain = json.loads(breakeven("run", "rv-word", "-n", "200", "-m", o3, "--json").stdout)
+    done = breakeven(
+        "run", "rv-word", "-n", "200", "-m", o3, "--json", "--debug-flags", "O3PipeView", "--debug-file", "t"
+    )
+    assert done.returncode == 0, done.stderr
+    traced = json.loads(done.stdout)
+    assert traced == plain, "tracing changes nothing"
+    records = read((tmp_path / "t").read_text())
+    committed = sorted((r for r in records if r.retired), key=lambda r: (r.ticks[-1], r.seq))
+    # Every instruction of the measured call, and those of the empty call around it.
+    assert plain["instructions"] < sum(r.micro_pc == 0 for r in committed) < plain["instructions"] + 40
+    # In order, each once.
+    assert [r.seq for r in committed] == sorted({r.seq for r in committed})
+    assert [r.ticks[-1] for r in committed] == sorted(r.ticks[-1] for r in committed)
+    assert any(r.store for r in committed), "the copy's stores are written"
+    assert all(r.text for r in committed)
+    span = max(r.ticks[-1] for r in committed) - min(r.ticks[0] for r in committed)
+    assert span >= 500 * plain["cycles"]
+
+
+def test_the_trace_of_a_program(breakeven, tmp_path, o3):
+    from breakeven.paths import find_data
+
+    elf = find_data("guests", "riscv.elf")
+    options = ("exec", elf, "-m", o3, "--max-insts", "3000", "--debug-flags", "O3PipeView", "--debug-file", "t")
+    breakeven(*options)
+    whole = (tmp_path / "t").read_text()
+    records = read(whole)
+    assert sum(r.retired and r.micro_pc == 0 for r in records) >= 2900
+    assert any(not r.retired for r in records), "a wrong path was fetched"
+    middle = sorted(r.ticks[0] for r in records)[len(records) // 2]
+    breakeven(*options, "--debug-start", str(middle))
+    later = read((tmp_path / "t").read_text())
+    assert later == [r for r in records if r.ticks[0] >= middle]
+    breakeven(*options, "--debug-end", str(middle))
+    assert read((tmp_path / "t").read_text()) == [r for r in records if r.ticks[0] < middle]
+    done = breakeven(*options, "--debug-limit", "10K")
+    assert "ends early" in done.stderr
+    cut = (tmp_path / "t").read_text()
+    assert len(cut) <= 10240
+    assert whole.startswith(cut)
+    assert len(read(cut)) > 20
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (("--debug-flags", "O3PipeView", "-m", "u74"), ["O3PipeView", "O3CPU"]),
+        (("--debug-flags", "Exec"), ["Exec", "O3PipeView"]),
+        (("--debug-flags", "O3PipeView", "--debug-file", "no/where"), ["no folder"]),
+        (("--debug-flags", "O3PipeView", "--debug-limit", "many"), ["--debug-limit", "many"]),
+    ],
+)
+def test_mistakes_are_one_sentence(breakeven, tmp_path, args, words):
+    done = breakeven("run", "rv-word", "-n", "64", *args)
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) == 1
+    assert all(word in done.stderr for word in words), done.stderr
+    assert not (tmp_path / "trace.out").exists()
