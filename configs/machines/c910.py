@@ -10,9 +10,9 @@ Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chose
 
 from m5 import objects
 from m5.objects import (
+    FP_ALU,
     BiModeBP,
     Cache,
-    FP_ALU,
     FP_MultDiv,
     FUDesc,
     FUPool,

@@ -5,11 +5,11 @@ its own file (docs/add-a-cpu.md).
 """
 
 from m5.objects import (
+    FP_ALU,
     LTAGE,
     AdjacentLinePrefetcher,
     Cache,
     DDR4_2400_8x8,
-    FP_ALU,
     FP_MultDiv,
     FUDesc,
     FUPool,

@@ -4,9 +4,9 @@ alone does to a copy, set it beside `u74` or `minor`; for a definite core, write
 """
 
 from m5.objects import (
+    FP_ALU,
     Cache,
     DDR3_1600_8x8,
-    FP_ALU,
     FP_MultDiv,
     FUDesc,
     FUPool,
