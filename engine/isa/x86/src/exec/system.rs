@@ -319,6 +319,7 @@ impl<B: Bus> Exec<'_, B> {
         if !self.now.drained {
             return Err(Stop::NeedsDrain);
         }
+        self.bus.cycle_read(self.now.cycle);
         let t = self.tsc();
         self.set32(RAX, t as u32);
         self.set32(RDX, (t >> 32) as u32);
