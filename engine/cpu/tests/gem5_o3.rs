@@ -13,7 +13,8 @@ use common::{gem5_rows, memory_without_refresh, reference_memory, run_reference,
 const REFRESH_INTERVAL: f64 = 15_600.0;
 
 fn regions(memory: breakeven_memory::MemorySystemConfig) -> Vec<Region> {
-    let mut o3 = O3::new(O3Config::default(), Some(&BranchPredictorParams::default()), 64).expect("the default builds");
+    let cfg = O3Config { gem5CompressedBranches: true, ..O3Config::default() };
+    let mut o3 = O3::new(cfg, Some(&BranchPredictorParams::default()), 64).expect("the default builds");
     run_reference(&mut o3, memory)
 }
 

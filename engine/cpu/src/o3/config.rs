@@ -115,6 +115,9 @@ pub struct O3Config {
     pub loopBufferSize: u32,
     /// *Ours*.
     pub renameRecovery: RenameRecovery,
+    /// *Ours*: a mispredicted two-byte conditional branch that was not taken trains the predictor as taken, to the instruction
+    /// behind it. gem5 does so for RISC-V (its copy of a program counter forgets that the instruction is compressed).
+    pub gem5CompressedBranches: bool,
 }
 
 impl Default for O3Config {
@@ -176,6 +179,7 @@ impl Default for O3Config {
             moveElimination: false,
             loopBufferSize: 0,
             renameRecovery: RenameRecovery::Walk,
+            gem5CompressedBranches: false,
         }
     }
 }

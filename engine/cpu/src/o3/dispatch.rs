@@ -167,10 +167,9 @@ impl O3 {
         }
         let flags = self.ring.flags(seq);
         let mut bits = state::IN_IQ;
-        if flags.any(UopFlags::MEM | BARRIER) && !flags.any(UopFlags::TRAP) {
-            if !self.lsq.dispatch(seq, &self.ring) {
-                self.iq.hold(seq, 1);
-            }
+        let in_lsq = flags.any(UopFlags::MEM | BARRIER) && !flags.any(UopFlags::TRAP);
+        if in_lsq && !self.lsq.dispatch(seq, &self.ring) {
+            self.iq.hold(seq, 1);
         }
         if flags.any(UopFlags::NON_SPECULATIVE | BARRIER | UopFlags::MEM) && self.only_when_oldest(seq, flags) {
             bits |= state::NON_SPEC;

@@ -107,6 +107,7 @@ struct Rules {
     macro_fusion: bool,
     move_elimination: bool,
     recovery: RenameRecovery,
+    compressed_taken: bool,
 }
 
 impl Rules {
@@ -142,6 +143,7 @@ impl Rules {
             macro_fusion: c.macroFusion,
             move_elimination: c.moveElimination,
             recovery: c.renameRecovery,
+            compressed_taken: c.gem5CompressedBranches,
         }
     }
 }
@@ -421,7 +423,8 @@ impl O3 {
             Cause::Mispredict => {
                 let flow = self.ring.flow(after);
                 let taken = flow.branch != breakeven_base::BranchKind::Cond
-                    || target != self.ring.pc(after).wrapping_add(flow.len.into());
+                    || target != self.ring.pc(after).wrapping_add(flow.len.into())
+                    || self.rules.compressed_taken && flow.len == 2;
                 self.predictor.correct(after, target, taken, true);
                 self.ring.flow_mut(after).predicted = target;
             }
