@@ -10,4 +10,7 @@ ISA = "riscv"
 
 
 def machine(**options):
-    return root(board(RiscvO3CPU(), **options))
+    cpu = RiscvO3CPU()
+    if hasattr(cpu, "gem5CompressedBranches"):
+        cpu.gem5CompressedBranches = True  # gem5: what it does of itself
+    return root(board(cpu, **options))

@@ -75,6 +75,7 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
         loopBufferSize: cpu.u32_or("loopBufferSize", 0, ANY),
         renameRecovery: [RenameRecovery::Walk, RenameRecovery::Checkpoint]
             [cpu.choice_or("renameRecovery", 0, &["walk", "checkpoint"])],
+        gem5CompressedBranches: flag("gem5CompressedBranches"),
     }
 }
 
