@@ -82,7 +82,6 @@ impl O3 {
         let store_left = std::mem::replace(&mut self.stores_left, left) != left;
         let tell = executed || wire.squash.is_some() || store_left || std::mem::take(&mut self.tell_next);
         if self.lsq.next_event() <= now {
-            self.lsq.announce(wire.done_iew);
             self.lsq.tick(cx, when, &mut self.ring, &mut self.lsq_out);
             self.hear_lsq(now);
         }

@@ -90,6 +90,7 @@ fn lsq(cpu: Obj) -> LsqConfig {
         tsoStoresInFlight: cpu.u32_or("tsoStoresInFlight", gem5s.tsoStoresInFlight, ANY),
         aliasCheckBits: cpu.u32_or("aliasCheckBits", gem5s.aliasCheckBits, ANY),
         aliasPenalty: cpu.u32_or("aliasPenalty", gem5s.aliasPenalty, ANY),
+        serialResponses: cpu.bool_or("serialResponses", gem5s.serialResponses),
     }
 }
 

@@ -29,6 +29,9 @@ pub struct LsqConfig {
     pub aliasCheckBits: u32,
     /// Cycles a load loses to a false match.
     pub aliasPenalty: u32,
+    /// Of several answers that the data cache gives at one instant the core takes the first in that cycle and the others in
+    /// the next. gem5's: its ports send one packet a tick (`src/mem/packet_queue.cc`).
+    pub serialResponses: bool,
 }
 
 impl Default for LsqConfig {
@@ -40,6 +43,7 @@ impl Default for LsqConfig {
             tsoStoresInFlight: 0,
             aliasCheckBits: 0,
             aliasPenalty: 0,
+            serialResponses: true,
         }
     }
 }

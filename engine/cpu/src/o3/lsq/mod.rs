@@ -128,6 +128,9 @@ struct Gate {
     store_ports: Ports,
     /// The cache refuses everything until this cycle; [`NEVER`]: it does not.
     blocked_until: u64,
+    /// The instant of the last answer in each of the coming cycles.
+    answers: Box<[Tick; ANSWERS]>,
+    serial_responses: bool,
     /// The access that an emulated misaligned one holds up executes at this cycle.
     stalled_until: u64,
 }
@@ -143,7 +146,19 @@ enum Sent {
     Blocked,
 }
 
+/// Cycles ahead in which answers at one instant are noticed; beyond them they are hardly ever.
+const ANSWERS: usize = 1024;
+
 impl Gate {
+    /// Whether the cache gives another answer at the instant `at`, which then comes first. Answers come a tick apart: the second one
+    /// misses the clock edge.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // reduced
+    fn collides(&mut self, at: Tick, when: &When) -> bool {
+        let last = &mut self.answers[when.cycle_of(at) as usize % ANSWERS];
+        std::mem::replace(last, at) == at
+    }
+
     /// Hands one packet to the cache.
     #[inline]
     fn send<F: FrontEnd, B: Bus>(
@@ -162,7 +177,10 @@ impl Gate {
             return Sent::NoPort;
         }
         match cx.mem.access(Port::Data, when.tick, request) {
-            Response::Done { at, level } => Sent::Done { at, level },
+            Response::Done { at, level } => {
+                let late = self.serial_responses && self.collides(at, when);
+                Sent::Done { at: at + u64::from(late), level }
+            }
             Response::Blocked { retry } => {
                 ports.give_back();
                 counts.blocked_by_cache += 1;
@@ -270,6 +288,8 @@ impl Lsq {
                 load_ports: Ports::new(cfg.cacheLoadPorts),
                 store_ports: Ports::new(cfg.cacheStorePorts),
                 blocked_until: NEVER,
+                answers: Box::new([Tick::ZERO; ANSWERS]),
+                serial_responses: cfg.lsq.serialResponses,
                 stalled_until: 0,
             },
             violation: None,
