@@ -39,15 +39,19 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// The measurement that the median comes from: the readings come in pairs, the last `repetitions` of which are the
-/// measurements. Without such a one (a guest that reports something else) the last of all.
+/// The measurement that the median comes from: the last `repetitions` pairs of readings are the measurements. Where the
+/// guest counts in another unit than core cycles (x86's time stamps) it is the one whose rank is the median's.
 fn median_of(readings: &[u64], record: &[u8], result: &[u8]) -> Option<(u64, u64)> {
     let (median, overhead) = (u64_at(result, 16), u64_at(result, 56));
-    let pairs: Vec<(u64, u64)> = readings.chunks_exact(2).map(|p| (p[0], p[1])).collect();
-    let repetitions = (u32_at(record, 64) as usize).min(pairs.len());
-    let measurements = &pairs[pairs.len() - repetitions..];
-    let cost = |(begin, end): (u64, u64)| end.saturating_sub(begin).saturating_sub(overhead);
-    measurements.iter().find(|&&p| cost(p) == median).or(pairs.last()).copied()
+    let repetitions = u32_at(record, 64).max(1) as usize;
+    let mut pairs: Vec<(u64, u64)> = readings.rchunks_exact(2).take(repetitions).map(|p| (p[0], p[1])).collect();
+    pairs.reverse();
+    let cost = |&(begin, end): &(u64, u64)| end.saturating_sub(begin);
+    let exact = pairs.iter().find(|p| cost(p).saturating_sub(overhead) == median).copied();
+    exact.or_else(|| {
+        pairs.sort_by_key(cost);
+        pairs.get(pairs.len().saturating_sub(1) / 2).copied()
+    })
 }
 
 impl Sweep {
@@ -120,8 +124,12 @@ mod tests {
         // An empty measurement that costs as much as the median is none of the three.
         let readings = [0, 75, 100, 105, 200, 290, 300, 375, 400, 470];
         assert_eq!(median_of(&readings, &record, &result), Some((300, 375)));
+        // In units of their own: the middle one of 90, 75 and 70.
         result[16] = 1;
-        assert_eq!(median_of(&readings, &record, &result), Some((400, 470)));
+        assert_eq!(median_of(&readings, &record, &result), Some((300, 375)));
+        // A reading before the first pair does not shift them.
+        let more: Vec<u64> = std::iter::once(7).chain(readings).collect();
+        assert_eq!(median_of(&more, &record, &result), Some((300, 375)));
         assert_eq!(median_of(&[7], &record, &result), None);
     }
 }
