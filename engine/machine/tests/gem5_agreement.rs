@@ -169,13 +169,15 @@ fn the_hand_written_reference_is_what_the_configuration_language_makes() {
     }
 }
 
+/// Twice as many mispredictions in gem5: its predictors' histories after a squash (docs/gem5-agreement.md).
+const SPECULATIVE_HISTORY: &str = "pattern";
+
 #[test]
-#[ignore = "the out-of-order core cannot be run yet"]
 fn o3_agrees_with_gem5() {
     let all = compare("o3", description("o3"));
     let differences: Vec<_> = all.iter().map(|c| (c.name, c.difference().abs())).collect();
     write_tables(&all);
-    hold("o3", &differences, "", 5.0, 15.0);
+    hold("o3", &differences, SPECULATIVE_HISTORY, 1.0, 20.0);
     for c in &all {
         let [theirs, ours] = c.counted["micro_ops"];
         assert!((ours - theirs).abs() <= 1.0, "{}: {ours} micro-ops, gem5 {theirs}", c.name);
