@@ -10,7 +10,7 @@
 use breakeven_base::{Bus, FrontEnd, Now, StepResult, UopFlags};
 
 use super::inst::{note, state, Seq, Wait};
-use super::lsq::MemOutcome;
+use super::lsq::{Lsq, MemOutcome};
 use super::units::Found;
 use super::wheel::Event;
 use super::wires::{Cause, Squash, Wire};
@@ -85,7 +85,7 @@ impl O3 {
             self.lsq.tick(cx, when, &mut self.ring, &mut self.lsq_out);
             self.hear_lsq(now);
         }
-        if wire.done_iew != 0 && wire.squash.is_none() {
+        if wire.done_iew != 0 {
             self.lsq.commit(wire.done_iew);
             self.tell_next = true;
             self.moved = true;
@@ -161,6 +161,13 @@ impl O3 {
             return;
         }
         let event = self.event_of(seq);
+        if flags.any(BARRIER) && !flags.any(UopFlags::TRAP) {
+            let at = Lsq::execute_barrier(flags, cx, when);
+            if at > when.cycle {
+                self.written.push(when.cycle, at, event);
+                return;
+            }
+        }
         self.arrived.push(event);
         self.resolve_branch(seq, flags);
         // A branch fused with it is executed by it.

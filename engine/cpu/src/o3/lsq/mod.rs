@@ -368,6 +368,16 @@ impl Lsq {
         }
     }
 
+    /// A barrier executes; the cycle in which it writes back: when the write-combining buffers are empty, if it orders stores.
+    #[inline]
+    pub fn execute_barrier<F: FrontEnd, B: Bus>(flags: UopFlags, cx: &mut CoreCtx<'_, F, B>, when: &When) -> u64 {
+        if flags.any(UopFlags::WRITE_BARRIER) {
+            when.cycle_of(cx.mem.flush_write_combining(when.tick))
+        } else {
+            when.cycle
+        }
+    }
+
     /// The violation that the last `execute` of a store found, once: the oldest load. The two are of one store set from now on.
     #[inline]
     pub fn take_violation(&mut self) -> Option<Violation> {

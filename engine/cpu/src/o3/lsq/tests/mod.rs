@@ -3,6 +3,8 @@
 
 mod rig;
 
+use breakeven_base::UopFlags;
+
 use super::super::config::O3Config;
 use super::config::{LsqConfig, PartialForward};
 use crate::misaligned::MisalignedCosts;
@@ -218,6 +220,21 @@ fn loads_wait_for_a_fence() {
     rig.dispatch(store(DATA, 8, 10));
     rig.run_to(60);
     assert_eq!(rig.done[1..], [12, 20, 23, 21]);
+}
+
+#[test]
+fn a_fence_waits_for_what_the_write_combining_buffers_hold() {
+    // The store is sent at 21 into a buffer; the fence at 30 sends the buffer to memory, which answers in 2 cycles.
+    let mut store = store(DATA, 8, 10);
+    store.flags |= UopFlags::NON_TEMPORAL;
+    for (buffers, fence_done) in [(false, 30), (true, 32)] {
+        let mut rig = if buffers { Rig::write_combining(&plain()) } else { Rig::new(&plain()) };
+        rig.dispatch(store);
+        rig.dispatch(fence(30));
+        rig.commit(1, 20);
+        rig.run_to(60);
+        assert_eq!(rig.done[2], fence_done);
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ use breakeven_base::units::Clock;
 use breakeven_base::{MemKind, MemRef, Tick, Uop, UopFlags};
 use breakeven_memory::config::{
     CacheConfig, Clusivity, Link, MemoryConfig, MemorySystemConfig, Replacement, SimpleMemoryConfig, TlbConfig,
+    WriteCombiningConfig,
 };
 use breakeven_memory::MemorySystem;
 
@@ -65,6 +66,14 @@ pub fn fence(at: u64) -> Op {
 
 /// Data memory only, behind a cache with `mshrs` when that is not 0.
 fn memory(latency: u64, mshrs: u32) -> MemorySystem {
+    build(memory_config(latency, mshrs))
+}
+
+fn build(cfg: MemorySystemConfig) -> MemorySystem {
+    MemorySystem::new(cfg).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+fn memory_config(latency: u64, mshrs: u32) -> MemorySystemConfig {
     let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 4, assoc: 0 };
     let clock = Clock::new(PERIOD);
     let cache = CacheConfig {
@@ -96,7 +105,7 @@ fn memory(latency: u64, mshrs: u32) -> MemorySystem {
             bandwidth: 0.0,
         })
     };
-    let cfg = MemorySystemConfig {
+    MemorySystemConfig {
         line_bytes: 64,
         core_clock: clock,
         inst: Link::None,
@@ -112,8 +121,7 @@ fn memory(latency: u64, mshrs: u32) -> MemorySystem {
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
-    };
-    MemorySystem::new(cfg).unwrap_or_else(|e| panic!("{e:?}"))
+    }
 }
 
 pub struct Rig {
@@ -161,6 +169,12 @@ impl Rig {
             violations: vec![],
             cycle: 0,
         }
+    }
+    /// Non-temporal stores gather in write-combining buffers.
+    pub fn write_combining(cfg: &O3Config) -> Rig {
+        let mut memory = memory_config(LATENCY, 0);
+        memory.write_combining = Some(WriteCombiningConfig::new("wc"));
+        Rig { mem: build(memory), ..Rig::new(cfg) }
     }
     pub fn new(cfg: &O3Config) -> Rig {
         Rig::with_memory(cfg, LATENCY, 0)
@@ -215,7 +229,8 @@ impl Rig {
         for seq in Self::due(&mut self.executes, now) {
             self.executed[seq as usize] = now;
             if !self.ring.flags(seq).any(UopFlags::MEM) {
-                self.writes_back.push((now, seq));
+                let at = Lsq::execute_barrier(self.ring.flags(seq), &mut cx, &when);
+                self.writes_back.push((at, seq));
                 continue;
             }
             match self.lsq.execute(seq, &mut cx, &when, &mut self.ring, &mut self.out) {
