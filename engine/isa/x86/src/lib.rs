@@ -34,3 +34,4 @@ mod trap;
 pub use config::{CrackConfig, Features, FlagMerge, RepConfig, X86Config};
 pub use cpu::{BOOT_GDT, BOOT_TABLES};
 pub use frontend::X86FrontEnd;
+pub use mem::IO_BASE;

@@ -18,7 +18,7 @@ const ENTRIES: usize = BANK * BANKS;
 /// A tag no address has: not a multiple of a page.
 const INVALID: u64 = 1;
 /// gem5's physical address of I/O port 0.
-pub(crate) const IO_BASE: u64 = 1 << 63;
+pub const IO_BASE: u64 = 1 << 63;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {

@@ -66,9 +66,11 @@ impl<B: Bus> Exec<'_, B> {
             let (wide_a, wide_b) = (u128::from(a), u128::from(b));
             // For 16 bits and counts above 16 the result is undefined; processors shift a third copy in.
             if self.i.op == Mnemonic::Shld {
-                let w = wide_a << (2 * bits) | wide_b << bits | wide_a;
-                let w = if bits == 64 { wide_a << 64 | wide_b } else { w };
-                let top = if bits == 64 { 64 } else { 2 * bits };
+                let (w, top) = if bits == 64 {
+                    (wide_a << 64 | wide_b, 64)
+                } else {
+                    (wide_a << (2 * bits) | wide_b << bits | wide_a, 2 * bits)
+                };
                 r = ((w << n) >> top) as u64 & mask(s);
                 f.cf = if n <= bits { a >> (bits - n) & 1 != 0 } else { b >> (2 * bits - n) & 1 != 0 };
             } else {
