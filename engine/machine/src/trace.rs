@@ -25,8 +25,9 @@ pub(crate) struct Trace {
     truncated: bool,
 }
 
-/// Instructions run between two looks at the trace: it must not fill memory.
-pub(crate) const TRACE_SLICE: u64 = 1 << 12;
+/// Instructions run between two looks at the trace, which is also how late a store's record may come: gem5's viewer sorts
+/// within a thousand.
+pub(crate) const TRACE_SLICE: u64 = 1 << 8;
 
 impl Trace {
     /// Takes what the core has recorded; the error is what the host says, `Ok(false)` that the trace is full.
