@@ -50,6 +50,6 @@ fn cycles_agree_with_gem5() {
     let median = differences[differences.len() / 2].0;
     let (worst, kernel) = differences.last().expect("there are kernels");
     println!("median |difference| {median:.2} %, worst {worst:.2} % ({kernel})");
-    assert!(median <= 5.0, "median difference {median:.2} %");
-    assert!(*worst <= 100.0, "{kernel} differs by {worst:.2} %");
+    assert!(median <= 1.0, "median difference {median:.2} %");
+    assert!(*worst <= 35.0, "{kernel} differs by {worst:.2} %");
 }

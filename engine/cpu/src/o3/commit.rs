@@ -123,14 +123,11 @@ impl O3 {
             }
         }
         self.handle_squashes(now, wire);
-        let (mut retired, mut changed, mut stored) = (0, wire.squash.is_some(), false);
-        if self.commit.status != Status::RobSquashing {
-            changed |= self.enter_rob(now, wire);
-            if self.commit.status == Status::Running {
-                (retired, stored) = self.retire(cx, when, &mut changed);
-            }
-        } else {
-            changed = true;
+        let (mut retired, mut stored) = (0, false);
+        let mut changed = wire.squash.is_some() || self.commit.status == Status::RobSquashing;
+        changed |= self.enter_rob(now, wire);
+        if self.commit.status == Status::Running {
+            (retired, stored) = self.retire(cx, when, &mut changed);
         }
         let empty = self.commit.used == 0;
         if changed {
@@ -161,9 +158,9 @@ impl O3 {
             self.start_squash(Squash { after, stamp: 0, cause: Cause::Flush }, now);
         }
         if let Some(squash) = wire.resolve {
-            let seq = squash.after + u64::from(squash.cause == Cause::Violation);
+            let seq = squash.by();
             let alive = seq < self.path.tail && self.ring.stamp(seq) == squash.stamp;
-            if alive && self.commit.status != Status::TrapPending && squash.after <= self.commit.youngest {
+            if alive && self.commit.status != Status::TrapPending && seq <= self.commit.youngest {
                 self.commit.stats.mispredicts += u64::from(squash.cause == Cause::Mispredict);
                 self.start_squash(squash, now);
             }

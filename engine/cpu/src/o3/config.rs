@@ -247,6 +247,11 @@ impl O3Config {
                 errors.push(ConfigError::new(format!("{}.{name}", self.path), what));
             }
         }
+        if self.renameToROBDelay > self.renameToIEWDelay {
+            let what =
+                format!("is {}; must not exceed renameToIEWDelay: execution needs a ROB entry", self.renameToROBDelay);
+            errors.push(ConfigError::new(format!("{}.renameToROBDelay", self.path), what));
+        }
         let buffer = self.fetchBufferSize;
         if !buffer.is_power_of_two() || !(8..=line_bytes).contains(&buffer) {
             let what = format!("is {buffer}; must be a power of two from 8 to the cache line ({line_bytes} bytes)");

@@ -176,8 +176,7 @@ impl O3 {
         if target != self.ring.flow(seq).next_pc {
             self.path.fork(fe, target, &self.ring, true);
         }
-        self.fetch.redirect(target);
-        self.wires.at(now + self.rules.decode_to_fetch).decode_squash = true;
+        self.fetch.redirect(target, now + self.rules.decode_to_fetch);
         if matches!(self.decode.status, Status::Blocked | Status::Unblocking) {
             self.wires.at(now + self.rules.decode_to_fetch).hold_fetch = UNBLOCK;
         }

@@ -195,7 +195,7 @@ impl O3 {
 
     /// Of the squashes of one cycle the oldest counts.
     fn ask(&mut self, squash: Squash) {
-        if self.redirect.is_none_or(|s| squash.after < s.after) {
+        if self.redirect.is_none_or(|s| squash.by() < s.by()) {
             self.redirect = Some(squash);
         }
     }
@@ -354,7 +354,7 @@ impl O3 {
             // Not what it was taken for: it is fetched again, executed as it is now.
             self.unwind_now(seq - 1, when.cycle);
             self.place_step(seq);
-            self.rejoin(cx, seq - 1);
+            self.rejoin(cx, seq - 1, when.cycle);
             return false;
         }
         let known = *self.ring.uop(seq);
@@ -415,7 +415,7 @@ impl O3 {
                 StepResult::Done => {
                     self.unwind_now(seq - 1, when.cycle);
                     self.place_step(seq);
-                    return self.rejoin(cx, seq - 1);
+                    return self.rejoin(cx, seq - 1, when.cycle);
                 }
                 _ if noted & note::WAITS != 0 && self.path.can_fork() && last + 1 < end => {
                     self.path.placed = last + 1;

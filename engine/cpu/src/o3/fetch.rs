@@ -53,6 +53,8 @@ pub struct Fetch {
     paddr: u64,
     /// The front part of the next instruction has been taken out of the block before.
     half: bool,
+    /// When fetch hears of the squash that stops it.
+    heard: u64,
     /// Decode cannot take more.
     held: bool,
     /// The loop in the loop buffer.
@@ -81,6 +83,7 @@ impl Fetch {
             at: u64::MAX,
             paddr: 0,
             half: false,
+            heard: 0,
             held: false,
             loop_start: 0,
             loop_end: 0,
@@ -90,8 +93,9 @@ impl Fetch {
         }
     }
 
-    /// A squash: fetch goes on at `pc`, from the cycle after this on.
-    pub fn redirect(&mut self, pc: u64) {
+    /// A squash of which fetch hears in cycle `heard`: it goes on at `pc` in the next.
+    pub fn redirect(&mut self, pc: u64, heard: u64) {
+        self.heard = heard;
         self.pc = pc;
         self.status = Status::Squashing;
         self.half = false;
@@ -109,6 +113,7 @@ impl Fetch {
     pub fn next_event(&self) -> u64 {
         match self.status {
             Status::Translating | Status::Retry | Status::WaitCache => self.at,
+            Status::Squashing => self.heard + 1,
             _ => u64::MAX,
         }
     }
@@ -140,7 +145,7 @@ impl O3 {
             if wire.done_fetch != 0 {
                 self.predictor.update(wire.done_fetch);
             }
-            if self.fetch.status == Status::Squashing && !wire.decode_squash {
+            if self.fetch.status == Status::Squashing && now > self.fetch.heard {
                 self.fetch.status = Status::Running;
                 self.moved = true;
             }

@@ -434,14 +434,14 @@ impl O3 {
             let bits = self.ring.note(after + 1) | inst::note::REPLAYED;
             self.ring.set_note(after + 1, bits);
         }
-        self.rejoin(cx, after);
+        self.rejoin(cx, after, now);
     }
 
     /// A squash without a cause in the pipeline (a placeholder has turned out otherwise): at once, and without a walk of the ROB.
     #[cold]
     fn squash_now<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
         self.unwind_now(after, now);
-        self.rejoin(cx, after);
+        self.rejoin(cx, after, now);
     }
 
     fn unwind_now(&mut self, after: Seq, now: u64) {
@@ -487,14 +487,14 @@ impl O3 {
     }
 
     /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.
-    fn rejoin<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq) {
+    fn rejoin<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
         self.path.undo(cx.fe, after + 1, &mut self.ring);
         let mut pc = cx.fe.pc();
         if self.path.tail < self.path.placed {
             pc = self.ring.pc(self.path.tail);
             self.ring_again();
         }
-        self.fetch.redirect(pc);
+        self.fetch.redirect(pc, now);
     }
 
     /// Micro-ops between rename and dispatch vanish: rename hears of it as they would have arrived.

@@ -1,1 +1,414 @@
+//! Exact cycle differences between two tiny programs that differ in one thing; and random programs on small and odd
+//! machines, which must commit what the front end executes whatever is thrown away and fetched again.
+//!
+//! Instruction memory answers in 2 cycles, data memory in `data_cycles`. With the default delays (1 everywhere, rename to
+//! dispatch 2) a micro-op is fetched at F, decoded at F+1, renamed at F+2, dispatched at F+4; issued at I it executes at
+//! I + latency, and what depends on it can issue then; commit takes it from two cycles after that on.
 
+use breakeven_base::units::Clock;
+use breakeven_base::{BranchKind, OpClass, StatSink, SysEffect, Tick, UopFlags};
+use breakeven_memory::config::{Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig};
+use breakeven_memory::MemorySystem;
+
+use super::*;
+use crate::testing::{Inst, MockBus, MockFe, BASE};
+
+const PERIOD: u64 = 500;
+const ALL: Budget = Budget { max_insts: 10_000_000, max_cycles: 3_000_000 };
+const DATA: u64 = BASE + 0x1_0000;
+const DUMP: SysEffect = SysEffect::DumpStats;
+
+fn memory(data_cycles: u64) -> MemorySystem {
+    let simple = |path: &str, cycles: u64| {
+        MemoryConfig::Simple(SimpleMemoryConfig {
+            path: path.to_owned(),
+            latency: Tick(cycles * PERIOD),
+            bandwidth: 0.0,
+        })
+    };
+    let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 4, assoc: 0 };
+    let cfg = MemorySystemConfig {
+        line_bytes: 64,
+        core_clock: Clock::new(PERIOD),
+        inst: Link::Memory(0),
+        data: Link::Memory(1),
+        inst_walk: Link::Memory(1),
+        data_walk: Link::Memory(1),
+        caches: vec![],
+        xbars: vec![],
+        memories: vec![simple("inst", 2), simple("data", data_cycles)],
+        itb: tlb("itb"),
+        dtb: tlb("dtb"),
+        l2_tlb: None,
+        uncacheable: vec![],
+        write_combining: None,
+        requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
+    };
+    MemorySystem::new(cfg).unwrap_or_else(|e| panic!("{e:?}"))
+}
+
+struct Run {
+    core: O3,
+    fe: MockFe,
+    bus: MockBus,
+    mem: MemorySystem,
+}
+
+impl Run {
+    fn new(cfg: O3Config, data_cycles: u64, fe: MockFe) -> Run {
+        let core = O3::new(cfg, Some(&BranchPredictorParams::default()), 64).unwrap_or_else(|e| panic!("{e:?}"));
+        Run { core, fe, bus: MockBus::new(), mem: memory(data_cycles) }
+    }
+    fn go(&mut self, budget: Budget) -> Stop {
+        self.core.run(&mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem }, budget)
+    }
+    fn stat(&self, name: &str) -> f64 {
+        let mut sink = StatSink::new();
+        self.core.collect(&mut sink);
+        sink.stats.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("no {name}")).value
+    }
+}
+
+/// An effect that commits like any instruction: the end of what is measured.
+fn mark() -> Inst {
+    let mut inst = Inst::effect(DUMP);
+    inst.timed = false;
+    inst.flags(0)
+}
+
+fn cycles_with(cfg: O3Config, mut program: Vec<Inst>) -> u64 {
+    program.push(mark());
+    let n = program.len() as u64;
+    let mut r = Run::new(cfg, 2, MockFe::new(program));
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    assert!(r.core.insts() <= n);
+    r.core.cycles()
+}
+
+fn cycles(program: Vec<Inst>) -> u64 {
+    cycles_with(O3Config::default(), program)
+}
+
+fn add(dst: u8, src: u8) -> Inst {
+    Inst::op(OpClass::IntAlu, dst, &[src])
+}
+
+/// A chain of `n` operations through register 1: long enough that what is fetched behind it waits.
+fn chain(class: OpClass, n: usize) -> Vec<Inst> {
+    (0..n).map(|_| Inst::op(class, 1, &[1])).collect()
+}
+
+fn with(mut program: Vec<Inst>, more: Vec<Inst>) -> Vec<Inst> {
+    program.extend(more);
+    program
+}
+
+fn units(cfg: &mut O3Config, class: OpClass, count: u32) {
+    for d in &mut cfg.fuPool {
+        if d.opList.iter().any(|o| o.opClass == class) {
+            d.count = count;
+        }
+    }
+}
+
+#[test]
+fn one_more_dependent_add_costs_a_cycle() {
+    // Each executes a cycle after the one before it.
+    let base = cycles(chain(OpClass::IntAlu, 20));
+    assert_eq!(cycles(chain(OpClass::IntAlu, 21)) - base, 1);
+    assert_eq!(cycles(with(chain(OpClass::IntAlu, 20), chain(OpClass::IntMult, 1))) - base, 3);
+    // In the shadow of the chain an independent one costs nothing.
+    assert_eq!(cycles(with(vec![add(2, 3)], chain(OpClass::IntAlu, 20))), base);
+}
+
+#[test]
+fn the_slower_bypass_costs_its_cycles_on_every_step_of_a_chain() {
+    // Execution starts two cycles after issue instead of one: one more cycle an operation, 20 of them, and one for the mark.
+    let slow = O3Config { issueToExecuteDelay: 2, ..O3Config::default() };
+    let delta = cycles_with(slow, chain(OpClass::IntAlu, 20)) - cycles(chain(OpClass::IntAlu, 20));
+    assert_eq!(delta, 20);
+}
+
+#[test]
+fn a_class_with_one_unit_takes_one_micro_op_a_cycle() {
+    // 24 independent adds behind a chain of 3 divisions (60 cycles): all are ready when the first of them depends on the
+    // chain's end. Six units: 4 cycles; one unit: 24 cycles.
+    let adds = |_: usize| (0..24).map(|i| add(2 + (i % 8) as u8, 1)).collect::<Vec<_>>();
+    let program = with(chain(OpClass::IntDiv, 3), adds(24));
+    let mut one = O3Config::default();
+    units(&mut one, OpClass::IntAlu, 1);
+    assert_eq!(cycles_with(one, program.clone()) - cycles(program), 20);
+}
+
+#[test]
+fn a_divider_is_not_pipelined_and_a_multiplier_is() {
+    let two = |class| vec![Inst::op(class, 1, &[3]), Inst::op(class, 2, &[4])];
+    let mut one = O3Config::default();
+    units(&mut one, OpClass::IntDiv, 1);
+    let go = |class| cycles_with(one.clone(), two(class)) - cycles(two(class));
+    // The second waits for the 20 cycles of the first; or for its first cycle.
+    assert_eq!((go(OpClass::IntDiv), go(OpClass::IntMult)), (20, 1));
+}
+
+#[test]
+fn a_mispredicted_branch_refills_the_pipeline() {
+    // The branch executes at E, behind the chain. Predicted rightly, an instruction that depends on the chain too issues in
+    // the cycle before E. Mispredicted: commit squashes at E+1, fetch hears of it at E+2 and fetches the target at E+3, which
+    // is issued at E+7: 8 cycles later.
+    let program = |taken: bool| {
+        let mut branch = Inst::branch(BranchKind::Cond, 21, &[taken]);
+        branch.uops[0].0.src[0] = breakeven_base::Reg(1);
+        with(chain(OpClass::IntMult, 20), with(vec![branch], vec![Inst::op(OpClass::IntDiv, 2, &[1])]))
+    };
+    assert_eq!(cycles(program(false)), cycles(program(false)));
+    let (right, wrong) = (cycles(program(false)), {
+        // The same path: the target is the next instruction, so that only the misprediction differs.
+        let mut p = program(true);
+        p[20].target = 21;
+        p[20].len = 4;
+        p.insert(21, Inst::nop());
+        p[20].target = 22;
+        cycles(p)
+    });
+    assert_eq!(wrong - right, 8);
+}
+
+#[test]
+fn a_full_rob_stops_what_is_behind_it() {
+    // A division of 20 cycles, then adds: with 16 entries the ROB is full of the adds behind the division, and the
+    // divisions behind them start only when it has committed; with 192 both divisions run at once.
+    let mut program = vec![Inst::op(OpClass::IntDiv, 1, &[3])];
+    program.extend((0..30).map(|_| add(2, 2)));
+    program.push(Inst::op(OpClass::IntDiv, 4, &[5]));
+    let small = O3Config { numROBEntries: 16, ..O3Config::default() };
+    let delta = cycles_with(small, program.clone()) - cycles(program);
+    assert!((15..=40).contains(&delta), "{delta}");
+}
+
+#[test]
+fn a_serializing_instruction_waits_and_makes_wait() {
+    let after = |flags| {
+        let mut p = chain(OpClass::IntMult, 10);
+        p.push(Inst::nop().flags(flags));
+        p.push(Inst::op(OpClass::IntDiv, 2, &[3]));
+        cycles(p)
+    };
+    let plain = after(0);
+    // The independent division runs beside the multiplications (30 cycles); serialised it runs after them.
+    for flags in [UopFlags::SERIALIZE_AFTER, UopFlags::SERIALIZE_BEFORE, UopFlags::SQUASH_AFTER] {
+        let delta = after(flags) - plain;
+        assert!((20..=40).contains(&delta), "{flags:#x}: {delta}");
+    }
+}
+
+#[test]
+fn write_back_slots_limit_results() {
+    // 24 adds become ready together; eight a cycle may issue but only two a cycle write back: 12 cycles instead of 4.
+    let program = with(chain(OpClass::IntDiv, 2), (0..24).map(|i| add(2 + (i % 8) as u8, 1)).collect());
+    let narrow = O3Config { wbWidth: 2, ..O3Config::default() };
+    assert_eq!(cycles_with(narrow, program.clone()) - cycles(program), 8);
+}
+
+#[test]
+fn eliminated_moves_take_no_time() {
+    let moves: Vec<Inst> = (0..20).map(|_| add(1, 1).flags(UopFlags::ELIMINATED)).collect();
+    let program = with(chain(OpClass::IntAlu, 20), with(moves, chain(OpClass::IntAlu, 20)));
+    let on = O3Config { moveElimination: true, ..O3Config::default() };
+    assert_eq!(cycles(program.clone()) - cycles_with(on, program), 20);
+}
+
+#[test]
+fn a_fused_branch_needs_no_issue_slot() {
+    // 32 pairs of compare and branch (not taken, predicted so) become ready together behind the chain, on six units:
+    // 64 micro-ops take 11 cycles to issue, 32 take 6.
+    let mut program = chain(OpClass::IntDiv, 4);
+    for _ in 0..32 {
+        let mut compare = add(2, 1).flags(UopFlags::FUSE_HEAD);
+        compare.len = 4;
+        let mut branch = Inst::branch(BranchKind::Cond, 0, &[false]).flags(UopFlags::FUSE_TAIL);
+        branch.uops[0].0.src[0] = breakeven_base::Reg(2);
+        program.extend([compare, branch]);
+    }
+    let on = O3Config { macroFusion: true, numIQEntries: 128, ..O3Config::default() };
+    let off = O3Config { numIQEntries: 128, ..O3Config::default() };
+    let (fused, plain) = (cycles_with(on, program.clone()), cycles_with(off, program));
+    assert_eq!(plain - fused, 5);
+}
+
+#[test]
+fn a_loop_in_the_loop_buffer_is_not_fetched_again() {
+    // The body lies across two blocks: without the buffer each turn fetches both.
+    let body: Vec<Inst> = (0..20).map(|i| add(2 + (i % 8), 20)).collect();
+    let mut program = with(body, vec![Inst::branch(BranchKind::Cond, 0, &[&[true; 60][..], &[false]].concat())]);
+    program.push(mark());
+    let lines = |loop_buffer| {
+        let cfg = O3Config { loopBufferSize: loop_buffer, ..O3Config::default() };
+        let mut r = Run::new(cfg, 2, MockFe::new(program.clone()));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        (r.stat("system.cpu.fetch.cacheLines"), r.core.cycles())
+    };
+    let (off, on) = (lines(0), lines(128));
+    assert!(on.0 * 2.0 < off.0 && on.1 < off.1, "{on:?} {off:?}");
+}
+
+/// The next number of a fixed sequence.
+fn random(state: &mut u64, below: u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state % below
+}
+
+/// Straight code with forward branches, loads and stores to a few places, serialising and timed instructions, in a loop.
+fn random_program(seed: u64) -> Vec<Inst> {
+    let mut s = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let n = 40 + random(&mut s, 60) as usize;
+    let mut program: Vec<Inst> = (0..n)
+        .map(|i| {
+            let reg = |s: &mut u64| 1 + random(s, 12) as u8;
+            let place = |s: &mut u64| DATA + random(s, 6) * 4 + random(s, 2) * 61;
+            let inst = match random(&mut s, 22) {
+                20 | 21 => {
+                    // Load, operate, store: one instruction of three micro-ops, the first two of which may travel as one.
+                    let mut inst = Inst::load(13, reg(&mut s), place(&mut s), 8);
+                    inst.uops.extend(Inst::op(OpClass::IntAlu, 13, &[13]).flags(UopFlags::MICRO_FUSED).uops);
+                    inst.uops.extend(Inst::store(13, reg(&mut s), place(&mut s), 8).uops);
+                    inst
+                }
+                0..=5 => Inst::op(OpClass::IntAlu, reg(&mut s), &[reg(&mut s), reg(&mut s)]),
+                6 => Inst::op(OpClass::IntMult, reg(&mut s), &[reg(&mut s)]),
+                7 => Inst::op(OpClass::IntDiv, reg(&mut s), &[reg(&mut s)]),
+                8..=10 => Inst::load(reg(&mut s), reg(&mut s), place(&mut s), 8),
+                11..=13 => Inst::store(reg(&mut s), reg(&mut s), place(&mut s), 8),
+                14..=17 => {
+                    let taken: Vec<bool> = (0..7).map(|_| random(&mut s, 2) == 0).collect();
+                    let target = (i + 1 + random(&mut s, 6) as usize).min(n);
+                    let mut b = Inst::branch(BranchKind::Cond, target, &[&taken[..], &taken[..], &taken[..]].concat());
+                    b.uops[0].0.src[0] = breakeven_base::Reg(reg(&mut s));
+                    b
+                }
+                18 => match random(&mut s, 4) {
+                    0 => Inst::nop().flags(UopFlags::SERIALIZE_AFTER | UopFlags::NON_SPECULATIVE),
+                    1 => Inst::nop().flags(UopFlags::SQUASH_AFTER),
+                    2 => Inst::nop().flags(UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER),
+                    _ => Inst::nop().flags(UopFlags::SERIALIZE_BEFORE),
+                },
+                _ => {
+                    let mut timed = Inst::op(OpClass::IntAlu, reg(&mut s), &[]);
+                    timed.timed = true;
+                    timed.flags(UopFlags::SERIALIZE_AFTER | UopFlags::NON_SPECULATIVE)
+                }
+            };
+            if random(&mut s, 3) == 0 {
+                inst.short()
+            } else {
+                inst
+            }
+        })
+        .collect();
+    program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 30][..], &[false]].concat()));
+    program.push(mark());
+    program
+}
+
+fn odd_machines() -> Vec<O3Config> {
+    let base = O3Config::default;
+    vec![
+        base(),
+        O3Config { numROBEntries: 8, numIQEntries: 4, LQEntries: 2, SQEntries: 2, fetchQueueSize: 2, ..base() },
+        O3Config { fetchWidth: 1, decodeWidth: 1, renameWidth: 1, dispatchWidth: 1, issueWidth: 1, ..base() },
+        O3Config { wbWidth: 1, commitWidth: 1, squashWidth: 1, fetchBufferSize: 8, ..base() },
+        O3Config { fetchToDecodeDelay: 3, renameToIEWDelay: 5, iewToCommitDelay: 4, commitToFetchDelay: 6, ..base() },
+        O3Config { renameToROBDelay: 2, decodeToFetchDelay: 3, iewToRenameDelay: 5, issueToExecuteDelay: 3, ..base() },
+        O3Config { numPhysIntRegs: 40, numROBEntries: 32, renameRecovery: RenameRecovery::Checkpoint, ..base() },
+        O3Config { needsTSO: true, SQEntries: 4, loopBufferSize: 64, commitWidth: 3, dispatchWidth: 2, ..base() },
+        O3Config { microFusion: true, macroFusion: true, moveElimination: true, numROBEntries: 12, ..base() },
+    ]
+}
+
+/// Random programs a machine; some hundreds find what is rare.
+const SEEDS: u64 = 40;
+
+#[test]
+fn random_programs_commit_what_is_executed() {
+    for (machine, cfg) in odd_machines().into_iter().enumerate() {
+        let width = u64::from(cfg.commitWidth);
+        for seed in 1..=SEEDS {
+            let mut r = Run::new(cfg.clone(), 3, MockFe::new(random_program(seed)));
+            let stop = r.go(ALL);
+            assert_eq!(stop, Stop::Effect(DUMP), "machine {machine}, seed {seed}");
+            assert_eq!(r.core.insts(), r.fe.executed, "machine {machine}, seed {seed}");
+            assert_eq!(r.core.account().total(), r.core.cycles() * width, "machine {machine}, seed {seed}");
+            assert!(r.fe.times.windows(2).all(|t| t[0] < t[1]), "time goes on");
+        }
+    }
+}
+
+#[test]
+fn slices_and_copies_change_nothing() {
+    let whole = {
+        let mut r = Run::new(O3Config::default(), 3, MockFe::new(random_program(5)));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        r.core.cycles()
+    };
+    let mut r = Run::new(O3Config::default(), 3, MockFe::new(random_program(5)));
+    for limit in 1.. {
+        match r.go(Budget { max_cycles: limit * 3, ..ALL }) {
+            Stop::MaxCycles => {
+                r.core = r.core.clone();
+                r.mem = r.mem.clone();
+            }
+            Stop::Effect(_) => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(r.core.cycles(), whole);
+}
+
+#[test]
+fn a_pause_leaves_the_pipeline_empty_and_can_be_resumed() {
+    let mut program = chain(OpClass::IntMult, 5);
+    program.push(Inst::store(1, 2, DATA, 8));
+    let mut pause = Inst::nop();
+    pause.pause = true;
+    program.extend([pause, add(3, 1), mark()]);
+    let mut r = Run::new(O3Config::default(), 40, MockFe::new(program));
+    assert_eq!(r.go(ALL), Stop::Paused);
+    assert!(r.core.drained());
+    assert_eq!((r.core.insts(), r.fe.executed), (6, 6));
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    assert_eq!(r.core.insts(), 9);
+}
+
+#[test]
+fn an_interrupt_is_taken_once_and_counts_as_no_instruction() {
+    let mut program = chain(OpClass::IntAlu, 200);
+    program.push(mark());
+    let mut fe = MockFe::new(program);
+    fe.interruptible = true;
+    let mut r = Run::new(O3Config::default(), 2, fe);
+    r.bus.irq_at = Tick(40 * PERIOD);
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    assert_eq!((r.core.insts(), r.fe.times.len()), (201, 1));
+    assert_eq!(r.stat("system.cpu.commit.traps"), 1.0);
+}
+
+#[test]
+fn what_no_unit_can_ever_do_is_reported() {
+    // Behind the only instruction the front end has nothing that can be fetched.
+    let mut r = Run::new(O3Config::default(), 2, MockFe::new(vec![Inst::nop()]));
+    match r.go(ALL) {
+        Stop::Deadlock(text) => {
+            for part in ["front end stands", "fetch:", "rename:", "issue queue:", "commit:", "lsq:"] {
+                assert!(text.contains(part), "{part} is missing in:\n{text}");
+            }
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn no_predictor_is_an_error() {
+    let errors = O3::new(O3Config::default(), None, 64).err().unwrap_or_default();
+    assert!(errors.iter().any(|e| e.to_string().contains("branchPred")));
+}

@@ -28,6 +28,14 @@ pub struct Squash {
     pub cause: Cause,
 }
 
+impl Squash {
+    /// The micro-op that asks for it: of two, the older one's counts.
+    #[inline]
+    pub fn by(&self) -> Seq {
+        self.after + u64::from(self.cause == Cause::Violation)
+    }
+}
+
 /// What arrives in one cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wire {
@@ -62,8 +70,6 @@ pub struct Wire {
     pub resolve: Option<Squash>,
     /// To everyone.
     pub squash: Option<Squash>,
-    /// To fetch: decode has set a branch right.
-    pub decode_squash: bool,
 }
 
 const LENGTH: usize = 2 * (MAX_DELAY as usize + 1);
