@@ -329,6 +329,16 @@ impl Cracker {
         let eliminated = self.eliminated(i, f, idiom);
         if !idiom {
             src.extend_from_slice(&f.src);
+            // iced knows that the result does not depend on the register; this processor does not.
+            if zero_idiom(i) && f.src.is_empty() {
+                let k = i.k[i.b()];
+                let first = match k.kind {
+                    Kind::Mm => regs::MMX,
+                    kind if kind.is_vec() => regs::VEC,
+                    _ => regs::GPR,
+                };
+                src.push(Reg(first + k.r));
+            }
         }
         let fused = if f.loads { self.fused() } else { 0 };
         let mut dst = Vec::new();

@@ -1,0 +1,124 @@
+//! Micro-ops of instructions that decide the studies, under both families of parameters.
+
+mod common;
+
+use breakeven_base::{OpClass, Reg, Uop, UopFlags};
+use breakeven_x86::regs::{gpr, C, O, T0, Z};
+use breakeven_x86::{CrackConfig, FlagMerge, X86Config};
+use common::{assemble, Machine, CODE};
+use iced_x86::code_asm::*;
+use iced_x86::IcedError;
+
+fn steps(crack: CrackConfig, n: usize, f: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<Vec<Uop>> {
+    let mut m = Machine::with(&X86Config { crack, ..X86Config::default() });
+    m.fe.enable_avx();
+    m.fe.set_gpr(6, 0x40_0000);
+    m.fe.set_gpr(7, 0x50_0000);
+    m.code(CODE, &assemble(CODE, f));
+    (0..n)
+        .map(|_| {
+            let s = *m.step();
+            for (u, r) in s.uops.iter().zip(&s.mem).take(usize::from(s.n)) {
+                assert!(!u.flags.any(UopFlags::MEM) || (r.valid && r.size > 0), "a micro-op without its reference");
+            }
+            s.uops[..usize::from(s.n)].to_vec()
+        })
+        .collect()
+}
+
+fn sources(u: &Uop) -> Vec<Reg> {
+    u.src.iter().copied().filter(|r| r.is_some()).collect()
+}
+
+#[test]
+fn the_carry_chain_does_not_wait_for_dec() {
+    let program = |a: &mut CodeAssembler| {
+        a.add(rax, rbx)?;
+        a.dec(rcx)?;
+        a.adc(rax, qword_ptr(rsi))?;
+        a.jne(CODE)
+    };
+    let s = steps(CrackConfig::default(), 4, program);
+    assert_eq!(s[0][0].dst, [gpr(0), C]);
+    assert_eq!((s[1][0].dst, sources(&s[1][0])), ([gpr(1), Z], vec![gpr(1)]));
+    assert_eq!((s[2].len(), s[2][0].class, s[2][0].dst[0]), (2, OpClass::MemRead, T0));
+    assert_eq!(sources(&s[2][1]), [T0, gpr(0), C]);
+    assert!(s[2][1].flags.any(UopFlags::MICRO_FUSED) && !s[2][0].flags.any(UopFlags::MICRO_FUSED));
+    assert_eq!(sources(&s[3][0]), [C], "adc wrote all flags last");
+    // The same where partial writes are merged, or stall.
+    let s = steps(CrackConfig { flag_merge: FlagMerge::Uop, ..CrackConfig::default() }, 3, program);
+    assert_eq!((s[2].len(), sources(&s[2][1]), s[2][1].dst[0]), (3, vec![C, Z, Z], C));
+    let s = steps(CrackConfig { flag_merge: FlagMerge::Stall, ..CrackConfig::default() }, 3, program);
+    assert!(s[2][1].flags.any(UopFlags::SERIALIZE_BEFORE));
+}
+
+#[test]
+fn adcx_and_adox_are_two_chains() {
+    let s = steps(CrackConfig::default(), 5, |a| {
+        a.xor(eax, eax)?;
+        a.adcx(rax, rbx)?;
+        a.adox(rcx, rbx)?;
+        a.adcx(rax, rbx)?;
+        a.adox(rcx, rbx)
+    });
+    assert_eq!((s[3][0].dst[1], s[4][0].dst[1]), (C, O));
+    assert_eq!((s[3][0].src[2], s[4][0].src[2]), (C, O));
+}
+
+#[test]
+fn read_modify_write_is_load_operation_store() {
+    let s = steps(CrackConfig::default(), 1, |a| a.add(qword_ptr(rsi + rbx * 8), rdx));
+    let kinds: Vec<bool> = s[0].iter().map(|u| u.flags.any(UopFlags::STORE)).collect();
+    assert_eq!(kinds, [false, false, false, true], "load, add, store data, store");
+    let s = steps(CrackConfig::gem5(), 1, |a| a.add(qword_ptr(rsi + rbx * 8), rdx));
+    assert_eq!(s[0].len(), 3);
+    assert_eq!(sources(&s[0][2]), [gpr(6), gpr(3), T0]);
+}
+
+#[test]
+fn idioms_and_moves_need_no_execution() {
+    let program = |a: &mut CodeAssembler| {
+        a.xor(eax, eax)?;
+        a.mov(rcx, rbx)?;
+        a.vpxor(ymm1, ymm1, ymm1)?;
+        a.movaps(xmm2, xmm1)
+    };
+    let s = steps(CrackConfig::default(), 4, program);
+    assert!(s.iter().all(|u| u.len() == 1 && u[0].flags.any(UopFlags::ELIMINATED)), "{s:?}");
+    assert_eq!((sources(&s[0][0]), sources(&s[1][0])), (vec![], vec![gpr(3)]));
+    let s = steps(CrackConfig::gem5(), 4, program);
+    assert!(s.iter().all(|u| !u[0].flags.any(UopFlags::ELIMINATED)));
+    assert_eq!(sources(&s[0][0]), [gpr(0)]);
+}
+
+#[test]
+fn tables_set_latencies_and_counts_and_refuse_unknown_names() {
+    let mut c = CrackConfig::default();
+    c.latency = vec![("adc".into(), 2)];
+    c.uops = vec![("adc".into(), 2)];
+    let s = steps(c.clone(), 1, |a| a.adc(rax, rbx));
+    assert_eq!((s[0].len(), s[0][1].latency), (2, 2));
+    c.uops[0].0 = "adx".into();
+    let e = X86Config { crack: c, ..X86Config::default() }.check().expect_err("no such instruction");
+    assert!(e.to_string().contains("adx"), "{e}");
+}
+
+#[test]
+fn wide_accesses_are_split_to_the_width() {
+    let s = steps(CrackConfig::gem5(), 2, |a| {
+        a.movups(xmm0, ptr(rsi))?;
+        a.movntdq(ptr(rdi), xmm0)
+    });
+    assert_eq!((s[0].len(), s[1].len()), (2, 2));
+    assert!(s[1].iter().all(|u| u.flags.any(UopFlags::NON_TEMPORAL) && u.flags.any(UopFlags::STORE)));
+}
+
+#[test]
+fn compare_and_branch_may_merge() {
+    let c = CrackConfig { fuse_cmp_test: true, ..CrackConfig::default() };
+    let s = steps(c, 2, |a| {
+        a.cmp(rax, rbx)?;
+        a.jne(CODE)
+    });
+    assert!(s[0][0].flags.any(UopFlags::FUSE_HEAD) && s[1][0].flags.any(UopFlags::FUSE_TAIL));
+}
