@@ -99,8 +99,12 @@ def lines(
     legend: str = "best",
     marks: Sequence[tuple[float, str]] = (),
     levels: Sequence[tuple[float, str]] = (),
+    probed: Sequence[int] | None = None,
 ) -> Path:
-    """Curves over `x`. `marks`: vertical lines with a label; `levels`: horizontal ones."""
+    """Curves over `x`. `marks`: vertical lines with a label; `levels`: horizontal ones.
+
+    `probed`: the numbers of the points that were measured, which then bear the markers.
+    """
     with plt.rc_context(_PARAMETERS):
         figure, axes = plt.subplots(figsize=(7.6, 4.4))
         every = max(1, len(x) // 16)
@@ -108,7 +112,9 @@ def lines(
             look = style(number)
             # Staggered, so that markers of curves that coincide do not hide each other.
             start = number * every // max(len(curves), 1)
-            axes.plot(x, curve, label=name, linewidth=1.3, markersize=4, markevery=(start, every), **look)
+            where = (start, every) if probed is None else list(probed)
+            size, width = (4, 1.3) if probed is None else (2.6, 0.8)
+            axes.plot(x, curve, label=name, linewidth=width, markersize=size, markevery=where, **look)
         if log_y:
             axes.set_yscale("log")
         else:
@@ -158,15 +164,19 @@ def heat_maps(
     digits: int = 0,
     log: bool = False,
     columns: int = 3,
+    ticks: tuple[Sequence[str], Sequence[str]] | None = None,
+    labels: tuple[str, str] = ("destination offset (bytes)", "source offset (bytes)"),
 ) -> Path:
     """One panel per name: value over source offset (down) and destination offset (across), each cell with its number.
 
-    All panels share one scale; darker is more.
+    All panels share one scale; darker is more. `ticks` and `labels` (across, down) are of other axes than offsets; a
+    cell without a value bears a cross.
     """
     from matplotlib.colors import LogNorm, Normalize
 
     values = np.concatenate([grid.ravel() for grid in grids.values()])
-    least, most = float(np.nanmin(values)), float(np.nanmax(values))
+    values = values[~np.isnan(values)]
+    least, most = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     norm = LogNorm(max(least, 1e-9), max(most, least * 1.0001)) if log else Normalize(least, most or 1)
     columns = min(columns, len(grids))
     rows = -(-len(grids) // columns)
@@ -179,20 +189,69 @@ def heat_maps(
         for axes, (name, grid) in zip(panels.ravel(), grids.items(), strict=False):
             image = axes.imshow(grid, cmap="Greys", norm=norm)
             for (i, j), value in np.ndenumerate(grid):
-                dark = norm(value) > 0.55
+                dark = not np.isnan(value) and norm(value) > 0.55
                 axes.text(
-                    j, i, _cell(value, digits), ha="center", va="center", fontsize=6,
+                    j, i, "\u00d7" if np.isnan(value) else _cell(value, digits), ha="center", va="center", fontsize=6,
                     color="white" if dark else "black",
                 )  # fmt: skip
             axes.set_title(name, loc="left", fontsize=9)
-            axes.set_xticks(range(grid.shape[1]))
-            axes.set_yticks(range(grid.shape[0]))
-            axes.set_xlabel("destination offset (bytes)")
-            axes.set_ylabel("source offset (bytes)")
+            axes.set_xticks(range(grid.shape[1]), ticks[0] if ticks else None)
+            axes.set_yticks(range(grid.shape[0]), ticks[1] if ticks else None)
+            axes.set_xlabel(labels[0])
+            axes.set_ylabel(labels[1])
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
         _caption(figure, caption)
         # Title and caption keep their height in inches whatever the number of rows.
         figure.tight_layout(rect=(0, 0.3 / height, 0.93, 1 - 0.1 / height))
         bar = figure.add_axes((0.94, 0.15, 0.012, 0.7))
         figure.colorbar(image, cax=bar, label=unit)
+        return save(figure, path)
+
+
+def surface(
+    path: Path,
+    parameters: Mapping[str, Sequence[float]],
+    sizes: Mapping[str, Sequence[float | None]],
+    *,
+    title: str,
+    caption: str,
+) -> Path:
+    """Break-even sizes over one parameter (lines) or two (a heat map of each kind). None: there is none."""
+    if len(parameters) == 1:
+        return _surface_lines(path, parameters, sizes, title, caption)
+    (across, x), (down, y) = parameters.items()
+    grids = {
+        name: np.array([np.nan if v is None else v for v in values], float).reshape(len(x), len(y)).T
+        for name, values in sizes.items()
+    }
+    return heat_maps(
+        path, grids, title=title, caption=f"{caption} A cross: never.", unit="size (bytes)", columns=2,
+        ticks=([f"{v:g}" for v in x], [f"{v:g}" for v in y]), labels=(across, down),
+    )  # fmt: skip
+
+
+def _surface_lines(
+    path: Path,
+    parameters: Mapping[str, Sequence[float]],
+    sizes: Mapping[str, Sequence[float | None]],
+    title: str,
+    caption: str,
+) -> Path:
+    ((name, x),) = parameters.items()
+    with plt.rc_context(_PARAMETERS):
+        figure, axes = plt.subplots(figsize=(7.6, 4.4))
+        for number, (label, values) in enumerate(sizes.items()):
+            y = [np.nan if value is None else value for value in values]
+            axes.plot(x, y, label=label, linewidth=1.3, markersize=5, **style(number))
+        never = [at for at, value in zip(x, next(iter(sizes.values())), strict=True) if value is None]
+        if never:
+            place = axes.get_xaxis_transform()
+            axes.plot(never, [0.03] * len(never), "x", color="black", markersize=6, transform=place, label="never")
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel(name)
+        axes.set_ylabel("break-even size (bytes)")
+        axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
+        axes.legend(fontsize=8)
+        _caption(figure, caption)
+        figure.tight_layout(rect=(0, 0.06, 1, 1))
         return save(figure, path)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from breakeven.study import Outcome
 
 
-def _loud(bad: list[str], total: int) -> None:
+def loud(bad: list[str], total: int) -> None:
     """Wrong outputs make every number worthless: said first and last, on stderr."""
     if bad:
         print(f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}", file=sys.stderr)
@@ -38,7 +38,7 @@ def sweep_done(
         if path is None:
             answer["rows"] = table.to_dict(orient="records")
         print_json(answer)
-        _loud(bad, len(table))
+        loud(bad, len(table))
         return 1 if bad else 0
     small, large = min(spec.sizes), max(spec.sizes)
     work = table.assign(cycles=table["cycles_median"] / table["calls"])
@@ -55,7 +55,7 @@ def sweep_done(
     rate = simulated / seconds if seconds else 0.0
     stored = f", {len(table) - simulated} from the store" if simulated < len(table) else ""
     print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {path}")
-    _loud(bad, len(table))
+    loud(bad, len(table))
     return 1 if bad else 0
 
 
@@ -95,9 +95,9 @@ def comparison_done(found: Comparison, plot: Path | None, out: Path | None, json
     """The comparison as tables (or JSON); the exit status."""
     if json:
         print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None})
-        _loud(found.failures, len(found.table))
+        loud(found.failures, len(found.table))
         return 1 if found.failures else 0
-    _loud(found.failures, len(found.table))
+    loud(found.failures, len(found.table))
     print(found.conditions())
     step = max(1, (len(found.x) - 1) // (_SAMPLE_SIZES - 1)) if len(found.x) > _SAMPLE_SIZES else 1
     shown = sorted({*range(0, len(found.x), step), len(found.x) - 1})
@@ -121,7 +121,7 @@ def comparison_done(found: Comparison, plot: Path | None, out: Path | None, json
         print(f"plot: {plot}")
     if out:
         print(f"results: {out}")
-    _loud(found.failures, len(found.table))
+    loud(found.failures, len(found.table))
     return 1 if found.failures else 0
 
 
@@ -155,5 +155,5 @@ def studies_done(done: list[tuple[Outcome, Path]], json: bool) -> int:
             rows = [(v.claim, v.published, v.simulated, v.verdict) for v in outcome.verdicts]
             print_table(("claim", "published", "simulated", "verdict"), rows, outcome.study.title)
             print(f"{outcome.points} points; report: {path}")
-    _loud(bad, points)
+    loud(bad, points)
     return 1 if bad else 0

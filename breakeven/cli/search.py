@@ -1,0 +1,179 @@
+"""The search for the break-even: `find` and `surface`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from breakeven.cli.app import app
+from breakeven.cli.options import (
+    CallsOption,
+    Dst2Option,
+    GuestOption,
+    HugeOption,
+    JsonOption,
+    MachineOption,
+    MeasureOption,
+    NoStoreOption,
+    RepetitionsOption,
+    SeedOption,
+    SetOption,
+    Size2Option,
+    SizesOption,
+    Src2Option,
+    StateOption,
+    StoreOption,
+    SweepOption,
+    ThreadsOption,
+    WarmupOption,
+    open_engine,
+    sweep_spec,
+)  # fmt: skip
+from breakeven.errors import UserError
+
+RoutinesArgument = Annotated[list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.")]
+PlotOption = Annotated[Path | None, typer.Option(help="Plot file, .png or .svg.")]
+_SIZES, _OFFSETS = "1..2048", "0..63"
+
+
+def _quiet_threads() -> None:
+    """The surrogate's matrices are small: more threads of the linear algebra than one only get in the engine's way."""
+    import os
+
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _axis(along: str, axes: dict[str, Any]) -> dict[str, Any]:
+    """The texts of the axes when the search goes along `along`."""
+    name, _, values = along.partition("=")
+    if name not in ("size", "src", "dst"):
+        if not values:
+            raise UserError(f"--along {along!r} is not size, src, dst or PATH=LOW:HIGH[:STEP]")
+        axes["sweep"] = [*axes["sweep"], along]
+    elif name == "size":
+        axes["sizes"] = values or axes["sizes"] or _SIZES
+    else:
+        axes[name] = values or _OFFSETS
+    if not axes["sizes"]:
+        raise UserError(f"a search along {name} needs one size: give --sizes N")
+    return axes
+
+
+@app.command("find", short_help="Where the lead changes between two routines, with a tenth of the grid's points.")
+def find_(
+    routines: RoutinesArgument,
+    machine: MachineOption = "u74",
+    along: Annotated[
+        str, typer.Option("--along", "-a", metavar="AXIS", help="size, src[=0..7], dst[=0..7] or PATH=LOW:HIGH[:STEP].")
+    ] = "size",
+    sizes: Annotated[str, typer.Option("--sizes", "-n", help="The grid along size, or the one size.")] = "",
+    src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
+    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
+    budget: Annotated[int, typer.Option(min=0, help="Points to probe of each routine; 0: a tenth of the grid.")] = 0,
+    cache: StateOption = "warm",
+    measure: MeasureOption = "latency",
+    settings: SetOption = [],  # noqa: B006
+    plot: PlotOption = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Probed points: .csv, .json, .parquet.")] = None,
+    repetitions: RepetitionsOption = 3,
+    warmup: WarmupOption = 2,
+    calls: CallsOption = 16,
+    size2: Size2Option = "0",
+    src2: Src2Option = 0,
+    dst2: Dst2Option = 0,
+    seed: SeedOption = 1,
+    huge_pages: HugeOption = False,
+    threads: ThreadsOption = 0,
+    guest: GuestOption = None,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
+    json: JsonOption = False,
+) -> int:
+    """Find where the lead changes between two routines: along size, an offset or a machine parameter.
+
+    The answer is that of `compare` on the full grid, from a tenth of its points; what is in doubt is said.
+    """
+    import time
+
+    _quiet_threads()
+    from breakeven import find_cli
+    from breakeven.console import progress_bar
+    from breakeven.find import find
+    from breakeven.report_cli import check_plot
+    from breakeven.sweep import check_output, write_table
+
+    axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
+    spec = sweep_spec(
+        routines, [machine], settings, guest, **axes, cache=cache, measure=measure, repetitions=repetitions,
+        warmup=warmup, calls=calls, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed, huge_pages=huge_pages,
+    )  # fmt: skip
+    if out:
+        check_output(out)
+    if plot:
+        check_plot(plot)
+    start = time.perf_counter()
+    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "find") as progress:
+        found = find(spec, engine, threads, progress, budget or None)
+        simulated = getattr(engine, "simulated", len(found.table))
+    seconds = time.perf_counter() - start
+    if out:
+        write_table(found.table, out)
+    if plot:
+        find_cli.plot_find(found, plot)
+    return find_cli.find_done(found, plot, out, seconds, simulated, json)
+
+
+@app.command("surface", short_help="The break-even size as a function of one or two machine parameters.")
+def surface_(
+    routines: RoutinesArgument,
+    parameter: SweepOption,
+    machine: MachineOption = "u74",
+    sizes: SizesOption = _SIZES,
+    src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
+    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
+    cache: StateOption = "warm",
+    measure: MeasureOption = "latency",
+    settings: SetOption = [],  # noqa: B006
+    plot: PlotOption = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The surface: .csv, .json, .parquet.")] = None,
+    repetitions: RepetitionsOption = 3,
+    warmup: WarmupOption = 2,
+    calls: CallsOption = 16,
+    seed: SeedOption = 1,
+    huge_pages: HugeOption = False,
+    threads: ThreadsOption = 0,
+    guest: GuestOption = None,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
+    json: JsonOption = False,
+) -> int:
+    """From which size on B beats A, for every value of one or two machine parameters: a search for each."""
+    import time
+
+    _quiet_threads()
+    from breakeven import find_cli
+    from breakeven.console import progress_bar
+    from breakeven.find import surface
+    from breakeven.report_cli import check_plot
+    from breakeven.sweep import check_output, write_table
+
+    spec = sweep_spec(
+        routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), cache=cache, measure=measure,
+        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2="0", seed=seed,
+        huge_pages=huge_pages,
+    )  # fmt: skip
+    if out:
+        check_output(out)
+    if plot:
+        check_plot(plot)
+    start = time.perf_counter()
+    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "surface") as progress:
+        found = surface(spec, engine, threads, progress)
+    seconds = time.perf_counter() - start
+    if out:
+        write_table(found.table(), out)
+    if plot:
+        find_cli.plot_surface(found, plot)
+    return find_cli.surface_done(found, plot, out, seconds, json)

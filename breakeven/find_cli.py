@@ -1,0 +1,125 @@
+"""What `find` and `surface` print at their end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from breakeven.compare import describe_break_even, describe_interval
+from breakeven.console import print_json, print_table
+from breakeven.find import AXES, Found, Surface
+from breakeven.report_cli import loud
+
+#: rows of a surface's table on the screen
+_ROWS = 60
+
+
+def find_done(found: Found, plot: Path | None, out: Path | None, seconds: float, simulated: int, json: bool) -> int:
+    """The leads as tables (or JSON); the exit status. `simulated`: points that did not come from the store."""
+    if json:
+        print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None,
+                    "simulated": simulated, "host_seconds": round(seconds, 3)})  # fmt: skip
+    else:
+        loud(found.failures, len(found.table))
+        _print(found, seconds)
+        for label, path in (("plot", plot), ("probed points", out)):
+            if path:
+                print(f"{label}: {path}")
+    loud(found.failures, len(found.table))
+    return 1 if found.failures else 0
+
+
+def _print(found: Found, seconds: float) -> None:
+    leads = found.leads
+    print(found.conditions())
+    rows = []
+    for i, item in enumerate(leads.intervals):
+        before = i == 0 or leads.verified[i - 1]
+        after = i == len(leads.verified) or leads.verified[i]
+        rows.append((*describe_interval(item), "yes" if before and after else "no"))
+    print_table((found.along, "fastest", "ahead of the other (median)", "ends probed"), rows, "who leads where")
+    if found.along == "size":
+        print(describe_break_even(leads.break_even))
+    elif found.along not in AXES:
+        at = ", ".join(f"{value:.4g}" for value in found.crossings) or "nowhere in this range"
+        print(f"they cross at {found.along} = {at}")
+    share = len(leads.probed) / len(leads.x)
+    what = f"{len(leads.probed)} of {len(leads.x)} points probed ({share:.0%})"
+    print(f"{what} in {leads.rounds} rounds, {seconds:.1f} s")
+    if not leads.certain:
+        print(f"in doubt: the lead at about {max(leads.doubt, 1):.0f} of the points not probed (--budget probes more)")
+
+
+def plot_find(found: Found, path: Path) -> None:
+    """The two curves, the changes of the lead, and the probed points."""
+    from breakeven import plots
+
+    leads = found.leads
+    wide = found.along == "size" and max(leads.x) / max(min(leads.x), 1) >= 256
+    if found.along in AXES:
+        marks = [(after.first, f"{after.first} B") for after in leads.intervals[1:]]
+    else:
+        marks = [(at, f"{at:.3g}") for at in found.crossings]
+    names = list(leads.curves)
+    labels = {"size": "size (bytes)", "src": "source offset (bytes)", "dst": "destination offset (bytes)"}
+    plots.lines(
+        path, leads.x, leads.curves, title=f"{names[0]} / {names[1]}",
+        caption=f"{found.conditions()}. Markers: the {len(leads.probed)} probed of {len(leads.x)} points; "
+        "lines between them are predicted. Dashed verticals: where the lead changes.",
+        xlabel=labels.get(found.along, found.along), log_x=wide, log_y=wide, marks=marks, probed=leads.probed,
+    )  # fmt: skip
+
+
+def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: float, json: bool) -> int:
+    """The surface as a table (or JSON); the exit status."""
+    table = found.table()
+    if json:
+        print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None,
+                    "host_seconds": round(seconds, 3)})  # fmt: skip
+    else:
+        old, new = found.spec.routines
+        print(found.conditions())
+        rows = []
+        for row in table.head(_ROWS).to_dict(orient="records"):
+            at, sizes = (f"{row[path]:g}" for path in found.parameters), ("first", "stays", "threshold")
+            told = (f"{row['loss']:.1%}", row["probed"], "yes" if row["certain"] else "no")
+            rows.append((*at, *(_size(row[name]) for name in sizes), *told))
+        heads = (
+            *(path.removeprefix("cpu.") for path in found.parameters),
+            "first ahead",
+            "stays ahead",
+            "dispatch at",
+            "loses",
+            "probed",
+            "certain",
+        )
+        print_table(heads, rows, f"from which size on {new} beats {old} (bytes)", right=range(len(heads) - 1))
+        if len(table) > _ROWS:
+            print(f"... and {len(table) - _ROWS} rows more (--out keeps them)")
+        points = sum(len(item.leads.probed) for item in found.found)
+        grid = sum(len(item.leads.x) for item in found.found)
+        print(f"{len(table)} searches, {points} of {grid} points probed ({points / grid:.0%}), {seconds:.1f} s")
+        for label, path in (("plot", plot), ("surface", out)):
+            if path:
+                print(f"{label}: {path}")
+    loud(found.failures, sum(len(item.table) for item in found.found))
+    return 1 if found.failures else 0
+
+
+def _size(value: object) -> str:
+    import pandas as pd
+
+    return "never" if pd.isna(value) else str(value)
+
+
+def plot_surface(found: Surface, path: Path) -> None:
+    """Over one parameter a line, over two a heat map."""
+    from breakeven import plots
+
+    old, new = found.spec.routines
+    plots.surface(
+        path, found.parameters, {
+            "stays ahead from": [item.stays for item in found.break_evens],
+            "dispatch at (least loss)": [item.threshold for item in found.break_evens],
+        },
+        title=f"from which size on {new} beats {old}", caption=f"{found.conditions()}.",
+    )  # fmt: skip

@@ -1,0 +1,60 @@
+"""How results look in a notebook: small tables, no scripts, no styles of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from breakeven.compare import Comparison
+    from breakeven.find import Found, Surface
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
+    """An HTML table."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _wrong(failures: Sequence[str]) -> str:
+    return f"<p><b>Wrong output at {len(failures)} points; the first: {escape(failures[0])}</b></p>" if failures else ""
+
+
+def found_page(found: Found) -> str:
+    """A search's leads and its sentence."""
+    from breakeven.compare import describe_break_even, describe_interval
+
+    leads = found.leads
+    rows = [describe_interval(item) for item in leads.intervals]
+    page = table((found.along, "fastest", "ahead of the other (median)"), rows, found.conditions())
+    said = describe_break_even(leads.break_even) if found.along == "size" else ""
+    share = f"{len(leads.probed)} of {len(leads.x)} points probed"
+    doubt = "" if leads.certain else f"; about {max(leads.doubt, 1):.0f} points in doubt"
+    return f"{_wrong(found.failures)}{page}<p>{escape(said)}</p><p>{share}{doubt}</p>"
+
+
+def surface_page(found: Surface) -> str:
+    """A surface's table."""
+    old, new = found.spec.routines
+    frame = found.table().astype(object)
+    rows = frame.where(frame.notna(), "never").itertuples(index=False)
+    title = f"from which size on {new} beats {old}: {found.conditions()}"
+    return _wrong(found.failures) + table(list(frame.columns), rows, title)
+
+
+def comparison_page(found: Comparison) -> str:
+    """A comparison's leads and its sentences."""
+    from breakeven.compare import describe_break_even, describe_interval
+
+    rows = [describe_interval(item) for item in found.intervals]
+    page = table((found.along, "fastest", "ahead of the next (median)"), rows, found.conditions())
+    said = "".join(f"<p>{escape(describe_break_even(item))}</p>" for item in found.break_evens)
+    crossed = "".join(
+        f"<p>{escape(a)} and {escape(b)} cross at {escape(found.along)} = "
+        f"{', '.join(f'{at:.4g}' for at in where) or 'nowhere in this range'}</p>"
+        for a, b, where in found.crossings
+    )
+    return _wrong(found.failures) + page + said + crossed
