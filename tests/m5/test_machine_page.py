@@ -23,7 +23,7 @@ def test_a_page_is_readable(name: str) -> None:
     text, _ = page(name)
     assert max(map(len, text.splitlines())) <= 98  # two more for the indentation
     assert len(text.splitlines()) <= 110
-    assert "# cpu: Riscv" in text
+    assert "# cpu: Riscv" in text or "# cpu: X86" in text
     assert "# TLBs" in text
 
 

@@ -1,12 +1,12 @@
-//! Loading a bare-metal ELF: 64-bit little-endian RISC-V, fixed addresses, segments at their physical addresses as gem5
+//! Loading a bare-metal ELF: 64-bit little-endian RISC-V or x86-64, fixed addresses, segments at their physical addresses as gem5
 //! loads them. The file is the user's and may lie in every field; each lie gets one sentence.
 
 use breakeven_base::PhysMem;
-use object::elf::{EM_RISCV, ET_DYN, ET_EXEC, PT_DYNAMIC, PT_INTERP, PT_LOAD};
+use object::elf::{EM_RISCV, EM_X86_64, ET_DYN, ET_EXEC, PT_DYNAMIC, PT_INTERP, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader, Sym};
 use object::LittleEndian as LE;
 
-use crate::EngineError;
+use crate::{EngineError, IsaName};
 
 type Header = object::elf::FileHeader64<LE>;
 
@@ -23,6 +23,7 @@ struct Segment<'a> {
 #[derive(Debug)]
 pub struct Elf<'a> {
     pub entry: u64,
+    pub isa: IsaName,
     segments: Vec<Segment<'a>>,
     symbols: Vec<(&'a [u8], u64)>,
 }
@@ -68,17 +69,20 @@ impl<'a> Elf<'a> {
     /// Checks the headers and collects segments and symbols.
     ///
     /// # Errors
-    /// Anything that is not a whole, static RV64 executable.
+    /// Anything that is not a whole, static executable of a 64-bit instruction set that there is.
     pub fn parse(file: &'a [u8]) -> Result<Elf<'a>, EngineError> {
         check_ident(file)?;
         let damaged = |e: object::read::Error| bad(format!("the file is truncated or damaged: {e}"));
         let header = Header::parse(file).map_err(damaged)?;
-        if header.e_machine.get(LE) != EM_RISCV {
-            return Err(bad(format!(
-                "machine {} is not RISC-V (243); build the guest for riscv64",
-                header.e_machine.get(LE)
-            )));
-        }
+        let isa = match header.e_machine.get(LE) {
+            EM_RISCV => IsaName::Riscv,
+            EM_X86_64 => IsaName::X86,
+            other => {
+                return Err(bad(format!(
+                    "machine {other} is neither RISC-V (243) nor x86-64 (62); build the guest for riscv64 or x86-64"
+                )))
+            }
+        };
         match header.e_type.get(LE) {
             ET_EXEC => {}
             ET_DYN => return Err(bad("it is position-independent (ET_DYN), but there is no loader to relocate it; link it with -static -no-pie")),
@@ -104,7 +108,20 @@ impl<'a> Elf<'a> {
             .filter_map(|s| s.name(LE, table.strings()).ok().map(|n| (n, s.st_value.get(LE))))
             .filter(|(name, _)| !name.is_empty())
             .collect();
-        Ok(Elf { entry: header.e_entry.get(LE), segments, symbols })
+        Ok(Elf { entry: header.e_entry.get(LE), isa, segments, symbols })
+    }
+
+    /// # Errors
+    /// A guest for another instruction set than the core's.
+    pub fn expect_isa(&self, wanted: IsaName, cpu: &str) -> Result<(), EngineError> {
+        if self.isa == wanted {
+            return Ok(());
+        }
+        Err(bad(format!(
+            "it is for {}, but {cpu} is a core for {}; take the other guest or core",
+            self.isa.text(),
+            wanted.text()
+        )))
     }
 
     /// The address of a symbol.
@@ -129,7 +146,8 @@ impl<'a> Elf<'a> {
             };
             to.copy_from_slice(s.bytes);
         }
-        if !ram.contains(self.entry, 2) || self.entry & 1 != 0 {
+        let aligned = self.isa == IsaName::X86 || self.entry & 1 == 0;
+        if !ram.contains(self.entry, 2) || !aligned {
             return Err(bad(format!(
                 "the entry point {:#x} is not an instruction address in the memory {start:#x}..{end:#x}",
                 self.entry
@@ -168,8 +186,8 @@ fn check_ident(file: &[u8]) -> Result<(), EngineError> {
     match file {
         [0x7f, b'E', b'L', b'F', class, data, ..] => match (class, data) {
             (2, 1) => Ok(()),
-            (1, _) => Err(bad("it is 32-bit; build the guest for riscv64")),
-            (_, 2) => Err(bad("it is big-endian; RISC-V guests are little-endian")),
+            (1, _) => Err(bad("it is 32-bit; build the guest for riscv64 or x86-64")),
+            (_, 2) => Err(bad("it is big-endian; guests are little-endian")),
             _ => Err(bad(format!("class {class} and byte order {data} are not ELF's"))),
         },
         _ => Err(bad("this is not an ELF file (no \\x7fELF at its start)")),

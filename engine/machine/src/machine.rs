@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{Bus, Stat, StatSink, SysEffect, Tick};
-use breakeven_cpu::{Budget, CoreCtx, Stop};
+use breakeven_cpu::{Budget, Stop};
 use breakeven_memory::MemorySystem;
-use breakeven_riscv::RiscvFrontEnd;
 
 use crate::core::Core;
+use crate::isa::Isa;
 use crate::platform::{Htif, Platform};
 use crate::stats::{self, Dumps, Totals};
 use crate::trace::{Trace, TRACE_SLICE};
-use crate::{Elf, EngineError, MachineConfig};
+use crate::{Elf, EngineError, IsaName, MachineConfig};
 
 /// Limits of one call of [`Machine::run`], as totals since reset; 0: [`DEFAULT_INSTS`], [`DEFAULT_CYCLES`], no ticks' limit.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +61,7 @@ impl Cause {
             Cause::Exit(ExitCause::M5Fail) => "m5_fail instruction encountered",
             Cause::Exit(ExitCause::M5Panic) => "m5_panic instruction encountered",
             Cause::Exit(ExitCause::HtifExit) => "htif exit",
-            Cause::Exit(ExitCause::HaltedForever) => "halted: wfi with no interrupt that could come",
+            Cause::Exit(ExitCause::HaltedForever) => "halted: no interrupt that could come",
             Cause::Exit(ExitCause::Unimplemented) => "instruction not implemented",
             Cause::Exit(ExitCause::TripleFault) => "triple fault",
             Cause::Unsupported => "unsupported pseudo-op",
@@ -103,7 +103,7 @@ pub enum Event<'a> {
 /// Everything that a snapshot keeps, apart from RAM and devices.
 #[derive(Clone)]
 pub(crate) struct State {
-    pub fe: RiscvFrontEnd,
+    pub fe: Isa,
     pub core: Core,
     pub mem: MemorySystem,
 }
@@ -150,15 +150,15 @@ impl Machine {
     /// As there.
     pub fn build(config: Arc<MachineConfig>, elf: &[u8]) -> Result<Machine, EngineError> {
         let elf = Elf::parse(elf)?;
+        elf.expect_isa(config.isa.name(), &config.cpu)?;
         let (core, mem) = config.parts().map_err(EngineError::Description)?;
         let mut bus = Platform::new(&config.platform)?;
+        let fe = Isa::boot(&config.isa, elf.entry, &mut bus).map_err(|e| EngineError::Description(vec![e]))?;
         elf.load(bus.ram_mut())?;
-        if let Some(tohost) = elf.symbol("tohost") {
+        if let (IsaName::Riscv, Some(tohost)) = (config.isa.name(), elf.symbol("tohost")) {
             bus.set_htif(Htif { tohost, fromhost: elf.symbol("fromhost") });
         }
-        let isa = breakeven_riscv::RiscvConfig { reset_pc: elf.entry, ..config.isa.clone() };
-        let state = State { fe: RiscvFrontEnd::new(&isa).map_err(|e| EngineError::Description(vec![e]))?, core, mem };
-        Ok(Machine::from_parts(config, state, bus))
+        Ok(Machine::from_parts(config, State { fe, core, mem }, bus))
     }
 
     pub(crate) fn from_parts(config: Arc<MachineConfig>, state: State, bus: Platform) -> Machine {
@@ -218,7 +218,12 @@ impl Machine {
                 detail = report;
                 Cause::Deadlock
             }
-            End::Cause(c) if detail.is_empty() => c,
+            End::Cause(c) if detail.is_empty() => {
+                if matches!(c, Cause::Exit(_)) {
+                    detail = self.state.fe.complaint(&mut self.bus).unwrap_or_default();
+                }
+                c
+            }
             End::Cause(_) => Cause::Unsupported,
         };
         let (insts, cycles) = (self.state.core.insts(), self.state.core.cycles());
@@ -245,7 +250,7 @@ impl Machine {
                 .min(self.config.clock.edge_at_or_after(due).0.max(cycles + 1)),
         };
         let State { fe, core, mem } = &mut self.state;
-        let stop = core.run(&mut CoreCtx { fe, bus: &mut self.bus, mem }, budget);
+        let stop = fe.run(core, &mut self.bus, mem, budget);
         if self.trace.is_some() && !self.drain_trace(false) {
             return Some((End::Cause(Cause::Unsupported), 1));
         }

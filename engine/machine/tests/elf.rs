@@ -3,7 +3,7 @@
 mod common;
 
 use breakeven_base::PhysMem;
-use breakeven_machine::{Elf, EngineError, RoutineKind};
+use breakeven_machine::{Elf, EngineError, IsaName, RoutineKind};
 use common::elf::{build, field, poke};
 use common::RAM;
 
@@ -56,7 +56,7 @@ fn each_lie_has_its_sentence() {
         (field::DATA, &[2], "big-endian"),
         (field::TYPE, &[3, 0], "position-independent"),
         (field::TYPE, &[1, 0], "not an executable"),
-        (field::MACHINE, &[62, 0], "machine 62 is not RISC-V"),
+        (field::MACHINE, &[40, 0], "machine 40 is neither RISC-V"),
         (field::ENTRY, &[1, 0, 0, 0x80], "entry point"),
         (field::ENTRY, &[0, 0, 0, 0x10], "entry point"),
         (field::PHOFF, &[0xff; 8], "damaged"),
@@ -80,6 +80,18 @@ fn each_lie_has_its_sentence() {
         let text = refused(&file);
         assert!(text.contains(sentence), "byte {at} = {bytes:x?}: {text}");
     }
+}
+
+#[test]
+fn a_guest_for_another_core_is_told() {
+    let mut file = build(RAM, &[0x13; 64], 64, &[]);
+    let told =
+        |file: &[u8], isa| Elf::parse(file).expect("parses").expect_isa(isa, "system.cpu").map_err(|e| e.to_string());
+    assert_eq!(told(&file, IsaName::Riscv), Ok(()));
+    poke(&mut file, field::MACHINE, &[62, 0]);
+    assert_eq!(told(&file, IsaName::X86), Ok(()));
+    let text = told(&file, IsaName::Riscv).expect_err("another instruction set");
+    assert!(text.contains("it is for x86-64, but system.cpu is a core for RISC-V"), "{text}");
 }
 
 #[test]

@@ -101,6 +101,9 @@ pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
     let policies = [pma, MisalignedPolicy::Hardware, MisalignedPolicy::Trap, MisalignedPolicy::Emulate];
     let policy = policies[m.choice_or("policy", 0, &["pma", "hardware", "trap", "emulate"])].clone();
     let n = |name| m.u32_or(name, 0, 0..=u32::MAX);
+    if super::is_x86(cpu) && !matches!(policy, MisalignedPolicy::Pma(_) | MisalignedPolicy::Hardware) {
+        m.param_error("policy", "is RISC-V's affair; x86 does misaligned accesses in hardware (\"hardware\")");
+    }
     let costs = MisalignedCosts {
         granule: n("granule"),
         granule_cross_load: n("granule_cross_load"),
@@ -123,7 +126,7 @@ pub(super) fn simple(
     misaligned: MisalignedCosts,
     branch_pred: Option<BranchPredictorParams>,
 ) -> SimpleConfig {
-    let no_stalls = "the atomic core knows no memory latency; use RiscvTimingSimpleCPU";
+    let no_stalls = "the atomic core knows no memory latency; use a TimingSimpleCPU";
     cpu.only("simulate_data_stalls", &Value::from(false), no_stalls);
     cpu.only("simulate_inst_stalls", &Value::from(false), no_stalls);
     SimpleConfig {
@@ -132,8 +135,8 @@ pub(super) fn simple(
         width: cpu.u32_or("width", 1, ANY),
         branch_pred,
         misaligned,
-        // The RISC-V decoder takes words of 4 bytes.
-        fetch_bytes: 4,
+        // What gem5's decoders take at a time: RISC-V words of 4 bytes, x86 of 8.
+        fetch_bytes: if super::is_x86(cpu) { 8 } else { 4 },
     }
 }
 

@@ -16,6 +16,8 @@ use super::suggest::suggest;
 
 const XBARS: &[&str] = &["CoherentXBar", "L2XBar", "SystemXBar", "NoncoherentXBar", "IOXBar"];
 const DEVICES: &[&str] = &["BadAddr", "IsaFake", "Clint", "Plic", "Uart8250"];
+/// x86's interrupt controller: on the bus, but nothing is sent to it, for there are no interrupts.
+const INTERRUPTS: &str = "X86LocalApic";
 /// Most components between a core and a memory.
 const DEPTH: usize = 64;
 /// Upper bound of a duration in ticks: a millisecond.
@@ -38,15 +40,20 @@ struct Topology<'r> {
 pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<MemorySystemConfig> {
     let mut t =
         Topology { caches: vec![], xbars: vec![], memories: vec![], ranges: vec![], seen: BTreeMap::new(), depth: 0 };
-    let mmu = cpu.a_ref("mmu").filter(|m| m.expect_class("MMU", &["RiscvMMU"]));
-    let tlb = |name| mmu.and_then(|m| m.a_ref(name)).filter(|t| t.expect_class("TLB", &["RiscvTLB"]));
+    let [mmu_class, tlb_class, walker_class] = if super::is_x86(cpu) {
+        ["X86MMU", "X86TLB", "X86PagetableWalker"]
+    } else {
+        ["RiscvMMU", "RiscvTLB", "RiscvPagetableWalker"]
+    };
+    let mmu = cpu.a_ref("mmu").filter(|m| m.expect_class("MMU", &[mmu_class]));
+    let tlb = |name| mmu.and_then(|m| m.a_ref(name)).filter(|t| t.expect_class("TLB", &[tlb_class]));
     let (itb, dtb) = (tlb("itb"), tlb("dtb"));
     let inst = t.follow(cpu, "icache_port");
     let data = t.follow(cpu, "dcache_port");
     let mut walk = |tlb: Option<Obj<'_>>| -> Link {
         let walker = tlb.and_then(|b| b.a_ref("walker")).and_then(|w| reader.get(w.path()));
         walker
-            .filter(|w| w.expect_class("walker", &["RiscvPagetableWalker"]))
+            .filter(|w| w.expect_class("walker", &[walker_class]))
             .map_or(Link::None, |w| t.follow(w, "port"))
     };
     let (inst_walk, data_walk) = (walk(itb), walk(dtb));
@@ -184,6 +191,9 @@ impl<'r> Topology<'r> {
             o.param_error("mem_side_ports", "is connected to nothing; a crossbar leads to caches or memories");
         }
         for (to, at) in below {
+            if to.class() == INTERRUPTS {
+                continue;
+            }
             let link = self.enter(to, at, o, "mem_side_ports");
             match self.answers(link) {
                 Some(ranges) => routes.extend(ranges.into_iter().map(|r| Route { range: Some(r), to: link })),

@@ -11,6 +11,7 @@ mod o3;
 mod prefetch;
 mod reader;
 mod suggest;
+mod x86;
 
 use breakeven_base::units::Clock;
 use breakeven_base::ConfigError;
@@ -25,12 +26,21 @@ use serde_json::json;
 pub use cores::CoreConfig;
 
 use crate::core::Core;
-use crate::platform::{PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
+use crate::isa::IsaConfig;
+use crate::platform::{DeviceMap, PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
 use graph::Graph;
 use reader::{Obj, Reader};
 
-const CORES: &[&str] = &["RiscvAtomicSimpleCPU", "RiscvTimingSimpleCPU", "RiscvMinorCPU", "RiscvO3CPU"];
-const WORKLOADS: &[&str] = &["RiscvBareMetal", "StubWorkload"];
+const CORES: &[&str] = &[
+    "RiscvAtomicSimpleCPU",
+    "RiscvTimingSimpleCPU",
+    "RiscvMinorCPU",
+    "RiscvO3CPU",
+    "X86AtomicSimpleCPU",
+    "X86TimingSimpleCPU",
+    "X86MinorCPU",
+    "X86O3CPU",
+];
 
 /// A machine that can be built.
 #[derive(Clone, Debug)]
@@ -39,8 +49,7 @@ pub struct MachineConfig {
     pub cpu: String,
     pub clock: Clock,
     pub core: CoreConfig,
-    /// `reset_pc` is the ELF's to say.
-    pub isa: RiscvConfig,
+    pub isa: IsaConfig,
     pub memory: MemorySystemConfig,
     pub platform: PlatformConfig,
     /// gem5's `exit_on_work_items`: workbegin and workend stop the run.
@@ -115,10 +124,11 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
     let (system, cpu) = (system?, cpu?);
     let cpu_ok = cpu.expect_class("core", CORES);
     branch::common(cpu);
-    workload(system);
+    let x86 = is_x86(cpu);
+    workload(system, x86);
     let modes = ["timing", "atomic"];
     let mode = modes[system.choice_or("mem_mode", 0, &modes)];
-    let wanted = if cpu.class() == "RiscvAtomicSimpleCPU" { "atomic" } else { "timing" };
+    let wanted = if cpu.class().ends_with("AtomicSimpleCPU") { "atomic" } else { "timing" };
     if cpu_ok && mode != wanted {
         system.param_error("mem_mode", format!("is \"{mode}\"; a {} needs \"{wanted}\"", cpu.class()));
     }
@@ -126,13 +136,17 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
     let (policy, costs) = cores::misaligned(cpu);
     let predictor = branch::predictor(cpu);
     let core = match cpu.class() {
-        "RiscvAtomicSimpleCPU" => CoreConfig::Atomic(cores::simple(cpu, costs, predictor)),
-        "RiscvTimingSimpleCPU" => CoreConfig::Timing(cores::simple(cpu, costs, predictor)),
-        "RiscvMinorCPU" => CoreConfig::Minor(Box::new(cores::minor(cpu, costs)), predictor),
-        "RiscvO3CPU" => CoreConfig::O3(Box::new(o3::o3(cpu, costs)), predictor),
+        "RiscvAtomicSimpleCPU" | "X86AtomicSimpleCPU" => CoreConfig::Atomic(cores::simple(cpu, costs, predictor)),
+        "RiscvTimingSimpleCPU" | "X86TimingSimpleCPU" => CoreConfig::Timing(cores::simple(cpu, costs, predictor)),
+        "RiscvMinorCPU" | "X86MinorCPU" => CoreConfig::Minor(Box::new(cores::minor(cpu, costs)), predictor),
+        "RiscvO3CPU" | "X86O3CPU" => CoreConfig::O3(Box::new(o3::o3(cpu, costs)), predictor),
         _ => return None,
     };
-    let isa = isa(system, cpu, policy);
+    let isa = if x86 {
+        IsaConfig::X86(Box::new(x86::isa(system, cpu)))
+    } else {
+        IsaConfig::Riscv(isa(system, cpu, policy))
+    };
     let platform = platform(reader, system, cpu)?;
     Some(MachineConfig {
         cpu: cpu.path().to_owned(),
@@ -146,8 +160,14 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
     })
 }
 
-fn workload(system: Obj) {
-    let Some(w) = system.opt_ref("workload").filter(|w| w.expect_class("workload", WORKLOADS)) else { return };
+/// The instruction set is part of a core's class.
+fn is_x86(cpu: Obj) -> bool {
+    cpu.class().starts_with("X86")
+}
+
+fn workload(system: Obj, x86: bool) {
+    let known: &[&str] = if x86 { &["X86FsWorkload", "StubWorkload"] } else { &["RiscvBareMetal", "StubWorkload"] };
+    let Some(w) = system.opt_ref("workload").filter(|w| w.expect_class("workload", known)) else { return };
     w.only("bare_metal", &json!(true), "guests are bare-metal");
     w.only("auto_reset_vect", &json!(true), "execution starts at the ELF's entry point");
     w.only("semihosting", &serde_json::Value::Null, "guests use HTIF or pseudo-ops");
@@ -216,12 +236,16 @@ fn platform(reader: &Reader, system: Obj, cpu: Obj) -> Option<PlatformConfig> {
                 .param_error("mem_ranges", format!("{:#x}..{:#x} is not covered by a memory", asked.start, asked.end));
         }
     }
-    let clint = reader.all("Clint").next();
-    let clint_base = clint.map_or(CLINT_BASE, |c| c.int_or("pio_addr", CLINT_BASE, 0..=u64::MAX - (1 << 20)));
+    let devices = if is_x86(cpu) {
+        DeviceMap::x86()
+    } else {
+        let clint = reader.all("Clint").next();
+        DeviceMap::riscv(clint.map_or(CLINT_BASE, |c| c.int_or("pio_addr", CLINT_BASE, 0..=u64::MAX - (1 << 20))))
+    };
     let config = PlatformConfig {
         memory,
         uncacheable: cpu.opt_ref("mmu").and_then(|m| m.opt_ref("pma_checker")).map(|p| p.ranges("uncacheable")).unwrap_or_default(),
-        clint_base,
+        devices,
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // in range by the check
         time_hz: reader
             .all("RiscvRTC")

@@ -162,6 +162,21 @@ impl<'a> Obj<'a> {
         }
     }
 
+    /// A string that is ours or that older descriptions lack.
+    pub fn text_or<'d>(self, name: &str, default: &'d str) -> &'d str
+    where
+        'a: 'd,
+    {
+        match self.value(name) {
+            None => default,
+            Some(Value::String(s)) => s,
+            Some(v) => {
+                self.param_error(name, format!("is {}; it must be a string", show(v)));
+                default
+            }
+        }
+    }
+
     /// An enumeration: the index in `known`.
     pub fn choice_or(self, name: &str, default: usize, known: &[&str]) -> usize {
         let Some(v) = self.value(name) else { return default };

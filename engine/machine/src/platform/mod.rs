@@ -1,8 +1,9 @@
 //! The world around the hart: RAM, CLINT, UART, HTIF, uncacheable regions, pseudo-ops.
 //!
-//! The memory map is Spike's and `HiFive`'s: CLINT at 0x200_0000 (time at 10 MHz unless the description's RTC says
+//! For RISC-V the memory map is Spike's and `HiFive`'s: CLINT at 0x200_0000 (time at 10 MHz unless the description's RTC says
 //! otherwise), a polled 16550 UART at 0x1000_0000 that is always ready to send and never receives, RAM where
-//! `system.mem_ranges` puts it. Nothing else answers. HTIF exists when the ELF has the symbols.
+//! `system.mem_ranges` puts it. Nothing else answers. HTIF exists when the ELF has the symbols. For x86 there is the UART
+//! alone, at port 0x3f8, which the front end reaches at [`IO_BASE`].
 
 mod clint;
 mod htif;
@@ -17,7 +18,10 @@ pub use clint::{Clint, CLINT_BASE, CLINT_SIZE, DEFAULT_TIME_HZ};
 pub use htif::Htif;
 pub use pseudo::{Outputs, OUTPUT_LIMIT};
 
+use breakeven_x86::IO_BASE;
+
 const UART_BASE: u64 = 0x1000_0000;
+const COM1: u64 = IO_BASE + 0x3f8;
 const UART_SIZE: u64 = 8;
 const UART_LINE_STATUS: u64 = 5;
 /// Transmitter empty, holding register empty.
@@ -43,17 +47,36 @@ pub struct PlatformConfig {
     /// RAM; one range.
     pub memory: AddrRange,
     pub uncacheable: Vec<AddrRange>,
-    pub clint_base: u64,
+    pub devices: DeviceMap,
     pub time_hz: u64,
+}
+
+/// Where the devices are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceMap {
+    pub clint: Option<u64>,
+    pub uart: u64,
+}
+
+impl DeviceMap {
+    #[must_use]
+    pub fn riscv(clint: u64) -> DeviceMap {
+        DeviceMap { clint: Some(clint), uart: UART_BASE }
+    }
+    #[must_use]
+    pub fn x86() -> DeviceMap {
+        DeviceMap { clint: None, uart: COM1 }
+    }
 }
 
 impl PlatformConfig {
     /// A device whose registers lie where RAM is.
     #[must_use]
     pub fn device_inside_ram(&self) -> Option<(&'static str, u64)> {
-        let devices = [("CLINT", self.clint_base, CLINT_SIZE), ("UART", UART_BASE, UART_SIZE)];
-        devices
+        let clint = self.devices.clint.map(|base| ("CLINT", base, CLINT_SIZE));
+        clint
             .into_iter()
+            .chain([("UART", self.devices.uart, UART_SIZE)])
             .find(|(_, base, size)| self.memory.start < base + size && *base < self.memory.end)
             .map(|(n, b, _)| (n, b))
     }
@@ -65,7 +88,7 @@ pub struct Platform {
     ram: PhysMem,
     devices: Devices,
     uncacheable: Vec<AddrRange>,
-    clint_base: u64,
+    map: DeviceMap,
     pub readfile: Arc<[u8]>,
     pub init_param: u64,
     pub outputs: Outputs,
@@ -115,7 +138,7 @@ impl Platform {
             ram,
             devices,
             uncacheable: config.uncacheable.clone(),
-            clint_base: config.clint_base,
+            map: config.devices,
             readfile: Arc::new([]),
             init_param: 0,
             outputs: Outputs::default(),
@@ -147,6 +170,10 @@ impl Platform {
         &self.devices
     }
 
+    fn in_clint(&self, paddr: u64, size: u16) -> Option<u64> {
+        within(self.map.clint?, CLINT_SIZE, paddr, size)
+    }
+
     fn unanswered(paddr: u64, size: u16) -> BusError {
         BusError { paddr, size }
     }
@@ -168,10 +195,10 @@ impl Bus for Platform {
     }
 
     fn device_read(&mut self, paddr: u64, size: u16, now: Tick) -> Result<u64, BusError> {
-        if let Some(offset) = within(self.clint_base, CLINT_SIZE, paddr, size) {
+        if let Some(offset) = self.in_clint(paddr, size) {
             return Ok(self.devices.clint.read(offset, size, now));
         }
-        match within(UART_BASE, UART_SIZE, paddr, size) {
+        match within(self.map.uart, UART_SIZE, paddr, size) {
             Some(UART_LINE_STATUS) => Ok(UART_READY),
             Some(_) => Ok(0),
             None => Err(Self::unanswered(paddr, size)),
@@ -184,11 +211,11 @@ impl Bus for Platform {
             let touches = paddr < htif.tohost + 8 && htif.tohost < paddr + u64::from(size);
             return Ok(if touches { htif.poll(&mut self.ram, &mut self.devices.console) } else { SysEffect::None });
         }
-        if let Some(offset) = within(self.clint_base, CLINT_SIZE, paddr, size) {
+        if let Some(offset) = self.in_clint(paddr, size) {
             self.devices.clint.write(offset, size, value, now);
             return Ok(SysEffect::None);
         }
-        match within(UART_BASE, UART_SIZE, paddr, size) {
+        match within(self.map.uart, UART_SIZE, paddr, size) {
             Some(0) => {
                 self.devices.console.put(&[value as u8]);
                 Ok(SysEffect::None)
@@ -199,7 +226,7 @@ impl Bus for Platform {
     }
 
     fn is_device(&self, paddr: u64) -> bool {
-        within(self.clint_base, CLINT_SIZE, paddr, 1).or(within(UART_BASE, UART_SIZE, paddr, 1)).is_some()
+        self.in_clint(paddr, 1).or(within(self.map.uart, UART_SIZE, paddr, 1)).is_some()
     }
 
     #[inline]

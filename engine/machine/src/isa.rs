@@ -1,0 +1,109 @@
+//! The front ends behind one face. The choice is made once per slice of a run, never per micro-op.
+
+use breakeven_base::{Bus, ConfigError};
+use breakeven_cpu::{Budget, CoreCtx, Stop};
+use breakeven_memory::MemorySystem;
+use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
+use breakeven_x86::{X86Config, X86FrontEnd};
+
+use crate::core::Core;
+use crate::platform::Platform;
+
+/// What the core's instruction set is built from; `reset_pc` is the ELF's to say.
+#[derive(Clone, Debug)]
+pub enum IsaConfig {
+    Riscv(RiscvConfig),
+    X86(Box<X86Config>),
+}
+
+/// The name of an instruction set, as descriptions and guests use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IsaName {
+    Riscv,
+    X86,
+}
+
+impl IsaName {
+    #[must_use]
+    pub fn text(self) -> &'static str {
+        match self {
+            IsaName::Riscv => "RISC-V",
+            IsaName::X86 => "x86-64",
+        }
+    }
+}
+
+impl IsaConfig {
+    #[must_use]
+    pub fn name(&self) -> IsaName {
+        match self {
+            IsaConfig::Riscv(_) => IsaName::Riscv,
+            IsaConfig::X86(_) => IsaName::X86,
+        }
+    }
+    /// # Errors
+    /// What the front end cannot be built with.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        match self {
+            IsaConfig::Riscv(c) => c.check(),
+            IsaConfig::X86(c) => c.check(),
+        }
+    }
+}
+
+/// An instruction set's state.
+#[derive(Debug)]
+pub(crate) enum Isa {
+    Riscv(Box<RiscvFrontEnd>),
+    X86(Box<X86FrontEnd>),
+}
+
+impl Clone for Isa {
+    fn clone(&self) -> Self {
+        match self {
+            Isa::Riscv(f) => Isa::Riscv(f.clone()),
+            Isa::X86(f) => Isa::X86(f.clone()),
+        }
+    }
+    /// What both have in common need not be copied: every point of a sweep comes through here.
+    fn clone_from(&mut self, from: &Self) {
+        match (self, from) {
+            (Isa::Riscv(to), Isa::Riscv(from)) => to.clone_from(from),
+            (Isa::X86(to), Isa::X86(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
+}
+
+impl Isa {
+    /// A hart about to execute at `entry`, with what its firmware would have left in RAM.
+    ///
+    /// # Errors
+    /// See [`IsaConfig::check`].
+    pub fn boot(config: &IsaConfig, entry: u64, bus: &mut Platform) -> Result<Isa, ConfigError> {
+        Ok(match config {
+            IsaConfig::Riscv(c) => {
+                Isa::Riscv(Box::new(RiscvFrontEnd::new(&RiscvConfig { reset_pc: entry, ..c.clone() })?))
+            }
+            IsaConfig::X86(c) => {
+                X86FrontEnd::boot(bus);
+                Isa::X86(Box::new(X86FrontEnd::new(&X86Config { reset_pc: entry, ..(**c).clone() })?))
+            }
+        })
+    }
+
+    pub fn run<B: Bus>(&mut self, core: &mut Core, bus: &mut B, mem: &mut MemorySystem, budget: Budget) -> Stop {
+        match self {
+            Isa::Riscv(fe) => core.run(&mut CoreCtx { fe: &mut **fe, bus, mem }, budget),
+            Isa::X86(fe) => core.run(&mut CoreCtx { fe: &mut **fe, bus, mem }, budget),
+        }
+    }
+
+    /// Why the guest ended, when the front end knows more than the cause says.
+    pub fn complaint<B: Bus>(&self, bus: &mut B) -> Option<String> {
+        match self {
+            Isa::Riscv(_) => None,
+            Isa::X86(fe) => fe.complaint(bus),
+        }
+    }
+}
