@@ -93,9 +93,8 @@ fn idioms_and_moves_need_no_execution() {
 
 #[test]
 fn tables_set_latencies_and_counts_and_refuse_unknown_names() {
-    let mut c = CrackConfig::default();
-    c.latency = vec![("adc".into(), 2)];
-    c.uops = vec![("adc".into(), 2)];
+    let table = vec![("adc".to_owned(), 2)];
+    let mut c = CrackConfig { latency: table.clone(), uops: table, ..CrackConfig::default() };
     let s = steps(c.clone(), 1, |a| a.adc(rax, rbx));
     assert_eq!((s[0].len(), s[0][1].latency), (2, 2));
     c.uops[0].0 = "adx".into();
