@@ -1,1 +1,43 @@
-"""Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware."""
+"""Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.
+
+``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``routines`` and ``machines`` are functions of
+`breakeven.api`, which is imported when the first of them is used: ``import breakeven`` itself loads nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from breakeven.api import compare, find, machines, routines, run, surface, sweep
+
+__all__ = ["compare", "find", "machines", "routines", "run", "surface", "sweep"]
+
+
+class _Verb:
+    """A verb of `breakeven.api`. Some modules of the package bear the same name (``from breakeven.sweep import ...``):
+    importing one must not put it in the verb's place."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, module: Any, owner: type) -> Any:
+        from breakeven import api
+
+        return getattr(api, self.name)
+
+    def __set__(self, module: Any, value: Any) -> None:
+        if not isinstance(value, ModuleType):
+            raise AttributeError(f"breakeven.{self.name} cannot be set")
+
+
+class _Package(ModuleType):
+    compare, find, machines, routines, run, surface, sweep = (_Verb() for _ in range(7))
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *__all__})
+
+
+sys.modules[__name__].__class__ = _Package

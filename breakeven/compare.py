@@ -57,6 +57,11 @@ class Comparison:
             "first_failure": self.failures[0] if self.failures else None,
         }
 
+    def _repr_html_(self) -> str:
+        from breakeven.html import comparison_page
+
+        return comparison_page(self)
+
 
 def curves_of(table: pd.DataFrame, along: str = "size") -> tuple[list[float], dict[str, list[float]]]:
     """x and cycles per call of each routine in a table that varies only in routine and `along`."""

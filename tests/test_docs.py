@@ -149,3 +149,10 @@ def test_the_routine_shown_is_right(page: Path, tmp_path: Path) -> None:
         command = ["run", "my-copy", "--size", size, "--src", "3", "--guest", str(guest)]
         done = subprocess.run([sys.executable, "-m", "breakeven", *command], cwd=REPO, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_python_of_the_guide_runs(tmp_path: Path) -> None:
+    pytest.importorskip("breakeven._engine")
+    (code,) = fences((DOCS / "python.md").read_text(), "python")
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

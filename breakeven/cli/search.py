@@ -17,6 +17,7 @@ from breakeven.cli.options import (
     MachineOption,
     MeasureOption,
     NoStoreOption,
+    ParameterOption,
     RepetitionsOption,
     SeedOption,
     SetOption,
@@ -84,6 +85,7 @@ def find_(
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
     seed: SeedOption = 1,
+    routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
     guest: GuestOption = None,
@@ -107,7 +109,8 @@ def find_(
     axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
     spec = sweep_spec(
         routines, [machine], settings, guest, **axes, cache=cache, measure=measure, repetitions=repetitions,
-        warmup=warmup, calls=calls, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed, huge_pages=huge_pages,
+        warmup=warmup, calls=calls, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter,
+        huge_pages=huge_pages,
     )  # fmt: skip
     if out:
         check_output(out)
@@ -142,6 +145,7 @@ def surface_(
     warmup: WarmupOption = 2,
     calls: CallsOption = 16,
     seed: SeedOption = 1,
+    routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
     guest: GuestOption = None,
@@ -162,7 +166,7 @@ def surface_(
     spec = sweep_spec(
         routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), cache=cache, measure=measure,
         sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2="0", seed=seed,
-        huge_pages=huge_pages,
+        routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     if out:
         check_output(out)

@@ -123,8 +123,9 @@ def compare(
 
     With --sweep the comparison runs along that parameter, at the one size given.
     """
-    from breakeven import compare as comparing
     from breakeven import report_cli
+    from breakeven.compare import compare as run_comparison
+    from breakeven.compare import default_plot
     from breakeven.console import progress_bar
     from breakeven.sweep import check_output, write_table
 
@@ -140,11 +141,11 @@ def compare(
     if plot:
         report_cli.check_plot(plot)
     with open_engine(guest, store, no_store) as engine, progress_bar(not json, "compare") as progress:
-        found = comparing.compare(spec, engine, threads, progress)
+        found = run_comparison(spec, engine, threads, progress)
     if out:
         write_table(found.table, out)
     # With --json a plot is drawn only when a file was named: a script may not want one left behind.
-    target = plot or (None if json else comparing.default_plot(found))
+    target = plot or (None if json else default_plot(found))
     if target:
         report_cli.plot_comparison(found, target)
     return report_cli.comparison_done(found, target, out, json)

@@ -1,0 +1,327 @@
+"""The command line's verbs as Python functions: `run`, `sweep`, `compare`, `find`, `surface`, `routines`, `machines`.
+
+Everything is also reached as ``breakeven.run(...)`` and so on. Sizes, offsets and swept values are numbers, lists,
+ranges or the command line's texts (``"64..1448:8"``). Results are data frames or objects that show themselves in a
+notebook. Points go to the store, as from the command line; ``store=False`` keeps none.
+
+>>> import breakeven
+>>> point = breakeven.run("rv-word", 64, machine="u74")
+>>> point.ok, point.cycles_median > 0
+(True, True)
+>>> table = breakeven.sweep(["rv-word", "rv-byte"], sizes=[64, 128], machines="u74")
+>>> list(table.columns[:4]), len(table)
+(['routine', 'machine', 'size', 'src_offset'], 4)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from breakeven.errors import UserError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from breakeven.compare import Comparison
+    from breakeven.find import Found, Surface
+    from breakeven.points import Result
+    from breakeven.runner import Engine, MachineSpec, Routine
+    from breakeven.sweep import SweepSpec
+
+__all__ = ["compare", "find", "machines", "routines", "run", "surface", "sweep"]
+
+#: numbers, or the command line's text for them
+Numbers = int | str | Iterable[int]
+#: machine parameters: dotted path -> value
+Settings = Mapping[str, object]
+#: swept machine parameters: dotted path -> values, or the command line's text (``"0:40:4"``)
+Swept = Mapping[str, "str | Iterable[object]"]
+
+
+def run(
+    routine: str,
+    size: int | str,
+    *,
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: int = 0,
+    dst: int = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    **options: Any,
+) -> Result:
+    """One point: its cycles and whether its output was right.
+
+    `options`: `repetitions`, `warmup`, `calls`, `size2`, `src_offset2`, `dst_offset2`, `seed` as of the command.
+
+    >>> near = run("rv-word-noalign", 1448, src=3)
+    >>> far = run("rv-word-noalign", 1448, src=3, settings={"cpu.misaligned.policy": "hardware"})
+    >>> near.ok and far.ok and far.cycles_median < near.cycles_median
+    True
+    """
+    from breakeven import points as pt
+    from breakeven.ranges import parse_number
+    from breakeven.runner import run_points
+
+    kind = pt.index_of(pt.MEASURES, measure, "measure")
+    known = {each.name for each in fields(pt.Point)} - {"routine", "size", "src_offset", "dst_offset", "measure"}
+    _refuse(set(options) - known, known)
+    point = pt.Point(
+        routine=routine, size=parse_number(str(size), "size"), src_offset=src, dst_offset=dst, measure=kind,
+        cache_state=pt.index_of(pt.CACHE_STATES, cache, "cache state"),
+        **{"calls": 16 if kind else 1, **options},
+    )  # fmt: skip
+    point.validate()
+    with _engine(store, guest) as engine:
+        return run_points(engine.open(_machine(machine, settings)), [point])[0]
+
+
+def sweep(
+    routines: str | Sequence[str],
+    sizes: Numbers,
+    *,
+    machines: str | Sequence[str] = "u74",
+    settings: Settings | None = None,
+    src: Numbers = 0,
+    dst: Numbers = 0,
+    cache: str | Sequence[str] = "warm",
+    measure: str | Sequence[str] = "latency",
+    parameters: Swept | None = None,
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Every combination of the axes, as a data frame with a row for each point (docs/cli.md has the columns).
+
+    >>> table = sweep("rv-word", "64..80:8", src=[0, 1], parameters={"cpu.executeBranchDelay": "1:2"})
+    >>> len(table), sorted(table["cpu.executeBranchDelay"].unique())
+    (12, ['1', '2'])
+    """
+    from breakeven.sweep import run_sweep
+
+    spec = _spec(
+        routines, sizes, machines, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
+        parameters=parameters, options=options,
+    )  # fmt: skip
+    with _engine(store, guest) as engine:
+        return run_sweep(spec, engine, threads)
+
+
+def compare(
+    *routines: str,
+    sizes: Numbers = "1..256,265..2048:9",
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: int = 0,
+    dst: int = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    parameters: Swept | None = None,
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    **options: Any,
+) -> Comparison:
+    """Two or more routines on a machine: who leads where. The first routine is the one to beat.
+
+    >>> found = compare("rv-byte", "rv-word", sizes="8..64:8")
+    >>> found.break_evens[0].stays, found.intervals[-1].leaders
+    (8, ('rv-word',))
+    """
+    from breakeven.compare import compare as run_comparison
+
+    spec = _spec(
+        routines, sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
+        parameters=parameters, options=options,
+    )  # fmt: skip
+    with _engine(store, guest) as engine:
+        return run_comparison(spec, engine, threads)
+
+
+def find(
+    old: str,
+    new: str,
+    *,
+    sizes: Numbers = "1..2048",
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: Numbers = 0,
+    dst: Numbers = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    parameters: Swept | None = None,
+    budget: int | None = None,
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    **options: Any,
+) -> Found:
+    """Where the lead changes between two routines, along the one axis that has several values (docs/search.md).
+
+    >>> found = find("rv-byte", "rv-word", sizes="1..256")
+    >>> found.leads.certain, len(found.leads.probed) <= 25, found.leads.intervals[-1].leaders
+    (True, True, ('rv-word',))
+    """
+    from breakeven.find import find as search
+
+    spec = _spec(
+        [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
+        parameters=parameters, options=options,
+    )  # fmt: skip
+    with _engine(store, guest) as engine:
+        return search(spec, engine, threads, budget=budget)
+
+
+def surface(
+    old: str,
+    new: str,
+    parameters: Swept,
+    *,
+    sizes: Numbers = "1..2048",
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: int = 0,
+    dst: int = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    **options: Any,
+) -> Surface:
+    """From which size on `new` beats `old`, over one or two machine parameters.
+
+    >>> found = surface("rv-byte", "rv-word", {"cpu.executeBranchDelay": [1, 2]}, sizes="1..64")
+    >>> list(found.table()["cpu.executeBranchDelay"])
+    [1, 2]
+    """
+    from breakeven.find import surface as search
+
+    spec = _spec(
+        [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
+        parameters=parameters, options=options,
+    )  # fmt: skip
+    with _engine(store, guest) as engine:
+        return search(spec, engine, threads)
+
+
+def routines(
+    machine: str = "u74", *, settings: Settings | None = None, guest: str | Path | None = None
+) -> list[Routine]:
+    """The routines there are for a machine.
+
+    >>> "rv-word" in [routine.name for routine in routines()]
+    True
+    """
+    from breakeven.runner import guest_routines
+
+    return guest_routines(_machine(machine, settings), _path(guest))[1]
+
+
+def machines() -> list[str]:
+    """The names of the machines there are.
+
+    >>> "u74" in machines()
+    True
+    """
+    from breakeven.machines import list_presets
+
+    return [preset.name for preset in list_presets()]
+
+
+def _refuse(unknown: set[str], known: Iterable[str]) -> None:
+    if unknown:
+        raise TypeError(f"unknown option {sorted(unknown)[0]!r}; there are: {', '.join(sorted(known))}")
+
+
+def _path(path: str | Path | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _machine(name: str, settings: Settings | None) -> MachineSpec:
+    from breakeven.runner import MachineSpec
+
+    return MachineSpec(name, tuple(f"{path}={_text(value)}" for path, value in (settings or {}).items()))
+
+
+def _text(value: object) -> str:
+    """A parameter's value in the configuration's notation."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _numbers(values: Numbers, what: str, most: int) -> list[int]:
+    from breakeven.ranges import parse_integers
+
+    if isinstance(values, str):
+        return parse_integers(values, what, 0, most)
+    try:
+        return [int(values)] if isinstance(values, int) else sorted({int(value) for value in values})
+    except (TypeError, ValueError):
+        raise UserError(f"{what} {values!r} is not a number, a list of them, or a text like '64..1448:8'") from None
+
+
+def _swept(path: str, values: str | Iterable[object]) -> list[str]:
+    from breakeven.ranges import parse_sweep
+
+    if isinstance(values, str):
+        return parse_sweep(f"{path}={values}")[1]
+    return list(dict.fromkeys(_text(value) for value in values))
+
+
+def _spec(
+    routines: str | Sequence[str], sizes: Numbers, machines: str | Sequence[str], settings: Settings | None,
+    guest: str | Path | None, *, src: Numbers, dst: Numbers, cache: str | Sequence[str], measure: str | Sequence[str],
+    parameters: Swept | None, options: dict[str, Any],
+) -> SweepSpec:  # fmt: skip
+    """The sweep that the arguments describe."""
+    from breakeven import points as pt
+    from breakeven.cli.options import named_routines
+    from breakeven.sweep import SweepSpec
+
+    known = {
+        "repetitions",
+        "warmup",
+        "calls",
+        "size2",
+        "src_offset2",
+        "dst_offset2",
+        "seed",
+        "flags",
+        "routine_parameter",
+    }
+    _refuse(set(options) - known, known)
+    specs = [_machine(name, settings) for name in _names(machines)]
+    spec = SweepSpec(
+        routines=named_routines(_names(routines), [s.name for s in specs], list(specs[0].settings), _path(guest)),
+        machines=specs,
+        sizes=_numbers(sizes, "size", pt.MAX_SIZE),
+        src_offsets=_numbers(src, "src offset", pt.MAX_OFFSET),
+        dst_offsets=_numbers(dst, "dst offset", pt.MAX_OFFSET),
+        cache_states=_names(cache),
+        measures=_names(measure),
+        parameters={path: _swept(path, values) for path, values in (parameters or {}).items()},
+        **options,
+    )
+    spec.validate()
+    return spec
+
+
+@contextmanager
+def _engine(store: bool | str | Path, guest: str | Path | None) -> Iterator[Engine]:
+    """The engine behind a call; `store`: a file, True for the usual one, False for none."""
+    from breakeven.cli.options import open_engine
+
+    path = None if isinstance(store, bool) else Path(store)
+    with open_engine(_path(guest), path, store is False) as engine:
+        yield engine
