@@ -389,11 +389,12 @@ impl O3 {
         let mut seq = from;
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         while seq < end {
-            let (pc, flow, noted) = (self.ring.pc(seq), *self.ring.flow(seq), self.ring.note(seq));
+            let (pc, noted) = (self.ring.pc(seq), self.ring.note(seq));
             let mut last = seq;
             while last + 1 < end && !self.ring.flags(last).any(UopFlags::LAST) {
                 last += 1;
             }
+            let predicted = self.ring.flow(last).predicted;
             let whole = self.ring.flags(last).any(UopFlags::LAST) && seq >= self.at.rename;
             if !whole || cx.fe.pc() != pc {
                 return self.squash_now(cx, seq - 1, when.cycle);
@@ -405,11 +406,11 @@ impl O3 {
             match result {
                 StepResult::Done if same && noted & note::PLACEHOLDER == 0 && !self.traps() => {
                     self.patch(seq);
-                    if flow.predicted != self.ring.flow(last).next_pc {
+                    if predicted != self.ring.flow(last).next_pc {
                         if !self.path.can_fork() {
                             return self.squash_now(cx, seq - 1, when.cycle);
                         }
-                        self.path.fork(cx.fe, flow.predicted, &self.ring, true);
+                        self.path.fork(cx.fe, predicted, &self.ring, true);
                     }
                 }
                 StepResult::Done => {
@@ -419,7 +420,7 @@ impl O3 {
                 }
                 _ if noted & note::WAITS != 0 && self.path.can_fork() && last + 1 < end => {
                     self.path.placed = last + 1;
-                    self.path.fork(cx.fe, flow.predicted, &self.ring, false);
+                    self.path.fork(cx.fe, predicted, &self.ring, false);
                 }
                 _ => {
                     self.path.placed = seq;
