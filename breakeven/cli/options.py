@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -46,6 +46,9 @@ SweepOption = Annotated[
 StoreOption = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="Where points are kept (else $BREAKEVEN_STORE).")
 ]
+SchedulerOption = Annotated[
+    str, typer.Option("--scheduler", metavar="ADDRESS", help="Run on the workers of this dask scheduler (tcp://...).")
+]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Simulate every point; keep none.")]
 
 
@@ -56,19 +59,24 @@ def machine_spec(name: str, settings: list[str]) -> Any:
 
 
 @contextmanager
-def open_engine(guest: Path | None, store: Path | None, no_store: bool) -> Iterator[Any]:
-    """The engine that simulates, with the store before it unless the user wants none."""
+def open_engine(guest: Path | None, store: Path | None, no_store: bool, scheduler: str = "") -> Iterator[Any]:
+    """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted."""
     from breakeven.runner import EmbeddedEngine
     from breakeven.store import OFF, Store, default_path
 
     path = store or default_path()
-    if no_store or str(path) == OFF:
-        yield EmbeddedEngine(guest)
-        return
-    from breakeven.stored import StoredEngine
+    with ExitStack() as stack:
+        if scheduler:
+            from breakeven.spread import SpreadEngine
 
-    with Store(path) as opened:
-        yield StoredEngine(EmbeddedEngine(guest), opened)
+            engine: Any = stack.enter_context(SpreadEngine(scheduler, guest))
+        else:
+            engine = EmbeddedEngine(guest)
+        if not no_store and str(path) != OFF:
+            from breakeven.stored import StoredEngine
+
+            engine = StoredEngine(engine, stack.enter_context(Store(path)))
+        yield engine
 
 
 def sweep_spec(routines: list[str], machines: list[str], settings: list[str], guest: Path | None, **axes: Any) -> Any:

@@ -19,6 +19,7 @@ from breakeven.cli.options import (
     NoStoreOption,
     ParameterOption,
     RepetitionsOption,
+    SchedulerOption,
     SeedOption,
     SetOption,
     Size2Option,
@@ -88,6 +89,7 @@ def find_(
     routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
+    scheduler: SchedulerOption = "",
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -109,15 +111,15 @@ def find_(
     axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
     spec = sweep_spec(
         routines, [machine], settings, guest, **axes, cache=cache, measure=measure, repetitions=repetitions,
-        warmup=warmup, calls=calls, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter,
-        huge_pages=huge_pages,
+        warmup=warmup, calls=calls, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed,
+        routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     if out:
         check_output(out)
     if plot:
         check_plot(plot)
     start = time.perf_counter()
-    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "find") as progress:
+    with open_engine(guest, store, no_store, scheduler) as engine, progress_bar(not json, "find") as progress:
         found = find(spec, engine, threads, progress, budget or None)
         simulated = getattr(engine, "simulated", len(found.table))
     seconds = time.perf_counter() - start
@@ -148,6 +150,7 @@ def surface_(
     routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
+    scheduler: SchedulerOption = "",
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -173,7 +176,7 @@ def surface_(
     if plot:
         check_plot(plot)
     start = time.perf_counter()
-    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "surface") as progress:
+    with open_engine(guest, store, no_store, scheduler) as engine, progress_bar(not json, "surface") as progress:
         found = surface(spec, engine, threads, progress)
     seconds = time.perf_counter() - start
     if out:

@@ -20,6 +20,7 @@ from breakeven.cli.options import (
     NoStoreOption,
     ParameterOption,
     RepetitionsOption,
+    SchedulerOption,
     SeedOption,
     SetOption,
     Size2Option,
@@ -58,6 +59,7 @@ def sweep(
     routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
+    scheduler: SchedulerOption = "",
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -82,7 +84,7 @@ def sweep(
     if path:
         check_output(path)
     start = time.perf_counter()
-    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "sweep") as progress:
+    with open_engine(guest, store, no_store, scheduler) as engine, progress_bar(not json, "sweep") as progress:
         table = run_sweep(spec, engine, threads, progress)
         simulated = getattr(engine, "simulated", len(table))
     seconds = time.perf_counter() - start
