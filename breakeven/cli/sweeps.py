@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,8 +39,12 @@ from breakeven.errors import UserError
 
 @app.command(short_help="Run a grid of points into a results file.")
 def sweep(
-    routines: Annotated[list[str], typer.Argument(help="Routines, or all, copy, user-copy, checksum, copy-checksum.")],
-    sizes: SizesOption,
+    context: typer.Context,
+    routines: Annotated[
+        list[str] | None, typer.Argument(help="Routines, or all, copy, user-copy, checksum, copy-checksum.")
+    ] = None,
+    sizes: SizesOption = "",
+    file: Annotated[Path | None, typer.Option("--file", "-f", help="The sweep as a TOML file.")] = None,
     machine: MachinesOption = ["u74"],  # noqa: B006
     src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, e.g. 0..7.")] = "0",
     dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets, e.g. 0..7.")] = "0",
@@ -74,12 +78,23 @@ def sweep(
     from breakeven import report_cli
     from breakeven.console import progress_bar
     from breakeven.sweep import check_output, run_sweep, write_table
+    from breakeven.sweep_file import read_sweep_file
 
-    spec = sweep_spec(
-        routines, machine, settings, guest, sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
-        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2=size2, src_offset2=src2,
-        dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter, huge_pages=huge_pages,
-    )  # fmt: skip
+    axes: dict[str, Any] = {
+        "sizes": sizes, "src": src, "dst": dst, "cache": cache, "measure": measure, "sweep": parameter,
+        "repetitions": repetitions, "warmup": warmup, "calls": calls, "size2": size2, "src_offset2": src2,
+        "dst_offset2": dst2, "seed": seed, "routine_parameter": routine_parameter, "huge_pages": huge_pages,
+        "routines": routines or [], "machines": machine, "settings": settings,
+    }  # fmt: skip
+    if file:
+        _refuse_axes(context)
+        axes |= read_sweep_file(file)
+        out = out or axes.pop("out", None)
+        axes.pop("out", None)
+    for name, what in (("routines", "routines: name some"), ("sizes", "sizes: give --sizes")):
+        if not axes[name]:
+            raise UserError(f"the sweep has no {what}, or a --file")
+    spec = sweep_spec(axes.pop("routines"), axes.pop("machines"), axes.pop("settings"), guest, **axes)
     path = out or (None if json else Path("sweep.csv"))
     if path:
         check_output(path)
@@ -91,6 +106,18 @@ def sweep(
     if path:
         write_table(table, path)
     return report_cli.sweep_done(spec, table, path, seconds, simulated, json)
+
+
+#: options of `sweep` that are not axes: they go with a file
+_BESIDE_A_FILE = {"file", "out", "threads", "scheduler", "guest", "store", "no_store", "json"}
+
+
+def _refuse_axes(context: typer.Context) -> None:
+    """A sweep is in the file or on the command line, not in both."""
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name) if param.name else None
+        if source is not None and source.name == "COMMANDLINE" and param.name not in _BESIDE_A_FILE:
+            raise UserError(f"{param.opts[0]} and --file: write it into the file")
 
 
 @app.command(short_help="Who wins where: a table, a plot, the break-even sizes.")

@@ -1,0 +1,67 @@
+"""Sweeps as TOML files."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from breakeven.errors import UserError
+from breakeven.sweep_file import read_sweep_file
+
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE = re.search(r"^```toml\n(.*?)^```", (DOCS / "cli.md").read_text(), re.MULTILINE | re.DOTALL)[1]
+
+
+def test_the_documented_file_is_the_documented_command(breakeven, tmp_path) -> None:
+    (tmp_path / "misaligned.toml").write_text(EXAMPLE)
+    done = breakeven("sweep", "--file", "misaligned.toml", "--no-store")
+    assert done.returncode == 0, done.stderr
+    same = breakeven(
+        "sweep", "rv-word-noalign", "rv-copy-user-2021", "--sizes", "64..1448:346", "--src", "0,3", "--no-store",
+        "--set", "cpu.misaligned.policy=emulate", "--sweep", "cpu.misaligned.emulate_cycles=0:20:10", "-o", "b.csv",
+    )  # fmt: skip
+    assert same.returncode == 0, same.stderr
+    assert (tmp_path / "misaligned.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_every_axis(tmp_path) -> None:
+    path = tmp_path / "all.toml"
+    path.write_text(
+        'routines = "copy"\nmachines = ["u74", "c906"]\nsizes = [1, "8..16"]\nsrc = 3\ndst = "0..7"\n'
+        'cache = ["warm", "cold"]\nmeasure = "latency"\nrepetitions = 1\nwarmup = 0\ncalls = 8\nsize2 = "1K"\n'
+        "src2 = 1\ndst2 = 2\nseed = 7\nparameter = 5\nhuge_pages = true\n[set]\ncpu.a.b = true\n[sweep]\ncpu.c = [1, 2]\n"
+    )
+    assert read_sweep_file(path) == {
+        "routines": ["copy"], "machines": ["u74", "c906"], "sizes": "1,8..16", "src": "3", "dst": "0..7",
+        "cache": "warm,cold", "measure": "latency", "repetitions": 1, "warmup": 0, "calls": 8, "size2": "1K",
+        "src_offset2": 1, "dst_offset2": 2, "seed": 7, "routine_parameter": 5, "huge_pages": True,
+        "settings": ["cpu.a.b=true"], "sweep": ["cpu.c=1,2"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("64..1448:346", "64..x", "line 2: sizes: size 'x' is not a number"),
+        ("sizes", "sixes", "line 2: sixes: there is no such key; did you mean 'sizes'"),
+        ("[0, 3]", "[0, 3.5]", "line 3: src: a number, a list"),
+        ("[0, 3]", "99999", "line 3: src: src offset 99999 is out of range"),
+        ("[0, 3]", "[0, 3", r"Unclosed array \(at line"),
+        ('"emulate"', '["emulate"]', r"line \d+: cpu.misaligned.policy: one value"),
+        ("0:20:10", "20:0:1", r"line \d+: cpu.misaligned.emulate_cycles: .*run upwards"),
+        ('routines = ["rv-word-noalign", "rv-copy-user-2021"]', "", "has no routines"),
+    ],
+)
+def test_mistakes_name_the_line_and_the_key(tmp_path, before, after, words) -> None:
+    path = tmp_path / "bad.toml"
+    assert before in EXAMPLE
+    path.write_text(EXAMPLE.replace(before, after))
+    with pytest.raises(UserError, match=words):
+        read_sweep_file(path)
+
+
+def test_a_file_and_options_do_not_mix(breakeven, tmp_path) -> None:
+    (tmp_path / "a.toml").write_text(EXAMPLE)
+    assert "--sizes and --file" in breakeven("sweep", "-f", "a.toml", "--sizes", "3").stderr
+    assert "cannot read the sweep 'b.toml'" in breakeven("sweep", "-f", "b.toml").stderr
+    assert "has no sizes" in breakeven("sweep", "rv-word").stderr
