@@ -29,7 +29,8 @@ def test_every_axis(tmp_path) -> None:
     path.write_text(
         'routines = "copy"\nmachines = ["u74", "c906"]\nsizes = [1, "8..16"]\nsrc = 3\ndst = "0..7"\n'
         'cache = ["warm", "cold"]\nmeasure = "latency"\nrepetitions = 1\nwarmup = 0\ncalls = 8\nsize2 = "1K"\n'
-        "src2 = 1\ndst2 = 2\nseed = 7\nparameter = 5\nhuge_pages = true\n[set]\ncpu.a.b = true\n[sweep]\ncpu.c = [1, 2]\n"
+        "src2 = 1\ndst2 = 2\nseed = 7\nparameter = 5\nhuge_pages = true\n[set]\ncpu.a.b = true\n"
+        "[sweep]\ncpu.c = [1, 2]\n"
     )
     assert read_sweep_file(path) == {
         "routines": ["copy"], "machines": ["u74", "c906"], "sizes": "1,8..16", "src": "3", "dst": "0..7",
