@@ -4,6 +4,7 @@ use crate::config::Replacement as Kind;
 use crate::util::clone_by_field;
 
 /// The state of one policy for all sets of a cache.
+#[cfg_attr(test, derive(PartialEq))]
 pub(crate) struct Replacement {
     kind: Kind,
     ways: usize,
@@ -26,6 +27,28 @@ impl Replacement {
         // Any seed but 0 works for xorshift.
         let random = if let Kind::Random { seed } = kind { seed | 1 << 63 } else { 1 };
         Replacement { kind, ways, stamps: vec![0; stamps], trees: vec![0; trees], now: 0, random }
+    }
+
+    /// Whether both keep the same about a set.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.ways, self.stamps.len(), self.trees.len()) == (other.ways, other.stamps.len(), other.trees.len())
+    }
+
+    /// What is kept for one set, from another of the same shape.
+    pub fn copy_set(&mut self, from: &Self, set: usize) {
+        if self.stamps.is_empty() {
+            if let (Some(tree), Some(&theirs)) = (self.trees.get_mut(set), from.trees.get(set)) {
+                *tree = theirs;
+            }
+        } else {
+            let ways = set * self.ways..(set + 1) * self.ways;
+            self.stamps[ways.clone()].copy_from_slice(&from.stamps[ways]);
+        }
+    }
+
+    /// What is not kept by set.
+    pub fn copy_rest(&mut self, from: &Self) {
+        (self.kind, self.now, self.random) = (from.kind, from.now, from.random);
     }
 
     /// A hit in `way` of `set`.

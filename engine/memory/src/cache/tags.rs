@@ -2,7 +2,6 @@
 
 use super::replacement::Replacement;
 use crate::config::Replacement as Kind;
-use crate::util::clone_by_field;
 
 const VALID: u64 = 1;
 const DIRTY: u64 = 2;
@@ -26,10 +25,46 @@ pub(crate) struct Tags {
     /// When each line's data is there.
     ready: Vec<u64>,
     replacement: Replacement,
+    /// A bit a set: it has held a line. Any other is as it was made.
+    used: Vec<u64>,
     /// The line used or filled last: most accesses are to it again, and its replacement state is up to date.
     recent: usize,
 }
-clone_by_field!(Tags { line_mask, line_shift, sets, set_mask, ways, words, ready, replacement, recent });
+
+impl Clone for Tags {
+    fn clone(&self) -> Self {
+        Tags {
+            words: self.words.clone(),
+            ready: self.ready.clone(),
+            replacement: self.replacement.clone(),
+            used: self.used.clone(),
+            ..*self
+        }
+    }
+
+    /// Copies only the sets that either has used: a point touches few of a large cache's.
+    fn clone_from(&mut self, from: &Self) {
+        if self.words.len() != from.words.len() || !self.replacement.is_like(&from.replacement) {
+            *self = from.clone();
+            return;
+        }
+        for (at, (used, &theirs)) in self.used.iter_mut().zip(&from.used).enumerate() {
+            let mut either = *used | theirs;
+            *used = theirs;
+            while either != 0 {
+                let set = at * 64 + either.trailing_zeros() as usize;
+                either &= either - 1;
+                let lines = set * self.ways..(set + 1) * self.ways;
+                self.words[lines.clone()].copy_from_slice(&from.words[lines.clone()]);
+                self.ready[lines.clone()].copy_from_slice(&from.ready[lines]);
+                self.replacement.copy_set(&from.replacement, set);
+            }
+        }
+        self.replacement.copy_rest(&from.replacement);
+        (self.line_mask, self.line_shift, self.sets) = (from.line_mask, from.line_shift, from.sets);
+        (self.set_mask, self.recent) = (from.set_mask, from.recent);
+    }
+}
 
 impl Tags {
     pub fn new(size: u64, ways: u32, line_bytes: u32, kind: Kind) -> Self {
@@ -45,6 +80,7 @@ impl Tags {
             words: vec![0; lines],
             ready: vec![0; lines],
             replacement: Replacement::new(kind, sets as usize, ways),
+            used: vec![0; (sets as usize).div_ceil(64)],
             recent: 0,
         }
     }
@@ -141,6 +177,7 @@ impl Tags {
         self.words[index] = self.line(addr) | VALID | if dirty { DIRTY } else { 0 };
         self.ready[index] = ready;
         self.replacement.fill(set, way);
+        self.used[set / 64] |= 1 << (set % 64);
         self.recent = index;
         (index, victim)
     }
@@ -194,6 +231,32 @@ mod tests {
         (0..6).for_each(|i| assert_eq!(t.insert(i * 64, 0, false).1, None));
         assert!((0..6).all(|i| t.find(i * 64 + 63).is_some()));
         assert_eq!(t.audit(), Ok(()));
+    }
+
+    #[test]
+    fn going_back_to_a_snapshot_leaves_no_trace() {
+        for kind in [Kind::Lru, Kind::Fifo, Kind::TreePlru, Kind::Random { seed: 3 }] {
+            let fresh = || {
+                let mut t = Tags::new(70 * 2 * 64, 2, 64, kind);
+                for i in 0..5 {
+                    t.insert(i * 64, i, i % 2 == 0);
+                }
+                t
+            };
+            let state = |t: &Tags| (t.words.clone(), t.ready.clone(), t.used.clone(), t.recent, t.replacement.clone());
+            let (snapshot, mut t) = (fresh(), fresh().clone());
+            for i in (0..500).step_by(7) {
+                let (index, _) = t.insert(i * 64, 9, true);
+                t.touch(i * 64, index);
+            }
+            t.invalidate(0);
+            t.clone_from(&snapshot);
+            assert!(state(&t) == state(&snapshot), "{kind:?}");
+            let mut other = Tags::new(4 * 2 * 64, 2, 64, Kind::Lru);
+            other.insert(0, 1, true);
+            other.clone_from(&snapshot);
+            assert!(state(&other) == state(&snapshot), "{kind:?}");
+        }
     }
 
     #[test]
