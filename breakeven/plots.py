@@ -177,7 +177,9 @@ def heat_maps(
     values = np.concatenate([grid.ravel() for grid in grids.values()])
     values = values[~np.isnan(values)]
     least, most = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-    norm = LogNorm(max(least, 1e-9), max(most, least * 1.0001)) if log else Normalize(least, most or 1)
+    # A scale needs two ends, also when every cell is the same.
+    most = most if most > least else least + 1
+    norm = LogNorm(max(least, 1e-9), most) if log else Normalize(least, most)
     columns = min(columns, len(grids))
     rows = -(-len(grids) // columns)
     with plt.rc_context({**_PARAMETERS, "axes.grid": False}):

@@ -208,3 +208,17 @@ def test_the_command_along_a_parameter_and_its_mistakes(breakeven) -> None:
     assert "not size, src, dst" in breakeven("find", *pair, "--along", "sizes").stderr
     assert "two different routines" in breakeven("find", pair[0]).stderr
     assert "--sweep" in breakeven("surface", *pair).stderr
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_surfaces_are_drawn(fake, tmp_path, suffix) -> None:
+    from breakeven.find_cli import plot_surface
+
+    one = surface(spec(sizes=range(1, 257, 16), parameters={"cpu.penalty": ["0", "10", "300"]}), fake(model))
+    plot_surface(one, tmp_path / f"line{suffix}")
+    two = surface(
+        spec(sizes=range(1, 257, 16), parameters={"cpu.penalty": ["0", "300"], "cpu.other": ["0", "4"]}), fake(model)
+    )
+    plot_surface(two, tmp_path / f"map{suffix}")
+    assert {path.stat().st_size > 1000 for path in tmp_path.iterdir()} == {True}
+    assert len(two.found) == 4
