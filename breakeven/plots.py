@@ -204,8 +204,9 @@ def heat_maps(
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
         _caption(figure, caption)
         # Title and caption keep their height in inches whatever the number of rows.
-        figure.tight_layout(rect=(0, 0.3 / height, 0.93, 1 - 0.1 / height))
-        bar = figure.add_axes((0.94, 0.15, 0.012, 0.7))
+        right = 0.93 if ticks is None else 0.89
+        figure.tight_layout(rect=(0, 0.3 / height, right, 1 - 0.1 / height))
+        bar = figure.add_axes((right + 0.01, 0.15, 0.012, 0.7))
         figure.colorbar(image, cax=bar, label=unit)
         return save(figure, path)
 
@@ -248,7 +249,9 @@ def _surface_lines(
         never = [at for at, value in zip(x, next(iter(sizes.values())), strict=True) if value is None]
         if never:
             place = axes.get_xaxis_transform()
-            axes.plot(never, [0.03] * len(never), "x", color="black", markersize=6, transform=place, label="never")
+            axes.plot(
+                never, [0.03] * len(never), "x", color="black", markersize=6, transform=place, label="never stays ahead"
+            )
         axes.set_ylim(bottom=0)
         axes.set_xlabel(name)
         axes.set_ylabel("break-even size (bytes)")
