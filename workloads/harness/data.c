@@ -10,109 +10,122 @@ static u8 *bytes_at(u64 address) { return (u8 *)(uintptr_t)address; }
 static u64 down(u64 address) { return address & ~(WORD - 1); }
 static u64 up(u64 address) { return down(address + WORD - 1); }
 
-struct stream stream_of(u32 seed, int checksum) {
+static void extend(struct stream *s) {
+    s->word[LAG] = s->word[0] ^ s->word[1];
+    s->word[LAG + 1] = s->word[1] ^ s->word[2];
+}
+
+void stream_of(struct stream *s, u32 seed, int checksum) {
     /* A copied byte never equals the pattern's (whose top bit is set), so an unwritten byte is always noticed.
        A checksum needs the top bits: they make the carries. */
-    struct stream s = {.mask = checksum ? ~UINT64_C(0) : ~UINT64_C(0x8080808080808080)};
-    if (seed == SEED_ONES) {
-        s.base = ~UINT64_C(0);
-    } else if (seed != SEED_ZEROS) {
-        s.base = (seed + UINT64_C(1)) * UINT64_C(0xd1342543de82ef95);
-        s.step = UINT64_C(0x9e3779b97f4a7c15);
+    u64 mask = checksum ? ~UINT64_C(0) : ~UINT64_C(0x8080808080808080);
+    u64 mix = seed + UINT64_C(1), constant = seed == SEED_ONES || seed == SEED_ZEROS;
+    s->flip = seed == SEED_ONES ? mask : 0;
+    if (constant)
+        mask = 0;
+    for (int i = 0; i < LAG; i++) {
+        mix = (mix + UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd1342543de82ef95);
+        s->word[i] = (mix ^ mix >> 32) & mask;
     }
-    return s;
+    extend(s);
+}
+
+/* F(j, j + 1) for every j below LAG, the last one's neighbour being 0: the words stay in registers. */
+#define EACH(F) \
+    F(0, 1) F(1, 2) F(2, 3) F(3, 4) F(4, 5) F(5, 6) F(6, 7) F(7, 8) F(8, 9) F(9, 10) F(10, 11) F(11, 12) F(12, 13) \
+    F(13, 14) F(14, 0)
+#define LOAD(j, next) u64 w##j = s->word[j];
+#define VALUE(j, next) w##j,
+#define WRITE(j, next) (p[j] = w##j ^ flip, w##j ^= w##next);
+#define COMPARE(j, next) (wrong |= p[j] ^ w##j ^ flip, w##j ^= w##next);
+
+static inline __attribute__((always_inline)) void write_words(const struct stream *s, word *p, u64 count, u64 flip) {
+    EACH(LOAD)
+    for (; count >= LAG; count -= LAG, p += LAG) {
+        EACH(WRITE)
+    }
+    const u64 rest[LAG] = {EACH(VALUE)};
+    for (u64 i = 0; i < count; i++)
+        p[i] = rest[i] ^ flip;
+}
+
+/* Not 0: some of `count` words, or of the `tail` bytes (fewer than eight) behind them, differ. */
+static inline __attribute__((always_inline)) u64 compare_words(const struct stream *s, const word *p, u64 count,
+                                                               u64 tail, u64 flip) {
+    u64 wrong = 0;
+    EACH(LOAD)
+    for (; count >= LAG; count -= LAG, p += LAG) {
+        EACH(COMPARE)
+    }
+    const u64 rest[LAG] = {EACH(VALUE)};
+    for (u64 i = 0; i < count; i++)
+        wrong |= p[i] ^ rest[i] ^ flip;
+    return tail ? wrong | (p[count] ^ rest[count] ^ flip) << (64 - tail * 8) : wrong;
+}
+
+/* A constant sequence takes an instruction more a word, which the others are spared. */
+static u64 differ(const struct stream *s, u64 address, u64 count, u64 tail) {
+    const word *p = words_at(address);
+    return s->flip ? compare_words(s, p, count, tail, s->flip) : compare_words(s, p, count, tail, 0);
 }
 
 void stream_write(const struct stream *s, u64 address, u64 n) {
-    word *p = words_at(down(address)), *end = words_at(up(address + n));
-    u64 w = s->base, step = s->step, mask = s->mask;
-    for (; end - p >= 4; p += 4) {
-        p[0] = w & mask;
-        w += step;
-        p[1] = w & mask;
-        w += step;
-        p[2] = w & mask;
-        w += step;
-        p[3] = w & mask;
-        w += step;
-    }
-    for (; p < end; p++, w += step)
-        *p = w & mask;
+    word *p = words_at(down(address));
+    u64 count = (up(address + n) - down(address)) / WORD;
+    if (s->flip)
+        write_words(s, p, count, s->flip);
+    else
+        write_words(s, p, count, 0);
 }
 
 int stream_intact(const struct stream *s, u64 address, u64 n) {
-    const word *p = words_at(down(address)), *end = words_at(up(address + n));
-    u64 w = s->base, step = s->step, mask = s->mask, wrong = 0;
-    for (; end - p >= 4; p += 4) {
-        wrong |= p[0] ^ (w & mask);
-        w += step;
-        wrong |= p[1] ^ (w & mask);
-        w += step;
-        wrong |= p[2] ^ (w & mask);
-        w += step;
-        wrong |= p[3] ^ (w & mask);
-        w += step;
-    }
-    for (; p < end; p++, w += step)
-        wrong |= *p ^ (w & mask);
-    return wrong == 0;
+    return !differ(s, down(address), (up(address + n) - down(address)) / WORD, 0);
 }
 
-static u64 stream_word(const struct stream *s, u64 i) { return (s->base + i * s->step) & s->mask; }
-
-u8 stream_byte(const struct stream *s, u64 index) { return (u8)(stream_word(s, index / WORD) >> (index % WORD * 8)); }
-
-static u64 compare_bytes(const struct stream *s, u64 phase, u64 address, u64 from, u64 to) {
-    while (from < to && *bytes_at(address + from) == stream_byte(s, phase + from))
-        from++;
-    return from;
+void stream_from(struct stream *from, const struct stream *s, u64 byte) {
+    const u64 *next = s->word + byte / WORD;
+    u64 shift = byte % WORD * 8, w = *next++;
+    for (int i = 0; i < LAG; i++) {
+        u64 low = w >> shift;
+        w = *next++;
+        from->word[i] = low | w << 1 << (63 - shift); /* nothing of w if there is no shift */
+    }
+    extend(from);
+    from->flip = s->flip;
 }
 
-/* The number of leading words among `count` that agree, in steps of four: a disagreement lies within the next four. */
-static u64 compare_words(const struct stream *s, u64 index, const word *p, u64 count) {
-    u64 shift = index % WORD * 8, step = s->step, mask = s->mask;
-    u64 w = s->base + index / WORD * step, done = 0;
-    if (shift == 0) {
-        for (; count - done >= 4; done += 4, p += 4) {
-            u64 wrong = p[0] ^ (w & mask);
-            w += step;
-            wrong |= p[1] ^ (w & mask);
-            w += step;
-            wrong |= p[2] ^ (w & mask);
-            w += step;
-            wrong |= p[3] ^ (w & mask);
-            w += step;
-            if (wrong)
-                break;
-        }
-        return done;
-    }
-    u64 a = w & mask, b;
-    for (; count - done >= 4; done += 4, p += 4) {
-        u64 wrong;
-        b = (w += step) & mask;
-        wrong = p[0] ^ (a >> shift | b << (64 - shift));
-        a = (w += step) & mask;
-        wrong |= p[1] ^ (b >> shift | a << (64 - shift));
-        b = (w += step) & mask;
-        wrong |= p[2] ^ (a >> shift | b << (64 - shift));
-        a = (w += step) & mask;
-        wrong |= p[3] ^ (b >> shift | a << (64 - shift));
-        if (wrong)
-            break;
-    }
-    return done;
+/* The word before the sequence's first. */
+static u64 word_before(const struct stream *s) { return s->word[LAG - 1] ^ s->word[0]; }
+
+static u64 next_word(struct stream *s) {
+    u64 first = s->word[0];
+    for (int i = 0; i < LAG; i++)
+        s->word[i] = s->word[i + 1];
+    extend(s);
+    return first ^ s->flip;
 }
 
-u64 stream_compare(const struct stream *s, u64 phase, u64 address, u64 n) {
+/* As stream_compare, byte by byte. */
+static u64 first_difference(const struct stream *s, u64 address, u64 n) {
+    struct stream rest = *s;
+    u64 w = word_before(s) ^ s->flip;
+    for (u64 i = 0; i < n; i++) {
+        if ((address + i) % WORD == 0)
+            w = next_word(&rest);
+        if (*bytes_at(address + i) != (u8)(w >> (address + i) % WORD * 8))
+            return i;
+    }
+    return n;
+}
+
+u64 stream_compare(const struct stream *s, u64 address, u64 n) {
     u64 head = up(address) - address;
-    if (head > n)
-        head = n;
-    u64 good = compare_bytes(s, phase, address, 0, head);
-    if (good < head)
-        return good;
-    good += WORD * compare_words(s, phase + head, words_at(address + head), (n - head) / WORD);
-    return compare_bytes(s, phase, address, good, n);
+    if (n < head)
+        return first_difference(s, address, n);
+    u64 wrong = differ(s, address + head, (n - head) / WORD, (n - head) % WORD);
+    if (head)
+        wrong |= (*words_at(down(address)) ^ word_before(s) ^ s->flip) >> (64 - head * 8);
+    return wrong ? first_difference(s, address, n) : n;
 }
 
 u64 checksum_fold(u64 sum) {
@@ -126,20 +139,15 @@ int checksum_matches(u64 folded, u64 expected, u32 kind) {
     return folded == expected || (kind == KIND_COPY_CHECKSUM && zeros);
 }
 
-u64 stream_checksum(const struct stream *s, u64 phase, u64 n) {
-    u64 shift = phase * 8, w = s->base, sum = 0;
-    u64 a = w & s->mask;
-    for (;;) {
-        u64 b = (w += s->step) & s->mask;
-        u64 data = shift ? a >> shift | b << (64 - shift) : a;
-        if (n < WORD) {
-            data &= (UINT64_C(1) << n * 8) - 1;
-            return checksum_fold(sum + (u32)data + (data >> 32));
-        }
+u64 stream_checksum(const struct stream *s, u64 n) {
+    struct stream rest = *s;
+    u64 sum = 0;
+    for (; n >= WORD; n -= WORD) {
+        u64 data = next_word(&rest);
         sum += (u32)data + (data >> 32);
-        n -= WORD;
-        a = b;
     }
+    u64 data = next_word(&rest) & ((UINT64_C(1) << n * 8) - 1);
+    return checksum_fold(sum + (u32)data + (data >> 32));
 }
 
 void pattern_fill(u64 address, u64 n) {

@@ -4,24 +4,30 @@
 
 #include "contract.h"
 
-/* An endless sequence of words, word i = (base + i * step) & mask. The word at the source address rounded down to eight
-   is word 0, so byte j of a copy is byte (source address % 8) + j of the sequence. */
+/* An endless sequence of words: each is the exclusive or of the ones LAG and LAG - 1 before it (x^15 + x + 1, primitive:
+   it repeats after 2^15 - 1 words), or the constant `flip`, all words then being 0. No carry crosses a byte, so the same
+   sequence from any byte on obeys the same rule: whatever its alignment, a word costs one instruction and no mask.
+   The word at the source address rounded down to eight is word 0, so byte j of a copy is byte (source address % 8) + j. */
+enum { LAG = 15 };
 struct stream {
-    u64 base, step, mask;
+    u64 word[LAG + 2]; /* the first words: LAG of them, and what follows from these */
+    u64 flip; /* in every word */
 };
 
 enum { BAND = 64, PATTERN_BYTE = 0xa5 };
 
-struct stream stream_of(u32 seed, int checksum);
+void stream_of(struct stream *s, u32 seed, int checksum);
 /* The sequence into the words that hold [address, address + n). */
 void stream_write(const struct stream *s, u64 address, u64 n);
 /* Whether those words still hold it. */
 int stream_intact(const struct stream *s, u64 address, u64 n);
-/* The first of the n bytes at `address` that is not byte `phase` + j of the sequence; n: all are. */
-u64 stream_compare(const struct stream *s, u64 phase, u64 address, u64 n);
-u8 stream_byte(const struct stream *s, u64 index);
-/* The Internet checksum, folded and complemented, of n bytes of the sequence from byte `phase` on. */
-u64 stream_checksum(const struct stream *s, u64 phase, u64 n);
+/* The sequence from its byte `byte`, below 15, on. */
+void stream_from(struct stream *from, const struct stream *s, u64 byte);
+/* The first of the n bytes at `address` that differs from a sequence whose first word belongs at `address` rounded up to
+   eight (the bytes before come from the word before); n: none does. */
+u64 stream_compare(const struct stream *s, u64 address, u64 n);
+/* The Internet checksum, folded and complemented, of the sequence's first n bytes. */
+u64 stream_checksum(const struct stream *s, u64 n);
 
 /* The pattern over [address, address + n) and a band of at least BAND bytes on either side. */
 void pattern_fill(u64 address, u64 n);
