@@ -31,6 +31,8 @@ def _load() -> tuple[dict[str, Any], dict[str, list[str]], frozenset[str]]:
     facts.update(ours["classes"])
     for name, params in ours["added_params"].items():
         facts[name].setdefault("params", {}).update(params)
+    for name, values in ours["other_values"].items():
+        facts[name].setdefault("values", {}).update(values)
     ENUMS.update(ours["enums"])
     return facts, ours["required_ports"], frozenset(ours["left_out_while_null"])
 

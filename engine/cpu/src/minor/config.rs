@@ -77,6 +77,9 @@ pub struct MinorConfig {
     pub executeLSQStoreBufferSize: u32,
     pub executeBranchDelay: u32,
     pub executeAllowEarlyMemoryIssue: bool,
+    /// *Ours*: without it every branch is taken for one that goes straight on, as gem5 does for what its decoder does not
+    /// call control flow (x86).
+    pub predictsBranches: bool,
     pub executeFuncUnits: Vec<FuConfig>,
     pub misaligned: MisalignedCosts,
 }
@@ -124,6 +127,7 @@ impl Default for MinorConfig {
             executeLSQStoreBufferSize: 5,
             executeBranchDelay: 1,
             executeAllowEarlyMemoryIssue: true,
+            predictsBranches: true,
             executeFuncUnits: default_fu_pool(),
             misaligned: MisalignedCosts::default(),
         }

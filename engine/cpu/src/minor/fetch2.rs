@@ -15,7 +15,7 @@ use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
 use super::latch::{Bundle, Channel, InputBuffer, Latch};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
-use crate::bpred::BranchPredictor;
+use crate::bpred::{BranchPredictor, Prediction, TargetProvider};
 use crate::misaligned::MisalignedCosts;
 use crate::CoreCtx;
 
@@ -52,6 +52,8 @@ pub struct Fetch2 {
     step: Step,
     /// `step` has been executed but lies across two lines, of which the second has not come.
     pending: bool,
+    /// Else every branch is taken for one that is not taken.
+    predicts: bool,
     costs: MisalignedCosts,
     line_bytes: u32,
     pub stats: Fetch2Stats,
@@ -80,6 +82,7 @@ impl Fetch2 {
             prediction: 0,
             step: Step::default(),
             pending: false,
+            predicts: cfg.predictsBranches,
             costs: cfg.misaligned,
             line_bytes,
             stats: Fetch2Stats::default(),
@@ -367,8 +370,12 @@ impl Fetch2 {
     ) -> bool {
         let s = &self.step;
         let fall_through = s.pc.wrapping_add(s.len.into());
-        let p = io.predictor.predict(seq, s.pc, s.len, s.branch.kind);
-        last.tried_to_predict = true;
+        let p = if self.predicts {
+            io.predictor.predict(seq, s.pc, s.len, s.branch.kind)
+        } else {
+            Prediction { taken: false, target: fall_through, provider: TargetProvider::default() }
+        };
+        last.tried_to_predict = self.predicts;
         last.outcome = match (p.taken, s.next_pc != fall_through) {
             (false, false) => Outcome::Straight,
             (false, true) => Outcome::Unpredicted,

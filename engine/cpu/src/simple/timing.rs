@@ -21,6 +21,8 @@ pub struct TimingSimple {
     branches: u64,
     /// The data port is held by a split access until then (`misaligned.split_slots`).
     port_free: u64,
+    /// The instruction that goes on with the next step (a repeated one): it is not fetched again.
+    unfinished: Option<u64>,
     progress: Progress,
 }
 
@@ -63,6 +65,7 @@ impl TimingSimple {
             predictor,
             branches: 0,
             port_free: 0,
+            unfinished: None,
             progress: Progress::default(),
         })
     }
@@ -95,7 +98,7 @@ impl TimingSimple {
     ) -> Result<Option<Stop>, Stuck> {
         let pc = ctx.fe.pc();
         let start = self.counts.cycles;
-        let fetched = self.fetch(ctx, pc, pc)?;
+        let fetched = self.unfinished != Some(pc) && self.fetch(ctx, pc, pc)?;
         let mut result = ctx.fe.step(ctx.bus, self.now(false), step);
         let mut words = Words { at: pc, last: pc };
         if result == StepResult::NeedsDrain {
@@ -125,6 +128,7 @@ impl TimingSimple {
         // Whatever it was, time passes: a fault that faults again reaches the limit of cycles.
         self.counts.cycles = self.counts.cycles.max(start + 1);
         let completes = completes(step);
+        self.unfinished = (!completes && step.len != 0 && step.next_pc == pc).then_some(pc);
         self.counts.step(step, completes);
         self.predict(step);
         if let Some(why) = self.progress.after(step, completes) {

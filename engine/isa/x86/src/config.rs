@@ -88,6 +88,8 @@ pub enum FlagMerge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // switches
 pub struct CrackConfig {
+    /// gem5's microcode, micro-op by micro-op: no hardware's.
+    pub gem5_microcode: bool,
     /// A load with an operation, or a store's data with its address, take one slot up to the scheduler.
     pub micro_fusion: bool,
     /// Compare-and-branch pairs may merge: what may come first.
@@ -115,6 +117,7 @@ pub struct CrackConfig {
 impl Default for CrackConfig {
     fn default() -> Self {
         CrackConfig {
+            gem5_microcode: false,
             micro_fusion: true,
             fuse_cmp_test: false,
             fuse_add_sub_and: false,
@@ -137,6 +140,7 @@ impl CrackConfig {
     #[must_use]
     pub fn gem5() -> Self {
         CrackConfig {
+            gem5_microcode: true,
             micro_fusion: false,
             split_stores: false,
             stack_engine: false,

@@ -18,6 +18,9 @@ pub const Z: Reg = Reg(19);
 pub const T0: Reg = Reg(20);
 pub const T1: Reg = Reg(21);
 pub const T2: Reg = Reg(22);
+pub const T3: Reg = Reg(23);
+/// Where gem5's microcode leaves a product.
+pub const PRODUCT: Reg = Reg(24);
 /// FS and GS base.
 pub const FS_BASE: Reg = Reg(28);
 pub const GS_BASE: Reg = Reg(29);

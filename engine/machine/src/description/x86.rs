@@ -27,6 +27,13 @@ pub(super) fn isa(system: Obj, cpu: Obj) -> X86Config {
     config
 }
 
+/// gem5's Minor asks the predictor for what its decoder calls control flow before it is microcode: of x86 next to nothing,
+/// so that every taken branch costs a misprediction. Part of `microcode.gem5`.
+pub(super) fn unpredicted(cpu: Obj) -> bool {
+    let gem5s = |isa: &Obj| isa.opt_ref("microcode").is_none_or(|m| m.bool_or("gem5", true));
+    cpu.class() == "X86MinorCPU" && cpu.refs("isa").iter().any(gem5s)
+}
+
 fn identity(isa: Obj, config: &mut X86Config) {
     let vendor = isa.text_or("vendor_string", "GenuineIntel");
     match <[u8; 12]>::try_from(vendor.as_bytes()) {
@@ -82,6 +89,7 @@ fn features(isa: Obj) -> Features {
 fn crack(m: Obj) -> CrackConfig {
     let on = |name| m.bool_or(name, false);
     CrackConfig {
+        gem5_microcode: m.bool_or("gem5", true),
         micro_fusion: on("micro_fusion"),
         fuse_cmp_test: on("fuse_cmp_test"),
         fuse_add_sub_and: on("fuse_add_sub_and"),

@@ -7,6 +7,7 @@
 //! earlier than its data.
 
 mod flow;
+mod gem5;
 mod kinds;
 
 use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
@@ -209,16 +210,22 @@ impl Cracker {
             u.close();
             return u;
         }
-        let f = Facts::of(ins, i);
+        let mut f = Facts::of(ins, i);
         u.flags_written = f.flags_written;
         if i.has(flag::COLD) {
             self.system(ins, &f, &mut u);
         } else if let Some(fence) = fence(i.op) {
             u.push(uop(OpClass::No_OpClass, [Reg::NONE; 3], [Reg::NONE; 2], fence));
         } else if ins.flow_control() != FlowControl::Next && ins.flow_control() != FlowControl::Exception {
-            self.control(ins, i, &f, &mut u);
+            if self.config.gem5_microcode {
+                self.gem5_control(ins, i, &f, &mut u);
+            } else {
+                self.control(ins, i, &f, &mut u);
+            }
         } else if i.has(flag::STRING) {
             self.string(i, &mut u);
+        } else if self.config.gem5_microcode {
+            self.gem5(ins, i, &mut f, &mut u);
         } else if !self.stack(i, &f, &mut u) {
             self.general(i, &f, &mut u);
         }

@@ -1,0 +1,184 @@
+//! gem5's x86 microcode, for comparisons with gem5 (`CrackConfig::gem5_microcode`); no processor works so.
+//!
+//! Facts: gem5 24.0 `src/arch/x86/isa/insts/general_purpose`. What differs from the general cracking:
+//! - an immediate operand is a micro-op (`limm`), except of shifts; so is the program counter of a rip-relative address
+//!   (`rdip`); a branch reads both and then writes the program counter (`wrip`);
+//! - a pop is three micro-ops: load, stack pointer, move;
+//! - a multiplication leaves its product in hidden registers, from where two micro-ops fetch it; as its flags are made of
+//!   them it counts as a reader of them, too, and so waits for the multiplication before;
+//! - logic and shifts write some flags and merge the rest: they wait for the last writer;
+//! - a division works off bits in a loop. Its length depends on the quotient, here it has the fewest micro-ops that a step
+//!   can hold (gem5: at least ten);
+//! - a load that is extended takes a micro-op for the extension.
+
+use breakeven_base::{OpClass, Reg, UopFlags};
+use iced_x86::{Instruction, Mnemonic};
+
+use super::{group, kinds::is_nop, uop, Cracker, Facts, Uops};
+use crate::inst::{Inst, Kind, RSP};
+use crate::regs::{gpr, C, O, PRODUCT, T0, T1, T2, T3, Z};
+
+type F = UopFlags;
+
+const NONE: Reg = Reg::NONE;
+
+/// One result, one unit.
+fn alu(u: &mut Uops, src: [Reg; 3], dst: Reg) {
+    u.push(uop(OpClass::IntAlu, src, [dst, NONE], 0));
+}
+
+/// A store below the stack pointer, which is then moved.
+fn push(u: &mut Uops, data: Reg) {
+    u.push(uop(OpClass::MemWrite, [gpr(RSP as u8), NONE, data], [NONE; 2], F::STORE));
+    move_top(u);
+}
+
+fn move_top(u: &mut Uops) {
+    let rsp = gpr(RSP as u8);
+    alu(u, [rsp, NONE, NONE], rsp);
+}
+
+/// Whether the immediate is a micro-op of its own.
+fn takes_immediate(i: &Inst) -> bool {
+    use Mnemonic::*;
+    let arithmetic = matches!(i.op, Add | Adc | Sub | Sbb | And | Or | Xor | Cmp | Test | Imul | Push);
+    (arithmetic || (i.op == Mov && i.k[0].kind == Kind::Mem)) && i.k.iter().any(|k| k.kind == Kind::Imm)
+}
+
+/// Flags that an instruction merges with what it writes.
+fn merged(op: Mnemonic) -> u8 {
+    use Mnemonic::*;
+    match op {
+        And | Or | Xor | Test | Shl | Shr | Sar | Shld | Shrd => group::Z,
+        Inc | Dec => group::C,
+        _ => 0,
+    }
+}
+
+impl Cracker {
+    /// An instruction that is neither a branch nor a string instruction nor the system's.
+    pub(super) fn gem5(&self, ins: &Instruction, i: &Inst, f: &mut Facts, u: &mut Uops) {
+        use Mnemonic::*;
+        if ins.is_ip_rel_memory_operand() {
+            alu(u, [NONE; 3], T3);
+            f.address = [T3, NONE];
+        }
+        if takes_immediate(i) {
+            alu(u, [NONE; 3], T1);
+            f.src.push(T1);
+        }
+        f.flags_read |= merged(i.op);
+        let rsp = gpr(RSP as u8);
+        match i.op {
+            Push => {
+                let mut data = f.src.iter().copied().find(|r| *r != rsp || i.k[0].r == RSP as u8).unwrap_or(T1);
+                if f.loads {
+                    self.load(u, f.address, T0, i.msize, 0);
+                    data = T0;
+                }
+                push(u, data);
+            }
+            Pop => {
+                self.load(u, [rsp, NONE], T0, 8, 0);
+                move_top(u);
+                if f.stores {
+                    self.store(u, f.address, T0, 8, 0);
+                } else {
+                    alu(u, [T0, NONE, NONE], f.dst.first().copied().unwrap_or(NONE));
+                }
+            }
+            Mov if f.loads && !f.src.is_empty() => {
+                // A part of the register: what is loaded is merged.
+                let dst = f.dst.first().copied().unwrap_or(NONE);
+                u.push(uop(OpClass::MemRead, [f.address[0], f.address[1], dst], [dst, NONE], F::LOAD));
+            }
+            Mul | Imul => self.multiply(i, f, u),
+            Div | Idiv => self.divide(i, f, u),
+            Movzx | Movsx | Movsxd if f.loads => {
+                self.load(u, f.address, T0, i.msize, 0);
+                alu(u, [T0, NONE, NONE], f.dst.first().copied().unwrap_or(NONE));
+            }
+            op if is_nop(op) => u.push(uop(OpClass::No_OpClass, [NONE; 3], [NONE; 2], 0)),
+            _ if self.stack(i, f, u) => {}
+            _ => self.general(i, f, u),
+        }
+    }
+
+    /// The product stays in a hidden register, from where it is fetched in halves.
+    fn multiply(&self, i: &Inst, f: &Facts, u: &mut Uops) {
+        let mut src = [NONE, NONE, PRODUCT];
+        if f.loads {
+            self.load(u, f.address, T0, i.msize, 0);
+            src[0] = T0;
+        }
+        let rest = f.src.iter().copied();
+        for (slot, r) in src[usize::from(f.loads)..2].iter_mut().zip(rest) {
+            *slot = r;
+        }
+        u.push(uop(OpClass::IntMult, src, [PRODUCT, C], 0));
+        for n in 0..2 {
+            alu(u, [PRODUCT, NONE, NONE], f.dst.get(n).copied().unwrap_or(NONE));
+        }
+    }
+
+    /// Every micro-op but the last two works off some bits.
+    fn divide(&self, i: &Inst, f: &Facts, u: &mut Uops) {
+        let divide = |src| uop(OpClass::IntDiv, src, [T2, NONE], 0);
+        if f.loads {
+            self.load(u, f.address, T0, i.msize, 0);
+        }
+        let s = |n: usize| f.src.get(n).copied().unwrap_or(NONE);
+        u.push(divide(if f.loads { [T0, s(0), s(1)] } else { [s(0), s(1), s(2)] }));
+        while u.n + 2 < u.list.len() {
+            u.push(divide([T2, NONE, NONE]));
+        }
+        for n in 0..2 {
+            alu(u, [T2, NONE, NONE], f.dst.get(n).copied().unwrap_or(NONE));
+        }
+    }
+
+    /// Jumps, calls, returns.
+    pub(super) fn gem5_control(&self, ins: &Instruction, i: &Inst, f: &Facts, u: &mut Uops) {
+        use Mnemonic::*;
+        let rsp = gpr(RSP as u8);
+        let direct = i.k[0].kind == Kind::Imm || ins.is_jcc_short_or_near() || ins.near_branch_target() != 0;
+        let mut sources: Vec<Reg> = Vec::new();
+        let call = i.op == Call;
+        if i.op == Ret {
+            self.load(u, [rsp, NONE], T0, 8, 0);
+            move_top(u);
+            sources.push(T0);
+        } else {
+            if direct || call || ins.is_ip_rel_memory_operand() {
+                alu(u, [NONE; 3], T3);
+            }
+            if f.loads {
+                let rip = ins.is_ip_rel_memory_operand();
+                self.load(u, if rip { [T3, NONE] } else { f.address }, T0, 8, 0);
+                sources.push(T0);
+            } else if !direct {
+                sources.extend(f.src.iter().copied().find(|r| *r != rsp));
+            }
+        }
+        match i.op {
+            Loop | Loope | Loopne | Jrcxz | Jecxz => {
+                let rcx = gpr(1);
+                let counts = !matches!(i.op, Jrcxz | Jecxz);
+                alu(u, [rcx, NONE, NONE], if counts { rcx } else { T2 });
+                sources.push(if counts { rcx } else { T2 });
+            }
+            _ if direct => alu(u, [NONE; 3], T1),
+            _ => {}
+        }
+        let flags = [(group::C, C), (group::O, O), (group::Z, Z)];
+        sources.extend(flags.iter().filter(|(g, _)| f.flags_read & g != 0).map(|(_, r)| *r));
+        if call {
+            push(u, T3);
+        }
+        if direct {
+            sources.extend([T3, T1]);
+        }
+        let s = |n: usize| sources.get(n).copied().unwrap_or(NONE);
+        u.push(uop(OpClass::IntAlu, [s(0), s(1), s(2)], [NONE; 2], F::BRANCH));
+    }
+}
