@@ -144,20 +144,7 @@ fn timing_simple_agrees_with_gem5() {
 
 #[test]
 fn minor_agrees_with_gem5() {
-    hold("minor", &differences("minor", description("minor")), REFRESHED, 0.05, 1.0);
-}
-
-/// The last store before this kernel (782 cycles) meets a DRAM refresh (520 cycles) in our run and not in gem5's: after
-/// 44 million cycles the two runs' DRAM clocks are a few cycles apart.
-const REFRESHED: &str = "copyw_s3d5";
-
-#[test]
-fn the_kernel_that_differs_agrees_when_refresh_comes_a_little_earlier() {
-    let shifted = description("minor").replace("7800000", "7780000");
-    assert_ne!(shifted, description("minor"), "tREFI is in the description");
-    let all = differences("minor", &shifted);
-    let percent = all.iter().find(|(name, _)| *name == REFRESHED).expect("the kernel").1;
-    assert!(percent <= 1.0, "{REFRESHED} differs by {percent:.2} % without the refresh");
+    hold("minor", &differences("minor", description("minor")), "", 0.05, 0.5);
 }
 
 #[test]
@@ -177,7 +164,7 @@ fn o3_agrees_with_gem5() {
     let all = compare("o3", description("o3"));
     let differences: Vec<_> = all.iter().map(|c| (c.name, c.difference().abs())).collect();
     write_tables(&all);
-    hold("o3", &differences, SPECULATIVE_HISTORY, 1.0, 20.0);
+    hold("o3", &differences, SPECULATIVE_HISTORY, 0.3, 20.0);
     for c in &all {
         let [theirs, ours] = c.counted["micro_ops"];
         assert!((ours - theirs).abs() <= 1.0, "{}: {ours} micro-ops, gem5 {theirs}", c.name);

@@ -307,8 +307,9 @@ impl MemorySystem {
         } else {
             (req.paddr, u32::from(req.size))
         };
+        let (requestor, header, payload) = (port as u8, 0, 0);
         let pkt =
-            Pkt { cmd, addr, size, requestor: port as u8, from_cache: false, uncached, header: 0, payload: 0, bypass };
+            Pkt { cmd, addr, size, requestor, from_cache: false, uncached, header, payload, bypass, yields: false };
         let r = self.send(link, self.caches.len() + port as usize, pkt, now.0);
         Response::Done { at: Tick(r.at), level: r.level }
     }
@@ -392,6 +393,7 @@ impl MemorySystem {
                 header: 0,
                 payload: 0,
                 bypass: false,
+                yields: false,
             };
             self.asked = Access { addr: pte, pc: 0, requestor: port as u8 };
             at = self.send(link, source, pkt, at).at;

@@ -18,6 +18,8 @@ pub(crate) struct Pkt {
     pub payload: u64,
     /// Not kept by the caches that it is fetched through (a non-temporal prefetch).
     pub bypass: bool,
+    /// From a write buffer that is not full: on the next bus, misses go first (gem5 `Cache::getNextQueueEntry`).
+    pub yields: bool,
 }
 
 impl Pkt {

@@ -32,7 +32,7 @@ impl SimpleMemory {
     pub fn request(&mut self, pkt: &Pkt, at: u64, floor: u64) -> Reply {
         // As gem5: whole ticks, rounded down. A packet is far too small for the cast to matter.
         let busy = (f64::from(pkt.size) * self.ticks_per_byte) as u64;
-        let start = self.port.book(at, floor, |s| s + busy);
+        let start = self.port.book(at, floor, false, |s| s + busy);
         let t = &mut self.traffic;
         if pkt.cmd.is_read() {
             t.reads += 1;

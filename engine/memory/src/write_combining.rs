@@ -284,6 +284,7 @@ impl MemorySystem {
                 header: 0,
                 payload: 0,
                 bypass: false,
+                yields: false,
             };
             let r = self.send(link, source, pkt, out);
             (out, until, pieces) = (r.accepted.max(out), until.max(r.at), pieces + 1);
@@ -356,6 +357,7 @@ impl MemorySystem {
             header: 0,
             payload: 0,
             bypass: false,
+            yields: false,
         };
         self.send(self.ports[Port::Data as usize], self.caches.len() + Port::Data as usize, pkt, at)
     }

@@ -12,6 +12,14 @@ use crate::packet::{Cmd, Pkt, Reply};
 use crate::util::{clone_by_field, EdgeClock};
 use crate::MemorySystem;
 
+/// Which way a packet goes; what comes out of a cache's write buffer yields to other requests.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Request,
+    FromWriteBuffer,
+    Response,
+}
+
 pub(crate) struct XBar {
     clock: EdgeClock,
     forward: u64,
@@ -74,11 +82,13 @@ impl XBar {
     }
 
     /// Books a layer: when the packet is through the arbitration, and how far the next edge is from there.
-    fn pass(&mut self, request: bool, layer: usize, at: u64, floor: u64, payload: u64) -> (u64, u64) {
+    fn pass(&mut self, way: Way, layer: usize, at: u64, floor: u64, payload: u64) -> (u64, u64) {
         let (clock, header) = (self.clock, self.header);
-        let layers = if request { &mut self.requests } else { &mut self.responses };
+        let layers = if way == Way::Response { &mut self.responses } else { &mut self.requests };
         let start = match layers.get_mut(layer) {
-            Some(l) if self.limited => l.book(at, floor, |s| clock.edge(s) + header + payload),
+            Some(l) if self.limited => {
+                l.book(at, floor, way == Way::FromWriteBuffer, |s| clock.edge(s) + header + payload)
+            }
             _ => at,
         };
         (start, self.clock.edge(start) - start)
@@ -114,7 +124,8 @@ impl MemorySystem {
         let x = &mut self.xbars[xi];
         let (route, to) = x.route(pkt.addr);
         let payload = if pkt.cmd.has_data() { pkt.payload.max(x.payload(pkt.size)) } else { pkt.payload };
-        let (start, offset) = x.pass(true, route, at, now, payload);
+        let way = if pkt.yields { Way::FromWriteBuffer } else { Way::Request };
+        let (start, offset) = x.pass(way, route, at, now, payload);
         let header = pkt.header + offset + x.forward;
         x.packets += 1;
         x.bytes += if pkt.cmd.has_data() { u64::from(pkt.size) } else { 0 };
@@ -142,7 +153,7 @@ impl MemorySystem {
         }
         let x = &mut self.xbars[xi];
         let payload = if pkt.cmd.is_read() { r.payload.max(x.payload(pkt.size)) } else { r.payload };
-        let (begin, offset) = x.pass(false, source, r.at, now, payload);
+        let (begin, offset) = x.pass(Way::Response, source, r.at, now, payload);
         x.packets += 1;
         x.bytes += if pkt.cmd.is_read() { u64::from(pkt.size) } else { 0 };
         Reply { at: begin + offset + x.response, payload, accepted, ..r }

@@ -67,7 +67,8 @@ impl MemorySystem {
             _ if p.is_read_only => Cmd::ReadCleanReq,
             _ => Cmd::ReadSharedReq,
         };
-        let down = Pkt { cmd, addr: line, size: p.line_bytes, from_cache: true, header: 0, payload: 0, ..pkt };
+        let down =
+            Pkt { cmd, addr: line, size: p.line_bytes, from_cache: true, header: 0, payload: 0, yields: false, ..pkt };
         // A prefetch has been looked up while it waited.
         let out = if pkt.cmd == Cmd::HardPFReq { at } else { edge + p.tag + pkt.header };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
@@ -131,6 +132,7 @@ impl MemorySystem {
             header: 0,
             payload: 0,
             bypass: false,
+            yields: false,
         };
         self.cache_sends_write(ci, pkt, at, out);
     }
@@ -147,8 +149,11 @@ impl MemorySystem {
     /// Something that wants no answer goes through cache `ci`'s write buffer: in at `at`, out at `out` or when the
     /// level below takes it.
     fn cache_sends_write(&mut self, ci: usize, pkt: Pkt, at: u64, out: u64) {
-        let link = self.caches[ci].p.mem_side;
-        let pkt = Pkt { from_cache: true, header: 0, payload: 0, ..pkt };
+        let c = &self.caches[ci];
+        let link = c.p.mem_side;
+        // Data that a maintenance operation sends ahead of itself does not yield to it: gem5 sends what is for one line in order.
+        let yields = pkt.cmd != Cmd::WriteClean && !c.writes.nearly_full(out);
+        let pkt = Pkt { from_cache: true, header: 0, payload: 0, yields, ..pkt };
         let r = self.send(link, self.source_of_cache(ci), pkt, out);
         let now = self.now;
         let c = &mut self.caches[ci];
@@ -230,7 +235,7 @@ impl MemorySystem {
             let data = Pkt { cmd: Cmd::WriteClean, addr: line, size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
             self.cache_sends_write(ci, data, at, out);
         }
-        let down = Pkt { addr: line, from_cache: true, header: 0, payload: 0, ..pkt };
+        let down = Pkt { addr: line, from_cache: true, header: 0, payload: 0, yields: false, ..pkt };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
         self.cache_forwards(ci, &pkt, at, r, p.response)
     }
@@ -241,7 +246,7 @@ impl MemorySystem {
         let p = c.p;
         let out = c.clock.edge(at) + p.tag + pkt.header;
         self.cache_expels(ci, pkt.addr, at, out, pkt.requestor);
-        let down = Pkt { from_cache: true, header: 0, payload: 0, ..pkt };
+        let down = Pkt { from_cache: true, header: 0, payload: 0, yields: false, ..pkt };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
         let reply = self.cache_forwards(ci, &pkt, at, r, p.response + r.payload);
         let s = self.caches[ci].stats.at(pkt.cmd, pkt.requestor);

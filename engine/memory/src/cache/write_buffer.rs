@@ -44,6 +44,11 @@ impl WriteBuffer {
         self.live(now).map(|e| e.until).min()
     }
 
+    /// Whether one more entry at `now` fills it.
+    pub fn nearly_full(&self, now: u64) -> bool {
+        self.entries.len() + 1 >= self.limit && self.live(now).count() + 1 >= self.limit
+    }
+
     pub fn describe(&self, now: u64) -> String {
         format!("{} of {} write buffers in use", self.live(now).count(), self.limit)
     }

@@ -495,6 +495,7 @@ impl MemorySystem {
             header: 0,
             payload: 0,
             bypass: false,
+            yields: false,
         };
         let asked = std::mem::replace(&mut self.asked, Access { addr: e.line, pc, requestor: PREFETCHES });
         let sent = self.cache_misses(ci, pkt, at, turn as u8 + 1).accepted;
