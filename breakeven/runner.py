@@ -38,14 +38,11 @@ class MachineSpec:
         return " ".join([self.name, *self.settings])
 
 
-#: flags of a routine (docs/workload-contract.md)
-NEEDS_ZBB = 1
+#: flags of a routine (docs/workload-contract.md) that name an extension: the extension and the ISA object's parameter
+_NEEDS = {1: ("Zbb", "enable_Zbb"), 4: ("ADX", "enable_adx"), 8: ("AVX2", "enable_avx2"), 16: ("SSE2", "enable_sse2")}
 _FLAGS = {
-    NEEDS_ZBB: "needs Zbb",
+    **{bit: f"needs {extension}" for bit, (extension, _) in _NEEDS.items()},
     2: "issues misaligned accesses",
-    4: "needs ADX",
-    8: "needs AVX2",
-    16: "needs SSE2",
 }
 
 
@@ -234,17 +231,17 @@ def _routines_on(description: dict[str, Any], program: bytes) -> list[Routine]:
     """The routines of a guest with what the described machine lacks for each."""
     found = []
     for row in load_engine().routines(program):
-        lacks = _lacking_zbb(description) if row["flags"] & NEEDS_ZBB else ""
-        found.append(Routine(row["name"], row["kind"], row["flags"], lacks))
+        found.append(Routine(row["name"], row["kind"], row["flags"], _lacking(description, row["flags"])))
     return found
 
 
-def _lacking_zbb(description: dict[str, Any]) -> str:
-    for item in description["objects"]:
-        if item["params"].get("enable_Zbb") is False:
-            return (
-                f"needs Zbb, which this machine lacks: add --set {item['path'].removeprefix('system.')}.enable_Zbb=true"
-            )
+def _lacking(description: dict[str, Any], flags: int) -> str:
+    """What the described machine lacks of what a routine's flags ask for."""
+    for bit, (extension, parameter) in _NEEDS.items():
+        for item in description["objects"] if flags & bit else ():
+            if item["params"].get(parameter) is False:
+                setting = f"{item['path'].removeprefix('system.')}.{parameter}=true"
+                return f"needs {extension}, which this machine lacks: add --set {setting}"
     return ""
 
 

@@ -1,6 +1,6 @@
 """Measures what users wait for. Medians of several runs, one thread.
 
-riscv.<core>.mips   million simulated instructions a host second on the gem5 reference ELF, process start not counted
+<isa>.<core>.mips   million simulated instructions a host second on the gem5 reference ELF, process start not counted
 point_ms            one warm 1448-byte point (rv-copy-user-2021 on u74) inside a sweep, milliseconds
 o3_point_ms         the same point on o3
 run_s               `breakeven run` of that point from the shell, seconds
@@ -17,8 +17,9 @@ import time
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
-ELF = REPO / "tests/data/gem5/micro.rv64.elf"
-CORES = {"riscv.atomic": "atomic", "riscv.timing": "timing", "riscv.minor": "minor", "riscv.o3": "o3"}
+ELFS = {"riscv": REPO / "tests/data/gem5/micro.rv64.elf", "x86": REPO / "tests/data/gem5/micro.x86.elf"}
+CORES = {f"riscv.{core}": core for core in ("atomic", "timing", "minor", "o3")}
+CORES |= {f"x86.{core}": f"x86_{core}" for core in ("atomic", "timing", "minor", "o3")}
 POINT = ["rv-copy-user-2021", "--machine", "u74", "--size", "1448", "--src", "3"]
 
 
@@ -59,7 +60,7 @@ def main() -> None:
     for name, machine in CORES.items():
         speeds = []
         for _ in range(options.repeat):
-            out, _, rss = child(breakeven, "exec", str(ELF), "--machine", machine, "--json")
+            out, _, rss = child(breakeven, "exec", str(ELFS[name.split(".")[0]]), "--machine", machine, "--json")
             run = json.loads(out)
             speeds.append(run["instructions"] / run["host_seconds"] / 1e6)
             peak = max(peak, rss)

@@ -1,0 +1,46 @@
+"""The x86 guest: every routine is right on every core."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from breakeven.points import Point
+from breakeven.runner import EmbeddedEngine, MachineSpec, guest_routines, run_points
+
+SIZES = [0, 1, 3, 7, 8, 15, 16, 31, 33, 63, 64, 65, 100, 127, 128, 200, 255, 256, 300, 400, 511, 512]
+
+
+@pytest.mark.parametrize(("core", "points"), [("atomic", 30), ("timing", 4), ("minor", 4), ("o3", 4)])
+def test_every_routine_is_right(core: str, points: int) -> None:
+    """At sampled sizes and offsets; the guest compares every byte, the return value and what it may not touch."""
+    pytest.importorskip("breakeven._engine")
+    session = EmbeddedEngine().open(MachineSpec(f"x86_{core}"))
+    draw = random.Random(1)
+    asked = [
+        Point(
+            routine.name,
+            size=draw.choice(SIZES),
+            src_offset=draw.randrange(16),
+            dst_offset=draw.randrange(16),
+            repetitions=1,
+            warmup=1,
+        )
+        for routine in session.routines()
+        for _ in range(points)
+    ]
+    results = run_points(session, asked)
+    wrong = [(point, result) for point, result in zip(asked, results, strict=True) if result.status != 0]
+    assert not wrong
+    assert len(asked) > 50 * points
+    long = [result for point, result in zip(asked, results, strict=True) if point.size >= 100]
+    assert all(result.cycles_median > 0 and result.instructions > 0 for result in long)
+
+
+def test_what_a_machine_lacks_is_told() -> None:
+    _, routines = guest_routines(MachineSpec("x86_o3", ("cpu.isa.enable_adx=false",)))
+    lacks = {routine.name: routine.lacks for routine in routines}
+    assert "needs ADX" in lacks["x64-csum-adx"]
+    assert "cpu.isa.enable_adx=true" in lacks["x64-csum-adx"]
+    assert lacks["x64-csum-avx2"] == ""
