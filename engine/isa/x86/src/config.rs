@@ -1,6 +1,8 @@
 //! What a hart is built from. Every switch is a parameter of a CPU family, with gem5's artefacts among the values.
 
-use breakeven_base::ConfigError;
+use breakeven_base::{ConfigError, OpClass};
+
+pub use crate::rep::{Pace, RepConfig, StringMode};
 
 /// Extensions that CPUID reports; an instruction of one that is off raises #UD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,8 +110,11 @@ pub struct CrackConfig {
     pub flag_merge: FlagMerge,
     /// Latencies in cycles by mnemonic (lower case, Intel's spelling, as `adc`), 0: the functional unit's.
     pub latency: Vec<(String, u8)>,
-    /// Micro-ops of the operation itself (loads and stores not counted) by mnemonic, where that is not 1.
+    /// Micro-ops of the operation itself (loads and stores not counted; of a move from or to memory: all) by mnemonic,
+    /// where that is not 1.
     pub uops: Vec<(String, u8)>,
+    /// The kind of unit by mnemonic, where that is not the usual one: for units that not every integer unit's port has.
+    pub class: Vec<(String, OpClass)>,
     /// Widest memory micro-op in bytes: 8 for gem5, 16 or 32 for hardware. Wider accesses are split.
     pub max_access: u8,
 }
@@ -130,6 +135,7 @@ impl Default for CrackConfig {
             flag_merge: FlagMerge::None,
             latency: Vec::new(),
             uops: Vec::new(),
+            class: Vec::new(),
             max_access: 32,
         }
     }
@@ -150,22 +156,6 @@ impl CrackConfig {
             max_access: 8,
             ..CrackConfig::default()
         }
-    }
-}
-
-/// String instructions with a repeat prefix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RepConfig {
-    /// One element per load and store, as gem5's microcode; else blocks of `block` bytes where that is possible
-    /// (movs and stos going up).
-    pub per_element: bool,
-    /// Bytes of a block: a power of two, 8..=64.
-    pub block: u8,
-}
-
-impl Default for RepConfig {
-    fn default() -> Self {
-        RepConfig { per_element: false, block: 32 }
     }
 }
 
@@ -200,7 +190,7 @@ impl Default for X86Config {
             tsc_ratio: 1024,
             line: 64,
             crack: CrackConfig::default(),
-            rep: RepConfig::default(),
+            rep: RepConfig::blocks(),
         }
     }
 }
@@ -213,9 +203,7 @@ impl X86Config {
         if !self.line.is_power_of_two() || !(16..=256).contains(&self.line) {
             return bad("line", format!("{} is not a power of two between 16 and 256 bytes", self.line));
         }
-        if !self.rep.block.is_power_of_two() || !(8..=64).contains(&self.rep.block) {
-            return bad("rep.block", format!("{} is not a power of two between 8 and 64 bytes", self.rep.block));
-        }
+        self.rep.check()?;
         if !matches!(self.crack.max_access, 8 | 16 | 32) {
             return bad("crack.max_access", format!("{} bytes; use 8, 16 or 32", self.crack.max_access));
         }
@@ -227,7 +215,8 @@ impl X86Config {
         }
         let known = |name: &str| crate::decode::mnemonic_named(name).is_some();
         let tables = self.crack.latency.iter().map(|t| ("crack.latency", &t.0));
-        for (table, name) in tables.chain(self.crack.uops.iter().map(|t| ("crack.uops", &t.0))) {
+        let tables = tables.chain(self.crack.uops.iter().map(|t| ("crack.uops", &t.0)));
+        for (table, name) in tables.chain(self.crack.class.iter().map(|t| ("crack.class", &t.0))) {
             if !known(name) {
                 return bad(
                     table,

@@ -3,13 +3,13 @@
 
 use breakeven_base::{Bus, MemRef, Reg, SysEffect};
 
-use crate::config::{Features, RepConfig};
-use crate::config::{FlagMerge, X86Config};
+use crate::config::{Features, FlagMerge, RepConfig, X86Config};
 use crate::cpuid::Cpuid;
 use crate::flags::{self, Flags};
 use crate::inst::RIP;
 use crate::mem::DataTlb;
 use crate::regs;
+use crate::rep::{Run, StringStep};
 use crate::simd::V;
 use crate::spec::Speculation;
 
@@ -138,6 +138,8 @@ pub(crate) struct Core {
     pub base: [u64; 4],
     /// Micro-op registers that hold CF, OF and the other flags.
     pub flag_home: [Reg; 3],
+    /// The repeated string instruction under way.
+    pub run: Run,
     pub retired: u64,
 }
 
@@ -164,7 +166,7 @@ pub(crate) struct Cpu {
     pub line: u64,
     pub tsc_ratio: u64,
     pub flag_merge: FlagMerge,
-    pub rep: RepConfig,
+    pub rep: std::sync::Arc<RepConfig>,
 
     pub tlb: Box<DataTlb>,
     /// First entry of the data TLB's bank for the present privilege.
@@ -177,7 +179,7 @@ pub(crate) struct Cpu {
     pub nrefs: usize,
     /// Taken, and the target, of the branch just executed.
     pub taken: bool,
-    /// Elements that a string instruction's step did, and bytes of each reference.
+    /// What the last step of a repeated string instruction did.
     pub string: StringStep,
     /// What the instruction did outside; taken by `step`.
     pub effect: SysEffect,
@@ -188,13 +190,6 @@ pub(crate) struct Cpu {
     pub code_map: std::collections::BTreeMap<u64, Box<[u64; 8]>>,
     /// The machine ended because of this.
     pub halted: Option<Halt>,
-}
-
-/// What a step of a string instruction did.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct StringStep {
-    /// More steps of the same instruction follow.
-    pub more: bool,
 }
 
 /// Why the machine can go no further.
@@ -228,6 +223,7 @@ impl Cpu {
                 fsw: 0,
                 base: [0; 4],
                 flag_home: [regs::C; 3],
+                run: Run::default(),
                 retired: 0,
             },
             cpl: 0,
@@ -249,7 +245,7 @@ impl Cpu {
             line: u64::from(config.line),
             tsc_ratio: u64::from(config.tsc_ratio),
             flag_merge: config.crack.flag_merge,
-            rep: config.rep,
+            rep: std::sync::Arc::new(config.rep.clone()),
             tlb: Box::default(),
             bank: 0,
             spec: Speculation::default(),

@@ -299,7 +299,7 @@ impl X86FrontEnd {
             Err(stop) => return self.stopped(bus, out, stop, None),
         };
         self.cpu.nrefs = 0;
-        self.cpu.string.more = false;
+        self.cpu.string = rep::StringStep::default();
         self.cpu.taken = false;
         let from_ring = self.cpu.cpl;
         let result = exec(&mut self.cpu, bus, now, &inst);
@@ -322,7 +322,7 @@ impl X86FrontEnd {
         let repeated = inst.has(flag::STRING) && inst.has(flag::REP | flag::REPNE);
         if repeated {
             let compares = inst.writes_flags();
-            u = rep::crack(inst, &self.cpu.refs[..self.cpu.nrefs], !more, compares);
+            u = rep::crack(inst, &self.cpu.refs[..self.cpu.nrefs], &self.cpu.string, compares);
         }
         let Cpu { c, flag_merge, .. } = &mut self.cpu;
         Flow { home: &mut c.flag_home, policy: *flag_merge }.resolve(&mut u.list, &mut u.n, u.flags_written);
@@ -415,6 +415,7 @@ impl X86FrontEnd {
 
     fn trap<B: Bus>(&mut self, bus: &mut B, out: &mut Step, fault: Fault, rip: u64, software: bool) {
         let pc = self.cpu.rip();
+        self.cpu.c.run = rep::Run::default();
         if self.cpu.raise(bus, fault, rip, software).is_err() {
             return self.end(out, Halt::TripleFault { pc, fault }, ExitCause::TripleFault);
         }
@@ -478,6 +479,7 @@ impl FrontEnd for X86FrontEnd {
         }
         self.cpu.fast = true;
         self.cpu.string.more = false;
+        self.cpu.c.run = rep::Run::default();
         let mut done = 0;
         'pages: while done < max {
             let pc = self.cpu.rip();

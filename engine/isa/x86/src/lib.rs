@@ -31,7 +31,7 @@ mod simd;
 mod spec;
 mod trap;
 
-pub use config::{CrackConfig, Features, FlagMerge, RepConfig, X86Config};
+pub use config::{CrackConfig, Features, FlagMerge, Pace, RepConfig, StringMode, X86Config};
 pub use cpu::{BOOT_GDT, BOOT_TABLES};
 pub use frontend::X86FrontEnd;
 pub use mem::IO_BASE;

@@ -21,6 +21,8 @@ pub const T2: Reg = Reg(22);
 pub const T3: Reg = Reg(23);
 /// Where gem5's microcode leaves a product.
 pub const PRODUCT: Reg = Reg(24);
+/// The string engine's sequencer.
+pub const STRING: Reg = Reg(23);
 /// FS and GS base.
 pub const FS_BASE: Reg = Reg(28);
 pub const GS_BASE: Reg = Reg(29);

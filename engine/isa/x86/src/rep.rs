@@ -1,18 +1,258 @@
-//! Micro-ops of a step of a repeated string instruction: made from the references that the step made. Start-up costs and
-//! the conditions of fast modes belong here.
+//! Repeated string instructions: the microcode engine of `rep movs` and `rep stos`, and the micro-ops of their steps.
+//!
+//! A family's engine is a list of modes ([`StringMode`]); the first whose conditions hold when the instruction begins (or
+//! begins again behind a fault) runs it to its end. A mode has a start-up (cycles before the first access, and micro-ops
+//! that pass through the front end), moves blocks of up to a line at a number of bytes a cycle that depends on alignment,
+//! and may write whole lines without reading them. Without modes there is one load and store an element, as in gem5's
+//! microcode; scas, cmps and lods always go so.
+//!
+//! In the pipeline a step is a sequencer micro-op, whose latency is the step's share of time and which waits for the
+//! sequencer before it ([`STRING`]), then the load and the store, which wait for it. So the engine paces the accesses, and
+//! caches, store queue and buses may slow it further. Blocks end where the destination's blocks do, once it is aligned to
+//! its elements; going down, or where the destination overlaps the bytes just ahead of the source, it is element by element.
 
-use breakeven_base::{MemKind, MemRef, OpClass, Reg, UopFlags};
+use breakeven_base::{ConfigError, MemKind, MemRef, OpClass, Reg, UopFlags, MAX_UOPS};
 use iced_x86::Mnemonic;
 
 use crate::crack::{group, uop, Uops};
 use crate::inst::Inst;
-use crate::regs::{gpr, C, T0};
+use crate::regs::{gpr, C, STRING, T0, T2};
 
 type F = UopFlags;
 
-/// The micro-ops for a step with these references; `last`: the instruction is done with it.
-pub(crate) fn crack(i: &Inst, refs: &[MemRef], last: bool, writes_flags: bool) -> Uops {
+/// Fixed point of [`Pace`]: this many are a cycle.
+pub const CYCLE: u32 = 1 << 16;
+
+/// Cycles a byte, in 1/[`CYCLE`]; 0: as fast as the rest of the core takes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Pace(pub u32);
+
+impl Pace {
+    /// From bytes a cycle; 0 or less: unlimited.
+    #[must_use]
+    pub fn bytes_per_cycle(b: f64) -> Pace {
+        if b > 0.0 {
+            Pace((f64::from(CYCLE) / b).round() as u32) // saturates
+        } else {
+            Pace(0)
+        }
+    }
+}
+
+/// How `rep movs` or `rep stos` is done under some conditions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StringMode {
+    /// Conditions: repetitions, bytes, and bytes of an element.
+    pub min_count: u32,
+    pub max_count: u32,
+    pub max_bytes: u32,
+    pub min_element: u8,
+    /// Also with the direction flag set.
+    pub backwards: bool,
+    /// Both addresses are multiples of this.
+    pub co_alignment: u8,
+    /// The addresses are at least this far apart.
+    pub min_distance: u32,
+    /// Destination less source, in the low 12 bits, is at least this.
+    pub min_page_offset: u16,
+    /// Cycles before the first access.
+    pub startup: u8,
+    /// Micro-ops that come before.
+    pub startup_uops: u16,
+    /// Cycles and further micro-ops of each element.
+    pub element_cycles: u8,
+    pub element_uops: u8,
+    /// Bytes at once, 8..=64; 0: an element at a time.
+    pub block: u8,
+    /// Pace with both ends at multiples of `alignment`; with both off by the same; otherwise.
+    pub alignment: u8,
+    pub pace: Pace,
+    pub pace_misaligned: Pace,
+    pub pace_crossed: Pace,
+    /// Whole lines are written without being read first.
+    pub whole_lines: bool,
+}
+
+impl Default for StringMode {
+    fn default() -> Self {
+        StringMode {
+            min_count: 0,
+            max_count: u32::MAX,
+            max_bytes: u32::MAX,
+            min_element: 1,
+            backwards: false,
+            co_alignment: 1,
+            min_distance: 0,
+            min_page_offset: 0,
+            startup: 0,
+            startup_uops: 0,
+            element_cycles: 0,
+            element_uops: 0,
+            block: 32,
+            alignment: 1,
+            pace: Pace(0),
+            pace_misaligned: Pace(0),
+            pace_crossed: Pace(0),
+            whole_lines: false,
+        }
+    }
+}
+
+/// The engine: modes in order of preference, at most 255 each. None: gem5's microcode.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct RepConfig {
+    pub movs: Vec<StringMode>,
+    pub stos: Vec<StringMode>,
+}
+
+impl RepConfig {
+    /// One mode without costs: blocks of 32 bytes.
+    #[must_use]
+    pub fn blocks() -> Self {
+        RepConfig { movs: vec![StringMode::default()], stos: vec![StringMode::default()] }
+    }
+
+    /// # Errors
+    /// A mode that no engine has, named.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        for (name, modes) in [("movs", &self.movs), ("stos", &self.stos)] {
+            let bad = |k: usize, what: String| Err(ConfigError::new(format!("x86.rep.{name}[{k}]"), what));
+            if modes.len() > 255 {
+                return bad(255, "is one mode too many; 255 are enough".into());
+            }
+            for (k, m) in modes.iter().enumerate() {
+                if m.block != 0 && (!m.block.is_power_of_two() || !(8..=64).contains(&m.block)) {
+                    return bad(k, format!("block is {}; use 0 (elements) or a power of two from 8 to 64", m.block));
+                }
+                for (what, v) in [("co_alignment", m.co_alignment), ("alignment", m.alignment)] {
+                    if !v.is_power_of_two() {
+                        return bad(k, format!("{what} is {v}; use a power of two, 1 for any address"));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A `rep movs` or `rep stos` (then `src` is `dst`) about to begin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Job {
+    pub count: u64,
+    pub size: u8,
+    pub src: u64,
+    pub dst: u64,
+    pub movs: bool,
+    pub backwards: bool,
+}
+
+impl StringMode {
+    fn takes(&self, j: &Job) -> bool {
+        let bytes = j.count.saturating_mul(u64::from(j.size));
+        let ends = j.src | j.dst;
+        (u64::from(self.min_count)..=u64::from(self.max_count)).contains(&j.count.min(u64::from(u32::MAX)))
+            && (self.max_bytes == u32::MAX || bytes <= u64::from(self.max_bytes))
+            && j.size >= self.min_element
+            && (self.backwards || !j.backwards)
+            && ends & (u64::from(self.co_alignment) - 1) == 0
+            && (!j.movs || j.dst.abs_diff(j.src) >= u64::from(self.min_distance))
+            && (!j.movs || j.dst.wrapping_sub(j.src) & 0xfff >= u64::from(self.min_page_offset))
+    }
+
+    fn pace_of(&self, j: &Job) -> Pace {
+        let m = u64::from(self.alignment) - 1;
+        match (j.dst & m == 0 && j.src & m == 0, j.dst.wrapping_sub(j.src) & m == 0) {
+            (true, _) => self.pace,
+            (_, true) => self.pace_misaligned,
+            _ => self.pace_crossed,
+        }
+    }
+}
+
+/// A repeated instruction under way, at `pc`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run {
+    pub pc: u64,
+    mode: u8,
+    pace: Pace,
+    /// Start-up still to come.
+    startup: u8,
+    startup_uops: u16,
+    /// Time not yet charged, in 1/[`CYCLE`].
+    owed: u64,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        // No instruction is there.
+        Run { pc: u64::MAX, mode: 0, pace: Pace(0), startup: 0, startup_uops: 0, owed: 0 }
+    }
+}
+
+impl Run {
+    /// The engine begins; `None`: no mode takes it, the generic microcode does.
+    pub fn begin(modes: &[StringMode], j: &Job, pc: u64) -> Option<Run> {
+        let (k, m) = modes.iter().enumerate().find(|(_, m)| m.takes(j))?;
+        let mode = u8::try_from(k).ok()?;
+        let (startup, startup_uops) = (m.startup, m.startup_uops);
+        Some(Run { pc, mode, pace: m.pace_of(j), startup, startup_uops, owed: 0 })
+    }
+
+    pub fn mode<'a>(&self, modes: &'a [StringMode]) -> Option<&'a StringMode> {
+        modes.get(usize::from(self.mode))
+    }
+
+    /// Start-up micro-ops for a step of their own, 0 when there are none left.
+    pub fn startup_step(&mut self) -> u8 {
+        let n = self.startup_uops.min(MAX_UOPS as u16);
+        self.startup_uops -= n;
+        n as u8
+    }
+
+    /// Cycles for the next `elements` of `bytes` together.
+    pub fn charge(&mut self, m: &StringMode, elements: u64, bytes: u64) -> u8 {
+        self.owed += bytes * u64::from(self.pace.0) + elements * u64::from(m.element_cycles) * u64::from(CYCLE);
+        let whole = self.owed / u64::from(CYCLE);
+        self.owed %= u64::from(CYCLE);
+        (whole + u64::from(std::mem::take(&mut self.startup))).min(255) as u8
+    }
+}
+
+/// What a step of a repeated string instruction did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StringStep {
+    /// More steps of the same instruction follow.
+    pub more: bool,
+    /// The engine did it: so many cycles, so many micro-ops besides.
+    pub engine: bool,
+    pub cycles: u8,
+    pub fillers: u8,
+}
+
+/// The pointers that an instruction moves.
+fn pointers(op: Mnemonic) -> [Reg; 2] {
     use Mnemonic::*;
+    let (rsi, rdi) = (gpr(6), gpr(7));
+    match op {
+        Stosb | Stosw | Stosd | Stosq | Scasb | Scasw | Scasd | Scasq => [rdi, Reg::NONE],
+        Lodsb | Lodsw | Lodsd | Lodsq => [rsi, Reg::NONE],
+        _ => [rsi, rdi],
+    }
+}
+
+fn close(mut u: Uops, last: bool) -> Uops {
+    u.list[0].flags.0 |= F::FIRST;
+    if last {
+        u.list[u.n.saturating_sub(1)].flags.0 |= F::LAST;
+    }
+    u
+}
+
+/// The micro-ops for a step with these references.
+pub(crate) fn crack(i: &Inst, refs: &[MemRef], step: &StringStep, compares: bool) -> Uops {
+    if step.engine {
+        return close(paced(i, refs, step), !step.more);
+    }
     let (rax, rcx, rsi, rdi) = (gpr(0), gpr(1), gpr(6), gpr(7));
     let mut u = Uops::default();
     let mut loaded = rax;
@@ -25,22 +265,63 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], last: bool, writes_flags: bool) -
             u.push(uop(OpClass::MemWrite, [rdi, Reg::NONE, loaded], none, F::STORE));
         }
     }
-    if writes_flags {
+    if compares {
         u.push(uop(OpClass::IntAlu, [T0, rax, Reg::NONE], [Reg::NONE, C], 0));
         u.flags_written = group::C | group::O | group::Z;
     }
-    let pointers = match i.op {
-        Stosb | Stosw | Stosd | Stosq | Scasb | Scasw | Scasd | Scasq => [rdi, Reg::NONE],
-        Lodsb | Lodsw | Lodsd | Lodsq => [rsi, Reg::NONE],
-        _ => [rsi, rdi],
-    };
-    u.push(uop(OpClass::IntAlu, [pointers[0], pointers[1], Reg::NONE], pointers, 0));
-    if u.n < u.list.len() {
-        u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], 0));
+    let moved = pointers(i.op);
+    u.push(uop(OpClass::IntAlu, [moved[0], moved[1], Reg::NONE], moved, 0));
+    u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], 0));
+    close(u, !step.more)
+}
+
+/// The engine's micro-ops: sequencer, fillers, accesses; the registers when it is done.
+fn paced(i: &Inst, refs: &[MemRef], step: &StringStep) -> Uops {
+    let none = Reg::NONE;
+    let mut u = Uops::default();
+    let moved = pointers(i.op);
+    if step.cycles > 0 {
+        let mut sequencer = uop(OpClass::IntAlu, [STRING, gpr(1), moved[0]], [STRING, none], 0);
+        sequencer.latency = step.cycles;
+        u.push(sequencer);
     }
-    u.list[0].flags.0 |= F::FIRST;
-    if last {
-        u.list[u.n - 1].flags.0 |= F::LAST;
+    let accesses = refs.len().min(2);
+    // The accesses, the pointers and the counter must fit behind.
+    let room = MAX_UOPS - u.n - accesses - if step.more { 0 } else { 2 };
+    for _ in 0..usize::from(step.fillers).min(room) {
+        u.push(uop(OpClass::IntAlu, [none; 3], [T2, none], 0));
+    }
+    let mut data = gpr(0);
+    for m in refs.iter().take(accesses) {
+        if m.kind == MemKind::Load {
+            data = T0;
+            u.push(uop(OpClass::MemRead, [STRING, moved[0], none], [T0, none], F::LOAD));
+        } else {
+            u.push(uop(OpClass::MemWrite, [STRING, gpr(7), data], [none; 2], F::STORE));
+        }
+    }
+    if !step.more || u.n == 0 {
+        u.push(uop(OpClass::IntAlu, [STRING, moved[0], moved[1]], moved, 0));
+        u.push(uop(OpClass::IntAlu, [STRING, gpr(1), none], [gpr(1), none], 0));
     }
     u
+}
+
+/// Two neighbouring references to one kind of thing as one.
+pub(crate) fn join(a: &MemRef, b: &MemRef) -> MemRef {
+    const PAGE: u64 = crate::mmu::PAGE;
+    let room = PAGE - (a.vaddr & (PAGE - 1));
+    let paddr2 = match u64::from(a.size).cmp(&room) {
+        std::cmp::Ordering::Greater => a.paddr2,
+        std::cmp::Ordering::Equal => b.paddr,
+        std::cmp::Ordering::Less if u64::from(a.size + b.size) > room => b.paddr2,
+        std::cmp::Ordering::Less => 0,
+    };
+    MemRef {
+        size: a.size + b.size,
+        paddr2,
+        uncacheable: a.uncacheable || b.uncacheable,
+        valid: a.valid && b.valid,
+        ..*a
+    }
 }

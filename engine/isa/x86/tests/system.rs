@@ -4,7 +4,7 @@ mod common;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{BranchKind, FrontEnd, MemKind, StepResult, SysEffect, UopFlags};
-use breakeven_x86::{X86Config, BOOT_TABLES};
+use breakeven_x86::{RepConfig, X86Config, BOOT_TABLES};
 use common::{assemble, exit, load_tables, now, Machine, CODE, STACK};
 use iced_x86::code_asm::*;
 
@@ -167,7 +167,9 @@ fn what_is_not_implemented_says_so() {
 fn repeated_moves_stop_at_a_fault_with_exact_registers() {
     for per_element in [false, true] {
         let mut config = X86Config::default();
-        config.rep.per_element = per_element;
+        if per_element {
+            config.rep = RepConfig::default();
+        }
         let mut m = Machine::with(&config);
         m.code(
             CODE,

@@ -252,6 +252,22 @@ impl<'a> Obj<'a> {
         }
     }
 
+    /// A vector of strings (a single one counts as a vector of one).
+    pub fn texts(self, name: &str) -> Vec<&'a str> {
+        let list: &'a [Value] = match self.value(name) {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(list)) => list,
+            Some(one) => std::slice::from_ref(one),
+        };
+        let text = |v: &'a Value| {
+            if v.as_str().is_none() {
+                self.param_error(name, format!("has {}; it takes strings", show(v)));
+            }
+            v.as_str()
+        };
+        list.iter().filter_map(text).collect()
+    }
+
     /// A vector of address ranges (a single one counts as a vector of one).
     pub fn ranges(self, name: &str) -> Vec<AddrRange> {
         match self.value(name) {

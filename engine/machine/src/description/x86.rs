@@ -3,7 +3,8 @@
 //! gem5's `X86ISA` has CPUID's leaves as numbers; of them vendor, name and signature are taken. Which extensions there are
 //! is ours to say (`enable_*`). `microcode` is ours, too; its defaults are gem5's.
 
-use breakeven_x86::{CrackConfig, Features, FlagMerge, RepConfig, X86Config};
+use breakeven_base::OpClass;
+use breakeven_x86::{CrackConfig, Features, FlagMerge, Pace, RepConfig, StringMode, X86Config};
 
 use super::reader::Obj;
 
@@ -11,7 +12,7 @@ pub(super) fn isa(system: Obj, cpu: Obj) -> X86Config {
     let mut config = X86Config {
         line: system.pow2("cache_line_size", 16..=256) as u16,
         crack: CrackConfig::gem5(),
-        rep: RepConfig { per_element: true, ..RepConfig::default() },
+        rep: RepConfig::default(),
         ..X86Config::default()
     };
     for isa in cpu.refs("isa") {
@@ -102,10 +103,76 @@ fn crack(m: Obj) -> CrackConfig {
         flag_merge: [FlagMerge::None, FlagMerge::Uop, FlagMerge::Stall]
             [m.choice_or("flag_merge", 0, &["none", "uop", "stall"])],
         max_access: m.u32_or("max_access", 8, 8..=32) as u8,
-        ..CrackConfig::gem5()
+        latency: table(m, |i| number(i, "latency", 255)),
+        uops: table(m, |i| number(i, "uops", 8)),
+        class: table(m, class),
     }
 }
 
+/// Mnemonics with a value, of those instructions that say one.
+fn table<T: Copy>(m: Obj, value: impl Fn(Obj) -> Option<T>) -> Vec<(String, T)> {
+    let mut table = Vec::new();
+    for i in m.refs("instructions") {
+        if let Some(v) = value(i) {
+            table.extend(i.texts("mnemonics").into_iter().map(|name| (name.to_owned(), v)));
+        }
+    }
+    table
+}
+
+/// A number of a `X86Instruction`; 0: not said.
+fn number(i: Obj, name: &str, most: u32) -> Option<u8> {
+    Some(i.u32_or(name, 0, 0..=most) as u8).filter(|&n| n != 0)
+}
+
+fn class(i: Obj) -> Option<OpClass> {
+    let names: Vec<&str> = OpClass::ALL.iter().map(|c| c.name()).collect();
+    Some(OpClass::ALL[i.choice_or("opClass", 0, &names)]).filter(|&c| c != OpClass::No_OpClass)
+}
+
 fn rep(m: Obj) -> RepConfig {
-    RepConfig { per_element: m.bool_or("rep_per_element", true), block: m.u32_or("rep_block", 32, 8..=64) as u8 }
+    let modes = |name| m.refs(name).into_iter().map(string_mode).collect();
+    RepConfig { movs: modes("rep_movs"), stos: modes("rep_stos") }
+}
+
+fn string_mode(m: Obj) -> StringMode {
+    let any = u32::MAX;
+    // Cycles a byte are kept exactly enough; what is not said is as the case before.
+    let pace = |name, before| match m.float_or(name, 0.0, 0.0..=64.0) {
+        rate if rate > 0.0 => Pace::bytes_per_cycle(rate.max(0.01)),
+        _ => before,
+    };
+    let aligned = pace("bytes_per_cycle", Pace::default());
+    let misaligned = pace("bytes_per_cycle_misaligned", aligned);
+    let power = |name| {
+        let n = m.u32_or(name, 1, 1..=128);
+        if !n.is_power_of_two() {
+            m.param_error(name, format!("is {n}; it must be a power of two"));
+        }
+        n.next_power_of_two() as u8
+    };
+    let block = m.u32_or("block", 32, 0..=64);
+    if block != 0 && (block < 8 || !block.is_power_of_two()) {
+        m.param_error("block", format!("is {block}; it must be 0 (by element) or a power of two from 8 to 64"));
+    }
+    StringMode {
+        min_count: m.u32_or("min_count", 0, 0..=any),
+        max_count: m.u32_or("max_count", any, 0..=any),
+        max_bytes: m.u32_or("max_bytes", any, 0..=any),
+        min_element: m.u32_or("min_element", 1, 1..=8) as u8,
+        backwards: m.bool_or("backwards", false),
+        co_alignment: power("co_alignment"),
+        min_distance: m.u32_or("min_distance", 0, 0..=any),
+        min_page_offset: m.u32_or("min_page_offset", 0, 0..=4095) as u16,
+        startup: m.u32_or("startup", 0, 0..=255) as u8,
+        startup_uops: m.u32_or("startup_uops", 0, 0..=4096) as u16,
+        element_cycles: m.u32_or("element_cycles", 0, 0..=255) as u8,
+        element_uops: m.u32_or("element_uops", 0, 0..=4) as u8,
+        block: block as u8,
+        alignment: power("alignment"),
+        pace: aligned,
+        pace_misaligned: misaligned,
+        pace_crossed: pace("bytes_per_cycle_crossed", misaligned),
+        whole_lines: m.bool_or("whole_lines", false),
+    }
 }

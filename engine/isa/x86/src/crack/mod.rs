@@ -83,6 +83,7 @@ pub(crate) struct Cracker {
     pub config: CrackConfig,
     latency: Vec<u8>,
     uops: Vec<u8>,
+    class: Vec<(Mnemonic, OpClass)>,
 }
 
 /// What an instruction reads and writes.
@@ -200,7 +201,8 @@ impl Cracker {
             }
             t
         };
-        Cracker { config: config.clone(), latency: table(&config.latency), uops: table(&config.uops) }
+        let class = config.class.iter().filter_map(|(name, c)| Some((mnemonic_named(name)?, *c))).collect();
+        Cracker { config: config.clone(), latency: table(&config.latency), uops: table(&config.uops), class }
     }
 
     pub fn crack(&self, ins: &Instruction, i: &Inst) -> Uops {
@@ -278,9 +280,17 @@ impl Cracker {
         }
     }
 
+    /// A move's micro-ops beyond the `accesses` that it has in any case.
+    fn further(&self, op: Mnemonic, accesses: usize, u: &mut Uops) {
+        let all = usize::from(self.uops.get(op as usize).copied().unwrap_or(0)).min(MAX_UOPS);
+        for _ in accesses..all {
+            u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [T2, Reg::NONE], 0));
+        }
+    }
+
     /// The operation's own micro-ops.
     fn operate(&self, i: &Inst, f: &Facts, src: &[Reg], dst: &[Reg], extra: u32, u: &mut Uops) {
-        let class = class_of(i);
+        let class = self.class.iter().find(|c| c.0 == i.op).map_or_else(|| class_of(i), |c| c.1);
         let float = if dst.iter().chain(src).any(|r| r.0 >= regs::VEC) { F::FLOAT } else { 0 };
         let mut all: Vec<Reg> = src.to_vec();
         for (g, r) in [(group::C, C), (group::O, O), (group::Z, Z)] {
@@ -320,10 +330,12 @@ impl Cracker {
         let vector = i.k.iter().any(|k| k.kind.is_vec());
         let temp = if vector { V0 } else { T0 };
         if f.loads && !f.stores && is_move(i.op) && f.flags_written == 0 && f.src.is_empty() {
+            self.further(i.op, self.pieces(i.msize), u);
             self.load(u, f.address, f.dst.first().copied().unwrap_or(temp), i.msize, nt);
             return;
         }
         if f.stores && !f.loads && is_move(i.op) {
+            self.further(i.op, self.pieces(i.msize) * (1 + usize::from(self.config.split_stores)), u);
             self.store(u, f.address, f.src.first().copied().unwrap_or(Reg::NONE), i.msize, nt);
             return;
         }

@@ -1,20 +1,21 @@
-//! String instructions. With a repeat prefix a step does part of the work (one element, or blocks: [`crate::config::RepConfig`])
+//! String instructions. With a repeat prefix a step does part of the work (one element, or a block: [`crate::rep`])
 //! and leaves rip at the instruction until the count is used up, so that it can be interrupted between any two steps;
 //! a fault leaves rcx, rsi and rdi at the element that faulted. The fast path does as much as it can at once.
 
-use breakeven_base::Bus;
+use breakeven_base::{Bus, MemKind};
 use iced_x86::Mnemonic;
 
 use super::alu::sub;
 use super::Exec;
+use crate::config::StringMode;
 use crate::cpu::{Stop, R};
 use crate::inst::{flag, mask, Kind, RAX, RCX, RDI, RIP, RSI};
 use crate::mmu::{Access, PAGE};
+use crate::rep::{join, Job, Run};
+use crate::simd::V;
 
 /// Elements that the fast path does before it lets the caller look up.
 const FAST_ELEMENTS: u64 = 1 << 16;
-/// Blocks in one step: with their counters they fit a step's micro-ops.
-const STEP_BLOCKS: u64 = 3;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum What {
@@ -64,35 +65,84 @@ impl<B: Bus> Exec<'_, B> {
         if !self.i.has(flag::REP | flag::REPNE) {
             return self.element(w);
         }
+        if !self.cpu.fast {
+            return self.part(w);
+        }
         let m = self.address_mask();
-        let limit = if self.cpu.fast { FAST_ELEMENTS } else { STEP_BLOCKS };
         let mut turns = 0;
-        while self.reg(RCX as u8) & m != 0 && turns < limit {
+        while self.reg(RCX as u8) & m != 0 && turns < FAST_ELEMENTS {
             turns += 1;
             let left = self.reg(RCX as u8) & m;
-            let done = match w {
-                What::Movs | What::Stos if self.cpu.fast => self.bulk(w, left)?,
-                What::Movs | What::Stos => self.block(w, left),
-                _ => 0,
-            };
+            let done = if matches!(w, What::Movs | What::Stos) { self.bulk(w, left)? } else { 0 };
             if done > 0 {
                 self.advance(w, done);
-                continue;
-            }
-            self.element(w)?;
-            self.cpu.c.r[RCX] = left.wrapping_sub(1) & m;
-            if self.ends(w) {
+            } else if self.counted_element(w, left)? {
                 return Ok(());
             }
-            if !self.cpu.fast {
-                break;
-            }
         }
-        if self.reg(RCX as u8) & m != 0 {
+        self.goes_on();
+        Ok(())
+    }
+
+    /// One step's share.
+    fn part(&mut self, w: What) -> R<()> {
+        let left = self.reg(RCX as u8) & self.address_mask();
+        let mut run = matches!(w, What::Movs | What::Stos).then(|| self.engine(w, left)).flatten();
+        let modes = self.cpu.rep.clone();
+        let modes = if w == What::Movs { &modes.movs } else { &modes.stos };
+        let mode = run.as_ref().and_then(|r| r.mode(modes));
+        if let Some(run) = &mut run {
+            self.cpu.string.engine = true;
+            self.cpu.string.fillers = run.startup_step();
+        }
+        let mut ended = left == 0;
+        if self.cpu.string.fillers > 0 {
+            (self.cpu.string.more, ended) = (true, false);
+        } else if let (Some(run), Some(mode)) = (&mut run, mode) {
+            let mut done = if left == 0 { 0 } else { self.block(w, left, mode) };
+            if done > 0 {
+                self.advance(w, done);
+            } else if left != 0 {
+                self.counted_element(w, left)?;
+                done = 1;
+                self.cpu.string.fillers = mode.element_uops;
+            }
+            self.cpu.string.cycles = run.charge(mode, done, done * u64::from(self.i.size));
+        } else if left != 0 {
+            ended = self.counted_element(w, left)?;
+        }
+        if !ended {
+            self.goes_on();
+        }
+        self.cpu.c.run = run.filter(|_| self.cpu.string.more).unwrap_or_default();
+        Ok(())
+    }
+
+    /// The instruction is not done with: it stays the next, unless its count is used up.
+    fn goes_on(&mut self) {
+        if self.cpu.string.more || self.reg(RCX as u8) & self.address_mask() != 0 {
             self.cpu.string.more = true;
             self.next = self.reg(RIP);
         }
-        Ok(())
+    }
+
+    /// The engine's run of this instruction, begun now if need be.
+    fn engine(&self, w: What, left: u64) -> Option<Run> {
+        let pc = self.reg(RIP);
+        if self.cpu.c.run.pc == pc {
+            return Some(self.cpu.c.run);
+        }
+        let (dst, movs) = (self.destination(), w == What::Movs);
+        let src = if movs { self.source() } else { dst };
+        let job = Job { count: left, size: self.i.size, src, dst, movs, backwards: self.cpu.c.backwards };
+        Run::begin(if movs { &self.cpu.rep.movs } else { &self.cpu.rep.stos }, &job, pc)
+    }
+
+    /// One element, counted; true: the comparison ends the repetition.
+    fn counted_element(&mut self, w: What, left: u64) -> R<bool> {
+        self.element(w)?;
+        self.cpu.c.r[RCX] = left.wrapping_sub(1) & self.address_mask();
+        Ok(self.ends(w))
     }
 
     /// The comparison came out so that the repetition ends.
@@ -153,39 +203,67 @@ impl<B: Bus> Exec<'_, B> {
         Ok(())
     }
 
-    /// One block by a load and a store of up to `block` bytes; the elements done, 0 when it must go by element.
-    fn block(&mut self, w: What, left: u64) -> u64 {
+    /// One block of the engine's, with one load and one store; the elements done, 0 when it must go by element.
+    fn block(&mut self, w: What, left: u64, mode: &StringMode) -> u64 {
         let size = u64::from(self.i.size);
-        let widest = u64::from(self.cpu.rep.block).min(32);
-        let bytes = left.saturating_mul(size).min(widest);
-        let bytes = if bytes.is_power_of_two() { bytes } else { bytes.next_power_of_two() / 2 };
-        if self.cpu.rep.per_element || self.cpu.c.backwards || bytes <= size {
+        let (src, dst) = (self.source(), self.destination());
+        let block = u64::from(mode.block);
+        if self.cpu.c.backwards || block == 0 || self.i.has(flag::ADDR32) {
             return 0;
         }
-        let (src, dst) = (self.source(), self.destination());
+        // The first block ends where the destination's blocks do.
+        let room = if dst & (size - 1) == 0 { block - (dst & (block - 1)) } else { block };
+        let bytes = left.saturating_mul(size).min(room) & !(size - 1);
+        let crosses_page = (dst & (PAGE - 1)) + bytes > PAGE;
         // Overlapping ahead of itself the elements feed each other.
-        if w == What::Movs && dst.wrapping_sub(src) < bytes {
+        if bytes <= size || crosses_page || (w == What::Movs && dst.wrapping_sub(src) < bytes) {
             return 0;
         }
         let noted = self.cpu.nrefs;
-        let moved = if w == What::Movs {
-            match self.cpu.load_v(self.bus, self.now, src, bytes as u8) {
-                Ok(v) => self.cpu.store_v(self.bus, self.now, dst, bytes as u8, v),
-                Err(stop) => Err(stop),
-            }
-        } else {
-            let v = self.pattern();
-            self.cpu.store_v(self.bus, self.now, dst, bytes as u8, v)
-        };
-        if moved.is_err() {
+        if self.copy_block(w, src, dst, bytes).is_err() {
             self.cpu.nrefs = noted;
             return 0;
+        }
+        if mode.whole_lines && bytes == self.cpu.line && dst & (bytes - 1) == 0 {
+            if let Some(m) = self.cpu.refs[..self.cpu.nrefs].last_mut().filter(|m| !m.uncacheable) {
+                m.kind = MemKind::StoreLine;
+            }
         }
         bytes / size
     }
 
+    /// Up to 64 bytes: all are read before any is written. The destination lies in one page, so that a store that can be
+    /// begun can be ended.
+    fn copy_block(&mut self, w: What, src: u64, dst: u64, bytes: u64) -> R<()> {
+        let (low, high) = (bytes.min(32) as u8, bytes.saturating_sub(32) as u8);
+        let mut data = [self.pattern(); 2];
+        if w == What::Movs {
+            let from = self.cpu.nrefs;
+            data[0] = self.cpu.load_v(self.bus, self.now, src, low)?;
+            if high > 0 {
+                data[1] = self.cpu.load_v(self.bus, self.now, src.wrapping_add(32), high)?;
+                self.join_references(from);
+            }
+        }
+        let from = self.cpu.nrefs;
+        self.cpu.store_v(self.bus, self.now, dst, low, data[0])?;
+        if high > 0 {
+            self.cpu.store_v(self.bus, self.now, dst.wrapping_add(32), high, data[1])?;
+            self.join_references(from);
+        }
+        Ok(())
+    }
+
+    /// The two references from `from` on become one.
+    fn join_references(&mut self, from: usize) {
+        if let Some([a, b]) = self.cpu.refs.get_mut(from..from + 2) {
+            *a = join(a, b);
+            self.cpu.nrefs = from + 1;
+        }
+    }
+
     /// The accumulator's element over a whole vector.
-    fn pattern(&self) -> crate::simd::V {
+    fn pattern(&self) -> V {
         let v = self.reg(RAX as u8);
         let w = match self.i.size {
             1 => (v & 0xff).wrapping_mul(0x0101_0101_0101_0101),
@@ -193,7 +271,7 @@ impl<B: Bus> Exec<'_, B> {
             4 => (v & 0xffff_ffff).wrapping_mul(0x0000_0001_0000_0001),
             _ => v,
         };
-        crate::simd::V([w; 4])
+        V([w; 4])
     }
 
     /// As many elements as lie in one page on either side; 0 when it must go by element.
