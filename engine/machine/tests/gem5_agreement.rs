@@ -164,7 +164,7 @@ fn o3_agrees_with_gem5() {
     let all = compare("o3", description("o3"));
     let differences: Vec<_> = all.iter().map(|c| (c.name, c.difference().abs())).collect();
     write_tables(&all);
-    hold("o3", &differences, SPECULATIVE_HISTORY, 0.3, 20.0);
+    hold("o3", &differences, SPECULATIVE_HISTORY, 0.3, 15.0);
     for c in &all {
         let [theirs, ours] = c.counted["micro_ops"];
         assert!((ours - theirs).abs() <= 1.0, "{}: {ours} micro-ops, gem5 {theirs}", c.name);

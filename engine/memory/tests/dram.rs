@@ -49,6 +49,18 @@ fn closed_row_hit_and_conflict() {
 }
 
 #[test]
+fn a_hit_goes_before_a_conflict_that_waits() {
+    let third = |policy, at| {
+        let mut m = dram(|c| c.mem_sched_policy = policy);
+        [(0, 100_000), (BANKS * ROW, 100_000), (64, at)].map(|(line, now)| read(&mut m, now, line))[2]
+    };
+    assert_eq!(third(SchedPolicy::FrFcfs, 100_000), STATIC + CLOSED + 5_000);
+    let in_order = third(SchedPolicy::Fcfs, 100_000);
+    assert!(in_order > STATIC + CLOSED + CONFLICT, "{in_order}");
+    assert_eq!(third(SchedPolicy::FrFcfs, 101_000), in_order - 1_000, "too late: the conflict has been chosen");
+}
+
+#[test]
 fn an_early_conflict_waits_for_tras() {
     let mut m = dram(|_| {});
     let first = 100_000;

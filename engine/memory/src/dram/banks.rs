@@ -74,7 +74,22 @@ struct Bank {
     write_at: u64,
     precharge_at: u64,
     activate_at: u64,
+    /// The row before, which a read closed.
+    before: Closed,
 }
+
+/// A row that was closed for a read to another one.
+#[derive(Clone, Copy, Debug)]
+struct Closed {
+    row: u64,
+    accesses: u32,
+    /// The controller chose that read then: hits that have arrived by then would have gone first.
+    chosen_at: u64,
+    /// The next burst of this row could have gone then.
+    read_at: u64,
+}
+
+const NOTHING: Closed = Closed { row: CLOSED, accesses: 0, chosen_at: 0, read_at: 0 };
 
 /// Durations in ticks, derived once.
 #[derive(Clone, Copy, Debug)]
@@ -209,6 +224,7 @@ impl Banks {
             write_at: 0,
             precharge_at: 0,
             activate_at: 0,
+            before: NOTHING,
         };
         let t = Timing::new(c);
         let first_refresh = if c.tREFI == 0 { u64::MAX } else { t.refresh_every };
@@ -306,7 +322,7 @@ impl Banks {
         }
         let done = start + self.t.rfc;
         for b in banks {
-            b.row = CLOSED;
+            (b.row, b.before) = (CLOSED, NOTHING);
             b.activate_at = b.activate_at.max(done);
             b.precharge_at = b.precharge_at.max(start);
         }
@@ -403,8 +419,13 @@ impl Banks {
         now: u64,
         others: impl Iterator<Item = Place>,
     ) -> u64 {
-        let hit = self.open(place, now);
         let n = usize::from(place.bank);
+        let b = &mut self.banks[n];
+        if b.row != place.row {
+            let (row, accesses, read_at) = (b.row, b.accesses, b.read_at.max(self.next_burst_at));
+            b.before = if read { Closed { row, accesses, chosen_at: now, read_at } } else { NOTHING };
+        }
+        let hit = self.open(place, now);
         let t = self.t;
         let allowed = if read { self.banks[n].read_at } else { self.banks[n].write_at };
         let mut at = self.command(allowed.max(self.next_burst_at).max(now), now);
@@ -444,6 +465,32 @@ impl Banks {
         }
         self.next_burst_at = at + gap;
         ready
+    }
+
+    /// A read that arrived at `arrived` hits the row that was closed for a read chosen later: first-ready takes the hit
+    /// first. The answer to the other one has been given, so what it loses (a burst on the bus) comes after it. When the data is through.
+    pub fn overtake(&mut self, place: Place, arrived: u64) -> Option<u64> {
+        let t = self.t;
+        let b = &mut self.banks[usize::from(place.bank)];
+        let c = &mut b.before;
+        if c.row != place.row || c.row == CLOSED || arrived > c.chosen_at || c.accesses == self.max_accesses {
+            return None;
+        }
+        c.accesses += 1;
+        let at = c.read_at.max(arrived);
+        c.read_at = at + t.burst;
+        self.next_burst_at += t.burst;
+        for b in &mut self.banks {
+            b.read_at = b.read_at.max(self.next_burst_at);
+        }
+        let s = &mut self.stats;
+        s.bursts[0] += 1;
+        s.row_hits[0] += 1;
+        s.bytes[0] += self.geometry.burst;
+        s.queue_ticks += at - arrived;
+        s.access_ticks += at + t.burst + t.cl - arrived;
+        s.bus_ticks += t.burst;
+        Some(at + t.burst + t.cl)
     }
 
     /// The distance that every bank keeps from a burst at `at`.

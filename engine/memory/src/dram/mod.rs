@@ -2,7 +2,8 @@
 //!
 //! The controller runs on its own events (next burst, refresh), caught up lazily: a write is queued and drained when the
 //! queue passes its thresholds; a read runs the controller forward until its burst has been issued, so its answer is known at
-//! once. Reads are therefore served in the order in which they arrive; writes are picked by FR-FCFS from the whole queue.
+//! once. Reads are therefore served in the order in which they arrive, except hits on a row that a waiting read is going to close
+//! ([`Banks::overtake`]); writes are picked by FR-FCFS from the whole queue.
 
 mod banks;
 mod schedule;
@@ -129,7 +130,7 @@ impl MemCtrl {
                 self.stats.serviced_by_write_queue += 1;
             } else {
                 all_queued = false;
-                ready = ready.max(self.issue_read(&burst));
+                ready = ready.max(self.overtaking_read(&burst).unwrap_or_else(|| self.issue_read(&burst)));
             }
         }
         (ready, all_queued)

@@ -38,6 +38,17 @@ impl MemCtrl {
         self.coming.drain(..n);
     }
 
+    /// First-ready: a hit on a row that has been closed for a read, chosen when this one was already here.
+    pub(super) fn overtaking_read(&mut self, read: &Burst) -> Option<u64> {
+        if self.p.policy == SchedPolicy::Fcfs {
+            return None;
+        }
+        let ready = self.banks.overtake(read.place, read.arrived)?;
+        let earliest = self.banks.next_request_at();
+        self.next = self.next.map(|n| n.max(earliest));
+        Some(ready)
+    }
+
     /// Runs until the read has been issued; when its data is through.
     pub(super) fn issue_read(&mut self, read: &Burst) -> u64 {
         loop {
