@@ -5,6 +5,7 @@ use breakeven_base::units::Clock;
 use breakeven_base::{ConfigError, OpClass};
 
 use super::lsq::LsqConfig;
+use super::units::Units;
 use crate::misaligned::MisalignedCosts;
 
 /// gem5 `OpDesc`: what a functional unit does with one class of micro-op.
@@ -233,6 +234,8 @@ pub const MAX_REGS: u32 = 4096;
 pub const MAX_LATENCY: u32 = 255;
 /// Most functional units (they are a bit set).
 pub const MAX_UNITS: u32 = 64;
+/// Sets of units that some class of operations has for itself.
+pub const MAX_GROUPS: usize = 64;
 
 impl O3Config {
     /// All that cannot be built, one error each.
@@ -330,6 +333,14 @@ impl O3Config {
         if !(1..=MAX_UNITS).contains(&units) {
             let what = format!("has {units} functional units; must have 1 to {MAX_UNITS}");
             errors.push(ConfigError::new(path.clone(), what));
+        } else {
+            let groups = Units::new(&self.fuPool).groups();
+            if groups > MAX_GROUPS {
+                let what = format!(
+                    "has {groups} different sets of units that execute some class; must have at most {MAX_GROUPS}: give classes that go together the same units"
+                );
+                errors.push(ConfigError::new(path.clone(), what));
+            }
         }
         for (i, desc) in self.fuPool.iter().enumerate() {
             for op in &desc.opList {
@@ -360,6 +371,26 @@ mod tests {
         assert_eq!(c.fuPool.iter().map(|d| d.count).sum::<u32>(), 24);
         assert!(c.fuPool[6].opList.iter().any(|o| o.opClass == OpClass::SimdWholeRegisterStore));
         assert!(!c.fuPool[4].opList.iter().any(|o| o.opClass == OpClass::SimdPredAlu));
+    }
+
+    #[test]
+    fn more_sets_of_units_than_a_word_has_bits_are_refused() {
+        let op = |i: usize| OpDesc { opClass: OpClass::ALL[i], opLat: 1, pipelined: true };
+        // Class i has unit i; those past the units have two of them: every class its own set.
+        let pool = |classes: usize| {
+            let desc = |unit: usize| FuDesc {
+                opList: (1..=classes)
+                    .filter(|i| i % 60 == unit || i / 60 == 1 && (i + 1) % 60 == unit)
+                    .map(op)
+                    .collect(),
+                count: 1,
+            };
+            (0..60).map(desc).collect::<Vec<_>>()
+        };
+        let faults = |classes| O3Config { fuPool: pool(classes), ..O3Config::default() }.check(64).err();
+        assert_eq!(faults(63), None);
+        let errors = faults(70).expect("71 sets").iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        assert!(errors.contains("71 different sets of units"), "{errors}");
     }
 
     #[test]
