@@ -2,6 +2,7 @@
 //! guest memory and statistics. Nothing here knows an instruction set, a pipeline or a cache.
 
 pub mod bus;
+mod clone;
 pub mod error;
 pub mod frontend;
 pub mod op_class;

@@ -7,7 +7,6 @@ use breakeven_cpu::pipeview::Window;
 use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
 use breakeven_cpu::{Budget, CoreCtx, Stop};
 
-#[derive(Clone)]
 pub(crate) enum Core {
     Atomic(Box<AtomicSimple>),
     Timing(Box<TimingSimple>),
@@ -24,6 +23,27 @@ macro_rules! each {
             Core::O3($c) => $what,
         }
     };
+}
+
+impl Clone for Core {
+    fn clone(&self) -> Self {
+        match self {
+            Core::Atomic(c) => Core::Atomic(c.clone()),
+            Core::Timing(c) => Core::Timing(c.clone()),
+            Core::Minor(c) => Core::Minor(c.clone()),
+            Core::O3(c) => Core::O3(c.clone()),
+        }
+    }
+    /// Reuses the buffers: a sweep goes back to its snapshot for every point.
+    fn clone_from(&mut self, from: &Self) {
+        match (self, from) {
+            (Core::Atomic(to), Core::Atomic(from)) => to.clone_from(from),
+            (Core::Timing(to), Core::Timing(from)) => to.clone_from(from),
+            (Core::Minor(to), Core::Minor(from)) => to.clone_from(from),
+            (Core::O3(to), Core::O3(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
 }
 
 impl Core {

@@ -1,20 +1,6 @@
 //! Small things that several components share.
 
-/// `Clone` field by field, with a `clone_from` that reuses every buffer: a sweep copies a snapshot into the same
-/// memory system thousands of times.
-macro_rules! clone_by_field {
-    ($t:ident { $($f:ident),* $(,)? }) => {
-        impl Clone for $t {
-            fn clone(&self) -> Self {
-                $t { $($f: self.$f.clone()),* }
-            }
-            fn clone_from(&mut self, from: &Self) {
-                $(self.$f.clone_from(&from.$f);)*
-            }
-        }
-    };
-}
-pub(crate) use clone_by_field;
+pub(crate) use breakeven_base::clone_by_field;
 
 /// A clock whose edges are found without a division: rounding up to its period is two multiplications.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 
 use super::counters::{low_bits, table_size};
 use super::BtbParams;
-use breakeven_base::{ConfigError, StatSink, Unit};
+use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -20,7 +20,7 @@ struct Counts {
     mispredict: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SimpleBtb {
     entries: Vec<Entry>,
     index_mask: u64,
@@ -29,6 +29,8 @@ pub struct SimpleBtb {
     tag_shift: u32,
     counts: Counts,
 }
+
+clone_by_field!(SimpleBtb { entries, index_mask, tag_mask, index_shift, tag_shift, counts });
 
 impl SimpleBtb {
     /// # Errors

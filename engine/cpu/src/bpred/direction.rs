@@ -29,7 +29,7 @@ pub struct DirectionRecord {
 }
 
 /// One of the direction predictors.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Direction {
     Local(LocalBp),
     Tournament(TournamentBp),
@@ -49,6 +49,25 @@ macro_rules! each {
             Direction::Tage($p) => $e,
         }
     };
+}
+
+impl Clone for Direction {
+    fn clone(&self) -> Self {
+        match self {
+            Direction::Local(p) => Direction::Local(p.clone()),
+            Direction::Tournament(p) => Direction::Tournament(p.clone()),
+            Direction::BiMode(p) => Direction::BiMode(p.clone()),
+            Direction::Gshare(p) => Direction::Gshare(p.clone()),
+            Direction::Tage(p) => Direction::Tage(p.clone()),
+        }
+    }
+    fn clone_from(&mut self, from: &Self) {
+        match (self, from) {
+            (Direction::Tournament(to), Direction::Tournament(from)) => to.clone_from(from),
+            (Direction::Tage(to), Direction::Tage(from)) => to.clone_from(from),
+            (to, from) => *to = from.clone(),
+        }
+    }
 }
 
 impl Direction {

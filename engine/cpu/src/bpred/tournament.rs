@@ -6,9 +6,9 @@
 use super::counters::{low_bits, table_size, CounterTable};
 use super::direction::DirectionRecord;
 use super::TournamentParams;
-use breakeven_base::ConfigError;
+use breakeven_base::{clone_by_field, ConfigError};
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct TournamentBp {
     local_history: Vec<u32>,
     local_index_mask: u64,
@@ -20,6 +20,18 @@ pub struct TournamentBp {
     history_mask: u64,
     shift: u32,
 }
+
+clone_by_field!(TournamentBp {
+    local_history,
+    local_index_mask,
+    local_history_mask,
+    local,
+    global,
+    choice,
+    history,
+    history_mask,
+    shift,
+});
 
 impl TournamentBp {
     /// # Errors

@@ -10,7 +10,7 @@ use super::direction::{Direction, DirectionRecord};
 use super::indirect::{IndirectRecord, SimpleIndirectPredictor};
 use super::ras::{RasRecord, ReturnAddrStack};
 use super::{check_shift, BranchPredictorParams};
-use breakeven_base::{BranchKind, ConfigError, StatSink, Unit};
+use breakeven_base::{clone_by_field, BranchKind, ConfigError, StatSink, Unit};
 
 /// What fetch goes on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +106,7 @@ struct Counts {
 }
 
 /// A branch prediction unit; see the module's text for the protocol.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct BranchPredictor {
     direction: Direction,
     btb: SimpleBtb,
@@ -116,6 +116,8 @@ pub struct BranchPredictor {
     in_flight: VecDeque<Record>,
     counts: Counts,
 }
+
+clone_by_field!(BranchPredictor { direction, btb, ras, indirect, requires_btb_hit, in_flight, counts });
 
 impl BranchPredictor {
     /// `path` is the predictor's in the description; errors name what lies below it.

@@ -6,7 +6,7 @@
 //! - A trap waits for all stores, then `trapLatency` cycles; then everything goes.
 //! - What executes only when it is the oldest is told so when it is, and when all stores have been written.
 
-use breakeven_base::{Bus, FrontEnd, SysEffect, UopFlags};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, SysEffect, UopFlags};
 
 use super::account::Reason;
 use super::config::RenameRecovery;
@@ -57,7 +57,7 @@ impl Default for CommitStats {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Commit {
     pub status: Status,
     /// Places of the ROB that are taken, squashed micro-ops included.
@@ -80,6 +80,21 @@ pub struct Commit {
     pub recovering: Option<Reason>,
     pub stats: CommitStats,
 }
+
+clone_by_field!(Commit {
+    status,
+    used,
+    size,
+    holes,
+    last_holes,
+    to_walk,
+    trap_at,
+    youngest,
+    check_empty,
+    squash_until,
+    recovering,
+    stats,
+});
 
 impl Commit {
     pub fn new(size: u32, capacity: usize) -> Self {

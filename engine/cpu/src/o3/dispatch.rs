@@ -53,9 +53,9 @@ impl O3 {
             return;
         }
         let skid = self.at.iew_in - arrived - self.at.dispatch;
+        let was_blocked = self.dispatch.status == Status::Blocked;
         match self.dispatch.status {
             Status::Blocked => {
-                self.moved = true;
                 self.dispatch.status = Status::Unblocking;
                 if skid == 0 {
                     self.unblock_dispatch(to_rename);
@@ -66,10 +66,12 @@ impl O3 {
         }
         let unblocking = self.dispatch.status == Status::Unblocking;
         let end = if unblocking { self.at.iew_in - arrived } else { self.at.iew_in };
-        if self.at.dispatch < end {
+        let first = self.at.dispatch;
+        if first < end {
             self.dispatch_until(end, now);
         }
         if self.at.dispatch < end {
+            self.in_vain |= was_blocked && self.at.dispatch == first;
             self.block_dispatch(to_rename);
         } else if unblocking {
             self.dispatch.stats.unblock_cycles += 1;

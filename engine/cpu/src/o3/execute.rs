@@ -245,23 +245,24 @@ impl O3 {
     /// Issues ready micro-ops, oldest first.
     fn issue(&mut self, now: u64) {
         self.units.begin(now);
-        let mut live = self.iq.live_groups();
-        let start = self.ring.slot(self.at.head);
-        let words = self.ring.capacity().div_ceil(64);
+        // Groups without a free unit, and how many ready micro-ops have not been looked at or passed over with them.
+        let mut busy = 0;
+        let mut ready = self.iq.ready_total;
+        let head = self.at.head;
+        let start = self.ring.slot(head);
+        let words = self.ring.capacity() / 64;
         let mut left = self.rules.issue_width;
         let mut word = start / 64;
         // The word in which the oldest lies comes twice: its upper bits first, its lower ones last.
+        let mut within = u64::MAX << (start % 64);
         for turn in 0..=words {
-            let mut within = u64::MAX;
-            if turn == 0 {
-                within = u64::MAX << (start % 64);
-            } else if turn == words {
+            if turn == words {
                 within = !(u64::MAX << (start % 64));
             }
-            let mut bits = self.iq.ready_word(live, word) & within;
+            let mut bits = self.iq.ready_word(busy, word) & within;
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
-                let seq = self.ring.seq_of(slot, self.at.head);
+                let seq = self.ring.seq_of(slot, head);
                 let uop = self.ring.uop(seq);
                 let group = self.units.group(uop.class);
                 match self.units.take(uop.class, uop.latency, now) {
@@ -270,21 +271,24 @@ impl O3 {
                         self.iq.clear_ready(slot, group);
                         self.start(seq, now, latency);
                         left -= 1;
-                        if left == 0 || self.iq.ready_total == 0 {
+                        ready -= 1;
+                        if left == 0 {
                             return;
                         }
                     }
                     Found::NoneFree => {
                         self.execute_stats.fu_busy += 1;
                         self.ring.set_wait(seq, Wait::Unit);
-                        live &= !(1 << group);
-                        if live == 0 {
-                            return;
-                        }
-                        bits &= self.iq.ready_word(live, word);
+                        busy |= 1 << group;
+                        ready -= self.iq.ready_in(group);
+                        bits &= self.iq.ready_word(busy, word);
                     }
                 }
+                if ready == 0 {
+                    return;
+                }
             }
+            within = u64::MAX;
             word = if word + 1 == words { 0 } else { word + 1 };
         }
     }

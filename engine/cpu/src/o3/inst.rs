@@ -6,7 +6,7 @@
 //! that right-path instructions can be fetched again without being executed again (see `fetch.rs`).
 
 use super::lsq::is_prefetch;
-use breakeven_base::{BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
+use breakeven_base::{clone_by_field, BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
 
 /// Place of a micro-op in program order; 0 is no micro-op.
 pub type Seq = u64;
@@ -71,7 +71,7 @@ pub(super) mod note {
 }
 
 /// The micro-ops in flight. All arrays have the same power-of-two length.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct InstRing {
     mask: usize,
     uop: Box<[Uop]>,
@@ -87,12 +87,16 @@ pub struct InstRing {
     next_stamp: u32,
 }
 
+clone_by_field!(InstRing { mask, uop, mem, pc, state, wait, note, stamp, ready_at, fetched, next_stamp });
+
 /// What the front end and the predictor said, one entry a slot. `effect` counts only with `UopFlags::EFFECT`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Fetched {
     pub flow: Box<[Flow]>,
     pub effect: Box<[SysEffect]>,
 }
+
+clone_by_field!(Fetched { flow, effect });
 
 /// Where an instruction leads; in the slots of all its micro-ops.
 #[derive(Clone, Copy, Debug, Default)]
@@ -184,12 +188,14 @@ impl InstRing {
     #[inline]
     pub(super) fn set_note(&mut self, seq: Seq, bits: u8) {
         let slot = self.slot(seq);
-        self.note[slot] = bits;
+        // SAFETY: as in `uop`.
+        unsafe { *self.note.get_unchecked_mut(slot) = bits };
     }
     #[inline]
     pub(super) fn clear_state(&mut self, seq: Seq, bits: u8) {
         let slot = self.slot(seq);
-        self.state[slot] &= !bits;
+        // SAFETY: as in `uop`.
+        unsafe { *self.state.get_unchecked_mut(slot) &= !bits };
     }
     #[inline]
     pub(super) fn set_mem(&mut self, seq: Seq, mem: &MemRef) {
@@ -223,17 +229,20 @@ impl InstRing {
     #[inline]
     pub fn set_state(&mut self, seq: Seq, bits: u8) {
         let slot = self.slot(seq);
-        self.state[slot] |= bits;
+        // SAFETY: as in `uop`.
+        unsafe { *self.state.get_unchecked_mut(slot) |= bits };
     }
     #[inline]
     pub fn wait(&self, seq: Seq) -> Wait {
-        self.wait[self.slot(seq)]
+        // SAFETY: as in `uop`.
+        unsafe { *self.wait.get_unchecked(self.slot(seq)) }
     }
     /// Records what the micro-op waits for.
     #[inline]
     pub fn set_wait(&mut self, seq: Seq, wait: Wait) {
         let slot = self.slot(seq);
-        self.wait[slot] = wait;
+        // SAFETY: as in `uop`.
+        unsafe { *self.wait.get_unchecked_mut(slot) = wait };
     }
     /// Distinguishes the micro-op that has this slot now from all before and after it.
     #[inline]
@@ -249,14 +258,19 @@ impl InstRing {
     #[inline]
     pub fn set_ready_at(&mut self, seq: Seq, cycle: u64) {
         let slot = self.slot(seq);
-        self.ready_at[slot] = cycle;
+        // SAFETY: as in `uop`.
+        unsafe { *self.ready_at.get_unchecked_mut(slot) = cycle };
     }
 
     /// Puts a micro-op at `seq`, as just fetched.
     #[inline]
     pub fn place(&mut self, seq: Seq, uop: &Uop, mem: &MemRef, pc: u64) {
         let slot = self.slot(seq);
-        self.uop[slot] = *uop;
+        // SAFETY: as in `uop`.
+        unsafe {
+            *self.uop.get_unchecked_mut(slot) = *uop;
+            *self.pc.get_unchecked_mut(slot) = pc;
+        }
         if uop.flags.any(UopFlags::MEM) {
             self.mem[slot] = mem.read_by_field();
             if uop.flags.any(UopFlags::CACHE_OP) && is_prefetch(mem.kind) {
@@ -264,7 +278,6 @@ impl InstRing {
                 self.uop[slot].flags.0 |= UopFlags::LOAD;
             }
         }
-        self.pc[slot] = pc;
         self.fresh(seq);
     }
 
@@ -272,9 +285,12 @@ impl InstRing {
     #[inline]
     pub fn fresh(&mut self, seq: Seq) {
         let slot = self.slot(seq);
-        self.state[slot] = 0;
-        self.wait[slot] = Wait::Execution;
         self.next_stamp = self.next_stamp.wrapping_add(1);
-        self.stamp[slot] = self.next_stamp;
+        // SAFETY: as in `uop`.
+        unsafe {
+            *self.state.get_unchecked_mut(slot) = 0;
+            *self.wait.get_unchecked_mut(slot) = Wait::Execution;
+            *self.stamp.get_unchecked_mut(slot) = self.next_stamp;
+        }
     }
 }

@@ -3,6 +3,8 @@
 //! Each result has the list of the operands that wait for it, linked through flat arrays. Ready micro-ops are bits, one set
 //! for each group of functional units, indexed by the slot in the ring: the oldest is found by counting zeros.
 
+use breakeven_base::clone_by_field;
+
 use super::inst::{InstRing, Seq};
 
 /// The two results of a micro-op are numbered `2 * seq` and `2 * seq + 1`; 0 is none (a value that is always there).
@@ -16,7 +18,7 @@ pub fn producer(seq: Seq, dst: usize) -> Producer {
 /// An operand: slot times four plus its number, plus one; 0: none.
 type Operand = u32;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct IssueQueue {
     pub free: u32,
     size: u32,
@@ -29,13 +31,29 @@ pub struct IssueQueue {
     next: Box<[[Operand; 3]]>,
     /// First operand that waits for each result.
     waiting: Box<[[Operand; 2]]>,
-    /// Words of the groups' bit sets, group by group.
+    /// Words of the groups' bit sets, group by group; and of their union.
     ready: Box<[u64]>,
+    any: Box<[u64]>,
     words: usize,
     /// Ready micro-ops of each group.
     counts: Box<[u32]>,
     pub ready_total: u32,
 }
+
+clone_by_field!(IssueQueue {
+    free,
+    size,
+    mask,
+    pending,
+    sources,
+    next,
+    waiting,
+    ready,
+    any,
+    words,
+    counts,
+    ready_total,
+});
 
 impl IssueQueue {
     pub fn new(size: u32, ring: &InstRing, groups: usize) -> Self {
@@ -50,6 +68,7 @@ impl IssueQueue {
             next: vec![[0; 3]; n].into_boxed_slice(),
             waiting: vec![[0; 2]; n].into_boxed_slice(),
             ready: vec![0; words * groups].into_boxed_slice(),
+            any: vec![0; words].into_boxed_slice(),
             words,
             counts: vec![0; groups].into_boxed_slice(),
             ready_total: 0,
@@ -131,6 +150,7 @@ impl IssueQueue {
         let bit = 1 << (slot % 64);
         if *word & bit == 0 {
             *word |= bit;
+            self.any[slot / 64] |= bit;
             self.counts[group] += 1;
             self.ready_total += 1;
         }
@@ -142,31 +162,28 @@ impl IssueQueue {
         let bit = 1 << (slot % 64);
         if *word & bit != 0 {
             *word &= !bit;
+            self.any[slot / 64] &= !bit;
             self.counts[group] -= 1;
             self.ready_total -= 1;
         }
     }
 
-    /// Groups with ready micro-ops, a bit each.
+    /// The ready micro-ops among 64 slots that are in none of the groups `except`.
     #[inline]
-    pub fn live_groups(&self) -> u64 {
-        let mut live = 0;
-        for (g, n) in self.counts.iter().enumerate() {
-            live |= u64::from(*n != 0) << g;
-        }
-        live
-    }
-
-    /// The ready micro-ops of `groups` among 64 slots.
-    #[inline]
-    pub fn ready_word(&self, groups: u64, word: usize) -> u64 {
-        let mut bits = 0;
-        let mut left = groups;
+    pub fn ready_word(&self, except: u64, word: usize) -> u64 {
+        let mut bits = self.any[word];
+        let mut left = except;
         while left != 0 {
-            bits |= self.ready[left.trailing_zeros() as usize * self.words + word];
+            bits &= !self.ready[left.trailing_zeros() as usize * self.words + word];
             left &= left - 1;
         }
         bits
+    }
+
+    /// Ready micro-ops of `group`.
+    #[inline]
+    pub fn ready_in(&self, group: usize) -> u32 {
+        self.counts[group]
     }
 
     /// A squash takes `seq` away, the youngest that is left: its operands are first in their lists.

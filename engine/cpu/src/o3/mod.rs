@@ -40,7 +40,7 @@ pub use config::{default_fu_pool, FuDesc, O3Config, OpDesc, RenameRecovery};
 pub use inst::{InstRing, Seq, Wait};
 
 use breakeven_base::units::Clock;
-use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, SysEffect};
+use breakeven_base::{clone_by_field, Bus, ConfigError, Cycle, FrontEnd, SysEffect};
 
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
 use crate::pipeview::{PipeView, Window};
@@ -156,7 +156,7 @@ enum Stopped {
 }
 
 /// An out-of-order core. Its state between two [`O3::run`] is kept, and cloned with it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct O3 {
     path_name: String,
     clock: Clock,
@@ -190,6 +190,10 @@ pub struct O3 {
     stores_left: u64,
     /// Something has happened in this cycle.
     moved: bool,
+    /// A stage that is held has tried to go on in this cycle, without success: it counts that, and will do so again each cycle.
+    in_vain: bool,
+    /// The stages' counts before the present cycle, when the last one was in vain and nothing else happened.
+    vain_counts: Option<stats::StageCounts>,
     trace: Option<Box<PipeView>>,
     execute_stats: execute::ExecuteStats,
     stopped: Option<Stopped>,
@@ -199,6 +203,44 @@ pub struct O3 {
     last_commit: u64,
     base: stats::Base,
 }
+
+clone_by_field!(O3 {
+    path_name,
+    clock,
+    rules,
+    ring,
+    path,
+    at,
+    wires,
+    fetch,
+    decode,
+    rename,
+    dispatch,
+    iq,
+    units,
+    executes,
+    written,
+    arrived,
+    scratch,
+    lsq,
+    lsq_out,
+    commit,
+    predictor,
+    account,
+    redirect,
+    tell_next,
+    stores_left,
+    moved,
+    in_vain,
+    vain_counts,
+    trace,
+    execute_stats,
+    stopped,
+    cycle,
+    started,
+    last_commit,
+    base,
+});
 
 impl O3 {
     /// # Errors
@@ -262,6 +304,8 @@ impl O3 {
             tell_next: false,
             stores_left: u64::from(cfg.SQEntries),
             moved: false,
+            in_vain: false,
+            vain_counts: None,
             trace: None,
             execute_stats: execute::ExecuteStats::default(),
             stopped: None,
@@ -336,6 +380,7 @@ impl O3 {
             }
             let when = self.when(self.cycle);
             self.moved = false;
+            self.in_vain = false;
             self.tick(cx, &when);
             self.cycle += 1;
             if let Some(stopped) = self.stopped.take() {
@@ -347,10 +392,10 @@ impl O3 {
             if self.cycle > self.last_commit + DEADLOCK_CYCLES {
                 return self.deadlock(cx);
             }
-            if !self.moved {
-                if let Some(stop) = self.skip(cx, budget.max_cycles) {
-                    return stop;
-                }
+            if self.moved {
+                self.vain_counts = None;
+            } else if let Some(stop) = self.skip(cx, budget.max_cycles) {
+                return stop;
             }
         }
     }
@@ -379,8 +424,15 @@ impl O3 {
     }
 
     /// Nothing has moved: unless something is still under way between the stages, goes to the next cycle in which anything can.
+    /// Where a stage tries in vain, two such cycles show what each of them counts.
     fn skip<F: FrontEnd, B: Bus>(&mut self, cx: &CoreCtx<'_, F, B>, max_cycles: u64) -> Option<Stop> {
         if self.wires.busy(self.cycle) || self.iq.ready_total > 0 || !self.arrived.is_empty() {
+            self.vain_counts = None;
+            return None;
+        }
+        let counted = self.vain_counts.take();
+        if self.in_vain && counted.is_none() {
+            self.vain_counts = Some(self.stage_counts());
             return None;
         }
         let mut next = self
@@ -400,6 +452,9 @@ impl O3 {
         let next = next.min(max_cycles.saturating_add(1));
         if next > self.cycle {
             let idle = next - self.cycle;
+            if let Some(before) = counted.filter(|_| self.in_vain) {
+                self.count_again(&before, idle);
+            }
             self.account.idle(idle, self.rules.commit_width, self.reason());
             self.last_commit += idle;
             self.cycle = next;

@@ -9,7 +9,7 @@
 //! What is fetched again is not executed again: the slots still hold what the front end said. Where fetch then mispredicts
 //! while executed instructions are left, those are put aside until the misprediction is undone.
 
-use breakeven_base::{FrontEnd, MemRef, SysEffect, Uop};
+use breakeven_base::{clone_by_field, FrontEnd, MemRef, SysEffect, Uop};
 
 use super::inst::{Flow, InstRing, Seq};
 
@@ -38,7 +38,7 @@ struct Fork {
     aside: usize,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Path {
     /// The next micro-op to be fetched.
     pub tail: Seq,
@@ -46,6 +46,8 @@ pub struct Path {
     forks: Vec<Fork>,
     aside: Vec<Aside>,
 }
+
+clone_by_field!(Path { tail, placed, forks, aside });
 
 impl Path {
     pub fn new() -> Self {

@@ -5,7 +5,7 @@
 //! - Physical registers are counted, not named: an operand's producer is the micro-op itself.
 //! - A serialising instruction waits here until the ROB is empty and nothing is on its way to it.
 
-use breakeven_base::{Reg, UopFlags};
+use breakeven_base::{clone_by_field, Reg, UopFlags};
 
 use super::config::O3Config;
 use super::decode::Status;
@@ -47,7 +47,7 @@ pub struct RenameStats {
     pub undone: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Rename {
     pub status: Status,
     held: bool,
@@ -73,6 +73,26 @@ pub struct Rename {
     serialize_next: bool,
     pub stats: RenameStats,
 }
+
+clone_by_field!(Rename {
+    status,
+    held,
+    map,
+    replaced,
+    free_regs,
+    freeing,
+    rob,
+    queues,
+    rob_empty,
+    in_progress,
+    in_progress_rob,
+    loads,
+    stores,
+    serialize,
+    served,
+    serialize_next,
+    stats,
+});
 
 impl Rename {
     pub fn new(cfg: &O3Config, ring: &InstRing) -> Self {
@@ -244,6 +264,7 @@ impl O3 {
             return;
         }
         let skid = self.at.rename_in - arrived - self.at.rename;
+        let was_blocked = self.rename.status == Status::Blocked;
         match self.rename.status {
             Status::Blocked => {
                 self.rename.status = Status::Unblocking;
@@ -273,7 +294,14 @@ impl O3 {
             } else {
                 self.rename.stats.run_cycles += 1;
             }
+            let first = self.at.rename;
             let blocked = self.rename_until(end, now);
+            if blocked && was_blocked && self.at.rename == first && self.rename.status == Status::Unblocking {
+                // gem5 goes on for a moment whenever one of two full queues could have room, and is blocked again.
+                self.rename.status = Status::Blocked;
+                self.in_vain = true;
+                return;
+            }
             if blocked {
                 self.block_rename(to_decode);
                 return;

@@ -24,13 +24,50 @@ pub(super) struct Base {
     account: Account,
 }
 
+/// The counts that go on while a stage tries in vain.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StageCounts {
+    fetch: FetchStats,
+    decode: DecodeStats,
+    rename: RenameStats,
+    dispatch: DispatchStats,
+}
+
 impl Default for Account {
     fn default() -> Self {
         Account::new()
     }
 }
 
+macro_rules! count_again {
+    ($stats:expr, $before:expr, $times:expr, $($field:ident),*) => {
+        $($stats.$field += ($stats.$field - $before.$field) * $times;)*
+    };
+}
+
 impl O3 {
+    pub(super) fn stage_counts(&self) -> StageCounts {
+        StageCounts {
+            fetch: self.fetch.stats,
+            decode: self.decode.stats,
+            rename: self.rename.stats,
+            dispatch: self.dispatch.stats,
+        }
+    }
+
+    /// As many cycles again as the one since `before`.
+    pub(super) fn count_again(&mut self, before: &StageCounts, cycles: u64) {
+        let (s, b) = (&mut self.fetch.stats, &before.fetch);
+        count_again!(s, b, cycles, cycles, squash_cycles, icache_stall_cycles, tlb_cycles);
+        let (s, b) = (&mut self.decode.stats, &before.decode);
+        count_again!(s, b, cycles, run_cycles, blocked_cycles, unblock_cycles, squash_cycles, idle_cycles);
+        let (s, b) = (&mut self.rename.stats, &before.rename);
+        count_again!(s, b, cycles, run_cycles, idle_cycles, block_cycles, unblock_cycles, squash_cycles);
+        count_again!(s, b, cycles, serialize_cycles, rob_full, iq_full, lq_full, sq_full, regs_full);
+        let (s, b) = (&mut self.dispatch.stats, &before.dispatch);
+        count_again!(s, b, cycles, iq_full, lsq_full, block_cycles, unblock_cycles, squash_cycles);
+    }
+
     /// Forgets the statistics; state and totals stay.
     pub fn reset_stats(&mut self) {
         self.base = Base {

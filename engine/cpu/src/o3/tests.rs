@@ -412,3 +412,25 @@ fn no_predictor_is_an_error() {
     let errors = O3::new(O3Config::default(), None, 64).err().unwrap_or_default();
     assert!(errors.iter().any(|e| e.to_string().contains("branchPred")));
 }
+
+#[test]
+fn cycles_in_which_a_full_queue_is_tried_in_vain_are_counted_without_being_gone_through() {
+    let program: Vec<Inst> =
+        (0..200).flat_map(|i| vec![add(2, 3), Inst::store(4, 5, DATA + 64 * i, 8)]).chain([mark()]).collect();
+    let names =
+        ["rename.SQFullEvents", "rename.unblockCycles", "rename.blockCycles", "decode.blockedCycles", "account::total"];
+    let end = |step: u64| {
+        let cfg = O3Config { SQEntries: 4, ..O3Config::default() };
+        let mut r = Run::new(cfg, 120, MockFe::new(program.clone()));
+        let mut at = step;
+        // A limit ends every stretch of skipped cycles.
+        while r.go(Budget { max_cycles: at, ..ALL }) == Stop::MaxCycles {
+            at += step;
+        }
+        (r.core.cycles(), names.map(|n| r.stat(&format!("system.cpu.{n}"))))
+    };
+    let at_once = end(ALL.max_cycles);
+    assert!(at_once.1[0] > 1000.0, "{at_once:?}");
+    assert_eq!(end(1), at_once);
+    assert_eq!(end(7), at_once);
+}

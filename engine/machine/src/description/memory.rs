@@ -52,9 +52,7 @@ pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<Me
     let data = t.follow(cpu, "dcache_port");
     let mut walk = |tlb: Option<Obj<'_>>| -> Link {
         let walker = tlb.and_then(|b| b.a_ref("walker")).and_then(|w| reader.get(w.path()));
-        walker
-            .filter(|w| w.expect_class("walker", &[walker_class]))
-            .map_or(Link::None, |w| t.follow(w, "port"))
+        walker.filter(|w| w.expect_class("walker", &[walker_class])).map_or(Link::None, |w| t.follow(w, "port"))
     };
     let (inst_walk, data_walk) = (walk(itb), walk(dtb));
     let (itb, dtb) = (itb?, dtb?);

@@ -142,11 +142,8 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
         "RiscvO3CPU" | "X86O3CPU" => CoreConfig::O3(Box::new(o3::o3(cpu, costs)), predictor),
         _ => return None,
     };
-    let isa = if x86 {
-        IsaConfig::X86(Box::new(x86::isa(system, cpu)))
-    } else {
-        IsaConfig::Riscv(isa(system, cpu, policy))
-    };
+    let isa =
+        if x86 { IsaConfig::X86(Box::new(x86::isa(system, cpu))) } else { IsaConfig::Riscv(isa(system, cpu, policy)) };
     let platform = platform(reader, system, cpu)?;
     Some(MachineConfig {
         cpu: cpu.path().to_owned(),

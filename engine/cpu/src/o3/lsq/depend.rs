@@ -6,7 +6,7 @@
 //! - Atomics and other non-speculative references wait for nothing: they execute when they are the oldest instruction.
 //! - Whoever waits is in a list that hangs from what it waits for, youngest first; write-back empties the list.
 
-use breakeven_base::{UopFlags, MAX_UOPS};
+use breakeven_base::{clone_by_field, UopFlags, MAX_UOPS};
 
 use super::super::config::O3Config;
 use super::super::inst::Seq;
@@ -45,7 +45,7 @@ struct Barrier {
     write: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Dependences {
     pub store_sets: StoreSets,
     /// By sequence number; more than can be between dispatch and write-back at once.
@@ -57,6 +57,8 @@ pub struct Dependences {
     read_barrier: Seq,
     write_barrier: Seq,
 }
+
+clone_by_field!(Dependences { store_sets, ops, mask, barriers, read_barrier, write_barrier });
 
 impl Dependences {
     pub fn new(cfg: &O3Config) -> Self {

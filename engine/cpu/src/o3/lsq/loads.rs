@@ -6,7 +6,7 @@
 //!   has been sent. Otherwise the load goes to the cache, past stores whose address is not known yet.
 //! - A load that finds no port is issued again at once; one that the cache refuses when the cache takes accesses again.
 
-use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, UopFlags};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, UopFlags};
 use breakeven_memory::Port;
 
 use super::super::inst::{InstRing, Seq, Wait};
@@ -38,7 +38,7 @@ pub enum Translation {
 }
 
 /// Places in the queue are counted from the first load ever; they stay with a load as long as it is there.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Loads {
     head: u64,
     tail: u64,
@@ -50,6 +50,8 @@ pub struct Loads {
     hi: Box<[u64]>,
     executed: Filter,
 }
+
+clone_by_field!(Loads { head, tail, size, mask, entries, lo, hi, executed });
 
 impl Loads {
     pub fn new(size: u32, check_shift: u32) -> Self {

@@ -30,7 +30,7 @@ mod translate;
 pub use config::{LsqConfig, PartialForward};
 
 use breakeven_base::stats::Unit;
-use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, StatSink, Tick, UopFlags};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, StatSink, Tick, UopFlags};
 use breakeven_memory::{Port, Request, Response};
 
 use super::config::O3Config;
@@ -55,13 +55,15 @@ pub enum MemOutcome {
 }
 
 /// What the queue tells the pipeline; the pipeline empties it after each call.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct LsqOut {
     /// Writes back in that cycle (not before the present one).
     pub done: Vec<(Seq, u64)>,
     /// Memory order no longer holds it (first time), or it must be issued again (blocked by the cache, replayed).
     pub ready: Vec<Seq>,
 }
+
+clone_by_field!(LsqOut { done, ready });
 
 /// A load that read before an older store to the same place: everything from it on is fetched again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +124,7 @@ struct Rules {
 }
 
 /// The data side's way into the cache.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Gate {
     load_ports: Ports,
     store_ports: Ports,
@@ -134,6 +136,8 @@ struct Gate {
     /// The access that an emulated misaligned one holds up executes at this cycle.
     stalled_until: u64,
 }
+
+clone_by_field!(Gate { load_ports, store_ports, blocked_until, answers, serial_responses, stalled_until });
 
 /// What became of one packet.
 enum Sent {
@@ -235,7 +239,7 @@ fn acts_on_line(kind: MemKind) -> bool {
     matches!(kind, MemKind::StoreLine | MemKind::CboZero | MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval)
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Lsq {
     rules: Rules,
     loads: Loads,
@@ -253,6 +257,21 @@ pub struct Lsq {
     /// Sequence number and cycle of each store that has been written to the cache; kept only when asked for.
     store_log: Option<Vec<(Seq, u64)>>,
 }
+
+clone_by_field!(Lsq {
+    rules,
+    loads,
+    stores,
+    depend,
+    walker,
+    gate,
+    violation,
+    blocked,
+    replays,
+    stalled,
+    counts,
+    store_log,
+});
 
 /// A violation not yet taken.
 #[derive(Clone, Copy, Debug)]

@@ -6,12 +6,14 @@
 //! - LFST (`LFSTSize` entries, one a set): the last store of the set that was dispatched and has not executed.
 //! - Every `store_set_clear_period` dispatched stores both are emptied.
 
+use breakeven_base::clone_by_field;
+
 /// Instruction addresses are indexed from this bit on; gem5's, also where instructions are shorter than four bytes.
 const OFFSET_BITS: u32 = 2;
 /// No set; no store.
 const NONE: u32 = u32::MAX;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct StoreSets {
     ssit: Box<[u32]>,
     /// Sequence number of the last store; 0: none.
@@ -19,6 +21,8 @@ pub struct StoreSets {
     clear_period: u64,
     stores: u64,
 }
+
+clone_by_field!(StoreSets { ssit, lfst, clear_period, stores });
 
 impl StoreSets {
     /// Sizes are powers of two (checked with the configuration).

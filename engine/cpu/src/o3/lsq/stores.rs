@@ -7,7 +7,7 @@
 //!   under way (0: any number; what is under way overlaps as ownership requests ahead of the write would).
 //! - Atomics are sent when they execute; a store-conditional only when it is the oldest store.
 
-use breakeven_base::{Bus, FrontEnd, MemRef, UopFlags};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, UopFlags};
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
@@ -48,7 +48,7 @@ struct Store {
 
 /// Places are counted from the first store ever: `head..sent` are on their way, `sent..committed` may be sent,
 /// `committed..tail` are speculative.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Stores {
     head: u64,
     sent: u64,
@@ -70,6 +70,23 @@ pub struct Stores {
     /// Under TSO: when the last store is written, and how many in that cycle.
     last_written: (u64, u64),
 }
+
+clone_by_field!(Stores {
+    head,
+    sent,
+    committed,
+    tail,
+    size,
+    mask,
+    ports,
+    entries,
+    lo,
+    hi,
+    unsent,
+    may_send,
+    refused,
+    last_written,
+});
 
 impl Stores {
     pub fn new(size: u32, ports: u32, alias_bits: u32) -> Self {

@@ -5,7 +5,7 @@
 //! - A reference whose translation takes time gives its place up and is issued again: it goes on a cycle after the end of
 //!   the walk. After a hit in the second level (ours) the latency is the whole delay.
 
-use breakeven_base::{Bus, FrontEnd, MemRef, Tick};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, Tick};
 use breakeven_memory::{Side, TlbResult};
 
 use super::super::inst::Seq;
@@ -30,7 +30,7 @@ impl Walk {
     }
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Walker {
     /// The first one is under way until `until`.
     walks: Vec<Walk>,
@@ -39,6 +39,8 @@ pub struct Walker {
     late: Vec<(u64, Seq)>,
     next_late: u64,
 }
+
+clone_by_field!(Walker { walks, until, late, next_late });
 
 impl Walker {
     pub fn new() -> Self {
