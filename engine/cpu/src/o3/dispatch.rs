@@ -148,7 +148,8 @@ impl O3 {
         }
         self.iq.enter(seq);
         let noted = self.ring.note(seq);
-        if noted & (note::ELIMINATED | note::EXECUTED_BEFORE) != 0 {
+        let by_head = noted & (note::EXECUTED_BEFORE | note::BY_ITSELF) == note::EXECUTED_BEFORE;
+        if noted & note::ELIMINATED != 0 || by_head {
             if noted & note::ELIMINATED != 0 {
                 self.ring.set_state(seq, state::DONE | state::WRITTEN);
                 self.ring.set_ready_at(seq, now);

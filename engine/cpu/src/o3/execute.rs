@@ -170,10 +170,17 @@ impl O3 {
         }
         self.arrived.push(event);
         self.resolve_branch(seq, flags);
-        // A branch fused with it is executed by it.
+        // A branch fused with it is executed by it; one that has not come as far executes by itself.
         let next = seq + 1;
-        if flags.any(UopFlags::FUSE_HEAD) && next < self.path.tail && self.ring.note(next) & note::EXECUTED_BEFORE != 0
-        {
+        if flags.any(UopFlags::FUSE_HEAD) && next < self.path.tail {
+            let noted = self.ring.note(next);
+            if noted & (note::EXECUTED_BEFORE | note::BY_ITSELF) != note::EXECUTED_BEFORE {
+                return;
+            }
+            if next >= self.at.dispatch {
+                self.ring.set_note(next, noted | note::BY_ITSELF);
+                return;
+            }
             self.ring.set_state(next, state::DONE | state::WRITTEN);
             self.ring.set_ready_at(next, when.cycle + self.rules.iew_to_commit + 1);
             self.resolve_branch(next, self.ring.flags(next));
