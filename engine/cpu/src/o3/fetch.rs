@@ -445,6 +445,7 @@ impl O3 {
 
     #[cold]
     fn trace_fetched<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<'_, F, B>, now: u64) {
+            && self.ring.note(before) & note::ELIMINATED == 0
         let Some(trace) = &mut self.trace else { return };
         let (pc, mut text) = (self.ring.pc(seq), String::new());
         cx.fe.disassemble(cx.bus, pc, &mut text);

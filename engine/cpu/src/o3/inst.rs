@@ -67,6 +67,8 @@ pub(super) mod note {
     pub const ELIMINATED: u8 = 1 << 4;
     /// Was thrown away by a memory-order violation and is on its way again.
     pub const REPLAYED: u8 = 1 << 5;
+    /// Macro-fused, but the micro-op before it was executed before this one was dispatched: executes like any other.
+    pub const BY_ITSELF: u8 = 1 << 6;
     pub const PLACEHOLDER: u8 = WAITS | PAUSES;
 }
 

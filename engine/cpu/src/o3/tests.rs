@@ -236,6 +236,25 @@ fn a_fused_branch_needs_no_issue_slot() {
 }
 
 #[test]
+fn a_fused_branch_that_comes_after_its_head_was_executed_is_resolved() {
+    // The issue queue is full of a slow chain, so that a head is dispatched in the last place and executed while its branch
+    // waits in front of dispatch; the loop's last branch is mispredicted.
+    let mut compare = add(12, 1).flags(UopFlags::FUSE_HEAD);
+    compare.len = 4;
+    let mut branch =
+        Inst::branch(BranchKind::Cond, 0, &[&[true; 40][..], &[false]].concat()).flags(UopFlags::FUSE_TAIL);
+    branch.uops[0].0.src[0] = breakeven_base::Reg(12);
+    for queue in 4..12 {
+        let body: Vec<Inst> = chain(OpClass::IntMult, 7);
+        let mut program = with(body, vec![compare.clone(), branch.clone()]);
+        program.push(mark());
+        let on = O3Config { macroFusion: true, numIQEntries: queue, ..O3Config::default() };
+        let mut r = Run::new(on, 2, MockFe::new(program));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP), "{queue} entries");
+    }
+}
+
+#[test]
 fn a_loop_in_the_loop_buffer_is_not_fetched_again() {
     // The body lies across two blocks: without the buffer each turn fetches both.
     let body: Vec<Inst> = (0..20).map(|i| add(2 + (i % 8), 20)).collect();
