@@ -105,7 +105,7 @@ class C910CPU(RiscvO3CPU):
     issueWidth = 8  # uarch: c910/issue_width
     wbWidth = 8  # uarch: c910/issue_width
     commitWidth = 4  # uarch: c910/retire_width
-    serialResponses = False  # hardware has a bus a port; one answer an instant is a trait of gem5's
+    serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
     squashWidth = 8  # assumed: gem5's default
     numROBEntries = 192  # uarch: c910/rob_size
     numIQEntries = 80  # uarch: c910/scheduler_size

@@ -77,7 +77,7 @@ class LargeBranchPredictor(LTAGE):
 
 class LargeCPU(RiscvO3CPU):
     fetchQueueSize = 64  # assumed: eight fetches
-    serialResponses = False  # hardware has a bus a port; one answer an instant is a trait of gem5's
+    serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
     issueWidth = 12  # assumed: one a unit that matters
     wbWidth = 12  # assumed: as issueWidth
     squashWidth = 16  # assumed: twice the commit's

@@ -70,7 +70,7 @@ class SmallFUPool(FUPool):
 
 
 class SmallCPU(RiscvO3CPU):
-    serialResponses = False  # hardware has a bus a port; one answer an instant is a trait of gem5's
+    serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
     fetchWidth = 4  # assumed: twice the rest, so that a taken branch costs little
     fetchQueueSize = 8  # assumed: two fetches
     decodeWidth = 2  # assumed: two-wide
