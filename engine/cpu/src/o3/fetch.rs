@@ -439,13 +439,13 @@ impl O3 {
         let before = seq - 1;
         before >= self.at.queue
             && self.ring.flags(before).any(UopFlags::FUSE_HEAD)
+            && self.ring.note(before) & note::ELIMINATED == 0
             && self.ring.flow(before).next_pc == self.ring.pc(seq)
             && self.ring.flow(before).next_pc == self.ring.pc(before).wrapping_add(self.ring.flow(before).len.into())
     }
 
     #[cold]
     fn trace_fetched<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<'_, F, B>, now: u64) {
-            && self.ring.note(before) & note::ELIMINATED == 0
         let Some(trace) = &mut self.trace else { return };
         let (pc, mut text) = (self.ring.pc(seq), String::new());
         cx.fe.disassemble(cx.bus, pc, &mut text);
