@@ -156,16 +156,18 @@ fn the_hand_written_reference_is_what_the_configuration_language_makes() {
     }
 }
 
-/// Twice as many mispredictions in gem5: its predictors' histories after a squash (docs/gem5-agreement.md).
-const SPECULATIVE_HISTORY: &str = "pattern";
-
 #[test]
 fn o3_agrees_with_gem5() {
     let all = compare("o3", description("o3"));
     let differences: Vec<_> = all.iter().map(|c| (c.name, c.difference().abs())).collect();
     write_tables(&all);
-    hold("o3", &differences, SPECULATIVE_HISTORY, 0.3, 15.0);
+    hold("o3", &differences, "", 0.1, 15.0);
     for c in &all {
+        let [theirs, ours] = c.counted["commit_mispredicts"];
+        assert_eq!(ours, theirs, "{}: mispredictions", c.name);
+        // `streamstMem`: decode finds its loop's branch wrong once more.
+        let [theirs, ours] = c.counted["cond_incorrect"];
+        assert!(ours == theirs || c.name == "streamstMem" && ours == theirs + 1.0, "{}: {ours} wrong", c.name);
         let [theirs, ours] = c.counted["micro_ops"];
         assert!((ours - theirs).abs() <= 1.0, "{}: {ours} micro-ops, gem5 {theirs}", c.name);
     }

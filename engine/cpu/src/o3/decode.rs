@@ -144,16 +144,16 @@ impl O3 {
         }
     }
 
-    /// A direct branch that is always taken, or was predicted taken, must go to its target.
+    /// A direct branch that is always taken, or was predicted taken, must go to its target. "Predicted taken" is the
+    /// predictor's word, not where it led: the BTB may hold the next instruction (`gem5CompressedBranches`).
     fn knows_better(&mut self, seq: Seq) -> bool {
         let flow = self.ring.flow(seq);
         if self.ring.flags(seq).any(UopFlags::TRAP) {
             return false;
         }
-        let fall_through = self.ring.pc(seq).wrapping_add(flow.len.into());
         let goes = match flow.branch {
             BranchKind::Jump | BranchKind::Call => true,
-            BranchKind::Cond => flow.predicted != fall_through,
+            BranchKind::Cond => flow.taken,
             _ => false,
         };
         self.decode.stats.resolved += u64::from(goes);
@@ -173,10 +173,15 @@ impl O3 {
         self.wires.clear_fetched(now);
         self.predictor.correct(seq, target, true, false);
         self.ring.flow_mut(seq).predicted = target;
-        if target != self.ring.flow(seq).next_pc {
-            self.path.fork(fe, target, &self.ring, true);
-        }
         self.fetch.redirect(target, now + self.rules.decode_to_fetch);
+        if target != self.ring.flow(seq).next_pc {
+            if self.path.can_fork() {
+                self.path.fork(fe, target, &self.ring, true);
+            } else {
+                // As in fetch: nothing until the branch, which is wrong now, executes.
+                self.fetch.status = super::fetch::Status::Stopped;
+            }
+        }
         if matches!(self.decode.status, Status::Blocked | Status::Unblocking) {
             self.wires.at(now + self.rules.decode_to_fetch).hold_fetch = UNBLOCK;
         }

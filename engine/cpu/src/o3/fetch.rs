@@ -406,8 +406,14 @@ impl O3 {
     #[inline]
     pub(super) fn place_step(&mut self, at: Seq) {
         let s = &self.fetch.step;
-        let flow =
-            Flow { next_pc: s.next_pc, predicted: 0, target: s.branch.target, branch: s.branch.kind, len: s.len };
+        let flow = Flow {
+            next_pc: s.next_pc,
+            predicted: 0,
+            target: s.branch.target,
+            branch: s.branch.kind,
+            len: s.len,
+            taken: false,
+        };
         for i in 0..usize::from(s.n) {
             let seq = at + i as u64;
             self.ring.place(seq, &s.uops[i], &s.mem[i], s.pc);
@@ -516,7 +522,8 @@ impl O3 {
                 }
             }
         }
-        self.ring.flow_mut(seq).predicted = goes_to;
+        let flow = self.ring.flow_mut(seq);
+        (flow.predicted, flow.taken) = (goes_to, taken);
         self.fetch.pc = goes_to;
         taken || self.fetch.status != Status::Running
     }

@@ -111,6 +111,8 @@ pub(super) struct Flow {
     pub target: u64,
     pub branch: BranchKind,
     pub len: u8,
+    /// Predicted taken, even if to the next instruction.
+    pub taken: bool,
 }
 
 impl InstRing {
