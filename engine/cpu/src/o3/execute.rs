@@ -172,7 +172,7 @@ impl O3 {
         self.resolve_branch(seq, flags);
         // A branch fused with it is executed by it; one that has not come as far executes by itself.
         let next = seq + 1;
-        if flags.any(UopFlags::FUSE_HEAD) && next < self.path.tail {
+        if flags.any(UopFlags::FUSE_HEAD) && next < self.path.placed {
             let noted = self.ring.note(next);
             if noted & (note::EXECUTED_BEFORE | note::BY_ITSELF) != note::EXECUTED_BEFORE {
                 return;
