@@ -65,7 +65,7 @@ def in_row(literal: str, row: dict[str, str]) -> bool:
     return inside or any(value == float(number) for number in numbers)
 
 
-@pytest.mark.parametrize("name", ["u74", "c906", "c910"])
+@pytest.mark.parametrize("name", ["u74", "c906", "c910", "broadwell"])
 def test_cited_rows_exist_and_agree(name: str) -> None:
     table = rows()
     cited = 0

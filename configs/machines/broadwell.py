@@ -1,0 +1,291 @@
+"""Intel Broadwell server (Xeon E5-2650 v4 at its base clock): four-wide, out-of-order, REP MOVSB with ERMS.
+
+Ports are functional units: 0, 1, 5, 6 compute, 2 and 3 load, 4 stores (address units are not told apart). Not modelled:
+the micro-op cache (fetch brings its 32 bytes a cycle at any time), three-component lea, the uncore's own clock.
+The third level is 20 MiB where the hardware has 30: its sets must be a power of two.
+
+Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
+"""
+
+from m5 import objects
+from m5.objects import (
+    LTAGE,
+    X86ISA,
+    X86O3CPU,
+    Cache,
+    FUDesc,
+    FUPool,
+    IprPort,
+    L2XBar,
+    OpDesc,
+    PredALU,
+    ReturnAddrStack,
+    SimpleBTB,
+    SimpleMemory,
+)
+from x86_board import X86Board, board_range, root
+
+NAME = "broadwell"
+DESCRIPTION = "Intel Broadwell server (E5-2650 v4, 2.2 GHz): 4-wide out-of-order, AVX2, ADX, REP MOVSB with ERMS"
+ISA = "x86"
+
+CLOCK = "2200MHz"  # uarch: broadwell/clock_mhz
+MEMORY_SIZE = "512MiB"  # assumed: what the guests need
+
+
+def ops(latencies):
+    """Classes of operations with their latencies."""
+    return [OpDesc(opClass=name, opLat=latency) for name, latency in latencies.items()]
+
+
+#: on ports 0, 1 and 5: logic and additions on vectors
+VECTOR = {"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdExt": 1}  # uarch: broadwell/lat_simd_add
+
+
+class Port0(FUDesc):
+    count = 1  # uarch: broadwell/port_map
+    opList = [
+        *ops({"IntAlu": 1, **VECTOR, "SimdShift": 1}),
+        *ops(
+            {
+                "FloatMult": 3,
+                "SimdFloatMult": 3,
+                "FloatMultAcc": 5,
+                "SimdFloatMultAcc": 5,
+                "SimdMult": 5,
+                "SimdMultAcc": 5,
+            }
+        ),
+        *ops({"SimdReduceAdd": 5, "FloatCvt": 3, "SimdCvt": 3, "SimdFloatCvt": 3, "FloatMisc": 1, "SimdFloatMisc": 1}),
+        OpDesc(opClass="IntDiv", opLat=25, pipelined=False),  # assumed: a radix-16 divider
+        OpDesc(opClass="FloatDiv", opLat=13, pipelined=False),  # assumed: as IntDiv
+        OpDesc(opClass="SimdFloatDiv", opLat=13, pipelined=False),  # assumed: as IntDiv
+        OpDesc(opClass="FloatSqrt", opLat=16, pipelined=False),  # assumed: as IntDiv
+        OpDesc(opClass="SimdFloatSqrt", opLat=16, pipelined=False),  # assumed: as IntDiv
+    ]
+
+
+class Port1(FUDesc):
+    count = 1  # uarch: broadwell/port_map
+    opList = [
+        *ops({"IntAlu": 1, "IntMult": 3}),  # uarch: broadwell/lat_imul
+        *ops({**VECTOR, "SimdAdd": 1, "SimdAddAcc": 1}),
+        *ops({"FloatAdd": 3, "FloatCmp": 3, "SimdFloatAdd": 3, "SimdFloatCmp": 3, "SimdFloatAlu": 3}),
+    ]
+
+
+class Port5(FUDesc):
+    count = 1  # uarch: broadwell/port_map
+    opList = [*ops({"IntAlu": 1, **VECTOR, "SimdAdd": 1, "SimdAddAcc": 1, "SimdFloatExt": 1, "SimdReduceAlu": 3})]
+
+
+class Port6(FUDesc):
+    count = 1  # uarch: broadwell/port_map
+    opList = [*ops({"IntAlu": 1})]
+
+
+class PortsLoad(FUDesc):
+    count = 2  # uarch: broadwell/port_map
+    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
+
+
+class PortStore(FUDesc):
+    count = 1  # uarch: broadwell/port_map
+    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
+
+
+class BroadwellFUPool(FUPool):
+    FUList = [Port6(), Port5(), Port1(), Port0(), PortsLoad(), PortStore(), PredALU(), IprPort()]
+
+
+class BroadwellBranchPredictor(LTAGE):
+    btb = SimpleBTB(numEntries=4096)  # uarch: broadwell/btb
+    ras = ReturnAddrStack(numEntries=16)  # uarch: broadwell/btb
+
+
+class BroadwellCPU(X86O3CPU):
+    fetchBufferSize = 32  # uarch: broadwell/fetch_bytes_per_cycle
+    fetchWidth = 8  # assumed: the micro-op cache fills the queue faster than it is emptied
+    fetchQueueSize = 56  # uarch: broadwell/idq_size
+    decodeWidth = 4  # uarch: broadwell/decode_width
+    renameWidth = 4  # uarch: broadwell/rename_width
+    dispatchWidth = 4  # uarch: broadwell/rename_width
+    issueWidth = 8  # uarch: broadwell/port_map, calibrated: eight ports
+    wbWidth = 8  # uarch: broadwell/port_map, calibrated: eight ports
+    commitWidth = 4  # uarch: broadwell/retire_width
+    squashWidth = 64  # assumed: recovery does not walk
+    numROBEntries = 192  # uarch: broadwell/rob_size
+    numIQEntries = 60  # uarch: broadwell/scheduler_size
+    numPhysIntRegs = 168  # uarch: broadwell/int_prf
+    numPhysFloatRegs = 168  # uarch: broadwell/vec_prf
+    LQEntries = 72  # uarch: broadwell/load_queue
+    SQEntries = 42  # uarch: broadwell/store_queue
+    cacheLoadPorts = 2  # uarch: broadwell/tput_load
+    cacheStorePorts = 1  # uarch: broadwell/tput_store
+    fuPool = BroadwellFUPool()
+    branchPred = BroadwellBranchPredictor()
+
+
+class L1Cache(Cache):
+    size = "32KiB"  # uarch: broadwell/l1d_size_kb
+    assoc = 8  # uarch: broadwell/l1d_assoc
+    tag_latency = 3  # uarch: broadwell/l1d_latency, calibrated: with the core's own cycle, 4 to the use
+    data_latency = 3  # uarch: broadwell/l1d_latency, calibrated: as tag_latency
+    response_latency = 1  # assumed: fills pass through
+    mshrs = 10  # uarch: broadwell/mshr_l1d
+    tgts_per_mshr = 16  # assumed: enough for one core
+    write_buffers = 10  # uarch: broadwell/wc_buffers
+
+
+class L1ICache(L1Cache):
+    tag_latency = 1  # assumed: fetch is pipelined on the hardware
+    data_latency = 1  # assumed: as tag_latency
+    is_read_only = True  # assumed: instruction side
+
+
+class L2Cache(Cache):
+    size = "256KiB"  # uarch: broadwell/l2_size_kb
+    assoc = 8  # uarch: broadwell/l2_assoc
+    tag_latency = 2  # uarch: broadwell/l2_latency, calibrated: the first level and the bus add the rest
+    data_latency = 6  # uarch: broadwell/l2_latency, calibrated: as tag_latency
+    response_latency = 1  # assumed: fills pass through
+    mshrs = 16  # assumed: Intel's superqueue
+    tgts_per_mshr = 16  # assumed: enough for one core
+    write_buffers = 16  # assumed: as mshrs
+
+
+class L3Cache(Cache):
+    size = "20MiB"  # uarch: broadwell/l3_size_kb, calibrated: the largest below it with a power of two of sets
+    assoc = 20  # uarch: broadwell/l3_assoc
+    tag_latency = 20  # assumed: half of the data's
+    data_latency = 50  # uarch: broadwell/l3_latency, calibrated: the levels before it add the rest
+    response_latency = 1  # assumed: fills pass through
+    mshrs = 32  # assumed: twice the second level's
+    tgts_per_mshr = 16  # assumed: enough for one core
+    write_buffers = 32  # assumed: as mshrs
+
+
+class L2Bus(L2XBar):
+    width = 64  # uarch: broadwell/l2_l1_bytes_per_cycle
+
+
+class L3Bus(L2XBar):
+    width = 32  # uarch: broadwell/l3_l2_bytes_per_cycle
+
+
+def string_modes(bytes_per_cycle):
+    """ERMS: one start-up, then blocks of a line, written without being read first."""
+    return [
+        objects.X86StringMode(
+            max_count=0,  # assumed: the count is tested early
+            startup_uops=20,  # assumed: five cycles
+        ),
+        objects.X86StringMode(
+            startup_uops=140,  # uarch: broadwell/rep_movs_startup, calibrated: 35 cycles at four a cycle
+            block=64,  # uarch: broadwell/rep_movs_fast_conditions
+            alignment=16,  # uarch: broadwell/rep_movs_fast_conditions
+            bytes_per_cycle=bytes_per_cycle,
+            bytes_per_cycle_misaligned=bytes_per_cycle * 73 / 109,  # uarch: broadwell/rep_movs_align_sensitivity
+            bytes_per_cycle_crossed=bytes_per_cycle * 73 / 126,  # uarch: broadwell/rep_movs_align_sensitivity
+            whole_lines=True,  # assumed: Intel's manual speaks of a protocol without read for ownership
+        ),
+        objects.X86StringMode(
+            backwards=True,  # assumed: microcode by element
+            block=0,  # assumed: microcode by element
+            element_cycles=2,  # assumed: microcode by element
+            element_uops=4,  # assumed: as element_cycles
+            startup_uops=140,  # uarch: broadwell/rep_movs_startup, calibrated: as going up
+        ),
+    ]
+
+
+def microcode():
+    """Micro-ops of the hardware in place of gem5's."""
+    return objects.X86Microcode(
+        gem5=False,  # assumed: hardware has its own
+        micro_fusion=True,  # assumed: as every Intel core since the Pentium M
+        fuse_cmp_test=True,  # assumed: as every Intel core since Sandy Bridge
+        fuse_add_sub_and=True,  # assumed: as fuse_cmp_test
+        fuse_inc_dec=True,  # assumed: as fuse_cmp_test
+        split_stores=True,  # uarch: broadwell/port_map
+        stack_engine=True,  # assumed: as micro_fusion
+        zero_idioms=True,  # assumed: as micro_fusion
+        eliminate_zero_idioms=True,  # assumed: since Sandy Bridge
+        eliminate_moves=True,  # assumed: since Ivy Bridge
+        flag_merge="none",  # uarch: broadwell/partial_flag_stall
+        max_access=32,  # uarch: broadwell/tput_load
+        instructions=[
+            objects.X86Instruction(mnemonics=["adc", "sbb"], latency=1),  # uarch: broadwell/lat_adc
+            objects.X86Instruction(mnemonics=["adcx", "adox"], latency=1),  # uarch: broadwell/lat_adcx_adox
+            objects.X86Instruction(
+                mnemonics=["mul", "mulx"],
+                latency=4,  # uarch: broadwell/lat_mul_wide
+                uops=2,  # assumed: one a result
+            ),
+            objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=5),  # uarch: broadwell/lat_psadbw
+            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two, as on its relatives
+            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
+        ],
+        rep_movs=string_modes(29.7),  # uarch: broadwell/rep_movs_bytes_per_cycle
+        rep_stos=string_modes(30.9),  # uarch: broadwell/rep_stos_bytes_per_cycle
+    )
+
+
+def ours(cpu, dcache, l2):
+    """What a real gem5 cannot express."""
+    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
+    cpu.needsTSO = True  # assumed: x86's memory order
+    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
+    cpu.microFusion = True  # assumed: as the microcode's
+    cpu.macroFusion = True  # assumed: as the microcode's
+    cpu.moveElimination = True  # assumed: as the microcode's
+    cpu.forwardLatency = 2  # uarch: broadwell/stlf_latency, calibrated: with the store's and the load's own cycles, 5
+    cpu.partialForwardPolicy = "penalty"  # uarch: broadwell/stlf_fail_penalty
+    cpu.forwardFailPenalty = 8  # uarch: broadwell/stlf_fail_penalty, calibrated: with the store's way to the cache, 12
+    cpu.aliasCheckBits = 12  # uarch: broadwell/alias_4k, calibrated: 4 KiB are 12 bits
+    cpu.aliasPenalty = 5  # uarch: broadwell/alias_4k
+    cpu.misaligned.policy = "hardware"  # uarch: broadwell/unaligned_within_line
+    cpu.misaligned.line_cross_load = 5  # uarch: broadwell/split_load_cost
+    cpu.misaligned.line_cross_store = 1  # uarch: broadwell/split_store_cost, calibrated: a second access
+    cpu.misaligned.page_cross_load = 100  # uarch: broadwell/page_cross_load
+    cpu.misaligned.page_cross_store = 25  # uarch: broadwell/page_cross_store
+    cpu.mmu.dtb.l2_size = 1536  # uarch: broadwell/stlb_entries
+    cpu.mmu.dtb.l2_assoc = 6  # uarch: broadwell/stlb_entries
+    cpu.mmu.dtb.l2_latency = 7  # uarch: broadwell/stlb_hit_penalty
+    cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: broadwell/wc_buffers
+    cpu.isa[0].microcode = microcode()
+    cpu.isa[0].enable_fsrm = False  # uarch: broadwell/rep_movs_fast_conditions
+    cpu.isa[0].enable_clflushopt = False  # assumed: since Skylake
+    cpu.isa[0].enable_clwb = False  # assumed: since Skylake
+    dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: broadwell/prefetchers
+    l2.prefetcher = objects.MultiPrefetcher(  # uarch: broadwell/prefetchers
+        prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
+    )
+
+
+def machine(**options):
+    cpu = BroadwellCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Broadwell")])
+    cpu.mmu.itb.size = 128  # assumed: as its relatives
+    cpu.mmu.dtb.size = 64  # uarch: broadwell/dtlb_entries
+    dcache, l2 = L1Cache(), L2Cache()
+    if hasattr(cpu, "misaligned"):
+        ours(cpu, dcache, l2)
+    memory = SimpleMemory(
+        range=board_range(MEMORY_SIZE),
+        latency="65ns",  # uarch: broadwell/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+        bandwidth="7.98GiB/s",  # uarch: broadwell/dram_bw_single_core_gbps
+    )
+    return root(
+        X86Board(
+            cpu=cpu,
+            clock=CLOCK,
+            memory=memory,
+            icache=L1ICache(),
+            dcache=dcache,
+            l2=l2,
+            l2bus=L2Bus(),
+            l3=L3Cache(),
+            l3bus=L3Bus(),
+            **options,
+        )
+    )
