@@ -20,7 +20,7 @@ REPO = Path(__file__).resolve().parent.parent
 ELFS = {"riscv": REPO / "tests/data/gem5/micro.rv64.elf", "x86": REPO / "tests/data/gem5/micro.x86.elf"}
 CORES = {f"riscv.{core}": core for core in ("atomic", "timing", "minor", "o3")}
 CORES |= {f"x86.{core}": f"x86_{core}" for core in ("atomic", "timing", "minor", "o3")}
-POINT = ["rv-copy-user-2021", "--machine", "u74", "--size", "1448", "--src", "3"]
+POINT = ["rv-copy-user-2021", "--machine", "u74", "--size", "1448", "--src", "3", "--no-store"]
 
 
 def child(*args: str) -> tuple[bytes, float, int]:
