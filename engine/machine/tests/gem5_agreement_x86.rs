@@ -56,28 +56,32 @@ fn compare(core: &str) -> Vec<(&'static str, f64)> {
     out
 }
 
-/// Holds the median of all kernels and the worst apart from `except`.
-fn hold(core: &str, except: &[&str], median_at_most: f64, worst_at_most: f64) {
+/// Holds the median of all kernels, each of `apart` to its own bound and every other one to `worst_at_most`, in percent.
+fn hold(core: &str, apart: &[(&str, f64)], median_at_most: f64, worst_at_most: f64) {
     let mut all = compare(core);
     all.sort_by(|a, b| a.1.total_cmp(&b.1));
     let median = all[all.len() / 2].1;
-    let worst = all.iter().rev().find(|k| !except.contains(&k.0)).expect("a kernel");
-    println!("{core}: median {median:.2} %, worst {:.2} % ({})", worst.1, worst.0);
+    println!("{core}: median {median:.2} %");
     assert!(median <= median_at_most, "{core}: median {median:.2} % is above {median_at_most} %");
-    assert!(worst.1 <= worst_at_most, "{core}: {} differs by {:.2} %, above {worst_at_most} %", worst.0, worst.1);
+    for (name, difference) in all {
+        let at_most = apart.iter().find(|(kernel, _)| *kernel == name).map_or(worst_at_most, |(_, bound)| *bound);
+        assert!(difference <= at_most, "{core}: {name} differs by {difference:.2} %, above {at_most} %");
+    }
 }
+
+// The bounds of single kernels are what is reached; their causes stand in docs/gem5-agreement.md.
 
 #[test]
 fn timing_simple_agrees_with_gem5() {
-    hold("timing", &["copyw_s3d5"], 0.05, 0.6);
+    hold("timing", &[("copyw_s3d5", 18.5)], 0.05, 0.6);
 }
 
 #[test]
 fn minor_agrees_with_gem5() {
-    hold("minor", &["div", "copyshift", "copyw", "copyw_s3"], 0.3, 6.0);
+    hold("minor", &[("div", 23.0), ("copyshift", 65.7), ("copyw", 16.2), ("copyw_s3", 15.0)], 0.3, 6.0);
 }
 
 #[test]
 fn o3_agrees_with_gem5() {
-    hold("o3", &["rec"], 1.0, 15.0);
+    hold("o3", &[("rec", 39.5)], 1.0, 13.5);
 }

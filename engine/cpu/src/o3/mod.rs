@@ -27,6 +27,8 @@ mod iq;
 pub mod lsq;
 mod path;
 mod rename;
+mod rules;
+mod squash;
 mod stats;
 mod units;
 mod wheel;
@@ -47,8 +49,9 @@ use crate::pipeview::{PipeView, Window};
 use crate::when::When;
 use crate::{Budget, CoreCtx, Stop};
 use inst::state;
+use rules::Rules;
 use wheel::{Event, Wheel};
-use wires::{Cause, Squash, Wires};
+use wires::{Squash, Wires};
 
 /// Without a commit for this long, with nothing known to arrive, the core hangs (or its guest does nothing but trap).
 const DEADLOCK_CYCLES: u64 = 1_000_000;
@@ -72,80 +75,6 @@ pub(crate) struct Places {
     decode_in: Seq,
     /// The next to leave the fetch queue.
     queue: Seq,
-}
-
-/// The configuration as the cycle loop reads it.
-#[derive(Clone, Debug)]
-struct Rules {
-    decode_to_fetch: u64,
-    fetch_to_decode: u64,
-    decode_to_rename: u64,
-    rename_to_decode: u64,
-    rename_to_iew: u64,
-    rename_to_rob: u64,
-    iew_to_rename: u64,
-    iew_to_commit: u64,
-    issue_to_execute: u64,
-    commit_to_fetch: u64,
-    commit_to_rename: u64,
-    commit_to_iew: u64,
-    /// A squash reaches all stages together.
-    squash_delay: u64,
-    trap_latency: u64,
-    fetch_width: u32,
-    decode_width: u32,
-    rename_width: u32,
-    dispatch_width: u32,
-    issue_width: u32,
-    wb_width: usize,
-    commit_width: u32,
-    squash_width: u32,
-    fetch_buffer: u32,
-    fetch_queue: u32,
-    loop_buffer: u32,
-    micro_fusion: bool,
-    macro_fusion: bool,
-    move_elimination: bool,
-    recovery: RenameRecovery,
-    compressed_taken: bool,
-}
-
-impl Rules {
-    fn new(c: &O3Config) -> Self {
-        let squash = c.commitToFetchDelay.max(c.commitToDecodeDelay).max(c.commitToRenameDelay).max(c.commitToIEWDelay);
-        Rules {
-            decode_to_fetch: c.decodeToFetchDelay.into(),
-            fetch_to_decode: c.fetchToDecodeDelay.into(),
-            decode_to_rename: c.decodeToRenameDelay.into(),
-            rename_to_decode: c.renameToDecodeDelay.into(),
-            rename_to_iew: c.renameToIEWDelay.into(),
-            rename_to_rob: c.renameToROBDelay.into(),
-            iew_to_rename: c.iewToRenameDelay.into(),
-            iew_to_commit: c.iewToCommitDelay.into(),
-            issue_to_execute: c.issueToExecuteDelay.into(),
-            commit_to_fetch: c.commitToFetchDelay.into(),
-            commit_to_rename: c.commitToRenameDelay.into(),
-            commit_to_iew: c.commitToIEWDelay.into(),
-            squash_delay: squash.into(),
-            trap_latency: c.trapLatency.into(),
-            fetch_width: c.fetchWidth,
-            decode_width: c.decodeWidth,
-            rename_width: c.renameWidth,
-            dispatch_width: c.dispatchWidth,
-            issue_width: c.issueWidth,
-            wb_width: c.wbWidth as usize,
-            commit_width: c.commitWidth,
-            squash_width: c.squashWidth,
-            fetch_buffer: c.fetchBufferSize,
-            fetch_queue: c.fetchQueueSize,
-            loop_buffer: c.loopBufferSize,
-            micro_fusion: c.microFusion,
-            macro_fusion: c.macroFusion,
-            move_elimination: c.moveElimination,
-            recovery: c.renameRecovery,
-            compressed_taken: c.gem5CompressedBranches,
-        }
-    }
 }
 
 /// Something that `run` must come back for.
@@ -460,121 +389,6 @@ impl O3 {
             self.cycle = next;
         }
         None
-    }
-
-    /// Throws away what `squash` says. Its places in the ROB are commit's affair.
-    #[cold]
-    fn squash<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, squash: &Squash, now: u64) {
-        self.moved = true;
-        let after = squash.after;
-        // First what the pipeline knows of them, while their slots still hold them.
-        self.unwind(after, now);
-        if squash.cause != Cause::Violation {
-            // The instruction's own outcome is known now: the fork behind it goes too.
-            self.path.undo(cx.fe, after, &mut self.ring);
-        }
-        let target = self.ring.flow(after).next_pc;
-        match squash.cause {
-            Cause::Mispredict => {
-                let flow = self.ring.flow(after);
-                let taken = flow.branch != breakeven_base::BranchKind::Cond
-                    || target != self.ring.pc(after).wrapping_add(flow.len.into())
-                    || self.rules.compressed_taken && flow.len == 2;
-                self.predictor.correct(after, target, taken, true);
-                self.ring.flow_mut(after).predicted = target;
-            }
-            Cause::Violation | Cause::Flush => self.predictor.squash(after),
-        }
-        if squash.cause == Cause::Violation {
-            let bits = self.ring.note(after + 1) | inst::note::REPLAYED;
-            self.ring.set_note(after + 1, bits);
-        }
-        self.rejoin(cx, after, now);
-    }
-
-    /// A squash without a cause in the pipeline (a placeholder has turned out otherwise): at once, and without a walk of the ROB.
-    #[cold]
-    fn squash_now<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
-        self.unwind_now(after, now);
-        self.rejoin(cx, after, now);
-    }
-
-    fn unwind_now(&mut self, after: Seq, now: u64) {
-        self.moved = true;
-        if self.leave_rob(after) > 0 {
-            self.free_holes();
-        }
-        self.predictor.squash(after);
-        self.unwind(after, now);
-    }
-
-    /// Takes the micro-ops younger than `after` out of the pipeline.
-    fn unwind(&mut self, after: Seq, now: u64) {
-        let next = after + 1;
-        self.report_under_way(next, now);
-        for seq in (next..self.at.rename).rev() {
-            self.rename.undo(seq, &self.ring);
-            if seq < self.at.dispatch {
-                self.iq.forget(seq, self.at.head);
-                let slot = self.ring.slot(seq);
-                let bits = self.ring.state(seq);
-                self.iq.clear_ready(slot, self.units.group(self.ring.class(seq)));
-                if bits & state::IN_IQ != 0 {
-                    self.iq.free += 1;
-                    self.ring.clear_state(seq, state::IN_IQ);
-                }
-            }
-        }
-        self.lsq.squash(after, &self.ring);
-        let p = &mut self.at;
-        for place in [
-            &mut p.dispatch,
-            &mut p.iew_in,
-            &mut p.rename,
-            &mut p.rename_in,
-            &mut p.decode,
-            &mut p.decode_in,
-            &mut p.queue,
-        ] {
-            *place = (*place).min(next);
-        }
-        self.path.tail = self.path.tail.min(next);
-    }
-
-    /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.
-    fn rejoin<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
-        self.path.undo(cx.fe, after + 1, &mut self.ring);
-        let mut pc = cx.fe.pc();
-        if self.path.tail < self.path.placed {
-            pc = self.ring.pc(self.path.tail);
-            self.ring_again();
-        }
-        self.fetch.redirect(pc, now);
-    }
-
-    /// Micro-ops between rename and dispatch vanish: rename hears of it as they would have arrived.
-    fn report_under_way(&mut self, next: Seq, now: u64) {
-        let back = self.rules.iew_to_rename;
-        let mut ghosts = [(0, 0); 16];
-        let mut n = 0;
-        self.wires.clear_front(now, |cycle, count| {
-            if n < ghosts.len() {
-                ghosts[n] = (cycle, count);
-                n += 1;
-            }
-        });
-        let mut from = self.at.dispatch.max(next);
-        if from < self.at.iew_in {
-            self.report_squashed(from, self.at.iew_in, now + back);
-            from = self.at.iew_in;
-        }
-        for (cycle, count) in ghosts.into_iter().take(n) {
-            let to = (from + u64::from(count)).min(self.at.rename);
-            if from < to {
-                self.report_squashed(from, to, cycle + back);
-                from = to;
-            }
-        }
     }
 
     #[cold]

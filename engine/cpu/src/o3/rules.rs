@@ -1,0 +1,77 @@
+//! The parameters as the cycle loop reads them: cycles and counts in the widths it computes with.
+
+use super::config::{O3Config, RenameRecovery};
+
+/// The configuration as the cycle loop reads it.
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    pub decode_to_fetch: u64,
+    pub fetch_to_decode: u64,
+    pub decode_to_rename: u64,
+    pub rename_to_decode: u64,
+    pub rename_to_iew: u64,
+    pub rename_to_rob: u64,
+    pub iew_to_rename: u64,
+    pub iew_to_commit: u64,
+    pub issue_to_execute: u64,
+    pub commit_to_fetch: u64,
+    pub commit_to_rename: u64,
+    pub commit_to_iew: u64,
+    /// A squash reaches all stages together.
+    pub squash_delay: u64,
+    pub trap_latency: u64,
+    pub fetch_width: u32,
+    pub decode_width: u32,
+    pub rename_width: u32,
+    pub dispatch_width: u32,
+    pub issue_width: u32,
+    pub wb_width: usize,
+    pub commit_width: u32,
+    pub squash_width: u32,
+    pub fetch_buffer: u32,
+    pub fetch_queue: u32,
+    pub loop_buffer: u32,
+    pub micro_fusion: bool,
+    pub macro_fusion: bool,
+    pub move_elimination: bool,
+    pub recovery: RenameRecovery,
+    pub compressed_taken: bool,
+}
+
+impl Rules {
+    pub fn new(c: &O3Config) -> Self {
+        let squash = c.commitToFetchDelay.max(c.commitToDecodeDelay).max(c.commitToRenameDelay).max(c.commitToIEWDelay);
+        Rules {
+            decode_to_fetch: c.decodeToFetchDelay.into(),
+            fetch_to_decode: c.fetchToDecodeDelay.into(),
+            decode_to_rename: c.decodeToRenameDelay.into(),
+            rename_to_decode: c.renameToDecodeDelay.into(),
+            rename_to_iew: c.renameToIEWDelay.into(),
+            rename_to_rob: c.renameToROBDelay.into(),
+            iew_to_rename: c.iewToRenameDelay.into(),
+            iew_to_commit: c.iewToCommitDelay.into(),
+            issue_to_execute: c.issueToExecuteDelay.into(),
+            commit_to_fetch: c.commitToFetchDelay.into(),
+            commit_to_rename: c.commitToRenameDelay.into(),
+            commit_to_iew: c.commitToIEWDelay.into(),
+            squash_delay: squash.into(),
+            trap_latency: c.trapLatency.into(),
+            fetch_width: c.fetchWidth,
+            decode_width: c.decodeWidth,
+            rename_width: c.renameWidth,
+            dispatch_width: c.dispatchWidth,
+            issue_width: c.issueWidth,
+            wb_width: c.wbWidth as usize,
+            commit_width: c.commitWidth,
+            squash_width: c.squashWidth,
+            fetch_buffer: c.fetchBufferSize,
+            fetch_queue: c.fetchQueueSize,
+            loop_buffer: c.loopBufferSize,
+            micro_fusion: c.microFusion,
+            macro_fusion: c.macroFusion,
+            move_elimination: c.moveElimination,
+            recovery: c.renameRecovery,
+            compressed_taken: c.gem5CompressedBranches,
+        }
+    }
+}
