@@ -38,6 +38,8 @@ def explain(
     spec = machine_spec(machine, settings)
     if len(routines) == 1 and Path(routines[0]).is_file():
         return _program(Path(routines[0]), spec, json)
+    if len(routines) == 1 and (Path(routines[0]).suffix or Path(routines[0]).parent != Path()):
+        raise UserError(f"there is no file '{routines[0]}' (and no routine of that name: see `breakeven routines`)")
     if not point.options["size"]:
         raise UserError("explain ROUTINE needs --size")
     return _points([point(name) for name in dict.fromkeys(routines)], spec, guest, json)

@@ -45,6 +45,7 @@ def run(
     json: JsonOption = False,
 ) -> int:
     """Run one point: cycles, bytes a cycle, instructions, and whether the output was right."""
+    from breakeven import points as pt
     from breakeven.runner import run_points
 
     asked = point(routine)
@@ -58,7 +59,8 @@ def run(
             trace.tell(measured.traced)
         else:
             result = run_points(session, [asked])[0]
-    _print_point(session, asked, result, json)
+    if json or result.ok or result.status in pt.WRONG:
+        _print_point(session, asked, result, json)
     return judge(session, asked, result)
 
 
@@ -69,7 +71,9 @@ def judge(session: Any, point: Any, result: Any) -> int:
     if not result.ok:
         notes = next((r.notes for r in session.routines() if r.name == point.routine), "")
         why = f" ({point.routine} {notes})" if notes and result.status == pt.UNEXPECTED_TRAP else ""
-        if result.status == pt.OUT_OF_RANGE and point.fault_at != pt.NO_FAULT:
+        if result.status == pt.OUT_OF_RANGE and point.parameter:
+            why = f" ({point.routine} takes no --parameter)"
+        elif result.status == pt.OUT_OF_RANGE and point.fault_at != pt.NO_FAULT:
             why = f" ({point.routine} is no user copy: it cannot take --fault-at inside the copy)"
         what = "WRONG OUTPUT" if result.status in pt.WRONG else "NO RESULT"
         print(f"breakeven: {what}: {result.problem}{why}", file=sys.stderr)

@@ -230,6 +230,9 @@ def test_a_refused_point_is_no_wrong_output(breakeven):
     done = breakeven("run", "rv-word", "-n", "64", "--fault-at", "3")
     assert done.returncode == 1
     assert "NO RESULT" in done.stderr and "no user copy" in done.stderr and "WRONG" not in done.stderr
+    assert not done.stdout, "no cycles of a run that was none"
+    done = breakeven("run", "rv-word", "-n", "64", "--parameter", "64")
+    assert done.returncode == 1 and "rv-word takes no --parameter" in done.stderr
     after = breakeven("run", "rv-copy-user-2021", "-n", "64", "--fault-at", "64", "--json")
     assert json.loads(after.stdout)["ok"], "the page after the last byte"
 

@@ -113,6 +113,7 @@ def test_a_program_explained(breakeven, o3):
         (("rv-word", "-n", "64", "-m", "u74"), ["u74", "account", "O3CPU"]),
         (("rv-word",), ["--size"]),
         (("rv-wrod", "-n", "64"), ["rv-wrod", "rv-word"]),
+        (("nothere.elf",), ["no file", "nothere.elf"]),
     ],
 )
 def test_mistakes_are_one_sentence(breakeven, args, words):
