@@ -1,0 +1,315 @@
+"""Intel Nehalem server (Xeon X5570 at its base clock): four-wide, out-of-order, three ways of REP MOVS by count.
+
+Ports are functional units: 0, 1, 5 compute, 2 loads, 3 and 4 store (one unit). An adc is two micro-ops and two cycles;
+one that reads what dec left of the flags waits until dec has retired. Not modelled: the three read ports of the register
+file, that branches have port 5 only, the decoders' 4-1-1-1 pattern, the uncore's own clock. `westmere` uses this file.
+
+Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
+"""
+
+from m5 import objects
+from m5.objects import (
+    LTAGE,
+    X86ISA,
+    X86O3CPU,
+    Cache,
+    FUDesc,
+    FUPool,
+    IprPort,
+    L2XBar,
+    OpDesc,
+    PredALU,
+    ReturnAddrStack,
+    SimpleBTB,
+    SimpleMemory,
+)
+from x86_board import X86Board, board_range, root
+
+NAME = "nehalem"
+DESCRIPTION = "Intel Nehalem server (X5570, 2.93 GHz): 4-wide out-of-order, adc of two cycles, REP MOVS by count"
+ISA = "x86"
+
+CLOCK = "2930MHz"  # uarch: nehalem/clock_mhz
+MEMORY_SIZE = "512MiB"  # assumed: what the guests need
+
+#: general registers' shifts: only some ports have them, so they get a class that nothing else uses
+SHIFT = "SimdShiftAcc"
+
+
+def ops(latencies):
+    """Classes of operations with their latencies."""
+    return [OpDesc(opClass=name, opLat=latency) for name, latency in latencies.items()]
+
+
+#: additions, on ports 0 and 5
+VECTOR_ADD = {"SimdAdd": 1, "SimdAddAcc": 1, "SimdReduceAlu": 3}  # uarch: nehalem/lat_simd_add
+#: logic, on every computing port
+VECTOR = {"SimdAlu": 1, "SimdCmp": 1}  # assumed: as the additions
+
+
+class Port0(FUDesc):
+    count = 1  # uarch: nehalem/port_map
+    opList = [
+        *ops({"IntAlu": 1, SHIFT: 1, **VECTOR, **VECTOR_ADD, "SimdExt": 1, "SimdMisc": 1}),
+        *ops({"FloatMult": 5, "SimdFloatMult": 5, "FloatMultAcc": 9, "SimdFloatMultAcc": 9}),
+        *ops({"FloatMisc": 1, "SimdFloatMisc": 1}),
+        OpDesc(opClass="IntDiv", opLat=25, pipelined=False),  # assumed: a radix-16 divider
+        OpDesc(opClass="FloatDiv", opLat=14, pipelined=False),  # assumed: as IntDiv
+        OpDesc(opClass="SimdFloatDiv", opLat=14, pipelined=False),  # assumed: as IntDiv
+        OpDesc(opClass="FloatSqrt", opLat=18, pipelined=False),  # assumed: as IntDiv
+        OpDesc(opClass="SimdFloatSqrt", opLat=18, pipelined=False),  # assumed: as IntDiv
+    ]
+
+
+class Port1(FUDesc):
+    count = 1  # uarch: nehalem/port_map
+    opList = [
+        *ops({"IntAlu": 1, "IntMult": 3}),  # uarch: nehalem/lat_imul
+        *ops({**VECTOR, "SimdShift": 1, "SimdMult": 3, "SimdMultAcc": 3, "SimdReduceAdd": 3}),
+        *ops({"FloatAdd": 3, "FloatCmp": 3, "SimdFloatAdd": 3, "SimdFloatCmp": 3, "SimdFloatAlu": 3}),
+        *ops({"FloatCvt": 3, "SimdCvt": 3, "SimdFloatCvt": 3}),
+    ]
+
+
+class Port5(FUDesc):
+    count = 1  # uarch: nehalem/port_map
+    opList = [*ops({"IntAlu": 1, SHIFT: 1, **VECTOR, **VECTOR_ADD, "SimdExt": 1, "SimdMisc": 1, "SimdFloatExt": 1})]
+
+
+class PortLoad(FUDesc):
+    count = 1  # uarch: nehalem/port_map
+    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
+
+
+class PortStore(FUDesc):
+    count = 1  # uarch: nehalem/port_map
+    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
+
+
+class NehalemFUPool(FUPool):
+    FUList = [Port5(), Port0(), Port1(), PortLoad(), PortStore(), PredALU(), IprPort()]
+
+
+class NehalemBranchPredictor(LTAGE):
+    btb = SimpleBTB(numEntries=4096)  # assumed: nehalem/btb says two levels, without numbers
+    ras = ReturnAddrStack(numEntries=16)  # uarch: nehalem/btb
+
+
+class NehalemCPU(X86O3CPU):
+    fetchBufferSize = 16  # uarch: nehalem/fetch_bytes_per_cycle
+    fetchWidth = 6  # assumed: the predecoder finds up to six instructions a cycle
+    fetchQueueSize = 28  # assumed: the queue of 28 micro-ops that loops run from
+    decodeWidth = 4  # uarch: nehalem/decode_width
+    renameWidth = 4  # uarch: nehalem/rename_width
+    dispatchWidth = 4  # uarch: nehalem/rename_width
+    issueWidth = 6  # uarch: nehalem/port_map, calibrated: six ports
+    wbWidth = 6  # uarch: nehalem/port_map, calibrated: six ports
+    commitWidth = 4  # uarch: nehalem/retire_width
+    squashWidth = 128  # assumed: recovery does not walk
+    numROBEntries = 128  # uarch: nehalem/rob_size
+    numIQEntries = 36  # uarch: nehalem/scheduler_size
+    numPhysIntRegs = 256  # uarch: nehalem/int_prf, calibrated: values live in the ROB, so registers never run out
+    numPhysFloatRegs = 256  # uarch: nehalem/int_prf, calibrated: as numPhysIntRegs
+    LQEntries = 48  # uarch: nehalem/load_queue
+    SQEntries = 32  # uarch: nehalem/store_queue
+    cacheLoadPorts = 1  # uarch: nehalem/tput_load
+    cacheStorePorts = 1  # uarch: nehalem/tput_store
+    fuPool = NehalemFUPool()
+    branchPred = NehalemBranchPredictor()
+
+
+class L1Cache(Cache):
+    size = "32KiB"  # uarch: nehalem/l1d_size_kb
+    assoc = 8  # uarch: nehalem/l1d_assoc
+    tag_latency = 3  # uarch: nehalem/l1d_latency, calibrated: with the core's own cycle, 4 to the use
+    data_latency = 3  # uarch: nehalem/l1d_latency, calibrated: as tag_latency
+    response_latency = 1  # assumed: fills pass through
+    mshrs = 10  # uarch: nehalem/mshr_l1d
+    tgts_per_mshr = 16  # assumed: enough for one core
+    write_buffers = 10  # uarch: nehalem/wc_buffers
+
+
+class L1ICache(L1Cache):
+    assoc = 4  # uarch: nehalem/l1i_assoc
+    tag_latency = 1  # assumed: fetch is pipelined on the hardware
+    data_latency = 1  # assumed: as tag_latency
+    is_read_only = True  # assumed: instruction side
+
+
+class L2Cache(Cache):
+    size = "256KiB"  # uarch: nehalem/l2_size_kb
+    assoc = 8  # uarch: nehalem/l2_assoc
+    tag_latency = 2  # uarch: nehalem/l2_latency, calibrated: the first level and the bus add the rest
+    data_latency = 4  # uarch: nehalem/l2_latency, calibrated: as tag_latency
+    response_latency = 1  # assumed: fills pass through
+    mshrs = 16  # assumed: Intel's superqueue
+    tgts_per_mshr = 16  # assumed: enough for one core
+    write_buffers = 16  # assumed: as mshrs
+
+
+class L3Cache(Cache):
+    size = "8MiB"  # uarch: nehalem/l3_size_kb
+    assoc = 16  # uarch: nehalem/l3_assoc
+    tag_latency = 14  # assumed: half of the data's
+    data_latency = 28  # uarch: nehalem/l3_latency, calibrated: the levels before it add the rest
+    response_latency = 1  # assumed: fills pass through
+    mshrs = 32  # assumed: twice the second level's
+    tgts_per_mshr = 16  # assumed: enough for one core
+    write_buffers = 32  # assumed: as mshrs
+
+
+class L2Bus(L2XBar):
+    width = 32  # uarch: nehalem/l2_l1_bytes_per_cycle
+
+
+class L3Bus(L2XBar):
+    width = 32  # assumed: as between the levels before
+
+
+class Memory(SimpleMemory):
+    latency = "45ns"  # uarch: nehalem/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+    bandwidth = "12GiB/s"  # uarch: nehalem/dram_bw_single_core_gbps
+
+
+def string_modes(bytes_per_cycle, byte_rate):
+    """By count: a short way, one by element, and 16 bytes at a time. Single bytes have a longer start-up."""
+    return [
+        objects.X86StringMode(
+            max_count=12,  # uarch: nehalem/rep_movs_startup
+            min_element=2,  # uarch: nehalem/rep_movs_startup, calibrated: not single bytes
+            startup_uops=64,  # uarch: nehalem/rep_movs_startup, calibrated: 20 cycles in all
+        ),
+        objects.X86StringMode(
+            max_count=75,  # uarch: nehalem/rep_movs_startup, calibrated: below 76
+            min_element=2,  # uarch: nehalem/rep_movs_startup, calibrated: not single bytes
+            startup_uops=60,  # uarch: nehalem/rep_movs_startup, calibrated: 15 cycles at four a cycle
+            block=0,  # uarch: nehalem/rep_movs_startup, calibrated: by element
+            element_cycles=1,  # uarch: nehalem/rep_movs_startup
+        ),
+        fast_mode(bytes_per_cycle, min_element=2, startup_uops=160),  # uarch: nehalem/rep_movs_startup, calibrated: 40
+        objects.X86StringMode(
+            max_count=3,  # assumed: a few bytes are done one by one
+            startup_uops=36,  # assumed: nine cycles
+        ),
+        fast_mode(byte_rate, min_element=1, startup_uops=200),  # assumed: ten cycles more than for words
+        objects.X86StringMode(
+            backwards=True,  # assumed: microcode by element
+            block=0,  # assumed: microcode by element
+            element_cycles=2,  # assumed: microcode by element
+            element_uops=4,  # assumed: as element_cycles
+            startup_uops=60,  # assumed: as the way by element going up
+        ),
+    ]
+
+
+def fast_mode(bytes_per_cycle, **costs):
+    """Lines of 16-byte pieces: four cycles a line, six where pieces are split."""
+    return objects.X86StringMode(
+        block=64,  # uarch: nehalem/line_bytes
+        alignment=16,  # uarch: nehalem/rep_movs_fast_conditions
+        bytes_per_cycle=bytes_per_cycle,
+        bytes_per_cycle_misaligned=bytes_per_cycle * 4 / 6,  # uarch: nehalem/rep_movs_align_sensitivity
+        bytes_per_cycle_crossed=bytes_per_cycle * 4 / 6,  # uarch: nehalem/rep_movs_align_sensitivity
+        whole_lines=True,  # assumed: as pentium3/rep_movs_fast_bus_action
+        **costs,
+    )
+
+
+def microcode():
+    """Micro-ops of the hardware in place of gem5's."""
+    return objects.X86Microcode(
+        gem5=False,  # assumed: hardware has its own
+        micro_fusion=True,  # assumed: as every Intel core since the Pentium M
+        fuse_cmp_test=True,  # assumed: since Core, in 64-bit mode since Nehalem
+        split_stores=True,  # uarch: nehalem/port_map
+        stack_engine=True,  # assumed: as micro_fusion
+        zero_idioms=True,  # assumed: as micro_fusion
+        flag_merge="stall",  # uarch: nehalem/partial_flag_stall
+        max_access=16,  # uarch: nehalem/tput_load
+        instructions=[
+            objects.X86Instruction(
+                mnemonics=["adc", "sbb"],
+                latency=2,  # uarch: nehalem/lat_adc
+                uops=2,  # assumed: as pentium3/uops_adc_rr
+            ),
+            objects.X86Instruction(
+                mnemonics=["mul"],
+                latency=3,  # assumed: as imul
+                uops=2,  # assumed: one a result
+            ),
+            objects.X86Instruction(mnemonics=["psadbw"], latency=3),  # uarch: nehalem/lat_psadbw
+            objects.X86Instruction(
+                mnemonics=["shl", "shr", "sar", "rol", "ror"],
+                opClass=SHIFT,
+                latency=1,  # uarch: nehalem/lat_shift
+            ),
+            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two
+            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
+        ],
+        rep_movs=string_modes(bytes_per_cycle=14.2, byte_rate=13.1),  # uarch: nehalem/rep_movs_bytes_per_cycle
+        rep_stos=string_modes(bytes_per_cycle=15.4, byte_rate=15.4),  # uarch: nehalem/rep_stos_bytes_per_cycle
+    )
+
+
+def ours(cpu, dcache, l2):
+    """What a real gem5 cannot express."""
+    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
+    cpu.needsTSO = True  # assumed: x86's memory order
+    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
+    cpu.microFusion = True  # assumed: as the microcode's
+    cpu.macroFusion = True  # assumed: as the microcode's
+    cpu.loopBufferSize = 256  # assumed: the loop stream detector's 28 micro-ops, in bytes of code
+    cpu.forwardLatency = 2  # uarch: nehalem/stlf_latency, calibrated: with the store's and the load's own cycles, 5
+    cpu.partialForwardPolicy = "penalty"  # uarch: nehalem/stlf_fail_penalty
+    cpu.forwardFailPenalty = 7  # uarch: nehalem/stlf_fail_penalty, calibrated: with the store's way to the cache, 11
+    cpu.aliasCheckBits = 12  # uarch: nehalem/alias_4k
+    cpu.aliasPenalty = 5  # uarch: nehalem/alias_4k
+    cpu.misaligned.policy = "hardware"  # uarch: nehalem/unaligned_within_line
+    cpu.misaligned.line_cross_load = 4  # uarch: nehalem/split_load_cost, calibrated: 4.5 are not whole
+    cpu.misaligned.line_cross_store = 4  # uarch: nehalem/split_store_cost
+    cpu.misaligned.split_slots = 3  # uarch: nehalem/split_load_cost, calibrated: a split every four to five cycles
+    cpu.misaligned.page_cross_load = 27  # uarch: nehalem/page_cross_load
+    cpu.misaligned.page_cross_store = 27  # uarch: nehalem/page_cross_store
+    cpu.mmu.dtb.assoc = 4  # uarch: nehalem/dtlb_entries
+    cpu.mmu.dtb.l2_size = 512  # uarch: nehalem/stlb_entries
+    cpu.mmu.dtb.l2_assoc = 4  # uarch: nehalem/stlb_entries
+    cpu.mmu.dtb.l2_latency = 6  # uarch: nehalem/stlb_hit_penalty
+    cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: nehalem/wc_buffers
+    isa = cpu.isa[0]
+    isa.microcode = microcode()
+    for feature in ("avx", "avx2", "bmi1", "bmi2", "adx", "lzcnt", "movbe", "erms", "fsrm"):
+        setattr(isa, f"enable_{feature}", False)  # assumed: came later
+    for feature in ("clflushopt", "clwb", "smep", "smap", "fsgsbase", "pdpe1gb", "prefetchw"):
+        setattr(isa, f"enable_{feature}", False)  # assumed: came later
+    dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: nehalem/prefetchers
+    l2.prefetcher = objects.MultiPrefetcher(  # uarch: nehalem/prefetchers
+        prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
+    )
+
+
+def board(name, clock, l3, memory, **options):
+    """The machine with `l3` and `memory`; the CPU's parameters can still be changed at its root's `system.cpu`."""
+    cpu = NehalemCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string=name)])
+    cpu.mmu.itb.size = 128  # assumed: Intel's of the time
+    cpu.mmu.dtb.size = 64  # uarch: nehalem/dtlb_entries
+    dcache, l2 = L1Cache(), L2Cache()
+    if hasattr(cpu, "misaligned"):
+        ours(cpu, dcache, l2)
+    return root(
+        X86Board(
+            cpu=cpu,
+            clock=clock,
+            memory=memory,
+            icache=L1ICache(),
+            dcache=dcache,
+            l2=l2,
+            l2bus=L2Bus(),
+            l3=l3,
+            l3bus=L3Bus(),
+            **options,
+        )
+    )
+
+
+def machine(**options):
+    return board("Nehalem", CLOCK, L3Cache(), Memory(range=board_range(MEMORY_SIZE)), **options)

@@ -1,0 +1,38 @@
+"""Intel Westmere server (Xeon X5650 at its base clock): Nehalem's core with a larger third level.
+
+The rows of uarch.csv for the core, the first two levels and the string instructions are those of `nehalem`, whose file
+this one uses; what differs is here. The third level is served at the core's clock.
+
+Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
+"""
+
+from nehalem import L3Cache, Memory, board
+from x86_board import board_range
+
+NAME = "westmere"
+DESCRIPTION = "Intel Westmere server (X5650, 2.67 GHz): Nehalem's core, 12 MiB third level"
+ISA = "x86"
+
+CLOCK = "2670MHz"  # uarch: westmere/clock_mhz
+MEMORY_SIZE = "512MiB"  # assumed: what the guests need
+
+
+class WestmereL3Cache(L3Cache):
+    size = "12288KiB"  # uarch: westmere/l3_size_kb
+    assoc = 16  # uarch: westmere/l3_assoc
+    tag_latency = 20  # assumed: half of the data's
+    data_latency = 41  # uarch: westmere/l3_latency, calibrated: the levels before it add the rest
+
+
+class WestmereMemory(Memory):
+    latency = "45ns"  # uarch: westmere/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+    bandwidth = "10GiB/s"  # uarch: westmere/dram_bw_single_core_gbps
+
+
+def machine(**options):
+    tree = board("Westmere", CLOCK, WestmereL3Cache(), WestmereMemory(range=board_range(MEMORY_SIZE)), **options)
+    cpu = tree.system.cpu
+    if hasattr(cpu, "misaligned"):
+        cpu.misaligned.page_cross_load = 27  # uarch: westmere/page_cross_load
+        cpu.misaligned.page_cross_store = 27  # uarch: westmere/page_cross_store
+    return tree
