@@ -9,6 +9,7 @@ mod isa;
 pub mod machine;
 pub mod measured;
 pub mod platform;
+pub mod se;
 pub mod stats;
 pub mod sweep;
 mod trace;

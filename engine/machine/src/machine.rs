@@ -149,6 +149,9 @@ impl Machine {
     /// # Errors
     /// As there.
     pub fn build(config: Arc<MachineConfig>, elf: &[u8]) -> Result<Machine, EngineError> {
+        if let Some(process) = &config.process {
+            return Err(EngineError::Elf(format!("{} needs syscall emulation, which is not built in", process.path)));
+        }
         let elf = Elf::parse(elf)?;
         elf.expect_isa(config.isa.name(), &config.cpu)?;
         let (core, mem) = config.parts().map_err(EngineError::Description)?;

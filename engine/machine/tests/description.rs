@@ -82,7 +82,7 @@ fn bad_values() -> Vec<(&'static str, &'static str, Value)> {
         ("system.cpu.mmu.dtb", "l2_size", json!(1u64 << 40)),
         ("system.cpu.mmu.pma_checker", "uncacheable", json!([{"start": "a"}])),
         ("system.cpu.isa", "riscv_type", json!("RV32")),
-        ("root", "full_system", json!(false)),
+        ("root", "full_system", json!("no")),
     ]
 }
 
@@ -382,4 +382,39 @@ fn memory_must_be_one_piece_and_clear_of_devices() {
         json!({"range": {"start": 1u64 << 33, "end": (1u64 << 33) + 4096}}),
     );
     assert!(errors(&t).join("\n").contains("without a gap"), "{:?}", errors(&t));
+}
+
+/// The reference machine under syscall emulation.
+fn emulated() -> common::Tree {
+    let mut t = reference("minor");
+    t.set("root", "full_system", json!(false));
+    t.object("system.workload")["type"] = json!("RiscvEmuLinux");
+    t.set("system.cpu", "workload", json!([{"ref": "system.cpu.workload"}]));
+    t.add("system.cpu.workload", "Process", &["SimObject"], json!({"cmd": ["hello", "x"], "env": ["A=b"], "uid": 7}));
+    t
+}
+
+#[test]
+fn a_process_is_read_and_what_it_cannot_have_is_named() {
+    let process = MachineConfig::parse(&emulated().json()).expect("builds").process.expect("is there");
+    assert_eq!((process.args.len(), process.env.len(), process.ids.uid, process.ids.pid), (2, 1, 7, 100));
+    assert_eq!((process.executable.as_str(), process.timed_translation), ("hello", false));
+    assert!(MachineConfig::parse(&reference("minor").json()).expect("builds").process.is_none());
+
+    for (object, param, value) in [
+        ("system.cpu.workload", "cmd", json!([])),
+        ("system.cpu.workload", "cmd", json!(["a\u{0}b"])),
+        ("system.cpu.workload", "cmd", json!(["x".repeat(1 << 18)])),
+        ("system.cpu.workload", "drivers", json!([{"ref": "system"}])),
+        ("system.cpu.workload", "maxStackSize", json!(1u64 << 60)),
+        ("system.cpu", "workload", json!([])),
+    ] {
+        let mut t = emulated();
+        t.set(object, param, value);
+        let found = errors(&t);
+        assert!(found[0].starts_with(&format!("{object}.{param}:")) && found[0].len() < 600, "{found:?}");
+    }
+    let mut t = emulated();
+    t.object("system.workload")["type"] = json!("X86EmuLinux");
+    assert!(errors(&t)[0].contains("RiscvEmuLinux"), "{:?}", errors(&t));
 }

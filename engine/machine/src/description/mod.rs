@@ -9,6 +9,7 @@ mod graph;
 mod memory;
 mod o3;
 mod prefetch;
+mod process;
 mod reader;
 mod suggest;
 mod x86;
@@ -28,6 +29,7 @@ pub use cores::CoreConfig;
 use crate::core::Core;
 use crate::isa::IsaConfig;
 use crate::platform::{DeviceMap, PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
+use crate::se::ProcessConfig;
 use graph::Graph;
 use reader::{Obj, Reader};
 
@@ -56,6 +58,8 @@ pub struct MachineConfig {
     pub exit_on_work_items: bool,
     /// gem5's `max_insts_any_thread`; 0: none.
     pub max_insts: u64,
+    /// What runs in user mode under syscall emulation; none: the guest is bare-metal.
+    pub process: Option<ProcessConfig>,
 }
 
 impl MachineConfig {
@@ -118,14 +122,18 @@ fn the_only<'r>(reader: &'r Reader, class: &'static str, what: &str) -> Option<O
 fn machine(reader: &Reader) -> Option<MachineConfig> {
     let system = the_only(reader, "System", "System");
     let cpu = the_only(reader, "BaseCPU", "core (BaseCPU)");
-    for root in reader.all("Root") {
-        root.only("full_system", &json!(true), "bare-metal guests; there is no syscall emulation");
-    }
+    let emulated = reader.all("Root").any(|root| !root.bool_or("full_system", true));
     let (system, cpu) = (system?, cpu?);
     let cpu_ok = cpu.expect_class("core", CORES);
     branch::common(cpu);
     let x86 = is_x86(cpu);
-    workload(system, x86);
+    let process = match emulated {
+        true => process::process(system, cpu, x86),
+        false => {
+            bare_metal(system, x86);
+            None
+        }
+    };
     let modes = ["timing", "atomic"];
     let mode = modes[system.choice_or("mem_mode", 0, &modes)];
     let wanted = if cpu.class().ends_with("AtomicSimpleCPU") { "atomic" } else { "timing" };
@@ -144,7 +152,7 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
     };
     let isa =
         if x86 { IsaConfig::X86(Box::new(x86::isa(system, cpu))) } else { IsaConfig::Riscv(isa(system, cpu, policy)) };
-    let platform = platform(reader, system, cpu)?;
+    let platform = platform(reader, system, cpu, emulated)?;
     Some(MachineConfig {
         cpu: cpu.path().to_owned(),
         clock: Clock::new(cpu.clock_period()),
@@ -154,6 +162,7 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
         platform,
         exit_on_work_items: system.bool_or("exit_on_work_items", false),
         max_insts: cpu.int_or("max_insts_any_thread", 0, 0..=u64::MAX),
+        process,
     })
 }
 
@@ -162,7 +171,7 @@ fn is_x86(cpu: Obj) -> bool {
     cpu.class().starts_with("X86")
 }
 
-fn workload(system: Obj, x86: bool) {
+fn bare_metal(system: Obj, x86: bool) {
     let known: &[&str] = if x86 { &["X86FsWorkload", "StubWorkload"] } else { &["RiscvBareMetal", "StubWorkload"] };
     let Some(w) = system.opt_ref("workload").filter(|w| w.expect_class("workload", known)) else { return };
     w.only("bare_metal", &json!(true), "guests are bare-metal");
@@ -210,7 +219,7 @@ fn ram(reader: &Reader, system: Obj) -> Option<AddrRange> {
     Some(whole)
 }
 
-fn platform(reader: &Reader, system: Obj, cpu: Obj) -> Option<PlatformConfig> {
+fn platform(reader: &Reader, system: Obj, cpu: Obj, emulated: bool) -> Option<PlatformConfig> {
     let Some(memory) = ram(reader, system) else {
         system.error("has no memory (a MemCtrl with a DRAM interface, or a SimpleMemory) with a range");
         return None;
@@ -233,7 +242,9 @@ fn platform(reader: &Reader, system: Obj, cpu: Obj) -> Option<PlatformConfig> {
                 .param_error("mem_ranges", format!("{:#x}..{:#x} is not covered by a memory", asked.start, asked.end));
         }
     }
-    let devices = if is_x86(cpu) {
+    let devices = if emulated {
+        DeviceMap::NONE
+    } else if is_x86(cpu) {
         DeviceMap::x86()
     } else {
         let clint = reader.all("Clint").next();

@@ -55,17 +55,20 @@ pub struct PlatformConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceMap {
     pub clint: Option<u64>,
-    pub uart: u64,
+    pub uart: Option<u64>,
 }
 
 impl DeviceMap {
+    /// A process under syscall emulation sees no device.
+    pub const NONE: DeviceMap = DeviceMap { clint: None, uart: None };
+
     #[must_use]
     pub fn riscv(clint: u64) -> DeviceMap {
-        DeviceMap { clint: Some(clint), uart: UART_BASE }
+        DeviceMap { clint: Some(clint), uart: Some(UART_BASE) }
     }
     #[must_use]
     pub fn x86() -> DeviceMap {
-        DeviceMap { clint: None, uart: COM1 }
+        DeviceMap { clint: None, uart: Some(COM1) }
     }
 }
 
@@ -74,9 +77,10 @@ impl PlatformConfig {
     #[must_use]
     pub fn device_inside_ram(&self) -> Option<(&'static str, u64)> {
         let clint = self.devices.clint.map(|base| ("CLINT", base, CLINT_SIZE));
+        let uart = self.devices.uart.map(|base| ("UART", base, UART_SIZE));
         clint
             .into_iter()
-            .chain([("UART", self.devices.uart, UART_SIZE)])
+            .chain(uart)
             .find(|(_, base, size)| self.memory.start < base + size && *base < self.memory.end)
             .map(|(n, b, _)| (n, b))
     }
@@ -174,6 +178,10 @@ impl Platform {
         within(self.map.clint?, CLINT_SIZE, paddr, size)
     }
 
+    fn in_uart(&self, paddr: u64, size: u16) -> Option<u64> {
+        within(self.map.uart?, UART_SIZE, paddr, size)
+    }
+
     fn unanswered(paddr: u64, size: u16) -> BusError {
         BusError { paddr, size }
     }
@@ -198,7 +206,7 @@ impl Bus for Platform {
         if let Some(offset) = self.in_clint(paddr, size) {
             return Ok(self.devices.clint.read(offset, size, now));
         }
-        match within(self.map.uart, UART_SIZE, paddr, size) {
+        match self.in_uart(paddr, size) {
             Some(UART_LINE_STATUS) => Ok(UART_READY),
             Some(_) => Ok(0),
             None => Err(Self::unanswered(paddr, size)),
@@ -215,7 +223,7 @@ impl Bus for Platform {
             self.devices.clint.write(offset, size, value, now);
             return Ok(SysEffect::None);
         }
-        match within(self.map.uart, UART_SIZE, paddr, size) {
+        match self.in_uart(paddr, size) {
             Some(0) => {
                 self.devices.console.put(&[value as u8]);
                 Ok(SysEffect::None)
@@ -226,7 +234,7 @@ impl Bus for Platform {
     }
 
     fn is_device(&self, paddr: u64) -> bool {
-        self.in_clint(paddr, 1).or(within(self.map.uart, UART_SIZE, paddr, 1)).is_some()
+        self.in_clint(paddr, 1).or(self.in_uart(paddr, 1)).is_some()
     }
 
     #[inline]
