@@ -1,4 +1,4 @@
-"""Writes a study's outcome: ``report.md``, its figures, its tables as CSV and the tidy data. No dates, no host times:
+"""Writes a study's outcome: ``README.md``, its figures, its tables as CSV and the tidy data. No dates, no host times:
 the same simulation writes the same bytes."""
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _varying(table: pd.DataFrame) -> pd.DataFrame:
     return table[keep]
 
 
-def _grid_row(name: str, purpose: str, spec: SweepSpec) -> list[Any]:
+def _grid_row(name: str, purpose: str, spec: SweepSpec, points: int) -> list[Any]:
     pairs = spec.pairs()
     offsets = f"{len(pairs)} pairs" if len(pairs) > 6 else " ".join(f"{src}/{dst}" for src, dst in pairs)
     sizes = f"{min(spec.sizes)}..{max(spec.sizes)} ({len(spec.sizes)})"
@@ -62,7 +62,7 @@ def _grid_row(name: str, purpose: str, spec: SweepSpec) -> list[Any]:
     measured = f"{'/'.join(spec.measures)}, {spec.warmup} + {spec.repetitions}"
     return [
         name, purpose, ", ".join(spec.routines), machines, sizes, offsets, ", ".join(spec.cache_states), measured,
-        spec.count(),
+        points,
     ]  # fmt: skip
 
 
@@ -119,12 +119,25 @@ def write_report(outcome: Outcome, folder: Path) -> Path:
         contents = study.contents(outcome.data)
         blocks = _blocks(contents, folder)
         blocks["verdicts"], blocks["conditions"] = _verdicts(outcome, folder), _conditions(outcome, folder)
-        path = folder / "report.md"
+        if contents.turns:
+            blocks["turns"] = _turns(contents, folder)
+        path = folder / "README.md"
         body = render((study.text or "").strip(), contents.values, blocks)
         path.write_text(f"# {study.title}\n\n{body}\n", encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write the report into {str(folder)!r}: {error.strerror or error}") from None
     return path
+
+
+VERDICT_COLUMNS = ("claim", "published", "simulated", "verdict", "note")
+#: what stands in a study's ``turns.csv`` and on the page of all verdicts
+TURN_COLUMNS = ("conclusion", "parameter", "the machine has", "turns at")
+
+
+def _turns(contents: Contents, folder: Path) -> str:
+    rows = [[turn.conclusion, turn.parameter, turn.has, turn.turns] for turn in contents.turns]
+    _write_csv(folder / "turns.csv", TURN_COLUMNS, rows)
+    return markdown_table(TURN_COLUMNS, [[row[0], f"`{row[1]}`", *row[2:]] for row in rows])
 
 
 def _verdicts(outcome: Outcome, folder: Path) -> str:
@@ -134,22 +147,27 @@ def _verdicts(outcome: Outcome, folder: Path) -> str:
             f"**{len(outcome.failures)} of {outcome.points} points gave a wrong output; no number here can be "
             f"trusted.** The first: {outcome.failures[0]}."
         )
-    columns = ("claim", "published", "simulated", "verdict", "note")
     rows = [[v.claim, v.published, v.simulated, v.verdict, v.note] for v in outcome.verdicts]
-    _write_csv(folder / "verdicts.csv", columns, rows)
+    _write_csv(folder / "verdicts.csv", VERDICT_COLUMNS, rows)
     shown = [[*row[:3], f"**{row[3]}**", row[4]] for row in rows]
-    parts.append(markdown_table(columns, shown))
-    parts.append(
+    parts.append(markdown_table(VERDICT_COLUMNS, shown))
+    parts.append(tolerances())
+    return "\n\n".join(parts)
+
+
+def tolerances() -> str:
+    """How claims are judged, in a paragraph."""
+    return (
         f"Tolerances, fixed before running: {RATIO_TOLERANCE:.0%} on ratios, a factor of {ABSOLUTE_FACTOR} on "
         f"absolute numbers, a factor of {SIZE_FACTOR:g} (one power of two) on break-even sizes, {WINNER_SHARE:.0%} of "
         "the points for a winner. *Direction only*: the right side wins, the number is outside the tolerance."
     )
-    return "\n\n".join(parts)
 
 
 def _conditions(outcome: Outcome, folder: Path) -> str:
     study = outcome.study
-    rows = [_grid_row(name, purpose, spec) for name, (purpose, spec) in study.grids.items()]
+    every = {**study.grids, **study.searches}
+    rows = [_grid_row(name, *what, len(outcome.data.tables[name])) for name, what in every.items()]
     _write_csv(folder / "grids.csv", _GRID_COLUMNS, rows)
     result = "all were right" if not outcome.failures else f"{len(outcome.failures)} were wrong"
     machines = [[machine, f"`{digest[:16]}`"] for machine, digest in outcome.hashes.items()]

@@ -8,6 +8,7 @@ Tolerances are fixed here, before anything runs, and are the same for every stud
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.find import Found, Surface, find, surface
 from breakeven.m5.errors import near
 from breakeven.neighbours import importable
 from breakeven.paths import find_data
@@ -95,12 +97,31 @@ class FigureItem:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """A parameter of the CPU that would have turned a conclusion, and from which value on."""
+
+    conclusion: str
+    #: what is turned: a machine's parameter
+    parameter: str
+    #: its value on the machine of the study
+    has: str
+    #: where a search found the conclusion turned; "nowhere in LOW..HIGH" where it is not
+    turns: str
+    #: name of the figure that shows the curve
+    figure: str
+
+
+@dataclass(frozen=True)
 class Contents:
-    """What a study's text refers to: ``{{name}}`` in a line; ``{{table name}}``, ``{{figure name}}`` on their own."""
+    """What a study's text refers to: ``{{name}}`` in a line; ``{{table name}}``, ``{{figure name}}`` on their own.
+
+    With `turns` the text also has ``{{turns}}``, their table.
+    """
 
     values: Mapping[str, str]
     tables: Sequence[TableItem]
     figures: Sequence[FigureItem]
+    turns: Sequence[Turn] = ()
 
 
 @dataclass(frozen=True)
@@ -115,14 +136,20 @@ class Study:
     contents: Callable[[Data], Contents]
     #: the report in Markdown with references into `contents`; None: the file beside the study's, ``<name>.md``
     text: str | None = None
+    #: name -> (what it is for, what is searched): the axis with several values, or, with several sizes and a swept
+    #: parameter, the break-even size over the parameter (`breakeven.find`)
+    searches: Mapping[str, tuple[str, SweepSpec]] = field(default_factory=dict)
 
 
 @dataclass
 class Data:
-    """The tables of a study's grids. `cycles` is per call."""
+    """The tables of a study's grids and searches. `cycles` is per call."""
 
     claims: dict[str, Claim]
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    #: what the searches found
+    found: dict[str, Found] = field(default_factory=dict)
+    surfaces: dict[str, Surface] = field(default_factory=dict)
 
     def select(self, grid: str, **where: Any) -> pd.DataFrame:
         """Rows of a grid that match every column given."""
@@ -203,23 +230,47 @@ def load_study(path: Path) -> Study:
 
 
 def run_study(study: Study, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Outcome:
-    """Runs every grid of a study and judges its claims."""
+    """Runs every grid and every search of a study and judges its claims."""
     data = Data(load_claims(study.name))
     total = sum(spec.count() for _, spec in study.grids.values())
     done, bad = 0, []
     for name, (_, spec) in study.grids.items():
         part = _shifted(progress, done, total, f"{study.name} {name}")
-        table = run_sweep(spec, engine, threads, part)
-        bad += [f"{name}: {failure}" for failure in failures(table)]
-        data.tables[name] = table.assign(cycles=table["cycles_median"] / table["calls"])
+        _keep(data, name, run_sweep(spec, engine, threads, part), bad)
         done += spec.count()
+    for name, (_, spec) in study.searches.items():
+        _keep(data, name, _search(data, name, spec, engine, threads), bad)
+        if progress is not None:
+            progress(total, total, f"{study.name} {name}")
     verdicts = study.judge(data)
     missing = set(data.claims) - {verdict.claim for verdict in verdicts}
     if missing:
         raise UserError(f"study {study.name} gives no verdict on: {', '.join(sorted(missing))}")
     order = list(data.claims)
     verdicts.sort(key=lambda verdict: order.index(verdict.claim) if verdict.claim in order else len(order))
-    return Outcome(study, data, verdicts, bad, total, _hashes(study, engine))
+    points = sum(len(table) for table in data.tables.values())
+    return Outcome(study, data, verdicts, bad, points, _hashes(study, engine))
+
+
+def _keep(data: Data, name: str, table: pd.DataFrame, bad: list[str]) -> None:
+    bad += [f"{name}: {failure}" for failure in failures(table)]
+    data.tables[name] = table.assign(cycles=table["cycles_median"] / table["calls"])
+
+
+def _search(data: Data, name: str, spec: SweepSpec, engine: Engine, threads: int) -> pd.DataFrame:
+    """Runs a search; the points it probed."""
+    import pandas as pd
+
+    if len(spec.sizes) == 1 or not spec.parameters:
+        data.found[name] = find(spec, engine, threads)
+        return data.found[name].table
+    data.surfaces[name] = found = surface(spec, engine, threads)
+    combinations = itertools.product(*found.parameters.values())
+    tables = [
+        item.table.assign(**dict(zip(found.parameters, values, strict=True)))
+        for values, item in zip(combinations, found.found, strict=True)
+    ]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _shifted(progress: SweepProgress | None, start: int, total: int, label: str) -> SweepProgress | None:
@@ -230,7 +281,8 @@ def _shifted(progress: SweepProgress | None, start: int, total: int, label: str)
 
 def _hashes(study: Study, engine: Engine) -> dict[str, str]:
     """The hash of every machine that a grid names (without swept parameters)."""
-    machines = {machine: None for _, spec in study.grids.values() for machine in spec.machines}
+    specs = [*study.grids.values(), *study.searches.values()]
+    machines = {machine: None for _, spec in specs for machine in spec.machines}
     return {str(machine): engine.machine_hash(machine) for machine in machines}
 
 
@@ -243,12 +295,15 @@ def judge_fact(holds: bool) -> str:
 
 
 def judge_ratio(published: float, simulated: float, neutral: float = 1.0) -> str:
-    """A ratio: within 15 %; else whether it is on the same side of `neutral`."""
+    """A ratio: on the same side of `neutral` and within 15 %; a published `neutral` has no side."""
     if not math.isfinite(simulated):
         return NOT_REPRODUCED
-    if abs(simulated / published - 1) <= RATIO_TOLERANCE:
-        return REPRODUCED
-    return DIRECTION_ONLY if (published > neutral) == (simulated > neutral) else NOT_REPRODUCED
+    near_enough = abs(simulated / published - 1) <= RATIO_TOLERANCE
+    if published == neutral:
+        return REPRODUCED if near_enough else NOT_REPRODUCED
+    if (published > neutral) != (simulated > neutral):
+        return NOT_REPRODUCED
+    return REPRODUCED if near_enough else DIRECTION_ONLY
 
 
 def judge_absolute(published: float, simulated: float) -> str:

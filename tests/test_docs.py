@@ -15,7 +15,7 @@ import pytest
 
 REPO = Path(__file__).resolve().parent.parent
 DOCS = REPO / "docs"
-PAGES = [REPO / "README.md", *sorted(DOCS.rglob("*.md")), *sorted(REPO.glob("results/*/report.md"))]
+PAGES = [REPO / "README.md", *sorted(DOCS.rglob("*.md")), *sorted(REPO.glob("results/*/README.md"))]
 GUIDES = [page for page in PAGES if "results" not in page.relative_to(REPO).parts]
 #: Commands that are done in seconds and need nothing but the machines and the guests.
 QUICK = {"run", "explain", "compare", "sweep", "routines", "machines"}
@@ -90,7 +90,7 @@ def test_every_parameter_of_ours_is_documented_and_read() -> None:
     assert not [name for name in names if f'"{name}"' not in code]
 
 
-@pytest.mark.parametrize("page", sorted(REPO.glob("results/*/report.md")), ids=lambda page: page.parent.name)
+@pytest.mark.parametrize("page", sorted(REPO.glob("results/*/README.md")), ids=lambda page: page.parent.name)
 def test_results_are_of_the_machines_as_they_are(page: Path) -> None:
     """The hashes a report names are those of today's presets: a preset that changes wants its studies run again."""
     from breakeven.m5 import machine_hash

@@ -20,10 +20,11 @@ def reproduce(
     no_store: NoStoreOption = False,
     json: JsonOption = False,
 ) -> int:
-    """Run studies of published claims: tables, figures and a report in results/STUDY/."""
+    """Run studies of published claims: tables, figures and a report in results/STUDY/; all verdicts in results/."""
     from breakeven import report_cli
     from breakeven.console import progress_bar
     from breakeven.report import write_report
+    from breakeven.results_page import write_results_page
     from breakeven.study import find_studies, run_study
 
     done = []
@@ -32,4 +33,5 @@ def reproduce(
             with progress_bar(not json, study.name) as progress:
                 outcome = run_study(study, engine, threads, progress)
             done.append((outcome, write_report(outcome, out / study.name)))
+    write_results_page(out)
     return report_cli.studies_done(done, json)

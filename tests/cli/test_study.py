@@ -1,6 +1,7 @@
 """The study framework and the study that ships: judging, rendering, completeness."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -29,6 +30,10 @@ def test_shares_become_time_ratios():
         (3.0, 0.9, st.NOT_REPRODUCED),
         (0.5, 0.9, st.DIRECTION_ONLY),
         (0.5, 1.2, st.NOT_REPRODUCED),
+        (1.08, 1.02, st.REPRODUCED),
+        (1.08, 0.99, st.NOT_REPRODUCED),  # near enough, and on the wrong side
+        (1.0, 0.9, st.REPRODUCED),
+        (1.0, 1.2, st.NOT_REPRODUCED),
         (3.0, float("nan"), st.NOT_REPRODUCED),
     ],
 )
@@ -85,12 +90,41 @@ def test_report_is_the_same_every_time(tmp_path, fake):
         path = write_report(outcome, tmp_path / folder)
         written.append({p.name: p.read_bytes() for p in sorted(path.parent.iterdir())})
     assert written[0] == written[1]
-    assert set(written[0]) == {"report.md", "t.csv", "data-g.csv", "verdicts.csv", "grids.csv"}
-    report = written[0]["report.md"].decode()
+    assert set(written[0]) == {"README.md", "t.csv", "data-g.csv", "verdicts.csv", "grids.csv"}
+    report = written[0]["README.md"].decode()
     assert "# A title" in report
     assert "42" in report
     assert "all were right" in report
     assert not re.search(r"20\d\d-\d\d-\d\dT", report)
+
+
+def test_searches_run_beside_the_grids(tmp_path, fake):
+    def model(routine, size, row, machine):
+        start = next((int(s.split("=")[1]) for s in machine.settings if "cpu.start" in s), 100)
+        return 2 * size if routine == "fast" else start + size
+
+    both, sizes = ["fast", "slow"], list(range(1, 200))
+    machine = MachineSpec("u74")
+    searches = {
+        "along": ("a parameter", SweepSpec(both, [machine], [50], parameters={"cpu.start": ["0", "20", "80"]})),
+        "over": ("a surface", SweepSpec(both, [machine], sizes, parameters={"cpu.start": ["20", "80"]})),
+    }
+    turn = st.Turn("fast wins", "cpu.start", "100", "50", "t")
+    study = replace(
+        small("nobody"),
+        searches=searches,
+        contents=lambda data: st.Contents({}, [], [], [turn]),
+        text="{{verdicts}} {{turns}} {{conditions}}",
+    )
+    outcome = st.run_study(study, fake(model))
+    assert outcome.data.found["along"].crossings == [pytest.approx(50)]
+    # 1 % is a tie: ahead from 1.01 * start on
+    assert [even.stays for even in outcome.data.surfaces["over"].break_evens] == [21, 82]
+    assert set(outcome.data.tables["over"]["cpu.start"]) == {20, 80}
+    report = write_report(outcome, tmp_path).read_text()
+    assert "| fast wins | `cpu.start` | 100 | 50 |" in report
+    assert (tmp_path / "turns.csv").read_text().count("\n") == 2
+    assert (tmp_path / "data-over.csv").is_file()
 
 
 def test_wrong_outputs_shout(tmp_path, fake):

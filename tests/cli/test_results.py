@@ -1,0 +1,71 @@
+"""The committed results: a fixed sample of every study, simulated again, gives the committed numbers exactly."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from breakeven.paths import find_data
+from breakeven.report import markdown_table
+from breakeven.results_page import write_results_page
+from breakeven.study import Study, find_studies
+
+RESULTS = Path(__file__).resolve().parents[2] / "results"
+#: points of each grid or search; none that simulates longer than this (cycles of one call)
+SAMPLE, LONGEST = 2, 60_000
+
+
+def committed(study: Study, name: str) -> list[dict[str, str]]:
+    with open(RESULTS / study.name / f"data-{name}.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def spread(numbers: list[int], count: int) -> list[int]:
+    """`count` of them, evenly, with neither end."""
+    return sorted({numbers[(2 * k + 1) * len(numbers) // (2 * count)] for k in range(count)}) if numbers else []
+
+
+@pytest.mark.parametrize("study", find_studies([]), ids=lambda study: study.name)
+def test_a_sample_of_every_grid_gives_the_committed_numbers(study: Study) -> None:
+    pytest.importorskip("breakeven._engine")
+    from breakeven.points import unpack_results
+    from breakeven.runner import EmbeddedEngine
+
+    find_data("guests", "riscv.elf")
+    engine, differing = EmbeddedEngine(), []
+    for name, (_, spec) in study.grids.items():
+        rows = committed(study, name)
+        assert len(rows) == spec.count(), f"{name} was run with other points: run the study again"
+        variants, records = [machine for machine, _ in spec.variants()], spec.records()
+        short = [i for i, row in enumerate(rows) if int(row["cycles_median"]) < LONGEST * spec.calls]
+        for index in spread(short, SAMPLE):
+            variant, record = divmod(index, len(records))
+            (result,) = unpack_results(engine.open(variants[variant]).run(records[record : record + 1].tobytes(), 1))
+            wanted = rows[index]
+            if (result.cycles_median, result.instructions) != (
+                int(wanted["cycles_median"]),
+                int(wanted["instructions"]),
+            ):
+                differing.append(f"{name}: {wanted}, now {result.cycles_median} cycles")
+    assert not differing
+
+
+def test_the_page_of_all_verdicts_is_of_the_studies_as_they_are(tmp_path: Path) -> None:
+    for folder in sorted(path.parent for path in RESULTS.glob("*/verdicts.csv")):
+        (tmp_path / folder.name).symlink_to(folder)
+    assert write_results_page(tmp_path).read_bytes() == (RESULTS / "README.md").read_bytes()
+
+
+def test_the_page_counts_verdicts(tmp_path: Path) -> None:
+    for name, verdicts in {"a": ("reproduced", "not simulated"), "b": ("not reproduced",)}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "README.md").write_text(f"# Title of {name}\n\ntext\n")
+        lines = ["claim,published,simulated,verdict,note", *(f"c{i},1,2,{v},n" for i, v in enumerate(verdicts))]
+        (tmp_path / name / "verdicts.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "b/turns.csv").write_text("conclusion,parameter,the machine has,turns at\nB wins,cpu.x,3,7\n")
+    page = write_results_page(tmp_path).read_text()
+    assert "1 of 2 rows that can be simulated are reproduced (50%)" in page
+    assert "## [Title of a](a/README.md)" in page
+    assert markdown_table(("study", "conclusion"), [("b", "B wins")]).splitlines()[-1][:-1] in page
