@@ -63,6 +63,11 @@ def in_checkout() -> bool:
     return (_CHECKOUT / "configs" / "machines").is_dir() and (_CHECKOUT / "Cargo.toml").is_file()
 
 
+def checkout() -> Path:
+    """The root of the source checkout that this package runs from (see `in_checkout`)."""
+    return _CHECKOUT
+
+
 def find_data(kind: str, name: str | None = None) -> Path:
     """The folder of `kind` (``"configs"`` or ``"guests"``), or the file or folder `name` in it.
 

@@ -54,6 +54,8 @@ class Routine(NamedTuple):
     flags: int
     #: what the machine it was asked of lacks for it, with the fix; empty: nothing
     lacks: str = ""
+    #: the user's file that it was added from; empty: it is breakeven's
+    origin: str = ""
 
     @property
     def notes(self) -> str:
@@ -200,7 +202,7 @@ class EmbeddedEngine:
         if errors:
             raise UserError(f"{machine}: {'; '.join(errors)}")
         if routines:
-            _check_known(_routines_on(description, guest_elf(isa_of(description), self.elf)), routines, machine)
+            check_known(_routines_on(description, guest_elf(isa_of(description), self.elf)), routines, machine)
 
     def machine_hash(self, machine: MachineSpec) -> str:
         return hashlib.sha256(describe(machine)[1].encode()).hexdigest()
@@ -214,17 +216,24 @@ class EmbeddedEngine:
         return Identity(load_engine().fingerprint, *hashes), text
 
     def routines(self, machine: MachineSpec) -> list[Routine]:
-        return guest_routines(machine, self.elf)[1]
+        description, _ = describe(machine)
+        return _routines_on(description, guest_elf(isa_of(description), self.elf))
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
         return EmbeddedSession(machine, self.elf)
 
 
 def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, list[Routine]]:
-    """The instruction set of `machine` and the routines of its guest, without booting it."""
+    """The instruction set of `machine` and the routines there are for it (`elf`: in that guest), without booting it."""
     description, _ = describe(machine)
     isa = isa_of(description)
-    return isa, _routines_on(description, guest_elf(isa, elf))
+    found = _routines_on(description, guest_elf(isa, elf))
+    if elf is None:
+        from breakeven.own import own_files
+
+        for own in own_files(isa):
+            found += [each._replace(origin=own.source) for each in _routines_on(description, own.guest.read_bytes())]
+    return isa, found
 
 
 def _routines_on(description: dict[str, Any], program: bytes) -> list[Routine]:
@@ -245,7 +254,8 @@ def _lacking(description: dict[str, Any], flags: int) -> str:
     return ""
 
 
-def _check_known(known: list[Routine], names: Sequence[str], machine: MachineSpec) -> None:
+def check_known(known: list[Routine], names: Sequence[str], machine: MachineSpec) -> None:
+    """Raises `UserError` for a routine that is not known (with near matches) or that `machine` cannot run."""
     by_name = {routine.name: routine for routine in known}
     for name in names:
         if name not in by_name:
@@ -257,7 +267,7 @@ def _check_known(known: list[Routine], names: Sequence[str], machine: MachineSpe
 
 def check_routines(session: Session, names: Sequence[str]) -> None:
     """Raises `UserError` for a routine that the guest does not hold (with near matches) or the machine cannot run."""
-    _check_known(session.routines(), names, session.machine)
+    check_known(session.routines(), names, session.machine)
 
 
 def run_points(

@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from breakeven.cli import explain, listings, point, programs, search, store, studies, sweeps
+from breakeven.cli import explain, listings, own, point, programs, search, store, studies, sweeps
 from breakeven.cli.app import EXIT_USAGE, Interrupted, app
 from breakeven.errors import UserError
 
-__all__ = ["app", "explain", "listings", "main", "point", "programs", "search", "store", "studies", "sweeps"]
+__all__ = ["app", "explain", "listings", "main", "own", "point", "programs", "search", "store", "studies", "sweeps"]
 
 
 def _message(error: BaseException) -> str | None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from breakeven.cli.app import app
-from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption, machine_spec
+from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption, machine_spec, open_engine
 from breakeven.cli.point import judge, where
 from breakeven.cli.point_options import PointMaker, takes_point
 from breakeven.errors import UserError
@@ -49,9 +49,9 @@ def _points(points: list[Any], spec: Any, guest: Path | None, json: bool) -> int
     from breakeven import points as pt
     from breakeven.console import print_json
     from breakeven.explain import account_of, as_dict
-    from breakeven.runner import EmbeddedEngine
 
-    session = EmbeddedEngine(guest).open(spec)
+    with open_engine(guest, None, no_store=True) as engine:
+        session = engine.open(spec)
     rows, accounts, status = [], [], 0
     for point in points:
         measured = session.measured(point)

@@ -22,10 +22,13 @@ def routines_(
 
     isa, found = guest_routines(machine_spec(machine, []), guest)
     if json:
-        rows = [{"name": r.name, "kind": r.kind, "flags": r.flags, "notes": r.notes} for r in found]
+        rows = [{"name": r.name, "kind": r.kind, "flags": r.flags, "notes": r.notes, "origin": r.origin} for r in found]
         print_json({"isa": isa, "routines": rows})
     else:
-        print_table(("routine", "kind", "notes"), [(r.name, r.kind, r.notes) for r in found])
+        rows = [
+            (r.name, r.kind, ", ".join(filter(None, (r.notes, r.origin and f"added from {r.origin}")))) for r in found
+        ]
+        print_table(("routine", "kind", "notes"), rows)
     return 0
 
 

@@ -60,23 +60,32 @@ def machine_spec(name: str, settings: list[str]) -> Any:
 
 @contextmanager
 def open_engine(guest: Path | None, store: Path | None, no_store: bool, scheduler: str = "") -> Iterator[Any]:
-    """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted."""
+    """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted.
+
+    Without `guest`, routines that the user has added are there as well.
+    """
+    from breakeven.own_engine import with_own
     from breakeven.runner import EmbeddedEngine
     from breakeven.store import OFF, Store, default_path
 
     path = store or default_path()
     with ExitStack() as stack:
-        if scheduler:
-            from breakeven.spread import SpreadEngine
+        kept = None if no_store or str(path) == OFF else stack.enter_context(Store(path))
 
-            engine: Any = stack.enter_context(SpreadEngine(scheduler, guest))
-        else:
-            engine = EmbeddedEngine(guest)
-        if not no_store and str(path) != OFF:
-            from breakeven.stored import StoredEngine
+        def make(elf: Path | None) -> Any:
+            if scheduler:
+                from breakeven.spread import SpreadEngine
 
-            engine = StoredEngine(engine, stack.enter_context(Store(path)))
-        yield engine
+                engine: Any = stack.enter_context(SpreadEngine(scheduler, elf))
+            else:
+                engine = EmbeddedEngine(elf)
+            if kept is not None:
+                from breakeven.stored import StoredEngine
+
+                engine = StoredEngine(engine, kept)
+            return engine
+
+        yield make(guest) if guest else with_own(make)
 
 
 def sweep_spec(routines: list[str], machines: list[str], settings: list[str], guest: Path | None, **axes: Any) -> Any:

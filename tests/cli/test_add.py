@@ -1,0 +1,151 @@
+"""`add`: a file of the user's becomes a routine; a wrong one is refused with the first wrong byte."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from breakeven.own import own_files
+from breakeven.paths import find_data
+
+#: rv-byte under another name
+COPY = """
+    .globl my_copy
+my_copy:
+    add a2, a1, a2
+    bgeu a1, a2, 2f
+1:  lbu t0, 0(a1)
+    sb t0, 0(a0)
+    addi a1, a1, 1
+    addi a0, a0, 1
+    bltu a1, a2, 1b
+2:  ret
+"""
+C_SUM = """
+#include <stddef.h>
+#include <stdint.h>
+uint32_t c_sum(const void *buffer, size_t n) {
+    const unsigned char *p = buffer;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += (uint64_t)p[i] << (i & 1) * 8;
+    while (sum >> 32)
+        sum = (sum & 0xffffffff) + (sum >> 32);
+    return sum;
+}
+"""
+X86_REGISTERED = """
+#include "../routine.h"
+ROUTINE reg_copy, "reg-copy", KIND_COPY
+    mov rcx, rdx
+    rep movsb
+    ret
+END reg_copy
+"""
+C_HEAD = """
+#include <stddef.h>
+void wrong(char *d, const char *s, size_t n) {
+"""
+#: name -> (body of a C copy, what is said of it)
+WRONG = {
+    "short": (
+        "for (size_t i = 0; i + (n == 17) < n; i++) d[i] = s[i];",
+        "size 17, source offset 0, destination offset 0: byte 16 is 0xa5 (what was there before) and must be",
+    ),
+    "value": ("for (size_t i = 0; i < n; i++) d[i] = s[i] ^ (i == 5);", "size 6, source offset 0, destination offset 0: byte 5 is"),
+    "offset": (
+        "for (size_t i = 0; i < n; i++) d[i] = s[i] + ((long)d % 8 == 3 && (long)s % 8 == 2);",
+        "size 1, source offset 2, destination offset 3: byte 0 is",
+    ),
+    "after": ("for (size_t i = 0; i < n + (n == 9); i++) d[i] = s[i];", "byte 9 is"),
+    "before": ("d[-3] = 1; for (size_t i = 0; i < n; i++) d[i] = s[i];", "byte -3 is 0x01 and must stay 0xa5"),
+    "source": ("for (size_t i = 0; i < n; i++) d[i] = s[i]; if (n) ((char *)s)[0] = 0;", "must be"),
+    "reads": (
+        "for (size_t i = 0; i < n; i++) d[i] = s[i]; *(volatile const char *)(s + n);",
+        "no page after the source's last byte: load from an unmapped page",
+    ),
+    "wild": ("*(volatile char *)0x3ff00000 = 1;", "traps at size 0, source offset 0, destination offset 0: store to an unmapped page"),
+    "endless": ("for (size_t i = 0; i < n; i++) d[i] = s[i]; while (n == 30) *(volatile char *)d;", "does not return at size 30"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def add(tmp_path, monkeypatch, breakeven):
+    """Writes a file and adds it, in a home of the test's own."""
+    for isa, compiler in (("riscv", "riscv64-unknown-elf-gcc"), ("x86", "x86_64-linux-gnu-gcc")):
+        if shutil.which(compiler) is None or not find_data("guests").joinpath(f"{isa}-recipe.json").is_file():
+            pytest.skip(f"no {compiler}, or the guests are not built with it")
+    monkeypatch.setenv("BREAKEVEN_HOME", str(tmp_path / "home"))
+
+    def call(name: str, text: str, *options: str):
+        (tmp_path / name).write_text(text)
+        return breakeven("add", name, *options)
+
+    return call
+
+
+def test_an_added_routine_is_like_all_others(add, breakeven):
+    done = add("my_copy.S", COPY, "--isa", "riscv")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("my-copy (riscv): right at all 1")
+    done = breakeven("compare", "my-copy", "rv-word", "--sizes", "8..64:8", "--json")
+    found = json.loads(done.stdout)
+    assert found["ok"] and found["break_even"][0]["challenger"] == "rv-word"
+    rows = json.loads(breakeven("routines", "--json").stdout)["routines"]
+    origins = {row["name"]: row["origin"] for row in rows}
+    assert origins["my-copy"].endswith("my_copy.S") and origins["rv-word"] == ""
+    # Points of a sweep stand in its order, whatever guest they ran in.
+    done = breakeven("sweep", "rv-byte", "my-copy", "rv-word", "--sizes", "8,16", "--json")
+    rows = json.loads(done.stdout)["rows"]
+    assert [(row["routine"], row["size"]) for row in rows] == [
+        (name, size) for name in ("rv-byte", "my-copy", "rv-word") for size in (8, 16)
+    ]
+    assert all(row["ok"] for row in rows)
+    # The same code at the same place in its guest takes the same time.
+    assert [row["cycles_median"] for row in rows[:2]] == [row["cycles_median"] for row in rows[2:4]]
+    done = breakeven("explain", "my-copy", "rv-word", "-m", "o3", "--size", "100")
+    assert done.returncode == 0 and "my-copy" in done.stdout
+    assert breakeven("add", "--remove", "my-copy").stdout == "removed: my-copy\n"
+    done = breakeven("run", "my-copy", "--size", "8")
+    assert done.returncode == 1 and "there is no routine 'my-copy'" in done.stderr
+
+
+def test_a_checksum_in_c_and_a_file_that_registers_itself(add, breakeven):
+    done = add("c_sum.c", C_SUM, "--isa", "riscv", "--kind", "checksum")
+    assert done.returncode == 0, done.stderr
+    done = add("reg.S", X86_REGISTERED, "--isa", "x86")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(breakeven("run", "reg-copy", "-m", "x86_minor", "--size", "99", "--json").stdout)["ok"]
+    assert [own.routines for own in own_files("x86")] == [("reg-copy",)]
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_copy_is_refused(add, name):
+    body, said = WRONG[name]
+    done = add("wrong.c", f"{C_HEAD}{body}\n}}\n", "--isa", "riscv")
+    assert done.returncode == 1
+    assert said in done.stderr, done.stderr
+    assert own_files("riscv") == []
+
+
+def test_a_wrong_sum_and_a_lost_register(add):
+    done = add("c_sum.c", C_SUM.replace("p[i] <<", "(p[i] + (n == 40)) <<"), "--isa", "riscv", "--kind", "checksum")
+    assert "c-sum is wrong at size 40, source offset 0" in done.stderr and "must return" in done.stderr
+    done = add("my_copy.S", COPY.replace("add a2", "li s3, 1\n add a2"), "--isa", "riscv")
+    assert "my-copy is wrong at size 0" in done.stderr and "callee-saved register damaged" in done.stderr
+
+
+def test_mistakes(add, breakeven):
+    done = add("my_copy.S", COPY.replace("bgeu", "bgu"), "--isa", "riscv")
+    assert done.returncode == 1 and "my_copy.S:5: Error" in done.stderr
+    done = add("calls.c", "void calls(void) { extern void f(void); f(); }", "--isa", "riscv")
+    assert "undefined reference to `f'" in done.stderr
+    done = add("two.c", "void a(void) {} void b(void) {}", "--isa", "riscv")
+    assert "it defines a, b: make one function global" in done.stderr
+    assert "is a routine of breakeven's" in add("rv_byte.S", COPY, "--isa", "riscv").stderr
+    assert "unknown need 'zbc'" in add("my_copy.S", COPY, "--isa", "riscv", "--needs", "zbc").stderr
+    assert "add needs --isa" in breakeven("add", "my_copy.S").stderr
+    assert "there is no file" in breakeven("add", "other.S", "--isa", "x86").stderr
+    assert "you have added no routine" in breakeven("add", "--remove", "rv-byte").stderr
