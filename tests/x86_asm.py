@@ -6,6 +6,7 @@ import json
 import subprocess
 import tempfile
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 #: resetstats / dumpstats / exit with both arguments zero (gem5's pseudo-op bytes).
@@ -15,6 +16,7 @@ BEGIN, END, EXIT = (_OP.format(func=f) for f in (0x40, 0x41, 0x21))
 BASE = 0x20_0000
 
 
+@lru_cache(maxsize=1024)
 def build(source: str) -> bytes:
     """Assembles `source` (Intel's syntax; its `_start` runs in ring 0, 64-bit) into an ELF."""
     with tempfile.TemporaryDirectory() as folder:

@@ -2,7 +2,6 @@
 
 Ports are functional units: 0, 1, 5, 6 compute, 2 and 3 load, 4 stores (address units are not told apart). Not modelled:
 the micro-op cache (fetch brings its 32 bytes a cycle at any time), three-component lea, the uncore's own clock.
-The third level is 20 MiB where the hardware has 30: its sets must be a power of two.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -106,6 +105,7 @@ class BroadwellBranchPredictor(LTAGE):
 class BroadwellCPU(X86O3CPU):
     fetchBufferSize = 32  # uarch: broadwell/fetch_bytes_per_cycle
     fetchWidth = 8  # assumed: the micro-op cache fills the queue faster than it is emptied
+    fetchToDecodeDelay = 10  # uarch: broadwell/branch_mispredict, calibrated: the stages that a new path goes through
     fetchQueueSize = 56  # uarch: broadwell/idq_size
     decodeWidth = 4  # uarch: broadwell/decode_width
     renameWidth = 4  # uarch: broadwell/rename_width
@@ -155,12 +155,12 @@ class L2Cache(Cache):
 
 
 class L3Cache(Cache):
-    size = "20MiB"  # uarch: broadwell/l3_size_kb, calibrated: the largest below it with a power of two of sets
+    size = "30MiB"  # uarch: broadwell/l3_size_kb
     assoc = 20  # uarch: broadwell/l3_assoc
     tag_latency = 20  # assumed: half of the data's
     data_latency = 50  # uarch: broadwell/l3_latency, calibrated: the levels before it add the rest
     response_latency = 1  # assumed: fills pass through
-    mshrs = 32  # assumed: twice the second level's
+    mshrs = 10  # uarch: broadwell/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
     tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: as mshrs
 
@@ -219,8 +219,7 @@ def microcode():
             objects.X86Instruction(mnemonics=["adcx", "adox"], latency=1),  # uarch: broadwell/lat_adcx_adox
             objects.X86Instruction(
                 mnemonics=["mul", "mulx"],
-                latency=4,  # uarch: broadwell/lat_mul_wide
-                uops=2,  # assumed: one a result
+                latency=3,  # uarch: broadwell/lat_mul_wide, a micro-op a result, one after the other
             ),
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=5),  # uarch: broadwell/lat_psadbw
             objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two, as on its relatives
@@ -241,7 +240,7 @@ def ours(cpu, dcache, l2):
     cpu.moveElimination = True  # assumed: as the microcode's
     cpu.forwardLatency = 2  # uarch: broadwell/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: broadwell/stlf_fail_penalty
-    cpu.forwardFailPenalty = 8  # uarch: broadwell/stlf_fail_penalty, calibrated: with the store's way to the cache, 12
+    cpu.forwardFailPenalty = 5  # uarch: broadwell/stlf_fail_penalty, calibrated: with the store's way to the cache, 12
     cpu.aliasCheckBits = 12  # uarch: broadwell/alias_4k, calibrated: 4 KiB are 12 bits
     cpu.aliasPenalty = 5  # uarch: broadwell/alias_4k
     cpu.misaligned.policy = "hardware"  # uarch: broadwell/unaligned_within_line
@@ -273,7 +272,7 @@ def machine(**options):
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="65ns",  # uarch: broadwell/dram_latency_ns, calibrated: the caches and buses on the way add the rest
-        bandwidth="7.98GiB/s",  # uarch: broadwell/dram_bw_single_core_gbps
+        bandwidth="15GiB/s",  # uarch: broadwell/dram_bw_single_core_gbps, calibrated: by the copy's
     )
     return root(
         X86Board(
