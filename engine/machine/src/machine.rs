@@ -369,6 +369,13 @@ impl Machine {
         self.dumps.iter().collect()
     }
 
+    /// The dumps since the last call, as gem5's `stats.txt`; they are forgotten and make room for more.
+    pub fn take_stats_txt(&mut self) -> String {
+        let text = self.stats_txt();
+        self.dumps = Dumps::default();
+        text
+    }
+
     /// Every dump so far as gem5's `stats.txt`.
     #[must_use]
     pub fn stats_txt(&self) -> String {

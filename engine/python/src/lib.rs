@@ -42,6 +42,16 @@ fn check_description(description: &str) -> PyResult<Vec<String>> {
     })
 }
 
+/// What building the machine of a description looks at: class, parameter (empty: the class itself), and whether any value
+/// is taken or only the one that is modelled.
+#[pyfunction]
+fn parameters_used(description: &str) -> PyResult<Vec<(String, String, bool)>> {
+    let uses = guarded(|| {
+        engine::MachineConfig::uses(description).map_err(|errors| refuse(engine::EngineError::Description(errors)))
+    })?;
+    Ok(uses.into_iter().map(|((class, name), used)| (class, name, used == engine::Use::Read)).collect())
+}
+
 /// The routines that a guest offers: name, kind ("copy", "checksum", "user-copy", "copy-checksum") and flags.
 #[pyfunction]
 fn routines<'py>(py: Python<'py>, elf: &[u8]) -> PyResult<Vec<Bound<'py, PyDict>>> {
@@ -66,5 +76,6 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<machine::Machine>()?;
     m.add_class::<sweep::Sweep>()?;
     m.add_function(wrap_pyfunction!(check_description, m)?)?;
+    m.add_function(wrap_pyfunction!(parameters_used, m)?)?;
     m.add_function(wrap_pyfunction!(routines, m)?)
 }

@@ -157,6 +157,10 @@ impl Machine {
     fn stats_txt(&self) -> PyResult<String> {
         guarded(|| Ok(self.inner.stats_txt()))
     }
+    /// The dumps since the last call as gem5's stats.txt; they are forgotten.
+    fn take_stats_txt(&mut self) -> PyResult<String> {
+        guarded(|| Ok(self.inner.take_stats_txt()))
+    }
     /// What the guest printed.
     fn console<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &self.inner.bus.devices().console.bytes)

@@ -32,6 +32,7 @@ use crate::platform::{DeviceMap, PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
 use crate::se::ProcessConfig;
 use graph::Graph;
 use reader::{Obj, Reader};
+pub use reader::{Use, Uses};
 
 const CORES: &[&str] = &[
     "RiscvAtomicSimpleCPU",
@@ -75,6 +76,16 @@ impl MachineConfig {
             Some(c) if errors.is_empty() => c.parts().map(|_| c),
             _ => Err(errors),
         }
+    }
+
+    /// The parameters that building this machine looks at, whether or not it can be built.
+    ///
+    /// # Errors
+    /// A text that is no description.
+    pub fn uses(text: &str) -> Result<Uses, Vec<ConfigError>> {
+        let reader = Reader::noting(Graph::parse(text)?);
+        let _ = machine(&reader);
+        Ok(reader.into_uses())
     }
 
     /// The core and its memory at reset.

@@ -2,6 +2,7 @@
 //! notes what is wrong and answers with something harmless, so that one look tells everything.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use breakeven_base::ConfigError;
@@ -11,10 +12,23 @@ use serde_json::Value;
 use super::graph::{Graph, Object};
 use super::suggest::suggest;
 
+/// What became of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// Any value but the modelled one is refused.
+    Checked,
+    Read,
+}
+
+/// Class and name of each parameter that was looked at. A class with an empty name: one that was expected.
+pub type Uses = BTreeMap<(String, String), Use>;
+
 /// A graph and what was found wrong with it so far.
 pub(super) struct Reader {
     graph: Graph,
     errors: RefCell<Vec<ConfigError>>,
+    /// Only when somebody wants to know.
+    uses: Option<RefCell<Uses>>,
 }
 
 /// One object, seen through a [`Reader`].
@@ -26,7 +40,21 @@ pub(super) struct Obj<'a> {
 
 impl Reader {
     pub fn new(graph: Graph) -> Self {
-        Reader { graph, errors: RefCell::default() }
+        Reader { graph, errors: RefCell::default(), uses: None }
+    }
+    /// A reader that notes every parameter that is looked at.
+    pub fn noting(graph: Graph) -> Self {
+        Reader { uses: Some(RefCell::default()), ..Reader::new(graph) }
+    }
+    pub fn into_uses(self) -> Uses {
+        self.uses.unwrap_or_default().into_inner()
+    }
+    fn note(&self, class: &str, name: &str, what: Use) {
+        if let Some(uses) = &self.uses {
+            let mut uses = uses.borrow_mut();
+            let known = uses.entry((class.to_owned(), name.to_owned())).or_insert(what);
+            *known = what.max(*known);
+        }
     }
 
     pub fn error(&self, path: impl Into<String>, what: impl Into<String>) {
@@ -75,7 +103,9 @@ impl<'a> Obj<'a> {
     /// The class must be one of `known`.
     pub fn expect_class(self, what: &str, known: &[&str]) -> bool {
         let ok = known.contains(&self.class());
-        if !ok {
+        if ok {
+            self.reader.note(self.class(), "", Use::Read);
+        } else {
             self.error(format!(
                 "{} is not a {what} that this engine models{}",
                 self.class(),
@@ -86,6 +116,7 @@ impl<'a> Obj<'a> {
     }
 
     fn value(self, name: &str) -> Option<&'a Value> {
+        self.reader.note(self.class(), name, Use::Read);
         self.object.params.get(name)
     }
 
@@ -190,7 +221,8 @@ impl<'a> Obj<'a> {
 
     /// Complains unless the parameter is absent or has the one value that is modelled.
     pub fn only(self, name: &str, modelled: &Value, why: &str) {
-        if let Some(v) = self.value(name) {
+        self.reader.note(self.class(), name, Use::Checked);
+        if let Some(v) = self.object.params.get(name) {
             if v != modelled {
                 self.param_error(name, format!("is {}; this engine models only {modelled}: {why}", show(v)));
             }
