@@ -173,7 +173,10 @@ class L3Bus(L2XBar):
     width = 32  # uarch: broadwell/l3_l2_bytes_per_cycle
 
 
-def string_modes(bytes_per_cycle):
+STARTUP_UOPS = 140  # uarch: broadwell/rep_movs_startup, calibrated: 35 cycles at four a cycle
+
+
+def string_modes(bytes_per_cycle, startup_uops=STARTUP_UOPS):
     """ERMS: one start-up, then blocks of a line, written without being read first."""
     return [
         objects.X86StringMode(
@@ -181,7 +184,7 @@ def string_modes(bytes_per_cycle):
             startup_uops=20,  # assumed: five cycles
         ),
         objects.X86StringMode(
-            startup_uops=140,  # uarch: broadwell/rep_movs_startup, calibrated: 35 cycles at four a cycle
+            startup_uops=startup_uops,
             block=64,  # uarch: broadwell/rep_movs_fast_conditions
             alignment=16,  # uarch: broadwell/rep_movs_fast_conditions
             bytes_per_cycle=bytes_per_cycle,
@@ -194,7 +197,7 @@ def string_modes(bytes_per_cycle):
             block=0,  # assumed: microcode by element
             element_cycles=2,  # assumed: microcode by element
             element_uops=4,  # assumed: as element_cycles
-            startup_uops=140,  # uarch: broadwell/rep_movs_startup, calibrated: as going up
+            startup_uops=startup_uops,
         ),
     ]
 
