@@ -48,6 +48,13 @@ u64 arch_checked_call(const struct job *job, u64 *ret);
 u64 arch_measure(const struct job jobs[2], u64 calls, struct sample *sample, int interleaved);
 /* A routine that returns at once. */
 void arch_empty(void);
+/* How often it is measured: at least, at most. A predictor of indirect calls that remembers a routine's target by the path
+   to it takes up to four calls to learn this one's: the x86 presets do. */
+#ifdef __x86_64__
+enum { OVERHEAD_LEAST = 6, OVERHEAD_MOST = 8 };
+#else
+enum { OVERHEAD_LEAST = 2, OVERHEAD_MOST = 3 };
+#endif
 
 /* Like setjmp: 0 now, 1 when a trap that nothing expects has occurred since. */
 __attribute__((returns_twice)) u64 arch_recover(void);

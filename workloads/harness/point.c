@@ -4,7 +4,7 @@
 #include "data.h"
 #include "stats.h"
 
-enum { PAGE = 4096, OVERHEAD_RUNS = 3 };
+enum { PAGE = 4096 };
 /* A fault inside an unrolled turn may count the whole turn, 8 words, as not copied. */
 enum { OVER_REPORT = 63 };
 
@@ -220,9 +220,9 @@ static void measure_overhead(struct sample *best) {
     const struct job empty[2] = {{(void *)arch_empty, {0}, 0}, {(void *)arch_empty, {0}, 0}};
     struct sample s;
     best->cycles = UINT64_MAX;
-    for (int i = 0; i <= OVERHEAD_RUNS; i++) {
+    for (int i = 0; i <= OVERHEAD_MOST; i++) {
         arch_measure(empty, plan.calls, &s, plan.works == 2);
-        if (i > 1 && s.cycles == best->cycles)
+        if (i >= OVERHEAD_LEAST && s.cycles == best->cycles)
             break;
         if (i > 0 && s.cycles < best->cycles)
             *best = s;
