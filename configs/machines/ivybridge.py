@@ -30,7 +30,7 @@ from x86_board import X86Board, board_range, root
 
 NAME = "ivybridge"
 DESCRIPTION = (
-    "Intel Ivy Bridge server (E5-2660 v2, 2.2 GHz): 4-wide out-of-order, adc of two cycles, AVX, REP MOVSB with ERMS"
+    "Intel Ivy Bridge server (E5-2660 v2, 2.2 GHz): 4-wide out-of-order, adc of two cycles, REP MOVSB with ERMS"
 )
 ISA = "x86"
 
