@@ -134,7 +134,7 @@ class L1ICache(L1Cache):
 
 class L2Cache(Cache):
     size = "1024KiB"  # uarch: skylake/l2_size_kb
-    assoc = 16  # uarch: skylake/l2_size_kb
+    assoc = 16  # uarch: skylake/l2_size_kb, calibrated: the server part of the row
     tag_latency = 2  # uarch: skylake/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 8  # uarch: skylake/l2_latency, calibrated: as tag_latency
     response_latency = 1  # assumed: fills pass through
