@@ -28,9 +28,15 @@ NO_FAULT = (1 << 64) - 1
 FAULT_IN_DESTINATION = 1 << 63
 
 CACHE_STATES = ("warm", "src-cold", "dst-cold", "cold")
-MEASURES = ("latency", "throughput", "interleaved")
+MEASURES = ("latency", "throughput", "interleaved", "stream")
+STREAM = MEASURES.index("stream")
+#: bytes of all calls of a stream together
+MAX_STREAM = 64 << 20
 FLAG_HUGE_PAGES = 1
 FLAG_SKIP_VERIFICATION = 2
+#: of the stream measure alone: the source moves on like the destination; its pages appear when they are first touched;
+#: a reader touches every line of the destination after each call
+STREAM_FLAGS = {"moving": 4, "untouched": 8, "reader": 16}
 #: `status` of a result, by number
 STATUSES = (
     "right",
@@ -119,7 +125,7 @@ _RANGES: dict[str, tuple[int, int]] = {
     "dst_offset2": (0, MAX_OFFSET),
     "warmup": (0, MAX_COUNT),
     "seed": (0, (1 << 32) - 1),
-    "flags": (0, FLAG_HUGE_PAGES | FLAG_SKIP_VERIFICATION),
+    "flags": (0, FLAG_HUGE_PAGES | FLAG_SKIP_VERIFICATION | sum(STREAM_FLAGS.values())),
     "parameter": (0, (1 << 32) - 1),
 }
 
@@ -129,6 +135,18 @@ def check_range(field: str, value: int) -> None:
     least, most = _RANGES[field]
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise PointError(f"{field} {value!r} is out of range: {least} to {most}")
+
+
+def stream_flags(text: str) -> int:
+    """The flags of a stream from words separated by commas; raises `PointError`."""
+    names = tuple(STREAM_FLAGS)
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    return sum({STREAM_FLAGS[names[index_of(names, word, "kind of stream")]] for word in words})
+
+
+def stream_calls(total: int, size: int) -> int:
+    """Calls of `size` bytes in a stream of `total` bytes: at least one."""
+    return max(1, total // max(size, 1))
 
 
 def check_routine_name(name: str) -> bytes:
@@ -171,6 +189,11 @@ class Point:
             check_range(field, getattr(self, field))
         if self.measure == 0 and self.calls != 1:
             raise PointError(f"calls {self.calls} is out of range: 1 for the latency measure")
+        if self.measure == STREAM and not 1 <= self.size * self.calls <= MAX_STREAM:
+            bytes_asked = f"{self.calls} calls of {self.size} bytes"
+            raise PointError(f"a stream of {bytes_asked} is out of range: 1 to {MAX_STREAM} bytes")
+        if self.measure != STREAM and self.flags & sum(STREAM_FLAGS.values()):
+            raise PointError(f"flags {self.flags}: {', '.join(STREAM_FLAGS)} are of the stream measure")
         if self.fault_at != NO_FAULT:
             index = self.fault_at & ~FAULT_IN_DESTINATION
             if not 0 <= self.fault_at < 1 << 64 or index > self.size:

@@ -45,6 +45,8 @@ class SweepSpec:
     warmup: int = 2
     #: calls per measurement for throughput and interleaved
     calls: int = 16
+    #: bytes of all calls of a stream together
+    total: int = 1 << 20
     #: second size and offsets of the interleaved measure
     size2: int = 0
     src_offset2: int = 0
@@ -96,6 +98,18 @@ class SweepSpec:
         for name in ("repetitions", "warmup", "calls", "size2", "src_offset2", "dst_offset2", "seed", "flags"):
             pt.check_range(name, getattr(self, name))
         pt.check_range("parameter", self.routine_parameter)
+        self._validate_streams()
+
+    def _validate_streams(self) -> None:
+        streams, others = "stream" in self.measures, set(self.measures) - {"stream"}
+        if others and self.flags & sum(pt.STREAM_FLAGS.values()):
+            raise UserError(f"{', '.join(pt.STREAM_FLAGS)} are of the stream measure: give --measure stream alone")
+        if streams and not 1 <= self.total <= pt.MAX_STREAM:
+            raise UserError(f"total {self.total} is out of range: 1 to {pt.MAX_STREAM} bytes")
+        for size in self.sizes if streams else ():
+            calls = pt.stream_calls(self.total, size)
+            if not 1 <= size * calls <= pt.MAX_STREAM or calls > pt.MAX_COUNT:
+                raise UserError(f"a stream of {calls} calls of {size} bytes is out of range: take other sizes")
 
     def records(self) -> np.ndarray:
         """The points of one machine variant, as a structured array."""
@@ -115,7 +129,8 @@ class SweepSpec:
         table["cache_state"] = state
         table["measure"] = measure
         table["repetitions"] = self.repetitions
-        table["calls"] = np.where(measure == 0, 1, self.calls)
+        of_stream = np.array([pt.stream_calls(self.total, each) for each in self.sizes])[size]
+        table["calls"] = np.select([measure == 0, measure == pt.STREAM], [1, of_stream], self.calls)
         interleaved = measure == pt.MEASURES.index("interleaved")
         for name in ("size2", "src_offset2", "dst_offset2"):
             table[name] = np.where(interleaved, getattr(self, name), 0)

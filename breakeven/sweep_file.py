@@ -111,7 +111,8 @@ _SINGULAR = {"sizes": "size", "src": "src offset", "dst": "dst offset"}
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     "routines": _names, "machines": _names, "sizes": _integers, "src": _integers, "dst": _integers, "cache": _joined,
     "measure": _joined, "repetitions": _integer, "warmup": _integer, "calls": _integer, "size2": _size,
-    "src2": _integer, "dst2": _integer, "seed": _integer, "parameter": _integer, "huge_pages": _flag, "out": _path,
+    "stream": _joined, "total": _size, "src2": _integer, "dst2": _integer, "seed": _integer, "parameter": _integer,
+    "huge_pages": _flag, "out": _path,
 }  # fmt: skip
 #: keys whose argument has another name
 _NAMES = {

@@ -28,11 +28,15 @@ MaxCyclesOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop aft
 InitParamOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam returns.")]
 SizesOption = Annotated[str, typer.Option("--sizes", "-n", help="64,1448  64..1448  64..1448:8  1..64K*2 (mixed).")]
 StateOption = Annotated[str, typer.Option("--cache", help="warm, src-cold, dst-cold, cold.")]
-MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved.")]
+MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved, stream.")]
 RepetitionsOption = Annotated[int, typer.Option("--repetitions", help="Measurements per point.")]
 WarmupOption = Annotated[int, typer.Option("--warmup", help="Unmeasured calls before the first measurement.")]
 CallsOption = Annotated[int, typer.Option("--calls", help="Calls per measurement (throughput, interleaved).")]
 HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for the buffers instead of 4 KiB.")]
+StreamOption = Annotated[
+    str, typer.Option("--stream", help="Of a stream: moving (source), untouched (pages of it), reader; with commas.")
+]
+TotalOption = Annotated[str, typer.Option("--total", help="Bytes of all calls of a stream together.")]
 Size2Option = Annotated[str, typer.Option("--size2", help="Second size (interleaved).")]
 Src2Option = Annotated[int, typer.Option("--src2", help="Second source offset (interleaved).")]
 Dst2Option = Annotated[int, typer.Option("--dst2", help="Second destination offset (interleaved).")]
@@ -50,6 +54,10 @@ SchedulerOption = Annotated[
     str, typer.Option("--scheduler", metavar="ADDRESS", help="Run on the workers of this dask scheduler (tcp://...).")
 ]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Simulate every point; keep none.")]
+
+
+#: bytes of a stream when none are asked for
+TOTAL = "1MiB"
 
 
 def machine_spec(name: str, settings: list[str]) -> Any:
@@ -110,7 +118,8 @@ def sweep_spec(routines: list[str], machines: list[str], settings: list[str], gu
         measures=list(dict.fromkeys(axes.pop("measure").split(","))),
         parameters=parameters,
         size2=parse_number(axes.pop("size2"), "size2"),
-        flags=pt.FLAG_HUGE_PAGES if axes.pop("huge_pages") else 0,
+        total=parse_number(axes.pop("total", TOTAL), "total"),
+        flags=pt.stream_flags(axes.pop("stream", "")) | (pt.FLAG_HUGE_PAGES if axes.pop("huge_pages") else 0),
         **axes,
     )
     spec.validate()

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from breakeven.cli.options import (
+    TOTAL,
     CallsOption,
     Dst2Option,
     HugeOption,
@@ -20,6 +21,8 @@ from breakeven.cli.options import (
     Size2Option,
     Src2Option,
     StateOption,
+    StreamOption,
+    TotalOption,
     WarmupOption,
 )
 from breakeven.errors import UserError
@@ -47,6 +50,8 @@ def _point(
     repetitions: RepetitionsOption = 3,
     warmup: WarmupOption = 2,
     calls: CallsOption = 16,
+    stream: StreamOption = "",
+    total: TotalOption = TOTAL,
     size2: Size2Option = "0",
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
@@ -60,12 +65,15 @@ def _point(
     from breakeven.ranges import parse_number
 
     kind = pt.index_of(pt.MEASURES, measure, "measure")
+    length = parse_number(size, "size")
+    if kind == pt.STREAM:
+        calls = pt.stream_calls(parse_number(total, "total"), length)
     point = pt.Point(
-        routine=routine, size=parse_number(size, "size"), src_offset=src, dst_offset=dst, seed=seed,
+        routine=routine, size=length, src_offset=src, dst_offset=dst, seed=seed,
         cache_state=pt.index_of(pt.CACHE_STATES, cache, "cache state"), measure=kind, repetitions=repetitions,
         warmup=warmup, calls=calls if kind else 1, size2=parse_number(size2, "size2"), src_offset2=src2,
-        dst_offset2=dst2, fault_at=_fault(fault_at, fault_side), flags=pt.FLAG_HUGE_PAGES if huge_pages else 0,
-        parameter=parameter,
+        dst_offset2=dst2, fault_at=_fault(fault_at, fault_side), parameter=parameter,
+        flags=pt.stream_flags(stream) | (pt.FLAG_HUGE_PAGES if huge_pages else 0),
     )  # fmt: skip
     point.validate()
     return point

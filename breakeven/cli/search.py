@@ -9,6 +9,7 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import (
+    TOTAL,
     CallsOption,
     Dst2Option,
     GuestOption,
@@ -27,8 +28,10 @@ from breakeven.cli.options import (
     Src2Option,
     StateOption,
     StoreOption,
+    StreamOption,
     SweepOption,
     ThreadsOption,
+    TotalOption,
     WarmupOption,
     open_engine,
     sweep_spec,
@@ -82,6 +85,8 @@ def find_(
     repetitions: RepetitionsOption = 3,
     warmup: WarmupOption = 2,
     calls: CallsOption = 16,
+    stream: StreamOption = "",
+    total: TotalOption = TOTAL,
     size2: Size2Option = "0",
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
@@ -111,7 +116,8 @@ def find_(
     axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
     spec = sweep_spec(
         routines, [machine], settings, guest, **axes, cache=cache, measure=measure, repetitions=repetitions,
-        warmup=warmup, calls=calls, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed,
+        warmup=warmup, calls=calls,
+        stream=stream, total=total, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed,
         routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     if out:
@@ -146,6 +152,8 @@ def surface_(
     repetitions: RepetitionsOption = 3,
     warmup: WarmupOption = 2,
     calls: CallsOption = 16,
+    stream: StreamOption = "",
+    total: TotalOption = TOTAL,
     seed: SeedOption = 1,
     routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
@@ -168,7 +176,8 @@ def surface_(
 
     spec = sweep_spec(
         routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), cache=cache, measure=measure,
-        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2="0", seed=seed,
+        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls,
+        stream=stream, total=total, size2="0", seed=seed,
         routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     if out:

@@ -9,6 +9,7 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import (
+    TOTAL,
     CallsOption,
     Dst2Option,
     GuestOption,
@@ -28,8 +29,10 @@ from breakeven.cli.options import (
     Src2Option,
     StateOption,
     StoreOption,
+    StreamOption,
     SweepOption,
     ThreadsOption,
+    TotalOption,
     WarmupOption,
     open_engine,
     sweep_spec,
@@ -56,6 +59,8 @@ def sweep(
     repetitions: RepetitionsOption = 3,
     warmup: WarmupOption = 2,
     calls: CallsOption = 16,
+    stream: StreamOption = "",
+    total: TotalOption = TOTAL,
     size2: Size2Option = "0",
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
@@ -82,7 +87,8 @@ def sweep(
 
     axes: dict[str, Any] = {
         "sizes": sizes, "src": src, "dst": dst, "cache": cache, "measure": measure, "sweep": parameter,
-        "repetitions": repetitions, "warmup": warmup, "calls": calls, "size2": size2, "src_offset2": src2,
+        "repetitions": repetitions, "warmup": warmup, "calls": calls,
+        "stream": stream, "total": total, "size2": size2, "src_offset2": src2,
         "dst_offset2": dst2, "seed": seed, "routine_parameter": routine_parameter, "huge_pages": huge_pages,
         "routines": routines or [], "machines": machine, "settings": settings,
     }  # fmt: skip
@@ -136,6 +142,8 @@ def compare(
     repetitions: RepetitionsOption = 3,
     warmup: WarmupOption = 2,
     calls: CallsOption = 16,
+    stream: StreamOption = "",
+    total: TotalOption = TOTAL,
     size2: Size2Option = "0",
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
@@ -162,7 +170,8 @@ def compare(
         raise UserError("compare looks at one cache state and one measure at a time")
     spec = sweep_spec(
         routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), cache=cache, measure=measure,
-        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls, size2=size2, src_offset2=src2,
+        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls,
+        stream=stream, total=total, size2=size2, src_offset2=src2,
         dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     if out:

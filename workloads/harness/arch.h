@@ -15,9 +15,9 @@ struct sample {
     u64 ret[2]; /* what the last call of each job returned */
 };
 
-/* The four buffers that a point may use; the second pair belongs to the interleaved measure. */
-enum { SOURCE, DESTINATION, SOURCE2, DESTINATION2, BUFFERS };
-enum { MAP_USER = 1, MAP_HUGE = 2 };
+/* The buffers that a point may use; the second pair belongs to the interleaved measure, the third to a stream. */
+enum { SOURCE, DESTINATION, SOURCE2, DESTINATION2, STREAM_SOURCE, STREAM_DESTINATION, BUFFERS };
+enum { MAP_USER = 1, MAP_HUGE = 2, MAP_ON_TOUCH = 4 };
 
 /* Why a guest gives up: the code of its `m5 fail`. */
 enum { FAIL_POINTS_FILE = 1, FAIL_POINTS_SHORT = 2, FAIL_TRAP_IN_HARNESS = 3, FAIL_TRAP_IN_MACHINE_MODE = 4 };
@@ -28,7 +28,8 @@ u64 arch_writefile(const void *buffer, u64 length, u64 offset, const char *name)
 _Noreturn void arch_exit(void);
 _Noreturn void arch_fail(u64 code);
 
-/* Buffers: where page 0 lies, and which bytes [first, last) of it are mapped during this point. */
+/* Buffers: where page 0 lies, and which bytes [first, last) of it are mapped during this point: at once, or
+   (MAP_ON_TOUCH, a stream's buffers only) each page, filled with zeros, when it is first touched. */
 u64 arch_buffer(unsigned which);
 void arch_unmap_all(void);
 void arch_map(unsigned which, u64 first, u64 last, u32 flags);

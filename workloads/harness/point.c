@@ -3,12 +3,13 @@
 
 #include "data.h"
 #include "stats.h"
+#include "streaming.h"
 
 enum { PAGE = 4096 };
 /* A fault inside an unrolled turn may count the whole turn, 8 words, as not copied. */
 enum { OVER_REPORT = 63 };
 
-/* One of the two calls that a point is about. */
+/* One of the two calls that a point is about; of a stream, its first and its last. */
 struct work {
     u64 src, dst, size;
     u64 limit; /* bytes before the unmapped page; size: all of them */
@@ -19,7 +20,9 @@ struct plan {
     const struct routine *routine;
     struct work work[2];
     struct job jobs[2];
-    int works; /* 2: interleaved */
+    int works;
+    int interleaved, streams;
+    struct streaming streaming;
     u64 fault_page; /* unmapped during calls; 0: none */
     u32 calls;
     struct stream stream;
@@ -42,7 +45,9 @@ static const struct routine *find_routine(const char *name) {
 
 static int in_range(const struct point *p) {
     int interleaved = p->measure == INTERLEAVED;
-    if (p->measure > INTERLEAVED || p->cache_state > BOTH_COLD || p->flags > (POINT_HUGE_PAGES | POINT_NO_VERIFY))
+    if (p->measure > STREAM || p->cache_state > BOTH_COLD || p->flags > POINT_FLAGS)
+        return 0;
+    if (p->measure != STREAM && p->flags & POINT_STREAM_FLAGS)
         return 0;
     if (p->size > MAX_SIZE || p->src_offset > MAX_OFFSET || p->dst_offset > MAX_OFFSET)
         return 0;
@@ -52,6 +57,8 @@ static int in_range(const struct point *p) {
         return 0;
     if (p->measure == LATENCY)
         return p->calls <= 1;
+    if (p->measure == STREAM)
+        return p->calls >= 1 && p->size >= 1 && p->size * p->calls <= MAX_STREAM && p->fault_at == NO_FAULT;
     return p->calls >= 1 && p->calls <= MAX_CALLS;
 }
 
@@ -76,36 +83,81 @@ static int place_fault(u64 fault_at) {
     return limit >= w->size || plan.routine->kind == KIND_USER_COPY;
 }
 
+static void plan_work(int i, u64 src, u64 dst, u64 size, u64 parameter) {
+    struct work *w = &plan.work[i];
+    w->src = src;
+    w->dst = dst;
+    w->size = w->limit = size;
+    if (has_destination())
+        stream_from(&w->expected, &plan.stream, w->src % 8 + -w->dst % 8);
+    plan.jobs[i] = has_destination() ? (struct job){plan.routine->fn, {w->dst, w->src, w->size}, parameter}
+                                     : (struct job){plan.routine->fn, {w->src, w->size, 0}, parameter};
+}
+
+static void plan_stream(const struct point *p, u64 parameter) {
+    u64 src = arch_buffer(STREAM_SOURCE) + p->src_offset, dst = arch_buffer(STREAM_DESTINATION) + p->dst_offset;
+    u64 src_step = p->flags & POINT_MOVING_SOURCE ? p->size : 0, before_last = p->calls - 1;
+    plan.works = before_last ? 2 : 1;
+    plan_work(0, src, dst, p->size, parameter);
+    plan_work(1, src + before_last * src_step, dst + before_last * p->size, p->size, parameter);
+    struct streaming *s = &plan.streaming;
+    *s = (struct streaming){.fn = plan.routine->fn, .parameter = parameter, .calls = p->calls};
+    for (int i = 0; i < 3; i++)
+        s->arg[i] = plan.jobs[0].arg[i];
+    s->step[has_destination()] = src_step;
+    if (has_destination())
+        s->step[0] = p->size;
+    if (has_destination() && p->flags & POINT_READER)
+        s->read = p->size;
+}
+
 static int make_plan(const struct point *p) {
-    const u64 size[2] = {p->size, p->size2};
-    const u32 src[2] = {p->src_offset, p->src_offset2}, dst[2] = {p->dst_offset, p->dst_offset2};
-    plan.works = p->measure == INTERLEAVED ? 2 : 1;
-    plan.calls = p->measure == LATENCY ? 1 : p->calls;
+    plan.interleaved = p->measure == INTERLEAVED;
+    plan.streams = p->measure == STREAM;
+    plan.works = plan.interleaved ? 2 : 1;
+    plan.calls = p->measure == LATENCY || plan.streams ? 1 : p->calls;
     plan.verify = !(p->flags & POINT_NO_VERIFY);
-    stream_of(&plan.stream, p->seed, !has_destination());
+    /* Pages that appear are full of zeros. */
+    stream_of(&plan.stream, p->flags & POINT_UNTOUCHED_SOURCE ? SEED_ZEROS : p->seed, !has_destination());
     plan.fault_page = 0;
     u64 parameter = p->parameter ? p->parameter : plan.routine->parameter;
     if (!plan.routine->parameter && p->parameter)
         return 0;
-    for (int i = 0; i < plan.works; i++) {
-        struct work *w = &plan.work[i];
-        w->src = arch_buffer(i ? SOURCE2 : SOURCE) + src[i];
-        w->dst = arch_buffer(i ? DESTINATION2 : DESTINATION) + dst[i];
-        w->size = w->limit = size[i];
-        if (has_destination())
-            stream_from(&w->expected, &plan.stream, w->src % 8 + -w->dst % 8);
-        plan.jobs[i] = has_destination() ? (struct job){plan.routine->fn, {w->dst, w->src, w->size}, parameter}
-                                         : (struct job){plan.routine->fn, {w->src, w->size, 0}, parameter};
+    if (plan.streams) {
+        plan_stream(p, parameter);
+        return 1;
     }
+    plan_work(0, arch_buffer(SOURCE) + p->src_offset, arch_buffer(DESTINATION) + p->dst_offset, p->size, parameter);
+    if (plan.interleaved)
+        plan_work(1, arch_buffer(SOURCE2) + p->src_offset2, arch_buffer(DESTINATION2) + p->dst_offset2, p->size2, parameter);
     return place_fault(p->fault_at);
 }
 
-static void prepare(const struct point *p) {
+static void map_stream_source(const struct point *p, u32 flags) {
+    const struct work *last = &plan.work[plan.works - 1];
+    if (p->flags & POINT_UNTOUCHED_SOURCE)
+        flags |= MAP_ON_TOUCH;
+    arch_map(STREAM_SOURCE, plan.work[0].src, last->src + last->size + BAND, flags);
+}
+
+static void map_stream(const struct point *p, u32 flags) {
+    const struct work *last = &plan.work[plan.works - 1];
+    map_stream_source(p, flags);
+    if (has_destination())
+        arch_map(STREAM_DESTINATION, plan.work[0].dst - BAND - 8, last->dst + last->size + BAND + 8, flags);
+}
+
+static u32 map_flags(const struct point *p) {
     u32 flags = plan.routine->kind == KIND_USER_COPY ? MAP_USER : 0;
-    if (p->flags & POINT_HUGE_PAGES && !plan.fault_page)
-        flags |= MAP_HUGE;
+    return p->flags & POINT_HUGE_PAGES && !plan.fault_page ? flags | MAP_HUGE : flags;
+}
+
+static void prepare(const struct point *p) {
+    u32 flags = map_flags(p);
     arch_unmap_all();
-    for (int i = 0; i < plan.works; i++) {
+    if (plan.streams)
+        map_stream(p, flags);
+    for (int i = 0; i < plan.works && !plan.streams; i++) {
         struct work *w = &plan.work[i];
         arch_map(i ? SOURCE2 : SOURCE, w->src, w->src + w->size + BAND, flags);
         if (has_destination())
@@ -113,7 +165,8 @@ static void prepare(const struct point *p) {
     }
     arch_tlb_flush();
     for (int i = 0; i < plan.works; i++) {
-        stream_write(&plan.stream, plan.work[i].src, plan.work[i].size);
+        if (!(p->flags & POINT_UNTOUCHED_SOURCE))
+            stream_write(&plan.stream, plan.work[i].src, plan.work[i].size);
         if (has_destination())
             pattern_fill(plan.work[i].dst, plan.work[i].size);
     }
@@ -173,14 +226,16 @@ static int check_work(const struct work *w, u64 ret, struct result *r) {
         return fail(r, WRONG_OUTPUT, wrong);
     if (!check_rest(w, copied, r))
         return 0;
+    if (plan.streams)
+        return 1; /* the neighbouring chunks lie where the bands were */
     int64_t damaged = pattern_damage(w->dst, w->size);
     return damaged ? fail(r, DAMAGE, (u64)damaged) : 1;
 }
 
-static int check(const u64 ret[2], struct result *r) {
+static int check(const u64 ret[2], int first, struct result *r) {
     if (!plan.verify)
         return 1;
-    for (int i = 0; i < plan.works; i++)
+    for (int i = first; i < plan.works; i++)
         if (!check_work(&plan.work[i], ret[i], r))
             return 0;
     return 1;
@@ -202,27 +257,58 @@ static int first_calls(u64 ret[2], struct result *r) {
         if (damage)
             return fail(r, DAMAGE, DAMAGED_REGISTERS | damage);
     }
-    return check(ret, r);
+    return check(ret, 0, r);
 }
 
-static void chill(u32 cache_state) {
+static void chill_stream(const struct point *p) {
+    const struct work *first = &plan.work[0], *last = &plan.work[plan.works - 1];
+    if (p->flags & POINT_UNTOUCHED_SOURCE) {
+        map_stream_source(p, map_flags(p));
+        arch_tlb_flush();
+    } else if (p->cache_state & SOURCE_COLD) {
+        arch_flush(first->src, last->src + last->size - first->src);
+    }
+    if (p->cache_state & DESTINATION_COLD && has_destination())
+        arch_flush(first->dst, last->dst + last->size - first->dst);
+}
+
+static void chill(const struct point *p) {
+    if (plan.streams) {
+        chill_stream(p);
+        return;
+    }
     for (int i = 0; i < plan.works; i++) {
-        if (cache_state & SOURCE_COLD)
+        if (p->cache_state & SOURCE_COLD)
             arch_flush(plan.work[i].src, plan.work[i].size);
-        if (cache_state & DESTINATION_COLD && has_destination())
+        if (p->cache_state & DESTINATION_COLD && has_destination())
             arch_flush(plan.work[i].dst, plan.work[i].size);
     }
+}
+
+/* What is measured: the routine's calls, or the loop that makes a stream of them. */
+static void measured_jobs(struct job jobs[2]) {
+    jobs[0] = plan.jobs[0];
+    jobs[1] = plan.jobs[1];
+    if (plan.streams)
+        jobs[0] = (struct job){
+            (void *)streaming_run, {(u64)&plan.streaming, plan.routine->kind == KIND_USER_COPY, 0}, 0};
 }
 
 /* The same calls of a routine that does nothing: the cheapest of a few, the first of which warms the code up; fewer if
    another takes as long as the cheapest so far. */
 static void measure_overhead(struct sample *best) {
-    const struct job empty[2] = {{(void *)arch_empty, {0}, 0}, {(void *)arch_empty, {0}, 0}};
+    struct job empty[2] = {{(void *)arch_empty, {0}, 0}, {(void *)arch_empty, {0}, 0}};
+    struct streaming nothing = plan.streaming;
+    nothing.fn = (void *)arch_empty;
+    nothing.read = 0;
+    if (plan.streams)
+        empty[0] = (struct job){(void *)streaming_run, {(u64)&nothing, 0, 0}, 0};
     struct sample s;
+    int least = plan.streams ? 2 : OVERHEAD_LEAST; /* a stream has learned all within its first run */
     best->cycles = UINT64_MAX;
     for (int i = 0; i <= OVERHEAD_MOST; i++) {
-        arch_measure(empty, plan.calls, &s, plan.works == 2);
-        if (i >= OVERHEAD_LEAST && s.cycles == best->cycles)
+        arch_measure(empty, plan.calls, &s, plan.interleaved);
+        if (i >= least && s.cycles == best->cycles)
             break;
         if (i > 0 && s.cycles < best->cycles)
             *best = s;
@@ -234,19 +320,21 @@ static u64 less(u64 a, u64 b) { return a > b ? a - b : 0; }
 static int measure(const struct point *p, u64 ret[2], struct result *r) {
     struct sample s = {0}, overhead;
     struct stats stats;
-    u64 damage = 0;
+    struct job jobs[2];
+    u64 damage = 0, each = plan.interleaved ? 2 : 1;
+    measured_jobs(jobs);
     measure_overhead(&overhead);
     r->overhead = overhead.cycles;
     for (u32 i = 0; i < p->warmup; i++) {
         enter();
-        damage |= arch_measure(plan.jobs, (u64)plan.works, &s, plan.works == 2);
+        damage |= arch_measure(jobs, each, &s, plan.interleaved);
         leave();
     }
     stats_start(&stats, p->repetitions);
     for (u32 i = 0; i < p->repetitions; i++) {
-        chill(p->cache_state);
+        chill(p);
         enter();
-        damage |= arch_measure(plan.jobs, plan.calls, &s, plan.works == 2);
+        damage |= arch_measure(jobs, plan.calls, &s, plan.interleaved);
         leave();
         stats_add(&stats, less(s.cycles, overhead.cycles), less(s.instructions, overhead.instructions));
     }
@@ -258,6 +346,8 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
     ret[0] = s.ret[0];
     if (plan.calls > 1)
         ret[1] = s.ret[1];
+    if (plan.streams)
+        ret[1] = ret[0];
     return 1;
 }
 
@@ -280,7 +370,7 @@ static void run(const struct point *p, struct result *r) {
         return;
     }
     prepare(p);
-    if (first_calls(ret, r) && measure(p, ret, r) && check(ret, r))
+    if (first_calls(ret, r) && measure(p, ret, r) && check(ret, plan.streams ? plan.works - 1 : 0, r))
         sources_intact(r);
     arch_disarm();
     report_return(ret[0], r);

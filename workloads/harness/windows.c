@@ -1,62 +1,121 @@
-/* Four buffer windows, mapped point by point. */
+/* The buffer windows, mapped point by point. */
 #include "windows.h"
 
 #define LEAF_TABLES 9 /* a window: 16 MiB, an offset and bands, from the second 2 MiB on */
+#define STREAM_LEAF_TABLES 34 /* a stream's: MAX_STREAM and the same */
 #define PRESENT UINT64_C(1)
 
 table window_table;
-static table leaf_tables[BUFFERS][LEAF_TABLES];
+static table leaf_tables[STREAM_SOURCE][LEAF_TABLES];
+/* Cleared when a stream is mapped, not at the start: few points are streams. */
+static table stream_tables[BUFFERS - STREAM_SOURCE][STREAM_LEAF_TABLES] __attribute__((section(".uncleared")));
 
 /* What the last point mapped, to be taken away again. */
 static struct {
     u64 first, last; /* virtual, whole pages */
-    int huge;
+    u32 flags;
 } mapped[BUFFERS];
+
+static int is_stream(unsigned which) { return which >= STREAM_SOURCE; }
 
 /* Buffers start at different distances from a 2 MiB boundary, so that the sources and destinations of short copies do
    not meet in one set of a direct-mapped cache. */
 static u64 buffer_offset(unsigned which) { return HUGE + 0x10000 + which * UINT64_C(0x5000); }
 
-u64 arch_buffer(unsigned which) { return WINDOWS_VIRTUAL + which * WINDOW + buffer_offset(which); }
+static u64 window_start(unsigned which) {
+    u64 offset = is_stream(which) ? STREAM_SOURCE * WINDOW + (which - STREAM_SOURCE) * STREAM_WINDOW : which * WINDOW;
+    return WINDOWS_VIRTUAL + offset;
+}
+
+u64 arch_buffer(unsigned which) { return window_start(which) + buffer_offset(which); }
+
+static unsigned window_of(u64 virtual) {
+    u64 offset = virtual - WINDOWS_VIRTUAL;
+    if (offset < STREAM_SOURCE * WINDOW)
+        return (unsigned)(offset / WINDOW);
+    return (unsigned)(STREAM_SOURCE + (offset - STREAM_SOURCE * WINDOW) / STREAM_WINDOW);
+}
+
+static table *tables_of(unsigned which) {
+    return is_stream(which) ? stream_tables[which - STREAM_SOURCE] : leaf_tables[which];
+}
 
 static u64 *window_entry(u64 virtual) { return &window_table[virtual / HUGE % TABLE]; }
 
 static u64 *leaf_entry(u64 virtual) {
-    u64 which = (virtual - WINDOWS_VIRTUAL) / WINDOW;
-    return &leaf_tables[which][virtual % WINDOW / HUGE - 1][virtual / PAGE % TABLE];
+    unsigned which = window_of(virtual);
+    return &tables_of(which)[(virtual - window_start(which)) / HUGE - 1][virtual / PAGE % TABLE];
 }
 
 static void link_leaf_tables(unsigned which) {
-    for (u64 i = 0; i < LEAF_TABLES; i++)
-        *window_entry(WINDOWS_VIRTUAL + which * WINDOW + (i + 1) * HUGE) = arch_table_entry(leaf_tables[which][i]);
+    u64 count = is_stream(which) ? STREAM_LEAF_TABLES : LEAF_TABLES;
+    for (u64 i = 0; i < count; i++)
+        *window_entry(window_start(which) + (i + 1) * HUGE) = arch_table_entry(tables_of(which)[i]);
+}
+
+static void clear_stream_tables(unsigned which) {
+    for (u64 i = 0; i < STREAM_LEAF_TABLES; i++)
+        for (u64 j = 0; j < TABLE; j++)
+            stream_tables[which - STREAM_SOURCE][i][j] = 0;
 }
 
 void windows_init(void) {
-    for (unsigned i = 0; i < BUFFERS; i++)
+    for (unsigned i = 0; i < STREAM_SOURCE; i++)
         link_leaf_tables(i);
 }
 
 void arch_unmap_all(void) {
     for (unsigned i = 0; i < BUFFERS; i++) {
-        if (mapped[i].huge)
+        if (mapped[i].flags & MAP_HUGE)
             link_leaf_tables(i);
         else
             for (u64 at = mapped[i].first; at < mapped[i].last; at += PAGE)
                 *leaf_entry(at) = 0;
         mapped[i].first = mapped[i].last = 0;
-        mapped[i].huge = 0;
+        mapped[i].flags = 0;
     }
 }
 
+static u64 page_of(u32 flags) { return flags & MAP_HUGE ? HUGE : PAGE; }
+
+static u64 *entry_of(u64 virtual, u32 flags) { return flags & MAP_HUGE ? window_entry(virtual) : leaf_entry(virtual); }
+
 void arch_map(unsigned which, u64 first, u64 last, u32 flags) {
-    u64 page = flags & MAP_HUGE ? HUGE : PAGE;
+    u64 page = page_of(flags);
     first &= ~(page - 1);
     last = (last + page - 1) & ~(page - 1);
+    if (is_stream(which)) {
+        clear_stream_tables(which);
+        link_leaf_tables(which);
+    }
     for (u64 at = first; at < last; at += page)
-        *(flags & MAP_HUGE ? window_entry(at) : leaf_entry(at)) = arch_page_entry(at - WINDOWS_VIRTUAL, flags);
+        *entry_of(at, flags) = flags & MAP_ON_TOUCH ? 0 : arch_page_entry(at - WINDOWS_VIRTUAL, flags);
     mapped[which].first = first;
     mapped[which].last = last;
-    mapped[which].huge = (flags & MAP_HUGE) != 0;
+    mapped[which].flags = flags;
+}
+
+static void clear_page(u64 start, u64 bytes) {
+    int open = arch_user_access(1);
+    for (u64 *p = (u64 *)start, *end = (u64 *)(start + bytes); p < end; p += 8)
+        p[0] = p[1] = p[2] = p[3] = p[4] = p[5] = p[6] = p[7] = 0;
+    arch_user_access(open);
+}
+
+int windows_touch(u64 address) {
+    for (unsigned i = STREAM_SOURCE; i < BUFFERS; i++) {
+        if (address < mapped[i].first || address >= mapped[i].last || !(mapped[i].flags & MAP_ON_TOUCH))
+            continue;
+        u64 page = page_of(mapped[i].flags), start = address & ~(page - 1);
+        u64 *entry = entry_of(start, mapped[i].flags);
+        if (*entry & PRESENT)
+            return 0;
+        *entry = arch_page_entry(start - WINDOWS_VIRTUAL, mapped[i].flags);
+        arch_page_appeared(start);
+        clear_page(start, page);
+        return 1;
+    }
+    return 0;
 }
 
 void arch_set_present(u64 address, int present) {

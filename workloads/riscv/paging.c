@@ -36,6 +36,8 @@ u64 paging_init(void) {
 void arch_tlb_flush(void) { __asm__ volatile("sfence.vma" ::: "memory"); }
 void arch_tlb_flush_page(u64 address) { __asm__ volatile("sfence.vma %0, zero" ::"r"(address) : "memory"); }
 
+void arch_page_appeared(u64 address) { arch_tlb_flush_page(address); }
+
 void arch_flush(u64 address, u64 length) {
     for (u64 at = address & ~(CACHE_BLOCK - 1); at < address + length; at += CACHE_BLOCK)
         __asm__ volatile(".insn i 0x0f, 2, x0, %0, 2" ::"r"(at) : "memory"); /* cbo.flush */

@@ -1,6 +1,7 @@
 /* Supervisor mode's traps: a fault that a user copy expects goes on at its fix-up; any other ends the point. */
 #include "../harness/arch.h"
 #include "../harness/exceptions.h"
+#include "../harness/windows.h"
 #include "csr.h"
 
 /* Filled by arch_recover: ra, sp, s0..s11. */
@@ -16,6 +17,8 @@ static int is_data_fault(u64 cause) {
 }
 
 void supervisor_trap(struct frame *f, u64 cause) {
+    if ((cause == CAUSE_LOAD_PAGE || cause == CAUSE_STORE_PAGE) && windows_touch(read_csr(stval)))
+        return;
     u64 fixup = is_data_fault(cause) ? exception_fixup(f->pc) : 0;
     if (fixup) {
         f->pc = fixup;

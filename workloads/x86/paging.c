@@ -42,6 +42,9 @@ void arch_tlb_flush(void) {
 
 void arch_tlb_flush_page(u64 address) { __asm__ volatile("invlpg [%0]" ::"r"(address) : "memory"); }
 
+/* An absent entry is never cached. */
+void arch_page_appeared(u64 address) { (void)address; }
+
 void arch_flush(u64 address, u64 length) {
     if (!cpu_line) {
         __asm__ volatile("wbinvd" ::: "memory");

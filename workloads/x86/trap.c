@@ -4,6 +4,7 @@
 
 #include "../harness/arch.h"
 #include "../harness/exceptions.h"
+#include "../harness/windows.h"
 #include "cpu.h"
 
 #define INTERRUPT_GATE UINT64_C(0x8e00)
@@ -34,6 +35,12 @@ void trap_init(void) {
 }
 
 void trap(struct frame *f) {
+    if (f->vector == VECTOR_PAGE_FAULT) {
+        u64 address;
+        __asm__ volatile("mov %0, cr2" : "=r"(address));
+        if (windows_touch(address))
+            return;
+    }
     u64 fixup = f->vector == VECTOR_PAGE_FAULT ? exception_fixup(f->rip) : 0;
     if (fixup) {
         f->rip = fixup;
