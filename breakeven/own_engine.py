@@ -33,10 +33,17 @@ Make = Callable[[Path | None], Any]
 class OwnSession:
     """A session whose points run where their routines are."""
 
-    def __init__(self, machine: MachineSpec, own: dict[str, OwnFile], open_guest: Callable[[Path | None], Session]):
+    def __init__(
+        self,
+        machine: MachineSpec,
+        own: dict[str, OwnFile],
+        open_guest: Callable[[Path | None], Session],
+        routines: Callable[[], list[Routine]] | None = None,
+    ) -> None:
         self.machine = machine
         self._own = own
         self._open = open_guest
+        self._routines = routines or (lambda: guest_routines(machine)[1])
         self._sessions: dict[Path | None, Session] = {}
 
     def _session(self, guest: Path | None) -> Session:
@@ -54,7 +61,7 @@ class OwnSession:
         return self._session(opened).machine_hash
 
     def routines(self) -> list[Routine]:
-        return guest_routines(self.machine)[1]
+        return self._routines()
 
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None

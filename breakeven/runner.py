@@ -18,6 +18,8 @@ from breakeven.points import RESULT_BYTES, Point, Result, pack, unpack_results
 if TYPE_CHECKING:
     from breakeven.store import Identity
 
+#: what a machine is called that is the host's own processor
+HOST = "native"
 #: points done, points in all
 Progress = Callable[[int, int], None]
 #: numbers of points that are done (32-bit, little-endian) and their results, as they come
@@ -40,7 +42,8 @@ class MachineSpec:
 
 #: flags of a routine (docs/workload-contract.md) that name an extension: the extension and the ISA object's parameter
 _NEEDS = {1: ("Zbb", "enable_Zbb"), 4: ("ADX", "enable_adx"), 8: ("AVX2", "enable_avx2"), 16: ("SSE2", "enable_sse2")}
-_FLAGS = {
+#: flags of a routine in words
+FLAG_NAMES = {
     **{bit: f"needs {extension}" for bit, (extension, _) in _NEEDS.items()},
     2: "issues misaligned accesses",
 }
@@ -60,7 +63,7 @@ class Routine(NamedTuple):
     @property
     def notes(self) -> str:
         """What its flags say."""
-        return ", ".join(words for bit, words in _FLAGS.items() if self.flags & bit)
+        return ", ".join(words for bit, words in FLAG_NAMES.items() if self.flags & bit)
 
 
 class Session(Protocol):

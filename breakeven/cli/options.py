@@ -56,6 +56,20 @@ SchedulerOption = Annotated[
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Simulate every point; keep none.")]
 
 
+ENGINES = ("embedded", "native", "gem5")
+
+
+def engine_names(text: str, most: int = len(ENGINES)) -> list[str]:
+    """The engines that ``--engine`` names, at most `most`; raises `UserError`."""
+    names = list(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in ENGINES:
+            raise UserError(f"unknown engine {name!r}: one of {', '.join(ENGINES)}")
+    if len(names) > most:
+        raise UserError(f"--engine {text}: one at a time here; compare takes several")
+    return names
+
+
 #: bytes of a stream when none are asked for
 TOTAL = "1MiB"
 
@@ -96,12 +110,18 @@ def open_engine(guest: Path | None, store: Path | None, no_store: bool, schedule
         yield make(guest) if guest else with_own(make)
 
 
-def sweep_spec(routines: list[str], machines: list[str], settings: list[str], guest: Path | None, **axes: Any) -> Any:
-    """A sweep from the command line's texts."""
+def sweep_spec(
+    routines: list[str], machines: list[str], settings: list[str], guest: Path | None, engine: str = "embedded",
+    **axes: Any,
+) -> Any:  # fmt: skip
+    """A sweep from the command line's texts; `engine` native: on this host, whatever machine is named."""
     from breakeven import points as pt
     from breakeven.ranges import parse_integers, parse_number, parse_sweep
+    from breakeven.runner import HOST
     from breakeven.sweep import SweepSpec
 
+    if engine_names(engine) == [HOST]:
+        machines = [HOST]
     parameters: dict[str, list[str]] = {}
     for text in axes.pop("sweep"):
         path, values = parse_sweep(text)
@@ -140,10 +160,8 @@ def named_routines(names: list[str], machines: list[str], settings: list[str], g
     """The routines named; ``all`` and the names of kinds stand for those of a kind."""
     if not _KINDS.keys() & set(names):
         return list(dict.fromkeys(names))
-    from breakeven.runner import guest_routines
-
-    known = guest_routines(machine_spec(machines[0], settings), guest)[1]
-    lacking = {r.name for name in machines for r in guest_routines(machine_spec(name, settings), guest)[1] if r.lacks}
+    known = _routines_of(machines[0], settings, guest)
+    lacking = {r.name for name in machines for r in _routines_of(name, settings, guest) if r.lacks}
     found: list[str] = []
     for name in names:
         found += [r.name for r in known if r.kind in _KINDS[name]] if name in _KINDS else [name]
@@ -152,3 +170,12 @@ def named_routines(names: list[str], machines: list[str], settings: list[str], g
         # A kind is whatever runs there; a routine that is named is not left out but refused.
         print(f"breakeven: left out, as a machine lacks what they need: {', '.join(left_out)}", file=sys.stderr)
     return [name for name in dict.fromkeys(found) if name not in left_out]
+
+
+def _routines_of(machine: str, settings: list[str], guest: Path | None) -> list[Any]:
+    from breakeven.native import NativeEngine
+    from breakeven.runner import HOST, guest_routines
+
+    if machine == HOST:
+        return NativeEngine().routines()
+    return guest_routines(machine_spec(machine, settings), guest)[1]

@@ -26,7 +26,8 @@ def add_(
 ) -> int:
     """Build a file of yours, check it against the contract, and keep it as a routine (docs/add-a-routine.md).
 
-    A file registers its routines with ROUTINE of routine.h, or defines one global function. Adding it again replaces it.
+    A file registers its routines with ROUTINE of routine.h, or defines one global function. Adding it again replaces
+    it.
     """
     from breakeven.console import print_json
 

@@ -16,6 +16,7 @@ from breakeven.cli.debug import (
     DebugLimitOption,
     wanted,
 )
+from breakeven.cli.engines import EngineOption, open_named
 from breakeven.cli.options import (
     GuestOption,
     JsonOption,
@@ -23,8 +24,8 @@ from breakeven.cli.options import (
     NoStoreOption,
     SetOption,
     StoreOption,
+    engine_names,
     machine_spec,
-    open_engine,
 )
 from breakeven.cli.point_options import PointMaker, takes_point
 
@@ -36,6 +37,7 @@ def run(
     point: PointMaker,
     machine: MachineOption = "u74",
     settings: SetOption = [],  # noqa: B006
+    engine_name: EngineOption = "embedded",
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -46,12 +48,13 @@ def run(
 ) -> int:
     """Run one point: cycles, bytes a cycle, instructions, and whether the output was right."""
     from breakeven import points as pt
-    from breakeven.runner import run_points
+    from breakeven.runner import HOST, run_points
 
     asked = point(routine)
     trace = wanted(debug_flags, debug_file, debug_limit)
     # A trace is of a simulation: what a store holds has none.
-    with open_engine(guest, store, no_store or trace is not None) as engine:
+    machine = HOST if engine_names(engine_name, 1) == [HOST] else machine
+    with open_named(engine_name, guest, store, no_store or trace is not None) as engine:
         session = engine.open(machine_spec(machine, settings))
         if trace:
             measured = session.measured(asked, trace.file, trace.limit)
@@ -91,6 +94,7 @@ def where(point: Any) -> str:
 def _print_point(session: Any, point: Any, result: Any, json: bool) -> None:
     from breakeven import points as pt
     from breakeven.console import print_json, print_pairs
+    from breakeven.runner import HOST
 
     moved = point.size + (point.size2 if point.measure == 2 else 0)
     # The interleaved measure alternates its two sizes: on average a call moves half of both.
@@ -107,11 +111,12 @@ def _print_point(session: Any, point: Any, result: Any, json: bool) -> None:
     print(f"{point.routine} on {session.machine}: {where(point)}")
     spread = f"(median of {point.repetitions}; least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""
+    counted = session.machine.name != HOST
     per = result.instructions / result.cycles_median if result.cycles_median else 0.0
     rows = [
         ("cycles", f"{result.cycles_median}{calls}  {spread}"),
         ("bytes a cycle", f"{rate:.3f}"),
-        ("instructions", f"{result.instructions}  ({per:.2f} a cycle)"),
+        ("instructions", f"{result.instructions}  ({per:.2f} a cycle)" if counted else "not counted"),
         ("output", result.problem or "right"),
     ]
     if point.fault_at != pt.NO_FAULT:

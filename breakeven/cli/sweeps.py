@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from breakeven.cli.app import app
+from breakeven.cli.engines import EngineOption, EnginesOption, open_named
 from breakeven.cli.options import (
     TOTAL,
     CallsOption,
@@ -34,7 +36,7 @@ from breakeven.cli.options import (
     ThreadsOption,
     TotalOption,
     WarmupOption,
-    open_engine,
+    engine_names,
     sweep_spec,
 )  # fmt: skip
 from breakeven.errors import UserError
@@ -68,6 +70,7 @@ def sweep(
     routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
+    engine_name: EngineOption = "embedded",
     scheduler: SchedulerOption = "",
     guest: GuestOption = None,
     store: StoreOption = None,
@@ -100,12 +103,14 @@ def sweep(
     for name, what in (("routines", "routines: name some"), ("sizes", "sizes: give --sizes")):
         if not axes[name]:
             raise UserError(f"the sweep has no {what}, or a --file")
-    spec = sweep_spec(axes.pop("routines"), axes.pop("machines"), axes.pop("settings"), guest, **axes)
+    spec = sweep_spec(axes.pop("routines"), axes.pop("machines"), axes.pop("settings"), guest, engine_name, **axes)
+    engine_names(engine_name, 1)
     path = out or (None if json else Path("sweep.csv"))
     if path:
         check_output(path)
     start = time.perf_counter()
-    with open_engine(guest, store, no_store, scheduler) as engine, progress_bar(not json, "sweep") as progress:
+    opened = open_named(engine_name, guest, store, no_store, scheduler)
+    with opened as engine, progress_bar(not json, "sweep") as progress:
         table = run_sweep(spec, engine, threads, progress)
         simulated = getattr(engine, "simulated", len(table))
     seconds = time.perf_counter() - start
@@ -115,7 +120,7 @@ def sweep(
 
 
 #: options of `sweep` that are not axes: they go with a file
-_BESIDE_A_FILE = {"file", "out", "threads", "scheduler", "guest", "store", "no_store", "json"}
+_BESIDE_A_FILE = {"file", "out", "threads", "engine_name", "scheduler", "guest", "store", "no_store", "json"}
 
 
 def _refuse_axes(context: typer.Context) -> None:
@@ -151,6 +156,7 @@ def compare(
     routine_parameter: ParameterOption = 0,
     huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
+    engine: EnginesOption = "embedded",
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -158,28 +164,43 @@ def compare(
 ) -> int:
     """Compare routines on a machine: a table, a plot and the sizes where the lead changes.
 
-    With --sweep the comparison runs along that parameter, at the one size given.
+    With --sweep the comparison runs along that parameter, at the one size given; with two engines, point by point with
+    the error.
     """
     from breakeven import report_cli
+    from breakeven.cli import engines as several
     from breakeven.compare import compare as run_comparison
     from breakeven.compare import default_plot
     from breakeven.console import progress_bar
+    from breakeven.engines import compare_engines
     from breakeven.sweep import check_output, write_table
 
+    names = engine_names(engine)
     if "," in cache or "," in measure:
         raise UserError("compare looks at one cache state and one measure at a time")
     spec = sweep_spec(
-        routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), cache=cache, measure=measure,
-        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls,
-        stream=stream, total=total, size2=size2, src_offset2=src2,
-        dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter, huge_pages=huge_pages,
+        routines, [machine], settings, guest, engine, sizes=sizes, src=str(src), dst=str(dst), cache=cache,
+        measure=measure, sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls,
+        stream=stream, total=total, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     if out:
         check_output(out)
     if plot:
         report_cli.check_plot(plot)
-    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "compare") as progress:
-        found = run_comparison(spec, engine, threads, progress)
+    if len(names) > 1:
+        with progress_bar(not json, "compare") as progress:
+            opened = functools.partial(open_named, guest=guest, store=store, no_store=no_store)
+            both = compare_engines(spec, names, opened, threads, progress)
+        if out:
+            write_table(both.table, out)
+        if plot:
+            several.plot_engines(both, plot)
+        return several.engines_done(both, plot, out, json)
+    with (
+        open_named(engine, guest, store, no_store) as opened_engine,
+        progress_bar(not json, "compare") as progress,
+    ):
+        found = run_comparison(spec, opened_engine, threads, progress)
     if out:
         write_table(found.table, out)
     # With --json a plot is drawn only when a file was named: a script may not want one left behind.

@@ -1,0 +1,120 @@
+"""What ``--engine`` means, and `compare` with several engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from breakeven.cli.options import open_engine
+
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="embedded (the simulator), native (this host), gem5 (a real one, $GEM5).")
+]
+EnginesOption = Annotated[
+    str, typer.Option("--engine", help="embedded, native (this host), gem5; several: embedded,native.")
+]
+
+
+@contextmanager
+def open_named(name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str = "") -> Iterator[Any]:
+    """The engine `name`; store and scheduler are the simulator's affair."""
+    if name == "native":
+        from breakeven.native import NativeEngine
+
+        if guest is not None:
+            from breakeven.errors import UserError
+
+            raise UserError("--guest and --engine native: a guest is for a simulator; `breakeven add` makes both")
+        yield NativeEngine()
+    elif name == "gem5":
+        from breakeven.gem5_engine import Gem5Engine
+
+        yield Gem5Engine(guest)
+    else:
+        with open_engine(guest, store, no_store, scheduler) as engine:
+            yield engine
+
+
+#: rows of a routine's table: enough to see the shape, few enough for a screen
+_ROWS = 12
+
+
+def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) -> int:
+    """Several engines' comparison as tables (or JSON); the exit status."""
+    from breakeven import report_cli
+    from breakeven.console import print_json
+
+    bad = [failure for one in found.found.values() for failure in one.failures]
+    total = sum(len(one.table) for one in found.found.values())
+    if json:
+        print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None})
+    else:
+        _print(found)
+        for what, path in (("plot", plot), ("results", out)):
+            if path:
+                print(f"{what}: {path}")
+    report_cli.loud(bad, total)
+    return 1 if bad else 0
+
+
+def _print(found: Any) -> None:
+    from breakeven.compare import describe_break_even
+
+    names = list(found.found)
+    first = found.found[names[0]]
+    print(f"{first.conditions().split(', ', 1)[1]}; cycles a call")
+    for name in names:
+        print(f"  {name}: {found.on[name]}")
+    if len(names) > 1:
+        _print_errors(found, names)
+    for name in names:
+        for item in found.found[name].break_evens:
+            print(f"{name}: {describe_break_even(item)}")
+
+
+def _print_errors(found: Any, names: list[str]) -> None:
+    from breakeven.console import print_table
+    from breakeven.engines import LONG
+
+    judged, by = names[:2]
+    for routine, group in found.errors().groupby("routine", sort=False):
+        step = max(1, len(group) // _ROWS)
+        rows = [
+            (f"{row['size']}", f"{row[judged]:.0f}", f"{row[by]:.0f}", _spread(row["spread"]), _share(row["error"]))
+            for _, row in group.iloc[::step].iterrows()
+        ]
+        print_table(("size", judged, by, "spread", "error"), rows, routine, right=range(5))
+    rows = [
+        (
+            row["routine"] or "all", str(row["points"]), _share(row["median"], sign=False), str(row["long_points"]),
+            _share(row["long_median"], sign=False), _share(row["long_bias"]),
+            f"{_share(row['long_worst'])} at {row['long_worst_size']} B" if row["long_points"] else "-",
+        )
+        for row in found.summary()
+    ]  # fmt: skip
+    heads = ("routine", "points", "median |error|", f"from {LONG} cycles", "median |error|", "median error", "worst")
+    print_table(heads, rows, f"{judged} against {by}", right=range(1, 7))
+
+
+def _share(value: float, sign: bool = True) -> str:
+    return "-" if value != value else f"{value:+.1%}" if sign else f"{value:.1%}"
+
+
+def _spread(value: float | None) -> str:
+    return "" if value is None or value != value else f"±{value:.1f}"
+
+
+def plot_engines(found: Any, path: Path) -> None:
+    """Every engine's curves in one figure."""
+    from breakeven import plots
+
+    x = next(iter(found.found.values())).x
+    curves = {f"{routine}, {name}": c for name, one in found.found.items() for routine, c in one.curves.items()}
+    wide = max(x) / max(min(x), 1) >= 256
+    words = "; ".join(f"{name}: {on}" for name, on in found.on.items())
+    plots.lines(path, x, curves, title="the same routines by several engines", caption=f"{words}.", log_x=wide,
+                log_y=wide)  # fmt: skip

@@ -1,0 +1,104 @@
+"""`--engine native`: the routines on this host's processor, measured; the simulator beside it."""
+
+from __future__ import annotations
+
+import json
+import platform
+
+import numpy as np
+import pytest
+
+from breakeven import points as pt
+from breakeven.compare import Comparison
+from breakeven.engines import EngineComparison
+from breakeven.errors import UserError
+from breakeven.native import NativeEngine
+from breakeven.runner import HOST, MachineSpec, run_points
+from breakeven.sweep import SweepSpec
+
+on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="this host is no x86-64")
+
+
+@pytest.fixture
+def session():
+    pytest.importorskip("breakeven._engine")
+    return NativeEngine().open(MachineSpec(HOST))
+
+
+@on_x86
+def test_cycles_of_the_host(session):
+    """A chain of one addition a byte pair: the checksum with adc cannot take less than a cycle for eight bytes."""
+    chain = [pt.Point("x64-csum-naive-adc", n) for n in (4096, 8192)]
+    small, large = run_points(session, chain)
+    assert small.ok and large.ok
+    # 512 dependent additions more; whatever else a shared host does, they are not done in fewer cycles.
+    assert large.cycles_median - small.cycles_median > 480
+    assert small.cycles_min <= small.cycles_median
+
+
+@on_x86
+def test_wrong_points_are_told(session):
+    records = [pt.Point("x64-copy-string", 100, fault_at=50), pt.Point("x64-byte", 100, fault_at=50)]
+    faulted, refused = run_points(session, records)
+    assert faulted.ok and faulted.ret >= 50
+    assert pt.STATUSES[refused.status] == "point out of range"
+    with pytest.raises(UserError, match="4 KiB pages only"):
+        run_points(session, [pt.Point("x64-byte", 8, flags=pt.FLAG_HUGE_PAGES)])
+    with pytest.raises(UserError, match="no parameters to set"):
+        NativeEngine().open(MachineSpec(HOST, ("cpu.width=4",)))
+
+
+@on_x86
+def test_every_point_of_many_has_its_own_result(session):
+    spec = SweepSpec(["x64-byte", "x64-copy-erms"], [MachineSpec(HOST)], list(range(0, 600, 2)))
+    records = spec.records()
+    seen: list[int] = []
+    results = np.frombuffer(session.run(records.tobytes(), progress=lambda n, _: seen.append(n)), pt.result_dtype())
+    assert list(results["index"]) == list(range(600))
+    assert not results["status"].any()
+    assert seen == sorted(seen) and seen[-1] == 600
+    by_byte = results["cycles_median"][:300]
+    assert np.median(by_byte[250:]) > 2 * np.median(by_byte[50:100])
+
+
+@on_x86
+def test_two_engines_point_by_point(breakeven):
+    done = breakeven(
+        "compare", "x64-copy-unrolled", "x64-copy-erms", "-m", "x86_minor", "--engine", "embedded,native",
+        "--sizes", "64,1024", "--json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert list(found["engines"]) == ["embedded", "native"]
+    assert found["engines"]["embedded"]["machine"] == "x86_minor cpu.isa.enable_smap=false"
+    assert [(row["routine"], row["size"]) for row in found["points"]] == [
+        (name, size) for name in ("x64-copy-unrolled", "x64-copy-erms") for size in (64, 1024)
+    ]
+    assert all(row["spread"] is not None for row in found["points"])
+    assert [row["routine"] for row in found["summary"]] == ["x64-copy-unrolled", "x64-copy-erms", ""]
+    done = breakeven("compare", "x64-byte", "x64-copy-erms", "-m", "x86_o3", "--engine", "embedded,native", "-n", "64")
+    assert done.returncode == 0 and "embedded against native" in done.stdout
+    done = breakeven("run", "x64-byte", "--engine", "native", "--size", "64")
+    assert done.returncode == 0 and "not counted" in done.stdout
+    done = breakeven("run", "rv-byte", "--engine", "native", "--size", "64")
+    assert done.returncode == 1 and "there is no routine 'rv-byte'" in done.stderr
+    assert "unknown engine 'nativ'" in breakeven("sweep", "x64-byte", "-n", "8", "--engine", "nativ").stderr
+    assert "one at a time" in breakeven("sweep", "x64-byte", "-n", "8", "--engine", "embedded,native").stderr
+
+
+def test_errors_are_of_the_first_engine():
+    def comparison(curves):
+        return Comparison(None, None, "size", [10, 20], curves, [], [], [], [])  # type: ignore[arg-type]
+
+    found = EngineComparison(
+        {"embedded": comparison({"a": [10.0, 120.0]}), "native": comparison({"a": [20.0, 100.0]})}, {}, {("a", 20): 2.5}
+    )
+    assert found.errors().to_dict(orient="list") == {
+        "routine": ["a", "a"], "size": [10, 20], "embedded": [10.0, 120.0], "native": [20.0, 100.0],
+        "spread": [pytest.approx(float("nan"), nan_ok=True), 2.5], "error": [-0.5, 0.2],
+    }  # fmt: skip
+    (row, everything) = found.summary()
+    assert row["routine"] == "a" and everything["routine"] == ""
+    assert row["median"] == pytest.approx(0.35)
+    # The error of a point of 20 cycles is no error of the model's.
+    assert (row["long_points"], row["long_median"], row["long_worst_size"]) == (1, 0.2, 20)
