@@ -2,38 +2,104 @@
 //!
 //! Fresh RAM is a shared mapping of an anonymous memory file, so [`PhysMem::freeze`] has nothing to copy: the file becomes
 //! the image and the memory goes on as a private view of it. Every [`MemImage::open`] is another private view, so a
-//! thousand points share one booted guest and each pays only for the pages it writes.
+//! thousand points share one booted guest and each pays only for the pages it writes. Going back to the image copies those
+//! pages instead of dropping them: the next point writes most of them again, and a page fault costs more than a copy.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 use crate::error::ConfigError;
 
+/// Bytes of a page of the host's (and of every guest's smallest).
+const PAGE: u64 = 4096;
+/// Beyond so many written pages, going back to the image drops all of them and with them the host's memory.
+const MOST_COPIED: usize = 2048;
+
 /// Frozen RAM contents, shared between threads.
 #[derive(Clone, Debug)]
 pub struct MemImage {
     fd: Arc<OwnedFd>,
+    contents: Arc<Mapping>,
     start: u64,
-    len: u64,
 }
 
 /// RAM of one guest. All accesses are bounds-checked against the mapping; nothing outside it can be touched.
 #[derive(Debug)]
 pub struct PhysMem {
-    host: *mut u8,
+    map: Mapping,
     start: u64,
     len: u64,
     /// Accesses to this 64-byte line are reported to devices (HTIF); `u64::MAX`: none.
     watch: u64,
     fd: Arc<OwnedFd>,
-    /// A private view of an image (else: the file itself).
-    private: bool,
+    /// This is a private view of an image, and here is what has been written since (else: the file itself).
+    written: Option<Written>,
 }
 
 // SAFETY: the mapping is owned by this value alone and is only reached through `&self`/`&mut self`.
 unsafe impl Send for PhysMem {}
 // SAFETY: every method that takes `&self` only reads the mapping; writing takes `&mut self`.
 unsafe impl Sync for PhysMem {}
+
+/// A file mapped into the host's memory, as long as this lives.
+#[derive(Debug)]
+struct Mapping {
+    host: *mut u8,
+    len: usize,
+}
+
+// SAFETY: the mapping stays where it is until the drop. What goes through the pointer is its user's to argue.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; through `&Mapping` alone nothing is accessed.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    fn new(fd: &OwnedFd, len: u64, protection: libc::c_int, kind: libc::c_int) -> Result<Mapping, ConfigError> {
+        // `len` was checked to fit when the file was made.
+        let len = len as usize;
+        // SAFETY: a fresh mapping of a file we own, of exactly its size.
+        let p = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, fd.as_raw_fd(), 0) };
+        if p == libc::MAP_FAILED {
+            return Err(os_error("cannot map it"));
+        }
+        Ok(Mapping { host: p.cast(), len })
+    }
+}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        // SAFETY: the mapping that `new` made, unmapped once.
+        unsafe { libc::munmap(self.host.cast(), self.len) };
+    }
+}
+
+/// Which pages of a view differ from its image.
+#[derive(Debug)]
+struct Written {
+    image: Arc<Mapping>,
+    /// A bit a page.
+    bits: Vec<u64>,
+    /// The same as a list.
+    pages: Vec<u32>,
+}
+
+impl Written {
+    #[inline]
+    fn has(&self, page: u64) -> bool {
+        self.bits.get((page / 64) as usize).is_none_or(|w| w >> (page % 64) & 1 != 0)
+    }
+
+    #[cold]
+    fn add(&mut self, pages: std::ops::RangeInclusive<u64>) {
+        for page in pages {
+            if !self.has(page) {
+                self.bits[(page / 64) as usize] |= 1 << (page % 64);
+                // RAM has at most 2^28 pages.
+                self.pages.push(page as u32);
+            }
+        }
+    }
+}
 
 /// Integers that guest memory holds, little-endian.
 pub trait Word: Copy {
@@ -48,6 +114,8 @@ macro_rules! word { ($($t:ty),*) => { $(impl Word for $t {
     #[inline] fn to_u64(self) -> u64 { self as u64 }
 })* } }
 word!(u8, u16, u32, u64);
+
+const READ_WRITE: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
 
 fn os_error(what: &str) -> ConfigError {
     ConfigError::new("guest memory", format!("{what}: {}", std::io::Error::last_os_error()))
@@ -75,7 +143,11 @@ impl MemImage {
     /// # Errors
     /// When the host refuses the mapping.
     pub fn open(&self) -> Result<PhysMem, ConfigError> {
-        PhysMem::map(self.fd.clone(), self.start, self.len, true)
+        let len = self.contents.len as u64;
+        let map = Mapping::new(&self.fd, len, READ_WRITE, libc::MAP_PRIVATE | libc::MAP_NORESERVE)?;
+        let bits = vec![0; len.div_ceil(64 * PAGE) as usize];
+        let written = Written { image: self.contents.clone(), bits, pages: Vec::new() };
+        Ok(PhysMem::over(map, self.start, self.fd.clone(), Some(written)))
     }
 }
 
@@ -93,28 +165,13 @@ impl PhysMem {
                 ),
             ));
         }
-        PhysMem::map(Arc::new(memory_file(len)?), start, len, false)
+        let fd = memory_file(len)?;
+        let map = Mapping::new(&fd, len, READ_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE)?;
+        Ok(PhysMem::over(map, start, Arc::new(fd), None))
     }
 
-    fn map(fd: Arc<OwnedFd>, start: u64, len: u64, private: bool) -> Result<Self, ConfigError> {
-        // `len` was checked to fit when the file was made.
-        let size = len as usize;
-        let kind = if private { libc::MAP_PRIVATE } else { libc::MAP_SHARED };
-        // SAFETY: a fresh mapping of a file we own, of exactly its size.
-        let p = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                size,
-                libc::PROT_READ | libc::PROT_WRITE,
-                kind | libc::MAP_NORESERVE,
-                fd.as_raw_fd(),
-                0,
-            )
-        };
-        if p == libc::MAP_FAILED {
-            return Err(os_error("cannot map it"));
-        }
-        Ok(PhysMem { host: p.cast(), start, len, watch: u64::MAX, fd, private })
+    fn over(map: Mapping, start: u64, fd: Arc<OwnedFd>, written: Option<Written>) -> Self {
+        PhysMem { len: map.len as u64, map, start, watch: u64::MAX, fd, written }
     }
 
     #[inline]
@@ -138,8 +195,10 @@ impl PhysMem {
     /// # Errors
     /// When the host has no room for it.
     pub fn freeze(&mut self) -> Result<MemImage, ConfigError> {
-        let fd = if self.private { Arc::new(self.copy_to_file()?) } else { self.fd.clone() };
-        let image = MemImage { fd, start: self.start, len: self.len };
+        // Without a view in between this writes to the file itself: below, it stops doing so.
+        let fd = if self.written.is_some() { Arc::new(self.copy_to_file()?) } else { self.fd.clone() };
+        let contents = Mapping::new(&fd, self.len, libc::PROT_READ, libc::MAP_SHARED | libc::MAP_NORESERVE)?;
+        let image = MemImage { fd, contents: Arc::new(contents), start: self.start };
         let watch = self.watch;
         *self = image.open()?;
         self.watch = watch;
@@ -155,7 +214,7 @@ impl PhysMem {
         let mut at = 0;
         while at < total {
             // SAFETY: `at + page <= total`: the length is a multiple of the page.
-            let bytes = unsafe { std::slice::from_raw_parts(self.host.add(at), page) };
+            let bytes = unsafe { std::slice::from_raw_parts(self.map.host.add(at), page) };
             if bytes != zero {
                 // SAFETY: writes one page from a valid slice to our own file.
                 let n = unsafe { libc::pwrite(fd.as_raw_fd(), bytes.as_ptr().cast(), page, at as i64) };
@@ -173,15 +232,38 @@ impl PhysMem {
     /// # Errors
     /// When the host keeps the pages: what was written would still be there.
     pub fn reset_to_image(&mut self) -> Result<(), ConfigError> {
-        if !self.private {
-            return Ok(());
+        let Some(written) = &mut self.written else { return Ok(()) };
+        if written.pages.len() > MOST_COPIED {
+            // SAFETY: our own private file mapping; dropped pages are read again from the file.
+            let done = unsafe { libc::madvise(self.map.host.cast(), self.len as usize, libc::MADV_DONTNEED) };
+            if done != 0 {
+                return Err(os_error("cannot go back to the snapshot"));
+            }
         }
-        // SAFETY: our own private file mapping; dropped pages are read again from the file.
-        let done = unsafe { libc::madvise(self.host.cast(), self.len as usize, libc::MADV_DONTNEED) };
-        if done != 0 {
-            return Err(os_error("cannot go back to the snapshot"));
+        let copied = written.pages.len() <= MOST_COPIED;
+        for page in written.pages.drain(..) {
+            written.bits[page as usize / 64] &= !(1 << (page % 64));
+            if copied {
+                let at = page as usize * PAGE as usize;
+                // SAFETY: the page lies in both mappings, which have the same length and do not overlap; nobody writes the
+                // image's, and this one is ours.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(written.image.host.add(at), self.map.host.add(at), PAGE as usize)
+                };
+            }
         }
         Ok(())
+    }
+
+    /// `[off, off + size)` is about to be written; `size` is not 0.
+    #[inline]
+    fn note_write(&mut self, off: u64, size: u64) {
+        if let Some(written) = &mut self.written {
+            let (first, last) = (off / PAGE, (off + size - 1) / PAGE);
+            if first != last || !written.has(first) {
+                written.add(first..=last);
+            }
+        }
     }
 
     /// Makes stores to the 64-byte line at `paddr` visible to [`PhysMem::watched`].
@@ -211,7 +293,7 @@ impl PhysMem {
             return None;
         }
         // SAFETY: the bytes lie inside the mapping; unaligned reads are allowed here. Hosts are little-endian (checked below).
-        Some(unsafe { self.host.add((paddr - self.start) as usize).cast::<T>().read_unaligned() })
+        Some(unsafe { self.map.host.add((paddr - self.start) as usize).cast::<T>().read_unaligned() })
     }
 
     /// Stores a little-endian word; `None` outside RAM. Any alignment.
@@ -220,8 +302,9 @@ impl PhysMem {
         if !self.contains(paddr, T::SIZE) {
             return None;
         }
+        self.note_write(paddr - self.start, T::SIZE);
         // SAFETY: as in `read`, and `&mut self` is the only access.
-        unsafe { self.host.add((paddr - self.start) as usize).cast::<T>().write_unaligned(v) };
+        unsafe { self.map.host.add((paddr - self.start) as usize).cast::<T>().write_unaligned(v) };
         Some(())
     }
 
@@ -232,7 +315,7 @@ impl PhysMem {
             return None;
         }
         // SAFETY: inside the mapping, and borrowed with it.
-        Some(unsafe { std::slice::from_raw_parts(self.host.add((paddr - self.start) as usize), len as usize) })
+        Some(unsafe { std::slice::from_raw_parts(self.map.host.add((paddr - self.start) as usize), len as usize) })
     }
 
     /// The bytes of a range, writable; `None` outside RAM.
@@ -240,19 +323,15 @@ impl PhysMem {
         if !self.contains(paddr, len) {
             return None;
         }
+        if len > 0 {
+            self.note_write(paddr - self.start, len);
+        }
         // SAFETY: inside the mapping, and borrowed with it exclusively.
-        Some(unsafe { std::slice::from_raw_parts_mut(self.host.add((paddr - self.start) as usize), len as usize) })
+        Some(unsafe { std::slice::from_raw_parts_mut(self.map.host.add((paddr - self.start) as usize), len as usize) })
     }
 }
 
 const _: () = assert!(cfg!(target_endian = "little"), "guest memory is little-endian and so must the host be");
-
-impl Drop for PhysMem {
-    fn drop(&mut self) {
-        // SAFETY: the mapping that `map` made, unmapped once.
-        unsafe { libc::munmap(self.host.cast(), self.len as usize) };
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -270,6 +349,30 @@ mod tests {
         assert_eq!(m.read::<u8>(0x8000_0001), Some(0x88));
         a.reset_to_image().expect("resets");
         assert_eq!(a.read::<u8>(0x8000_0001), Some(0x88));
+    }
+
+    #[test]
+    fn every_way_to_write_is_undone_by_going_back() {
+        let mut m = PhysMem::new(0, 64 << 20).expect("maps");
+        m.slice_mut(0, 64 << 20).expect("in range").fill(7);
+        let image = m.freeze().expect("freezes");
+        let mut view = image.open().expect("opens");
+        let zeros = |m: &PhysMem| m.slice(0, 64 << 20).expect("in range").iter().filter(|b| **b != 7).count();
+        // Few pages are copied, many are dropped.
+        for pages in [1, MOST_COPIED as u64 + 1] {
+            for _ in 0..2 {
+                (0..pages).for_each(|p| view.write::<u64>(p * PAGE + PAGE - 3, 0).expect("in range"));
+                view.slice_mut(20 << 20, 3 * PAGE + 1).expect("in range").fill(0);
+                assert!(view.slice_mut(30 << 20, 0).is_some_and(|s| s.is_empty()));
+                assert_eq!(zeros(&view), pages as usize * 8 + 3 * PAGE as usize + 1);
+                view.reset_to_image().expect("resets");
+                assert_eq!(zeros(&view), 0);
+            }
+        }
+        // A view can be frozen again; the first image stays as it was.
+        view.write::<u8>(5, 0).expect("in range");
+        let second = view.freeze().expect("freezes").open().expect("opens");
+        assert_eq!((zeros(&second), zeros(&image.open().expect("opens"))), (1, 0));
     }
 
     #[test]

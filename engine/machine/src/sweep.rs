@@ -26,6 +26,8 @@ const STATUS_UNFINISHED: u32 = 7;
 const BOOT: Limits = Limits { insts: 20_000_000, cycles: 1_000_000_000, ticks: 0 };
 /// How often the caller hears of progress.
 const PROGRESS: Duration = Duration::from_millis(50);
+/// How long a thread keeps results to itself: waking the one that collects them costs as much as a tenth of a short point.
+const KEEP: Duration = Duration::from_millis(5);
 
 /// Why a point has no result of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,9 @@ pub struct Report<'a> {
     pub indices: &'a [u32],
     pub results: &'a [u8],
 }
+
+/// Results with the places that they belong to.
+type Results = Vec<(usize, [u8; RESULT_BYTES])>;
 
 /// A booted guest.
 pub struct Sweep {
@@ -75,6 +80,9 @@ impl Sweep {
         observer: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Sweep, EngineError> {
         let mut m = Machine::new(description, elf)?;
+        if m.bus.process.is_some() {
+            return Err(EngineError::Sweep("points are run by a bare-metal guest; set Root.full_system".to_owned()));
+        }
         m.bus.pause_at_readfile = true;
         let end = m.run_observed(BOOT, &mut |_| observer());
         if end.cause != Cause::Paused {
@@ -88,6 +96,7 @@ impl Sweep {
             )));
         }
         let image = m.bus.ram_mut().freeze()?;
+        m.state.mem.freeze();
         let Machine { config, state, bus, .. } = m;
         Ok(Sweep { config, state, devices: bus.devices().clone(), image })
     }
@@ -141,10 +150,11 @@ impl Sweep {
         records: &[u8],
         next: &AtomicUsize,
         stop: &AtomicBool,
-        send: &mpsc::Sender<Result<(usize, [u8; RESULT_BYTES]), EngineError>>,
+        send: &mpsc::Sender<Result<Results, EngineError>>,
     ) -> Result<(), EngineError> {
         let mut machine = self.machine()?;
         let mut first = true;
+        let (mut kept, mut sent) = (Results::new(), Instant::now());
         while !stop.load(Ordering::Relaxed) {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(record) = records.get(i * RECORD_BYTES..(i + 1) * RECORD_BYTES) else { break };
@@ -156,17 +166,21 @@ impl Sweep {
             if end.cause == Cause::Interrupted {
                 break;
             }
-            if send.send(Ok((i, result(&machine, &end, i)))).is_err() {
-                break;
+            kept.push((i, result(&machine, &end, i)));
+            if sent.elapsed() >= KEEP {
+                // Without a receiver the sweep has been stopped, and `stop` is set.
+                let _ = send.send(Ok(std::mem::take(&mut kept)));
+                sent = Instant::now();
             }
         }
+        let _ = send.send(Ok(kept));
         Ok(())
     }
 }
 
 /// Takes results as they come and tells the caller.
 fn collect(
-    receive: &mpsc::Receiver<Result<(usize, [u8; RESULT_BYTES]), EngineError>>,
+    receive: &mpsc::Receiver<Result<Results, EngineError>>,
     results: &mut [u8],
     total: usize,
     observer: &mut dyn FnMut(Report<'_>) -> ControlFlow<()>,
@@ -188,12 +202,13 @@ fn collect(
             return Ok(());
         }
         match receive.recv_timeout(PROGRESS) {
-            Ok(result) => {
-                let (i, bytes) = result?;
-                results[i * RESULT_BYTES..(i + 1) * RESULT_BYTES].copy_from_slice(&bytes);
-                fresh.push(i as u32);
-                fresh_results.extend_from_slice(&bytes);
-                done += 1;
+            Ok(some) => {
+                for (i, bytes) in some? {
+                    results[i * RESULT_BYTES..(i + 1) * RESULT_BYTES].copy_from_slice(&bytes);
+                    fresh.push(i as u32);
+                    fresh_results.extend_from_slice(&bytes);
+                    done += 1;
+                }
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return Err(stopped()),

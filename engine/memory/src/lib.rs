@@ -17,6 +17,7 @@ mod validate;
 mod write_combining;
 mod xbar;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 use breakeven_base::{ConfigError, MemKind, StatSink, Tick, WalkPath};
@@ -211,6 +212,16 @@ impl MemorySystem {
             now: 0,
             cfg: Arc::new(cfg),
         })
+    }
+
+    /// From here on this is a snapshot: it must not be used any more, only copied. A copy knows what it has changed, and
+    /// `clone_from` the snapshot undoes only that.
+    pub fn freeze(&mut self) {
+        static SNAPSHOTS: AtomicU64 = AtomicU64::new(0);
+        let id = SNAPSHOTS.fetch_add(1, Ordering::Relaxed) + 1;
+        for c in &mut self.caches {
+            c.tags.freeze(id);
+        }
     }
 
     #[inline]

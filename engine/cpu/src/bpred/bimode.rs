@@ -5,9 +5,9 @@
 use super::counters::{low_bits, CounterTable};
 use super::direction::DirectionRecord;
 use super::BiModeParams;
-use breakeven_base::ConfigError;
+use breakeven_base::{clone_by_field, ConfigError};
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct BiModeBp {
     choice: CounterTable,
     taken: CounterTable,
@@ -16,6 +16,8 @@ pub struct BiModeBp {
     history_mask: u64,
     shift: u32,
 }
+
+clone_by_field!(BiModeBp { choice, taken, not_taken, history, history_mask, shift });
 
 impl BiModeBp {
     /// # Errors

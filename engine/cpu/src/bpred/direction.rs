@@ -63,7 +63,10 @@ impl Clone for Direction {
     }
     fn clone_from(&mut self, from: &Self) {
         match (self, from) {
+            (Direction::Local(to), Direction::Local(from)) => to.clone_from(from),
             (Direction::Tournament(to), Direction::Tournament(from)) => to.clone_from(from),
+            (Direction::BiMode(to), Direction::BiMode(from)) => to.clone_from(from),
+            (Direction::Gshare(to), Direction::Gshare(from)) => to.clone_from(from),
             (Direction::Tage(to), Direction::Tage(from)) => to.clone_from(from),
             (to, from) => *to = from.clone(),
         }

@@ -4,13 +4,15 @@
 use super::counters::{table_size, CounterTable};
 use super::direction::DirectionRecord;
 use super::LocalParams;
-use breakeven_base::ConfigError;
+use breakeven_base::{clone_by_field, ConfigError};
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct LocalBp {
     counters: CounterTable,
     shift: u32,
 }
+
+clone_by_field!(LocalBp { counters, shift });
 
 impl LocalBp {
     /// # Errors

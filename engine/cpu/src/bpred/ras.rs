@@ -3,7 +3,7 @@
 //! (gem5 loses the oldest one when the stack had wrapped), so that a squash restores the stack exactly.
 
 use super::RasParams;
-use breakeven_base::{ConfigError, StatSink, Unit};
+use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
 
 /// What one branch did to the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,12 +30,14 @@ struct Counts {
     incorrect: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ReturnAddrStack {
     entries: Vec<u64>,
     top: usize,
     counts: Counts,
 }
+
+clone_by_field!(ReturnAddrStack { entries, top, counts });
 
 impl ReturnAddrStack {
     /// # Errors

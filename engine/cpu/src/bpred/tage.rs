@@ -15,7 +15,7 @@ use super::history::History;
 use super::lfsr::Lfsr;
 use super::loop_predictor::{LoopPredictor, LoopRecord};
 use super::{check_range, LoopPredictorParams, TageParams};
-use breakeven_base::{ConfigError, StatSink, Unit};
+use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
 
 /// Tagged tables at most: the number of a table is a shift in the index's hash.
 const MAX_TABLES: u32 = 31;
@@ -102,12 +102,14 @@ struct Info {
 }
 
 /// What was read for the branches in flight, by the number of the branch.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct InFlight {
     infos: Vec<Info>,
     /// Index (into the common vector) and tag per tagged table.
     places: Vec<(u32, u16)>,
 }
+
+clone_by_field!(InFlight { infos, places });
 
 /// Leftovers of branches that are gone: nothing that predictions depend on.
 impl fmt::Debug for InFlight {
@@ -116,7 +118,7 @@ impl fmt::Debug for InFlight {
     }
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 struct Counts {
     right: [u64; 4],
     wrong: [u64; 4],
@@ -126,7 +128,9 @@ struct Counts {
     alt: Vec<u64>,
 }
 
-#[derive(Clone, Debug)]
+clone_by_field!(Counts { right, wrong, alt_would_have_hit, longest_would_have_hit, longest, alt });
+
+#[derive(Debug)]
 pub struct Tage {
     tables: Vec<Table>,
     entries: Vec<Entry>,
@@ -148,6 +152,27 @@ pub struct Tage {
     loops: Option<LoopPredictor>,
     counts: Counts,
 }
+
+clone_by_field!(Tage {
+    tables,
+    entries,
+    bimodal,
+    hysteresis,
+    hysteresis_shift,
+    history,
+    in_flight,
+    shift,
+    ctr_bits,
+    useful_max,
+    use_alt,
+    use_alt_bits,
+    max_alloc,
+    ticks,
+    reset_mask,
+    random,
+    loops,
+    counts,
+});
 
 impl Tage {
     /// `path` is TAGE's own (`branchPred.tage`); `loops` are the loop predictor's parameters, the shift of the addresses

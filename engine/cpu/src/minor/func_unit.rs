@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use breakeven_base::OpClass;
+use breakeven_base::{clone_by_field, OpClass};
 
 use super::config::{FuConfig, FuTiming, MAX_UNITS};
 use super::inst::Seq;
@@ -94,7 +94,7 @@ pub struct ForClass {
 }
 
 /// All units of a core. Bit `i` of the sets is unit `i`.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct FuPool {
     occupied: u32,
     /// Units that cannot take an instruction every cycle.
@@ -108,6 +108,8 @@ pub struct FuPool {
     /// By class, then unit.
     by_class: ByClass,
 }
+
+clone_by_field!(FuPool { occupied, slow_issue, len, units, queue, capable, eligible, by_class });
 
 type ByClass = Arc<[[ForClass; MAX_UNITS]; OpClass::COUNT]>;
 

@@ -1,7 +1,7 @@
 //! Micro-ops in flight: one ring, indexed by sequence number. Sequence numbers rise in fetch order, which is also the
 //! order of decode, issue and commit; so the queues between the stages carry numbers only.
 
-use breakeven_base::{MemRef, OpClass, SysEffect, Uop, UopFlags};
+use breakeven_base::{clone_by_field, MemRef, OpClass, SysEffect, Uop, UopFlags};
 
 /// Number of a micro-op in fetch order. 0 is no micro-op.
 pub type Seq = u64;
@@ -110,7 +110,7 @@ impl DynInst {
 }
 
 /// The micro-ops in flight. What only some of them have lies beside the rest, and is written only for those.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct InstRing {
     slots: Box<[DynInst]>,
     mems: Box<[MemRef]>,
@@ -119,6 +119,8 @@ pub struct InstRing {
     /// The next number to be given out.
     pub tail: Seq,
 }
+
+clone_by_field!(InstRing { slots, mems, effects, targets, tail });
 
 impl InstRing {
     pub fn new(capacity: usize) -> Self {

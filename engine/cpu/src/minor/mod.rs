@@ -30,7 +30,7 @@ mod tests;
 pub use config::{default_fu_pool, FuConfig, FuTiming, MinorConfig};
 
 use breakeven_base::units::Clock;
-use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, MAX_UOPS};
+use breakeven_base::{clone_by_field, Bus, ConfigError, Cycle, FrontEnd, MAX_UOPS};
 
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
 use crate::{Budget, CoreCtx, Stop};
@@ -50,7 +50,7 @@ const DEADLOCK_CYCLES: u64 = 1_000_000;
 const STANDSTILL: u64 = 8;
 
 /// An in-order core. Its state between two [`Minor::run`] is kept, and cloned with it.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Minor {
     path: String,
     clock: Clock,
@@ -75,6 +75,28 @@ pub struct Minor {
     last_commit: u64,
     base: stats::Base,
 }
+
+clone_by_field!(Minor {
+    path,
+    clock,
+    fetch1,
+    fetch2,
+    decode,
+    execute,
+    f1_to_f2,
+    f2_to_f1,
+    e_to_f1,
+    ring,
+    predictor,
+    activity,
+    cycle,
+    running,
+    started,
+    ticked,
+    ops_seen,
+    last_commit,
+    base,
+});
 
 impl Minor {
     /// # Errors

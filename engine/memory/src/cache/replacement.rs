@@ -29,11 +29,6 @@ impl Replacement {
         Replacement { kind, ways, stamps: vec![0; stamps], trees: vec![0; trees], now: 0, random }
     }
 
-    /// Whether both keep the same about a set.
-    pub fn is_like(&self, other: &Self) -> bool {
-        (self.ways, self.stamps.len(), self.trees.len()) == (other.ways, other.stamps.len(), other.trees.len())
-    }
-
     /// What is kept for one set, from another of the same shape.
     pub fn copy_set(&mut self, from: &Self, set: usize) {
         if self.stamps.is_empty() {

@@ -25,10 +25,12 @@ pub(crate) struct Tags {
     /// When each line's data is there.
     ready: Vec<u64>,
     replacement: Replacement,
-    /// A bit a set: it has held a line. Any other is as it was made.
-    used: Vec<u64>,
     /// The line used or filled last: most accesses are to it again, and its replacement state is up to date.
     recent: usize,
+    /// The snapshot ([`Tags::freeze`]) that this is, or was copied from; 0: none.
+    origin: u64,
+    /// A bit a set that may differ from the snapshot. The set of `recent` always may.
+    touched: Vec<u64>,
 }
 
 impl Clone for Tags {
@@ -37,23 +39,24 @@ impl Clone for Tags {
             words: self.words.clone(),
             ready: self.ready.clone(),
             replacement: self.replacement.clone(),
-            used: self.used.clone(),
+            touched: self.touched.clone(),
             ..*self
         }
     }
 
-    /// Copies only the sets that either has used: a point touches few of a large cache's.
+    /// Back to the snapshot that this was copied from only the sets are copied that have changed since: a point touches
+    /// few of a large cache's.
     fn clone_from(&mut self, from: &Self) {
-        if self.words.len() != from.words.len() || !self.replacement.is_like(&from.replacement) {
+        if self.origin == 0 || self.origin != from.origin {
             *self = from.clone();
             return;
         }
-        for (at, (used, &theirs)) in self.used.iter_mut().zip(&from.used).enumerate() {
-            let mut either = *used | theirs;
-            *used = theirs;
-            while either != 0 {
-                let set = at * 64 + either.trailing_zeros() as usize;
-                either &= either - 1;
+        for (at, (touched, &theirs)) in self.touched.iter_mut().zip(&from.touched).enumerate() {
+            let mut changed = *touched;
+            *touched = theirs;
+            while changed != 0 {
+                let set = at * 64 + changed.trailing_zeros() as usize;
+                changed &= changed - 1;
                 let lines = set * self.ways..(set + 1) * self.ways;
                 self.words[lines.clone()].copy_from_slice(&from.words[lines.clone()]);
                 self.ready[lines.clone()].copy_from_slice(&from.ready[lines]);
@@ -61,8 +64,7 @@ impl Clone for Tags {
             }
         }
         self.replacement.copy_rest(&from.replacement);
-        (self.line_mask, self.line_shift, self.sets) = (from.line_mask, from.line_shift, from.sets);
-        (self.set_mask, self.recent) = (from.set_mask, from.recent);
+        self.recent = from.recent;
     }
 }
 
@@ -80,8 +82,30 @@ impl Tags {
             words: vec![0; lines],
             ready: vec![0; lines],
             replacement: Replacement::new(kind, sets as usize, ways),
-            used: vec![0; (sets as usize).div_ceil(64)],
             recent: 0,
+            origin: 0,
+            touched: vec![0; (sets as usize).div_ceil(64)],
+        }
+    }
+
+    /// From here on this is the snapshot `id` (not 0, never given before): it must not change any more, and copies of it
+    /// know what they have changed.
+    pub fn freeze(&mut self, id: u64) {
+        self.origin = id;
+        self.touched.fill(0);
+        self.note_set(self.recent / self.ways);
+    }
+
+    #[inline]
+    fn note_set(&mut self, set: usize) {
+        self.touched[set / 64] |= 1 << (set % 64);
+    }
+
+    /// The line at `index` is about to change.
+    #[inline]
+    fn note_line(&mut self, index: usize) {
+        if index != self.recent {
+            self.note_set(index / self.ways);
         }
     }
 
@@ -126,8 +150,9 @@ impl Tags {
     /// A use of the line at `index`, for the replacement.
     #[inline]
     pub fn touch(&mut self, addr: u64, index: usize) {
-        self.recent = index;
         let set = self.set(addr);
+        self.note_set(set);
+        self.recent = index;
         self.replacement.touch(set, index - set * self.ways);
     }
 
@@ -137,6 +162,7 @@ impl Tags {
     }
 
     pub fn set_ready(&mut self, index: usize, at: u64) {
+        self.note_line(index);
         self.ready[index] = at;
     }
 
@@ -147,12 +173,14 @@ impl Tags {
 
     #[inline]
     pub fn set_dirty(&mut self, index: usize) {
+        self.note_line(index);
         self.words[index] |= DIRTY;
     }
 
     /// Makes the line clean; whether it was dirty.
     pub fn clean(&mut self, index: usize) -> bool {
         let was = self.dirty(index);
+        self.note_line(index);
         self.words[index] &= !DIRTY;
         was
     }
@@ -160,6 +188,7 @@ impl Tags {
     /// Drops the line; whether it was dirty.
     pub fn invalidate(&mut self, index: usize) -> bool {
         let was = self.dirty(index);
+        self.note_line(index);
         self.words[index] = 0;
         self.ready[index] = 0;
         was
@@ -177,7 +206,7 @@ impl Tags {
         self.words[index] = self.line(addr) | VALID | if dirty { DIRTY } else { 0 };
         self.ready[index] = ready;
         self.replacement.fill(set, way);
-        self.used[set / 64] |= 1 << (set % 64);
+        self.note_set(set);
         self.recent = index;
         (index, victim)
     }
@@ -236,24 +265,31 @@ mod tests {
     #[test]
     fn going_back_to_a_snapshot_leaves_no_trace() {
         for kind in [Kind::Lru, Kind::Fifo, Kind::TreePlru, Kind::Random { seed: 3 }] {
-            let fresh = || {
-                let mut t = Tags::new(70 * 2 * 64, 2, 64, kind);
-                for i in 0..5 {
-                    t.insert(i * 64, i, i % 2 == 0);
-                }
-                t
-            };
-            let state = |t: &Tags| (t.words.clone(), t.ready.clone(), t.used.clone(), t.recent, t.replacement.clone());
-            let (snapshot, mut t) = (fresh(), fresh().clone());
-            for i in (0..500).step_by(7) {
-                let (index, _) = t.insert(i * 64, 9, true);
-                t.touch(i * 64, index);
+            let mut snapshot = Tags::new(70 * 2 * 64, 2, 64, kind);
+            for i in 0..90 {
+                snapshot.insert(i * 64, i, i % 2 == 0);
             }
-            t.invalidate(0);
-            t.clone_from(&snapshot);
-            assert!(state(&t) == state(&snapshot), "{kind:?}");
-            let mut other = Tags::new(4 * 2 * 64, 2, 64, Kind::Lru);
-            other.insert(0, 1, true);
+            let state =
+                |t: &Tags| (t.words.clone(), t.ready.clone(), t.touched.clone(), t.recent, t.replacement.clone());
+            let mut other = snapshot.clone();
+            snapshot.freeze(1);
+            let mut t = snapshot.clone();
+            let recent = t.find(89 * 64).expect("the last one is there");
+            let changes: [&dyn Fn(&mut Tags); 6] = [
+                &|t| t.set_dirty(recent),
+                &|t| _ = t.invalidate(t.find(64).expect("there")),
+                &|t| _ = t.clean(t.find(128).expect("there")),
+                &|t| t.set_ready(t.find(256).expect("there"), 77),
+                &|t| _ = t.use_ready(320, 1000),
+                &|t| (1000..1300).step_by(7).for_each(|i| _ = t.insert(i * 64, 9, true)),
+            ];
+            for change in changes {
+                change(&mut t);
+                t.clone_from(&snapshot);
+                assert!(state(&t) == state(&snapshot), "{kind:?}");
+            }
+            // What was never copied from it is copied whole.
+            other.insert(0x40_0000, 1, true);
             other.clone_from(&snapshot);
             assert!(state(&other) == state(&snapshot), "{kind:?}");
         }

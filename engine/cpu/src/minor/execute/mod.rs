@@ -6,7 +6,7 @@
 
 mod commit;
 
-use breakeven_base::{Bus, FrontEnd, OpClass, SysEffect};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, OpClass, SysEffect};
 
 use super::activity::Activity;
 use super::config::{MinorConfig, MAX_UNITS};
@@ -44,7 +44,7 @@ pub enum Event {
     Paused,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Execute {
     pub input: Channel<Bundle>,
     /// Issued and not gone yet, oldest first.
@@ -76,6 +76,31 @@ pub struct Execute {
     resolved: ResolvedBranch,
     pub stats: ExecuteStats,
 }
+
+clone_by_field!(Execute {
+    input,
+    in_flight,
+    head,
+    mem_in_units,
+    stream,
+    scoreboard,
+    units,
+    lsq,
+    next_issue,
+    cycle_input,
+    issue_limit,
+    memory_issue_limit,
+    commit_limit,
+    memory_commit_limit,
+    early_memory_issue,
+    costs,
+    line_bytes,
+    drained,
+    rolled_back,
+    event,
+    resolved,
+    stats,
+});
 
 /// What execute works on in one cycle besides its own state.
 pub struct ExecuteIo<'a> {
