@@ -130,9 +130,9 @@ def chase(count: int, apart: int, before: str = "", after: str = "", cold: bool 
 
     def model(machine: Machine) -> float:
         steps = count if cold else min(2 * count, most)
-        setup = f"{before}{pointers(count, apart)}{after}"
-        round_ = f"mov rbx, {SOURCE}\n" + loop("mov rbx, [rbx]\n" * 16, steps // 16)
-        return machine.cycles(round_, setup, 1 if cold else 2) / steps
+        # A turn goes on where the one before stopped.
+        setup = f"{before}{pointers(count, apart)}{after}\nmov r14, {SOURCE}\n"
+        return machine.cycles(loop("mov r14, [r14]\n" * 16, steps // 16), setup, 1 if cold else 2) / steps
 
     return model
 
@@ -277,7 +277,9 @@ def mispredict(machine: Machine) -> float:
 
 
 def string(op: str, count: int, source: int = 0, destination: int = 0) -> str:
-    return f"mov rsi, {SOURCE + source}\n mov rdi, {DESTINATION + destination}\n mov ecx, {count}\n cld\n rep {op}\n"
+    """A string instruction; the ends are half a page apart within their pages."""
+    to = DESTINATION + 2048 + destination
+    return f"mov rsi, {SOURCE + source}\n mov rdi, {to}\n mov ecx, {count}\n cld\n rep {op}\n"
 
 
 def bytes_per_cycle(op: str, element: int = 1, source: int = 0, destination: int = 0, size: int = 8 * KIBI) -> Model:
