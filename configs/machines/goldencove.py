@@ -230,7 +230,7 @@ def ours(cpu, dcache, l2):
     cpu.misaligned.page_cross_load = 10  # uarch: goldencove/page_cross_load
     cpu.misaligned.page_cross_store = 25  # uarch: goldencove/page_cross_store
     cpu.mmu.dtb.assoc = 6  # uarch: goldencove/dtlb_entries
-    cpu.mmu.dtb.l2_size = 2048  # uarch: goldencove/stlb_entries
+    cpu.mmu.dtb.l2_size = 2048  # uarch: goldencove/stlb_entries, calibrated: both halves
     cpu.mmu.dtb.l2_assoc = 8  # uarch: goldencove/stlb_entries
     cpu.mmu.dtb.l2_latency = 7  # assumed: as Broadwell's
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=16)  # uarch: goldencove/wc_buffers
