@@ -1,8 +1,8 @@
 """Intel Nehalem server (Xeon X5570 at its base clock): four-wide, out-of-order, three ways of REP MOVS by count.
 
 Ports are functional units: 0, 1, 5 compute, 2 loads, 3 and 4 store (one unit). An adc is two micro-ops and two cycles;
-one that reads what dec left of the flags waits until dec has retired. Not modelled: the three read ports of the register
-file, that branches have port 5 only, the decoders' 4-1-1-1 pattern, the uncore's own clock. `westmere` uses this file.
+one that reads what dec left of the flags waits until dec has retired. Not modelled: the register file's three read
+ports, that branches have port 5 only, the decoders' 4-1-1-1 pattern, the uncore's own clock. `westmere` uses this file.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """

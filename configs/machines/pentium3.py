@@ -5,8 +5,8 @@ waits until they have retired. The bus moves 8 bytes every 7.5 ns in either dire
 so a line read, fetched for ownership or written back takes 30 ns of it. REP MOVS is fast with 64 elements or more
 between addresses that are both multiples of 8: lines are then written without being read.
 
-It runs 32-bit routines in 64-bit mode, which the hardware has not. Not modelled: the decoders' 4-1-1 pattern, two reads of
-permanent registers a cycle, partial registers, fill buffers shared between misses and write combining, unaligned
+It runs 32-bit routines in 64-bit mode, which the hardware has not. Not modelled: the decoders' 4-1-1 pattern, two reads
+of permanent registers a cycle, partial registers, fill buffers shared between misses and write combining, unaligned
 16-byte moves as microcode. `katmai` uses this file.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.

@@ -131,6 +131,19 @@ fn a_multiplication_cannot_be_forwarded_early() {
 }
 
 #[test]
+fn a_micro_op_of_its_own_latency_is_that_far_from_its_dependents() {
+    // The integer unit takes its sources two cycles after issue: an addition's own latency is 1, not the unit's depth of 3.
+    let chain = |n: usize, latency: u8| {
+        let mut slow = add(5, 5);
+        slow.uops[0].0.latency = latency;
+        cycles(padded(vec![slow; n]))
+    };
+    for (latency, distance) in [(0, 1), (1, 1), (2, 2), (4, 4), (9, 9)] {
+        assert_eq!(chain(48, latency) - chain(32, latency), 16 * distance, "{latency}");
+    }
+}
+
+#[test]
 fn an_address_from_a_load_waits_for_it() {
     let chase = |base| (0..4).map(|_| Inst::load(5, base, DATA, 8).short()).collect::<Vec<_>>();
     let slow = |p| cycles_with(MinorConfig::default(), 20, padded(p));

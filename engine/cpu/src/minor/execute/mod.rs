@@ -287,8 +287,9 @@ impl Execute {
         }
         inst.extra_commit += extra_commit;
         if inst.uop.latency != 0 {
-            // A micro-op slower than its unit waits at the end of it; a faster one hands its result on earlier.
-            let own = u32::from(inst.uop.latency);
+            // Counted from when the unit takes its sources. A micro-op slower than its unit waits at the end of it; a
+            // faster one hands its result on earlier.
+            let own = u32::from(inst.uop.latency) + u32::from(c.timing.relative[0]);
             inst.extra_commit += own.saturating_sub(op_lat);
             latency = latency - op_lat + own;
         }
