@@ -1,5 +1,5 @@
 """``python -m breakeven``."""
 
-from breakeven.cli import main
+from breakeven.entry import main
 
 main()

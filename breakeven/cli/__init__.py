@@ -80,22 +80,29 @@ def main() -> None:
         status = app(standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
-    except (Interrupted, KeyboardInterrupt):
-        print("breakeven: interrupted", file=sys.stderr)
-        status = 130
-    except BrokenPipeError:
-        _drop_stdout()
-        status = 141
-    except Exception as error:
-        if type(error).__name__ == "NoArgsIsHelpError":
-            print(error.format_message())  # type: ignore[attr-defined]
-            sys.exit(EXIT_USAGE)
-        message = _message(error)
-        if message is None:
-            raise
-        print(f"breakeven: {message}", file=sys.stderr)
-        status = EXIT_USAGE if hasattr(error, "format_message") else 1
+    except BaseException as error:
+        status = failed(error)
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def failed(error: BaseException) -> int:
+    """Say on stderr what went wrong; the exit status. What is no mistake of the user's is raised again."""
+    if isinstance(error, (Interrupted, KeyboardInterrupt)):
+        print("breakeven: interrupted", file=sys.stderr)
+        return 130
+    if isinstance(error, BrokenPipeError):
+        _drop_stdout()
+        return 141
+    if not isinstance(error, Exception):
+        raise error
+    if type(error).__name__ == "NoArgsIsHelpError":
+        print(error.format_message())  # type: ignore[attr-defined]
+        return EXIT_USAGE
+    message = _message(error)
+    if message is None:
+        raise error
+    print(f"breakeven: {message}", file=sys.stderr)
+    return EXIT_USAGE if hasattr(error, "format_message") else 1
 
 
 def _drop_stdout() -> None:

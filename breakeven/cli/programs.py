@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperOption
 
 from breakeven.cli.app import EXIT_LIMIT, EXIT_WRONG, app
 from breakeven.cli.debug import (
@@ -21,6 +22,7 @@ from breakeven.cli.debug import (
 )
 from breakeven.cli.options import MAX_U64, JsonOption, MachineOption, SetOption, machine_spec
 from breakeven.errors import UserError
+from breakeven.gem5_options import OPTIONS
 
 
 @app.command("exec", short_help="Run any bare-metal ELF; exits with its exit code.")
@@ -103,16 +105,23 @@ def _exit_status(end: dict[str, Any]) -> int:
     return EXIT_LIMIT if "limit" in end["cause"] or "max" in end["cause"] else EXIT_WRONG
 
 
-@app.command(context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-def gem5(
-    context: typer.Context,
-    script: Annotated[Path, typer.Argument(help="A gem5 Python script; what follows goes to it.")],
-    outdir: Annotated[Path, typer.Option("--outdir", help="Where stats.txt and the guest's files go.")] = Path("m5out"),
-) -> int:
-    """Run a gem5 configuration script in the embedded engine."""
-    from breakeven.m5.loader import run_script
-    from breakeven.runner import read_file
+class _Launcher(TyperCommand):
+    """`breakeven gem5`: the launcher reads its own command line; here stands what the help and the documents need."""
 
-    read_file(script, "script")
-    run_script(script, context.args, outdir=outdir)
-    return 0
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        for option in OPTIONS:
+            names = [f"--{option.long}", *([f"-{option.short}"] if option.short else [])]
+            self.params.append(TyperOption(param_decls=names, is_flag=not option.value, help=option.help))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.args = args
+        return []
+
+
+@app.command(cls=_Launcher, add_help_option=False)
+def gem5(context: typer.Context) -> int:
+    """Run a gem5 configuration script in the embedded engine."""
+    from breakeven.m5.launcher import main
+
+    return main(context.args)

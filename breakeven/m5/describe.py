@@ -19,14 +19,14 @@ from breakeven.m5.values import AddrRange, Frequency, Latency, NullObject
 FORMAT = 1
 
 
-class _Unresolved(Exception):
+class Unresolved(Exception):
     """A value that cannot be found; the text says why."""
 
 
 _BUSY = object()
 
 
-class _Resolver:
+class Resolver:
     """Values of one tree with all proxies followed; each is worked out once."""
 
     def __init__(self, root: SimObject) -> None:
@@ -38,9 +38,9 @@ class _Resolver:
         key = (id(obj), name)
         known = self._values.get(key, MISSING)
         if known is _BUSY:
-            raise _Unresolved("it refers to itself")
+            raise Unresolved("it refers to itself")
         if known is not MISSING:
-            if isinstance(known, _Unresolved):
+            if isinstance(known, Unresolved):
                 raise known
             return known
         value = obj._value(name)
@@ -48,7 +48,7 @@ class _Resolver:
             self._values[key] = _BUSY
             try:
                 value = self._followed(obj, type(obj)._params[name], value)
-            except _Unresolved as error:
+            except Unresolved as error:
                 self._values[key] = error
                 raise
         self._values[key] = value
@@ -64,11 +64,11 @@ class _Resolver:
         else:
             value = self._follow(obj, desc, value)
         if value is MISSING:
-            raise _Unresolved("what it refers to has not been set")
+            raise Unresolved("what it refers to has not been set")
         try:
             return desc.convert(value)
         except (TypeError, ValueError) as error:
-            raise _Unresolved(f"what it refers to does not fit: {error}") from None
+            raise Unresolved(f"what it refers to does not fit: {error}") from None
 
     def _follow(self, obj: SimObject, desc: ParamDesc, proxy: Proxy) -> Any:
         if proxy._name == "all" and not proxy._up:
@@ -84,7 +84,7 @@ class _Resolver:
                 break
             node = node._parent
         where = "no object above it has one" if proxy._up else "it has no such value, or one that refers back"
-        raise _Unresolved(f"{proxy} cannot be resolved: {where}")
+        raise Unresolved(f"{proxy} cannot be resolved: {where}")
 
     def _attribute(self, node: SimObject, name: str) -> Any:
         """Parameter or child `name` of `node`; `MISSING` when it has none (or is just being worked out)."""
@@ -98,19 +98,19 @@ class _Resolver:
         for step in proxy._steps:
             if isinstance(step, int):
                 if not isinstance(found, (list, SimObject)) or step >= len(found):
-                    raise _Unresolved(f"{proxy} cannot be resolved: there is no element {step}")
+                    raise Unresolved(f"{proxy} cannot be resolved: there is no element {step}")
                 found = found[step]
                 continue
             value = self._attribute(found, step) if isinstance(found, SimObject) else MISSING
             if value is MISSING:
-                raise _Unresolved(f"{proxy} cannot be resolved: there is no {step!r}")
+                raise Unresolved(f"{proxy} cannot be resolved: there is no {step!r}")
             found = value
         return found
 
     def _any(self, node: SimObject, wanted: type | None, asker: SimObject) -> Any:
         """The one object of class `wanted` that `node` is, has as a child or refers to."""
         if wanted is None:
-            raise _Unresolved("Parent.any finds objects only; name the parameter")
+            raise Unresolved("Parent.any finds objects only; name the parameter")
         if isinstance(node, wanted):
             return node
         key = (id(node), wanted)
@@ -130,7 +130,7 @@ class _Resolver:
                     candidates.append(value)
         for candidate in candidates:
             if found is not MISSING and candidate is not found:
-                raise _Unresolved(f"Parent.any fits more than one object: {found.path()}, {candidate.path()}; name one")
+                raise Unresolved(f"Parent.any fits more than one object: {found.path()}, {candidate.path()}; name one")
             found = candidate
         self._found[key] = found
         return found
@@ -145,7 +145,7 @@ def _encoded(value: Any, paths: dict[int, str]) -> Any:
     if isinstance(value, SimObject):
         path = paths.get(id(value))
         if path is None:
-            raise _Unresolved(f"it refers to {value.path()}, which is not below the root; put it into the tree")
+            raise Unresolved(f"it refers to {value.path()}, which is not below the root; put it into the tree")
         return {"ref": path}
     if isinstance(value, NullObject):
         return None
@@ -164,7 +164,7 @@ class _Describer:
     def __init__(self, root: SimObject) -> None:
         self.objects = list(root.descendants())
         self.paths = {id(obj): obj.path() for obj in self.objects}
-        self.resolver = _Resolver(root)
+        self.resolver = Resolver(root)
         self.errors: list[str] = []
 
     def described(self, obj: SimObject) -> dict[str, Any]:
@@ -184,9 +184,9 @@ class _Describer:
             value = self.resolver.value(obj, name)
             if value is MISSING:
                 fix = f"give it a value, e.g. {path}.{name} = {desc.example}"
-                raise _Unresolved(f"has no default: {fix}")
+                raise Unresolved(f"has no default: {fix}")
             return _encoded(value, self.paths)
-        except _Unresolved as error:
+        except Unresolved as error:
             self.errors.append(f"{path}.{name} ({desc.type_text}): {error}")
             return None
 
@@ -236,4 +236,4 @@ def machine_hash(description: dict[str, Any]) -> str:
     return sha256(canonical(description).encode()).hexdigest()
 
 
-__all__ = ["FORMAT", "canonical", "describe", "machine_hash", "modelled_class"]
+__all__ = ["FORMAT", "Resolver", "Unresolved", "canonical", "describe", "machine_hash", "modelled_class"]

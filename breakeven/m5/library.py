@@ -74,8 +74,10 @@ def _value(raw: Any) -> Any:
     if isinstance(raw, dict):
         if "proxy" in raw:
             return from_text(raw["proxy"])
-        made = get_class(raw["object"])
-        return made(**{name: _value(value) for name, value in raw.get("with", {}).items()})
+        values = {name: _value(value) for name, value in raw.get("with", {}).items()}
+        made = get_class(raw["object"])(**values)
+        made._given = values
+        return made
     return raw
 
 

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from breakeven.m5 import finder
 from breakeven.neighbours import importable
 from breakeven.paths import read_bounded
 
-#: what a script may import below ``m5``
-_SOURCES = {name: f"breakeven.m5.{name}" for name in ("objects", "params", "proxy", "util", "stats", "ports")}
-_SUBMODULES = (*_SOURCES, "ticks", "defines", "options", "SimObject", "event")
-
-
-def _modules() -> dict[str, ModuleType]:
-    package = import_module("breakeven.m5.script")
-    modules: dict[str, ModuleType] = {"m5": package}
-    for name in _SUBMODULES:
-        source = _SOURCES.get(name)
-        modules[f"m5.{name}"] = import_module(source) if source else getattr(package, name)
-    return modules
+if TYPE_CHECKING:
+    from breakeven.m5.simulate import Options
 
 
 @contextmanager
 def as_m5(folder: Path | None = None) -> Iterator[None]:
     """`m5` is breakeven's while this runs; modules beside the script (in `folder`) can be imported."""
-    before = {name: module for name, module in sys.modules.items() if name == "m5" or name.startswith("m5.")}
-    with importable(folder):
-        for name in before:
-            del sys.modules[name]
-        sys.modules.update(_modules())
-        try:
-            yield
-        finally:
-            for name in [name for name in sys.modules if name == "m5" or name.startswith("m5.")]:
-                del sys.modules[name]
-            sys.modules.update(before)
+    with importable(folder), finder.visible():
+        yield
 
 
 def _execute(path: Path, name: str) -> dict[str, Any]:
@@ -61,23 +43,42 @@ def _execute(path: Path, name: str) -> dict[str, Any]:
 def load_module(path: Path) -> dict[str, Any]:
     """The names that the preset at `path` defines; its neighbours can be imported from it."""
     path = path.resolve()
-    with as_m5(path.parent):
+    with as_m5(path.parent), naming_near_classes():
         return _execute(path, path.stem)
 
 
-def run_script(path: str | Path, argv: Sequence[str] = (), *, outdir: str | Path | None = None) -> dict[str, Any]:
+@contextmanager
+def naming_near_classes() -> Iterator[None]:
+    """``from m5.objects import Cahce`` fails with the near names; Python keeps what `m5.objects` says to itself."""
+    try:
+        yield
+    except ImportError as error:
+        found = re.match(r"cannot import name '(\w+)' from 'breakeven\.m5\.objects'", str(error))
+        if found:
+            from breakeven.m5.errors import near
+            from breakeven.m5.library import names
+
+            error.msg = f"m5.objects has no class {found[1]!r}{near(found[1], names())}"
+        raise
+
+
+def run_script(
+    path: str | Path, argv: Sequence[str] = (), *, outdir: str | Path | None = None, options: Options | None = None
+) -> dict[str, Any]:
     """Run a gem5 script with the arguments `argv`, as ``gem5 SCRIPT ARGS`` does; returns the script's names.
 
-    With `outdir`, the guest's files and ``stats.txt`` are left there; without, nothing is written.
+    With `outdir`, the configuration, the guest's files and ``stats.txt`` are left there; without, nothing is written.
     """
-    from breakeven.m5 import simulate
+    from breakeven.m5 import script, simulate
 
-    path = Path(path).resolve()
-    arguments, sys.argv = sys.argv, [str(path), *argv]
-    session = simulate.Session(None if outdir is None else Path(outdir))
+    given, path = str(path), Path(path).resolve()
+    # A script that asks for argv[0] gets what the user wrote, as from gem5.
+    arguments, sys.argv = sys.argv, [given, *argv]
+    session = simulate.Session(None if outdir is None else Path(outdir), options)
     outer = simulate.use(session)
+    script.options.__dict__.update(vars(session.options))
     try:
-        with as_m5(path.parent):
+        with as_m5(path.parent), naming_near_classes():
             return _execute_main(path)
     finally:
         sys.argv = arguments

@@ -1,10 +1,13 @@
 """``m5.objects``: every SimObject class, made when it is first named.
 
-``from m5.objects import Cache`` makes one class; ``from m5.objects import *`` makes all of them.
+``from m5.objects import Cache`` makes one class; ``from m5.objects import *`` makes all of them. gem5's own modules
+below it (``m5.objects.FuncUnitConfig``) are this one again.
 """
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import Any
 
 from breakeven.m5 import library
@@ -36,6 +39,17 @@ _PLAIN = [
 ]
 
 __all__ = sorted({*_PLAIN, *library.names()})  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+class _Module(ModuleType):
+    """A class of this module keeps its name when a script imports the module that gem5 calls alike."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Module
 
 
 def __getattr__(name: str) -> Any:

@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
-from breakeven.m5 import objects, params, ports, proxy, stats, units, util
+from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION
 from breakeven.m5 import simulate as _simulation
-from breakeven.m5.describe import describe
-from breakeven.m5.simobject import SimObject as _SimObject
+from breakeven.m5 import units
 
 MaxTick = _simulation.MAX_TICK
+
+#: modules of ``m5`` that are loaded when a script first asks for them
+_LAZY = {
+    "SimObject": "simobject", "convert": "convert", "event": "event", "objects": "objects", "params": "params",
+    "ports": "ports", "proxy": "proxy", "stats": "stats", "util": "util",
+}  # fmt: skip
+_HELPERS = ("addToPath", "fatal", "inform", "panic", "warn")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return import_module(f"breakeven.m5.{_LAZY[name]}")
+    if name in _HELPERS:
+        return getattr(import_module("breakeven.m5.util"), name)
+    raise AttributeError(f"module 'm5' has no attribute {name!r}", name=name)
 
 
 def _module(name: str, **names: Any) -> ModuleType:
@@ -20,26 +35,70 @@ def _module(name: str, **names: Any) -> ModuleType:
 
 
 def _global_frequency(frequency: Any) -> None:
-    if util.convert.anyToFrequency(frequency) != units.TICKS_PER_SECOND:
+    hertz = units.hertz(frequency) if isinstance(frequency, str) else float(frequency)
+    if hertz != units.TICKS_PER_SECOND:
         raise ValueError(f"a tick is a picosecond here; {frequency!r} is not supported")
 
 
-defines = _module("defines", buildEnv={"USE_RISCV_ISA": True, "USE_X86_ISA": True, "PROTOCOL": "None"})
-options = _module("options", outdir="m5out")
-ticks = _module("ticks", fixGlobalFrequency=lambda: None, setGlobalFrequency=_global_frequency, fromSeconds=units.ticks)
-event = _module("event", ExitEvent=_simulation.ExitEvent)
-SimObject = _module("SimObject", SimObject=_SimObject)
-# What the module `m5.SimObject` holds; `m5.SimObject.SimObject` is the class.
+def _output_folder(path: str) -> None:
+    _simulation.current().set_outdir(path)
 
 
-def instantiate(ckpt_dir: str | None = None, root: _SimObject | None = None) -> None:
+class _Flag:
+    """``m5.debug.flags["O3PipeView"]``."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def enable(self) -> None:
+        _simulation.current().enable_trace(self.name)
+
+    def disable(self) -> None:
+        _simulation.current().disable_trace(self.name)
+
+
+def _trace_output(name: str) -> None:
+    _simulation.current().options.debug_file = name
+
+
+defines = _module(
+    "defines",
+    buildEnv={
+        "BUILD_GPU": False, "KVM_ISA": "", "PROTOCOL": "None", "RUBY": False, "USE_ARM_ISA": False, "USE_KVM": False,
+        "USE_MIPS_ISA": False, "USE_NULL_ISA": False, "USE_POWER_ISA": False, "USE_RISCV_ISA": True,
+        "USE_SPARC_ISA": False, "USE_SYSTEMC": False, "USE_X86_ISA": True,
+    },
+    gem5Version=GEM5_VERSION,
+)  # fmt: skip
+#: what the launcher was told; `Session` fills it
+options = _module("options")
+ticks = _module(
+    "ticks",
+    fixGlobalFrequency=lambda: None,
+    setGlobalFrequency=_global_frequency,
+    fromSeconds=units.ticks,
+    tps=float(units.TICKS_PER_SECOND),
+)
+core = _module(
+    "core",
+    disableAllListeners=lambda: None,
+    gem5Version=GEM5_VERSION,
+    listenersLoopbackOnly=lambda: None,
+    seedRandom=lambda seed: None,  # nothing here is random
+    setOutputDir=_output_folder,
+)
+debug = _module("debug", flags={name: _Flag(name) for name in DEBUG_FLAGS})
+trace = _module("trace", output=_trace_output, enable=lambda: None, disable=lambda: None)
+
+
+def instantiate(ckpt_dir: str | None = None) -> None:
     """Resolve the tree below the script's Root and make the machine."""
     if ckpt_dir is not None:
         raise ValueError("checkpoints are not supported: call m5.instantiate() without one")
-    _simulation.current().instantiate(root)
+    _simulation.current().instantiate()
 
 
-def simulate(ticks: int = MaxTick) -> _simulation.ExitEvent:
+def simulate(ticks: int = MaxTick, *args: Any) -> _simulation.ExitEvent:
     """Run on for `ticks` at most, or until something happens."""
     return _simulation.current().simulate(ticks)
 
@@ -48,25 +107,63 @@ def curTick() -> int:
     return _simulation.current().current_tick()
 
 
+def setMaxTick(tick: int) -> None:
+    """The tick at which every `simulate` ends."""
+    _simulation.current().max_tick = tick
+
+
+def getMaxTick() -> int:
+    return _simulation.current().max_tick
+
+
+def getTicksUntilMax() -> int:
+    return getMaxTick() - curTick()
+
+
+def scheduleTickExitFromCurrent(ticks: int, exit_string: str = "Tick exit reached") -> None:
+    """`simulate` comes back `ticks` from now with the cause `exit_string`."""
+    session = _simulation.current()
+    session.schedule_exit(session.current_tick() + ticks, exit_string)
+
+
+def scheduleTickExitAbsolute(tick: int, exit_string: str = "Tick exit reached") -> None:
+    _simulation.current().schedule_exit(tick, exit_string)
+
+
 def disableAllListeners() -> None:
     """Nothing listens here."""
 
 
+listenersLoopbackOnly = disableAllListeners
+
+
 def setOutputDir(path: str) -> None:
-    from pathlib import Path
-
-    _simulation.current().outdir = Path(path)
+    _output_folder(path)
 
 
-def fatal(text: str, *args: object) -> None:
-    util.fatal(text, *args)
+def drain() -> bool:
+    """Between two calls of `simulate` nothing that a script could see is under way."""
+    return True
 
 
-def panic(text: str, *args: object) -> None:
-    util.panic(text, *args)
+def _refused(what: str, instead: str) -> NoReturn:
+    raise NotImplementedError(f"m5.{what} is not supported: {instead}")
 
 
-__all__ = [
-    "MaxTick", "SimObject", "curTick", "defines", "describe", "disableAllListeners", "event", "fatal", "instantiate",
-    "objects", "options", "panic", "params", "ports", "proxy", "setOutputDir", "simulate", "stats", "ticks", "util",
-]  # fmt: skip
+def checkpoint(dir: str) -> NoReturn:
+    _refused("checkpoint", "a run starts from reset")
+
+
+def switchCpus(system: Any, cpuList: Any, verbose: bool = True) -> NoReturn:
+    _refused("switchCpus", "a machine keeps its core; run the script once with each")
+
+
+def fork(simout: str = "") -> NoReturn:
+    _refused("fork", "run the script once for each machine")
+
+
+def memWriteback(root: Any) -> NoReturn:
+    _refused("memWriteback", "it serves checkpoints and switching cores")
+
+
+memInvalidate = memWriteback

@@ -273,6 +273,8 @@ class SimObject(metaclass=MetaSimObject, library=True):
         put(self, "_children", {})
         put(self, "_values", {})
         put(self, "_refs", {})
+        #: of an object that a gem5 default made: what gem5 set
+        put(self, "_given", None)
 
     def __call__(self, **values: Any) -> SimObject:
         """A copy of this object and everything below it; it has no parent."""
@@ -435,6 +437,7 @@ def _cloned(original: SimObject, memo: dict[int, SimObject], originals: list[Any
         return known
     copy = object.__new__(type(original))
     copy._blank()
+    copy._given = original._given
     memo[id(original)] = copy
     originals.append(original)
     for name, child in original._children.items():

@@ -6,8 +6,9 @@ A script works on the current `Session`; `loader.run_script` gives each script i
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.m5.describe import canonical, describe
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from breakeven.m5.simobject import SimObject
 
 MAX_TICK = (1 << 64) - 1
+#: the trace ends after so many bytes
+TRACE_LIMIT = 1 << 30
 
 
 class ExitEvent:
@@ -35,16 +38,65 @@ class ExitEvent:
         return self._code
 
 
-class Session:
-    """What one script has built and run so far. `outdir`: where the guest's files and statistics go; None: nowhere."""
+class Scheduled(NamedTuple):
+    """An event of the script's own."""
 
-    def __init__(self, outdir: Path | None = None) -> None:
+    tick: int
+    priority: int
+    event: Callable[[], Any]
+
+
+class Options:
+    """The launcher's options, under gem5's names (``m5.options``); a name without a meaning here is not kept."""
+
+    def __init__(self) -> None:
+        self.outdir = "m5out"
+        self.stats_file = "stats.txt"
+        self.dump_config = "config.ini"
+        self.json_config = "config.json"
+        self.debug_flags: list[str] = []
+        self.debug_file = "cout"
+        self.debug_start = 0
+        self.debug_end = 0
+        self.path: list[str] = []
+        self.quiet = 0
+        self.verbose = 0
+        self.redirect_stdout = False
+        self.redirect_stderr = False
+        self.silent_redirect = False
+        self.stdout_file = "simout.txt"
+        self.stderr_file = "simerr.txt"
+        self.listener_mode = "off"
+        #: ours: the one directory whose files a process may read, and whether it may write there
+        self.allow_dir: str | None = None
+        self.allow_writes = False
+
+
+class Session:
+    """What one script has built and run so far. `outdir`: where files and statistics go; None: nowhere."""
+
+    def __init__(self, outdir: Path | None = None, options: Options | None = None) -> None:
         self.outdir = outdir
+        self.options = options or Options()
         self.root: SimObject | None = None
         self.description: dict[str, Any] | None = None
         self.machine: Any = None
         self.last: dict[str, Any] = {}
+        self.scheduled: list[Scheduled] = []
+        self.max_tick = MAX_TICK
+        self._exits: list[tuple[int, str]] = []
+        self._tick = 0
         self._dumped_at = -1
+        self._console: Any = None
+        self._period = 0
+        self._outputs: Any = None
+        self._traced = False
+
+    # --- building ---
+
+    def set_outdir(self, path: str) -> None:
+        self.outdir = Path(path)
+        self.options.outdir = path
 
     def instantiate(self, root: SimObject | None = None) -> None:
         root = root if root is not None else self.root
@@ -53,16 +105,74 @@ class Session:
         if self.machine is not None:
             raise RuntimeError("m5.instantiate() has been called already; a script builds one machine")
         self.description = describe(root)
-        self._make_outdir()
+        if self.outdir is not None:
+            self._write_config(root, self.outdir)
         from breakeven import _engine  # an extension module: only simulating needs it
+        from breakeven.m5.programs import Console, load, process_of
 
-        system = root._children.get("system")
-        self.machine = _engine.Machine(
-            canonical(self.description),
-            _program(system),
-            readfile=_host_file(system),
-            init_param=0 if system is None else system._value("init_param"),
-        )
+        self.machine = load(_engine, canonical(self.description), root, self.options)
+        self._console = Console(self.machine, process_of(root), self.outdir)
+        if self.outdir is not None:
+            from breakeven.m5.modelled import warn_of_unmodelled
+
+            warn_of_unmodelled(root)
+            from breakeven.m5.outputs import Outputs
+
+            self._outputs = Outputs(self.outdir, self.options.stats_file)
+        if self.options.debug_flags:
+            self._start_trace()
+
+    def _write_config(self, root: SimObject, outdir: Path) -> None:
+        """Before anything is simulated: a wrong --outdir must not cost a run."""
+        from breakeven.m5 import config_files
+
+        try:
+            outdir.mkdir(parents=True, exist_ok=True)
+            if self.options.dump_config:
+                (outdir / self.options.dump_config).write_text(config_files.ini(root))
+            if self.options.json_config:
+                (outdir / self.options.json_config).write_text(config_files.as_json(root))
+        except OSError as error:
+            raise unwritable(error, outdir) from None
+
+    # --- traces ---
+
+    def enable_trace(self, flag: str) -> None:
+        if flag not in self.options.debug_flags:
+            self.options.debug_flags.append(flag)
+        if self.machine is not None and not self._traced:
+            self._start_trace()
+
+    def disable_trace(self, flag: str) -> None:
+        if flag in self.options.debug_flags:
+            self.options.debug_flags.remove(flag)
+        if self._traced and not self.options.debug_flags:
+            self._end_trace()
+
+    def _start_trace(self) -> None:
+        name = self.options.debug_file
+        # gem5 writes its traces to the standard output unless told otherwise.
+        path = Path("/dev/stdout") if name in ("cout", "") else (self.outdir or Path()) / name.removesuffix(".gz")
+        self.machine.trace(path, self.options.debug_start, self.options.debug_end, TRACE_LIMIT)
+        self._traced = True
+
+    def _end_trace(self) -> None:
+        self._traced = False
+        name = self.options.debug_file
+        if not self.machine.end_trace():
+            print(f"warn: the trace {name!r} ends early, at {TRACE_LIMIT} bytes", file=sys.stderr)
+        if name.endswith(".gz"):
+            from breakeven.m5.outputs import compress
+
+            compress((self.outdir or Path()) / name)
+
+    # --- running ---
+
+    def schedule_exit(self, tick: int, cause: str) -> None:
+        """`simulate` comes back at `tick` with `cause`."""
+        if tick < self.current_tick():
+            raise ValueError(f"tick {tick} is over: it is {self.current_tick()}")
+        self._exits.append((tick, cause))
 
     def simulate(self, ticks: int) -> ExitEvent:
         if self.machine is None:
@@ -72,76 +182,115 @@ class Session:
                 f"m5.simulate() takes whole ticks (picoseconds), not {ticks!r}; m5.ticks.fromSeconds makes them"
             )
         if ticks < 0:
-            raise ValueError(f"m5.simulate({ticks}): time does not run backwards")
-        if ticks == 0:
-            return ExitEvent("simulate() limit reached", 0)
-        until = self.current_tick() + ticks
+            # gem5 takes -1 for "to the end": its tick is unsigned.
+            ticks = MAX_TICK
+        end = min(self.current_tick() + ticks, self.max_tick)
+        sys.stdout.flush()
+        while True:
+            stop, cause = min([(end, "simulate() limit reached"), *self._exits])
+            due = min(self.scheduled, key=lambda each: each[:2], default=None)
+            if due is not None and due.tick <= stop:
+                stop = due.tick
+            ended = self._advance(stop)
+            if ended is not None:
+                return ended
+            if due is not None and due.tick == stop:
+                self.scheduled.remove(due)
+                due.event()
+                continue
+            if (stop, cause) in self._exits:
+                self._exits.remove((stop, cause))
+            return ExitEvent(cause, 0)
+
+    def _advance(self, until: int) -> ExitEvent | None:
+        """Run on to the tick `until`; the event when the guest ended the run before."""
+        if until <= self.current_tick():
+            return None
         self.last = self.machine.run(max_ticks=0 if until >= MAX_TICK else until)
+        self._tick = int(self.last["ticks"])
+        self._console.show()
+        if self._outputs is not None:
+            self._outputs.append_stats(self.machine)
+        if self.last["cause"] == "simulate() limit reached":
+            # The core stops at its first clock edge from there on; the simulation stops at the tick itself.
+            self._tick = until
+            return None
         if self.last["detail"]:
             # gem5 would print this and abort, or hang: a script that only asks for the cause must not lose it.
             print(f"warn: {self.last['cause']}: {self.last['detail']}", file=sys.stderr)
         return ExitEvent(self.last["cause"], self.last["code"])
 
     def current_tick(self) -> int:
-        return int(self.last.get("ticks", 0))
+        return self._tick
+
+    # --- statistics ---
 
     def dump_stats(self) -> None:
         """One more dump; as in gem5, a second one at the same tick is the first."""
         if self.machine is not None and self._dumped_at != self.current_tick():
             self._dumped_at = self.current_tick()
             self.machine.dump_stats()
+            if self._outputs is not None:
+                self._outputs.append_stats(self.machine)
+
+    def forget_dump(self) -> None:
+        """Statistics began anew: a dump at this tick is another one."""
+        self._dumped_at = -1
+
+    def dump_every(self, period: int) -> None:
+        """Dump and reset every `period` ticks from now on; 0: no more."""
+        self.scheduled[:] = [each for each in self.scheduled if each.event != self._dump_of_period]
+        self._period = period
+        if period > 0:
+            self.scheduled.append(Scheduled(self.current_tick() + period, 0, self._dump_of_period))
+
+    def _dump_of_period(self) -> None:
+        self.dump_stats()
+        self.machine.reset_stats()
+        self.forget_dump()
+        self.dump_every(self._period)
+
+    def add_stats_file(self, name: str) -> None:
+        """Dumps go to the file `name` too (``json://name``: as JSON, the last dump)."""
+        if self._outputs is None:
+            raise RuntimeError("there is no output folder yet: call m5.instantiate() first")
+        self._outputs.add_file(name)
 
     def finish(self) -> None:
         """Leave the guest's files and the statistics in `outdir`; gem5 dumps at its exit if anything was simulated."""
-        if self.machine is None or self.outdir is None:
+        if self.machine is None:
+            return
+        if self._traced:
+            self._end_trace()
+        if self._outputs is None:
             return
         if self.last:
             self.dump_stats()
-        self._make_outdir()
-        try:
-            for name, content in sorted(self.machine.outputs().items()):
-                # A guest names its files; only the last part of a name reaches the host.
-                (self.outdir / Path(name).name).write_bytes(content)
-            (self.outdir / "stats.txt").write_text(self.machine.stats_txt())
-        except OSError as error:
-            raise _unwritable(error, self.outdir) from None
-
-    def _make_outdir(self) -> None:
-        """Before anything is simulated: a wrong --outdir must not cost a run."""
-        if self.outdir is None:
-            return
-        try:
-            self.outdir.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise _unwritable(error, self.outdir) from None
+        self._outputs.finish(self.machine)
 
 
-def _unwritable(error: OSError, outdir: Path) -> UserError:
+def unwritable(error: OSError, outdir: Path) -> UserError:
     return UserError(f"cannot write to {str(outdir)!r}: {(error.strerror or str(error)).lower()}")
 
 
-def _program(system: SimObject | None) -> bytes:
-    """The ELF that the system's workload names."""
-    workload = None if system is None else system._value("workload")
-    for name in ("bootloader", "object_file"):
-        path = workload._value(name) if workload is not None and name in type(workload)._params else MISSING
-        if isinstance(path, str) and path:
-            return _read(path, f"system.workload.{name}")
-    raise ConfigError(
-        ["system.workload names no program: e.g. system.workload = RiscvBareMetal(bootloader='guest.elf')"]
-    )
-
-
-def _host_file(system: SimObject | None) -> bytes:
-    path = "" if system is None else system._value("readfile")
-    return _read(path, "system.readfile") if path else b""
-
-
-def _read(path: str, what: str) -> bytes:
+def read_named(path: str, what: str) -> bytes:
+    """The file that the parameter `what` names; `ConfigError` when it cannot be read."""
     try:
         return read_bounded(Path(path))
     except OSError as error:
         raise ConfigError([f"{what}: cannot read {path!r}: {error.strerror}"]) from None
+
+
+def program_of(system: SimObject | None) -> bytes:
+    """The bare-metal ELF that the system's workload names."""
+    workload = None if system is None else system._value("workload")
+    for name in ("bootloader", "object_file"):
+        path = workload._value(name) if workload is not None and name in type(workload)._params else MISSING
+        if isinstance(path, str) and path:
+            return read_named(path, "system.workload.bootloader" if name == "bootloader" else f"system.workload.{name}")
+    raise ConfigError(
+        ["system.workload names no program: e.g. system.workload = RiscvBareMetal(bootloader='guest.elf')"]
+    )
 
 
 _current = Session()

@@ -14,10 +14,31 @@ def _machine() -> Any:
     return machine
 
 
-def dump() -> None:
+def dump(roots: Any = None) -> None:
+    """Append the statistics to ``stats.txt``; those of single objects cannot be had."""
+    if roots:
+        raise NotImplementedError("m5.stats.dump() writes all statistics: call it without arguments")
     _machine()
     simulate.current().dump_stats()
 
 
 def reset() -> None:
     _machine().reset_stats()
+    simulate.current().forget_dump()
+
+
+def periodicStatDump(period: int = 0) -> None:
+    """Dump and reset every `period` ticks from now on; 0 ends it."""
+    simulate.current().dump_every(period)
+
+
+def addStatVisitor(url: str) -> None:
+    """Dumps go to one more file: ``FILE`` or ``text://FILE``, ``json://FILE``."""
+    simulate.current().add_stats_file(url)
+
+
+def initSimStats() -> None:
+    """Statistics are there from `m5.instantiate` on."""
+
+
+enable = initSimStats

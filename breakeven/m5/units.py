@@ -80,6 +80,12 @@ def boolean(text: str) -> bool:
     raise ValueError(f"{text!r} is neither true nor false")
 
 
+def prefixed(text: str) -> float:
+    """A number with a decimal prefix and no unit (``"2k"`` is 2000)."""
+    magnitude, prefix = _split(text.strip(), _METRIC)
+    return _float(magnitude, text, "number", "'2k'") * (_METRIC[prefix] if prefix else 1)
+
+
 def memory_size(text: str) -> int:
     """Bytes; every prefix is a power of two, with or without the ``i``."""
     magnitude, factor, _ = _parse(text, ("B",), _BINARY)

@@ -44,6 +44,7 @@ class FakeMachine:
     def __init__(self, description: str, elf: bytes, *, readfile: bytes = b"", init_param: int = 0) -> None:
         self.description, self.elf, self.readfile, self.init_param = description, elf, readfile, init_param
         self.calls: list[Any] = []
+        self.taken = 0
         FakeMachine.made.append(self)
 
     def run(
@@ -61,8 +62,13 @@ class FakeMachine:
     def outputs(self) -> dict[str, bytes]:
         return {"../results.bin": b"x"}
 
-    def stats_txt(self) -> str:
-        return "simTicks 1000\n"
+    def take_stats_txt(self) -> str:
+        dumps = self.calls.count("dump")
+        new, self.taken = dumps - self.taken, dumps
+        return "simTicks 1000\n" * new
+
+    def console(self) -> bytes:
+        return b""
 
 
 @pytest.fixture

@@ -82,7 +82,9 @@ def test_scripts_simulate_dump_and_leave_their_files(engine: Any, elf: str, tmp_
     # As gem5: a dump at the script's end, and one at most at a tick.
     assert machine.calls == [("run", 0), "dump", "reset", ("run", 1500), "dump"]
     assert (machine.init_param, machine.readfile) == (7, b"\x7fELF")
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["results.bin", "stats.txt"]
+    left = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert left == ["config.ini", "config.json", "results.bin", "stats.txt"]
+    assert (tmp_path / "out/stats.txt").read_text() == "simTicks 1000\n" * 2
     assert not (tmp_path / "results.bin").exists()
     assert "neighbour" not in sys.modules
 

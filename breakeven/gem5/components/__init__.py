@@ -1,0 +1,1 @@
+"""Boards, processors, cache hierarchies and memories to put together."""

@@ -1,0 +1,1 @@
+"""Hierarchies of classic caches."""

@@ -1,0 +1,1 @@
+"""Caches with the standard library's defaults."""

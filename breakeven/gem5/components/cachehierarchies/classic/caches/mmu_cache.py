@@ -1,0 +1,31 @@
+"""The standard library's page walker's cache."""
+
+from __future__ import annotations
+
+from breakeven.m5.objects import Cache
+
+
+class MMUCache(Cache):
+    """A page walker's cache; latencies in cycles."""
+
+    def __init__(
+        self,
+        size: str,
+        assoc: int = 4,
+        tag_latency: int = 1,
+        data_latency: int = 1,
+        response_latency: int = 1,
+        mshrs: int = 20,
+        tgts_per_mshr: int = 12,
+        writeback_clean: bool = True,
+    ) -> None:
+        super().__init__(
+            size=size,
+            assoc=assoc,
+            tag_latency=tag_latency,
+            data_latency=data_latency,
+            response_latency=response_latency,
+            mshrs=mshrs,
+            tgts_per_mshr=tgts_per_mshr,
+            writeback_clean=writeback_clean,
+        )

@@ -1,0 +1,17 @@
+"""Memories. The makers of single channels can be imported from here, as in gem5."""
+
+from breakeven.gem5.components.memory.single_channel import (
+    SingleChannelDDR3_1600,
+    SingleChannelDDR3_2133,
+    SingleChannelDDR4_2400,
+    SingleChannelHBM,
+    SingleChannelLPDDR3_1600,
+)
+
+__all__ = [
+    "SingleChannelDDR3_1600",
+    "SingleChannelDDR3_2133",
+    "SingleChannelDDR4_2400",
+    "SingleChannelHBM",
+    "SingleChannelLPDDR3_1600",
+]

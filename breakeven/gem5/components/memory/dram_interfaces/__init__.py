@@ -1,0 +1,1 @@
+"""DRAM interfaces under the standard library's module names."""

@@ -1,0 +1,15 @@
+"""A processor of equal cores of one of gem5's kinds."""
+
+from __future__ import annotations
+
+from breakeven.gem5.components.processors.base_cpu_processor import BaseCPUProcessor
+from breakeven.gem5.components.processors.cpu_types import CPUTypes
+from breakeven.gem5.components.processors.simple_core import SimpleCore
+from breakeven.gem5.isas import ISA
+
+
+class SimpleProcessor(BaseCPUProcessor):
+    """`num_cores` cores of the kind `cpu_type`."""
+
+    def __init__(self, cpu_type: CPUTypes, num_cores: int, isa: ISA) -> None:
+        super().__init__([SimpleCore(cpu_type=cpu_type, core_id=index, isa=isa) for index in range(num_cores)])

@@ -1,0 +1,1 @@
+"""Programs and other files, all of them local."""

@@ -1,0 +1,23 @@
+"""What this simulator is: gem5's questions about its own build."""
+
+from __future__ import annotations
+
+from breakeven.gem5.coherence_protocol import CoherenceProtocol
+from breakeven.gem5.isas import ISA
+
+
+def get_supported_isas() -> set[ISA]:
+    return {ISA.RISCV, ISA.X86}
+
+
+def get_supported_protocols() -> set[CoherenceProtocol]:
+    return {CoherenceProtocol.NONE, CoherenceProtocol.NULL}
+
+
+def get_runtime_coherence_protocol() -> CoherenceProtocol:
+    return CoherenceProtocol.NONE
+
+
+def get_runtime_isa() -> ISA:
+    """The one instruction set of a single-ISA build, which this is not."""
+    raise RuntimeError("this simulator has RISC-V and x86: name the one that is meant (isa=ISA.RISCV)")

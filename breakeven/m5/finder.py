@@ -1,0 +1,113 @@
+"""Finds ``m5`` and ``gem5`` for a script that imports them, and nothing before or after it.
+
+``m5.x`` is `breakeven.m5.x` (or a small module that `breakeven.m5.script` makes), ``gem5.x`` is `breakeven.gem5.x`: one
+module under two names, loaded when the script first imports it. ``common.SimpleOpts``, which gem5's tutorial takes from
+gem5's own ``configs/``, is found here only when the script's path has none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import ModuleType
+
+#: below ``m5``: modules that are files of breakeven.m5
+_FILES = frozenset(("objects", "params", "proxy", "util", "stats", "ports", "event", "SimObject"))
+#: ... and those that `script` makes
+_MADE = frozenset(("ticks", "defines", "options", "core", "debug", "trace", "info"))
+_OURS = ("m5", "gem5")
+
+
+def _is_ours(name: str) -> bool:
+    return name.partition(".")[0] in _OURS
+
+
+def _source(name: str) -> str | None:
+    """The module of breakeven that a script sees as `name`; empty: one that `script` makes; None: there is none."""
+    top, _, rest = name.partition(".")
+    if top == "gem5":
+        return f"breakeven.{name}"
+    if not rest:
+        return "breakeven.m5.script"
+    first, _, below = rest.partition(".")
+    if rest in _MADE:
+        return ""
+    if first == "objects" and below.isidentifier():
+        # gem5 has a module for each of its files of classes; all of them are in m5.objects.
+        return "breakeven.m5.objects"
+    if rest in _FILES or rest in ("util.convert", "stats.gem5stats"):
+        other = {"m5.SimObject": "simobject", "m5.util.convert": "convert", "m5.stats.gem5stats": "gem5stats"}
+        return f"breakeven.m5.{other.get(name, rest)}"
+    return None
+
+
+class _Alias(Loader):
+    """Loads a module of breakeven under the script's name for it."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        if self._source:
+            module = import_module(self._source)
+        else:
+            module = getattr(import_module("breakeven.m5.script"), spec.name.partition(".")[2])
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has put the alias's spec on the module, which is not a second module.
+        module.__spec__ = self._spec
+
+
+class _Finder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if not _is_ours(fullname):
+            return None
+        source = _source(fullname)
+        if source is None or (source.startswith("breakeven.gem5") and find_spec(source) is None):
+            return None
+        return ModuleSpec(fullname, _Alias(source), is_package=True)
+
+
+class _Fallback(MetaPathFinder):
+    """What gem5's tutorial takes from gem5's ``configs/common``, when that is not there."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == "common":
+            return ModuleSpec(fullname, None, is_package=True)
+        if fullname == "common.SimpleOpts":
+            return ModuleSpec(fullname, _Alias("breakeven.m5.simple_opts"))
+        return None
+
+
+@contextmanager
+def visible() -> Iterator[None]:
+    """A script that runs in this context can import ``m5`` and ``gem5``; afterwards nobody can."""
+    before = {name: module for name, module in sys.modules.items() if _is_ours(name)}
+    for name in before:
+        del sys.modules[name]
+    had_common = "common" in sys.modules
+    finder, fallback = _Finder(), _Fallback()
+    sys.meta_path.insert(0, finder)
+    sys.meta_path.append(fallback)
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = [each for each in sys.meta_path if each is not finder and each is not fallback]
+        gone = _OURS if had_common else (*_OURS, "common")
+        for name in [name for name in sys.modules if name.partition(".")[0] in gone]:
+            del sys.modules[name]
+        # Arguments that a script declared are its own.
+        sys.modules.pop("breakeven.m5.simple_opts", None)
+        sys.modules.update(before)

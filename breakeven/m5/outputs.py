@@ -1,0 +1,74 @@
+"""What a script leaves in its output folder: statistics as they are dumped, and the guest's files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from breakeven.errors import UserError
+from breakeven.m5.simulate import unwritable
+
+
+class Outputs:
+    """The files of one run in `folder`. `stats_file`: gem5's ``--stats-file``."""
+
+    def __init__(self, folder: Path, stats_file: str) -> None:
+        self._folder = folder
+        self._texts: list[Path] = []
+        self._jsons: list[Path] = []
+        self.add_file(stats_file)
+
+    def add_file(self, name: str) -> None:
+        """One more file for statistics: a name or ``text://``: gem5's text; ``json://``: the last dump as JSON."""
+        kind, separator, path = name.partition("://")
+        if not separator:
+            kind, path = "text", name
+        path = path.partition("?")[0]
+        if kind not in ("text", "json"):
+            raise UserError(f"statistics as {kind!r} ({name!r}) are not supported: give a file, or json://FILE")
+        target = self._folder / path
+        (self._texts if kind == "text" else self._jsons).append(target)
+        try:
+            target.write_bytes(b"")
+        except OSError as error:
+            raise unwritable(error, target) from None
+
+    def append_stats(self, machine: Any) -> None:
+        """Write the dumps since the last call; a script may read the file between two of them."""
+        text = machine.take_stats_txt()
+        if not text:
+            return
+        for path in self._texts:
+            try:
+                with open(path, "a") as file:
+                    file.write(text)
+            except OSError as error:
+                raise unwritable(error, path) from None
+        if self._jsons:
+            import json
+
+            from breakeven.m5.gem5stats import tree
+
+            for path in self._jsons:
+                path.write_text(json.dumps(tree(machine.stats()), indent=4))
+
+    def finish(self, machine: Any) -> None:
+        """The files that the guest wrote."""
+        self.append_stats(machine)
+        try:
+            for name, content in sorted(machine.outputs().items()):
+                # A guest names its files; only the last part of a name reaches the host.
+                (self._folder / Path(name).name).write_bytes(content)
+        except OSError as error:
+            raise unwritable(error, self._folder) from None
+
+
+def compress(target: Path) -> None:
+    """Make `target` (``FILE.gz``) of the file ``FILE`` beside it."""
+    import gzip
+    import shutil
+
+    plain = target.with_suffix("")
+    with open(plain, "rb") as source, gzip.open(target, "wb") as sink:
+        shutil.copyfileobj(source, sink)
+    plain.unlink()

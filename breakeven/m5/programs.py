@@ -1,0 +1,155 @@
+"""The engine's machine with the program that the configuration names: a bare-metal ELF, or a Linux process."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from breakeven.m5.errors import ConfigError
+from breakeven.m5.simulate import Options, program_of, read_named
+from breakeven.paths import MAX_FILE_BYTES
+
+if TYPE_CHECKING:
+    from breakeven.m5.simobject import SimObject
+
+_STDIN = ("cin", "stdin")
+#: gem5's names of the simulator's own outputs
+_STREAMS = {"cout": "stdout", "stdout": "stdout", "cerr": "stderr", "stderr": "stderr"}
+
+
+def system_of(root: SimObject) -> SimObject | None:
+    """The one System below `root`, whatever its name (gem5's standard library calls it ``board``)."""
+    for child in root._children.values():
+        if any(cls.__name__ == "System" for cls in type(child).__mro__):
+            return child
+    return None
+
+
+def process_of(root: SimObject) -> SimObject | None:
+    """The process of a machine that emulates system calls; None for a bare-metal one."""
+    if root._value("full_system"):
+        return None
+    for node in root.descendants():
+        if "workload" in type(node)._params and isinstance(node._value("workload"), list):
+            for process in node._value("workload"):
+                return process
+    raise ConfigError(["no core has a process to run: e.g. system.cpu.workload = Process(cmd=['hello'])"])
+
+
+def load(engine: Any, description: str, root: SimObject, options: Options) -> Any:
+    """The machine of `description`, ready to run.
+
+    Raises `ConfigError` for a program that is not there, the engine's error for one that cannot run.
+    """
+    system, process = system_of(root), process_of(root)
+    data = "" if system is None else system._value("readfile")
+    common: dict[str, Any] = {
+        "readfile": read_named(data, "system.readfile") if data else b"",
+        "init_param": 0 if system is None else system._value("init_param"),
+    }
+    if process is None:
+        return engine.Machine(description, program_of(system), **common)
+    command = process._value("cmd")
+    name = process._value("executable") or (command[0] if isinstance(command, list) and command else "")
+    if not name:
+        raise ConfigError([f"{process.path()} names no program: set its cmd, e.g. cmd = ['hello']"])
+    return engine.Machine(
+        description,
+        read_named(name, f"{process.path()}.executable" if process._value("executable") else f"{process.path()}.cmd"),
+        stdin=_standard_input(process),
+        directory=options.allow_dir,
+        writable=options.allow_writes,
+        **common,
+    )
+
+
+def _standard_input(process: SimObject) -> bytes:
+    name = process._value("input")
+    if name not in _STDIN:
+        return read_named(name, f"{process.path()}.input")
+    try:
+        descriptor = sys.stdin.fileno()
+        kind = os.fstat(descriptor).st_mode
+    except (AttributeError, OSError, ValueError):
+        return b""
+    if not stat.S_ISREG(kind):
+        import select
+
+        # The process reads what is there: a terminal, or a pipe that nobody writes to, must not hold the simulation up.
+        if os.isatty(descriptor) or not select.select([descriptor], [], [], 0)[0]:
+            return b""
+    return sys.stdin.buffer.read(MAX_FILE_BYTES)
+
+
+class Console:
+    """Passes on what the guest prints, as far as it has not been seen yet."""
+
+    def __init__(self, machine: Any, process: SimObject | None, folder: Path | None) -> None:
+        self._machine = machine
+        #: (reader of the engine, where it goes: a stream of ours or a file, bytes seen)
+        self._parts: list[list[Any]] = []
+        self._warned = 0
+        self._is_process = process is not None
+        if process is None:
+            self._parts.append([machine.console, "stdout", 0])
+            return
+        for reader, name in (
+            (machine.stdout, process._value("output")),
+            (machine.stderr, process._value("errout")),
+        ):
+            self._parts.append([reader, _STREAMS.get(name) or (folder or Path()) / name, 0])
+
+    def show(self) -> None:
+        for part in self._parts:
+            reader, target, seen = part
+            text = reader()[seen:]
+            part[2] += len(text)
+            if isinstance(target, Path):
+                _append(target, text, new=seen == 0)
+            elif text:
+                stream = getattr(sys, target)
+                stream.flush()
+                # A stream that a caller has put there may take text only.
+                if hasattr(stream, "buffer"):
+                    stream.buffer.write(text)
+                else:
+                    stream.write(text.decode(errors="replace"))
+                stream.flush()
+        if self._is_process:
+            warnings = self._machine.warnings()
+            for warning in warnings[self._warned :]:
+                print(f"warn: {warning}", file=sys.stderr)
+            self._warned = len(warnings)
+
+
+def _append(path: Path, text: bytes, *, new: bool) -> None:
+    from breakeven.m5.simulate import unwritable
+
+    try:
+        with open(path, "wb" if new else "ab") as file:
+            file.write(text)
+    except OSError as error:
+        raise unwritable(error, path) from None
+
+
+#: machine code of an ELF header (e_machine) -> the workload that runs it
+_MACHINES = {62: "X86EmuLinux", 243: "RiscvEmuLinux"}
+
+
+def compatible_workload(path: str) -> str:
+    """The class of ``SEWorkload`` for the program at `path`. Raises `ConfigError` when there is none."""
+    head = read_named(path, "SEWorkload.init_compatible")[:20]
+    if len(head) < 20 or head[:4] != b"\x7fELF":
+        raise ConfigError([f"SEWorkload.init_compatible: {path!r} is not an ELF program"])
+    machine = int.from_bytes(head[18:20], "little" if head[5] == 1 else "big")
+    if machine not in _MACHINES or head[4] != 2:
+        raise ConfigError(
+            [f"SEWorkload.init_compatible: {path!r} is for machine {machine}; here run 64-bit x86 and RISC-V programs"]
+        )
+    return _MACHINES[machine]
+
+
+__all__ = ["Console", "compatible_workload", "load", "process_of", "system_of"]
