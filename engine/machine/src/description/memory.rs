@@ -271,6 +271,7 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
 /// The policy that parameter `name` names.
 pub(super) fn replacement(owner: Obj, name: &str) -> Replacement {
     let Some(policy) = owner.a_ref(name) else { return Replacement::Lru };
+    policy.expect_class("replacement policy", &["LRURP", "TreePLRURP", "RandomRP", "FIFORP"]);
     match policy.class() {
         "TreePLRURP" => Replacement::TreePlru,
         "FIFORP" => Replacement::Fifo,
@@ -281,10 +282,7 @@ pub(super) fn replacement(owner: Obj, name: &str) -> Replacement {
                 .bytes()
                 .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)),
         },
-        _ => {
-            policy.expect_class("replacement policy", &["LRURP", "TreePLRURP", "RandomRP", "FIFORP"]);
-            Replacement::Lru
-        }
+        _ => Replacement::Lru,
     }
 }
 
