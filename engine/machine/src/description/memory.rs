@@ -50,9 +50,12 @@ pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<Me
     let (itb, dtb) = (tlb("itb"), tlb("dtb"));
     let inst = t.follow(cpu, "icache_port");
     let data = t.follow(cpu, "dcache_port");
+    // As in gem5, an emulated process's walkers may be joined with nothing.
+    let emulated = reader.all("Root").any(|root| !root.bool_or("full_system", true));
     let mut walk = |tlb: Option<Obj<'_>>| -> Link {
         let walker = tlb.and_then(|b| b.a_ref("walker")).and_then(|w| reader.get(w.path()));
-        walker.filter(|w| w.expect_class("walker", &[walker_class])).map_or(Link::None, |w| t.follow(w, "port"))
+        let walker = walker.filter(|w| w.expect_class("walker", &[walker_class]));
+        walker.filter(|w| !emulated || !w.peers("port").is_empty()).map_or(Link::None, |w| t.follow(w, "port"))
     };
     let (inst_walk, data_walk) = (walk(itb), walk(dtb));
     let (itb, dtb) = (itb?, dtb?);
