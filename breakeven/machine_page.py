@@ -78,7 +78,8 @@ def bytes_text(count: int) -> str:
     return f"{count} B"
 
 
-def _value(name: str, value: Any, cache: bool = False) -> str:
+def shown_value(name: str, value: Any, cache: bool = False) -> str:
+    """A parameter's value as the page has it; `cache`: of a cache, whose size is in bytes."""
     if value == 0 and not isinstance(value, bool) and name in _ZERO_MEANS:
         return _ZERO_MEANS[name]
     if isinstance(value, bool):
@@ -128,7 +129,7 @@ class Page:
         value = self.objects[path]["params"][name]
         cache = self._is(self.objects[path], "BaseCache")
         mark = self.sources.mark(path, name, value)
-        return f"{shown or _value(name, value, cache)}{mark and f' {mark}'}"
+        return f"{shown or shown_value(name, value, cache)}{mark and f' {mark}'}"
 
     def _cells(self, path: str, names: Sequence[str]) -> list[str]:
         params = self.objects[path]["params"]

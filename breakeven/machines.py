@@ -87,10 +87,13 @@ def load_machine(name_or_path: str, overrides: Iterable[str] = (), **options: An
     from breakeven.m5.loader import load_module
     from breakeven.m5.overrides import apply_override
     from breakeven.m5.simobject import SimObject
+    from breakeven.neighbours import importable
 
     path = find_machine(name_or_path)
     try:
-        build = load_module(path).get("machine")
+        # A file of the user's may build on the presets that come with breakeven, wherever it lies.
+        with importable(find_data("configs", "machines")):
+            build = load_module(path).get("machine")
         if not callable(build):
             raise MachineError(f"{path} defines no machine(): it must define a function that returns the Root")
         root = build(**options)

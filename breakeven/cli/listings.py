@@ -75,3 +75,33 @@ def machines_show(
     print_pairs([("file", str(path)), ("hash", machine_hash(description))])
     print_page(description, Sources(root, path, spec.settings))
     return 0
+
+
+@machines_app.command("diff")
+def machines_diff(
+    a: Annotated[str, typer.Argument(metavar="A", help="Preset or a machine .py file.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another, or the same with --set.")],
+    settings: SetOption = [],  # noqa: B006
+    json: JsonOption = False,
+) -> int:
+    """What differs between two machines, parameter by parameter; --set changes B."""
+    from breakeven.console import print_json
+    from breakeven.machine_diff import differences
+    from breakeven.machines import describe_machine
+
+    found = differences(describe_machine(a), describe_machine(b, settings))
+    if json:
+        print_json({"a": a, "b": " ".join([b, *settings]), "differences": [one._asdict() for one in found]})
+    elif found:
+        rows = [("", a, " ".join([b, *settings])), *((one.path, _cut(one.a), _cut(one.b)) for one in found)]
+        wide = [max(len(row[column]) for row in rows) for column in range(2)]
+        for path, left, right in rows:
+            print(f"{path:<{wide[0]}}  {left:<{wide[1]}}  {right}")
+    else:
+        print(f"{a} and {b} are the same machine")
+    return 0
+
+
+def _cut(text: str) -> str:
+    """A list of operations, short enough for a row; --json has it whole."""
+    return text if len(text) <= 30 else f"{text[:27]}..."

@@ -8,7 +8,7 @@
 
    The counter may advance in steps far longer than a short copy (26 ticks at a time on Zen). So what the harness takes
    for one measurement is the mean of many, each begun at a random moment of such a step, without those that an interrupt
-   hit; of a cold point it is one measurement, as the next would be warm.
+   hit; of a cold point it is one measurement, as the next would be warm, and so of a stream.
 
    Privileged work is left out: user pages are not closed to the routine (stac and clac stay three-byte nops) and no
    instructions are counted. Pages are taken away with mprotect; a signal is what a trap is in the guest. */
@@ -24,6 +24,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../harness/exceptions.h"
 #include "../harness/point.h"
 #include "../harness/windows.h"
 #include "cpu.h"
@@ -40,12 +41,16 @@ enum { PARTS = 64, DITHER_CYCLES = 256 };
 static const double STEADY = 0.005;
 
 u32 cpu_counts_instructions;
-static int one_sample; /* of a cold point */
+static int one_sample; /* of a cold point, or a stream */
 static struct {
     u64 first, last;
 } mapped[BUFFERS];
 
 void trap(struct frame *f);
+static u64 trap_cause;
+struct context recover_context; /* trap.S fills both */
+u64 recover_armed;
+
 u64 __real_arch_measure(const struct job jobs[2], u64 calls, struct sample *sample, int interleaved);
 u64 __wrap_arch_measure(const struct job jobs[2], u64 calls, struct sample *sample, int interleaved);
 
@@ -54,7 +59,11 @@ static _Noreturn void give_up(const char *what) {
     exit(2);
 }
 
-u64 arch_buffer(unsigned which) { return WINDOWS_VIRTUAL + which * WINDOW + HUGE + 0x10000 + which * UINT64_C(0x5000); }
+/* As in the guest (windows.c). */
+u64 arch_buffer(unsigned which) {
+    u64 stream = which < STREAM_SOURCE ? 0 : which - STREAM_SOURCE, window = (which - stream) * WINDOW;
+    return WINDOWS_VIRTUAL + window + stream * STREAM_WINDOW + HUGE + 0x10000 + which * UINT64_C(0x5000);
+}
 
 static void protect(u64 first, u64 last, int protection) {
     if (last > first && mprotect((void *)first, last - first, protection))
@@ -69,10 +78,13 @@ void arch_unmap_all(void) {
 }
 
 void arch_map(unsigned which, u64 first, u64 last, u32 flags) {
-    (void)flags;
-    mapped[which].first = first & ~(PAGE - 1);
-    mapped[which].last = (last + PAGE - 1) & ~(PAGE - 1);
-    protect(mapped[which].first, mapped[which].last, PROT_READ | PROT_WRITE);
+    first &= ~(PAGE - 1);
+    last = (last + PAGE - 1) & ~(PAGE - 1);
+    mapped[which].first = first;
+    mapped[which].last = last;
+    protect(first, last, PROT_READ | PROT_WRITE);
+    if (flags & MAP_ON_TOUCH && madvise((void *)first, last - first, MADV_DONTNEED))
+        give_up("madvise");
 }
 
 void arch_set_present(u64 address, int present) {
@@ -98,6 +110,28 @@ int arch_user_access(int open) {
 _Noreturn void arch_fail(u64 code) {
     fprintf(stderr, "the harness gave up with code %llu\n", (unsigned long long)code);
     exit(2);
+}
+
+void arch_disarm(void) { recover_armed = 0; }
+
+u64 arch_trap_cause(void) { return trap_cause; }
+
+/* As in the guest (trap.c), but that the kernel makes pages appear. */
+void trap(struct frame *f) {
+    u64 fixup = f->vector == VECTOR_PAGE_FAULT ? exception_fixup(f->rip) : 0;
+    if (fixup) {
+        f->rip = fixup;
+        return;
+    }
+    if (!recover_armed)
+        arch_fail(FAIL_TRAP_IN_HARNESS);
+    recover_armed = 0;
+    trap_cause = f->vector;
+    const struct context *c = &recover_context;
+    f->rbx = c->rbx, f->rbp = c->rbp, f->r12 = c->r12, f->r13 = c->r13, f->r14 = c->r14, f->r15 = c->r15;
+    f->rsp = c->rsp, f->rip = c->rip;
+    f->rflags &= ~(u64)RFLAGS_DF;
+    f->rax = 1;
 }
 
 static u64 vector_of(int number) {
@@ -187,7 +221,7 @@ static u64 scaled(u64 parts, double clock) { return (u64)((double)parts * clock 
 static int run(const struct point *p, struct result *r, double *clock) {
     u32 index = r->index;
     double before = clock_now();
-    one_sample = p->cache_state != WARM;
+    one_sample = p->cache_state != WARM || p->measure == STREAM;
     for (int i = 0; i < POINT_TRIES; i++) {
         *r = (struct result){.index = index};
         point_run(p, r);
@@ -235,9 +269,10 @@ static void prepare(int cpu) {
     sigaltstack(&(stack_t){.ss_sp = stack, .ss_size = sizeof stack}, 0);
     for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++)
         sigaction(signals[i], &action, 0);
-    void *windows = mmap((void *)WINDOWS_VIRTUAL, BUFFERS * WINDOW, PROT_NONE,
+    const u64 room = STREAM_SOURCE * WINDOW + (BUFFERS - STREAM_SOURCE) * STREAM_WINDOW;
+    void *windows = mmap((void *)WINDOWS_VIRTUAL, room, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-    if (windows != (void *)WINDOWS_VIRTUAL || madvise(windows, BUFFERS * WINDOW, MADV_NOHUGEPAGE))
+    if (windows != (void *)WINDOWS_VIRTUAL || madvise(windows, room, MADV_NOHUGEPAGE))
         give_up("no room for the buffers");
 }
 

@@ -1,0 +1,42 @@
+"""A machine file of the user's, anywhere on disk, on top of a preset; what differs between two machines."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from breakeven.machine_diff import NONE, differences
+from breakeven.machines import describe_machine
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "add-a-cpu.md"
+
+
+def test_a_file_anywhere_builds_on_a_preset(breakeven, tmp_path):
+    """The file that the document shows."""
+    shown = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)[-1]
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    (folder / "my_u74.py").write_text(shown)
+    found = json.loads(breakeven("machines", "diff", "u74", "elsewhere/my_u74.py", "--json").stdout)
+    assert found["differences"] == [
+        {"path": "cpu.dcache.size", "a": "32 KiB", "b": "64 KiB"},
+        {"path": "cpu.misaligned.policy", "a": "trap", "b": "hardware"},
+    ]
+    done = breakeven("run", "rv-word-noalign", "-n", "100", "-s", "3", "-m", "elsewhere/my_u74.py", "--json")
+    assert json.loads(done.stdout)["cycles"] < 200
+    assert "are the same machine" in breakeven("machines", "diff", "u74", "u74").stdout
+
+
+def test_objects_and_classes_that_differ():
+    found = {one.path: one for one in differences(describe_machine("u74"), describe_machine("c906"))}
+    # One row for the cache that the other lacks, none for its parts.
+    assert found["l2"][1:] == ("Cache", NONE)
+    assert not [path for path in found if path.startswith("l2.")]
+    assert found["cpu.branchPred"][1:] == ("TournamentBP", "LocalBP")
+    assert found["cpu.executeFuncUnits.funcUnits[2].opLat"][1:] == ("3", "20")
+    assert found["cpu.executeFuncUnits.funcUnits[2].operations"][1:] == ("IntMult", "IntDiv")
+    # Every path that both have is one that --set takes.
+    describe_machine("u74", ["cpu.executeFuncUnits.funcUnits[2].opLat=20"])
+    changed = differences(describe_machine("u74"), describe_machine("u74", ["clk_domain.clock=2GHz"]))
+    assert changed == [("clk_domain.clock", "1 GHz", "2 GHz")]
