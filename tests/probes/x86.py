@@ -71,20 +71,20 @@ def loop(body: str, times: int, counter: str = "ebp") -> str:
     return f"mov {counter}, {times}\n{label}:\n{body}\ndec {counter}\njnz {label}\n"
 
 
-def each(body: str, start: str = "", unroll: int = 20) -> Model:
-    """Cycles that one more `body` in a row costs; `start` runs before the row."""
+def each(body: str, start: str = "", unroll: int = 20, setup: str = "", count: int = 1) -> Model:
+    """Cycles that one more `body` (of `count` instructions) in a row costs; `start` runs before the row."""
 
     def model(machine: Machine) -> float:
-        few, many = (machine.cycles(start + loop(body * n, 100)) for n in (unroll, 2 * unroll))
-        return (many - few) / (100 * unroll)
+        few, many = (machine.cycles(start + loop(body * n, 100), setup) for n in (unroll, 2 * unroll))
+        return (many - few) / (100 * unroll * count)
 
     return model
 
 
-def per_cycle(count: int, body: str, start: str = "") -> Model:
+def per_cycle(count: int, body: str, start: str = "", setup: str = "") -> Model:
     """How many of the `count` instructions of `body` a cycle takes."""
-    model = each(body, start)
-    return lambda machine: count / model(machine)
+    model = each(body, start, setup=setup, count=count)
+    return lambda machine: 1 / model(machine)
 
 
 def less(one: Model, other: Model) -> Model:
@@ -99,6 +99,17 @@ AT = f"mov rbx, {SOURCE}\n mov rsi, {SOURCE}\n mov rdi, {DESTINATION}\n"
 ADDS = "add rax, 1\nadd rcx, 1\nadd rdx, 1\nadd r8, 1\nadd r9, 1\nadd r10, 1\nadd r11, 1\nadd r12, 1\n"
 LOADS = "".join(f"mov r{8 + i % 4}, [rsi+{8 * i}]\n" for i in range(6))
 STORES = "mov [rdi], rax\nmov [rdi+8], rcx\n"
+VECTOR_LOADS = "".join(f"vmovups ymm{i}, [rsi+{32 * i}]\n" for i in range(4))
+VECTOR_STORES = "vmovups [rdi], ymm0\nvmovups [rdi+32], ymm1\n"
+AVX_ON = """
+    mov rax, cr4
+    or eax, 0x40600
+    mov cr4, rax
+    xor ecx, ecx
+    xor edx, edx
+    mov eax, 7
+    xsetbv
+"""
 
 
 # Memory
@@ -218,15 +229,6 @@ READ_LINE = "".join(f"mov rax, [rsi+{8 * i}]\n" for i in range(8))
 WRITE_LINE = "".join(f"mov [rsi+{8 * i}], rax\n" for i in range(8))
 COPY_LINE = "".join(f"mov rax, [rsi+{8 * i}]\nmov [rsi+rbx+{8 * i}], rax\n" for i in range(8))
 AVX_LINE = "".join(f"vmovups ymm0, [rsi+{32 * i}]\nvmovups [rsi+rbx+{32 * i}], ymm0\n" for i in range(2))
-AVX_ON = """
-    mov rax, cr4
-    or eax, 0x40600
-    mov cr4, rax
-    xor ecx, ecx
-    xor edx, edx
-    mov eax, 7
-    xsetbv
-"""
 
 
 def copied(size: int) -> Model:
@@ -256,8 +258,16 @@ VECTOR_LOAD, VECTOR_STORE = "movdqu xmm0, [rsi]\n", "movdqu [rdi], xmm0\n"
 def apart_at(instruction: str) -> Model:
     """Cycles of 16-byte accesses one after another, all 4 bytes off: every fourth crosses a line."""
     body = "".join(instruction.replace("]", f"+{16 * i + 4}]") for i in range(16))
-    model = each(body, AT, unroll=4)
-    return lambda machine: model(machine) / 16
+    return each(body, AT, unroll=4, count=16)
+
+
+def strided_stores(size: int) -> Model:
+    """Cycles of a store of a byte to each line of `size` bytes."""
+    lines = size // 64
+    program = f"mov edi, {DESTINATION}\n" + loop(
+        "".join(f"mov [rdi+{64 * i}], al\n" for i in range(8)) + "add rdi, 512", lines // 8
+    )
+    return lambda machine: machine.cycles(program, turns=3) / lines
 
 
 # Branches, strings
@@ -323,7 +333,18 @@ PROBES = {
     "lat_psadbw": Probe("cycles", "psadbw of xmm, a chain", each("psadbw xmm0, xmm1\n")),
     "lat_psadbw mmx": Probe("cycles", "psadbw of mm, a chain", each("psadbw mm0, mm1\n")),
     "tput_load": Probe("per cycle", "independent loads of 8 bytes", per_cycle(6, LOADS, AT)),
+    "tput_load vector": Probe("per cycle", "independent loads of 32 bytes", per_cycle(4, VECTOR_LOADS, AT, AVX_ON)),
     "tput_store": Probe("per cycle", "stores of 8 bytes to one line", per_cycle(2, STORES, AT)),
+    "tput_store vector": Probe("per cycle", "stores of 32 bytes to one line", per_cycle(2, VECTOR_STORES, AT, AVX_ON)),
+    "store_commit": Probe(
+        "cycles", "stores of a byte to one line", each("mov [rdi], al\nmov [rdi+1], al\n", AT, 10, "", 2)
+    ),
+    "store_commit lines": Probe(
+        "cycles", "stores of a byte, one a line, within the first level", strided_stores(8 * KIBI)
+    ),
+    "store_commit l2": Probe(
+        "cycles", "stores of a byte, one a line, within the second level", strided_stores(128 * KIBI)
+    ),
     "tput_movdqu_load_off4": Probe("cycles", "16-byte loads in a row, 4 bytes off", apart_at(VECTOR_LOAD)),
     "tput_movdqu_store_off4": Probe("cycles", "16-byte stores in a row, 4 bytes off", apart_at(VECTOR_STORE)),
     "lat_load_l1": Probe("cycles", "a pointer to itself", pointer_at(8)),
@@ -393,6 +414,9 @@ PROBES = {
     "stlf_fail_penalty": Probe(
         "cycles", "8 bytes from two stores, over those from one", less(each(FORWARD_TWO, AT), each(FORWARD, AT))
     ),
+    "stlf_split_store": Probe(
+        "cycles", "store and load of the same 8 bytes across lines, a chain", each(FORWARD, AT + "add rsi, 60\n")
+    ),
     "alias_4k": Probe(
         "cycles",
         "pointers, each behind a store to the same address 4 KiB away, over those without one",
@@ -418,6 +442,11 @@ PROBES = {
         "ratio",
         "rep movsb, the source 3 bytes off: cycles over those of aligned ones",
         ratio(bytes_per_cycle("movsb"), bytes_per_cycle("movsb", source=3)),
+    ),
+    "- rep movsb at equal page offsets": Probe(
+        "B/cycle",
+        "rep movsb of 4 and 8 KiB, the ends multiples of 4 KiB apart",
+        bytes_per_cycle("movsb", destination=-2048),
     ),
     "rep_stos_bytes_per_cycle": Probe("B/cycle", "rep stosb of 4 and 8 KiB", bytes_per_cycle("stosb")),
 }
