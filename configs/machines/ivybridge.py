@@ -225,7 +225,6 @@ def ours(cpu, dcache, l2):
     isa.enable_movbe = False  # assumed: since Haswell
     isa.enable_adx = False  # assumed: since Broadwell
     isa.enable_smap = False  # assumed: since Broadwell
-    isa.enable_prefetchw = False  # assumed: since Broadwell
     isa.enable_clflushopt = False  # assumed: since Skylake
     isa.enable_clwb = False  # assumed: since Skylake
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: ivybridge/prefetchers

@@ -30,7 +30,7 @@ def named(probe: str) -> str:
 
 
 def line(row: Sourced, measured: float) -> str:
-    mark = "" if not row.compared or row.agrees(measured) else " *"
+    mark = " *" if row.compared and not row.agrees(measured) else ""
     sourced = row.text.replace("..", " to ")
     unit = PROBES[row.probe].unit
     return f"| {named(row.probe)} | {unit} | {sourced} | {row.confidence} | {shown(measured)}{mark} |"

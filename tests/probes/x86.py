@@ -433,6 +433,12 @@ PROBES = {
     "rep_movs_bytes_per_cycle movsb": Probe("B/cycle", "rep movsb of 4 and 8 KiB", bytes_per_cycle("movsb")),
     "rep_movs_bytes_per_cycle movsd": Probe("B/cycle", "rep movsd of 4 and 8 KiB", bytes_per_cycle("movsd", 4)),
     "rep_movs_bytes_per_cycle movsq": Probe("B/cycle", "rep movsq of 4 and 8 KiB", bytes_per_cycle("movsq", 8)),
+    "rep_movs_bytes_per_cycle both": Probe(
+        "B/cycle", "rep movsb of 4 and 8 KiB, both ends 3 bytes off", bytes_per_cycle("movsb", source=3, destination=3)
+    ),
+    "rep_movs_bytes_per_cycle one": Probe(
+        "B/cycle", "rep movsb of 4 and 8 KiB, the source 3 bytes off", bytes_per_cycle("movsb", source=3)
+    ),
     "rep_movs_align_sensitivity both": Probe(
         "ratio",
         "rep movsb, both ends 3 bytes off: cycles over those of aligned ones",
