@@ -166,6 +166,8 @@ class _Describer:
         self.paths = {id(obj): obj.path() for obj in self.objects}
         self.resolver = Resolver(root)
         self.errors: list[str] = []
+        # As in gem5, an emulated process needs no page walker.
+        self.optional_ports = ("PagetableWalker",) if root._value("full_system") is False else ()
 
     def described(self, obj: SimObject) -> dict[str, Any]:
         path = self.paths[id(obj)]
@@ -202,6 +204,8 @@ class _Describer:
                     peers.append(f"{owner}.{peer.port.name}")
             if peers:
                 ports[name] = peers
+        if type(obj).__name__.endswith(self.optional_ports):
+            return ports
         for cls in type(obj).__mro__:
             for name in REQUIRED_PORTS.get(cls.__name__, ()):
                 if not ports.get(name) and name in type(obj)._ports:

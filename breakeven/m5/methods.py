@@ -120,6 +120,12 @@ def _root_instance() -> Any:
     return simulate.current().root
 
 
+def _init_compatible(path: Any) -> Any:
+    from breakeven.m5.programs import compatible_workload
+
+    return _object(compatible_workload(str(path)))()
+
+
 def _mode(name: str) -> Any:
     return classmethod(lambda cls: name)
 
@@ -144,6 +150,7 @@ METHODS: dict[str, dict[str, Callable[..., Any]]] = {
         "support_take_over": _says(False),
     },
     "BaseMMU": {"connectWalkerPorts": connect_walkers},
+    "SEWorkload": {"init_compatible": staticmethod(_init_compatible)},
     "BaseAtomicSimpleCPU": {"memory_mode": _mode("atomic"), "support_take_over": _says(True)},
     "BaseTimingSimpleCPU": {"memory_mode": _mode("timing"), "support_take_over": _says(True)},
     "BaseMinorCPU": {"memory_mode": _mode("timing"), "require_caches": _says(True), "support_take_over": _says(True)},

@@ -52,9 +52,8 @@ class Outputs:
             for path in self._jsons:
                 path.write_text(json.dumps(tree(machine.stats()), indent=4))
 
-    def finish(self, machine: Any) -> None:
-        """The files that the guest wrote."""
-        self.append_stats(machine)
+    def write_files(self, machine: Any) -> None:
+        """The files that the guest wrote so far."""
         try:
             for name, content in sorted(machine.outputs().items()):
                 # A guest names its files; only the last part of a name reaches the host.

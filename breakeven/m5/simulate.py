@@ -215,6 +215,9 @@ class Session:
             # The core stops at its first clock edge from there on; the simulation stops at the tick itself.
             self._tick = until
             return None
+        if self._outputs is not None:
+            # A script may read at once what the guest has left.
+            self._outputs.write_files(self.machine)
         if self.last["detail"]:
             # gem5 would print this and abort, or hang: a script that only asks for the cause must not lose it.
             print(f"warn: {self.last['cause']}: {self.last['detail']}", file=sys.stderr)
@@ -266,7 +269,8 @@ class Session:
             return
         if self.last:
             self.dump_stats()
-        self._outputs.finish(self.machine)
+        self._outputs.append_stats(self.machine)
+        self._outputs.write_files(self.machine)
 
 
 def unwritable(error: OSError, outdir: Path) -> UserError:

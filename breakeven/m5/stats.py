@@ -14,6 +14,14 @@ def _machine() -> Any:
     return machine
 
 
+def __getattr__(name: str) -> Any:
+    if name == "gem5stats":
+        from breakeven.m5 import gem5stats
+
+        return gem5stats
+    raise AttributeError(f"module 'm5.stats' has no attribute {name!r}", name=name)
+
+
 def dump(roots: Any = None) -> None:
     """Append the statistics to ``stats.txt``; those of single objects cannot be had."""
     if roots:

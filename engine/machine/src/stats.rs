@@ -25,10 +25,18 @@ pub(crate) fn simulation(s: &mut StatSink, reset: Totals, now: Totals, ops: Opti
     s.count("simFreq", TICKS_PER_SECOND, Unit::TickPerSecond, "The number of ticks per simulated second");
     s.real("hostSeconds", host_seconds, Unit::Second, "Real time elapsed on the host");
     s.real("hostTickRate", rate(ticks as f64), Unit::TickPerSecond, "The number of ticks simulated per host second");
+    s.count("hostMemory", host_memory(), Unit::Byte, "Number of bytes of host memory used");
     s.count("simInsts", insts, Unit::Count, "Number of instructions simulated");
     s.real("simOps", ops, Unit::Count, "Number of ops (including micro ops) simulated");
     s.real("hostInstRate", rate(insts as f64), Unit::CountPerSecond, "Simulator instruction rate");
     s.real("hostOpRate", rate(ops), Unit::CountPerSecond, "Simulator op (including micro ops) rate");
+}
+
+/// The process's address space, as gem5 counts it; 0 where the host does not say.
+fn host_memory() -> u64 {
+    // The first number of statm: pages of 4 KiB on every host that we build for.
+    let pages = std::fs::read_to_string("/proc/self/statm").ok();
+    pages.and_then(|text| text.split(' ').next()?.parse::<u64>().ok()).map_or(0, |n| n << 12)
 }
 
 /// A statistic without its value.

@@ -205,6 +205,7 @@ impl O3 {
     fn collect_back(&self, s: &mut StatSink) {
         let (d, e) = (&self.dispatch.stats, &self.base.dispatch);
         let (x, y) = (&self.execute_stats, &self.base.execute);
+        let (now, then) = (&self.commit.stats, &self.base.commit);
         counts(
             s,
             &[
@@ -229,6 +230,12 @@ impl O3 {
                 ),
                 ("iew.memOrderViolationEvents", x.violations - y.violations, "Number of memory order violations"),
                 ("iew.writebackCount", x.written - y.written, "Number of micro-ops written back"),
+                ("rob.writes", d.dispatched - e.dispatched, "Number of micro-ops that entered the ROB"),
+                (
+                    "rob.reads",
+                    now.ops - then.ops + now.squashed - then.squashed,
+                    "Number of micro-ops that left the ROB, committed or squashed",
+                ),
                 ("instsIssued", x.issued - y.issued, "Number of micro-ops issued"),
                 ("executeStats0.numInsts", x.executed - y.executed, "Number of micro-ops executed"),
                 ("fuBusy", x.fu_busy - y.fu_busy, "Number of times a ready micro-op found its units taken"),
