@@ -1,6 +1,7 @@
 //! The functional outside world as an instruction-set front end sees it: RAM, devices, interrupts, pseudo-ops.
 
 use crate::phys::PhysMem;
+use crate::process::{FaultAnswer, Syscall, SyscallDone, UserFault};
 use crate::units::Tick;
 
 /// A physical access that nothing answers.
@@ -54,6 +55,10 @@ pub enum ExitCause {
     Unimplemented,
     /// An exception that no handler takes (x86: a triple fault); the front end tells which.
     TripleFault,
+    /// A process called exit: the code is its status.
+    ProcessExit,
+    /// A process did what a signal ends: the code is 128 + the signal's number.
+    ProcessSignal,
 }
 
 /// What a pseudo-op did.
@@ -99,4 +104,14 @@ pub trait Bus {
         now: crate::frontend::Now,
         translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
     ) -> PseudoOutcome;
+
+    /// A system call of a process under emulation; called once the pipeline has drained. Without emulation: ENOSYS.
+    fn syscall(&mut self, call: &Syscall, _now: crate::frontend::Now) -> SyscallDone {
+        const ENOSYS: u64 = 38;
+        SyscallDone { ret: ENOSYS.wrapping_neg(), bases: call.bases, stale: false, effect: SysEffect::None }
+    }
+    /// A process under emulation faulted at `pc`.
+    fn user_fault(&mut self, _pc: u64, _fault: UserFault) -> FaultAnswer {
+        FaultAnswer::End(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 })
+    }
 }

@@ -1,5 +1,6 @@
-//! Loading a bare-metal ELF: 64-bit little-endian RISC-V or x86-64, fixed addresses, segments at their physical addresses as gem5
-//! loads them. The file is the user's and may lie in every field; each lie gets one sentence.
+//! Reading an ELF: 64-bit little-endian RISC-V or x86-64. A bare-metal one has fixed addresses, and its segments go to their
+//! physical addresses as gem5 loads them; a static Linux program ([`crate::se`]) goes to its virtual ones and may be
+//! position-independent. The file is the user's and may lie in every field; each lie gets one sentence.
 
 use breakeven_base::PhysMem;
 use object::elf::{EM_RISCV, EM_X86_64, ET_DYN, ET_EXEC, PT_DYNAMIC, PT_INTERP, PT_LOAD};
@@ -12,11 +13,31 @@ type Header = object::elf::FileHeader64<LE>;
 
 /// A part of the file that goes into memory.
 #[derive(Clone, Copy, Debug)]
-struct Segment<'a> {
+pub(crate) struct Segment<'a> {
     paddr: u64,
-    vaddr: u64,
-    bytes: &'a [u8],
-    memory_size: u64,
+    pub vaddr: u64,
+    pub bytes: &'a [u8],
+    pub memory_size: u64,
+    /// `PF_R`, `PF_W`, `PF_X`.
+    pub flags: u32,
+    /// In the file.
+    offset: u64,
+}
+
+/// Where a program finds its own program headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProgramHeaders {
+    pub address: u64,
+    /// Bytes of one.
+    pub size: u64,
+    pub count: u64,
+}
+
+/// What an ELF is read for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    BareMetal,
+    Process,
 }
 
 /// A parsed ELF: nothing is in memory yet.
@@ -24,7 +45,10 @@ struct Segment<'a> {
 pub struct Elf<'a> {
     pub entry: u64,
     pub isa: IsaName,
-    segments: Vec<Segment<'a>>,
+    /// Only a program's: its addresses are relative to wherever it is loaded.
+    pub(crate) position_independent: bool,
+    pub(crate) program_headers: ProgramHeaders,
+    pub(crate) segments: Vec<Segment<'a>>,
     symbols: Vec<(&'a [u8], u64)>,
 }
 
@@ -66,11 +90,23 @@ fn bad(what: impl Into<String>) -> EngineError {
 }
 
 impl<'a> Elf<'a> {
-    /// Checks the headers and collects segments and symbols.
+    /// Checks the headers of a bare-metal guest and collects segments and symbols.
     ///
     /// # Errors
     /// Anything that is not a whole, static executable of a 64-bit instruction set that there is.
     pub fn parse(file: &'a [u8]) -> Result<Elf<'a>, EngineError> {
+        Elf::parse_for(file, Purpose::BareMetal)
+    }
+
+    /// As [`Elf::parse`], of a static Linux program.
+    ///
+    /// # Errors
+    /// As there; it may be position-independent.
+    pub fn parse_process(file: &'a [u8]) -> Result<Elf<'a>, EngineError> {
+        Elf::parse_for(file, Purpose::Process)
+    }
+
+    fn parse_for(file: &'a [u8], purpose: Purpose) -> Result<Elf<'a>, EngineError> {
         check_ident(file)?;
         let damaged = |e: object::read::Error| bad(format!("the file is truncated or damaged: {e}"));
         let header = Header::parse(file).map_err(damaged)?;
@@ -83,14 +119,18 @@ impl<'a> Elf<'a> {
                 )))
             }
         };
+        let position_independent = header.e_type.get(LE) == ET_DYN;
         match header.e_type.get(LE) {
             ET_EXEC => {}
+            ET_DYN if purpose == Purpose::Process => {}
             ET_DYN => return Err(bad("it is position-independent (ET_DYN), but there is no loader to relocate it; link it with -static -no-pie")),
             other => return Err(bad(format!("type {other} is not an executable (2); link it"))),
         }
         let mut segments = Vec::new();
         for (i, p) in header.program_headers(LE, file).map_err(damaged)?.iter().enumerate() {
             match p.p_type.get(LE) {
+                // A static program that relocates itself has a dynamic section, too.
+                PT_DYNAMIC if purpose == Purpose::Process => {}
                 PT_INTERP | PT_DYNAMIC => return Err(bad("it needs a dynamic loader; link it with -static")),
                 PT_LOAD => segments.extend(segment(p, i, file)?),
                 _ => {}
@@ -99,7 +139,14 @@ impl<'a> Elf<'a> {
         if segments.is_empty() {
             return Err(bad("no segment is to be loaded (PT_LOAD)"));
         }
-        check_overlaps(&segments)?;
+        if purpose == Purpose::BareMetal {
+            check_overlaps(&segments)?;
+        }
+        let program_headers = ProgramHeaders {
+            address: header_address(header.e_phoff.get(LE), &segments),
+            size: u64::from(header.e_phentsize.get(LE)),
+            count: u64::from(header.e_phnum.get(LE)),
+        };
         let sections = header.sections(LE, file).map_err(damaged)?;
         let table = sections.symbols(LE, file, object::elf::SHT_SYMTAB).map_err(damaged)?;
         let symbols = table
@@ -108,7 +155,7 @@ impl<'a> Elf<'a> {
             .filter_map(|s| s.name(LE, table.strings()).ok().map(|n| (n, s.st_value.get(LE))))
             .filter(|(name, _)| !name.is_empty())
             .collect();
-        Ok(Elf { entry: header.e_entry.get(LE), isa, segments, symbols })
+        Ok(Elf { entry: header.e_entry.get(LE), isa, position_independent, program_headers, segments, symbols })
     }
 
     /// # Errors
@@ -217,7 +264,14 @@ fn segment<'a>(
             p.p_offset.get(LE)
         ))
     })?;
-    Ok(Some(Segment { paddr, vaddr: p.p_vaddr.get(LE), bytes, memory_size }))
+    let (vaddr, flags) = (p.p_vaddr.get(LE), p.p_flags.get(LE));
+    Ok(Some(Segment { paddr, vaddr, bytes, memory_size, flags, offset: p.p_offset.get(LE) }))
+}
+
+/// The address at which the file's `offset` is loaded; 0: nowhere.
+fn header_address(offset: u64, segments: &[Segment]) -> u64 {
+    let inside = |s: &&Segment| offset.checked_sub(s.offset).is_some_and(|n| n < s.bytes.len() as u64);
+    segments.iter().find(inside).map_or(0, |s| s.vaddr.wrapping_add(offset - s.offset))
 }
 
 fn check_overlaps(segments: &[Segment]) -> Result<(), EngineError> {

@@ -11,6 +11,9 @@ pub enum EngineError {
     /// The guest's ELF cannot be loaded.
     #[error("ELF: {0}")]
     Elf(String),
+    /// A process under syscall emulation: what it was given, what it needs.
+    #[error("process: {0}")]
+    Process(String),
     /// The points of a sweep, or the guest that should run them.
     #[error("sweep: {0}")]
     Sweep(String),

@@ -1,6 +1,6 @@
 //! The front ends behind one face. The choice is made once per slice of a run, never per micro-op.
 
-use breakeven_base::{Bus, ConfigError};
+use breakeven_base::{Bus, ConfigError, ProcessStart};
 use breakeven_cpu::{Budget, CoreCtx, Stop};
 use breakeven_memory::MemorySystem;
 use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
@@ -8,6 +8,7 @@ use breakeven_x86::{X86Config, X86FrontEnd};
 
 use crate::core::Core;
 use crate::platform::Platform;
+use crate::se::Hardware;
 
 /// What the core's instruction set is built from; `reset_pc` is the ELF's to say.
 #[derive(Clone, Debug)]
@@ -90,6 +91,36 @@ impl Isa {
                 Isa::X86(Box::new(X86FrontEnd::new(&X86Config { reset_pc: entry, ..(**c).clone() })?))
             }
         })
+    }
+
+    /// A hart for a process, which [`Isa::start`] starts.
+    ///
+    /// # Errors
+    /// See [`IsaConfig::check`].
+    pub fn for_process(config: &IsaConfig) -> Result<Isa, ConfigError> {
+        Ok(match config {
+            IsaConfig::Riscv(c) => Isa::Riscv(Box::new(RiscvFrontEnd::new(c)?)),
+            IsaConfig::X86(c) => Isa::X86(Box::new(X86FrontEnd::new(c)?)),
+        })
+    }
+
+    /// What a program is told of its processor.
+    pub fn hardware(&self) -> Hardware {
+        match self {
+            Isa::Riscv(_) => Hardware::default(),
+            Isa::X86(fe) => {
+                let [_, _, _, capabilities] = fe.cpuid(1, 0);
+                let [_, extended, _, _] = fe.cpuid(7, 0);
+                Hardware { capabilities: u64::from(capabilities), fsgsbase: extended & 1 != 0 }
+            }
+        }
+    }
+
+    pub fn start(&mut self, process: &ProcessStart) {
+        match self {
+            Isa::Riscv(fe) => fe.start_process(process),
+            Isa::X86(fe) => fe.start_process(process),
+        }
     }
 
     pub fn run<B: Bus>(&mut self, core: &mut Core, bus: &mut B, mem: &mut MemorySystem, budget: Budget) -> Stop {

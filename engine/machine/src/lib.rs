@@ -20,5 +20,6 @@ pub use error::EngineError;
 pub use isa::{IsaConfig, IsaName};
 pub use machine::{Cause, Event, Limits, Machine, RunEnd};
 pub use measured::Measured;
+pub use se::Host;
 pub use sweep::{Report as SweepReport, Sweep};
 pub use trace::TraceOptions;

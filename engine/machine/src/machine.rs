@@ -12,6 +12,7 @@ use breakeven_memory::MemorySystem;
 use crate::core::Core;
 use crate::isa::Isa;
 use crate::platform::{Htif, Platform};
+use crate::se::{Host, Process, ProcessConfig};
 use crate::stats::{self, Dumps, Totals};
 use crate::trace::{Trace, TRACE_SLICE};
 use crate::{Elf, EngineError, IsaName, MachineConfig};
@@ -64,6 +65,8 @@ impl Cause {
             Cause::Exit(ExitCause::HaltedForever) => "halted: no interrupt that could come",
             Cause::Exit(ExitCause::Unimplemented) => "instruction not implemented",
             Cause::Exit(ExitCause::TripleFault) => "triple fault",
+            Cause::Exit(ExitCause::ProcessExit) => "exiting with last active thread context",
+            Cause::Exit(ExitCause::ProcessSignal) => "the process was ended by a signal",
             Cause::Unsupported => "unsupported pseudo-op",
             Cause::WorkBegin => "workbegin",
             Cause::WorkEnd => "workend",
@@ -126,6 +129,8 @@ pub struct Machine {
     reset: Totals,
     started: Instant,
     dumps: Dumps,
+    /// The process has ended, and this has happened.
+    ended: Option<SysEffect>,
     pub(crate) trace: Option<Trace>,
 }
 
@@ -140,8 +145,16 @@ impl Machine {
     /// # Errors
     /// A description that cannot be built, an ELF that cannot be loaded, a host without memory.
     pub fn new(description: &str, elf: &[u8]) -> Result<Machine, EngineError> {
+        Machine::new_with(description, elf, &Host::default())
+    }
+
+    /// As [`Machine::new`]; a process may reach what `host` allows.
+    ///
+    /// # Errors
+    /// As there, and an allowed directory that cannot be used.
+    pub fn new_with(description: &str, elf: &[u8], host: &Host) -> Result<Machine, EngineError> {
         let config = MachineConfig::parse(description).map_err(EngineError::Description)?;
-        Machine::build(Arc::new(config), elf)
+        Machine::build_with(Arc::new(config), elf, host)
     }
 
     /// As [`Machine::new`], from a description that has been read.
@@ -149,8 +162,16 @@ impl Machine {
     /// # Errors
     /// As there.
     pub fn build(config: Arc<MachineConfig>, elf: &[u8]) -> Result<Machine, EngineError> {
+        Machine::build_with(config, elf, &Host::default())
+    }
+
+    /// As [`Machine::build`]; a process may reach what `host` allows.
+    ///
+    /// # Errors
+    /// As there, and an allowed directory that cannot be used.
+    pub fn build_with(config: Arc<MachineConfig>, elf: &[u8], host: &Host) -> Result<Machine, EngineError> {
         if let Some(process) = &config.process {
-            return Err(EngineError::Elf(format!("{} needs syscall emulation, which is not built in", process.path)));
+            return Machine::build_process(&config, process, elf, host);
         }
         let elf = Elf::parse(elf)?;
         elf.expect_isa(config.isa.name(), &config.cpu)?;
@@ -164,6 +185,23 @@ impl Machine {
         Ok(Machine::from_parts(config, State { fe, core, mem }, bus))
     }
 
+    fn build_process(
+        config: &Arc<MachineConfig>,
+        process: &ProcessConfig,
+        elf: &[u8],
+        host: &Host,
+    ) -> Result<Machine, EngineError> {
+        let elf = Elf::parse_process(elf)?;
+        elf.expect_isa(config.isa.name(), &config.cpu)?;
+        let (core, mem) = config.parts().map_err(EngineError::Description)?;
+        let mut bus = Platform::new(&config.platform)?;
+        let mut fe = Isa::for_process(&config.isa).map_err(|e| EngineError::Description(vec![e]))?;
+        let (process, start) = Process::new(process, &elf, host, fe.hardware(), bus.ram_mut())?;
+        fe.start(&start);
+        bus.process = Some(Box::new(process));
+        Ok(Machine::from_parts(config.clone(), State { fe, core, mem }, bus))
+    }
+
     pub(crate) fn from_parts(config: Arc<MachineConfig>, state: State, bus: Platform) -> Machine {
         Machine {
             config,
@@ -173,6 +211,7 @@ impl Machine {
             reset: Totals::default(),
             started: Instant::now(),
             dumps: Dumps::default(),
+            ended: None,
             trace: None,
         }
     }
@@ -222,9 +261,11 @@ impl Machine {
                 Cause::Deadlock
             }
             End::Cause(c) if detail.is_empty() => {
-                if matches!(c, Cause::Exit(_)) {
-                    detail = self.state.fe.complaint(&mut self.bus).unwrap_or_default();
-                }
+                detail = match (c, &self.bus.process) {
+                    (Cause::Exit(ExitCause::ProcessSignal), Some(process)) => process.detail().to_owned(),
+                    (Cause::Exit(_), _) => self.state.fe.complaint(&mut self.bus).unwrap_or_default(),
+                    _ => detail,
+                };
                 c
             }
             End::Cause(_) => Cause::Unsupported,
@@ -242,6 +283,10 @@ impl Machine {
         }
         if let Some(end) = self.run_due(observer) {
             return Some(end);
+        }
+        // Nothing comes after a process's end.
+        if let Some(end) = self.ended {
+            return self.act(end, observer);
         }
         let due = self.scheduled.iter().map(|s| s.at).min().unwrap_or(Tick::MAX);
         let slice = if self.trace.is_some() { TRACE_SLICE } else { SLICE_INSTS };
@@ -324,7 +369,12 @@ impl Machine {
             #[allow(clippy::cast_possible_wrap)] // as above
             SysEffect::WorkEnd { id } if stop_at_work => return Some((End::Cause(Cause::WorkEnd), id as i64)),
             SysEffect::WorkBegin { .. } | SysEffect::WorkEnd { .. } => {}
-            SysEffect::Exit { cause, code } => return Some((End::Cause(Cause::Exit(cause)), code)),
+            SysEffect::Exit { cause, code } => {
+                if matches!(cause, ExitCause::ProcessExit | ExitCause::ProcessSignal) {
+                    self.ended = Some(effect);
+                }
+                return Some((End::Cause(Cause::Exit(cause)), code));
+            }
         }
         None
     }

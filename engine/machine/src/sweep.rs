@@ -80,6 +80,9 @@ impl Sweep {
         observer: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Sweep, EngineError> {
         let mut m = Machine::new(description, elf)?;
+        if m.bus.process.is_some() {
+            return Err(EngineError::Sweep("points are run by a bare-metal guest; set Root.full_system".to_owned()));
+        }
         m.bus.pause_at_readfile = true;
         let end = m.run_observed(BOOT, &mut |_| observer());
         if end.cause != Cause::Paused {

@@ -87,9 +87,20 @@ impl Observer {
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (description, elf, *, readfile=None, init_param=0))]
-    fn new(py: Python<'_>, description: &str, elf: &[u8], readfile: Option<&[u8]>, init_param: u64) -> PyResult<Self> {
-        let mut inner = guarded(|| py.detach(|| engine::Machine::new(description, elf)).map_err(refuse))?;
+    #[pyo3(signature = (description, elf, *, readfile=None, init_param=0, stdin=None, directory=None, writable=false))]
+    #[allow(clippy::too_many_arguments)] // Python's keywords
+    fn new(
+        py: Python<'_>,
+        description: &str,
+        elf: &[u8],
+        readfile: Option<&[u8]>,
+        init_param: u64,
+        stdin: Option<&[u8]>,
+        directory: Option<PathBuf>,
+        writable: bool,
+    ) -> PyResult<Self> {
+        let host = engine::Host { stdin: stdin.unwrap_or_default().to_vec(), directory, writable };
+        let mut inner = guarded(|| py.detach(|| engine::Machine::new_with(description, elf, &host)).map_err(refuse))?;
         inner.bus.readfile = readfile.unwrap_or_default().into();
         inner.bus.init_param = init_param;
         Ok(Machine { inner })
@@ -161,9 +172,22 @@ impl Machine {
     fn take_stats_txt(&mut self) -> PyResult<String> {
         guarded(|| Ok(self.inner.take_stats_txt()))
     }
-    /// What the guest printed.
+    /// What the guest printed; a process: to standard output and standard error, as it came.
     fn console<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.inner.bus.devices().console.bytes)
+        let bus = &self.inner.bus;
+        PyBytes::new(py, bus.process.as_ref().map_or(bus.devices().console.bytes.as_slice(), |p| p.output()))
+    }
+    /// What a process wrote to its standard output.
+    fn stdout<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.inner.bus.process.as_ref().map_or(&[][..], |p| p.stdout()))
+    }
+    /// What a process wrote to its standard error.
+    fn stderr<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.inner.bus.process.as_ref().map_or(&[][..], |p| p.stderr()))
+    }
+    /// What a process asked for in vain, each thing once.
+    fn warnings(&self) -> Vec<String> {
+        self.inner.bus.process.as_ref().map(|p| p.warnings().to_vec()).unwrap_or_default()
     }
     /// The files that the guest wrote.
     fn outputs<'py>(&self, py: Python<'py>) -> BTreeMap<String, Bound<'py, PyBytes>> {

@@ -277,7 +277,7 @@ impl O3 {
             }
             let flags = self.ring.flags(seq);
             if flags.any(UopFlags::TRAP) {
-                self.trap(seq, retired, now);
+                self.trap(seq, retired, now, cx);
                 break;
             }
             self.account_for(seq, flags);
@@ -328,7 +328,7 @@ impl O3 {
     }
 
     #[cold]
-    fn trap(&mut self, seq: Seq, retired: u32, now: u64) {
+    fn trap<F: FrontEnd, B: Bus>(&mut self, seq: Seq, retired: u32, now: u64, cx: &mut CoreCtx<'_, F, B>) {
         if retired > 0 || self.lsq.has_stores_to_write() {
             self.moved |= retired > 0;
             return;
@@ -341,6 +341,8 @@ impl O3 {
         self.commit.used -= self.cost(seq);
         self.at.head += 1;
         self.last_commit = now;
+        // What ends the run, or a system call's effect.
+        self.act(seq, cx);
     }
 
     #[inline]
@@ -352,10 +354,10 @@ impl O3 {
         s.branches += u64::from(flags.any(UopFlags::BRANCH));
     }
 
-    /// What an instruction does when it has committed. Whether nothing more commits in this cycle.
+    /// Carries out a micro-op's effect, if it has one.
     #[cold]
-    fn finish<F: FrontEnd, B: Bus>(&mut self, seq: Seq, flags: UopFlags, cx: &mut CoreCtx<'_, F, B>) -> bool {
-        if flags.any(UopFlags::EFFECT) {
+    fn act<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<'_, F, B>) {
+        if self.ring.flags(seq).any(UopFlags::EFFECT) {
             match self.ring.effect(seq) {
                 SysEffect::None => {}
                 SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
@@ -363,6 +365,12 @@ impl O3 {
                 other => self.stopped = Some(Stopped::Effect(other)),
             }
         }
+    }
+
+    /// What an instruction does when it has committed. Whether nothing more commits in this cycle.
+    #[cold]
+    fn finish<F: FrontEnd, B: Bus>(&mut self, seq: Seq, flags: UopFlags, cx: &mut CoreCtx<'_, F, B>) -> bool {
+        self.act(seq, cx);
         if flags.any(UopFlags::SQUASH_AFTER) && flags.any(UopFlags::LAST) {
             self.commit.status = Status::FlushPending;
             return true;

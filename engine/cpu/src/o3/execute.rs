@@ -361,7 +361,9 @@ impl O3 {
         let mem = UopFlags::MEM;
         let expected = self.ring.flags(seq).0 & mem;
         let trap = uop.flags.any(UopFlags::TRAP);
-        if step.n != 1 || (!trap && uop.flags.0 & mem != expected) || (trap && expected != 0) {
+        // A trap has no result; a register that was renamed for one would be lost.
+        let promised = expected != 0 || self.ring.uop(seq).dst.iter().any(|r| r.is_some());
+        if step.n != 1 || (!trap && uop.flags.0 & mem != expected) || (trap && promised) {
             // Not what it was taken for: it is fetched again, executed as it is now.
             self.unwind_now(seq - 1, when.cycle);
             self.place_step(seq);

@@ -36,7 +36,7 @@ const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, paddr: 0, slot: 0, shift: 0
 /// One RISC-V hart.
 #[derive(Debug)]
 pub struct RiscvFrontEnd {
-    hart: Hart,
+    pub(crate) hart: Hart,
     code: CodeCache,
     fetch: [FetchEntry; 4 * FETCH_BANK],
     /// The virtual page that `slot` holds decoded, for the present mode.
@@ -147,7 +147,7 @@ impl RiscvFrontEnd {
     }
 
     /// Forgets what the last cold instruction may have made stale.
-    fn after_cold(&mut self) {
+    pub(crate) fn after_cold(&mut self) {
         self.page = NOWHERE;
         if std::mem::take(&mut self.hart.code_stale) {
             self.code.distrust();
@@ -224,12 +224,12 @@ impl RiscvFrontEnd {
         }
         if pc / PAGE != self.page {
             if let Err(cause) = self.enter_page(bus, pc) {
-                return self.stopped(out, Stop::Fault { cause, tval: pc }, None);
+                return self.stopped(bus, now, out, Stop::Fault { cause, tval: pc }, None);
             }
         }
         let inst = match self.fetch_whole(bus, pc) {
             Ok(inst) => inst,
-            Err(stop) => return self.stopped(out, stop, None),
+            Err(stop) => return self.stopped(bus, now, out, stop, None),
         };
         let mut m = MemRef::default();
         let cold = inst.op.is_cold();
@@ -249,7 +249,7 @@ impl RiscvFrontEnd {
                 out.mem[0] = m;
                 StepResult::Done
             }
-            Err(stop) => self.stopped(out, stop, Some(&inst)),
+            Err(stop) => self.stopped(bus, now, out, stop, Some(&inst)),
         }
     }
 
@@ -281,12 +281,20 @@ impl RiscvFrontEnd {
 
     /// An instruction that did not complete, or none at all (a fetch that faulted). One that waits is described as decoded.
     #[cold]
-    fn stopped(&mut self, out: &mut Step, stop: Stop, inst: Option<&Inst>) -> StepResult {
+    fn stopped<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        out: &mut Step,
+        stop: Stop,
+        inst: Option<&Inst>,
+    ) -> StepResult {
         let (len, uop) = inst.map_or((0, None), |i| (i.len, Some(i.uop)));
         (out.pc, out.len, out.n) = (self.hart.pc, len, u8::from(uop.is_some()));
         out.uops[0] = uop.unwrap_or_default();
         match stop {
             _ if self.hart.speculative() => StepResult::Blocked,
+            Stop::Fault { cause, tval } if self.hart.emulated => self.user_trap(bus, now, out, cause, tval, len),
             Stop::Fault { cause, tval } => {
                 self.trap(out, u64::from(cause), tval, len);
                 StepResult::Done
@@ -298,14 +306,20 @@ impl RiscvFrontEnd {
     }
 
     fn trap(&mut self, out: &mut Step, cause: u64, tval: u64, len: u8) {
-        out.pc = self.hart.pc;
+        let from = self.hart.pc;
+        self.hart.take_trap(cause, tval);
+        self.describe_trap(out, from, len);
+    }
+
+    /// A trap at `from` that goes on at the present program counter.
+    pub(crate) fn describe_trap(&mut self, out: &mut Step, from: u64, len: u8) {
+        out.pc = from;
         out.len = len;
         out.n = 1;
         out.branch = BranchInfo::default();
         out.effect = SysEffect::None;
         out.uops[0] = trap_uop();
         out.mem[0] = MemRef::default();
-        self.hart.take_trap(cause, tval);
         out.next_pc = self.hart.pc;
         self.page = NOWHERE;
     }
@@ -337,7 +351,7 @@ impl FrontEnd for RiscvFrontEnd {
             }
             Err(stop) => {
                 let inst = *inst;
-                self.stopped(out, stop, Some(&inst))
+                self.stopped(bus, &now, out, stop, Some(&inst))
             }
         }
     }

@@ -96,6 +96,10 @@ pub(crate) struct Hart {
     pub misaligned: MisalignedPolicy,
     pub extensions: Extensions,
     pub cbo_block: u64,
+    /// A process under syscall emulation: what would enter the kernel goes to the bus.
+    pub emulated: bool,
+    /// Translations are not described to the pipeline.
+    pub free_translation: bool,
 
     pub tlb: Box<DataTlb>,
     /// First entry of the data TLB's bank for the present mode, SUM and MXR.
@@ -152,6 +156,8 @@ impl Hart {
             misaligned: c.misaligned.clone(),
             extensions: c.extensions,
             cbo_block: c.cbo_block,
+            emulated: false,
+            free_translation: false,
             tlb: Box::default(),
             bank: 0,
             irq_mask: 0,

@@ -33,6 +33,7 @@ mod spec;
 mod system;
 mod trap;
 mod uops;
+mod user;
 
 pub use config::{Extensions, MisalignedPolicy, RiscvConfig};
 pub use csr::num as csr_num;

@@ -25,7 +25,7 @@ mod pte {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Xlat {
     pub paddr: u64,
-    /// log2 of the page; 0: translation is off.
+    /// log2 of the page; 0: translation is off, or costs nothing.
     pub shift: u8,
     /// The walk left nothing to update: the translation may be kept.
     pub settled: bool,
@@ -149,7 +149,8 @@ impl Hart {
             settled = true;
         }
         let inside = (1u64 << shift) - 1;
-        Ok(Xlat { paddr: (ppn << 12) & !inside | vaddr & inside, shift: shift as u8, settled })
+        let described = if self.free_translation { 0 } else { shift as u8 };
+        Ok(Xlat { paddr: (ppn << 12) & !inside | vaddr & inside, shift: described, settled })
     }
 
     /// What a hardware walk would read.

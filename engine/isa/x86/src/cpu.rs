@@ -72,6 +72,8 @@ pub(crate) enum Stop {
     Leave,
     /// Not implemented.
     Unknown,
+    /// A system call of a process under emulation.
+    Syscall,
 }
 
 pub(crate) type R<T> = Result<T, Stop>;
@@ -167,6 +169,10 @@ pub(crate) struct Cpu {
     pub tsc_ratio: u64,
     pub flag_merge: FlagMerge,
     pub rep: std::sync::Arc<RepConfig>,
+    /// A process under syscall emulation: what would enter the kernel goes to the bus.
+    pub emulated: bool,
+    /// Translations are not described to the pipeline.
+    pub free_translation: bool,
 
     pub tlb: Box<DataTlb>,
     /// First entry of the data TLB's bank for the present privilege.
@@ -246,6 +252,8 @@ impl Cpu {
             tsc_ratio: u64::from(config.tsc_ratio),
             flag_merge: config.crack.flag_merge,
             rep: std::sync::Arc::new(config.rep.clone()),
+            emulated: false,
+            free_translation: false,
             tlb: Box::default(),
             bank: 0,
             spec: Speculation::default(),

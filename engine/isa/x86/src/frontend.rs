@@ -36,7 +36,7 @@ const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, slot: 0 };
 /// One x86-64 hart.
 #[derive(Clone, Debug)]
 pub struct X86FrontEnd {
-    cpu: Cpu,
+    pub(crate) cpu: Cpu,
     code: CodeCache,
     cracker: Arc<Cracker>,
     fetch: [FetchEntry; 2 * FETCH_BANK],
@@ -188,7 +188,7 @@ impl X86FrontEnd {
 
     /// Forgets what the last instruction may have made stale.
     #[cold]
-    fn after_cold(&mut self) {
+    pub(crate) fn after_cold(&mut self) {
         self.page = NOWHERE;
         if std::mem::take(&mut self.cpu.code_stale) {
             self.code.distrust();
@@ -291,12 +291,12 @@ impl X86FrontEnd {
         let pc = self.cpu.rip();
         if pc / PAGE != self.page {
             if let Err(fault) = self.enter_page(bus, pc) {
-                return self.stopped(bus, out, Stop::Fault(fault), None);
+                return self.stopped(bus, now, out, Stop::Fault(fault), None);
             }
         }
         let (inst, u) = match self.fetch_whole(bus, pc) {
             Ok(found) => found,
-            Err(stop) => return self.stopped(bus, out, stop, None),
+            Err(stop) => return self.stopped(bus, now, out, stop, None),
         };
         self.cpu.nrefs = 0;
         self.cpu.string = rep::StringStep::default();
@@ -308,7 +308,7 @@ impl X86FrontEnd {
                 self.finish(out, &inst, u, pc, next);
                 StepResult::Done
             }
-            Err(stop) => self.stopped(bus, out, stop, Some((&inst, &u))),
+            Err(stop) => self.stopped(bus, now, out, stop, Some((&inst, &u))),
         };
         if self.cpu.code_stale || self.cpu.fetch_stale || self.cpu.cpl != from_ring {
             self.after_cold();
@@ -388,7 +388,14 @@ impl X86FrontEnd {
 
     /// An instruction that did not complete, or none at all (a fetch that faulted). One that waits is described as decoded.
     #[cold]
-    fn stopped<B: Bus>(&mut self, bus: &mut B, out: &mut Step, stop: Stop, inst: Option<(&Inst, &Uops)>) -> StepResult {
+    fn stopped<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        out: &mut Step,
+        stop: Stop,
+        inst: Option<(&Inst, &Uops)>,
+    ) -> StepResult {
         let pc = self.cpu.rip();
         let len = inst.map_or(0, |(i, _)| i.len);
         (out.pc, out.len, out.n) = (pc, len, 0);
@@ -400,6 +407,12 @@ impl X86FrontEnd {
             return StepResult::Blocked;
         }
         match stop {
+            Stop::Syscall => return self.user_trap(bus, now, out, None),
+            Stop::Fault(fault) if self.cpu.emulated => return self.user_trap(bus, now, out, Some(fault)),
+            Stop::Software(vector) if self.cpu.emulated => {
+                let fault = Fault { vector, error: 0, addr: 0 };
+                return self.user_trap(bus, now, out, Some(fault));
+            }
             Stop::Fault(fault) => self.trap(bus, out, fault, pc, false),
             Stop::Software(vector) => {
                 let fault = Fault { vector, error: 0, addr: 0 };

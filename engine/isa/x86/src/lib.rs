@@ -30,6 +30,7 @@ mod rep;
 mod simd;
 mod spec;
 mod trap;
+mod user;
 
 pub use config::{CrackConfig, Features, FlagMerge, Pace, RepConfig, StringMode, X86Config};
 pub use cpu::{BOOT_GDT, BOOT_TABLES};

@@ -30,7 +30,7 @@ pub(crate) enum Access {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Xlat {
     pub paddr: u64,
-    /// log2 of the page; 0: translation is off.
+    /// log2 of the page; 0: translation costs nothing.
     pub shift: u8,
     /// The walk left nothing to update: the translation may be kept.
     pub settled: bool,
@@ -143,7 +143,8 @@ impl Cpu {
             }
         }
         let inside = (1u64 << leaf.shift) - 1;
-        Ok(Xlat { paddr: leaf.pte | vaddr & inside, shift: leaf.shift as u8, settled })
+        let described = if self.free_translation { 0 } else { leaf.shift as u8 };
+        Ok(Xlat { paddr: leaf.pte | vaddr & inside, shift: described, settled })
     }
 
     /// What a hardware walk would read.

@@ -11,7 +11,11 @@ mod pseudo;
 
 use std::sync::Arc;
 
-use breakeven_base::{Bus, BusError, ConfigError, MemImage, Now, PhysMem, PseudoOutcome, SysEffect, Tick};
+use breakeven_base::bus::ExitCause;
+use breakeven_base::{
+    Bus, BusError, ConfigError, FaultAnswer, MemImage, Now, PhysMem, PseudoOutcome, SysEffect, Syscall, SyscallDone,
+    Tick, UserFault,
+};
 use breakeven_memory::config::AddrRange;
 
 pub use clint::{Clint, CLINT_BASE, CLINT_SIZE, DEFAULT_TIME_HZ};
@@ -19,6 +23,8 @@ pub use htif::Htif;
 pub use pseudo::{Outputs, OUTPUT_LIMIT};
 
 use breakeven_x86::IO_BASE;
+
+use crate::se::Process;
 
 const UART_BASE: u64 = 0x1000_0000;
 const COM1: u64 = IO_BASE + 0x3f8;
@@ -104,6 +110,8 @@ pub struct Platform {
     pub complaint: Option<String>,
     /// The cycles at which the guest read its cycle counter, when somebody wants to know them.
     pub cycle_reads: Option<Vec<u64>>,
+    /// The process that runs in user mode, under syscall emulation.
+    pub process: Option<Box<Process>>,
 }
 
 /// The devices' state: what a snapshot keeps beside RAM.
@@ -150,6 +158,7 @@ impl Platform {
             delay: (0, 0),
             complaint: None,
             cycle_reads: None,
+            process: None,
         }
     }
 
@@ -266,6 +275,29 @@ impl Bus for Platform {
         now: Now,
         translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
     ) -> PseudoOutcome {
-        self.run_pseudo_op(func, args, now, translate)
+        let Some(mut process) = self.process.take() else { return self.run_pseudo_op(func, args, now, translate) };
+        // A page of the process may not have been touched yet.
+        let mut present = |ram: &mut PhysMem, vaddr: u64, write: bool| {
+            translate(ram, vaddr, write)
+                .or_else(|| process.present(ram, vaddr, write).then(|| translate(ram, vaddr, write)).flatten())
+        };
+        let outcome = self.run_pseudo_op(func, args, now, &mut present);
+        self.process = Some(process);
+        outcome
+    }
+
+    fn syscall(&mut self, call: &Syscall, now: Now) -> SyscallDone {
+        match &mut self.process {
+            Some(process) => process.syscall(&mut self.ram, call, now),
+            None => SyscallDone { ret: u64::MAX, bases: call.bases, stale: false, effect: SysEffect::None },
+        }
+    }
+
+    fn user_fault(&mut self, pc: u64, fault: UserFault) -> FaultAnswer {
+        match &mut self.process {
+            Some(process) => process.fault(&mut self.ram, pc, fault),
+            // Only a process's front end asks; without one nothing can be mapped.
+            None => FaultAnswer::End(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 }),
+        }
     }
 }

@@ -1,5 +1,21 @@
-//! Syscall emulation: a static Linux program runs in user mode, and the engine answers its system calls.
+//! Syscall emulation: a static Linux program runs in user mode, and the engine answers its system calls and faults
+//! (`docs/syscall-emulation.md`). Everything is deterministic: time is simulated, randomness has a fixed seed, files are
+//! those of one directory that the caller allows.
 
+// Arguments of system calls are truncated and reinterpreted as their C types say.
+#![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
+
+mod calls;
 mod config;
+mod errno;
+mod files;
+mod host;
+mod loader;
+mod memory;
+mod process;
+mod random;
 
 pub use config::{Ids, ProcessConfig};
+pub use host::Host;
+pub(crate) use loader::Hardware;
+pub use process::Process;

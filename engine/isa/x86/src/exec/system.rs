@@ -75,6 +75,7 @@ impl<B: Bus> Exec<'_, B> {
                 self.cpu.effect = SysEffect::TlbFlush { vaddr: Some(at) };
                 Ok(())
             }
+            Syscall if self.cpu.emulated => Err(Stop::Syscall),
             Syscall => {
                 self.next = self.cpu.syscall(self.next)?;
                 Ok(())

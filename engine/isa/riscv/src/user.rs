@@ -1,0 +1,97 @@
+//! Syscall emulation: a process in U-mode whose environment calls and faults go to the bus. Both are traps to the pipeline,
+//! as gem5 has them: it flushes when they commit, and they take no further time.
+
+use breakeven_base::{
+    Bus, FaultAnswer, Now, ProcessStart, Step, StepResult, SysEffect, Syscall, UopFlags, UserAccess, UserFault,
+};
+
+use crate::csr::{envcfg, status};
+use crate::frontend::RiscvFrontEnd;
+use crate::hart::Mode;
+use crate::pmp::Pmp;
+
+const SV39: u64 = 8 << 60;
+/// Environment call from U-mode.
+const ECALL: u8 = 8;
+const SP: usize = 2;
+const A0: usize = 10;
+const A7: usize = 17;
+/// cycle, time and instret.
+const COUNTERS: u64 = 7;
+
+fn user_fault(cause: u8, addr: u64) -> UserFault {
+    let page = |access| UserFault::Page { addr, access };
+    match cause {
+        12 => page(UserAccess::Fetch),
+        13 => page(UserAccess::Load),
+        15 => page(UserAccess::Store),
+        3 => UserFault::Breakpoint,
+        2 => UserFault::Illegal,
+        // Misaligned addresses, and pages with nothing behind them.
+        _ => UserFault::Bus { addr },
+    }
+}
+
+impl RiscvFrontEnd {
+    /// Puts the hart into user mode as Linux starts a program: counters readable, cache-block operations allowed, floating
+    /// point on, no PMP.
+    pub fn start_process(&mut self, start: &ProcessStart) {
+        let h = &mut self.hart;
+        h.emulated = true;
+        h.free_translation = !start.timed_translation;
+        h.mode = Mode::U;
+        h.satp = SV39 | start.page_table >> 12;
+        h.pmp = Pmp::new(0);
+        h.mstatus |= status::FS;
+        (h.mcounteren, h.scounteren) = (COUNTERS, COUNTERS);
+        h.menvcfg = envcfg::CBIE_FLUSH | envcfg::CBCFE | envcfg::CBZE;
+        h.senvcfg = h.menvcfg;
+        h.regs[SP] = start.stack;
+        h.context_changed();
+        h.flush_translations();
+        self.set_pc(start.entry);
+        self.after_cold();
+    }
+
+    /// A fault of the process, or its environment call.
+    pub(crate) fn user_trap<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        out: &mut Step,
+        cause: u8,
+        tval: u64,
+        len: u8,
+    ) -> StepResult {
+        let pc = self.hart.pc;
+        let mut effect = SysEffect::None;
+        if cause == ECALL {
+            if !now.drained {
+                return StepResult::NeedsDrain;
+            }
+            let args = std::array::from_fn(|i| self.hart.regs[A0 + i]);
+            let call = Syscall { number: self.hart.regs[A7], args, bases: [0; 2], pc };
+            let done = bus.syscall(&call, *now);
+            self.hart.regs[A0] = done.ret;
+            self.hart.reservation = None;
+            self.hart.pc = pc.wrapping_add(u64::from(len));
+            effect = done.effect;
+            if done.stale {
+                self.hart.flush_translations();
+                self.hart.code_stale = true;
+                if effect == SysEffect::None {
+                    effect = SysEffect::TlbFlush { vaddr: None };
+                }
+            }
+        } else if let FaultAnswer::End(end) = bus.user_fault(pc, user_fault(cause, tval)) {
+            effect = end;
+        }
+        self.describe_trap(out, pc, len);
+        if effect != SysEffect::None {
+            out.effect = effect;
+            out.uops[0].flags.0 |= UopFlags::EFFECT;
+        }
+        self.after_cold();
+        StepResult::Done
+    }
+}

@@ -1,0 +1,136 @@
+//! Syscall emulation: a process in ring 3 whose system calls and exceptions go to the bus. Both are traps to the pipeline,
+//! as gem5 has them: it flushes when they commit, and they take no further time.
+
+use breakeven_base::{
+    BranchInfo, Bus, FaultAnswer, MemRef, Now, OpClass, ProcessStart, Step, StepResult, SysEffect, Syscall, Uop,
+    UopFlags, UserAccess, UserFault,
+};
+
+use crate::cpu::{cr4, Cpu, Fault};
+use crate::crack::trap_uop;
+use crate::flags;
+use crate::frontend::X86FrontEnd;
+use crate::inst::{RAX, RCX, RSP};
+use crate::rep;
+
+/// Linux's user segments.
+const CS: u16 = 0x33;
+const SS: u16 = 0x2b;
+/// rdi, rsi, rdx, r10, r8, r9.
+const ARGUMENTS: [usize; 6] = [7, 6, 2, 10, 8, 9];
+const R11: usize = 11;
+
+/// Bits of a page fault's error code.
+const WRITE: u32 = 1 << 1;
+const FETCH: u32 = 1 << 4;
+
+fn user_fault(f: Fault) -> UserFault {
+    let access = match f.error {
+        e if e & FETCH != 0 => UserAccess::Fetch,
+        e if e & WRITE != 0 => UserAccess::Store,
+        _ => UserAccess::Load,
+    };
+    match f.vector {
+        14 => UserFault::Page { addr: f.addr, access },
+        0 | 16 | 19 => UserFault::Arithmetic,
+        1 | 3 => UserFault::Breakpoint,
+        6 => UserFault::Illegal,
+        17 | 18 => UserFault::Bus { addr: f.addr },
+        _ => UserFault::Protection,
+    }
+}
+
+fn system_call_uop() -> Uop {
+    use UopFlags as F;
+    let flags = F::SERIALIZE_AFTER | F::NON_SPECULATIVE | F::FIRST | F::LAST;
+    Uop { class: OpClass::No_OpClass, flags: UopFlags(flags), ..Uop::default() }
+}
+
+impl Cpu {
+    /// A system call leaves the flags in r11 and its return address in rcx, as the instruction does.
+    fn system_call<B: Bus>(&mut self, bus: &mut B, now: &Now, len: u8) -> SysEffect {
+        let pc = self.rip();
+        let next = pc.wrapping_add(u64::from(len));
+        let args = ARGUMENTS.map(|r| self.c.r[r]);
+        let bases = [self.c.base[1], self.c.base[2]];
+        let done = bus.syscall(&Syscall { number: self.c.r[RAX], args, bases, pc }, *now);
+        self.c.r[RAX] = done.ret;
+        self.c.r[RCX] = next;
+        self.c.r[R11] = self.rflags() & !flags::RF;
+        [self.c.base[1], self.c.base[2]] = done.bases;
+        self.set_rip(next);
+        if !done.stale {
+            return done.effect;
+        }
+        self.flush_translations();
+        self.code_stale = true;
+        match done.effect {
+            SysEffect::None => SysEffect::TlbFlush { vaddr: None },
+            effect => effect,
+        }
+    }
+}
+
+impl X86FrontEnd {
+    /// Puts the hart into ring 3 as Linux starts a program: AVX and the segment-base instructions on, where CPUID has them.
+    pub fn start_process(&mut self, start: &ProcessStart) {
+        self.enable_avx();
+        let c = &mut self.cpu;
+        c.emulated = true;
+        c.free_translation = !start.timed_translation;
+        c.cpl = 3;
+        (c.s.sel, c.s.tr) = ([0, CS, SS, 0, 0, 0], 0);
+        c.cr3 = start.page_table;
+        if c.features.fsgsbase {
+            c.cr4 |= cr4::FSGSBASE;
+        }
+        c.c.r[RSP] = start.stack;
+        c.set_rflags(flags::IF, flags::IF);
+        c.context_changed();
+        c.flush_translations();
+        self.set_pc(start.entry);
+        self.after_cold();
+    }
+
+    /// EAX, EBX, ECX and EDX of a CPUID leaf.
+    #[must_use]
+    pub fn cpuid(&self, leaf: u32, subleaf: u32) -> [u32; 4] {
+        self.cpu.cpuid.get(leaf, subleaf)
+    }
+
+    /// The process's system call (`fault` `None`), or what it did wrong.
+    pub(crate) fn user_trap<B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        out: &mut Step,
+        fault: Option<Fault>,
+    ) -> StepResult {
+        if fault.is_none() && !now.drained {
+            // gem5's is one micro-op without registers: what the emulation writes is not renamed.
+            out.n = 1;
+            out.uops[0] = system_call_uop();
+            return StepResult::NeedsDrain;
+        }
+        let pc = self.cpu.rip();
+        self.cpu.c.run = rep::Run::default();
+        let effect = match fault {
+            None => self.cpu.system_call(bus, now, out.len),
+            Some(fault) => match bus.user_fault(pc, user_fault(fault)) {
+                FaultAnswer::Retry => SysEffect::None,
+                FaultAnswer::End(effect) => effect,
+            },
+        };
+        out.n = 1;
+        out.branch = BranchInfo::default();
+        out.effect = effect;
+        out.uops[0] = trap_uop();
+        out.mem[0] = MemRef::default();
+        if effect != SysEffect::None {
+            out.uops[0].flags.0 |= UopFlags::EFFECT;
+        }
+        out.next_pc = self.cpu.rip();
+        self.after_cold();
+        StepResult::Done
+    }
+}

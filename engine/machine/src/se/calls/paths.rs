@@ -1,0 +1,266 @@
+//! Calls that take paths, and what files are.
+
+use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use super::super::errno::{Errno, EFAULT, EINVAL, ENOENT, EROFS};
+use super::super::files::{open, Open, Target};
+use super::system::EPOCH;
+use super::{Call, R};
+use crate::IsaName;
+
+const AT_FDCWD: i32 = -100;
+const AT_SYMLINK_NOFOLLOW: u64 = 0x100;
+const AT_REMOVEDIR: u64 = 0x200;
+const AT_EMPTY_PATH: u64 = 0x1000;
+const S_IFCHR: u32 = 0o020_000;
+const BLOCK: u64 = 4096;
+const W_OK: u64 = 2;
+
+/// What `stat` tells of a file. Times are the start of the simulation: a copy of the same files gives the same run.
+struct Facts {
+    inode: u64,
+    mode: u32,
+    links: u32,
+    size: u64,
+    blocks: u64,
+}
+
+impl From<&Metadata> for Facts {
+    fn from(m: &Metadata) -> Facts {
+        Facts { inode: m.ino(), mode: m.mode(), links: m.nlink() as u32, size: m.size(), blocks: m.blocks() }
+    }
+}
+
+/// A device that is no host file.
+const DEVICE: Facts = Facts { inode: 1, mode: S_IFCHR | 0o666, links: 1, size: 0, blocks: 0 };
+
+impl Call<'_> {
+    pub(super) fn path_call(&mut self, name: &str) -> Option<R> {
+        let [a, b, c, d, ..] = self.args;
+        let cwd = i64::from(AT_FDCWD) as u64;
+        Some(match name {
+            "openat" => self.open(a, b, c, d),
+            "open" => self.open(cwd, a, b, c),
+            "creat" => self.open(cwd, a, open::CREATE | open::WRITE_ONLY | open::TRUNCATE, b),
+            "newfstatat" => self.stat_at(a, b, c, d),
+            "stat" => self.stat_at(cwd, a, b, 0),
+            "lstat" => self.stat_at(cwd, a, b, AT_SYMLINK_NOFOLLOW),
+            "fstat" => self.facts_of(a).and_then(|f| self.write_stat(b, &f)),
+            "statx" => self.statx(),
+            "faccessat" => self.access(a, b, c),
+            "faccessat2" => self.access(a, b, c),
+            "access" => self.access(cwd, a, b),
+            "readlinkat" => self.readlink(a, b, c, d),
+            "readlink" => self.readlink(cwd, a, b, c),
+            "getcwd" => self.getcwd(),
+            "chdir" => self.chdir(),
+            "mkdirat" => self.change(a, b, |dir, path| dir.create_dir(path)),
+            "mkdir" => self.change(cwd, a, |dir, path| dir.create_dir(path)),
+            "unlinkat" if c & AT_REMOVEDIR != 0 => self.change(a, b, |dir, path| dir.remove_dir(path)),
+            "unlinkat" => self.change(a, b, |dir, path| dir.remove_file(path)),
+            "unlink" => self.change(cwd, a, |dir, path| dir.remove_file(path)),
+            "rmdir" => self.change(cwd, a, |dir, path| dir.remove_dir(path)),
+            "renameat" | "renameat2" => self.rename(a, b, c, d),
+            "rename" => self.rename(cwd, a, cwd, b),
+            "umask" => {
+                let old = std::mem::replace(&mut self.p.files.umask, a as u32 & 0o777);
+                Ok(u64::from(old))
+            }
+            _ => return None,
+        })
+    }
+
+    /// The directory that a relative path starts from.
+    fn from(fd: u64) -> Option<u64> {
+        (fd as u32 as i32 != AT_FDCWD).then_some(fd)
+    }
+
+    /// A path below the allowed directory; says once which one was outside.
+    fn path(&mut self, fd: u64, at: u64) -> Result<(PathBuf, Vec<u8>), Errno> {
+        let text = self.string(at)?;
+        let found = self.p.files.resolve(Self::from(fd), &text);
+        if found == Err(ENOENT) && !text.is_empty() {
+            let shown = String::from_utf8_lossy(&text).into_owned();
+            self.p.warn(match &self.p.files.root {
+                Some(root) => format!("{shown} is outside of {}: ENOENT", root.name().display()),
+                None => format!("{shown} was not looked for: the process may use no directory"),
+            });
+        }
+        found.map(|path| (path, text))
+    }
+
+    fn open(&mut self, fd: u64, path: u64, flags: u64, mode: u64) -> R {
+        let text = self.string(path)?;
+        let device = match text.as_slice() {
+            b"/dev/null" => Some(Target::Null),
+            b"/dev/zero" => Some(Target::Zero),
+            b"/dev/urandom" | b"/dev/random" => Some(Target::Random),
+            _ => None,
+        };
+        if let Some(target) = device {
+            return self.p.files.insert(Open { target, flags, path: PathBuf::new() });
+        }
+        let (path, _) = self.path(fd, path)?;
+        self.p.files.open(path, flags, mode as u32)
+    }
+
+    fn facts_of(&mut self, fd: u64) -> Result<Facts, Errno> {
+        match &self.p.files.get(fd)?.target {
+            Target::File(f) | Target::Directory { file: f, .. } => Ok(Facts::from(&f.metadata()?)),
+            _ => Ok(DEVICE),
+        }
+    }
+
+    fn facts_at(&mut self, fd: u64, path: u64, flags: u64) -> Result<Facts, Errno> {
+        let text = self.string(path)?;
+        if text.is_empty() && flags & AT_EMPTY_PATH != 0 && fd as u32 as i32 != AT_FDCWD {
+            return self.facts_of(fd);
+        }
+        if matches!(text.as_slice(), b"/dev/null" | b"/dev/zero" | b"/dev/urandom" | b"/dev/random") {
+            return Ok(DEVICE);
+        }
+        let (path, _) = self.path(fd, path)?;
+        let dir = &self.p.files.root.as_ref().ok_or(ENOENT)?.dir;
+        let m = if flags & AT_SYMLINK_NOFOLLOW != 0 { dir.symlink_metadata(path)? } else { dir.metadata(path)? };
+        use cap_std::fs::MetadataExt;
+        Ok(Facts { inode: m.ino(), mode: m.mode(), links: m.nlink() as u32, size: m.size(), blocks: m.blocks() })
+    }
+
+    fn stat_at(&mut self, fd: u64, path: u64, to: u64, flags: u64) -> R {
+        let facts = self.facts_at(fd, path, flags)?;
+        self.write_stat(to, &facts)
+    }
+
+    /// `struct stat`: x86-64 has its own.
+    fn write_stat(&mut self, to: u64, f: &Facts) -> R {
+        let ids = self.p.config.ids;
+        let owner = u64::from(ids.uid) | u64::from(ids.gid) << 32;
+        let mut words = vec![1, f.inode];
+        match self.p.isa {
+            IsaName::X86 => {
+                let mode = u64::from(f.mode) | u64::from(ids.uid) << 32;
+                words.extend([u64::from(f.links), mode, u64::from(ids.gid), 0, f.size, BLOCK, f.blocks]);
+            }
+            IsaName::Riscv => {
+                let mode = u64::from(f.mode) | u64::from(f.links) << 32;
+                words.extend([mode, owner, 0, 0, f.size, BLOCK, f.blocks]);
+            }
+        }
+        // Access, modification, change.
+        words.extend([EPOCH, 0, EPOCH, 0, EPOCH, 0]);
+        words.resize(if self.p.isa == IsaName::X86 { 18 } else { 16 }, 0);
+        self.write_words(to, &words)?;
+        Ok(0)
+    }
+
+    fn statx(&mut self) -> R {
+        /// Everything that `struct stat` has.
+        const BASIC: u64 = 0x7ff;
+        let [fd, path, flags, _, to, _] = self.args;
+        let f = self.facts_at(fd, path, flags)?;
+        let ids = self.p.config.ids;
+        let mut words = vec![
+            BASIC | BLOCK << 32,
+            0,
+            u64::from(f.links) | u64::from(ids.uid) << 32,
+            u64::from(ids.gid) | u64::from(f.mode) << 32,
+            f.inode,
+            f.size,
+            f.blocks,
+            0,
+        ];
+        // Access, birth, change, modification.
+        words.extend([EPOCH, 0, EPOCH, 0, EPOCH, 0, EPOCH, 0]);
+        // Devices: of the file none, where it lies 0:1.
+        words.extend([0, 1 << 32]);
+        words.resize(32, 0);
+        self.write_words(to, &words)?;
+        Ok(0)
+    }
+
+    fn access(&mut self, fd: u64, path: u64, mode: u64) -> R {
+        let facts = self.facts_at(fd, path, 0)?;
+        let writable = self.p.files.root.as_ref().is_some_and(|r| r.writable) || facts.mode & S_IFCHR == S_IFCHR;
+        if mode & W_OK != 0 && !writable {
+            return Err(EROFS);
+        }
+        let bits = (facts.mode >> 6 | facts.mode >> 3 | facts.mode) & 7;
+        if mode & 7 & !u64::from(bits) != 0 {
+            return Err(Errno(libc::EACCES));
+        }
+        Ok(0)
+    }
+
+    fn readlink(&mut self, fd: u64, path: u64, to: u64, len: u64) -> R {
+        if len == 0 || len > i32::MAX as u64 {
+            return Err(EINVAL);
+        }
+        let text = self.string(path)?;
+        let mut target = if text == b"/proc/self/exe" {
+            self.p.config.executable.clone().into_bytes()
+        } else {
+            let (path, _) = self.path(fd, path)?;
+            let dir = &self.p.files.root.as_ref().ok_or(ENOENT)?.dir;
+            dir.read_link_contents(path)?.as_os_str().as_bytes().to_vec()
+        };
+        target.truncate(len as usize);
+        self.write(to, &target)?;
+        Ok(target.len() as u64)
+    }
+
+    fn getcwd(&mut self) -> R {
+        let [to, len, ..] = self.args;
+        let files = &self.p.files;
+        let path = match &files.root {
+            Some(root) if files.cwd.as_os_str() == "." => root.name().to_owned(),
+            Some(root) => root.name().join(&files.cwd),
+            None => PathBuf::from("/"),
+        };
+        let mut text = path.as_os_str().as_bytes().to_vec();
+        text.push(0);
+        if (text.len() as u64) > len {
+            return Err(Errno(libc::ERANGE));
+        }
+        self.write(to, &text).map_err(|_| EFAULT)?;
+        Ok(text.len() as u64)
+    }
+
+    fn chdir(&mut self) -> R {
+        let (path, _) = self.path(i64::from(AT_FDCWD) as u64, self.args[0])?;
+        let dir = &self.p.files.root.as_ref().ok_or(ENOENT)?.dir;
+        if !dir.metadata(&path)?.is_dir() {
+            return Err(Errno(libc::ENOTDIR));
+        }
+        self.p.files.cwd = dir.canonicalize(path)?;
+        Ok(0)
+    }
+
+    /// A change of the directory.
+    fn change(
+        &mut self,
+        fd: u64,
+        path: u64,
+        act: impl FnOnce(&cap_std::fs::Dir, &PathBuf) -> std::io::Result<()>,
+    ) -> R {
+        let (path, _) = self.path(fd, path)?;
+        let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
+        if !root.writable {
+            return Err(EROFS);
+        }
+        act(&root.dir, &path)?;
+        Ok(0)
+    }
+
+    fn rename(&mut self, from: u64, old: u64, to: u64, new: u64) -> R {
+        let ((old, _), (new, _)) = (self.path(from, old)?, self.path(to, new)?);
+        let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
+        if !root.writable {
+            return Err(EROFS);
+        }
+        root.dir.rename(old, &root.dir, new)?;
+        Ok(0)
+    }
+}

@@ -1,0 +1,342 @@
+//! The rest: the end, time, identity, limits, signals, and what threads would need.
+
+use super::super::errno::{Errno, EINVAL, ENOSYS};
+use super::super::process::signal;
+use super::{Call, R};
+use crate::IsaName;
+
+/// What the real-time clock shows when the simulation starts, as gem5's: seconds since 1970.
+pub(super) const EPOCH: u64 = 1_000_000_000;
+const NANOSECOND: u64 = 1_000_000_000;
+/// Ticks in a nanosecond.
+const TICKS: u64 = 1000;
+const CLOCK_REALTIME: u64 = 0;
+const CLOCK_REALTIME_COARSE: u64 = 5;
+const MOST_CLOCK: u64 = 11;
+const RLIM_INFINITY: u64 = u64::MAX;
+const RLIMIT_STACK: u64 = 3;
+const RLIMIT_NOFILE: u64 = 7;
+const ARCH_SET_GS: u64 = 0x1001;
+const ARCH_SET_FS: u64 = 0x1002;
+const ARCH_GET_FS: u64 = 0x1003;
+const ARCH_GET_GS: u64 = 0x1004;
+const PR_SET_NAME: u64 = 15;
+const PR_GET_NAME: u64 = 16;
+/// One field of `struct utsname`.
+const UTS_FIELD: usize = 65;
+
+impl Call<'_> {
+    pub(super) fn system_call(&mut self, name: &str) -> Option<R> {
+        let ids = self.p.config.ids;
+        let [a, b, ..] = self.args;
+        Some(match name {
+            "exit" | "exit_group" => {
+                self.p.exit(a);
+                Ok(0)
+            }
+            "getpid" | "gettid" => Ok(u64::from(ids.pid)),
+            "getppid" => Ok(u64::from(ids.ppid)),
+            "getpgrp" | "getpgid" | "getsid" => Ok(u64::from(ids.pgid)),
+            "getuid" => Ok(u64::from(ids.uid)),
+            "geteuid" => Ok(u64::from(ids.euid)),
+            "getgid" => Ok(u64::from(ids.gid)),
+            "getegid" => Ok(u64::from(ids.egid)),
+            "getgroups" => Ok(0),
+            "set_tid_address" => Ok(u64::from(ids.pid)),
+            "set_robust_list" | "sched_yield" | "membarrier" | "setpriority" | "getpriority" | "sync" => Ok(0),
+            "uname" => self.uname(),
+            "sysinfo" => self.sysinfo(),
+            "getrandom" => self.getrandom(),
+            "prctl" => self.prctl(),
+            "arch_prctl" => self.arch_prctl(),
+            "sched_getaffinity" => self.affinity(),
+            "getcpu" => self.getcpu(),
+            "prlimit64" if b == u64::from(u32::MAX) => Err(EINVAL),
+            "prlimit64" => self.limit(b, self.args[3], self.args[2]),
+            "getrlimit" => self.limit(a, b, 0),
+            "setrlimit" => Ok(0),
+            "getrusage" | "times" => self.usage(name),
+            "clock_gettime" => self.clock(a, b),
+            "clock_getres" if a > MOST_CLOCK => Err(EINVAL),
+            "clock_getres" if b == 0 => Ok(0),
+            "clock_getres" => self.write_words(b, &[0, 1]).map(|()| 0),
+            "gettimeofday" => self.time_of_day(),
+            "time" => self.time(),
+            // Time does not pass in a system call.
+            "nanosleep" | "clock_nanosleep" => Ok(0),
+            "rt_sigaction" => self.sigaction(),
+            "rt_sigprocmask" => self.sigprocmask(),
+            "sigaltstack" => self.sigaltstack(),
+            "kill" | "tkill" => self.kill(a, b),
+            "tgkill" => self.kill(b, self.args[2]),
+            "futex" => self.futex(),
+            _ => return None,
+        })
+    }
+
+    fn nanoseconds(&self) -> u64 {
+        self.now.tick.0 / TICKS
+    }
+
+    fn clock(&mut self, id: u64, to: u64) -> R {
+        if id > MOST_CLOCK {
+            return Err(EINVAL);
+        }
+        let since = if matches!(id, CLOCK_REALTIME | CLOCK_REALTIME_COARSE | MOST_CLOCK) { EPOCH } else { 0 };
+        let ns = self.nanoseconds();
+        self.write_words(to, &[since + ns / NANOSECOND, ns % NANOSECOND])?;
+        Ok(0)
+    }
+
+    fn time_of_day(&mut self) -> R {
+        let ns = self.nanoseconds();
+        let [to, zone, ..] = self.args;
+        if to != 0 {
+            self.write_words(to, &[EPOCH + ns / NANOSECOND, ns % NANOSECOND / 1000])?;
+        }
+        if zone != 0 {
+            self.write_words(zone, &[0])?;
+        }
+        Ok(0)
+    }
+
+    fn time(&mut self) -> R {
+        let now = EPOCH + self.nanoseconds() / NANOSECOND;
+        if self.args[0] != 0 {
+            self.write_words(self.args[0], &[now])?;
+        }
+        Ok(now)
+    }
+
+    /// All time is the user's.
+    fn usage(&mut self, name: &str) -> R {
+        let ns = self.nanoseconds();
+        if name == "times" {
+            let clocks = ns / (NANOSECOND / 100);
+            if self.args[0] != 0 {
+                self.write_words(self.args[0], &[clocks, 0, 0, 0])?;
+            }
+            return Ok(clocks);
+        }
+        let mut words = vec![ns / NANOSECOND, ns % NANOSECOND / 1000];
+        words.resize(18, 0);
+        self.write_words(self.args[1], &words)?;
+        Ok(0)
+    }
+
+    fn uname(&mut self) -> R {
+        let machine = match self.p.isa {
+            IsaName::Riscv => "riscv64",
+            IsaName::X86 => "x86_64",
+        };
+        let mut bytes = Vec::new();
+        for field in ["Linux", "breakeven", &self.p.config.release, "#1", machine, "(none)"] {
+            let end = bytes.len() + UTS_FIELD;
+            bytes.extend(field.bytes().take(UTS_FIELD - 1));
+            bytes.resize(end, 0);
+        }
+        self.write(self.args[0], &bytes)?;
+        Ok(0)
+    }
+
+    fn sysinfo(&mut self) -> R {
+        let total = self.ram.len();
+        let seconds = self.nanoseconds() / NANOSECOND;
+        // Uptime, three loads, total and free RAM, shared, buffers, swap total and free, processes, high total and free, unit.
+        self.write_words(self.args[0], &[seconds, 0, 0, 0, total, total, 0, 0, 0, 0, 1, 0, 0, 1])?;
+        Ok(0)
+    }
+
+    fn getrandom(&mut self) -> R {
+        const MOST: u64 = 1 << 20;
+        let [to, len, ..] = self.args;
+        let mut bytes = vec![0; len.min(MOST) as usize];
+        self.p.random.fill(&mut bytes);
+        self.write(to, &bytes)?;
+        Ok(bytes.len() as u64)
+    }
+
+    fn prctl(&mut self) -> R {
+        let [what, at, ..] = self.args;
+        match what {
+            PR_SET_NAME => {
+                let mut name = [0; 16];
+                for (n, slot) in name[..15].iter_mut().enumerate() {
+                    let mut byte = [0];
+                    self.read(at.wrapping_add(n as u64), &mut byte)?;
+                    if byte[0] == 0 {
+                        break;
+                    }
+                    *slot = byte[0];
+                }
+                self.p.name = name.iter().copied().take_while(|b| *b != 0).collect();
+                Ok(0)
+            }
+            PR_GET_NAME => {
+                let mut name = self.p.name.clone();
+                name.resize(16, 0);
+                self.write(at, &name)?;
+                Ok(0)
+            }
+            _ => Err(EINVAL),
+        }
+    }
+
+    fn arch_prctl(&mut self) -> R {
+        let [what, value, ..] = self.args;
+        if matches!(what, ARCH_SET_FS | ARCH_SET_GS) && value >= self.p.space.limit {
+            return Err(Errno(libc::EPERM));
+        }
+        match what {
+            ARCH_SET_FS => self.bases[0] = value,
+            ARCH_SET_GS => self.bases[1] = value,
+            ARCH_GET_FS => self.write_words(value, &[self.bases[0]])?,
+            ARCH_GET_GS => self.write_words(value, &[self.bases[1]])?,
+            _ => return Err(EINVAL),
+        }
+        Ok(0)
+    }
+
+    /// One processor.
+    fn affinity(&mut self) -> R {
+        if self.args[1] < 8 {
+            return Err(EINVAL);
+        }
+        self.write_words(self.args[2], &[1])?;
+        Ok(8)
+    }
+
+    fn getcpu(&mut self) -> R {
+        for at in [self.args[0], self.args[1]] {
+            if at != 0 {
+                self.write(at, &[0; 4])?;
+            }
+        }
+        Ok(0)
+    }
+
+    /// Reports a limit; a new one is accepted and changes nothing.
+    fn limit(&mut self, which: u64, to: u64, new: u64) -> R {
+        let limit = match which {
+            RLIMIT_STACK => self.p.config.max_stack,
+            RLIMIT_NOFILE => 256,
+            0..=15 => RLIM_INFINITY,
+            _ => return Err(EINVAL),
+        };
+        if new != 0 {
+            self.read_word(new)?;
+        }
+        if to != 0 {
+            self.write_words(to, &[limit, limit])?;
+        }
+        Ok(0)
+    }
+
+    /// Remembered and reported; handlers are never called.
+    fn sigaction(&mut self) -> R {
+        let [number, new, old, size, ..] = self.args;
+        let wrong = number == 0 || number >= signal::COUNT as u64 || size != 8;
+        let fixed = matches!(number as u32, signal::KILL | 19) && new != 0;
+        if wrong || fixed {
+            return Err(EINVAL);
+        }
+        // Handler, flags, mask, and on x86-64 a restorer before the mask.
+        let len = if self.p.isa == IsaName::X86 { 32 } else { 24 };
+        let mut action = vec![0; len];
+        if new != 0 {
+            self.read(new, &mut action)?;
+        }
+        let slot = number as usize;
+        if old != 0 {
+            let before = self.p.actions[slot].clone().unwrap_or_else(|| vec![0; len]);
+            self.write(old, &before)?;
+        }
+        if new != 0 {
+            self.p.actions[slot] = Some(action);
+        }
+        Ok(0)
+    }
+
+    fn sigprocmask(&mut self) -> R {
+        let [how, new, old, size, ..] = self.args;
+        if size != 8 {
+            return Err(EINVAL);
+        }
+        let before = self.p.signal_mask;
+        if new != 0 {
+            let set = self.read_word(new)?;
+            self.p.signal_mask = match how {
+                0 => before | set,
+                1 => before & !set,
+                2 => set,
+                _ => return Err(EINVAL),
+            };
+        }
+        if old != 0 {
+            self.write_words(old, &[before])?;
+        }
+        Ok(0)
+    }
+
+    fn sigaltstack(&mut self) -> R {
+        const SS_DISABLE: u64 = 2;
+        let [new, old, ..] = self.args;
+        let before = self.p.alternate_stack.unwrap_or([0, SS_DISABLE, 0]);
+        if new != 0 {
+            let word = |call: &mut Self, n: u64| call.read_word(new.wrapping_add(8 * n));
+            self.p.alternate_stack = Some([word(self, 0)?, word(self, 1)?, word(self, 2)?]);
+        }
+        if old != 0 {
+            self.write_words(old, &before)?;
+        }
+        Ok(0)
+    }
+
+    /// A signal to itself: ignored, or the end.
+    fn kill(&mut self, pid: u64, number: u64) -> R {
+        /// SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
+        const IGNORED: [u32; 4] = [17, 18, 23, 28];
+        const SIG_IGN: u8 = 1;
+        let pid = pid as u32;
+        let itself = [0, self.p.config.ids.pid, self.p.config.ids.pgid.wrapping_neg()].contains(&pid);
+        if !itself {
+            return Err(Errno(libc::ESRCH));
+        }
+        if number >= signal::COUNT as u64 {
+            return Err(EINVAL);
+        }
+        let number = number as u32;
+        let ignores = |a: &Vec<u8>| a.first() == Some(&SIG_IGN) && a.iter().take(8).skip(1).all(|b| *b == 0);
+        let ignored = self.p.actions[number as usize].as_ref().is_some_and(ignores);
+        if number != 0 && (number == signal::KILL || !(ignored || IGNORED.contains(&number))) {
+            let why = format!("the process sent it to itself, at pc {:#x}", self.pc);
+            self.p.die(number, &why);
+        }
+        Ok(0)
+    }
+
+    /// With one thread nobody wakes and nobody is woken.
+    fn futex(&mut self) -> R {
+        const WAIT: u64 = 0;
+        const WAKE: u64 = 1;
+        const WAIT_BITSET: u64 = 9;
+        const WAKE_BITSET: u64 = 10;
+        const COMMAND: u64 = 0x7f;
+        let [at, op, value, timeout, ..] = self.args;
+        match op & COMMAND {
+            WAKE | WAKE_BITSET => Ok(0),
+            WAIT | WAIT_BITSET => {
+                let mut word = [0; 4];
+                self.read(at, &mut word)?;
+                if u32::from_le_bytes(word) != value as u32 {
+                    return Err(Errno(libc::EAGAIN));
+                }
+                if timeout == 0 {
+                    self.p.die(signal::KILL, "it waits for another thread (futex), and there is none");
+                }
+                Err(Errno(libc::ETIMEDOUT))
+            }
+            _ => Err(ENOSYS),
+        }
+    }
+}

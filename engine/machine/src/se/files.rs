@@ -1,0 +1,349 @@
+//! Descriptors: the three standard ones, regular files and directories below the allowed directory, and the few devices that
+//! are only data (`/dev/null`, `/dev/zero`, `/dev/urandom`).
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use cap_std::fs::{OpenOptions, OpenOptionsExt};
+
+use super::errno::{Errno, EBADF, EISDIR, ENOENT, ENOSPC, ESPIPE};
+use super::host::{is_kernels, join, path_of, Host, Root};
+use super::random::Random;
+use crate::platform::Console;
+use crate::EngineError;
+
+/// Descriptors of one process.
+const MOST: usize = 256;
+/// All that a process may write to files, in bytes: a runaway guest must not fill the host's disk.
+pub(super) const WRITE_LIMIT: u64 = 4 << 30;
+
+pub(super) mod open {
+    pub const ACCESS: u64 = 3;
+    pub const WRITE_ONLY: u64 = 1;
+    pub const CREATE: u64 = 0o100;
+    pub const EXCLUSIVE: u64 = 0o200;
+    pub const TRUNCATE: u64 = 0o1000;
+    pub const APPEND: u64 = 0o2000;
+    pub const DIRECTORY: u64 = 0o200_000;
+    pub const NO_FOLLOW: u64 = 0o400_000;
+    pub const CLOSE_ON_EXEC: u64 = 0o2_000_000;
+    /// `O_PATH` and `O_TMPFILE`'s own bit.
+    pub const NOT_MODELLED: u64 = 0o10_000_000 | 0o20_000_000;
+}
+
+/// What a descriptor stands for.
+#[derive(Debug)]
+pub(super) enum Target {
+    Stdin,
+    Stdout,
+    Stderr,
+    Null,
+    Zero,
+    Random,
+    File(File),
+    /// Entries as `getdents64` gives them, from `at` on.
+    Directory {
+        file: File,
+        entries: Option<Vec<Entry>>,
+        at: usize,
+    },
+}
+
+/// A directory's entry.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub name: Vec<u8>,
+    pub inode: u64,
+    /// `DT_...`
+    pub kind: u8,
+}
+
+/// An open file: what `dup` shares.
+#[derive(Debug)]
+pub(super) struct Open {
+    pub target: Target,
+    /// Flags as `fcntl` reports them.
+    pub flags: u64,
+    /// Below the allowed directory.
+    pub path: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Descriptor {
+    open: usize,
+    close_on_exec: bool,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Files {
+    pub root: Option<Root>,
+    /// The working directory below the allowed one.
+    pub cwd: PathBuf,
+    pub umask: u32,
+    descriptors: Vec<Option<Descriptor>>,
+    open: Vec<Option<Open>>,
+    stdin: Vec<u8>,
+    stdin_at: usize,
+    pub stdout: Console,
+    pub stderr: Console,
+    /// Both, as they came.
+    pub both: Console,
+    written: u64,
+}
+
+impl Files {
+    /// # Errors
+    /// An allowed directory that cannot be opened.
+    pub fn new(host: &Host, cwd: &str) -> Result<Files, EngineError> {
+        let root = Root::open(host)?;
+        let cwd = root
+            .as_ref()
+            .filter(|_| !cwd.is_empty())
+            .and_then(|r| {
+                let below = r.below(Path::new(cwd)).unwrap_or_else(|| PathBuf::from(cwd));
+                r.dir.canonicalize(below).ok()
+            })
+            .unwrap_or_else(|| PathBuf::from("."));
+        let standard = |target, flags| Some(Open { target, flags, path: PathBuf::new() });
+        let number = |open| Some(Descriptor { open, close_on_exec: false });
+        Ok(Files {
+            root,
+            cwd,
+            umask: 0o022,
+            descriptors: vec![number(0), number(1), number(2)],
+            open: vec![
+                standard(Target::Stdin, 0),
+                standard(Target::Stdout, open::WRITE_ONLY),
+                standard(Target::Stderr, open::WRITE_ONLY),
+            ],
+            stdin: host.stdin.clone(),
+            stdin_at: 0,
+            stdout: Console::default(),
+            stderr: Console::default(),
+            both: Console::default(),
+            written: 0,
+        })
+    }
+
+    fn descriptor(&self, fd: u64) -> Result<Descriptor, Errno> {
+        // Descriptors are int: the upper half is not theirs.
+        self.descriptors.get(fd as u32 as usize).copied().flatten().ok_or(EBADF)
+    }
+    pub fn get(&mut self, fd: u64) -> Result<&mut Open, Errno> {
+        let d = self.descriptor(fd)?;
+        self.open.get_mut(d.open).and_then(Option::as_mut).ok_or(EBADF)
+    }
+
+    /// Puts an open file at the lowest free descriptor from `least` on.
+    fn place(&mut self, open: usize, close_on_exec: bool, least: usize) -> Result<u64, Errno> {
+        let free = (least..MOST).find(|n| self.descriptors.get(*n).is_none_or(Option::is_none));
+        let at = free.ok_or(Errno(libc::EMFILE))?;
+        if self.descriptors.len() <= at {
+            self.descriptors.resize(at + 1, None);
+        }
+        self.descriptors[at] = Some(Descriptor { open, close_on_exec });
+        Ok(at as u64)
+    }
+
+    pub fn insert(&mut self, file: Open) -> Result<u64, Errno> {
+        let close_on_exec = file.flags & open::CLOSE_ON_EXEC != 0;
+        let at = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
+        let fd = self.place(at, close_on_exec, 0)?;
+        if at == self.open.len() {
+            self.open.push(Some(file));
+        } else {
+            self.open[at] = Some(file);
+        }
+        Ok(fd)
+    }
+
+    pub fn close(&mut self, fd: u64) -> Result<(), Errno> {
+        let d = self.descriptor(fd)?;
+        self.descriptors[fd as u32 as usize] = None;
+        if !self.descriptors.iter().flatten().any(|other| other.open == d.open) {
+            self.open[d.open] = None;
+        }
+        Ok(())
+    }
+
+    /// A second descriptor for the same open file: the lowest from `least` on.
+    pub fn duplicate(&mut self, fd: u64, least: u64, close_on_exec: bool) -> Result<u64, Errno> {
+        let d = self.descriptor(fd)?;
+        if least >= MOST as u64 {
+            return Err(Errno(libc::EINVAL));
+        }
+        self.place(d.open, close_on_exec, least as usize)
+    }
+    /// As `duplicate`, at `to`, which is closed first.
+    pub fn duplicate_to(&mut self, fd: u64, to: u64, close_on_exec: bool) -> Result<u64, Errno> {
+        let d = self.descriptor(fd)?;
+        if to >= MOST as u64 {
+            return Err(EBADF);
+        }
+        if to == fd {
+            return Ok(to);
+        }
+        // It need not be open.
+        let _ = self.close(to);
+        self.place(d.open, close_on_exec, to as usize)
+    }
+    pub fn close_on_exec(&mut self, fd: u64, set: Option<bool>) -> Result<bool, Errno> {
+        let mut d = self.descriptor(fd)?;
+        if let Some(on) = set {
+            d.close_on_exec = on;
+            self.descriptors[fd as u32 as usize] = Some(d);
+        }
+        Ok(d.close_on_exec)
+    }
+
+    /// A path below the allowed directory. `from` is the descriptor of the directory where a relative one starts, `None`
+    /// the working directory.
+    pub fn resolve(&mut self, from: Option<u64>, bytes: &[u8]) -> Result<PathBuf, Errno> {
+        let path = path_of(bytes);
+        let start = match from {
+            Some(fd) if path.is_relative() => match self.get(fd)? {
+                Open { target: Target::Directory { .. }, path, .. } => path.clone(),
+                _ => return Err(Errno(libc::ENOTDIR)),
+            },
+            _ => self.cwd.clone(),
+        };
+        let root = self.root.as_ref().ok_or(ENOENT)?;
+        if bytes.is_empty() {
+            return Err(ENOENT);
+        }
+        if path.is_absolute() {
+            return root.below(path).ok_or(ENOENT);
+        }
+        Ok(join(&start, path))
+    }
+
+    /// Opens a path below the allowed directory.
+    pub fn open(&mut self, path: PathBuf, flags: u64, mode: u32) -> Result<u64, Errno> {
+        let root = self.root.as_ref().ok_or(ENOENT)?;
+        let write = flags & open::ACCESS != 0;
+        let changes = write || flags & (open::CREATE | open::TRUNCATE) != 0;
+        if flags & open::NOT_MODELLED != 0 {
+            return Err(Errno(libc::EOPNOTSUPP));
+        }
+        if changes && !root.writable {
+            // What is there can be opened for reading even with O_CREAT.
+            let reads = !write && flags & open::TRUNCATE == 0 && root.dir.exists(&path);
+            if !reads {
+                return Err(Errno(libc::EROFS));
+            }
+        }
+        let follow = if flags & open::NO_FOLLOW != 0 { libc::O_NOFOLLOW } else { 0 };
+        let mut how = OpenOptions::new();
+        how.read(flags & open::ACCESS != open::WRITE_ONLY)
+            .write(write && flags & open::APPEND == 0)
+            .append(write && flags & open::APPEND != 0)
+            .create(flags & open::CREATE != 0 && root.writable && write)
+            .create_new(flags & (open::CREATE | open::EXCLUSIVE) == open::CREATE | open::EXCLUSIVE && write)
+            .truncate(flags & open::TRUNCATE != 0 && write && flags & open::APPEND == 0)
+            .mode(mode & 0o777 & !self.umask)
+            // A pipe that somebody put there must not hold the simulator up.
+            .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | follow);
+        let file = root.dir.open_with(&path, &how)?.into_std();
+        let kind = file.metadata()?.file_type();
+        let target = if kind.is_dir() {
+            Target::Directory { file, entries: None, at: 0 }
+        } else if flags & open::DIRECTORY != 0 {
+            return Err(Errno(libc::ENOTDIR));
+        } else if kind.is_file() && !is_kernels(&file) {
+            Target::File(file)
+        } else {
+            return Err(Errno(libc::EACCES));
+        };
+        self.insert(Open { target, flags, path })
+    }
+
+    /// Reads up to `to.len()` bytes, at `offset` or where the file stands.
+    pub fn read(&mut self, fd: u64, to: &mut [u8], offset: Option<u64>, random: &mut Random) -> Result<usize, Errno> {
+        if let Target::Stdin = self.get(fd)?.target {
+            if offset.is_some() {
+                return Err(ESPIPE);
+            }
+            let rest = &self.stdin[self.stdin_at..];
+            let n = rest.len().min(to.len());
+            to[..n].copy_from_slice(&rest[..n]);
+            self.stdin_at += n;
+            return Ok(n);
+        }
+        let file = self.get(fd)?;
+        if file.flags & open::ACCESS == open::WRITE_ONLY {
+            return Err(EBADF);
+        }
+        match &mut file.target {
+            Target::File(f) => Ok(match offset {
+                Some(at) => f.read_at(to, at)?,
+                None => f.read(to)?,
+            }),
+            Target::Zero => {
+                to.fill(0);
+                Ok(to.len())
+            }
+            Target::Random => {
+                random.fill(to);
+                Ok(to.len())
+            }
+            Target::Directory { .. } => Err(EISDIR),
+            _ => Ok(0),
+        }
+    }
+
+    /// Writes; returns how many bytes.
+    pub fn write(&mut self, fd: u64, from: &[u8], offset: Option<u64>) -> Result<usize, Errno> {
+        let room = WRITE_LIMIT - self.written.min(WRITE_LIMIT);
+        let file = self.get(fd)?;
+        if file.flags & open::ACCESS == 0 {
+            return Err(EBADF);
+        }
+        match &mut file.target {
+            Target::File(f) => {
+                let from = &from[..from.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
+                let far = offset.is_some_and(|at| at > WRITE_LIMIT) || f.stream_position()? > WRITE_LIMIT;
+                if from.is_empty() || far {
+                    return if room == 0 || far { Err(ENOSPC) } else { Ok(0) };
+                }
+                let n = match offset {
+                    Some(at) => f.write_at(from, at)?,
+                    None => f.write(from)?,
+                };
+                self.written += n as u64;
+                return Ok(n);
+            }
+            Target::Null | Target::Zero | Target::Random => return Ok(from.len()),
+            Target::Stdout | Target::Stderr if offset.is_some() => return Err(ESPIPE),
+            Target::Stdout => self.stdout.put(from),
+            Target::Stderr => self.stderr.put(from),
+            Target::Stdin | Target::Directory { .. } => return Err(EBADF),
+        }
+        self.both.put(from);
+        Ok(from.len())
+    }
+
+    /// Moves where a file stands; `whence` as lseek has it.
+    pub fn seek(&mut self, fd: u64, offset: i64, whence: u64) -> Result<u64, Errno> {
+        let file = self.get(fd)?;
+        match &mut file.target {
+            Target::File(f) => {
+                let to = match whence {
+                    0 => SeekFrom::Start(u64::try_from(offset).map_err(|_| Errno(libc::EINVAL))?),
+                    1 => SeekFrom::Current(offset),
+                    2 => SeekFrom::End(offset),
+                    _ => return Err(Errno(libc::EINVAL)),
+                };
+                Ok(f.seek(to)?)
+            }
+            Target::Directory { entries, at, .. } if whence == 0 => {
+                (*entries, *at) = (None, usize::try_from(offset).unwrap_or(0));
+                Ok(*at as u64)
+            }
+            Target::Null | Target::Zero | Target::Random => Ok(0),
+            _ => Err(ESPIPE),
+        }
+    }
+}
