@@ -123,7 +123,7 @@ def comparison(preset: str) -> Comparison:
 def forgotten(preset: str) -> list[str]:
     """High and medium rows with a probe that the preset's file neither uses nor leaves out."""
     said = comparison(preset)
-    known = {each.probe.partition(" ")[0] for each in said.rows} | set(said.left_out)
+    known = {each.probe.partition(" ")[0] for each in said.rows if each.compared} | set(said.left_out)
     probed = {probe.partition(" ")[0] for probe in PROBES}
     sure = {row["parameter"] for row in uarch().values() if row["cpu"] == said.cpu and row["confidence"] in SURE}
     return sorted((sure & probed) - known)

@@ -6,9 +6,12 @@ prints: the others' parts stay as they are.
 
 from __future__ import annotations
 
+import re
 import sys
+from functools import cache
 from pathlib import Path
 
+from breakeven.paths import find_data
 from tests.probes.comparison import PRESETS, Comparison, Sourced, comparison
 from tests.probes.x86 import PROBES, Machine
 
@@ -29,11 +32,23 @@ def named(probe: str) -> str:
     return f"`{row}` {variant}".strip()
 
 
-def line(row: Sourced, measured: float) -> str:
+@cache
+def citations() -> dict[str, str]:
+    """What the presets' files use rows for: `set` (a parameter has the row's number) or `calibrated`."""
+    found: dict[str, str] = {}
+    for path in sorted(find_data("configs", "machines").glob("*.py")):
+        for comment in re.findall(r"# uarch: .*", path.read_text(encoding="utf-8")):
+            key = comment.removeprefix("# uarch: ").split(",")[0].split(" ")[0]
+            found[key] = "calibrated" if "calibrated" in comment else found.get(key, "set")
+    return found
+
+
+def line(row: Sourced, cpu: str, measured: float) -> str:
     mark = " *" if row.compared and not row.agrees(measured) else ""
     sourced = row.text.replace("..", " to ")
-    unit = PROBES[row.probe].unit
-    return f"| {named(row.probe)} | {unit} | {sourced} | {row.confidence} | {shown(measured)}{mark} |"
+    used = citations().get(f"{cpu}/{row.probe.partition(' ')[0]}", "") if row.compared else ""
+    cells = (named(row.probe), PROBES[row.probe].unit, sourced, row.confidence, used, f"{shown(measured)}{mark}")
+    return f"| {' | '.join(cells)} |"
 
 
 def section(said: Comparison) -> str:
@@ -41,8 +56,8 @@ def section(said: Comparison) -> str:
     machine = Machine(said.preset)
     measured = [(row, PROBES[row.probe].model(machine)) for row in said.rows]
     lines = [f"## {said.preset}\n{said.what}. Not modelled: {said.not_modelled}.\n"]
-    lines += ["| row | unit | sourced | sure | preset |", "|---|---|---:|---|---:|"]
-    lines += [line(row, value) for row, value in measured]
+    lines += ["| row | unit | sourced | sure | used | preset |", "|---|---|---:|---|---|---:|"]
+    lines += [line(row, said.cpu, value) for row, value in measured]
     notes = [f"- {named(row.probe)}: {row.because}." for row, _ in measured if row.because]
     notes += [f"- `{row}` is not probed: {why}." for row, why in said.left_out.items()]
     return "\n".join(lines) + "\n" + ("\n" + "\n".join(notes) + "\n" if notes else "")

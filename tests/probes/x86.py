@@ -81,10 +81,10 @@ def each(body: str, start: str = "", unroll: int = 20, setup: str = "", count: i
     return model
 
 
-def per_cycle(count: int, body: str, start: str = "", setup: str = "") -> Model:
-    """How many of the `count` instructions of `body` a cycle takes."""
+def per_cycle(count: int, body: str, start: str = "", setup: str = "", each_counts: int = 1) -> Model:
+    """How many of the `count` instructions of `body` a cycle takes; each counts for `each_counts`."""
     model = each(body, start, setup=setup, count=count)
-    return lambda machine: 1 / model(machine)
+    return lambda machine: each_counts / model(machine)
 
 
 def less(one: Model, other: Model) -> Model:
@@ -101,6 +101,8 @@ LOADS = "".join(f"mov r{8 + i % 4}, [rsi+{8 * i}]\n" for i in range(6))
 STORES = "mov [rdi], rax\nmov [rdi+8], rcx\n"
 VECTOR_LOADS = "".join(f"vmovups ymm{i}, [rsi+{32 * i}]\n" for i in range(4))
 VECTOR_STORES = "vmovups [rdi], ymm0\nvmovups [rdi+32], ymm1\n"
+SSE_LOADS = "".join(f"movaps xmm{i}, [rsi+{16 * i}]\n" for i in range(4))
+SSE_STORES = "movaps [rdi], xmm0\nmovaps [rdi+16], xmm1\n"
 AVX_ON = """
     mov rax, cr4
     or eax, 0x40600
@@ -316,6 +318,7 @@ PROBES = {
     "lat_int_add": Probe("cycles", "add of registers, a chain", each("add rax, rbx\n")),
     "tput_int_add": Probe("per cycle", "independent adds", per_cycle(8, ADDS)),
     "lat_adc": Probe("cycles", "adc of registers, a chain", each("adc rax, rbx\n")),
+    "tput_adc": Probe("per cycle", "adc to different registers", per_cycle(8, ADDS.replace("add", "adc"))),
     "lat_inc": Probe("cycles", "inc, a chain", each("inc rax\n")),
     "lat_adcx_adox": Probe("cycles", "adcx and adox, two chains", each("adcx rax, rbx\nadox rcx, rbx\n")),
     "partial_flag_stall": Probe(
@@ -344,6 +347,24 @@ PROBES = {
     ),
     "store_commit l2": Probe(
         "cycles", "stores of a byte, one a line, within the second level", strided_stores(128 * KIBI)
+    ),
+    "l1d_load_bytes_per_cycle": Probe(
+        "B/cycle", "independent loads of 32 bytes", per_cycle(4, VECTOR_LOADS, AT, AVX_ON, 32)
+    ),
+    "l1d_load_bytes_per_cycle sse": Probe(
+        "B/cycle", "independent loads of 16 bytes", per_cycle(4, SSE_LOADS, AT, each_counts=16)
+    ),
+    "l1d_load_bytes_per_cycle word": Probe(
+        "B/cycle", "independent loads of 8 bytes", per_cycle(6, LOADS, AT, each_counts=8)
+    ),
+    "l1d_store_bytes_per_cycle": Probe(
+        "B/cycle", "stores of 32 bytes to one line", per_cycle(2, VECTOR_STORES, AT, AVX_ON, 32)
+    ),
+    "l1d_store_bytes_per_cycle sse": Probe(
+        "B/cycle", "stores of 16 bytes to one line", per_cycle(2, SSE_STORES, AT, each_counts=16)
+    ),
+    "l1d_store_bytes_per_cycle word": Probe(
+        "B/cycle", "stores of 8 bytes to one line", per_cycle(2, STORES, AT, each_counts=8)
     ),
     "tput_movdqu_load_off4": Probe("cycles", "16-byte loads in a row, 4 bytes off", apart_at(VECTOR_LOAD)),
     "tput_movdqu_store_off4": Probe("cycles", "16-byte stores in a row, 4 bytes off", apart_at(VECTOR_STORE)),
