@@ -48,7 +48,7 @@ def _varying(table: pd.DataFrame) -> pd.DataFrame:
     """The columns that say something: constants of a grid stand in the report's list of grids."""
     always = ("routine", "size", "cycles_median", "instructions", "ok")
     # The others follow from the median or repeat it.
-    derived = ("cycles", "cycles_min", "cycles_total", "detail", "status")
+    derived = ("cycles", "cycles_min", "cycles_total", "overhead", "detail", "status")
     keep = [c for c in table.columns if c in always or (c not in derived and table[c].nunique() > 1)]
     return table[keep]
 

@@ -176,7 +176,8 @@ def run_sweep(spec: SweepSpec, engine: Engine, threads: int = 0, progress: Sweep
 
 
 def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results: np.ndarray) -> pd.DataFrame:
-    """The tidy table of one machine's points. `cycles_*` are per measurement: of `calls` calls together."""
+    """The tidy table of one machine's points. `cycles_*` are per measurement: of `calls` calls together, without
+    `overhead`, what as many empty calls take."""
     import pandas as pd
 
     names = [name.decode() for name in records["routine"]]
@@ -191,7 +192,7 @@ def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results
         "repetitions": records["repetitions"].astype("i8"),
         "calls": records["calls"].astype("i8"),
     }
-    for name in ("cycles_min", "cycles_median", "cycles_total", "instructions"):
+    for name in ("cycles_min", "cycles_median", "cycles_total", "instructions", "overhead"):
         columns[name] = results[name].astype("i8")
     columns["ok"] = results["status"] == 0
     columns["status"] = results["status"].astype("i8")

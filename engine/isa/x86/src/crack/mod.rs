@@ -522,9 +522,17 @@ impl Cracker {
     fn system(&self, ins: &Instruction, f: &Facts, u: &mut Uops) {
         let s = |n: usize| f.src.get(n).copied().unwrap_or(Reg::NONE);
         let d = |n: usize| f.dst.get(n).copied().unwrap_or(Reg::NONE);
-        // Privilege, translation and control flow: what has been fetched behind is fetched again.
+        // Privilege, translation and control flow: what has been fetched behind is fetched again. Not so behind stac and
+        // clac, which are no serialising instructions by the manual: what follows waits for them.
         let squash = match ins.mnemonic() {
-            Mnemonic::Rdtsc | Mnemonic::Rdtscp | Mnemonic::Rdpmc | Mnemonic::In | Mnemonic::Out | Mnemonic::Rdmsr => 0,
+            Mnemonic::Rdtsc
+            | Mnemonic::Rdtscp
+            | Mnemonic::Rdpmc
+            | Mnemonic::In
+            | Mnemonic::Out
+            | Mnemonic::Rdmsr
+            | Mnemonic::Stac
+            | Mnemonic::Clac => 0,
             _ => F::SQUASH_AFTER,
         };
         u.push(uop(OpClass::No_OpClass, [s(0), s(1), s(2)], [d(0), d(1)], SERIAL | squash));

@@ -1,0 +1,288 @@
+"""axboe2018: REP MOVSB for user copies only from a threshold on (Linux kernel list, November 2018).
+
+The copy by REP MOVSB (ERMS) against the unrolled loop, short copies first; the break-even size, what moves it, and what
+each threshold that was argued for costs.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+from pathlib import Path
+
+from breakeven.runner import MachineSpec
+from breakeven.study import (
+    DIRECTION_ONLY,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    Contents,
+    Data,
+    FigureItem,
+    Study,
+    TableItem,
+    Verdict,
+    judge_fact,
+    judge_ratio,
+    judge_size,
+)
+from breakeven.study_parts import (
+    curves,
+    cycles_table,
+    found_figure,
+    found_turn,
+    largest_at_most,
+    overtaking,
+    ratio,
+    sizes_figure,
+    surface_figure,
+)
+from breakeven.sweep import SweepSpec
+
+UNROLLED, ERMS, DISPATCH = "x64-copy-unrolled", "x64-copy-erms", "x64-copy-erms-threshold"
+BOTH = [UNROLLED, ERMS]
+BROADWELL = MachineSpec("broadwell")
+#: the same without what opening and closing user pages (STAC, CLAC) costs
+NO_SMAP = BROADWELL.with_settings("cpu.isa[0].enable_smap=false")
+#: processors that came later (and the one before), as far as there are presets
+OTHERS = {name: MachineSpec(name) for name in ("ivybridge", "skylake", "goldencove", "zen3")}
+#: the string engine's start-up and pace: the mode for counts of a byte and more
+STARTUP = "cpu.isa[0].microcode.rep_movs[1].startup_uops"
+PACE = "cpu.isa[0].microcode.rep_movs[1].bytes_per_cycle"
+#: steps without a factor in common with 8 or 64
+FINE = [*range(1, 130), *range(138, 513, 9), *range(521, 1100, 31), *range(1120, 4096, 211), 4096]
+SHOWN = [8, 16, 32, 64, 128, 255, 264, 426, 521, 1079, 2175, 4096]
+THRESHOLDS = (64, 128, 256)
+#: source and destination: both aligned, alike, one of them off
+PAIRS = {"both aligned": (0, 0), "misaligned alike": (3, 3), "source off": (3, 0), "destination off": (0, 3)}
+STATES = ("warm", "src-cold", "dst-cold", "cold")
+ALIGNED = {"src_offset": 0, "dst_offset": 0}
+
+
+def steady(routines, machine, sizes, **axes):
+    """Short copies: ten calls until branch predictors have settled."""
+    return SweepSpec(routines, [machine], sizes, warmup=10, repetitions=3, **axes)
+
+
+GRIDS = {
+    "sizes": ("both by size and alignment", steady(BOTH, BROADWELL, FINE, offset_pairs=list(PAIRS.values()))),
+    "measures": ("the short copies, back to back", steady(BOTH, BROADWELL, FINE, measures=["throughput"])),
+    "states": ("from cold caches", steady(BOTH, BROADWELL, [32, 64, 128, 256, 512, 1024, 4096], cache_states=STATES)),
+    "no-smap": ("without STAC and CLAC", steady(BOTH, NO_SMAP, FINE)),
+    **{
+        f"threshold-{size}": (
+            f"ERMS from {size} bytes on",
+            steady([DISPATCH], BROADWELL, FINE, routine_parameter=size),
+        )
+        for size in THRESHOLDS
+    },
+    **{name: (f"both on {name}", steady(BOTH, machine, FINE)) for name, machine in OTHERS.items()},
+}
+
+PACES = ["8", "12", "16", "24", "32", "64"]
+SURFACE_SIZES = list(range(8, 2049, 8))
+SEARCHES = {
+    "startup": (
+        "the break-even over the start-up",
+        steady(BOTH, BROADWELL, SURFACE_SIZES, parameters={STARTUP: [str(v) for v in range(0, 201, 10)]}),
+    ),
+    "startup-pace": (
+        "the break-even over start-up and pace",
+        steady(
+            BOTH, BROADWELL, SURFACE_SIZES,
+            parameters={STARTUP: [str(v) for v in (0, 20, 60, 100, 140, 180)], PACE: PACES},
+        ),
+    ),
+    **{
+        f"startup-at-{size}": (
+            f"the start-up at which ERMS wins {size} bytes",
+            steady(BOTH, BROADWELL, [size], parameters={STARTUP: [str(v) for v in range(0, 201, 2)]}),
+        )
+        for size in (64, 128, 256)
+    },
+}  # fmt: skip
+
+
+def judge(data: Data) -> list[Verdict]:
+    return [
+        *(judge_short(data, claim, size) for claim, size in (("short-copy-halved", 64), ("short-copy-halved-32", 32))),
+        *judge_thresholds(data),
+    ]
+
+
+def judge_short(data: Data, claim: str, size: int) -> Verdict:
+    latency = ratio(data, "sizes", UNROLLED, ERMS, size=size, **ALIGNED)
+    together = ratio(data, "measures", UNROLLED, ERMS, size=size)
+    cold = {state: ratio(data, "states", UNROLLED, ERMS, size=size, cache_state=state) for state in STATES[1:]}
+    others = ", ".join(f"{value:.2f} {state}" for state, value in cold.items())
+    bare = ratio(data, "no-smap", UNROLLED, ERMS, size=size)
+    return Verdict(
+        claim,
+        "half the time without ERMS",
+        f"{latency:.2f} of the time",
+        judge_ratio(0.5, latency),
+        f"{size} B, both aligned, warm, one call at a time. Without STAC and CLAC {bare:.2f}, back to back "
+        f"{together:.2f}, "
+        f"{others}. Published is the share of a whole load, which holds copies of both sizes.",
+    )
+
+
+def judge_thresholds(data: Data) -> list[Verdict]:
+    found = overtaking(data, "sizes", UNROLLED, ERMS, **ALIGNED)
+    size = found.threshold
+    shown = f"{size} B ({overtaking(data, 'measures', UNROLLED, ERMS).threshold} B back to back)" if size else "never"
+    outside = size is None or size < 128
+    step = judge_size(256, size) if size and size > 256 else REPRODUCED
+    range_verdict = NOT_REPRODUCED if size is None else DIRECTION_ONLY if size < 64 else step
+    return [
+        Verdict(
+            "threshold-axboe", "the break-even is above 128 B", shown, judge_fact(not outside), "Both aligned, warm."
+        ),
+        Verdict(
+            "threshold-abeni",
+            "64 B measured too low",
+            shown,
+            judge_fact(size is not None and size > 64),
+            "Published for Haswell; answered on broadwell, the nearest preset: the same string engine by all that is "
+            "published.",
+        ),
+        Verdict(
+            "threshold-vlasenko",
+            "128 to 256 B",
+            shown,
+            range_verdict,
+            "No processor named; answered on broadwell. Within one power of two of the range's end. The start-up "
+            "that gives "
+            "256 B exactly stands below.",
+        ),
+    ]
+
+
+def others_table(data: Data) -> TableItem:
+    """The break-even on every processor."""
+    grids = {"broadwell": "sizes", **{name: name for name in OTHERS}}
+    rows = []
+    for name, grid in grids.items():
+        where = ALIGNED if grid == "sizes" else {}
+        found = overtaking(data, grid, UNROLLED, ERMS, **where)
+        at = [ratio(data, grid, UNROLLED, ERMS, size=size, **where) for size in (32, 64, 128, 4096)]
+        rows.append([name, found.first or "never", found.threshold or "never", *(f"{value:.2f}" for value in at)])
+    columns = ("machine", "first ahead at", "best dispatch size", *(f"at {size} B" for size in (32, 64, 128, 4096)))
+    return TableItem(
+        "machines", "From which size on ERMS wins; and the unrolled copy's time over that of ERMS", columns, rows
+    )
+
+
+def alignment_table(data: Data) -> TableItem:
+    rows = []
+    for name, (src, dst) in PAIRS.items():
+        found = overtaking(data, "sizes", UNROLLED, ERMS, src_offset=src, dst_offset=dst)
+        at = [
+            round(data.cycles("sizes", routine=routine, size=4096, src_offset=src, dst_offset=dst)) for routine in BOTH
+        ]
+        rows.append(
+            [name, f"{src}/{dst}", found.first or "never", found.threshold or "never", f"{found.loss:.1%}", *at]
+        )
+    columns = (
+        "offsets", "src/dst", "ERMS first ahead at", "best dispatch size", "its loss",
+        f"{UNROLLED} at 4096 B", f"{ERMS} at 4096 B",
+    )  # fmt: skip
+    return TableItem("alignments", "Break-even by alignment, warm", columns, rows)
+
+
+def threshold_table(data: Data) -> TableItem:
+    sizes, times = curves(data, "sizes", BOTH, **ALIGNED)
+    choices = {"always unrolled": times[UNROLLED], "always ERMS": times[ERMS]}
+    choices |= {f"ERMS from {t} B": data.curve(f"threshold-{t}", routine=DISPATCH)[1] for t in THRESHOLDS}
+    best = [min(pair) for pair in zip(*times.values(), strict=True)]
+    rows = []
+    for name, cycles in choices.items():
+        row: list[object] = [name]
+        for first, last in ((1, 63), (64, 127), (128, 255), (256, 511), (512, 4096)):
+            lost = [
+                took / least - 1 for size, took, least in zip(sizes, cycles, best, strict=True) if first <= size <= last
+            ]
+            row.append(f"{statistics.mean(lost):.1%}")
+        rows.append(row)
+    columns = ("choice", "1 to 63 B", "64 to 127", "128 to 255", "256 to 511", "512 to 4096")
+    caption = "Time lost against the better copy at each size (mean), the test itself included; both aligned, warm"
+    return TableItem("thresholds", caption, columns, rows)
+
+
+def findings(data: Data) -> dict[str, str]:
+    found = overtaking(data, "sizes", UNROLLED, ERMS, **ALIGNED)
+    surface = data.surfaces["startup"]
+    values = {
+        "threshold": f"{found.threshold}",
+        "erms_least": f"{min(curves(data, 'sizes', BOTH, **ALIGNED)[1][ERMS]):.0f}",
+        "unrolled_8": f"{data.cycles('sizes', routine=UNROLLED, size=8, **ALIGNED):.0f}",
+        **{f"startup_{size}": f"{largest_at_most(surface, size)}" for size in (128, 256)},
+    }
+    rates = {}
+    for routine in BOTH:
+        long, half = (data.cycles("sizes", routine=routine, size=size, **ALIGNED) for size in (4096, 2175))
+        rates[routine] = (4096 - 2175) / (long - half)
+    return values | {"unrolled_rate": f"{rates[UNROLLED]:.1f}", "erms_rate": f"{rates[ERMS]:.1f}"}
+
+
+def machines_figure(data: Data) -> Callable[[Path], object]:
+    """The ratio of times over size on every processor."""
+
+    def draw(path: Path) -> None:
+        from breakeven import plots
+
+        ratios, sizes = {}, FINE
+        for name, grid in {"broadwell": "sizes", **{name: name for name in OTHERS}}.items():
+            sizes, times = curves(data, grid, BOTH, **(ALIGNED if grid == "sizes" else {}))
+            ratios[name] = [a / b for a, b in zip(times[UNROLLED], times[ERMS], strict=True)]
+        plots.lines(
+            path, sizes, ratios, title="Unrolled copy over ERMS", ylabel="ratio of times", log_x=True,
+            levels=[(1.0, "above: ERMS is faster")], caption="Both aligned, warm, latency.",
+        )  # fmt: skip
+
+    return draw
+
+
+def contents(data: Data) -> Contents:
+    caption = "broadwell, both aligned, warm, latency."
+    figures = [
+        FigureItem(
+            "sizes", "Cycles over size", sizes_figure(data, "sizes", BOTH, "Two user copies", caption, 1024, **ALIGNED)
+        ),
+        FigureItem(
+            "startup",
+            "Best dispatch size over the string engine's start-up",
+            surface_figure(data.surfaces["startup"], "From which size on ERMS pays"),
+        ),
+        FigureItem(
+            "startup-pace",
+            "Best dispatch size over start-up and pace",
+            surface_figure(data.surfaces["startup-pace"], "From which size on ERMS pays"),
+        ),
+        FigureItem(
+            "what-if",
+            "Cycles of 64 bytes over the start-up",
+            found_figure(data.found["startup-at-64"], "What if REP MOVSB started sooner? 64 bytes"),
+        ),
+        FigureItem("machines", "Ratio of times over size, other processors", machines_figure(data)),
+    ]
+    tables = [
+        cycles_table(data, "cycles", f"Cycles a call; {caption}", "sizes", BOTH, SHOWN, **ALIGNED),
+        alignment_table(data),
+        threshold_table(data),
+        others_table(data),
+    ]
+    turns = [
+        found_turn(data.found[f"startup-at-{size}"], f"unrolled beats ERMS at {size} B (broadwell)", "what-if")
+        for size in (64, 128, 256)
+    ]
+    return Contents(findings(data), tables, figures, turns)
+
+
+STUDY = Study(
+    name="axboe2018",
+    title="axboe2018: from which size on REP MOVSB pays in a user copy",
+    grids=GRIDS,
+    judge=judge,
+    contents=contents,
+    searches=SEARCHES,
+)
