@@ -85,8 +85,8 @@ class FloatFU(MinorDefaultFloatSimdFU):
 class MemFU(MinorDefaultMemFU):
     """One access a cycle: 3 cycles to an address, none to an operation. The third source is what is stored."""
 
-    opLat = 1  # uarch: bonnell/lat_load_l1, calibrated: with the queue's and the cache's cycles
-    timings = sources(1, 1, 4, result=3)  # uarch: bonnell/agu_address_penalty, calibrated: addresses are needed early
+    opLat = 2  # uarch: bonnell/lat_load_l1, calibrated: with the queue's and the cache's cycles
+    timings = sources(1, 1, 4, result=2)  # uarch: bonnell/agu_address_penalty, calibrated: addresses are needed early
 
 
 class BonnellFUPool(MinorFUPool):
@@ -104,23 +104,16 @@ class BonnellFUPool(MinorFUPool):
     ]
 
 
-class BonnellBranchPredictor(objects.GshareBP):
-    btb = SimpleBTB(numEntries=128)  # uarch: bonnell/btb
-    ras = ReturnAddrStack(numEntries=8)  # uarch: bonnell/btb
-    globalPredictorSize = 4096  # uarch: bonnell/btb
-    historyBits = 12  # assumed: a bit for each of the table's index
-
-
 class BonnellCPU(X86MinorCPU):
     fetch1LineSnapWidth = 16  # uarch: bonnell/fetch_bytes_per_cycle
     fetch1LineWidth = 16  # uarch: bonnell/fetch_bytes_per_cycle
     fetch1FetchLimit = 2  # assumed: the next piece is asked for while one comes
     fetch1ToFetch2BackwardDelay = 0  # assumed: a prediction redirects fetch at once
     fetch2InputBufferSize = 4  # assumed: four pieces
-    fetch2ToDecodeForwardDelay = 2  # assumed: a deep front end
-    decodeToExecuteForwardDelay = 2  # assumed: as fetch2ToDecodeForwardDelay
+    fetch2ToDecodeForwardDelay = 4  # uarch: bonnell/branch_mispredict, calibrated: a new path's stages
+    decodeToExecuteForwardDelay = 3  # uarch: bonnell/branch_mispredict, calibrated: as fetch2ToDecodeForwardDelay
     decodeInputWidth = 2  # uarch: bonnell/decode_width
-    decodeInputBufferSize = 4  # assumed: enough for the delays
+    decodeInputBufferSize = 6  # assumed: enough for the delays
     executeInputWidth = 4  # uarch: bonnell/alu_mem_fused, calibrated: two instructions' loads and operations
     executeIssueLimit = 4  # uarch: bonnell/alu_mem_fused, calibrated: as executeInputWidth
     executeCommitLimit = 4  # uarch: bonnell/retire_width, calibrated: as executeInputWidth
@@ -133,7 +126,6 @@ class BonnellCPU(X86MinorCPU):
     executeLSQStoreBufferSize = 8  # uarch: bonnell/store_queue
     executeLSQMaxStoreBufferStoresPerCycle = 1  # uarch: bonnell/tput_store
     executeFuncUnits = BonnellFUPool()
-    branchPred = BonnellBranchPredictor()
 
 
 class L1ICache(Cache):
@@ -162,7 +154,7 @@ class L2Cache(Cache):
     size = "512KiB"  # uarch: bonnell/l2_size_kb
     assoc = 8  # uarch: bonnell/l2_assoc
     tag_latency = 4  # uarch: bonnell/l2_latency, calibrated: the first level and the bus add the rest
-    data_latency = 10  # uarch: bonnell/l2_latency, calibrated: as tag_latency
+    data_latency = 12  # uarch: bonnell/l2_latency, calibrated: as tag_latency
     response_latency = 1  # assumed: fills pass through
     mshrs = 8  # assumed: as the first level's
     tgts_per_mshr = 8  # assumed: enough for one core
@@ -201,6 +193,11 @@ def microcode():
         max_access=16,  # uarch: bonnell/l1d_load_bytes_per_cycle
         instructions=[
             objects.X86Instruction(mnemonics=["adc", "sbb"], latency=2),  # uarch: bonnell/lat_adc
+            objects.X86Instruction(mnemonics=["paddq"], latency=5),  # uarch: bonnell/lat_simd_add
+            objects.X86Instruction(
+                mnemonics=["movdqu", "movups", "lddqu"],
+                uops=8,  # uarch: bonnell/tput_movdqu_load, calibrated: as many as an instruction has here
+            ),
         ],
         rep_movs=string_modes(bytes_per_cycle=10.7),  # uarch: bonnell/rep_movs_bytes_per_cycle, calibrated: 5.6 in all
         rep_stos=string_modes(bytes_per_cycle=32),  # uarch: bonnell/rep_stos_bytes_per_cycle, calibrated: 10.6 in all
@@ -209,14 +206,21 @@ def microcode():
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
+    cpu.branchPred = objects.GshareBP(
+        btb=SimpleBTB(numEntries=128),  # uarch: bonnell/btb
+        ras=ReturnAddrStack(numEntries=8),  # uarch: bonnell/btb
+        globalPredictorSize=4096,  # uarch: bonnell/btb
+        historyBits=12,  # assumed: a bit for each of the table's index
+    )
     cpu.misaligned.policy = "hardware"  # uarch: bonnell/unaligned_within_line
     cpu.misaligned.line_cross_load = 16  # uarch: bonnell/split_load_cost
     cpu.misaligned.line_cross_store = 16  # uarch: bonnell/split_store_cost
+    cpu.misaligned.split_slots = 14  # uarch: bonnell/split_store_cost, calibrated: nothing else meanwhile
     cpu.misaligned.page_cross_load = 20  # uarch: bonnell/page_cross_load
     cpu.misaligned.page_cross_store = 20  # uarch: bonnell/page_cross_store
     cpu.mmu.dtb.l2_size = 64  # uarch: bonnell/stlb_entries
     cpu.mmu.dtb.l2_assoc = 4  # assumed: four ways
-    cpu.mmu.dtb.l2_latency = 6  # uarch: bonnell/dtlb_miss_cycles
+    cpu.mmu.dtb.l2_latency = 7  # uarch: bonnell/dtlb_miss_cycles, calibrated: one is hidden
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=4)  # uarch: bonnell/wc_buffers
     isa = cpu.isa[0]
     isa.microcode = microcode()
@@ -237,7 +241,7 @@ def machine(**options):
         ours(cpu, dcache, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
-        latency="85ns",  # uarch: bonnell/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+        latency="107ns",  # uarch: bonnell/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="3GiB/s",  # uarch: bonnell/dram_bw_single_core_gbps
     )
     return root(

@@ -98,6 +98,7 @@ class NehalemBranchPredictor(LTAGE):
 class NehalemCPU(X86O3CPU):
     fetchBufferSize = 16  # uarch: nehalem/fetch_bytes_per_cycle
     fetchWidth = 6  # assumed: the predecoder finds up to six instructions a cycle
+    fetchToDecodeDelay = 10  # uarch: nehalem/branch_mispredict, calibrated: the stages that a new path goes through
     fetchQueueSize = 28  # assumed: the queue of 28 micro-ops that loops run from
     decodeWidth = 4  # uarch: nehalem/decode_width
     renameWidth = 4  # uarch: nehalem/rename_width
@@ -153,7 +154,7 @@ class L3Cache(Cache):
     tag_latency = 14  # assumed: half of the data's
     data_latency = 28  # uarch: nehalem/l3_latency, calibrated: the levels before it add the rest
     response_latency = 1  # assumed: fills pass through
-    mshrs = 32  # assumed: twice the second level's
+    mshrs = 12  # uarch: nehalem/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
     tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: as mshrs
 
@@ -167,37 +168,40 @@ class L3Bus(L2XBar):
 
 
 class Memory(SimpleMemory):
-    latency = "45ns"  # uarch: nehalem/dram_latency_ns, calibrated: the caches and buses on the way add the rest
-    bandwidth = "12GiB/s"  # uarch: nehalem/dram_bw_single_core_gbps
+    latency = "55ns"  # uarch: nehalem/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+    bandwidth = "24GiB/s"  # assumed: three quarters of three channels of DDR3-1333
 
 
 def string_modes(bytes_per_cycle, byte_rate):
-    """By count: a short way, one by element, and 16 bytes at a time. Single bytes have a longer start-up."""
+    """By count: a short way, one by element, and 16 bytes at a time. Single bytes have a longer start-up.
+
+    A start-up's micro-ops need a computing port: they go three a cycle.
+    """
     return [
         objects.X86StringMode(
             max_count=12,  # uarch: nehalem/rep_movs_startup
             min_element=2,  # uarch: nehalem/rep_movs_startup, calibrated: not single bytes
-            startup_uops=64,  # uarch: nehalem/rep_movs_startup, calibrated: 20 cycles in all
+            startup_uops=48,  # uarch: nehalem/rep_movs_startup, calibrated: three a cycle; 20 cycles in all
         ),
         objects.X86StringMode(
             max_count=75,  # uarch: nehalem/rep_movs_startup, calibrated: below 76
             min_element=2,  # uarch: nehalem/rep_movs_startup, calibrated: not single bytes
-            startup_uops=60,  # uarch: nehalem/rep_movs_startup, calibrated: 15 cycles at four a cycle
+            startup_uops=45,  # uarch: nehalem/rep_movs_startup, calibrated: 15 cycles
             block=0,  # uarch: nehalem/rep_movs_startup, calibrated: by element
             element_cycles=1,  # uarch: nehalem/rep_movs_startup
         ),
-        fast_mode(bytes_per_cycle, min_element=2, startup_uops=160),  # uarch: nehalem/rep_movs_startup, calibrated: 40
+        fast_mode(bytes_per_cycle, min_element=2, startup_uops=120),  # uarch: nehalem/rep_movs_startup, calibrated: 40
         objects.X86StringMode(
             max_count=3,  # assumed: a few bytes are done one by one
-            startup_uops=36,  # assumed: nine cycles
+            startup_uops=27,  # assumed: nine cycles
         ),
-        fast_mode(byte_rate, min_element=1, startup_uops=200),  # assumed: ten cycles more than for words
+        fast_mode(byte_rate, min_element=1, startup_uops=150),  # assumed: ten cycles more than for words
         objects.X86StringMode(
             backwards=True,  # assumed: microcode by element
             block=0,  # assumed: microcode by element
             element_cycles=2,  # assumed: microcode by element
             element_uops=4,  # assumed: as element_cycles
-            startup_uops=60,  # assumed: as the way by element going up
+            startup_uops=45,  # assumed: as the way by element going up
         ),
     ]
 
@@ -234,8 +238,7 @@ def microcode():
             ),
             objects.X86Instruction(
                 mnemonics=["mul"],
-                latency=3,  # assumed: as imul
-                uops=2,  # assumed: one a result
+                latency=3,  # assumed: as imul; a micro-op a result
             ),
             objects.X86Instruction(mnemonics=["psadbw"], latency=3),  # uarch: nehalem/lat_psadbw
             objects.X86Instruction(
@@ -261,7 +264,7 @@ def ours(cpu, dcache, l2):
     cpu.loopBufferSize = 256  # assumed: the loop stream detector's 28 micro-ops, in bytes of code
     cpu.forwardLatency = 2  # uarch: nehalem/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: nehalem/stlf_fail_penalty
-    cpu.forwardFailPenalty = 7  # uarch: nehalem/stlf_fail_penalty, calibrated: with the store's way to the cache, 11
+    cpu.forwardFailPenalty = 4  # uarch: nehalem/stlf_fail_penalty, calibrated: with the store's way to the cache, 11
     cpu.aliasCheckBits = 12  # uarch: nehalem/alias_4k
     cpu.aliasPenalty = 5  # uarch: nehalem/alias_4k
     cpu.misaligned.policy = "hardware"  # uarch: nehalem/unaligned_within_line

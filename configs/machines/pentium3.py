@@ -103,6 +103,7 @@ class Pentium3BranchPredictor(TournamentBP):
 class Pentium3CPU(X86O3CPU):
     fetchBufferSize = 16  # uarch: pentium3/fetch_bytes_per_cycle
     fetchWidth = 6  # assumed: more than the decoders take
+    fetchToDecodeDelay = 6  # uarch: pentium3/branch_mispredict, calibrated: the stages that a new path goes through
     fetchQueueSize = 12  # assumed: the decoders' queue
     decodeWidth = 3  # uarch: pentium3/decode_width
     renameWidth = 3  # uarch: pentium3/rename_width
@@ -144,7 +145,7 @@ class L2Cache(Cache):
     size = "256KiB"  # uarch: pentium3/l2_size_kb
     assoc = 8  # uarch: pentium3/l2_assoc
     tag_latency = 3  # uarch: pentium3/l2_latency, calibrated: the first level and the bus add the rest
-    data_latency = 7  # uarch: pentium3/l2_latency, calibrated: as tag_latency
+    data_latency = 6  # uarch: pentium3/l2_latency, calibrated: as tag_latency
     response_latency = 1  # assumed: fills pass through
     mshrs = 4  # assumed: as the first level's
     tgts_per_mshr = 8  # assumed: enough for one core
@@ -191,7 +192,10 @@ class Chipset(MemCtrl):
 
 
 def string_modes(startup_uops, bytes_per_cycle):
-    """Fast: lines, the destination's written without being read. Otherwise an element at a time."""
+    """Fast: lines, the destination's written without being read. Otherwise an element at a time.
+
+    A start-up's micro-ops all need a computing port here and go two a cycle; on the hardware some load or store.
+    """
     return [
         objects.X86StringMode(
             min_count=64,  # uarch: pentium3/rep_movs_fast_conditions
@@ -204,10 +208,11 @@ def string_modes(startup_uops, bytes_per_cycle):
         ),
         objects.X86StringMode(
             backwards=True,  # uarch: pentium3/rep_movs_fast_conditions
-            startup_uops=30,  # assumed: ten cycles
+            startup_uops=20,  # assumed: ten cycles
             block=0,  # uarch: pentium3/rep_movs_slow_uops, calibrated: by element
-            element_cycles=2,  # uarch: pentium3/rep_movs_slow_bytes_per_cycle, calibrated: with the micro-ops, 2.4
-            element_uops=4,  # uarch: pentium3/rep_movs_slow_uops, calibrated: with load and store, six
+            element_cycles=2,  # uarch: pentium3/rep_movs_slow_bytes_per_cycle, calibrated: 2.4 for four bytes
+            bytes_per_cycle=10,  # uarch: pentium3/rep_movs_slow_bytes_per_cycle, calibrated: as element_cycles
+            element_uops=3,  # uarch: pentium3/rep_movs_slow_uops, calibrated: with sequencer, load and store, six
         ),
     ]
 
@@ -230,8 +235,7 @@ def microcode(bytes_per_cycle):
             ),
             objects.X86Instruction(
                 mnemonics=["mul"],
-                latency=5,  # uarch: pentium3/lat_mul_wide
-                uops=3,  # assumed: one a result and one more
+                latency=4,  # uarch: pentium3/lat_mul_wide, calibrated: two micro-ops, the second a cycle later
             ),
             objects.X86Instruction(
                 mnemonics=["bswap"],
@@ -248,9 +252,12 @@ def microcode(bytes_per_cycle):
             objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two
             objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
         ],
-        rep_movs=string_modes(startup_uops=215, bytes_per_cycle=bytes_per_cycle),  # uarch: pentium3/rep_movs_fast_uops
+        rep_movs=string_modes(
+            startup_uops=172,  # uarch: pentium3/rep_movs_startup, calibrated: 86 cycles
+            bytes_per_cycle=bytes_per_cycle,
+        ),
         rep_stos=string_modes(  # uarch: pentium3/rep_stos_bytes_per_cycle
-            startup_uops=185,  # uarch: pentium3/rep_movs_fast_uops
+            startup_uops=148,  # uarch: pentium3/rep_movs_fast_uops, calibrated: 185, as 172 are for 215
             bytes_per_cycle=5.7,  # uarch: pentium3/rep_stos_bytes_per_cycle
         ),
     )

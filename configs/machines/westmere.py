@@ -22,11 +22,11 @@ class WestmereL3Cache(L3Cache):
     assoc = 16  # uarch: westmere/l3_assoc
     tag_latency = 20  # assumed: half of the data's
     data_latency = 41  # uarch: westmere/l3_latency, calibrated: the levels before it add the rest
+    mshrs = 12  # uarch: westmere/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
 
 
 class WestmereMemory(Memory):
-    latency = "45ns"  # uarch: westmere/dram_latency_ns, calibrated: the caches and buses on the way add the rest
-    bandwidth = "10GiB/s"  # uarch: westmere/dram_bw_single_core_gbps
+    latency = "56ns"  # uarch: westmere/dram_latency_ns, calibrated: the caches and buses on the way add the rest
 
 
 def machine(**options):

@@ -4,6 +4,7 @@
 what = "one line: which part, at which clock"
 not_modelled = "what of the hardware is left out"
 cpu = "pentium3"                        # whose rows of uarch.csv; left out: the file's name
+like = "nehalem"                        # the preset that it is made of: its rows of the same names were used
 
 [rows]
 lat_imul = 3                            # a probe's name (x86.py) and the number in its row
@@ -80,6 +81,7 @@ class Comparison(NamedTuple):
 
     preset: str
     cpu: str
+    like: str
     what: str
     not_modelled: str
     rows: list[Sourced]
@@ -117,7 +119,8 @@ def comparison(preset: str) -> Comparison:
     said = tomllib.loads((ROWS / f"{preset}.toml").read_text(encoding="utf-8"))
     cpu = said.get("cpu", preset)
     rows = [_sourced(preset, cpu, probe, entry) for probe, entry in said["rows"].items()]
-    return Comparison(preset, cpu, said["what"], said["not_modelled"], rows, said.get("left_out", {}))
+    like, left_out = said.get("like", cpu), said.get("left_out", {})
+    return Comparison(preset, cpu, like, said["what"], said["not_modelled"], rows, left_out)
 
 
 def forgotten(preset: str) -> list[str]:

@@ -43,10 +43,15 @@ def citations() -> dict[str, str]:
     return found
 
 
-def line(row: Sourced, cpu: str, measured: float) -> str:
+def use(said: Comparison, row: Sourced) -> str:
+    """What the preset, or the one it is made of, uses the row for."""
+    keys = (f"{cpu}/{row.probe.partition(' ')[0]}" for cpu in (said.cpu, said.like))
+    return next((citations()[key] for key in keys if key in citations()), "") if row.compared else ""
+
+
+def line(row: Sourced, used: str, measured: float) -> str:
     mark = " *" if row.compared and not row.agrees(measured) else ""
     sourced = row.text.replace("..", " to ")
-    used = citations().get(f"{cpu}/{row.probe.partition(' ')[0]}", "") if row.compared else ""
     cells = (named(row.probe), PROBES[row.probe].unit, sourced, row.confidence, used, f"{shown(measured)}{mark}")
     return f"| {' | '.join(cells)} |"
 
@@ -57,7 +62,7 @@ def section(said: Comparison) -> str:
     measured = [(row, PROBES[row.probe].model(machine)) for row in said.rows]
     lines = [f"## {said.preset}\n{said.what}. Not modelled: {said.not_modelled}.\n"]
     lines += ["| row | unit | sourced | sure | used | preset |", "|---|---|---:|---|---|---:|"]
-    lines += [line(row, said.cpu, value) for row, value in measured]
+    lines += [line(row, use(said, row), value) for row, value in measured]
     notes = [f"- {named(row.probe)}: {row.because}." for row, _ in measured if row.because]
     notes += [f"- `{row}` is not probed: {why}." for row, why in said.left_out.items()]
     return "\n".join(lines) + "\n" + ("\n" + "\n".join(notes) + "\n" if notes else "")
