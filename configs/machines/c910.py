@@ -105,7 +105,6 @@ class C910CPU(RiscvO3CPU):
     issueWidth = 8  # uarch: c910/issue_width
     wbWidth = 8  # uarch: c910/issue_width
     commitWidth = 4  # uarch: c910/retire_width
-    serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
     squashWidth = 8  # assumed: gem5's default
     numROBEntries = 192  # uarch: c910/rob_size
     numIQEntries = 80  # uarch: c910/scheduler_size
@@ -159,6 +158,7 @@ class L2Bus(L2XBar):
 
 def ours(cpu, l2):
     """What a real gem5 cannot express: there, misaligned accesses are free but for crossing a line."""
+    cpu.serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
     cpu.misaligned.policy = "hardware"  # uarch: c910/unaligned_within_line
     cpu.misaligned.line_cross_load = 1  # uarch: c910/split_load_cost
     cpu.misaligned.line_cross_store = 1  # uarch: c910/split_store_cost

@@ -135,7 +135,6 @@ class L2Cache(Cache):
     tag_latency = 2  # uarch: ivybridge/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 6  # uarch: ivybridge/l2_latency, calibrated: as tag_latency
     response_latency = 1  # assumed: fills pass through
-    bandwidth = 13  # uarch: ivybridge/l2_copy_gbps, calibrated: by the copy's
     mshrs = 24  # assumed: Intel's superqueue of 16, and room for the streamer's
     tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 16  # assumed: the superqueue
@@ -147,7 +146,6 @@ class L3Cache(Cache):
     tag_latency = 20  # assumed: half of the data's
     data_latency = 45  # uarch: ivybridge/l3_latency, calibrated: the levels before it add the rest
     response_latency = 1  # assumed: fills pass through
-    bandwidth = 8  # uarch: ivybridge/l3_copy_gbps, calibrated: by the copy's
     mshrs = 20  # uarch: ivybridge/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
     tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: twice the requests
@@ -192,7 +190,7 @@ def microcode():
     )
 
 
-def ours(cpu, dcache, l2):
+def ours(cpu, dcache, l2, l3):
     """What a real gem5 cannot express."""
     cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
     cpu.needsTSO = True  # assumed: x86's memory order
@@ -227,6 +225,8 @@ def ours(cpu, dcache, l2):
     isa.enable_smap = False  # assumed: since Broadwell
     isa.enable_clflushopt = False  # assumed: since Skylake
     isa.enable_clwb = False  # assumed: since Skylake
+    l2.bandwidth = 13  # uarch: ivybridge/l2_copy_gbps, calibrated: by the copy's
+    l3.bandwidth = 8  # uarch: ivybridge/l3_copy_gbps, calibrated: by the copy's
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: ivybridge/prefetchers
     l2.prefetcher = objects.MultiPrefetcher(  # uarch: ivybridge/prefetchers
         prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
@@ -237,9 +237,9 @@ def machine(**options):
     cpu = IvyBridgeCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Ivy Bridge")])
     cpu.mmu.itb.size = 128  # assumed: as its relatives
     cpu.mmu.dtb.size = 64  # uarch: ivybridge/dtlb_entries
-    dcache, l2 = L1Cache(), L2Cache()
+    dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if hasattr(cpu, "misaligned"):
-        ours(cpu, dcache, l2)
+        ours(cpu, dcache, l2, l3)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="65ns",  # uarch: ivybridge/dram_latency_ns, calibrated: the caches and buses on the way add the rest
@@ -254,7 +254,7 @@ def machine(**options):
             dcache=dcache,
             l2=l2,
             l2bus=L2Bus(),
-            l3=L3Cache(),
+            l3=l3,
             l3bus=L3Bus(),
             **options,
         )

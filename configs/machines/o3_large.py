@@ -4,10 +4,10 @@ of the early 2020s). It answers whether a conclusion holds where nearly everythi
 its own file (docs/add-a-cpu.md).
 """
 
+from m5 import objects
 from m5.objects import (
     FP_ALU,
     LTAGE,
-    AdjacentLinePrefetcher,
     Cache,
     DDR4_2400_8x8,
     FP_MultDiv,
@@ -18,14 +18,12 @@ from m5.objects import (
     IprPort,
     L2XBar,
     MemCtrl,
-    MultiPrefetcher,
     OpDesc,
     PredALU,
     ReturnAddrStack,
     RiscvO3CPU,
     SIMD_Unit,
     SimpleBTB,
-    StreamPrefetcher,
     StridePrefetcher,
 )
 from riscv_board import RiscvBoard, board_range, root
@@ -77,7 +75,6 @@ class LargeBranchPredictor(LTAGE):
 
 class LargeCPU(RiscvO3CPU):
     fetchQueueSize = 64  # assumed: eight fetches
-    serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
     issueWidth = 12  # assumed: one a unit that matters
     wbWidth = 12  # assumed: as issueWidth
     squashWidth = 16  # assumed: twice the commit's
@@ -117,15 +114,16 @@ class L2Cache(Cache):
     mshrs = 48  # assumed: as large cores have
     tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: as large cores have
-    prefetcher = MultiPrefetcher(prefetchers=[StreamPrefetcher(), AdjacentLinePrefetcher()])
 
 
 class L2Bus(L2XBar):
     width = 64  # assumed: a line a cycle between the levels
 
 
-def machine(**options):
-    cpu = LargeCPU()
+def ours(cpu, l2):
+    """What a real gem5 cannot express."""
+    cpu.serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
+    l2.prefetcher = objects.MultiPrefetcher(prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()])
     cpu.misaligned.policy = "hardware"  # assumed: as such cores do
     cpu.misaligned.line_cross_load = 1  # assumed: a second access
     cpu.misaligned.line_cross_store = 1  # assumed: a second access
@@ -134,6 +132,12 @@ def machine(**options):
     cpu.mmu.dtb.l2_size = 2048  # assumed: as large cores have
     cpu.mmu.dtb.l2_assoc = 8  # assumed: eight ways
     cpu.mmu.dtb.l2_latency = 6  # assumed: a look-up of a large array
+
+
+def machine(**options):
+    cpu, l2 = LargeCPU(), L2Cache()
+    if hasattr(cpu, "misaligned"):
+        ours(cpu, l2)
     return root(
         RiscvBoard(
             cpu=cpu,
@@ -141,7 +145,7 @@ def machine(**options):
             memory=MemCtrl(dram=DDR4_2400_8x8(range=board_range(MEMORY))),
             icache=L1Cache(),
             dcache=L1DCache(),
-            l2=L2Cache(),
+            l2=l2,
             l2bus=L2Bus(),
             **options,
         )

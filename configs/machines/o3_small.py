@@ -3,6 +3,7 @@ assumed, from the middle of what such cores have (Cortex-A9 and SiFive P270 clas
 alone does to a copy, set it beside `u74` or `minor`; for a definite core, write its own file (docs/add-a-cpu.md).
 """
 
+from m5 import objects
 from m5.objects import (
     FP_ALU,
     Cache,
@@ -10,7 +11,6 @@ from m5.objects import (
     FP_MultDiv,
     FUDesc,
     FUPool,
-    GshareBP,
     IntALU,
     IntMultDiv,
     IprPort,
@@ -70,7 +70,6 @@ class SmallFUPool(FUPool):
 
 
 class SmallCPU(RiscvO3CPU):
-    serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
     fetchWidth = 4  # assumed: twice the rest, so that a taken branch costs little
     fetchQueueSize = 8  # assumed: two fetches
     decodeWidth = 2  # assumed: two-wide
@@ -89,7 +88,6 @@ class SmallCPU(RiscvO3CPU):
     cacheLoadPorts = 1  # assumed: one port
     cacheStorePorts = 1  # assumed: one port
     fuPool = SmallFUPool()
-    branchPred = GshareBP(globalPredictorSize=4096, historyBits=12)  # assumed: 1 KiB of counters
 
 
 class L1Cache(Cache):
@@ -113,13 +111,24 @@ class L2Cache(Cache):
     prefetcher = TaggedPrefetcher(degree=2)  # assumed: the next two lines
 
 
-def machine(**options):
-    cpu = SmallCPU()
+def ours(cpu):
+    """What a real gem5 cannot express."""
+    cpu.serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
+    cpu.branchPred = objects.GshareBP(
+        globalPredictorSize=4096,  # assumed: 1 KiB of counters
+        historyBits=12,  # assumed: a bit for each of the table's index
+    )
     cpu.misaligned.policy = "hardware"  # assumed: as such cores do
     cpu.misaligned.line_cross_load = 2  # assumed: a second access
     cpu.misaligned.line_cross_store = 2  # assumed: a second access
     cpu.misaligned.page_cross_load = 10  # assumed: two translations
     cpu.misaligned.page_cross_store = 10  # assumed: two translations
+
+
+def machine(**options):
+    cpu = SmallCPU()
+    if hasattr(cpu, "misaligned"):
+        ours(cpu)
     return root(
         RiscvBoard(
             cpu=cpu,
