@@ -21,8 +21,9 @@ from breakeven.sweep import SweepProgress, SweepSpec
 if TYPE_CHECKING:
     import pandas as pd
 
-#: on the host every measurement follows hundreds of calls: the simulator's predictors get at least this many
-WARMUP = 16
+#: on the host every measurement follows hundreds of calls. In the simulator the harness runs between two measurements,
+#: and predictors that go by the branches before must meet a routine this often; the median is then one that knows it
+REPETITIONS = 21
 #: a cycle more or less is no great share of so many: the summary counts these points apart
 LONG = 50
 #: user pages are not closed to a routine in a Linux program, so that stac and clac do nothing there
@@ -38,7 +39,7 @@ def spec_for(engine: str, spec: SweepSpec, beside_host: bool) -> SweepSpec:
     if not beside_host:
         return spec
     machines = [machine.with_settings(NO_SMAP) for machine in spec.machines]
-    return replace(spec, machines=machines, warmup=max(spec.warmup, WARMUP))
+    return replace(spec, machines=machines, repetitions=max(spec.repetitions, REPETITIONS))
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from breakeven.errors import UserError
 ENVIRONMENT = "BREAKEVEN_HOME"
 GUEST = "guest.elf"
 NATIVE = "native"
+#: the objects that the guest was linked from, below a folder of this name (`own_build.build`)
+OBJECTS = "routines"
 _ENTRY = "routine.json"
 #: of `routine.json`; another number is another layout
 _FORMAT = 1
@@ -40,6 +42,11 @@ class OwnFile:
     def guest(self) -> Path:
         """The guest that holds its routines and no others."""
         return self.folder / GUEST
+
+    @property
+    def objects(self) -> list[Path]:
+        """What to link for its routines."""
+        return sorted((self.folder / OBJECTS).glob("*.o"))
 
     @property
     def native(self) -> Path | None:

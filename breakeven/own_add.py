@@ -10,7 +10,7 @@ from pathlib import Path
 
 from breakeven.contract import check_contract
 from breakeven.errors import UserError
-from breakeven.own import GUEST, NATIVE, OwnFile, folder_of, own_by_routine, write_entry
+from breakeven.own import GUEST, NATIVE, OBJECTS, OwnFile, folder_of, own_by_routine, write_entry
 from breakeven.own_build import KINDS, NEEDS, Build, build, load_recipe
 
 SUFFIXES = (".S", ".c")
@@ -47,6 +47,7 @@ def add(what: Build, isa: str) -> Added:
         fresh.mkdir()
         shutil.copy(what.source, fresh / what.source.name)
         (work / "build" / "guest").rename(fresh / GUEST)
+        (work / "build" / "routines").rename(fresh / OBJECTS)
         if (native := work / "build" / "native").is_file():
             native.rename(fresh / NATIVE)
         own = OwnFile(isa, tuple(names), str(what.source.resolve()), recipe.harness, kept / names[0])

@@ -10,12 +10,13 @@ import hashlib
 import json
 import re
 import shutil
+import struct
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.paths import DataNotFound, checkout, find_data, in_checkout
@@ -27,6 +28,8 @@ NEEDS = {
     "riscv": {"zbb": (1, "-march=rv64imafdc_zicsr_zifencei_zbb"), "misaligned": (2, "")},
     "x86": {"adx": (4, "-madx"), "avx2": (8, "-mavx2"), "sse2": (16, "-msse2")},
 }
+#: `struct routine` of the contract
+_ROUTINE = struct.Struct("<40sIIQQ")
 #: a compiler that has not answered by then will not (s)
 _TIMEOUT = 120
 
@@ -40,6 +43,8 @@ class Recipe:
     compiler: str
     flags: list[str]
     include: list[str]
+    #: the objects of breakeven's own routines
+    routines: list[str]
     programs: dict[str, dict[str, Any]]
 
     @cached_property
@@ -59,7 +64,12 @@ def load_recipe(isa: str) -> Recipe | None:
         row = json.loads(find_data("guests", f"{isa}-recipe.json").read_text())
     except (DataNotFound, OSError, ValueError):
         return None
-    return Recipe(isa, checkout(), **row)
+    try:
+        return Recipe(isa, checkout(), **row)
+    except TypeError:
+        raise UserError(
+            "the guests were built by another version of breakeven: build them with `scons guests`"
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,17 +103,21 @@ def build(recipe: Recipe, what: Build, folder: Path) -> list[str]:
     return [row["name"] for row in load_engine().routines((folder / "guest").read_bytes())]
 
 
-def link(recipe: Recipe, program: str, parts: Sequence[Path], out: Path) -> None:
-    """Links one program of the recipe with the objects `parts`."""
+def link(recipe: Recipe, program: str, parts: Sequence[Path], out: Path, without: Sequence[str] = ()) -> None:
+    """Links one program of the recipe with the objects `parts`; `without`: flags to leave out."""
     how = recipe.programs[program]
-    _run([recipe.compiler, *how["link"], *how["objects"], *map(str, parts), "-o", str(out)], recipe.root)
+    flags = [flag for flag in how["link"] if flag not in without]
+    _run([recipe.compiler, *flags, *how["objects"], *map(str, parts), "-o", str(out)], recipe.root)
 
 
-def compile_text(recipe: Recipe, text: str, out: Path) -> None:
-    """Compiles C that breakeven has written to the object `out`; the text stays beside it."""
+def compile_text(
+    recipe: Recipe, text: str, out: Path, without: Sequence[str] = (), more: Sequence[str] = ()
+) -> None:  # fmt: skip
+    """Compiles C that breakeven has written to the object `out`; the text stays beside it. `without`, `more`: flags."""
     source = out.with_suffix(".c")
     source.write_text(text)
-    _run([recipe.compiler, *_flags(recipe), "-c", str(source), "-o", str(out)], recipe.root)
+    flags = [flag for flag in _flags(recipe) if flag not in without]
+    _run([recipe.compiler, *flags, *more, "-c", str(source), "-o", str(out)], recipe.root)
 
 
 def _flags(recipe: Recipe, what: Build | None = None) -> list[str]:
@@ -140,6 +154,31 @@ def _register(recipe: Recipe, what: Build, compiled: Path, objects: Path) -> Pat
     )
     compile_text(recipe, text, out)
     return out
+
+
+class Registered(NamedTuple):
+    """A routine as a guest has it."""
+
+    name: str
+    kind: str
+    flags: int
+    symbol: str
+    #: the default of its parameter; 0: it has none
+    parameter: int
+
+
+def registered(recipe: Recipe, guest: Path, folder: Path) -> dict[str, Registered]:
+    """The routines that the guest `guest` registers, with their symbols; `folder` holds what that takes."""
+    raw = folder / "routines.bin"
+    _tool(recipe, "objcopy", "-O", "binary", "--only-section=.routines", str(guest), str(raw))
+    rows = (line.split() for line in _tool(recipe, "nm", "--defined-only", "-g", str(guest)).splitlines())
+    symbols = {int(row[0], 16): row[2] for row in rows if len(row) == 3 and row[1] == "T"}
+    kinds = {number: kind for kind, number in KINDS.items()}
+    found = {}
+    for name, kind, flags, at, parameter in _ROUTINE.iter_unpack(raw.read_bytes()):
+        text = name.rstrip(b"\0").decode(errors="replace")
+        found[text] = Registered(text, kinds.get(kind, "copy"), flags, symbols.get(at, ""), parameter)
+    return found
 
 
 def _sections(recipe: Recipe, object_file: Path) -> set[str]:

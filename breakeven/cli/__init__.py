@@ -9,11 +9,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from breakeven.cli import explain, listings, own, point, programs, search, store, studies, sweeps
+from breakeven.cli import explain, listings, own, point, programs, search, store, studies, sweeps, tune
 from breakeven.cli.app import EXIT_USAGE, Interrupted, app
 from breakeven.errors import UserError
 
-__all__ = ["app", "explain", "listings", "main", "own", "point", "programs", "search", "store", "studies", "sweeps"]
+__all__ = [
+    "app", "explain", "listings", "main", "own", "point", "programs", "search", "store", "studies", "sweeps", "tune",
+]  # fmt: skip
 
 
 def _message(error: BaseException) -> str | None:

@@ -1,0 +1,121 @@
+"""Thresholds to ship: `tune`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from breakeven.cli.app import app
+from breakeven.cli.options import (
+    JsonOption,
+    MachineOption,
+    NoStoreOption,
+    SetOption,
+    StoreOption,
+    ThreadsOption,
+    machine_spec,
+    open_engine,
+)
+from breakeven.errors import UserError
+
+#: how much slower than always choosing right a dispatcher may be (a share)
+NEAR = 0.02
+
+
+@app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")
+def tune(
+    candidates: Annotated[str, typer.Option("--candidates", help="Routines to choose from (a,b,...).")],
+    machine: MachineOption = "u74",
+    settings: SetOption = [],  # noqa: B006
+    distribution: Annotated[str, typer.Option(help="uniform, spec2017, or a file (docs/tune.md).")] = "uniform",
+    sizes: Annotated[str, typer.Option("--sizes", "-n", help="Sizes of the uniform distribution.")] = "1..1024",
+    src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, as likely each.")] = "0..7",
+    dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets, as likely each.")] = "0",
+    branches: Annotated[int, typer.Option(min=0, max=8, help="Most tests that the dispatcher may make.")] = 3,
+    cache: Annotated[str, typer.Option(help="warm, src-cold, dst-cold, cold.")] = "warm",
+    measure: Annotated[str, typer.Option(help="latency or throughput.")] = "latency",
+    points: Annotated[int, typer.Option(min=1, help="Most points of the candidates; sizes are thinned out.")] = 1500,
+    name: Annotated[str, typer.Option(help="The function in the header.")] = "tuned_copy",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The header (default NAME.h).")] = None,
+    threads: ThreadsOption = 0,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
+    json: JsonOption = False,
+) -> int:
+    """Find the dispatch by size and alignment that takes the fewest expected cycles under a distribution of sizes.
+
+    Says what each further branch gains and costs, and writes a C header with the thresholds and the evidence.
+    """
+    from breakeven import points as pt
+    from breakeven.console import progress_bar
+    from breakeven.distribution import load, uniform
+    from breakeven.paths import check_target
+    from breakeven.ranges import parse_integers
+    from breakeven.tune_run import Question
+    from breakeven.tune_run import tune as run_tune
+
+    if not name.isidentifier():
+        raise UserError(f"--name {name!r} is no C identifier")
+    for word, names, what in ((cache, pt.CACHE_STATES, "cache state"), (measure, pt.MEASURES[:2], "measure")):
+        pt.index_of(names, word, what)
+    found = uniform(parse_integers(sizes, "size", 0, pt.MAX_SIZE)) if distribution == "uniform" else load(distribution)
+    question = Question(
+        machine_spec(machine, settings), list(filter(None, candidates.split(","))), found,
+        parse_integers(src, "src offset", 0, pt.MAX_OFFSET), parse_integers(dst, "dst offset", 0, pt.MAX_OFFSET),
+        branches, cache, measure, points, name,
+    )  # fmt: skip
+    target = out or (None if json else Path(f"{name}.h"))
+    if target:
+        check_target(target)
+    with open_engine(None, store, no_store) as engine, progress_bar(not json, "tune") as progress:
+        answer = run_tune(question, engine, threads, progress)
+    if target:
+        target.write_text(answer.header)
+    _print(answer, target, json)
+    return 0
+
+
+def _print(answer: Any, target: Path | None, json: bool) -> None:
+    from breakeven.console import print_json, print_table
+
+    tuned, costs = answer.tuned, answer.tuned.costs
+    regret = tuned.regret()
+    near = int((regret <= NEAR).sum())
+    worst = int(regret.argmax())
+    alone = {name: costs.expected(cycles) for name, cycles in costs.cycles.items()}
+    right = costs.expected(costs.best())
+    if json:
+        print_json({
+            "machine": str(answer.question.machine), "machine_hash": answer.machine_hash,
+            "distribution": costs.distribution.name, "sizes": len(costs.sizes), "expected": alone,
+            "always_right": right,
+            "plans": [
+                {"branches": one.plan.branches, "plan": one.plan.describe(), "without_dispatch": one.plan.cycles,
+                 "expected": one.expected}
+                for one in tuned.tried
+            ],
+            "chosen": tuned.chosen.plan.describe(), "near": near, "worst": float(regret[worst]),
+            "worst_size": costs.sizes[worst], "header": answer.header, "file": str(target) if target else None,
+        })  # fmt: skip
+        return
+    print(f"{answer.question.machine}, {costs.distribution.name}, {len(costs.sizes)} sizes, {len(costs.pairs)} offsets")
+    rows = [(f"always {name}", f"{value:.1f}") for name, value in alone.items()] + [("always right", f"{right:.1f}")]
+    print_table(("routine", "expected cycles"), rows, right=range(1, 2))
+    rows, before = [], None
+    for one in tuned.tried:
+        gain = "" if before is None else f"{before.plan.cycles - one.plan.cycles:+.1f}"
+        overhead = one.expected - one.plan.cycles
+        cost = f"{overhead:.1f}" if before is None else f"{overhead - (before.expected - before.plan.cycles):+.1f}"
+        rows.append((str(one.plan.branches), one.plan.describe(), gain, cost, f"{one.expected:.1f}"))
+        before = one
+    print_table(("branches", "dispatch", "gains", "costs", "expected"), rows, "what each branch brings",
+                right=(2, 3, 4))  # fmt: skip
+    print(f"chosen: {tuned.chosen.plan.describe()}")
+    print(
+        f"within {NEAR:.0%} of always choosing right at {near} of {len(regret)} sizes; "
+        f"at worst {regret[worst]:+.1%} at {costs.sizes[worst]} B (dispatch included)"
+    )
+    if target:
+        print(f"header: {target}")

@@ -1,0 +1,208 @@
+"""Thresholds to ship: which routine a dispatcher should take by size and alignment, so that the expected cycles under a
+distribution of sizes are least.
+
+The candidates are simulated at every size and pair of offsets. For each number of branches the best plan is found
+exactly (one pass along the sizes: the best way to be in routine r at size n after k changes), without what branching
+costs. Then the plans are compiled into dispatchers and simulated: what a branch costs is measured, not modelled, and
+the plan that is really the fastest is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from breakeven.distribution import Distribution
+
+#: what a further branch must gain (a share of the expected cycles) to be tried: it costs as much on any machine
+LEAST_GAIN = 0.001
+#: bytes of a word: what the alignment tests are about
+WORD = 8
+
+
+class Rule(NamedTuple):
+    """An alignment test: its C, what it says, and whether a pair of offsets passes it."""
+
+    c: str
+    words: str
+    holds: Callable[[int, int], bool]
+
+
+#: the tests that a dispatcher may make; checksums have a source alone
+RULES = {
+    "both": Rule("(((uintptr_t)dst | (uintptr_t)src) & 7) == 0", "both aligned",
+                 lambda src, dst: (src | dst) % WORD == 0),
+    "mutual": Rule("(((uintptr_t)dst ^ (uintptr_t)src) & 7) == 0", "aligned alike",
+                   lambda src, dst: (src ^ dst) % WORD == 0),
+    "source": Rule("((uintptr_t)src & 7) == 0", "source aligned", lambda src, dst: src % WORD == 0),
+}  # fmt: skip
+
+
+class Segment(NamedTuple):
+    """A routine and the first size that it is for."""
+
+    first: int
+    routine: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a dispatcher does: by size alone, or by size on either side of an alignment test."""
+
+    #: name in `RULES`; empty: no test
+    rule: str
+    #: by size; with a rule: where it holds
+    segments: tuple[Segment, ...]
+    #: where the rule does not hold
+    otherwise: tuple[Segment, ...] = ()
+    #: expected cycles of the routines alone, without dispatch
+    cycles: float = 0.0
+
+    @property
+    def branches(self) -> int:
+        """Tests in the code."""
+        sizes = max(len(self.segments) - 1, 0) + max(len(self.otherwise) - 1, 0)
+        return sizes + bool(self.rule)
+
+    def routine(self, size: int, src: int, dst: int) -> str:
+        """The routine that is taken."""
+        chain = self.segments if not self.rule or RULES[self.rule].holds(src, dst) else self.otherwise
+        return next(segment.routine for segment in reversed(chain) if size >= segment.first)
+
+    def describe(self) -> str:
+        """In words."""
+        if not self.rule:
+            return _chain_text(self.segments)
+        return f"{RULES[self.rule].words}: {_chain_text(self.segments)}; else: {_chain_text(self.otherwise)}"
+
+
+def _chain_text(chain: Sequence[Segment]) -> str:
+    parts = [f"n < {later.first}: {segment.routine}" for segment, later in zip(chain, chain[1:], strict=False)]
+    return ", ".join([*parts, chain[-1].routine])
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Cycles per call of each candidate at each size and pair of offsets; every pair is as likely."""
+
+    distribution: Distribution
+    pairs: tuple[tuple[int, int], ...]
+    #: routine -> sizes x pairs
+    cycles: Mapping[str, np.ndarray]
+
+    @property
+    def sizes(self) -> list[int]:
+        return list(self.distribution.shares)
+
+    @property
+    def shares(self) -> np.ndarray:
+        return np.array(list(self.distribution.shares.values()))
+
+    def best(self) -> np.ndarray:
+        """The least cycles of any candidate, sizes x pairs."""
+        return np.min(list(self.cycles.values()), axis=0)
+
+    def expected(self, cycles: np.ndarray) -> float:
+        """Expected cycles of a call."""
+        return float(self.shares @ cycles.mean(axis=1))
+
+    def planned(self, plan: Plan) -> np.ndarray:
+        """Cycles of the routines that a plan takes, without dispatch."""
+        found = np.empty((len(self.sizes), len(self.pairs)))
+        for i, size in enumerate(self.sizes):
+            for j, (src, dst) in enumerate(self.pairs):
+                found[i, j] = self.cycles[plan.routine(size, src, dst)][i, j]
+        return found
+
+
+def best_plans(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
+    """The best plan of each number of branches up to `branches`, without dispatch; those that gain next to nothing are
+    left out."""
+    everywhere = [True] * len(costs.pairs)
+    candidates = [[Plan("", chain, cycles=cycles)] for cycles, chain in _chains(costs, everywhere, branches)]
+    for rule in rules:
+        holds = [RULES[rule].holds(src, dst) for src, dst in costs.pairs]
+        if all(holds) or not any(holds):
+            continue
+        inside = _chains(costs, holds, branches - 1)
+        outside = _chains(costs, [not one for one in holds], branches - 1)
+        for a, (left, chain) in enumerate(inside):
+            for b, (right, other) in enumerate(outside):
+                if a + b + 1 <= branches and chain != other:
+                    candidates[a + b + 1].append(Plan(rule, chain, other, left + right))
+    plans: list[Plan] = []
+    for found in candidates:
+        plan = min(found, key=lambda one: one.cycles)
+        if not plans or plan.cycles < plans[-1].cycles * (1 - LEAST_GAIN):
+            plans.append(plan)
+    return plans
+
+
+def _chains(costs: Costs, chosen: Sequence[bool], changes: int) -> list[tuple[float, tuple[Segment, ...]]]:
+    """For 0 to `changes` changes of routine along size: expected cycles over the chosen pairs, and the segments."""
+    names = list(costs.cycles)
+    if changes < 0:
+        return []
+    weight = costs.shares / len(chosen)
+    each = np.array([weight * costs.cycles[name][:, list(chosen)].sum(axis=1) for name in names])
+    count = each.shape[1]
+    # least[k][r]: so far, with k changes, now in r; came[k][r][i]: from which routine (r: no change at size i).
+    least = np.full((changes + 1, len(names)), np.inf)
+    least[0] = 0.0
+    came = np.tile(np.arange(len(names)), (changes + 1, count, 1))
+    for i in range(count):
+        for k in range(changes, 0, -1) if i else ():
+            best = int(np.argmin(least[k - 1]))
+            better = least[k - 1][best] < least[k]
+            came[k, i, better] = best
+            least[k, better] = least[k - 1][best]
+        least += each[:, i]
+    found = []
+    for k in range(changes + 1):
+        now = int(np.argmin(least[k]))
+        found.append((float(least[k][now]), _walk_back(costs.sizes, names, came, k, now)))
+    return found
+
+
+def _walk_back(sizes: Sequence[int], names: Sequence[str], came: np.ndarray, k: int, now: int) -> tuple[Segment, ...]:
+    chain: list[Segment] = []
+    for i in range(len(sizes) - 1, 0, -1):
+        before = int(came[k, i, now])
+        if before != now:
+            chain.append(Segment(sizes[i], names[now]))
+            now, k = before, k - 1
+    chain.append(Segment(0, names[now]))
+    return tuple(reversed(chain))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A plan, compiled and simulated."""
+
+    plan: Plan
+    #: sizes x pairs
+    cycles: np.ndarray
+    expected: float
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The thresholds found, with the evidence."""
+
+    costs: Costs
+    #: by number of branches
+    tried: list[Tried]
+    chosen: Tried
+
+    def regret(self) -> np.ndarray:
+        """By size: how much slower the dispatcher is than always choosing right (a share), dispatch included."""
+        best = self.costs.best().mean(axis=1)
+        return self.chosen.cycles.mean(axis=1) / np.maximum(best, 1) - 1
+
+
+def choose(costs: Costs, tried: list[Tried]) -> Tuned:
+    """The plan with the least expected cycles, dispatch included; of equals the one with fewer branches."""
+    return Tuned(costs, tried, min(tried, key=lambda one: (round(one.expected, 6), one.plan.branches)))

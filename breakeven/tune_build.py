@@ -1,0 +1,180 @@
+"""A plan as C: the header to ship, and a dispatcher in a guest to simulate.
+
+Both come from the same text. The dispatcher is linked behind breakeven's routines, which keep their places, so that
+only the dispatch is new. Its jumps are relaxed by the linker, as they are in any program that would ship it. Where it
+will lie there nobody knows, and a small branch predictor may confuse its branches with a routine's: so each dispatcher
+is simulated in several places, and the median counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from breakeven.errors import UserError
+from breakeven.own import check_harness, own_by_routine
+from breakeven.own_build import KINDS, Recipe, Registered, compile_text, link, load_recipe, registered
+from breakeven.tune import RULES, Plan, Segment, Tuned
+
+#: kind -> what a routine returns, its parameters, its arguments
+_SIGNATURES = {
+    "copy": ("void", "void *dst, const void *src, size_t n", "dst, src, n"),
+    "user-copy": ("size_t", "void *dst, const void *src, size_t n", "dst, src, n"),
+    "checksum": ("uint32_t", "const void *src, size_t n", "src, n"),
+    "copy-checksum": ("uint32_t", "void *dst, const void *src, size_t n", "dst, src, n"),
+}
+
+
+def identifier(name: str) -> str:
+    """A routine's name as C takes it."""
+    text = re.sub(r"\W", "_", name)
+    return text if text[:1].isalpha() else f"_{text}"
+
+
+#: places of each dispatcher, and the bytes of code between one round of them and the next
+PLACES = 3
+_BETWEEN = 44
+
+
+class Dispatchers:
+    """The candidates of one instruction set, ready to be linked with dispatchers; raises `UserError`."""
+
+    def __init__(self, isa: str, candidates: Sequence[str], folder: Path) -> None:
+        recipe = load_recipe(isa)
+        if recipe is None:
+            raise UserError("tune needs breakeven's checkout with its guests built (scripts/setup)")
+        self._recipe: Recipe = recipe
+        self._folder = folder
+        own = own_by_routine(isa)
+        files = {own[name].folder: own[name] for name in candidates if name in own}
+        for file in files.values():
+            check_harness(file)
+        self._objects = [recipe.root / path for path in recipe.routines]
+        self._objects += [path for file in files.values() for path in file.objects]
+        folder.joinpath("routines").mkdir()
+        plain = folder / "plain.elf"
+        link(recipe, "guest", self._objects, plain)
+        known = registered(recipe, plain, folder)
+        self.candidates = [known[name] for name in candidates]
+        kinds = {candidate.kind for candidate in self.candidates}
+        if len(kinds) > 1:
+            raise UserError(f"the candidates are of several kinds: {', '.join(sorted(kinds))}")
+        #: the kind of them all
+        self.kind = self.candidates[0].kind
+
+    def guest(self, plans: Sequence[Plan]) -> tuple[Path, list[list[str]]]:
+        """A guest with a dispatcher for each plan, and of each plan the names of those in its several places."""
+        names = [[f"tuned-{number}-{place}" for place in range(PLACES)] for number in range(len(plans))]
+        flags = 0
+        for candidate in self.candidates:
+            flags |= candidate.flags
+        text = '#include "routine.h"\n\n' + declarations(self.kind, self.candidates)
+        for place in range(PLACES):
+            for each, plan in zip(names, plans, strict=True):
+                symbol = identifier(each[place])
+                text += f"\n{function(symbol, self.kind, plan, self.candidates)}"
+                text += f'ROUTINE({symbol}, "{each[place]}", {KINDS[self.kind]}, {flags});\n'
+            text += f'__asm__(".text\\n.skip {_BETWEEN}");\n'
+        out = self._folder / "routines" / "dispatch.o"
+        # Without the compiler's sorting and alignment each round lies elsewhere within its lines.
+        compile_text(
+            self._recipe, text, out, without=("-mno-relax", "-falign-functions=64"), more=("-fno-toplevel-reorder",)
+        )
+        elf = self._folder / "tuned.elf"
+        link(self._recipe, "guest", [*self._objects, out], elf, without=("-Wl,--no-relax",))
+        return elf, names
+
+
+def _call(candidate: Registered, arguments: str) -> str:
+    # On x86 a routine's parameter is one more argument.
+    more = f", {candidate.parameter}" if candidate.parameter else ""
+    return f"{identifier(candidate.name)}({arguments}{more})"
+
+
+def declarations(kind: str, candidates: Sequence[Registered], symbols: bool = True) -> str:
+    """Prototypes of the candidates; with `symbols`, of those that breakeven has."""
+    result, parameters, _ = _SIGNATURES[kind]
+    text = ""
+    for each in candidates:
+        more = ", uint64_t parameter" if each.parameter else ""
+        where = f' __asm__("{each.symbol}")' if symbols else ""
+        text += f"{result} {identifier(each.name)}({parameters}{more}){where};\n"
+    return text
+
+
+def function(name: str, kind: str, plan: Plan, candidates: Sequence[Registered], before: str = "") -> str:
+    """The dispatcher of a plan; `before` stands before its type."""
+    result, parameters, arguments = _SIGNATURES[kind]
+    by_name = {each.name: each for each in candidates}
+
+    def chain(segments: Sequence[Segment], indent: str) -> list[str]:
+        lines = []
+        for segment, later in zip(segments, [*segments[1:], None], strict=True):
+            call = _call(by_name[segment.routine], arguments)
+            taken = f"return {call};" if result != "void" else f"{call};"
+            if later is None:
+                lines.append(f"{indent}{taken}")
+            elif result != "void":
+                lines += [f"{indent}if (n < {later.first})", f"{indent}    {taken}"]
+            else:
+                lines += [f"{indent}if (n < {later.first}) {{", f"{indent}    {taken}", f"{indent}    return;",
+                          f"{indent}}}"]  # fmt: skip
+        return lines
+
+    lines = [f"{before}{result} {name}({parameters}) {{"]
+    if plan.rule:
+        lines += [f"    if ({RULES[plan.rule].c}) {{", *chain(plan.segments, " " * 8)]
+        if result == "void":
+            lines.append("        return;")
+        lines += ["    }", *chain(plan.otherwise, "    ")]
+    else:
+        lines += chain(plan.segments, "    ")
+    return "\n".join([*lines, "}\n"])
+
+
+def header(name: str, kind: str, tuned: Tuned, candidates: Sequence[Registered], about: Sequence[str]) -> str:
+    """The header to ship: prototypes, the dispatcher inline, and what it rests on."""
+    used = [each for each in candidates if f"{each.name!r}" in repr(tuned.chosen.plan)]
+    guard = f"{identifier(name).upper()}_H"
+    evidence = [*about, "", *_evidence(tuned)]
+    comment = "\n".join(f" * {line}".rstrip() for line in evidence)
+    text = f"/* {name}: thresholds by breakeven tune.\n *\n{comment}\n */\n"
+    text += f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n\n"
+    text += declarations(kind, used, symbols=False)
+    text += f"\n{function(identifier(name), kind, tuned.chosen.plan, candidates, 'static inline ')}"
+    return f"{text}\n#endif\n"
+
+
+def _evidence(tuned: Tuned) -> list[str]:
+    """Expected cycles of each routine and of the dispatcher, and both sides of each threshold."""
+    costs, chosen = tuned.costs, tuned.chosen
+    expected = {name: costs.expected(cycles) for name, cycles in costs.cycles.items()}
+    width = max(len(name) for name in [*expected, "always the right one"])
+    lines = ["expected cycles a call:"]
+    lines += [f"  {name:<{width}}  {value:.1f}" for name, value in expected.items()]
+    lines.append(f"  {'always the right one':<{width}}  {costs.expected(costs.best()):.1f}")
+    lines.append(f"  {'this dispatcher':<{width}}  {chosen.expected:.1f}, dispatch included")
+    plan = chosen.plan
+    if len(plan.segments) > 1 or len(plan.otherwise) > 1:
+        lines += ["", "cycles on both sides of each threshold (mean over the offsets it is for):"]
+    for words, chain, holds in _sides(plan):
+        pairs = [j for j, (src, dst) in enumerate(costs.pairs) if holds(src, dst)]
+        for before, after in zip(chain, chain[1:], strict=False):
+            where = [n for n in (costs.sizes.index(after.first) - 1, costs.sizes.index(after.first)) if n >= 0]
+            for i in where:
+                a, b = (float(np.mean(costs.cycles[each.routine][i, pairs])) for each in (before, after))
+                lines.append(f"  {words}n = {costs.sizes[i]}: {before.routine} {a:.1f}, {after.routine} {b:.1f}")
+    return lines
+
+
+def _sides(plan: Plan) -> list[tuple[str, Sequence[Segment], object]]:
+    if not plan.rule:
+        return [("", plan.segments, lambda src, dst: True)]
+    rule = RULES[plan.rule]
+    return [
+        (f"{rule.words}, ", plan.segments, rule.holds),
+        ("otherwise, ", plan.otherwise, lambda src, dst: not rule.holds(src, dst)),
+    ]

@@ -1,0 +1,131 @@
+"""`tune` from question to header: simulate the candidates, find plans, simulate their dispatchers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from breakeven.distribution import Distribution
+from breakeven.errors import UserError
+from breakeven.runner import EmbeddedEngine, Engine, MachineSpec, check_known, describe, guest_routines, isa_of
+from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
+from breakeven.tune import RULES, Costs, Tried, Tuned, best_plans, choose
+from breakeven.tune_build import Dispatchers, header
+
+#: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
+POINTS = 1500
+#: measurements of a point: between two of them the harness runs, and a predictor that goes by the branches before has
+#: to meet a routine (and its dispatcher) this often to know it; long copies, from this size on, hardly care
+REPETITIONS, FEW_REPETITIONS, LONG = 21, 5, 4096
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to tune for."""
+
+    machine: MachineSpec
+    candidates: Sequence[str]
+    distribution: Distribution
+    src: Sequence[int] = (0,)
+    dst: Sequence[int] = (0,)
+    branches: int = 3
+    cache: str = "warm"
+    measure: str = "latency"
+    #: most points of the candidates
+    points: int = POINTS
+    #: of the function in the header
+    name: str = "tuned_copy"
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        return [(src, dst) for src in self.src for dst in self.dst]
+
+    def grid(self) -> Distribution:
+        """The sizes that are simulated, with the shares they stand for."""
+        most = max(16, self.points // (len(self.pairs) * len(self.candidates)))
+        return self.distribution.on_grid(most)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Thresholds with the header that ships them."""
+
+    question: Question
+    tuned: Tuned
+    header: str
+    machine_hash: str
+
+
+def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Answer:
+    """Finds the thresholds. `engine` simulates the candidates (and may store them); dispatchers are never stored."""
+    candidates = list(dict.fromkeys(question.candidates))
+    if len(candidates) < 2:
+        raise UserError("tune needs at least two different candidates: --candidates a,b")
+    known = guest_routines(question.machine)[1]
+    check_known(known, candidates, question.machine)
+    isa = isa_of(describe(question.machine)[0])
+    grid = question.grid()
+    with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
+        dispatchers = Dispatchers(isa, candidates, Path(folder))
+        rules = [name for name in RULES if dispatchers.kind != "checksum" or name == "source"]
+        cycles = _cycles(question, grid, candidates, engine, threads, progress)
+        costs = Costs(grid, tuple(question.pairs), cycles)
+        plans = best_plans(costs, question.branches, rules)
+        elf, names = dispatchers.guest(plans)
+        every = [name for places in names for name in places]
+        simulated = _cycles(question, grid, every, EmbeddedEngine(elf), threads, progress)
+    medians = [np.median([simulated[name] for name in places], axis=0) for places in names]
+    tried = [Tried(plan, found, costs.expected(found)) for plan, found in zip(plans, medians, strict=True)]
+    tuned = choose(costs, tried)
+    machine_hash = engine.machine_hash(question.machine)
+    text = header(question.name, dispatchers.kind, tuned, dispatchers.candidates, _about(question, grid, machine_hash))
+    return Answer(question, tuned, text, machine_hash)
+
+
+def _cycles(
+    question: Question, grid: Distribution, names: Sequence[str], engine: Any, threads: int,
+    progress: SweepProgress | None,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """Cycles per call of each routine, sizes x pairs; raises `UserError` when an output is wrong."""
+    parts = []
+    for repetitions, sizes in (
+        (REPETITIONS, [n for n in grid.shares if n < LONG]),
+        (FEW_REPETITIONS, [n for n in grid.shares if n >= LONG]),
+    ):
+        if not sizes:
+            continue
+        spec = SweepSpec(
+            routines=list(names), machines=[question.machine], sizes=sizes, offset_pairs=question.pairs,
+            cache_states=[question.cache], measures=[question.measure], repetitions=repetitions,
+        )  # fmt: skip
+        table = run_sweep(spec, engine, threads, progress)
+        if bad := failures(table):
+            raise UserError(f"wrong output: {bad[0]}")
+        shape = (len(names), len(sizes), len(question.pairs))
+        parts.append((table["cycles_median"] / table["calls"]).to_numpy(dtype=float).reshape(shape))
+    return dict(zip(names, np.concatenate(parts, axis=1), strict=True))
+
+
+def _about(question: Question, grid: Distribution, machine_hash: str) -> list[str]:
+    sizes = list(grid.shares)
+    offsets = f"source offsets {_some(question.src)}, destination offsets {_some(question.dst)}, as likely each"
+    thinned = len(question.distribution.shares) - len(sizes)
+    return [
+        f"machine: {question.machine} (description {machine_hash[:16]})",
+        f"sizes: {question.distribution.name}; {len(sizes)} from {sizes[0]} to {sizes[-1]} simulated"
+        + (f", {thinned} between them stood for by the nearest" if thinned else ""),
+        f"{offsets}; {question.cache}, {question.measure}, the same size again and again",
+        f"again: breakeven tune --machine {question.machine.name}"
+        + "".join(f" --set {setting}" for setting in question.machine.settings)
+        + f" --candidates {','.join(question.candidates)} ...",
+    ]
+
+
+def _some(values: Sequence[int]) -> str:
+    whole = list(values) == list(range(values[0], values[-1] + 1)) and len(values) > 1
+    return f"{values[0]}..{values[-1]}" if whole else ",".join(map(str, values))

@@ -1,0 +1,120 @@
+"""`tune`: the best plan for each number of branches, distributions, and a header whose dispatcher is simulated."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from breakeven.distribution import Distribution, load, uniform
+from breakeven.errors import UserError
+from breakeven.paths import find_data
+from breakeven.tune import RULES, Costs, Plan, Segment, Tried, best_plans, choose
+
+
+def costs_of(cycles: dict[str, list[list[float]]], sizes: list[int], pairs: list[tuple[int, int]]) -> Costs:
+    return Costs(uniform(sizes), tuple(pairs), {name: np.array(rows, float) for name, rows in cycles.items()})
+
+
+def brute_force(costs: Costs, changes: int) -> float:
+    """The least expected cycles with at most so many changes of routine along size."""
+    best = float("inf")
+    each = {name: (costs.shares * cycles.mean(axis=1)) for name, cycles in costs.cycles.items()}
+    for chosen in itertools.product(each, repeat=len(costs.sizes)):
+        if sum(a != b for a, b in itertools.pairwise(chosen)) <= changes:
+            best = min(best, sum(each[name][i] for i, name in enumerate(chosen)))
+    return best
+
+
+def test_plans_are_the_best_there_are():
+    random = np.random.default_rng(3)
+    for _ in range(20):
+        cycles = {name: random.uniform(10, 100, (6, 1)).tolist() for name in "abc"}
+        costs = costs_of(cycles, [1, 2, 4, 8, 16, 32], [(0, 0)])
+        plans = best_plans(costs, 3, list(RULES))
+        for plan in plans:
+            assert plan.cycles == pytest.approx(brute_force(costs, plan.branches))
+            assert costs.expected(costs.planned(plan)) == pytest.approx(plan.cycles)
+        assert [plan.branches for plan in plans] == sorted({plan.branches for plan in plans})
+
+
+def test_an_alignment_test_where_it_pays():
+    aligned, other = [[10.0, 90.0]] * 3, [[50.0, 20.0]] * 3
+    costs = costs_of({"word": aligned, "byte": other}, [8, 16, 24], [(0, 0), (3, 0)])
+    plain, tested = best_plans(costs, 2, list(RULES))
+    assert (plain.describe(), plain.cycles) == ("byte", 35)
+    assert (tested.describe(), tested.cycles) == ("both aligned: word; else: byte", 15)
+    assert (tested.routine(8, 0, 0), tested.routine(8, 3, 0)) == ("word", "byte")
+    # Pairs that are all alike leave nothing to test.
+    assert len(best_plans(costs_of({"a": [[1.0]], "b": [[2.0]]}, [8], [(0, 0)]), 2, list(RULES))) == 1
+
+
+def test_the_plan_that_is_really_fastest_is_chosen():
+    costs = costs_of({"a": [[10.0], [40.0]], "b": [[20.0], [30.0]]}, [8, 16], [(0, 0)])
+    none, one = best_plans(costs, 1, [])
+    assert one.segments == (Segment(0, "a"), Segment(16, "b")) and one.routine(15, 0, 0) == "a"
+    dear, cheap = np.array([[16.0], [36.0]]), np.array([[11.0], [31.0]])
+    tuned = choose(costs, [Tried(none, np.array([[20.0], [30.0]]), 25.0), Tried(one, cheap, 21.0)])
+    assert tuned.chosen.plan == one
+    assert tuned.regret().tolist() == pytest.approx([0.1, 1 / 30])
+    assert choose(costs, [Tried(none, np.array([[20.0], [30.0]]), 25.0), Tried(one, dear, 26.0)]).chosen.plan == none
+
+
+def test_distributions(tmp_path):
+    spec = load("spec2017")
+    assert sum(spec.shares.values()) == pytest.approx(1)
+    up_to = {n: sum(share for size, share in spec.shares.items() if size <= n) for n in (16, 32, 64, 128, 256, 1024)}
+    # What is published (cumulative shares), to its rounding.
+    assert up_to == pytest.approx({16: 0.398, 32: 0.768, 64: 0.777, 128: 0.801, 256: 0.901, 1024: 0.976}, abs=2e-3)
+    thin = spec.on_grid(100)
+    assert len(thin.shares) <= 101 and sum(thin.shares.values()) == pytest.approx(1)
+    assert thin.shares[32] >= 0.341
+    file = tmp_path / "mine.txt"
+    file.write_text("# counted\n8 30\n64..65, 10\n")
+    assert load(str(file)).shares == pytest.approx({8: 0.75, 64: 0.125, 65: 0.125})
+    file.write_text("0,0.5,0,1.5\n")
+    assert load(str(file)).shares == pytest.approx({1: 0.25, 3: 0.75})
+    for text, said in (
+        ("8 x\n", "line 1"),
+        ("8 -1\n", "no share"),
+        ("", "no size has a weight"),
+        ("9..8 1\n", "range"),
+    ):
+        file.write_text(text)
+        with pytest.raises(UserError, match=said):
+            load(str(file))
+    with pytest.raises(UserError, match="one of uniform, spec2017"):
+        load("nothing")
+    assert Distribution("few", {8: 1.0}).on_grid(5).shares == {8: 1.0}
+
+
+def test_the_names_of_rules_hold():
+    for src, dst in itertools.product(range(16), repeat=2):
+        assert RULES["both"].holds(src, dst) == (src % 8 == 0 and dst % 8 == 0)
+        assert RULES["mutual"].holds(src, dst) == (src % 8 == dst % 8)
+        assert RULES["source"].holds(src, dst) == (src % 8 == 0)
+    assert Plan("both", (Segment(0, "a"), Segment(9, "b")), (Segment(0, "c"),)).branches == 2
+
+
+def test_a_header_is_written_that_is_as_good_as_choosing_right(breakeven, tmp_path):
+    """From 1 KiB on dispatch is nothing, below 2 KiB or so string instructions lose: one threshold, and it is found."""
+    if shutil.which("x86_64-linux-gnu-gcc") is None or not find_data("guests").joinpath("x86-recipe.json").is_file():
+        pytest.skip("no x86 compiler, or the guests are not built with it")
+    done = breakeven(
+        "tune", "-m", "x86_o3", "--candidates", "x64-copy-unrolled,x64-copy-erms", "-n", "1024,2048,4096", "--src", "0",
+        "--branches", "1", "--json", "-o", "t.h",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["near"] == found["sizes"] == 3, found
+    text = (tmp_path / "t.h").read_text()
+    assert text == found["header"] and "static inline size_t tuned_copy(void *dst" in text
+    (tmp_path / "use.c").write_text('#include "t.h"\nsize_t f(void *d, void *s) { return tuned_copy(d, s, 9); }\n')
+    subprocess.run(["x86_64-linux-gnu-gcc", "-Wall", "-Werror", "-c", "use.c"], cwd=tmp_path, check=True)
+    done = breakeven("tune", "-m", "x86_o3", "--candidates", "x64-copy-unrolled,x64-byte")
+    assert "of several kinds: copy, user-copy" in done.stderr
+    assert "at least two" in breakeven("tune", "--candidates", "rv-byte").stderr
