@@ -75,6 +75,12 @@ def machine(name, guest="", settings=()):
     if not is_breakeven():
         for effect in left_out(path):
             m5.warn("%s without %s: gem5 cannot express it", preset.NAME, effect)
+    else:
+        # A preset says what it means: what it does not set is no slip of gem5's.
+        for cpu in root.system.cpu:
+            for name in ("gem5CompressedBranches",):
+                if hasattr(cpu, name):
+                    setattr(cpu, name, getattr(cpu, name))
     for text in settings:
         set_parameter(root.system, text)
     return root

@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
 #: below ``m5``: modules that are files of breakeven.m5
 _FILES = frozenset(("objects", "params", "proxy", "util", "stats", "ports", "event", "SimObject"))
@@ -46,7 +46,7 @@ def _source(name: str) -> str | None:
     return None
 
 
-class _Alias(Loader):
+class _Alias:
     """Loads a module of breakeven under the script's name for it."""
 
     def __init__(self, source: str) -> None:
@@ -66,7 +66,13 @@ class _Alias(Loader):
         module.__spec__ = self._spec
 
 
-class _Finder(MetaPathFinder):
+def _spec(name: str, source: str) -> ModuleSpec:
+    # A loader and a finder need no base class, and importlib.abc takes as long to load as a short script.
+    loader: Any = _Alias(source)
+    return ModuleSpec(name, loader, is_package=True)
+
+
+class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -75,10 +81,10 @@ class _Finder(MetaPathFinder):
         source = _source(fullname)
         if source is None or (source.startswith("breakeven.gem5") and find_spec(source) is None):
             return None
-        return ModuleSpec(fullname, _Alias(source), is_package=True)
+        return _spec(fullname, source)
 
 
-class _Fallback(MetaPathFinder):
+class _Fallback:
     """What gem5's tutorial takes from gem5's ``configs/common``, when that is not there."""
 
     def find_spec(
@@ -87,7 +93,7 @@ class _Fallback(MetaPathFinder):
         if fullname == "common":
             return ModuleSpec(fullname, None, is_package=True)
         if fullname == "common.SimpleOpts":
-            return ModuleSpec(fullname, _Alias("breakeven.m5.simple_opts"))
+            return _spec(fullname, "breakeven.m5.simple_opts")
         return None
 
 
@@ -98,7 +104,8 @@ def visible() -> Iterator[None]:
     for name in before:
         del sys.modules[name]
     had_common = "common" in sys.modules
-    finder, fallback = _Finder(), _Fallback()
+    finder: Any = _Finder()
+    fallback: Any = _Fallback()
     sys.meta_path.insert(0, finder)
     sys.meta_path.append(fallback)
     try:

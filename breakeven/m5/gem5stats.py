@@ -19,7 +19,7 @@ def tree(rows: Iterable[Row]) -> dict[str, Any]:
         node = root
         for group in groups:
             node = node.setdefault(group, {"type": "Group"})
-        number = int(value) if value == int(value) else value
+        number = int(value) if value.is_integer() else value
         fields = {"unit": unit, "description": description, "datatype": "f64"}
         if part:
             vector = node.setdefault(leaf, {"type": "Vector", "value": {}, **fields})

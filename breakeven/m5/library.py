@@ -25,7 +25,7 @@ from breakeven.m5.simobject import Delayed, MetaSimObject, SimObject, _Body
 _DATA = Path(__file__).parent / "data"
 
 
-def _load() -> tuple[dict[str, Any], dict[str, list[str]], frozenset[str]]:
+def _load() -> tuple[dict[str, Any], dict[str, Any]]:
     facts: dict[str, Any] = json.loads((_DATA / "gem5.json").read_bytes())
     ours = json.loads((_DATA / "ours.json").read_bytes())
     facts.update(ours["classes"])
@@ -34,11 +34,15 @@ def _load() -> tuple[dict[str, Any], dict[str, list[str]], frozenset[str]]:
     for name, values in ours["other_values"].items():
         facts[name].setdefault("values", {}).update(values)
     ENUMS.update(ours["enums"])
-    return facts, ours["required_ports"], frozenset(ours["left_out_while_null"])
+    return facts, ours
 
 
-#: LEFT_OUT_WHILE_NULL: objects that we added to gem5's classes; a machine without one keeps its description and hash
-_FACTS, REQUIRED_PORTS, LEFT_OUT_WHILE_NULL = _load()
+_FACTS, _OURS = _load()
+REQUIRED_PORTS: dict[str, list[str]] = _OURS["required_ports"]
+#: objects that we added to gem5's classes; a machine without one keeps its description and hash
+LEFT_OUT_WHILE_NULL: frozenset[str] = frozenset(_OURS["left_out_while_null"])
+#: parameters of ours that make a core behave as gem5's does, for scripts that say nothing of them
+IN_SCRIPTS: dict[str, dict[str, Any]] = _OURS["in_scripts"]
 _CLASSES: dict[str, MetaSimObject] = {"SimObject": SimObject}
 
 

@@ -23,6 +23,9 @@ OWN = {
     "System": ("readfile", "init_param"), "X86FsWorkload": ("object_file",), "RiscvBareMetal": ("bootloader",),
 }  # fmt: skip
 
+#: names and numbers of things: they change nothing in gem5 either
+LABELS = ("cpu_id", "socket_id", "description", "power_state", "name_string", "entry_type")
+
 
 def load() -> dict[str, dict[str, Any]]:
     """Class -> ``{"read": [...], "checked": [...]}``; a class that no machine can have is not there."""
@@ -36,8 +39,13 @@ def unmodelled(root: SimObject) -> list[tuple[str, str]]:
     for obj in root.descendants():
         cls = modelled_class(obj)
         known = table.get(cls.__name__, {})
-        for name in _set_names(obj):
-            if name not in cls._params or name in known.get("read", ()) or name in known.get("checked", ()):
+        for name in obj.set_names():
+            if (
+                name in LABELS
+                or name not in cls._params
+                or name in known.get("read", ())
+                or name in known.get("checked", ())
+            ):
                 continue
             if any(name in OWN.get(base.__name__, ()) for base in cls.__mro__):
                 continue
@@ -50,15 +58,6 @@ def unmodelled(root: SimObject) -> list[tuple[str, str]]:
             if default is MISSING or value != default:
                 found[(cls.__name__, name)] = None
     return list(found)
-
-
-def _set_names(obj: SimObject) -> list[str]:
-    """What the object or a class of the script's own gives a value."""
-    names = dict.fromkeys(obj._values)
-    for cls in type(obj).__mro__:
-        if "_own_values" in cls.__dict__ and not cls.__dict__["_library"]:
-            names.update(dict.fromkeys(cls.__dict__["_own_values"]))
-    return list(names)
 
 
 def _objects(items: list[Any]) -> bool:

@@ -362,6 +362,14 @@ class SimObject(metaclass=MetaSimObject, library=True):
         """A parameter's value as written (a proxy stays a proxy); `MISSING` when it was never set."""
         return self._values[name] if name in self._values else type(self)._class_value(name)
 
+    def set_names(self) -> list[str]:
+        """The parameters that this object, or a class that is not the library's, gives a value."""
+        names = dict.fromkeys(self._values)
+        for cls in type(self).__mro__:
+            if isinstance(cls, MetaSimObject) and not cls._library:
+                names.update(dict.fromkeys(cls._own_values))
+        return list(names)
+
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)

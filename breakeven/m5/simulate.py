@@ -104,6 +104,7 @@ class Session:
             raise ConfigError(["there is no Root: make Root(full_system=True, system=...) before m5.instantiate()"])
         if self.machine is not None:
             raise RuntimeError("m5.instantiate() has been called already; a script builds one machine")
+        _as_gem5(root)
         self.description = describe(root)
         if self.outdir is not None:
             self._write_config(root, self.outdir)
@@ -271,6 +272,17 @@ class Session:
             self.dump_stats()
         self._outputs.append_stats(self.machine)
         self._outputs.write_files(self.machine)
+
+
+def _as_gem5(root: SimObject) -> None:
+    """Where a script leaves one of our parameters alone, the core behaves as gem5's, slips included."""
+    from breakeven.m5.library import IN_SCRIPTS
+
+    for obj in root.descendants():
+        for cls in type(obj).__mro__:
+            for name, value in IN_SCRIPTS.get(cls.__name__, {}).items():
+                if name not in obj.set_names():
+                    setattr(obj, name, value)
 
 
 def unwritable(error: OSError, outdir: Path) -> UserError:

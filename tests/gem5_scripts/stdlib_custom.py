@@ -66,4 +66,4 @@ board.set_se_binary_workload(BinaryResource(sys.argv[1]))
 simulator = Simulator(board=board)
 simulator.run()
 core = simulator.get_stats()["board"]["processor"]["cores"]
-print(simulator.get_last_exit_event_cause(), "misses", core["l1d"]["overallMisses"]["value"]["total"] > 0)
+print(simulator.get_last_exit_event_cause(), "misses", core["l1i"]["overallMisses"]["value"]["total"] > 0)
