@@ -32,8 +32,9 @@ def open_named(name: str, guest: Path | None, store: Path | None, no_store: bool
         yield NativeEngine()
     elif name == "gem5":
         from breakeven.gem5_engine import Gem5Engine
+        from breakeven.own_engine import with_own
 
-        yield Gem5Engine(guest)
+        yield Gem5Engine(guest) if guest else with_own(Gem5Engine)
     else:
         with open_engine(guest, store, no_store, scheduler) as engine:
             yield engine

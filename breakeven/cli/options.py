@@ -75,8 +75,16 @@ TOTAL = "1MiB"
 
 
 def machine_spec(name: str, settings: list[str]) -> Any:
+    """A machine from the command line; ``host``: the preset that fits this host's processor."""
     from breakeven.runner import MachineSpec
 
+    if name == "host":
+        from breakeven.host_preset import host_fit
+
+        fit = host_fit()
+        if fit is None:
+            raise UserError("no preset fits this host's processor: name one (see `breakeven machines`)")
+        name = fit.preset
     return MachineSpec(name, tuple(settings))
 
 

@@ -12,6 +12,8 @@ from breakeven import points as pt
 from breakeven.compare import Comparison
 from breakeven.engines import EngineComparison
 from breakeven.errors import UserError
+from breakeven.host_preset import fit_for
+from breakeven.machines import list_presets
 from breakeven.native import NativeEngine
 from breakeven.runner import HOST, MachineSpec, run_points
 from breakeven.sweep import SweepSpec
@@ -102,3 +104,24 @@ def test_errors_are_of_the_first_engine():
     assert row["median"] == pytest.approx(0.35)
     # The error of a point of 20 cycles is no error of the model's.
     assert (row["long_points"], row["long_median"], row["long_worst_size"]) == (1, 0.2, 20)
+
+
+@pytest.mark.parametrize(
+    ("vendor", "family", "model", "preset", "exact"),
+    [
+        ("GenuineIntel", 6, 0x4F, "broadwell", True),
+        ("GenuineIntel", 6, 0x97, "goldencove", True),
+        ("GenuineIntel", 6, 0x55, "skylake", True),
+        ("AuthenticAMD", 25, 0x01, "zen3", True),
+        ("AuthenticAMD", 25, 0x11, "zen3", False),
+    ],
+)
+def test_the_preset_of_a_processor(vendor, family, model, preset, exact):
+    fit = fit_for({"vendor_id": vendor, "cpu family": str(family), "model": str(model)})
+    assert fit is not None and (fit.preset, fit.exact) == (preset, exact)
+    assert preset in [each.name for each in list_presets()]
+
+
+def test_a_processor_that_nothing_fits():
+    assert fit_for({"vendor_id": "GenuineIntel", "cpu family": "6", "model": "1"}) is None
+    assert fit_for({}) is None

@@ -1,0 +1,60 @@
+"""Which preset fits the host's processor, by its CPUID: vendor, family and model as Linux tells them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from breakeven.native import cpu_info
+
+
+class Fit(NamedTuple):
+    """A preset for a processor."""
+
+    preset: str
+    #: what the processor's core is called
+    core: str
+    #: whether the preset is of this core, or of the nearest there is
+    exact: bool
+
+
+#: (vendor, family) -> models, core, preset, whether the preset is of this core
+_TABLE: dict[tuple[str, int], list[tuple[tuple[int, ...], Fit]]] = {
+    ("GenuineIntel", 6): [
+        ((0x07, 0x08, 0x0A, 0x0B), Fit("pentium3", "Pentium III", True)),
+        ((0x1A, 0x1E, 0x1F, 0x2E), Fit("nehalem", "Nehalem", True)),
+        ((0x25, 0x2C, 0x2F), Fit("westmere", "Westmere", True)),
+        ((0x1C, 0x26, 0x27, 0x35, 0x36), Fit("bonnell", "Bonnell", True)),
+        ((0x2A, 0x2D), Fit("ivybridge", "Sandy Bridge", False)),
+        ((0x3A, 0x3E), Fit("ivybridge", "Ivy Bridge", True)),
+        ((0x3C, 0x3F, 0x45, 0x46), Fit("broadwell", "Haswell", False)),
+        ((0x3D, 0x47, 0x4F, 0x56), Fit("broadwell", "Broadwell", True)),
+        ((0x4E, 0x55, 0x5E, 0x8E, 0x9E, 0xA5, 0xA6), Fit("skylake", "Skylake", True)),
+        ((0x6A, 0x6C, 0x7D, 0x7E, 0x8C, 0x8D, 0xA7), Fit("skylake", "Sunny or Willow Cove", False)),
+        ((0x8F, 0x97, 0x9A), Fit("goldencove", "Golden Cove", True)),
+        ((0xAD, 0xAE, 0xB7, 0xBA, 0xBF, 0xCF), Fit("goldencove", "Raptor or Redwood Cove", False)),
+    ],
+    ("AuthenticAMD", 6): [((), Fit("k7", "K7", True))],
+    ("AuthenticAMD", 23): [((), Fit("zen3", "Zen or Zen 2", False))],
+    ("AuthenticAMD", 25): [
+        ((*range(0x10, 0x20), *range(0x60, 0x80), *range(0xA0, 0xB0)), Fit("zen3", "Zen 4", False)),
+        ((), Fit("zen3", "Zen 3", True)),
+    ],
+    ("AuthenticAMD", 26): [((), Fit("zen3", "Zen 5", False))],
+}  # fmt: skip
+
+
+def fit_for(info: dict[str, str]) -> Fit | None:
+    """The preset for a processor that ``/proc/cpuinfo`` describes so; None: none is near."""
+    try:
+        vendor, family, model = info["vendor_id"], int(info["cpu family"]), int(info["model"])
+    except (KeyError, ValueError):
+        return None
+    for models, fit in _TABLE.get((vendor, family), []):
+        if not models or model in models:
+            return fit
+    return None
+
+
+def host_fit() -> Fit | None:
+    """The preset for the host's processor; None: none is near, or it is not told."""
+    return fit_for(cpu_info())
