@@ -134,7 +134,9 @@ struct Progress {
 impl Progress {
     /// After a step; what to report when it was one trap too many.
     fn after(&mut self, step: &Step, completes: bool) -> Option<String> {
-        self.traps = if completes { 0 } else { self.traps.saturating_add(1) };
+        // A part of a long instruction is no trap: its end comes.
+        let trapped = step.len == 0 || step.uops.iter().take(step.n.into()).any(|u| u.flags.any(UopFlags::TRAP));
+        self.traps = if completes || !trapped { 0 } else { self.traps.saturating_add(1) };
         (self.traps > MAX_TRAPS).then(|| {
             format!(
                 "execute: {MAX_TRAPS} traps in a row; the last at pc {:#x}, handler at {:#x}\n",

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 
 use super::errno::{Errno, EBADF, EISDIR, ENOENT, ENOSPC, ESPIPE};
-use super::host::{is_kernels, join, path_of, Host, Root};
+use super::host::{here, is_kernels, join, path_of, Host, Root};
 use super::random::Random;
 use crate::platform::Console;
 use crate::EngineError;
@@ -104,7 +104,7 @@ impl Files {
             .filter(|_| !cwd.is_empty())
             .and_then(|r| {
                 let below = r.below(Path::new(cwd)).unwrap_or_else(|| PathBuf::from(cwd));
-                r.dir.canonicalize(below).ok()
+                r.dir.canonicalize(below).ok().map(|path| here(&path))
             })
             .unwrap_or_else(|| PathBuf::from("."));
         let standard = |target, flags| Some(Open { target, flags, path: PathBuf::new() });

@@ -62,7 +62,7 @@ impl Root {
 }
 
 /// Nothing is the directory itself.
-fn here(path: &Path) -> PathBuf {
+pub(super) fn here(path: &Path) -> PathBuf {
     if path.as_os_str().is_empty() {
         PathBuf::from(".")
     } else {

@@ -14,6 +14,8 @@ mod loader;
 mod memory;
 mod process;
 mod random;
+#[cfg(test)]
+mod tests;
 
 pub use config::{Ids, ProcessConfig};
 pub use host::Host;

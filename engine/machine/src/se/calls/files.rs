@@ -4,6 +4,7 @@ use std::os::unix::fs::MetadataExt;
 
 use super::super::errno::{Errno, EBADF, EFAULT, EINVAL, ENOTTY};
 use super::super::files::{open, Entry, Target, WRITE_LIMIT};
+use super::super::memory::{Prot, PAGE};
 use super::{Call, R};
 
 const F_DUPFD: u64 = 0;
@@ -47,9 +48,9 @@ impl Call<'_> {
 
     fn read_to(&mut self, fd: u64, at: u64, len: u64, offset: Option<u64>) -> R {
         let len = len.min(CHUNK);
-        // What has been read from a file must have somewhere to go.
-        for page in (at..at.saturating_add(len)).step_by(4096).chain((len > 0).then_some(at.saturating_add(len) - 1)) {
-            self.p.space.touch(self.ram, page, super::super::memory::Prot::WRITE)?;
+        // What has been read from a file must have somewhere to go: every page, and the last byte's.
+        for n in (0..len).step_by(PAGE as usize).chain(len.checked_sub(1)) {
+            self.p.space.touch(self.ram, at.checked_add(n).ok_or(EFAULT)?, Prot::WRITE)?;
         }
         let mut buffer = vec![0; len as usize];
         let n = self.p.files.read(fd, &mut buffer, offset, &mut self.p.random)?;

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use super::super::errno::{Errno, EFAULT, EINVAL, ENOENT, EROFS};
 use super::super::files::{open, Open, Target};
+use super::super::host::here;
 use super::system::EPOCH;
 use super::{Call, R};
 use crate::IsaName;
@@ -234,7 +235,7 @@ impl Call<'_> {
         if !dir.metadata(&path)?.is_dir() {
             return Err(Errno(libc::ENOTDIR));
         }
-        self.p.files.cwd = dir.canonicalize(path)?;
+        self.p.files.cwd = here(&dir.canonicalize(path)?);
         Ok(0)
     }
 
