@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 
 from tests.probes import comparison as rows
-from tests.probes.document import named, stored
+from tests.probes.document import named, shown, stored, use
 from tests.probes.x86 import PROBES, Machine
 
 pytest.importorskip("breakeven._engine")
@@ -53,3 +53,15 @@ def test_numbers_that_the_row_does_not_have_are_refused() -> None:
         rows._sourced("broadwell", "broadwell", "l4_latency", 13)
     row = rows._sourced("broadwell", "broadwell", "branch_mispredict", "15..16")
     assert [row.agrees(value) for value in (13, 14, 17, 18)] == [False, True, True, False]
+
+
+def test_the_page_says_what_was_used() -> None:
+    said = rows.comparison("broadwell")
+    used = {row.probe: use(said, row) for row in said.rows}
+    assert used["lat_adc"] == "set"
+    assert used["branch_mispredict"] == "calibrated"
+    assert used["l2_copy_gbps"] == used["- plain stores"] == ""
+
+
+def test_numbers_are_shown_with_three_digits() -> None:
+    assert [shown(value) for value in (0.05432, 1.0, 14.06, 99.97, 186.4)] == ["0.054", "1", "14.1", "100", "186"]

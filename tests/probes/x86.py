@@ -2,7 +2,7 @@
 
 A probe's name in `PROBES` is the row's parameter, with a word behind it where a row holds several numbers
 (``rep_movs_bytes_per_cycle movsb``). What has no row begins with ``-``: it is shown, and compared with nothing.
-Identity-mapped pages of 2 MiB, as the boot leaves them; `SMALL_PAGES` maps a region by 4 KiB instead.
+Identity-mapped pages of 2 MiB, as the boot leaves them; `small_pages` maps a region by 4 KiB instead.
 """
 
 from __future__ import annotations
