@@ -1,0 +1,163 @@
+"""Writes results/native: the simulated preset that fits this host's processor beside the processor itself.
+
+`python scripts/native.py [PRESET]`; another host gives other numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from breakeven.cli.engines import open_named, plot_engines
+from breakeven.compare import describe_break_even
+from breakeven.engines import LONG, NO_SMAP, compare_engines
+from breakeven.host_preset import Fit, fit_for, host_fit
+from breakeven.m5 import machine_hash
+from breakeven.machines import describe_machine
+from breakeven.native import cpu_info
+from breakeven.runner import MachineSpec
+from breakeven.sweep import SweepSpec
+
+OUT = Path(__file__).resolve().parent.parent / "results" / "native"
+COPIES = ["x64-copy-unrolled", "x64-copy-erms", "x64-copy-string"]
+CHECKSUMS = ["x64-csum-herbert", "x64-csum-goldstein"]
+OFFSETS = (0, 3)
+SIZES = sorted(
+    {0, 1, 2, 4, 8, 12, 1448, 16384, *range(16, 128, 16)}
+    | {1 << k for k in range(7, 14)}
+    | {3 << k for k in range(6, 13)}
+)
+#: what is known to differ on a core whose preset is another's: a setting, and why
+KNOWN = {
+    "Zen 4": (
+        "cpu.isa.microcode.rep_movs[0].min_page_offset=0",
+        "On this core `rep movs` is not slow at equal page offsets (see the causes). With that condition left out:",
+    )
+}
+
+
+def machine_rows(fit: Fit, info: dict[str, str]) -> list[str]:
+    exact = "of this core" if fit.exact else f"the nearest there is: the core is {fit.core}"
+    digest = machine_hash(describe_machine(fit.preset, [NO_SMAP]))[:16]
+    return [
+        f"Host: {info.get('model name')}, family {info.get('cpu family')}, model {info.get('model')} ({fit.core}). "
+        f"Preset: `{fit.preset}`, {exact}.",
+        "",
+        "| machine | description |",
+        "|---|---|",
+        f"| {fit.preset} {NO_SMAP} | `{digest}` |",
+    ]
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
+    lines = [f"| {' | '.join(heads)} |", f"|{'|'.join('---' if i == 0 else '---:' for i in range(len(heads)))}|"]
+    return [*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows), ""]
+
+
+def share(value: float | None, sign: bool = True) -> str:
+    return "-" if value is None or value != value else f"{value:+.1%}" if sign else f"{value:.1%}"
+
+
+def run(fit: Fit, offset: int, names: list[str], *settings: str) -> Any:
+    spec = SweepSpec(names, [MachineSpec(fit.preset, settings)], SIZES, [offset], [offset])
+    opened = lambda name: open_named(name, None, None, False)  # noqa: E731
+    return compare_engines(spec, ["embedded", "native"], opened)
+
+
+def write_points(found: dict[tuple[int, str], Any]) -> None:
+    with (OUT / "points.csv").open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["routine", "offset", "size", "embedded", "native", "spread", "error"])
+        for (offset, _), both in found.items():
+            for row in both.errors().itertuples():
+                error = "" if row.error != row.error else f"{row.error:.4f}"
+                out.writerow([row.routine, offset, row.size, row.embedded, row.native, row.spread, error])
+
+
+def summary(found: dict[tuple[int, str], Any]) -> list[str]:
+    rows = []
+    for (offset, _), both in found.items():
+        for row in both.summary()[:-1]:
+            worst = f"{share(row['long_worst'])} at {row['long_worst_size']} B" if row["long_points"] else "-"
+            rows.append((row["routine"], offset, row["points"], share(row["median"], False), row["long_points"],
+                         share(row["long_median"], False), share(row["long_bias"]), worst))  # fmt: skip
+    heads = ("routine", "offset", "points", "median error", f"from {LONG} cycles", "median error", "signed", "worst")
+    return table(heads, rows)
+
+
+def with_known(fit: Fit) -> list[str]:
+    """The copies again, with what is known to differ on this core."""
+    if fit.core not in KNOWN:
+        return []
+    setting, why = KNOWN[fit.core]
+    found = {(offset, "copies"): run(fit, offset, COPIES, setting) for offset in OFFSETS}
+    return [f"## With `{setting}`", "", why, "", *summary(found), overall(found), "", *crossings(found)]
+
+
+def overall(found: dict[tuple[int, str], Any]) -> str:
+    import pandas as pd
+
+    errors = pd.concat([both.errors() for both in found.values()])
+    long = errors[errors["native"] >= LONG]
+    short = errors[errors["native"] < LONG]
+    median, of_long = (share(each["error"].abs().median(), False) for each in (errors, long))
+    apart = (short["embedded"] - short["native"]).abs().median()
+    return (
+        f"Median absolute error over all {len(errors)} points: {median}; over the {len(long)} of {LONG} cycles and "
+        f"more: {of_long}. Median difference of the others: {apart:.0f} cycles."
+    )
+
+
+def crossings(found: dict[tuple[int, str], Any]) -> list[str]:
+    rows = []
+    for (offset, _), both in found.items():
+        engines = both.found
+        for ours, theirs in zip(engines["embedded"].break_evens, engines["native"].break_evens, strict=True):
+            rows.append((f"{ours.challenger} over {ours.incumbent}", offset, describe_break_even(ours),
+                         describe_break_even(theirs)))  # fmt: skip
+    return table(("pair", "offset", "simulated", "native"), rows)
+
+
+def main(arguments: list[str]) -> None:
+    info = cpu_info()
+    fit = host_fit()
+    if arguments:
+        named = fit_for(info)
+        fit = Fit(arguments[0], named.core if named else "unknown", bool(named and named.preset == arguments[0]))
+    if fit is None:
+        sys.exit("no preset fits this host's processor: name one")
+    OUT.mkdir(parents=True, exist_ok=True)
+    found = {(offset, kind): run(fit, offset, names) for offset in OFFSETS
+             for kind, names in (("copies", COPIES), ("checksums", CHECKSUMS))}  # fmt: skip
+    write_points(found)
+    for (offset, kind), both in found.items():
+        plot_engines(both, OUT / f"{kind}-{offset}.png")
+    notes = (OUT / "causes.md").read_text() if (OUT / "causes.md").is_file() else ""
+    spread = max(value for both in found.values() for value in both.spreads.values())
+    lines = [
+        "# native: a simulated preset beside the host's own processor",
+        "",
+        "Written by `python scripts/native.py`: five routines at sizes from 0 to 16384, source and destination at "
+        "offset 0 or 3 of a page, warm, one call at a time, both engines with the same harness ([how](../../docs/native.md)).",
+        "",
+        *machine_rows(fit, info), "",
+        overall(found),
+        f"The greatest spread between rounds of a native point is {spread:.0f} cycles. "
+        "Every point: [points.csv](points.csv).",
+        "", "## Errors", "", *summary(found),
+        "An error is (simulated - native) / native.", "",
+        "## Where each sees the lead change", "", *crossings(found),
+        "![copies at offset 0](copies-0.png)", "", "![copies at offset 3](copies-3.png)", "",
+        "![checksums at offset 0](checksums-0.png)", "", "![checksums at offset 3](checksums-3.png)", "",
+        *with_known(fit), "",
+        notes,
+    ]  # fmt: skip
+    (OUT / "README.md").write_text("\n".join(lines).rstrip("\n") + "\n")
+    print(overall(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
