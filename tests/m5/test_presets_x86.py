@@ -11,6 +11,7 @@ from functools import cache
 
 import pytest
 
+from breakeven.machines import list_presets
 from tests.probes import comparison as rows
 from tests.probes.document import named, shown, stored, use
 from tests.probes.x86 import PROBES, Machine
@@ -38,6 +39,11 @@ def test_presets_come_near_the_hardware(row: rows.Sourced) -> None:
     sourced, printed = stored(row.preset)[named(row.probe)]
     assert sourced == row.text.replace("..", " to ")
     assert value == pytest.approx(printed, rel=PRINTED, abs=0.01), "run scripts/presets-x86"
+
+
+def test_every_hardware_preset_is_compared() -> None:
+    hardware = {each.name for each in list_presets() if each.isa == "x86" and "# uarch: " in each.path.read_text()}
+    assert hardware == set(rows.PRESETS), "give it its rows in tests/probes/x86_rows, and run scripts/presets-x86"
 
 
 @pytest.mark.parametrize("preset", rows.PRESETS)
