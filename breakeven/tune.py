@@ -24,20 +24,26 @@ WORD = 8
 
 
 class Rule(NamedTuple):
-    """An alignment test: its C, what it says, and whether a pair of offsets passes it."""
+    """An alignment test: its C, what it says, and whether size and offsets pass it."""
 
     c: str
     words: str
-    holds: Callable[[int, int], bool]
+    #: of size, source offset, destination offset
+    holds: Callable[[int, int, int], bool]
+    #: whether it looks at the destination
+    two_sided: bool = False
 
 
 #: the tests that a dispatcher may make; checksums have a source alone
 RULES = {
     "both": Rule("(((uintptr_t)dst | (uintptr_t)src) & 7) == 0", "both aligned",
-                 lambda src, dst: (src | dst) % WORD == 0),
+                 lambda n, src, dst: (src | dst) % WORD == 0, True),
     "mutual": Rule("(((uintptr_t)dst ^ (uintptr_t)src) & 7) == 0", "aligned alike",
-                   lambda src, dst: (src ^ dst) % WORD == 0),
-    "source": Rule("((uintptr_t)src & 7) == 0", "source aligned", lambda src, dst: src % WORD == 0),
+                   lambda n, src, dst: (src ^ dst) % WORD == 0, True),
+    "source": Rule("((uintptr_t)src & 7) == 0", "source aligned", lambda n, src, dst: src % WORD == 0),
+    "size": Rule("(n & 7) == 0", "whole words", lambda n, src, dst: n % WORD == 0),
+    "all": Rule("(((uintptr_t)dst | (uintptr_t)src | n) & 7) == 0", "all aligned",
+                lambda n, src, dst: (n | src | dst) % WORD == 0, True),
 }  # fmt: skip
 
 
@@ -69,7 +75,7 @@ class Plan:
 
     def routine(self, size: int, src: int, dst: int) -> str:
         """The routine that is taken."""
-        chain = self.segments if not self.rule or RULES[self.rule].holds(src, dst) else self.otherwise
+        chain = self.segments if not self.rule or RULES[self.rule].holds(size, src, dst) else self.otherwise
         return next(segment.routine for segment in reversed(chain) if size >= segment.first)
 
     def describe(self) -> str:
@@ -109,6 +115,10 @@ class Costs:
         """Expected cycles of a call."""
         return float(self.shares @ cycles.mean(axis=1))
 
+    def where(self, rule: Rule) -> np.ndarray:
+        """Where a test holds, sizes x pairs."""
+        return np.array([[rule.holds(n, src, dst) for src, dst in self.pairs] for n in self.sizes])
+
     def planned(self, plan: Plan) -> np.ndarray:
         """Cycles of the routines that a plan takes, without dispatch."""
         found = np.empty((len(self.sizes), len(self.pairs)))
@@ -121,14 +131,14 @@ class Costs:
 def best_plans(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
     """The best plan of each number of branches up to `branches`, without dispatch; those that gain next to nothing are
     left out."""
-    everywhere = [True] * len(costs.pairs)
+    everywhere = np.ones((len(costs.sizes), len(costs.pairs)), bool)
     candidates = [[Plan("", chain, cycles=cycles)] for cycles, chain in _chains(costs, everywhere, branches)]
     for rule in rules:
-        holds = [RULES[rule].holds(src, dst) for src, dst in costs.pairs]
-        if all(holds) or not any(holds):
+        holds = costs.where(RULES[rule])
+        if holds.all() or not holds.any():
             continue
         inside = _chains(costs, holds, branches - 1)
-        outside = _chains(costs, [not one for one in holds], branches - 1)
+        outside = _chains(costs, ~holds, branches - 1)
         for a, (left, chain) in enumerate(inside):
             for b, (right, other) in enumerate(outside):
                 if a + b + 1 <= branches and chain != other:
@@ -141,13 +151,13 @@ def best_plans(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
     return plans
 
 
-def _chains(costs: Costs, chosen: Sequence[bool], changes: int) -> list[tuple[float, tuple[Segment, ...]]]:
-    """For 0 to `changes` changes of routine along size: expected cycles over the chosen pairs, and the segments."""
+def _chains(costs: Costs, chosen: np.ndarray, changes: int) -> list[tuple[float, tuple[Segment, ...]]]:
+    """For 0 to `changes` changes of routine along size: expected cycles where `chosen` (sizes x pairs), segments."""
     names = list(costs.cycles)
     if changes < 0:
         return []
-    weight = costs.shares / len(chosen)
-    each = np.array([weight * costs.cycles[name][:, list(chosen)].sum(axis=1) for name in names])
+    weight = costs.shares / len(costs.pairs)
+    each = np.array([weight * (costs.cycles[name] * chosen).sum(axis=1) for name in names])
     count = each.shape[1]
     # least[k][r]: so far, with k changes, now in r; came[k][r][i]: from which routine (r: no change at size i).
     least = np.full((changes + 1, len(names)), np.inf)

@@ -8,6 +8,7 @@ is simulated in several places, and the median counts.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -160,21 +161,23 @@ def _evidence(tuned: Tuned) -> list[str]:
     plan = chosen.plan
     if len(plan.segments) > 1 or len(plan.otherwise) > 1:
         lines += ["", "cycles on both sides of each threshold (mean over the offsets it is for):"]
-    for words, chain, holds in _sides(plan):
-        pairs = [j for j, (src, dst) in enumerate(costs.pairs) if holds(src, dst)]
-        for before, after in zip(chain, chain[1:], strict=False):
-            where = [n for n in (costs.sizes.index(after.first) - 1, costs.sizes.index(after.first)) if n >= 0]
-            for i in where:
-                a, b = (float(np.mean(costs.cycles[each.routine][i, pairs])) for each in (before, after))
-                lines.append(f"  {words}n = {costs.sizes[i]}: {before.routine} {a:.1f}, {after.routine} {b:.1f}")
+    for words, chain, chosen in _sides(tuned):
+        for before, after in itertools.pairwise(chain):
+            at = costs.sizes.index(after.first)
+            # The nearest sizes on either side that come this way.
+            below = next((i for i in range(at - 1, -1, -1) if chosen[i].any()), None)
+            above = next((i for i in range(at, len(costs.sizes)) if chosen[i].any()), None)
+            for i in (below, above):
+                if i is not None:
+                    a, b = (float(costs.cycles[each.routine][i][chosen[i]].mean()) for each in (before, after))
+                    lines.append(f"  {words}n = {costs.sizes[i]}: {before.routine} {a:.1f}, {after.routine} {b:.1f}")
     return lines
 
 
-def _sides(plan: Plan) -> list[tuple[str, Sequence[Segment], object]]:
+def _sides(tuned: Tuned) -> list[tuple[str, Sequence[Segment], np.ndarray]]:
+    """What stands before the lines of a chain, the chain, and where (sizes x pairs) it is taken."""
+    plan, costs = tuned.chosen.plan, tuned.costs
     if not plan.rule:
-        return [("", plan.segments, lambda src, dst: True)]
-    rule = RULES[plan.rule]
-    return [
-        (f"{rule.words}, ", plan.segments, rule.holds),
-        ("otherwise, ", plan.otherwise, lambda src, dst: not rule.holds(src, dst)),
-    ]
+        return [("", plan.segments, np.ones((len(costs.sizes), len(costs.pairs)), bool))]
+    holds = costs.where(RULES[plan.rule])
+    return [(f"{RULES[plan.rule].words}, ", plan.segments, holds), ("otherwise, ", plan.otherwise, ~holds)]

@@ -72,7 +72,7 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
     grid = question.grid()
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         dispatchers = Dispatchers(isa, candidates, Path(folder))
-        rules = [name for name in RULES if dispatchers.kind != "checksum" or name == "source"]
+        rules = [name for name, rule in RULES.items() if dispatchers.kind != "checksum" or not rule.two_sided]
         cycles = _cycles(question, grid, candidates, engine, threads, progress)
         costs = Costs(grid, tuple(question.pairs), cycles)
         plans = best_plans(costs, question.branches, rules)

@@ -141,7 +141,8 @@ def main(arguments: list[str]) -> None:
         "# native: a simulated preset beside the host's own processor",
         "",
         "Written by `python scripts/native.py`: five routines at sizes from 0 to 16384, source and destination at "
-        "offset 0 or 3 of a page, warm, one call at a time, both engines with the same harness ([how](../../docs/native.md)).",
+        "offset 0 or 3 of a page, warm, one call at a time, both engines with the same harness "
+        "([how](../../docs/native.md)).",
         "",
         *machine_rows(fit, info), "",
         overall(found),

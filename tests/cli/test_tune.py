@@ -51,6 +51,12 @@ def test_an_alignment_test_where_it_pays():
     assert (tested.routine(8, 0, 0), tested.routine(8, 3, 0)) == ("word", "byte")
     # Pairs that are all alike leave nothing to test.
     assert len(best_plans(costs_of({"a": [[1.0]], "b": [[2.0]]}, [8], [(0, 0)]), 2, list(RULES))) == 1
+    # A routine that goes by words is the better one for whole words, and later for all.
+    sizes = [8, 13, 16, 29, 32, 85]
+    words, bytes_ = [8, 30, 16, 40, 32, 60], [10, 14, 20, 31, 36, 90]
+    cycles = {"word": [[float(n)] for n in words], "byte": [[float(n)] for n in bytes_]}
+    plans = best_plans(costs_of(cycles, sizes, [(0, 0)]), 2, list(RULES))
+    assert plans[-1].describe() == "whole words: word; else: n < 85: byte, word"
 
 
 def test_the_plan_that_is_really_fastest_is_chosen():
@@ -94,9 +100,11 @@ def test_distributions(tmp_path):
 
 def test_the_names_of_rules_hold():
     for src, dst in itertools.product(range(16), repeat=2):
-        assert RULES["both"].holds(src, dst) == (src % 8 == 0 and dst % 8 == 0)
-        assert RULES["mutual"].holds(src, dst) == (src % 8 == dst % 8)
-        assert RULES["source"].holds(src, dst) == (src % 8 == 0)
+        assert RULES["both"].holds(5, src, dst) == (src % 8 == 0 and dst % 8 == 0)
+        assert RULES["mutual"].holds(5, src, dst) == (src % 8 == dst % 8)
+        assert RULES["source"].holds(5, src, dst) == (src % 8 == 0)
+        assert RULES["size"].holds(src, 3, dst) == (src % 8 == 0)
+        assert RULES["all"].holds(16, src, dst) == RULES["both"].holds(5, src, dst)
     assert Plan("both", (Segment(0, "a"), Segment(9, "b")), (Segment(0, "c"),)).branches == 2
 
 
