@@ -56,7 +56,7 @@ def test_an_alignment_test_where_it_pays():
     words, bytes_ = [8, 30, 16, 40, 32, 60], [10, 14, 20, 31, 36, 90]
     cycles = {"word": [[float(n)] for n in words], "byte": [[float(n)] for n in bytes_]}
     plans = best_plans(costs_of(cycles, sizes, [(0, 0)]), 2, list(RULES))
-    assert plans[-1].describe() == "whole words: word; else: n < 85: byte, word"
+    assert plans[-1].describe() == "whole words: word; else: n < 32: byte, word"
 
 
 def test_the_plan_that_is_really_fastest_is_chosen():
