@@ -16,6 +16,9 @@ impl When {
     #[inline]
     pub fn cycle_of(self, tick: Tick) -> u64 {
         // Most things happen at a clock edge soon: the division is not worth it for the commonest distances.
+        if tick <= self.tick {
+            return self.cycle;
+        }
         let ahead = tick - self.tick;
         if ahead == self.period {
             return self.cycle + 1;

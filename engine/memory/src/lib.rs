@@ -122,6 +122,8 @@ pub struct MemorySystem {
     l2_tlb_latency: u64,
     tlb_stats: [TlbStats; 2],
     uncacheable: Vec<AddrRange>,
+    /// By kind of access. An atomic one empties write-combining buffers first.
+    quick_commands: [Option<Cmd>; KINDS],
     /// The cache at each port whose hits need no look beyond its tags (no uncacheable ranges, no prefetchers), or none.
     quick_caches: [Option<u16>; 4],
     write_combining: Option<WriteCombining>,
@@ -144,6 +146,7 @@ clone_by_field!(MemorySystem {
     l2_tlb_latency,
     tlb_stats,
     uncacheable,
+    quick_commands,
     quick_caches,
     write_combining,
     next_prefetch,
@@ -151,16 +154,25 @@ clone_by_field!(MemorySystem {
     now
 });
 
+/// Kinds of access, with room for more.
+const KINDS: usize = 16;
+
+/// See the field of [`MemorySystem`].
+fn quick_commands(write_combining: bool) -> [Option<Cmd>; KINDS] {
+    let mut commands = [None; KINDS];
+    for kind in [MemKind::Load, MemKind::Fetch, MemKind::Walk] {
+        commands[kind as usize] = Some(Cmd::ReadReq);
+    }
+    commands[MemKind::Store as usize] = Some(Cmd::WriteReq);
+    commands[MemKind::Atomic as usize] = (!write_combining).then_some(Cmd::SwapReq);
+    commands
+}
+
 impl MemorySystem {
-    /// What a cache may answer without looking further when it hits. An atomic access empties write-combining buffers first.
+    /// What a cache may answer without looking further when it hits.
     #[inline]
     fn quick_command(&self, kind: MemKind) -> Option<Cmd> {
-        match kind {
-            MemKind::Load | MemKind::Fetch | MemKind::Walk => Some(Cmd::ReadReq),
-            MemKind::Store => Some(Cmd::WriteReq),
-            MemKind::Atomic if self.write_combining.is_none() => Some(Cmd::SwapReq),
-            _ => None,
-        }
+        self.quick_commands.get(kind as usize).copied().flatten()
     }
 
     /// In a range that goes past the caches.
@@ -205,6 +217,7 @@ impl MemorySystem {
             l2_tlb_latency: cfg.l2_tlb.as_ref().map_or(0, |t| u64::from(t.latency) * cfg.core_clock.period()),
             tlb_stats: [TlbStats::default(); 2],
             uncacheable: cfg.uncacheable.clone(),
+            quick_commands: quick_commands(cfg.write_combining.is_some()),
             quick_caches,
             write_combining: cfg.write_combining.as_ref().map(|w| WriteCombining::new(w, cfg.core_clock.period())),
             next_prefetch: prefetch::NEVER,
@@ -365,6 +378,15 @@ impl MemorySystem {
             return TlbResult::Hit { at: now };
         }
         let page = Page::new(vaddr, page_shift, asid);
+        if self.tlbs[side as usize].is_where_it_was(page) {
+            self.tlb_stats[side as usize].first_level(is_store, true);
+            return TlbResult::Hit { at: now };
+        }
+        self.tlb_look_further(side, now, page, is_store)
+    }
+
+    #[inline(never)]
+    fn tlb_look_further(&mut self, side: Side, now: Tick, page: Page, is_store: bool) -> TlbResult {
         let hit = self.tlbs[side as usize].lookup(page);
         self.tlb_stats[side as usize].first_level(is_store, hit);
         if hit {

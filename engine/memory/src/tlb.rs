@@ -38,7 +38,7 @@ pub(crate) struct TlbArray {
     pages: Vec<Page>,
     used: Vec<u64>,
     /// Where pages were last found, by the low bits of their number.
-    shortcuts: Vec<u32>,
+    shortcuts: Box<[u32; SHORTCUTS]>,
     now: u64,
 }
 clone_by_field!(TlbArray { sets, ways, pages, used, shortcuts, now });
@@ -53,21 +53,27 @@ impl TlbArray {
             ways,
             pages: vec![Page { vpn: 0, space: EMPTY }; sets * ways],
             used: vec![0; sets * ways],
-            shortcuts: vec![0; SHORTCUTS],
+            shortcuts: Box::new([0; SHORTCUTS]),
             now: 0,
         }
     }
 
+    /// A look where the page was last found; the usual hit.
     #[inline]
-    pub fn lookup(&mut self, page: Page) -> bool {
-        let slot = page.vpn as usize % SHORTCUTS;
-        let i = self.shortcuts[slot] as usize;
-        if self.pages.get(i) == Some(&page) {
-            self.now += 1;
-            self.used[i] = self.now;
-            return true;
+    pub fn is_where_it_was(&mut self, page: Page) -> bool {
+        let i = self.shortcuts[page.vpn as usize % SHORTCUTS] as usize;
+        if self.pages.get(i) != Some(&page) {
+            return false;
         }
-        self.search(page, slot)
+        self.now += 1;
+        if let Some(used) = self.used.get_mut(i) {
+            *used = self.now;
+        }
+        true
+    }
+
+    pub fn lookup(&mut self, page: Page) -> bool {
+        self.is_where_it_was(page) || self.search(page, page.vpn as usize % SHORTCUTS)
     }
 
     fn set(&self, page: Page) -> std::ops::Range<usize> {

@@ -49,16 +49,21 @@ const TYPE_NAMES: [&str; 9] = [
 ];
 const TYPES: usize = 8;
 
+/// By [`BranchKind`]; counting a branch must not branch.
+const BRANCH_TYPES: [u8; TYPES] = {
+    let mut types = [0; TYPES];
+    types[BranchKind::Return as usize] = 1;
+    types[BranchKind::Call as usize] = 2;
+    types[BranchKind::IndirectCall as usize] = 3;
+    types[BranchKind::Cond as usize] = 4;
+    types[BranchKind::Jump as usize] = 5;
+    types[BranchKind::Indirect as usize] = 7;
+    types
+};
+
+#[inline]
 fn branch_type(kind: BranchKind) -> usize {
-    match kind {
-        BranchKind::None => 0,
-        BranchKind::Return => 1,
-        BranchKind::Call => 2,
-        BranchKind::IndirectCall => 3,
-        BranchKind::Cond => 4,
-        BranchKind::Jump => 5,
-        BranchKind::Indirect => 7,
-    }
+    usize::from(BRANCH_TYPES[kind as usize % TYPES]) % TYPES
 }
 
 /// One branch in flight.

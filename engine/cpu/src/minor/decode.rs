@@ -27,6 +27,27 @@ impl Decode {
         if !next.has_room() {
             return;
         }
+        let Some(first) = self.input.front_mut(now) else { return };
+        if first.end - first.next >= self.width {
+            // One input fills the output.
+            let packed = Bundle { next: first.next, end: first.next + self.width };
+            first.next = packed.end;
+            if packed.end == first.end {
+                self.input.pop();
+            }
+            next.put(now, packed);
+        } else {
+            self.pack(now, next);
+        }
+        activity.mark(now);
+        if self.input.has(now) && next.has_room() {
+            activity.wake();
+        }
+    }
+
+    /// Packs what several inputs hold, of which there is at least one, into one output.
+    #[inline]
+    fn pack(&mut self, now: u64, next: &mut Channel<Bundle>) {
         let mut packed = Bundle::default();
         let mut room = self.width;
         // Inputs follow one another in the ring, so what is packed from several is one stretch.
@@ -46,13 +67,7 @@ impl Decode {
                 }
             }
         }
-        if packed.end != 0 {
-            next.put(now, packed);
-            activity.mark(now);
-        }
-        if self.input.has(now) && next.has_room() {
-            activity.wake();
-        }
+        next.put(now, packed);
     }
 }
 

@@ -29,14 +29,10 @@ enum Waiting {
     StreamChange,
 }
 
-/// Counts of extracted instructions, by gem5's kinds.
+/// Counts of extracted instructions, by the flags that gem5's kinds go by ([`Fetch2Stats::kinds`]): counting must not branch.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fetch2Stats {
-    pub int: u64,
-    pub fp: u64,
-    pub load: u64,
-    pub store: u64,
-    pub amo: u64,
+    by_flags: [u64; 16],
 }
 
 #[derive(Clone, Debug)]
@@ -57,6 +53,44 @@ pub struct Fetch2 {
     costs: MisalignedCosts,
     line_bytes: u32,
     pub stats: Fetch2Stats,
+}
+
+/// Extracted instructions by gem5's kinds; one instruction counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kinds {
+    pub int: u64,
+    pub fp: u64,
+    pub load: u64,
+    pub store: u64,
+    pub amo: u64,
+}
+
+impl Fetch2Stats {
+    /// Where [`UopFlags::FLOAT`] goes in an index, beside the three lowest flags.
+    const FLOAT_SHIFT: u32 = 13;
+    const INDEX: u32 = UopFlags::LOAD | UopFlags::STORE | UopFlags::ATOMIC | UopFlags::FLOAT >> Self::FLOAT_SHIFT;
+
+    #[inline]
+    fn count(&mut self, flags: u32) {
+        const { assert!(Self::INDEX == 15, "four flags are the index") };
+        let low = flags & (UopFlags::LOAD | UopFlags::STORE | UopFlags::ATOMIC);
+        self.by_flags[(low | (flags & UopFlags::FLOAT) >> Self::FLOAT_SHIFT) as usize & 15] += 1;
+    }
+
+    pub fn kinds(&self) -> Kinds {
+        let mut kinds = Kinds::default();
+        for (flags, count) in (0u32..).zip(self.by_flags) {
+            let kind = match flags {
+                f if f & UopFlags::ATOMIC != 0 => &mut kinds.amo,
+                f if f & UopFlags::LOAD != 0 => &mut kinds.load,
+                f if f & UopFlags::STORE != 0 => &mut kinds.store,
+                0 => &mut kinds.int,
+                _ => &mut kinds.fp,
+            };
+            *kind += count;
+        }
+        kinds
+    }
 }
 
 /// What fetch2 works on in one cycle besides its own state.
@@ -269,20 +303,23 @@ impl Fetch2 {
     fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         self.step.n = 0;
-        match cx.fe.step(cx.bus, now, &mut self.step) {
-            StepResult::Done => true,
-            StepResult::Blocked => {
-                self.pass_blocked(cx.fe, io);
-                false
-            }
-            StepResult::NeedsDrain => {
-                self.send_placeholder(cx.fe, io);
-                false
-            }
+        let result = cx.fe.step(cx.bus, now, &mut self.step);
+        if result != StepResult::Done {
+            self.pass_unexecuted(result, cx.fe, io);
+        }
+        result == StepResult::Done
+    }
+
+    /// What becomes of an instruction that the front end has not executed.
+    #[cold]
+    fn pass_unexecuted<F: FrontEnd>(&mut self, result: StepResult, fe: &mut F, io: &mut Fetch2Io) {
+        match result {
+            StepResult::Done => {}
+            StepResult::Blocked => self.pass_blocked(fe, io),
+            StepResult::NeedsDrain => self.send_placeholder(fe, io),
             StepResult::Paused => {
                 self.waiting = Waiting::Drain;
-                io.ring.push(DynInst { placeholder: Placeholder::Pauses, ..self.unexecuted(cx.fe.pc()) });
-                false
+                io.ring.push(DynInst { placeholder: Placeholder::Pauses, ..self.unexecuted(fe.pc()) });
             }
         }
     }
@@ -297,7 +334,6 @@ impl Fetch2 {
 
     /// Sends on an instruction that cannot be executed yet. Behind one that serialises (what follows will be fetched again
     /// anyhow) speculation goes on; else fetch waits.
-    #[cold]
     fn send_placeholder<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
         let mut inst = DynInst { placeholder: Placeholder::Waits, ..self.unexecuted(fe.pc()) };
         if self.step.n == 1 && self.step.uops[0].flags.any(UopFlags::SERIALIZE_AFTER) {
@@ -310,7 +346,6 @@ impl Fetch2 {
 
     /// On a wrong path something was met that must not be executed there. A pipeline does not know that yet: the instruction
     /// goes on its way, without effect, and fetch goes on behind it.
-    #[cold]
     fn pass_blocked<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
         if self.step.n != 1 || self.step.len == 0 || fe.depth() >= MAX_FORKS {
             self.waiting = Waiting::StreamChange;
@@ -324,9 +359,9 @@ impl Fetch2 {
     /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
     #[inline(always)]
     fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
-        let uop = self.step.uops[0];
-        if self.step.n == 1 && !uop.flags.any(MATTERS_TO_FETCH) {
-            self.stats.count(uop.flags.0);
+        let flags = self.step.uops[0].flags;
+        if self.step.n == 1 && !flags.any(MATTERS_TO_FETCH) {
+            self.stats.count(flags.0);
             let inst = DynInst { stream: self.stream, prediction: self.prediction, ..DynInst::default() };
             push_uop(&self.step, 0, inst, io.ring, &self.costs, self.line_bytes);
             return false;
@@ -463,20 +498,20 @@ pub fn push_step(step: &Step, last: &DynInst, ring: &mut InstRing, costs: &Misal
 
 #[inline(always)]
 fn push_uop(step: &Step, i: usize, mut inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
-    let uop = step.uops[i];
-    inst.set_uop(uop);
+    let uop = &step.uops[i];
+    let flags = uop.flags;
     inst.pc = step.pc;
-    if uop.flags.any(UopFlags::MEM) {
+    if flags.any(UopFlags::MEM) {
         ring.set_mem(ring.tail, &step.mem[i]);
         if costs.emulate {
-            inst.extra_commit = costs.split(&step.mem[i], uop.flags.any(UopFlags::STORE), line, line).stall;
+            inst.extra_commit = costs.split(&step.mem[i], flags.any(UopFlags::STORE), line, line).stall;
         }
     }
-    if uop.flags.any(UopFlags::EFFECT) {
+    if flags.any(UopFlags::EFFECT) {
         ring.set_effect(ring.tail, step.effect);
     }
     if inst.outcome != Outcome::Straight {
         ring.set_target(ring.tail, step.next_pc);
     }
-    ring.push(inst);
+    ring.push_with(inst, uop);
 }

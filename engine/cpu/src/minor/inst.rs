@@ -80,12 +80,14 @@ const _: () = assert!(std::mem::size_of::<DynInst>() == 64);
 const GOES_TO_LSQ: u32 = 1 << 31;
 
 impl DynInst {
-    /// Says what the micro-op is.
-    #[inline]
-    pub fn set_uop(&mut self, uop: Uop) {
-        self.uop = uop;
+    /// Says what the micro-op is. It has just been written, so it is copied from memory to memory, whole: in other pieces
+    /// than it was written in, a processor would have to wait for its cache.
+    #[inline(always)]
+    fn set_uop(&mut self, uop: &Uop) {
+        // SAFETY: both are valid and apart, and a micro-op is plain data. (An assignment is taken apart by the compiler.)
+        unsafe { std::ptr::copy_nonoverlapping(uop, &mut self.uop, 1) };
         if uop.flags.any(UopFlags::MEM) && !uop.flags.any(UopFlags::TRAP) {
-            self.uop.flags.0 |= GOES_TO_LSQ;
+            self.uop.flags = UopFlags(uop.flags.0 | GOES_TO_LSQ);
         }
     }
     /// Goes through the LSQ. A faulting reference does not.
@@ -146,6 +148,13 @@ impl InstRing {
         let seq = self.tail;
         *self.get_mut(seq) = inst;
         self.tail += 1;
+        seq
+    }
+    /// As [`InstRing::push`], with this micro-op.
+    #[inline(always)]
+    pub fn push_with(&mut self, inst: DynInst, uop: &Uop) -> Seq {
+        let seq = self.push(inst);
+        self.get_mut(seq).set_uop(uop);
         seq
     }
     #[inline]

@@ -1,6 +1,6 @@
 //! Minor's statistics under gem5's names.
 
-use breakeven_base::{OpClass, StatSink, Unit, UopFlags};
+use breakeven_base::{OpClass, StatSink, Unit};
 
 use super::execute::ExecuteStats;
 use super::fetch2::Fetch2Stats;
@@ -93,7 +93,7 @@ impl Minor {
     }
 
     fn collect_stages(&self, s: &mut StatSink) {
-        let (now, then) = (&self.fetch2.stats, &self.base.fetch2);
+        let (now, then) = (self.fetch2.stats.kinds(), self.base.fetch2.kinds());
         for (name, value, desc) in [
             ("fetch1.lines", self.fetch1.lines - self.base.lines, "Number of lines requested"),
             ("fetch2.intInstructions", now.int - then.int, "Number of integer instructions successfully decoded"),
@@ -118,24 +118,5 @@ impl Minor {
         ] {
             s.count(name, value, Unit::Count, desc);
         }
-    }
-}
-
-/// By gem5's kinds: one instruction counts once.
-impl Fetch2Stats {
-    pub(super) fn count(&mut self, flags: u32) {
-        let any = |f: u32| flags & f != 0;
-        let counter = if any(UopFlags::ATOMIC) {
-            &mut self.amo
-        } else if any(UopFlags::LOAD) {
-            &mut self.load
-        } else if any(UopFlags::STORE) {
-            &mut self.store
-        } else if any(UopFlags::FLOAT) {
-            &mut self.fp
-        } else {
-            &mut self.int
-        };
-        *counter += 1;
     }
 }

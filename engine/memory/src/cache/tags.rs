@@ -13,6 +13,9 @@ pub(crate) struct Victim {
     pub dirty: bool,
 }
 
+/// Slots of the shortcut from a line to its place.
+const HINTS: usize = 64;
+
 pub(crate) struct Tags {
     line_mask: u64,
     line_shift: u32,
@@ -27,6 +30,8 @@ pub(crate) struct Tags {
     replacement: Replacement,
     /// The line used or filled last: most accesses are to it again, and its replacement state is up to date.
     recent: usize,
+    /// Where lines were last found, by the low bits of their number: hints, each compared with the line before it is used.
+    hints: Box<[u32; HINTS]>,
     /// The snapshot ([`Tags::freeze`]) that this is, or was copied from; 0: none.
     origin: u64,
     /// A bit a set that may differ from the snapshot. The set of `recent` always may.
@@ -40,6 +45,7 @@ impl Clone for Tags {
             ready: self.ready.clone(),
             replacement: self.replacement.clone(),
             touched: self.touched.clone(),
+            hints: self.hints.clone(),
             ..*self
         }
     }
@@ -83,6 +89,7 @@ impl Tags {
             ready: vec![0; lines],
             replacement: Replacement::new(kind, sets as usize, ways),
             recent: 0,
+            hints: Box::new([0; HINTS]),
             origin: 0,
             touched: vec![0; (sets as usize).div_ceil(64)],
         }
@@ -139,7 +146,13 @@ impl Tags {
         if self.words[self.recent] & !DIRTY == want {
             return (self.ready[self.recent] <= now).then_some(self.recent);
         }
-        let i = self.find(addr)?;
+        let slot = (addr >> self.line_shift) as usize % HINTS;
+        let mut i = self.hints[slot] as usize;
+        if self.words.get(i).is_none_or(|w| w & !DIRTY != want) {
+            i = self.find(addr)?;
+            // More lines than 2^32 would be 256 GiB.
+            self.hints[slot] = i as u32;
+        }
         if self.ready[i] > now {
             return None;
         }

@@ -3,7 +3,7 @@
 //! A memory reference comes by twice: at the end of its unit it enters the LSQ (if its sources and barriers allow, before
 //! older instructions have committed: early issue); when its response has come, it commits.
 
-use breakeven_base::{Bus, FrontEnd, Now, Step, StepResult, SysEffect, Uop, UopFlags};
+use breakeven_base::{Bus, FrontEnd, Now, Step, StepResult, SysEffect, Tick, Uop, UopFlags};
 use breakeven_memory::{Side, TlbResult};
 
 use super::super::fetch2::{finish_step, push_step};
@@ -27,6 +27,25 @@ struct Attempt {
     /// Has entered the LSQ: stays in flight.
     issued_to_lsq: bool,
     from_lsq: bool,
+}
+
+/// When the data TLBs know the page of `vaddr`, from `now` on.
+#[inline]
+fn translate<F: FrontEnd, B: Bus>(
+    cx: &mut CoreCtx<F, B>,
+    now: Tick,
+    vaddr: u64,
+    page_shift: u8,
+    is_store: bool,
+) -> Tick {
+    let asid = cx.fe.asid();
+    match cx.mem.tlb_lookup(Side::Data, now, vaddr, page_shift, asid, is_store) {
+        TlbResult::Hit { at } => at,
+        TlbResult::Miss { at } => {
+            let path = cx.fe.walk_path(cx.bus, vaddr);
+            cx.mem.tlb_walk(Side::Data, at, vaddr, page_shift, asid, &path)
+        }
+    }
 }
 
 /// Left without having committed.
@@ -210,19 +229,11 @@ impl Execute {
         let mut translated = when.cycle;
         if m.valid && m.page_shift != 0 {
             let is_store = inst.uop.flags.any(UopFlags::STORE);
-            let mut tick = when.tick;
-            let last = m.vaddr.wrapping_add(u64::from(m.size.max(1) - 1));
-            let pages = if m.vaddr >> 12 == last >> 12 { [Some(m.vaddr), None] } else { [Some(m.vaddr), Some(last)] };
+            let mut tick = translate(cx, when.tick, m.vaddr, m.page_shift, is_store);
             // The second page of a crossing is looked up after the first.
-            for vaddr in pages.into_iter().flatten() {
-                let asid = cx.fe.asid();
-                tick = match cx.mem.tlb_lookup(Side::Data, tick, vaddr, m.page_shift, asid, is_store) {
-                    TlbResult::Hit { at } => at,
-                    TlbResult::Miss { at } => {
-                        let path = cx.fe.walk_path(cx.bus, vaddr);
-                        cx.mem.tlb_walk(Side::Data, at, vaddr, m.page_shift, asid, &path)
-                    }
-                };
+            let last = m.vaddr.wrapping_add(u64::from(m.size.max(1) - 1));
+            if m.vaddr >> 12 != last >> 12 {
+                tick = translate(cx, tick, last, m.page_shift, is_store);
             }
             translated = when.cycle_of(tick);
         }
@@ -230,17 +241,19 @@ impl Execute {
     }
 
     /// The micro-op leaves the queues that hold it.
-    #[inline]
+    #[inline(always)]
     fn retire(&mut self, seq: Seq, a: &Attempt, now: u64, ring: &InstRing) {
         let inst = ring.get(seq);
-        if !a.from_lsq && inst.unit != NO_UNIT {
-            self.units.unstall(inst.unit, now);
+        if !a.from_lsq {
+            if inst.unit != NO_UNIT {
+                self.units.unstall(inst.unit, now);
+            }
+            if self.mem_in_units.front() == Some(&seq) {
+                self.mem_in_units.drop_front();
+            }
         }
-        if self.mem_in_units.front() == Some(&seq) {
-            self.mem_in_units.pop();
-        }
-        self.stats.discarded_ops += u64::from(a.discarded);
         if !a.issued_to_lsq {
+            self.stats.discarded_ops += u64::from(a.discarded);
             self.leave_flight();
             self.scoreboard.clear_dests(inst);
         }
