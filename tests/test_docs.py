@@ -116,6 +116,8 @@ def test_named_commands_and_options_exist(page: Path) -> None:
 def test_shown_commands_print_what_is_shown(shown: Shown, tmp_path: Path) -> None:
     pytest.importorskip("breakeven._engine")
     arguments = shlex.split(shown.line)
+    if shown.page == "tutorial.md":
+        pytest.skip("run in their order by test_tutorial.py")
     if arguments[0] not in QUICK or {"|", ">", "--scheduler"} & set(arguments):
         pytest.skip("not a quick one; its options are checked elsewhere")
     for name in ("configs", "tests"):
