@@ -1,0 +1,159 @@
+"""What herbert2016 runs: the checksum of T. Herbert against the one it replaced, on the Xeon of the thread, and all
+later ones on that Xeon and on what came after it.
+
+Grids and conditions are fixed here, before anything runs.
+"""
+
+from __future__ import annotations
+
+from breakeven.runner import MachineSpec
+from breakeven.study import Data
+from breakeven.sweep import SweepSpec
+
+OLD, NEW, CHECKED = "x64-csum-old", "x64-csum-herbert", "x64-csum-herbert-pagecheck"
+NAIVE, FLAG_FREE, DEC_LEA = "x64-csum-naive-adc", "x64-csum-jrcxz", "x64-csum-dec-lea"
+THREAD = [OLD, NEW, NAIVE, FLAG_FREE]
+#: cycles a nanosecond: the clock of uarch.csv (`westmere/clock_mhz`)
+GHZ = 2.67
+WESTMERE, BONNELL = MachineSpec("westmere"), MachineSpec("bonnell")
+#: published rows: claim -> (size, offset)
+TABLE = {
+    "1400/0": (1400, 0),
+    "40/0": (40, 0),
+    "8/4": (8, 4),
+    "14/0": (14, 0),
+    "14/4": (14, 4),
+    "14/3": (14, 3),
+    "20/0": (20, 0),
+    "7/1": (7, 1),
+    "100/0": (100, 0),
+    "100/2": (100, 2),
+}
+TABLE_SIZES = [7, 8, 14, 20, 40, 100, 1400]
+UNALIGNED = [1, 2, 3, 4, 5, 6, 7]
+LARGE = [4096, 16384, 32768]
+#: of a page: starts of a buffer whose first eight-byte loads cross nothing, a line, a page
+NOTHING, LINE, PAGE = 2048, 2044, 4092
+#: what came later or was said in the thread
+LATER = [
+    OLD, NEW, CHECKED, "x64-csum-linus-align", DEC_LEA, NAIVE, FLAG_FREE, "x64-csum-jrcxz-two", "x64-csum-dumazet",
+    "x64-csum-goldstein",
+]  # fmt: skip
+LATER_40 = ["x64-csum40-chain", "x64-csum40-2s", "x64-csum40-4x32", "x64-csum40-zero"]
+#: machine -> what it can run beyond `LATER`
+MACHINES = {
+    "westmere": [],
+    "bonnell": [],
+    "ivybridge": [],
+    "broadwell": ["x64-csum-adx", "x64-csum-avx2"],
+    "skylake": ["x64-csum-adx", "x64-csum-avx2"],
+    "goldencove": ["x64-csum-adx", "x64-csum-avx2"],
+}
+LATER_SIZES = [8, 14, 20, 40, 64, 100, 256, 550, 1400, 4096]
+FLAG_MERGE = "cpu.isa[0].microcode.flag_merge"
+LINE_CROSS = "cpu.misaligned.line_cross_load"
+SPLIT_SLOTS = "cpu.misaligned.split_slots"
+PAGE_CROSS = "cpu.misaligned.page_cross_load"
+
+
+def back_to_back(routines, machine, sizes, **axes):
+    """As published: many calls in one measurement."""
+    return SweepSpec(routines, [machine], sizes, measures=["throughput"], calls=64, warmup=10, repetitions=3, **axes)
+
+
+def one_at_a_time(routines, machine, sizes, **axes):
+    return SweepSpec(routines, [machine], sizes, warmup=10, repetitions=3, **axes)
+
+
+def both_ways(routines, machine, sizes, **axes):
+    return SweepSpec(
+        routines, [machine], sizes, measures=["latency", "throughput"], calls=64, warmup=10, repetitions=3, **axes
+    )
+
+
+GRIDS = {
+    "table": (
+        "the published table",
+        both_ways(THREAD, WESTMERE, TABLE_SIZES, src_offsets=[0, *UNALIGNED]),
+    ),
+    "interleaved": (
+        "two sizes in turn",
+        SweepSpec(
+            [NEW], [WESTMERE], [100], src_offsets=[1], measures=["interleaved"], calls=64, warmup=20, repetitions=3,
+            size2=24, src_offset2=1,
+        ),
+    ),
+    "alone": ("the same sizes, one after the other", back_to_back([NEW], WESTMERE, [24, 100], src_offsets=[1])),
+    "crossings": (
+        "a load that crosses a line or a page",
+        both_ways([OLD, NEW, CHECKED], WESTMERE, [40, 64], src_offsets=[NOTHING, LINE, PAGE]),
+    ),
+    "large": (
+        "large buffers, unaligned",
+        SweepSpec([OLD, NEW], [WESTMERE], LARGE, src_offsets=[0, *UNALIGNED], warmup=2, repetitions=1),
+    ),
+    "atom": (
+        "unaligned packets in order",
+        back_to_back([OLD, NEW], BONNELL, [1400], src_offsets=UNALIGNED),
+    ),
+    "flags": (
+        "what flags of two writers cost",
+        SweepSpec(
+            [NEW, NAIVE, FLAG_FREE], [WESTMERE], [40, 1400], measures=["throughput"], calls=64, warmup=10,
+            repetitions=3, parameters={FLAG_MERGE: ["none", "uop", "stall"]},
+        ),
+    ),
+    **{
+        f"later-{name}": (
+            f"every checksum on {name}",
+            both_ways([*LATER, *more], MachineSpec(name), LATER_SIZES),
+        )
+        for name, more in MACHINES.items()
+    },
+    **{
+        f"later-40-{name}": (
+            f"the checksums of 40 bytes on {name}",
+            both_ways([*LATER_40, *(["x64-csum40-adx"] if more else [])], MachineSpec(name), [40]),
+        )
+        for name, more in MACHINES.items()
+    },
+}  # fmt: skip
+
+SEARCHES = {
+    "split": (
+        "what a load across two lines occupies when aligning pays",
+        back_to_back(
+            [OLD, NEW], WESTMERE, [1400], src_offsets=[3], parameters={SPLIT_SLOTS: [str(v) for v in range(41)]}
+        ),
+    ),
+    "split-atom": (
+        "the same on the Atom, without the delay that comes on top",
+        back_to_back(
+            [OLD, NEW],
+            BONNELL.with_settings(f"{LINE_CROSS}=0"),
+            [1400],
+            src_offsets=[3],
+            parameters={SPLIT_SLOTS: [str(v) for v in range(21)]},
+        ),
+    ),
+    "page-cross": (
+        "the cost of a load across two pages at which the test for it pays",
+        one_at_a_time(
+            [NEW, CHECKED], WESTMERE, [40], src_offsets=[PAGE], parameters={PAGE_CROSS: [str(v) for v in range(61)]}
+        ),
+    ),
+}
+
+
+def with_call(data: Data, grid: str, **where) -> float:
+    """Cycles a call, the empty call included, as a loop around the routine measures it."""
+    rows = data.select(grid, **where)
+    if len(rows) != 1:
+        raise KeyError(f"grid {grid} has {len(rows)} points with {where}, not one")
+    row = rows.iloc[0]
+    return float(row["cycles_median"] + row["overhead"]) / float(row["calls"])
+
+
+def table_cycles(data: Data, routine: str, size: int, offset: int) -> float:
+    """Cycles a call, back to back on westmere."""
+    return with_call(data, "table", routine=routine, size=size, src_offset=offset, measure="throughput")

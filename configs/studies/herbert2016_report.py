@@ -1,0 +1,187 @@
+"""What herbert2016 tells: tables, figures and the numbers of its text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from herbert2016_grids import (
+    CHECKED,
+    FLAG_FREE,
+    FLAG_MERGE,
+    GHZ,
+    LARGE,
+    LATER,
+    LATER_40,
+    LATER_SIZES,
+    LINE,
+    MACHINES,
+    NAIVE,
+    NEW,
+    NOTHING,
+    OLD,
+    PAGE,
+    TABLE,
+    UNALIGNED,
+    table_cycles,
+    with_call,
+)
+
+from breakeven.study import Data, TableItem
+
+
+def published_table(data: Data) -> TableItem:
+    rows = []
+    for claim, (size, offset) in TABLE.items():
+        old, new = (float(v) for v in data.claims[claim].value.split("/"))
+        ours = [table_cycles(data, routine, size, offset) for routine in (OLD, NEW)]
+        alone = [
+            data.cycles("table", routine=routine, size=size, src_offset=offset, measure="latency")
+            for routine in (OLD, NEW)
+        ]
+        rows.append([
+            f"{size} B at {offset}", f"{old:g}", f"{new:g}", f"{old / new:.2f}", *(f"{c / GHZ:.1f}" for c in ours),
+            f"{ours[0] / ours[1]:.2f}", *(round(c) for c in alone),
+        ])  # fmt: skip
+    columns = (
+        "buffer", "old, ns", "new, ns", "times faster", "simulated old, ns", "simulated new, ns", "times faster",
+        "old, cycles of one call", "new",
+    )  # fmt: skip
+    return TableItem("published", "Published and simulated (2.67 GHz), back to back with the empty call", columns, rows)
+
+
+def crossing_table(data: Data) -> TableItem:
+    rows = []
+    for size in (40, 64):
+        for routine in (OLD, NEW, CHECKED):
+            row: list[object] = [size, routine]
+            for measure in ("latency", "throughput"):
+                at = {"routine": routine, "size": size, "measure": measure}
+                row += [round(data.cycles("crossings", src_offset=offset, **at)) for offset in (NOTHING, LINE, PAGE)]
+            rows.append(row)
+    places = ("aligned", "across a line", "across a page")
+    columns = ("bytes", "routine", *(f"{what}, {how}" for how in ("one call", "back to back") for what in places))
+    return TableItem("crossings", "Cycles where a load crosses nothing, a line, a page", columns, rows)
+
+
+def large_table(data: Data) -> TableItem:
+    rows = []
+    for size in LARGE:
+        for routine in (OLD, NEW):
+            at = {"routine": routine, "size": size}
+            cycles = [data.cycles("large", src_offset=offset, **at) for offset in (0, *UNALIGNED)]
+            rows.append([size, routine, round(cycles[0]), round(min(cycles[1:])), round(max(cycles[1:]))])
+    return TableItem(
+        "large", "Large buffers, cycles", ("bytes", "routine", "aligned", "unaligned, least", "most"), rows
+    )
+
+
+def flags_table(data: Data) -> TableItem:
+    rows = []
+    for value in ("stall", "uop", "none"):
+        cycles = [data.cycles("flags", routine=r, size=1400, **{FLAG_MERGE: value}) for r in (NEW, NAIVE, FLAG_FREE)]
+        rows.append(
+            [value, *(round(c) for c in cycles), f"{cycles[1] / cycles[0]:.2f}", f"{cycles[1] / cycles[2]:.2f}"]
+        )
+    columns = ("flag_merge", NEW, NAIVE, FLAG_FREE, "loop / unrolled", "loop / flag-free loop")
+    return TableItem("flags", "1400 bytes, cycles, by what reading flags of two writers costs", columns, rows)
+
+
+def fastest(data: Data, name: str, size: int, measure: str) -> tuple[str, float, float]:
+    """The quickest checksum there, its cycles a call (the empty call included), and those of the thread's winner."""
+    grids = [f"later-{name}", *([f"later-40-{name}"] if size == 40 else [])]
+    times = {}
+    for grid in grids:
+        for routine in dict.fromkeys(data.tables[grid]["routine"]):
+            times[routine] = with_call(data, grid, routine=routine, size=size, measure=measure)
+    best = min(times, key=lambda routine: times[routine])
+    return best, times[best], times[NEW]
+
+
+def winners_table(data: Data) -> TableItem:
+    rows = []
+    for name in MACHINES:
+        for size in (14, 40, 100, 256, 1400, 4096):
+            row: list[object] = [name, size]
+            for measure in ("throughput", "latency"):
+                best, cycles, new = fastest(data, name, size, measure)
+                row += [best, f"{new / cycles:.2f}"]
+            rows.append(row)
+    columns = (
+        "machine",
+        "bytes",
+        "fastest back to back",
+        f"times faster than {NEW}",
+        "fastest one at a time",
+        "times faster",
+    )
+    return TableItem("winners", "Who would have won the thread, had all been there; aligned, warm", columns, rows)
+
+
+def later_table(data: Data) -> TableItem:
+    names = list(dict.fromkeys([*LATER, *(r for more in MACHINES.values() for r in more)]))
+    rows = []
+    for routine in names:
+        row: list[object] = [routine]
+        for name, more in MACHINES.items():
+            there = routine in LATER or routine in more
+            row.append(
+                round(with_call(data, f"later-{name}", routine=routine, size=1400, measure="throughput"))
+                if there
+                else "-"
+            )
+        rows.append(row)
+    return TableItem("later", "1400 bytes back to back, cycles a call", ("routine", *MACHINES), rows)
+
+
+def forty_table(data: Data) -> TableItem:
+    rows = []
+    for routine in [OLD, NEW, "x64-csum-dumazet", "x64-csum-goldstein", *LATER_40]:
+        row: list[object] = [routine]
+        for name in MACHINES:
+            grid = f"later-40-{name}" if routine in LATER_40 else f"later-{name}"
+            each = [with_call(data, grid, routine=routine, size=40, measure=m) for m in ("throughput", "latency")]
+            row.append("/".join(f"{cycles:.0f}" for cycles in each))
+        rows.append(row)
+    return TableItem(
+        "forty",
+        "40 bytes, cycles a call: back to back / one at a time, with the empty call",
+        ("routine", *MACHINES),
+        rows,
+    )
+
+
+def bare_figure(data: Data, name: str) -> Callable[[Path], object]:
+    """Bytes a cycle over size."""
+    shown = [OLD, NEW, NAIVE, FLAG_FREE, "x64-csum-dumazet", "x64-csum-goldstein", *MACHINES[name][1:]]
+
+    def draw(path: Path) -> None:
+        from breakeven import plots
+
+        rates = {}
+        for routine in shown:
+            sizes, cycles = data.curve(f"later-{name}", routine=routine, measure="throughput")
+            rates[routine] = [size / max(each, 1e-9) for size, each in zip(sizes, cycles, strict=True) if size >= 64]
+        plots.lines(
+            path, [size for size in LATER_SIZES if size >= 64], rates, title=f"Checksums on {name}", log_x=True,
+            ylabel="bytes a cycle", caption=f"{name}, aligned, warm, 64 calls back to back, without the empty call.",
+        )  # fmt: skip
+
+    return draw
+
+
+def findings(data: Data) -> dict[str, str]:
+    page = [data.cycles("crossings", routine=r, size=40, src_offset=PAGE, measure="latency") for r in (NEW, CHECKED)]
+    aligned = [
+        data.cycles("crossings", routine=r, size=40, src_offset=NOTHING, measure="throughput") for r in (NEW, CHECKED)
+    ]
+    words = {
+        name: with_call(data, f"later-{name}", routine=NEW, size=4096, measure="throughput") / 512 for name in MACHINES
+    }
+    return {
+        "page_new": f"{page[0]:.0f}",
+        "page_checked": f"{page[1]:.0f}",
+        "check_costs": f"{aligned[1] - aligned[0]:.1f}",
+        "westmere_word": f"{words['westmere']:.2f}",
+        "skylake_word": f"{words['skylake']:.2f}",
+    }
