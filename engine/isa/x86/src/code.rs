@@ -98,7 +98,7 @@ impl CodeCache {
     pub fn insert(&mut self, slot: u32, addr: u64, mut inst: Inst, uops: &[Uop]) {
         let Some(s) = self.slots.get_mut(slot as usize) else { return };
         let page = Arc::make_mut(&mut s.page);
-        (inst.uop, inst.nuop) = (page.uops.len() as u32, uops.len() as u8);
+        inst.uop = page.uops.len() as u32;
         page.uops.extend_from_slice(uops);
         page.at[(addr & (PAGE - 1)) as usize] = page.insts.len() as u16;
         page.insts.push(inst);

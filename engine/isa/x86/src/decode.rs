@@ -1,6 +1,7 @@
 //! From iced's instruction to our record. Addresses inside an instruction are relative to its own, so that a record
 //! serves wherever its page is mapped.
 
+use breakeven_base::BranchKind;
 use iced_x86::{
     Code, ConditionCode, CpuidFeature, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, MemorySize,
     Mnemonic, OpKind, Register,
@@ -289,7 +290,22 @@ fn record(ins: &Instruction, features: &Features) -> Inst {
     let (align, is_cold) = (must_align(ins, &i), cold(ins, &i));
     set(&mut i, align, flag::ALIGN);
     set(&mut i, is_cold, flag::COLD);
+    i.branch = branch_kind(&i);
     i
+}
+
+fn branch_kind(i: &Inst) -> BranchKind {
+    use Mnemonic::*;
+    let direct = i.has(flag::BRANCH);
+    match i.op {
+        Jmp if direct => BranchKind::Jump,
+        Jmp => BranchKind::Indirect,
+        Call if direct => BranchKind::Call,
+        Call => BranchKind::IndirectCall,
+        Ret => BranchKind::Return,
+        _ if direct => BranchKind::Cond,
+        _ => BranchKind::None,
+    }
 }
 
 fn operands(ins: &Instruction, i: &mut Inst) {

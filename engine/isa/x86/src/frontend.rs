@@ -5,19 +5,18 @@ use std::sync::Arc;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Step, StepResult, SysEffect, Uop,
-    UopFlags, WalkPath, MAX_UOPS,
+    BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Step, StepResult, SysEffect, UopFlags, WalkPath,
 };
-use iced_x86::Mnemonic;
 
 use crate::code::CodeCache;
 use crate::config::X86Config;
 use crate::cpu::{Cpu, Fault, Halt, Stop};
-use crate::crack::{trap_uop, Cracker, Flow, Uops};
+use crate::crack::{trap_uop, Cracker, Uops};
 use crate::decode::{decode, Decoded, MAX_LEN};
+use crate::describe::finish;
 use crate::exec::exec;
 use crate::inst::{flag, Inst};
-use crate::mmu::{Access, PAGE};
+use crate::mmu::{Access, Xlat, PAGE};
 use crate::rep;
 
 /// Fetch translations kept per privilege.
@@ -28,10 +27,14 @@ const NOWHERE: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 struct FetchEntry {
     vpn: u64,
+    /// Its physical page.
+    frame: u64,
     slot: u32,
+    /// log2 of the page that maps it.
+    shift: u8,
 }
 
-const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, slot: 0 };
+const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, frame: 0, slot: 0, shift: 0 };
 
 /// One x86-64 hart.
 #[derive(Clone, Debug)]
@@ -199,18 +202,23 @@ impl X86FrontEnd {
         }
     }
 
+    /// Where the translation of an instruction page is kept.
+    fn fetch_entry(&self, vpn: u64) -> usize {
+        usize::from(self.cpu.cpl == 3) * FETCH_BANK + (vpn as usize & (FETCH_BANK - 1))
+    }
+
     /// Makes `self.slot` the page of `pc`.
     fn enter_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(), Fault> {
         let vpn = pc / PAGE;
-        let at = usize::from(self.cpu.cpl == 3) * FETCH_BANK + (vpn as usize & (FETCH_BANK - 1));
+        let at = self.fetch_entry(vpn);
         if self.fetch[at].vpn == vpn {
             (self.slot, self.page) = (self.fetch[at].slot, vpn);
             return Ok(());
         }
-        let (slot, keep) = self.fetch_page(bus, pc)?;
+        let (slot, x) = self.fetch_page(bus, pc)?;
         self.slot = slot;
-        if keep {
-            self.fetch[at] = FetchEntry { vpn, slot };
+        if x.settled {
+            self.fetch[at] = FetchEntry { vpn, frame: x.paddr & !(PAGE - 1), slot, shift: x.shift };
             self.page = vpn;
         } else {
             self.page = NOWHERE;
@@ -218,7 +226,7 @@ impl X86FrontEnd {
         Ok(())
     }
 
-    fn fetch_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(u32, bool), Fault> {
+    fn fetch_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(u32, Xlat), Fault> {
         let update = !self.cpu.speculative();
         let x = self.cpu.translate(bus.ram_mut(), pc, Access::Fetch, self.cpu.cpl == 3, update)?;
         // Nothing there: what hardware would run is garbage; a fault says so.
@@ -234,29 +242,20 @@ impl X86FrontEnd {
             new.insert(Box::default());
             self.cpu.tlb.flush_stores();
         }
-        Ok((slot, x.settled))
+        Ok((slot, x))
     }
 
-    /// The instruction at `pc`, decoded now if need be, with its micro-ops.
-    fn fetch_whole<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(Inst, Uops), Stop> {
-        let page = self.code.page(self.slot);
-        let inst = *page.at(pc);
-        if !inst.has(flag::ABSENT) {
-            let mut u = Uops { flags_written: inst.fw, ..Uops::default() };
-            for m in page.uops(&inst) {
-                u.push(*m);
-            }
-            return Ok((inst, u));
-        }
+    /// Decodes the instruction at `pc` into its page. One that goes on on the next page is not kept: it is returned.
+    #[cold]
+    fn decode_at<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<Option<(Inst, Uops)>, Stop> {
         let here = self.code.bytes(self.slot, pc, MAX_LEN);
         if let Decoded::Inst(mut inst, ins) = decode(here, &self.cpu.features) {
             let u = self.cracker.crack(&ins, &inst);
-            inst.fw = u.flags_written;
+            inst.summarize(&u);
             self.code.insert(self.slot, pc, inst, u.get());
             self.mark_code(bus, pc, inst.len);
-            return Ok((inst, u));
+            return Ok(None);
         }
-        // It goes on on the next page; not kept.
         let mut bytes = here.to_vec();
         let next = (pc | (PAGE - 1)).wrapping_add(1);
         let (second, _) = self.fetch_page(bus, next).map_err(Stop::Fault)?;
@@ -264,10 +263,10 @@ impl X86FrontEnd {
         match decode(&bytes, &self.cpu.features) {
             Decoded::Inst(mut inst, ins) => {
                 let u = self.cracker.crack(&ins, &inst);
-                inst.fw = u.flags_written;
+                inst.summarize(&u);
                 self.mark_code(bus, pc, (next - pc) as u8);
                 self.mark_code(bus, next, inst.len);
-                Ok((inst, u))
+                Ok(Some((inst, u)))
             }
             Decoded::Short => Err(crate::cpu::UD),
         }
@@ -291,24 +290,39 @@ impl X86FrontEnd {
         let pc = self.cpu.rip();
         if pc / PAGE != self.page {
             if let Err(fault) = self.enter_page(bus, pc) {
-                return self.stopped(bus, now, out, Stop::Fault(fault), None);
+                return self.nothing(bus, now, out, Stop::Fault(fault));
             }
         }
-        let (inst, u) = match self.fetch_whole(bus, pc) {
-            Ok(found) => found,
-            Err(stop) => return self.stopped(bus, now, out, stop, None),
+        let mut crossing = None;
+        if self.code.page(self.slot).at(pc).has(flag::ABSENT) {
+            crossing = match self.decode_at(bus, pc) {
+                Ok(crossing) => crossing,
+                Err(stop) => return self.nothing(bus, now, out, stop),
+            };
+        }
+        let page = self.code.page(self.slot);
+        let (inst, uops) = match &crossing {
+            None => {
+                let inst = page.at(pc);
+                (inst, page.uops(inst))
+            }
+            Some((inst, u)) => (inst, u.get()),
         };
         self.cpu.nrefs = 0;
         self.cpu.string = rep::StringStep::default();
         self.cpu.taken = false;
         let from_ring = self.cpu.cpl;
-        let result = exec(&mut self.cpu, bus, now, &inst);
-        let result = match result {
+        let result = match exec(&mut self.cpu, bus, now, inst) {
             Ok(next) => {
-                self.finish(out, &inst, u, pc, next);
+                finish(&mut self.cpu, out, inst, uops, pc, next);
                 StepResult::Done
             }
-            Err(stop) => self.stopped(bus, now, out, stop, Some((&inst, &u))),
+            Err(stop) => {
+                out.n = uops.len() as u8;
+                out.uops[..uops.len()].copy_from_slice(uops);
+                let len = inst.len;
+                self.stopped(bus, now, out, stop, len)
+            }
         };
         if self.cpu.code_stale || self.cpu.fetch_stale || self.cpu.cpl != from_ring {
             self.after_cold();
@@ -316,93 +330,18 @@ impl X86FrontEnd {
         result
     }
 
-    /// Describes an instruction (or a part of a repeated one) that has executed, and moves on.
-    fn finish(&mut self, out: &mut Step, inst: &Inst, mut u: Uops, pc: u64, next: u64) {
-        let more = self.cpu.string.more;
-        let repeated = inst.has(flag::STRING) && inst.has(flag::REP | flag::REPNE);
-        if repeated {
-            let compares = inst.writes_flags();
-            u = rep::crack(inst, &self.cpu.refs[..self.cpu.nrefs], &self.cpu.string, compares);
-        }
-        let Cpu { c, flag_merge, .. } = &mut self.cpu;
-        Flow { home: &mut c.flag_home, policy: *flag_merge }.resolve(&mut u.list, &mut u.n, u.flags_written);
-        out.pc = pc;
-        out.len = inst.len;
-        out.n = u.n as u8;
-        out.next_pc = next;
-        out.uops[..MAX_UOPS].copy_from_slice(&u.list);
-        self.place_references(out);
-        out.branch = self.branch(inst, pc, next);
-        out.effect = SysEffect::None;
-        if self.cpu.effect != SysEffect::None {
-            out.effect = std::mem::take(&mut self.cpu.effect);
-            out.uops[u.n.saturating_sub(1).min(MAX_UOPS - 1)].flags.0 |= UopFlags::EFFECT;
-        }
-        self.cpu.set_rip(next);
-        self.cpu.c.retired += u64::from(!more);
-    }
-
-    /// Gives the references made, in order, to the micro-ops that make them; an access in several pieces is cut.
-    fn place_references(&mut self, out: &mut Step) {
-        let n = usize::from(out.n);
-        let want = |mask: u32, uops: &[Uop]| uops.iter().filter(|u| u.flags.any(mask)).count();
-        let loads = self.cpu.refs[..self.cpu.nrefs].iter().filter(|m| m.kind == breakeven_base::MemKind::Load).count();
-        let load_uops = want(UopFlags::LOAD, &out.uops[..n]);
-        let store_uops = want(UopFlags::STORE, &out.uops[..n]);
-        let stores = self.cpu.nrefs - loads.min(self.cpu.nrefs);
-        let mut at = [0usize; 2];
-        for k in 0..n {
-            let flags = out.uops[k].flags;
-            if !flags.any(UopFlags::MEM) {
-                continue;
-            }
-            let load = flags.any(UopFlags::LOAD);
-            let (have, uops) = if load { (loads, load_uops) } else { (stores, store_uops.max(1)) };
-            let side = usize::from(!load);
-            let nth = at[side];
-            at[side] += 1;
-            let pieces = uops.checked_div(have).unwrap_or(1).max(1);
-            let wanted = self.cpu.refs[..self.cpu.nrefs]
-                .iter()
-                .filter(|m| (m.kind == breakeven_base::MemKind::Load) == load)
-                .nth(nth / pieces);
-            out.mem[k] = wanted.map_or(MemRef::default(), |m| piece(m, nth % pieces, pieces));
-        }
-    }
-
-    fn branch(&self, inst: &Inst, pc: u64, next: u64) -> BranchInfo {
-        use Mnemonic::*;
-        let direct = inst.has(flag::BRANCH);
-        let kind = match inst.op {
-            Jmp if direct => BranchKind::Jump,
-            Jmp => BranchKind::Indirect,
-            Call if direct => BranchKind::Call,
-            Call => BranchKind::IndirectCall,
-            Ret => BranchKind::Return,
-            _ if direct => BranchKind::Cond,
-            _ => return BranchInfo::default(),
-        };
-        let target = if direct { pc.wrapping_add(inst.imm) } else { next };
-        BranchInfo { kind, taken: self.cpu.taken, target }
-    }
-
-    /// An instruction that did not complete, or none at all (a fetch that faulted). One that waits is described as decoded.
+    /// As [`X86FrontEnd::stopped`] where there is no instruction: a fetch that faulted.
     #[cold]
-    fn stopped<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        now: &Now,
-        out: &mut Step,
-        stop: Stop,
-        inst: Option<(&Inst, &Uops)>,
-    ) -> StepResult {
+    fn nothing<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step, stop: Stop) -> StepResult {
+        out.n = 0;
+        self.stopped(bus, now, out, stop, 0)
+    }
+
+    /// An instruction of `len` bytes that did not complete. One that waits is described as decoded, by `out`'s micro-ops.
+    #[cold]
+    fn stopped<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step, stop: Stop, len: u8) -> StepResult {
         let pc = self.cpu.rip();
-        let len = inst.map_or(0, |(i, _)| i.len);
-        (out.pc, out.len, out.n) = (pc, len, 0);
-        if let Some((_, u)) = inst {
-            out.n = u.n as u8;
-            out.uops.copy_from_slice(&u.list);
-        }
+        (out.pc, out.len) = (pc, len);
         if self.cpu.speculative() {
             return StepResult::Blocked;
         }
@@ -454,23 +393,6 @@ impl X86FrontEnd {
     }
 }
 
-/// The `k`th of `n` equal pieces of a reference.
-fn piece(m: &MemRef, k: usize, n: usize) -> MemRef {
-    if n <= 1 {
-        return *m;
-    }
-    let size = m.size / n as u16;
-    let from = u64::from(size) * k as u64;
-    let to_page = PAGE - (m.vaddr & (PAGE - 1));
-    let mut p = MemRef { vaddr: m.vaddr.wrapping_add(from), size, ..*m };
-    if from >= to_page {
-        (p.paddr, p.paddr2) = (m.paddr2.wrapping_add(from - to_page), 0);
-    } else {
-        p.paddr = m.paddr.wrapping_add(from);
-    }
-    p
-}
-
 impl FrontEnd for X86FrontEnd {
     const INST_SHIFT: u32 = 0;
 
@@ -508,11 +430,11 @@ impl FrontEnd for X86FrontEnd {
                 let mut inst = self.code.page(self.slot).at(pc);
                 let decoded;
                 if inst.has(flag::ABSENT) {
-                    match self.fetch_whole(bus, pc) {
-                        Ok((i, _)) => decoded = i,
+                    match self.decode_at(bus, pc) {
+                        Ok(crossing) => decoded = crossing,
                         Err(_) => break 'pages,
                     }
-                    inst = &decoded;
+                    inst = decoded.as_ref().map_or_else(|| self.code.page(self.slot).at(pc), |(i, _)| i);
                 }
                 match exec(&mut self.cpu, bus, &now, inst) {
                     Ok(next) => self.cpu.set_rip(next),
@@ -550,6 +472,10 @@ impl FrontEnd for X86FrontEnd {
     }
 
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
+        let kept = &self.fetch[self.fetch_entry(vaddr / PAGE)];
+        if kept.vpn == vaddr / PAGE {
+            return Some(FetchXlat { paddr: kept.frame | vaddr & (PAGE - 1), page_shift: kept.shift });
+        }
         let x = self.cpu.translate(bus.ram_mut(), vaddr, Access::Fetch, self.cpu.cpl == 3, false).ok()?;
         bus.ram().contains(x.paddr, 1).then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
     }
@@ -568,13 +494,5 @@ impl FrontEnd for X86FrontEnd {
     /// Process-context identifiers are not modelled: a change of CR3 flushes.
     fn asid(&self) -> u16 {
         0
-    }
-}
-
-impl Inst {
-    /// A repeated string instruction compares.
-    fn writes_flags(&self) -> bool {
-        use Mnemonic::*;
-        matches!(self.op, Scasb | Scasw | Scasd | Scasq | Cmpsb | Cmpsw | Cmpsd | Cmpsq)
     }
 }

@@ -1,6 +1,10 @@
 //! A decoded instruction: operands resolved to what execution needs, independent of where it lies.
 
+use breakeven_base::{BranchKind, UopFlags};
 use iced_x86::Mnemonic;
+
+use crate::crack::Uops;
+use crate::regs::{C, Z};
 
 /// Index of a register that is always zero, and of the address of the instruction being executed.
 pub(crate) const ZERO: u8 = 16;
@@ -105,6 +109,12 @@ pub(crate) struct Inst {
     pub nuop: u8,
     /// Groups of flags written ([`crate::crack::group`]).
     pub fw: u8,
+    /// Micro-ops that load, and others that make a reference.
+    pub loads: u8,
+    pub stores: u8,
+    /// A micro-op's source is a group of flags.
+    pub reads_flags: bool,
+    pub branch: BranchKind,
     pub uop: u32,
     pub disp: u64,
     pub imm: u64,
@@ -127,6 +137,10 @@ impl Default for Inst {
             nreg: 0,
             nuop: 0,
             fw: 0,
+            loads: 0,
+            stores: 0,
+            reads_flags: false,
+            branch: BranchKind::None,
             uop: 0,
             disp: 0,
             imm: 0,
@@ -157,6 +171,16 @@ impl Inst {
     fn is_shift(&self) -> bool {
         use Mnemonic::*;
         matches!(self.op, Vpsllw | Vpslld | Vpsllq | Vpsrlw | Vpsrld | Vpsrlq | Vpsraw | Vpsrad | Vpslldq | Vpsrldq)
+    }
+    /// Notes what describing an execution must know of the micro-ops.
+    pub fn summarize(&mut self, u: &Uops) {
+        let list = u.get();
+        let count = |what: &dyn Fn(UopFlags) -> bool| list.iter().filter(|u| what(u.flags)).count() as u8;
+        self.fw = u.flags_written;
+        self.nuop = list.len() as u8;
+        self.loads = count(&|f| f.any(UopFlags::LOAD));
+        self.stores = count(&|f| f.any(UopFlags::MEM) && !f.any(UopFlags::LOAD));
+        self.reads_flags = list.iter().flat_map(|u| u.src).any(|r| (C.0..=Z.0).contains(&r.0));
     }
     /// The instruction writes `k[0]` of memory, or reads and writes it.
     #[inline(always)]

@@ -19,6 +19,7 @@ mod cpu;
 mod cpuid;
 mod crack;
 mod decode;
+mod describe;
 mod exec;
 mod flags;
 mod frontend;

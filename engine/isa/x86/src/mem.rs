@@ -132,8 +132,7 @@ impl Cpu {
     fn hit(&self, access: Access, vaddr: u64, size: u64) -> Option<(u64, u8, bool)> {
         let e = self.tlb.entry(access, self.bank, vaddr);
         let inside = (vaddr & (PAGE - 1)) + size <= PAGE;
-        (e.tag == vaddr & !(PAGE - 1) && inside && !self.speculative())
-            .then(|| (vaddr.wrapping_add(e.delta), e.shift, e.uncacheable))
+        (e.tag == vaddr & !(PAGE - 1) && inside).then(|| (vaddr.wrapping_add(e.delta), e.shift, e.uncacheable))
     }
 
     /// Loads 1, 2, 4 or 8 bytes, zero-extended.
@@ -141,7 +140,10 @@ impl Cpu {
     pub(crate) fn load<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, size: u8) -> R<u64> {
         let size = u64::from(size);
         if let Some((paddr, shift, uncacheable)) = self.hit(Access::Load, vaddr, size) {
-            if let Some(v) = read_ram(bus.ram(), paddr, size) {
+            if let Some(mut v) = read_ram(bus.ram(), paddr, size) {
+                if !self.spec.is_clean() {
+                    v = self.spec.overlay_word(paddr, size, v);
+                }
                 self.note(reference(vaddr, size, MemKind::Load, shift, paddr, uncacheable));
                 return Ok(v);
             }
@@ -165,7 +167,13 @@ impl Cpu {
     pub(crate) fn store<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, size: u8, value: u64) -> R<()> {
         let size = u64::from(size);
         if let Some((paddr, shift, uncacheable)) = self.hit(Access::Store, vaddr, size) {
-            if write_ram(bus.ram_mut(), paddr, size, value).is_some() {
+            let done = if self.speculative() {
+                // A page that the TLB holds is RAM.
+                Some(self.spec.push_word(paddr, size, value).ok_or(Stop::Blocked)?)
+            } else {
+                write_ram(bus.ram_mut(), paddr, size, value)
+            };
+            if done.is_some() {
                 self.note(reference(vaddr, size, MemKind::Store, shift, paddr, uncacheable));
                 return Ok(());
             }
@@ -180,7 +188,7 @@ impl Cpu {
         let n = usize::from(size.min(32));
         if let Some((paddr, shift, uncacheable)) = self.hit(Access::Load, vaddr, n as u64) {
             if let Some(s) = bus.ram().slice(paddr, n as u64) {
-                let v = match n {
+                let mut v = match n {
                     16 | 32 => {
                         let mut v = V::ZERO;
                         for (w, c) in v.0.iter_mut().zip(s.chunks_exact(8)) {
@@ -190,6 +198,11 @@ impl Cpu {
                     }
                     _ => V::from_slice(s),
                 };
+                if !self.spec.is_clean() {
+                    let mut b = v.bytes();
+                    self.spec.overlay(paddr, &mut b[..n]);
+                    v = V::from_slice(&b[..n]);
+                }
                 self.note(reference(vaddr, n as u64, MemKind::Load, shift, paddr, uncacheable));
                 return Ok(v);
             }
@@ -205,8 +218,7 @@ impl Cpu {
         let b = v.bytes();
         let n = usize::from(size.min(32));
         if let Some((paddr, shift, uncacheable)) = self.hit(Access::Store, vaddr, n as u64) {
-            if let Some(s) = bus.ram_mut().slice_mut(paddr, n as u64) {
-                s.copy_from_slice(&b[..n]);
+            if self.write_bytes(bus.ram_mut(), paddr, &b[..n]).is_some() {
                 self.note(reference(vaddr, n as u64, MemKind::Store, shift, paddr, uncacheable));
                 return Ok(());
             }

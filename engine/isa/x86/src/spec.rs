@@ -8,12 +8,6 @@ use crate::cpu::{Core, Cpu};
 /// Stores on one wrong path; far more than a pipeline holds.
 const MAX_STORES: usize = 4096;
 
-#[derive(Clone, Debug)]
-struct Saved {
-    core: Core,
-    stores: usize,
-}
-
 /// Bytes of an aligned eight-byte word.
 #[derive(Clone, Copy, Debug)]
 struct Store {
@@ -25,7 +19,9 @@ struct Store {
 /// The open forks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speculation {
-    saved: Vec<Saved>,
+    /// The registers at each fork, and the stores before it.
+    saved: Vec<Core>,
+    marks: Vec<usize>,
     stores: Vec<Store>,
 }
 
@@ -43,65 +39,91 @@ impl Speculation {
         self.saved.len() as u32
     }
 
+    /// No store has been made on the paths.
+    #[inline(always)]
+    pub fn is_clean(&self) -> bool {
+        self.stores.is_empty()
+    }
+
     /// Logs `bytes` at `paddr`; `None` when the log is full.
-    fn push(&mut self, paddr: u64, bytes: &[u8]) -> Option<()> {
-        if self.stores.len() + bytes.len() / 8 + 2 > MAX_STORES {
+    pub fn push(&mut self, paddr: u64, bytes: &[u8]) -> Option<()> {
+        if self.stores.len() + 2 * bytes.len().div_ceil(8) > MAX_STORES {
             return None;
         }
-        let mut at = paddr;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let off = at & 7;
-            let (now, then) = rest.split_at((8 - off).min(rest.len() as u64) as usize);
-            let v = now.iter().rev().fold(0u64, |v, &b| v << 8 | u64::from(b));
-            self.stores.push(Store {
-                word: at & !7,
-                mask: byte_mask(now.len() as u64) << (8 * off),
-                data: v << (8 * off),
-            });
-            at += now.len() as u64;
-            rest = then;
+        for (at, piece) in (paddr..).step_by(8).zip(bytes.chunks(8)) {
+            self.push_word(at, piece.len() as u64, word(piece))?;
         }
         Some(())
     }
 
-    /// Memory at `paddr` with the path's stores over it, the youngest last.
-    fn overlay(&self, paddr: u64, bytes: &mut [u8]) {
-        let end = paddr + bytes.len() as u64;
-        for s in self.stores.iter().filter(|s| s.word < end && s.word + 8 > paddr) {
-            for k in 0..8 {
-                let at = s.word + k;
-                if s.mask >> (8 * k) & 1 != 0 && at >= paddr {
-                    if let Some(b) = bytes.get_mut((at - paddr) as usize) {
-                        *b = (s.data >> (8 * k)) as u8;
-                    }
-                }
-            }
+    /// Logs the low `size` bytes (up to 8) of `v` at `paddr`; `None` when the log is full.
+    pub fn push_word(&mut self, paddr: u64, size: u64, v: u64) -> Option<()> {
+        if self.stores.len() + 2 > MAX_STORES {
+            return None;
+        }
+        let (at, shift, mask) = (paddr & !7, 8 * (paddr & 7), byte_mask(size));
+        self.stores.push(Store { word: at, mask: mask << shift, data: v << shift });
+        if shift + 8 * size > 64 {
+            let shift = 64 - shift;
+            self.stores.push(Store { word: at + 8, mask: mask >> shift, data: v >> shift });
+        }
+        Some(())
+    }
+
+    /// The `size` bytes (up to 8) of memory at `paddr`, `v`, with the path's stores over them, the youngest last.
+    pub fn overlay_word(&self, paddr: u64, size: u64, v: u64) -> u64 {
+        let mut v = v;
+        for s in self.stores.iter().filter(|s| s.word < paddr + size && s.word + 8 > paddr) {
+            let (mask, data) = if s.word >= paddr {
+                let shift = 8 * (s.word - paddr);
+                (s.mask << shift, s.data << shift)
+            } else {
+                let shift = 8 * (paddr - s.word);
+                (s.mask >> shift, s.data >> shift)
+            };
+            v = v & !mask | data & mask;
+        }
+        v & byte_mask(size)
+    }
+
+    /// As [`Speculation::overlay_word`], for any number of bytes.
+    pub fn overlay(&self, paddr: u64, bytes: &mut [u8]) {
+        for (at, piece) in (paddr..).step_by(8).zip(bytes.chunks_mut(8)) {
+            let n = piece.len();
+            let v = self.overlay_word(at, n as u64, word(piece));
+            piece.copy_from_slice(&v.to_le_bytes()[..n]);
         }
     }
 }
 
+/// Up to eight bytes as a number.
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
+}
+
 impl Cpu {
     pub fn fork(&mut self, wrong_pc: u64) -> u32 {
-        self.spec.saved.push(Saved { core: self.c, stores: self.spec.stores.len() });
+        // From a slice they are copied once, not by way of the stack.
+        self.spec.saved.extend_from_slice(std::slice::from_ref(&self.c));
+        self.spec.marks.push(self.spec.stores.len());
         self.set_rip(wrong_pc);
         self.spec.depth()
     }
 
     pub fn rollback(&mut self, depth: u32) {
         let Some(keep) = (depth as usize).checked_sub(1) else { return };
-        let Some(s) = self.spec.saved.get(keep) else { return };
-        self.c = s.core;
-        let stores = s.stores;
+        let (Some(core), Some(&stores)) = (self.spec.saved.get(keep), self.spec.marks.get(keep)) else { return };
+        self.c = *core;
         self.spec.stores.truncate(stores);
         self.spec.saved.truncate(keep);
+        self.spec.marks.truncate(keep);
         self.context_changed();
     }
 
     /// Bytes of RAM as the path being followed sees them.
     pub fn read_bytes(&self, ram: &PhysMem, paddr: u64, out: &mut [u8]) -> Option<()> {
         out.copy_from_slice(ram.slice(paddr, out.len() as u64)?);
-        if !self.spec.stores.is_empty() {
+        if !self.spec.is_clean() {
             self.spec.overlay(paddr, out);
         }
         Some(())

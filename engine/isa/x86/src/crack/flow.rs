@@ -15,8 +15,8 @@ pub(crate) struct Flow<'a> {
 }
 
 impl Flow<'_> {
-    /// Replaces group names among the sources by their holders, applies the merge policy and records what is written.
-    pub fn resolve(&mut self, uops: &mut [Uop; MAX_UOPS], n: &mut usize, written: u8) {
+    /// Replaces group names among the sources by their holders and applies the merge policy.
+    pub fn read(&mut self, uops: &mut [Uop; MAX_UOPS], n: &mut usize) {
         let mut k = 0;
         while k < *n {
             let mut apart = false;
@@ -46,6 +46,11 @@ impl Flow<'_> {
             }
             k += 1;
         }
+    }
+
+    /// Records who holds the groups that have been written.
+    #[inline]
+    pub fn write(&mut self, written: u8) {
         let name = flag_name(written);
         for (g, home) in [group::C, group::O, group::Z].iter().zip(self.home.iter_mut()) {
             if written & g != 0 {

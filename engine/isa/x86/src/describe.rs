@@ -1,0 +1,135 @@
+//! What a step says of an instruction that has executed: its micro-ops with the flags' present holders, where they went in
+//! memory, where control goes.
+
+use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
+use iced_x86::Mnemonic;
+
+use crate::cpu::Cpu;
+use crate::crack::Flow;
+use crate::inst::{flag, Inst};
+use crate::mmu::PAGE;
+use crate::rep;
+
+/// Describes an instruction (or a part of a repeated one) that has executed, and moves on.
+#[inline(always)]
+pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
+    if inst.has(flag::STRING) && inst.has(flag::REP | flag::REPNE) {
+        finish_repeated(cpu, out, inst, pc, next);
+    } else {
+        describe(cpu, out, inst, uops, pc, next);
+        cpu.c.retired += 1;
+    }
+}
+
+/// A step of a repeated string instruction: its micro-ops depend on what it did.
+#[inline(never)]
+fn finish_repeated(cpu: &mut Cpu, out: &mut Step, inst: &Inst, pc: u64, next: u64) {
+    let u = rep::crack(inst, &cpu.refs[..cpu.nrefs], &cpu.string, compares(inst.op));
+    let mut step = *inst;
+    step.summarize(&u);
+    describe(cpu, out, &step, u.get(), pc, next);
+    cpu.c.retired += u64::from(!cpu.string.more);
+}
+
+#[inline(always)]
+fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
+    for (to, from) in out.uops.iter_mut().zip(uops) {
+        *to = *from;
+    }
+    let mut n = uops.len().min(MAX_UOPS);
+    if inst.reads_flags {
+        Flow { home: &mut cpu.c.flag_home, policy: cpu.flag_merge }.read(&mut out.uops, &mut n);
+    }
+    if inst.fw != 0 {
+        Flow { home: &mut cpu.c.flag_home, policy: cpu.flag_merge }.write(inst.fw);
+    }
+    out.pc = pc;
+    out.len = inst.len;
+    out.n = n as u8;
+    out.next_pc = next;
+    if inst.loads + inst.stores > 0 {
+        place_references(&cpu.refs[..cpu.nrefs.min(16)], inst, out);
+    }
+    out.branch = if inst.branch == BranchKind::None {
+        BranchInfo::default()
+    } else {
+        let target = if inst.has(flag::BRANCH) { pc.wrapping_add(inst.imm) } else { next };
+        BranchInfo { kind: inst.branch, taken: cpu.taken, target }
+    };
+    out.effect = SysEffect::None;
+    if cpu.effect != SysEffect::None {
+        out.effect = std::mem::take(&mut cpu.effect);
+        out.uops[n.saturating_sub(1).min(MAX_UOPS - 1)].flags.0 |= UopFlags::EFFECT;
+    }
+    cpu.set_rip(next);
+}
+
+/// Gives the references made, in order, to the micro-ops that make them.
+#[inline(always)]
+fn place_references(refs: &[MemRef], inst: &Inst, out: &mut Step) {
+    let loads = refs.iter().filter(|m| m.kind == MemKind::Load).count();
+    if loads != usize::from(inst.loads) || refs.len() - loads != usize::from(inst.stores) {
+        return place_pieces(refs, loads, inst, out);
+    }
+    // One each.
+    let n = usize::from(out.n).min(MAX_UOPS);
+    let mut next = [0usize; 2];
+    for (uop, to) in out.uops[..n].iter().zip(&mut out.mem) {
+        if uop.flags.any(UopFlags::MEM) {
+            let load = uop.flags.any(UopFlags::LOAD);
+            let at = &mut next[usize::from(load)];
+            while let Some(m) = refs.get(*at) {
+                *at += 1;
+                if (m.kind == MemKind::Load) == load {
+                    *to = m.read_by_field();
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// As [`place_references`] where there are more micro-ops than references, or fewer: an access in several pieces is cut.
+#[inline(never)]
+fn place_pieces(refs: &[MemRef], loads: usize, inst: &Inst, out: &mut Step) {
+    let n = usize::from(out.n).min(MAX_UOPS);
+    let stores = refs.len() - loads;
+    let store_uops = out.uops[..n].iter().filter(|u| u.flags.any(UopFlags::STORE)).count();
+    let mut at = [0usize; 2];
+    for k in 0..n {
+        let flags = out.uops[k].flags;
+        if !flags.any(UopFlags::MEM) {
+            continue;
+        }
+        let load = flags.any(UopFlags::LOAD);
+        let (have, uops) = if load { (loads, usize::from(inst.loads)) } else { (stores, store_uops.max(1)) };
+        let nth = at[usize::from(load)];
+        at[usize::from(load)] += 1;
+        let pieces = uops.checked_div(have).unwrap_or(1).max(1);
+        let wanted = refs.iter().filter(|m| (m.kind == MemKind::Load) == load).nth(nth / pieces);
+        out.mem[k] = wanted.map_or(MemRef::default(), |m| piece(m, nth % pieces, pieces));
+    }
+}
+
+/// The `k`th of `n` equal pieces of a reference.
+fn piece(m: &MemRef, k: usize, n: usize) -> MemRef {
+    if n <= 1 {
+        return *m;
+    }
+    let size = m.size / n as u16;
+    let from = u64::from(size) * k as u64;
+    let to_page = PAGE - (m.vaddr & (PAGE - 1));
+    let mut p = MemRef { vaddr: m.vaddr.wrapping_add(from), size, ..*m };
+    if from >= to_page {
+        (p.paddr, p.paddr2) = (m.paddr2.wrapping_add(from - to_page), 0);
+    } else {
+        p.paddr = m.paddr.wrapping_add(from);
+    }
+    p
+}
+
+/// A repeated string instruction compares.
+fn compares(op: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(op, Scasb | Scasw | Scasd | Scasq | Cmpsb | Cmpsw | Cmpsd | Cmpsq)
+}
