@@ -3,14 +3,15 @@ distribution of sizes are least.
 
 The candidates are simulated at every size and pair of offsets. For each number of branches the best plan is found
 exactly (one pass along the sizes: the best way to be in routine r at size n after k changes), without what branching
-costs. Then the plans are compiled into dispatchers and simulated: what a branch costs is measured, not modelled, and
-the plan that is really the fastest is taken.
+costs; and the best one for what is lost at each size, whatever its share of the calls. Then the plans are compiled into
+dispatchers and simulated: what a branch costs is measured, not modelled. Of those that are really the fastest the one
+is taken that is near the best routine at the most sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,10 @@ from breakeven.distribution import Distribution
 
 #: what a further branch must gain (a share of the expected cycles) to be tried: it costs as much on any machine
 LEAST_GAIN = 0.001
+#: expected cycles that differ by no more (a share) are as good
+AS_GOOD = 0.002
+#: how much slower than the best routine at a size a dispatcher may be there (a share)
+NEAR = 0.02
 #: bytes of a word: what the alignment tests are about
 WORD = 8
 
@@ -115,6 +120,13 @@ class Costs:
         """Expected cycles of a call."""
         return float(self.shares @ cycles.mean(axis=1))
 
+    def relative(self) -> Costs:
+        """As shares of the best, every size as likely: what a plan that is to be good everywhere goes by."""
+        best = np.maximum(self.best(), 1)
+        sizes = dict.fromkeys(self.sizes, 1 / len(self.sizes))
+        cycles = {name: found / best for name, found in self.cycles.items()}
+        return Costs(Distribution(self.distribution.name, sizes), self.pairs, cycles)
+
     def where(self, rule: Rule) -> np.ndarray:
         """Where a test holds, sizes x pairs."""
         return np.array([[rule.holds(n, src, dst) for src, dst in self.pairs] for n in self.sizes])
@@ -149,6 +161,16 @@ def best_plans(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
         if not plans or plan.cycles < plans[-1].cycles * (1 - LEAST_GAIN):
             plans.append(plan)
     return plans
+
+
+def plans_to_try(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
+    """The best plans for the expected cycles, and those for the share lost at each size, by number of branches."""
+    found = best_plans(costs, branches, rules)
+    for plan in best_plans(costs.relative(), branches, rules):
+        plan = replace(plan, cycles=costs.expected(costs.planned(plan)))
+        if all((plan.rule, plan.segments, plan.otherwise) != (p.rule, p.segments, p.otherwise) for p in found):
+            found.append(plan)
+    return sorted(found, key=lambda plan: plan.branches)
 
 
 def _chains(costs: Costs, chosen: np.ndarray, changes: int) -> list[tuple[float, tuple[Segment, ...]]]:
@@ -197,6 +219,15 @@ class Tried:
     cycles: np.ndarray
     expected: float
 
+    def regret(self, costs: Costs) -> np.ndarray:
+        """By size: how much slower than always choosing right (a share), dispatch included."""
+        best = costs.best().mean(axis=1)
+        return self.cycles.mean(axis=1) / np.maximum(best, 1) - 1
+
+    def near(self, costs: Costs) -> int:
+        """Sizes at which that is no more than `NEAR`."""
+        return int((self.regret(costs) <= NEAR).sum())
+
 
 @dataclass(frozen=True)
 class Tuned:
@@ -207,12 +238,10 @@ class Tuned:
     tried: list[Tried]
     chosen: Tried
 
-    def regret(self) -> np.ndarray:
-        """By size: how much slower the dispatcher is than always choosing right (a share), dispatch included."""
-        best = self.costs.best().mean(axis=1)
-        return self.chosen.cycles.mean(axis=1) / np.maximum(best, 1) - 1
-
 
 def choose(costs: Costs, tried: list[Tried]) -> Tuned:
-    """The plan with the least expected cycles, dispatch included; of equals the one with fewer branches."""
-    return Tuned(costs, tried, min(tried, key=lambda one: (round(one.expected, 6), one.plan.branches)))
+    """Of the plans whose expected cycles, dispatch included, are the least or as good as that, the one that is near the
+    best routine at the most sizes; of equals the one with fewer branches."""
+    limit = min(one.expected for one in tried) * (1 + AS_GOOD)
+    good = [one for one in tried if one.expected <= limit]
+    return Tuned(costs, tried, min(good, key=lambda one: (-one.near(costs), one.plan.branches, one.expected)))

@@ -14,11 +14,11 @@ from breakeven.distribution import Distribution
 from breakeven.errors import UserError
 from breakeven.runner import EmbeddedEngine, Engine, MachineSpec, check_known, describe, guest_routines, isa_of
 from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
-from breakeven.tune import RULES, Costs, Tried, Tuned, best_plans, choose
+from breakeven.tune import RULES, Costs, Tried, Tuned, choose, plans_to_try
 from breakeven.tune_build import Dispatchers, header
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
-POINTS = 1500
+POINTS = 1000
 #: measurements of a point: between two of them the harness runs, and a predictor that goes by the branches before has
 #: to meet a routine (and its dispatcher) this often to know it; long copies, from this size on, hardly care
 REPETITIONS, FEW_REPETITIONS, LONG = 21, 5, 4096
@@ -75,7 +75,7 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
         rules = [name for name, rule in RULES.items() if dispatchers.kind != "checksum" or not rule.two_sided]
         cycles = _cycles(question, grid, candidates, engine, threads, progress)
         costs = Costs(grid, tuple(question.pairs), cycles)
-        plans = best_plans(costs, question.branches, rules)
+        plans = plans_to_try(costs, question.branches, rules)
         elf, names = dispatchers.guest(plans)
         every = [name for places in names for name in places]
         simulated = _cycles(question, grid, every, EmbeddedEngine(elf), threads, progress)

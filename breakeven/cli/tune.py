@@ -20,9 +20,6 @@ from breakeven.cli.options import (
 )
 from breakeven.errors import UserError
 
-#: how much slower than always choosing right a dispatcher may be (a share)
-NEAR = 0.02
-
 
 @app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")
 def tune(
@@ -36,7 +33,7 @@ def tune(
     branches: Annotated[int, typer.Option(min=0, max=8, help="Most tests that the dispatcher may make.")] = 3,
     cache: Annotated[str, typer.Option(help="warm, src-cold, dst-cold, cold.")] = "warm",
     measure: Annotated[str, typer.Option(help="latency or throughput.")] = "latency",
-    points: Annotated[int, typer.Option(min=1, help="Most points of the candidates; sizes are thinned out.")] = 1500,
+    points: Annotated[int, typer.Option(min=1, help="Most points of the candidates; sizes are thinned out.")] = 1000,
     name: Annotated[str, typer.Option(help="The function in the header.")] = "tuned_copy",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The header (default NAME.h).")] = None,
     threads: ThreadsOption = 0,
@@ -79,10 +76,10 @@ def tune(
 
 def _print(answer: Any, target: Path | None, json: bool) -> None:
     from breakeven.console import print_json, print_table
+    from breakeven.tune import NEAR
 
     tuned, costs = answer.tuned, answer.tuned.costs
-    regret = tuned.regret()
-    near = int((regret <= NEAR).sum())
+    regret, near = tuned.chosen.regret(costs), tuned.chosen.near(costs)
     worst = int(regret.argmax())
     alone = {name: costs.expected(cycles) for name, cycles in costs.cycles.items()}
     right = costs.expected(costs.best())
@@ -93,7 +90,7 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
             "always_right": right,
             "plans": [
                 {"branches": one.plan.branches, "plan": one.plan.describe(), "without_dispatch": one.plan.cycles,
-                 "expected": one.expected}
+                 "expected": one.expected, "near": one.near(costs)}
                 for one in tuned.tried
             ],
             "chosen": tuned.chosen.plan.describe(), "near": near, "worst": float(regret[worst]),
@@ -103,15 +100,14 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
     print(f"{answer.question.machine}, {costs.distribution.name}, {len(costs.sizes)} sizes, {len(costs.pairs)} offsets")
     rows = [(f"always {name}", f"{value:.1f}") for name, value in alone.items()] + [("always right", f"{right:.1f}")]
     print_table(("routine", "expected cycles"), rows, right=range(1, 2))
-    rows, before = [], None
-    for one in tuned.tried:
-        gain = "" if before is None else f"{before.plan.cycles - one.plan.cycles:+.1f}"
-        overhead = one.expected - one.plan.cycles
-        cost = f"{overhead:.1f}" if before is None else f"{overhead - (before.expected - before.plan.cycles):+.1f}"
-        rows.append((str(one.plan.branches), one.plan.describe(), gain, cost, f"{one.expected:.1f}"))
-        before = one
-    print_table(("branches", "dispatch", "gains", "costs", "expected"), rows, "what each branch brings",
-                right=(2, 3, 4))  # fmt: skip
+    first = tuned.tried[0].plan.cycles
+    rows = [
+        (str(one.plan.branches), one.plan.describe(), f"{first - one.plan.cycles:.1f}",
+         f"{one.expected - one.plan.cycles:.1f}", f"{one.expected:.1f}", f"{one.near(costs)}/{len(regret)}")
+        for one in tuned.tried
+    ]  # fmt: skip
+    heads = ("branches", "dispatch", "gains", "costs", "expected", f"within {NEAR:.0%}")
+    print_table(heads, rows, "what branches gain and cost, cycles a call", right=(2, 3, 4, 5))
     print(f"chosen: {tuned.chosen.plan.describe()}")
     print(
         f"within {NEAR:.0%} of always choosing right at {near} of {len(regret)} sizes; "

@@ -13,7 +13,7 @@ import pytest
 from breakeven.distribution import Distribution, load, uniform
 from breakeven.errors import UserError
 from breakeven.paths import find_data
-from breakeven.tune import RULES, Costs, Plan, Segment, Tried, best_plans, choose
+from breakeven.tune import RULES, Costs, Plan, Segment, Tried, best_plans, choose, plans_to_try
 
 
 def costs_of(cycles: dict[str, list[list[float]]], sizes: list[int], pairs: list[tuple[int, int]]) -> Costs:
@@ -66,8 +66,19 @@ def test_the_plan_that_is_really_fastest_is_chosen():
     dear, cheap = np.array([[16.0], [36.0]]), np.array([[11.0], [31.0]])
     tuned = choose(costs, [Tried(none, np.array([[20.0], [30.0]]), 25.0), Tried(one, cheap, 21.0)])
     assert tuned.chosen.plan == one
-    assert tuned.regret().tolist() == pytest.approx([0.1, 1 / 30])
+    assert tuned.chosen.regret(costs).tolist() == pytest.approx([0.1, 1 / 30])
     assert choose(costs, [Tried(none, np.array([[20.0], [30.0]]), 25.0), Tried(one, dear, 26.0)]).chosen.plan == none
+    # As good in expected cycles, and nearer the best routine at more sizes.
+    even = np.array([[10.1], [30.1]])
+    assert choose(costs, [Tried(none, cheap, 21.0), Tried(one, even, 21.01)]).chosen.plan == one
+
+
+def test_what_is_lost_at_rare_sizes_is_looked_at_as_well():
+    shares = Distribution("mostly long", {8: 0.0001, 1024: 0.9999})
+    cycles = {"a": np.array([[10.0], [500.0]]), "b": np.array([[30.0], [400.0]])}
+    costs = Costs(shares, ((0, 0),), cycles)
+    assert [plan.describe() for plan in best_plans(costs, 1, [])] == ["b"]
+    assert [plan.describe() for plan in plans_to_try(costs, 1, [])] == ["b", "a", "n < 1024: a, b"]
 
 
 def test_distributions(tmp_path):
