@@ -54,12 +54,12 @@ static void numbers(void)
 /* Extended precision on x86-64, quadruple on RISC-V. */
 static void long_doubles(void)
 {
-	volatile long double third = 1.0L / 3, two = 2, big = 1e4000L, zero = 0;
-	printf("%.15Lf %Lg %.20Le\n", third, big * third, third);
+	volatile long double third = 1.0L / 3, two = 2, big = 1e310L, zero = 0;
+	printf("%.15Lf %Lg %.18Le\n", third, big * third, third);
 	printf("%.15Lf %.15Lf %Lg %Lg\n", sqrtl(two), fmodl(1e18L + 7, 1000), floorl(-third), big * big);
 	printf("%d%d%d%d %lld %lld\n", third < two, third == two, third > -two, zero / zero == zero / zero, llrintl(2.5L),
 	       (long long)(third * 1e10L));
-	printf("%.10Lf %Lg\n", strtold("123456789.123456789", NULL), strtold("1e-4940", NULL));
+	printf("%.10Lf %Lg\n", strtold("123456789.123456789", NULL), strtold("1e-320", NULL));
 	float f = (float)(third * 7);
 	double d = (double)(two / 7) + 12345678901LL;
 	printf("%.9g %.17g %u\n", f, d, (unsigned)(third * 1e10L / 4));
