@@ -135,7 +135,7 @@ class L1ICache(Cache):
     data_latency = 1  # assumed: as tag_latency
     response_latency = 1  # assumed: fills pass through
     mshrs = 2  # assumed: a line and the next one
-    tgts_per_mshr = 8  # assumed: enough for one core
+    tgts_per_mshr = 16  # assumed: enough for one core
     is_read_only = True  # assumed: instruction side
 
 
@@ -146,7 +146,7 @@ class L1DCache(Cache):
     data_latency = 1  # uarch: bonnell/l1d_latency, calibrated: as tag_latency
     response_latency = 1  # assumed: fills pass through
     mshrs = 8  # uarch: bonnell/mshr_l1d
-    tgts_per_mshr = 8  # assumed: enough for one core
+    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 8  # assumed: as mshrs
 
 
@@ -157,7 +157,7 @@ class L2Cache(Cache):
     data_latency = 12  # uarch: bonnell/l2_latency, calibrated: as tag_latency
     response_latency = 1  # assumed: fills pass through
     mshrs = 8  # assumed: as the first level's
-    tgts_per_mshr = 8  # assumed: enough for one core
+    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 8  # assumed: as mshrs
 
 

@@ -17,7 +17,6 @@ from m5.objects import (
     X86ISA,
     X86O3CPU,
     Cache,
-    DRAMInterface,
     FUDesc,
     FUPool,
     IprPort,
@@ -29,6 +28,7 @@ from m5.objects import (
     SimpleBTB,
     TournamentBP,
 )
+from pc133 import PC133
 from x86_board import X86Board, board_range, root
 
 NAME = "pentium3"
@@ -156,34 +156,9 @@ class L2Bus(L2XBar):
     width = 16  # uarch: pentium3/l2_l1_bytes_per_cycle, calibrated: 32 bytes every two cycles
 
 
-class SDRAM(DRAMInterface):
-    """PC133 memory (3-3-3) on the processor's bus: a line is a burst of four beats."""
-
-    device_size = "32MiB"  # assumed: has no effect
-    device_bus_width = 8  # assumed: eight chips make 8 bytes
-    devices_per_rank = 8  # assumed: as device_bus_width
-    ranks_per_channel = 2  # assumed: a double-sided module
-    banks_per_rank = 4  # assumed: SDRAM's
-    device_rowbuffer_size = "1KiB"  # assumed: rows of 8 KiB
+class Memory(PC133):
     burst_length = 4  # uarch: pentium3/line_bytes, calibrated: 32 bytes by 8
-    beats_per_clock = 1  # assumed: single data rate
-    page_policy = "open"  # uarch: pentium3/dram_latency_ns
-    tCK = "7.5ns"  # assumed: 133 MHz
     tBURST = "30ns"  # uarch: pentium3/dram_burst_cycles_996, calibrated: the unit is cycles; 30 of them are 30 ns
-    tCL = "22.5ns"  # assumed: three clocks
-    tRCD = "22.5ns"  # assumed: three clocks
-    tRP = "22.5ns"  # assumed: three clocks
-    tRAS = "45ns"  # assumed: six clocks
-    tRRD = "15ns"  # assumed: two clocks
-    tWR = "15ns"  # assumed: two clocks
-    tRTP = "7.5ns"  # assumed: a clock
-    tWTR = "7.5ns"  # assumed: a clock
-    tRTW = "7.5ns"  # assumed: a clock
-    tCS = "7.5ns"  # assumed: a clock
-    tRFC = "67.5ns"  # assumed: nine clocks
-    tREFI = "15.6us"  # assumed: 4096 rows in 64 ms
-    tXAW = "0ns"  # assumed: no such limit
-    activation_limit = 0  # assumed: no such limit
 
 
 class Chipset(MemCtrl):
@@ -309,7 +284,7 @@ def board(name, clock, l2, l2bus, memory, bytes_per_cycle, **options):
 
 
 def machine(**options):
-    memory = Chipset(dram=SDRAM(range=board_range(MEMORY_SIZE)))
+    memory = Chipset(dram=Memory(range=board_range(MEMORY_SIZE)))
     return board(
         "Pentium III",
         CLOCK,

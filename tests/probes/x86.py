@@ -315,6 +315,11 @@ def start_up(op: str, count: int) -> Model:
     return lambda machine: machine.cycles(loop(string(op, count), 50)) / 50
 
 
+def in_elements(op: str, count: int) -> Model:
+    """Cycles that `count` more elements of a string instruction take."""
+    return less(start_up(op, 2 * count), start_up(op, count))
+
+
 FORWARD = "mov [rsi], rax\nmov rax, [rsi]\n"
 FORWARD_TWO = "mov [rsi], eax\nmov [rsi+4], eax\nmov rax, [rsi]\n"
 ALIAS = "mov [rsi], rax\nmov rbx, [rbx+4096]\n"
@@ -458,6 +463,11 @@ PROBES = {
     "rep_movs_startup 128": Probe("cycles", "rep movsb of 128 bytes after another", start_up("movsb", 128)),
     "rep_movs_startup 256": Probe("cycles", "rep movsb of 256 bytes after another", start_up("movsb", 256)),
     "rep_movs_startup movsq": Probe("cycles", "rep movsq of 64 bytes after another", start_up("movsq", 8)),
+    "rep_movs_startup alone": Probe(
+        "cycles",
+        "rep movsd of 16 elements, their share left out",
+        less(start_up("movsd", 16), in_elements("movsd", 16)),
+    ),
     "rep_movs_bytes_per_cycle movsb": Probe("B/cycle", "rep movsb of 4 and 8 KiB", bytes_per_cycle("movsb")),
     "rep_movs_bytes_per_cycle movsd": Probe("B/cycle", "rep movsd of 4 and 8 KiB", bytes_per_cycle("movsd", 4)),
     "rep_movs_bytes_per_cycle movsq": Probe("B/cycle", "rep movsq of 4 and 8 KiB", bytes_per_cycle("movsq", 8)),
@@ -485,5 +495,6 @@ PROBES = {
         "rep movsb of 4 and 8 KiB, the ends multiples of 4 KiB apart",
         bytes_per_cycle("movsb", destination=-2048),
     ),
+    "rep_stos_bytes_per_cycle stosd": Probe("B/cycle", "rep stosd of 4 and 8 KiB", bytes_per_cycle("stosd", 4)),
     "rep_stos_bytes_per_cycle": Probe("B/cycle", "rep stosb of 4 and 8 KiB", bytes_per_cycle("stosb")),
 }
