@@ -53,12 +53,14 @@ def run(
     cache: str = "warm",
     measure: str = "latency",
     store: bool | str | Path = True,
+    engine: str = "embedded",
     guest: str | Path | None = None,
     **options: Any,
 ) -> Result:
     """One point: its cycles and whether its output was right.
 
-    `options`: `repetitions`, `warmup`, `calls`, `size2`, `src_offset2`, `dst_offset2`, `seed` as of the command.
+    `engine`: ``"embedded"``, ``"native"`` (this host's processor, whatever `machine` says) or ``"gem5"``. `options`:
+    `repetitions`, `warmup`, `calls`, `size2`, `src_offset2`, `dst_offset2`, `seed` as of the command.
 
     >>> near = run("rv-word-noalign", 1448, src=3)
     >>> far = run("rv-word-noalign", 1448, src=3, settings={"cpu.misaligned.policy": "hardware"})
@@ -78,8 +80,8 @@ def run(
         **{"calls": 16 if kind else 1, **options},
     )  # fmt: skip
     point.validate()
-    with _engine(store, guest) as engine:
-        return run_points(engine.open(_machine(machine, settings)), [point])[0]
+    with _engine(store, guest, engine) as opened:
+        return run_points(opened.open(_machine(_on(engine, machine), settings)), [point])[0]
 
 
 def sweep(
@@ -95,6 +97,7 @@ def sweep(
     parameters: Swept | None = None,
     threads: int = 0,
     store: bool | str | Path = True,
+    engine: str = "embedded",
     guest: str | Path | None = None,
     **options: Any,
 ) -> pd.DataFrame:
@@ -107,11 +110,11 @@ def sweep(
     from breakeven.sweep import run_sweep
 
     spec = _spec(
-        routines, sizes, machines, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
+        routines, sizes, _on(engine, machines), settings, guest, src=src, dst=dst, cache=cache, measure=measure,
         parameters=parameters, options=options,
     )  # fmt: skip
-    with _engine(store, guest) as engine:
-        return run_sweep(spec, engine, threads)
+    with _engine(store, guest, engine) as opened:
+        return run_sweep(spec, opened, threads)
 
 
 def compare(
@@ -126,6 +129,7 @@ def compare(
     parameters: Swept | None = None,
     threads: int = 0,
     store: bool | str | Path = True,
+    engine: str = "embedded",
     guest: str | Path | None = None,
     **options: Any,
 ) -> Comparison:
@@ -138,11 +142,11 @@ def compare(
     from breakeven.compare import compare as run_comparison
 
     spec = _spec(
-        routines, sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
+        routines, sizes, _on(engine, machine), settings, guest, src=src, dst=dst, cache=cache, measure=measure,
         parameters=parameters, options=options,
     )  # fmt: skip
-    with _engine(store, guest) as engine:
-        return run_comparison(spec, engine, threads)
+    with _engine(store, guest, engine) as opened:
+        return run_comparison(spec, opened, threads)
 
 
 def find(
@@ -246,9 +250,9 @@ def _path(path: str | Path | None) -> Path | None:
 
 
 def _machine(name: str, settings: Settings | None) -> MachineSpec:
-    from breakeven.runner import MachineSpec
+    from breakeven.cli.options import machine_spec
 
-    return MachineSpec(name, tuple(f"{path}={_text(value)}" for path, value in (settings or {}).items()))
+    return machine_spec(name, [f"{path}={_text(value)}" for path, value in (settings or {}).items()])
 
 
 def _text(value: object) -> str:
@@ -317,11 +321,19 @@ def _spec(
     return spec
 
 
+def _on(engine: str, machines: Any) -> Any:
+    """What runs the points: the machines named, or this host whatever they are."""
+    from breakeven.cli.options import engine_names
+    from breakeven.runner import HOST
+
+    return HOST if engine_names(engine, 1) == [HOST] else machines
+
+
 @contextmanager
-def _engine(store: bool | str | Path, guest: str | Path | None) -> Iterator[Engine]:
+def _engine(store: bool | str | Path, guest: str | Path | None, engine: str = "embedded") -> Iterator[Engine]:
     """The engine behind a call; `store`: a file, True for the usual one, False for none."""
-    from breakeven.cli.options import open_engine
+    from breakeven.cli.engines import open_named
 
     path = None if isinstance(store, bool) else Path(store)
-    with open_engine(_path(guest), path, store is False) as engine:
-        yield engine
+    with open_named(engine, _path(guest), path, store is False) as opened:
+        yield opened

@@ -8,6 +8,7 @@ import platform
 import numpy as np
 import pytest
 
+from breakeven import api as breakeven_api
 from breakeven import points as pt
 from breakeven.compare import Comparison
 from breakeven.engines import EngineComparison
@@ -36,6 +37,17 @@ def test_cycles_of_the_host(session):
     # 512 dependent additions more; whatever else a shared host does, they are not done in fewer cycles.
     assert large.cycles_median - small.cycles_median > 480
     assert small.cycles_min <= small.cycles_median
+
+
+@on_x86
+def test_from_python():
+    pytest.importorskip("breakeven._engine")
+    table = breakeven_api.sweep(["x64-byte", "x64-copy-erms"], [64, 512], engine="native")
+    assert list(table["machine"]) == ["native"] * 4 and table["ok"].all()
+    assert breakeven_api.run("x64-byte", 64, engine="native").ok
+    assert breakeven_api.run("x64-byte", 64, machine="host", store=False).ok
+    with pytest.raises(UserError, match="one at a time"):
+        breakeven_api.compare("x64-byte", "x64-copy-erms", engine="embedded,native")
 
 
 @on_x86
