@@ -253,8 +253,9 @@ def ours(cpu):
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=4)  # uarch: k7/wc_buffers
     isa = cpu.isa[0]
     isa.microcode = microcode()
-    for feature in ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "lzcnt", "movbe", "clflush", "cx16"):
+    for feature in ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "lzcnt", "movbe", "cx16"):
         setattr(isa, f"enable_{feature}", False)  # assumed: came later
+    isa.enable_clflush = True  # assumed: came later too, but the measuring guest makes buffers cold with it
     for feature in ("avx", "avx2", "bmi1", "bmi2", "adx", "erms", "fsrm", "clflushopt", "clwb", "rdtscp"):
         setattr(isa, f"enable_{feature}", False)  # assumed: came later
     for feature in ("smep", "smap", "fsgsbase", "pdpe1gb"):

@@ -261,8 +261,9 @@ def ours(cpu, bytes_per_cycle):
     )
     isa = cpu.isa[0]
     isa.microcode = microcode(bytes_per_cycle)
-    for feature in ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "lzcnt", "movbe", "clflush", "prefetchw"):
+    for feature in ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "lzcnt", "movbe", "prefetchw"):
         setattr(isa, f"enable_{feature}", False)  # assumed: came later
+    isa.enable_clflush = True  # assumed: came later too, but the measuring guest makes buffers cold with it
     for feature in ("avx", "avx2", "bmi1", "bmi2", "adx", "erms", "fsrm", "clflushopt", "clwb", "rdtscp", "cx16"):
         setattr(isa, f"enable_{feature}", False)  # assumed: came later
     for feature in ("smep", "smap", "fsgsbase", "pdpe1gb"):

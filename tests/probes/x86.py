@@ -17,8 +17,6 @@ from tests.x86_asm import BEGIN, END, EXIT, measure
 
 KIBI, MEBI = 1 << 10, 1 << 20
 SOURCE, DESTINATION = 0x100_0000, 0x800_0000
-#: for a core without clflush: a non-temporal store of what is there takes the line out of the caches, 64 bytes
-EVICT = r"movq mm7, [\1]\nmovntq [\1], mm7\nmovq mm7, [\1+32]\nmovntq [\1+32], mm7"
 _labels = itertools.count()
 
 
@@ -31,7 +29,6 @@ class Machine:
         params = {each["path"]: each["params"] for each in self.description["objects"]}
         self.ghz = 1000 / params["system.clk_domain"]["clock"][0]
         self.caches = max(params[path]["size"] for path in params if re.fullmatch(r"system\.(l[23]|cpu\.dcache)", path))
-        self._no_clflush = params["system.cpu.isa"]["enable_clflush"] is False
         self._l3_assoc = params.get("system.l3", {}).get("assoc")
         self._empty: dict[tuple[str, int, str], float] = {}
 
@@ -44,8 +41,6 @@ class Machine:
 
         CPUID serialises: fences are younger than some of the presets.
         """
-        if self._no_clflush:
-            setup = re.sub(r"clflush \[(\w+)\]", EVICT, setup)
         source = f"mov r15d, {turns}\n{setup}\n9: {BEGIN}\ncpuid\n{body}\ncpuid\n{END}\ndec r15d\njnz 9b\n{EXIT}"
         # Labels are numbered by the session: the same program has the same text whoever asks.
         numbers = {label: str(i) for i, label in enumerate(dict.fromkeys(re.findall(r"\.L\d+\b", source)))}
