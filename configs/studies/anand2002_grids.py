@@ -1,0 +1,90 @@
+"""What anand2002 runs: the user copies and dispatchers of the thread at all offsets, each side cached or not, on a
+Pentium III and on a K7; packet after packet, where every line that is written goes back to memory.
+
+The packet size, the states and what answers which claim are fixed here, before anything runs.
+"""
+
+from __future__ import annotations
+
+from breakeven.points import STREAM_FLAGS
+from breakeven.runner import MachineSpec
+from breakeven.study import Data
+from breakeven.sweep import SweepSpec
+
+MOVSL, INTEL, GENERIC, MMX = "i386-movsl-plain", "i386-copy-user-intel", "i386-copy-user-generic", "i386-copy-user-mmx"
+SRC8, DST8, MASK = "anand-src8", "anand-dst8", "movsl-mask"
+COPIES = [MOVSL, INTEL, GENERIC, MMX]
+DISPATCHERS = [SRC8, DST8, MASK]
+#: a guest flushes single buffers by CLFLUSH, which came with SSE2: the simulated processor gets it for that
+FLUSH = "cpu.isa[0].enable_clflush=true"
+PENTIUM3, K7 = MachineSpec("pentium3", (FLUSH,)), MachineSpec("k7", (FLUSH,))
+MACHINES = {"pentium3": ("offsets", PENTIUM3), "k7": ("offsets-k7", K7)}
+#: a packet's payload
+PACKET = 1448
+PAIRS = [(src, dst) for src in range(8) for dst in range(8)]
+#: neither address a multiple of 8
+MISALIGNED = [(src, dst) for src, dst in PAIRS if src and dst]
+STATES = ("warm", "src-cold", "dst-cold", "cold")
+#: packet after packet, source and destination moving on: 2 MiB are eight times the second level, so that nearly every
+#: line read or written pushes one out that is written back
+STREAM = 1 << 21
+STREAM_PAIRS = [(0, 0), (4, 4), (3, 3), (4, 1)]
+SIZES = [*range(4, 132, 4), *range(140, 513, 12), *range(548, 1500, 60), 2048, 4096]
+SIZE_PAIRS = {
+    "both aligned": (0, 0),
+    "source at 4": (4, 0),
+    "source at 12": (12, 0),
+    "source at 1": (1, 0),
+    "destination at 4": (0, 4),
+    "alike, at 3": (3, 3),
+}
+#: REP MOVS is fast where both addresses are alike modulo this
+CONDITION = "cpu.isa[0].microcode.rep_movs[0].co_alignment"
+
+
+def steady(routines, machine, sizes, **axes):
+    return SweepSpec(routines, [machine], sizes, warmup=5, repetitions=3, **axes)
+
+
+GRIDS = {
+    **{
+        grid: (
+            f"a packet at every offset, each side cached or not, on {name}",
+            steady([*COPIES, *DISPATCHERS], machine, [PACKET], offset_pairs=PAIRS, cache_states=STATES),
+        )
+        for name, (grid, machine) in MACHINES.items()
+    },
+    "sizes": (
+        "the threshold, by what is misaligned",
+        steady([MOVSL, INTEL, MMX, SRC8], PENTIUM3, SIZES, offset_pairs=list(SIZE_PAIRS.values())),
+    ),
+    "stream": (
+        "packet after packet through memory",
+        SweepSpec(
+            [MOVSL, INTEL, MMX], [PENTIUM3], [PACKET], offset_pairs=STREAM_PAIRS, measures=["stream"],
+            total=STREAM // PACKET * PACKET, flags=STREAM_FLAGS["moving"], warmup=0, repetitions=1,
+        ),
+    ),
+    "k7-sizes": (
+        "no artefact on AMD",
+        steady([MOVSL, INTEL], K7, [64, 256, 512, PACKET, 4096], offset_pairs=[(0, 0), *MISALIGNED[::9]]),
+    ),
+}  # fmt: skip
+SEARCHES = {
+    "condition": (
+        "the alignment that fast strings ask for at which REP MOVS would have won",
+        steady(
+            [MOVSL, INTEL], PENTIUM3, [PACKET], src_offsets=[4], dst_offsets=[0],
+            parameters={CONDITION: ["1", "2", "4", "8"]},
+        ),
+    ),
+}  # fmt: skip
+
+
+def at_offsets(data: Data, grid: str, routine: str, state: str) -> dict[tuple[int, int], float]:
+    """Cycles of a packet at every pair of offsets."""
+    rows = data.select(grid, routine=routine, cache_state=state)
+    return {
+        (int(src), int(dst)): float(cycles)
+        for src, dst, cycles in zip(rows["src_offset"], rows["dst_offset"], rows["cycles"], strict=True)
+    }
