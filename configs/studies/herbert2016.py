@@ -195,10 +195,8 @@ def judge_atom(data: Data) -> Verdict:
         f"wins {share:.0%} of the offsets, {gain:.2f} times faster (median)",
         judge_winner(share, gain),
         "1400 B at offsets 1 to 7. A load across two lines costs this core 16 cycles (measured, "
-        "`bonnell/split_load_cost`), "
-        f"and one in eight crosses. A search has {NEW} win where it costs less than {at} cycles: the thread does not "
-        "say "
-        "which Atom it was.",
+        "`bonnell/split_load_cost`), and one in eight crosses. A search has "
+        f"{NEW} win where it costs less than {at} cycles: the thread does not say which Atom it was.",
     )
 
 
