@@ -48,6 +48,8 @@ class OwnSession:
 
     def _session(self, guest: Path | None) -> Session:
         if guest not in self._sessions:
+            for own in {file.folder: file for file in self._own.values() if file.guest == guest}.values():
+                check_harness(own)
             self._sessions[guest] = self._open(guest)
         return self._sessions[guest]
 

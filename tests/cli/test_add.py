@@ -147,6 +147,16 @@ def test_a_wrong_sum_and_a_lost_register(add):
     assert "my-copy is wrong at size 0" in done.stderr and "callee-saved register damaged" in done.stderr
 
 
+def test_another_harness_is_noticed(add, breakeven, tmp_path):
+    assert add("my_copy.S", COPY, "--isa", "riscv").returncode == 0
+    entry = tmp_path / "home/routines/riscv/my-copy/routine.json"
+    row = json.loads(entry.read_text())
+    entry.write_text(json.dumps({**row, "harness": "0" * 64}))
+    for command in (("run", "my-copy", "--size", "8"), ("compare", "my-copy", "rv-byte", "-n", "8,16")):
+        done = breakeven(*command)
+        assert done.returncode == 1 and "my-copy was added to another version of breakeven: add it again" in done.stderr
+
+
 def test_mistakes(add, breakeven):
     done = add("my_copy.S", COPY.replace("bgeu", "bgu"), "--isa", "riscv")
     assert done.returncode == 1 and "my_copy.S:5: Error" in done.stderr
