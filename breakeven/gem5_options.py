@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 #: whose language this is
 GEM5_VERSION = "24.0.0.1"
-DEBUG_FLAGS = ("O3PipeView",)
+DEBUG_FLAGS = ("Exec", "O3PipeView")
 
 
 class Option(NamedTuple):

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import m5
+from m5.util import fatal, warn
 
 HERE = Path(__file__).resolve().parent
 MACHINES = HERE / "machines"
@@ -59,7 +60,7 @@ def guest_elf(isa):
     places = [folder / f"{isa}.elf" for folder in (HERE.parent / "build" / "guests", HERE.parent / "guests")]
     found = [path for path in places if path.is_file()]
     if not found:
-        m5.fatal("there is no guest %s.elf: build it with `scons guests`, or name one with --guest", isa)
+        fatal("there is no guest %s.elf: build it with `scons guests`, or name one with --guest", isa)
     return str(found[0])
 
 
@@ -67,14 +68,14 @@ def machine(name, guest="", settings=()):
     """The Root of the preset `name` (or of the machine file there) around the guest; `settings`: ``path=value``."""
     path = Path(name) if name.endswith(".py") else MACHINES / f"{name}.py"
     if not path.is_file():
-        m5.fatal("there is no machine %s: one of %s, or a .py file", name, " ".join(sorted(presets())))
+        fatal("there is no machine %s: one of %s, or a .py file", name, " ".join(sorted(presets())))
     sys.path[:0] = [str(path.resolve().parent), str(MACHINES)]
     preset = importlib.import_module(path.stem)
     option = "bootloader" if preset.ISA == "riscv" else "object_file"
     root = preset.machine(**{option: guest or guest_elf(preset.ISA)})
     if not is_breakeven():
         for effect in left_out(path):
-            m5.warn("%s without %s: gem5 cannot express it", preset.NAME, effect)
+            warn("%s without %s: gem5 cannot express it", preset.NAME, effect)
     else:
         # A preset says what it means: what it does not set is no slip of gem5's.
         for cpu in root.system.cpu:
@@ -132,7 +133,7 @@ def set_parameter(system, text):
     """``cpu.dcache.size=64KiB``: a parameter below the system; a vector's values are separated by commas."""
     path, equals, value = text.partition("=")
     if not equals:
-        m5.fatal("--set takes path=value, not %s", text)
+        fatal("--set takes path=value, not %s", text)
     node, *steps = system, *path.removeprefix("system.").split(".")
     for step in steps[:-1]:
         name, *indices = re.split(r"[\[\]]+", step.rstrip("]"))
@@ -162,7 +163,7 @@ def run(root, points):
         if event.getCause() not in ("workbegin", "workend"):
             break
     if not results.is_file():
-        m5.fatal("the guest left no results: it ended with %r", event.getCause())
+        fatal("the guest left no results: it ended with %r", event.getCause())
     return unpack_results(results.read_bytes())
 
 

@@ -20,7 +20,7 @@ from breakeven.m5.errors import UnknownName
 from breakeven.m5.params import ENUMS, NULL, ParamDesc, VectorParamDesc, hooks
 from breakeven.m5.ports import KINDS
 from breakeven.m5.proxy import from_text
-from breakeven.m5.simobject import Delayed, MetaSimObject, SimObject, _Body
+from breakeven.m5.simobject import FORMER_NAMES, Delayed, MetaSimObject, SimObject, _Body
 
 _DATA = Path(__file__).parent / "data"
 
@@ -41,6 +41,7 @@ _FACTS, _OURS = _load()
 REQUIRED_PORTS: dict[str, list[str]] = _OURS["required_ports"]
 #: objects that we added to gem5's classes; a machine without one keeps its description and hash
 LEFT_OUT_WHILE_NULL: frozenset[str] = frozenset(_OURS["left_out_while_null"])
+FORMER_NAMES.update(_OURS["former_names"])
 #: parameters of ours that make a core behave as gem5's does, for scripts that say nothing of them
 IN_SCRIPTS: dict[str, dict[str, Any]] = _OURS["in_scripts"]
 _CLASSES: dict[str, MetaSimObject] = {"SimObject": SimObject}

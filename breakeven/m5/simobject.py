@@ -54,6 +54,25 @@ def _no_such(owner: Any, name: str) -> UnknownName:
     return UnknownName(f"{owner.__name__} has no parameter {name!r}", name, [*owner._params, *owner._ports])
 
 
+#: class -> former name of a port (gem5 still takes it) -> its name; filled by the library
+FORMER_NAMES: dict[str, dict[str, str]] = {}
+
+
+def _present_name(cls: type, name: str) -> str | None:
+    """What gem5 calls now what it once called `name`, said once; None for a name that it never had."""
+    for base in cls.__mro__:
+        new = FORMER_NAMES.get(base.__name__, {}).get(name)
+        if new is not None:
+            if (base.__name__, name) not in _said:
+                _said.add((base.__name__, name))
+                print(f"warn: `{name}` is now called `{new}`", file=sys.stderr)
+            return new
+    return None
+
+
+_said: set[tuple[str, str]] = set()
+
+
 class _Body(dict):  # type: ignore[type-arg]
     """The namespace of a class body: checks what is written and sorts it, line by line."""
 
@@ -383,6 +402,9 @@ class SimObject(metaclass=MetaSimObject, library=True):
             raise AttributeError(f"{self.path()}.{name} ({cls._params[name].type_text}) has not been set")
         if name in self._children:
             return self._children[name]
+        new = _present_name(cls, name)
+        if new is not None:
+            return self._ref(new)
         raise _no_such(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -405,7 +427,10 @@ class SimObject(metaclass=MetaSimObject, library=True):
         elif any(isinstance(base.__dict__.get(name), property) for base in cls.__mro__):
             object.__setattr__(self, name, value)
         else:
-            raise _no_such(self, name)
+            new = _present_name(cls, name)
+            if new is None:
+                raise _no_such(self, name)
+            self._ref(new).connect(value)
 
     # An object can stand where a vector of one is expected: cpu[0], for c in cpu, len(cpu).
     def __getitem__(self, index: int) -> SimObject:

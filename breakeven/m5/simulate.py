@@ -154,7 +154,15 @@ class Session:
         name = self.options.debug_file
         # gem5 writes its traces to the standard output unless told otherwise.
         path = Path("/dev/stdout") if name in ("cout", "") else (self.outdir or Path()) / name.removesuffix(".gz")
-        self.machine.trace(path, self.options.debug_start, self.options.debug_end, TRACE_LIMIT)
+        flags = self.options.debug_flags
+        self.machine.trace(
+            path,
+            self.options.debug_start,
+            self.options.debug_end,
+            TRACE_LIMIT,
+            pipeline="O3PipeView" in flags,
+            instructions="Exec" in flags,
+        )
         self._traced = True
 
     def _end_trace(self) -> None:

@@ -155,6 +155,25 @@ def test_parts(run: Run, script: str, arguments: tuple[str, ...], says: str) -> 
     assert run(script, run.bare("work"), *arguments) == says
 
 
+def test_former_names_of_ports(run: Run) -> None:
+    said = run("former_names.py", run.bare("work", "X86")).splitlines()
+    assert said[0] == EXITED
+    assert sorted(said[1:]) == [
+        "warn: `int_master` is now called `int_requestor`",
+        "warn: `int_slave` is now called `int_responder`",
+        "warn: `master` is now called `mem_side_ports`",
+        "warn: `slave` is now called `cpu_side_ports`",
+    ]
+
+
+def test_statistics_as_json(run: Run) -> None:
+    import json
+
+    run("bare_metal.py", run.bare("work"), options=("--stats-file=json://stats.json",))
+    stats = json.loads((run.out / "stats.json").read_text())
+    assert stats["simInsts"]["value"] > 2000 and stats["system"]["cpu"]["numCycles"]["unit"] == "Cycle"
+
+
 def test_units(run: Run) -> None:
     assert run("units.py") == "units are right\ninfo: 4 ranges\nwarn: nothing is simulated\n"
 
@@ -215,6 +234,24 @@ def test_a_pipeline_trace(run: Run) -> None:
     lines = gzip.decompress((run.out / "trace.out.gz").read_bytes()).decode().splitlines()
     first = [line for line in lines if line.startswith("O3PipeView:fetch:")][0]
     assert int(first.split(":")[2]) >= 100000 and len(lines) % 7 == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("isa", ["Riscv", "X86"])
+def test_a_trace_of_instructions(run: Run, isa: str, kind: str) -> None:
+    arguments = ("--isa", isa, "--cpu-type", kind, *([] if "Simple" in kind else ["--caches"]))
+    run("bare_metal.py", run.bare("work", isa), *arguments, options=("--debug-flags=Exec", "--debug-file=exec.txt"))
+    lines = (run.out / "exec.txt").read_text().splitlines()
+    form = re.compile(r" *(\d+): system\.cpu: T0 : 0x([0-9a-f]+)    : (\S.*\S) +: (\w+) :(?:  A=0x[0-9a-f]+)*")
+    parts = [form.fullmatch(line) for line in lines]
+    assert all(parts), [line for line, part in zip(lines, parts, strict=True) if not part][:3]
+    assert int(parts[0][2], 16) == (0x80000000 if isa == "Riscv" else 0x200000)
+    ticks = [int(part[1]) for part in parts]
+    assert ticks == sorted(ticks)
+    (insts,) = re.findall(r"^simInsts +(\d+)", (run.out / "stats.txt").read_text(), re.MULTILINE)
+    # An out-of-order core may fetch an instruction once more.
+    assert -1 <= len(lines) - int(insts) <= (50 if kind == "O3CPU" else 1)
+    assert {part[4] for part in parts} >= {"IntAlu", "IntMult", "MemRead" if isa == "Riscv" else "MemWrite"}
 
 
 def test_options(run: Run) -> None:

@@ -7,6 +7,7 @@ use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
 use breakeven_x86::{X86Config, X86FrontEnd};
 
 use crate::core::Core;
+use crate::exec::{Log, Logged};
 use crate::platform::Platform;
 use crate::se::Hardware;
 
@@ -55,8 +56,8 @@ impl IsaConfig {
 /// An instruction set's state.
 #[derive(Debug)]
 pub(crate) enum Isa {
-    Riscv(Box<RiscvFrontEnd>),
-    X86(Box<X86FrontEnd>),
+    Riscv(Box<Logged<RiscvFrontEnd>>),
+    X86(Box<Logged<X86FrontEnd>>),
 }
 
 impl Clone for Isa {
@@ -84,11 +85,13 @@ impl Isa {
     pub fn boot(config: &IsaConfig, entry: u64, bus: &mut Platform) -> Result<Isa, ConfigError> {
         Ok(match config {
             IsaConfig::Riscv(c) => {
-                Isa::Riscv(Box::new(RiscvFrontEnd::new(&RiscvConfig { reset_pc: entry, ..c.clone() })?))
+                let config = RiscvConfig { reset_pc: entry, ..c.clone() };
+                Isa::Riscv(Box::new(Logged::new(RiscvFrontEnd::new(&config)?)))
             }
             IsaConfig::X86(c) => {
                 X86FrontEnd::boot(bus);
-                Isa::X86(Box::new(X86FrontEnd::new(&X86Config { reset_pc: entry, ..(**c).clone() })?))
+                let config = X86Config { reset_pc: entry, ..(**c).clone() };
+                Isa::X86(Box::new(Logged::new(X86FrontEnd::new(&config)?)))
             }
         })
     }
@@ -99,8 +102,8 @@ impl Isa {
     /// See [`IsaConfig::check`].
     pub fn for_process(config: &IsaConfig) -> Result<Isa, ConfigError> {
         Ok(match config {
-            IsaConfig::Riscv(c) => Isa::Riscv(Box::new(RiscvFrontEnd::new(c)?)),
-            IsaConfig::X86(c) => Isa::X86(Box::new(X86FrontEnd::new(c)?)),
+            IsaConfig::Riscv(c) => Isa::Riscv(Box::new(Logged::new(RiscvFrontEnd::new(c)?))),
+            IsaConfig::X86(c) => Isa::X86(Box::new(Logged::new(X86FrontEnd::new(c)?))),
         })
     }
 
@@ -109,8 +112,8 @@ impl Isa {
         match self {
             Isa::Riscv(_) => Hardware::default(),
             Isa::X86(fe) => {
-                let [_, _, _, capabilities] = fe.cpuid(1, 0);
-                let [_, extended, _, _] = fe.cpuid(7, 0);
+                let [_, _, _, capabilities] = fe.inner.cpuid(1, 0);
+                let [_, extended, _, _] = fe.inner.cpuid(7, 0);
                 Hardware { capabilities: u64::from(capabilities), fsgsbase: extended & 1 != 0 }
             }
         }
@@ -118,8 +121,23 @@ impl Isa {
 
     pub fn start(&mut self, process: &ProcessStart) {
         match self {
-            Isa::Riscv(fe) => fe.start_process(process),
-            Isa::X86(fe) => fe.start_process(process),
+            Isa::Riscv(fe) => fe.inner.start_process(process),
+            Isa::X86(fe) => fe.inner.start_process(process),
+        }
+    }
+
+    /// Starts the trace of instructions, or ends it.
+    pub fn set_log(&mut self, log: Option<Log>) {
+        match self {
+            Isa::Riscv(fe) => fe.set_log(log),
+            Isa::X86(fe) => fe.set_log(log),
+        }
+    }
+    /// The trace since the last call.
+    pub fn take_log(&mut self) -> String {
+        match self {
+            Isa::Riscv(fe) => fe.take_log(),
+            Isa::X86(fe) => fe.take_log(),
         }
     }
 
@@ -134,7 +152,7 @@ impl Isa {
     pub fn complaint<B: Bus>(&self, bus: &mut B) -> Option<String> {
         match self {
             Isa::Riscv(_) => None,
-            Isa::X86(fe) => fe.complaint(bus),
+            Isa::X86(fe) => fe.inner.complaint(bus),
         }
     }
 }

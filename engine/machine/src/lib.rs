@@ -5,6 +5,7 @@ mod core;
 pub mod description;
 pub mod elf;
 mod error;
+mod exec;
 mod isa;
 pub mod machine;
 pub mod measured;

@@ -90,7 +90,7 @@ impl Sweep {
         for cycle in [begin, end] {
             machine.reset_stats();
             if let Some((to, limit)) = trace.take_if(|_| cycle == end) {
-                machine.trace(to, TraceOptions { start: 0, end: 0, limit })?;
+                machine.trace(to, TraceOptions { start: 0, end: 0, limit, pipeline: true, instructions: false })?;
             }
             let stopped = machine.run(Limits { cycles: cycle, ..Limits::default() });
             if stopped.cause != Cause::MaxCycles || stopped.cycles != cycle {

@@ -1,10 +1,11 @@
-//! The O3PipeView trace of a machine on its way into a file.
+//! The traces of a machine (O3PipeView, Exec) on their way into a file.
 
 use std::io::Write;
 
 use breakeven_base::Tick;
 use breakeven_cpu::pipeview::Window;
 
+use crate::exec::Log;
 use crate::machine::Machine;
 use crate::EngineError;
 
@@ -16,6 +17,10 @@ pub struct TraceOptions {
     pub end: u64,
     /// Bytes after which the trace ends; a micro-op takes some 250.
     pub limit: u64,
+    /// O3PipeView: the stages of each micro-op, of an out-of-order core.
+    pub pipeline: bool,
+    /// Exec: each instruction, of any core.
+    pub instructions: bool,
 }
 
 /// Where a trace goes.
@@ -31,9 +36,8 @@ pub(crate) const TRACE_SLICE: u64 = 1 << 8;
 
 impl Trace {
     /// Takes what the core has recorded; the error is what the host says, `Ok(false)` that the trace is full.
-    pub fn drain(&mut self, records: &str) -> std::io::Result<bool> {
-        // Whole records only: a micro-op's seven lines stay together.
-        const LAST_LINE: &str = "O3PipeView:retire:";
+    /// `last_line`: how the last line of a record begins, empty: a record is a line.
+    pub fn drain(&mut self, records: &str, last_line: &str) -> std::io::Result<bool> {
         let room = usize::try_from(self.left).unwrap_or(usize::MAX);
         let fits = if records.len() <= room {
             records.len()
@@ -41,7 +45,7 @@ impl Trace {
             self.truncated = true;
             let end_of = |at: usize| records[at..].find('\n').map_or(records.len(), |n| at + n + 1);
             records
-                .match_indices(LAST_LINE)
+                .match_indices(last_line)
                 .map(|(at, _)| end_of(at))
                 .take_while(|&end| end <= room)
                 .last()
@@ -65,10 +69,15 @@ impl Machine {
         let clock = &self.config.clock;
         let last = if options.end == 0 { u64::MAX } else { clock.edge_at_or_after(Tick(options.end)).0 };
         let window = Window { first: clock.edge_at_or_after(Tick(options.start)).0, last };
-        if !self.state.core.set_trace(Some(window)) {
+        if options.pipeline && !self.state.core.set_trace(Some(window)) {
             return Err(EngineError::Trace(
                 "O3PipeView is the trace of an out-of-order core: take a machine with an O3CPU".to_owned(),
             ));
+        }
+        if options.instructions {
+            let last = if options.end == 0 { u64::MAX } else { options.end };
+            let log = Log { cpu: self.config.cpu.clone(), first: options.start, last, text: String::new() };
+            self.state.fe.set_log(Some(log));
         }
         self.trace = Some(Trace { to, left: options.limit, truncated: false });
         Ok(())
@@ -78,10 +87,13 @@ impl Machine {
     /// it, which becomes the run's complaint.
     pub(crate) fn drain_trace(&mut self, finish: bool) -> bool {
         let Some(trace) = &mut self.trace else { return true };
-        match trace.drain(&self.state.core.take_trace(finish)) {
+        // Whole records only: a micro-op's seven lines stay together.
+        let stages = trace.drain(&self.state.core.take_trace(finish), "O3PipeView:retire:");
+        match stages.and_then(|room| Ok(room && trace.drain(&self.state.fe.take_log(), "")?)) {
             Ok(true) => true,
             Ok(false) => {
                 self.state.core.set_trace(None);
+                self.state.fe.set_log(None);
                 true
             }
             Err(e) => {
@@ -98,6 +110,7 @@ impl Machine {
     pub fn end_trace(&mut self) -> Result<bool, EngineError> {
         let written = self.drain_trace(true);
         self.state.core.set_trace(None);
+        self.state.fe.set_log(None);
         let Some(mut trace) = self.trace.take() else { return Ok(true) };
         if !written {
             return Err(EngineError::Trace(self.bus.complaint.take().unwrap_or_default()));
@@ -127,12 +140,13 @@ mod tests {
 
     #[test]
     fn a_trace_ends_at_its_limit_with_a_whole_record() {
+        const LAST: &str = "O3PipeView:retire:";
         let record = "O3PipeView:fetch:1:0x0:0:1:  nop\nO3PipeView:retire:2:store:0\n";
         let file = Shared::default();
         let mut t = Trace { to: Box::new(file.clone()), left: 3 * record.len() as u64 - 1, truncated: false };
-        assert!(t.drain(record).expect("written"));
-        assert!(!t.drain(&record.repeat(5)).expect("written"), "full");
-        assert!(!t.drain(record).expect("written"), "stays full");
+        assert!(t.drain(record, LAST).expect("written"));
+        assert!(!t.drain(&record.repeat(5), LAST).expect("written"), "full");
+        assert!(!t.drain(record, LAST).expect("written"), "stays full");
         assert_eq!(*file.0.lock().expect("not poisoned"), record.repeat(2).into_bytes());
     }
 }

@@ -135,9 +135,20 @@ impl Machine {
 
     /// From now on the core's micro-ops go to the file `path` (O3PipeView): those fetched in the ticks `start..end` (0: to the
     /// end), up to `limit` bytes.
-    #[pyo3(signature = (path, start=0, end=0, limit=1 << 30))]
-    fn trace(&mut self, path: PathBuf, start: u64, end: u64, limit: u64) -> PyResult<()> {
-        guarded(|| self.inner.trace(TraceFile::new(path), engine::TraceOptions { start, end, limit }).map_err(refuse))
+    ///
+    /// `instructions`: gem5's Exec trace, of any core; `pipeline`: O3PipeView.
+    #[pyo3(signature = (path, start=0, end=0, limit=1 << 30, *, pipeline=true, instructions=false))]
+    fn trace(
+        &mut self,
+        path: PathBuf,
+        start: u64,
+        end: u64,
+        limit: u64,
+        pipeline: bool,
+        instructions: bool,
+    ) -> PyResult<()> {
+        let options = engine::TraceOptions { start, end, limit, pipeline, instructions };
+        guarded(|| self.inner.trace(TraceFile::new(path), options).map_err(refuse))
     }
     /// Ends the trace; whether it is whole (not: its limit was reached).
     fn end_trace(&mut self) -> PyResult<bool> {

@@ -1,0 +1,133 @@
+//! gem5's `Exec` trace: the instructions of the right path, in program order.
+//!
+//! A front end executes an instruction when the core fetches it, so a line has the tick of the fetch (gem5's: of the
+//! execution or, out of order, of the commit); on the simple cores that is the same. What a core fetches again (after a
+//! violation of memory order) has a line each time.
+
+use std::fmt::Write;
+
+use breakeven_base::frontend::{FetchXlat, Now, StepResult, WalkPath};
+use breakeven_base::uop::{Step, UopFlags};
+use breakeven_base::{Bus, FrontEnd, OpClass};
+
+/// What is traced, and the lines that nobody has taken yet.
+#[derive(Debug)]
+pub(crate) struct Log {
+    /// Path of the core.
+    pub cpu: String,
+    /// Ticks: from the first up to, not including, the last.
+    pub first: u64,
+    pub last: u64,
+    pub text: String,
+}
+
+/// A front end that writes down what it executes, when asked to.
+#[derive(Debug)]
+pub(crate) struct Logged<F> {
+    pub inner: F,
+    log: Option<Box<Log>>,
+}
+
+impl<F> Logged<F> {
+    pub fn new(inner: F) -> Self {
+        Logged { inner, log: None }
+    }
+    /// Starts a trace, or ends it.
+    pub fn set_log(&mut self, log: Option<Log>) {
+        self.log = log.map(Box::new);
+    }
+    /// The lines since the last call.
+    pub fn take_log(&mut self) -> String {
+        self.log.as_mut().map(|log| std::mem::take(&mut log.text)).unwrap_or_default()
+    }
+}
+
+impl<F: Clone> Clone for Logged<F> {
+    /// A snapshot is not traced.
+    fn clone(&self) -> Self {
+        Logged::new(self.inner.clone())
+    }
+    fn clone_from(&mut self, from: &Self) {
+        self.inner.clone_from(&from.inner);
+    }
+}
+
+impl<F: FrontEnd> FrontEnd for Logged<F> {
+    fn pc(&self) -> u64 {
+        self.inner.pc()
+    }
+
+    #[inline]
+    fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
+        let Logged { inner, log } = self;
+        match log {
+            None => inner.step(bus, now, out),
+            Some(log) => step_logged(inner, log, bus, now, out),
+        }
+    }
+
+    #[inline]
+    fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
+        if self.log.is_some() {
+            return 0;
+        }
+        self.inner.run_fast(bus, now, max)
+    }
+    #[inline]
+    fn fork(&mut self, wrong_pc: u64) -> u32 {
+        self.inner.fork(wrong_pc)
+    }
+    #[inline]
+    fn rollback(&mut self, depth: u32) {
+        self.inner.rollback(depth);
+    }
+    #[inline]
+    fn depth(&self) -> u32 {
+        self.inner.depth()
+    }
+    #[inline]
+    fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
+        self.inner.fetch_translate(bus, vaddr)
+    }
+    #[inline]
+    fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {
+        self.inner.walk_path(bus, vaddr)
+    }
+    #[inline]
+    fn asid(&self) -> u16 {
+        self.inner.asid()
+    }
+    fn disassemble<B: Bus>(&mut self, bus: &mut B, pc: u64, out: &mut String) {
+        self.inner.disassemble(bus, pc, out);
+    }
+    const INST_SHIFT: u32 = F::INST_SHIFT;
+}
+
+/// One step, and its line: `tick: core: T0 : pc    : instruction : class : A=address`.
+#[cold]
+fn step_logged<F: FrontEnd, B: Bus>(inner: &mut F, log: &mut Log, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
+    let traced = inner.depth() == 0 && (log.first..log.last).contains(&now.tick.0);
+    let (pc, mut text) = (inner.pc(), String::new());
+    if traced {
+        // Before it executes: afterwards the mode may be another.
+        inner.disassemble(bus, pc, &mut text);
+    }
+    let result = inner.step(bus, now, out);
+    // An interrupt has no instruction; a long instruction's later steps have been written down.
+    let begins = out.n > 0 && out.uops[0].flags.any(UopFlags::FIRST) && out.len > 0;
+    if traced && result == StepResult::Done && begins {
+        // RISC-V's disassembly begins with the instruction's word.
+        let words = if F::INST_SHIFT > 0 { text.split_once(' ').map_or("", |(_, rest)| rest) } else { text.as_str() };
+        // Of several micro-ops the class of the first that is more than an addition.
+        let classes = || out.uops[..usize::from(out.n)].iter().map(|uop| uop.class);
+        let class = classes().find(|class| *class != OpClass::IntAlu).unwrap_or(OpClass::IntAlu).name();
+        // Writing to a string cannot fail.
+        let _ = write!(log.text, "{:7}: {}: T0 : {pc:#x}    : {words:<26} : {class} :", now.tick.0, log.cpu);
+        let uops = out.uops.iter().zip(&out.mem).take(usize::from(out.n));
+        for (_, at) in uops.filter(|(uop, at)| uop.flags.any(UopFlags::MEM) && at.valid) {
+            let _ = write!(log.text, "  A={:#x}", at.vaddr);
+        }
+        log.text.push('\n');
+    }
+    result
+}
