@@ -65,8 +65,9 @@ pub struct Commit {
     size: u32,
     /// Squashed micro-ops between each micro-op and the one before it in the ROB.
     holes: Box<[u16]>,
-    /// Those behind the youngest.
+    /// Those behind the youngest, and all others.
     last_holes: u32,
+    other_holes: u32,
     /// Still to be walked.
     to_walk: u32,
     /// When a trap's squash is due.
@@ -87,6 +88,7 @@ clone_by_field!(Commit {
     size,
     holes,
     last_holes,
+    other_holes,
     to_walk,
     trap_at,
     youngest,
@@ -104,6 +106,7 @@ impl Commit {
             size,
             holes: vec![0; capacity].into_boxed_slice(),
             last_holes: 0,
+            other_holes: 0,
             to_walk: 0,
             trap_at: u64::MAX,
             youngest: 0,
@@ -209,10 +212,21 @@ impl O3 {
         let mut n = std::mem::take(&mut self.commit.last_holes);
         let from = (after + 1).max(self.at.head);
         for seq in from..self.at.rob_in {
-            n += self.cost(seq) + u32::from(self.commit.holes[self.ring.slot(seq)]);
+            n += self.cost(seq) + self.take_holes(seq);
         }
         self.at.rob_in = self.at.rob_in.min(from);
         self.commit.last_holes = n;
+        n
+    }
+
+    /// The squashed micro-ops directly before `seq` in the ROB, which are its no more.
+    #[inline]
+    fn take_holes(&mut self, seq: Seq) -> u32 {
+        if self.commit.other_holes == 0 {
+            return 0;
+        }
+        let n = std::mem::take(&mut self.commit.holes[self.ring.slot(seq)]).into();
+        self.commit.other_holes -= n;
         n
     }
 
@@ -231,10 +245,13 @@ impl O3 {
         }
         for _ in 0..wire.to_rob {
             let seq = self.at.rob_in;
-            let slot = self.ring.slot(seq);
-            #[allow(clippy::cast_possible_truncation)] // at most the ROB's size
-            {
-                self.commit.holes[slot] = std::mem::take(&mut self.commit.last_holes) as u16;
+            if self.commit.last_holes > 0 {
+                let holes = std::mem::take(&mut self.commit.last_holes);
+                self.commit.other_holes += holes;
+                #[allow(clippy::cast_possible_truncation)] // at most the ROB's size
+                {
+                    self.commit.holes[self.ring.slot(seq)] = holes as u16;
+                }
             }
             self.commit.used += self.cost(seq);
             self.at.rob_in += 1;
@@ -258,9 +275,9 @@ impl O3 {
         let mut regs = [0; REG_CLASSES];
         while self.at.head < self.at.rob_in {
             let seq = self.at.head;
-            let holes = std::mem::take(&mut self.commit.holes[self.ring.slot(seq)]);
+            let holes = self.take_holes(seq);
             if holes > 0 {
-                self.commit.used -= u32::from(holes);
+                self.commit.used -= holes;
                 *changed = true;
             }
             let cost = self.cost(seq);

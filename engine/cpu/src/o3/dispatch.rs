@@ -105,7 +105,8 @@ impl O3 {
                 break;
             }
             let flags = self.ring.flags(seq);
-            let (load, store) = (uses_load_queue(flags), uses_store_queue(flags));
+            let reference = flags.any(UopFlags::MEM);
+            let (load, store) = (reference && uses_load_queue(flags), reference && uses_store_queue(flags));
             if self.iq.free == 0 {
                 self.dispatch.stats.iq_full += 1;
                 break;
@@ -146,43 +147,48 @@ impl O3 {
         if let Some(trace) = &mut self.trace {
             trace.dispatched(self.ring.slot(seq), now);
         }
-        self.iq.enter(seq);
-        let noted = self.ring.note(seq);
+        let head = self.at.head;
+        let s = self.ring.at_mut(seq);
+        s.waiting = [0; 2];
+        s.pending = 0;
+        let noted = s.note;
         let by_head = noted & (note::EXECUTED_BEFORE | note::BY_ITSELF) == note::EXECUTED_BEFORE;
         if noted & note::ELIMINATED != 0 || by_head {
             if noted & note::ELIMINATED != 0 {
-                self.ring.set_state(seq, state::DONE | state::WRITTEN);
-                self.ring.set_ready_at(seq, now);
+                s.state |= state::DONE | state::WRITTEN;
+                s.ready_at = now;
             }
             return;
         }
-        let slot = self.ring.slot(seq);
-        for i in 0..3 {
-            let from = self.iq.sources[slot][i];
+        for (i, from) in s.sources.into_iter().enumerate() {
             if from != 0 {
                 let by = from >> 1;
-                if by < self.at.head || self.ring.state(by) & state::WRITTEN != 0 {
-                    self.iq.sources[slot][i] = 0;
+                if by < head || self.ring.state(by) & state::WRITTEN != 0 {
+                    self.ring.at_mut(seq).sources[i] = 0;
                 } else {
-                    self.iq.link(seq, i, from);
+                    self.ring.link(seq, i, from);
                 }
             }
         }
         let flags = self.ring.flags(seq);
         let mut bits = state::IN_IQ;
         let in_lsq = flags.any(UopFlags::MEM | BARRIER) && !flags.any(UopFlags::TRAP);
+        let mut hold = 0;
         if in_lsq && !self.lsq.dispatch(seq, &self.ring) {
-            self.iq.hold(seq, 1);
+            hold += 1;
         }
         if flags.any(UopFlags::NON_SPECULATIVE | BARRIER | UopFlags::MEM) && self.only_when_oldest(seq, flags) {
             bits |= state::NON_SPEC;
-            self.iq.hold(seq, 1);
+            hold += 1;
             self.dispatch.stats.non_spec += 1;
         }
-        self.ring.set_state(seq, bits);
         self.iq.free -= 1;
-        if !self.iq.is_waiting(seq) {
-            self.make_ready(slot, self.ring.class(seq));
+        let s = self.ring.at_mut(seq);
+        s.state |= bits;
+        s.pending += hold;
+        if s.pending == 0 {
+            let class = s.uop.class;
+            self.make_ready(self.ring.slot(seq), class);
         }
     }
 

@@ -7,7 +7,7 @@
 //! - A memory reference goes to the load-store queue when it executes, and keeps its entry in the issue queue until it
 //!   writes back.
 
-use breakeven_base::{Bus, FrontEnd, Now, StepResult, UopFlags};
+use breakeven_base::{Bus, FrontEnd, Now, StepResult, Uop, UopFlags};
 
 use super::inst::{note, state, Seq, Wait};
 use super::lsq::{Lsq, MemOutcome};
@@ -44,11 +44,15 @@ impl O3 {
     }
 
     /// What the load-store queue says.
-    #[inline]
+    #[inline(always)]
     pub(super) fn hear_lsq(&mut self, now: u64) {
-        if self.lsq_out.done.is_empty() && self.lsq_out.ready.is_empty() {
-            return;
+        if !self.lsq_out.done.is_empty() || !self.lsq_out.ready.is_empty() {
+            self.take_from_lsq(now);
         }
+    }
+
+    #[inline(never)]
+    fn take_from_lsq(&mut self, now: u64) {
         self.moved = true;
         let mut out = std::mem::take(&mut self.lsq_out);
         for (seq, at) in out.done.drain(..) {
@@ -61,7 +65,7 @@ impl O3 {
         }
         for seq in out.ready.drain(..) {
             // Issued before: it goes again. Else memory order has let it go.
-            if self.ring.state(seq) & state::ISSUED != 0 || self.iq.arrive(seq) {
+            if self.ring.state(seq) & state::ISSUED != 0 || self.ring.arrive(seq) {
                 self.make_ready(self.ring.slot(seq), self.ring.class(seq));
             }
         }
@@ -96,7 +100,7 @@ impl O3 {
         }
         if wire.release != 0 && self.ring.state(wire.release) & state::RELEASED != 0 {
             self.moved = true;
-            if self.iq.arrive(wire.release) {
+            if self.ring.arrive(wire.release) {
                 self.make_ready(self.ring.slot(wire.release), self.ring.class(wire.release));
             }
         }
@@ -240,13 +244,14 @@ impl O3 {
             }
             self.hear_lsq(now);
         }
-        self.ring.set_state(seq, state::DONE | state::WRITTEN);
-        self.ring.set_ready_at(seq, now + self.rules.iew_to_commit + 1);
+        let s = self.ring.at_mut(seq);
+        s.state |= state::DONE | state::WRITTEN;
+        s.ready_at = now + self.rules.iew_to_commit + 1;
         if flags.any(UopFlags::TRAP) {
             return;
         }
-        let (ring, units) = (&self.ring, &self.units);
-        self.iq.wake(seq, |iq, slot| iq.set_ready(slot, units.group(ring.class(slot as Seq))));
+        let (iq, units) = (&mut self.iq, &self.units);
+        self.ring.wake(seq, |slot, class| iq.set_ready(slot, units.group(class)));
     }
 
     /// Issues ready micro-ops, oldest first.
@@ -270,9 +275,9 @@ impl O3 {
             while bits != 0 {
                 let slot = word * 64 + bits.trailing_zeros() as usize;
                 let seq = self.ring.seq_of(slot, head);
-                let uop = self.ring.uop(seq);
-                let group = self.units.group(uop.class);
-                match self.units.take(uop.class, uop.latency, now) {
+                let Uop { class, latency, .. } = *self.ring.uop(seq);
+                let group = self.units.group(class);
+                match self.units.take(class, latency, now) {
                     Found::Latency(latency) => {
                         bits &= bits - 1;
                         self.iq.clear_ready(slot, group);
@@ -304,20 +309,21 @@ impl O3 {
     fn start(&mut self, seq: Seq, now: u64, latency: u32) {
         self.moved = true;
         self.execute_stats.issued += 1;
-        if self.ring.wait(seq) == Wait::Unit {
-            self.ring.set_wait(seq, Wait::Execution);
+        let s = self.ring.at_mut(seq);
+        if s.wait == Wait::Unit {
+            s.wait = Wait::Execution;
         }
-        self.ring.set_state(seq, state::ISSUED);
-        let flags = self.ring.flags(seq);
-        if !flags.any(UopFlags::MEM) || flags.any(UopFlags::TRAP) {
+        let mut bits = s.state | state::ISSUED;
+        if !s.uop.flags.any(UopFlags::MEM) || s.uop.flags.any(UopFlags::TRAP) {
             self.iq.free += 1;
-            self.ring.clear_state(seq, state::IN_IQ);
+            bits &= !state::IN_IQ;
         }
+        s.state = bits;
+        let event = Event { seq, stamp: s.stamp };
         if let Some(trace) = &mut self.trace {
             trace.issued(self.ring.slot(seq), now);
         }
         let at = now + self.rules.issue_to_execute + u64::from(latency) - 1;
-        let event = self.event_of(seq);
         self.executes.push(now, at, event);
     }
 
@@ -374,7 +380,7 @@ impl O3 {
         let next_pc = step.next_pc;
         let mem_ref = step.mem[0];
         let effect = step.effect;
-        *self.ring.uop_mut(seq) = breakeven_base::Uop { src: known.src, dst: known.dst, class: known.class, ..uop };
+        *self.ring.uop_mut(seq) = Uop { src: known.src, dst: known.dst, class: known.class, ..uop };
         self.ring.uop_mut(seq).flags.0 |= known.flags.0 & (UopFlags::SERIALIZE_AFTER | UopFlags::SERIALIZE_BEFORE);
         self.ring.set_note(seq, 0);
         self.ring.set_mem(seq, &mem_ref);

@@ -6,7 +6,7 @@
 //! - One block, one access at a time: straight-line code pays the cache's latency for each block.
 //! - After a squash one cycle is lost.
 
-use breakeven_base::{Bus, FrontEnd, MemKind, Now, Step, StepResult, Uop, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemKind, Now, Step, StepResult, Uop, UopFlags, MAX_UOPS};
 use breakeven_memory::{Port, Request, Response, Side, TlbResult};
 
 use super::inst::{note, Flow, Seq};
@@ -176,6 +176,17 @@ impl O3 {
         if self.fetch.held || self.at.queue == self.path.tail {
             return;
         }
+        if !self.rules.fuses {
+            // A slot each.
+            let sent = (self.path.tail - self.at.queue).min(self.rules.decode_width.into());
+            self.at.queue += sent;
+            #[allow(clippy::cast_possible_truncation)] // at most the width
+            {
+                self.wires.at(now + self.rules.fetch_to_decode).fetched += sent as u16;
+            }
+            self.moved = true;
+            return;
+        }
         let mut sent = 0;
         let mut slots = 0;
         while self.at.queue < self.path.tail {
@@ -194,7 +205,7 @@ impl O3 {
     /// Slots that a micro-op takes on its way from fetch to commit.
     #[inline]
     pub(super) fn cost(&self, seq: Seq) -> u32 {
-        u32::from(self.ring.note(seq) & note::FREE_RIDE == 0)
+        u32::from(!self.rules.fuses || self.ring.note(seq) & note::FREE_RIDE == 0)
     }
 
     /// The next micro-op begins an instruction.
@@ -209,7 +220,21 @@ impl O3 {
     fn in_buffer(&self) -> bool {
         let f = &self.fetch;
         let looping = f.loop_on && (f.loop_start..f.loop_end).contains(&f.pc);
-        looping || f.valid && f.block == self.block_of(self.fetch_address())
+        looping || f.valid && self.block_wanted()
+    }
+
+    /// The buffer's block is the one of the next bytes, whether or not it has arrived.
+    #[inline]
+    fn block_wanted(&self) -> bool {
+        let f = &self.fetch;
+        let width = u64::from(self.rules.fetch_buffer);
+        // How far the next instruction begins behind the block's.
+        let ahead = f.pc.wrapping_sub(f.block);
+        if f.half {
+            ahead.wrapping_add(width) < width
+        } else {
+            ahead < width
+        }
     }
 
     /// Where the bytes that come next are: past a block's end when the first part of the instruction has been taken.
@@ -314,8 +339,7 @@ impl O3 {
     /// As [`O3::in_buffer`], whether or not the block has arrived: a second request for it is pointless.
     #[inline]
     fn in_buffer_block(&self) -> bool {
-        let f = &self.fetch;
-        self.in_buffer() || f.block == self.block_of(self.fetch_address())
+        self.in_buffer() || self.block_wanted()
     }
 
     /// Whether the whole of the next instruction can be taken out of the buffer now; executes it when that has not been done.
@@ -331,7 +355,7 @@ impl O3 {
         let tail = self.path.tail;
         let len = u64::from(self.ring.flow(tail).len);
         let last = self.fetch.pc.wrapping_add(len.max(1) - 1);
-        if !self.fetch.half && self.block_of(last) != self.block_of(self.fetch.pc) {
+        if !self.fetch.half && (last ^ self.fetch.pc) >= u64::from(self.rules.fetch_buffer) {
             self.fetch.half = true;
             if !self.in_buffer() {
                 return false;
@@ -359,7 +383,7 @@ impl O3 {
     /// Lets the front end execute the instruction at `pc` and puts its micro-ops into the ring. False: nothing came.
     #[inline]
     fn execute_next<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
-        if self.path.placed + breakeven_base::MAX_UOPS as u64 - self.at.head > self.ring.capacity() as u64 {
+        if self.path.placed + MAX_UOPS as u64 - self.at.head > self.ring.capacity() as u64 {
             return false;
         }
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
@@ -403,7 +427,7 @@ impl O3 {
     }
 
     /// Puts the micro-ops of the step at `at`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn place_step(&mut self, at: Seq) {
         let s = &self.fetch.step;
         let flow = Flow {
@@ -414,10 +438,9 @@ impl O3 {
             len: s.len,
             taken: false,
         };
-        for i in 0..usize::from(s.n) {
+        for i in 0..usize::from(s.n).min(MAX_UOPS) {
             let seq = at + i as u64;
-            self.ring.place(seq, &s.uops[i], &s.mem[i], s.pc);
-            *self.ring.flow_mut(seq) = flow;
+            self.ring.place(seq, &s.uops[i], &s.mem[i], s.pc, &flow);
             let special = s.uops[i].flags.any(SPECIAL);
             let mut bits = 0;
             if special {

@@ -1,10 +1,11 @@
-//! Micro-ops in flight: a ring of flat arrays, indexed by sequence number.
+//! Micro-ops in flight: a ring of records, indexed by sequence number.
 //!
 //! A sequence number is a place in program order along the path being followed. A squash gives the numbers of what it
 //! throws away to what is fetched next; whoever keeps a number over a squash keeps [`InstRing::stamp`] beside it, which
 //! never repeats. What the front end said of an instruction stays in its slot after a squash until it is overwritten, so
 //! that right-path instructions can be fetched again without being executed again (see `fetch.rs`).
 
+use super::iq::{Operand, Producer};
 use super::lsq::is_prefetch;
 use breakeven_base::{clone_by_field, BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
 
@@ -72,33 +73,45 @@ pub(super) mod note {
     pub const PLACEHOLDER: u8 = WAITS | PAUSES;
 }
 
+/// What is known of one micro-op in flight: two cache lines of the host. Written whole at fetch and rename; what only some
+/// have (a memory reference, an effect) lies beside it.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub(super) struct Slot {
+    pub uop: Uop,
+    pub state: u8,
+    pub wait: Wait,
+    pub note: u8,
+    /// Things that it waits for in the issue queue.
+    pub pending: u8,
+    pub stamp: u32,
+    /// Operands that wait for the same result as each of its own; first operand that waits for each of its results.
+    pub next: [Operand; 3],
+    pub waiting: [Operand; 2],
+    /// Where each operand comes from.
+    pub sources: [Producer; 3],
+    /// First cycle in which commit may take it.
+    pub ready_at: u64,
+    pub pc: u64,
+    /// What each of its results has replaced in rename's map.
+    pub replaced: [Producer; 2],
+    pub flow: Flow,
+}
+
+const _: () = assert!(std::mem::size_of::<Slot>() == 128);
+
 /// The micro-ops in flight. All arrays have the same power-of-two length.
 #[derive(Debug)]
 pub struct InstRing {
     mask: usize,
-    uop: Box<[Uop]>,
+    slots: Box<[Slot]>,
     mem: Box<[MemRef]>,
-    pc: Box<[u64]>,
-    state: Box<[u8]>,
-    wait: Box<[Wait]>,
-    note: Box<[u8]>,
-    stamp: Box<[u32]>,
-    /// First cycle in which commit may take it.
-    ready_at: Box<[u64]>,
-    pub(super) fetched: Fetched,
+    /// Counts only with `UopFlags::EFFECT`.
+    effect: Box<[SysEffect]>,
     next_stamp: u32,
 }
 
-clone_by_field!(InstRing { mask, uop, mem, pc, state, wait, note, stamp, ready_at, fetched, next_stamp });
-
-/// What the front end and the predictor said, one entry a slot. `effect` counts only with `UopFlags::EFFECT`.
-#[derive(Debug)]
-pub(super) struct Fetched {
-    pub flow: Box<[Flow]>,
-    pub effect: Box<[SysEffect]>,
-}
-
-clone_by_field!(Fetched { flow, effect });
+clone_by_field!(InstRing { mask, slots, mem, effect, next_stamp });
 
 /// Where an instruction leads; in the slots of all its micro-ops.
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,15 +136,9 @@ impl InstRing {
         }
         InstRing {
             mask: n - 1,
-            uop: filled(n, Uop::default()),
+            slots: filled(n, Slot::default()),
             mem: filled(n, MemRef::default()),
-            pc: filled(n, 0),
-            state: filled(n, 0),
-            wait: filled(n, Wait::default()),
-            note: filled(n, 0),
-            stamp: filled(n, 0),
-            ready_at: filled(n, 0),
-            fetched: Fetched { flow: filled(n, Flow::default()), effect: filled(n, SysEffect::None) },
+            effect: filled(n, SysEffect::None),
             next_stamp: 0,
         }
     }
@@ -154,57 +161,61 @@ impl InstRing {
         head + (slot.wrapping_sub(self.slot(head)) & self.mask) as u64
     }
 
+    /// All that is known of a micro-op; `at` may also be a slot.
+    #[inline(always)]
+    pub(super) fn at(&self, at: u64) -> &Slot {
+        // SAFETY: `slot` masks with the length less one, and all arrays have that power-of-two length, never 0 (`new`).
+        unsafe { self.slots.get_unchecked(self.slot(at)) }
+    }
+    #[inline(always)]
+    pub(super) fn at_mut(&mut self, at: u64) -> &mut Slot {
+        let slot = self.slot(at);
+        // SAFETY: as in `at`.
+        unsafe { self.slots.get_unchecked_mut(slot) }
+    }
+
     #[inline]
     pub fn uop(&self, seq: Seq) -> &Uop {
-        // SAFETY: `slot` masks with the length less one, and all arrays have that power-of-two length, never 0 (`new`).
-        unsafe { self.uop.get_unchecked(self.slot(seq)) }
+        &self.at(seq).uop
     }
     #[inline]
     pub(super) fn uop_mut(&mut self, seq: Seq) -> &mut Uop {
-        let slot = self.slot(seq);
-        &mut self.uop[slot]
+        &mut self.at_mut(seq).uop
     }
     #[inline]
     pub(super) fn flow(&self, seq: Seq) -> &Flow {
-        // SAFETY: as in `uop`.
-        unsafe { self.fetched.flow.get_unchecked(self.slot(seq)) }
+        &self.at(seq).flow
     }
     #[inline]
     pub(super) fn flow_mut(&mut self, seq: Seq) -> &mut Flow {
-        let slot = self.slot(seq);
-        // SAFETY: as in `uop`.
-        unsafe { self.fetched.flow.get_unchecked_mut(slot) }
+        &mut self.at_mut(seq).flow
     }
     #[inline]
     pub(super) fn effect(&self, seq: Seq) -> SysEffect {
-        self.fetched.effect[self.slot(seq)]
+        self.effect[self.slot(seq)]
     }
     #[inline]
     pub(super) fn set_effect(&mut self, seq: Seq, effect: SysEffect) {
         let slot = self.slot(seq);
-        self.fetched.effect[slot] = effect;
+        self.effect[slot] = effect;
     }
     #[inline]
     pub(super) fn note(&self, seq: Seq) -> u8 {
-        // SAFETY: as in `uop`.
-        unsafe { *self.note.get_unchecked(self.slot(seq)) }
+        self.at(seq).note
     }
     #[inline]
     pub(super) fn set_note(&mut self, seq: Seq, bits: u8) {
-        let slot = self.slot(seq);
-        // SAFETY: as in `uop`.
-        unsafe { *self.note.get_unchecked_mut(slot) = bits };
+        self.at_mut(seq).note = bits;
     }
     #[inline]
     pub(super) fn clear_state(&mut self, seq: Seq, bits: u8) {
-        let slot = self.slot(seq);
-        // SAFETY: as in `uop`.
-        unsafe { *self.state.get_unchecked_mut(slot) &= !bits };
+        self.at_mut(seq).state &= !bits;
     }
     #[inline]
     pub(super) fn set_mem(&mut self, seq: Seq, mem: &MemRef) {
         let slot = self.slot(seq);
-        self.mem[slot] = mem.read_by_field();
+        // SAFETY: as in `at`.
+        unsafe { *self.mem.get_unchecked_mut(slot) = mem.read_by_field() };
     }
     #[inline]
     pub fn flags(&self, seq: Seq) -> UopFlags {
@@ -217,84 +228,69 @@ impl InstRing {
     /// Where a memory reference goes.
     #[inline]
     pub fn mem(&self, seq: Seq) -> &MemRef {
-        // SAFETY: as in `uop`.
+        // SAFETY: as in `at`.
         unsafe { self.mem.get_unchecked(self.slot(seq)) }
     }
     #[inline]
     pub fn pc(&self, seq: Seq) -> u64 {
-        // SAFETY: as in `uop`.
-        unsafe { *self.pc.get_unchecked(self.slot(seq)) }
+        self.at(seq).pc
     }
     #[inline]
     pub fn state(&self, seq: Seq) -> u8 {
-        // SAFETY: as in `uop`.
-        unsafe { *self.state.get_unchecked(self.slot(seq)) }
+        self.at(seq).state
     }
     #[inline]
     pub fn set_state(&mut self, seq: Seq, bits: u8) {
-        let slot = self.slot(seq);
-        // SAFETY: as in `uop`.
-        unsafe { *self.state.get_unchecked_mut(slot) |= bits };
+        self.at_mut(seq).state |= bits;
     }
     #[inline]
     pub fn wait(&self, seq: Seq) -> Wait {
-        // SAFETY: as in `uop`.
-        unsafe { *self.wait.get_unchecked(self.slot(seq)) }
+        self.at(seq).wait
     }
     /// Records what the micro-op waits for.
     #[inline]
     pub fn set_wait(&mut self, seq: Seq, wait: Wait) {
-        let slot = self.slot(seq);
-        // SAFETY: as in `uop`.
-        unsafe { *self.wait.get_unchecked_mut(slot) = wait };
+        self.at_mut(seq).wait = wait;
     }
     /// Distinguishes the micro-op that has this slot now from all before and after it.
     #[inline]
     pub fn stamp(&self, seq: Seq) -> u32 {
-        // SAFETY: as in `uop`.
-        unsafe { *self.stamp.get_unchecked(self.slot(seq)) }
+        self.at(seq).stamp
     }
     #[inline]
     pub fn ready_at(&self, seq: Seq) -> u64 {
-        // SAFETY: as in `uop`.
-        unsafe { *self.ready_at.get_unchecked(self.slot(seq)) }
+        self.at(seq).ready_at
     }
     #[inline]
     pub fn set_ready_at(&mut self, seq: Seq, cycle: u64) {
-        let slot = self.slot(seq);
-        // SAFETY: as in `uop`.
-        unsafe { *self.ready_at.get_unchecked_mut(slot) = cycle };
+        self.at_mut(seq).ready_at = cycle;
     }
 
     /// Puts a micro-op at `seq`, as just fetched.
     #[inline]
-    pub fn place(&mut self, seq: Seq, uop: &Uop, mem: &MemRef, pc: u64) {
-        let slot = self.slot(seq);
-        // SAFETY: as in `uop`.
-        unsafe {
-            *self.uop.get_unchecked_mut(slot) = *uop;
-            *self.pc.get_unchecked_mut(slot) = pc;
-        }
+    pub(super) fn place(&mut self, seq: Seq, uop: &Uop, mem: &MemRef, pc: u64, flow: &Flow) {
+        let mut prefetch = 0;
         if uop.flags.any(UopFlags::MEM) {
-            self.mem[slot] = mem.read_by_field();
+            self.set_mem(seq, mem);
             if uop.flags.any(UopFlags::CACHE_OP) && is_prefetch(mem.kind) {
                 // A load without a destination, as in gem5: it goes through the load queue.
-                self.uop[slot].flags.0 |= UopFlags::LOAD;
+                prefetch = UopFlags::LOAD;
             }
         }
         self.fresh(seq);
+        let slot = self.at_mut(seq);
+        slot.uop = *uop;
+        slot.uop.flags.0 |= prefetch;
+        slot.pc = pc;
+        slot.flow = *flow;
     }
 
     /// The slot's micro-op begins anew (it has just been placed, or is fetched again after a squash).
     #[inline]
     pub fn fresh(&mut self, seq: Seq) {
-        let slot = self.slot(seq);
         self.next_stamp = self.next_stamp.wrapping_add(1);
-        // SAFETY: as in `uop`.
-        unsafe {
-            *self.state.get_unchecked_mut(slot) = 0;
-            *self.wait.get_unchecked_mut(slot) = Wait::Execution;
-            *self.stamp.get_unchecked_mut(slot) = self.next_stamp;
-        }
+        let stamp = self.next_stamp;
+        let slot = self.at_mut(seq);
+        (slot.state, slot.wait, slot.stamp) = (0, Wait::Execution, stamp);
     }
 }

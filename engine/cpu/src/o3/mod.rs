@@ -216,7 +216,7 @@ impl O3 {
             wires: Wires::new(),
             fetch: fetch::Fetch::new(),
             decode: decode::Decode::default(),
-            rename: rename::Rename::new(&cfg, &ring),
+            rename: rename::Rename::new(&cfg),
             dispatch: dispatch::Dispatch::default(),
             iq: iq::IssueQueue::new(cfg.numIQEntries, &ring, units.groups()),
             units,

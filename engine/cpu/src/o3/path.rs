@@ -88,8 +88,7 @@ impl Path {
             if seq >= fork.placed {
                 break;
             }
-            ring.place(seq, &a.uop, &a.mem, a.pc);
-            *ring.flow_mut(seq) = a.flow;
+            ring.place(seq, &a.uop, &a.mem, a.pc, &a.flow);
             ring.set_effect(seq, a.effect);
             ring.set_note(seq, a.note);
         }

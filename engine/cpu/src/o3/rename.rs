@@ -51,9 +51,8 @@ pub struct RenameStats {
 pub struct Rename {
     pub status: Status,
     held: bool,
-    map: [Producer; Reg::COUNT],
-    /// What each of a micro-op's results replaced.
-    replaced: Box<[[Producer; 2]]>,
+    /// Who makes each register's value; as long as a register's number can be.
+    map: [Producer; 1 << u8::BITS],
     free_regs: [u32; REG_CLASSES],
     /// Registers of squashed micro-ops, free once the ROB has been walked.
     freeing: [u32; REG_CLASSES],
@@ -78,7 +77,6 @@ clone_by_field!(Rename {
     status,
     held,
     map,
-    replaced,
     free_regs,
     freeing,
     rob,
@@ -95,12 +93,11 @@ clone_by_field!(Rename {
 });
 
 impl Rename {
-    pub fn new(cfg: &O3Config, ring: &InstRing) -> Self {
+    pub fn new(cfg: &O3Config) -> Self {
         Rename {
             status: Status::Running,
             held: false,
-            map: [0; Reg::COUNT],
-            replaced: vec![[0; 2]; ring.capacity()].into_boxed_slice(),
+            map: [0; 1 << u8::BITS],
             free_regs: [cfg.numPhysIntRegs, cfg.numPhysFloatRegs].map(|n| n - ARCHITECTURAL),
             freeing: [0; REG_CLASSES],
             rob: i64::from(cfg.numROBEntries),
@@ -140,12 +137,12 @@ impl Rename {
     /// Takes the youngest renamed micro-op's renaming back.
     #[inline]
     pub fn undo(&mut self, seq: Seq, ring: &InstRing) {
-        let eliminated = ring.note(seq) & note::ELIMINATED != 0;
-        let replaced = self.replaced[ring.slot(seq)];
+        let s = ring.at(seq);
+        let eliminated = s.note & note::ELIMINATED != 0;
         for i in [1, 0] {
-            let dst = ring.uop(seq).dst[i];
+            let dst = s.uop.dst[i];
             if dst.is_some() {
-                self.map[dst.index()] = replaced[i];
+                self.map[dst.index()] = s.replaced[i];
                 self.freeing[class_of(dst)] += u32::from(!eliminated);
                 self.stats.undone += 1;
             }
@@ -205,7 +202,12 @@ impl Rename {
         }
     }
 
+    #[inline]
     fn can_rename(&self, ring: &InstRing, seq: Seq) -> bool {
+        // A micro-op takes two at most.
+        if self.free_regs.iter().all(|free| *free >= 2) {
+            return true;
+        }
         let mut need = [0; REG_CLASSES];
         Rename::frees(ring, seq, &mut need);
         need.iter().zip(self.free_regs).all(|(n, free)| u32::from(*n) <= free)
@@ -426,17 +428,16 @@ impl O3 {
 
     #[inline]
     fn rename_one(&mut self, seq: Seq, now: u64) {
-        let slot = self.ring.slot(seq);
-        let uop = self.ring.uop(seq);
+        let s = self.ring.at_mut(seq);
+        let uop = s.uop;
         let r = &mut self.rename;
-        let sources = uop.src.map(|s| r.map[s.index()]);
-        self.iq.sources[slot] = sources;
-        let eliminated = self.ring.note(seq) & note::ELIMINATED != 0;
+        s.sources = uop.src.map(|reg| r.map[reg.index()]);
+        let eliminated = s.note & note::ELIMINATED != 0;
         for i in 0..2 {
             let dst = uop.dst[i];
             if dst.is_some() {
-                r.replaced[slot][i] = r.map[dst.index()];
-                r.map[dst.index()] = if eliminated { sources[0] } else { producer(seq, i) };
+                s.replaced[i] = r.map[dst.index()];
+                r.map[dst.index()] = if eliminated { s.sources[0] } else { producer(seq, i) };
                 r.free_regs[class_of(dst)] -= u32::from(!eliminated);
                 r.stats.operands += 1;
             }
@@ -446,7 +447,7 @@ impl O3 {
             r.stores += i64::from(uses_store_queue(uop.flags));
         }
         if let Some(trace) = &mut self.trace {
-            trace.renamed(slot, now);
+            trace.renamed(self.ring.slot(seq), now);
         }
     }
 }

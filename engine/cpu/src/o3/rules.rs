@@ -33,6 +33,8 @@ pub(super) struct Rules {
     pub loop_buffer: u32,
     pub micro_fusion: bool,
     pub macro_fusion: bool,
+    /// A micro-op may travel without a slot of its own.
+    pub fuses: bool,
     pub move_elimination: bool,
     pub recovery: RenameRecovery,
     pub compressed_taken: bool,
@@ -69,6 +71,7 @@ impl Rules {
             loop_buffer: c.loopBufferSize,
             micro_fusion: c.microFusion,
             macro_fusion: c.macroFusion,
+            fuses: c.microFusion || c.macroFusion,
             move_elimination: c.moveElimination,
             recovery: c.renameRecovery,
             compressed_taken: c.gem5CompressedBranches,

@@ -61,7 +61,7 @@ impl O3 {
         for seq in (next..self.at.rename).rev() {
             self.rename.undo(seq, &self.ring);
             if seq < self.at.dispatch {
-                self.iq.forget(seq, self.at.head);
+                self.ring.forget(seq, self.at.head);
                 let slot = self.ring.slot(seq);
                 let bits = self.ring.state(seq);
                 self.iq.clear_ready(slot, self.units.group(self.ring.class(seq)));

@@ -12,8 +12,8 @@ struct Class {
     capable: u64,
     latency: u32,
     pipelined: bool,
-    /// Taken last.
-    last: u32,
+    /// The units behind the one taken last.
+    behind: u64,
     /// Classes with the same units are one group: when one of them finds no unit, none does.
     group: u8,
 }
@@ -28,6 +28,12 @@ pub struct Units {
     at_work: u64,
     until: [u64; 64],
     next_release: u64,
+}
+
+/// A bit for each unit after `unit`, which is below 64.
+#[inline]
+fn behind(unit: u32) -> u64 {
+    !1 << (unit & 63)
 }
 
 /// A unit for a micro-op.
@@ -49,7 +55,7 @@ impl Units {
                     c.capable |= 1 << unit;
                     c.latency = c.latency.max(op.opLat);
                     c.pipelined &= op.pipelined;
-                    c.last = unit;
+                    c.behind = behind(unit);
                 }
                 unit += 1;
             }
@@ -111,9 +117,9 @@ impl Units {
         if free == 0 {
             return Found::NoneFree;
         }
-        let after = free & u64::MAX.checked_shl(c.last + 1).unwrap_or(0);
-        let unit = if after != 0 { after.trailing_zeros() } else { free.trailing_zeros() };
-        c.last = unit;
+        let next = free & c.behind;
+        let unit = if next != 0 { next.trailing_zeros() } else { free.trailing_zeros() };
+        c.behind = behind(unit);
         self.taken |= 1 << unit;
         let latency = if own != 0 { u32::from(own) } else { c.latency };
         if !c.pipelined && latency > 1 {

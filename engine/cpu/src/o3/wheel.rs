@@ -18,7 +18,7 @@ const SPAN: u64 = 256;
 
 #[derive(Debug)]
 pub struct Wheel {
-    buckets: Vec<Vec<Event>>,
+    buckets: Box<[Vec<Event>; SPAN as usize]>,
     /// A bit a bucket that has events.
     taken: [u64; (SPAN / 64) as usize],
     far: BinaryHeap<Reverse<(u64, Event)>>,
@@ -35,22 +35,27 @@ fn bucket(cycle: u64) -> usize {
 impl Wheel {
     pub fn new() -> Self {
         Wheel {
-            buckets: vec![Vec::with_capacity(4); SPAN as usize],
+            buckets: Box::new(std::array::from_fn(|_| Vec::with_capacity(4))),
             taken: [0; (SPAN / 64) as usize],
             far: BinaryHeap::with_capacity(64),
         }
     }
 
     /// `at` is not before `now`; at `now` only while that cycle's events have not been taken.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, now: u64, at: u64, event: Event) {
         if at - now < SPAN {
             let b = bucket(at);
             self.buckets[b].push(event);
             self.taken[b / 64] |= 1 << (b % 64);
         } else {
-            self.far.push(Reverse((at, event)));
+            self.push_far(at, event);
         }
+    }
+
+    #[cold]
+    fn push_far(&mut self, at: u64, event: Event) {
+        self.far.push(Reverse((at, event)));
     }
 
     /// Whether [`Wheel::take`] would give anything.

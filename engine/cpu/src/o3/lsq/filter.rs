@@ -24,23 +24,37 @@ impl Filter {
         Filter { counts: Box::new([0; BUCKETS]), wide: 0, shift, mask: (1 << bits) - 1 }
     }
 
-    /// The granules of `lo..=hi`; `None` when they are many.
+    /// The first and the last granule of `lo..=hi`; `None` when they are many.
     #[inline]
-    fn granules(&self, lo: u64, hi: u64) -> Option<std::ops::RangeInclusive<u64>> {
+    fn granules(&self, lo: u64, hi: u64) -> Option<(u64, u64)> {
         let (first, last) = (lo >> self.shift, hi >> self.shift);
-        (last.wrapping_sub(first) < MAX_GRANULES).then_some(first..=last)
+        (last.wrapping_sub(first) < MAX_GRANULES).then_some((first, last))
+    }
+
+    /// Changes the counts of `first` to `last`.
+    #[inline]
+    fn count(&mut self, (first, last): (u64, u64), by: u16) {
+        let mut granule = first;
+        loop {
+            let n = &mut self.counts[self.bucket(granule)];
+            *n = n.wrapping_add(by);
+            if granule == last {
+                break;
+            }
+            granule += 1;
+        }
     }
 
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
     fn bucket(&self, granule: u64) -> usize {
-        (granule & self.mask) as usize
+        (granule & self.mask) as usize % BUCKETS
     }
 
     #[inline]
     pub fn add(&mut self, lo: u64, hi: u64) {
         match self.granules(lo, hi) {
-            Some(granules) => granules.for_each(|g| self.counts[self.bucket(g)] += 1),
+            Some(granules) => self.count(granules, 1),
             None => self.wide += 1,
         }
     }
@@ -49,7 +63,7 @@ impl Filter {
     #[inline]
     pub fn remove(&mut self, lo: u64, hi: u64) {
         match self.granules(lo, hi) {
-            Some(granules) => granules.for_each(|g| self.counts[self.bucket(g)] -= 1),
+            Some(granules) => self.count(granules, 1u16.wrapping_neg()),
             None => self.wide -= 1,
         }
     }
@@ -63,7 +77,10 @@ impl Filter {
     pub fn may_overlap(&self, lo: u64, hi: u64) -> bool {
         self.wide != 0
             || match self.granules(lo, hi) {
-                Some(mut granules) => granules.any(|g| self.counts[self.bucket(g)] != 0),
+                Some((first, last)) => {
+                    self.counts[self.bucket(first)] != 0
+                        || first != last && (first + 1..=last).any(|g| self.counts[self.bucket(g)] != 0)
+                }
                 None => true,
             }
     }

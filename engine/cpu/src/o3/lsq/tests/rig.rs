@@ -185,7 +185,7 @@ impl Rig {
         self.ops.push(op);
         let seq = self.ops.len() as Seq;
         let uop = Uop { flags: UopFlags(op.flags), ..Uop::default() };
-        self.ring.place(seq, &uop, &op.mem, op.pc);
+        self.ring.place(seq, &uop, &op.mem, op.pc, &Default::default());
         self.done.push(0);
         self.executed.push(0);
         if self.lsq.dispatch(seq, &self.ring) {
