@@ -78,18 +78,18 @@ GRIDS = {
     **{name: (f"both on {name}", steady(BOTH, machine, FINE)) for name, machine in OTHERS.items()},
 }
 
-PACES = ["8", "12", "16", "24", "32", "64"]
+PACES = ["8", "16", "32", "64"]
 SURFACE_SIZES = list(range(8, 2049, 8))
 SEARCHES = {
     "startup": (
         "the break-even over the start-up",
-        steady(BOTH, BROADWELL, SURFACE_SIZES, parameters={STARTUP: [str(v) for v in range(0, 201, 10)]}),
+        steady(BOTH, BROADWELL, SURFACE_SIZES, parameters={STARTUP: [str(v) for v in range(0, 201, 20)]}),
     ),
     "startup-pace": (
         "the break-even over start-up and pace",
         steady(
             BOTH, BROADWELL, SURFACE_SIZES,
-            parameters={STARTUP: [str(v) for v in (0, 20, 60, 100, 140, 180)], PACE: PACES},
+            parameters={STARTUP: [str(v) for v in (0, 40, 80, 140, 200)], PACE: PACES},
         ),
     ),
     **{

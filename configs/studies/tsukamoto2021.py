@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import statistics
 
+import tsukamoto2021_later as later
 import tsukamoto2021_outoforder as outoforder
 from tsukamoto2021_grids import (
     ALIGNED,
@@ -162,6 +163,7 @@ def contents(data: Data) -> Contents:
         outoforder.packet_table(data),
         outoforder.cold_table(data),
         outoforder.what_if_table(data),
+        later.later_table(data),
     ]
     figures = [
         FigureItem(
@@ -176,7 +178,12 @@ def contents(data: Data) -> Contents:
         FigureItem("offset-ratios", "Who is faster at every pair of offsets", ratios_plot(data)),
         FigureItem("ooo-sizes", "Ratios over size, in order and out of order", outoforder.sizes_plot(data)),
     ]
-    return Contents({**rates(data), **tails(data), **findings(data), **outoforder.findings(data)}, tables, figures)
+    return Contents(
+        {**rates(data), **tails(data), **findings(data), **outoforder.findings(data)},
+        tables,
+        figures,
+        later.turns(data),
+    )
 
 
 STUDY = Study(

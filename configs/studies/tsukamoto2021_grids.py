@@ -23,6 +23,14 @@ EMULATED = MachineSpec("u74", (f"{POLICY}=emulate",))
 OUT_OF_ORDER = MachineSpec("c910")
 OUT_OF_ORDER_EMULATED = MachineSpec("c910", (f"{POLICY}=emulate",))
 
+#: what came later or lay beside it, on every core with misaligned accesses that trap and that the hardware does
+LATER = ["rv-copy-user-2024", "rv-memcpy-ucb", "rv-memcpy-croce-c", "rv-glibc-noalign"]
+LATER_MACHINES = {
+    f"{core}, {policy}": MachineSpec(core, (f"{POLICY}={policy}",))
+    for core in ("u74", "c906", "c910")
+    for policy in ("trap", "hardware")
+}
+
 PAIRS = [(src, dst) for src in range(8) for dst in range(8)]
 #: a packet's payload at an Ethernet MTU of 1500
 PACKET = 1448
@@ -99,6 +107,13 @@ GRIDS = {
         "a packet out of order from cold caches",
         steady([OLD, NEW, NOALIGN], [OUT_OF_ORDER], [PACKET], offset_pairs=CLASS_PAIRS, cache_states=STATES[1:]),
     ),
+    **{
+        f"later-{name.replace(', ', '-')}": (
+            f"later copies on {name}",
+            steady([OLD, NEW, *LATER], [machine], [16, 64, 256, PACKET], offset_pairs=CLASS_PAIRS),
+        )
+        for name, machine in LATER_MACHINES.items()
+    },
     "ooo-what-if": (
         "the cost of a misaligned access out of order",
         steady(
