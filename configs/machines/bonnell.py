@@ -226,7 +226,7 @@ def ours(cpu, dcache, l2):
     isa.microcode = microcode()
     for feature in ("sse4_1", "sse4_2", "popcnt", "lzcnt", "avx", "avx2", "bmi1", "bmi2", "adx", "erms", "fsrm"):
         setattr(isa, f"enable_{feature}", False)  # assumed: not in this core
-    for feature in ("clflushopt", "clwb", "smep", "smap", "fsgsbase", "pdpe1gb", "prefetchw", "rdtscp"):
+    for feature in ("clflushopt", "clwb", "smep", "smap", "fsgsbase", "pdpe1gb", "rdtscp"):
         setattr(isa, f"enable_{feature}", False)  # assumed: not in this core
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: bonnell/prefetchers
     l2.prefetcher = objects.StreamPrefetcher()  # uarch: bonnell/prefetchers

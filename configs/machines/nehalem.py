@@ -282,7 +282,7 @@ def ours(cpu, dcache, l2):
     isa.microcode = microcode()
     for feature in ("avx", "avx2", "bmi1", "bmi2", "adx", "lzcnt", "movbe", "erms", "fsrm"):
         setattr(isa, f"enable_{feature}", False)  # assumed: came later
-    for feature in ("clflushopt", "clwb", "smep", "smap", "fsgsbase", "pdpe1gb", "prefetchw"):
+    for feature in ("clflushopt", "clwb", "smep", "smap", "fsgsbase", "pdpe1gb"):
         setattr(isa, f"enable_{feature}", False)  # assumed: came later
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: nehalem/prefetchers
     l2.prefetcher = objects.MultiPrefetcher(  # uarch: nehalem/prefetchers
