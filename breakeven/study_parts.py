@@ -37,7 +37,9 @@ def overtaking(data: Data, grid: str, incumbent: str, challenger: str, **where: 
     return break_even(sizes, (incumbent, times[incumbent]), (challenger, times[challenger]))
 
 
-def cycles_table(data: Data, name: str, caption: str, grid: str, routines: Sequence[str], sizes, **where) -> TableItem:
+def cycles_table(
+    data: Data, name: str, caption: str, grid: str, routines: Sequence[str], sizes: Sequence[int], **where: Any
+) -> TableItem:
     """Cycles of several routines by size."""
     rows = [
         [size, *(round(data.cycles(grid, routine=routine, size=size, **where)) for routine in routines)]
