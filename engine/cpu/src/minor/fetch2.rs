@@ -237,8 +237,8 @@ impl Fetch2 {
 
     /// There is always room for what the queues can hold; this is for instructions of many micro-ops.
     #[inline]
-    fn has_room(io: &Fetch2Io) -> bool {
-        io.ring.tail - io.oldest + breakeven_base::MAX_UOPS as u64 <= io.ring.capacity()
+    fn has_room(io: &mut Fetch2Io) -> bool {
+        io.ring.make_room(io.oldest)
     }
 
     /// Takes instructions out of one line that is wanted.

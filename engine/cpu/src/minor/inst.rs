@@ -1,7 +1,7 @@
 //! Micro-ops in flight: one ring, indexed by sequence number. Sequence numbers rise in fetch order, which is also the
 //! order of decode, issue and commit; so the queues between the stages carry numbers only.
 
-use breakeven_base::{clone_by_field, MemRef, OpClass, SysEffect, Uop, UopFlags};
+use breakeven_base::{clone_by_field, MemRef, OpClass, SysEffect, Uop, UopFlags, MAX_UOPS};
 
 /// Number of a micro-op in fetch order. 0 is no micro-op.
 pub type Seq = u64;
@@ -118,25 +118,60 @@ pub struct InstRing {
     mems: Box<[MemRef]>,
     effects: Box<[SysEffect]>,
     targets: Box<[u64]>,
+    /// It grows up to this, a power of two.
+    bound: usize,
     /// The next number to be given out.
     pub tail: Seq,
 }
 
-clone_by_field!(InstRing { slots, mems, effects, targets, tail });
+clone_by_field!(InstRing { slots, mems, effects, targets, bound, tail });
+
+/// What a ring begins with: it is written round and round, and should leave room in the host's first-level cache.
+const FIRST_CAPACITY: usize = 128;
+/// A ring that can grow does so before fewer than these are free.
+const SPARE: u64 = 64;
 
 impl InstRing {
-    pub fn new(capacity: usize) -> Self {
-        let n = capacity.next_power_of_two();
+    /// Room for `bound` micro-ops, rounded up.
+    pub fn new(bound: usize) -> Self {
+        let bound = bound.next_power_of_two();
+        InstRing::with_capacity(FIRST_CAPACITY.min(bound), bound)
+    }
+    fn with_capacity(n: usize, bound: usize) -> Self {
         InstRing {
             slots: vec![DynInst::default(); n].into_boxed_slice(),
             mems: vec![MemRef::default(); n].into_boxed_slice(),
             effects: vec![SysEffect::None; n].into_boxed_slice(),
             targets: vec![0; n].into_boxed_slice(),
+            bound,
             tail: 1,
         }
     }
-    pub fn capacity(&self) -> u64 {
+    fn capacity(&self) -> u64 {
         self.slots.len() as u64
+    }
+    /// Whether another instruction fits in behind those from `oldest` on. If it does not, the ring grows.
+    #[inline]
+    pub fn make_room(&mut self, oldest: Seq) -> bool {
+        self.tail - oldest + SPARE <= self.capacity() || self.grow(oldest)
+    }
+    #[cold]
+    fn grow(&mut self, oldest: Seq) -> bool {
+        if self.slots.len() == self.bound {
+            return self.tail - oldest + MAX_UOPS as u64 <= self.capacity();
+        }
+        let mut larger = InstRing::with_capacity(2 * self.slots.len(), self.bound);
+        larger.tail = self.tail;
+        // Whatever is in the ring, however old.
+        for seq in self.tail.saturating_sub(self.capacity())..self.tail {
+            let (to, from) = (larger.slot(seq), self.slot(seq));
+            larger.slots[to] = self.slots[from];
+            larger.mems[to] = self.mems[from];
+            larger.effects[to] = self.effects[from];
+            larger.targets[to] = self.targets[from];
+        }
+        *self = larger;
+        true
     }
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
@@ -197,5 +232,25 @@ impl InstRing {
     pub fn set_effect(&mut self, seq: Seq, effect: SysEffect) {
         let slot = self.slot(seq);
         self.effects[slot] = effect;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_grows_up_to_its_bound_and_keeps_what_is_in_it() {
+        let mut ring = InstRing::new(300);
+        let mut pushed = 0;
+        while ring.make_room(1) {
+            let seq = ring.push(DynInst { pc: 10 + pushed, ..DynInst::default() });
+            ring.set_target(seq, 20 + pushed);
+            pushed += 1;
+        }
+        // The last instruction may have had as many micro-ops as any.
+        assert_eq!((ring.capacity(), pushed), (512, 512 - MAX_UOPS as u64 + 1));
+        assert!((0..pushed).all(|i| ring.get(1 + i).pc == 10 + i && ring.target(1 + i) == 20 + i));
+        assert!(ring.make_room(2));
     }
 }

@@ -366,6 +366,7 @@ impl Execute {
             return Ok(DynInst { unit: old.unit, uop, pc: step.pc, ..last });
         }
         // The micro-ops of a device access go through issue themselves; nothing else is in the pipeline.
+        ring.make_room(seq);
         let first = ring.tail;
         push_step(&step, &last, ring, &self.costs, self.line_bytes);
         self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail });
