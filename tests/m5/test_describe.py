@@ -128,7 +128,22 @@ def test_hash_is_of_the_canonical_text(root: Any) -> None:
     assert machine_hash(describe(root)) != before
 
 
-@pytest.mark.parametrize("name", ["atomic", "timing", "minor", "o3", "u74", "c906", "c910", "o3_large"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "atomic",
+        "timing",
+        "minor",
+        "o3",
+        "u74",
+        "c906",
+        "c910",
+        "o3_large",
+        "x86_timing",
+        "x86_minor",
+        "x86_o3",
+    ],
+)
 def test_presets_describe_as_stored(name: str) -> None:
     from breakeven.machines import describe_machine
 
