@@ -81,6 +81,22 @@ def test_a_point_explained(breakeven, o3):
         assert word in table
 
 
+@pytest.mark.parametrize("machine", ["x86_o3", "skylake"])
+def test_an_x86_point_explained(breakeven, machine):
+    options = ("-n", "500", "-d", "3", "-m", machine)
+    run = json.loads(breakeven("run", "x64-copy-erms", *options, "--json").stdout)
+    done = breakeven("explain", "x64-copy-erms", "x64-copy-unrolled", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    repeated, unrolled = json.loads(done.stdout)["points"]
+    assert repeated["cycles"] == run["cycles"] + run["overhead"], "the very measurement of the median"
+    for point in (repeated, unrolled):
+        groups = [row for row in point["account"] if row["reason"] is None]
+        assert sum(row["percent"] for row in groups) == pytest.approx(100, abs=1e-6)
+        assert sum(row["cycles"] for row in groups) == pytest.approx(point["cycles"])
+        assert point["instructions"] > 0
+    assert repeated["instructions"] < unrolled["instructions"], "a repeated string instruction is one"
+
+
 def test_what_is_slow_is_what_is_charged(breakeven, o3):
     def shares(*options):
         rows = json.loads(breakeven("explain", "rv-word", "-m", o3, "--json", *options).stdout)["points"][0]["account"]

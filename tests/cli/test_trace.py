@@ -135,6 +135,30 @@ def test_the_trace_of_a_measurement(breakeven, tmp_path, o3):
     assert span >= 500 * plain["cycles"]
 
 
+@pytest.mark.parametrize(
+    ("machine", "routine", "repeats"),
+    [("x86_o3", "x64-copy-unrolled", False), ("skylake", "x64-copy-erms", True), ("x86_o3", "x64-copy-erms", True)],
+)
+def test_the_trace_of_an_x86_measurement(breakeven, tmp_path, machine, routine, repeats):
+    options = ("run", routine, "-n", "200", "-m", machine, "--json")
+    plain = json.loads(breakeven(*options).stdout)
+    done = breakeven(*options, "--debug-flags", "O3PipeView", "--debug-file", "t")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == plain, "tracing changes nothing"
+    records = read((tmp_path / "t").read_text())
+    committed = sorted((r for r in records if r.retired), key=lambda r: (r.ticks[-1], r.seq))
+    assert [r.seq for r in committed] == sorted({r.seq for r in committed})
+    assert any(r.store for r in committed), "the copy's stores are written"
+    assert all(r.text for r in committed)
+    assert any(r.micro_pc > 0 for r in committed), "an instruction of several micro-ops"
+    # Each step of a repeated string instruction has a first micro-op; it counts as one instruction.
+    steps = [r for r in committed if r.micro_pc == 0]
+    strings = [r for r in steps if r.text.startswith("rep ")]
+    assert bool(strings) == repeats
+    executed = len(steps) - (len(strings) - len({r.pc for r in strings}))
+    assert plain["instructions"] < executed < plain["instructions"] + 60
+
+
 def test_the_trace_of_a_program(breakeven, tmp_path, o3):
     from breakeven.paths import find_data
 
