@@ -130,7 +130,10 @@ pub(crate) struct Core {
     /// Flags that are not arithmetic: IF, AC, NT, ID, IOPL, TF.
     pub sys: u64,
     pub v: [V; 16],
+    /// MMX, and the significands of x87's registers.
     pub mm: [u64; 8],
+    /// Signs and exponents of x87's registers.
+    pub exponents: [u16; 8],
     /// x87 tag word as FXSAVE abridges it: a bit a register in use.
     pub tags: u8,
     pub mxcsr: u32,
@@ -223,6 +226,7 @@ impl Cpu {
                 sys: 0,
                 v: [V::ZERO; 16],
                 mm: [0; 8],
+                exponents: [0; 8],
                 tags: 0,
                 mxcsr: 0x1f80,
                 fcw: 0x37f,

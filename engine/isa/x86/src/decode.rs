@@ -57,6 +57,8 @@ fn register(r: Register) -> Opnd {
         (Kind::Cr, number(Register::CR0))
     } else if r.is_dr() {
         (Kind::Dr, number(Register::DR0))
+    } else if r.is_st() {
+        (Kind::Other, number(Register::ST0))
     } else {
         (Kind::Other, 0)
     };
@@ -257,6 +259,9 @@ fn record(ins: &Instruction, features: &Features) -> Inst {
     let set = |i: &mut Inst, on: bool, f: u16| i.flags |= if on { f } else { 0 };
     let plain = i.op != ins.mnemonic();
     for feature in ins.cpuid_features() {
+        let x87 = matches!(feature, CpuidFeature::FPU | CpuidFeature::FPU287 | CpuidFeature::FPU387);
+        let x87 = x87 || i.op == Mnemonic::Wait;
+        set(&mut i, x87, flag::X87);
         match offered(features, *feature) {
             None => set(&mut i, true, flag::UNKNOWN),
             Some(on) => set(&mut i, !on && !plain, flag::UNDEFINED),

@@ -82,6 +82,7 @@ pub(crate) mod flag {
     pub const MMX: u16 = 1 << 13;
     /// A gather's index is a ymm register.
     pub const WIDE_INDEX: u16 = 1 << 14;
+    pub const X87: u16 = 1 << 15;
     /// Needs a look by the front end before execution.
     pub const SPECIAL: u16 = UNKNOWN | UNDEFINED | ABSENT | PSEUDO | COLD;
 }

@@ -236,6 +236,12 @@ fn without_a_directory_there_are_no_files() {
         assert_eq!(r.open(path, 0), error(libc::ENOENT));
     }
     assert_eq!(r.p.warnings().len(), 4);
+    for (name, link) in [("/bin/program", "/bin/program"), ("./hello", "/hello"), ("sub/hello", "/sub/hello")] {
+        name.clone_into(&mut r.p.config.executable);
+        let at = r.text("/proc/self/exe");
+        assert_eq!(r.call("readlinkat", &[0, at, BUFFER, 100]), link.len() as u64);
+        assert_eq!(r.get(BUFFER, link.len()), link.as_bytes());
+    }
     let fd = r.open("/dev/null", 2);
     assert_eq!([r.call("write", &[fd, BUFFER, 5]), r.call("read", &[fd, BUFFER, 5])], [5, 0]);
     for bad in ["/", "/proc/self", "/dev/shm", "/nowhere/at/all"] {

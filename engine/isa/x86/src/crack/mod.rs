@@ -173,6 +173,11 @@ impl Facts {
                 add(&mut f.dst, r);
             }
         }
+        // The stack's registers are not renamed apart: each instruction waits for the one before it.
+        if i.has(flag::X87) && !i.has(flag::COLD) {
+            add(&mut f.src, Reg(regs::MMX));
+            add(&mut f.dst, Reg(regs::MMX));
+        }
         f.flags_read = groups(ins.rflags_read());
         f.flags_written = groups(ins.rflags_modified());
         f

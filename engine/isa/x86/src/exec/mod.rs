@@ -9,6 +9,7 @@ mod shift;
 mod stack;
 mod string;
 mod system;
+mod x87;
 
 use breakeven_base::{Bus, Now};
 use iced_x86::Mnemonic;
@@ -216,6 +217,7 @@ impl<B: Bus> Exec<'_, B> {
             Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetch | Prefetchw | Prefetchwt1 | Clflush
             | Clflushopt | Clwb | Lfence | Mfence | Sfence | Cpuid | Xgetbv | Ud2 | Ud0 | Ud1 => self.cache_and_fence(),
             _ if self.i.has(flag::COLD) => self.system(),
+            _ if self.i.has(flag::X87) => self.x87_op(),
             _ => self.simd(),
         }
     }

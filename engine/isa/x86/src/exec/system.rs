@@ -476,7 +476,7 @@ impl<B: Bus> Exec<'_, B> {
         }
     }
 
-    /// The x87 control registers and FXSAVE; x87 arithmetic is not implemented.
+    /// The x87 control registers, its environment and FXSAVE.
     fn x87(&mut self) -> R<()> {
         use Mnemonic::*;
         if self.cpu.cr0 & (cr0::EM | cr0::TS) != 0 {
@@ -517,9 +517,9 @@ impl<B: Bus> Exec<'_, B> {
             let head = u64::from(c.fcw) | u64::from(c.fsw) << 16 | u64::from(c.tags) << 32;
             self.store(at, 8, head)?;
             self.store(at + 24, 8, u64::from(c.mxcsr) | 0xffff << 32)?;
-            for (n, v) in (0u64..).zip(c.mm) {
-                self.store(at + 32 + 16 * n, 8, v)?;
-                self.store(at + 40 + 16 * n, 2, 0xffff)?;
+            for (n, (mantissa, exponent)) in (0u64..).zip(c.x87_in_order()) {
+                self.store(at + 32 + 16 * n, 8, mantissa)?;
+                self.store(at + 40 + 16 * n, 2, u64::from(exponent))?;
             }
             for (n, v) in (0u64..).zip(c.v) {
                 self.cpu.store_v(self.bus, self.now, at + 160 + 16 * n, 16, v)?;
@@ -533,8 +533,10 @@ impl<B: Bus> Exec<'_, B> {
         }
         let mut c = self.cpu.c;
         (c.fcw, c.fsw, c.tags, c.mxcsr) = (head as u16, (head >> 16) as u16, (head >> 32) as u8, mxcsr);
-        for (n, v) in (0u64..).zip(&mut c.mm) {
-            *v = self.load(at + 32 + 16 * n, 8)?;
+        for n in 0..8 {
+            let slot = usize::from(c.fsw >> 11).wrapping_add(n) & 7;
+            c.mm[slot] = self.load(at + 32 + 16 * n as u64, 8)?;
+            c.exponents[slot] = self.load(at + 40 + 16 * n as u64, 2)? as u16;
         }
         for (n, v) in (0u64..).zip(&mut c.v) {
             let low = self.cpu.load_v(self.bus, self.now, at + 160 + 16 * n, 16)?;

@@ -141,7 +141,9 @@ impl<B: Bus> Exec<'_, B> {
             return Err(Stop::Unknown);
         }
         if self.i.has(flag::MMX) {
-            self.cpu.c.tags = 0xff;
+            // What MMX writes is no number to the x87 (all registers at once: nobody mixes them).
+            let c = &mut self.cpu.c;
+            (c.tags, c.exponents, c.fsw) = (0xff, [0xffff; 8], c.fsw & !0x3800);
         }
         Ok(())
     }

@@ -201,7 +201,10 @@ impl Call<'_> {
         }
         let text = self.string(path)?;
         let mut target = if text == b"/proc/self/exe" {
-            self.p.config.executable.clone().into_bytes()
+            // Libraries rely on its being absolute.
+            let name = &self.p.config.executable;
+            let path = self.working_directory().join(name.strip_prefix("./").unwrap_or(name));
+            path.into_os_string().into_encoded_bytes()
         } else {
             let (path, _) = self.path(fd, path)?;
             let dir = &self.p.files.root.as_ref().ok_or(ENOENT)?.dir;
@@ -212,14 +215,18 @@ impl Call<'_> {
         Ok(target.len() as u64)
     }
 
-    fn getcwd(&mut self) -> R {
-        let [to, len, ..] = self.args;
+    fn working_directory(&self) -> PathBuf {
         let files = &self.p.files;
-        let path = match &files.root {
+        match &files.root {
             Some(root) if files.cwd.as_os_str() == "." => root.name().to_owned(),
             Some(root) => root.name().join(&files.cwd),
             None => PathBuf::from("/"),
-        };
+        }
+    }
+
+    fn getcwd(&mut self) -> R {
+        let [to, len, ..] = self.args;
+        let path = self.working_directory();
         let mut text = path.as_os_str().as_bytes().to_vec();
         text.push(0);
         if (text.len() as u64) > len {
