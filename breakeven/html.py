@@ -19,7 +19,8 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str =
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _wrong(failures: Sequence[str]) -> str:
+def wrong(failures: Sequence[str]) -> str:
+    """A bold sentence when outputs were wrong."""
     return f"<p><b>Wrong output at {len(failures)} points; the first: {escape(failures[0])}</b></p>" if failures else ""
 
 
@@ -33,7 +34,7 @@ def found_page(found: Found) -> str:
     said = describe_break_even(leads.break_even) if found.along == "size" else ""
     share = f"{len(leads.probed)} of {len(leads.x)} points probed"
     doubt = "" if leads.certain else f"; about {max(leads.doubt, 1):.0f} points in doubt"
-    return f"{_wrong(found.failures)}{page}<p>{escape(said)}</p><p>{share}{doubt}</p>"
+    return f"{wrong(found.failures)}{page}<p>{escape(said)}</p><p>{share}{doubt}</p>"
 
 
 def surface_page(found: Surface) -> str:
@@ -42,7 +43,7 @@ def surface_page(found: Surface) -> str:
     frame = found.table().astype(object)
     rows = frame.where(frame.notna(), "never").itertuples(index=False)
     title = f"from which size on {new} beats {old}: {found.conditions()}"
-    return _wrong(found.failures) + table(list(frame.columns), rows, title)
+    return wrong(found.failures) + table(list(frame.columns), rows, title)
 
 
 def comparison_page(found: Comparison) -> str:
@@ -57,4 +58,4 @@ def comparison_page(found: Comparison) -> str:
         f"{', '.join(f'{at:.4g}' for at in where) or 'nowhere in this range'}</p>"
         for a, b, where in found.crossings
     )
-    return _wrong(found.failures) + page + said + crossed
+    return wrong(found.failures) + page + said + crossed

@@ -44,6 +44,16 @@ def differences(a: dict[str, Any], b: dict[str, Any]) -> list[Difference]:
     return found
 
 
+def parameters_of(description: dict[str, Any]) -> list[tuple[str, str]]:
+    """Every parameter of a machine, (path, value), in the order of the objects; an object's own path has its class."""
+    found = []
+    for path, item in _units_in_a_row(description["objects"]).items():
+        found.append((_short(path), item["type"]))
+        texts = ((name, _text(item, name)) for name in item["params"])
+        found += [(f"{_short(path)}.{name}", text) for name, text in texts if text]
+    return found
+
+
 def _units_in_a_row(objects: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Objects by path; the operations of a functional unit as a parameter of it."""
     found: dict[str, dict[str, Any]] = {}

@@ -9,12 +9,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from breakeven.cli import explain, listings, own, point, programs, search, store, studies, sweeps, tune
+from breakeven.cli import explain, listings, own, point, programs, report, search, store, studies, sweeps, tune
 from breakeven.cli.app import EXIT_USAGE, Interrupted, app
 from breakeven.errors import UserError
 
 __all__ = [
-    "app", "explain", "listings", "main", "own", "point", "programs", "search", "store", "studies", "sweeps", "tune",
+    "app", "explain", "listings", "main", "own", "point", "programs", "report", "search", "store", "studies", "sweeps",
+    "tune",
 ]  # fmt: skip
 
 

@@ -1,0 +1,224 @@
+"""`breakeven report`: what stands in the page, and that a browser draws it, sorts and filters (Debian's chromium)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from html import unescape
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from breakeven.cli import app
+from breakeven.errors import UserError
+from breakeven.runner import MachineSpec
+from breakeven.web_page import page
+from breakeven.web_sources import Part, Shown, ranges_text, read_part, study_parts
+
+REPO = Path(__file__).resolve().parents[2]
+SIZES = (8, 16, 24, 32)
+
+
+def table(**more: object) -> pd.DataFrame:
+    """Two routines that cross between 16 and 24 bytes at source offset 0, never at 3."""
+    rows = [
+        {
+            "routine": name, "machine": "u74", "size": size, "src_offset": src, "dst_offset": 0, "cache_state": "warm",
+            "measure": "latency", "repetitions": 3, "calls": 1, "cycles_median": cycles(size, src), "instructions": 9,
+            "ok": True,
+        }
+        for name, cycles in (("slow", lambda n, _: 2 * n), ("fast", lambda n, src: 20 + n + 100 * src))
+        for size in SIZES
+        for src in (0, 3)
+    ]  # fmt: skip
+    return pd.DataFrame(rows).assign(**more)
+
+
+def data_of(text: str) -> dict:
+    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
+    return json.loads(found)
+
+
+def run(*arguments: object):
+    done = CliRunner().invoke(app, [str(one) for one in arguments], standalone_mode=False)
+    if isinstance(done.exception, UserError):
+        raise done.exception
+    return done
+
+
+def test_a_table_becomes_a_page(tmp_path: Path) -> None:
+    source, out = tmp_path / "t.csv", tmp_path / "t.html"
+    table().to_csv(source, index=False)
+    assert run("report", source, "-o", out, "--set", "cpu.dcache.size=16KiB").return_value == 0
+    text = out.read_text()
+    data = data_of(text)
+    (part,) = data["parts"]
+    assert part["axes"] == ["routine", "size", "src_offset"] and part["constants"]["machine"] == "u74"
+    rows = part["leads"]["rows"]
+    assert rows == [[0, "slow", "fast", 24, 24, 24, "0.0%"], [3, "slow", "fast", None, None, None, None]]
+    (machine,) = data["machines"]
+    assert machine["name"] == "u74 cpu.dcache.size=16KiB"
+    assert ["cpu.dcache.size", "16 KiB"] in machine["parameters"] and machine["sections"]
+    assert (
+        "breakeven sweep slow fast --machine u74 --sizes 8..32:8 --src 0,3 --dst 0 --cache warm --measure latency "
+        "--set cpu.dcache.size=16KiB --out t.csv"
+    ) in unescape(text)
+    assert not re.search(r"(src|href)=", text.replace("default-src", "")), "the page asks for something"
+    again = tmp_path / "again.html"
+    run("report", source, "-o", again, "--set", "cpu.dcache.size=16KiB")
+    assert again.read_text().replace("again.html", "t.html") == text
+
+
+def test_wrong_outputs_are_loud(tmp_path: Path) -> None:
+    source, out = tmp_path / "t.csv", tmp_path / "t.html"
+    wrong = table()
+    wrong.loc[3, "ok"] = False
+    wrong.to_csv(source, index=False)
+    assert run("report", source, "-o", out).return_value == 1
+    assert "Wrong output at 1 points; the first: t.csv: slow, size 16" in out.read_text()
+
+
+def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.csv"
+    bad.write_text("routine,size\nx,1\n")
+    with pytest.raises(UserError, match="it has no column cycles_median"):
+        run("report", bad, "-o", tmp_path / "x.html")
+    bad.write_text("routine,size,cycles_median\nx,1,many\n")
+    with pytest.raises(UserError, match="not every cycles_median is a number"):
+        run("report", bad, "-o", tmp_path / "x.html")
+    with pytest.raises(UserError, match="must end in .html"):
+        run("report", bad, "-o", tmp_path / "x.txt")
+    with pytest.raises(UserError, match="there is no store"):
+        run("report", "--store", tmp_path / "none.sqlite", "-o", tmp_path / "x.html")
+
+
+def test_names_cannot_leave_the_data() -> None:
+    evil = "</script><img src=x>"
+    text = page(evil, [Part(evil, "", table(routine=evil), "", [])], "again")
+    assert "<img" not in text and data_of(text)["parts"][0]["name"] == evil
+
+
+def test_a_table_that_is_no_product_has_no_command(tmp_path: Path) -> None:
+    table().iloc[1:].to_csv(tmp_path / "t.csv", index=False)
+    assert read_part(tmp_path / "t.csv").command == ""
+
+
+def test_ranges_are_written_as_they_are_read() -> None:
+    from breakeven.ranges import parse_integers
+
+    for text in ("5", "1,7", "1..256,265..2047:9", "0..4,64..1024:64"):
+        assert ranges_text(parse_integers(text, "size", 0, 1 << 20)) == text
+
+
+def test_a_study_becomes_a_page() -> None:
+    title, parts = study_parts(REPO / "results/tsukamoto2021")
+    assert title.startswith("tsukamoto2021: ")
+    assert {str(shown.spec) for part in parts for shown in part.machines} >= {"u74 cpu.misaligned.policy=trap"}
+    assert all(set(part.table["machine"]) for part in parts)
+    assert "breakeven reproduce tsukamoto2021" in page(title, parts, "again")
+
+
+def test_points_of_the_store_become_a_page(breakeven, tmp_path: Path) -> None:
+    store = tmp_path / "points.sqlite"
+    done = breakeven("sweep", "rv-byte", "rv-word", "--sizes", "8,16", "--store", store, "-m", "u74", "-m", "minor")
+    assert done.returncode == 0, done.stderr
+    done = breakeven("report", "--store", store, "--machine", "minor", "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["points"] == 4, done.stderr
+    data = data_of((tmp_path / "report.html").read_text())
+    assert [machine["name"] for machine in data["machines"]] == ["minor"] and data["machines"][0]["marks"]
+
+
+#: Uses the page as a reader would and leaves what was seen in the document.
+USER = """
+<script>
+const seen = {}, tick = () => new Promise((done) => setTimeout(done, 50));
+const one = (selector, root = document) => root.querySelector(selector);
+const texts = (selector, root = document) => [...root.querySelectorAll(selector)].map((node) => node.textContent);
+addEventListener("error", (event) => { seen.error = event.message; });
+document.addEventListener("securitypolicyviolation", (event) => { seen.error = event.blockedURI; });
+(async () => {
+  await tick();
+  seen.lines = document.querySelectorAll("svg path").length;
+  const svg = one("svg"), box = svg.getBoundingClientRect();
+  svg.dispatchEvent(new MouseEvent("mousemove", { clientX: box.left + 0.98 * box.width, clientY: box.top + 50 }));
+  seen.tip = [one(".tip b").textContent, ...texts(".tip div")];
+  one(".legend button").click();
+  seen.toggled = [document.querySelectorAll("svg path").length, one(".legend button").getAttribute("aria-pressed")];
+  one(".legend button").click();
+  const choose = async (label, i) => {
+    const list = one(`select[aria-label="${label}"]`);
+    list.selectedIndex = i;
+    list.dispatchEvent(new Event("change"));
+    await tick();
+  };
+  await choose("src_offset", 1);
+  const other = one("svg");
+  other.dispatchEvent(new MouseEvent("mousemove", { clientX: box.left + 0.98 * box.width, clientY: box.top + 50 }));
+  seen.otherTip = texts(".tip div");
+  await choose("a line for each", 1);
+  seen.allLines = texts(".legend button");
+  for (const details of document.querySelectorAll("details")) details.open = true;
+  await tick();
+  for (const details of document.querySelectorAll("details")) details.open = true;
+  await tick();
+  const tables = [...document.querySelectorAll(".part details")];
+  const points = tables.find((node) => node.textContent.startsWith("Every point"));
+  const column = (i) => texts(`tbody tr td:nth-child(${i})`, points);
+  const head = (name) => [...points.querySelectorAll("th")].find((node) => node.textContent === name);
+  one("button", head("cycles")).click();
+  one("button", head("cycles")).click();
+  seen.sorted = column(4);
+  const type = (name, text) => {
+    const box = one("input", head(name));
+    box.value = text;
+    box.dispatchEvent(new Event("input"));
+  };
+  type("size", ">=24");
+  type("routine", "FAST");
+  seen.filtered = [column(1), column(2), one(".count", points).textContent];
+  seen.machines = texts("#machines details > summary");
+  seen.machine = one("#machines pre").textContent.length > 50;
+  document.body.replaceChildren(JSON.stringify(seen));
+  document.body.id = "seen";
+})();
+</script>
+"""
+
+
+def in_browser(folder: Path, text: str) -> str:
+    """The document after its scripts, as chromium leaves it."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        pytest.skip("no chromium: scripts/setup --test-tools installs it")
+    (folder / "page.html").write_text(text)
+    command = [
+        browser, "--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+        "--virtual-time-budget=20000", f"--user-data-dir={folder / 'profile'}", "--window-size=1200,900",
+        # Its sandbox needs a user that is not root, its shared memory more than a container's.
+        "--no-sandbox", "--disable-dev-shm-usage", "--dump-dom", f"file://{folder / 'page.html'}",
+    ]  # fmt: skip
+    environment = {**os.environ, "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder)}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_browser_draws_sorts_and_filters(tmp_path: Path) -> None:
+    text = page("t", [Part("t.csv", "", table(), "", [Shown(MachineSpec("u74", ()))])], "breakeven report")
+    left = in_browser(tmp_path, text.replace("</body>", f"{USER}</body>"))
+    found = re.search(r'<body id="seen">(.*?)</body>', left, re.DOTALL)
+    assert found, left[-2000:]
+    seen = json.loads(unescape(found[1]))
+    assert "error" not in seen
+    assert seen["lines"] == 2 and seen["tip"] == ["size 32", "fast: 52", "slow: 64"]
+    assert seen["toggled"] == [1, "false"]
+    assert seen["otherTip"] == ["slow: 64", "fast: 352"]
+    assert seen["allLines"] == ["slow, 0", "slow, 3", "fast, 0", "fast, 3"]
+    assert len(seen["sorted"]) == 16 and seen["sorted"] == sorted(seen["sorted"], key=float, reverse=True)
+    assert seen["filtered"] == [["fast"] * 4, ["32", "24", "32", "24"], "4 of 16 rows"]
+    assert seen["machines"][0] == "u74" and seen["machine"]
