@@ -94,6 +94,10 @@ class _Fallback:
             return ModuleSpec(fullname, None, is_package=True)
         if fullname == "common.SimpleOpts":
             return _spec(fullname, "breakeven.m5.simple_opts")
+        if fullname.startswith("common.") and not path:
+            # `path` is empty where `common` is ours.
+            what = f"{fullname} is of gem5's configs/, which breakeven has not: name its folder with -p"
+            raise ImportError(what, name=fullname)
         return None
 
 

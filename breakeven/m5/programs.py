@@ -30,13 +30,26 @@ def system_of(root: SimObject) -> SimObject | None:
 
 def process_of(root: SimObject) -> SimObject | None:
     """The process of a machine that emulates system calls; None for a bare-metal one."""
-    if root._value("full_system"):
+    if root._value("full_system") is not False:
         return None
     for node in root.descendants():
         if "workload" in type(node)._params and isinstance(node._value("workload"), list):
             for process in node._value("workload"):
                 return process
     raise ConfigError(["no core has a process to run: e.g. system.cpu.workload = Process(cmd=['hello'])"])
+
+
+def name_program(root: SimObject) -> None:
+    """The process's executable as gem5 has it: the first word of its command unless it is set, with its whole path
+    (``/proc/self/exe`` must be one)."""
+    process = process_of(root)
+    if process is None:
+        return
+    command = process._value("cmd")
+    name = process._value("executable") or (command[0] if isinstance(command, list) and command else "")
+    if not name:
+        raise ConfigError([f"{process.path()} names no program: set its cmd, e.g. cmd = ['hello']"])
+    process.executable = os.path.abspath(name)
 
 
 def load(engine: Any, description: str, root: SimObject, options: Options) -> Any:
@@ -52,13 +65,9 @@ def load(engine: Any, description: str, root: SimObject, options: Options) -> An
     }
     if process is None:
         return engine.Machine(description, program_of(system), **common)
-    command = process._value("cmd")
-    name = process._value("executable") or (command[0] if isinstance(command, list) and command else "")
-    if not name:
-        raise ConfigError([f"{process.path()} names no program: set its cmd, e.g. cmd = ['hello']"])
     return engine.Machine(
         description,
-        read_named(name, f"{process.path()}.executable" if process._value("executable") else f"{process.path()}.cmd"),
+        read_named(process._value("executable"), f"{process.path()}.executable"),
         stdin=_standard_input(process),
         directory=options.allow_dir,
         writable=options.allow_writes,
@@ -152,4 +161,4 @@ def compatible_workload(path: str) -> str:
     return _MACHINES[machine]
 
 
-__all__ = ["Console", "compatible_workload", "load", "process_of", "system_of"]
+__all__ = ["Console", "compatible_workload", "load", "name_program", "process_of", "system_of"]

@@ -104,7 +104,10 @@ class Session:
             raise ConfigError(["there is no Root: make Root(full_system=True, system=...) before m5.instantiate()"])
         if self.machine is not None:
             raise RuntimeError("m5.instantiate() has been called already; a script builds one machine")
+        from breakeven.m5.programs import name_program
+
         _as_gem5(root)
+        name_program(root)
         self.description = describe(root)
         if self.outdir is not None:
             self._write_config(root, self.outdir)

@@ -215,6 +215,12 @@ def test_the_configuration_is_left_beside_the_statistics(run: Run) -> None:
     assert re.fullmatch(r"\d+ objects\n", run("config_files.py", run.bare("work")))
 
 
+def test_what_is_of_gem5s_own_configurations_is_told(run: Run) -> None:
+    (run.folder / "s.py").write_text("from common import Options\n")
+    said = run(str(run.folder / "s.py"), status=1)
+    assert "common.Options is of gem5's configs/" in said and "-p" in said
+
+
 def test_fatal(run: Run) -> None:
     assert run("fatal.py", status=1) == "fatal: no luck here\n"
 
