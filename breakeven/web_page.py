@@ -57,7 +57,7 @@ def page(title: str, parts: Sequence[Part], again: str) -> str:
         '<meta name="viewport" content="width=device-width">'
         f"<title>{escape(title)}</title>\n<style>\n{style}</style></head>\n<body>\n"
         f"<h1>{escape(title)}</h1>\n{html.wrong(failures(parts))}"
-        f"<p>{rows} points. Made again by</p>\n<pre class="command">{escape(commands)}</pre>\n{_left_out(parts)}"
+        f'<p>{rows} points. Made again by</p>\n<pre class="command">{escape(commands)}</pre>\n{_left_out(parts)}'
         '<div id="parts"></div>\n<h2>Machines</h2>\n<div id="machines"></div>\n'
         f'<script type="application/json" id="data">{_embedded(data)}</script>\n<script>\n{script}</script>\n'
         "</body></html>\n"
