@@ -484,32 +484,23 @@ impl O3 {
     /// The last micro-op of an instruction has been fetched: where does fetch go on? True when it ends the cycle.
     #[inline]
     fn end_instruction<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<'_, F, B>) -> bool {
-        let flow = *self.ring.flow(seq);
-        let flags = self.ring.flags(seq);
-        let pc = self.ring.pc(seq);
-        let fall_through = pc.wrapping_add(flow.len.into());
-        let noted = self.ring.note(seq);
-        if !flags.any(UopFlags::BRANCH | UopFlags::TRAP)
-            && noted & note::PLACEHOLDER == 0
-            && flow.next_pc == fall_through
-        {
+        // Field by field: they have just been written so, and a host cannot forward several stores to one wider load.
+        let s = self.ring.at(seq);
+        let (flags, noted, next_pc) = (s.uop.flags, s.note, s.flow.next_pc);
+        let fall_through = s.pc.wrapping_add(s.flow.len.into());
+        if !flags.any(UopFlags::BRANCH | UopFlags::TRAP) && noted & note::PLACEHOLDER == 0 && next_pc == fall_through {
             self.ring.flow_mut(seq).predicted = fall_through;
             self.fetch.pc = fall_through;
             return false;
         }
-        self.end_unusual(seq, flow, fall_through, cx)
+        self.end_unusual(seq, fall_through, cx)
     }
 
     #[inline(never)]
-    fn end_unusual<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        flow: Flow,
-        fall_through: u64,
-        cx: &mut CoreCtx<'_, F, B>,
-    ) -> bool {
-        let flags = self.ring.flags(seq);
-        let noted = self.ring.note(seq);
+    fn end_unusual<F: FrontEnd, B: Bus>(&mut self, seq: Seq, fall_through: u64, cx: &mut CoreCtx<'_, F, B>) -> bool {
+        let s = self.ring.at(seq);
+        let (pc, flags, noted) = (s.pc, s.uop.flags, s.note);
+        let (next_pc, len, branch) = (s.flow.next_pc, s.flow.len, s.flow.branch);
         let mut taken = false;
         let mut goes_to = fall_through;
         if noted & note::PLACEHOLDER != 0 {
@@ -521,23 +512,23 @@ impl O3 {
                 self.fetch.status = Status::Stopped;
             }
         } else if flags.any(UopFlags::TRAP) {
-            if flow.len == 0 || !self.path.can_fork() {
+            if len == 0 || !self.path.can_fork() {
                 self.fetch.status = Status::Stopped;
             } else {
                 self.path.fork(cx.fe, fall_through, &self.ring, true);
             }
         } else {
             if flags.any(UopFlags::BRANCH) {
-                let p = self.predictor.predict(seq, self.ring.pc(seq), flow.len, flow.branch);
+                let p = self.predictor.predict(seq, pc, len, branch);
                 self.fetch.stats.branches += 1;
                 self.fetch.stats.predicted_taken += u64::from(p.taken);
                 taken = p.taken;
                 goes_to = p.target;
                 if taken && self.rules.loop_buffer > 0 {
-                    self.watch_loops(self.ring.pc(seq), fall_through, goes_to);
+                    self.watch_loops(pc, fall_through, goes_to);
                 }
             }
-            if goes_to != flow.next_pc {
+            if goes_to != next_pc {
                 if self.path.can_fork() {
                     self.path.fork(cx.fe, goes_to, &self.ring, true);
                 } else {
