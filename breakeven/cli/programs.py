@@ -25,9 +25,20 @@ from breakeven.errors import UserError
 from breakeven.gem5_options import OPTIONS
 
 
-@app.command("exec", short_help="Run any bare-metal ELF; exits with its exit code.")
+@app.command("exec", short_help="Run any bare-metal ELF or static Linux program; exits with its exit code.")
 def exec_(
-    elf: Annotated[Path, typer.Argument(help="A bare-metal ELF.")],
+    elf: Annotated[Path, typer.Argument(help="A bare-metal ELF; with --linux a static Linux program.")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(help="With --linux: the program's arguments (behind -- if they start with one)."),
+    ] = None,
+    linux: Annotated[
+        bool, typer.Option("--linux", help="The ELF is a static Linux program: its system calls are emulated.")
+    ] = False,
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="The one directory that the program may use; none: no files.")
+    ] = None,
+    writable: Annotated[bool, typer.Option("--writable", help="The program may write in --dir.")] = False,
     machine: MachineOption = "minor",
     settings: SetOption = [],  # noqa: B006
     stats: Annotated[Path | None, typer.Option(help="Write gem5's stats.txt here.")] = None,
@@ -46,7 +57,8 @@ def exec_(
     debug_limit: DebugLimitOption = DEBUG_LIMIT,
     json: JsonOption = False,
 ) -> int:
-    """Run any bare-metal ELF: prints its console and exits with its exit code (124: a limit was reached)."""
+    """Run any bare-metal ELF, or a static Linux program: prints its console and exits with its exit code (124: a limit
+    was reached)."""
     from breakeven.paths import check_target
     from breakeven.runner import describe, load_engine, read_file
 
@@ -56,8 +68,13 @@ def exec_(
     program = read_file(elf, "program")
     data = read_file(readfile, "readfile") if readfile else b""
     engine = load_engine()
-    text = describe(machine_spec(machine, settings))[1]
-    guest = engine.Machine(text, program, readfile=data, init_param=init_param)
+    description, text = describe(machine_spec(machine, settings))
+    given: dict[str, Any] = {}
+    if linux:
+        text, given = _process(description, [str(elf), *(arguments or [])], directory, writable)
+    elif arguments or directory or writable:
+        raise UserError("a bare-metal ELF takes no arguments and no directory; run a Linux program with --linux")
+    guest = engine.Machine(text, program, readfile=data, init_param=init_param, **given)
     if trace:
         guest.trace(trace.file, debug_start, debug_end, trace.limit)
     while True:
@@ -74,6 +91,8 @@ def exec_(
         except OSError as error:
             raise UserError(f"cannot write {str(stats)!r}: {(error.strerror or str(error)).lower()}") from None
     console, status = guest.console(), _exit_status(end)
+    for warning in guest.warnings():
+        print(f"breakeven: {warning}", file=sys.stderr)
     if json:
         from breakeven.console import print_json
 
@@ -97,9 +116,22 @@ def exec_(
     return status
 
 
+def _process(
+    description: dict[str, Any], command: list[str], directory: Path | None, writable: bool
+) -> tuple[str, dict[str, Any]]:
+    """The description's text with a process, and what the engine gives it of this host."""
+    from breakeven import m5
+    from breakeven.process import emulated
+
+    # A terminal's input cannot be had before the run.
+    stdin = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
+    text = m5.canonical(emulated(description, command, {"PATH": "/usr/bin:/bin", "LANG": "C"}))
+    return text, {"stdin": stdin, "directory": str(directory) if directory else None, "writable": writable}
+
+
 def _exit_status(end: dict[str, Any]) -> int:
     """The guest's exit code as a process has it; limits and failures of the run have codes of their own."""
-    if "exit" in end["cause"] or "fail" in end["cause"]:
+    if "exit" in end["cause"] or "fail" in end["cause"] or "signal" in end["cause"]:
         # Only the low byte reaches the shell; a failure must not become 0 there.
         return end["code"] & 0xFF or int(end["code"] != 0)
     return EXIT_LIMIT if "limit" in end["cause"] or "max" in end["cause"] else EXIT_WRONG

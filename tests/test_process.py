@@ -1,0 +1,105 @@
+"""Static Linux programs under syscall emulation print what they print natively, or under qemu-user."""
+
+import json
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from breakeven.process import emulated
+
+_engine = pytest.importorskip("breakeven._engine")
+
+ROOT = Path(__file__).parents[1]
+PROGRAMS = ROOT / "build/guests/process"
+ARGUMENTS = ["one", "two words"]
+INPUT = b"a line\nand another one\nand the rest"
+ENVIRONMENT = {"CHECKS": "yes", "LANG": "C"}
+
+# Every C library, and every core at least once.
+RUNS = [
+    ("riscv-glibc", "atomic"),
+    ("riscv-glibc", "o3"),
+    ("x86-glibc", "x86_timing"),
+    ("x86-glibc-pie", "x86_minor"),
+    ("x86-musl", "x86_o3"),
+]
+
+
+def description(machine: str, program: str) -> str:
+    """The stored description `machine` with one process."""
+    stored = json.loads((ROOT / f"tests/data/descriptions/{machine}.json").read_text())
+    return json.dumps(emulated(stored, [program, *ARGUMENTS], ENVIRONMENT))
+
+
+def program(library: str) -> Path:
+    """The program linked with `library`; skips where its compiler was not there."""
+    path = PROGRAMS / f"checks-{library}"
+    if not path.exists():
+        pytest.skip(f"no compiler for {library} (scripts/setup --test-tools)")
+    return path
+
+
+def native(path: Path, folder: Path) -> subprocess.CompletedProcess[bytes]:
+    """What the program does on this host, or under qemu-user; skips where neither can run it."""
+    command = [str(path)]
+    if "riscv" in path.name:
+        if not shutil.which("qemu-riscv64"):
+            pytest.skip("no qemu-riscv64 (scripts/setup --test-tools)")
+        command = ["qemu-riscv64", *command]
+    elif platform.machine() != "x86_64":
+        pytest.skip("the host is not an x86-64")
+    return subprocess.run(
+        [*command, *ARGUMENTS], input=INPUT, capture_output=True, cwd=folder, env=ENVIRONMENT, timeout=60
+    )
+
+
+@pytest.mark.parametrize(("library", "machine"), RUNS)
+def test_a_program_prints_what_it_prints_natively(library: str, machine: str, tmp_path: Path) -> None:
+    path = program(library)
+    folders = [tmp_path / "native", tmp_path / "simulated"]
+    for folder in folders:
+        folder.mkdir()
+    expected = native(path, folders[0])
+    m = _engine.Machine(
+        description(machine, path.name), path.read_bytes(), stdin=INPUT, directory=str(folders[1]), writable=True
+    )
+    end = m.run(max_insts=50_000_000)
+    assert m.stdout().decode().splitlines() == expected.stdout.decode().splitlines(), end
+    assert m.stderr() == expected.stderr
+    assert m.console() == m.stdout() + m.stderr()
+    assert (end["cause"], end["code"]) == ("exiting with last active thread context", expected.returncode)
+    assert not any("not implemented" in warning for warning in m.warnings()), m.warnings()
+    assert list(folders[1].iterdir()) == []
+
+
+def test_a_program_that_may_use_no_directory_gets_none(tmp_path: Path) -> None:
+    path = program("x86-musl")
+    m = _engine.Machine(description("x86_timing", path.name), path.read_bytes())
+    end = m.run(max_insts=50_000_000)
+    assert end["code"] == 42
+    assert b"files: No such file or directory" in m.stdout()
+    assert b"input: 0 lines" in m.stdout()
+    assert any("may use no directory" in warning for warning in m.warnings())
+    with pytest.raises(_engine.EngineError, match="the kernel's own files"):
+        _engine.Machine(description("x86_timing", path.name), path.read_bytes(), directory="/proc")
+
+
+def test_exec_runs_a_linux_program(tmp_path: Path) -> None:
+    path = program("x86-musl")
+    folder = tmp_path / "allowed"
+    folder.mkdir()
+    command = [sys.executable, "-m", "breakeven", "exec", str(path), "-m", "x86_timing"]
+    allowed = ["--linux", "--dir", str(folder), "--writable"]
+    done = subprocess.run([*command, *allowed, "one", "two words"], input=INPUT, capture_output=True, timeout=120)
+    assert done.returncode == 42, done.stderr
+    assert b"argv[2] = two words\n" in done.stdout and b"1000 lines" in done.stdout
+    assert b"input: 3 lines" in done.stdout
+    assert b"exiting with last active thread context" in done.stderr
+    wrong = subprocess.run([*command, "--linux", "--dir", "/nowhere"], capture_output=True, timeout=60)
+    assert wrong.returncode == 1 and b"/nowhere" in wrong.stderr and b"Traceback" not in wrong.stderr
+    wrong = subprocess.run([*command, "one"], capture_output=True, timeout=60)
+    assert wrong.returncode == 1 and b"--linux" in wrong.stderr
