@@ -91,6 +91,7 @@ def _part(part: Part) -> dict[str, Any]:
     return {
         "name": part.name,
         "about": part.about,
+        "note": part.note,
         "constants": constants,
         "axes": varying,
         "measured": [name for name in measured if name != "ok"],

@@ -19,7 +19,6 @@ from breakeven.sweep import FORMATS
 if TYPE_CHECKING:
     import pandas as pd
 
-    from breakeven.study import Study
     from breakeven.sweep import SweepSpec
 
 #: what every table must have
@@ -45,11 +44,14 @@ class Part:
     """One table of the page."""
 
     name: str
+    #: what it is for, in a few words
     about: str
     table: pd.DataFrame
     #: makes the table again; empty: the table does not tell
     command: str
     machines: Sequence[Shown] = field(default_factory=tuple)
+    #: what the reader has to know of it
+    note: str = ""
 
 
 def parameters(table: pd.DataFrame) -> list[str]:
@@ -62,8 +64,11 @@ def read_part(path: Path, settings: Sequence[str] = ()) -> Part:
     table = read_table(path)
     names = list(dict.fromkeys(table["machine"])) if "machine" in table else []
     machines = [Shown(_spec(str(name), settings)) for name in names]
-    about = "a table does not hold the sweep's --set, --warmup, --seed: the command has the --set that report was given"
-    return Part(path.name, about, table, _sweep_command(table, path, settings), machines)
+    note = (
+        "A table does not say what its sweep had as --set, --warmup and --seed: the command and the machines have the "
+        "--set that report was given."
+    )
+    return Part(path.name, "", table, _sweep_command(table, path, settings), machines, note)
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -165,11 +170,7 @@ def study_parts(folder: Path) -> tuple[str, list[Part]]:
             parts.append(Part(name, about, table, command, [Shown(machine) for machine in spec.machines]))
     if not parts:
         raise UserError(f"{str(folder)!r} has no data of {study.name}: run `{command}` first")
-    return _title(study), parts
-
-
-def _title(study: Study) -> str:
-    return f"{study.name}: {study.title}"
+    return study.title, parts
 
 
 def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:

@@ -48,7 +48,7 @@ def report(
             titles.append(name)
             continue
         part = web_sources.read_part(Path(source), settings)
-        parts.append(replace(part, command=command) if command else part)
+        parts.append(replace(part, command=command, note="") if command else part)
         titles.append(part.name)
     if not sources:
         parts = web_sources.store_parts(store or default_path(), machine)

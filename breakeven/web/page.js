@@ -111,13 +111,13 @@
     const several = numeric.filter((name) => new Set(data.columns[data.index[name]]).size > 1);
     if (!several.length) return null;
     const spread = (name) => new Set(data.columns[data.index[name]]).size;
-    const state = { x: several.includes("size") && spread("size") >= 4 ? "size" : several.reduce((a, b) => (spread(b) > spread(a) ? b : a)),
+    const state = { x: several.includes("size") && spread("size") >= 8 ? "size" : several.reduce((a, b) => (spread(b) > spread(a) ? b : a)),
       y: part.measured[0], also: "", logX: null, logY: null, chosen: {}, hidden: new Set() };
     const controls = make("div", { class: "controls" }), legend = make("div", { class: "legend" });
     const drawing = make("div", { class: "figure" });
 
     function select(label, options, value, change) {
-      return make("label", {}, `${label} `, make("select", { "aria-label": label, onchange: (event) => { change(options[event.target.selectedIndex]); all(); } },
+      return make("label", {}, `${label} `, make("select", { "aria-label": label, onchange: (event) => { change(options[event.target.selectedIndex]); all(label); } },
         ...options.map((option) => make("option", option === value ? { selected: "" } : {}, option === "" ? "-" : shown(option)))));
     }
     function check(label, value, change) {
@@ -125,14 +125,23 @@
       box.checked = value;
       return make("label", {}, box, ` ${label}`);
     }
-    function all() {
+    // A grid need not hold every combination: the row that has what was just chosen and most of the rest.
+    function nearest(fixed, changed) {
+      const before = state.chosen, indices = fixed.map((name) => data.index[name]);
+      let best = data.rows[0], most = -1;
+      for (const row of data.rows) {
+        if (changed && fixed.includes(changed) && row[data.index[changed]] !== before[changed]) continue;
+        const same = fixed.reduce((sum, name, i) => sum + (row[indices[i]] === before[name]), 0);
+        if (same > most) [best, most] = [row, same];
+        if (most === fixed.length) break;
+      }
+      return Object.fromEntries(fixed.map((name, i) => [name, best[indices[i]]]));
+    }
+    function all(changed = "") {
       const others = axes.filter((name) => name !== state.x);
       if (!others.includes(state.also)) state.also = "";
       const fixed = others.filter((name) => name !== state.also);
-      state.chosen = Object.fromEntries(fixed.map((name) => {
-        const values = different(data.columns[data.index[name]]);
-        return [name, values.includes(state.chosen[name]) ? state.chosen[name] : values[0]];
-      }));
+      state.chosen = nearest(fixed, changed);
       const values = data.columns[data.index[state.x]];
       const most = values.reduce((a, b) => Math.max(a, b)), least = values.reduce((a, b) => (b > 0 ? Math.min(a, b) : a), Infinity);
       const wide = most / least >= 256;
@@ -211,10 +220,10 @@
   function section(part, open) {
     const data = unpack(part);
     const constants = Object.entries(part.constants).map(([name, value]) => `${name} ${shown(value)}`).join(", ");
-    const inside = () => [make("p", {}, [part.about, constants].filter(Boolean).join("; ")), figure(part, data),
+    const inside = () => [make("p", { class: "count" }, constants), part.note ? make("p", {}, part.note) : null, figure(part, data),
       part.leads ? folded("Where the lead changes, each condition", () => [table(part.leads.columns, part.leads.rows)]) : null,
       folded("Every point", () => [table(part.columns.map((column) => column.name), data.rows)])];
-    const details = folded(part.name, inside);
+    const details = folded(part.about ? `${part.name}: ${part.about}` : part.name, inside);
     details.classList.add("part");
     details.open = open;
     return details;
