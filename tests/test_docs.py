@@ -112,6 +112,14 @@ def test_named_commands_and_options_exist(page: Path) -> None:
         assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", rest)) <= known
 
 
+def test_the_reference_of_commands_is_current(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(REPO / "scripts"))
+    from cli_reference import reference
+
+    current = (DOCS / "cli-reference.md").read_text() == reference()
+    assert current, "a command has changed: write docs/cli-reference.md again with `python scripts/cli_reference.py`"
+
+
 @pytest.mark.parametrize("shown", shown_commands(), ids=lambda shown: f"{shown.page}: {shown.line}")
 def test_shown_commands_print_what_is_shown(shown: Shown, tmp_path: Path) -> None:
     pytest.importorskip("breakeven._engine")
