@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+from itertools import islice
 
 import pytest
 
 from breakeven.points import Point
 from breakeven.runner import EmbeddedEngine, MachineSpec, guest_routines, run_points
+
+from .x86_space import fault_points, plain_points
 
 SIZES = [0, 1, 3, 7, 8, 15, 16, 31, 33, 63, 64, 65, 100, 127, 128, 200, 255, 256, 300, 400, 511, 512]
 
@@ -36,6 +39,20 @@ def test_every_routine_is_right(core: str, points: int) -> None:
     assert len(asked) > 50 * points
     long = [result for point, result in zip(asked, results, strict=True) if point.size >= 100]
     assert all(result.cycles_median > 0 and result.instructions > 0 for result in long)
+
+
+def test_a_sample_of_all_points() -> None:
+    """Of what `scripts/exhaustive` runs: offsets and sizes of all routines, faulting bytes of all user copies."""
+    pytest.importorskip("breakeven._engine")
+    session = EmbeddedEngine().open(MachineSpec("x86_atomic"))
+    # Steps that share no factor with the numbers of offsets and sizes: the sample goes through all of them.
+    asked = [point for routine in session.routines() for point in islice(plain_points(routine), 11, None, 3463)]
+    faults = [point for routine in session.routines() for point in islice(fault_points(routine), 7, None, 211)]
+    assert len({point.routine for point in faults}) > 20
+    asked += faults
+    results = run_points(session, asked)
+    assert not [(point, result) for point, result in zip(asked, results, strict=True) if result.status != 0]
+    assert sum(result.ret > 0 for result in results[-len(faults) :]) > len(faults) // 2, "what was not copied"
 
 
 def test_what_a_machine_lacks_is_told() -> None:
