@@ -11,7 +11,7 @@ use crate::{Elf, EngineError, IsaName};
 
 /// Where a position-independent program goes: two thirds up the address space, as Linux has it.
 fn pie_base(space: &AddressSpace) -> u64 {
-    space.limit / 3 * 2 & !(PAGE - 1)
+    (space.limit / 3 * 2) & !(PAGE - 1)
 }
 /// Linkers make four or five.
 const MOST_SEGMENTS: usize = 64;

@@ -428,7 +428,7 @@ fn pieces(vaddr: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
     let mut done = 0;
     std::iter::from_fn(move || {
         (done < bytes.len()).then(|| {
-            let at = vaddr.checked_add(done as u64).unwrap_or(u64::MAX);
+            let at = vaddr.saturating_add(done as u64);
             let n = ((PAGE - (at & (PAGE - 1))) as usize).min(bytes.len() - done);
             let part = &bytes[done..done + n];
             done += n;
