@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 from breakeven.points import FAULT_IN_DESTINATION, Point
@@ -21,21 +21,19 @@ FAULT_OFFSETS = [(0, 0), (3, 0), (0, 5), (7, 9)]
 BATCH = 20_000
 
 
-def plain_points(routine: Any) -> Iterator[Point]:
-    """All sizes at all offsets of both ends; a checksum has one end."""
-    for size in SIZES:
-        for source in range(16):
-            for destination in range(1 if routine.kind == "checksum" else 16):
-                yield Point(routine.name, size, source, destination, repetitions=1, warmup=0)
+def plain_points(routine: Any, first: int = 0, step: int = 1) -> Iterator[Point]:
+    """All sizes at all offsets of both ends (a checksum has one end); with a step, a sample of them."""
+    space = product(SIZES, range(16), range(1 if routine.kind == "checksum" else 16))
+    for size, source, destination in islice(space, first, None, step):
+        yield Point(routine.name, size, source, destination, repetitions=1, warmup=0)
 
 
-def fault_points(routine: Any) -> Iterator[Point]:
+def fault_points(routine: Any, first: int = 0, step: int = 1) -> Iterator[Point]:
     """A user copy that meets a missing page at each of its bytes, on either side; of other routines none."""
-    for size in FAULT_SIZES if routine.kind == "user-copy" else []:
-        for source, destination in FAULT_OFFSETS:
-            for byte in range(size + 1):
-                for side in (0, FAULT_IN_DESTINATION):
-                    yield Point(routine.name, size, source, destination, repetitions=1, warmup=0, fault_at=byte | side)
+    sizes = FAULT_SIZES if routine.kind == "user-copy" else []
+    faults = [(size, byte | side) for size in sizes for byte in range(size + 1) for side in (0, FAULT_IN_DESTINATION)]
+    for (size, fault), (source, destination) in islice(product(faults, FAULT_OFFSETS), first, None, step):
+        yield Point(routine.name, size, source, destination, repetitions=1, warmup=0, fault_at=fault)
 
 
 def main() -> int:
