@@ -167,18 +167,33 @@ class Registered(NamedTuple):
     parameter: int
 
 
-def registered(recipe: Recipe, guest: Path, folder: Path) -> dict[str, Registered]:
-    """The routines that the guest `guest` registers, with their symbols; `folder` holds what that takes."""
-    raw = folder / "routines.bin"
-    _tool(recipe, "objcopy", "-O", "binary", "--only-section=.routines", str(guest), str(raw))
-    rows = (line.split() for line in _tool(recipe, "nm", "--defined-only", "-g", str(guest)).splitlines())
-    symbols = {int(row[0], 16): row[2] for row in rows if len(row) == 3 and row[1] == "T"}
+def registered(guest: Path, recipe: Recipe | None = None) -> dict[str, Registered]:
+    """The routines that the guest `guest` registers; with a recipe (and so its compiler's tools) their symbols, too."""
+    rows = (_tool(recipe, "nm", "--defined-only", "-g", str(guest)).splitlines()) if recipe else []
+    words = (line.split() for line in rows)
+    symbols = {int(row[0], 16): row[2] for row in words if len(row) == 3 and row[1] == "T"}
     kinds = {number: kind for kind, number in KINDS.items()}
     found = {}
-    for name, kind, flags, at, parameter in _ROUTINE.iter_unpack(raw.read_bytes()):
+    for name, kind, flags, at, parameter in _ROUTINE.iter_unpack(_section(guest, ".routines")):
         text = name.rstrip(b"\0").decode(errors="replace")
         found[text] = Registered(text, kinds.get(kind, "copy"), flags, symbols.get(at, ""), parameter)
     return found
+
+
+def _section(path: Path, name: str) -> bytes:
+    """The contents of a section of a 64-bit little-endian ELF; raises `UserError` when it has none."""
+    elf = path.read_bytes()
+    try:
+        (table,) = struct.unpack_from("<Q", elf, 0x28)
+        size, count, names = struct.unpack_from("<HHH", elf, 0x3A)
+        headers = [struct.unpack_from("<IIQQQQ", elf, table + i * size) for i in range(count)]
+        texts = headers[names][4]
+        for at, _, _, _, offset, length in headers:
+            if elf.startswith(name.encode() + b"\0", texts + at):
+                return elf[offset : offset + length]
+    except (struct.error, IndexError):
+        pass
+    raise UserError(f"{str(path)!r} has no section {name}: it is no guest")
 
 
 def _sections(recipe: Recipe, object_file: Path) -> set[str]:

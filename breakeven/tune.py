@@ -237,6 +237,8 @@ class Tuned:
     #: by number of branches
     tried: list[Tried]
     chosen: Tried
+    #: whether the cycles of what was tried have the dispatch in them
+    dispatched: bool = True
 
 
 def choose(costs: Costs, tried: list[Tried]) -> Tuned:

@@ -18,6 +18,7 @@ import numpy as np
 from breakeven.errors import UserError
 from breakeven.own import check_harness, own_by_routine
 from breakeven.own_build import KINDS, Recipe, Registered, compile_text, link, load_recipe, registered
+from breakeven.paths import find_data
 from breakeven.tune import RULES, Plan, Segment, Tuned
 
 #: kind -> what a routine returns, its parameters, its arguments
@@ -35,6 +36,21 @@ def identifier(name: str) -> str:
     return text if text[:1].isalpha() else f"_{text}"
 
 
+def kind_of(candidates: Sequence[Registered]) -> str:
+    """The kind of all of them; raises `UserError` when they are of several."""
+    kinds = {candidate.kind for candidate in candidates}
+    if len(kinds) > 1:
+        raise UserError(f"the candidates are of several kinds: {', '.join(sorted(kinds))}")
+    return candidates[0].kind
+
+
+def installed_candidates(isa: str, names: Sequence[str]) -> list[Registered]:
+    """The candidates of an installed wheel, where nothing can be linked: without symbols."""
+    own = own_by_routine(isa)
+    ours = registered(find_data("guests", f"{isa}.elf"))
+    return [registered(own[name].guest)[name] if name in own else ours[name] for name in names]
+
+
 #: places of each dispatcher, and the bytes of code between one round of them and the next
 PLACES = 3
 _BETWEEN = 44
@@ -46,7 +62,7 @@ class Dispatchers:
     def __init__(self, isa: str, candidates: Sequence[str], folder: Path) -> None:
         recipe = load_recipe(isa)
         if recipe is None:
-            raise UserError("tune needs breakeven's checkout with its guests built (scripts/setup)")
+            raise UserError("the guests are not built: scripts/setup builds them")
         self._recipe: Recipe = recipe
         self._folder = folder
         own = own_by_routine(isa)
@@ -58,13 +74,10 @@ class Dispatchers:
         folder.joinpath("routines").mkdir()
         plain = folder / "plain.elf"
         link(recipe, "guest", self._objects, plain)
-        known = registered(recipe, plain, folder)
+        known = registered(plain, recipe)
         self.candidates = [known[name] for name in candidates]
-        kinds = {candidate.kind for candidate in self.candidates}
-        if len(kinds) > 1:
-            raise UserError(f"the candidates are of several kinds: {', '.join(sorted(kinds))}")
         #: the kind of them all
-        self.kind = self.candidates[0].kind
+        self.kind = kind_of(self.candidates)
 
     def guest(self, plans: Sequence[Plan]) -> tuple[Path, list[list[str]]]:
         """A guest with a dispatcher for each plan, and of each plan the names of those in its several places."""
@@ -157,7 +170,10 @@ def _evidence(tuned: Tuned) -> list[str]:
     lines = ["expected cycles a call:"]
     lines += [f"  {name:<{width}}  {value:.1f}" for name, value in expected.items()]
     lines.append(f"  {'always the right one':<{width}}  {costs.expected(costs.best()):.1f}")
-    lines.append(f"  {'this dispatcher':<{width}}  {chosen.expected:.1f}, dispatch included")
+    dispatch = (
+        "dispatch included" if tuned.dispatched else "without dispatch: there was no compiler to simulate it with"
+    )
+    lines.append(f"  {'this dispatcher':<{width}}  {chosen.expected:.1f}, {dispatch}")
     plan = chosen.plan
     if len(plan.segments) > 1 or len(plan.otherwise) > 1:
         lines += ["", "cycles on both sides of each threshold (mean over the offsets it is for):"]

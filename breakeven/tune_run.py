@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ import numpy as np
 
 from breakeven.distribution import Distribution
 from breakeven.errors import UserError
+from breakeven.paths import in_checkout
 from breakeven.runner import EmbeddedEngine, Engine, MachineSpec, check_known, describe, guest_routines, isa_of
 from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
 from breakeven.tune import RULES, Costs, Tried, Tuned, choose, plans_to_try
-from breakeven.tune_build import Dispatchers, header
+from breakeven.tune_build import Dispatchers, header, installed_candidates, kind_of
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
 POINTS = 1000
@@ -62,7 +63,10 @@ class Answer:
 
 
 def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Answer:
-    """Finds the thresholds. `engine` simulates the candidates (and may store them); dispatchers are never stored."""
+    """Finds the thresholds. `engine` simulates the candidates (and may store them); dispatchers are never stored.
+
+    An installed wheel has no compiler to make dispatchers with: there the routines' own cycles decide.
+    """
     candidates = list(dict.fromkeys(question.candidates))
     if len(candidates) < 2:
         raise UserError("tune needs at least two different candidates: --candidates a,b")
@@ -71,19 +75,23 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
     isa = isa_of(describe(question.machine)[0])
     grid = question.grid()
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
-        dispatchers = Dispatchers(isa, candidates, Path(folder))
-        rules = [name for name, rule in RULES.items() if dispatchers.kind != "checksum" or not rule.two_sided]
+        dispatchers = Dispatchers(isa, candidates, Path(folder)) if in_checkout() else None
+        routines = dispatchers.candidates if dispatchers else installed_candidates(isa, candidates)
+        kind = kind_of(routines)
+        rules = [name for name, rule in RULES.items() if kind != "checksum" or not rule.two_sided]
         cycles = _cycles(question, grid, candidates, engine, threads, progress)
         costs = Costs(grid, tuple(question.pairs), cycles)
         plans = plans_to_try(costs, question.branches, rules)
-        elf, names = dispatchers.guest(plans)
-        every = [name for places in names for name in places]
-        simulated = _cycles(question, grid, every, EmbeddedEngine(elf), threads, progress)
-    medians = [np.median([simulated[name] for name in places], axis=0) for places in names]
-    tried = [Tried(plan, found, costs.expected(found)) for plan, found in zip(plans, medians, strict=True)]
-    tuned = choose(costs, tried)
+        found = [costs.planned(plan) for plan in plans]
+        if dispatchers:
+            elf, names = dispatchers.guest(plans)
+            every = [name for places in names for name in places]
+            simulated = _cycles(question, grid, every, EmbeddedEngine(elf), threads, progress)
+            found = [np.median([simulated[name] for name in places], axis=0) for places in names]
+    tried = [Tried(plan, one, costs.expected(one)) for plan, one in zip(plans, found, strict=True)]
+    tuned = replace(choose(costs, tried), dispatched=dispatchers is not None)
     machine_hash = engine.machine_hash(question.machine)
-    text = header(question.name, dispatchers.kind, tuned, dispatchers.candidates, _about(question, grid, machine_hash))
+    text = header(question.name, kind, tuned, routines, _about(question, grid, machine_hash))
     return Answer(question, tuned, text, machine_hash)
 
 

@@ -94,7 +94,8 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
                 for one in tuned.tried
             ],
             "chosen": tuned.chosen.plan.describe(), "near": near, "worst": float(regret[worst]),
-            "worst_size": costs.sizes[worst], "header": answer.header, "file": str(target) if target else None,
+            "worst_size": costs.sizes[worst], "dispatched": tuned.dispatched,
+            "header": answer.header, "file": str(target) if target else None,
         })  # fmt: skip
         return
     print(f"{answer.question.machine}, {costs.distribution.name}, {len(costs.sizes)} sizes, {len(costs.pairs)} offsets")
@@ -111,7 +112,10 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
     print(f"chosen: {tuned.chosen.plan.describe()}")
     print(
         f"within {NEAR:.0%} of always choosing right at {near} of {len(regret)} sizes; "
-        f"at worst {regret[worst]:+.1%} at {costs.sizes[worst]} B (dispatch included)"
+        f"at worst {regret[worst]:+.1%} at {costs.sizes[worst]} B "
+        f"(dispatch {'' if tuned.dispatched else 'not '}included)"
     )
+    if not tuned.dispatched:
+        print("what the tests of the dispatch cost is not known: a checkout, which has a compiler, simulates them")
     if target:
         print(f"header: {target}")
