@@ -81,6 +81,8 @@ pub(crate) type R<T> = Result<T, Stop>;
 pub(crate) const UD: Stop = Stop::Fault(Fault { vector: 6, error: 0, addr: 0 });
 pub(crate) const NM: Stop = Stop::Fault(Fault { vector: 7, error: 0, addr: 0 });
 pub(crate) const DE: Stop = Stop::Fault(Fault { vector: 0, error: 0, addr: 0 });
+/// An SSE exception that MXCSR does not mask.
+pub(crate) const XM: Stop = Stop::Fault(Fault { vector: 19, error: 0, addr: 0 });
 pub(crate) const fn gp(error: u32) -> Stop {
     Stop::Fault(Fault { vector: 13, error, addr: 0 })
 }

@@ -2,7 +2,7 @@
 //! double` with. `rustc_apfloat` computes.
 //!
 //! Rounding follows the control word; its precision control and exception masks do not act (results are extended, nothing
-//! traps, the sticky bits are not collected, as with MXCSR). A full or empty stack wraps instead of faulting. `fprem` is
+//! traps, the sticky bits are not collected). A full or empty stack wraps instead of faulting. `fprem` is
 //! complete at once, where processors take several turns. To a pipeline the stack is one register: what follows waits for what
 //! went before. Transcendental instructions, `fprem1`, `fxtract`, packed
 //! decimals and FSAVE are not implemented.

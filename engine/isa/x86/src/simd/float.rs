@@ -3,13 +3,15 @@
 use breakeven_base::Bus;
 use iced_x86::Mnemonic;
 
-use super::fp::{arith, compare, input, nan_of, Env, Float, Mode, Op};
+use super::fp::{arith, check_compared, compare, input, raised, Env, Float, Mode, Op};
 use super::{Lane, L, V};
-use crate::cpu::R;
+use crate::cpu::{cr4, R, UD, XM};
 use crate::exec::Exec;
+use crate::inst::Kind;
 
 fn smaller<T: Float>(e: &Env, a: T, b: T) -> T {
     let (a, b) = (input(e, a), input(e, b));
+    check_compared(e, a, b, false);
     if a < b {
         a
     } else {
@@ -18,6 +20,7 @@ fn smaller<T: Float>(e: &Env, a: T, b: T) -> T {
 }
 fn larger<T: Float>(e: &Env, a: T, b: T) -> T {
     let (a, b) = (input(e, a), input(e, b));
+    check_compared(e, a, b, false);
     if a > b {
         a
     } else {
@@ -43,39 +46,78 @@ impl<B: Bus> Exec<'_, B> {
         Env::new(self.cpu.c.mxcsr)
     }
 
+    /// Sets the flags of what was raised. What is not masked stops the instruction, before it writes.
+    pub(super) fn settle(&mut self, e: &Env) -> R<()> {
+        let mxcsr = &mut self.cpu.c.mxcsr;
+        let unmasked = e.raised() & !(*mxcsr >> raised::MASKS) & raised::ALL;
+        // Stopped by an operand: nothing was rounded.
+        *mxcsr |= if unmasked & raised::OPERANDS == 0 { e.raised() } else { e.raised() & raised::OPERANDS };
+        match unmasked {
+            0 => Ok(()),
+            _ if self.cpu.cr4 & cr4::OSXMMEXCPT == 0 => Err(UD),
+            _ => Err(XM),
+        }
+    }
+
+    /// The result: flags, then the destination.
+    pub(super) fn deliver(&mut self, e: &Env, v: V) -> R<()> {
+        self.settle(e)?;
+        self.vwrite(0, v)
+    }
+
+    /// Bytes that a packed operation works on: what lies beyond them raises nothing.
+    pub(super) fn width(&self) -> usize {
+        let wide = self.i.k.iter().any(|k| k.kind == Kind::Ymm) || self.i.msize == 32;
+        if wide {
+            32
+        } else {
+            16
+        }
+    }
+
     /// All lanes.
-    fn packed<T: Float>(&mut self, f: impl Fn(T, T) -> T) -> R<()> {
+    fn packed<T: Float>(&mut self, e: &Env, f: impl Fn(T, T) -> T) -> R<()> {
         let (a, b) = if self.i.nreg == 2 && self.i.vex() {
             let b = self.vread(1)?;
             (b, b)
         } else {
             self.ab()?
         };
-        self.vwrite(0, a.map2(b, f))
+        let mut r = V::ZERO;
+        for n in 0..self.width() / T::BYTES {
+            r.set(n, f(a.get(n), b.get(n)));
+        }
+        self.deliver(e, r)
     }
 
     /// The lowest lane; the others come from the first source.
-    pub(super) fn scalar<T: Lane>(&mut self, f: impl Fn(T, T) -> T) -> R<()> {
+    fn scalar<T: Lane>(&mut self, e: &Env, f: impl Fn(T, T) -> T) -> R<()> {
         let (a, b) = self.ab()?;
         let mut r = a.low();
         r.set(0, f(a.get(0), b.get(0)));
-        self.vwrite(0, r)
+        self.deliver(e, r)
     }
 
-    fn four(&mut self, op: Op) -> R<bool> {
+    /// As [`Exec::lanes`].
+    fn halves(&mut self, e: &Env, f: impl Fn(&L, &L) -> L) -> R<()> {
+        let (a, b) = self.ab()?;
+        let r = V::from_lanes(f(&a.lane(0, 16), &b.lane(0, 16)), f(&a.lane(1, 16), &b.lane(1, 16)));
+        self.deliver(e, r)
+    }
+
+    fn four(&mut self, e: &Env, op: Op) -> R<bool> {
         use Mnemonic::*;
-        let e = self.env();
         match self.i.op {
             Addps | Vaddps | Subps | Vsubps | Mulps | Vmulps | Divps | Vdivps | Sqrtps | Vsqrtps => {
-                self.packed::<f32>(|a, b| arith(&e, op, a, b))?;
+                self.packed::<f32>(e, |a, b| arith(e, op, a, b))?;
             }
             Addpd | Vaddpd | Subpd | Vsubpd | Mulpd | Vmulpd | Divpd | Vdivpd | Sqrtpd | Vsqrtpd => {
-                self.packed::<f64>(|a, b| arith(&e, op, a, b))?;
+                self.packed::<f64>(e, |a, b| arith(e, op, a, b))?;
             }
             Addss | Vaddss | Subss | Vsubss | Mulss | Vmulss | Divss | Vdivss | Sqrtss | Vsqrtss => {
-                self.scalar::<f32>(|a, b| arith(&e, op, a, b))?;
+                self.scalar::<f32>(e, |a, b| arith(e, op, a, b))?;
             }
-            _ => self.scalar::<f64>(|a, b| arith(&e, op, a, b))?,
+            _ => self.scalar::<f64>(e, |a, b| arith(e, op, a, b))?,
         }
         Ok(true)
     }
@@ -84,31 +126,33 @@ impl<B: Bus> Exec<'_, B> {
         use Mnemonic::*;
         let e = self.env();
         match self.i.op {
-            Addps | Addpd | Addss | Addsd | Vaddps | Vaddpd | Vaddss | Vaddsd => return self.four(Op::Add),
-            Subps | Subpd | Subss | Subsd | Vsubps | Vsubpd | Vsubss | Vsubsd => return self.four(Op::Sub),
-            Mulps | Mulpd | Mulss | Mulsd | Vmulps | Vmulpd | Vmulss | Vmulsd => return self.four(Op::Mul),
-            Divps | Divpd | Divss | Divsd | Vdivps | Vdivpd | Vdivss | Vdivsd => return self.four(Op::Div),
-            Sqrtps | Sqrtpd | Sqrtss | Sqrtsd | Vsqrtps | Vsqrtpd | Vsqrtss | Vsqrtsd => return self.four(Op::Sqrt),
-            Minps | Vminps => self.packed::<f32>(|a, b| smaller(&e, a, b))?,
-            Minpd | Vminpd => self.packed::<f64>(|a, b| smaller(&e, a, b))?,
-            Minss | Vminss => self.scalar::<f32>(|a, b| smaller(&e, a, b))?,
-            Minsd | Vminsd => self.scalar::<f64>(|a, b| smaller(&e, a, b))?,
-            Maxps | Vmaxps => self.packed::<f32>(|a, b| larger(&e, a, b))?,
-            Maxpd | Vmaxpd => self.packed::<f64>(|a, b| larger(&e, a, b))?,
-            Maxss | Vmaxss => self.scalar::<f32>(|a, b| larger(&e, a, b))?,
-            Maxsd | Vmaxsd => self.scalar::<f64>(|a, b| larger(&e, a, b))?,
+            Addps | Addpd | Addss | Addsd | Vaddps | Vaddpd | Vaddss | Vaddsd => return self.four(&e, Op::Add),
+            Subps | Subpd | Subss | Subsd | Vsubps | Vsubpd | Vsubss | Vsubsd => return self.four(&e, Op::Sub),
+            Mulps | Mulpd | Mulss | Mulsd | Vmulps | Vmulpd | Vmulss | Vmulsd => return self.four(&e, Op::Mul),
+            Divps | Divpd | Divss | Divsd | Vdivps | Vdivpd | Vdivss | Vdivsd => return self.four(&e, Op::Div),
+            Sqrtps | Sqrtpd | Sqrtss | Sqrtsd | Vsqrtps | Vsqrtpd | Vsqrtss | Vsqrtsd => {
+                return self.four(&e, Op::Sqrt)
+            }
+            Minps | Vminps => self.packed::<f32>(&e, |a, b| smaller(&e, a, b))?,
+            Minpd | Vminpd => self.packed::<f64>(&e, |a, b| smaller(&e, a, b))?,
+            Minss | Vminss => self.scalar::<f32>(&e, |a, b| smaller(&e, a, b))?,
+            Minsd | Vminsd => self.scalar::<f64>(&e, |a, b| smaller(&e, a, b))?,
+            Maxps | Vmaxps => self.packed::<f32>(&e, |a, b| larger(&e, a, b))?,
+            Maxpd | Vmaxpd => self.packed::<f64>(&e, |a, b| larger(&e, a, b))?,
+            Maxss | Vmaxss => self.scalar::<f32>(&e, |a, b| larger(&e, a, b))?,
+            Maxsd | Vmaxsd => self.scalar::<f64>(&e, |a, b| larger(&e, a, b))?,
             Rcpps | Vrcpps => self.un::<f32>(|v| reciprocal(v, false))?,
             Rsqrtps | Vrsqrtps => self.un::<f32>(|v| reciprocal(v, true))?,
-            Rcpss | Vrcpss => self.scalar::<f32>(|_, v| reciprocal(v, false))?,
-            Rsqrtss | Vrsqrtss => self.scalar::<f32>(|_, v| reciprocal(v, true))?,
-            Addsubps | Vaddsubps => self.alternate::<f32>()?,
-            Addsubpd | Vaddsubpd => self.alternate::<f64>()?,
-            Haddps | Vhaddps => self.neighbours::<f32>(Op::Add)?,
-            Haddpd | Vhaddpd => self.neighbours::<f64>(Op::Add)?,
-            Hsubps | Vhsubps => self.neighbours::<f32>(Op::Sub)?,
-            Hsubpd | Vhsubpd => self.neighbours::<f64>(Op::Sub)?,
-            Dpps | Vdpps => self.dot::<f32>()?,
-            Dppd | Vdppd => self.dot::<f64>()?,
+            Rcpss | Vrcpss => self.scalar::<f32>(&e, |_, v| reciprocal(v, false))?,
+            Rsqrtss | Vrsqrtss => self.scalar::<f32>(&e, |_, v| reciprocal(v, true))?,
+            Addsubps | Vaddsubps => self.alternate::<f32>(&e)?,
+            Addsubpd | Vaddsubpd => self.alternate::<f64>(&e)?,
+            Haddps | Vhaddps => self.neighbours::<f32>(&e, Op::Add)?,
+            Haddpd | Vhaddpd => self.neighbours::<f64>(&e, Op::Add)?,
+            Hsubps | Vhsubps => self.neighbours::<f32>(&e, Op::Sub)?,
+            Hsubpd | Vhsubpd => self.neighbours::<f64>(&e, Op::Sub)?,
+            Dpps | Vdpps => self.dot::<f32>(&e)?,
+            Dppd | Vdppd => self.dot::<f64>(&e)?,
             _ => return self.vector_compare(),
         }
         Ok(true)
@@ -118,13 +162,13 @@ impl<B: Bus> Exec<'_, B> {
         use Mnemonic::*;
         let e = self.env();
         let p = self.i.imm & if self.i.vex() { 31 } else { 7 };
-        let single = |a: f32, b: f32| f32::from_bits(if compare(p, input(&e, a), input(&e, b)) { !0 } else { 0 });
-        let double = |a: f64, b: f64| f64::from_bits(if compare(p, input(&e, a), input(&e, b)) { !0 } else { 0 });
+        let single = |a: f32, b: f32| f32::from_bits(if compare(&e, p, a, b) { !0 } else { 0 });
+        let double = |a: f64, b: f64| f64::from_bits(if compare(&e, p, a, b) { !0 } else { 0 });
         match self.i.op {
-            Cmpps | Vcmpps => self.packed(single)?,
-            Cmppd | Vcmppd => self.packed(double)?,
-            Cmpss | Vcmpss => self.scalar(single)?,
-            Cmpsd | Vcmpsd => self.scalar(double)?,
+            Cmpps | Vcmpps => self.packed(&e, single)?,
+            Cmppd | Vcmppd => self.packed(&e, double)?,
+            Cmpss | Vcmpss => self.scalar(&e, single)?,
+            Cmpsd | Vcmpsd => self.scalar(&e, double)?,
             Comiss | Ucomiss | Vcomiss | Vucomiss => self.compare_flags::<f32>()?,
             Comisd | Ucomisd | Vcomisd | Vucomisd => self.compare_flags::<f64>()?,
             Roundps | Vroundps => self.round_lanes::<f32>(true)?,
@@ -141,6 +185,10 @@ impl<B: Bus> Exec<'_, B> {
         let a = self.vread(0)?;
         let b = self.vread(1)?;
         let (a, b) = (input(&e, a.get::<T>(0)), input(&e, b.get::<T>(0)));
+        let quiet =
+            matches!(self.i.op, Mnemonic::Ucomiss | Mnemonic::Ucomisd | Mnemonic::Vucomiss | Mnemonic::Vucomisd);
+        check_compared(&e, a, b, quiet);
+        self.settle(&e)?;
         let f = self.flags();
         f.set_bits(0);
         let unordered = a.nan() || b.nan();
@@ -153,61 +201,65 @@ impl<B: Bus> Exec<'_, B> {
     fn round_lanes<T: Float>(&mut self, all: bool) -> R<()> {
         let e = self.env();
         let mode = if self.i.imm & 4 != 0 { e.mode } else { Mode::from_bits(self.i.imm) };
-        let round = move |v: T| {
+        let silent = self.i.imm & 8 != 0;
+        let round = |v: T| {
             let v = input(&e, v);
             if v.nan() {
-                v.quiet()
-            } else {
-                v.round(mode)
+                if v.signalling() {
+                    e.raise(raised::INVALID);
+                }
+                return v.quiet();
             }
+            let r = v.round(mode);
+            if r != v && !silent {
+                e.raise(raised::PRECISION);
+            }
+            r
         };
         if all {
-            self.un(round)
+            let v = self.vread(1)?;
+            self.deliver(&e, v.map2(v, |x, _| round(x)))
         } else {
-            self.scalar(|_, b| round(b))
+            self.scalar(&e, |_, b| round(b))
         }
     }
 
     /// addsub: even lanes subtract.
-    fn alternate<T: Float>(&mut self) -> R<()> {
-        let e = self.env();
+    fn alternate<T: Float>(&mut self, e: &Env) -> R<()> {
         let (a, b) = self.ab()?;
-        self.vwrite(
-            0,
-            V::build::<T>(|n| arith(&e, if n & 1 == 0 { Op::Sub } else { Op::Add }, a.get::<T>(n), b.get::<T>(n))),
+        self.deliver(
+            e,
+            V::build::<T>(|n| arith(e, if n & 1 == 0 { Op::Sub } else { Op::Add }, a.get::<T>(n), b.get::<T>(n))),
         )
     }
 
-    fn neighbours<T: Float>(&mut self, op: Op) -> R<()> {
-        let e = self.env();
-        self.lanes(|a, b| {
+    fn neighbours<T: Float>(&mut self, e: &Env, op: Op) -> R<()> {
+        self.halves(e, |a, b| {
             let n = a.count::<T>() / 2;
             a.build(|i| {
                 let (s, k) = if i < n { (a, i) } else { (b, i - n) };
-                arith(&e, op, s.get::<T>(2 * k), s.get(2 * k + 1))
+                arith(e, op, s.get::<T>(2 * k), s.get(2 * k + 1))
             })
         })
     }
 
     /// dpps, dppd: products that the mask chooses, summed pairwise.
-    fn dot<T: Float>(&mut self) -> R<()> {
-        let e = self.env();
+    fn dot<T: Float>(&mut self, e: &Env) -> R<()> {
         let imm = self.i.imm;
-        self.lanes(|a: &L, b: &L| {
+        self.halves(e, |a: &L, b: &L| {
             let zero = T::from_bits(0);
             let product = |i: usize| {
                 if imm >> (4 + i) & 1 != 0 {
-                    arith(&e, Op::Mul, a.get::<T>(i), b.get::<T>(i))
+                    arith(e, Op::Mul, a.get::<T>(i), b.get::<T>(i))
                 } else {
                     zero
                 }
             };
-            let mut sum = arith(&e, Op::Add, product(0), product(1));
+            let mut sum = arith(e, Op::Add, product(0), product(1));
             if T::BYTES == 4 {
-                let high = arith(&e, Op::Add, product(2), product(3));
-                sum = arith(&e, Op::Add, sum, high);
+                let high = arith(e, Op::Add, product(2), product(3));
+                sum = arith(e, Op::Add, sum, high);
             }
-            debug_assert!(nan_of(zero, zero).is_none());
             a.build(|i| if imm >> i & 1 != 0 { sum } else { zero })
         })
     }

@@ -1,10 +1,27 @@
 //! Scalar floating point as SSE does it: NaNs from the first operand that is one, the default NaN negative, MXCSR's
 //! rounding mode, flush-to-zero and denormals-are-zero. The directed modes come from the nearest result and the sign of
-//! its error, which an exact residual tells.
+//! its error, which an exact residual tells. So does whether a result is exact: MXCSR's exception flags are collected in
+//! [`Env`]. Tininess is detected after rounding, as if the exponent had no bounds.
+
+use std::cell::Cell;
 
 /// MXCSR bits.
 const DAZ: u32 = 1 << 6;
 const FTZ: u32 = 1 << 15;
+
+/// MXCSR's exception flags; their masks lie [`raised::MASKS`] bits higher.
+pub(super) mod raised {
+    pub const INVALID: u32 = 1;
+    pub const DENORMAL: u32 = 2;
+    pub const DIVIDE: u32 = 4;
+    pub const OVERFLOW: u32 = 8;
+    pub const UNDERFLOW: u32 = 16;
+    pub const PRECISION: u32 = 32;
+    /// Those that are known before there is a result.
+    pub const OPERANDS: u32 = INVALID | DENORMAL | DIVIDE;
+    pub const ALL: u32 = 63;
+    pub const MASKS: u32 = 7;
+}
 
 /// Rounding, MXCSR's encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,17 +43,38 @@ impl Mode {
     }
 }
 
-/// How to compute.
-#[derive(Clone, Copy, Debug)]
+/// How to compute, and what one instruction raises.
+#[derive(Debug)]
 pub(super) struct Env {
     pub mode: Mode,
     pub daz: bool,
     pub ftz: bool,
+    /// Tiny results raise underflow though they are exact: it is not masked.
+    tiny_raises: bool,
+    /// An inexact result would change nothing: its flag is set already, and masked.
+    known_inexact: bool,
+    raised: Cell<u32>,
 }
 
 impl Env {
     pub fn new(mxcsr: u32) -> Env {
-        Env { mode: Mode::from_bits(u64::from(mxcsr >> 13)), daz: mxcsr & DAZ != 0, ftz: mxcsr & FTZ != 0 }
+        let masked = mxcsr >> raised::MASKS;
+        Env {
+            mode: Mode::from_bits(u64::from(mxcsr >> 13)),
+            daz: mxcsr & DAZ != 0,
+            ftz: mxcsr & FTZ != 0 && masked & raised::UNDERFLOW != 0,
+            tiny_raises: masked & raised::UNDERFLOW == 0,
+            known_inexact: mxcsr & masked & raised::PRECISION != 0,
+            raised: Cell::new(0),
+        }
+    }
+
+    pub fn raise(&self, flags: u32) {
+        self.raised.set(self.raised.get() | flags);
+    }
+
+    pub fn raised(&self) -> u32 {
+        self.raised.get()
     }
 }
 
@@ -53,7 +91,13 @@ pub(super) enum Op {
 pub(super) trait Float: super::Lane + PartialOrd {
     const DEFAULT_NAN: Self;
     const MAX: Self;
+    /// The smallest normal number.
+    const NORMAL: Self;
+    /// 2^64 and a half, by which a result is moved away from the ends of the exponent's range.
+    const UP: Self;
+    const HALF: Self;
     fn nan(self) -> bool;
+    fn signalling(self) -> bool;
     fn quiet(self) -> Self;
     fn zero(self) -> bool;
     fn negative(self) -> bool;
@@ -68,6 +112,18 @@ pub(super) trait Float: super::Lane + PartialOrd {
     fn down(self) -> Self;
     fn round(self, mode: Mode) -> Self;
     fn to_f64(self) -> f64;
+
+    fn magnitude(self) -> Self {
+        if self.negative() {
+            self.neg()
+        } else {
+            self
+        }
+    }
+
+    fn times(self, by: Self) -> Self {
+        Self::nearest(Op::Mul, self, by)
+    }
 }
 
 macro_rules! float {
@@ -75,8 +131,14 @@ macro_rules! float {
         impl Float for $t {
             const DEFAULT_NAN: Self = <$t>::from_bits($nan);
             const MAX: Self = <$t>::MAX;
+            const NORMAL: Self = <$t>::MIN_POSITIVE;
+            const UP: Self = 18_446_744_073_709_551_616.0;
+            const HALF: Self = 0.5;
             fn nan(self) -> bool {
                 self.is_nan()
+            }
+            fn signalling(self) -> bool {
+                self.is_nan() && self.to_bits() & $quiet == 0
             }
             fn quiet(self) -> Self {
                 <$t>::from_bits(self.to_bits() | $quiet)
@@ -184,7 +246,10 @@ pub(super) fn input<T: Float>(e: &Env, v: T) -> T {
 }
 
 /// The NaN that an operation with these operands gives, if any is one.
-pub(super) fn nan_of<T: Float>(a: T, b: T) -> Option<T> {
+fn nan_of<T: Float>(e: &Env, a: T, b: T) -> Option<T> {
+    if a.signalling() || b.signalling() {
+        e.raise(raised::INVALID);
+    }
     if a.nan() {
         Some(a.quiet())
     } else if b.nan() {
@@ -196,34 +261,97 @@ pub(super) fn nan_of<T: Float>(a: T, b: T) -> Option<T> {
 
 /// One operation; square roots take `b`.
 pub(super) fn arith<T: Float>(e: &Env, op: Op, a: T, b: T) -> T {
-    let (a, b) = (input(e, a), input(e, b));
-    let first = if op == Op::Sqrt { b } else { a };
-    if let Some(nan) = nan_of(first, b) {
+    let b = input(e, b);
+    let a = if op == Op::Sqrt { b } else { input(e, a) };
+    if let Some(nan) = nan_of(e, a, b) {
         return nan;
     }
-    let mut r = T::nearest(op, a, b);
-    if r.nan() {
+    let nearest = T::nearest(op, a, b);
+    if nearest.nan() {
+        e.raise(raised::INVALID);
         return T::DEFAULT_NAN;
     }
-    if e.mode != Mode::Nearest {
-        r = directed(e.mode, op, a, b, r);
+    if op == Op::Div && b.zero() && !a.infinite() {
+        e.raise(raised::DIVIDE);
+        return nearest;
     }
-    if e.ftz && r.subnormal() {
-        r = r.with_zero_magnitude();
+    if a.subnormal() || b.subnormal() {
+        e.raise(raised::DENORMAL);
+    }
+    if a.infinite() || b.infinite() {
+        return nearest;
+    }
+    let r = if e.mode == Mode::Nearest { nearest } else { directed(e.mode, op, a, b, nearest) };
+    if r.infinite() || (nearest.infinite() && overflows(e.mode, op, a, b)) {
+        e.raise(raised::OVERFLOW | raised::PRECISION);
+        return r;
+    }
+    let size = r.magnitude();
+    let small = size <= T::NORMAL;
+    if !small && e.known_inexact {
+        return r;
+    }
+    let inexact = nearest.infinite() || T::error(op, a, b, nearest) != 0;
+    let below = size < T::NORMAL || (inexact && falls_short(e.mode, op, a, b));
+    finish(e, r, inexact, small && below && (inexact || !r.zero()))
+}
+
+/// Raises what rounding to `r` does; a tiny result may be flushed.
+fn finish<T: Float>(e: &Env, r: T, inexact: bool, tiny: bool) -> T {
+    if tiny && e.ftz {
+        e.raise(raised::UNDERFLOW | raised::PRECISION);
+        return r.with_zero_magnitude();
+    }
+    if tiny && (inexact || e.tiny_raises) {
+        e.raise(raised::UNDERFLOW);
+    }
+    if inexact {
+        e.raise(raised::PRECISION);
     }
     r
 }
 
+/// One operation on finite operands, rounded.
+fn rounded<T: Float>(mode: Mode, op: Op, a: T, b: T) -> T {
+    let r = T::nearest(op, a, b);
+    if mode == Mode::Nearest {
+        r
+    } else {
+        directed(mode, op, a, b, r)
+    }
+}
+
+/// Whether a result that a directed mode keeps finite would be beyond the largest number if the exponent had no bounds.
+fn overflows<T: Float>(mode: Mode, op: Op, a: T, b: T) -> bool {
+    let half = match op {
+        Op::Add | Op::Sub => rounded(mode, op, a.times(T::HALF), b.times(T::HALF)),
+        Op::Mul if a.magnitude() < b.magnitude() => rounded(mode, op, a, b.times(T::HALF)),
+        _ => rounded(mode, op, a.times(T::HALF), b),
+    };
+    half.magnitude() > T::MAX.times(T::HALF)
+}
+
+/// Whether an inexact result that is the smallest normal number would be below it if the exponent had no bounds. Sums
+/// that small are exact, and no square root is.
+fn falls_short<T: Float>(mode: Mode, op: Op, a: T, b: T) -> bool {
+    let r = match op {
+        Op::Mul if b.magnitude() < a.magnitude() => rounded(mode, op, a, b.times(T::UP)),
+        Op::Mul | Op::Div => rounded(mode, op, a.times(T::UP), b),
+        _ => return false,
+    };
+    r.magnitude() < T::NORMAL.times(T::UP)
+}
+
+/// The result in a directed mode, from the nearest one; the operands are finite.
 fn directed<T: Float>(mode: Mode, op: Op, a: T, b: T, r: T) -> T {
     if r.infinite() {
-        // Infinite operands give infinities; so does a division by zero; else it is an overflow.
-        let exact = a.infinite() || b.infinite() || (op == Op::Div && b.zero());
+        // Beyond the largest number, as the operands are finite.
         let keeps = match mode {
             Mode::Up => !r.negative(),
             Mode::Down => r.negative(),
             _ => false,
         };
-        return if exact || keeps {
+        return if keeps {
             r
         } else if r.negative() {
             T::MAX.neg()
@@ -262,36 +390,61 @@ impl<T: Float> NegIf for T {}
 pub(super) fn narrow(e: &Env, v: f64) -> f32 {
     let v = input(e, v);
     if v.is_nan() {
+        if v.signalling() {
+            e.raise(raised::INVALID);
+        }
         let bits = v.quiet().to_bits();
         let sign = (bits >> 32) as u32 & 1 << 31;
         return f32::from_bits(sign | 0x7f80_0000 | (bits >> 29) as u32 & 0x007f_ffff);
     }
-    let mut r = v as f32;
-    if e.mode != Mode::Nearest && !v.is_infinite() {
-        let back = f64::from(r);
-        let up = match e.mode {
-            Mode::Up => true,
-            Mode::Down => false,
-            _ => v < 0.0,
-        };
-        if up && back < v {
-            r = r.up();
-        } else if !up && back > v {
-            r = r.down();
-        }
-        if r == 0.0 {
-            r = r.copysign(v as f32);
-        }
+    if v.is_subnormal() {
+        e.raise(raised::DENORMAL);
     }
-    if e.ftz && r.is_subnormal() {
-        r = (0.0f32).copysign(r);
+    if v == 0.0 || v.is_infinite() {
+        return v as f32;
     }
-    r
+    let r = narrowed(e.mode, v);
+    if r.is_infinite() || narrowed(e.mode, v / f64::UP).abs() > f32::MAX / f32::UP {
+        e.raise(raised::OVERFLOW | raised::PRECISION);
+        return r;
+    }
+    let tiny = v.abs() < f64::from(f32::NORMAL) && narrowed(e.mode, v * f64::UP).abs() < f32::NORMAL * f32::UP;
+    finish(e, r, f64::from(r) != v, tiny)
+}
+
+/// A finite number that is not zero, rounded to f32.
+fn narrowed(mode: Mode, v: f64) -> f32 {
+    let r = v as f32;
+    if mode == Mode::Nearest {
+        return r;
+    }
+    let back = f64::from(r);
+    let up = match mode {
+        Mode::Up => true,
+        Mode::Down => false,
+        _ => v < 0.0,
+    };
+    let r = if up && back < v {
+        r.up()
+    } else if !up && back > v {
+        r.down()
+    } else {
+        r
+    };
+    // A zero has the sign of what it was.
+    if r == 0.0 {
+        (0.0f32).copysign(v as f32)
+    } else {
+        r
+    }
 }
 
 /// An integer as a float: `nearest` is the conversion, `back` its exact value compared with the integer.
 pub(super) fn from_int<T: Float>(e: &Env, nearest: T, exact: i64, back: i128) -> T {
     let exact = i128::from(exact);
+    if back != exact {
+        e.raise(raised::PRECISION);
+    }
     match e.mode {
         Mode::Up if back < exact => nearest.up(),
         Mode::Down if back > exact => nearest.down(),
@@ -301,8 +454,19 @@ pub(super) fn from_int<T: Float>(e: &Env, nearest: T, exact: i64, back: i128) ->
     }
 }
 
-/// Comparison predicate `p` (0..32).
-pub(super) fn compare<T: Float>(p: u64, a: T, b: T) -> bool {
+/// What a comparison's operands raise: a NaN of either kind where `quiet` is not set.
+pub(super) fn check_compared<T: Float>(e: &Env, a: T, b: T, quiet: bool) {
+    if a.signalling() || b.signalling() || (!quiet && (a.nan() || b.nan())) {
+        e.raise(raised::INVALID);
+    } else if !a.nan() && !b.nan() && (a.subnormal() || b.subnormal()) {
+        e.raise(raised::DENORMAL);
+    }
+}
+
+/// Comparison predicate `p` (0..32); the upper half has the same truth and raises for quiet NaNs where the lower does not.
+pub(super) fn compare<T: Float>(e: &Env, p: u64, a: T, b: T) -> bool {
+    let (a, b) = (input(e, a), input(e, b));
+    check_compared(e, a, b, matches!(p & 3, 0 | 3) == (p < 16));
     let unordered = a.nan() || b.nan();
     match p & 15 {
         0 => a == b,

@@ -1,9 +1,8 @@
 //! MMX, SSE to SSE4.2, AVX, AVX2: one file a group. An operation is computed on all 32 bytes and written at the operand's
 //! width: a legacy write keeps the rest of the register, a VEX write clears it.
 //!
-//! Floating point is the host's in round-to-nearest; the directed modes are derived from it. The sticky exception bits of
-//! MXCSR are not collected and unmasked exceptions are not raised. `rcpps` and `rsqrtps` give the exact quotient rounded,
-//! where processors differ from each other.
+//! Floating point is the host's in round-to-nearest; the directed modes and MXCSR's exception flags are derived from it. What is
+//! not masked there raises #XM. `rcpps` and `rsqrtps` give the exact quotient rounded, where processors differ from each other.
 
 mod class;
 mod convert;

@@ -132,7 +132,7 @@ impl Engine {
                 SysEffect::Exit { cause: ExitCause::TripleFault, .. } => {
                     let (vector, _, addr) = self.fe.last_fault().expect("there was one");
                     let kind = match vector {
-                        0 => 1,
+                        0 | 19 => 1,
                         6 => 2,
                         3 | 1 => 4,
                         _ => 3,

@@ -99,7 +99,15 @@ impl Rng {
             *v = self.hostile();
         }
         s.flags = self.next() & 0xcd5;
-        s.mxcsr = 0x1f80 | if self.one_in(3) { (self.next() as u32) & 0xe040 } else { 0 };
+        // Rounding, flags that are set already, exceptions that are not masked.
+        let bits = self.next() as u32;
+        s.mxcsr = 0x1f80 | if self.one_in(3) { bits & 0xe040 } else { 0 };
+        if self.one_in(3) {
+            s.mxcsr |= bits >> 16 & 0x3f;
+        }
+        if self.one_in(6) {
+            s.mxcsr &= !(bits >> 8 & 0x1f80);
+        }
         s
     }
 }
