@@ -37,6 +37,8 @@ from breakeven.runner import (
 ROUNDS = 5
 #: points of one run of the program: progress is told between them
 _CHUNK = 256
+#: Linux puts the program's heap at random into the GiB behind it: once in some 300 runs where the buffers have to lie
+_ATTEMPTS = 4
 _CPU_FLAGS = {1: "", 4: "adx", 8: "avx2", 16: "sse2"}
 
 
@@ -193,7 +195,10 @@ def _run(program: Path, folder: Path, arguments: Sequence[object]) -> str:
         # An installer of wheels need not keep the permission.
         program = Path(shutil.copy(program, folder / program.name))
         program.chmod(0o700)
-    done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, errors="replace")
+    for _ in range(_ATTEMPTS):
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, errors="replace")
+        if "no room for the buffers" not in done.stderr:
+            break
     if done.returncode:
         why = done.stderr.strip() or f"it ended with status {done.returncode}"
         raise UserError(f"the native engine gave up: {why}")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from breakeven import api as breakeven_api
+from breakeven import native
 from breakeven import points as pt
 from breakeven.compare import Comparison
 from breakeven.engines import EngineComparison
@@ -137,3 +138,15 @@ def test_the_preset_of_a_processor(vendor, family, model, preset, exact):
 def test_a_processor_that_nothing_fits():
     assert fit_for({"vendor_id": "GenuineIntel", "cpu family": "6", "model": "1"}) is None
     assert fit_for({}) is None
+
+
+def test_a_program_whose_heap_is_in_the_way_runs_again(tmp_path):
+    program = tmp_path / "program"
+    lines = ["echo >> tries", 'test $(wc -l < tries) = "$1" && exit 0', "echo no room for the buffers >&2", "exit 1"]
+    program.write_text("\n".join(["#!/bin/sh", f"cd {tmp_path}", *lines]))
+    program.chmod(0o700)
+    assert native._run(program, tmp_path, [3]) == ""
+    (tmp_path / "tries").unlink()
+    with pytest.raises(UserError, match="no room for the buffers"):
+        native._run(program, tmp_path, [99])
+    assert len((tmp_path / "tries").read_text().splitlines()) == native._ATTEMPTS
