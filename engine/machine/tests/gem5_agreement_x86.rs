@@ -8,8 +8,8 @@ use breakeven_machine::{Limits, Machine};
 const ELF: &[u8] = include_bytes!("../../../tests/data/gem5/micro.x86.elf");
 const CYCLES: &str = include_str!("../../../tests/data/gem5/cycles-x86.csv");
 
-/// gem5's divisions work off bits in a loop of microcode, here they have eight micro-ops; gem5's repeated string
-/// instruction begins with six more, and its micro-branches go through the predictor.
+/// gem5's divisions work off bits in a loop of microcode, here they have eight micro-ops; an element of gem5's repeated move
+/// has six, here four, and ends in a micro-branch that goes through the predictor.
 const OTHER_MICROCODE: [&str; 2] = ["div", "copyshift"];
 
 fn description(core: &str) -> &'static str {

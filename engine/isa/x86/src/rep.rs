@@ -4,7 +4,7 @@
 //! begins again behind a fault) runs it to its end. A mode has a start-up (cycles before the first access, and micro-ops
 //! that pass through the front end), moves blocks of up to a line at a number of bytes a cycle that depends on alignment,
 //! and may write whole lines without reading them. Without modes there is one load and store an element, as in gem5's
-//! microcode; scas, cmps and lods always go so.
+//! microcode (which takes two micro-ops more, one of them a branch: docs/gem5-agreement.md); scas, cmps and lods always go so.
 //!
 //! In the pipeline a step is a sequencer micro-op, whose latency is the step's share of time and which waits for the
 //! sequencer before it ([`STRING`]), then the load and the store, which wait for it. So the engine paces the accesses, and
