@@ -48,7 +48,7 @@ def page(title: str, parts: Sequence[Part], again: str) -> str:
     folder = Path(__file__).with_name("web")
     script = (folder / "page.js").read_text(encoding="utf-8")
     style = (folder / "page.css").read_text(encoding="utf-8")
-    commands = "\n".join([*dict.fromkeys(part.command for part in parts if part.command), again])
+    commands = "\n".join(dict.fromkeys([*(part.command for part in parts if part.command), again]))
     # The policy makes the browser refuse what would leave the page, whatever stands in it.
     policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
     return (

@@ -188,8 +188,8 @@ def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
     return table.assign(**{**missing, **offsets, **calls})
 
 
-def store_parts(path: Path, machine: str | None) -> list[Part]:
-    """The points that this engine has simulated, a part for each machine."""
+def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
+    """The points that this engine has simulated, a part for each machine; `again`: the command that shows them."""
     from breakeven.runner import load_engine
     from breakeven.store import Store
 
@@ -206,8 +206,7 @@ def store_parts(path: Path, machine: str | None) -> list[Part]:
             table = table[(table["machine_hash"] == context.identity.machine_hash)]
             table = table[table["guest"] == context.identity.guest].drop(columns=["machine_hash", "engine", "guest"])
             shown = Shown(_spec(context.machine), json.loads(store.description(context.id)))
-            command = shlex.join(["breakeven", "store", "export", "points.csv", "--machine", context.machine])
-            parts.append(Part(context.machine, "from the store", table.reset_index(drop=True), command, [shown]))
+            parts.append(Part(context.machine, "from the store", table.reset_index(drop=True), again, [shown]))
     if not parts:
         known = sorted({item.machine for item in contexts})
         raise UserError(

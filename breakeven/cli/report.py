@@ -40,6 +40,11 @@ def report(
     if out.suffix != ".html":
         raise UserError(f"cannot write {str(out)!r}: the name must end in .html")
     check_target(out)
+    again = _again(
+        sources or [],
+        {"out": out.name, "title": title, "machine": machine, "command": command, "store": store},
+        settings,
+    )
     parts, titles = [], []
     for source in sources or []:
         if web_sources.is_study(source):
@@ -51,9 +56,9 @@ def report(
         parts.append(replace(part, command=command, note="") if command else part)
         titles.append(part.name)
     if not sources:
-        parts = web_sources.store_parts(store or default_path(), machine)
+        parts = web_sources.store_parts(store or default_path(), machine, again)
         titles = ["what has been simulated"]
-    text = web_page.page(title or ", ".join(titles), parts, _again(sources or [], out, title, machine, settings))
+    text = web_page.page(title or ", ".join(titles), parts, again)
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -67,10 +72,11 @@ def report(
     return EXIT_WRONG if bad else 0
 
 
-def _again(sources: list[str], out: Path, title: str, machine: str | None, settings: list[str]) -> str:
-    words = ["breakeven", "report", *sources, "--out", out.name]
-    words += ["--title", title] if title else []
-    words += ["--machine", machine] if machine else []
+def _again(sources: list[str], options: dict[str, object], settings: list[str]) -> str:
+    """The command line of this page."""
+    words = ["breakeven", "report", *sources]
+    for name, value in options.items():
+        words += [f"--{name}", str(value)] if value else []
     for setting in settings:
         words += ["--set", setting]
     return shlex.join(words)

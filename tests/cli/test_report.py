@@ -129,7 +129,11 @@ def test_points_of_the_store_become_a_page(breakeven, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     done = breakeven("report", "--store", store, "--machine", "minor", "--json")
     assert done.returncode == 0 and json.loads(done.stdout)["points"] == 4, done.stderr
-    data = data_of((tmp_path / "report.html").read_text())
+    text = (tmp_path / "report.html").read_text()
+    assert f"breakeven report --out report.html --machine minor --store {store}\n</pre>" in text.replace(
+        "</pre>", "\n</pre>"
+    )
+    data = data_of(text)
     assert [machine["name"] for machine in data["machines"]] == ["minor"] and data["machines"][0]["marks"]
 
 
