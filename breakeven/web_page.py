@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven import html
 from breakeven.errors import UserError
+from breakeven.runner import HOST
 from breakeven.web_sources import Part, Shown, parameters
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ MAX_ROWS = 200_000
 #: conditions whose break-even sizes are told
 _MAX_LEADS = 5000
 #: what makes a condition, besides the machine parameters that were swept
-_CONDITION = ("machine", "src_offset", "dst_offset", "cache_state", "measure")
+_CONDITION = ("engine", "machine", "src_offset", "dst_offset", "cache_state", "measure")
 _COLUMNS = ("routine", "size", *_CONDITION)
 
 
@@ -174,6 +175,8 @@ def _machine(shown: Shown) -> dict[str, Any]:
 
     loaded = _loaded(shown)
     description = shown.description or (loaded and loaded[0])
+    if shown.spec.name == HOST:
+        return {"name": HOST, "about": "the processor of the host that the points were measured on"}
     if description is None:
         return {"name": str(shown.spec), "about": "its file is not here: its parameters are not known"}
     digest = machine_hash(description)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
-from breakeven.runner import MachineSpec
+from breakeven.runner import HOST, MachineSpec
 from breakeven.sweep import FORMATS
 
 if TYPE_CHECKING:
@@ -117,11 +117,14 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     product = 1
     for values in axes.values():
         product *= len(values)
-    if product != len(table) or any(" " in str(name) for name in axes["machine"]):
+    machines = [str(name) for name in axes["machine"]]
+    # Of several engines, or of machines with settings of their own: no one sweep has such a table.
+    several = "engine" in table or (HOST in machines and len(machines) > 1)
+    if product != len(table) or several or any(" " in name for name in machines):
         return ""
     words = ["breakeven", "sweep", *map(str, axes["routine"])]
-    for name in axes["machine"]:
-        words += ["--machine", str(name)]
+    for name in machines:
+        words += ["--engine", "native"] if name == HOST else ["--machine", name]
     for option, name in (("--sizes", "size"), ("--src", "src_offset"), ("--dst", "dst_offset")):
         words += [option, ranges_text(int(value) for value in axes[name])]
     words += ["--cache", ",".join(axes["cache_state"]), "--measure", ",".join(axes["measure"])]

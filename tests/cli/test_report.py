@@ -108,6 +108,20 @@ def test_a_table_that_is_no_product_has_no_command(tmp_path: Path) -> None:
     assert read_part(tmp_path / "t.csv").command == ""
 
 
+def test_a_host_is_no_machine_of_ours(tmp_path: Path) -> None:
+    table(machine="native").to_csv(tmp_path / "t.csv", index=False)
+    part = read_part(tmp_path / "t.csv")
+    assert "--engine native --sizes" in part.command and "--machine" not in part.command
+    (machine,) = data_of(page("t", [part], "again"))["machines"]
+    assert "parameters" not in machine
+    both = pd.concat([table(engine="embedded"), table(machine="native", engine="native")])
+    both.to_csv(tmp_path / "t.csv", index=False)
+    part = read_part(tmp_path / "t.csv")
+    assert part.command == ""
+    (shown,) = data_of(page("t", [part], "again"))["parts"]
+    assert "engine" in shown["axes"] and shown["leads"]["columns"][:2] == ["engine", "machine"]
+
+
 def test_ranges_are_written_as_they_are_read() -> None:
     from breakeven.ranges import parse_integers
 
