@@ -119,7 +119,10 @@ def test_a_host_is_no_machine_of_ours(tmp_path: Path) -> None:
     part = read_part(tmp_path / "t.csv")
     assert part.command == ""
     (shown,) = data_of(page("t", [part], "again"))["parts"]
-    assert "engine" in shown["axes"] and shown["leads"]["columns"][:2] == ["engine", "machine"]
+    assert "engine" not in shown["axes"] and shown["leads"]["columns"][0] == "machine"
+    same = pd.concat([table(engine="embedded"), table(engine="gem5")])
+    (shown,) = data_of(page("t", [Part("t", "", same, "", [])], "again"))["parts"]
+    assert shown["leads"]["columns"][0] == "engine"
 
 
 def test_ranges_are_written_as_they_are_read() -> None:
