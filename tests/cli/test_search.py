@@ -16,14 +16,22 @@ from breakeven.search import bisect, budget_of, search
 from breakeven.sweep import SweepSpec
 
 SIZES = list(range(1, 2049))
-#: cycles of five routines on u74 at 1 to 2048 bytes in three offset classes, as differences from size to size
+#: cycles at 1 to 2048 bytes, as differences from size to size (scripts/search_grids): five routines on u74 in three
+#: offset classes; on x86 unrolled against ERMS, old against Herbert's checksum, movsl against integer registers
 GRID = {
     name: np.cumsum(steps.astype(float))
-    for name, steps in np.load(Path(__file__).parents[1] / "data/u74_grid.npz").items()
+    for file in ("u74_grid.npz", "x86_grid.npz")
+    for name, steps in np.load(Path(__file__).parents[1] / "data" / file).items()
 }
+#: against the unrolled copy it leads at single sizes 64 bytes apart (55, 118, 182: by 3 %), which a tenth of the points
+#: cannot all meet: there the search has to say that it is not certain
+SINGLE_SIZES = "broadwell x64-copy-erms 3 0"
+U74 = [name for name in GRID if name.startswith("rv-")]
+X86 = [name for name in GRID if name not in U74]
 PAIRS = [
-    pair for pair in itertools.combinations(GRID, 2) if pair[0].split()[1:] == pair[1].split()[1:]
-]  # fmt: skip
+    *(pair for pair in itertools.combinations(U74, 2) if pair[0].split()[1:] == pair[1].split()[1:]),
+    *zip(X86[::2], X86[1::2], strict=True),
+]
 
 
 def outline(found):
@@ -49,6 +57,9 @@ def test_every_change_of_the_full_grid_is_found_with_a_tenth_of_its_points(pair)
     curves = {name: GRID[name] for name in pair}
     found = searched(curves)
     assert len(found.probed) <= len(SIZES) / 10
+    if pair[1] == SINGLE_SIZES:
+        assert not found.certain
+        return
     assert outline(found.intervals) == outline(intervals(SIZES, {name: list(c) for name, c in curves.items()}))
 
 
