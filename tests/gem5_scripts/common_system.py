@@ -1,4 +1,4 @@
-"""What the scripts of this folder share: a bare-metal system without and with caches. Scripts import it as a neighbour."""
+"""What this folder's scripts share: a bare-metal system without and with caches. They import it as a neighbour."""
 
 import m5.objects
 from m5.objects import *
