@@ -181,7 +181,8 @@ def compare(
     spec = sweep_spec(
         routines, [machine], settings, guest, engine, sizes=sizes, src=str(src), dst=str(dst), cache=cache,
         measure=measure, sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls,
-        stream=stream, total=total, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed, routine_parameter=routine_parameter, huge_pages=huge_pages,
+        stream=stream, total=total, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed,
+        routine_parameter=routine_parameter, huge_pages=huge_pages,
     )  # fmt: skip
     if out:
         check_output(out)
