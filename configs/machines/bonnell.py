@@ -13,7 +13,6 @@ Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chose
 from m5 import objects
 from m5.objects import (
     X86ISA,
-    Cache,
     L2XBar,
     MinorDefaultFloatSimdFU,
     MinorDefaultIntDivFU,
@@ -30,14 +29,14 @@ from m5.objects import (
     SimpleMemory,
     X86MinorCPU,
 )
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import MEMORY_SIZE, SINCE_SANDY_BRIDGE, SiliconCache, silicon_board, without
 
 NAME = "bonnell"
 DESCRIPTION = "Intel Bonnell (Atom N450, 1.67 GHz): 2-wide in-order, 24 KiB L1, 512 KiB L2"
 ISA = "x86"
 
 CLOCK = "1667MHz"  # uarch: bonnell/clock_mhz
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
 
 
 def op_classes(*names):
@@ -128,36 +127,27 @@ class BonnellCPU(X86MinorCPU):
     executeFuncUnits = BonnellFUPool()
 
 
-class L1ICache(Cache):
+class L1ICache(SiliconCache):
     size = "32KiB"  # uarch: bonnell/l1i_size_kb
     assoc = 8  # uarch: bonnell/l1i_assoc
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 2  # assumed: a line and the next one
-    tgts_per_mshr = 16  # assumed: enough for one core
-    is_read_only = True  # assumed: instruction side
 
 
-class L1DCache(Cache):
+class L1DCache(SiliconCache):
     size = "24KiB"  # uarch: bonnell/l1d_size_kb
     assoc = 6  # uarch: bonnell/l1d_assoc
     tag_latency = 1  # uarch: bonnell/l1d_latency, calibrated: with the core's own cycles, 3 to the use
     data_latency = 1  # uarch: bonnell/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 8  # uarch: bonnell/mshr_l1d
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 8  # assumed: as mshrs
 
 
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "512KiB"  # uarch: bonnell/l2_size_kb
     assoc = 8  # uarch: bonnell/l2_assoc
     tag_latency = 4  # uarch: bonnell/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 12  # uarch: bonnell/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 8  # assumed: as the first level's
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 8  # assumed: as mshrs
 
 
@@ -224,10 +214,8 @@ def ours(cpu, dcache, l2):
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=4)  # uarch: bonnell/wc_buffers
     isa = cpu.isa[0]
     isa.microcode = microcode()
-    for feature in ("sse4_1", "sse4_2", "popcnt", "lzcnt", "avx", "avx2", "bmi1", "bmi2", "adx", "erms", "fsrm"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: not in this core
-    for feature in ("clflushopt", "clwb", "smep", "smap", "fsgsbase", "pdpe1gb", "rdtscp"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: not in this core
+    without(isa, "sse4_1", "sse4_2", "popcnt", "rdtscp", *SINCE_SANDY_BRIDGE)  # assumed: not in this core
+    isa.enable_movbe = True  # assumed: the first to have it
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: bonnell/prefetchers
     l2.prefetcher = objects.StreamPrefetcher()  # uarch: bonnell/prefetchers
 
@@ -244,15 +232,13 @@ def machine(**options):
         latency="107ns",  # uarch: bonnell/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="3GiB/s",  # uarch: bonnell/dram_bw_single_core_gbps
     )
-    return root(
-        X86Board(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=dcache,
-            l2=l2,
-            l2bus=L2Bus(),
-            **options,
-        )
+    return silicon_board(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1ICache(),
+        dcache=dcache,
+        l2=l2,
+        l2bus=L2Bus(),
+        **options,
     )

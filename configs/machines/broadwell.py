@@ -11,30 +11,35 @@ from m5.objects import (
     LTAGE,
     X86ISA,
     X86O3CPU,
-    Cache,
     FUDesc,
     FUPool,
     IprPort,
     L2XBar,
-    OpDesc,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
     SimpleMemory,
 )
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import (
+    MEMORY_SIZE,
+    LoadPorts,
+    SiliconCache,
+    StorePorts,
+    dividers,
+    hardware_core,
+    intel_microcode,
+    ops,
+    silicon_board,
+    slow_loops,
+    streamer_and_pairs,
+)
 
 NAME = "broadwell"
 DESCRIPTION = "Intel Broadwell server (E5-2650 v4, 2.2 GHz): 4-wide out-of-order, AVX2, ADX, REP MOVSB with ERMS"
 ISA = "x86"
 
 CLOCK = "2200MHz"  # uarch: broadwell/clock_mhz
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
-
-
-def ops(latencies):
-    """Classes of operations with their latencies."""
-    return [OpDesc(opClass=name, opLat=latency) for name, latency in latencies.items()]
 
 
 #: on ports 0, 1 and 5: logic and additions on vectors
@@ -56,11 +61,7 @@ class Port0(FUDesc):
             }
         ),
         *ops({"SimdReduceAdd": 5, "FloatCvt": 3, "SimdCvt": 3, "SimdFloatCvt": 3, "FloatMisc": 1, "SimdFloatMisc": 1}),
-        OpDesc(opClass="IntDiv", opLat=25, pipelined=False),  # assumed: a radix-16 divider
-        OpDesc(opClass="FloatDiv", opLat=13, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatDiv", opLat=13, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="FloatSqrt", opLat=16, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatSqrt", opLat=16, pipelined=False),  # assumed: as IntDiv
+        *dividers(integer=25, divide=13, root=16),  # assumed: a radix-16 divider
     ]
 
 
@@ -83,14 +84,12 @@ class Port6(FUDesc):
     opList = [*ops({"IntAlu": 1})]
 
 
-class PortsLoad(FUDesc):
+class PortsLoad(LoadPorts):
     count = 2  # uarch: broadwell/port_map
-    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
 
 
-class PortStore(FUDesc):
+class PortStore(StorePorts):
     count = 1  # uarch: broadwell/port_map
-    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
 
 
 class BroadwellFUPool(FUPool):
@@ -126,42 +125,30 @@ class BroadwellCPU(X86O3CPU):
     branchPred = BroadwellBranchPredictor()
 
 
-class L1Cache(Cache):
+class L1Cache(SiliconCache):
     size = "32KiB"  # uarch: broadwell/l1d_size_kb
     assoc = 8  # uarch: broadwell/l1d_assoc
     tag_latency = 3  # uarch: broadwell/l1d_latency, calibrated: with the core's own cycle, 4 to the use
     data_latency = 3  # uarch: broadwell/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 10  # uarch: broadwell/mshr_l1d
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 10  # uarch: broadwell/wc_buffers
 
 
-class L1ICache(L1Cache):
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    is_read_only = True  # assumed: instruction side
-
-
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "256KiB"  # uarch: broadwell/l2_size_kb
     assoc = 8  # uarch: broadwell/l2_assoc
     tag_latency = 2  # uarch: broadwell/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 6  # uarch: broadwell/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 16  # assumed: Intel's superqueue
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 16  # assumed: as mshrs
 
 
-class L3Cache(Cache):
+class L3Cache(SiliconCache):
     size = "30MiB"  # uarch: broadwell/l3_size_kb
     assoc = 20  # uarch: broadwell/l3_assoc
     tag_latency = 20  # assumed: half of the data's
     data_latency = 50  # uarch: broadwell/l3_latency, calibrated: the levels before it add the rest
-    response_latency = 1  # assumed: fills pass through
     mshrs = 10  # uarch: broadwell/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: as mshrs
 
 
@@ -204,17 +191,8 @@ def string_modes(bytes_per_cycle, startup_uops=STARTUP_UOPS):
 
 def microcode():
     """Micro-ops of the hardware in place of gem5's."""
-    return objects.X86Microcode(
-        gem5=False,  # assumed: hardware has its own
-        micro_fusion=True,  # assumed: as every Intel core since the Pentium M
-        fuse_cmp_test=True,  # assumed: as every Intel core since Sandy Bridge
-        fuse_add_sub_and=True,  # assumed: as fuse_cmp_test
-        fuse_inc_dec=True,  # assumed: as fuse_cmp_test
+    return intel_microcode(
         split_stores=True,  # uarch: broadwell/port_map
-        stack_engine=True,  # assumed: as micro_fusion
-        zero_idioms=True,  # assumed: as micro_fusion
-        eliminate_zero_idioms=True,  # assumed: since Sandy Bridge
-        eliminate_moves=True,  # assumed: since Ivy Bridge
         flag_merge="none",  # uarch: broadwell/partial_flag_stall
         max_access=32,  # uarch: broadwell/tput_load
         instructions=[
@@ -225,8 +203,7 @@ def microcode():
                 latency=3,  # uarch: broadwell/lat_mul_wide, a micro-op a result, one after the other
             ),
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=5),  # uarch: broadwell/lat_psadbw
-            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two, as on its relatives
-            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
+            *slow_loops(),
         ],
         rep_movs=string_modes(29.7),  # uarch: broadwell/rep_movs_bytes_per_cycle
         rep_stos=string_modes(30.9),  # uarch: broadwell/rep_stos_bytes_per_cycle
@@ -235,12 +212,7 @@ def microcode():
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
-    cpu.microFusion = True  # assumed: as the microcode's
-    cpu.macroFusion = True  # assumed: as the microcode's
-    cpu.moveElimination = True  # assumed: as the microcode's
+    hardware_core(cpu, microcode())
     cpu.forwardLatency = 2  # uarch: broadwell/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: broadwell/stlf_fail_penalty
     cpu.forwardFailPenalty = 5  # uarch: broadwell/stlf_fail_penalty, calibrated: with the store's way to the cache, 12
@@ -255,14 +227,11 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_assoc = 6  # uarch: broadwell/stlb_entries
     cpu.mmu.dtb.l2_latency = 7  # uarch: broadwell/stlb_hit_penalty
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: broadwell/wc_buffers
-    cpu.isa[0].microcode = microcode()
     cpu.isa[0].enable_fsrm = False  # uarch: broadwell/rep_movs_fast_conditions
     cpu.isa[0].enable_clflushopt = False  # assumed: since Skylake
     cpu.isa[0].enable_clwb = False  # assumed: since Skylake
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: broadwell/prefetchers
-    l2.prefetcher = objects.MultiPrefetcher(  # uarch: broadwell/prefetchers
-        prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
-    )
+    l2.prefetcher = streamer_and_pairs()  # uarch: broadwell/prefetchers
 
 
 def machine(**options):
@@ -277,17 +246,15 @@ def machine(**options):
         latency="65ns",  # uarch: broadwell/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="15GiB/s",  # uarch: broadwell/dram_bw_single_core_gbps, calibrated: by the copy's
     )
-    return root(
-        X86Board(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=dcache,
-            l2=l2,
-            l2bus=L2Bus(),
-            l3=L3Cache(),
-            l3bus=L3Bus(),
-            **options,
-        )
+    return silicon_board(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1Cache(),
+        dcache=dcache,
+        l2=l2,
+        l2bus=L2Bus(),
+        l3=L3Cache(),
+        l3bus=L3Bus(),
+        **options,
     )

@@ -10,24 +10,35 @@ was measured there only), at this core's pace.
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from broadwell import ops, string_modes
+from broadwell import string_modes
 from m5 import objects
 from m5.objects import (
     LTAGE,
     X86ISA,
     X86O3CPU,
-    Cache,
     FUDesc,
     FUPool,
     IprPort,
     L2XBar,
-    OpDesc,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
     SimpleMemory,
 )
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import (
+    MEMORY_SIZE,
+    LoadPorts,
+    SiliconCache,
+    StorePorts,
+    dividers,
+    hardware_core,
+    intel_microcode,
+    ops,
+    silicon_board,
+    slow_loops,
+    streamer_and_pairs,
+)
 
 NAME = "goldencove"
 DESCRIPTION = "Intel Golden Cove (Alder Lake, 3.19 GHz): 6-wide out-of-order, three loads a cycle, REP MOVSB with FSRM"
@@ -36,7 +47,6 @@ ISA = "x86"
 CLOCK = "3190MHz"  # uarch: goldencove/clock_mhz
 STARTUP_UOPS = 130  # uarch: goldencove/rep_movs_startup, calibrated: five a cycle, and the cycles come out
 SHORT_UOPS = 30  # uarch: goldencove/rep_movs_startup, calibrated: five a cycle, and up to 128 bytes make 9 cycles
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
 
 #: logic and additions on vectors, on ports 0, 1 and 5
 VECTOR = {"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}  # uarch: goldencove/lat_simd_add
@@ -55,11 +65,7 @@ class Port0(FUDesc):
     count = 1  # uarch: goldencove/port_map
     opList = [
         *ops({"IntAlu": 1, **VECTOR, **ARITHMETIC, "FloatMisc": 1, "SimdFloatMisc": 1}),
-        OpDesc(opClass="IntDiv", opLat=14, pipelined=False),  # assumed: a faster divider than Skylake's
-        OpDesc(opClass="FloatDiv", opLat=11, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatDiv", opLat=11, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="FloatSqrt", opLat=13, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatSqrt", opLat=13, pipelined=False),  # assumed: as IntDiv
+        *dividers(integer=14, divide=11, root=13),  # assumed: a faster divider than Skylake's
     ]
 
 
@@ -78,14 +84,12 @@ class Ports6And10(FUDesc):
     opList = [*ops({"IntAlu": 1})]
 
 
-class PortsLoad(FUDesc):
+class PortsLoad(LoadPorts):
     count = 3  # uarch: goldencove/port_map
-    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
 
 
-class PortsStore(FUDesc):
+class PortsStore(StorePorts):
     count = 2  # uarch: goldencove/port_map
-    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
 
 
 class GoldenCoveFUPool(FUPool):
@@ -121,45 +125,36 @@ class GoldenCoveCPU(X86O3CPU):
     branchPred = GoldenCoveBranchPredictor()
 
 
-class L1Cache(Cache):
+class L1Cache(SiliconCache):
     size = "48KiB"  # uarch: goldencove/l1d_size_kb
     assoc = 12  # uarch: goldencove/l1d_assoc
     tag_latency = 4  # uarch: goldencove/l1d_latency, calibrated: with the core's own cycle, 5 to the use
     data_latency = 4  # uarch: goldencove/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 16  # uarch: goldencove/mshr_l1d
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 16  # uarch: goldencove/wc_buffers
 
 
 class L1ICache(L1Cache):
     size = "32KiB"  # assumed: as its relatives
     assoc = 8  # assumed: as its relatives
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    is_read_only = True  # assumed: instruction side
 
 
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "1280KiB"  # uarch: goldencove/l2_size_kb
     assoc = 10  # assumed: ten ways of 2048 lines
     tag_latency = 2  # uarch: goldencove/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 9  # uarch: goldencove/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 48  # uarch: goldencove/mshr_l2
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 48  # assumed: as mshrs
     writeback_clean = True  # assumed: the level below holds what this one drops
 
 
-class L3Cache(Cache):
+class L3Cache(SiliconCache):
     size = "30MiB"  # assumed: the i9-12900K's
     assoc = 12  # assumed: twelve ways
     tag_latency = 20  # assumed: half of the data's
     data_latency = 66  # uarch: goldencove/l3_latency, calibrated: the levels before it add the rest
-    response_latency = 1  # assumed: fills pass through
     mshrs = 22  # uarch: goldencove/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 48  # assumed: as the second level's
     clusivity = "mostly_excl"  # assumed: as Skylake's server
 
@@ -185,17 +180,8 @@ def short_and_long(bytes_per_cycle):
 
 def microcode():
     """Micro-ops of the hardware in place of gem5's."""
-    return objects.X86Microcode(
-        gem5=False,  # assumed: hardware has its own
-        micro_fusion=True,  # assumed: as every Intel core since the Pentium M
-        fuse_cmp_test=True,  # assumed: as every Intel core since Sandy Bridge
-        fuse_add_sub_and=True,  # assumed: as fuse_cmp_test
-        fuse_inc_dec=True,  # assumed: as fuse_cmp_test
+    return intel_microcode(
         split_stores=True,  # uarch: goldencove/port_map
-        stack_engine=True,  # assumed: as micro_fusion
-        zero_idioms=True,  # assumed: as micro_fusion
-        eliminate_zero_idioms=True,  # assumed: since Sandy Bridge
-        eliminate_moves=True,  # assumed: since GoldenCove
         flag_merge="none",  # uarch: goldencove/partial_flag_stall
         max_access=32,  # uarch: goldencove/l1d_store_bytes_per_cycle, calibrated: two stores a cycle
         instructions=[
@@ -203,8 +189,7 @@ def microcode():
             objects.X86Instruction(mnemonics=["adcx", "adox"], latency=1),  # assumed: as adc
             objects.X86Instruction(mnemonics=["mul", "mulx"], latency=3),  # assumed: as imul, a micro-op a result
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=3),  # uarch: goldencove/lat_psadbw
-            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two, as on its relatives
-            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
+            *slow_loops(),
         ],
         rep_movs=short_and_long(58.6),  # uarch: goldencove/rep_movs_bytes_per_cycle
         rep_stos=string_modes(61, STARTUP_UOPS),  # uarch: goldencove/rep_stos_bytes_per_cycle
@@ -213,12 +198,7 @@ def microcode():
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
-    cpu.microFusion = True  # assumed: as the microcode's
-    cpu.macroFusion = True  # assumed: as the microcode's
-    cpu.moveElimination = True  # assumed: as the microcode's
+    hardware_core(cpu, microcode())
     cpu.forwardLatency = 2  # uarch: goldencove/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: goldencove/stlf_fail_penalty
     cpu.forwardFailPenalty = 8  # uarch: goldencove/stlf_fail_penalty, calibrated: with the store's way to the cache, 15
@@ -234,12 +214,8 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_assoc = 8  # uarch: goldencove/stlb_entries
     cpu.mmu.dtb.l2_latency = 7  # assumed: as Broadwell's
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=16)  # uarch: goldencove/wc_buffers
-    isa = cpu.isa[0]
-    isa.microcode = microcode()
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: goldencove/prefetchers
-    l2.prefetcher = objects.MultiPrefetcher(  # uarch: goldencove/prefetchers
-        prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
-    )
+    l2.prefetcher = streamer_and_pairs()  # uarch: goldencove/prefetchers
 
 
 def machine(**options):
@@ -254,17 +230,15 @@ def machine(**options):
         latency="80ns",  # uarch: goldencove/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="30GiB/s",  # uarch: goldencove/dram_bw_single_core_gbps, calibrated: by the copy's
     )
-    return root(
-        X86Board(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=dcache,
-            l2=l2,
-            l2bus=L2Bus(),
-            l3=L3Cache(),
-            l3bus=L3Bus(),
-            **options,
-        )
+    return silicon_board(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1ICache(),
+        dcache=dcache,
+        l2=l2,
+        l2bus=L2Bus(),
+        l3=L3Cache(),
+        l3bus=L3Bus(),
+        **options,
     )

@@ -9,24 +9,33 @@ half-duplex on the hardware; here each level hands out lines at the rate that ma
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from broadwell import ops, string_modes
+from broadwell import string_modes
 from m5 import objects
 from m5.objects import (
     LTAGE,
     X86ISA,
     X86O3CPU,
-    Cache,
     FUDesc,
     FUPool,
     IprPort,
     L2XBar,
-    OpDesc,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
     SimpleMemory,
 )
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import (
+    MEMORY_SIZE,
+    SiliconCache,
+    dividers,
+    hardware_core,
+    intel_microcode,
+    ops,
+    silicon_board,
+    slow_loops,
+    streamer_and_pairs,
+)
 
 NAME = "ivybridge"
 DESCRIPTION = (
@@ -35,7 +44,6 @@ DESCRIPTION = (
 ISA = "x86"
 
 CLOCK = "2200MHz"  # uarch: ivybridge/clock_mhz
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
 STARTUP_UOPS = 96  # uarch: ivybridge/rep_movs_startup, calibrated: three a cycle, and 64 bytes make 35 cycles
 
 #: additions on vectors, on ports 1 and 5
@@ -50,11 +58,7 @@ class Port0(FUDesc):
         *ops({"IntAlu": 1, **VECTOR, "SimdShift": 1, "SimdMult": 5, "SimdMultAcc": 5, "SimdReduceAdd": 5}),
         *ops({"FloatMult": 5, "SimdFloatMult": 5, "FloatMultAcc": 5, "SimdFloatMultAcc": 5}),
         *ops({"FloatMisc": 1, "SimdFloatMisc": 1}),
-        OpDesc(opClass="IntDiv", opLat=25, pipelined=False),  # assumed: a radix-16 divider
-        OpDesc(opClass="FloatDiv", opLat=14, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatDiv", opLat=14, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="FloatSqrt", opLat=18, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatSqrt", opLat=18, pipelined=False),  # assumed: as IntDiv
+        *dividers(integer=25, divide=14, root=18),  # assumed: a radix-16 divider
     ]
 
 
@@ -112,42 +116,30 @@ class IvyBridgeCPU(X86O3CPU):
     branchPred = IvyBridgeBranchPredictor()
 
 
-class L1Cache(Cache):
+class L1Cache(SiliconCache):
     size = "32KiB"  # uarch: ivybridge/l1d_size_kb
     assoc = 8  # uarch: ivybridge/l1d_assoc
     tag_latency = 3  # uarch: ivybridge/l1d_latency, calibrated: with the core's own cycle, 4 to the use
     data_latency = 3  # uarch: ivybridge/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 10  # uarch: ivybridge/mshr_l1d
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 10  # uarch: ivybridge/wc_buffers
 
 
-class L1ICache(L1Cache):
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    is_read_only = True  # assumed: instruction side
-
-
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "256KiB"  # uarch: ivybridge/l2_size_kb
     assoc = 8  # uarch: ivybridge/l2_assoc
     tag_latency = 2  # uarch: ivybridge/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 6  # uarch: ivybridge/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 24  # assumed: Intel's superqueue of 16, and room for the streamer's
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 16  # assumed: the superqueue
 
 
-class L3Cache(Cache):
+class L3Cache(SiliconCache):
     size = "25600KiB"  # uarch: ivybridge/l3_size_kb
     assoc = 20  # uarch: ivybridge/l3_assoc
     tag_latency = 20  # assumed: half of the data's
     data_latency = 45  # uarch: ivybridge/l3_latency, calibrated: the levels before it add the rest
-    response_latency = 1  # assumed: fills pass through
     mshrs = 20  # uarch: ivybridge/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: twice the requests
 
 
@@ -161,17 +153,8 @@ class L3Bus(L2XBar):
 
 def microcode():
     """Micro-ops of the hardware in place of gem5's."""
-    return objects.X86Microcode(
-        gem5=False,  # assumed: hardware has its own
-        micro_fusion=True,  # assumed: as every Intel core since the Pentium M
-        fuse_cmp_test=True,  # assumed: as every Intel core since Sandy Bridge
-        fuse_add_sub_and=True,  # assumed: as fuse_cmp_test
-        fuse_inc_dec=True,  # assumed: as fuse_cmp_test
+    return intel_microcode(
         split_stores=True,  # uarch: ivybridge/port_map
-        stack_engine=True,  # assumed: as micro_fusion
-        zero_idioms=True,  # assumed: as micro_fusion
-        eliminate_zero_idioms=True,  # assumed: since Sandy Bridge
-        eliminate_moves=True,  # assumed: since Ivy Bridge
         flag_merge="none",  # uarch: ivybridge/partial_flag_stall, an adc after dec reads one writer's flags
         max_access=16,  # uarch: ivybridge/tput_load
         instructions=[
@@ -182,8 +165,7 @@ def microcode():
             ),
             objects.X86Instruction(mnemonics=["mul"], latency=3),  # uarch: ivybridge/lat_mul_wide
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=5),  # uarch: ivybridge/lat_psadbw
-            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two, as on its relatives
-            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
+            *slow_loops(),
         ],
         rep_movs=string_modes(14.4, STARTUP_UOPS),  # uarch: ivybridge/rep_movs_bytes_per_cycle
         rep_stos=string_modes(15.8, STARTUP_UOPS),  # uarch: ivybridge/rep_stos_bytes_per_cycle
@@ -192,12 +174,7 @@ def microcode():
 
 def ours(cpu, dcache, l2, l3):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
-    cpu.microFusion = True  # assumed: as the microcode's
-    cpu.macroFusion = True  # assumed: as the microcode's
-    cpu.moveElimination = True  # assumed: as the microcode's
+    hardware_core(cpu, microcode())
     cpu.forwardLatency = 2  # uarch: ivybridge/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: ivybridge/stlf_fail_penalty
     cpu.forwardFailPenalty = 5  # uarch: ivybridge/stlf_fail_penalty, calibrated: with the store's way to the cache, 12
@@ -214,7 +191,6 @@ def ours(cpu, dcache, l2, l3):
     cpu.mmu.dtb.l2_latency = 7  # uarch: ivybridge/stlb_hit_penalty
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: ivybridge/wc_buffers
     isa = cpu.isa[0]
-    isa.microcode = microcode()
     isa.enable_fsrm = False  # uarch: ivybridge/rep_movs_fast_conditions
     isa.enable_avx2 = False  # assumed: since Haswell
     isa.enable_bmi1 = False  # assumed: since Haswell
@@ -228,9 +204,7 @@ def ours(cpu, dcache, l2, l3):
     l2.bandwidth = 13  # uarch: ivybridge/l2_copy_gbps, calibrated: by the copy's
     l3.bandwidth = 8  # uarch: ivybridge/l3_copy_gbps, calibrated: by the copy's
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: ivybridge/prefetchers
-    l2.prefetcher = objects.MultiPrefetcher(  # uarch: ivybridge/prefetchers
-        prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
-    )
+    l2.prefetcher = streamer_and_pairs()  # uarch: ivybridge/prefetchers
 
 
 def machine(**options):
@@ -245,17 +219,15 @@ def machine(**options):
         latency="65ns",  # uarch: ivybridge/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="30GiB/s",  # uarch: ivybridge/dram_bw_single_core_gbps, calibrated: by the copy's
     )
-    return root(
-        X86Board(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=dcache,
-            l2=l2,
-            l2bus=L2Bus(),
-            l3=l3,
-            l3bus=L3Bus(),
-            **options,
-        )
+    return silicon_board(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1Cache(),
+        dcache=dcache,
+        l2=l2,
+        l2bus=L2Bus(),
+        l3=l3,
+        l3bus=L3Bus(),
+        **options,
     )

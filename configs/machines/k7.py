@@ -16,31 +16,36 @@ from m5.objects import (
     X86ISA,
     X86O3CPU,
     BiModeBP,
-    Cache,
     FUDesc,
     FUPool,
     IprPort,
     L2XBar,
     MemCtrl,
-    OpDesc,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
 )
 from pc133 import PC133
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import (
+    MEMORY_SIZE,
+    SINCE_SSE2,
+    LoadPorts,
+    SiliconCache,
+    StorePorts,
+    dividers,
+    hardware_core,
+    ops,
+    silicon_board,
+    slow_loops,
+    without,
+)
 
 NAME = "k7"
 DESCRIPTION = "AMD Athlon K7 (Thunderbird, 1.4 GHz): 3-wide out-of-order, 64 KiB L1, 256 KiB exclusive L2"
 ISA = "x86"
 
 CLOCK = "1400MHz"  # uarch: k7/clock_mhz
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
-
-
-def ops(latencies):
-    """Classes of operations with their latencies."""
-    return [OpDesc(opClass=name, opLat=latency) for name, latency in latencies.items()]
 
 
 #: MMX on both of its pipes
@@ -57,7 +62,7 @@ class AluMul(FUDesc):
     count = 1  # uarch: k7/port_map, calibrated: one such pipe
     opList = [
         *ops({"IntAlu": 1, "IntMult": 4}),  # uarch: k7/lat_imul
-        OpDesc(opClass="IntDiv", opLat=42, pipelined=False),  # assumed: a bit a cycle
+        *dividers(integer=42),  # assumed: a bit a cycle
     ]
 
 
@@ -76,21 +81,16 @@ class FloatMul(FUDesc):
         *ops({**VECTOR, **VECTOR_TOO, "SimdMult": 3, "SimdMultAcc": 3, "SimdReduceAdd": 3}),
         *ops({"FloatMult": 4, "FloatMultAcc": 8, "SimdFloatMult": 4, "SimdFloatMultAcc": 8}),
         *ops({"FloatMisc": 2, "SimdFloatMisc": 2, "SimdFloatExt": 2}),
-        OpDesc(opClass="FloatDiv", opLat=16, pipelined=False),  # assumed: as in its optimization guide's examples
-        OpDesc(opClass="SimdFloatDiv", opLat=16, pipelined=False),  # assumed: as FloatDiv
-        OpDesc(opClass="FloatSqrt", opLat=19, pipelined=False),  # assumed: as FloatDiv
-        OpDesc(opClass="SimdFloatSqrt", opLat=19, pipelined=False),  # assumed: as FloatDiv
+        *dividers(divide=16, root=19),  # assumed: as in its optimization guide's examples
     ]
 
 
-class Loads(FUDesc):
+class Loads(LoadPorts):
     count = 2  # uarch: k7/tput_load
-    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
 
 
-class Store(FUDesc):
+class Store(StorePorts):
     count = 1  # uarch: k7/tput_store
-    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
 
 
 class K7FUPool(FUPool):
@@ -130,32 +130,22 @@ class K7CPU(X86O3CPU):
     branchPred = K7BranchPredictor()
 
 
-class L1Cache(Cache):
+class L1Cache(SiliconCache):
     size = "64KiB"  # uarch: k7/l1d_size_kb
     assoc = 2  # uarch: k7/l1d_assoc
     tag_latency = 2  # uarch: k7/l1d_latency, calibrated: with the core's own cycle, 3 to the use
     data_latency = 2  # uarch: k7/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 8  # uarch: k7/mshr_l1d
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 8  # assumed: as mshrs
     writeback_clean = True  # uarch: k7/l2_size_kb
 
 
-class L1ICache(L1Cache):
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    is_read_only = True  # assumed: instruction side
-
-
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "256KiB"  # uarch: k7/l2_size_kb
     assoc = 16  # uarch: k7/l2_assoc
     tag_latency = 4  # uarch: k7/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 8  # uarch: k7/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 8  # assumed: as the first level's
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 8  # assumed: as mshrs
     clusivity = "mostly_excl"  # uarch: k7/l2_size_kb
 
@@ -220,8 +210,7 @@ def microcode():
                 mnemonics=["mul"],
                 latency=3,  # uarch: k7/lat_mul_wide, calibrated: two micro-ops, the second a cycle later
             ),
-            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two
-            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: microcode
+            *slow_loops(),
         ],
         rep_movs=move_modes(),
         rep_stos=fill_modes(),
@@ -230,10 +219,7 @@ def microcode():
 
 def ours(cpu):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
-    cpu.microFusion = True  # uarch: k7/rename_width
+    hardware_core(cpu, microcode())
     cpu.forwardLatency = 2  # uarch: k7/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: k7/stlf_fail_penalty
     cpu.forwardFailPenalty = 4  # uarch: k7/stlf_fail_penalty, calibrated: with the store's way to the cache, 11
@@ -252,14 +238,8 @@ def ours(cpu):
     cpu.mmu.dtb.l2_latency = 3  # uarch: k7/stlb_hit_penalty
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=4)  # uarch: k7/wc_buffers
     isa = cpu.isa[0]
-    isa.microcode = microcode()
-    for feature in ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "lzcnt", "movbe", "cx16"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later
+    without(isa, *SINCE_SSE2)  # assumed: came later
     isa.enable_clflush = True  # assumed: came later too, but the measuring guest makes buffers cold with it
-    for feature in ("avx", "avx2", "bmi1", "bmi2", "adx", "erms", "fsrm", "clflushopt", "clwb", "rdtscp"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later
-    for feature in ("smep", "smap", "fsgsbase", "pdpe1gb"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later
 
 
 def machine(**options):
@@ -268,15 +248,13 @@ def machine(**options):
     cpu.mmu.dtb.size = 32  # uarch: k7/dtlb_entries
     if hasattr(cpu, "misaligned"):
         ours(cpu)
-    return root(
-        X86Board(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=Chipset(dram=Memory(range=board_range(MEMORY_SIZE))),
-            icache=L1ICache(),
-            dcache=L1Cache(),
-            l2=L2Cache(),
-            l2bus=L2Bus(),
-            **options,
-        )
+    return silicon_board(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=Chipset(dram=Memory(range=board_range(MEMORY_SIZE))),
+        icache=L1Cache(),
+        dcache=L1Cache(),
+        l2=L2Cache(),
+        l2bus=L2Bus(),
+        **options,
     )

@@ -8,8 +8,9 @@ Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chose
 
 from m5.objects import L2XBar
 from pc133 import PC133
-from pentium3 import MEMORY_SIZE, Chipset, L2Cache, board
+from pentium3 import Chipset, L2Cache, board
 from x86_board import board_range
+from x86_silicon import MEMORY_SIZE
 
 NAME = "katmai"
 DESCRIPTION = "Intel Pentium III (Katmai, 550 MHz, 100 MHz bus): Coppermine's core, 512 KiB L2 at half speed"

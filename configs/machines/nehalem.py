@@ -12,34 +12,37 @@ from m5.objects import (
     LTAGE,
     X86ISA,
     X86O3CPU,
-    Cache,
     FUDesc,
     FUPool,
     IprPort,
     L2XBar,
-    OpDesc,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
     SimpleMemory,
 )
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import (
+    MEMORY_SIZE,
+    SHIFT,
+    SINCE_SANDY_BRIDGE,
+    LoadPorts,
+    SiliconCache,
+    StorePorts,
+    dividers,
+    hardware_core,
+    ops,
+    silicon_board,
+    slow_loops,
+    streamer_and_pairs,
+    without,
+)
 
 NAME = "nehalem"
 DESCRIPTION = "Intel Nehalem server (X5570, 2.93 GHz): 4-wide out-of-order, adc of two cycles, REP MOVS by count"
 ISA = "x86"
 
 CLOCK = "2930MHz"  # uarch: nehalem/clock_mhz
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
-
-#: general registers' shifts: only some ports have them, so they get a class that nothing else uses
-SHIFT = "SimdShiftAcc"
-
-
-def ops(latencies):
-    """Classes of operations with their latencies."""
-    return [OpDesc(opClass=name, opLat=latency) for name, latency in latencies.items()]
-
 
 #: additions, on ports 0 and 5
 VECTOR_ADD = {"SimdAdd": 1, "SimdAddAcc": 1, "SimdReduceAlu": 3}  # uarch: nehalem/lat_simd_add
@@ -53,11 +56,7 @@ class Port0(FUDesc):
         *ops({"IntAlu": 1, SHIFT: 1, **VECTOR, **VECTOR_ADD, "SimdExt": 1, "SimdMisc": 1}),
         *ops({"FloatMult": 5, "SimdFloatMult": 5, "FloatMultAcc": 9, "SimdFloatMultAcc": 9}),
         *ops({"FloatMisc": 1, "SimdFloatMisc": 1}),
-        OpDesc(opClass="IntDiv", opLat=25, pipelined=False),  # assumed: a radix-16 divider
-        OpDesc(opClass="FloatDiv", opLat=14, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatDiv", opLat=14, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="FloatSqrt", opLat=18, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatSqrt", opLat=18, pipelined=False),  # assumed: as IntDiv
+        *dividers(integer=25, divide=14, root=18),  # assumed: a radix-16 divider
     ]
 
 
@@ -76,14 +75,12 @@ class Port5(FUDesc):
     opList = [*ops({"IntAlu": 1, SHIFT: 1, **VECTOR, **VECTOR_ADD, "SimdExt": 1, "SimdMisc": 1, "SimdFloatExt": 1})]
 
 
-class PortLoad(FUDesc):
+class PortLoad(LoadPorts):
     count = 1  # uarch: nehalem/port_map
-    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
 
 
-class PortStore(FUDesc):
+class PortStore(StorePorts):
     count = 1  # uarch: nehalem/port_map
-    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
 
 
 class NehalemFUPool(FUPool):
@@ -119,43 +116,34 @@ class NehalemCPU(X86O3CPU):
     branchPred = NehalemBranchPredictor()
 
 
-class L1Cache(Cache):
+class L1Cache(SiliconCache):
     size = "32KiB"  # uarch: nehalem/l1d_size_kb
     assoc = 8  # uarch: nehalem/l1d_assoc
     tag_latency = 3  # uarch: nehalem/l1d_latency, calibrated: with the core's own cycle, 4 to the use
     data_latency = 3  # uarch: nehalem/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 10  # uarch: nehalem/mshr_l1d
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 10  # uarch: nehalem/wc_buffers
 
 
 class L1ICache(L1Cache):
     assoc = 4  # uarch: nehalem/l1i_assoc
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    is_read_only = True  # assumed: instruction side
 
 
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "256KiB"  # uarch: nehalem/l2_size_kb
     assoc = 8  # uarch: nehalem/l2_assoc
     tag_latency = 2  # uarch: nehalem/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 4  # uarch: nehalem/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 16  # assumed: Intel's superqueue
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 16  # assumed: as mshrs
 
 
-class L3Cache(Cache):
+class L3Cache(SiliconCache):
     size = "8MiB"  # uarch: nehalem/l3_size_kb
     assoc = 16  # uarch: nehalem/l3_assoc
     tag_latency = 14  # assumed: half of the data's
     data_latency = 28  # uarch: nehalem/l3_latency, calibrated: the levels before it add the rest
-    response_latency = 1  # assumed: fills pass through
     mshrs = 12  # uarch: nehalem/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: as mshrs
 
 
@@ -246,8 +234,7 @@ def microcode():
                 opClass=SHIFT,
                 latency=1,  # uarch: nehalem/lat_shift
             ),
-            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two
-            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
+            *slow_loops(),
         ],
         rep_movs=string_modes(bytes_per_cycle=14.2, byte_rate=13.1),  # uarch: nehalem/rep_movs_bytes_per_cycle
         rep_stos=string_modes(bytes_per_cycle=15.4, byte_rate=15.4),  # uarch: nehalem/rep_stos_bytes_per_cycle
@@ -256,11 +243,7 @@ def microcode():
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
-    cpu.microFusion = True  # assumed: as the microcode's
-    cpu.macroFusion = True  # assumed: as the microcode's
+    hardware_core(cpu, microcode())
     cpu.loopBufferSize = 256  # assumed: the loop stream detector's 28 micro-ops, in bytes of code
     cpu.forwardLatency = 2  # uarch: nehalem/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: nehalem/stlf_fail_penalty
@@ -279,15 +262,9 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_latency = 6  # uarch: nehalem/stlb_hit_penalty
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: nehalem/wc_buffers
     isa = cpu.isa[0]
-    isa.microcode = microcode()
-    for feature in ("avx", "avx2", "bmi1", "bmi2", "adx", "lzcnt", "movbe", "erms", "fsrm"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later
-    for feature in ("clflushopt", "clwb", "smep", "smap", "fsgsbase", "pdpe1gb"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later
+    without(isa, *SINCE_SANDY_BRIDGE)  # assumed: came later
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: nehalem/prefetchers
-    l2.prefetcher = objects.MultiPrefetcher(  # uarch: nehalem/prefetchers
-        prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
-    )
+    l2.prefetcher = streamer_and_pairs()  # uarch: nehalem/prefetchers
 
 
 def board(name, clock, l3, memory, **options):
@@ -298,19 +275,17 @@ def board(name, clock, l3, memory, **options):
     dcache, l2 = L1Cache(), L2Cache()
     if hasattr(cpu, "misaligned"):
         ours(cpu, dcache, l2)
-    return root(
-        X86Board(
-            cpu=cpu,
-            clock=clock,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=dcache,
-            l2=l2,
-            l2bus=L2Bus(),
-            l3=l3,
-            l3bus=L3Bus(),
-            **options,
-        )
+    return silicon_board(
+        cpu=cpu,
+        clock=clock,
+        memory=memory,
+        icache=L1ICache(),
+        dcache=dcache,
+        l2=l2,
+        l2bus=L2Bus(),
+        l3=l3,
+        l3bus=L3Bus(),
+        **options,
     )
 
 

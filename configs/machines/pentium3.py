@@ -16,36 +16,38 @@ from m5 import objects
 from m5.objects import (
     X86ISA,
     X86O3CPU,
-    Cache,
     FUDesc,
     FUPool,
     IprPort,
     L2XBar,
     MemCtrl,
-    OpDesc,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
     TournamentBP,
 )
 from pc133 import PC133
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import (
+    MEMORY_SIZE,
+    SHIFT,
+    SINCE_SSE2,
+    LoadPorts,
+    SiliconCache,
+    StorePorts,
+    dividers,
+    hardware_core,
+    ops,
+    silicon_board,
+    slow_loops,
+    without,
+)
 
 NAME = "pentium3"
 DESCRIPTION = "Intel Pentium III (Coppermine, 996 MHz, 133 MHz bus): 3-wide out-of-order, REP MOVS by alignment"
 ISA = "x86"
 
 CLOCK = "996MHz"  # uarch: pentium3/clock_mhz
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
-
-#: general registers' shifts: only port 0 has them, so they get a class that nothing else uses
-SHIFT = "SimdShiftAcc"
-
-
-def ops(latencies):
-    """Classes of operations with their latencies."""
-    return [OpDesc(opClass=name, opLat=latency) for name, latency in latencies.items()]
-
 
 #: additions, logic and comparisons of MMX, on ports 0 and 1
 VECTOR = {"SimdAdd": 1, "SimdAddAcc": 1, "SimdAlu": 1, "SimdCmp": 1}  # uarch: pentium3/lat_simd_add
@@ -58,11 +60,7 @@ class Port0(FUDesc):
         *ops({**VECTOR, "SimdMult": 3, "SimdMultAcc": 3, "SimdReduceAdd": 3}),
         *ops({"FloatAdd": 3, "FloatCmp": 3, "FloatCvt": 3, "FloatMult": 5, "FloatMultAcc": 8, "FloatMisc": 1}),
         *ops({"SimdFloatMult": 5, "SimdFloatMultAcc": 8}),
-        OpDesc(opClass="IntDiv", opLat=39, pipelined=False),  # assumed: a radix-2 divider
-        OpDesc(opClass="FloatDiv", opLat=18, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatDiv", opLat=18, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="FloatSqrt", opLat=30, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatSqrt", opLat=30, pipelined=False),  # assumed: as IntDiv
+        *dividers(integer=39, divide=18, root=30),  # assumed: a radix-2 divider
     ]
 
 
@@ -75,14 +73,12 @@ class Port1(FUDesc):
     ]
 
 
-class PortLoad(FUDesc):
+class PortLoad(LoadPorts):
     count = 1  # uarch: pentium3/port_map
-    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
 
 
-class PortStore(FUDesc):
+class PortStore(StorePorts):
     count = 1  # uarch: pentium3/port_map
-    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
 
 
 class Pentium3FUPool(FUPool):
@@ -124,29 +120,21 @@ class Pentium3CPU(X86O3CPU):
     branchPred = Pentium3BranchPredictor()
 
 
-class L1Cache(Cache):
+class L1Cache(SiliconCache):
     size = "16KiB"  # uarch: pentium3/l1d_size_kb
     assoc = 4  # uarch: pentium3/l1d_assoc
     tag_latency = 2  # uarch: pentium3/l1d_latency, calibrated: with the core's own cycle, 3 to the use
     data_latency = 2  # uarch: pentium3/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 4  # uarch: pentium3/mshr_l1d
     tgts_per_mshr = 8  # assumed: enough for one core
     write_buffers = 4  # assumed: as mshrs
 
 
-class L1ICache(L1Cache):
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    is_read_only = True  # assumed: instruction side
-
-
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "256KiB"  # uarch: pentium3/l2_size_kb
     assoc = 8  # uarch: pentium3/l2_assoc
     tag_latency = 3  # uarch: pentium3/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 6  # uarch: pentium3/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 4  # assumed: as the first level's
     tgts_per_mshr = 8  # assumed: enough for one core
     write_buffers = 4  # assumed: as mshrs
@@ -224,8 +212,7 @@ def microcode(bytes_per_cycle):
                 latency=1,  # uarch: pentium3/lat_shift
             ),
             objects.X86Instruction(mnemonics=["cmove", "cmovne", "cmovb", "cmovae"], uops=2),  # assumed: as adc
-            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two
-            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
+            *slow_loops(),
         ],
         rep_movs=string_modes(
             startup_uops=172,  # uarch: pentium3/rep_movs_startup, calibrated: 86 cycles
@@ -240,9 +227,7 @@ def microcode(bytes_per_cycle):
 
 def ours(cpu, bytes_per_cycle):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
+    hardware_core(cpu, microcode(bytes_per_cycle))
     cpu.forwardLatency = 2  # uarch: pentium3/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: pentium3/stlf_fail_penalty
     cpu.forwardFailPenalty = 6  # uarch: pentium3/stlf_fail_penalty, calibrated: with the store's way to the cache, 11
@@ -260,14 +245,8 @@ def ours(cpu, bytes_per_cycle):
         buffer_bytes=32,  # uarch: pentium3/wc_buffers
     )
     isa = cpu.isa[0]
-    isa.microcode = microcode(bytes_per_cycle)
-    for feature in ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "lzcnt", "movbe", "prefetchw"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later
+    without(isa, "prefetchw", *SINCE_SSE2)  # assumed: came later
     isa.enable_clflush = True  # assumed: came later too, but the measuring guest makes buffers cold with it
-    for feature in ("avx", "avx2", "bmi1", "bmi2", "adx", "erms", "fsrm", "clflushopt", "clwb", "rdtscp", "cx16"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later
-    for feature in ("smep", "smap", "fsgsbase", "pdpe1gb"):
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later
 
 
 def board(name, clock, l2, l2bus, memory, bytes_per_cycle, **options):
@@ -277,11 +256,11 @@ def board(name, clock, l2, l2bus, memory, bytes_per_cycle, **options):
     cpu.mmu.dtb.size = 64  # uarch: pentium3/dtlb_entries
     if hasattr(cpu, "misaligned"):
         ours(cpu, bytes_per_cycle)
-    system = X86Board(
-        cpu=cpu, clock=clock, memory=memory, icache=L1ICache(), dcache=L1Cache(), l2=l2, l2bus=l2bus, **options
+    tree = silicon_board(
+        cpu=cpu, clock=clock, memory=memory, icache=L1Cache(), dcache=L1Cache(), l2=l2, l2bus=l2bus, **options
     )
-    system.cache_line_size = 32  # uarch: pentium3/line_bytes
-    return root(system)
+    tree.system.cache_line_size = 32  # uarch: pentium3/line_bytes
+    return tree
 
 
 def machine(**options):

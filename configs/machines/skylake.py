@@ -8,31 +8,41 @@ measured there only) at this one's pace.
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from broadwell import ops, string_modes
+from broadwell import string_modes
 from m5 import objects
 from m5.objects import (
     LTAGE,
     X86ISA,
     X86O3CPU,
-    Cache,
     FUDesc,
     FUPool,
     IprPort,
     L2XBar,
-    OpDesc,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
     SimpleMemory,
 )
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import (
+    MEMORY_SIZE,
+    LoadPorts,
+    SiliconCache,
+    StorePorts,
+    dividers,
+    hardware_core,
+    intel_microcode,
+    ops,
+    silicon_board,
+    slow_loops,
+    streamer_and_pairs,
+)
 
 NAME = "skylake"
 DESCRIPTION = "Intel Skylake server (Gold 6148, 2.4 GHz): 4-wide out-of-order, AVX2, victim L3, REP MOVSB with ERMS"
 ISA = "x86"
 
 CLOCK = "2400MHz"  # uarch: skylake/clock_mhz
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
 
 #: logic and additions on vectors, on ports 0, 1 and 5
 VECTOR = {"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}  # uarch: skylake/lat_simd_add
@@ -49,11 +59,7 @@ class Port0(FUDesc):
     count = 1  # uarch: skylake/port_map
     opList = [
         *ops({"IntAlu": 1, **VECTOR, **ARITHMETIC, "FloatMisc": 1, "SimdFloatMisc": 1}),
-        OpDesc(opClass="IntDiv", opLat=25, pipelined=False),  # assumed: a radix-16 divider
-        OpDesc(opClass="FloatDiv", opLat=13, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatDiv", opLat=13, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="FloatSqrt", opLat=16, pipelined=False),  # assumed: as IntDiv
-        OpDesc(opClass="SimdFloatSqrt", opLat=16, pipelined=False),  # assumed: as IntDiv
+        *dividers(integer=25, divide=13, root=16),  # assumed: a radix-16 divider
     ]
 
 
@@ -72,14 +78,12 @@ class Port6(FUDesc):
     opList = [*ops({"IntAlu": 1})]
 
 
-class PortsLoad(FUDesc):
+class PortsLoad(LoadPorts):
     count = 2  # uarch: skylake/port_map
-    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
 
 
-class PortStore(FUDesc):
+class PortStore(StorePorts):
     count = 1  # uarch: skylake/port_map
-    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
 
 
 class SkylakeFUPool(FUPool):
@@ -115,43 +119,31 @@ class SkylakeCPU(X86O3CPU):
     branchPred = SkylakeBranchPredictor()
 
 
-class L1Cache(Cache):
+class L1Cache(SiliconCache):
     size = "32KiB"  # uarch: skylake/l1d_size_kb
     assoc = 8  # uarch: skylake/l1d_assoc
     tag_latency = 3  # uarch: skylake/l1d_latency, calibrated: with the core's own cycle, 4 to the use
     data_latency = 3  # uarch: skylake/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 12  # uarch: skylake/mshr_l1d
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 12  # uarch: skylake/wc_buffers
 
 
-class L1ICache(L1Cache):
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    is_read_only = True  # assumed: instruction side
-
-
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "1024KiB"  # uarch: skylake/l2_size_kb
     assoc = 16  # uarch: skylake/l2_size_kb, calibrated: the server part of the row
     tag_latency = 2  # uarch: skylake/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 8  # uarch: skylake/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 32  # assumed: the superqueue, and room for the streamer's
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: as mshrs
     writeback_clean = True  # uarch: skylake/l3_size_kb, the level below holds what this one drops
 
 
-class L3Cache(Cache):
+class L3Cache(SiliconCache):
     size = "28160KiB"  # uarch: skylake/l3_size_kb, calibrated: 20 cores' parts
     assoc = 11  # assumed: 1408 KiB are eleven ways of 2048 lines
     tag_latency = 20  # assumed: half of the data's
     data_latency = 72  # uarch: skylake/l3_latency, calibrated: the levels before it add the rest
-    response_latency = 1  # assumed: fills pass through
     mshrs = 20  # uarch: skylake/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 32  # assumed: as the second level's
     clusivity = "mostly_excl"  # uarch: skylake/l3_size_kb
 
@@ -166,17 +158,8 @@ class L3Bus(L2XBar):
 
 def microcode():
     """Micro-ops of the hardware in place of gem5's."""
-    return objects.X86Microcode(
-        gem5=False,  # assumed: hardware has its own
-        micro_fusion=True,  # assumed: as every Intel core since the Pentium M
-        fuse_cmp_test=True,  # assumed: as every Intel core since Sandy Bridge
-        fuse_add_sub_and=True,  # assumed: as fuse_cmp_test
-        fuse_inc_dec=True,  # assumed: as fuse_cmp_test
+    return intel_microcode(
         split_stores=True,  # uarch: skylake/port_map
-        stack_engine=True,  # assumed: as micro_fusion
-        zero_idioms=True,  # assumed: as micro_fusion
-        eliminate_zero_idioms=True,  # assumed: since Sandy Bridge
-        eliminate_moves=True,  # assumed: since Skylake
         flag_merge="none",  # uarch: skylake/partial_flag_stall
         max_access=32,  # uarch: skylake/l1d_store_bytes_per_cycle
         instructions=[
@@ -184,8 +167,7 @@ def microcode():
             objects.X86Instruction(mnemonics=["adcx", "adox"], latency=1),  # assumed: as adc
             objects.X86Instruction(mnemonics=["mul", "mulx"], latency=3),  # assumed: as imul, a micro-op a result
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=3),  # uarch: skylake/lat_psadbw
-            objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two, as on its relatives
-            objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel
+            *slow_loops(),
         ],
         rep_movs=string_modes(28.9),  # uarch: skylake/rep_movs_bytes_per_cycle
         rep_stos=string_modes(43),  # uarch: skylake/rep_stos_bytes_per_cycle
@@ -194,12 +176,7 @@ def microcode():
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
-    cpu.microFusion = True  # assumed: as the microcode's
-    cpu.macroFusion = True  # assumed: as the microcode's
-    cpu.moveElimination = True  # assumed: as the microcode's
+    hardware_core(cpu, microcode())
     cpu.forwardLatency = 2  # uarch: skylake/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: skylake/stlf_fail_penalty
     cpu.forwardFailPenalty = 5  # uarch: skylake/stlf_fail_penalty, calibrated: with the store's way to the cache, 12
@@ -216,12 +193,9 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_latency = 7  # assumed: as Broadwell's
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=12)  # uarch: skylake/wc_buffers
     isa = cpu.isa[0]
-    isa.microcode = microcode()
     isa.enable_fsrm = False  # uarch: skylake/rep_movs_fast_conditions
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: skylake/prefetchers
-    l2.prefetcher = objects.MultiPrefetcher(  # uarch: skylake/prefetchers
-        prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
-    )
+    l2.prefetcher = streamer_and_pairs()  # uarch: skylake/prefetchers
 
 
 def machine(**options):
@@ -236,17 +210,15 @@ def machine(**options):
         latency="67ns",  # uarch: skylake/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="30GiB/s",  # uarch: skylake/dram_bw_single_core_gbps, calibrated: by the copy's
     )
-    return root(
-        X86Board(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=dcache,
-            l2=l2,
-            l2bus=L2Bus(),
-            l3=L3Cache(),
-            l3bus=L3Bus(),
-            **options,
-        )
+    return silicon_board(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1Cache(),
+        dcache=dcache,
+        l2=l2,
+        l2bus=L2Bus(),
+        l3=L3Cache(),
+        l3bus=L3Bus(),
+        **options,
     )

@@ -9,24 +9,22 @@ data at renaming (memfile), stores that cross 32 bytes, that stores of different
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from broadwell import ops
 from m5 import objects
 from m5.objects import (
     LTAGE,
     X86ISA,
     X86O3CPU,
-    Cache,
     FUDesc,
     FUPool,
     IprPort,
     L2XBar,
-    OpDesc,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
     SimpleMemory,
 )
-from x86_board import X86Board, board_range, root
+from x86_board import board_range
+from x86_silicon import MEMORY_SIZE, SiliconCache, dividers, hardware_core, ops, silicon_board, streamer_and_pairs
 
 NAME = "zen3"
 DESCRIPTION = (
@@ -35,7 +33,6 @@ DESCRIPTION = (
 ISA = "x86"
 
 CLOCK = "3241MHz"  # uarch: zen3/clock_mhz
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
 
 
 class Alu1(FUDesc):
@@ -47,7 +44,7 @@ class Alu0(FUDesc):
     count = 1  # uarch: zen3/port_map
     opList = [
         *ops({"IntAlu": 1}),
-        OpDesc(opClass="IntDiv", opLat=17, pipelined=False),  # assumed: one bit pair a cycle
+        *dividers(integer=17),  # assumed: one bit pair a cycle
     ]
 
 
@@ -100,10 +97,7 @@ class Vector1And2(FUDesc):
         *ops({**VECTOR, "SimdShift": 1, "SimdExt": 1, "SimdFloatExt": 1}),
         *ops({"FloatAdd": 3, "FloatCmp": 3, "SimdFloatAdd": 3, "SimdFloatCmp": 3, "SimdFloatAlu": 3}),
         *ops({"FloatCvt": 3, "SimdCvt": 3, "SimdFloatCvt": 3}),
-        OpDesc(opClass="FloatDiv", opLat=13, pipelined=False),  # assumed: as its relatives
-        OpDesc(opClass="SimdFloatDiv", opLat=13, pipelined=False),  # assumed: as FloatDiv
-        OpDesc(opClass="FloatSqrt", opLat=20, pipelined=False),  # assumed: as FloatDiv
-        OpDesc(opClass="SimdFloatSqrt", opLat=20, pipelined=False),  # assumed: as FloatDiv
+        *dividers(divide=13, root=20),  # assumed: as its relatives
     ]
 
 
@@ -144,43 +138,31 @@ class Zen3CPU(X86O3CPU):
     branchPred = Zen3BranchPredictor()
 
 
-class L1Cache(Cache):
+class L1Cache(SiliconCache):
     size = "32KiB"  # uarch: zen3/l1d_size_kb
     assoc = 8  # uarch: zen3/l1d_assoc
     tag_latency = 3  # uarch: zen3/l1d_latency, calibrated: with the core's own cycle, 4 to the use
     data_latency = 3  # uarch: zen3/l1d_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 24  # uarch: zen3/mshr_l1d
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 24  # assumed: as mshrs
 
 
-class L1ICache(L1Cache):
-    tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    data_latency = 1  # assumed: as tag_latency
-    is_read_only = True  # assumed: instruction side
-
-
-class L2Cache(Cache):
+class L2Cache(SiliconCache):
     size = "512KiB"  # uarch: zen3/l2_size_kb
     assoc = 8  # assumed: as its guide has it
     tag_latency = 2  # uarch: zen3/l2_latency, calibrated: the first level and the bus add the rest
     data_latency = 6  # uarch: zen3/l2_latency, calibrated: as tag_latency
-    response_latency = 1  # assumed: fills pass through
     mshrs = 48  # assumed: twice the first level's
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 48  # assumed: as mshrs
     writeback_clean = True  # assumed: the level below holds what this one drops
 
 
-class L3Cache(Cache):
+class L3Cache(SiliconCache):
     size = "32768KiB"  # uarch: zen3/l3_size_kb
     assoc = 16  # assumed: as its guide has it
     tag_latency = 15  # assumed: half of the data's
     data_latency = 32  # uarch: zen3/l3_latency, calibrated: the levels before it add the rest
-    response_latency = 1  # assumed: fills pass through
     mshrs = 40  # uarch: zen3/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
-    tgts_per_mshr = 16  # assumed: enough for one core
     write_buffers = 48  # assumed: as the second level's
     clusivity = "mostly_excl"  # assumed: it holds the second level's victims
 
@@ -252,12 +234,7 @@ def microcode():
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
-    cpu.microFusion = True  # assumed: as the microcode's
-    cpu.macroFusion = True  # assumed: as the microcode's
-    cpu.moveElimination = True  # assumed: as the microcode's
+    hardware_core(cpu, microcode())
     cpu.forwardLatency = 5  # uarch: zen3/stlf_latency, calibrated: with the store's and the load's own cycles, 7 to 8
     cpu.partialForwardPolicy = "penalty"  # uarch: zen3/stlf_fail_penalty
     cpu.forwardFailPenalty = 10  # uarch: zen3/stlf_fail_penalty, calibrated: with the store's way to the cache, 14
@@ -272,11 +249,8 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_assoc = 8  # uarch: zen3/stlb_entries
     cpu.mmu.dtb.l2_latency = 8  # uarch: zen3/stlb_hit_penalty
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: zen3/wc_buffers
-    cpu.isa[0].microcode = microcode()
     dcache.prefetcher = objects.StreamPrefetcher()  # uarch: zen3/prefetchers
-    l2.prefetcher = objects.MultiPrefetcher(  # uarch: zen3/prefetchers
-        prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()]
-    )
+    l2.prefetcher = streamer_and_pairs()  # uarch: zen3/prefetchers
 
 
 def machine(**options):
@@ -291,17 +265,15 @@ def machine(**options):
         latency="85ns",  # uarch: zen3/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="40GiB/s",  # assumed: two channels of DDR4-3200 are more than one core asks for
     )
-    return root(
-        X86Board(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=dcache,
-            l2=l2,
-            l2bus=L2Bus(),
-            l3=L3Cache(),
-            l3bus=L3Bus(),
-            **options,
-        )
+    return silicon_board(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1Cache(),
+        dcache=dcache,
+        l2=l2,
+        l2bus=L2Bus(),
+        l3=L3Cache(),
+        l3bus=L3Bus(),
+        **options,
     )

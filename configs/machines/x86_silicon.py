@@ -1,0 +1,102 @@
+"""What the x86 presets of real processors share: units, caches, and the traits of gem5's that no hardware has.
+
+A preset subclasses these and adds what its own rows of uarch.csv say. A real gem5 has none of the parameters that
+`hardware_core`, the microcode and the prefetchers set: a preset's `ours()` uses them, and runs in our engine only.
+"""
+
+from m5 import objects
+from m5.objects import Cache, FUDesc, OpDesc
+from x86_board import X86Board, root
+
+MEMORY_SIZE = "512MiB"  # assumed: what the guests need
+
+#: general registers' shifts where only some ports have them: a class that nothing else uses
+SHIFT = "SimdShiftAcc"
+
+#: extensions of the instruction set since Sandy Bridge, as their `enable_` switches are named
+SINCE_SANDY_BRIDGE = (
+    *("avx", "avx2", "bmi1", "bmi2", "adx", "lzcnt", "movbe", "erms", "fsrm"),
+    *("clflushopt", "clwb", "smep", "smap", "fsgsbase", "pdpe1gb"),
+)
+#: and since the Pentium III and the Athlon
+SINCE_SSE2 = ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "cx16", "rdtscp", *SINCE_SANDY_BRIDGE)
+
+
+def ops(latencies):
+    """Classes of operations with their latencies in cycles."""
+    return [OpDesc(opClass=name, opLat=latency) for name, latency in latencies.items()]
+
+
+def dividers(integer=None, divide=None, root=None):
+    """Units that begin nothing before they are done; cycles of a division, of one of floats, and of a square root."""
+    classes = {"IntDiv": integer, "FloatDiv": divide, "SimdFloatDiv": divide, "FloatSqrt": root, "SimdFloatSqrt": root}
+    taken = {name: cycles for name, cycles in classes.items() if cycles is not None}
+    return [OpDesc(opClass=name, opLat=cycles, pipelined=False) for name, cycles in taken.items()]
+
+
+class LoadPorts(FUDesc):
+    opList = [*ops({"MemRead": 1, "FloatMemRead": 1})]
+
+
+class StorePorts(FUDesc):
+    opList = [*ops({"MemWrite": 1, "FloatMemWrite": 1})]
+
+
+class SiliconCache(Cache):
+    response_latency = 1  # assumed: fills pass through
+    tgts_per_mshr = 16  # assumed: enough for one core
+
+
+def slow_loops():
+    """jrcxz and loop, which no compiler uses."""
+    return [
+        objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two
+        objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel, microcode on AMD
+    ]
+
+
+def intel_microcode(**rows):
+    """Micro-ops of Intel's large cores since Sandy Bridge; `rows`: the parameters that have a source."""
+    return objects.X86Microcode(
+        gem5=False,  # assumed: hardware has its own
+        micro_fusion=True,  # assumed: as every Intel core since the Pentium M
+        fuse_cmp_test=True,  # assumed: as every Intel core since Sandy Bridge
+        fuse_add_sub_and=True,  # assumed: as fuse_cmp_test
+        fuse_inc_dec=True,  # assumed: as fuse_cmp_test
+        stack_engine=True,  # assumed: as micro_fusion
+        zero_idioms=True,  # assumed: as micro_fusion
+        eliminate_zero_idioms=True,  # assumed: since Sandy Bridge
+        eliminate_moves=True,  # assumed: since Ivy Bridge
+        **rows,
+    )
+
+
+def hardware_core(cpu, microcode):
+    """Out of order as hardware is: stores leave in order but overlap; what decoding fuses stays one micro-op."""
+    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
+    cpu.needsTSO = True  # assumed: x86's memory order
+    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
+    cpu.microFusion = microcode.micro_fusion  # assumed: as the microcode's
+    cpu.macroFusion = microcode.fuse_cmp_test  # assumed: as the microcode's
+    cpu.moveElimination = microcode.eliminate_moves  # assumed: as the microcode's
+    cpu.isa[0].microcode = microcode
+
+
+def without(isa, *features):
+    """Takes extensions of the instruction set away."""
+    for feature in features:
+        setattr(isa, f"enable_{feature}", False)  # assumed: came later, or never
+
+
+def streamer_and_pairs():
+    """Intel's two prefetchers of the second level: streams, and the other line of a pair."""
+    return objects.MultiPrefetcher(prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()])
+
+
+def silicon_board(cpu, clock, memory, icache, **parts):
+    """The machine of these parts (see `X86Board`), with an instruction cache as pipelined fetch meets it."""
+    system = X86Board(cpu=cpu, clock=clock, memory=memory, icache=icache, **parts)
+    system.cpu.icache.tag_latency = 1  # assumed: fetch is pipelined on the hardware
+    system.cpu.icache.data_latency = 1  # assumed: as tag_latency
+    system.cpu.icache.is_read_only = True  # assumed: instruction side
+    return root(system)
