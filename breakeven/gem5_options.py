@@ -42,6 +42,7 @@ OPTIONS = (
     Option("", "list-sim-objects", "", "List the classes with their parameters and defaults."),
     Option("", "listener-mode", "MODE", "For gem5's sake: nothing listens here."),
     Option("B", "build-info", "", "Say which gem5 this speaks like."),
+    Option("", "isa", "ISA", "Not gem5's: the build to stand for, x86 or riscv (that of the program given, else x86)."),
     Option("", "allow-dir", "DIR", "Not gem5's: the one folder whose files an emulated process may read."),
     Option("", "allow-writes", "", "Not gem5's: and write."),
 )

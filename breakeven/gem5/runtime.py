@@ -19,5 +19,7 @@ def get_runtime_coherence_protocol() -> CoherenceProtocol:
 
 
 def get_runtime_isa() -> ISA:
-    """The one instruction set of a single-ISA build, which this is not."""
-    raise RuntimeError("this simulator has RISC-V and x86: name the one that is meant (isa=ISA.RISCV)")
+    """The one instruction set of the build that this run stands for (`breakeven.m5.build`)."""
+    from breakeven.m5.build import current
+
+    return ISA(current().isa)

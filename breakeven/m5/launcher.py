@@ -78,6 +78,12 @@ def _take(options: Options, name: str, value: str) -> None:
             _debug_flag(options, flag)
     elif name == "listener-mode" and value not in ("on", "off", "auto"):
         raise UserError(f"--listener-mode is on, off or auto, not {value!r}")
+    elif name == "isa":
+        from breakeven.m5.build import PREFIXES
+
+        if value.lower() not in PREFIXES:
+            raise UserError(f"--isa is {' or '.join(sorted(PREFIXES))}, not {value!r}")
+        options.isa = value.lower()
     elif name == "outdir" and not value:
         raise UserError("--outdir needs the name of a folder")
     else:

@@ -69,13 +69,14 @@ def run_script(
 
     With `outdir`, the configuration, the guest's files and ``stats.txt`` are left there; without, nothing is written.
     """
-    from breakeven.m5 import script, simulate
+    from breakeven.m5 import build, script, simulate
 
     given, path = str(path), Path(path).resolve()
     # A script that asks for argv[0] gets what the user wrote, as from gem5.
     arguments, sys.argv = sys.argv, [given, *argv]
     session = simulate.Session(None if outdir is None else Path(outdir), options)
     outer = simulate.use(session)
+    outer_build = build.use(build.Build(session.options.isa, tuple(argv)))
     script.options.__dict__.update(vars(session.options))
     try:
         with as_m5(path.parent), naming_near_classes():
@@ -83,6 +84,7 @@ def run_script(
     finally:
         sys.argv = arguments
         simulate.use(outer)
+        build.use(outer_build)
         session.finish()
 
 

@@ -7,10 +7,11 @@ below it (``m5.objects.FuncUnitConfig``) are this one again.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from breakeven.m5 import library
+from breakeven.m5 import build, library
 from breakeven.m5.params import NULL, AddrRange, Param, SimObjectVector, VectorParam  # noqa: F401
 from breakeven.m5.ports import (  # noqa: F401
     Port,
@@ -22,6 +23,9 @@ from breakeven.m5.ports import (  # noqa: F401
 from breakeven.m5.proxy import Parent, Self  # noqa: F401
 from breakeven.m5.simobject import SimObject  # noqa: F401
 
+#: modules of Python's that a star import from gem5's ``m5.objects`` and ``m5.params`` leaves behind; public scripts
+#: (gem5's tutorial among them) use them without importing them
+_LEFT_BEHIND = ("copy", "math", "os", "re", "sys", "time")
 _PLAIN = [
     "NULL",
     "AddrRange",
@@ -38,7 +42,7 @@ _PLAIN = [
     "VectorResponsePort",
 ]
 
-__all__ = sorted({*_PLAIN, *library.names()})  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = sorted({*_PLAIN, *_LEFT_BEHIND, *library.names(), *build.PLAIN_NAMES})  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 class _Module(ModuleType):
@@ -55,7 +59,10 @@ sys.modules[__name__].__class__ = _Module
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
-    return library.get_class(name)
+    if name in _LEFT_BEHIND:
+        return import_module(name)
+    plain = build.own_name(name)
+    return library.get_class(name if plain is None else plain)
 
 
 def __dir__() -> list[str]:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from breakeven.m5.build import ELF_MACHINES, PREFIXES, elf_machine
 from breakeven.m5.errors import ConfigError
 from breakeven.m5.simulate import Options, program_of, read_named
 from breakeven.paths import MAX_FILE_BYTES
@@ -144,21 +145,18 @@ def _append(path: Path, text: bytes, *, new: bool) -> None:
         raise unwritable(error, path) from None
 
 
-#: machine code of an ELF header (e_machine) -> the workload that runs it
-_MACHINES = {62: "X86EmuLinux", 243: "RiscvEmuLinux"}
-
-
 def compatible_workload(path: str) -> str:
     """The class of ``SEWorkload`` for the program at `path`. Raises `ConfigError` when there is none."""
     head = read_named(path, "SEWorkload.init_compatible")[:20]
     if len(head) < 20 or head[:4] != b"\x7fELF":
         raise ConfigError([f"SEWorkload.init_compatible: {path!r} is not an ELF program"])
-    machine = int.from_bytes(head[18:20], "little" if head[5] == 1 else "big")
-    if machine not in _MACHINES or head[4] != 2:
+    isa = ELF_MACHINES.get(elf_machine(head) or 0)
+    if isa is None:
+        machine = int.from_bytes(head[18:20], "little" if head[5] == 1 else "big")
         raise ConfigError(
             [f"SEWorkload.init_compatible: {path!r} is for machine {machine}; here run 64-bit x86 and RISC-V programs"]
         )
-    return _MACHINES[machine]
+    return f"{PREFIXES[isa]}EmuLinux"
 
 
 __all__ = ["Console", "compatible_workload", "load", "name_program", "process_of", "system_of"]

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION
 from breakeven.m5 import simulate as _simulation
 from breakeven.m5 import units
+from breakeven.m5.build import BuildEnv
 
 MaxTick = _simulation.MAX_TICK
 
@@ -63,11 +64,11 @@ def _trace_output(name: str) -> None:
 
 defines = _module(
     "defines",
-    buildEnv={
+    buildEnv=BuildEnv({
         "BUILD_GPU": False, "KVM_ISA": "", "PROTOCOL": "None", "RUBY": False, "USE_ARM_ISA": False, "USE_KVM": False,
         "USE_MIPS_ISA": False, "USE_NULL_ISA": False, "USE_POWER_ISA": False, "USE_RISCV_ISA": True,
         "USE_SPARC_ISA": False, "USE_SYSTEMC": False, "USE_X86_ISA": True,
-    },
+    }),
     gem5Version=GEM5_VERSION,
 )  # fmt: skip
 #: what the launcher was told; `Session` fills it

@@ -70,6 +70,8 @@ class Options:
         #: ours: the one directory whose files a process may read, and whether it may write there
         self.allow_dir: str | None = None
         self.allow_writes = False
+        #: ours: the instruction set that the build stands for (`build`)
+        self.isa: str | None = None
 
 
 class Session:
