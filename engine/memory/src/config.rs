@@ -420,6 +420,8 @@ pub struct MemorySystemConfig {
     pub itb: TlbConfig,
     pub dtb: TlbConfig,
     pub l2_tlb: Option<L2TlbConfig>,
+    /// Of the instruction and data side's walkers: entries kept of each page-table level above the last, root first.
+    pub walk_caches: [Vec<u32>; 2],
     /// Ranges that go past the caches (besides requests that say so themselves).
     pub uncacheable: Vec<AddrRange>,
     /// `None`: non-temporal hints mean nothing, as in gem5.

@@ -14,13 +14,14 @@ mod simple_mem;
 mod tlb;
 mod util;
 mod validate;
+mod walk;
 mod write_combining;
 mod xbar;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-use breakeven_base::{ConfigError, MemKind, StatSink, Tick, WalkPath};
+use breakeven_base::{ConfigError, MemKind, StatSink, Tick};
 
 pub use config::MemorySystemConfig;
 use config::{AddrRange, CacheConfig, Link, MemoryConfig};
@@ -73,9 +74,6 @@ pub enum TlbResult {
     Miss { at: Tick },
 }
 
-/// What a walker reads at a time.
-const PTE_BYTES: u32 = 8;
-
 use cache::Cache;
 use dram::MemCtrl;
 use packet::{Cmd, Pkt, Reply};
@@ -83,6 +81,7 @@ use prefetch::Access;
 use simple_mem::SimpleMemory;
 use tlb::{Page, TlbArray, TlbStats};
 use util::clone_by_field;
+use walk::WalkCache;
 use write_combining::WriteCombining;
 use xbar::XBar;
 
@@ -120,6 +119,8 @@ pub struct MemorySystem {
     tlbs: [TlbArray; 2],
     l2_tlb: Option<TlbArray>,
     l2_tlb_latency: u64,
+    /// Instruction, data.
+    walk_caches: [WalkCache; 2],
     tlb_stats: [TlbStats; 2],
     uncacheable: Vec<AddrRange>,
     /// By kind of access. An atomic one empties write-combining buffers first.
@@ -144,6 +145,7 @@ clone_by_field!(MemorySystem {
     tlbs,
     l2_tlb,
     l2_tlb_latency,
+    walk_caches,
     tlb_stats,
     uncacheable,
     quick_commands,
@@ -215,6 +217,7 @@ impl MemorySystem {
             tlbs: [tlb(&cfg.itb), tlb(&cfg.dtb)],
             l2_tlb: cfg.l2_tlb.as_ref().map(|t| TlbArray::new(t.size, t.assoc)),
             l2_tlb_latency: cfg.l2_tlb.as_ref().map_or(0, |t| u64::from(t.latency) * cfg.core_clock.period()),
+            walk_caches: [WalkCache::new(&cfg.walk_caches[0]), WalkCache::new(&cfg.walk_caches[1])],
             tlb_stats: [TlbStats::default(); 2],
             uncacheable: cfg.uncacheable.clone(),
             quick_commands: quick_commands(cfg.write_combining.is_some()),
@@ -403,52 +406,6 @@ impl MemorySystem {
         TlbResult::Hit { at }
     }
 
-    /// Reads the entries of `path` one after another and fills the TLBs; the instant at which the translation is known.
-    pub fn tlb_walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16, path: &WalkPath) -> Tick {
-        if self.next_prefetch <= now.0 {
-            self.run_prefetches(now.0);
-        }
-        self.now = self.now.max(now.0);
-        let port = match side {
-            Side::Inst => Port::InstWalk,
-            Side::Data => Port::DataWalk,
-        };
-        let (link, source) = (self.ports[port as usize], self.caches.len() + port as usize);
-        let mut at = now.0;
-        for &pte in path.ptes.iter().take(usize::from(path.n)) {
-            let pkt = Pkt {
-                cmd: Cmd::ReadReq,
-                addr: pte,
-                size: PTE_BYTES,
-                requestor: port as u8,
-                from_cache: false,
-                uncached: false,
-                header: 0,
-                payload: 0,
-                bypass: false,
-                yields: false,
-            };
-            self.asked = Access { addr: pte, pc: 0, requestor: port as u8 };
-            at = self.send(link, source, pkt, at).at;
-        }
-        self.tlb_stats[side as usize].walk(at - now.0);
-        if page_shift != 0 {
-            let page = Page::new(vaddr, page_shift, asid);
-            self.tlbs[side as usize].insert(page);
-            if let Some(l2) = &mut self.l2_tlb {
-                l2.insert(page);
-            }
-        }
-        Tick(at)
-    }
-
-    /// Forgets all timing-TLB entries, or those of one page.
-    pub fn tlb_flush(&mut self, vaddr: Option<u64>) {
-        for t in self.tlbs.iter_mut().chain(&mut self.l2_tlb) {
-            t.flush(vaddr);
-        }
-    }
-
     /// fence.i: what the data side holds modified is dropped from the instruction side.
     pub fn fetch_flush(&mut self) {
         let (Link::Cache(i), Link::Cache(d)) = (self.ports[Port::Inst as usize], self.ports[Port::Data as usize])
@@ -481,6 +438,7 @@ impl MemorySystem {
             }
         }
         self.tlb_stats = Default::default();
+        self.walk_caches.iter_mut().for_each(WalkCache::reset_stats);
     }
 
     /// Statistics under the components' own paths.
@@ -509,8 +467,12 @@ impl MemorySystem {
                 _ => {}
             }
         }
-        for (path, stats) in [&self.cfg.itb.path, &self.cfg.dtb.path].into_iter().zip(&self.tlb_stats) {
-            sink.scope(path, |s| stats.collect(s, self.l2_tlb.is_some()));
+        let sides = [&self.cfg.itb.path, &self.cfg.dtb.path].into_iter().zip(&self.tlb_stats).zip(&self.walk_caches);
+        for ((path, stats), walk_cache) in sides {
+            sink.scope(path, |s| {
+                stats.collect(s, self.l2_tlb.is_some());
+                walk_cache.collect(s);
+            });
         }
     }
 
@@ -547,6 +509,7 @@ impl MemorySystem {
             }
         }
         self.write_combining.iter().try_for_each(WriteCombining::audit)?;
-        self.tlbs.iter().chain(&self.l2_tlb).try_for_each(TlbArray::audit)
+        self.tlbs.iter().chain(&self.l2_tlb).try_for_each(TlbArray::audit)?;
+        self.walk_caches.iter().try_for_each(WalkCache::audit)
     }
 }

@@ -61,6 +61,10 @@ pub(crate) fn validate(c: &MemorySystemConfig) -> Vec<ConfigError> {
         validate_tlb(&mut e, &c.dtb.path, "l2_size", "l2_assoc", l2.size, l2.assoc);
         e.cycles(&c.dtb.path, &[("l2_latency", l2.latency)]);
     }
+    for (tlb, entries) in [&c.itb, &c.dtb].into_iter().zip(&c.walk_caches) {
+        e.range(&tlb.path, "walker", entries.len() as u64, 0, 4);
+        entries.iter().for_each(|&n| e.range(&tlb.path, "walker", u64::from(n), 0, 1 << 10));
+    }
     if let Some(w) = &c.write_combining {
         validate_write_combining(&mut e, w, line);
     }

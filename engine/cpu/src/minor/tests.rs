@@ -37,6 +37,7 @@ fn memory(data_cycles: u64) -> MemorySystem {
         itb: tlb("itb"),
         dtb: tlb("dtb"),
         l2_tlb: None,
+        walk_caches: [Vec::new(), Vec::new()],
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),

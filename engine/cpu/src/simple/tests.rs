@@ -43,6 +43,7 @@ fn memory_config() -> MemorySystemConfig {
         itb: tlb("itb"),
         dtb: tlb("dtb"),
         l2_tlb: None::<L2TlbConfig>,
+        walk_caches: [Vec::new(), Vec::new()],
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),

@@ -81,6 +81,7 @@ pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<Me
         itb: first_level(itb),
         dtb: first_level(dtb),
         l2_tlb,
+        walk_caches: [walk_cache(itb), walk_cache(dtb)],
         uncacheable,
         write_combining: cpu.opt_ref("write_combining").and_then(prefetch::write_combining),
         requestors: [name(cpu, ".inst"), name(cpu, ".data"), name(itb, ".walker"), name(dtb, ".walker")],
@@ -102,6 +103,21 @@ fn l2_tlb_of(tlb: Obj) -> Option<L2TlbConfig> {
         latency: tlb.u32_or("l2_latency", 0, 0..=CYCLES),
     };
     (size > 0).then_some(config)
+}
+
+/// What the walker of `tlb` keeps of the levels above the last, root first.
+fn walk_cache(tlb: Obj) -> Vec<u32> {
+    let Some(walker) = tlb.a_ref("walker") else { return Vec::new() };
+    let names: &[&str] = match walker.class() {
+        "X86PagetableWalker" => &["pml4e_cache_size", "pdpte_cache_size", "pde_cache_size"],
+        _ => &["level2_cache_size", "level1_cache_size"],
+    };
+    let entries: Vec<u32> = names.iter().map(|name| walker.u32_or(name, 0, 0..=1 << 10)).collect();
+    if entries.iter().all(|&n| n == 0) {
+        Vec::new()
+    } else {
+        entries
+    }
 }
 
 impl<'r> Topology<'r> {

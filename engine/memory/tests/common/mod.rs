@@ -148,6 +148,7 @@ pub fn reference() -> MemorySystemConfig {
         itb: TlbConfig { path: "system.cpu.mmu.itb".to_owned(), size: 64, assoc: 0 },
         dtb: TlbConfig { path: "system.cpu.mmu.dtb".to_owned(), size: 64, assoc: 0 },
         l2_tlb: None,
+        walk_caches: [Vec::new(), Vec::new()],
         uncacheable: Vec::new(),
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.mmu.itb.walker", "cpu.mmu.dtb.walker"].map(str::to_owned),

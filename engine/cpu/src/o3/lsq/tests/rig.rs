@@ -118,6 +118,7 @@ fn memory_config(latency: u64, mshrs: u32) -> MemorySystemConfig {
         itb: tlb("itb"),
         dtb: tlb("dtb"),
         l2_tlb: None,
+        walk_caches: [Vec::new(), Vec::new()],
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),

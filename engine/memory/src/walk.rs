@@ -1,0 +1,160 @@
+//! Page-table walks: the entries of the path are read one after another through the walker's port. Entries above the last
+//! may be remembered (ours; gem5's walkers for x86 and RISC-V read every level every time).
+//!
+//! The caches of upper levels are Intel's paging-structure caches (Software Developer's Manual 3, "Paging-Structure
+//! Caches"): one a level, and a walk starts below the lowest that knows the address. Theirs are looked up by linear
+//! address; here an entry is known by its own address, which is the same but where two tables share a lower one. An entry that
+//! maps a page, or nothing, is not kept. Fully associative, least recently used; a look-up takes no time.
+//! Whatever empties the TLBs empties them: the manual has INVLPG drop them whole, too.
+
+use breakeven_base::{StatSink, Tick, Unit, WalkPath};
+
+use crate::packet::{Cmd, Pkt};
+use crate::prefetch::Access;
+use crate::tlb::{Page, TlbArray};
+use crate::util::clone_by_field;
+use crate::{MemorySystem, Port, Side};
+
+/// What a walker reads at a time.
+const PTE_BYTES: u32 = 8;
+/// log2 of it.
+const PTE_SHIFT: u8 = 3;
+
+/// One side's caches of upper levels.
+pub(crate) struct WalkCache {
+    /// Root first; a level may have none.
+    levels: Vec<TlbArray>,
+    skipped: u64,
+}
+clone_by_field!(WalkCache { levels, skipped });
+
+fn entry(pte: u64) -> Page {
+    Page::new(pte, PTE_SHIFT, 0)
+}
+
+impl WalkCache {
+    /// `entries` of each level above the last, root first; empty: every walk reads all levels.
+    pub fn new(entries: &[u32]) -> Self {
+        WalkCache { levels: entries.iter().map(|&n| TlbArray::new(n, 0)).collect(), skipped: 0 }
+    }
+
+    /// How many entries of `upper` (root first, without the last of the path) need not be read; all are known afterwards.
+    fn skip(&mut self, upper: &[u64]) -> usize {
+        let known = self.levels.iter_mut().zip(upper).rposition(|(level, &pte)| level.lookup(entry(pte)));
+        let skipped = known.map_or(0, |lowest| lowest + 1);
+        for (level, &pte) in self.levels.iter_mut().zip(upper).skip(skipped) {
+            level.insert(entry(pte));
+        }
+        self.skipped += skipped as u64;
+        skipped
+    }
+
+    fn flush(&mut self) {
+        self.levels.iter_mut().for_each(|level| level.flush(None));
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.skipped = 0;
+    }
+
+    pub fn collect(&self, sink: &mut StatSink) {
+        if !self.levels.is_empty() {
+            sink.count("walker.entriesSkipped", self.skipped, Unit::Count, "upper entries that walks did not read");
+        }
+    }
+
+    pub fn audit(&self) -> Result<(), String> {
+        self.levels.iter().try_for_each(TlbArray::audit)
+    }
+}
+
+impl MemorySystem {
+    /// Reads the entries of `path` that no cache of upper levels has, one after another, and fills the TLBs; the instant at
+    /// which the translation is known.
+    pub fn tlb_walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16, path: &WalkPath) -> Tick {
+        if self.next_prefetch <= now.0 {
+            self.run_prefetches(now.0);
+        }
+        self.now = self.now.max(now.0);
+        let port = match side {
+            Side::Inst => Port::InstWalk,
+            Side::Data => Port::DataWalk,
+        };
+        let (link, source) = (self.ports[port as usize], self.caches.len() + port as usize);
+        let ptes = path.ptes.get(..usize::from(path.n)).unwrap_or(&path.ptes);
+        let skipped = ptes.split_last().map_or(0, |(_, upper)| self.walk_caches[side as usize].skip(upper));
+        let mut at = now.0;
+        for &pte in ptes.iter().skip(skipped) {
+            let pkt = Pkt {
+                cmd: Cmd::ReadReq,
+                addr: pte,
+                size: PTE_BYTES,
+                requestor: port as u8,
+                from_cache: false,
+                uncached: false,
+                header: 0,
+                payload: 0,
+                bypass: false,
+                yields: false,
+            };
+            self.asked = Access { addr: pte, pc: 0, requestor: port as u8 };
+            at = self.send(link, source, pkt, at).at;
+        }
+        self.tlb_stats[side as usize].walk(at - now.0);
+        if page_shift != 0 {
+            let page = Page::new(vaddr, page_shift, asid);
+            self.tlbs[side as usize].insert(page);
+            if let Some(l2) = &mut self.l2_tlb {
+                l2.insert(page);
+            }
+        }
+        Tick(at)
+    }
+
+    /// Forgets all timing-TLB entries, or those of one page; of upper levels all.
+    pub fn tlb_flush(&mut self, vaddr: Option<u64>) {
+        for t in self.tlbs.iter_mut().chain(&mut self.l2_tlb) {
+            t.flush(vaddr);
+        }
+        self.walk_caches.iter_mut().for_each(WalkCache::flush);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: u64 = 0x1000;
+    const MIDDLE: u64 = 0x2000;
+
+    #[test]
+    fn a_walk_starts_below_the_lowest_known_entry() {
+        let mut c = WalkCache::new(&[1, 2, 2]);
+        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 0);
+        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 3);
+        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3008]), 2);
+        // A large page's path ends earlier: what maps it is not kept.
+        assert_eq!(c.skip(&[ROOT, MIDDLE]), 2);
+        assert_eq!(c.skip(&[ROOT, MIDDLE + 8]), 1);
+        c.flush();
+        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 0);
+        assert_eq!(c.audit(), Ok(()));
+    }
+
+    #[test]
+    fn a_level_holds_what_it_has_entries_for() {
+        let mut c = WalkCache::new(&[0, 1, 2]);
+        for pde in [0x3000, 0x3008, 0x3010] {
+            c.skip(&[ROOT, MIDDLE, pde]);
+        }
+        // The first of three has gone, its upper entry has not.
+        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 2);
+        assert_eq!(c.skip(&[ROOT, MIDDLE + 8, 0x4000]), 0);
+    }
+
+    #[test]
+    fn without_caches_all_is_read() {
+        let mut c = WalkCache::new(&[]);
+        assert_eq!((c.skip(&[ROOT, MIDDLE]), c.skip(&[ROOT, MIDDLE])), (0, 0));
+    }
+}
