@@ -10,6 +10,12 @@ GEM5_VERSION = "24.0.0.1"
 DEBUG_FLAGS = ("Exec", "O3PipeView")
 
 
+def flag_called(name: str) -> str | None:
+    """The debug flag called `name`; gem5's ``ExecAll``, all that ``Exec`` prints and more, is ``Exec`` here."""
+    name = "Exec" if name == "ExecAll" else name
+    return name if name in DEBUG_FLAGS else None
+
+
 class Option(NamedTuple):
     short: str
     long: str

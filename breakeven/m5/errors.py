@@ -23,6 +23,11 @@ class PortError(TypeError):
     """Two ports that cannot be joined."""
 
 
+def unimplemented(obj: object, method: str) -> NotImplementedError:
+    """For a method that subclasses of the standard library's abstract classes define."""
+    return NotImplementedError(f"{type(obj).__name__} must define {method}(), which its base class leaves to it")
+
+
 class UnknownName(AttributeError):
     """A parameter, child or class that is not there. The near names are looked up only when somebody reads the message:
     scripts ask ``hasattr`` often."""

@@ -46,6 +46,13 @@ def _source(name: str) -> str | None:
     return None
 
 
+def _there(source: str) -> bool:
+    try:
+        return find_spec(source) is not None
+    except ModuleNotFoundError:
+        return False  # nor is what it would be in
+
+
 class _Alias:
     """Loads a module of breakeven under the script's name for it."""
 
@@ -72,6 +79,33 @@ def _spec(name: str, source: str) -> ModuleSpec:
     return ModuleSpec(name, loader, is_package=True)
 
 
+def _absent(fullname: str) -> ModuleSpec:
+    """The stand-in for a part of gem5's standard library that is not here."""
+    from breakeven.gem5.absent import reason
+
+    why = reason(fullname)
+    if why is None:
+        what = f"no module {fullname!r} here; docs/gem5.md lists the parts of gem5's standard library that there are"
+        raise ModuleNotFoundError(what, name=fullname)
+    loader: Any = _StandIn(why)
+    return ModuleSpec(fullname, loader, is_package=True)
+
+
+class _StandIn:
+    """Loads a module whose names say why they are not here."""
+
+    def __init__(self, why: str) -> None:
+        self._why = why
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        from breakeven.gem5.absent import stand_in
+
+        return stand_in(spec.name, self._why)
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It is whole as it was made."""
+
+
 class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -79,8 +113,10 @@ class _Finder:
         if not _is_ours(fullname):
             return None
         source = _source(fullname)
-        if source is None or (source.startswith("breakeven.gem5") and find_spec(source) is None):
+        if source is None:
             return None
+        if source.startswith("breakeven.gem5") and not _there(source):
+            return _absent(fullname)
         return _spec(fullname, source)
 
 

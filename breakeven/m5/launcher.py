@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from getopt import GetoptError, getopt
 
 from breakeven.errors import UserError
-from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION, OPTIONS
+from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION, OPTIONS, flag_called
 from breakeven.m5.simulate import Options
 
 _SHORT = {option.short: option.long for option in OPTIONS if option.short}
@@ -91,12 +91,13 @@ def _take(options: Options, name: str, value: str) -> None:
 
 
 def _debug_flag(options: Options, text: str) -> None:
-    flag = text.removeprefix("-")
-    if not flag:
+    name = text.removeprefix("-")
+    if not name:
         return
-    if flag not in DEBUG_FLAGS:
-        raise UserError(f"there is no debug flag {flag!r}: there is {', '.join(DEBUG_FLAGS)}")
-    if text != flag:
+    flag = flag_called(name)
+    if flag is None:
+        raise UserError(f"there is no debug flag {name!r}: there is {', '.join(DEBUG_FLAGS)}")
+    if text != name:
         options.debug_flags[:] = [other for other in options.debug_flags if other != flag]
     elif flag not in options.debug_flags:
         options.debug_flags.append(flag)

@@ -47,11 +47,27 @@ def load_module(path: Path) -> dict[str, Any]:
         return _execute(path, path.stem)
 
 
+def _of_m5_objects(name: str) -> str:
+    from breakeven.m5.errors import near
+    from breakeven.m5.library import names
+
+    if name in names():
+        return ": it is a class of m5.objects, which this script does not import"
+    former = {"DDR3_1600_x64": "DDR3_1600_8x8", "LiveProcess": "Process"}.get(name)
+    hint = f"; it is now called {former!r}" if former else near(name, names())
+    return f", and m5.objects has no class of that name{hint}"
+
+
 @contextmanager
 def naming_near_classes() -> Iterator[None]:
     """``from m5.objects import Cahce`` fails with the near names; Python keeps what `m5.objects` says to itself."""
     try:
         yield
+    except NameError as error:
+        # Scripts take all classes with a star: a class that is not there is a name that is not defined.
+        if error.name and error.name[0].isupper() and error.args:
+            error.args = (f"{error.args[0]}{_of_m5_objects(error.name)}",)
+        raise
     except ImportError as error:
         found = re.match(r"cannot import name '(\w+)' from 'breakeven\.m5\.objects'", str(error))
         if found:

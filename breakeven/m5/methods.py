@@ -13,7 +13,7 @@ def _object(name: str) -> Any:
     return library.get_class(name)
 
 
-def _isa(cpu: Any) -> str:
+def isa_prefix(cpu: Any) -> str:
     """The prefix of the classes that belong to the CPU's instruction set."""
     for cls in type(cpu).__mro__:
         if cls.__name__ in ("RiscvCPU", "X86CPU"):
@@ -26,13 +26,13 @@ _INTERRUPTS = {"Riscv": "RiscvInterrupts", "X86": "X86LocalApic"}
 
 def create_interrupt_controller(self: Any) -> None:
     """One interrupt controller a thread."""
-    made = _object(_INTERRUPTS[_isa(self)])
+    made = _object(_INTERRUPTS[isa_prefix(self)])
     self.interrupts = [made() for _ in range(self.numThreads)]
 
 
 def create_threads(self: Any) -> None:
     """One ISA object (unless the script gave its own) and one decoder a thread."""
-    isa = _isa(self)
+    isa = isa_prefix(self)
     if not self.isa:
         self.isa = [_object(f"{isa}ISA")() for _ in range(self.numThreads)]
     elif len(self.isa) != self.numThreads:
@@ -61,7 +61,7 @@ def _cached_ports(cpu: Any) -> list[Any]:
 
 def connect_uncached_ports(self: Any, in_ports: Any, out_ports: Any) -> None:
     """Join the interrupt controllers' ports (x86 has some, RISC-V none)."""
-    if _isa(self) == "X86":
+    if isa_prefix(self) == "X86":
         for controller in self.interrupts:
             controller.pio = out_ports
             controller.int_requestor = in_ports
@@ -109,6 +109,13 @@ def add_two_level_cache_hierarchy(
 
 def _root_init(self: Any, **values: Any) -> None:
     from breakeven.m5 import simulate
+
+    before = simulate.current().root
+    if before is not None:
+        # A board that makes a Root of its own, and then a script that makes another, as scripts before gem5 22.1 do.
+        for name in list(before._children):
+            if before._children[name] in values.values():
+                before._release(name)
 
     _object("SimObject").__init__(self, **values)
     simulate.current().root = self

@@ -70,8 +70,8 @@ def _bool(value: Any) -> bool:
 
 
 def _string(value: Any) -> str:
-    # A path object is what a script naturally passes for a file.
-    if isinstance(value, str) or hasattr(value, "__fspath__"):
+    # A path object is what a script naturally passes for a file, a number for an argument of a program's.
+    if isinstance(value, (str, int, float)) or hasattr(value, "__fspath__"):
         return str(value)
     raise TypeError(f"{value!r} is not a string")
 

@@ -51,6 +51,19 @@ def name_program(root: SimObject) -> None:
     if not name:
         raise ConfigError([f"{process.path()} names no program: set its cmd, e.g. cmd = ['hello']"])
     process.executable = os.path.abspath(name)
+    _choose_workload(root, process._value("executable"))
+
+
+def _choose_workload(root: SimObject, program: str) -> None:
+    """Scripts for a gem5 before 21.0 have no ``system.workload``: what such a gem5 would have taken, said once."""
+    system = system_of(root)
+    if system is None or any(cls.__name__ == "SEWorkload" for cls in type(system._value("workload")).__mro__):
+        return
+    from breakeven.m5.library import get_class
+
+    kind = compatible_workload(program)
+    system.workload = get_class(kind)()
+    print(f"warn: {system.path()}.workload is not set; it is taken to be {kind}(), for the process", file=sys.stderr)
 
 
 def load(engine: Any, description: str, root: SimObject, options: Options) -> Any:

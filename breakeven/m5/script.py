@@ -6,7 +6,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, NoReturn
 
-from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION
+from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION, flag_called
 from breakeven.m5 import simulate as _simulation
 from breakeven.m5 import units
 from breakeven.m5.build import BuildEnv
@@ -43,6 +43,16 @@ def _global_frequency(frequency: Any) -> None:
 
 def _output_folder(path: str) -> None:
     _simulation.current().set_outdir(path)
+
+
+class _Flags(dict):  # type: ignore[type-arg]
+    """``m5.debug.flags``; `KeyError` names the flags that there are."""
+
+    def __missing__(self, name: str) -> _Flag:
+        present = flag_called(name)
+        if present is None:
+            raise KeyError(f"there is no debug flag {name!r}: there is {', '.join(self)}")
+        return self[present]
 
 
 class _Flag:
@@ -88,7 +98,7 @@ core = _module(
     seedRandom=lambda seed: None,  # nothing here is random
     setOutputDir=_output_folder,
 )
-debug = _module("debug", flags={name: _Flag(name) for name in DEBUG_FLAGS})
+debug = _module("debug", flags=_Flags({name: _Flag(name) for name in DEBUG_FLAGS}))
 trace = _module("trace", output=_trace_output, enable=lambda: None, disable=lambda: None)
 
 

@@ -109,6 +109,7 @@ class Session:
         from breakeven.m5.programs import name_program
 
         _as_gem5(root)
+        _joined(root)
         name_program(root)
         self.description = describe(root)
         if self.outdir is not None:
@@ -296,6 +297,18 @@ def _as_gem5(root: SimObject) -> None:
             for name, value in IN_SCRIPTS.get(cls.__name__, {}).items():
                 if name not in obj.set_names():
                     setattr(obj, name, value)
+
+
+def _joined(root: SimObject) -> None:
+    """A board of the standard library is joined by the Simulator; m5.instantiate() alone finds loose parts."""
+    for child in root._children.values():
+        if getattr(child, "_connected", None) is False:
+            raise ConfigError(
+                [
+                    f"the board {child.path()} has not been put together: run it with Simulator(board=...), or call "
+                    "its _pre_instantiate() before m5.instantiate()"
+                ]
+            )
 
 
 def unwritable(error: OSError, outdir: Path) -> UserError:

@@ -185,6 +185,10 @@ class NullObject:
             cls._instance = super().__new__(cls)
         return cls._instance
 
+    def __call__(self) -> NullObject:
+        # ``PrefetcherCls=NULL`` makes its prefetcher as any class does.
+        return self
+
     def __bool__(self) -> bool:
         return False
 

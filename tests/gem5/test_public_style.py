@@ -22,3 +22,60 @@ def test_the_build_follows_the_program_given(run: Run) -> None:
     assert run("one_isa.py", "--cmd", run.linux("hello", "Riscv")).startswith("riscv ")
     assert run("one_isa.py", f"--cmd={run.linux('hello', 'X86')}").startswith("x86 ")
     assert "--isa is riscv or x86, not 'arm'" in run("one_isa.py", options=("--isa=arm",), status=1)
+
+
+ENDED = "exiting with last active thread context"
+
+
+@pytest.mark.parametrize("isa", ["Riscv", "X86"])
+def test_a_script_from_before_there_were_workloads(run: Run, isa: str) -> None:
+    said = run("before_workloads.py", run.linux("hello", isa)).splitlines()
+    assert said[:2] == ["Hello world!", ENDED]
+    assert f"warn: system.workload is not set; it is taken to be {isa}EmuLinux(), for the process" in said
+
+
+@pytest.mark.parametrize(("how", "last"), [("workload", "Hello world!"), ("program", "Hello world!"),
+                                           ("joined", f"Hello world!\n{ENDED}")])  # fmt: skip
+def test_former_idioms_of_the_standard_library(run: Run, how: str, last: str) -> None:
+    said = run("stdlib_former.py", run.linux("hello"), how)
+    words = ["MMUCache takes a size and assoc", "L2Cache takes a size and assoc", "Ruby's coherence protocols are not"]
+    lines = said.splitlines()
+    assert all(word in line for word, line in zip(words, lines, strict=False)), said
+    assert "\n".join(lines[3:]) == last
+
+
+def test_a_board_that_nobody_put_together(run: Run) -> None:
+    said = run("stdlib_former.py", run.linux("hello"), "loose")
+    assert said.splitlines()[-1].startswith("ConfigError: ") and "the board system has not been put together" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("LiveProcess()", "m5.objects has no class of that name; it is now called 'Process'"),
+        ("DDR3_1600_x64()", "it is now called 'DDR3_1600_8x8'"),
+        ("PyTrafficGen()", "name 'PyTrafficGen' is not defined, and m5.objects has no class of that name"),
+        ("System2()", "did you mean 'System'"),
+        ("import gem5.componets.boards", "no module 'gem5.componets' here; docs/gem5.md"),
+        ("from gem5.prebuilt.demo.x86_demo_board import X86DemoBoard as B; B()", "X86DemoBoard is not here: machines"),
+        ("from gem5.components.memory.multi_channel import *; DualChannelDDR4_2400()", "is not defined"),
+        ("from gem5.components.memory.multi_channel import DualChannelDDR4_2400 as D; D()", "take one channel"),
+        ("from gem5.components.processors.random_generator_core import R; R.x", "traffic generators are not modelled"),
+        ("m5.debug.flags['Cache'].enable()", "there is no debug flag 'Cache': there is Exec, O3PipeView"),
+        ("m5.debug.flags['ExecAll'].enable(); sys.exit('fine')", "fine"),
+        ("from gem5.components.cachehierarchies.classic.no_cache import AbstractClassicCacheHierarchy as A\n"
+         "class Own(A): pass\nOwn().incorporate_cache(None)", "Own must define incorporate_cache(), which its base"),
+        ("from gem5.components.memory.abstract_memory_system import AbstractMemorySystem as A\n"
+         "class Own(A): pass\nOwn().get_size()", "Own must define get_size(), which its base class leaves to it"),
+    ],
+)  # fmt: skip
+def test_what_is_not_here_is_told_in_one_sentence(run: Run, text: str, says: str) -> None:
+    (run.folder / "s.py").write_text(f"import sys\nimport m5\nfrom m5.objects import *\n{text}\n")
+    said = run(str(run.folder / "s.py"), status=1)
+    assert says in said and len(said.splitlines()) == 1, said
+
+
+def test_a_class_that_the_script_does_not_import(run: Run) -> None:
+    (run.folder / "s.py").write_text("system = System()\n")
+    said = run(str(run.folder / "s.py"), status=1)
+    assert "it is a class of m5.objects, which this script does not import" in said

@@ -9,9 +9,7 @@ system = System(mem_mode="atomic", mem_ranges=[AddrRange("64MiB")])
 system.clk_domain = SrcClockDomain(clock="1GHz", voltage_domain=VoltageDomain())
 system.cpu = RiscvAtomicSimpleCPU()
 system.membus = SystemXBar()
-system.cpu.connectAllPorts(
-    system.membus.cpu_side_ports, system.membus.cpu_side_ports, system.membus.mem_side_ports
-)
+system.cpu.connectAllPorts(system.membus.cpu_side_ports, system.membus.cpu_side_ports, system.membus.mem_side_ports)
 system.cpu.createInterruptController()
 system.memory = SimpleMemory(range=system.mem_ranges[0], port=system.membus.mem_side_ports)
 system.system_port = system.membus.cpu_side_ports

@@ -94,6 +94,24 @@ class CustomResource(FileResource):
 CustomBinaryResource = BinaryResource
 
 
+class WorkloadResource(AbstractResource):
+    """A board's method by its name (``"set_se_binary_workload"``) with the parameters to call it with."""
+
+    def __init__(self, function: str, parameters: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._function = function
+        self._parameters = dict(parameters or {})
+
+    def get_function_str(self) -> str:
+        return self._function
+
+    def get_parameters(self) -> dict[str, Any]:
+        return self._parameters
+
+    def set_parameter(self, parameter: str, value: Any) -> None:
+        self._parameters[parameter] = value
+
+
 def obtain_resource(
     resource_id: str,
     resource_directory: str | None = None,

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from breakeven.gem5.components.boards.mem_mode import MemMode, mem_mode_to_string
+from breakeven.gem5.resources.resource import BinaryResource
+from breakeven.m5.errors import unimplemented
 from breakeven.m5.objects import SrcClockDomain, System, VoltageDomain
 
 
@@ -66,7 +68,11 @@ class AbstractBoard:
         return self._is_fs
 
     def set_workload(self, workload: Any) -> None:
-        """Call the function that the workload resource names, with its parameters."""
+        """Call the function that the workload resource names, with its parameters; a program of a local file runs as
+        ``set_se_binary_workload`` would run it."""
+        if isinstance(workload, BinaryResource):
+            self.set_se_binary_workload(workload)  # type: ignore[attr-defined]
+            return
         name = workload.get_function_str()
         function = getattr(self, name, None)
         if function is None:
@@ -77,11 +83,11 @@ class AbstractBoard:
 
     @abstractmethod
     def _setup_board(self) -> None:
-        raise NotImplementedError
+        raise unimplemented(self, "_setup_board")
 
     @abstractmethod
     def _setup_memory_ranges(self) -> None:
-        raise NotImplementedError
+        raise unimplemented(self, "_setup_memory_ranges")
 
     def has_dma_ports(self) -> bool:
         return False

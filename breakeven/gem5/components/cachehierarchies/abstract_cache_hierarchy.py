@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from breakeven.m5.errors import unimplemented
 from breakeven.m5.objects import SubSystem
 
 
@@ -13,7 +14,7 @@ class AbstractCacheHierarchy(SubSystem):
     abstract = True
 
     def incorporate_cache(self, board: Any) -> None:
-        raise NotImplementedError
+        raise unimplemented(self, "incorporate_cache")
 
     def is_ruby(self) -> bool:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from breakeven.m5.errors import unimplemented
 from breakeven.m5.objects import SubSystem
 
 
@@ -17,22 +18,22 @@ class AbstractMemorySystem(SubSystem):
         """For memories that ask something of their board."""
 
     def get_mem_ports(self) -> Sequence[tuple[Any, Any]]:
-        raise NotImplementedError
+        raise unimplemented(self, "get_mem_ports")
 
     def get_memory_controllers(self) -> list[Any]:
-        raise NotImplementedError
+        raise unimplemented(self, "get_memory_controllers")
 
     def get_mem_interfaces(self) -> list[Any]:
-        raise NotImplementedError
+        raise unimplemented(self, "get_mem_interfaces")
 
     def get_size(self) -> int:
-        raise NotImplementedError
+        raise unimplemented(self, "get_size")
 
     def set_memory_range(self, ranges: list[Any]) -> None:
-        raise NotImplementedError
+        raise unimplemented(self, "set_memory_range")
 
     def get_uninterleaved_range(self) -> list[Any]:
-        raise NotImplementedError
+        raise unimplemented(self, "get_uninterleaved_range")
 
     def _post_instantiate(self) -> None:
         """For memories that have something left to do."""

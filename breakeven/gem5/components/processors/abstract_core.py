@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
+from breakeven.m5.errors import unimplemented
 from breakeven.m5.objects import SubSystem
 
 
@@ -15,11 +16,11 @@ class AbstractCore(SubSystem):
 
     @abstractmethod
     def get_isa(self) -> Any:
-        raise NotImplementedError
+        raise unimplemented(self, "get_isa")
 
     @abstractmethod
     def get_simobject(self) -> Any:
-        raise NotImplementedError
+        raise unimplemented(self, "get_simobject")
 
     def is_kvm_core(self) -> bool:
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from breakeven.gem5.isas import ISA
+from breakeven.m5.errors import unimplemented
 from breakeven.m5.objects import SubSystem
 
 
@@ -34,7 +35,7 @@ class AbstractProcessor(SubSystem):
         return self._isa
 
     def incorporate_processor(self, board: Any) -> None:
-        raise NotImplementedError
+        raise unimplemented(self, "incorporate_processor")
 
     def _post_instantiate(self) -> None:
         """For processors that have something left to do."""

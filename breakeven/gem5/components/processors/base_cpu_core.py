@@ -7,14 +7,17 @@ from typing import Any
 from breakeven.gem5.components.processors.abstract_core import AbstractCore
 from breakeven.gem5.isas import ISA
 from breakeven.gem5.utils.requires import requires
+from breakeven.m5.methods import isa_prefix
 from breakeven.m5.objects import BaseO3CPU
 
 
 class BaseCPUCore(AbstractCore):
-    """`core`: a CPU (``RiscvO3CPU()``), also of a script's own class; `isa`: its instruction set."""
+    """`core`: a CPU (``RiscvO3CPU()``), also of a script's own class; `isa`: its instruction set, by default
+    that of the CPU's class."""
 
-    def __init__(self, core: Any, isa: ISA) -> None:
+    def __init__(self, core: Any, isa: ISA | None = None) -> None:
         super().__init__()
+        isa = ISA[isa_prefix(core).upper()] if isa is None else isa
         requires(isa_required=isa)
         self._isa = isa
         self.core = core

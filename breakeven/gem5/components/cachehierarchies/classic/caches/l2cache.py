@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from breakeven.m5.objects import Cache, StridePrefetcher
+from breakeven.gem5.components.cachehierarchies.classic.caches.library_cache import LibraryCache
+from breakeven.m5.objects import StridePrefetcher
 
 
-class L2Cache(Cache):
-    """A second-level cache; latencies in cycles."""
+class L2Cache(LibraryCache):
+    """A second-level cache."""
 
-    def __init__(
-        self,
-        size: str,
-        assoc: int = 16,
-        tag_latency: int = 10,
-        data_latency: int = 10,
-        response_latency: int = 1,
-        mshrs: int = 20,
-        tgts_per_mshr: int = 12,
-        writeback_clean: bool = False,
-        PrefetcherCls: type = StridePrefetcher,
-    ) -> None:
-        super().__init__(
-            size=size,
-            assoc=assoc,
-            tag_latency=tag_latency,
-            data_latency=data_latency,
-            response_latency=response_latency,
-            mshrs=mshrs,
-            tgts_per_mshr=tgts_per_mshr,
-            writeback_clean=writeback_clean,
-        )
-        self.prefetcher = PrefetcherCls()
+    _defaults = {
+        "assoc": 16, "tag_latency": 10, "data_latency": 10, "response_latency": 1, "mshrs": 20,
+        "tgts_per_mshr": 12, "writeback_clean": False, "PrefetcherCls": StridePrefetcher,
+    }  # fmt: skip

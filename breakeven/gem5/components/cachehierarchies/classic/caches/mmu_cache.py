@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from breakeven.m5.objects import Cache
+from breakeven.gem5.components.cachehierarchies.classic.caches.library_cache import LibraryCache
 
 
-class MMUCache(Cache):
-    """A page walker's cache; latencies in cycles."""
+class MMUCache(LibraryCache):
+    """A page walker's cache."""
 
-    def __init__(
-        self,
-        size: str,
-        assoc: int = 4,
-        tag_latency: int = 1,
-        data_latency: int = 1,
-        response_latency: int = 1,
-        mshrs: int = 20,
-        tgts_per_mshr: int = 12,
-        writeback_clean: bool = True,
-    ) -> None:
-        super().__init__(
-            size=size,
-            assoc=assoc,
-            tag_latency=tag_latency,
-            data_latency=data_latency,
-            response_latency=response_latency,
-            mshrs=mshrs,
-            tgts_per_mshr=tgts_per_mshr,
-            writeback_clean=writeback_clean,
-        )
+    _defaults = {
+        "assoc": 4, "tag_latency": 1, "data_latency": 1, "response_latency": 1, "mshrs": 20,
+        "tgts_per_mshr": 12, "writeback_clean": True,
+    }  # fmt: skip
