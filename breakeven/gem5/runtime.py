@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from breakeven.gem5.coherence_protocol import CoherenceProtocol
 from breakeven.gem5.isas import ISA
 
 
-def get_supported_isas() -> set[ISA]:
-    return {ISA.RISCV, ISA.X86}
+def get_supported_isas() -> Set[ISA]:
+    """Both instruction sets, that of the build first: scripts take the first for their default."""
+    return dict.fromkeys((get_runtime_isa(), ISA.X86, ISA.RISCV)).keys()
 
 
 def get_supported_protocols() -> set[CoherenceProtocol]:

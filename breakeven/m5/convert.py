@@ -14,6 +14,11 @@ def toMetricFloat(value: str) -> float:
     return units.prefixed(value)
 
 
+#: factors under gem5's names
+atto, femto, pico, nano, micro, milli = (10.0**power for power in range(-18, 0, 3))
+kilo, mega, giga, tera, peta, exa = (10.0**power for power in range(3, 19, 3))
+kibi, mebi, gibi, tebi, pebi, exbi = (1024**power for power in range(1, 7))
+
 toInteger = units.integer
 toBool = units.boolean
 toMemorySize = units.memory_size

@@ -19,7 +19,7 @@ from typing import Any
 #: below ``m5``: modules that are files of breakeven.m5
 _FILES = frozenset(("objects", "params", "proxy", "util", "stats", "ports", "event", "SimObject"))
 #: ... and those that `script` makes
-_MADE = frozenset(("ticks", "defines", "options", "core", "debug", "trace", "info"))
+_MADE = frozenset(("ticks", "defines", "options", "core", "debug", "trace", "internal", "internal.params"))
 _OURS = ("m5", "gem5")
 
 
@@ -64,7 +64,9 @@ class _Alias:
         if self._source:
             module = import_module(self._source)
         else:
-            module = getattr(import_module("breakeven.m5.script"), spec.name.partition(".")[2])
+            module = import_module("breakeven.m5.script")
+            for step in spec.name.split(".")[1:]:
+                module = getattr(module, step)
         self._spec = module.__spec__
         return module
 

@@ -77,6 +77,20 @@ def connect_bus(self: Any, bus: Any) -> None:
     connect_all_ports(self, bus.cpu_side_ports, bus.cpu_side_ports, bus.mem_side_ports)
 
 
+def schedule_inst_stop(self: Any, thread: int, insts: int, cause: str) -> None:
+    """``m5.simulate`` comes back after `insts` more instructions with `cause`; there is one thread."""
+    from breakeven.m5 import simulate
+
+    simulate.current().schedule_inst_stop(int(insts), cause)
+
+
+def current_insts(self: Any, thread: int = 0) -> int:
+    """Instructions since reset."""
+    from breakeven.m5 import simulate
+
+    return simulate.current().insts()
+
+
 def connect_walkers(self: Any, instruction: Any, data: Any) -> None:
     """Join the page-table walkers, as gem5's MMUs do."""
     self.itb.walker.port = instruction
@@ -133,6 +147,16 @@ def _init_compatible(path: Any) -> Any:
     return _object(compatible_workload(str(path)))()
 
 
+def _controlled(self: Any) -> Any:
+    """The controller that drives this DRAM interface."""
+    return _object("MemCtrl")(dram=self)
+
+
+def _itself(self: Any) -> Any:
+    """A memory that is its own controller."""
+    return self
+
+
 def _mode(name: str) -> Any:
     return classmethod(lambda cls: name)
 
@@ -152,10 +176,15 @@ METHODS: dict[str, dict[str, Callable[..., Any]]] = {
         "connectBus": connect_bus,
         "addPrivateSplitL1Caches": add_private_split_l1_caches,
         "addTwoLevelCacheHierarchy": add_two_level_cache_hierarchy,
+        "scheduleInstStop": schedule_inst_stop,
+        "getCurrentInstCount": current_insts,
+        "totalInsts": current_insts,
         "memory_mode": _mode("invalid"),
         "require_caches": _says(False),
         "support_take_over": _says(False),
     },
+    "DRAMInterface": {"controller": _controlled},
+    "SimpleMemory": {"controller": _itself},
     "BaseMMU": {"connectWalkerPorts": connect_walkers},
     "SEWorkload": {"init_compatible": staticmethod(_init_compatible)},
     "BaseAtomicSimpleCPU": {"memory_mode": _mode("atomic"), "support_take_over": _says(True)},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
 from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION, flag_called
@@ -100,6 +100,22 @@ core = _module(
 )
 debug = _module("debug", flags=_Flags({name: _Flag(name) for name in DEBUG_FLAGS}))
 trace = _module("trace", output=_trace_output, enable=lambda: None, disable=lambda: None)
+
+
+class _Enums(ModuleType):
+    """``m5.internal.params``: gem5's enumerations, of which scripts list the names (``enum_AddrMap.__members__``)."""
+
+    def __getattr__(self, name: str) -> Any:
+        from breakeven.m5 import library  # reading the library fills the enumerations
+        from breakeven.m5.params import ENUMS
+
+        values = ENUMS.get(name.removeprefix("enum_")) if name.startswith("enum_") and library.names() else None
+        if values is None:
+            raise AttributeError(f"module 'm5.internal.params' has no attribute {name!r}", name=name)
+        return SimpleNamespace(__members__={value: value for value in values})
+
+
+internal = _module("internal", params=_Enums("m5.internal.params"))
 
 
 def instantiate(ckpt_dir: str | None = None) -> None:

@@ -8,13 +8,14 @@ Objects written in a class body are prototypes: every instance gets its own copi
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from breakeven.m5.errors import UnknownName
 from breakeven.m5.params import MISSING, ParamDesc, SimObjectVector, hooks
 from breakeven.m5.ports import Port, PortRef
+from breakeven.m5.values import as_read
 
 _KEYWORDS = frozenset(
     ("type", "abstract", "cxx_header", "cxx_class", "cxx_base", "cxx_extra_bases", "cxx_exports", "cxx_param_exports",
@@ -398,7 +399,7 @@ class SimObject(metaclass=MetaSimObject, library=True):
         if name in cls._params:
             value = self._value(name)
             if value is not MISSING:
-                return value
+                return as_read(value)
             raise AttributeError(f"{self.path()}.{name} ({cls._params[name].type_text}) has not been set")
         if name in self._children:
             return self._children[name]
@@ -431,6 +432,20 @@ class SimObject(metaclass=MetaSimObject, library=True):
             if new is None:
                 raise _no_such(self, name)
             self._ref(new).connect(value)
+
+    # --- reaching into the tree by text ---
+
+    def apply_config(self, settings: Iterable[str]) -> None:
+        """Set parameters below this object: ``"system.cpu.max_insts_any_thread = 42"`` each; `OverrideError` names the
+        one that does not fit."""
+        from breakeven.m5.overrides import apply_override  # it needs the library, which needs this module
+
+        for setting in settings:
+            apply_override(self, setting)
+
+    def get_simobj(self, path: str) -> NoReturn:
+        """gem5 finds objects here whose statistics alone shall be dumped, which is not supported."""
+        raise NotImplementedError(f"the statistics of {path} alone cannot be had: dump all of them")
 
     # An object can stand where a vector of one is expected: cpu[0], for c in cpu, len(cpu).
     def __getitem__(self, index: int) -> SimObject:

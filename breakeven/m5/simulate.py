@@ -87,6 +87,8 @@ class Session:
         self.scheduled: list[Scheduled] = []
         self.max_tick = MAX_TICK
         self._exits: list[tuple[int, str]] = []
+        #: instructions since reset at which `simulate` comes back, with the cause
+        self._inst_stops: list[tuple[int, str]] = []
         self._tick = 0
         self._dumped_at = -1
         self._console: Any = None
@@ -109,7 +111,7 @@ class Session:
         from breakeven.m5.programs import name_program
 
         _as_gem5(root)
-        _joined(root)
+        _put_together(root)
         name_program(root)
         self.description = describe(root)
         if self.outdir is not None:
@@ -189,6 +191,16 @@ class Session:
             raise ValueError(f"tick {tick} is over: it is {self.current_tick()}")
         self._exits.append((tick, cause))
 
+    def schedule_inst_stop(self, insts: int, cause: str) -> None:
+        """`simulate` comes back after `insts` more instructions with `cause`."""
+        if insts <= 0:
+            raise ValueError(f"an instruction stop lies ahead: {insts} is not a number of instructions to come")
+        self._inst_stops.append((self.insts() + insts, cause))
+
+    def insts(self) -> int:
+        """Instructions since reset."""
+        return int(self.last.get("insts", 0))
+
     def simulate(self, ticks: int) -> ExitEvent:
         if self.machine is None:
             raise RuntimeError("call m5.instantiate() before m5.simulate()")
@@ -221,7 +233,8 @@ class Session:
         """Run on to the tick `until`; the event when the guest ended the run before."""
         if until <= self.current_tick():
             return None
-        self.last = self.machine.run(max_ticks=0 if until >= MAX_TICK else until)
+        stop = min(self._inst_stops, default=None)
+        self.last = self.machine.run(max_ticks=0 if until >= MAX_TICK else until, max_insts=stop[0] if stop else 0)
         self._tick = int(self.last["ticks"])
         self._console.show()
         if self._outputs is not None:
@@ -233,6 +246,9 @@ class Session:
         if self._outputs is not None:
             # A script may read at once what the guest has left.
             self._outputs.write_files(self.machine)
+        if stop is not None and self.last["cause"] == "max instruction count":
+            self._inst_stops.remove(stop)
+            return ExitEvent(stop[1], 0)
         if self.last["detail"]:
             # gem5 would print this and abort, or hang: a script that only asks for the cause must not lose it.
             print(f"warn: {self.last['cause']}: {self.last['detail']}", file=sys.stderr)
@@ -299,8 +315,13 @@ def _as_gem5(root: SimObject) -> None:
                     setattr(obj, name, value)
 
 
-def _joined(root: SimObject) -> None:
-    """A board of the standard library is joined by the Simulator; m5.instantiate() alone finds loose parts."""
+def _put_together(root: SimObject) -> None:
+    """What would otherwise be told as ports that nobody has joined: a board of the standard library that no Simulator
+    has put together, and cores to switch to."""
+    for node in root.descendants():
+        if "switched_out" in type(node)._params and node._value("switched_out") is True:
+            what = f"{node.path()} is a core to switch to, and a machine keeps its core: run the script once with each"
+            raise ConfigError([what])
     for child in root._children.values():
         if getattr(child, "_connected", None) is False:
             raise ConfigError(

@@ -37,6 +37,43 @@ class _Quantity(float):
         return float(self)
 
 
+class _Valued:
+    """gem5's parameter values hold the plain one as `value`, and give it by `getValue`."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Any:
+        for kind in (int, float, str):
+            if isinstance(self, kind):
+                return kind(self)
+        raise TypeError(f"{self!r} has no plain value")
+
+    def getValue(self) -> Any:
+        return self.value
+
+
+class _Int(_Valued, int):
+    __slots__ = ()
+
+
+class _Float(_Valued, float):
+    __slots__ = ()
+
+
+class _Text(_Valued, str):
+    __slots__ = ()
+
+
+_READ: dict[type, type] = {int: _Int, float: _Float, str: _Text}
+
+
+def as_read(value: Any) -> Any:
+    """`value` as a script reads it off an object: numbers and texts are what they were, with gem5's ``.value`` too."""
+    kind = _READ.get(type(value))
+    return value if kind is None else kind(value)
+
+
 class Latency(_Quantity):
     """A duration in seconds."""
 
@@ -109,8 +146,9 @@ class AddrRange:
         for name, value in other.items():
             if name not in ("intlvHighBit", "xorHighBit", "intlvBits", "intlvMatch", "masks"):
                 raise TypeError(f"AddrRange has no {name!r}; it takes start, end or size")
-            if value not in (0, [], None):
-                raise TypeError(f"AddrRange: interleaving ({name}) is not modelled")
+            # Without bits to interleave by, the others mean nothing.
+            if value not in (0, [], None) and (name == "masks" or other.get("intlvBits")):
+                raise TypeError(f"AddrRange: interleaving ({name}) is not modelled; take one memory channel")
         if len(args) > 2 or (args and start is not None):
             raise TypeError("AddrRange takes (size), (start, end), or start= with end= or size=")
         if len(args) == 1 and end is None and size is None:

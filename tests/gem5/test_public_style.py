@@ -79,3 +79,24 @@ def test_a_class_that_the_script_does_not_import(run: Run) -> None:
     (run.folder / "s.py").write_text("system = System()\n")
     said = run(str(run.folder / "s.py"), status=1)
     assert "it is a class of m5.objects, which this script does not import" in said
+
+
+def test_what_gem5s_own_configurations_ask_for(run: Run) -> None:
+    said = run("common_configs.py", run.bare("work"), options=("--isa=riscv",)).splitlines()
+    assert said[:3] == [
+        "AddrRange: interleaving (intlvHighBit) is not modelled; take one memory channel",
+        "a slice is over 200",
+        "a thread reached the max instruction count 1000",
+    ]
+    cause, _, insts = said[3].rpartition(" ")
+    assert cause == "m5_exit instruction encountered" and int(insts) > 2000
+
+
+def test_cores_to_switch_to(run: Run) -> None:
+    (run.folder / "s.py").write_text(
+        "import m5\nfrom m5.objects import *\nsystem = System(cpu=TimingSimpleCPU())\n"
+        "system.switch_cpus = [DerivO3CPU(switched_out=True)]\nroot = Root(full_system=False, system=system)\n"
+        "m5.instantiate()\n"
+    )
+    said = run(str(run.folder / "s.py"), status=1)
+    assert "system.switch_cpus is a core to switch to, and a machine keeps its core" in said

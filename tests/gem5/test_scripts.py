@@ -191,7 +191,7 @@ def test_fatal(run: Run) -> None:
 
 
 def test_modules(run: Run) -> None:
-    assert run("modules.py") == "protocol None\nModuleNotFoundError m5.internal\n"
+    assert run("modules.py") == "protocol None\nModuleNotFoundError m5.intrinsic\n"
 
 
 # --- the launcher's options ---

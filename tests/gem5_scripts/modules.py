@@ -30,6 +30,6 @@ assert m5.core.gem5Version and callable(fatal) and callable(addToPath)
 if buildEnv := m5.defines.buildEnv.get("PROTOCOL"):
     print("protocol", buildEnv)
 try:
-    import m5.internal
+    import m5.intrinsic
 except ImportError as error:
     print(type(error).__name__, error.name)

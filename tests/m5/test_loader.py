@@ -99,7 +99,7 @@ def test_scripts_simulate_dump_and_leave_their_files(engine: Any, elf: str, tmp_
         ("import m5\nm5.stats.dump()", RuntimeError, "no statistics"),
         ("import m5\nm5.instantiate('ckpt')", ValueError, "checkpoints"),
         ("from m5.objects import Cahce", ImportError, "Cahce"),
-        ("import m5.internal", ModuleNotFoundError, "m5"),
+        ("import m5.intrinsic", ModuleNotFoundError, "m5"),
     ],
 )
 def test_scripts_fail_with_a_sentence(tmp_path: Path, body: str, error: type[Exception], says: str) -> None:

@@ -178,7 +178,7 @@ class Simulator:
     def get_instruction_count(self) -> int:
         from breakeven.m5.simulate import current
 
-        return int(current().last.get("insts", 0))
+        return current().insts()
 
     def get_simstats(self) -> Any:
         """The statistics now, as gem5's `SimStat`."""
