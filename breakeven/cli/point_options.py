@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from breakeven.cli.bundles import Command, takes
 from breakeven.cli.options import (
     TOTAL,
     CallsOption,
@@ -36,15 +35,10 @@ class PointMaker:
 
     def __call__(self, routine: str) -> Any:
         """The point of a routine; raises `UserError` when it cannot be one."""
-        return _point(routine, **self.options)
+        return _made(routine, self.options)
 
 
-def _point(
-    routine: str,
-    /,
-    size: Annotated[str, typer.Option("--size", "-n", help="Bytes (1448, 64K, 2MiB).")],
-    src: Annotated[int, typer.Option("--src", "-s", help="Source offset from a page boundary.")] = 0,
-    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset from a page boundary.")] = 0,
+def _measuring(
     cache: StateOption = "warm",
     measure: MeasureOption = "latency",
     repetitions: RepetitionsOption = 3,
@@ -56,24 +50,50 @@ def _point(
     src2: Src2Option = 0,
     dst2: Dst2Option = 0,
     seed: SeedOption = 1,
-    parameter: ParameterOption = 0,
+    routine_parameter: ParameterOption = 0,
+    huge_pages: HugeOption = False,
+) -> dict[str, Any]:
+    """How points are measured, as `sweep_spec` takes it."""
+    return {
+        "cache": cache, "measure": measure, "repetitions": repetitions, "warmup": warmup, "calls": calls,
+        "stream": stream, "total": total, "size2": size2, "src_offset2": src2, "dst_offset2": dst2, "seed": seed,
+        "routine_parameter": routine_parameter, "huge_pages": huge_pages,
+    }  # fmt: skip
+
+
+#: gives a command those options in place of its parameter `measuring`
+takes_measuring = takes("measuring", _measuring)
+
+
+@takes_measuring
+def _point(
+    *,
+    size: Annotated[str, typer.Option("--size", "-n", help="Bytes (1448, 64K, 2MiB).")],
+    src: Annotated[int, typer.Option("--src", "-s", help="Source offset from a page boundary.")] = 0,
+    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset from a page boundary.")] = 0,
+    measuring: dict[str, Any],
     fault_at: Annotated[int | None, typer.Option(help="User copies: byte whose page is unmapped.")] = None,
     fault_side: Annotated[str, typer.Option(help="src or dst: the side of --fault-at.")] = "src",
-    huge_pages: HugeOption = False,
-) -> Any:
+) -> PointMaker:
+    fault = {"fault_at": fault_at, "fault_side": fault_side}
+    return PointMaker({"size": size, "src": src, "dst": dst, **measuring, **fault})
+
+
+def _made(routine: str, options: dict[str, Any]) -> Any:
     from breakeven import points as pt
     from breakeven.ranges import parse_number
 
-    kind = pt.index_of(pt.MEASURES, measure, "measure")
-    length = parse_number(size, "size")
-    if kind == pt.STREAM:
-        calls = pt.stream_calls(parse_number(total, "total"), length)
+    o = dict(options)
+    kind = pt.index_of(pt.MEASURES, o["measure"], "measure")
+    length = parse_number(o["size"], "size")
+    calls = pt.stream_calls(parse_number(o["total"], "total"), length) if kind == pt.STREAM else o["calls"]
     point = pt.Point(
-        routine=routine, size=length, src_offset=src, dst_offset=dst, seed=seed,
-        cache_state=pt.index_of(pt.CACHE_STATES, cache, "cache state"), measure=kind, repetitions=repetitions,
-        warmup=warmup, calls=calls if kind else 1, size2=parse_number(size2, "size2"), src_offset2=src2,
-        dst_offset2=dst2, fault_at=_fault(fault_at, fault_side), parameter=parameter,
-        flags=pt.stream_flags(stream) | (pt.FLAG_HUGE_PAGES if huge_pages else 0),
+        routine=routine, size=length, src_offset=o["src"], dst_offset=o["dst"], seed=o["seed"],
+        cache_state=pt.index_of(pt.CACHE_STATES, o["cache"], "cache state"), measure=kind,
+        repetitions=o["repetitions"], warmup=o["warmup"], calls=calls if kind else 1,
+        size2=parse_number(o["size2"], "size2"), src_offset2=o["src_offset2"], dst_offset2=o["dst_offset2"],
+        fault_at=_fault(o["fault_at"], o["fault_side"]), parameter=o["routine_parameter"],
+        flags=pt.stream_flags(o["stream"]) | (pt.FLAG_HUGE_PAGES if o["huge_pages"] else 0),
     )  # fmt: skip
     point.validate()
     return point
@@ -91,42 +111,6 @@ def _fault(index: int | None, side: str) -> int:
     return index | (pt.FAULT_IN_DESTINATION if side == "dst" else 0)
 
 
-#: defaults where a command may also do without a point
-_OPTIONAL = {"size": ""}
-
-
-def takes_point(size_required: bool = True) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def takes_point(size_required: bool = True) -> Callable[[Command], Command]:
     """Gives a command the options of a point in place of its parameter `point`, which becomes a `PointMaker`."""
-    options = [p for p in inspect.signature(_point).parameters.values() if p.name != "routine"]
-    options = [
-        p.replace(kind=p.KEYWORD_ONLY, default=p.default if size_required else _OPTIONAL.get(p.name, p.default))
-        for p in options
-    ]
-
-    def decorate(command: Callable[..., int]) -> Callable[..., int]:
-        @functools.wraps(command)
-        def with_point(**given: Any) -> int:
-            chosen = {p.name: given.pop(p.name) for p in options}
-            return command(point=PointMaker(chosen), **given)
-
-        own = [
-            p.replace(kind=p.KEYWORD_ONLY) for p in inspect.signature(command).parameters.values() if p.name != "point"
-        ]
-        first = [p for p in own if p.name in ("routine", "routines")]
-        rest = [p for p in own if p not in first]
-        # What typer reads; its types are those of the modules that they were written in.
-        parameters = [*first, *options, *rest]
-        hints = {**_hints(_point), **_hints(command)}
-        with_point.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-            [p.replace(annotation=hints[p.name]) for p in parameters]
-        )
-        with_point.__annotations__ = {p.name: hints[p.name] for p in parameters}
-        return with_point
-
-    return decorate
-
-
-def _hints(function: Callable[..., Any]) -> dict[str, Any]:
-    from typing import get_type_hints
-
-    return get_type_hints(function, include_extras=True)
+    return takes("point", _point, **({} if size_required else {"size": ""}))

@@ -9,33 +9,20 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import (
-    TOTAL,
-    CallsOption,
-    Dst2Option,
     GuestOption,
-    HugeOption,
     JsonOption,
     MachineOption,
-    MeasureOption,
     NoStoreOption,
-    ParameterOption,
-    RepetitionsOption,
     SchedulerOption,
-    SeedOption,
     SetOption,
-    Size2Option,
     SizesOption,
-    Src2Option,
-    StateOption,
     StoreOption,
-    StreamOption,
     SweepOption,
     ThreadsOption,
-    TotalOption,
-    WarmupOption,
     open_engine,
     sweep_spec,
 )  # fmt: skip
+from breakeven.cli.point_options import takes_measuring
 from breakeven.errors import UserError
 
 RoutinesArgument = Annotated[list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.")]
@@ -67,7 +54,9 @@ def _axis(along: str, axes: dict[str, Any]) -> dict[str, Any]:
 
 
 @app.command("find", short_help="Where the lead changes between two routines, with a tenth of the grid's points.")
+@takes_measuring
 def find_(
+    *,
     routines: RoutinesArgument,
     machine: MachineOption = "u74",
     along: Annotated[
@@ -77,22 +66,10 @@ def find_(
     src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
     dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
     budget: Annotated[int, typer.Option(min=0, help="Points to probe of each routine; 0: a tenth of the grid.")] = 0,
-    cache: StateOption = "warm",
-    measure: MeasureOption = "latency",
+    measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006
     plot: PlotOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Probed points: .csv, .json, .parquet.")] = None,
-    repetitions: RepetitionsOption = 3,
-    warmup: WarmupOption = 2,
-    calls: CallsOption = 16,
-    stream: StreamOption = "",
-    total: TotalOption = TOTAL,
-    size2: Size2Option = "0",
-    src2: Src2Option = 0,
-    dst2: Dst2Option = 0,
-    seed: SeedOption = 1,
-    routine_parameter: ParameterOption = 0,
-    huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
     scheduler: SchedulerOption = "",
     guest: GuestOption = None,
@@ -114,12 +91,7 @@ def find_(
     from breakeven.sweep import check_output, write_table
 
     axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
-    spec = sweep_spec(
-        routines, [machine], settings, guest, **axes, cache=cache, measure=measure, repetitions=repetitions,
-        warmup=warmup, calls=calls,
-        stream=stream, total=total, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed,
-        routine_parameter=routine_parameter, huge_pages=huge_pages,
-    )  # fmt: skip
+    spec = sweep_spec(routines, [machine], settings, guest, **axes, **measuring)
     if out:
         check_output(out)
     if plot:
@@ -137,26 +109,19 @@ def find_(
 
 
 @app.command("surface", short_help="The break-even size as a function of one or two machine parameters.")
+@takes_measuring
 def surface_(
+    *,
     routines: RoutinesArgument,
     parameter: SweepOption,
     machine: MachineOption = "u74",
     sizes: SizesOption = _SIZES,
     src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
     dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
-    cache: StateOption = "warm",
-    measure: MeasureOption = "latency",
+    measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006
     plot: PlotOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The surface: .csv, .json, .parquet.")] = None,
-    repetitions: RepetitionsOption = 3,
-    warmup: WarmupOption = 2,
-    calls: CallsOption = 16,
-    stream: StreamOption = "",
-    total: TotalOption = TOTAL,
-    seed: SeedOption = 1,
-    routine_parameter: ParameterOption = 0,
-    huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
     scheduler: SchedulerOption = "",
     guest: GuestOption = None,
@@ -175,11 +140,8 @@ def surface_(
     from breakeven.sweep import check_output, write_table
 
     spec = sweep_spec(
-        routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), cache=cache, measure=measure,
-        sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls,
-        stream=stream, total=total, size2="0", seed=seed,
-        routine_parameter=routine_parameter, huge_pages=huge_pages,
-    )  # fmt: skip
+        routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), sweep=parameter, **measuring
+    )
     if out:
         check_output(out)
     if plot:

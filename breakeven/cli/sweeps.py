@@ -11,40 +11,29 @@ import typer
 from breakeven.cli.app import app
 from breakeven.cli.engines import EngineOption, EnginesOption, open_named
 from breakeven.cli.options import (
-    TOTAL,
-    CallsOption,
-    Dst2Option,
     GuestOption,
-    HugeOption,
     JsonOption,
     MachineOption,
     MachinesOption,
-    MeasureOption,
     NoStoreOption,
-    ParameterOption,
-    RepetitionsOption,
     SchedulerOption,
-    SeedOption,
     SetOption,
-    Size2Option,
     SizesOption,
-    Src2Option,
-    StateOption,
     StoreOption,
-    StreamOption,
     SweepOption,
     ThreadsOption,
-    TotalOption,
-    WarmupOption,
     engine_names,
     sweep_spec,
 )  # fmt: skip
+from breakeven.cli.point_options import takes_measuring
 from breakeven.errors import UserError
 
 
 @app.command(short_help="Run a grid of points into a results file.")
+@takes_measuring
 def sweep(
     context: typer.Context,
+    *,
     routines: Annotated[
         list[str] | None, typer.Argument(help="Routines, or all, copy, user-copy, checksum, copy-checksum.")
     ] = None,
@@ -53,22 +42,10 @@ def sweep(
     machine: MachinesOption = ["u74"],  # noqa: B006
     src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, e.g. 0..7.")] = "0",
     dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets, e.g. 0..7.")] = "0",
-    cache: StateOption = "warm",
-    measure: MeasureOption = "latency",
+    measuring: dict[str, Any],
     parameter: SweepOption = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Results: .csv, .json or .parquet.")] = None,
-    repetitions: RepetitionsOption = 3,
-    warmup: WarmupOption = 2,
-    calls: CallsOption = 16,
-    stream: StreamOption = "",
-    total: TotalOption = TOTAL,
-    size2: Size2Option = "0",
-    src2: Src2Option = 0,
-    dst2: Dst2Option = 0,
-    seed: SeedOption = 1,
-    routine_parameter: ParameterOption = 0,
-    huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
     engine_name: EngineOption = "embedded",
     scheduler: SchedulerOption = "",
@@ -89,10 +66,7 @@ def sweep(
     from breakeven.sweep_file import read_sweep_file
 
     axes: dict[str, Any] = {
-        "sizes": sizes, "src": src, "dst": dst, "cache": cache, "measure": measure, "sweep": parameter,
-        "repetitions": repetitions, "warmup": warmup, "calls": calls,
-        "stream": stream, "total": total, "size2": size2, "src_offset2": src2,
-        "dst_offset2": dst2, "seed": seed, "routine_parameter": routine_parameter, "huge_pages": huge_pages,
+        "sizes": sizes, "src": src, "dst": dst, **measuring, "sweep": parameter,
         "routines": routines or [], "machines": machine, "settings": settings,
     }  # fmt: skip
     if file:
@@ -132,29 +106,19 @@ def _refuse_axes(context: typer.Context) -> None:
 
 
 @app.command(short_help="Who wins where: a table, a plot, the break-even sizes.")
+@takes_measuring
 def compare(
+    *,
     routines: Annotated[list[str], typer.Argument(help="Two or more routines; the first is the one to beat.")],
     machine: MachineOption = "u74",
     sizes: SizesOption = "1..256,265..2048:9",
     src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
     dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
-    cache: StateOption = "warm",
-    measure: MeasureOption = "latency",
+    measuring: dict[str, Any],
     parameter: SweepOption = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
     plot: Annotated[Path | None, typer.Option(help="Plot file, .png or .svg (default compare-MACHINE.png).")] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Results too: .csv, .json, .parquet.")] = None,
-    repetitions: RepetitionsOption = 3,
-    warmup: WarmupOption = 2,
-    calls: CallsOption = 16,
-    stream: StreamOption = "",
-    total: TotalOption = TOTAL,
-    size2: Size2Option = "0",
-    src2: Src2Option = 0,
-    dst2: Dst2Option = 0,
-    seed: SeedOption = 1,
-    routine_parameter: ParameterOption = 0,
-    huge_pages: HugeOption = False,
     threads: ThreadsOption = 0,
     engine: EnginesOption = "embedded",
     guest: GuestOption = None,
@@ -176,14 +140,20 @@ def compare(
     from breakeven.sweep import check_output, write_table
 
     names = engine_names(engine)
-    if "," in cache or "," in measure:
+    if "," in measuring["cache"] or "," in measuring["measure"]:
         raise UserError("compare looks at one cache state and one measure at a time")
     spec = sweep_spec(
-        routines, [machine], settings, guest, engine, sizes=sizes, src=str(src), dst=str(dst), cache=cache,
-        measure=measure, sweep=parameter, repetitions=repetitions, warmup=warmup, calls=calls,
-        stream=stream, total=total, size2=size2, src_offset2=src2, dst_offset2=dst2, seed=seed,
-        routine_parameter=routine_parameter, huge_pages=huge_pages,
-    )  # fmt: skip
+        routines,
+        [machine],
+        settings,
+        guest,
+        engine,
+        sizes=sizes,
+        src=str(src),
+        dst=str(dst),
+        sweep=parameter,
+        **measuring,
+    )
     if out:
         check_output(out)
     if plot:
