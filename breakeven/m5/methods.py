@@ -44,6 +44,7 @@ def create_threads(self: Any) -> None:
 
 def connect_cached_ports(self: Any, in_ports: Any) -> None:
     """Join everything that goes through caches with a bus."""
+    isa_prefix(self)  # a CPU without an instruction set has no walkers to join
     for port in getattr(self, "_uncached", None) or _cached_ports(self):
         in_ports.connect(port)
 

@@ -16,6 +16,7 @@ from breakeven.paths import MAX_FILE_BYTES
 if TYPE_CHECKING:
     from breakeven.m5.simobject import SimObject
 
+_ISA_NAMES = {"Riscv": "RISC-V", "X86": "x86-64"}
 _STDIN = ("cin", "stdin")
 #: gem5's names of the simulator's own outputs
 _STREAMS = {"cout": "stdout", "stdout": "stdout", "cerr": "stderr", "stderr": "stderr"}
@@ -51,17 +52,43 @@ def name_program(root: SimObject) -> None:
     if not name:
         raise ConfigError([f"{process.path()} names no program: set its cmd, e.g. cmd = ['hello']"])
     process.executable = os.path.abspath(name)
+    _check_program(root, process)
     _choose_workload(root, process._value("executable"))
+
+
+def _check_program(root: SimObject, process: SimObject) -> None:
+    """Raises `ConfigError` for a program that is not of its core's instruction set."""
+    program = process._value("executable")
+    for core in (node for node in root.descendants() if _runs(node, process)):
+        prefix = next((known for known in PREFIXES.values() if f"{known}CPU" in _classes(core)), None)
+        found = compatible_workload(program, f"{process.path()}.executable").removesuffix("EmuLinux")
+        if prefix is not None and prefix != found:
+            raise ConfigError(
+                [
+                    f"{program!r} is a {_ISA_NAMES[found]} program, and {core.path()} is a {type(core).__name__}: take "
+                    f"a {_ISA_NAMES[found]} core; a script that leaves the instruction set to its gem5 takes it from "
+                    f"--isa={found.lower()}"
+                ]
+            )
+
+
+def _classes(obj: SimObject) -> set[str]:
+    return {cls.__name__ for cls in type(obj).__mro__}
+
+
+def _runs(node: SimObject, process: SimObject) -> bool:
+    workload = node._value("workload") if "workload" in type(node)._params else None
+    return isinstance(workload, list) and any(each is process for each in workload)
 
 
 def _choose_workload(root: SimObject, program: str) -> None:
     """Scripts for a gem5 before 21.0 have no ``system.workload``: what such a gem5 would have taken, said once."""
     system = system_of(root)
-    if system is None or any(cls.__name__ == "SEWorkload" for cls in type(system._value("workload")).__mro__):
+    if system is None or "SEWorkload" in _classes(system._value("workload")):
         return
     from breakeven.m5.library import get_class
 
-    kind = compatible_workload(program)
+    kind = compatible_workload(program, "the process")
     system.workload = get_class(kind)()
     print(f"warn: {system.path()}.workload is not set; it is taken to be {kind}(), for the process", file=sys.stderr)
 
@@ -158,17 +185,16 @@ def _append(path: Path, text: bytes, *, new: bool) -> None:
         raise unwritable(error, path) from None
 
 
-def compatible_workload(path: str) -> str:
-    """The class of ``SEWorkload`` for the program at `path`. Raises `ConfigError` when there is none."""
-    head = read_named(path, "SEWorkload.init_compatible")[:20]
+def compatible_workload(path: str, what: str = "SEWorkload.init_compatible") -> str:
+    """The class of ``SEWorkload`` for the program at `path`, which `what` names. Raises `ConfigError` when there is
+    none."""
+    head = read_named(path, what)[:20]
     if len(head) < 20 or head[:4] != b"\x7fELF":
-        raise ConfigError([f"SEWorkload.init_compatible: {path!r} is not an ELF program"])
+        raise ConfigError([f"{what}: {path!r} is not an ELF program"])
     isa = ELF_MACHINES.get(elf_machine(head) or 0)
     if isa is None:
         machine = int.from_bytes(head[18:20], "little" if head[5] == 1 else "big")
-        raise ConfigError(
-            [f"SEWorkload.init_compatible: {path!r} is for machine {machine}; here run 64-bit x86 and RISC-V programs"]
-        )
+        raise ConfigError([f"{what}: {path!r} is for machine {machine}; here run 64-bit x86 and RISC-V programs"])
     return f"{PREFIXES[isa]}EmuLinux"
 
 

@@ -49,12 +49,19 @@ def _no_such(owner: Any, name: str) -> UnknownName:
     """`owner`: an object, a class, or the body of one."""
     if isinstance(owner, SimObject):
         cls, text = type(owner), f"{type(owner).__name__} has no parameter or child {name!r}"
+        for base in cls.__mro__:
+            if (base.__name__, name) in _MOVED:
+                return UnknownName(f"{text}: {_MOVED[base.__name__, name]}", name, [])
         if name in owner._children:
             return UnknownName(f"{owner.path()}.{name} is an object: put another object there", name, [])
         return UnknownName(text, name, [*cls._params, *cls._ports, *owner._children])
     return UnknownName(f"{owner.__name__} has no parameter {name!r}", name, [*owner._params, *owner._ports])
 
 
+#: class and attribute that gem5 once had -> what is written instead
+_MOVED = {
+    ("MemInterface", "port"): "it hangs below a controller, which has the port: MemCtrl(dram=DDR3_1600_8x8())",
+}
 #: class -> former name of a port (gem5 still takes it) -> its name; filled by the library
 FORMER_NAMES: dict[str, dict[str, str]] = {}
 

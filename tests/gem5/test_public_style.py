@@ -100,3 +100,76 @@ def test_cores_to_switch_to(run: Run) -> None:
     )
     said = run(str(run.folder / "s.py"), status=1)
     assert "system.switch_cpus is a core to switch to, and a machine keeps its core" in said
+
+
+SE = """
+import sys
+import m5
+from m5.objects import *
+def build(binary, kind=TimingSimpleCPU, **process):
+    system = System(mem_mode="timing", mem_ranges=[AddrRange("64MB")])
+    system.clk_domain = SrcClockDomain(clock="1GHz", voltage_domain=VoltageDomain())
+    system.cpu = kind()
+    system.membus = SystemXBar()
+    system.cpu.connectBus(system.membus)
+    system.cpu.createInterruptController()
+    system.system_port = system.membus.cpu_side_ports
+    dram = DDR3_1600_8x8(range=system.mem_ranges[0])
+    system.mem_ctrl = MemCtrl(dram=dram, port=system.membus.mem_side_ports)
+    system.workload = SEWorkload.init_compatible(binary)
+    system.cpu.workload = Process(**{"cmd": [binary], **process})
+    system.cpu.createThreads()
+    return Root(full_system=False, system=system)
+def go(*args, **kwargs):
+    root = build(*args, **kwargs)
+    m5.instantiate()
+    m5.simulate()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("go('nowhere')", "cannot read 'nowhere'"),
+        ("go('.')", "Is a directory"),
+        ("go('empty')", "'empty' is not an ELF program"),
+        ("go('arm')", "is for machine 183; here run 64-bit x86 and RISC-V programs"),
+        ("go('part')", "ELF: the file is truncated or damaged"),
+        ("go('dynamic')", "ELF: it needs a dynamic loader; link it with -static"),
+        ("go('riscv')", "is a RISC-V program, and system.cpu is a X86TimingSimpleCPU: take a RISC-V core"),
+        ("go('x86', RiscvTimingSimpleCPU)", "is a x86-64 program, and system.cpu is a RiscvTimingSimpleCPU"),
+        ("go('x86', cmd=['riscv'])", "--isa=riscv"),
+        ("go('x86', cmd=[])", "system.cpu.workload names no program"),
+        ("go('x86', input='nowhere')", "system.cpu.workload.input: cannot read 'nowhere'"),
+        ("go('x86', BaseCPU)", "is a BaseCPU, which has no instruction set; use e.g. RiscvMinorCPU"),
+        ("r = build('x86'); r.system.mem_ctrl.dram.banks_per_rank = 0; m5.instantiate()", "banks_per_rank: is 0;"),
+        (
+            "r = build('x86'); r.system.cpu2 = TimingSimpleCPU(); m5.instantiate()",
+            "system.cpu2.icache_port is not conn",
+        ),
+        (
+            "system = System(); system.mem_ctrl = DDR3_1600_8x8(); system.mem_ctrl.port = 1",
+            "MemCtrl(dram=DDR3_1600_8x8",
+        ),
+        ("m5.setOutputDir('/proc/nowhere'); go('x86')", "cannot write to '/proc/nowhere'"),
+    ],
+)
+def test_hostile_input_gets_a_sentence(run: Run, text: str, says: str) -> None:
+    whole = (run.folder / run.linux("hello", "X86")).read_bytes()
+    (run.folder / "x86").write_bytes(whole)
+    (run.folder / "riscv").write_bytes((run.folder / run.linux("hello")).read_bytes())
+    (run.folder / "part").write_bytes(whole[:100])
+    (run.folder / "arm").write_bytes(whole[:18] + (183).to_bytes(2, "little") + whole[20:])
+    # The first program header becomes a PT_INTERP, as a program that wants its libraries has one.
+    (run.folder / "dynamic").write_bytes(whole[:64] + (3).to_bytes(4, "little") + whole[68:])
+    (run.folder / "empty").touch()
+    (run.folder / "s.py").write_text(f"{SE}\n{text}\n")
+    said = run(str(run.folder / "s.py"), status=1)
+    assert says in said, said
+
+
+def test_a_script_loads_nothing_heavy(run: Run) -> None:
+    """A short script is over in less time than a command line library takes to load."""
+    heavy = "{'numpy', 'pandas', 'matplotlib', 'plotly', 'typer', 'click', 'rich', 'sqlite3', 'asyncio', 'subprocess'}"
+    (run.folder / "s.py").write_text(f"{SE}\ngo('hello')\nprint(sorted({heavy} & sys.modules.keys()))\n")
+    assert run(str(run.folder / "s.py"), run.linux("hello")).splitlines()[-1] == "[]"
