@@ -36,10 +36,10 @@ _TABLE: dict[tuple[str, int], list[tuple[tuple[int, ...], Fit]]] = {
     ("AuthenticAMD", 6): [((), Fit("k7", "K7", True))],
     ("AuthenticAMD", 23): [((), Fit("zen3", "Zen or Zen 2", False))],
     ("AuthenticAMD", 25): [
-        ((*range(0x10, 0x20), *range(0x60, 0x80), *range(0xA0, 0xB0)), Fit("zen3", "Zen 4", False)),
+        ((*range(0x10, 0x20), *range(0x60, 0x80), *range(0xA0, 0xB0)), Fit("zen4", "Zen 4", True)),
         ((), Fit("zen3", "Zen 3", True)),
     ],
-    ("AuthenticAMD", 26): [((), Fit("zen3", "Zen 5", False))],
+    ("AuthenticAMD", 26): [((), Fit("zen4", "Zen 5", False))],
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 Ports are functional units: four compute, three generate addresses (three loads or two stores a cycle; of vectors two
 and one), four vector pipes. The schedulers are one queue of their joint size. REP MOVS is fast unless the destination
-lies 0 to 15 bytes behind the source modulo 4 KiB: then it goes by element. Not modelled: loads that take their store's
+lies 1 to 15 bytes behind the source modulo 4 KiB: then it goes by element. Not modelled: loads that take their store's
 data at renaming (memfile), stores that cross 32 bytes, that stores of different lines take turns, the micro-op cache
 (fetch brings 64 bytes a cycle at any time), three-component lea.
 
@@ -28,7 +28,7 @@ from x86_silicon import MEMORY_SIZE, SiliconCache, dividers, hardware_core, ops,
 
 NAME = "zen3"
 DESCRIPTION = (
-    "AMD Zen 3 (EPYC 7J13, 3.24 GHz): 6-wide out-of-order, three loads a cycle, REP MOVS slow at equal page offsets"
+    "AMD Zen 3 (EPYC 7J13, 3.24 GHz): 6-wide out-of-order, three loads a cycle, REP MOVS slow at near page offsets"
 )
 ISA = "x86"
 
@@ -200,8 +200,8 @@ def by_element():
     )
 
 
-def microcode():
-    """Micro-ops of the hardware in place of gem5's."""
+def microcode(movs=29.5, stos=29.2):  # uarch: zen3/rep_movs_bytes_per_cycle, zen3/rep_stos_bytes_per_cycle
+    """Micro-ops of the hardware in place of gem5's; bytes a cycle of REP MOVS and REP STOS."""
     return objects.X86Microcode(
         gem5=False,  # assumed: hardware has its own
         micro_fusion=True,  # assumed: an operation with its load or store is one macro-op
@@ -223,18 +223,19 @@ def microcode():
         ],
         rep_movs=[
             fast(
-                29.5,  # uarch: zen3/rep_movs_bytes_per_cycle
-                min_page_offset=16,  # uarch: zen3/rep_movs_align_sensitivity, calibrated: 0..15 are slow
+                movs,
+                min_page_offset=16,  # uarch: zen3/rep_movs_align_sensitivity, calibrated: 1 to 15 are slow
+                equal_page_offset=True,  # uarch: zen3/rep_movs_align_sensitivity
             ),
             by_element(),
         ],
-        rep_stos=[fast(29.2), by_element()],  # uarch: zen3/rep_stos_bytes_per_cycle
+        rep_stos=[fast(stos), by_element()],
     )
 
 
-def ours(cpu, dcache, l2):
+def ours(cpu, dcache, l2, microcode):
     """What a real gem5 cannot express."""
-    hardware_core(cpu, microcode())
+    hardware_core(cpu, microcode)
     cpu.forwardLatency = 5  # uarch: zen3/stlf_latency, calibrated: with the store's and the load's own cycles, 7 to 8
     cpu.partialForwardPolicy = "penalty"  # uarch: zen3/stlf_fail_penalty
     cpu.forwardFailPenalty = 10  # uarch: zen3/stlf_fail_penalty, calibrated: with the store's way to the cache, 14
@@ -253,27 +254,38 @@ def ours(cpu, dcache, l2):
     l2.prefetcher = streamer_and_pairs()  # uarch: zen3/prefetchers
 
 
-def machine(**options):
-    cpu = Zen3CPU(isa=[X86ISA(vendor_string="AuthenticAMD", name_string="Zen 3")])
+class Memory(SimpleMemory):
+    latency = "85ns"  # uarch: zen3/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+    bandwidth = "40GiB/s"  # assumed: two channels of DDR4-3200 are more than one core asks for
+
+
+def zen_cpu(kind, name):
+    """A core with its instruction set's vendor, and address translation."""
+    cpu = kind(isa=[X86ISA(vendor_string="AuthenticAMD", name_string=name)])
     cpu.mmu.itb.size = 64  # assumed: as the data side's
     cpu.mmu.dtb.size = 64  # uarch: zen3/dtlb_entries
-    dcache, l2 = L1Cache(), L2Cache()
-    if hasattr(cpu, "misaligned"):
-        ours(cpu, dcache, l2)
-    memory = SimpleMemory(
-        range=board_range(MEMORY_SIZE),
-        latency="85ns",  # uarch: zen3/dram_latency_ns, calibrated: the caches and buses on the way add the rest
-        bandwidth="40GiB/s",  # assumed: two channels of DDR4-3200 are more than one core asks for
-    )
+    return cpu
+
+
+def zen_board(cpu, clock, dcache, l2, l3, memory, **options):
+    """A machine of this core and these caches."""
     return silicon_board(
         cpu=cpu,
-        clock=CLOCK,
+        clock=clock,
         memory=memory,
         icache=L1Cache(),
         dcache=dcache,
         l2=l2,
         l2bus=L2Bus(),
-        l3=L3Cache(),
+        l3=l3,
         l3bus=L3Bus(),
         **options,
     )
+
+
+def machine(**options):
+    cpu = zen_cpu(Zen3CPU, "Zen 3")
+    dcache, l2 = L1Cache(), L2Cache()
+    if hasattr(cpu, "misaligned"):
+        ours(cpu, dcache, l2, microcode())
+    return zen_board(cpu, CLOCK, dcache, l2, L3Cache(), Memory(range=board_range(MEMORY_SIZE)), **options)

@@ -55,6 +55,8 @@ pub struct StringMode {
     pub min_distance: u32,
     /// Destination less source, in the low 12 bits, is at least this.
     pub min_page_offset: u16,
+    /// Or none at all.
+    pub equal_page_offset: bool,
     /// Cycles before the first access.
     pub startup: u8,
     /// Micro-ops that come before.
@@ -84,6 +86,7 @@ impl Default for StringMode {
             co_alignment: 1,
             min_distance: 0,
             min_page_offset: 0,
+            equal_page_offset: false,
             startup: 0,
             startup_uops: 0,
             element_cycles: 0,
@@ -156,7 +159,12 @@ impl StringMode {
             && (self.backwards || !j.backwards)
             && ends & (u64::from(self.co_alignment) - 1) == 0
             && (!j.movs || j.dst.abs_diff(j.src) >= u64::from(self.min_distance))
-            && (!j.movs || j.dst.wrapping_sub(j.src) & 0xfff >= u64::from(self.min_page_offset))
+            && (!j.movs || self.takes_offset(j.dst.wrapping_sub(j.src) & 0xfff))
+    }
+
+    /// Destination less source within a page.
+    fn takes_offset(&self, offset: u64) -> bool {
+        offset >= u64::from(self.min_page_offset) || self.equal_page_offset && offset == 0
     }
 
     fn pace_of(&self, j: &Job) -> Pace {

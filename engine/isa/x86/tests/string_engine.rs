@@ -125,7 +125,12 @@ fn the_first_mode_that_fits_takes_it() {
     let aliased = StringMode { min_page_offset: 16, block: 64, ..StringMode::default() };
     let zen = RepConfig { movs: vec![aliased, slow], stos: Vec::new() };
     assert_eq!(copy(zen.clone(), SRC, DST + 15, 256, 1).loads, 256);
-    assert_eq!(copy(zen, SRC, DST + 64, 256, 1).loads, 4);
+    assert_eq!(copy(zen.clone(), SRC, DST + 64, 256, 1).loads, 4);
+    // Whether the same place of its page is as slow.
+    assert_eq!(copy(zen, SRC, DST, 256, 1).loads, 256);
+    let zen = RepConfig { movs: vec![StringMode { equal_page_offset: true, ..aliased }, slow], stos: Vec::new() };
+    assert_eq!(copy(zen.clone(), SRC, DST + 1, 256, 1).loads, 256);
+    assert_eq!(copy(zen, SRC, DST, 256, 1).loads, 4);
 }
 
 #[test]

@@ -164,6 +164,7 @@ fn string_mode(m: Obj) -> StringMode {
         co_alignment: power("co_alignment"),
         min_distance: m.u32_or("min_distance", 0, 0..=any),
         min_page_offset: m.u32_or("min_page_offset", 0, 0..=4095) as u16,
+        equal_page_offset: m.bool_or("equal_page_offset", false),
         startup: m.u32_or("startup", 0, 0..=255) as u8,
         startup_uops: m.u32_or("startup_uops", 0, 0..=4096) as u16,
         element_cycles: m.u32_or("element_cycles", 0, 0..=255) as u8,

@@ -1,0 +1,55 @@
+"""AMD Zen 4 (EPYC of the 9004 series at its highest clock): Zen 3's core with longer queues and twice the second level.
+
+The file of `zen3` is used; what differs is here, and what is not published of Zen 4 is Zen 3's. Not modelled, beside
+what is not there either: AVX-512, and that REP MOVS is half as fast at distances of 16 to 31 bytes within a page
+(measured on one: docs/native.md).
+
+Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
+"""
+
+from m5.objects import ReturnAddrStack, SimpleBTB
+from x86_board import board_range
+from x86_silicon import MEMORY_SIZE
+from zen3 import L1Cache, L2Cache, L3Cache, Memory, Zen3BranchPredictor, Zen3CPU, microcode, ours, zen_board, zen_cpu
+
+NAME = "zen4"
+DESCRIPTION = "AMD Zen 4 (EPYC 9004, 3.7 GHz): Zen 3 with longer queues, 1 MiB of second level, REP MOVS as there"
+ISA = "x86"
+
+CLOCK = "3700MHz"  # uarch: zen4/clock_mhz, calibrated: Genoa's highest
+
+
+class Zen4BranchPredictor(Zen3BranchPredictor):
+    btb = SimpleBTB(numEntries=4096)  # uarch: zen4/btb, calibrated: the largest power of two in it
+    ras = ReturnAddrStack(numEntries=32)  # uarch: zen4/btb
+
+
+class Zen4CPU(Zen3CPU):
+    numROBEntries = 320  # uarch: zen4/rob_size
+    numPhysIntRegs = 224  # uarch: zen4/int_prf
+    numPhysFloatRegs = 192  # uarch: zen4/vec_prf
+    LQEntries = 136  # uarch: zen4/load_queue, calibrated: waiting and executing ones
+    branchPred = Zen4BranchPredictor()
+
+
+class Zen4L2Cache(L2Cache):
+    size = "1MiB"  # uarch: zen4/l2_size_kb
+    data_latency = 8  # uarch: zen4/l2_latency, calibrated: the first level and the bus add the rest
+
+
+class Zen4L3Cache(L3Cache):
+    data_latency = 48  # uarch: zen4/l3_latency, calibrated: the levels before it add the rest
+
+
+class Zen4Memory(Memory):
+    latency = "71ns"  # uarch: zen4/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+
+
+def machine(**options):
+    cpu = zen_cpu(Zen4CPU, "Zen 4")
+    cpu.mmu.dtb.size = 72  # uarch: zen4/dtlb_entries
+    dcache, l2 = L1Cache(), Zen4L2Cache()
+    if hasattr(cpu, "misaligned"):
+        ours(cpu, dcache, l2, microcode(movs=28.9, stos=31))  # uarch: zen4/rep_movs_bytes_per_cycle
+        cpu.mmu.dtb.l2_size = 3072  # uarch: zen4/stlb_entries
+    return zen_board(cpu, CLOCK, dcache, l2, Zen4L3Cache(), Zen4Memory(range=board_range(MEMORY_SIZE)), **options)
