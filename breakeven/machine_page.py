@@ -34,8 +34,8 @@ _CORE = {
         "forwardLatency", "forwardFailPenalty", "aliasPenalty",
     ),
     "rules": (
-        "executeAllowEarlyMemoryIssue", "needsTSO", "tsoStoresInFlight", "partialForwardPolicy", "aliasCheckBits",
-        "LSQDepCheckShift", "microFusion", "macroFusion", "moveElimination", "renameRecovery",
+        "executeAllowEarlyMemoryIssue", "needsTSO", "tsoStoresInFlight", "storesLeaveOnMiss", "partialForwardPolicy",
+        "aliasCheckBits", "LSQDepCheckShift", "microFusion", "macroFusion", "moveElimination", "renameRecovery",
     ),
 }  # fmt: skip
 _CACHE = (

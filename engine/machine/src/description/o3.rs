@@ -91,6 +91,7 @@ fn lsq(cpu: Obj) -> LsqConfig {
         aliasCheckBits: cpu.u32_or("aliasCheckBits", gem5s.aliasCheckBits, ANY),
         aliasPenalty: cpu.u32_or("aliasPenalty", gem5s.aliasPenalty, ANY),
         serialResponses: cpu.bool_or("serialResponses", gem5s.serialResponses),
+        storesLeaveOnMiss: cpu.bool_or("storesLeaveOnMiss", gem5s.storesLeaveOnMiss),
     }
 }
 

@@ -25,6 +25,9 @@ pub struct LsqConfig {
     /// With `needsTSO`: stores in flight at once. 1 is gem5's; 0: no limit, ownership requests overlap and stores complete
     /// in order.
     pub tsoStoresInFlight: u32,
+    /// A store that misses leaves the queue as it is sent: a fill buffer takes it, and later ones to the line on its way
+    /// (the P6's: US patent 5,671,444). It is still not written before the line is there.
+    pub storesLeaveOnMiss: bool,
     /// Low address bits by which a load is taken for dependent on an older store; 0: no such check.
     pub aliasCheckBits: u32,
     /// Cycles a load loses to a false match.
@@ -41,6 +44,7 @@ impl Default for LsqConfig {
             partialForwardPolicy: PartialForward::WaitForStore,
             forwardFailPenalty: 0,
             tsoStoresInFlight: 0,
+            storesLeaveOnMiss: false,
             aliasCheckBits: 0,
             aliasPenalty: 0,
             serialResponses: true,

@@ -5,6 +5,8 @@
 //! - Committed stores are sent in order, as many a cycle as there are ports, without waiting for responses; their entries
 //!   are freed in order, as responses come. With `needsTSO` they also complete in order, at most `tsoStoresInFlight` of them
 //!   under way (0: any number; what is under way overlaps as ownership requests ahead of the write would).
+//! - With `storesLeaveOnMiss` the entry of a store that misses is free in the cycle after it was sent; until the line is
+//!   there the queue does not count as drained, and stores that hit are written after it (under TSO).
 //! - Atomics are sent when they execute; a store-conditional only when it is the oldest store.
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, UopFlags};
@@ -42,8 +44,8 @@ struct Store {
     /// Cycles that the response comes later, that its port is held longer.
     extra: u32,
     slots: u32,
-    /// When the cache has written it (once sent).
-    written: u64,
+    /// When its entry is free (once sent): the cache has written it, or a fill buffer has taken it.
+    leaves: u64,
 }
 
 /// Places are counted from the first store ever: `head..sent` are on their way, `sent..committed` may be sent,
@@ -69,6 +71,8 @@ pub struct Stores {
     pub refused: bool,
     /// Under TSO: when the last store is written, and how many in that cycle.
     last_written: (u64, u64),
+    /// When the last line is there for which fill buffers hold stores that have left; 0: they hold none.
+    in_fills: u64,
 }
 
 clone_by_field!(Stores {
@@ -86,6 +90,7 @@ clone_by_field!(Stores {
     may_send,
     refused,
     last_written,
+    in_fills,
 });
 
 impl Stores {
@@ -106,6 +111,7 @@ impl Stores {
             may_send: false,
             refused: false,
             last_written: (0, 0),
+            in_fills: 0,
         }
     }
 
@@ -121,7 +127,7 @@ impl Stores {
     }
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.head == self.tail
+        self.head == self.tail && self.in_fills == 0
     }
     #[inline]
     pub fn tail(&self) -> u64 {
@@ -129,7 +135,7 @@ impl Stores {
     }
     #[inline]
     pub fn has_committed(&self) -> bool {
-        self.head < self.committed
+        self.head < self.committed || self.in_fills != 0
     }
 
     #[inline]
@@ -140,7 +146,7 @@ impl Stores {
         s.loads = loads;
         s.translation = Translation::NotStarted;
         s.packets = Packets::default();
-        s.written = NEVER;
+        s.leaves = NEVER;
         self.lo[slot] = u64::MAX;
         self.hi[slot] = 0;
         self.tail += 1;
@@ -215,22 +221,36 @@ impl Stores {
         Some(seq)
     }
 
-    /// When the oldest store's response comes.
+    /// When the oldest store leaves.
     #[inline]
-    pub fn next_written(&self) -> u64 {
+    fn next_leaves(&self) -> u64 {
         if self.head < self.sent {
-            self.entries[self.slot(self.head)].written
+            self.entries[self.slot(self.head)].leaves
         } else {
             NEVER
         }
     }
 
-    /// Stores whose response has come leave, in order.
+    /// When a store leaves next, or the last line comes for one that has.
+    #[inline]
+    pub fn next_written(&self) -> u64 {
+        if self.in_fills == 0 {
+            self.next_leaves()
+        } else {
+            self.next_leaves().min(self.in_fills)
+        }
+    }
+
+    /// Stores whose response has come, or that a fill buffer has taken, leave in order.
     #[inline]
     pub fn retire_written(&mut self, now: u64) {
-        while self.next_written() <= now {
+        while self.next_leaves() <= now {
             self.head += 1;
             // One that waited for those before it may go now.
+            self.may_send |= self.sent < self.committed;
+        }
+        if self.in_fills != 0 && self.in_fills <= now {
+            self.in_fills = 0;
             self.may_send |= self.sent < self.committed;
         }
     }
@@ -358,7 +378,7 @@ impl Lsq {
     ) -> bool {
         let place = self.stores.sent;
         let slot = self.stores.slot(place);
-        let is_head = place == self.stores.head;
+        let is_head = place == self.stores.head && self.stores.in_fills == 0;
         let s = &mut self.stores.entries[slot];
         if !s.mem.valid {
             self.stores.sent += 1;
@@ -408,8 +428,13 @@ impl Lsq {
         let slot = self.stores.slot(place);
         self.stores.clear_range(slot);
         let s = &mut self.stores.entries[slot];
-        s.written = at;
         let seq = s.seq;
+        s.leaves = at;
+        let missed = s.mem.valid && s.packets.level > 0 && !s.flags.any(UopFlags::ATOMIC);
+        if missed && self.rules.cfg.storesLeaveOnMiss {
+            s.leaves = at.min(when.cycle + 1);
+            self.stores.in_fills = self.stores.in_fills.max(at);
+        }
         if s.flags.any(UopFlags::ATOMIC) && s.mem.valid {
             ring.set_wait(seq, Wait::StoreQueue);
             out.done.push((seq, at));

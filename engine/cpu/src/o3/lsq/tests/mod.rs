@@ -278,6 +278,56 @@ fn the_store_queue_frees_entries_as_responses_come() {
     assert!(rig.lsq.next_event() == u64::MAX && !rig.lsq.has_stores_to_write());
 }
 
+#[test]
+fn stores_that_miss_leave_for_a_fill_buffer_when_asked_to() {
+    // The cycles in which both entries are free and in which nothing is left to write.
+    let freed_and_drained = |leave| {
+        let cfg = with(|c| {
+            c.needsTSO = true;
+            c.SQEntries = 2;
+            c.lsq.storesLeaveOnMiss = leave;
+        });
+        let mut rig = Rig::with_memory(&cfg, 20, 4);
+        rig.dispatch(store(DATA, 8, 5));
+        rig.dispatch(store(DATA + 8, 8, 6));
+        rig.commit(2, 10);
+        rig.run_to(10);
+        let mut freed = 0;
+        while !rig.lsq.drained() {
+            rig.step();
+            assert_eq!(rig.lsq.drained(), !rig.lsq.has_stores_to_write());
+            if freed == 0 && rig.lsq.free_stores() == 2 {
+                freed = rig.cycle;
+            }
+        }
+        assert_eq!(rig.lsq.next_event(), u64::MAX);
+        (freed, rig.cycle)
+    };
+    // Heard at 10, sent at 11; the line is there 1 + 20 + 1 cycles later.
+    assert_eq!(freed_and_drained(false), (33, 33));
+    assert_eq!(freed_and_drained(true), (12, 33));
+}
+
+#[test]
+fn a_store_that_hits_is_written_after_those_that_left_before_it() {
+    let written = |leave| {
+        let cfg = with(|c| {
+            c.needsTSO = true;
+            c.lsq.storesLeaveOnMiss = leave;
+        });
+        let mut rig = Rig::with_memory(&cfg, 20, 4);
+        for vaddr in [DATA + 64, DATA, DATA + 64] {
+            rig.dispatch(store(vaddr, 8, 5));
+        }
+        rig.commit(1, 10);
+        rig.commit(3, 40);
+        rig.run_to(100);
+        rig.written.iter().map(|(_, at)| *at).collect::<Vec<_>>()
+    };
+    assert_eq!(written(false), [33, 63, 63]);
+    assert_eq!(written(true), written(false));
+}
+
 /// Three stores that commit together; the first crosses a line, which costs 5 cycles.
 fn three_stores(change: impl FnOnce(&mut O3Config)) -> Vec<u64> {
     let cfg = with(|c| {
