@@ -20,12 +20,11 @@ from m5.objects import (
     FUPool,
     IprPort,
     L2XBar,
-    MemCtrl,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
 )
-from pc133 import PC133
+from pc133 import PC133, Northbridge
 from x86_board import board_range
 from x86_silicon import (
     MEMORY_SIZE,
@@ -136,6 +135,7 @@ class L1Cache(SiliconCache):
     tag_latency = 2  # uarch: k7/l1d_latency, calibrated: with the core's own cycle, 3 to the use
     data_latency = 2  # uarch: k7/l1d_latency, calibrated: as tag_latency
     mshrs = 8  # uarch: k7/mshr_l1d
+    tgts_per_mshr = 88  # assumed: no limit, all loads and stores there are
     write_buffers = 8  # assumed: as mshrs
     writeback_clean = True  # uarch: k7/l2_size_kb
 
@@ -159,7 +159,7 @@ class Memory(PC133):
     tBURST = "60ns"  # assumed: eight beats of 133 MHz
 
 
-class Chipset(MemCtrl):
+class Chipset(Northbridge):
     static_frontend_latency = "40ns"  # uarch: k7/dram_latency_ns, calibrated: the open page's 175 ns
     static_backend_latency = "40ns"  # uarch: k7/dram_latency_ns, calibrated: as static_frontend_latency
 

@@ -3,7 +3,8 @@
 Ports are functional units: 0 and 1 compute, 2 loads, 3 and 4 store (one unit). A reader of flags that inc or dec left
 waits until they have retired. The bus moves 8 bytes every 7.5 ns in either direction and is the memory's data bus here,
 so a line read, fetched for ownership or written back takes 30 ns of it. REP MOVS is fast with 64 elements or more
-between addresses that are both multiples of 8: lines are then written without being read.
+between addresses that are both multiples of 8: lines are then written without being read. A store that misses leaves
+the store queue for one of the four fill buffers, which take whatever else goes to their lines.
 
 It runs 32-bit routines in 64-bit mode, which the hardware has not. Not modelled: the decoders' 4-1-1 pattern, two reads
 of permanent registers a cycle, partial registers, fill buffers shared between misses and write combining, unaligned
@@ -20,13 +21,12 @@ from m5.objects import (
     FUPool,
     IprPort,
     L2XBar,
-    MemCtrl,
     PredALU,
     ReturnAddrStack,
     SimpleBTB,
     TournamentBP,
 )
-from pc133 import PC133
+from pc133 import PC133, Northbridge
 from x86_board import board_range
 from x86_silicon import (
     MEMORY_SIZE,
@@ -126,7 +126,7 @@ class L1Cache(SiliconCache):
     tag_latency = 2  # uarch: pentium3/l1d_latency, calibrated: with the core's own cycle, 3 to the use
     data_latency = 2  # uarch: pentium3/l1d_latency, calibrated: as tag_latency
     mshrs = 4  # uarch: pentium3/mshr_l1d
-    tgts_per_mshr = 8  # assumed: enough for one core
+    tgts_per_mshr = 64  # assumed: no limit; a fill buffer takes whatever goes to its line
     write_buffers = 4  # assumed: as mshrs
 
 
@@ -149,7 +149,7 @@ class Memory(PC133):
     tBURST = "30ns"  # uarch: pentium3/dram_burst_cycles_996, calibrated: the unit is cycles; 30 of them are 30 ns
 
 
-class Chipset(MemCtrl):
+class Chipset(Northbridge):
     static_frontend_latency = "20ns"  # uarch: pentium3/dram_latency_ns, calibrated: the open page's 108 ns
     static_backend_latency = "20ns"  # uarch: pentium3/dram_latency_ns, calibrated: as static_frontend_latency
 
@@ -228,6 +228,7 @@ def microcode(bytes_per_cycle):
 def ours(cpu, bytes_per_cycle):
     """What a real gem5 cannot express."""
     hardware_core(cpu, microcode(bytes_per_cycle))
+    cpu.storesLeaveOnMiss = True  # assumed: US patent 5,671,444, fill buffers take stores to lines on their way
     cpu.forwardLatency = 2  # uarch: pentium3/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: pentium3/stlf_fail_penalty
     cpu.forwardFailPenalty = 6  # uarch: pentium3/stlf_fail_penalty, calibrated: with the store's way to the cache, 11

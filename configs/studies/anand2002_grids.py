@@ -25,10 +25,49 @@ PAIRS = [(src, dst) for src in range(8) for dst in range(8)]
 #: neither address a multiple of 8
 MISALIGNED = [(src, dst) for src, dst in PAIRS if src and dst]
 STATES = ("warm", "src-cold", "dst-cold", "cold")
-#: packet after packet, source and destination moving on: 2 MiB are eight times the second level, so that nearly every
-#: line read or written pushes one out that is written back
-STREAM = 1 << 21
+#: packet after packet, source and destination moving on: together they are four times the second level, and one pass
+#: goes before the one that is measured, so that every line written pushes one out that is written back
+STREAM = 1 << 19
 STREAM_PAIRS = [(0, 0), (4, 4), (3, 3), (4, 1)]
+#: a line of the Pentium III in bytes, and the cycles of its bus for one: 4 times 8 bytes, 7.5 ns each, at 996 MHz
+LINE, LINE_CYCLES = 32, 30
+#: what the stream depends on: grid -> (what is otherwise, by which settings)
+WHAT_IFS = {
+    "stores-wait": (
+        "a store that misses stays in the store queue until its line is there",
+        ("cpu.storesLeaveOnMiss=false",),
+    ),
+    "write-queue": (
+        "a northbridge that posts 64 lines and writes 16 at a time (gem5's defaults)",
+        (
+            "mem_ctrl.dram.write_buffer_size=64",
+            "mem_ctrl.min_writes_per_switch=16",
+            "mem_ctrl.write_low_thresh_perc=50",
+        ),
+    ),
+    "one-module": (
+        "one memory module: what is written and what is written back meet in one bank",
+        ("mem_ctrl.dram.ranks_per_channel=2",),
+    ),
+    "window": (
+        "twice the reorder buffer, scheduler and load queue",
+        ("cpu.numROBEntries=80", "cpu.numIQEntries=40", "cpu.LQEntries=32"),
+    ),
+    "latency": (
+        "memory 40 ns nearer",
+        ("mem_ctrl.static_frontend_latency=0ns", "mem_ctrl.static_backend_latency=0ns"),
+    ),
+    "turnaround": (
+        "no time lost between reads and writes",
+        ("mem_ctrl.dram.tRTW=0ns", "mem_ctrl.dram.tWTR=0ns", "mem_ctrl.dram.tCS=0ns"),
+    ),
+}
+#: claim -> (routine, whether an address is misaligned)
+TIMES = {
+    "movsl-aligned": (MOVSL, False),
+    "movsl-misaligned": (MOVSL, True),
+    "integer-misaligned": (INTEL, True),
+}
 SIZES = [*range(4, 132, 4), *range(140, 513, 12), *range(548, 1500, 60), 2048, 4096]
 SIZE_PAIRS = {
     "both aligned": (0, 0),
@@ -46,6 +85,13 @@ def steady(routines, machine, sizes, **axes):
     return SweepSpec(routines, [machine], sizes, warmup=5, repetitions=3, **axes)
 
 
+def stream(routines, machine, pairs):
+    return SweepSpec(
+        routines, [machine], [PACKET], offset_pairs=pairs, measures=["stream"], total=STREAM // PACKET * PACKET,
+        flags=STREAM_FLAGS["moving"], warmup=1, repetitions=1,
+    )  # fmt: skip
+
+
 GRIDS = {
     **{
         grid: (
@@ -58,13 +104,11 @@ GRIDS = {
         "the threshold, by what is misaligned",
         steady([MOVSL, INTEL, MMX, SRC8], PENTIUM3, SIZES, offset_pairs=list(SIZE_PAIRS.values())),
     ),
-    "stream": (
-        "packet after packet through memory",
-        SweepSpec(
-            [MOVSL, INTEL, MMX], [PENTIUM3], [PACKET], offset_pairs=STREAM_PAIRS, measures=["stream"],
-            total=STREAM // PACKET * PACKET, flags=STREAM_FLAGS["moving"], warmup=0, repetitions=1,
-        ),
-    ),
+    "stream": ("packet after packet through memory", stream([MOVSL, INTEL, MMX], PENTIUM3, STREAM_PAIRS)),
+    **{
+        grid: (f"the same: {what}", stream([MOVSL, INTEL], PENTIUM3.with_settings(*settings), STREAM_PAIRS[:2]))
+        for grid, (what, settings) in WHAT_IFS.items()
+    },
     "k7-sizes": (
         "no artefact on AMD",
         steady([MOVSL, INTEL], K7, [64, 256, 512, PACKET, 4096], offset_pairs=[(0, 0), *MISALIGNED[::9]]),

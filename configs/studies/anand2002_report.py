@@ -10,21 +10,37 @@ from anand2002_grids import (
     COPIES,
     DISPATCHERS,
     INTEL,
+    LINE,
+    LINE_CYCLES,
     MACHINES,
     MISALIGNED,
     MMX,
     MOVSL,
     PACKET,
     PAIRS,
+    PENTIUM3,
     SIZE_PAIRS,
     SRC8,
     STATES,
+    STREAM,
     STREAM_PAIRS,
+    TIMES,
+    WHAT_IFS,
     at_offsets,
 )
 
+from breakeven.points import MEASURES, STREAM_FLAGS, Point, index_of, stream_calls
+from breakeven.runner import EmbeddedSession
 from breakeven.study import Data, TableItem
 from breakeven.study_parts import overtaking, ratio
+
+#: what crosses the bus, or its address alone, for a line: statistics of the second level and of the memory
+CROSSINGS = {
+    "read": "system.l2.ReadSharedReq.mshrMisses::cpu.data",
+    "read for ownership": "system.l2.ReadExReq.mshrMisses::cpu.data",
+    "written back": "system.mem_ctrl.writeReqs",
+    "only invalidated": "system.l2.InvalidateReq.mshrMisses::cpu.data",
+}
 
 
 def streamed(data: Data, routine: str, misaligned: bool) -> float:
@@ -33,6 +49,49 @@ def streamed(data: Data, routine: str, misaligned: bool) -> float:
     return statistics.median(
         data.cycles("stream", routine=routine, src_offset=src, dst_offset=dst) for src, dst in pairs
     )
+
+
+def crossings(session: EmbeddedSession, routine: str, offset: int) -> dict[str, float]:
+    """How often a line of the stream crosses the bus, by kind; both addresses `offset` past a page."""
+    point = Point(
+        routine, PACKET, offset, offset, measure=index_of(MEASURES, "stream", "measure"), warmup=1, repetitions=1,
+        calls=stream_calls(STREAM, PACKET), flags=STREAM_FLAGS["moving"],
+    )  # fmt: skip
+    stats = {name: value for name, value, _, _ in session.measured(point).stats}
+    lines = point.calls * PACKET / LINE
+    return {kind: stats.get(name, 0.0) / lines for kind, name in CROSSINGS.items()}
+
+
+def bus_table(data: Data) -> TableItem:
+    """What the bus does for a line in the stream, from the simulation's statistics, beside the cycles."""
+    session = EmbeddedSession(PENTIUM3)
+    published = {case: float(data.claims[claim].value) for claim, case in TIMES.items()}
+    rows = []
+    for routine in (MOVSL, INTEL, MMX):
+        for misaligned in (False, True):
+            times = crossings(session, routine, 4 if misaligned else 0)
+            bus = LINE_CYCLES * sum(n for kind, n in times.items() if kind != "only invalidated")
+            cycles = streamed(data, routine, misaligned) * LINE / PACKET
+            said = published.get((routine, misaligned))
+            rows.append([
+                routine, "both misaligned" if misaligned else "both aligned", *(f"{n:.2f}" for n in times.values()),
+                f"{bus:.0f}", f"{cycles:.0f}", f"{said * LINE / PACKET:.0f}" if said else "-",
+            ])  # fmt: skip
+    columns = ("routine", "addresses", *CROSSINGS, "the bus needs", "cycles", "published")
+    caption = f"A line of {LINE} bytes, packet after packet: how often it crosses the bus, and cycles"
+    return TableItem("bus", caption, columns, rows)
+
+
+def what_if_table(data: Data) -> TableItem:
+    """The stream with one thing otherwise."""
+    cases = {"stream": "as it is", **{grid: what for grid, (what, _) in WHAT_IFS.items()}}
+    kinds = ((MOVSL, (0, 0)), (MOVSL, (4, 4)), (INTEL, (4, 4)))
+    rows = [
+        [what, *(round(data.cycles(grid, routine=r, src_offset=s, dst_offset=d)) for r, (s, d) in kinds)]
+        for grid, what in cases.items()
+    ]
+    columns = ("what is otherwise", f"{MOVSL}, aligned", f"{MOVSL}, both at 4", f"{INTEL}, both at 4")
+    return TableItem("stream-what-if", f"{PACKET} bytes packet after packet on pentium3, cycles", columns, rows)
 
 
 def slowdowns(data: Data, grid: str) -> list[float]:
@@ -119,34 +178,30 @@ def offsets_figure(data: Data, grid: str, state: str) -> Callable[[Path], object
 
 
 def findings(data: Data) -> dict[str, str]:
-    cold = {
-        (routine, kind): statistics.median(at_offsets(data, "offsets", routine, "cold")[p] for p in pairs)
-        for routine in (MOVSL, INTEL, MMX)
-        for kind, pairs in (("aligned", [(0, 0)]), ("misaligned", MISALIGNED))
-    }
-    lines = PACKET / 32
-    published = {
-        "movsl-aligned": (MOVSL, [(0, 0)]),
-        "movsl-misaligned": (MOVSL, MISALIGNED),
-        "integer-misaligned": (INTEL, MISALIGNED),
-    }
-    warm = [
-        float(data.claims[claim].value)
-        / statistics.median(at_offsets(data, "offsets", routine, "warm")[pair] for pair in pairs)
-        for claim, (routine, pairs) in published.items()
-    ]
+    def single(routine: str, state: str, misaligned: bool = True) -> float:
+        cells = at_offsets(data, "offsets", routine, state)
+        return statistics.median(cells[pair] for pair in (MISALIGNED if misaligned else [(0, 0)]))
+
+    lines = PACKET / LINE
+    published = {claim: float(data.claims[claim].value) for claim in TIMES}
+    warm = [published[claim] / single(routine, "warm", misaligned) for claim, (routine, misaligned) in TIMES.items()]
+    stream = {claim: streamed(data, routine, misaligned) for claim, (routine, misaligned) in TIMES.items()}
     warm_mmx = [
         at_offsets(data, "offsets", INTEL, "warm")[p] / at_offsets(data, "offsets", MMX, "warm")[p] for p in MISALIGNED
     ]
     return {
         "warm_off": f"{min(warm):.1f} to {max(warm):.1f}",
-        "line_fast": f"{cold[MOVSL, 'aligned'] / lines:.0f}",
-        "line_slow": f"{cold[MOVSL, 'misaligned'] / lines:.0f}",
-        "line_registers": f"{cold[INTEL, 'misaligned'] / lines:.0f}",
+        "lines": f"{lines:.2f}",
+        "near": f"{data.cycles('latency', routine=INTEL, src_offset=4, dst_offset=4):.0f}",
+        "smooth": f"{data.cycles('turnaround', routine=INTEL, src_offset=4, dst_offset=4):.0f}",
+        "bus_two": f"{2 * LINE_CYCLES * lines:.0f}",
+        "bus_three": f"{3 * LINE_CYCLES * lines:.0f}",
+        "line_slow": f"{stream['movsl-misaligned'] / lines:.0f}",
+        "fast_over": f"{stream['movsl-aligned'] / published['movsl-aligned']:.2f}",
+        "slow_over": f"{stream['movsl-misaligned'] / published['movsl-misaligned']:.2f}",
+        "registers_over": f"{stream['integer-misaligned'] / published['integer-misaligned']:.2f}",
+        "registers_bus": f"{3 * LINE_CYCLES * lines / stream['integer-misaligned']:.0%}",
         "mmx_warm": f"{statistics.median(warm_mmx):.2f}",
-        "mmx_cold": f"{cold[INTEL, 'misaligned'] / cold[MMX, 'misaligned']:.2f}",
-        "stream_fast": f"{streamed(data, MOVSL, False):.0f}",
-        "stream_slow": f"{streamed(data, MOVSL, True):.0f}",
-        "stream_registers": f"{streamed(data, INTEL, True):.0f}",
+        "mmx_cold": f"{single(INTEL, 'cold') / single(MMX, 'cold'):.2f}",
         "worst": f"{max(slowdowns(data, 'offsets')):.1f}",
     }
