@@ -27,7 +27,12 @@ NO_FAULT = (1 << 64) - 1
 #: bit of `fault_at`: the unmapped page lies on the destination side
 FAULT_IN_DESTINATION = 1 << 63
 
-CACHE_STATES = ("warm", "src-cold", "dst-cold", "cold")
+#: where the buffers lie when a measurement begins: cold is in memory, l2 in the second level but not in the first
+CACHE_STATES = (
+    "warm", "src-cold", "dst-cold", "cold", "src-l2", "dst-l2", "l2", "src-l2-dst-cold", "src-cold-dst-l2",
+)  # fmt: skip
+#: of a stream only those before this one
+_L2_STATES = CACHE_STATES.index("src-l2")
 MEASURES = ("latency", "throughput", "interleaved", "stream")
 STREAM = MEASURES.index("stream")
 #: bytes of all calls of a stream together
@@ -137,6 +142,13 @@ def check_range(field: str, value: int) -> None:
         raise PointError(f"{field} {value!r} is out of range: {least} to {most}")
 
 
+def check_stream_state(measure: int, cache_state: int) -> None:
+    """Raises `PointError` for a stream from a second-level state: what a stream touches fits in no cache."""
+    if measure == STREAM and cache_state >= _L2_STATES:
+        states = ", ".join(CACHE_STATES[:_L2_STATES])
+        raise PointError(f"cache state {CACHE_STATES[cache_state]} is not of the stream measure: one of {states}")
+
+
 def stream_flags(text: str) -> int:
     """The flags of a stream from words separated by commas; raises `PointError`."""
     names = tuple(STREAM_FLAGS)
@@ -192,6 +204,7 @@ class Point:
         if self.measure == STREAM and not 1 <= self.size * self.calls <= MAX_STREAM:
             bytes_asked = f"{self.calls} calls of {self.size} bytes"
             raise PointError(f"a stream of {bytes_asked} is out of range: 1 to {MAX_STREAM} bytes")
+        check_stream_state(self.measure, self.cache_state)
         if self.measure != STREAM and self.flags & sum(STREAM_FLAGS.values()):
             raise PointError(f"flags {self.flags}: {', '.join(STREAM_FLAGS)} are of the stream measure")
         if self.fault_at != NO_FAULT:

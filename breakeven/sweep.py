@@ -106,6 +106,8 @@ class SweepSpec:
             raise UserError(f"{', '.join(pt.STREAM_FLAGS)} are of the stream measure: give --measure stream alone")
         if streams and not 1 <= self.total <= pt.MAX_STREAM:
             raise UserError(f"total {self.total} is out of range: 1 to {pt.MAX_STREAM} bytes")
+        for state in self.cache_states if streams else ():
+            pt.check_stream_state(pt.STREAM, pt.index_of(pt.CACHE_STATES, state, "cache state"))
         for size in self.sizes if streams else ():
             calls = pt.stream_calls(self.total, size)
             if not 1 <= size * calls <= pt.MAX_STREAM or calls > pt.MAX_COUNT:

@@ -27,7 +27,12 @@ MaxInstsOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop afte
 MaxCyclesOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many cycles; 0: 10^13.")]
 InitParamOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam returns.")]
 SizesOption = Annotated[str, typer.Option("--sizes", "-n", help="64,1448  64..1448  64..1448:8  1..64K*2 (mixed).")]
-StateOption = Annotated[str, typer.Option("--cache", help="warm, src-cold, dst-cold, cold.")]
+StateOption = Annotated[
+    str,
+    typer.Option(
+        "--cache", help="warm, cold, src-cold, dst-cold, l2, src-l2, dst-l2, src-l2-dst-cold, src-cold-dst-l2."
+    ),
+]
 MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved, stream.")]
 RepetitionsOption = Annotated[int, typer.Option("--repetitions", help="Measurements per point.")]
 WarmupOption = Annotated[int, typer.Option("--warmup", help="Unmeasured calls before the first measurement.")]

@@ -31,7 +31,7 @@ def tune(
     src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, as likely each.")] = "0..7",
     dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets, as likely each.")] = "0",
     branches: Annotated[int, typer.Option(min=0, max=8, help="Most tests that the dispatcher may make.")] = 3,
-    cache: Annotated[str, typer.Option(help="warm, src-cold, dst-cold, cold.")] = "warm",
+    cache: Annotated[str, typer.Option(help="Where the buffers lie, as of compare.")] = "warm",
     measure: Annotated[str, typer.Option(help="latency or throughput.")] = "latency",
     points: Annotated[int, typer.Option(min=1, help="Most points of the candidates; sizes are thinned out.")] = 1000,
     name: Annotated[str, typer.Option(help="The function in the header.")] = "tuned_copy",

@@ -76,6 +76,7 @@ def test_unknown_routine_has_near_matches(fake):
         {"src_offsets": [4096]},
         {"repetitions": 0},
         {"cache_states": ["hot"]},
+        {"cache_states": ["l2"], "measures": ["stream"], "total": 4096},
         {"measures": ["speed"]},
         {"sizes": range(100_000), "src_offsets": range(100)},
     ],

@@ -16,7 +16,19 @@ enum {
 #define MAX_SIZE (UINT64_C(1) << 24)
 #define MAX_STREAM (UINT64_C(64) << 20) /* bytes of all calls of a stream */
 
-enum { WARM, SOURCE_COLD, DESTINATION_COLD, BOTH_COLD };
+/* Cold: in memory. L2: in the second level, not in the first. Of a stream only those up to BOTH_COLD. */
+enum {
+    WARM,
+    SOURCE_COLD,
+    DESTINATION_COLD,
+    BOTH_COLD,
+    SOURCE_L2,
+    DESTINATION_L2,
+    BOTH_L2,
+    SOURCE_L2_DESTINATION_COLD,
+    SOURCE_COLD_DESTINATION_L2,
+    CACHE_STATES,
+};
 enum { LATENCY, THROUGHPUT, INTERLEAVED, STREAM };
 enum {
     POINT_HUGE_PAGES = 1,

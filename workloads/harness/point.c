@@ -1,7 +1,15 @@
-/* One point: buffers prepared, the routine checked, measured, checked again. */
+/* One point: buffers prepared, the routine checked, measured, checked again.
+
+   Compiled twice: the states in the second level need more code between two measurements, and have it in an object of
+   their own (SECOND_LEVEL defined). So the other points run the same instructions at the same places as without them:
+   branch predictors and caches see both. */
+#ifdef SECOND_LEVEL
+#define point_run point_run_second_level
+#endif
 #include "point.h"
 
 #include "data.h"
+#include "states.h"
 #include "stats.h"
 #include "streaming.h"
 
@@ -29,7 +37,15 @@ struct plan {
     int verify;
 };
 
-static struct plan plan;
+#ifdef SECOND_LEVEL
+#define KEPT static __attribute__((section(".late")))
+enum { LAST_STATE = CACHE_STATES - 1 };
+#else
+#define KEPT static
+enum { LAST_STATE = BOTH_COLD };
+#endif
+
+KEPT struct plan plan;
 
 /* Names are compared by words: they are padded with NULs on both sides. */
 static const struct routine *find_routine(const char *name) {
@@ -45,7 +61,7 @@ static const struct routine *find_routine(const char *name) {
 
 static int in_range(const struct point *p) {
     int interleaved = p->measure == INTERLEAVED;
-    if (p->measure > STREAM || p->cache_state > BOTH_COLD || p->flags > POINT_FLAGS)
+    if (p->measure > STREAM || p->cache_state > LAST_STATE || p->flags > POINT_FLAGS)
         return 0;
     if (p->measure != STREAM && p->flags & POINT_STREAM_FLAGS)
         return 0;
@@ -260,6 +276,31 @@ static int first_calls(u64 ret[2], struct result *r) {
     return check(ret, 0, r);
 }
 
+#ifdef SECOND_LEVEL
+/* Brings the buffers that belong in `place` into the caches. */
+static void touch_those(struct places at, enum place place) {
+    for (int i = 0; i < plan.works; i++) {
+        if (at.source == place)
+            touch(plan.work[i].src, plan.work[i].size);
+        if (at.destination == place && has_destination())
+            touch(plan.work[i].dst, plan.work[i].size);
+    }
+}
+
+static void chill(const struct point *p) {
+    struct places at = places_of(p->cache_state);
+    for (int i = 0; i < plan.works; i++) {
+        if (at.source == IN_MEMORY)
+            arch_flush(plan.work[i].src, plan.work[i].size);
+        if (at.destination == IN_MEMORY && has_destination())
+            arch_flush(plan.work[i].dst, plan.work[i].size);
+    }
+    touch_those(at, IN_L2); /* arch_flush may have emptied all caches */
+    displace_first_level();
+    touch_those(at, IN_L1);
+    touch_stack();
+}
+#else
 static void chill_stream(const struct point *p) {
     const struct work *first = &plan.work[0], *last = &plan.work[plan.works - 1];
     if (p->flags & POINT_UNTOUCHED_SOURCE) {
@@ -284,6 +325,7 @@ static void chill(const struct point *p) {
             arch_flush(plan.work[i].dst, plan.work[i].size);
     }
 }
+#endif
 
 /* What is measured: the routine's calls, or the loop that makes a stream of them. */
 static void measured_jobs(struct job jobs[2]) {
@@ -359,7 +401,7 @@ static void report_return(u64 ret, struct result *r) {
 }
 
 static void run(const struct point *p, struct result *r) {
-    static u64 ret[2];
+    KEPT u64 ret[2];
     if (!in_range(p) || !make_plan(p)) {
         r->status = OUT_OF_RANGE;
         return;
@@ -403,6 +445,16 @@ void point_run(const struct point *p, struct result *r) {
     report_values(r);
 }
 
+#ifdef SECOND_LEVEL
+void points_second_level(const struct point *points, struct result *results, u64 count) {
+    for (u64 i = 0; i < count; i++) {
+        if (points[i].cache_state <= BOTH_COLD || points[i].measure == STREAM)
+            continue;
+        results[i] = (struct result){.index = results[i].index};
+        point_run(&points[i], &results[i]);
+    }
+}
+#else
 static u64 copy_bytes(u8 *dst, const u8 *src, u64 n) {
     for (u64 i = 0; i < n; i++)
         dst[i] = src[i];
@@ -417,3 +469,4 @@ void point_rehearse(void) {
     plan.routine = &copy;
     run(&point, &result);
 }
+#endif
