@@ -111,7 +111,9 @@ def _make(name: str) -> MetaSimObject:
     bases = tuple(get_class(base) for base in facts["bases"]) or (SimObject,)
     body = _Body(name, bases)
     dict.update(body, _methods(name))
-    dict.update(body, {"__module__": "m5.objects", "__qualname__": name, "abstract": facts.get("abstract", False)})
+    dict.update(
+        body, {"__module__": "m5.objects", "__qualname__": name, "type": name, "abstract": facts.get("abstract", False)}
+    )
     body.params = {param: _declared(param, fact) for param, fact in facts.get("params", {}).items()}
     body.raw = {param: _delayed(raw) for param, raw in facts.get("values", {}).items()}
     for port, kind in facts.get("ports", {}).items():

@@ -49,11 +49,12 @@ def load_module(path: Path) -> dict[str, Any]:
 
 def _of_m5_objects(name: str) -> str:
     from breakeven.m5.errors import near
+    from breakeven.m5.former import CLASSES
     from breakeven.m5.library import names
 
     if name in names():
         return ": it is a class of m5.objects, which this script does not import"
-    former = {"DDR3_1600_x64": "DDR3_1600_8x8", "LiveProcess": "Process"}.get(name)
+    former = CLASSES.get(name)
     hint = f"; it is now called {former!r}" if former else near(name, names())
     return f", and m5.objects has no class of that name{hint}"
 

@@ -3,7 +3,7 @@ ports, the Root announces itself to the script that builds it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -120,6 +120,11 @@ def add_two_level_cache_hierarchy(
     self.l2cache = l2c
     self.toL2Bus.mem_side_ports = self.l2cache.cpu_side
     object.__setattr__(self, "_uncached", [self.l2cache.mem_side])
+
+
+def op_class_set(op_classes: Iterable[str]) -> Any:
+    """gem5's ``minorMakeOpClassSet``: the operations that a unit of Minor's takes, by their names."""
+    return _object("MinorOpClassSet")(opClasses=[_object("MinorOpClass")(opClass=name) for name in op_classes])
 
 
 def _root_init(self: Any, **values: Any) -> None:

@@ -26,6 +26,8 @@ from breakeven.m5.simobject import SimObject  # noqa: F401
 #: modules of Python's that a star import from gem5's ``m5.objects`` and ``m5.params`` leaves behind; public scripts
 #: (gem5's tutorial among them) use them without importing them
 _LEFT_BEHIND = ("copy", "math", "os", "re", "sys", "time")
+#: functions that gem5 has among its classes
+_FUNCTIONS = {"minorMakeOpClassSet": "op_class_set"}
 _PLAIN = [
     "NULL",
     "AddrRange",
@@ -42,7 +44,7 @@ _PLAIN = [
     "VectorResponsePort",
 ]
 
-__all__ = sorted({*_PLAIN, *_LEFT_BEHIND, *library.names(), *build.PLAIN_NAMES})  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = sorted({*_PLAIN, *_FUNCTIONS, *_LEFT_BEHIND, *library.names(), *build.PLAIN_NAMES})  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 class _Module(ModuleType):
@@ -59,6 +61,10 @@ sys.modules[__name__].__class__ = _Module
 def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
+    if name in _FUNCTIONS:
+        from breakeven.m5 import methods
+
+        return getattr(methods, _FUNCTIONS[name])
     if name in _LEFT_BEHIND:
         return import_module(name)
     plain = build.own_name(name)

@@ -95,6 +95,8 @@ core = _module(
     disableAllListeners=lambda: None,
     gem5Version=GEM5_VERSION,
     listenersLoopbackOnly=lambda: None,
+    LogLevel=SimpleNamespace(PANIC=0, FATAL=1, WARN=2, INFO=3, HACK=4),
+    setLogLevel=lambda level: None,  # every warning is said once
     seedRandom=lambda seed: None,  # nothing here is random
     setOutputDir=_output_folder,
 )

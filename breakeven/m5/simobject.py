@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from breakeven.m5.errors import UnknownName
+from breakeven.m5.former import instead
 from breakeven.m5.params import MISSING, ParamDesc, SimObjectVector, hooks
 from breakeven.m5.ports import Port, PortRef
 from breakeven.m5.values import as_read
@@ -49,19 +50,17 @@ def _no_such(owner: Any, name: str) -> UnknownName:
     """`owner`: an object, a class, or the body of one."""
     if isinstance(owner, SimObject):
         cls, text = type(owner), f"{type(owner).__name__} has no parameter or child {name!r}"
-        for base in cls.__mro__:
-            if (base.__name__, name) in _MOVED:
-                return UnknownName(f"{text}: {_MOVED[base.__name__, name]}", name, [])
         if name in owner._children:
             return UnknownName(f"{owner.path()}.{name} is an object: put another object there", name, [])
-        return UnknownName(text, name, [*cls._params, *cls._ports, *owner._children])
-    return UnknownName(f"{owner.__name__} has no parameter {name!r}", name, [*owner._params, *owner._ports])
+        return _unknown(cls, text, name, [*cls._params, *cls._ports, *owner._children])
+    return _unknown(owner, f"{owner.__name__} has no parameter {name!r}", name, [*owner._params, *owner._ports])
 
 
-#: class and attribute that gem5 once had -> what is written instead
-_MOVED = {
-    ("MemInterface", "port"): "it hangs below a controller, which has the port: MemCtrl(dram=DDR3_1600_8x8())",
-}
+def _unknown(cls: type, text: str, name: str, known: list[str]) -> UnknownName:
+    now = instead(cls, name)
+    return UnknownName(text, name, known) if now is None else UnknownName(f"{text}: {now}", name, [])
+
+
 #: class -> former name of a port (gem5 still takes it) -> its name; filled by the library
 FORMER_NAMES: dict[str, dict[str, str]] = {}
 
@@ -87,6 +86,7 @@ class _Body(dict):  # type: ignore[type-arg]
     def __init__(self, name: str, bases: tuple[type, ...]) -> None:
         super().__init__()
         self.name = name
+        self.base = bases[0] if bases else object
         self.params: dict[str, ParamDesc] = {}
         self.ports: dict[str, Port] = {}
         self.assigned: dict[str, Any] = {}
@@ -120,7 +120,8 @@ class _Body(dict):  # type: ignore[type-arg]
         elif _is_object_or_list(value):
             self.children[name] = _as_child(value)
         else:
-            raise UnknownName(f"{self.name} has no parameter {name!r}", name, [*self.known_params, *self.known_ports])
+            known = [*self.known_params, *self.known_ports]
+            raise _unknown(self.base, f"{self.name} has no parameter {name!r}", name, known)
 
 
 class MetaSimObject(type):

@@ -63,6 +63,12 @@ def test_a_board_that_nobody_put_together(run: Run) -> None:
         ("from gem5.components.processors.random_generator_core import R; R.x", "traffic generators are not modelled"),
         ("m5.debug.flags['Cache'].enable()", "there is no debug flag 'Cache': there is Exec, O3PipeView"),
         ("m5.debug.flags['ExecAll'].enable(); sys.exit('fine')", "fine"),
+        ("class Own(TournamentBP):\n    BTBEntries = 512", "Own has no parameter 'BTBEntries': it is btb.numEntries"),
+        ("DerivO3CPU().itb", "it is below the MMU now, cpu.mmu.itb"),
+        ("Cache(hit_latency=2)", "it is tag_latency and data_latency now"),
+        ("Cache().prefetch_on_access = True", "cache.prefetcher.prefetch_on_access"),
+        ("sys.exit(MinorFU(opClasses=minorMakeOpClassSet(['IntAlu'])).opClasses.opClasses[0].opClass + Cache().type)",
+         "IntAluCache"),
         ("from gem5.components.cachehierarchies.classic.no_cache import AbstractClassicCacheHierarchy as A\n"
          "class Own(A): pass\nOwn().incorporate_cache(None)", "Own must define incorporate_cache(), which its base"),
         ("from gem5.components.memory.abstract_memory_system import AbstractMemorySystem as A\n"
