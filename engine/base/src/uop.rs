@@ -71,6 +71,9 @@ impl UopFlags {
     /// Needs no execution: done when renamed. Without a source a zero idiom; with one a move, whose destination becomes
     /// another name of the source's physical register.
     pub const ELIMINATED: u32 = 1 << 20;
+    /// A branch within its instruction: taken it leads back to the instruction's address, not taken on within it or behind
+    /// it. Goes with BRANCH, on the last micro-op of a step; the instruction goes on in further steps unless it is LAST, too.
+    pub const MICRO_BRANCH: u32 = 1 << 21;
     pub const MEM: u32 = Self::LOAD | Self::STORE | Self::CACHE_OP;
 
     #[inline]

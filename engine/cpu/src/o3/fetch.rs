@@ -326,7 +326,7 @@ impl O3 {
             let cost = self.cost(seq);
             slots += cost;
             queued += cost;
-            if self.ring.flags(seq).any(UopFlags::LAST) && self.end_instruction(seq, cx) {
+            if self.ring.flags(seq).any(UopFlags::LAST | UopFlags::MICRO_BRANCH) && self.end_instruction(seq, cx) {
                 break;
             }
         }
@@ -538,8 +538,10 @@ impl O3 {
         }
         let flow = self.ring.flow_mut(seq);
         (flow.predicted, flow.taken) = (goes_to, taken);
-        self.fetch.pc = goes_to;
-        taken || self.fetch.status != Status::Running
+        // Behind a micro-branch the instruction itself goes on, in the same cycle.
+        let within = !flags.any(UopFlags::LAST) && goes_to == next_pc;
+        self.fetch.pc = if within { pc } else { goes_to };
+        taken && !flags.any(UopFlags::MICRO_BRANCH) || self.fetch.status != Status::Running
     }
 
     /// A backward branch taken twice in a row whose body fits puts its loop into the loop buffer.

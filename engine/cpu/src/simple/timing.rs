@@ -98,7 +98,8 @@ impl TimingSimple {
     ) -> Result<Option<Stop>, Stuck> {
         let pc = ctx.fe.pc();
         let start = self.counts.cycles;
-        let fetched = self.unfinished != Some(pc) && self.fetch(ctx, pc, pc)?;
+        let begins = self.unfinished != Some(pc);
+        let fetched = begins && self.fetch(ctx, pc, pc)?;
         let mut result = ctx.fe.step(ctx.bus, self.now(false), step);
         let mut words = Words { at: pc, last: pc };
         if result == StepResult::NeedsDrain {
@@ -125,10 +126,13 @@ impl TimingSimple {
                 self.data(ctx, step, i)?;
             }
         }
-        // Whatever it was, time passes: a fault that faults again reaches the limit of cycles.
-        self.counts.cycles = self.counts.cycles.max(start + 1);
         let completes = completes(step);
-        self.unfinished = (!completes && step.len != 0 && step.next_pc == pc).then_some(pc);
+        let trapped = step.uops.iter().take(step.n.into()).any(|u| u.flags.any(UopFlags::TRAP));
+        self.unfinished = (!completes && !trapped && step.len != 0 && ctx.fe.pc() == pc).then_some(pc);
+        // Whatever it was, time passes, once an instruction: a fault that faults again reaches the limit of cycles.
+        if begins {
+            self.counts.cycles = self.counts.cycles.max(start + 1);
+        }
         self.counts.step(step, completes);
         self.predict(step);
         if let Some(why) = self.progress.after(step, completes) {

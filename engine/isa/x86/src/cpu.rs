@@ -8,6 +8,7 @@ use crate::cpuid::Cpuid;
 use crate::flags::{self, Flags};
 use crate::inst::RIP;
 use crate::mem::DataTlb;
+use crate::microcode::Micro;
 use crate::regs;
 use crate::rep::{Run, StringStep};
 use crate::simd::V;
@@ -147,6 +148,8 @@ pub(crate) struct Core {
     pub flag_home: [Reg; 3],
     /// The repeated string instruction under way.
     pub run: Run,
+    /// The loop of gem5's microcode under way.
+    pub micro: Micro,
     pub retired: u64,
 }
 
@@ -236,6 +239,7 @@ impl Cpu {
                 base: [0; 4],
                 flag_home: [regs::C; 3],
                 run: Run::default(),
+                micro: Micro::default(),
                 retired: 0,
             },
             cpl: 0,
@@ -307,6 +311,11 @@ impl Cpu {
     #[inline(always)]
     pub fn set_rip(&mut self, v: u64) {
         self.c.r[usize::from(RIP)] = v;
+    }
+    /// What is under way in several steps begins anew.
+    pub fn abandon(&mut self) {
+        self.c.run = Run::default();
+        self.c.micro = Micro::default();
     }
     #[inline(always)]
     pub fn speculative(&self) -> bool {

@@ -2,33 +2,42 @@
 //! memory, where control goes.
 
 use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
-use iced_x86::Mnemonic;
 
 use crate::cpu::Cpu;
-use crate::crack::Flow;
-use crate::inst::{flag, Inst};
+use crate::crack::{Flow, Uops};
+use crate::inst::{flag, Inst, Steps};
+use crate::microcode::{self, Piece};
 use crate::mmu::PAGE;
 use crate::rep;
 
 /// Describes an instruction (or a part of a repeated one) that has executed, and moves on.
 #[inline(always)]
 pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
-    if inst.has(flag::STRING) && inst.has(flag::REP | flag::REPNE) {
-        finish_repeated(cpu, out, inst, pc, next);
+    if inst.steps != Steps::One {
+        finish_part(cpu, out, inst, uops, pc, next);
     } else {
         describe(cpu, out, inst, uops, pc, next);
         cpu.c.retired += 1;
     }
 }
 
-/// A step of a repeated string instruction: its micro-ops depend on what it did.
+/// A step of an instruction that takes several: its micro-ops depend on what it did.
 #[inline(never)]
-fn finish_repeated(cpu: &mut Cpu, out: &mut Step, inst: &Inst, pc: u64, next: u64) {
-    let u = rep::crack(inst, &cpu.refs[..cpu.nrefs], &cpu.string, compares(inst.op));
+fn finish_part(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
+    let refs = &cpu.refs[..cpu.nrefs];
+    let (piece, more) = (cpu.string.piece, cpu.string.more);
+    let u = if piece == Piece::Straight(0) && !inst.has(flag::STRING) {
+        Uops::of_part(uops, !more)
+    } else if piece != Piece::None {
+        microcode::crack(inst, refs, piece, !more)
+    } else {
+        rep::crack(inst, refs, &cpu.string)
+    };
     let mut step = *inst;
     step.summarize(&u);
     describe(cpu, out, &step, u.get(), pc, next);
-    cpu.c.retired += u64::from(!cpu.string.more);
+    microcode::describe_branch(piece, out);
+    cpu.c.retired += u64::from(!more);
 }
 
 #[inline(always)]
@@ -126,10 +135,4 @@ fn piece(m: &MemRef, k: usize, n: usize) -> MemRef {
         p.paddr = m.paddr.wrapping_add(from);
     }
     p
-}
-
-/// A repeated string instruction compares.
-fn compares(op: Mnemonic) -> bool {
-    use Mnemonic::*;
-    matches!(op, Scasb | Scasw | Scasd | Scasq | Cmpsb | Cmpsw | Cmpsd | Cmpsq)
 }

@@ -367,7 +367,7 @@ impl X86FrontEnd {
 
     fn trap<B: Bus>(&mut self, bus: &mut B, out: &mut Step, fault: Fault, rip: u64, software: bool) {
         let pc = self.cpu.rip();
-        self.cpu.c.run = rep::Run::default();
+        self.cpu.abandon();
         if self.cpu.raise(bus, fault, rip, software).is_err() {
             return self.end(out, Halt::TripleFault { pc, fault }, ExitCause::TripleFault);
         }
@@ -414,7 +414,7 @@ impl FrontEnd for X86FrontEnd {
         }
         self.cpu.fast = true;
         self.cpu.string.more = false;
-        self.cpu.c.run = rep::Run::default();
+        self.cpu.abandon();
         let mut done = 0;
         'pages: while done < max {
             let pc = self.cpu.rip();

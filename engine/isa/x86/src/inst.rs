@@ -87,6 +87,17 @@ pub(crate) mod flag {
     pub const SPECIAL: u16 = UNKNOWN | UNDEFINED | ABSENT | PSEUDO | COLD;
 }
 
+/// In how many steps an instruction executes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Steps {
+    #[default]
+    One,
+    /// A repeated string instruction.
+    Repeated,
+    /// A loop of gem5's microcode ([`crate::microcode`]).
+    Microcode,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inst {
     pub op: Mnemonic,
@@ -116,6 +127,7 @@ pub(crate) struct Inst {
     /// A micro-op's source is a group of flags.
     pub reads_flags: bool,
     pub branch: BranchKind,
+    pub steps: Steps,
     pub uop: u32,
     pub disp: u64,
     pub imm: u64,
@@ -142,6 +154,7 @@ impl Default for Inst {
             stores: 0,
             reads_flags: false,
             branch: BranchKind::None,
+            steps: Steps::One,
             uop: 0,
             disp: 0,
             imm: 0,
@@ -178,6 +191,7 @@ impl Inst {
         let list = u.get();
         let count = |what: &dyn Fn(UopFlags) -> bool| list.iter().filter(|u| what(u.flags)).count() as u8;
         self.fw = u.flags_written;
+        self.steps = u.steps;
         self.nuop = list.len() as u8;
         self.loads = count(&|f| f.any(UopFlags::LOAD));
         self.stores = count(&|f| f.any(UopFlags::MEM) && !f.any(UopFlags::LOAD));

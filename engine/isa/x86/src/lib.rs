@@ -25,6 +25,7 @@ mod flags;
 mod frontend;
 mod inst;
 mod mem;
+mod microcode;
 mod mmu;
 pub mod regs;
 mod rep;

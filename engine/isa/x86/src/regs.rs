@@ -21,6 +21,10 @@ pub const T2: Reg = Reg(22);
 pub const T3: Reg = Reg(23);
 /// Where gem5's microcode leaves a product.
 pub const PRODUCT: Reg = Reg(24);
+/// gem5's division: the divider's hidden registers, bits that are left to divide, a sign.
+pub const DIVIDER: Reg = Reg(25);
+pub const LEFT: Reg = Reg(26);
+pub const SIGN: Reg = Reg(27);
 /// The string engine's sequencer.
 pub const STRING: Reg = Reg(23);
 /// FS and GS base.

@@ -3,8 +3,8 @@
 //! A family's engine is a list of modes ([`StringMode`]); the first whose conditions hold when the instruction begins (or
 //! begins again behind a fault) runs it to its end. A mode has a start-up (cycles before the first access, and micro-ops
 //! that pass through the front end), moves blocks of up to a line at a number of bytes a cycle that depends on alignment,
-//! and may write whole lines without reading them. Without modes there is one load and store an element, as in gem5's
-//! microcode (which takes two micro-ops more, one of them a branch: docs/gem5-agreement.md); scas, cmps and lods always go so.
+//! and may write whole lines without reading them. Without a mode there is one load and store an element; scas, cmps and lods
+//! always go so. gem5's own microcode is another matter: [`crate::microcode`].
 //!
 //! In the pipeline a step is a sequencer micro-op, whose latency is the step's share of time and which waits for the
 //! sequencer before it ([`STRING`]), then the load and the store, which wait for it. So the engine paces the accesses, and
@@ -16,6 +16,7 @@ use iced_x86::Mnemonic;
 
 use crate::crack::{group, uop, Uops};
 use crate::inst::Inst;
+use crate::microcode::Piece;
 use crate::regs::{gpr, C, STRING, T0, T2};
 
 type F = UopFlags;
@@ -101,7 +102,7 @@ impl Default for StringMode {
     }
 }
 
-/// The engine: modes in order of preference, at most 255 each. None: gem5's microcode.
+/// The engine: modes in order of preference, at most 255 each. None: an element at a time.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct RepConfig {
     pub movs: Vec<StringMode>,
@@ -235,10 +236,12 @@ pub(crate) struct StringStep {
     pub engine: bool,
     pub cycles: u8,
     pub fillers: u8,
+    /// Of gem5's microcode.
+    pub piece: Piece,
 }
 
 /// The pointers that an instruction moves.
-fn pointers(op: Mnemonic) -> [Reg; 2] {
+pub(crate) fn pointers(op: Mnemonic) -> [Reg; 2] {
     use Mnemonic::*;
     let (rsi, rdi) = (gpr(6), gpr(7));
     match op {
@@ -249,15 +252,18 @@ fn pointers(op: Mnemonic) -> [Reg; 2] {
 }
 
 fn close(mut u: Uops, last: bool) -> Uops {
-    u.list[0].flags.0 |= F::FIRST;
-    if last {
-        u.list[u.n.saturating_sub(1)].flags.0 |= F::LAST;
-    }
+    u.ends(true, last);
     u
 }
 
+/// A string instruction that compares.
+pub(crate) fn compares(op: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(op, Scasb | Scasw | Scasd | Scasq | Cmpsb | Cmpsw | Cmpsd | Cmpsq)
+}
+
 /// The micro-ops for a step with these references.
-pub(crate) fn crack(i: &Inst, refs: &[MemRef], step: &StringStep, compares: bool) -> Uops {
+pub(crate) fn crack(i: &Inst, refs: &[MemRef], step: &StringStep) -> Uops {
     if step.engine {
         return close(paced(i, refs, step), !step.more);
     }
@@ -273,7 +279,7 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], step: &StringStep, compares: bool
             u.push(uop(OpClass::MemWrite, [rdi, Reg::NONE, loaded], none, F::STORE));
         }
     }
-    if compares {
+    if compares(i.op) {
         u.push(uop(OpClass::IntAlu, [T0, rax, Reg::NONE], [Reg::NONE, C], 0));
         u.flags_written = group::C | group::O | group::Z;
     }

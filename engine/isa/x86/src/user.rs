@@ -11,7 +11,6 @@ use crate::crack::trap_uop;
 use crate::flags;
 use crate::frontend::X86FrontEnd;
 use crate::inst::{RAX, RCX, RSP};
-use crate::rep;
 
 /// Linux's user segments.
 const CS: u16 = 0x33;
@@ -113,7 +112,7 @@ impl X86FrontEnd {
             return StepResult::NeedsDrain;
         }
         let pc = self.cpu.rip();
-        self.cpu.c.run = rep::Run::default();
+        self.cpu.abandon();
         let effect = match fault {
             None => self.cpu.system_call(bus, now, out.len),
             Some(fault) => match bus.user_fault(pc, user_fault(fault)) {

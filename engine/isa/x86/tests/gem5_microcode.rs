@@ -2,7 +2,7 @@
 
 mod common;
 
-use breakeven_base::{OpClass, Uop};
+use breakeven_base::{BranchKind, FrontEnd, OpClass, Step, Uop, UopFlags};
 use breakeven_x86::regs::{gpr, C, PRODUCT, T1, T3};
 use breakeven_x86::{CrackConfig, X86Config};
 use common::{assemble, Machine, CODE};
@@ -69,4 +69,90 @@ fn a_product_is_fetched_in_halves_and_products_are_a_chain() {
     let mut halves = [s[2][1].dst[0].0, s[2][2].dst[0].0];
     halves.sort_unstable();
     assert_eq!(halves, [gpr(0).0, gpr(2).0]);
+}
+
+/// Steps of the one instruction that `f` assembles, to its end.
+fn whole(prepare: impl FnOnce(&mut Machine), f: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<Step> {
+    let mut m = Machine::with(&X86Config { crack: CrackConfig::gem5(), ..X86Config::default() });
+    prepare(&mut m);
+    m.code(CODE, &assemble(CODE, f));
+    let retired = m.fe.retired();
+    let mut out: Vec<Step> = Vec::new();
+    while m.fe.pc() == CODE {
+        assert_eq!(m.fe.retired(), retired, "one instruction, at its end");
+        out.push(*m.step());
+    }
+    assert_eq!(m.fe.retired(), retired + 1);
+    out
+}
+
+/// Micro-ops of each step; the last of each instruction is marked, and the loop's branch leads back while it is taken.
+fn shape(steps: &[Step]) -> Vec<u8> {
+    let has = |s: &Step, flag: u32| s.uops[usize::from(s.n) - 1].flags.any(flag);
+    for (k, s) in steps.iter().enumerate() {
+        assert_eq!(has(s, UopFlags::LAST), k + 1 == steps.len());
+        assert_eq!(has(s, UopFlags::MICRO_BRANCH), s.branch.kind == BranchKind::Cond);
+        if s.branch.kind == BranchKind::Cond {
+            let fall_through = CODE + u64::from(s.len);
+            assert_eq!((s.branch.target, s.next_pc), (CODE, if s.branch.taken { CODE } else { fall_through }));
+        }
+    }
+    steps.iter().map(|s| s.n).collect()
+}
+
+fn taken(steps: &[Step]) -> Vec<bool> {
+    steps.iter().filter(|s| s.branch.kind == BranchKind::Cond).map(|s| s.branch.taken).collect()
+}
+
+#[test]
+fn a_repeated_move_is_a_loop_of_micro_ops() {
+    let count = |n: u64| {
+        move |m: &mut Machine| {
+            for (register, value) in [(1, n), (6, 0x40_0000), (7, 0x50_0000)] {
+                m.fe.set_gpr(register, value);
+            }
+        }
+    };
+    let s = whole(count(3), |a| a.rep().movsb());
+    assert_eq!(shape(&s), [7, 6, 6, 6], "gem5: 6 before the loop, 6 a turn, one behind it");
+    assert_eq!(taken(&s), [true, true, false]);
+    let merged = s[1].uops[0];
+    assert_eq!(merged.src[2], merged.dst[0], "a byte is merged with what the register held");
+    assert_eq!(shape(&whole(count(2), |a| a.rep().stosq())), [7, 4, 4]);
+    assert_eq!(shape(&whole(count(2), |a| a.repne().scasb())), [7, 5], "the comparison ends it");
+    assert_eq!(shape(&whole(count(0), |a| a.rep().movsb())), [3]);
+}
+
+#[test]
+fn a_division_takes_a_turn_for_every_four_subtractions() {
+    let of = |high: u64, low: u64, divisor: u64| {
+        move |m: &mut Machine| {
+            for (register, value) in [(0, low), (2, high), (3, divisor)] {
+                m.fe.set_gpr(register, value);
+            }
+        }
+    };
+    // 10 micro-ops where the quotient has few ones: six subtractions at most.
+    let s = whole(of(0, 100, 10), |a| a.div(rbx));
+    assert_eq!((shape(&s), taken(&s)), (vec![3, 5, 2], vec![false]));
+    // 64 ones, two of them before the loop: 16 turns.
+    let s = whole(of(0, u64::MAX, 1), |a| a.div(rbx));
+    assert_eq!(taken(&s), [vec![true; 15], vec![false]].concat());
+    let s = whole(of(u64::MAX, (-100i64) as u64, 7), |a| a.idiv(rbx));
+    assert_eq!(shape(&s), [6, 7, 5, 8, 3]);
+    // Bytes: two subtractions a turn.
+    assert_eq!(shape(&whole(of(0, 255, 1), |a| a.div(bl))), [3, 3, 3, 3, 2]);
+}
+
+#[test]
+fn a_division_in_steps_comes_to_its_result() {
+    let mut m = Machine::with(&X86Config { crack: CrackConfig::gem5(), ..X86Config::default() });
+    m.code(CODE, &assemble(CODE, |a| a.idiv(rbx)));
+    for (register, value) in [(0, (-100i64) as u64), (2, u64::MAX), (3, 7)] {
+        m.fe.set_gpr(register, value);
+    }
+    while m.fe.pc() == CODE {
+        m.step();
+    }
+    assert_eq!((m.fe.gpr(0) as i64, m.fe.gpr(2) as i64), (-14, -2));
 }

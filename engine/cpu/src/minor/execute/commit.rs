@@ -272,7 +272,8 @@ impl Execute {
     /// Tells fetch what the end of this instruction means for it (gem5 `tryToBranch`).
     #[inline]
     fn resolve(&mut self, seq: Seq, inst: &DynInst, ring: &InstRing) {
-        if !inst.is_last() || inst.outcome == Outcome::Straight {
+        // Only a step's last micro-op has an outcome.
+        if inst.outcome == Outcome::Straight {
             return;
         }
         if inst.outcome.changes_stream() {

@@ -7,15 +7,15 @@
 //! - a multiplication leaves its product in hidden registers, from where two micro-ops fetch it; as its flags are made of
 //!   them it counts as a reader of them, too, and so waits for the multiplication before;
 //! - logic and shifts write some flags and merge the rest: they wait for the last writer;
-//! - a division works off bits in a loop. Its length depends on the quotient, here it has the fewest micro-ops that a step
-//!   can hold (gem5: at least ten);
+//! - a division and a repeated string instruction loop in microcode ([`crate::microcode`]);
 //! - a load that is extended takes a micro-op for the extension.
 
 use breakeven_base::{OpClass, Reg, UopFlags};
 use iced_x86::{Instruction, Mnemonic};
 
 use super::{group, kinds::is_nop, uop, Cracker, Facts, Uops};
-use crate::inst::{Inst, Kind, RSP};
+use crate::inst::{Inst, Kind, Steps, RSP};
+use crate::microcode;
 use crate::regs::{gpr, C, O, PRODUCT, T0, T1, T2, T3, Z};
 
 type F = UopFlags;
@@ -43,6 +43,11 @@ fn takes_immediate(i: &Inst) -> bool {
     use Mnemonic::*;
     let arithmetic = matches!(i.op, Add | Adc | Sub | Sbb | And | Or | Xor | Cmp | Test | Imul | Push);
     (arithmetic || (i.op == Mov && i.k[0].kind == Kind::Mem)) && i.k.iter().any(|k| k.kind == Kind::Imm)
+}
+
+/// A division's operand in a register; ah, ch, dh, bh lie in the first four.
+fn divisor(i: &Inst) -> Reg {
+    gpr(if i.k[0].kind == Kind::R8H { i.k[0].r & 3 } else { i.k[0].r })
 }
 
 /// Flags that an instruction merges with what it writes.
@@ -93,7 +98,13 @@ impl Cracker {
                 u.push(uop(OpClass::MemRead, [f.address[0], f.address[1], dst], [dst, NONE], F::LOAD));
             }
             Mul | Imul => self.multiply(i, f, u),
-            Div | Idiv => self.divide(i, f, u),
+            Div | Idiv => {
+                if f.loads {
+                    self.load(u, f.address, T0, i.msize, 0);
+                }
+                microcode::division(i.op, if f.loads { T0 } else { divisor(i) }, u);
+                u.steps = Steps::Microcode;
+            }
             Movzx | Movsx | Movsxd if f.loads => {
                 self.load(u, f.address, T0, i.msize, 0);
                 alu(u, [T0, NONE, NONE], f.dst.first().copied().unwrap_or(NONE));
@@ -118,22 +129,6 @@ impl Cracker {
         u.push(uop(OpClass::IntMult, src, [PRODUCT, C], 0));
         for n in 0..2 {
             alu(u, [PRODUCT, NONE, NONE], f.dst.get(n).copied().unwrap_or(NONE));
-        }
-    }
-
-    /// Every micro-op but the last two works off some bits.
-    fn divide(&self, i: &Inst, f: &Facts, u: &mut Uops) {
-        let divide = |src| uop(OpClass::IntDiv, src, [T2, NONE], 0);
-        if f.loads {
-            self.load(u, f.address, T0, i.msize, 0);
-        }
-        let s = |n: usize| f.src.get(n).copied().unwrap_or(NONE);
-        u.push(divide(if f.loads { [T0, s(0), s(1)] } else { [s(0), s(1), s(2)] }));
-        while u.n + 2 < u.list.len() {
-            u.push(divide([T2, NONE, NONE]));
-        }
-        for n in 0..2 {
-            alu(u, [T2, NONE, NONE], f.dst.get(n).copied().unwrap_or(NONE));
         }
     }
 

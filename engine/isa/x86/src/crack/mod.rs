@@ -15,7 +15,7 @@ use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAcc
 
 use crate::config::CrackConfig;
 use crate::decode::mnemonic_named;
-use crate::inst::{flag, Inst, Kind, RSP};
+use crate::inst::{flag, Inst, Kind, Steps, RSP};
 use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
 
 pub(crate) use flow::Flow;
@@ -46,9 +46,19 @@ pub(crate) struct Uops {
     pub n: usize,
     /// Groups of flags written.
     pub flags_written: u8,
+    pub steps: Steps,
 }
 
 impl Uops {
+    /// Of one step of several.
+    pub fn of_part(list: &[Uop], last: bool) -> Uops {
+        let mut u = Uops::default();
+        for x in list {
+            u.push(*x);
+        }
+        u.ends(true, last);
+        u
+    }
     pub fn push(&mut self, u: Uop) {
         if let Some(slot) = self.list.get_mut(self.n) {
             *slot = u;
@@ -62,9 +72,14 @@ impl Uops {
         if self.n == 0 {
             self.push(Uop::default());
         }
-        self.list[0].flags.0 |= F::FIRST;
         self.list[0].flags.0 &= !F::MICRO_FUSED;
-        self.list[self.n - 1].flags.0 |= F::LAST;
+        self.ends(true, true);
+    }
+    /// Whether the instruction begins and ends with these micro-ops.
+    pub fn ends(&mut self, first: bool, last: bool) {
+        let set = |u: &mut Uop, on: bool, flag: u32| u.flags.0 = u.flags.0 & !flag | if on { flag } else { 0 };
+        set(&mut self.list[0], first, F::FIRST);
+        set(&mut self.list[self.n.saturating_sub(1)], last, F::LAST);
     }
 }
 
@@ -231,6 +246,9 @@ impl Cracker {
             }
         } else if i.has(flag::STRING) {
             self.string(i, &mut u);
+            if i.has(flag::REP | flag::REPNE) {
+                u.steps = if self.config.gem5_microcode { Steps::Microcode } else { Steps::Repeated };
+            }
         } else if self.config.gem5_microcode {
             self.gem5(ins, i, &mut f, &mut u);
         } else if !self.stack(i, &f, &mut u) {

@@ -5,7 +5,8 @@ use iced_x86::Mnemonic;
 
 use super::Exec;
 use crate::cpu::{DE, R};
-use crate::inst::{mask, sext, Kind, RAX, RDX};
+use crate::inst::{mask, sext, Kind, Steps, RAX, RDX, RIP};
+use crate::microcode::{division_pieces, division_turns, Micro, Piece};
 
 impl<B: Bus> Exec<'_, B> {
     pub(super) fn muldiv(&mut self) -> R<()> {
@@ -100,7 +101,48 @@ impl<B: Bus> Exec<'_, B> {
             }
             (q as u64 & mask(s), (n.wrapping_rem(d)) as u64 & mask(s))
         };
+        if self.i.steps == Steps::Microcode && !self.cpu.fast && self.more_microcode(dividend, d) {
+            return Ok(());
+        }
         self.set_accumulator(s, q, r);
         Ok(())
+    }
+
+    /// A step of gem5's microcode; true: not yet the last, in which the division is executed.
+    fn more_microcode(&mut self, dividend: u128, divisor: u64) -> bool {
+        let (s, pc) = (self.i.size, self.reg(RIP));
+        if self.cpu.c.micro.pc != pc {
+            let bits = 8 * u32::from(s);
+            let unused = 128 - 2 * bits;
+            let (dividend, divisor) = match self.i.op {
+                Mnemonic::Div => (dividend, divisor),
+                _ => (
+                    (((dividend << unused) as i128) >> unused).unsigned_abs(),
+                    (sext(divisor, s) as i64).unsigned_abs(),
+                ),
+            };
+            let (high, low) = ((dividend >> bits) as u64, dividend as u64 & mask(s));
+            self.cpu.c.micro = Micro { pc, done: 0, turns: division_turns(high, low, divisor, bits) };
+        }
+        let micro = &mut self.cpu.c.micro;
+        let straight = division_pieces(self.i.op);
+        let loops = straight..straight + micro.turns;
+        let done = micro.done;
+        micro.done += 1;
+        let last = micro.done == loops.end + straight;
+        self.cpu.string.piece = if loops.contains(&done) {
+            Piece::Turn { again: micro.done < loops.end }
+        } else if done < straight {
+            Piece::Straight(done)
+        } else {
+            Piece::Straight(done - micro.turns)
+        };
+        self.cpu.string.more = !last;
+        if last {
+            *micro = Micro::default();
+        } else {
+            self.next = pc;
+        }
+        !last
     }
 }

@@ -9,7 +9,8 @@ use super::alu::sub;
 use super::Exec;
 use crate::config::StringMode;
 use crate::cpu::{Stop, R};
-use crate::inst::{flag, mask, Kind, RAX, RCX, RDI, RIP, RSI};
+use crate::inst::{flag, mask, Kind, Steps, RAX, RCX, RDI, RIP, RSI};
+use crate::microcode::{Micro, Piece};
 use crate::mmu::{Access, PAGE};
 use crate::rep::{join, Job, Run};
 use crate::simd::V;
@@ -87,6 +88,9 @@ impl<B: Bus> Exec<'_, B> {
     /// One step's share.
     fn part(&mut self, w: What) -> R<()> {
         let left = self.reg(RCX as u8) & self.address_mask();
+        if self.i.steps == Steps::Microcode {
+            return self.microcode(w, left);
+        }
         let mut run = matches!(w, What::Movs | What::Stos).then(|| self.engine(w, left)).flatten();
         let modes = self.cpu.rep.clone();
         let modes = if w == What::Movs { &modes.movs } else { &modes.stos };
@@ -115,6 +119,29 @@ impl<B: Bus> Exec<'_, B> {
             self.goes_on();
         }
         self.cpu.c.run = run.filter(|_| self.cpu.string.more).unwrap_or_default();
+        Ok(())
+    }
+
+    /// One step of gem5's microcode: what comes before its loop, or a turn.
+    fn microcode(&mut self, w: What, left: u64) -> R<()> {
+        let pc = self.reg(RIP);
+        if self.cpu.c.micro.pc != pc {
+            self.cpu.string.piece = Piece::Straight(0);
+            self.goes_on();
+            if self.cpu.string.more {
+                self.cpu.c.micro = Micro { pc, ..Micro::default() };
+            }
+            return Ok(());
+        }
+        let ended = left == 0 || self.counted_element(w, left)?;
+        if !ended {
+            self.goes_on();
+        }
+        let again = self.cpu.string.more;
+        self.cpu.string.piece = Piece::Turn { again };
+        if !again {
+            self.cpu.c.micro = Micro::default();
+        }
         Ok(())
     }
 

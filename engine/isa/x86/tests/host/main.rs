@@ -1,6 +1,6 @@
 //! Single instructions on the host CPU and in the engine: registers, defined flags, memory and faults must be the same.
 //!
-//! `cargo test` runs about 100 000; `BREAKEVEN_HOST_CASES=1000000 cargo test --release -p breakeven-x86 --test host` as
+//! `cargo test` executes 100 000; `BREAKEVEN_HOST_CASES=1000000 cargo test --release -p breakeven-x86 --test host` as
 //! many as it says. `BREAKEVEN_HOST_SEED` starts elsewhere; `BREAKEVEN_HOST_ONLY=Paddb` keeps to codes with that name.
 //! On a host that cannot run them the engine is compared with stored results of one that could (`vectors.bin`; written
 //! with `BREAKEVEN_HOST_RECORD=1`).
@@ -170,7 +170,11 @@ fn engine_and_host_agree() {
     let (mut ran, mut faults, mut shown, mut wrong) = (0usize, 0usize, 0, std::collections::BTreeMap::new());
     let mut memory = Vec::new();
     let mut vectors = Vec::new();
-    for n in 0..if record { VECTORS } else { total } {
+    // A case that no processor could run is none: as many as are asked for are executed.
+    for n in 0..if record { VECTORS } else { 2 * total } {
+        if ran == total && !record {
+            break;
+        }
         let Some(c) = nth(&codes, n, seed, &mut memory) else {
             vectors.push(0u64);
             continue;
@@ -209,5 +213,6 @@ fn engine_and_host_agree() {
         std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/host/vectors.bin"), bytes).expect("writes");
     }
     eprintln!("{} codes, {ran} instructions, {faults} of them faulting; differing codes: {}", codes.len(), wrong.len());
+    assert!(record || ran == total, "{ran} instructions of {total}");
     assert!(wrong.is_empty(), "engine and host differ: {wrong:?}");
 }

@@ -1,0 +1,277 @@
+//! gem5's instructions that loop in microcode, step by step: repeated string instructions and divisions
+//! (`CrackConfig::gem5_microcode`); no processor works so.
+//!
+//! Facts: gem5 24.0 `src/arch/x86/isa/insts/general_purpose` (`string/*.py`, `arithmetic/multiply_and_divide.py`) and
+//! `microops/regop.isa` (what a `div2` works off). A step is a straight piece of the microcode, or one turn of its loop,
+//! which ends in a micro-branch ([`UopFlags::MICRO_BRANCH`]) back to the loop's top. Between steps the instruction pointer
+//! stays and nothing that the last step would not do again has happened: a division executes in its last step, a repeated
+//! string instruction an element a turn.
+//!
+//! Differs: the branch over the loop of a string instruction whose count is 0 is no branch to the pipeline (it would need a
+//! target inside the instruction), and what follows that loop, an empty micro-op, comes before it.
+
+use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, OpClass, Reg, Step, UopFlags};
+use iced_x86::Mnemonic;
+
+use crate::crack::{group, uop, Uops};
+use crate::inst::Inst;
+use crate::regs::{gpr, C, DIVIDER, LEFT, SIGN, T0, T1, T2, T3};
+use crate::rep::{compares, pointers};
+
+type F = UopFlags;
+const NONE: Reg = Reg::NONE;
+
+/// The instruction under way, at `pc`: steps done, and turns of its loop to come.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Micro {
+    pub pc: u64,
+    pub done: u8,
+    pub turns: u8,
+}
+
+impl Default for Micro {
+    fn default() -> Self {
+        // No instruction is there.
+        Micro { pc: u64::MAX, done: 0, turns: 0 }
+    }
+}
+
+/// What a step is of its instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Piece {
+    /// Not gem5's microcode.
+    #[default]
+    None,
+    /// Straight-line micro-ops, counted from the instruction's first step.
+    Straight(u8),
+    /// A turn of the loop; the branch at its end leads to the next.
+    Turn { again: bool },
+}
+
+/// How often gem5's division goes through its loop: `div1` takes the dividend's high half, `div2i` and every `div2` shift bits
+/// of the low half in until the divisor fits, then subtract it once. Two come before the loop, four (bytes: two) are in it.
+pub(crate) fn division_turns(high: u64, low: u64, divisor: u64, bits: u32) -> u8 {
+    let (steps, _) = divide(high, low, divisor, bits);
+    // Two come before the loop.
+    u8::try_from(steps - 2u32.min(steps)).unwrap_or(u8::MAX).div_ceil(division_steps_a_turn((bits / 8) as u8)).max(1)
+}
+
+/// `div2`s with work to do, and the remainder.
+fn divide(high: u64, low: u64, divisor: u64, bits: u32) -> (u32, u64) {
+    let mut rest = high;
+    subtract(&mut rest, divisor);
+    let mut remaining = bits;
+    let mut steps = 0;
+    while remaining > 0 && steps < 128 {
+        steps += 1;
+        let top = 1 << 63;
+        if divisor & top != 0 {
+            while remaining > 0 && rest & top == 0 {
+                rest = shift_in(rest, low, &mut remaining);
+            }
+            if rest & top != 0 {
+                let carried = rest < divisor && remaining > 0;
+                if carried {
+                    rest = shift_in(rest, low, &mut remaining);
+                }
+                if carried || divisor <= rest {
+                    rest = rest.wrapping_sub(divisor);
+                }
+            }
+        } else {
+            while remaining > 0 && rest < divisor {
+                rest = shift_in(rest, low, &mut remaining);
+            }
+            subtract(&mut rest, divisor);
+        }
+    }
+    (steps, rest)
+}
+
+fn division_steps_a_turn(size: u8) -> u8 {
+    if size == 1 {
+        2
+    } else {
+        4
+    }
+}
+
+fn shift_in(rest: u64, low: u64, remaining: &mut u32) -> u64 {
+    *remaining -= 1;
+    rest << 1 | low >> *remaining & 1
+}
+
+/// One subtraction of the divisor, shifted as far left as it fits.
+fn subtract(rest: &mut u64, divisor: u64) {
+    if divisor == 0 || divisor > *rest {
+        return;
+    }
+    let mut shift = divisor.leading_zeros() - rest.leading_zeros();
+    if divisor << shift > *rest {
+        shift -= 1;
+    }
+    *rest -= divisor << shift;
+}
+
+/// Straight pieces before a division's loop, and after it as many.
+pub(crate) fn division_pieces(op: Mnemonic) -> u8 {
+    if op == Mnemonic::Idiv {
+        2
+    } else {
+        1
+    }
+}
+
+/// A step's micro-ops with one result each.
+fn alu(u: &mut Uops, ops: &[([Reg; 3], Reg)]) {
+    for (src, dst) in ops {
+        u.push(uop(OpClass::IntAlu, *src, [*dst, NONE], 0));
+    }
+}
+
+/// Some bits of the quotient.
+fn div2(u: &mut Uops, low: Reg) {
+    u.push(uop(OpClass::IntDiv, [DIVIDER, low, LEFT], [DIVIDER, LEFT], 0));
+}
+
+/// A division's first three: `div1`, `div2i`, `div2`.
+fn begin_division(u: &mut Uops, high: Reg, low: Reg, divisor: Reg) {
+    u.push(uop(OpClass::IntDiv, [high, divisor, NONE], [DIVIDER, NONE], 0));
+    u.push(uop(OpClass::IntDiv, [DIVIDER, low, NONE], [DIVIDER, LEFT], 0));
+    div2(u, low);
+}
+
+/// What an instruction is decoded into, behind the load of a divisor in memory: a division's first step.
+pub(crate) fn division(op: Mnemonic, divisor: Reg, u: &mut Uops) {
+    let (rax, rdx) = (gpr(0), gpr(2));
+    if op == Mnemonic::Div {
+        return begin_division(u, rdx, rax, divisor);
+    }
+    // The dividend negated, the divisor's sign, the divisor negated.
+    alu(u, &[([rax, NONE, NONE], T1), ([T1, NONE, NONE], SIGN), ([rdx, NONE, NONE], T2), ([T2, SIGN, NONE], T2)]);
+    alu(u, &[([divisor, NONE, NONE], SIGN), ([divisor, SIGN, NONE], T3)]);
+}
+
+/// The steps of a division behind the first, `n` counted with it but without its loop's turns.
+fn division_piece(i: &Inst, n: u8, u: &mut Uops) {
+    let (rax, rdx) = (gpr(0), gpr(2));
+    match (i.op, n) {
+        (Mnemonic::Idiv, 1) => {
+            // The divisor's absolute value, the dividend's sign, its absolute value.
+            alu(u, &[([T3, SIGN, NONE], T3), ([rdx, NONE, NONE], SIGN)]);
+            alu(u, &[([T1, rax, SIGN], T1), ([T2, rdx, SIGN], T2)]);
+            begin_division(u, T2, T1, T3);
+        }
+        (Mnemonic::Idiv, 2) => {
+            // Remainder and quotient with the dividend's sign; the divisor's.
+            alu(u, &[([DIVIDER, NONE, NONE], T0), ([DIVIDER, NONE, NONE], T1), ([T1, NONE, NONE], T2)]);
+            alu(u, &[([rdx, T2, SIGN], rdx), ([rdx, T1, SIGN], rdx), ([T0, NONE, NONE], T2), ([T0, T2, SIGN], T0)]);
+            alu(u, &[([T3, NONE, NONE], SIGN)]);
+        }
+        (Mnemonic::Idiv, _) => {
+            alu(u, &[([T0, NONE, NONE], T2), ([rax, T2, SIGN], rax), ([rax, T0, SIGN], rax)]);
+        }
+        _ => alu(u, &[([DIVIDER, NONE, NONE], rax), ([DIVIDER, NONE, NONE], if i.size == 1 { rax } else { rdx })]),
+    }
+}
+
+/// A branch within the instruction, on what is in `condition`.
+fn branch(u: &mut Uops, condition: [Reg; 2]) {
+    let flags = F::BRANCH | F::MICRO_BRANCH;
+    u.push(uop(OpClass::No_OpClass, [condition[0], condition[1], NONE], [NONE; 2], flags));
+}
+
+/// The micro-ops of a step behind a division's first; `refs` are the accesses it made.
+pub(crate) fn crack(i: &Inst, refs: &[MemRef], piece: Piece, last: bool) -> Uops {
+    let mut u = Uops::default();
+    match (piece, matches!(i.op, Mnemonic::Div | Mnemonic::Idiv)) {
+        (Piece::Straight(n), true) => division_piece(i, n, &mut u),
+        (_, true) => {
+            let low = if i.op == Mnemonic::Div { gpr(0) } else { T1 };
+            for _ in 0..division_steps_a_turn(i.size) {
+                div2(&mut u, low);
+            }
+            branch(&mut u, [LEFT, NONE]);
+        }
+        (Piece::Turn { .. }, false) => element(i, refs, &mut u),
+        (_, false) => string_entry(last, &mut u),
+    }
+    u.ends(true, last);
+    u
+}
+
+/// The test of the count and a branch over everything; the step that the pointers take; the end.
+fn string_entry(empty: bool, u: &mut Uops) {
+    let nothing = uop(OpClass::No_OpClass, [T2, NONE, NONE], [NONE; 2], 0);
+    alu(u, &[([gpr(1), NONE, NONE], T2)]);
+    u.push(nothing);
+    if !empty {
+        alu(u, &[([NONE; 3], SIGN), ([SIGN, T1, NONE], T1), ([NONE; 3], T2), ([T1, T2, SIGN], T1)]);
+    }
+    u.push(nothing);
+}
+
+/// A turn of a repeated string instruction's loop.
+fn element(i: &Inst, refs: &[MemRef], u: &mut Uops) {
+    let (rax, rcx, none) = (gpr(0), gpr(1), [NONE; 2]);
+    let pointers = pointers(i.op);
+    let mut loaded = [NONE; 2];
+    for (n, m) in refs.iter().take(2).enumerate() {
+        let pointer = if n > 0 && pointers[1].is_some() { pointers[1] } else { pointers[0] };
+        if m.kind == MemKind::Load {
+            loaded[n] = if n == 0 { T0 } else { T2 };
+            // Less than 4 bytes are merged with what the register held.
+            let merged = if i.size < 4 { loaded[n] } else { NONE };
+            u.push(uop(OpClass::MemRead, [pointer, NONE, merged], [loaded[n], NONE], F::LOAD));
+        } else {
+            let data = if loaded[0].is_some() { loaded[0] } else { rax };
+            u.push(uop(OpClass::MemWrite, [pointer, NONE, data], none, F::STORE));
+        }
+    }
+    let compares = compares(i.op);
+    if compares {
+        let with = if loaded[1].is_some() { loaded[1] } else { rax };
+        u.push(uop(OpClass::IntAlu, [loaded[0], with, NONE], [NONE, C], 0));
+        u.flags_written = group::C | group::O | group::Z;
+    } else if refs.len() == 1 && loaded[0].is_some() {
+        alu(u, &[([rax, T0, NONE], rax)]);
+    }
+    u.push(uop(OpClass::IntAlu, [rcx, NONE, NONE], [rcx, T2], 0));
+    for p in pointers.into_iter().filter(|p| p.is_some()).rev() {
+        alu(u, &[([p, T1, NONE], p)]);
+    }
+    branch(u, [T2, if compares { C } else { NONE }]);
+}
+
+/// Tells a step's branch: where the loop goes on.
+pub(crate) fn describe_branch(piece: Piece, out: &mut Step) {
+    if let Piece::Turn { again } = piece {
+        out.branch = BranchInfo { kind: BranchKind::Cond, taken: again, target: out.pc };
+        out.next_pc = if again { out.pc } else { out.pc.wrapping_add(out.len.into()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bits_worked_off_leave_the_remainder() {
+        let mut x = 0x9e37_79b9_7f4a_7c15u64;
+        for _ in 0..20_000 {
+            let mut next = || {
+                x ^= x << 13;
+                x ^= x >> 7;
+                x ^= x << 17;
+                x >> (x % 64)
+            };
+            let (low, divisor) = (next(), next().max(1));
+            let high = next() % divisor;
+            let dividend = u128::from(high) << 64 | u128::from(low);
+            let (steps, rest) = divide(high, low, divisor, 64);
+            assert_eq!(u128::from(rest), dividend % u128::from(divisor), "{high:#x} {low:#x} / {divisor:#x}");
+            let ones = (dividend / u128::from(divisor)).count_ones();
+            assert!((ones..=ones + 1).contains(&steps), "a step for each one of the quotient: {steps} for {ones}");
+        }
+    }
+}
