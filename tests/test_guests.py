@@ -144,7 +144,7 @@ def test_every_measure_and_state(name):
     records = [
         point(name, 1000, 3, 5, state=state, measure=measure, calls=calls, repetitions=5, size2=77, src2=9, dst2=1,
               warmup=2, flags=flags)
-        for state in range(4)
+        for state in range(9)
         for measure, calls in ((0, 1), (1, 1), (1, 7), (2, 1), (2, 2), (2, 7))
         for flags in range(4)
     ]  # fmt: skip
@@ -178,7 +178,8 @@ def test_more_measurements_than_are_kept():
         (OUT_OF_RANGE, point("rv-byte", (1 << 64) - 1)),
         (OUT_OF_RANGE, point("rv-byte", 1, PAGE)),
         (OUT_OF_RANGE, point("rv-byte", 1, 0, PAGE)),
-        (OUT_OF_RANGE, point("rv-byte", 1, state=4)),
+        (OUT_OF_RANGE, point("rv-byte", 1, state=9)),
+        (OUT_OF_RANGE, point("rv-byte", 64, state=6, measure=3, calls=1)),
         (OUT_OF_RANGE, point("rv-byte", 1, measure=4)),
         (OUT_OF_RANGE, point("rv-byte", 1, measure=3, calls=0)),
         (OUT_OF_RANGE, point("rv-byte", 0, measure=3, calls=1)),
