@@ -6,31 +6,33 @@ made, with the reason, at the line of the script.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
 _RUBY = "Ruby's coherence protocols are not modelled; take a hierarchy of gem5.components.cachehierarchies.classic"
-_WHOLE = "machines that boot an operating system are not modelled; take a SimpleBoard with set_se_binary_workload"
+WHOLE = "machines that boot an operating system are not modelled; take a SimpleBoard with set_se_binary_workload"
 _TRAFFIC = "traffic generators are not modelled; run a program on a core"
-_SAMPLES = "checkpoints and sampled simulation are not supported; run the program from its start"
+SAMPLES = "checkpoints and sampled simulation are not supported; run the program from its start"
 _FDP = "gem5 25's decoupled front end is not modelled"
+CHANNELS = "interleaved channels are not modelled; take one channel"
 _ONE = "a script runs one machine; run it once for each"
 
 #: module, or what its name begins with -> why it is not here
 _REASONS = {
-    "gem5.components.boards.arm_board": _WHOLE,
-    "gem5.components.boards.experimental": _WHOLE,
-    "gem5.components.boards.kernel_disk_workload": _WHOLE,
-    "gem5.components.boards.riscv_board": _WHOLE,
+    "gem5.components.boards.arm_board": WHOLE,
+    "gem5.components.boards.experimental": WHOLE,
+    "gem5.components.boards.kernel_disk_workload": WHOLE,
+    "gem5.components.boards.riscv_board": WHOLE,
     "gem5.components.boards.test_board": _TRAFFIC,
-    "gem5.components.boards.x86_board": _WHOLE,
+    "gem5.components.boards.x86_board": WHOLE,
     "gem5.components.cachehierarchies.chi": _RUBY,
     "gem5.components.cachehierarchies.classic.two_level_fdp_cache_hierarchy": _FDP,
     "gem5.components.cachehierarchies.ruby": _RUBY,
-    "gem5.components.devices": _WHOLE,
+    "gem5.components.devices": WHOLE,
     "gem5.components.memory.dramsys": "DRAMSys is not here; take a memory of gem5.components.memory.single_channel",
     "gem5.components.memory.hbm": "interleaved channels are not modelled; take SingleChannelHBM",
-    "gem5.components.memory.multi_channel": "interleaved channels are not modelled; take one channel",
+    "gem5.components.memory.multi_channel": CHANNELS,
     "gem5.components.processors.complex_generator": _TRAFFIC,
     "gem5.components.processors.decoupled_processor": _FDP,
     "gem5.components.processors.gups_generator": _TRAFFIC,
@@ -41,12 +43,12 @@ _REASONS = {
     "gem5.components.processors.strided_generator": _TRAFFIC,
     "gem5.components.processors.switchable_processor": "a machine keeps its core; run the script once with each",
     "gem5.components.processors.traffic_generator": _TRAFFIC,
-    "gem5.prebuilt": _WHOLE,
-    "gem5.resources.elfie": _SAMPLES,
-    "gem5.resources.looppoint": _SAMPLES,
+    "gem5.prebuilt": WHOLE,
+    "gem5.resources.elfie": SAMPLES,
+    "gem5.resources.looppoint": SAMPLES,
     "gem5.utils.multiprocessing": _ONE,
     "gem5.utils.multisim": _ONE,
-    "gem5.utils.simpoint": _SAMPLES,
+    "gem5.utils.simpoint": SAMPLES,
 }
 
 
@@ -71,6 +73,22 @@ class _Absent(type):
         raise NotImplementedError(cls._what) if not name.startswith("_") else AttributeError(name)
 
 
+def absent_class(module: str, name: str, why: str) -> type:
+    """A class that says `why` there is none when it is made."""
+    return _Absent(name, (), {"_what": f"{module}.{name} is not here: {why}", "__module__": module})
+
+
+def absent_names(module: str, reasons: dict[str, str]) -> Callable[[str], type]:
+    """The ``__getattr__`` of a module of which some names (`reasons`: name -> why) are not here."""
+
+    def take(name: str) -> type:
+        if name not in reasons:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+        return absent_class(module, name, reasons[name])
+
+    return take
+
+
 def stand_in(module: str, why: str) -> ModuleType:
     """A module whose every name is a class that cannot be made."""
     made = ModuleType(module, f"Not here: {why}.")
@@ -78,7 +96,7 @@ def stand_in(module: str, why: str) -> ModuleType:
     def take(name: str) -> type:
         if name.startswith("_"):
             raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
-        return _Absent(name, (), {"_what": f"{module}.{name} is not here: {why}", "__module__": module})
+        return absent_class(module, name, why)
 
     made.__getattr__ = take  # type: ignore[method-assign]
     return made

@@ -15,7 +15,6 @@ _ATTRIBUTES = {
     ("BranchPredictor", "BTBEntries"): "it is btb.numEntries now, e.g. btb = SimpleBTB(numEntries=4096)",
     ("BranchPredictor", "BTBTagSize"): "it is btb.tagBits now, e.g. btb = SimpleBTB(tagBits=16)",
     ("BranchPredictor", "RASSize"): "it is ras.numEntries now, e.g. ras = ReturnAddrStack(numEntries=16)",
-    ("MemInterface", "port"): "it hangs below a controller, which has the port: MemCtrl(dram=DDR3_1600_8x8())",
 }
 
 

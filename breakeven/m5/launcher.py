@@ -65,7 +65,7 @@ def _take(options: Options, name: str, value: str) -> None:
     attribute = name.replace("-", "_")
     if name in ("quiet", "verbose"):
         setattr(options, attribute, getattr(options, attribute) + 1)
-    elif name in ("redirect-stdout", "redirect-stderr", "silent-redirect", "allow-writes"):
+    elif name in ("redirect-stdout", "redirect-stderr", "silent-redirect", "listener-loopback-only", "allow-writes"):
         setattr(options, attribute, True)
     elif name in ("debug-start", "debug-end"):
         if not value.isdecimal() or int(value) >= 1 << 64:

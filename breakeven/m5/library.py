@@ -11,7 +11,7 @@ parameters given another value), ``ports`` (name -> role). A value is a JSON sca
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -100,7 +100,7 @@ def _declared(name: str, fact: list[Any]) -> ParamDesc:
     return desc
 
 
-def _methods(name: str) -> dict[str, Callable[..., Any]]:
+def _methods(name: str) -> dict[str, Any]:
     table = methods.METHODS.get(name, {})
     return dict(table)
 

@@ -3,7 +3,8 @@ ports, the Root announces itself to the script that builds it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Iterable
 from typing import Any
 
 
@@ -158,6 +159,22 @@ def _controlled(self: Any) -> Any:
     return _object("MemCtrl")(dram=self)
 
 
+def _front_port(self: Any) -> Any:
+    """The port that a DRAM interface had before gem5 20.1: that of a controller, which is put in front of it."""
+    front = self._children.get("front")
+    if front is None:
+        front = _object("MemCtrl")(dram=self)
+        self.add_child("front", front)
+        kind = type(self).__name__
+        what = f"a {kind} has no port of its own: a MemCtrl is put in front of it; write MemCtrl(dram={kind}())"
+        print(f"warn: {what}", file=sys.stderr)
+    return front.port
+
+
+def _join_front(self: Any, other: Any) -> None:
+    _front_port(self).connect(other)
+
+
 def _itself(self: Any) -> Any:
     """A memory that is its own controller."""
     return self
@@ -171,7 +188,7 @@ def _says(answer: bool) -> Any:
     return classmethod(lambda cls: answer)
 
 
-METHODS: dict[str, dict[str, Callable[..., Any]]] = {
+METHODS: dict[str, dict[str, Any]] = {
     "Root": {"__init__": _root_init, "getInstance": staticmethod(_root_instance)},
     "BaseCPU": {
         "createInterruptController": create_interrupt_controller,
@@ -189,7 +206,7 @@ METHODS: dict[str, dict[str, Callable[..., Any]]] = {
         "require_caches": _says(False),
         "support_take_over": _says(False),
     },
-    "DRAMInterface": {"controller": _controlled},
+    "DRAMInterface": {"controller": _controlled, "port": property(_front_port, _join_front)},
     "SimpleMemory": {"controller": _itself},
     "BaseMMU": {"connectWalkerPorts": connect_walkers},
     "SEWorkload": {"init_compatible": staticmethod(_init_compatible)},

@@ -38,6 +38,8 @@ def process_of(root: SimObject) -> SimObject | None:
         if "workload" in type(node)._params and isinstance(node._value("workload"), list):
             for process in node._value("workload"):
                 return process
+    if system_of(root) is None:
+        raise ConfigError(["there is no System below the root: nothing runs here but a core with its memory"])
     raise ConfigError(["no core has a process to run: e.g. system.cpu.workload = Process(cmd=['hello'])"])
 
 

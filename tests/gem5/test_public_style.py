@@ -29,9 +29,17 @@ ENDED = "exiting with last active thread context"
 
 @pytest.mark.parametrize("isa", ["Riscv", "X86"])
 def test_a_script_from_before_there_were_workloads(run: Run, isa: str) -> None:
-    said = run("before_workloads.py", run.linux("hello", isa)).splitlines()
+    said = run("before_workloads.py", "--clock=2GHz", run.linux("hello", isa)).splitlines()
     assert said[:2] == ["Hello world!", ENDED]
+    assert any("a MemCtrl is put in front of it; write MemCtrl(dram=DDR3_1600_8x8())" in line for line in said)
     assert f"warn: system.workload is not set; it is taken to be {isa}EmuLinux(), for the process" in said
+
+
+def test_words_that_a_former_script_did_not_declare(run: Run) -> None:
+    said = run("before_workloads.py", status=1)
+    assert "usage: before_workloads.py [options] <binary to execute>" in said and "fatal: Expected a binary" in said
+    assert "unrecognized arguments: --clok=1" in run("before_workloads.py", "--clok=1", status=2)
+    assert "unrecognized arguments: more" in run("two_level.py", run.linux("hello"), "more", status=2)
 
 
 @pytest.mark.parametrize(("how", "last"), [("workload", "Hello world!"), ("program", "Hello world!"),
@@ -60,6 +68,9 @@ def test_a_board_that_nobody_put_together(run: Run) -> None:
         ("from gem5.prebuilt.demo.x86_demo_board import X86DemoBoard as B; B()", "X86DemoBoard is not here: machines"),
         ("from gem5.components.memory.multi_channel import *; DualChannelDDR4_2400()", "is not defined"),
         ("from gem5.components.memory.multi_channel import DualChannelDDR4_2400 as D; D()", "take one channel"),
+        ("from gem5.components.memory import DualChannelDDR4_2400 as D; D('1GB')", "take one channel"),
+        ("from gem5.resources.resource import DiskImageResource as D; D(1)", "machines that boot an operating"),
+        ("from gem5.resources.resource import DiskImageResourc", "cannot import name 'DiskImageResourc'"),
         ("from gem5.components.processors.random_generator_core import R; R.x", "traffic generators are not modelled"),
         ("m5.debug.flags['Cache'].enable()", "there is no debug flag 'Cache': there is Exec, O3PipeView"),
         ("m5.debug.flags['ExecAll'].enable(); sys.exit('fine')", "fine"),
@@ -153,10 +164,7 @@ def go(*args, **kwargs):
             "r = build('x86'); r.system.cpu2 = TimingSimpleCPU(); m5.instantiate()",
             "system.cpu2.icache_port is not conn",
         ),
-        (
-            "system = System(); system.mem_ctrl = DDR3_1600_8x8(); system.mem_ctrl.port = 1",
-            "MemCtrl(dram=DDR3_1600_8x8",
-        ),
+        ("root = Root(full_system=False)\nroot.hello = HelloObject()\nm5.instantiate()", "there is no System below"),
         ("m5.setOutputDir('/proc/nowhere'); go('x86')", "cannot write to '/proc/nowhere'"),
     ],
 )

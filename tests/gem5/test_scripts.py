@@ -229,6 +229,7 @@ def test_options(run: Run) -> None:
     said = run("bare_metal.py", run.bare("work"), options=("-r", "-e", "--silent-redirect", "--stats-file=s.txt"))
     assert said == "" and "Beginning simulation!" in (run.out / "simout.txt").read_text()
     assert (run.out / "s.txt").read_text().count("Begin Simulation Statistics") == 1
+    run("units.py", options=("--remote-gdb-port=0", "--listener-loopback-only", "--dot-config="))
     assert "command line: breakeven gem5 -v" in run("units.py", options=("-v",))
     assert "there is no debug flag 'Exe'" in run("units.py", options=("--debug-flags=Exe",), status=1)
     assert "option --outdri not recognized" in run("units.py", options=("--outdri=x",), status=2)
@@ -267,7 +268,7 @@ def test_a_processs_streams(run: Run) -> None:
 
 
 @emulated
-@pytest.mark.parametrize("hierarchy", ["none", "l1", "private", "shared"])
+@pytest.mark.parametrize("hierarchy", ["none", "l1", "private", "shared", "walk"])
 def test_the_standard_librarys_board(run: Run, hierarchy: str) -> None:
     said = run("stdlib_se.py", run.linux("hello"), "--hierarchy", hierarchy)
     assert said.startswith("Hello world!\nExiting @ tick ") and said.endswith("cycles True status 3\n")

@@ -11,6 +11,9 @@ from gem5.components.cachehierarchies.classic.private_l1_private_l2_cache_hierar
 from gem5.components.cachehierarchies.classic.private_l1_shared_l2_cache_hierarchy import (
     PrivateL1SharedL2CacheHierarchy,
 )
+from gem5.components.cachehierarchies.classic.private_l1_shared_l2_walk_cache_hierarchy import (
+    PrivateL1SharedL2WalkCacheHierarchy,
+)
 from gem5.components.memory import SingleChannelDDR3_1600
 from gem5.components.memory.simple import SingleChannelSimpleMemory
 from gem5.components.processors.cpu_types import CPUTypes, get_cpu_type_from_str
@@ -35,6 +38,7 @@ hierarchy = {
     "l1": lambda: PrivateL1CacheHierarchy(l1d_size="16KiB", l1i_size="16KiB"),
     "private": lambda: PrivateL1PrivateL2CacheHierarchy(l1d_size="16KiB", l1i_size="16KiB", l2_size="128KiB"),
     "shared": lambda: PrivateL1SharedL2CacheHierarchy(l1d_size="16KiB", l1i_size="16KiB", l2_size="128KiB"),
+    "walk": lambda: PrivateL1SharedL2WalkCacheHierarchy(l1d_size="16KiB", l1i_size="16KiB", l2_size="128KiB"),
 }[args.hierarchy]()
 if args.simple_memory:
     memory = SingleChannelSimpleMemory(latency="50ns", latency_var="0ns", bandwidth="8GiB/s", size="64MiB")

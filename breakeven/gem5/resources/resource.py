@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from breakeven.gem5.absent import SAMPLES, WHOLE, absent_names
+
 
 class AbstractResource:
     """A file or folder that a simulation uses."""
@@ -138,3 +140,14 @@ def obtain_resource(
 
 
 Resource = obtain_resource
+
+#: resources of gem5's that nothing here can use
+__getattr__ = absent_names(
+    "gem5.resources.resource",
+    {
+        **dict.fromkeys(("DiskImageResource", "CustomDiskImageResource", "GitResource"), WHOLE),
+        **dict.fromkeys(("CheckpointResource", "SimpointResource", "SimpointDirectoryResource"), SAMPLES),
+        **dict.fromkeys(("LooppointCsvResource", "LooppointJsonResource", "ELFieResource"), SAMPLES),
+        "SuiteResource": "nothing is downloaded, and a suite is a list of downloads; name one program",
+    },
+)

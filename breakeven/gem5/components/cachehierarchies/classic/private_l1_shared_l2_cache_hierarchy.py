@@ -48,7 +48,11 @@ class PrivateL1SharedL2CacheHierarchy(AbstractClassicCacheHierarchy, AbstractTwo
             core.connect_dcache(self.l1dcaches[index].cpu_side)
             self.l1icaches[index].mem_side = self.l2bus.cpu_side_ports
             self.l1dcaches[index].mem_side = self.l2bus.cpu_side_ports
-            core.connect_walker_ports(self.l2bus.cpu_side_ports, self.l2bus.cpu_side_ports)
             self._join_interrupts(core)
+        self._join_walkers(cores)
         self.l2bus.mem_side_ports = self.l2cache.cpu_side
         self.membus.cpu_side_ports = self.l2cache.mem_side
+
+    def _join_walkers(self, cores: list[Any]) -> None:
+        for core in cores:
+            core.connect_walker_ports(self.l2bus.cpu_side_ports, self.l2bus.cpu_side_ports)
