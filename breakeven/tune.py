@@ -90,6 +90,11 @@ class Plan:
         return f"{RULES[self.rule].words}: {_chain_text(self.segments)}; else: {_chain_text(self.otherwise)}"
 
 
+def always(routine: str) -> Plan:
+    """No test: one routine."""
+    return Plan("", (Segment(0, routine),))
+
+
 def _chain_text(chain: Sequence[Segment]) -> str:
     parts = [f"n < {later.first}: {segment.routine}" for segment, later in zip(chain, chain[1:], strict=False)]
     return ", ".join([*parts, chain[-1].routine])
@@ -140,9 +145,9 @@ class Costs:
         return found
 
 
-def best_plans(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
-    """The best plan of each number of branches up to `branches`, without dispatch; those that gain next to nothing are
-    left out."""
+def best_plans(costs: Costs, branches: int, rules: Sequence[str], least: float = LEAST_GAIN) -> list[Plan]:
+    """The best plan of each number of branches up to `branches`, without dispatch; those that gain less than `least` (a
+    share) are left out."""
     everywhere = np.ones((len(costs.sizes), len(costs.pairs)), bool)
     candidates = [[Plan("", chain, cycles=cycles)] for cycles, chain in _chains(costs, everywhere, branches)]
     for rule in rules:
@@ -158,7 +163,7 @@ def best_plans(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
     plans: list[Plan] = []
     for found in candidates:
         plan = min(found, key=lambda one: one.cycles)
-        if not plans or plan.cycles < plans[-1].cycles * (1 - LEAST_GAIN):
+        if not plans or plan.cycles < plans[-1].cycles * (1 - least):
             plans.append(plan)
     return plans
 
@@ -166,7 +171,8 @@ def best_plans(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
 def plans_to_try(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
     """The best plans for the expected cycles, and those for the share lost at each size, by number of branches."""
     found = best_plans(costs, branches, rules)
-    for plan in best_plans(costs.relative(), branches, rules):
+    # Half of what `NEAR` at one size is.
+    for plan in best_plans(costs.relative(), branches, rules, least=NEAR / len(costs.sizes) / 2):
         plan = replace(plan, cycles=costs.expected(costs.planned(plan)))
         if all((plan.rule, plan.segments, plan.otherwise) != (p.rule, p.segments, p.otherwise) for p in found):
             found.append(plan)
@@ -220,13 +226,17 @@ class Tried:
     expected: float
 
     def regret(self, costs: Costs) -> np.ndarray:
-        """By size: how much slower than always choosing right (a share), dispatch included."""
-        best = costs.best().mean(axis=1)
+        """By size: how much slower than the best routine there (a share), dispatch included."""
+        best = np.min([cycles.mean(axis=1) for cycles in costs.cycles.values()], axis=0)
         return self.cycles.mean(axis=1) / np.maximum(best, 1) - 1
 
     def near(self, costs: Costs) -> int:
         """Sizes at which that is no more than `NEAR`."""
         return int((self.regret(costs) <= NEAR).sum())
+
+    def far(self, costs: Costs) -> float:
+        """What is lost beyond `NEAR`, summed over the sizes (shares)."""
+        return float(np.maximum(self.regret(costs) - NEAR, 0).sum())
 
 
 @dataclass(frozen=True)
@@ -242,8 +252,8 @@ class Tuned:
 
 
 def choose(costs: Costs, tried: list[Tried]) -> Tuned:
-    """Of the plans whose expected cycles, dispatch included, are the least or as good as that, the one that is near the
-    best routine at the most sizes; of equals the one with fewer branches."""
+    """Of the plans whose expected cycles, dispatch included, are the least or as good as that, the one that loses least
+    beyond `NEAR`; of equals the one with fewer branches."""
     limit = min(one.expected for one in tried) * (1 + AS_GOOD)
     good = [one for one in tried if one.expected <= limit]
-    return Tuned(costs, tried, min(good, key=lambda one: (-one.near(costs), one.plan.branches, one.expected)))
+    return Tuned(costs, tried, min(good, key=lambda one: (one.far(costs), one.plan.branches, one.expected)))

@@ -1,9 +1,11 @@
-"""A plan as C: the header to ship, and a dispatcher in a guest to simulate.
+"""A plan as C: the header to ship, and call sites in a guest to simulate.
 
-Both come from the same text. The dispatcher is linked behind breakeven's routines, which keep their places, so that
-only the dispatch is new. Its jumps are relaxed by the linker, as they are in any program that would ship it. Where it
-will lie there nobody knows, and a small branch predictor may confuse its branches with a routine's: so each dispatcher
-is simulated in several places, and the median counts.
+Both come from the same text. A call site is a function with the dispatch inlined, as the header's function is in a
+program; beside it stand call sites that call one routine, whatever the size: what differs is the dispatch. They are
+linked behind breakeven's routines, which keep their places. Jumps are relaxed by the linker, as they are in any program
+that would ship them. Where they will lie there nobody knows, nor what comes before them: a small branch predictor may
+confuse their branches with a routine's, and a cycle's micro-ops are grouped otherwise. So each is simulated in several
+places, with one more instruction ahead of it in each; the mean counts, without the least and the greatest.
 """
 
 from __future__ import annotations
@@ -51,9 +53,10 @@ def installed_candidates(isa: str, names: Sequence[str]) -> list[Registered]:
     return [registered(own[name].guest)[name] if name in own else ours[name] for name in names]
 
 
-#: places of each dispatcher, and the bytes of code between one round of them and the next
-PLACES = 3
+#: places of each call site, and the bytes of code between one round of them and the next
+PLACES = 6
 _BETWEEN = 44
+_INLINE = "static inline __attribute__((always_inline)) "
 
 
 class Dispatchers:
@@ -80,23 +83,29 @@ class Dispatchers:
         self.kind = kind_of(self.candidates)
 
     def guest(self, plans: Sequence[Plan]) -> tuple[Path, list[list[str]]]:
-        """A guest with a dispatcher for each plan, and of each plan the names of those in its several places."""
+        """A guest with call sites for each plan, and of each plan the names of those in its several places."""
         names = [[f"tuned-{number}-{place}" for place in range(PLACES)] for number in range(len(plans))]
         flags = 0
         for candidate in self.candidates:
             flags |= candidate.flags
         text = '#include "routine.h"\n\n' + declarations(self.kind, self.candidates)
+        for number, plan in enumerate(plans):
+            text += f"\n{function(f'dispatch_{number}', self.kind, plan, self.candidates, _INLINE)}"
+        result, parameters, arguments = _SIGNATURES[self.kind]
         for place in range(PLACES):
-            for each, plan in zip(names, plans, strict=True):
+            for number, each in enumerate(names):
                 symbol = identifier(each[place])
-                text += f"\n{function(symbol, self.kind, plan, self.candidates)}"
+                before = '__asm__ volatile("nop"); ' * place
+                text += f"{result} {symbol}({parameters}) {{ {before}return dispatch_{number}({arguments}); }}\n"
                 text += f'ROUTINE({symbol}, "{each[place]}", {KINDS[self.kind]}, {flags});\n'
             text += f'__asm__(".text\\n.skip {_BETWEEN}");\n'
         out = self._folder / "routines" / "dispatch.o"
-        # Without the compiler's sorting and alignment each round lies elsewhere within its lines.
+        # Without the compiler's sorting and alignment each round lies elsewhere within its lines. A site calls, and
+        # returns itself: as a jump to the routine the one of two that the test falls through to would cost more.
         compile_text(
-            self._recipe, text, out, without=("-mno-relax", "-falign-functions=64"), more=("-fno-toplevel-reorder",)
-        )
+            self._recipe, text, out, without=("-mno-relax", "-falign-functions=64"),
+            more=("-fno-toplevel-reorder", "-fno-optimize-sibling-calls"),
+        )  # fmt: skip
         elf = self._folder / "tuned.elf"
         link(self._recipe, "guest", [*self._objects, out], elf, without=("-Wl,--no-relax",))
         return elf, names
@@ -120,7 +129,10 @@ def declarations(kind: str, candidates: Sequence[Registered], symbols: bool = Tr
 
 
 def function(name: str, kind: str, plan: Plan, candidates: Sequence[Registered], before: str = "") -> str:
-    """The dispatcher of a plan; `before` stands before its type."""
+    """The dispatcher of a plan; `before` stands before its type.
+
+    The smaller sizes fall through: a jump that is taken is a greater share of a shorter call.
+    """
     result, parameters, arguments = _SIGNATURES[kind]
     by_name = {each.name: each for each in candidates}
 
@@ -128,14 +140,14 @@ def function(name: str, kind: str, plan: Plan, candidates: Sequence[Registered],
         lines = []
         for segment, later in zip(segments, [*segments[1:], None], strict=True):
             call = _call(by_name[segment.routine], arguments)
+            test = f"if (__builtin_expect(n < {later.first}, 1))" if later else ""
             taken = f"return {call};" if result != "void" else f"{call};"
             if later is None:
                 lines.append(f"{indent}{taken}")
             elif result != "void":
-                lines += [f"{indent}if (n < {later.first})", f"{indent}    {taken}"]
+                lines += [f"{indent}{test}", f"{indent}    {taken}"]
             else:
-                lines += [f"{indent}if (n < {later.first}) {{", f"{indent}    {taken}", f"{indent}    return;",
-                          f"{indent}}}"]  # fmt: skip
+                lines += [f"{indent}{test} {{", f"{indent}    {taken}", f"{indent}    return;", f"{indent}}}"]
         return lines
 
     lines = [f"{before}{result} {name}({parameters}) {{"]

@@ -15,7 +15,7 @@ from breakeven.errors import UserError
 from breakeven.paths import in_checkout
 from breakeven.runner import EmbeddedEngine, Engine, MachineSpec, check_known, describe, guest_routines, isa_of
 from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
-from breakeven.tune import RULES, Costs, Tried, Tuned, choose, plans_to_try
+from breakeven.tune import RULES, Costs, Plan, Tried, Tuned, always, choose, plans_to_try
 from breakeven.tune_build import Dispatchers, header, installed_candidates, kind_of
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
@@ -79,20 +79,31 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
         routines = dispatchers.candidates if dispatchers else installed_candidates(isa, candidates)
         kind = kind_of(routines)
         rules = [name for name, rule in RULES.items() if kind != "checksum" or not rule.two_sided]
-        cycles = _cycles(question, grid, candidates, engine, threads, progress)
-        costs = Costs(grid, tuple(question.pairs), cycles)
-        plans = plans_to_try(costs, question.branches, rules)
-        found = [costs.planned(plan) for plan in plans]
-        if dispatchers:
+
+        def at_call_sites(plans: Sequence[Plan]) -> list[np.ndarray]:
+            assert dispatchers is not None
             elf, names = dispatchers.guest(plans)
             every = [name for places in names for name in places]
-            simulated = _cycles(question, grid, every, EmbeddedEngine(elf), threads, progress)
-            found = [np.median([simulated[name] for name in places], axis=0) for places in names]
+            cycles = _cycles(question, grid, every, EmbeddedEngine(elf), threads, progress)
+            return [_typical([cycles[name] for name in places]) for places in names]
+
+        if dispatchers:
+            cycles = dict(zip(candidates, at_call_sites([always(name) for name in candidates]), strict=True))
+        else:
+            cycles = _cycles(question, grid, candidates, engine, threads, progress)
+        costs = Costs(grid, tuple(question.pairs), cycles)
+        plans = plans_to_try(costs, question.branches, rules)
+        found = at_call_sites(plans) if dispatchers else [costs.planned(plan) for plan in plans]
     tried = [Tried(plan, one, costs.expected(one)) for plan, one in zip(plans, found, strict=True)]
     tuned = replace(choose(costs, tried), dispatched=dispatchers is not None)
     machine_hash = engine.machine_hash(question.machine)
     text = header(question.name, kind, tuned, routines, _about(question, grid, machine_hash))
     return Answer(question, tuned, text, machine_hash)
+
+
+def _typical(places: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean over the places of a call site, without the least and the greatest."""
+    return np.mean(np.sort(places, axis=0)[1:-1], axis=0)
 
 
 def _cycles(

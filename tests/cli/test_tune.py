@@ -12,8 +12,10 @@ import pytest
 
 from breakeven.distribution import Distribution, load, uniform
 from breakeven.errors import UserError
+from breakeven.own_build import Registered
 from breakeven.paths import find_data
-from breakeven.tune import RULES, Costs, Plan, Segment, Tried, best_plans, choose, plans_to_try
+from breakeven.tune import RULES, Costs, Plan, Segment, Tried, always, best_plans, choose, plans_to_try
+from breakeven.tune_build import function
 
 
 def costs_of(cycles: dict[str, list[list[float]]], sizes: list[int], pairs: list[tuple[int, int]]) -> Costs:
@@ -71,6 +73,33 @@ def test_the_plan_that_is_really_fastest_is_chosen():
     # As good in expected cycles, and nearer the best routine at more sizes.
     even = np.array([[10.1], [30.1]])
     assert choose(costs, [Tried(none, cheap, 21.0), Tried(one, even, 21.01)]).chosen.plan == one
+
+
+def test_a_little_lost_at_two_sizes_is_better_than_much_at_one():
+    costs = costs_of({"a": [[100.0]] * 3, "b": [[150.0]] * 3}, [8, 16, 24], [(0, 0)])
+    little, much = np.array([[102.5], [102.5], [100.0]]), np.array([[100.0], [142.0], [100.0]])
+    even, uneven = Tried(always("a"), little, 101.0), Tried(always("b"), much, 101.0)
+    assert (even.near(costs), uneven.near(costs)) == (1, 2)
+    assert even.far(costs) == pytest.approx(0.01) and uneven.far(costs) == pytest.approx(0.40)
+    assert choose(costs, [uneven, even]).chosen is even
+
+
+def test_a_dispatcher_is_judged_by_the_best_routine_of_each_size():
+    costs = costs_of({"a": [[10.0, 30.0]], "b": [[20.0, 24.0]]}, [8], [(0, 0), (3, 0)])
+    # By alignment 17 were possible, by size 20 is the least.
+    assert costs.expected(costs.best()) == 17
+    assert Tried(always("a"), np.array([[10.0, 30.0]]), 20.0).regret(costs).tolist() == [0]
+    assert Tried(always("b"), np.array([[20.0, 24.0]]), 22.0).regret(costs).tolist() == pytest.approx([0.1])
+
+
+def test_the_smaller_sizes_fall_through():
+    routines = [Registered(name, "user-copy", 0, name, 0) for name in "abc"]
+    plan = Plan("", (Segment(0, "a"), Segment(64, "b"), Segment(512, "c")))
+    lines = [line.strip() for line in function("f", "user-copy", plan, routines).splitlines()]
+    assert lines[1:6] == [
+        "if (__builtin_expect(n < 64, 1))", "return a(dst, src, n);", "if (__builtin_expect(n < 512, 1))",
+        "return b(dst, src, n);", "return c(dst, src, n);",
+    ]  # fmt: skip
 
 
 def test_what_is_lost_at_rare_sizes_is_looked_at_as_well():
