@@ -1,7 +1,8 @@
 """Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.
 
-``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``routines`` and ``machines`` are functions of
-`breakeven.api`, which is imported when the first of them is used: ``import breakeven`` itself loads nothing.
+``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``tune``, ``add``, ``remove``, ``routines`` and
+``machines`` are functions of `breakeven.api`, which is imported when the first of them is used: ``import breakeven``
+itself loads nothing.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from breakeven.api import compare, find, machines, routines, run, surface, sweep
+    from breakeven.api import add, compare, find, machines, remove, routines, run, surface, sweep, tune
 
-__all__ = ["compare", "find", "machines", "routines", "run", "surface", "sweep"]
+__all__ = ["add", "compare", "find", "machines", "remove", "routines", "run", "surface", "sweep", "tune"]
 
 
 class _Verb:
@@ -34,7 +35,7 @@ class _Verb:
 
 
 class _Package(ModuleType):
-    compare, find, machines, routines, run, surface, sweep = (_Verb() for _ in range(7))
+    add, compare, find, machines, remove, routines, run, surface, sweep, tune = (_Verb() for _ in range(10))
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})

@@ -1,4 +1,5 @@
-"""The command line's verbs as Python functions: `run`, `sweep`, `compare`, `find`, `surface`, `routines`, `machines`.
+"""The command line's verbs as Python functions: `run`, `sweep`, `compare`, `find`, `surface`, `tune`, `add`, `remove`,
+`routines`, `machines`.
 
 Everything is also reached as ``breakeven.run(...)`` and so on. Sizes, offsets and swept values are numbers, lists,
 ranges or the command line's texts (``"64..1448:8"``). Results are data frames or objects that show themselves in a
@@ -28,11 +29,13 @@ if TYPE_CHECKING:
 
     from breakeven.compare import Comparison
     from breakeven.find import Found, Surface
+    from breakeven.own_add import Added
     from breakeven.points import Result
     from breakeven.runner import Engine, MachineSpec, Routine
     from breakeven.sweep import SweepSpec
+    from breakeven.tune_run import Answer
 
-__all__ = ["compare", "find", "machines", "routines", "run", "surface", "sweep"]
+__all__ = ["add", "compare", "find", "machines", "remove", "routines", "run", "surface", "sweep", "tune"]
 
 #: numbers, or the command line's text for them
 Numbers = int | str | Iterable[int]
@@ -214,6 +217,68 @@ def surface(
     )  # fmt: skip
     with _engine(store, guest) as engine:
         return search(spec, engine, threads)
+
+
+def tune(
+    *candidates: str,
+    machine: str = "u74",
+    settings: Settings | None = None,
+    distribution: str | Mapping[int, float] = "uniform",
+    sizes: Numbers = "1..1024",
+    src: Numbers = "0..7",
+    dst: Numbers = 0,
+    branches: int = 3,
+    cache: str = "warm",
+    measure: str = "latency",
+    points: int = 1000,
+    name: str = "tuned_copy",
+    threads: int = 0,
+    store: bool | str | Path = True,
+) -> Answer:
+    """The dispatch by size and alignment with the least expected cycles, and the C header that ships it (docs/tune.md).
+
+    `distribution`: ``"uniform"`` over `sizes`, ``"spec2017"``, a file, or weights by size.
+
+    >>> found = tune("rv-byte", "rv-word", distribution={8: 3, 64: 1}, src=0, branches=0)
+    >>> found.as_dict()["chosen"], "rv_word(dst, src, n);" in found.header
+    ('rv-word', True)
+    """
+    from breakeven import points as pt
+    from breakeven.distribution import distribution_of
+    from breakeven.tune_run import Question
+    from breakeven.tune_run import tune as run_tune
+
+    question = Question(
+        _machine(machine, settings), candidates, distribution_of(distribution, _numbers(sizes, "size", pt.MAX_SIZE)),
+        _numbers(src, "src offset", pt.MAX_OFFSET), _numbers(dst, "dst offset", pt.MAX_OFFSET),
+        branches, cache, measure, points, name,
+    )  # fmt: skip
+    question.validate()
+    with _engine(store, None) as engine:
+        return run_tune(question, engine, threads)
+
+
+def add(
+    source: str | Path, isa: str, *, kind: str = "copy", name: str = "", needs: str | Sequence[str] = (),
+    flags: str | Sequence[str] = (),
+) -> Added:  # fmt: skip
+    """Makes a ``.S`` or ``.c`` file of yours a routine like all others (docs/add-a-routine.md).
+
+    `isa`: ``"riscv"`` or ``"x86"``; `kind`: ``"copy"``, ``"checksum"``, ``"user-copy"`` or ``"copy-checksum"``;
+    `needs`: extensions; `flags`: more of the compiler's. A `UserError` has the compiler's words, or the first wrong
+    byte. What was added: ``.own.routines``; at how many points it was right: ``.points``.
+    """
+    from breakeven.own_add import add as add_file
+    from breakeven.own_build import Build
+
+    return add_file(Build(Path(source), kind, name, tuple(_names(needs)), tuple(_names(flags))), isa)
+
+
+def remove(name: str) -> list[str]:
+    """Removes what `add` has added, by the name of a routine in it; the names of all that are gone."""
+    from breakeven.own import remove as remove_files
+
+    return [routine for own in remove_files(name) for routine in own.routines]
 
 
 def routines(

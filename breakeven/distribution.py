@@ -63,6 +63,15 @@ def uniform(sizes: list[int]) -> Distribution:
     return Distribution(f"uniform over {first}..{last}", {n: 1 / len(sizes) for n in sorted(sizes)})
 
 
+def distribution_of(given: str | Mapping[int, float], sizes: list[int]) -> Distribution:
+    """Weights by size; else by name: ``uniform`` (over `sizes`), a published one, or a file. Raises `UserError`."""
+    if isinstance(given, Mapping):
+        return _normalised(
+            "the distribution", {(int(n), int(n)): weight for n, weight in given.items()}, "given weights"
+        )
+    return uniform(sizes) if given == "uniform" else load(given)
+
+
 def load(name: str) -> Distribution:
     """A published distribution by name, or a file; raises `UserError` that names the line."""
     if name in PUBLISHED:

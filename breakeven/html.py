@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from breakeven.compare import Comparison
     from breakeven.find import Found, Surface
+    from breakeven.tune_run import Answer
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]], caption: str = "") -> str:
@@ -44,6 +45,17 @@ def surface_page(found: Surface) -> str:
     rows = frame.where(frame.notna(), "never").itertuples(index=False)
     title = f"from which size on {new} beats {old}: {found.conditions()}"
     return wrong(found.failures) + table(list(frame.columns), rows, title)
+
+
+def answer_page(answer: Answer) -> str:
+    """What `tune` tried, what it chose, and the header."""
+    found = answer.as_dict()
+    rows = [
+        (one["branches"], one["plan"], f"{one['expected']:.1f}", f"{one['near']}/{found['sizes']}")
+        for one in found["plans"]
+    ]
+    page = table(("branches", "dispatch", "expected cycles", "sizes within 2 %"), rows, str(answer.question.machine))
+    return f"{page}<p>chosen: {escape(found['chosen'])}</p><pre>{escape(answer.header)}</pre>"
 
 
 def comparison_page(found: Comparison) -> str:

@@ -6,10 +6,11 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from breakeven import points as pt
 from breakeven.distribution import Distribution
 from breakeven.errors import UserError
 from breakeven.paths import in_checkout
@@ -17,6 +18,9 @@ from breakeven.runner import EmbeddedEngine, Engine, MachineSpec, check_known, d
 from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
 from breakeven.tune import RULES, Costs, Plan, Tried, Tuned, always, choose, plans_to_try
 from breakeven.tune_build import Dispatchers, header, installed_candidates, kind_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
 POINTS = 1000
@@ -46,6 +50,20 @@ class Question:
     def pairs(self) -> list[tuple[int, int]]:
         return [(src, dst) for src in self.src for dst in self.dst]
 
+    def validate(self) -> None:
+        """Raises `UserError` naming what cannot be."""
+        if not self.name.isidentifier():
+            raise UserError(f"the function's name {self.name!r} is no C identifier")
+        if len(dict.fromkeys(self.candidates)) < 2:
+            raise UserError("tune needs at least two different candidates: --candidates a,b")
+        if self.branches < 0 or self.points < 1:
+            raise UserError(f"branches {self.branches} and points {self.points} must be 0 or more, and 1 or more")
+        for word, names, what in (
+            (self.cache, pt.CACHE_STATES, "cache state"),
+            (self.measure, pt.MEASURES[:2], "measure"),
+        ):
+            pt.index_of(names, word, what)
+
     def grid(self) -> Distribution:
         """The sizes that are simulated, with the shares they stand for."""
         most = max(16, self.points // (len(self.pairs) * len(self.candidates)))
@@ -58,8 +76,45 @@ class Answer:
 
     question: Question
     tuned: Tuned
+    #: text of the C header
     header: str
     machine_hash: str
+
+    @property
+    def worst(self) -> tuple[int, float]:
+        """The size at which most is lost against the best routine there, and how much (a share)."""
+        regret = self.tuned.chosen.regret(self.tuned.costs)
+        at = int(regret.argmax())
+        return self.tuned.costs.sizes[at], float(regret[at])
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``; cycles are those of a call."""
+        tuned, costs = self.tuned, self.tuned.costs
+        size, loss = self.worst
+        return {
+            "machine": str(self.question.machine), "machine_hash": self.machine_hash,
+            "distribution": costs.distribution.name, "sizes": len(costs.sizes),
+            "expected": {name: costs.expected(cycles) for name, cycles in costs.cycles.items()},
+            "always_right": costs.expected(costs.best()),
+            "plans": [
+                {"branches": one.plan.branches, "plan": one.plan.describe(), "without_dispatch": one.plan.cycles,
+                 "expected": one.expected, "near": one.near(costs)}
+                for one in tuned.tried
+            ],
+            "chosen": tuned.chosen.plan.describe(), "near": tuned.chosen.near(costs), "worst": loss, "worst_size": size,
+            "dispatched": tuned.dispatched, "header": self.header,
+        }  # fmt: skip
+
+    def table(self) -> pd.DataFrame:
+        """What was tried: a row for each plan, cycles a call."""
+        import pandas as pd
+
+        return pd.DataFrame(self.as_dict()["plans"])
+
+    def _repr_html_(self) -> str:
+        from breakeven.html import answer_page
+
+        return answer_page(self)
 
 
 def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Answer:
@@ -67,9 +122,8 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
 
     An installed wheel has no compiler to make dispatchers with: there the routines' own cycles decide.
     """
+    question.validate()
     candidates = list(dict.fromkeys(question.candidates))
-    if len(candidates) < 2:
-        raise UserError("tune needs at least two different candidates: --candidates a,b")
     known = guest_routines(question.machine)[1]
     check_known(known, candidates, question.machine)
     isa = isa_of(describe(question.machine)[0])

@@ -32,9 +32,9 @@ def add_(
     from breakeven.console import print_json
 
     if remove:
-        from breakeven.own import remove as remove_routine
+        from breakeven.api import remove as remove_routine
 
-        gone = [routine for own in remove_routine(remove) for routine in own.routines]
+        gone = remove_routine(remove)
         if json:
             print_json({"removed": gone})
         else:
@@ -44,10 +44,10 @@ def add_(
         raise UserError("add needs a .S or .c file, or --remove NAME")
     if not isa:
         raise UserError("add needs --isa riscv or --isa x86")
-    from breakeven.own_add import add
-    from breakeven.own_build import Build
+    from breakeven.api import add
 
-    done = add(Build(source, kind, name, tuple(filter(None, needs.split(","))), tuple(shlex.split(flags))), isa)
+    needed = list(filter(None, needs.split(",")))
+    done = add(source, isa, kind=kind, name=name, needs=needed, flags=shlex.split(flags))
     names = ", ".join(done.own.routines)
     if json:
         print_json({

@@ -18,7 +18,6 @@ from breakeven.cli.options import (
     machine_spec,
     open_engine,
 )
-from breakeven.errors import UserError
 
 
 @app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")
@@ -47,22 +46,19 @@ def tune(
     """
     from breakeven import points as pt
     from breakeven.console import progress_bar
-    from breakeven.distribution import load, uniform
+    from breakeven.distribution import distribution_of
     from breakeven.paths import check_target
     from breakeven.ranges import parse_integers
     from breakeven.tune_run import Question
     from breakeven.tune_run import tune as run_tune
 
-    if not name.isidentifier():
-        raise UserError(f"--name {name!r} is no C identifier")
-    for word, names, what in ((cache, pt.CACHE_STATES, "cache state"), (measure, pt.MEASURES[:2], "measure")):
-        pt.index_of(names, word, what)
-    found = uniform(parse_integers(sizes, "size", 0, pt.MAX_SIZE)) if distribution == "uniform" else load(distribution)
     question = Question(
-        machine_spec(machine, settings), list(filter(None, candidates.split(","))), found,
+        machine_spec(machine, settings), list(filter(None, candidates.split(","))),
+        distribution_of(distribution, parse_integers(sizes, "size", 0, pt.MAX_SIZE)),
         parse_integers(src, "src offset", 0, pt.MAX_OFFSET), parse_integers(dst, "dst offset", 0, pt.MAX_OFFSET),
         branches, cache, measure, points, name,
     )  # fmt: skip
+    question.validate()
     target = out or (None if json else Path(f"{name}.h"))
     if target:
         check_target(target)
@@ -78,41 +74,27 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
     from breakeven.console import print_json, print_table
     from breakeven.tune import NEAR
 
-    tuned, costs = answer.tuned, answer.tuned.costs
-    regret, near = tuned.chosen.regret(costs), tuned.chosen.near(costs)
-    worst = int(regret.argmax())
-    alone = {name: costs.expected(cycles) for name, cycles in costs.cycles.items()}
-    right = costs.expected(costs.best())
+    found = answer.as_dict()
     if json:
-        print_json({
-            "machine": str(answer.question.machine), "machine_hash": answer.machine_hash,
-            "distribution": costs.distribution.name, "sizes": len(costs.sizes), "expected": alone,
-            "always_right": right,
-            "plans": [
-                {"branches": one.plan.branches, "plan": one.plan.describe(), "without_dispatch": one.plan.cycles,
-                 "expected": one.expected, "near": one.near(costs)}
-                for one in tuned.tried
-            ],
-            "chosen": tuned.chosen.plan.describe(), "near": near, "worst": float(regret[worst]),
-            "worst_size": costs.sizes[worst], "dispatched": tuned.dispatched,
-            "header": answer.header, "file": str(target) if target else None,
-        })  # fmt: skip
+        print_json({**found, "file": str(target) if target else None})
         return
+    tuned, costs = answer.tuned, answer.tuned.costs
     print(f"{answer.question.machine}, {costs.distribution.name}, {len(costs.sizes)} sizes, {len(costs.pairs)} offsets")
-    rows = [(f"always {name}", f"{value:.1f}") for name, value in alone.items()] + [("always right", f"{right:.1f}")]
+    rows = [(f"always {name}", f"{value:.1f}") for name, value in found["expected"].items()]
+    rows.append(("always right", f"{found['always_right']:.1f}"))
     print_table(("routine", "expected cycles"), rows, right=range(1, 2))
     first = tuned.tried[0].plan.cycles
     rows = [
         (str(one.plan.branches), one.plan.describe(), f"{first - one.plan.cycles:.1f}",
-         f"{one.expected - one.plan.cycles:.1f}", f"{one.expected:.1f}", f"{one.near(costs)}/{len(regret)}")
+         f"{one.expected - one.plan.cycles:.1f}", f"{one.expected:.1f}", f"{one.near(costs)}/{len(costs.sizes)}")
         for one in tuned.tried
     ]  # fmt: skip
     heads = ("branches", "dispatch", "gains", "costs", "expected", f"within {NEAR:.0%}")
     print_table(heads, rows, "what branches gain and cost, cycles a call", right=(2, 3, 4, 5))
-    print(f"chosen: {tuned.chosen.plan.describe()}")
+    print(f"chosen: {found['chosen']}")
     print(
-        f"within {NEAR:.0%} of always choosing right at {near} of {len(regret)} sizes; "
-        f"at worst {regret[worst]:+.1%} at {costs.sizes[worst]} B "
+        f"within {NEAR:.0%} of the best routine at {found['near']} of {len(costs.sizes)} sizes; "
+        f"at worst {found['worst']:+.1%} at {found['worst_size']} B "
         f"(dispatch {'' if tuned.dispatched else 'not '}included)"
     )
     if not tuned.dispatched:

@@ -1,6 +1,7 @@
 """The Python functions: their examples, and what they say to mistakes."""
 
 import doctest
+import shutil
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ from breakeven import api
 from breakeven.errors import UserError
 from breakeven.store import ENVIRONMENT
 from tests.cli.conftest import _engine_is_built
+from tests.cli.test_add import COPY
 
 
 @pytest.fixture(autouse=True)
@@ -49,6 +51,38 @@ def test_results_show_themselves_in_a_notebook() -> None:
     found = breakeven.compare("rv-byte", "rv-word", sizes=[8, 16], store=False)
     assert "<table>" in found._repr_html_()
     assert "rv-word" in found._repr_html_()
+
+
+def test_a_routine_of_ones_own_is_added_tuned_and_removed(tmp_path, monkeypatch) -> None:
+    needs_engine()
+    if shutil.which("riscv64-unknown-elf-gcc") is None:
+        pytest.skip("no compiler for RISC-V")
+    monkeypatch.setenv("BREAKEVEN_HOME", str(tmp_path / "home"))
+    file = tmp_path / "mine.S"
+    file.write_text(f".globl mine\nmine:\n{COPY.partition('my_copy:')[2]}")
+    added = breakeven.add(file, "riscv")
+    assert added.own.routines == ("mine",) and added.points > 100
+    assert "mine" in [routine.name for routine in breakeven.routines()]
+    found = breakeven.tune("mine", "rv-word", sizes=[8, 64], src=0, branches=1, store=False, name="f")
+    assert found.as_dict()["chosen"] == "rv-word" and "static inline void f(" in found.header
+    assert list(found.table()["branches"]) == [0] and "<pre>/* f:" in found._repr_html_()
+    assert breakeven.remove("mine") == ["mine"]
+    with pytest.raises(UserError, match="you have added no routine 'mine'"):
+        breakeven.remove("mine")
+    file.write_text("    .globl mine\nmine: ret\n")
+    with pytest.raises(UserError, match="byte 0 is"):
+        breakeven.add(file, "riscv")
+
+
+def test_mistakes_of_tune_are_named() -> None:
+    with pytest.raises(UserError, match="at least two"):
+        breakeven.tune("rv-byte", "rv-byte")
+    with pytest.raises(UserError, match="'a-b' is no C identifier"):
+        breakeven.tune("rv-byte", "rv-word", name="a-b")
+    with pytest.raises(UserError, match="the weight -1 of 8..8 is no share"):
+        breakeven.tune("rv-byte", "rv-word", distribution={8: -1})
+    with pytest.raises(UserError, match="unknown cache state"):
+        breakeven.tune("rv-byte", "rv-word", cache="hot")
 
 
 def test_mistakes_are_named() -> None:
