@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,9 @@ from breakeven.native import cpu_info
 from breakeven.runner import MachineSpec
 from breakeven.sweep import SweepSpec
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from native_probes import table as table_of_probes  # noqa: E402
+
 OUT = Path(__file__).resolve().parent.parent / "results" / "native"
 COPIES = ["x64-copy-unrolled", "x64-copy-erms", "x64-copy-string"]
 CHECKSUMS = ["x64-csum-herbert", "x64-csum-goldstein"]
@@ -30,13 +34,6 @@ SIZES = sorted(
     | {1 << k for k in range(7, 14)}
     | {3 << k for k in range(6, 13)}
 )
-#: what is known to differ on a core whose preset is another's: a setting, and why
-KNOWN = {
-    "Zen 4": (
-        "cpu.isa.microcode.rep_movs[0].min_page_offset=0",
-        "On this core `rep movs` is not slow at equal page offsets (see the causes). With that condition left out:",
-    )
-}
 
 
 def machine_rows(fit: Fit, info: dict[str, str]) -> list[str]:
@@ -88,13 +85,13 @@ def summary(found: dict[tuple[int, str], Any]) -> list[str]:
     return table(heads, rows)
 
 
-def with_known(fit: Fit) -> list[str]:
-    """The copies again, with what is known to differ on this core."""
-    if fit.core not in KNOWN:
+def probes(fit: Fit) -> list[str]:
+    """Where the two differ, by short bodies; needs gcc."""
+    if shutil.which("gcc") is None:
         return []
-    setting, why = KNOWN[fit.core]
-    found = {(offset, "copies"): run(fit, offset, COPIES, setting) for offset in OFFSETS}
-    return [f"## With `{setting}`", "", why, "", *summary(found), overall(found), "", *crossings(found)]
+    by = "[native_probes.py](../../scripts/native_probes.py)"
+    about = f"Bodies in the place of the call, between the same fences, measured by {by}:"
+    return ["## Probes", "", about, "", *table_of_probes(fit.preset), ""]
 
 
 def overall(found: dict[tuple[int, str], Any]) -> str:
@@ -153,7 +150,7 @@ def main(arguments: list[str]) -> None:
         "## Where each sees the lead change", "", *crossings(found),
         "![copies at offset 0](copies-0.png)", "", "![copies at offset 3](copies-3.png)", "",
         "![checksums at offset 0](checksums-0.png)", "", "![checksums at offset 3](checksums-3.png)", "",
-        *with_known(fit), "",
+        *probes(fit),
         notes,
     ]  # fmt: skip
     (OUT / "README.md").write_text("\n".join(lines).rstrip("\n") + "\n")
