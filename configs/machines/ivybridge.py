@@ -162,6 +162,8 @@ def microcode():
                 mnemonics=["adc", "sbb"],
                 latency=2,  # uarch: ivybridge/lat_adc
                 uops=2,  # assumed: a cycle each
+                carry_latency=1,  # uarch: ivybridge/tput_adc
+                simple_zero=True,  # uarch: ivybridge/lat_adc_zero
             ),
             objects.X86Instruction(mnemonics=["mul"], latency=3),  # uarch: ivybridge/lat_mul_wide
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=5),  # uarch: ivybridge/lat_psadbw

@@ -1,8 +1,9 @@
 """Intel Nehalem server (Xeon X5570 at its base clock): four-wide, out-of-order, three ways of REP MOVS by count.
 
 Ports are functional units: 0, 1, 5 compute, 2 loads, 3 and 4 store (one unit). An adc is two micro-ops and two cycles;
-one that reads what dec left of the flags waits until dec has retired. Not modelled: the register file's three read
-ports, that branches have port 5 only, the decoders' 4-1-1-1 pattern, the uncore's own clock. `westmere` uses this file.
+one that reads what dec left of the flags waits until dec has retired. One decoder of the four makes several micro-ops.
+Not modelled: the register file's three read ports, that branches have port 5 only, the uncore's own clock. `westmere`
+uses this file.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -217,6 +218,7 @@ def microcode():
         stack_engine=True,  # assumed: as micro_fusion
         zero_idioms=True,  # assumed: as micro_fusion
         flag_merge="stall",  # uarch: nehalem/partial_flag_stall
+        first_decoder=True,  # uarch: nehalem/decode_width
         max_access=16,  # uarch: nehalem/tput_load
         instructions=[
             objects.X86Instruction(
@@ -254,7 +256,7 @@ def ours(cpu, dcache, l2):
     cpu.misaligned.line_cross_load = 4  # uarch: nehalem/split_load_cost, calibrated: 4.5 are not whole
     cpu.misaligned.line_cross_store = 4  # uarch: nehalem/split_store_cost
     cpu.misaligned.split_slots = 3  # uarch: nehalem/split_load_cost, calibrated: a split every four to five cycles
-    cpu.misaligned.page_cross_load = 27  # uarch: nehalem/page_cross_load
+    cpu.misaligned.page_cross_load = 20  # uarch: nehalem/page_cross_load
     cpu.misaligned.page_cross_store = 27  # uarch: nehalem/page_cross_store
     cpu.mmu.dtb.assoc = 4  # uarch: nehalem/dtlb_entries
     cpu.mmu.dtb.l2_size = 512  # uarch: nehalem/stlb_entries

@@ -30,9 +30,4 @@ class WestmereMemory(Memory):
 
 
 def machine(**options):
-    tree = board("Westmere", CLOCK, WestmereL3Cache(), WestmereMemory(range=board_range(MEMORY_SIZE)), **options)
-    cpu = tree.system.cpu
-    if hasattr(cpu, "misaligned"):
-        cpu.misaligned.page_cross_load = 27  # uarch: westmere/page_cross_load
-        cpu.misaligned.page_cross_store = 27  # uarch: westmere/page_cross_store
-    return tree
+    return board("Westmere", CLOCK, WestmereL3Cache(), WestmereMemory(range=board_range(MEMORY_SIZE)), **options)

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from herbert2016_grids import (
+    ATOM_SIZES,
     CHECKED,
+    DEPTH,
+    DEPTHS,
     FLAG_FREE,
     FLAG_MERGE,
     GHZ,
@@ -41,13 +44,29 @@ def published_table(data: Data) -> TableItem:
         ]
         rows.append([
             f"{size} B at {offset}", f"{old:g}", f"{new:g}", f"{old / new:.2f}", *(f"{c / GHZ:.1f}" for c in ours),
-            f"{ours[0] / ours[1]:.2f}", *(round(c) for c in alone),
+            f"{ours[0] / ours[1]:.2f}", *(f"{c / ns:.2f}" for c, ns in zip(ours, (old, new), strict=True)),
+            *(round(c) for c in alone),
         ])  # fmt: skip
     columns = (
         "buffer", "old, ns", "new, ns", "times faster", "simulated old, ns", "simulated new, ns", "times faster",
-        "old, cycles of one call", "new",
+        "old equal at, GHz", "new", "old, cycles of one call", "new",
     )  # fmt: skip
     return TableItem("published", "Published and simulated (2.67 GHz), back to back with the empty call", columns, rows)
+
+
+def depth_table(data: Data) -> TableItem:
+    rows = []
+    for claim, (size, offset) in TABLE.items():
+        old, new = (float(v) for v in data.claims[claim].value.split("/"))
+        at = {"size": size, "src_offset": offset}
+        ours = [
+            with_call(data, "depth", routine=OLD, **at, **{DEPTH: str(depth)})
+            / with_call(data, "depth", routine=NEW, **at, **{DEPTH: str(depth)})
+            for depth in DEPTHS
+        ]
+        rows.append([f"{size} B at {offset}", f"{old / new:.2f}", *(f"{ratio:.2f}" for ratio in ours)])
+    columns = ("buffer", "published", *(f"{depth} cycles" for depth in DEPTHS))
+    return TableItem("depth", "Times faster, by the cycles from fetch to decode", columns, rows)
 
 
 def crossing_table(data: Data) -> TableItem:
@@ -74,6 +93,47 @@ def large_table(data: Data) -> TableItem:
     return TableItem(
         "large", "Large buffers, cycles", ("bytes", "routine", "aligned", "unaligned, least", "most"), rows
     )
+
+
+def atom_gains(data: Data, size: int) -> list[float]:
+    """On the Atom, by offset from 0 to 7: how many times faster the new routine is."""
+    return [
+        with_call(data, "atom", routine=OLD, size=size, src_offset=offset)
+        / with_call(data, "atom", routine=NEW, size=size, src_offset=offset)
+        for offset in (0, *UNALIGNED)
+    ]
+
+
+def atom_wins_to(data: Data) -> int:
+    """The largest size up to which the new routine wins on the Atom at every offset; 0: none."""
+    wins = 0
+    for size in ATOM_SIZES:
+        if min(atom_gains(data, size)) <= 1:
+            break
+        wins = size
+    return wins
+
+
+def atom_table(data: Data) -> TableItem:
+    rows = []
+    for size in ATOM_SIZES:
+        aligned, *unaligned = atom_gains(data, size)
+        rows.append([size, f"{aligned:.2f}", f"{min(unaligned):.2f}", f"{max(unaligned):.2f}"])
+    columns = ("bytes", "aligned", "unaligned, least", "most")
+    return TableItem("atom", f"On the Atom: how many times faster {NEW} is than {OLD}", columns, rows)
+
+
+def implied_clocks(data: Data, sizes: Callable[[int], bool]) -> list[float]:
+    """In GHz, sorted: the clocks at which the rows of these sizes would take the published times, old and new."""
+    clocks = []
+    for claim, (size, offset) in TABLE.items():
+        if sizes(size):
+            published = (float(v) for v in data.claims[claim].value.split("/"))
+            clocks += [
+                table_cycles(data, routine, size, offset) / ns
+                for routine, ns in zip((OLD, NEW), published, strict=True)
+            ]
+    return sorted(clocks)
 
 
 def flags_table(data: Data) -> TableItem:
@@ -178,7 +238,17 @@ def findings(data: Data) -> dict[str, str]:
     words = {
         name: with_call(data, f"later-{name}", routine=NEW, size=4096, measure="throughput") / 512 for name in MACHINES
     }
+    short, long = implied_clocks(data, lambda size: size <= 40), implied_clocks(data, lambda size: size == 1400)
+    lines = 1400 / 64
+    missing = [
+        (float(ns) * GHZ - table_cycles(data, routine, 1400, 0)) / lines
+        for routine, ns in zip((OLD, NEW), data.claims["1400/0"].value.split("/"), strict=True)
+    ]
     return {
+        "short_clocks": f"{short[0]:.1f} to {short[-1]:.1f}",
+        "long_clocks": " and ".join(f"{clock:.1f}" for clock in long),
+        "missing": f"{min(missing):.1f} to {max(missing):.1f}",
+        "atom_wins": f"{atom_wins_to(data)}",
         "page_new": f"{page[0]:.0f}",
         "page_checked": f"{page[1]:.0f}",
         "check_costs": f"{aligned[1] - aligned[0]:.1f}",

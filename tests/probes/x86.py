@@ -324,6 +324,7 @@ PROBES = {
     "tput_int_add": Probe("per cycle", "independent adds", per_cycle(8, ADDS)),
     "lat_adc": Probe("cycles", "adc of registers, a chain", each("adc rax, rbx\n")),
     "tput_adc": Probe("per cycle", "adc to different registers", per_cycle(8, ADDS.replace("add", "adc"))),
+    "lat_adc_zero": Probe("cycles", "adc of 0 to a register, a chain", each("adc rax, 0\n")),
     "lat_inc": Probe("cycles", "inc, a chain", each("inc rax\n")),
     "lat_adcx_adox": Probe("cycles", "adcx and adox, two chains", each("adcx rax, rbx\nadox rcx, rbx\n")),
     "partial_flag_stall": Probe(

@@ -74,6 +74,8 @@ impl UopFlags {
     /// A branch within its instruction: taken it leads back to the instruction's address, not taken on within it or behind
     /// it. Goes with BRANCH, on the last micro-op of a step; the instruction goes on in further steps unless it is LAST, too.
     pub const MICRO_BRANCH: u32 = 1 << 21;
+    /// On a FIRST micro-op: only the first decoder of a cycle takes this instruction.
+    pub const FIRST_DECODER: u32 = 1 << 22;
     pub const MEM: u32 = Self::LOAD | Self::STORE | Self::CACHE_OP;
 
     #[inline]

@@ -61,6 +61,8 @@ pub struct Fetch {
     loop_start: u64,
     loop_end: u64,
     loop_on: bool,
+    /// Some instruction needed the first decoder.
+    first_decoder: bool,
     pub(super) step: Step,
     pub stats: FetchStats,
 }
@@ -71,7 +73,8 @@ const SPECIAL: u32 = UopFlags::BRANCH
     | UopFlags::EFFECT
     | UopFlags::SQUASH_AFTER
     | UopFlags::ELIMINATED
-    | UopFlags::MICRO_FUSED;
+    | UopFlags::MICRO_FUSED
+    | UopFlags::FIRST_DECODER;
 
 impl Fetch {
     pub fn new() -> Self {
@@ -88,6 +91,7 @@ impl Fetch {
             loop_start: 0,
             loop_end: 0,
             loop_on: false,
+            first_decoder: false,
             step: Step::default(),
             stats: FetchStats::default(),
         }
@@ -176,7 +180,7 @@ impl O3 {
         if self.fetch.held || self.at.queue == self.path.tail {
             return;
         }
-        if !self.rules.fuses {
+        if !self.rules.fuses && !self.fetch.first_decoder {
             // A slot each.
             let sent = (self.path.tail - self.at.queue).min(self.rules.decode_width.into());
             self.at.queue += sent;
@@ -191,7 +195,8 @@ impl O3 {
         let mut slots = 0;
         while self.at.queue < self.path.tail {
             let cost = self.cost(self.at.queue);
-            if slots + cost > self.rules.decode_width {
+            let next_cycle = sent > 0 && self.ring.note(self.at.queue) & note::FIRST_DECODER != 0;
+            if slots + cost > self.rules.decode_width || next_cycle {
                 break;
             }
             slots += cost;
@@ -215,12 +220,17 @@ impl O3 {
         tail == self.path.placed || self.ring.flags(tail).any(UopFlags::FIRST)
     }
 
+    /// The loop buffer has what comes next.
+    #[inline]
+    fn looping(&self) -> bool {
+        let f = &self.fetch;
+        f.loop_on && (f.loop_start..f.loop_end).contains(&f.pc)
+    }
+
     /// The bytes that come next are there.
     #[inline]
     fn in_buffer(&self) -> bool {
-        let f = &self.fetch;
-        let looping = f.loop_on && (f.loop_start..f.loop_end).contains(&f.pc);
-        looping || f.valid && self.block_wanted()
+        self.looping() || self.fetch.valid && self.block_wanted()
     }
 
     /// The buffer's block is the one of the next bytes, whether or not it has arrived.
@@ -456,6 +466,11 @@ impl O3 {
                 }
                 if self.rules.macro_fusion && flags.any(UopFlags::FUSE_TAIL) && self.follows_fusion_head(seq) {
                     bits |= note::FREE_RIDE | note::EXECUTED_BEFORE;
+                }
+                // What the loop buffer holds has been decoded.
+                if flags.any(UopFlags::FIRST_DECODER) && !self.looping() {
+                    bits |= note::FIRST_DECODER;
+                    self.fetch.first_decoder = true;
                 }
             }
             self.ring.set_note(seq, bits);

@@ -70,6 +70,8 @@ pub(super) mod note {
     pub const REPLAYED: u8 = 1 << 5;
     /// Macro-fused, but the micro-op before it was executed before this one was dispatched: executes like any other.
     pub const BY_ITSELF: u8 = 1 << 6;
+    /// Begins an instruction that only the first decoder of a cycle takes.
+    pub const FIRST_DECODER: u8 = 1 << 7;
     pub const PLACEHOLDER: u8 = WAITS | PAUSES;
 }
 

@@ -256,6 +256,18 @@ fn a_fused_branch_that_comes_after_its_head_was_executed_is_resolved() {
 }
 
 #[test]
+fn the_first_decoder_takes_one_instruction_a_cycle() {
+    for fuses in [false, true] {
+        let cycles = |n, flags| {
+            let program = (0..n).map(|i| add(2 + (i % 8), 20).flags(flags)).collect();
+            cycles_with(O3Config { microFusion: fuses, ..O3Config::default() }, program)
+        };
+        assert_eq!(cycles(128, UopFlags::FIRST_DECODER) - cycles(64, UopFlags::FIRST_DECODER), 64);
+        assert!(cycles(128, 0) - cycles(64, 0) < 32);
+    }
+}
+
+#[test]
 fn a_loop_in_the_loop_buffer_is_not_fetched_again() {
     // The body lies across two blocks: without the buffer each turn fetches both.
     let body: Vec<Inst> = (0..20).map(|i| add(2 + (i % 8), 20)).collect();

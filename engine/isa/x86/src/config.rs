@@ -115,6 +115,13 @@ pub struct CrackConfig {
     pub uops: Vec<(String, u8)>,
     /// The kind of unit by mnemonic, where that is not the usual one: for units that not every integer unit's port has.
     pub class: Vec<(String, OpClass)>,
+    /// Cycles from the carry to the result by mnemonic, of an instruction of several micro-ops: all but the last add what
+    /// does not wait for the carry. 0: as late as the other sources.
+    pub carry_latency: Vec<(String, u8)>,
+    /// Whether adding 0 to 32 or 64 bits of a register is one micro-op of one cycle, by mnemonic: there is only the carry.
+    pub simple_zero: Vec<(String, bool)>,
+    /// One decoder alone makes several micro-ops, and it takes the first instruction of a cycle (4-1-1-1 and the like).
+    pub first_decoder: bool,
     /// Widest memory micro-op in bytes: 8 for gem5, 16 or 32 for hardware. Wider accesses are split.
     pub max_access: u8,
 }
@@ -136,6 +143,9 @@ impl Default for CrackConfig {
             latency: Vec::new(),
             uops: Vec::new(),
             class: Vec::new(),
+            carry_latency: Vec::new(),
+            simple_zero: Vec::new(),
+            first_decoder: false,
             max_access: 32,
         }
     }
@@ -216,6 +226,8 @@ impl X86Config {
         let known = |name: &str| crate::decode::mnemonic_named(name).is_some();
         let tables = self.crack.latency.iter().map(|t| ("crack.latency", &t.0));
         let tables = tables.chain(self.crack.uops.iter().map(|t| ("crack.uops", &t.0)));
+        let tables = tables.chain(self.crack.carry_latency.iter().map(|t| ("crack.carry_latency", &t.0)));
+        let tables = tables.chain(self.crack.simple_zero.iter().map(|t| ("crack.simple_zero", &t.0)));
         for (table, name) in tables.chain(self.crack.class.iter().map(|t| ("crack.class", &t.0))) {
             if !known(name) {
                 return bad(

@@ -3,7 +3,7 @@
 mod common;
 
 use breakeven_base::{OpClass, Reg, Uop, UopFlags};
-use breakeven_x86::regs::{gpr, C, O, T0, Z};
+use breakeven_x86::regs::{gpr, C, O, T0, T2, Z};
 use breakeven_x86::{CrackConfig, FlagMerge, X86Config};
 use common::{assemble, Machine, CODE};
 use iced_x86::code_asm::*;
@@ -120,4 +120,53 @@ fn compare_and_branch_may_merge() {
         a.jne(CODE)
     });
     assert!(s[0][0].flags.any(UopFlags::FUSE_HEAD) && s[1][0].flags.any(UopFlags::FUSE_TAIL));
+}
+
+/// `adc` as on Sandy Bridge to Haswell.
+fn early_sum() -> CrackConfig {
+    let two = vec![("adc".to_owned(), 2)];
+    CrackConfig {
+        latency: two.clone(),
+        uops: two,
+        carry_latency: vec![("adc".to_owned(), 1)],
+        simple_zero: vec![("adc".to_owned(), true)],
+        first_decoder: true,
+        ..CrackConfig::default()
+    }
+}
+
+#[test]
+fn what_does_not_wait_for_the_carry_is_added_before() {
+    let s = steps(early_sum(), 1, |a| a.adc(rax, qword_ptr(rsi)));
+    let [load, early, last] = &s[0][..] else { panic!("{s:?}") };
+    assert_eq!((load.dst[0], sources(early), early.dst[0], early.latency), (T0, vec![T0, gpr(0)], T2, 1));
+    assert_eq!((sources(last), last.dst, last.latency), (vec![T2, C], [gpr(0), C], 1));
+    // Two travel as one, the third by itself.
+    assert!(early.flags.any(UopFlags::MICRO_FUSED) && !last.flags.any(UopFlags::MICRO_FUSED));
+}
+
+#[test]
+fn adding_nothing_but_the_carry_is_one_micro_op() {
+    let s = steps(early_sum(), 4, |a| {
+        a.adc(rax, 0)?;
+        a.adc(eax, 1)?;
+        a.adc(bl, 0)?;
+        a.adc(rax, rbx)
+    });
+    assert_eq!((s[0].len(), s[0][0].latency, sources(&s[0][0])), (1, 1, vec![gpr(0), C]));
+    assert_eq!((s[1].len(), s[2].len(), s[3].len()), (2, 2, 2), "another number, a byte, a register");
+}
+
+#[test]
+fn several_micro_ops_want_the_first_decoder() {
+    let s = steps(early_sum(), 5, |a| {
+        a.add(rax, qword_ptr(rsi))?;
+        a.adc(rax, rbx)?;
+        a.push(rax)?;
+        a.add(qword_ptr(rsi), rax)?;
+        a.ret()
+    });
+    let wants: Vec<bool> = s.iter().map(|u| u[0].flags.any(UopFlags::FIRST_DECODER)).collect();
+    assert_eq!(wants, [false, true, false, true, false], "{s:?}");
+    assert!(s[4][1].flags.any(UopFlags::MICRO_FUSED), "ret's load and jump travel as one");
 }

@@ -106,6 +106,9 @@ fn crack(m: Obj) -> CrackConfig {
         latency: table(m, |i| number(i, "latency", 255)),
         uops: table(m, |i| number(i, "uops", 8)),
         class: table(m, class),
+        carry_latency: table(m, |i| number(i, "carry_latency", 255)),
+        simple_zero: table(m, |i| Some(i.bool_or("simple_zero", false)).filter(|&yes| yes)),
+        first_decoder: on("first_decoder"),
     }
 }
 

@@ -33,8 +33,9 @@ impl Flow<'_> {
                 } else if *n < MAX_UOPS {
                     uops.copy_within(k..*n, k + 1);
                     *n += 1;
-                    uops[k] = uop(OpClass::IntAlu, self.home.to_owned(), [C, Reg::NONE], uops[k].flags.0 & F::FIRST);
-                    uops[k + 1].flags.0 &= !F::FIRST;
+                    let first = F::FIRST | F::FIRST_DECODER;
+                    uops[k] = uop(OpClass::IntAlu, self.home.to_owned(), [C, Reg::NONE], uops[k].flags.0 & first);
+                    uops[k + 1].flags.0 &= !first;
                     for s in &mut uops[k + 1].src {
                         if (C.0..=Z.0).contains(&s.0) {
                             *s = C;

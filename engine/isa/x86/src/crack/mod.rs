@@ -98,6 +98,8 @@ pub(crate) struct Cracker {
     pub config: CrackConfig,
     latency: Vec<u8>,
     uops: Vec<u8>,
+    carry_latency: Vec<u8>,
+    simple_zero: Vec<Mnemonic>,
     class: Vec<(Mnemonic, OpClass)>,
 }
 
@@ -222,7 +224,15 @@ impl Cracker {
             t
         };
         let class = config.class.iter().filter_map(|(name, c)| Some((mnemonic_named(name)?, *c))).collect();
-        Cracker { config: config.clone(), latency: table(&config.latency), uops: table(&config.uops), class }
+        let simple = config.simple_zero.iter().filter(|(_, yes)| *yes);
+        Cracker {
+            config: config.clone(),
+            latency: table(&config.latency),
+            uops: table(&config.uops),
+            carry_latency: table(&config.carry_latency),
+            simple_zero: simple.filter_map(|(name, _)| mnemonic_named(name)).collect(),
+            class,
+        }
     }
 
     pub fn crack(&self, ins: &Instruction, i: &Inst) -> Uops {
@@ -256,6 +266,10 @@ impl Cracker {
         }
         self.mark_fusion(ins, i, &mut u);
         u.close();
+        // Micro-ops that travel together are one to a decoder.
+        if self.config.first_decoder && u.get().iter().filter(|o| !o.flags.any(F::MICRO_FUSED)).count() > 1 {
+            u.list[0].flags.0 |= F::FIRST_DECODER;
+        }
         u
     }
 
@@ -321,22 +335,43 @@ impl Cracker {
                 all.push(r);
             }
         }
-        let s = |n: usize| all.get(n).copied().unwrap_or(Reg::NONE);
-        let sources = [s(0), s(1), s(2)];
-        let count = self.uops.get(i.op as usize).copied().unwrap_or(0).clamp(1, 4);
+        let three = |list: &[Reg]| [0, 1, 2].map(|n| list.get(n).copied().unwrap_or(Reg::NONE));
+        let simple = self.adds_only_the_carry(i, f);
+        let count = if simple { 1 } else { self.uops.get(i.op as usize).copied().unwrap_or(0).clamp(1, 4) };
+        let latency = if simple { 1 } else { self.latency_of(i.op) };
+        let carry = if count > 1 { self.carry_latency.get(i.op as usize).copied().unwrap_or(0) } else { 0 };
+        // Two micro-ops travel as one, not more.
+        let mut flags = extra;
         for _ in 1..count {
-            u.push(uop(class, sources, [T2, Reg::NONE], float | extra));
+            let sources = three(if carry > 0 { src } else { &all });
+            let mut early = uop(class, sources, [T2, Reg::NONE], float | flags);
+            if carry > 0 {
+                early.latency = latency.saturating_sub(carry).max(1);
+            }
+            u.push(early);
+            flags &= !F::MICRO_FUSED;
+        }
+        if carry > 0 {
+            all.drain(..src.len());
+            all.insert(0, T2);
         }
         let first = dst.first().copied().unwrap_or(Reg::NONE);
-        let mut op = uop(class, sources, [first, flag_name(f.flags_written)], float | extra);
-        op.latency = self.latency_of(i.op);
+        let mut op = uop(class, three(&all), [first, flag_name(f.flags_written)], float | flags);
+        op.latency = if carry > 0 { carry } else { latency };
         if f.flags_written == 0 {
             op.dst[1] = dst.get(1).copied().unwrap_or(Reg::NONE);
         }
         u.push(op);
         for &d in dst.iter().skip(if f.flags_written == 0 { 2 } else { 1 }) {
-            u.push(Uop { dst: [d, Reg::NONE], ..op });
+            let flags = UopFlags(op.flags.0 & !F::MICRO_FUSED);
+            u.push(Uop { dst: [d, Reg::NONE], flags, ..op });
         }
+    }
+
+    /// `adc r, 0` and `sbb r, 0` where the processor knows them.
+    fn adds_only_the_carry(&self, i: &Inst, f: &Facts) -> bool {
+        let whole = matches!(i.k[0].kind, Kind::R32 | Kind::R64);
+        whole && i.nreg == 1 && !f.loads && i.imm == 0 && self.simple_zero.contains(&i.op)
     }
 
     fn general(&self, i: &Inst, f: &Facts, u: &mut Uops) {
@@ -500,8 +535,8 @@ impl Cracker {
             u.push(uop(OpClass::IntAlu, branch.src, [T2, Reg::NONE], 0));
         }
         branch.latency = self.latency_of(i.op);
-        if ins.flow_control() == FlowControl::IndirectBranch || i.op == Ret {
-            branch.flags.0 |= if f.loads { self.fused() } else { 0 };
+        if (ins.flow_control() == FlowControl::IndirectBranch && f.loads) || i.op == Ret {
+            branch.flags.0 |= self.fused();
         }
         u.push(branch);
     }
