@@ -23,6 +23,11 @@ pub enum SysEffect {
     },
     /// fence.i: the instruction cache is made coherent.
     FetchFlush,
+    /// From `at` on all caches are written back and emptied; each of their lines takes so many cycles.
+    CacheFlush {
+        at: Tick,
+        line_cycles: u8,
+    },
     ResetStats,
     DumpStats,
     DumpResetStats,

@@ -31,7 +31,7 @@ pub struct Budget {
 /// Why `run` came back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// An instruction with this effect has just committed (never `None`, `TlbFlush` or `FetchFlush`: the core handles those).
+    /// An instruction with this effect has just committed (never `None`, `TlbFlush`, `FetchFlush` or `CacheFlush`: the core handles those).
     Effect(SysEffect),
     /// The bus paused the machine before an instruction; everything older has committed and the pipeline is empty.
     Paused,

@@ -351,7 +351,7 @@ impl Machine {
     fn act(&mut self, effect: SysEffect, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> Option<(End, i64)> {
         let stop_at_work = self.config.exit_on_work_items;
         match effect {
-            SysEffect::None | SysEffect::TlbFlush { .. } | SysEffect::FetchFlush => {}
+            SysEffect::None | SysEffect::TlbFlush { .. } | SysEffect::FetchFlush | SysEffect::CacheFlush { .. } => {}
             SysEffect::ResetStats => self.reset_stats(),
             SysEffect::DumpStats | SysEffect::DumpResetStats => {
                 let stats = self.stats();

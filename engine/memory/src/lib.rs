@@ -249,7 +249,10 @@ impl MemorySystem {
     /// Caches between a port and the memory: an answer of this level (or above) comes from the memory.
     #[must_use]
     pub fn cache_levels(&self, port: Port) -> u8 {
-        let mut link = self.ports[port as usize];
+        self.levels_from(self.ports[port as usize])
+    }
+
+    fn levels_from(&self, mut link: Link) -> u8 {
         let mut levels = 0;
         // A description with a cycle of caches and buses is refused; each hop leads further down.
         loop {

@@ -381,3 +381,21 @@ fn the_second_level_tlb_is_shared_and_costs_its_latency() {
     assert_eq!(m.tlb_lookup(Side::Inst, now, 0x1000, 12, 0, false), TlbResult::Hit { at: late });
     assert_eq!(m.tlb_lookup(Side::Inst, now, 0x1000, 12, 0, false), TlbResult::Hit { at: now });
 }
+
+#[test]
+fn a_flush_writes_everything_back_and_takes_its_time() {
+    let mut m = simple();
+    access(&mut m, 1000 * CYCLE, A, MemKind::Store);
+    load(&mut m, 2000 * CYCLE, A + 64);
+    let start = 10_000;
+    m.flush_caches(Tick(start * CYCLE), 5);
+    // Two lines in either level, five cycles each; the dirty one has gone to the memory before its level is through.
+    let asked = Tick((start + 1) * CYCLE);
+    let Response::Blocked { retry } = m.access(Port::Data, asked, &request(A, MemKind::Load)) else {
+        panic!("a cache that is being written back takes nothing");
+    };
+    assert_eq!(retry, Tick((start + 4 * 5) * CYCLE));
+    assert_eq!(["system.cpu.dcache", "system.l2"].map(|c| stat(&m, &format!("{c}.writebacks::total"))), [1.0, 1.0]);
+    assert_eq!(access(&mut m, retry.0, A, MemKind::Load).1, 2, "from the memory");
+    m.audit().expect("nothing is out of order");
+}

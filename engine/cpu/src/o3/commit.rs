@@ -379,6 +379,7 @@ impl O3 {
                 SysEffect::None => {}
                 SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
                 SysEffect::FetchFlush => cx.mem.fetch_flush(),
+                SysEffect::CacheFlush { at, line_cycles } => cx.mem.flush_caches(at, line_cycles),
                 other => self.stopped = Some(Stopped::Effect(other)),
             }
         }

@@ -110,6 +110,10 @@ fn apply_effect(step: &Step, mem: &mut MemorySystem) -> Option<SysEffect> {
             mem.fetch_flush();
             None
         }
+        SysEffect::CacheFlush { at, line_cycles } => {
+            mem.flush_caches(at, line_cycles);
+            None
+        }
         other => Some(other),
     }
 }

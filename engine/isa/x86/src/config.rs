@@ -108,7 +108,8 @@ pub struct CrackConfig {
     /// Register moves are done by renaming.
     pub eliminate_moves: bool,
     pub flag_merge: FlagMerge,
-    /// Latencies in cycles by mnemonic (lower case, Intel's spelling, as `adc`), 0: the functional unit's.
+    /// Latencies in cycles by mnemonic (lower case, Intel's spelling, as `adc`), 0: the functional unit's. Of `wbinvd`: cycles
+    /// for each line of the caches (1 when not said: assumed).
     pub latency: Vec<(String, u8)>,
     /// Micro-ops of the operation itself (loads and stores not counted; of a move from or to memory: all) by mnemonic,
     /// where that is not 1.

@@ -176,6 +176,8 @@ pub(crate) struct Cpu {
     pub line: u64,
     pub tsc_ratio: u64,
     pub flag_merge: FlagMerge,
+    /// Cycles that wbinvd takes for each line of the caches.
+    pub wbinvd_line: u8,
     pub rep: std::sync::Arc<RepConfig>,
     /// A process under syscall emulation: what would enter the kernel goes to the bus.
     pub emulated: bool,
@@ -261,6 +263,13 @@ impl Cpu {
             line: u64::from(config.line),
             tsc_ratio: u64::from(config.tsc_ratio),
             flag_merge: config.crack.flag_merge,
+            wbinvd_line: config
+                .crack
+                .latency
+                .iter()
+                .rev()
+                .find(|(m, _)| m == "wbinvd")
+                .map_or(1, |(_, cycles)| *cycles),
             rep: std::sync::Arc::new(config.rep.clone()),
             emulated: false,
             free_translation: false,

@@ -343,3 +343,16 @@ fn an_access_across_pages_names_both() {
     m.step();
     assert_eq!((m.step.mem[0].kind, m.step.mem[0].vaddr, m.step.mem[0].size), (MemKind::CboFlush, 0x40_0fc0, 64));
 }
+
+#[test]
+fn wbinvd_waits_for_the_pipeline_and_empties_the_caches() {
+    let mut m = Machine::new(|a| a.wbinvd());
+    let mut step = m.step;
+    assert_eq!(m.fe.step(&mut m.bus, now(false), &mut step), StepResult::NeedsDrain);
+    assert_eq!(m.step().effect, SysEffect::CacheFlush { at: now(true).tick, line_cycles: 1 });
+    let mut config = X86Config::default();
+    config.crack.latency.push(("wbinvd".to_owned(), 7));
+    let mut m = Machine::with(&config);
+    m.code(CODE, &assemble(CODE, |a| a.wbinvd()));
+    assert_eq!(m.step().effect, SysEffect::CacheFlush { at: now(true).tick, line_cycles: 7 });
+}

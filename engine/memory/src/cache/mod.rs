@@ -5,6 +5,7 @@
 //! non-inclusive (`mostly_incl`) or `mostly_excl`; dirty data moves up with a line and comes back when it is evicted.
 
 pub(crate) mod access;
+mod flush;
 pub(crate) mod mshr;
 pub(crate) mod replacement;
 pub(crate) mod stats;
@@ -48,13 +49,27 @@ pub(crate) struct Cache {
     pub stats: CacheStats,
     /// No request is taken before this instant: MSHRs or targets used up.
     blocked_until: u64,
+    /// Nor before this one: everything is being written back.
+    closed_until: u64,
     /// Nor from `.0` to `.1`: write buffers used up.
     writes_full: (u64, u64),
     /// The data port is free again.
     data_free: u64,
     pub prefetching: Option<Box<Prefetching>>,
 }
-clone_by_field!(Cache { p, clock, tags, mshrs, writes, stats, blocked_until, writes_full, data_free, prefetching });
+clone_by_field!(Cache {
+    p,
+    clock,
+    tags,
+    mshrs,
+    writes,
+    stats,
+    blocked_until,
+    closed_until,
+    writes_full,
+    data_free,
+    prefetching
+});
 
 impl Cache {
     pub fn new(c: &CacheConfig, line_bytes: u32) -> Self {
@@ -81,6 +96,7 @@ impl Cache {
             writes: WriteBuffer::new(c.write_buffers),
             stats: CacheStats::default(),
             blocked_until: 0,
+            closed_until: 0,
             writes_full: (0, 0),
             data_free: 0,
             prefetching: Prefetching::new(
@@ -164,7 +180,8 @@ impl Cache {
 
     /// The instant from `at` on at which a cache below the first level takes a request: while it is blocked, its
     /// requesters are held back and try again a tick after it has become free.
-    pub fn wait_until_free(&self, mut at: u64) -> u64 {
+    pub fn wait_until_free(&self, at: u64) -> u64 {
+        let mut at = at.max(self.closed_until);
         loop {
             let until = self.mshrs.full_until(at).or(self.mshrs.targets_full_until(at)).or(self.writes.full_until(at));
             match until {
@@ -172,6 +189,12 @@ impl Cache {
                 _ => return at,
             }
         }
+    }
+
+    /// No request is taken before `until`.
+    pub fn close_until(&mut self, until: u64) {
+        self.closed_until = until;
+        self.blocked_until = self.blocked_until.max(until);
     }
 
     /// After an MSHR or a target was taken at `now`: is the cache blocked from here on?

@@ -228,6 +228,11 @@ impl Tags {
         self.words.iter().filter(|&&w| w & VALID != 0).count()
     }
 
+    /// Every line that is here.
+    pub fn lines(&self) -> impl Iterator<Item = u64> + '_ {
+        self.words.iter().filter(|&&w| w & VALID != 0).map(|w| w & !(VALID | DIRTY))
+    }
+
     pub fn dirty_lines(&self) -> impl Iterator<Item = u64> + '_ {
         self.words.iter().filter(|&&w| w & DIRTY != 0).map(|w| w & !(VALID | DIRTY))
     }

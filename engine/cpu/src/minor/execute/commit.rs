@@ -297,6 +297,7 @@ impl Execute {
             SysEffect::None => {}
             SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
             SysEffect::FetchFlush => cx.mem.fetch_flush(),
+            SysEffect::CacheFlush { at, line_cycles } => cx.mem.flush_caches(at, line_cycles),
             other => {
                 self.event = Some(Event::Effect(other));
                 if inst.fork != 0 {

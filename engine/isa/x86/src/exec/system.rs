@@ -99,11 +99,18 @@ impl<B: Bus> Exec<'_, B> {
             Int => Err(Stop::Software(self.i.imm as u8)),
             Int3 => Err(Stop::Software(3)),
             Int1 => Err(Stop::Software(1)),
-            Wbinvd | Invd | Clts => {
+            Clts => {
                 self.privileged()?;
-                if self.i.op == Clts {
-                    self.cpu.cr0 &= !cr0::TS;
+                self.cpu.cr0 &= !cr0::TS;
+                Ok(())
+            }
+            // Memory holds what the caches do: nothing could be lost by invd.
+            Wbinvd | Invd => {
+                self.privileged()?;
+                if !self.now.drained {
+                    return Err(Stop::NeedsDrain);
                 }
+                self.cpu.effect = SysEffect::CacheFlush { at: self.now.tick, line_cycles: self.cpu.wbinvd_line };
                 Ok(())
             }
             Stac | Clac | Cli | Sti => self.flag_switch(),
