@@ -46,6 +46,19 @@ _TRAPS = {
 }  # fmt: skip
 
 
+#: what a routine must leave as it was: bit of the damage -> its name (workloads/*/call.S)
+_KEPT = {
+    "riscv": {
+        **{bit: f"s{bit}" for bit in range(12)}, **{12 + bit: f"fs{bit}" for bit in range(12)},
+        24: "the stack pointer", 25: "gp", 26: "tp",
+    },
+    "x86": {
+        **dict(enumerate(("rbx", "rbp", "r12", "r13", "r14", "r15"))), 8: "the direction flag",
+        9: "MMX state (no emms)", 10: "mxcsr", 24: "the stack pointer",
+    },
+}  # fmt: skip
+
+
 def contract_points(name: str, kind: str) -> Iterator[Point]:
     """The points at which a routine must be right, the small ones first."""
     yield from _sizes_and_offsets(name, kind)
@@ -156,4 +169,8 @@ def _statement(isa: str, point: Point, result: Result) -> str:
     if result.status == UNEXPECTED_TRAP:
         cause = _TRAPS[isa].get(result.detail, f"cause {result.detail}")
         return f"traps at {where}: {cause}"
+    if result.status == 6:
+        names = [name for bit, name in _KEPT[isa].items() if result.detail >> bit & 1]
+        if names:
+            return f"is wrong at {where}: it must keep {', '.join(names)}, and does not"
     return f"is wrong at {where}: {describe_status(result.status, result.detail)}"
