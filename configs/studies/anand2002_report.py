@@ -192,6 +192,7 @@ def findings(data: Data) -> dict[str, str]:
     return {
         "warm_off": f"{min(warm):.1f} to {max(warm):.1f}",
         "lines": f"{lines:.2f}",
+        "line_window": f"{data.cycles('window', routine=MOVSL, src_offset=4, dst_offset=4) / lines:.0f}",
         "near": f"{data.cycles('latency', routine=INTEL, src_offset=4, dst_offset=4):.0f}",
         "smooth": f"{data.cycles('turnaround', routine=INTEL, src_offset=4, dst_offset=4):.0f}",
         "bus_two": f"{2 * LINE_CYCLES * lines:.0f}",
