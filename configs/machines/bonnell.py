@@ -30,7 +30,7 @@ from m5.objects import (
     X86MinorCPU,
 )
 from x86_board import board_range
-from x86_silicon import MEMORY_SIZE, SINCE_SANDY_BRIDGE, SiliconCache, silicon_board, without
+from x86_silicon import MEMORY_SIZE, SINCE_SANDY_BRIDGE, SiliconCache, silicon_board, walk_caches, without
 
 NAME = "bonnell"
 DESCRIPTION = "Intel Bonnell (Atom N450, 1.67 GHz): 2-wide in-order, 24 KiB L1, 512 KiB L2"
@@ -211,6 +211,7 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_size = 64  # uarch: bonnell/stlb_entries
     cpu.mmu.dtb.l2_assoc = 4  # assumed: four ways
     cpu.mmu.dtb.l2_latency = 7  # uarch: bonnell/dtlb_miss_cycles, calibrated: one is hidden
+    walk_caches(cpu)  # assumed: as the large cores
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=4)  # uarch: bonnell/wc_buffers
     isa = cpu.isa[0]
     isa.microcode = microcode()

@@ -33,6 +33,7 @@ from x86_silicon import (
     silicon_board,
     slow_loops,
     streamer_and_pairs,
+    walk_caches,
 )
 
 NAME = "broadwell"
@@ -226,6 +227,7 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_size = 1536  # uarch: broadwell/stlb_entries
     cpu.mmu.dtb.l2_assoc = 6  # uarch: broadwell/stlb_entries
     cpu.mmu.dtb.l2_latency = 7  # uarch: broadwell/stlb_hit_penalty
+    walk_caches(cpu)  # assumed: as its relatives
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: broadwell/wc_buffers
     cpu.isa[0].enable_fsrm = False  # uarch: broadwell/rep_movs_fast_conditions
     cpu.isa[0].enable_clflushopt = False  # assumed: since Skylake

@@ -38,6 +38,7 @@ from x86_silicon import (
     silicon_board,
     slow_loops,
     streamer_and_pairs,
+    walk_caches,
 )
 
 NAME = "goldencove"
@@ -213,6 +214,7 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_size = 2048  # uarch: goldencove/stlb_entries, calibrated: both halves
     cpu.mmu.dtb.l2_assoc = 8  # uarch: goldencove/stlb_entries
     cpu.mmu.dtb.l2_latency = 7  # assumed: as Broadwell's
+    walk_caches(cpu)  # assumed: as its relatives
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=16)  # uarch: goldencove/wc_buffers
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: goldencove/prefetchers
     l2.prefetcher = streamer_and_pairs()  # uarch: goldencove/prefetchers

@@ -35,6 +35,7 @@ from x86_silicon import (
     silicon_board,
     slow_loops,
     streamer_and_pairs,
+    walk_caches,
 )
 
 NAME = "ivybridge"
@@ -191,6 +192,7 @@ def ours(cpu, dcache, l2, l3):
     cpu.mmu.dtb.l2_size = 512  # uarch: ivybridge/stlb_entries
     cpu.mmu.dtb.l2_assoc = 4  # uarch: ivybridge/stlb_entries
     cpu.mmu.dtb.l2_latency = 7  # uarch: ivybridge/stlb_hit_penalty
+    walk_caches(cpu)  # assumed: as its relatives
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: ivybridge/wc_buffers
     isa = cpu.isa[0]
     isa.enable_fsrm = False  # uarch: ivybridge/rep_movs_fast_conditions

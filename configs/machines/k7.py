@@ -37,6 +37,7 @@ from x86_silicon import (
     ops,
     silicon_board,
     slow_loops,
+    walk_caches,
     without,
 )
 
@@ -236,6 +237,7 @@ def ours(cpu):
     cpu.mmu.dtb.l2_size = 256  # uarch: k7/stlb_entries
     cpu.mmu.dtb.l2_assoc = 4  # uarch: k7/stlb_entries
     cpu.mmu.dtb.l2_latency = 3  # uarch: k7/stlb_hit_penalty
+    walk_caches(cpu)  # assumed: the tables of its time had two levels, the upper one known
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=4)  # uarch: k7/wc_buffers
     isa = cpu.isa[0]
     without(isa, *SINCE_SSE2)  # assumed: came later

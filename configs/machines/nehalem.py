@@ -36,6 +36,7 @@ from x86_silicon import (
     silicon_board,
     slow_loops,
     streamer_and_pairs,
+    walk_caches,
     without,
 )
 
@@ -196,14 +197,18 @@ def string_modes(bytes_per_cycle, byte_rate):
 
 
 def fast_mode(bytes_per_cycle, **costs):
-    """Lines of 16-byte pieces: four cycles a line, six where pieces are split."""
+    """Lines of 16-byte pieces: four cycles a line, six where pieces are split.
+
+    Lines written whole are read first, as other stores' are: Intel's manual of the time (Software Developer's Manual
+    3A, September 2009, 8.2.4) gives the way without that read to the P6 family, Pentium 4, Core and Core 2, not to
+    this one.
+    """
     return objects.X86StringMode(
         block=64,  # uarch: nehalem/line_bytes
         alignment=16,  # uarch: nehalem/rep_movs_fast_conditions
         bytes_per_cycle=bytes_per_cycle,
         bytes_per_cycle_misaligned=bytes_per_cycle * 4 / 6,  # uarch: nehalem/rep_movs_align_sensitivity
         bytes_per_cycle_crossed=bytes_per_cycle * 4 / 6,  # uarch: nehalem/rep_movs_align_sensitivity
-        whole_lines=True,  # assumed: as pentium3/rep_movs_fast_bus_action
         **costs,
     )
 
@@ -262,7 +267,11 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_size = 512  # uarch: nehalem/stlb_entries
     cpu.mmu.dtb.l2_assoc = 4  # uarch: nehalem/stlb_entries
     cpu.mmu.dtb.l2_latency = 6  # uarch: nehalem/stlb_hit_penalty
-    cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: nehalem/wc_buffers
+    walk_caches(cpu)  # assumed: as its relatives
+    cpu.write_combining = objects.WriteCombiningBuffers(
+        buffers=10,  # uarch: nehalem/wc_buffers
+        posted=True,  # assumed: free when the uncore's queue has the line
+    )
     isa = cpu.isa[0]
     without(isa, *SINCE_SANDY_BRIDGE)  # assumed: came later
     dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: nehalem/prefetchers
@@ -277,6 +286,7 @@ def board(name, clock, l3, memory, **options):
     dcache, l2 = L1Cache(), L2Cache()
     if hasattr(cpu, "misaligned"):
         ours(cpu, dcache, l2)
+        memory.write_buffer_size = 16  # assumed: the write tracker of the uncore's global queue
     return silicon_board(
         cpu=cpu,
         clock=clock,

@@ -40,6 +40,7 @@ from x86_silicon import (
     ops,
     silicon_board,
     slow_loops,
+    walk_caches,
     without,
 )
 
@@ -241,6 +242,7 @@ def ours(cpu, bytes_per_cycle):
     cpu.misaligned.page_cross_load = 18  # uarch: pentium3/page_cross_load
     cpu.misaligned.page_cross_store = 18  # uarch: pentium3/page_cross_store
     cpu.mmu.dtb.assoc = 4  # uarch: pentium3/dtlb_entries
+    walk_caches(cpu)  # assumed: the tables of its time had two levels, the upper one known
     cpu.write_combining = objects.WriteCombiningBuffers(
         buffers=4,  # uarch: pentium3/wc_buffers
         buffer_bytes=32,  # uarch: pentium3/wc_buffers

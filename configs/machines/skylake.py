@@ -36,6 +36,7 @@ from x86_silicon import (
     silicon_board,
     slow_loops,
     streamer_and_pairs,
+    walk_caches,
 )
 
 NAME = "skylake"
@@ -191,6 +192,7 @@ def ours(cpu, dcache, l2):
     cpu.mmu.dtb.l2_size = 1536  # uarch: skylake/stlb_entries
     cpu.mmu.dtb.l2_assoc = 12  # uarch: skylake/stlb_entries
     cpu.mmu.dtb.l2_latency = 7  # assumed: as Broadwell's
+    walk_caches(cpu)  # assumed: as its relatives
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=12)  # uarch: skylake/wc_buffers
     isa = cpu.isa[0]
     isa.enable_fsrm = False  # uarch: skylake/rep_movs_fast_conditions

@@ -82,6 +82,17 @@ def hardware_core(cpu, microcode):
     cpu.isa[0].microcode = microcode
 
 
+def walk_caches(cpu, pml4e=4, pdpte=8, pde=32):
+    """Entries of the upper page-table levels that each walker keeps.
+
+    The defaults are ChampSim's, a simulator of Intel's cores: Intel says that such caches exist, not how large.
+    """
+    for tlb in (cpu.mmu.itb, cpu.mmu.dtb):
+        tlb.walker.pml4e_cache_size = pml4e
+        tlb.walker.pdpte_cache_size = pdpte
+        tlb.walker.pde_cache_size = pde
+
+
 def without(isa, *features):
     """Takes extensions of the instruction set away."""
     for feature in features:

@@ -24,7 +24,16 @@ from m5.objects import (
     SimpleMemory,
 )
 from x86_board import board_range
-from x86_silicon import MEMORY_SIZE, SiliconCache, dividers, hardware_core, ops, silicon_board, streamer_and_pairs
+from x86_silicon import (
+    MEMORY_SIZE,
+    SiliconCache,
+    dividers,
+    hardware_core,
+    ops,
+    silicon_board,
+    streamer_and_pairs,
+    walk_caches,
+)
 
 NAME = "zen3"
 DESCRIPTION = (
@@ -249,6 +258,7 @@ def ours(cpu, dcache, l2, microcode):
     cpu.mmu.dtb.l2_size = 2048  # uarch: zen3/stlb_entries
     cpu.mmu.dtb.l2_assoc = 8  # uarch: zen3/stlb_entries
     cpu.mmu.dtb.l2_latency = 8  # uarch: zen3/stlb_hit_penalty
+    walk_caches(cpu, pml4e=64, pdpte=64, pde=1024)  # assumed: Zen has a cache of 64 entries; PDEs lie in the TLB
     cpu.write_combining = objects.WriteCombiningBuffers(buffers=10)  # uarch: zen3/wc_buffers
     dcache.prefetcher = objects.StreamPrefetcher()  # uarch: zen3/prefetchers
     l2.prefetcher = streamer_and_pairs()  # uarch: zen3/prefetchers

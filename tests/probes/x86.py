@@ -174,7 +174,7 @@ COLD_LINES, COLD_APART = 2048, 8256
 
 
 def small_pages(size: int) -> str:
-    """Setup: `size` bytes from SOURCE on are mapped by pages of 4 KiB; their tables are at 4 MiB."""
+    """Setup: `size` bytes from SOURCE on are mapped by pages of 4 KiB; their tables are at 4 MiB, and in no cache."""
     tables, directory = 4 * MEBI, 0x72000
     return f"""
         mov ecx, {size // (4 * KIBI)}
@@ -195,12 +195,18 @@ def small_pages(size: int) -> str:
         jnz 2b
         mov rax, cr3
         mov cr3, rax
+        {flushed(size // 512, tables)}
     """
 
 
 def pages(count: int) -> Model:
     """Load-to-use cycles of lines of `count` different pages of 4 KiB."""
     return chase(count, 4096 + 64, small_pages(max(2 * MEBI, 2 * count * 4 * KIBI)))
+
+
+def walk(count: int) -> Model:
+    """Cycles that pages of 4 KiB add to those of 2 MiB where each line lies in another of `count` pages."""
+    return less(pages(count), chase(count, 4096 + 64))
 
 
 def bandwidth(
@@ -423,7 +429,8 @@ PROBES = {
     "stlb_hit_penalty": Probe("cycles", "128 pages over one line", less(pages(128), latency(8 * KIBI))),
     "dtlb_miss_cycles": Probe("cycles", "32 pages over one line", less(pages(32), latency(8 * KIBI))),
     "dtlb_miss_cycles 128": Probe("cycles", "128 pages over one line", less(pages(128), latency(8 * KIBI))),
-    "page_walk_cycles": Probe("cycles", "2048 pages over as many lines", less(pages(2048), latency(128 * KIBI))),
+    "page_walk_cycles": Probe("cycles", "2048 pages, less the same lines in pages of 2 MiB", walk(2048)),
+    "page_walk_cycles far": Probe("cycles", "32768 pages, the same", walk(32 * KIBI)),
     "unaligned_within_line": Probe(
         "cycles", "a pointer 3 bytes off, over an aligned one", less(pointer_at(3), pointer_at(8))
     ),

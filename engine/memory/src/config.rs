@@ -228,6 +228,8 @@ pub struct WriteCombiningConfig {
     pub prefetch_nta_first_level: bool,
     /// Write-combining memory (an MTRR's or PAT's WC): never cached, stores gather, loads go to the memory.
     pub ranges: Vec<AddrRange>,
+    /// A buffer is free when the memory has accepted its last write, not only when it has answered.
+    pub posted: bool,
 }
 
 impl WriteCombiningConfig {
@@ -242,6 +244,7 @@ impl WriteCombiningConfig {
             latency: 1,
             prefetch_nta_first_level: true,
             ranges: Vec::new(),
+            posted: false,
         }
     }
 }
@@ -279,6 +282,8 @@ pub struct SimpleMemoryConfig {
     pub latency: Tick,
     /// Bytes a second; 0: unlimited.
     pub bandwidth: f64,
+    /// Writes that can be under way; further ones are not accepted before one is done. 0: unlimited.
+    pub write_buffer_size: u32,
 }
 
 /// gem5 `page_policy`.
@@ -404,6 +409,13 @@ pub struct L2TlbConfig {
     pub latency: u32,
 }
 
+/// A page-table walker.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WalkerConfig {
+    /// Entries kept of each page-table level above the last, root first.
+    pub upper_entries: Vec<u32>,
+}
+
 /// The whole memory side of one core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemorySystemConfig {
@@ -420,8 +432,8 @@ pub struct MemorySystemConfig {
     pub itb: TlbConfig,
     pub dtb: TlbConfig,
     pub l2_tlb: Option<L2TlbConfig>,
-    /// Of the instruction and data side's walkers: entries kept of each page-table level above the last, root first.
-    pub walk_caches: [Vec<u32>; 2],
+    /// The instruction and the data side's.
+    pub walkers: [WalkerConfig; 2],
     /// Ranges that go past the caches (besides requests that say so themselves).
     pub uncacheable: Vec<AddrRange>,
     /// `None`: non-temporal hints mean nothing, as in gem5.

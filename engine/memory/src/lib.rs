@@ -81,7 +81,7 @@ use prefetch::Access;
 use simple_mem::SimpleMemory;
 use tlb::{Page, TlbArray, TlbStats};
 use util::clone_by_field;
-use walk::WalkCache;
+use walk::Walker;
 use write_combining::WriteCombining;
 use xbar::XBar;
 
@@ -120,7 +120,7 @@ pub struct MemorySystem {
     l2_tlb: Option<TlbArray>,
     l2_tlb_latency: u64,
     /// Instruction, data.
-    walk_caches: [WalkCache; 2],
+    walkers: [Walker; 2],
     tlb_stats: [TlbStats; 2],
     uncacheable: Vec<AddrRange>,
     /// By kind of access. An atomic one empties write-combining buffers first.
@@ -145,7 +145,7 @@ clone_by_field!(MemorySystem {
     tlbs,
     l2_tlb,
     l2_tlb_latency,
-    walk_caches,
+    walkers,
     tlb_stats,
     uncacheable,
     quick_commands,
@@ -217,7 +217,7 @@ impl MemorySystem {
             tlbs: [tlb(&cfg.itb), tlb(&cfg.dtb)],
             l2_tlb: cfg.l2_tlb.as_ref().map(|t| TlbArray::new(t.size, t.assoc)),
             l2_tlb_latency: cfg.l2_tlb.as_ref().map_or(0, |t| u64::from(t.latency) * cfg.core_clock.period()),
-            walk_caches: [WalkCache::new(&cfg.walk_caches[0]), WalkCache::new(&cfg.walk_caches[1])],
+            walkers: [Walker::new(&cfg.walkers[0]), Walker::new(&cfg.walkers[1])],
             tlb_stats: [TlbStats::default(); 2],
             uncacheable: cfg.uncacheable.clone(),
             quick_commands: quick_commands(cfg.write_combining.is_some()),
@@ -441,7 +441,7 @@ impl MemorySystem {
             }
         }
         self.tlb_stats = Default::default();
-        self.walk_caches.iter_mut().for_each(WalkCache::reset_stats);
+        self.walkers.iter_mut().for_each(Walker::reset_stats);
     }
 
     /// Statistics under the components' own paths.
@@ -470,11 +470,11 @@ impl MemorySystem {
                 _ => {}
             }
         }
-        let sides = [&self.cfg.itb.path, &self.cfg.dtb.path].into_iter().zip(&self.tlb_stats).zip(&self.walk_caches);
-        for ((path, stats), walk_cache) in sides {
+        let sides = [&self.cfg.itb.path, &self.cfg.dtb.path].into_iter().zip(&self.tlb_stats).zip(&self.walkers);
+        for ((path, stats), walker) in sides {
             sink.scope(path, |s| {
                 stats.collect(s, self.l2_tlb.is_some());
-                walk_cache.collect(s);
+                walker.collect(s);
             });
         }
     }
@@ -513,6 +513,6 @@ impl MemorySystem {
         }
         self.write_combining.iter().try_for_each(WriteCombining::audit)?;
         self.tlbs.iter().chain(&self.l2_tlb).try_for_each(TlbArray::audit)?;
-        self.walk_caches.iter().try_for_each(WalkCache::audit)
+        self.walkers.iter().try_for_each(Walker::audit)
     }
 }

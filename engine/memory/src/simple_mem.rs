@@ -1,4 +1,7 @@
 //! gem5 `SimpleMemory`: a latency, and a bandwidth that keeps the port busy.
+//!
+//! `write_buffer_size` (ours; 0: unlimited, as in gem5): so many writes can be under way; a further one is accepted when the
+//! first of them is done. Who only waits for acceptance (write buffers) waits then. Reads do not look into the buffers.
 
 use breakeven_base::{StatSink, Unit};
 
@@ -19,20 +22,30 @@ pub(crate) struct SimpleMemory {
     latency: u64,
     ticks_per_byte: f64,
     port: Layer,
+    /// When each of the write buffers is free again.
+    buffers: Vec<u64>,
     traffic: Traffic,
 }
-clone_by_field!(SimpleMemory { latency, ticks_per_byte, port, traffic });
+clone_by_field!(SimpleMemory { latency, ticks_per_byte, port, buffers, traffic });
 
 impl SimpleMemory {
     pub fn new(c: &SimpleMemoryConfig) -> Self {
         let ticks_per_byte = if c.bandwidth > 0.0 { 1e12 / c.bandwidth } else { 0.0 };
-        SimpleMemory { latency: c.latency.0, ticks_per_byte, port: Layer::default(), traffic: Traffic::default() }
+        SimpleMemory {
+            latency: c.latency.0,
+            ticks_per_byte,
+            port: Layer::default(),
+            buffers: vec![0; c.write_buffer_size as usize],
+            traffic: Traffic::default(),
+        }
     }
 
     pub fn request(&mut self, pkt: &Pkt, at: u64, floor: u64) -> Reply {
         // As gem5: whole ticks, rounded down. A packet is far too small for the cast to matter.
         let busy = (f64::from(pkt.size) * self.ticks_per_byte) as u64;
-        let start = self.port.book(at, floor, false, |s| s + busy);
+        let buffer = if pkt.cmd.has_data() { self.buffers.iter_mut().min() } else { None };
+        let taken = buffer.as_ref().map_or(at, |free| at.max(**free));
+        let start = self.port.book(taken, floor, false, |s| s + busy);
         let t = &mut self.traffic;
         if pkt.cmd.is_read() {
             t.reads += 1;
@@ -41,7 +54,14 @@ impl SimpleMemory {
             t.writes += 1;
             t.bytes_written += u64::from(pkt.size);
         }
-        Reply { at: start + pkt.header + pkt.payload + self.latency, accepted: start, ..Reply::default() }
+        let done = start + pkt.header + pkt.payload + self.latency;
+        let accepted = if let Some(free) = buffer {
+            *free = done;
+            taken
+        } else {
+            start
+        };
+        Reply { at: done, accepted, ..Reply::default() }
     }
 
     pub fn reset_stats(&mut self) {
@@ -58,6 +78,7 @@ impl SimpleMemory {
     }
 
     pub fn describe(&self, now: u64) -> String {
-        format!("port {}", self.port.describe(now))
+        let held = self.buffers.iter().filter(|&&free| free > now).count();
+        format!("port {}; {held} of {} write buffers held", self.port.describe(now), self.buffers.len())
     }
 }

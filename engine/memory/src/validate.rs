@@ -49,6 +49,7 @@ pub(crate) fn validate(c: &MemorySystemConfig) -> Vec<ConfigError> {
             MemoryConfig::Simple(s) => {
                 e.range(&s.path, "latency", s.latency.0, 0, MAX_TICKS);
                 let ok = s.bandwidth.is_finite() && s.bandwidth >= 0.0;
+                e.range(&s.path, "write_buffer_size", u64::from(s.write_buffer_size), 0, u64::from(MAX_QUEUE));
                 e.check(ok, &s.path, "bandwidth", format!("is {}, must be a number of bytes a second", s.bandwidth));
             }
             MemoryConfig::Dram(d) => validate_ctrl(&mut e, d),
@@ -61,9 +62,9 @@ pub(crate) fn validate(c: &MemorySystemConfig) -> Vec<ConfigError> {
         validate_tlb(&mut e, &c.dtb.path, "l2_size", "l2_assoc", l2.size, l2.assoc);
         e.cycles(&c.dtb.path, &[("l2_latency", l2.latency)]);
     }
-    for (tlb, entries) in [&c.itb, &c.dtb].into_iter().zip(&c.walk_caches) {
-        e.range(&tlb.path, "walker", entries.len() as u64, 0, 4);
-        entries.iter().for_each(|&n| e.range(&tlb.path, "walker", u64::from(n), 0, 1 << 10));
+    for (tlb, walker) in [&c.itb, &c.dtb].into_iter().zip(&c.walkers) {
+        e.range(&tlb.path, "walker", walker.upper_entries.len() as u64, 0, 4);
+        walker.upper_entries.iter().for_each(|&n| e.range(&tlb.path, "walker", u64::from(n), 0, 1 << 10));
     }
     if let Some(w) = &c.write_combining {
         validate_write_combining(&mut e, w, line);

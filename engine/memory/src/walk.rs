@@ -9,6 +9,7 @@
 
 use breakeven_base::{StatSink, Tick, Unit, WalkPath};
 
+use crate::config::WalkerConfig;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::Access;
 use crate::tlb::{Page, TlbArray};
@@ -20,22 +21,21 @@ const PTE_BYTES: u32 = 8;
 /// log2 of it.
 const PTE_SHIFT: u8 = 3;
 
-/// One side's caches of upper levels.
-pub(crate) struct WalkCache {
-    /// Root first; a level may have none.
+/// One side's walker.
+pub(crate) struct Walker {
+    /// Caches of upper entries, root first; a level may have none.
     levels: Vec<TlbArray>,
     skipped: u64,
 }
-clone_by_field!(WalkCache { levels, skipped });
+clone_by_field!(Walker { levels, skipped });
 
 fn entry(pte: u64) -> Page {
     Page::new(pte, PTE_SHIFT, 0)
 }
 
-impl WalkCache {
-    /// `entries` of each level above the last, root first; empty: every walk reads all levels.
-    pub fn new(entries: &[u32]) -> Self {
-        WalkCache { levels: entries.iter().map(|&n| TlbArray::new(n, 0)).collect(), skipped: 0 }
+impl Walker {
+    pub fn new(c: &WalkerConfig) -> Self {
+        Walker { levels: c.upper_entries.iter().map(|&n| TlbArray::new(n, 0)).collect(), skipped: 0 }
     }
 
     /// How many entries of `upper` (root first, without the last of the path) need not be read; all are known afterwards.
@@ -82,7 +82,7 @@ impl MemorySystem {
         };
         let (link, source) = (self.ports[port as usize], self.caches.len() + port as usize);
         let ptes = path.ptes.get(..usize::from(path.n)).unwrap_or(&path.ptes);
-        let skipped = ptes.split_last().map_or(0, |(_, upper)| self.walk_caches[side as usize].skip(upper));
+        let skipped = ptes.split_last().map_or(0, |(_, upper)| self.walkers[side as usize].skip(upper));
         let mut at = now.0;
         for &pte in ptes.iter().skip(skipped) {
             let pkt = Pkt {
@@ -116,7 +116,7 @@ impl MemorySystem {
         for t in self.tlbs.iter_mut().chain(&mut self.l2_tlb) {
             t.flush(vaddr);
         }
-        self.walk_caches.iter_mut().for_each(WalkCache::flush);
+        self.walkers.iter_mut().for_each(Walker::flush);
     }
 }
 
@@ -124,12 +124,16 @@ impl MemorySystem {
 mod tests {
     use super::*;
 
+    fn walker(entries: &[u32]) -> Walker {
+        Walker::new(&WalkerConfig { upper_entries: entries.to_vec() })
+    }
+
     const ROOT: u64 = 0x1000;
     const MIDDLE: u64 = 0x2000;
 
     #[test]
     fn a_walk_starts_below_the_lowest_known_entry() {
-        let mut c = WalkCache::new(&[1, 2, 2]);
+        let mut c = walker(&[1, 2, 2]);
         assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 0);
         assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 3);
         assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3008]), 2);
@@ -143,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_level_holds_what_it_has_entries_for() {
-        let mut c = WalkCache::new(&[0, 1, 2]);
+        let mut c = walker(&[0, 1, 2]);
         for pde in [0x3000, 0x3008, 0x3010] {
             c.skip(&[ROOT, MIDDLE, pde]);
         }
@@ -154,7 +158,7 @@ mod tests {
 
     #[test]
     fn without_caches_all_is_read() {
-        let mut c = WalkCache::new(&[]);
+        let mut c = walker(&[]);
         assert_eq!((c.skip(&[ROOT, MIDDLE]), c.skip(&[ROOT, MIDDLE])), (0, 0));
     }
 }

@@ -7,7 +7,7 @@
 //! (the oldest; which one the manual leaves open), by fences, locked and uncached accesses, and here by an access to its line. A
 //! line that a non-temporal store hits in a cache is written back and invalidated (the manual's rule for stores to WC memory
 //! that is cached; what its processors do for MOVNTDQ). A buffer is held until the memory has answered the write, as a
-//! fill buffer is.
+//! fill buffer is; or, `posted`, until it has accepted it, as a cache's write buffer is. Fences wait for the answers.
 //!
 //! Not modelled: that many processors use their fill buffers (L1 MSHRs) for this, so that misses and stores compete.
 
@@ -26,7 +26,7 @@ struct Buffer {
     mask: u64,
     /// When it was taken, in buffers taken before.
     since: u64,
-    /// After it has been sent: the memory answers.
+    /// After it has been sent: free again.
     until: u64,
 }
 
@@ -47,6 +47,9 @@ pub(crate) struct WriteCombining {
     partial: u64,
     latency: u64,
     pub nta_first_level: bool,
+    posted: bool,
+    /// The memory has answered all that was sent.
+    answered: u64,
     ranges: Vec<AddrRange>,
     buffers: Vec<Buffer>,
     taken: u64,
@@ -60,6 +63,8 @@ clone_by_field!(WriteCombining {
     partial,
     latency,
     nta_first_level,
+    posted,
+    answered,
     ranges,
     buffers,
     taken,
@@ -85,6 +90,8 @@ impl WriteCombining {
             partial: u64::from(c.partial_bytes.max(1)),
             latency: u64::from(c.latency) * core_period,
             nta_first_level: c.prefetch_nta_first_level,
+            posted: c.posted,
+            answered: 0,
             ranges: c.ranges.clone(),
             buffers: vec![Buffer::default(); c.buffers as usize],
             taken: 0,
@@ -172,7 +179,7 @@ impl MemorySystem {
         }
         let Some(wc) = &mut self.write_combining else { return now };
         wc.streamed = None;
-        wc.buffers.iter().map(|b| b.until).max().map_or(now, |t| now.max(Tick(t)))
+        now.max(Tick(wc.answered))
     }
 
     fn oldest_buffer(&self, which: impl Fn(&Buffer) -> bool) -> Option<usize> {
@@ -269,7 +276,7 @@ impl MemorySystem {
         wc.stats.partial += u64::from(!full);
         let bytes = wc.bytes;
         let (link, source) = (self.ports[Port::Data as usize], self.caches.len() + Port::Data as usize);
-        let (mut out, mut until, mut pieces) = (at, at + 1, 0);
+        let (mut out, mut answered, mut pieces) = (at, at + 1, 0);
         for offset in (0..bytes).step_by(piece as usize) {
             if mask >> offset & (u64::MAX >> (64 - piece)) == 0 {
                 continue;
@@ -287,12 +294,13 @@ impl MemorySystem {
                 yields: false,
             };
             let r = self.send(link, source, pkt, out);
-            (out, until, pieces) = (r.accepted.max(out), until.max(r.at), pieces + 1);
+            (out, answered, pieces) = (r.accepted.max(out), answered.max(r.at), pieces + 1);
         }
-        if let Some(wc) = &mut self.write_combining {
-            wc.stats.partial_writes += if full { 0 } else { pieces };
-            wc.buffers[n] = Buffer { mask: 0, until, ..wc.buffers[n] };
-        }
+        let Some(wc) = &mut self.write_combining else { return answered };
+        let until = if wc.posted { out.max(at + 1) } else { answered };
+        wc.answered = wc.answered.max(answered);
+        wc.stats.partial_writes += if full { 0 } else { pieces };
+        wc.buffers[n] = Buffer { mask: 0, until, ..wc.buffers[n] };
         until
     }
 

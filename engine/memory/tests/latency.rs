@@ -370,6 +370,27 @@ fn walks_read_through_the_second_level_one_after_the_other() {
 }
 
 #[test]
+fn a_walker_that_knows_upper_entries_reads_the_last_only() {
+    let mut c = reference_simple(MEM * CYCLE, 0.0);
+    c.walkers[1] = WalkerConfig { upper_entries: vec![1, 2] };
+    let mut m = build(c);
+    let miss = 1 + 10 + 8 + MEM + 2 + 10 + 1;
+    let hit = 1 + 10 + 1;
+    let mut walk = |now: u64, ptes: [u64; 5]| {
+        m.tlb_walk(Side::Data, Tick(now), 0x4000_1000, 12, 0, &WalkPath { n: 3, ptes }).0.wrapping_sub(now) / CYCLE
+    };
+    assert_eq!(walk(0, [A, A + 4096, A + 8192, 0, 0]), 3 * miss);
+    assert_eq!(walk(1_000_000, [A, A + 4096, A + 8200, 0, 0]), hit);
+    assert_eq!(walk(2_000_000, [A, A + 4104, A + 8208, 0, 0]), 2 * hit);
+    assert_eq!(stat(&m, "system.cpu.mmu.dtb.walker.entriesSkipped"), 3.0);
+    m.tlb_flush(Some(0x9000));
+    let path = WalkPath { n: 3, ptes: [A, A + 4096, A + 8192, 0, 0] };
+    let now = Tick(3_000_000);
+    assert_eq!(m.tlb_walk(Side::Data, now, 0x4000_1000, 12, 0, &path), now + 3 * hit * CYCLE);
+    assert_eq!(m.audit(), Ok(()));
+}
+
+#[test]
 fn the_second_level_tlb_is_shared_and_costs_its_latency() {
     let mut c = reference_simple(0, 0.0);
     c.l2_tlb = Some(L2TlbConfig { size: 512, assoc: 4, latency: 7 });

@@ -254,3 +254,44 @@ fn mistakes_are_reported_with_their_path() {
         assert!(text.contains(part), "no word about {part} in\n{text}");
     }
 }
+
+#[test]
+fn a_posted_buffer_is_free_when_the_memory_has_accepted_it() {
+    // Three lines through one buffer, then a fence.
+    let times = |posted: bool, write_buffer_size: u32| {
+        let mut c = config(1);
+        c.write_combining.iter_mut().for_each(|w| w.posted = posted);
+        if let MemoryConfig::Simple(m) = &mut c.memories[0] {
+            m.write_buffer_size = write_buffer_size;
+        }
+        let mut core = Core::new(c);
+        let start = core.now;
+        let stores = [0, 64, 128].map(|offset| {
+            core.go(A + offset, 64, MemKind::StoreLine, true);
+            (core.now - start) / CYCLE
+        });
+        core.fence();
+        assert_eq!((core.transfers(), core.m.audit()), ((0, 3), Ok(())));
+        (stores, (core.now - start) / CYCLE)
+    };
+    // A store takes a cycle; then its buffer is sent.
+    let each = 1 + FULL;
+    assert_eq!(times(false, 0), ([1, each + 1, 2 * each + 1], 3 * each));
+    // The way to the memory: L2 bus 1, and on the memory bus the request without its data.
+    let there = each - FULL + 1;
+    assert_eq!(times(true, 0), ([1, there + 1, 2 * there + 1], 2 * there + each));
+    // With one write under way at a time the second is accepted when the first, accepted two cycles after the start, is
+    // done; answers take three cycles back.
+    let done = each - 3;
+    assert_eq!(times(true, 1), ([1, there + 1, done + 1], done + 2 * (done - 2) + 3));
+}
+
+#[test]
+fn reads_do_not_wait_for_a_memory_that_is_full_of_writes() {
+    let mut c = reference_simple(MEM * CYCLE, 0.0);
+    if let MemoryConfig::Simple(m) = &mut c.memories[0] {
+        m.write_buffer_size = 1;
+    }
+    let (mut bounded, mut plain) = (build(c), build(reference_simple(MEM * CYCLE, 0.0)));
+    assert_eq!(load(&mut bounded, 1000, A), load(&mut plain, 1000, A));
+}

@@ -24,6 +24,7 @@ fn memory(data_cycles: u64) -> MemorySystem {
             path: path.to_owned(),
             latency: Tick(cycles * PERIOD),
             bandwidth: 0.0,
+            write_buffer_size: 0,
         })
     };
     let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 4, assoc: 0 };
@@ -40,7 +41,7 @@ fn memory(data_cycles: u64) -> MemorySystem {
         itb: tlb("itb"),
         dtb: tlb("dtb"),
         l2_tlb: None,
-        walk_caches: [Vec::new(), Vec::new()],
+        walkers: Default::default(),
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),

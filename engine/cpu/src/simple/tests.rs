@@ -27,6 +27,7 @@ fn memory_config() -> MemorySystemConfig {
             path: path.to_owned(),
             latency: Tick(cycles * PERIOD),
             bandwidth: 0.0,
+            write_buffer_size: 0,
         })
     };
     let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 1, assoc: 0 };
@@ -43,7 +44,7 @@ fn memory_config() -> MemorySystemConfig {
         itb: tlb("itb"),
         dtb: tlb("dtb"),
         l2_tlb: None::<L2TlbConfig>,
-        walk_caches: [Vec::new(), Vec::new()],
+        walkers: Default::default(),
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),

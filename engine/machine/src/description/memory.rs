@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use breakeven_base::{Clock, Tick};
 use breakeven_memory::config::{
     AddrMapping, AddrRange, CacheConfig, Clusivity, DramConfig, L2TlbConfig, Link, MemCtrlConfig, MemoryConfig,
-    PagePolicy, Replacement, Route, SchedPolicy, SimpleMemoryConfig, TlbConfig, XBarConfig,
+    PagePolicy, Replacement, Route, SchedPolicy, SimpleMemoryConfig, TlbConfig, WalkerConfig, XBarConfig,
 };
 use breakeven_memory::MemorySystemConfig;
 use serde_json::{json, Value};
@@ -81,7 +81,7 @@ pub(super) fn memory_system(reader: &Reader, system: Obj, cpu: Obj) -> Option<Me
         itb: first_level(itb),
         dtb: first_level(dtb),
         l2_tlb,
-        walk_caches: [walk_cache(itb), walk_cache(dtb)],
+        walkers: [walker_of(itb), walker_of(dtb)],
         uncacheable,
         write_combining: cpu.opt_ref("write_combining").and_then(prefetch::write_combining),
         requestors: [name(cpu, ".inst"), name(cpu, ".data"), name(itb, ".walker"), name(dtb, ".walker")],
@@ -105,19 +105,15 @@ fn l2_tlb_of(tlb: Obj) -> Option<L2TlbConfig> {
     (size > 0).then_some(config)
 }
 
-/// What the walker of `tlb` keeps of the levels above the last, root first.
-fn walk_cache(tlb: Obj) -> Vec<u32> {
-    let Some(walker) = tlb.a_ref("walker") else { return Vec::new() };
+fn walker_of(tlb: Obj) -> WalkerConfig {
+    let Some(walker) = tlb.a_ref("walker") else { return WalkerConfig::default() };
     let names: &[&str] = match walker.class() {
         "X86PagetableWalker" => &["pml4e_cache_size", "pdpte_cache_size", "pde_cache_size"],
         _ => &["level2_cache_size", "level1_cache_size"],
     };
     let entries: Vec<u32> = names.iter().map(|name| walker.u32_or(name, 0, 0..=1 << 10)).collect();
-    if entries.iter().all(|&n| n == 0) {
-        Vec::new()
-    } else {
-        entries
-    }
+    let none = entries.iter().all(|&n| n == 0);
+    WalkerConfig { upper_entries: if none { Vec::new() } else { entries } }
 }
 
 impl<'r> Topology<'r> {
@@ -340,6 +336,7 @@ fn simple_memory(o: Obj) -> Option<(MemoryConfig, AddrRange)> {
         path: o.path().to_owned(),
         latency: duration(o, "latency"),
         bandwidth: o.float_or("bandwidth", 0.0, 0.0..=1e18),
+        write_buffer_size: o.u32_or("write_buffer_size", 0, 0..=1 << 10),
     };
     Some((MemoryConfig::Simple(memory), range(o)?))
 }
@@ -348,7 +345,7 @@ fn device(o: Obj) -> (MemoryConfig, AddrRange) {
     let start = o.int_or("pio_addr", 0, 0..=u64::MAX);
     let size = o.int_or("pio_size", 8, 1..=1 << 32);
     let latency = Tick(o.int_or("pio_latency", 0, 0..=DURATION));
-    let memory = SimpleMemoryConfig { path: o.path().to_owned(), latency, bandwidth: 0.0 };
+    let memory = SimpleMemoryConfig { path: o.path().to_owned(), latency, bandwidth: 0.0, write_buffer_size: 0 };
     (MemoryConfig::Simple(memory), AddrRange { start, end: start.saturating_add(size) })
 }
 

@@ -101,5 +101,6 @@ pub(super) fn write_combining(o: Obj) -> Option<WriteCombiningConfig> {
         latency: o.u32("latency", 0..=CYCLES),
         prefetch_nta_first_level: o.bool("prefetch_nta_first_level"),
         ranges: o.ranges("ranges"),
+        posted: o.bool_or("posted", false),
     })
 }

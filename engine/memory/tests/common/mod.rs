@@ -126,7 +126,7 @@ pub fn ddr3_1600() -> MemCtrlConfig {
 /// What nothing answers: gem5's `BadAddr`.
 pub fn bad_addr() -> MemoryConfig {
     let path = "system.membus.badaddr_responder".to_owned();
-    MemoryConfig::Simple(SimpleMemoryConfig { path, latency: Tick(100_000), bandwidth: 0.0 })
+    MemoryConfig::Simple(SimpleMemoryConfig { path, latency: Tick(100_000), bandwidth: 0.0, write_buffer_size: 0 })
 }
 
 /// The configuration that gem5's reference cycles were measured in.
@@ -148,7 +148,7 @@ pub fn reference() -> MemorySystemConfig {
         itb: TlbConfig { path: "system.cpu.mmu.itb".to_owned(), size: 64, assoc: 0 },
         dtb: TlbConfig { path: "system.cpu.mmu.dtb".to_owned(), size: 64, assoc: 0 },
         l2_tlb: None,
-        walk_caches: [Vec::new(), Vec::new()],
+        walkers: Default::default(),
         uncacheable: Vec::new(),
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.mmu.itb.walker", "cpu.mmu.dtb.walker"].map(str::to_owned),
@@ -159,7 +159,8 @@ pub fn reference() -> MemorySystemConfig {
 pub fn reference_simple(latency: u64, bandwidth: f64) -> MemorySystemConfig {
     let mut c = reference();
     let path = "system.mem_ctrl".to_owned();
-    c.memories[0] = MemoryConfig::Simple(SimpleMemoryConfig { path, latency: Tick(latency), bandwidth });
+    c.memories[0] =
+        MemoryConfig::Simple(SimpleMemoryConfig { path, latency: Tick(latency), bandwidth, write_buffer_size: 0 });
     c
 }
 

@@ -103,6 +103,7 @@ fn memory_config(latency: u64, mshrs: u32) -> MemorySystemConfig {
             path: "data".to_owned(),
             latency: Tick(latency * PERIOD),
             bandwidth: 0.0,
+            write_buffer_size: 0,
         })
     };
     MemorySystemConfig {
@@ -118,7 +119,7 @@ fn memory_config(latency: u64, mshrs: u32) -> MemorySystemConfig {
         itb: tlb("itb"),
         dtb: tlb("dtb"),
         l2_tlb: None,
-        walk_caches: [Vec::new(), Vec::new()],
+        walkers: Default::default(),
         uncacheable: vec![],
         write_combining: None,
         requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
