@@ -232,3 +232,20 @@ fn mxcsr_collects_exceptions_and_traps_those_it_does_not_mask() {
     assert_eq!(quotient(MASKED & !0x200, 0.0), (true, MASKED & !0x200 | 4, 1.0));
     assert_eq!(quotient(MASKED & !0x1000, 3.0), (true, MASKED & !0x1000 | 0x20, 1.0));
 }
+
+#[test]
+fn a_dot_product_raises_stage_by_stage() {
+    let after = |mxcsr: u32| {
+        // The product is tiny and inexact; then it is a denormal operand of the sum.
+        let mut m = Machine::new(|a| a.dpps(xmm0, xmm1, 0x1f));
+        m.fe.set_ymm(0, [0x0d80_0001, 0, 0, 0]);
+        m.fe.set_ymm(1, [0x2b80_0001, 0, 0, 0]);
+        m.fe.set_mxcsr(mxcsr);
+        m.step();
+        m.fe.mxcsr() & 0x3f
+    };
+    let (denormal, underflow, precision) = (2, 0x10, 0x20);
+    assert_eq!(after(0x1f80), denormal | underflow | precision);
+    assert_eq!(after(0x1f80 & !(denormal << 7)), denormal | underflow | precision, "the products' flags stay");
+    assert_eq!(after(0x1f80 & !(underflow << 7)) & !precision, underflow, "no sum is made");
+}

@@ -151,8 +151,8 @@ impl<B: Bus> Exec<'_, B> {
             Haddpd | Vhaddpd => self.neighbours::<f64>(&e, Op::Add)?,
             Hsubps | Vhsubps => self.neighbours::<f32>(&e, Op::Sub)?,
             Hsubpd | Vhsubpd => self.neighbours::<f64>(&e, Op::Sub)?,
-            Dpps | Vdpps => self.dot::<f32>(&e)?,
-            Dppd | Vdppd => self.dot::<f64>(&e)?,
+            Dpps | Vdpps => self.dot::<f32>()?,
+            Dppd | Vdppd => self.dot::<f64>()?,
             _ => return self.vector_compare(),
         }
         Ok(true)
@@ -243,24 +243,31 @@ impl<B: Bus> Exec<'_, B> {
         })
     }
 
-    /// dpps, dppd: products that the mask chooses, summed pairwise.
-    fn dot<T: Float>(&mut self, e: &Env) -> R<()> {
+    /// dpps, dppd: products that the mask chooses, summed pairwise. The products and each level of sums are a stage: the one
+    /// that raises what is not masked is the last.
+    fn dot<T: Float>(&mut self) -> R<()> {
         let imm = self.i.imm;
-        self.halves(e, |a: &L, b: &L| {
+        let [products, sums, last] = [self.env(), self.env(), self.env()];
+        let lane = |a: &L, b: &L| {
             let zero = T::from_bits(0);
             let product = |i: usize| {
                 if imm >> (4 + i) & 1 != 0 {
-                    arith(e, Op::Mul, a.get::<T>(i), b.get::<T>(i))
+                    arith(&products, Op::Mul, a.get::<T>(i), b.get::<T>(i))
                 } else {
                     zero
                 }
             };
-            let mut sum = arith(e, Op::Add, product(0), product(1));
+            let mut sum = arith(&sums, Op::Add, product(0), product(1));
             if T::BYTES == 4 {
-                let high = arith(e, Op::Add, product(2), product(3));
-                sum = arith(e, Op::Add, sum, high);
+                let high = arith(&sums, Op::Add, product(2), product(3));
+                sum = arith(&last, Op::Add, sum, high);
             }
             a.build(|i| if imm >> i & 1 != 0 { sum } else { zero })
-        })
+        };
+        let (a, b) = self.ab()?;
+        let r = V::from_lanes(lane(&a.lane(0, 16), &b.lane(0, 16)), lane(&a.lane(1, 16), &b.lane(1, 16)));
+        self.settle(&products)?;
+        self.settle(&sums)?;
+        self.deliver(&last, r)
     }
 }

@@ -1,7 +1,9 @@
 //! Runs one instruction in the engine, under page tables that map the test's data and code pages and nothing else.
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, Step, StepResult, SysEffect, Tick};
+use breakeven_base::{
+    Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, Step, StepResult, SysEffect, Tick, UopFlags,
+};
 use breakeven_x86::{X86Config, X86FrontEnd, BOOT_TABLES};
 
 use crate::state::{Outcome, State, CODE, CODE_LEN, DATA, DATA_LEN};
@@ -54,6 +56,8 @@ pub struct Engine {
     fe: X86FrontEnd,
     bus: Ram,
     step: Step,
+    /// An access of the last instruction stepped lay in the code's pages, where the host has its runner's bytes, too.
+    pub in_code: bool,
 }
 
 impl Engine {
@@ -78,7 +82,7 @@ impl Engine {
                 put(table + 8 * ((vaddr >> 12 & 511) + p), (paddr + 4096 * p) | 7);
             }
         }
-        Engine { fe, bus, step: Step::default() }
+        Engine { fe, bus, step: Step::default(), in_code: false }
     }
 
     pub fn run(&mut self, s: &State, at: u64, code: &[u8], memory: &mut [u8], fast: bool) -> Outcome {
@@ -100,6 +104,7 @@ impl Engine {
         fe.set_rflags(s.flags);
         fe.set_mxcsr(s.mxcsr);
         fe.set_pc(at);
+        self.in_code = false;
         let (fault, address) = self.execute(fast);
         let fe = &self.fe;
         let mut r = State::default();
@@ -128,6 +133,9 @@ impl Engine {
             }
             let result = self.fe.step(&mut self.bus, now, &mut self.step);
             assert_eq!(result, StepResult::Done, "at {:#x}", self.fe.pc());
+            let s = &self.step;
+            let accesses = s.uops.iter().zip(&s.mem).take(s.n.into()).filter(|(u, _)| u.flags.any(UopFlags::MEM));
+            self.in_code |= accesses.into_iter().any(|(_, m)| (CODE..CODE + CODE_LEN as u64).contains(&m.vaddr));
             match self.step.effect {
                 SysEffect::Exit { cause: ExitCause::TripleFault, .. } => {
                     let (vector, _, addr) = self.fe.last_fault().expect("there was one");
