@@ -110,10 +110,10 @@ def bodies() -> dict[str, str]:
         ("loads", "mov rax, [rsi+{at}]"),
         ("stores", "mov [rdi+{at}], rax"),
     ):
-        found |= {f"{count} {what}": lines(line, count) for count in COUNTS}
+        found |= {f"{what}: {count}": lines(line, count) for count in COUNTS}
     for count in (1, 4, 8):
         ahead = [f"jmp {n}f\n.balign 16\n{n}:" for n in itertools.islice(_labels, count)]
-        found[f"{count} jumps"] = "\n".join(ahead)
+        found[f"jumps: {count}"] = "\n".join(ahead)
     for size in (0, 16, 112, 128, 1024):
         copy = f"mov rdi, r8\nmov rsi, r9\nmov ecx, {size}\nrep movsb\n" * 16
         found[f"16 `rep movsb` of {size} B"] = f"mov r8, rdi\nmov r9, rsi\n{copy}"
@@ -127,7 +127,9 @@ def bodies() -> dict[str, str]:
     move = "\n".join(f"mov r8, [rsi+{at}]\nmov [rdi+{at}], r8" for at in range(0, 64, 8))
     for distance in (0x200_5000, 0x400_5000):
         copy = turns(f"{move}\nadd rsi, 64\nadd rdi, 64", 256)
-        found[f"copy of 16 KiB, {distance:#x} apart"] = f"lea rdi, [rsi+{distance:#x}]\n{copy}"
+        apart = f"lea rdi, [rsi+{distance:#x}]"
+        found[f"copy of 16 KiB, {distance:#x} apart"] = f"{apart}\n{copy}"
+        found[f"`rep movsb` of 16 KiB, {distance:#x} apart"] = f"{apart}\nmov ecx, 16384\nrep movsb"
     return found
 
 
