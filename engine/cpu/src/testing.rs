@@ -136,6 +136,13 @@ impl Inst {
         (inst.branch, inst.target, inst.taken) = (kind, target, taken.to_vec());
         inst
     }
+    /// The instruction at index `at`: in each turn `n` operations and a branch back to the first, within it.
+    pub fn micro_loop(n: usize, at: usize, taken: &[bool]) -> Inst {
+        let mut inst = Inst::branch(BranchKind::Cond, at, taken).flags(UopFlags::MICRO_BRANCH);
+        let operation = Inst::nop().uops[0];
+        inst.uops.splice(0..0, std::iter::repeat_n(operation, n));
+        inst
+    }
     pub fn effect(effect: SysEffect) -> Inst {
         let mut inst = Inst::op(OpClass::IprAccess, 0, &[]).flags(UopFlags::EFFECT | UopFlags::SERIALIZE_AFTER);
         inst.effect = effect;
@@ -262,7 +269,10 @@ impl FrontEnd for MockFe {
             (out.uops[n], out.mem[n]) = (*uop, *mem);
         }
         out.uops[0].flags.0 |= UopFlags::FIRST;
-        out.uops[inst.uops.len() - 1].flags.0 |= UopFlags::LAST;
+        let last = &mut out.uops[inst.uops.len() - 1].flags;
+        if !(taken && last.any(UopFlags::MICRO_BRANCH)) {
+            last.0 |= UopFlags::LAST;
+        }
         self.pc = next_pc;
         self.executed += u64::from(!speculative);
         StepResult::Done

@@ -458,3 +458,16 @@ fn a_guest_that_only_traps_is_a_deadlock() {
     assert!(matches!(r.go(endless), Stop::Deadlock(text) if text.contains("the front end stands at 0x80000000")));
     assert_eq!(r.core.insts(), 0);
 }
+
+#[test]
+fn each_turn_of_a_loop_within_an_instruction_costs_a_misprediction() {
+    let cfg = MinorConfig { predictsBranches: false, ..MinorConfig::default() };
+    let run = |turns: usize| {
+        let taken: Vec<bool> = (0..turns).map(|n| n + 1 < turns).collect();
+        cycles_with(cfg.clone(), 2, vec![Inst::micro_loop(3, 0, &taken)])
+    };
+    let turn = run(11) - run(10);
+    assert_eq!(turn, run(21) - run(20));
+    // A way through the pipeline, not the four micro-ops.
+    assert!(turn > 6, "a turn takes {turn} cycles");
+}

@@ -467,3 +467,22 @@ fn cycles_in_which_a_full_queue_is_tried_in_vain_are_counted_without_being_gone_
     assert_eq!(end(1), at_once);
     assert_eq!(end(7), at_once);
 }
+
+#[test]
+fn a_loop_within_an_instruction_is_fetched_on_in_the_same_cycle() {
+    let taken: Vec<bool> = (0..200).map(|n| n < 199).collect();
+    let run = |mut program: Vec<Inst>| {
+        program.push(mark());
+        let mut r = Run::new(O3Config::default(), 2, MockFe::new(program));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        (r.core.cycles(), r.core.insts(), r.stat("system.cpu.branchPred.condPredicted"))
+    };
+    let (within, insts, branches) = run(vec![Inst::micro_loop(3, 0, &taken)]);
+    assert_eq!((insts, branches >= 200.0), (2, true));
+    let mut instructions = vec![Inst::nop(); 3];
+    instructions.push(Inst::branch(BranchKind::Cond, 0, &taken));
+    // Four micro-ops a turn: two turns fit a cycle, but a branch to another instruction ends it.
+    let (between, insts, _) = run(instructions);
+    assert_eq!(insts, 801);
+    assert!(within + 40 < between, "{within} cycles within, {between} between instructions");
+}
