@@ -3,7 +3,8 @@
 Dual-issue, in-order, one memory operation a cycle; every misaligned access traps and firmware does it byte by byte.
 The pipeline's queues follow gem5's own fit of this core (its prebuilt riscvmatched board). Not modelled: that
 multiplies and floating point share pipe B (two of them may issue together here), and that a branch resolves early or
-late by where its operands come from.
+late by where its operands come from. No prefetcher: SiFive's for the second level is off at
+reset (its core manuals), and the board's measured read rate is that of one line at a time.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """

@@ -1,12 +1,14 @@
 """What tsukamoto2021 runs, and what its verdicts and its report both read from that.
 
-Grids, conditions and the pairing of claims with cache states are fixed here, before anything runs.
+Grids, conditions and what each published load copies are fixed here, before anything runs.
 """
 
 from __future__ import annotations
 
 import statistics
+from typing import NamedTuple
 
+from breakeven.points import CACHE_STATES
 from breakeven.runner import MachineSpec
 from breakeven.study import Data, time_ratio_of_shares
 from breakeven.sweep import SweepSpec
@@ -18,6 +20,13 @@ POLICY = "cpu.misaligned.policy"
 EMULATE = "cpu.misaligned.emulate_cycles"
 TRAP = MachineSpec("u74", (f"{POLICY}=trap",))
 FREE = MachineSpec("u74", (f"{POLICY}=hardware",))
+#: the same core with store misses that do not hold loads up
+OVERLAPPED = TRAP.with_settings(
+    "cpu.executeLSQStoreBufferSize=8",
+    "cpu.executeMaxAccessesInMemory=16",
+    "cpu.dcache.mshrs=2",
+    "cpu.dcache.tgts_per_mshr=16",
+)
 EMULATED = MachineSpec("u74", (f"{POLICY}=emulate",))
 #: an out-of-order core that does misaligned accesses in hardware, and with a price put on each
 OUT_OF_ORDER = MachineSpec("c910")
@@ -47,15 +56,51 @@ CLASSES = {
     "misaligned differently": (3, 5),
 }
 CLASS_PAIRS = list(CLASSES.values())
-STATES = ("warm", "src-cold", "dst-cold", "cold")
+STATES = ("warm", "l2", "src-cold", "dst-cold", "cold")
 COSTS = [*range(21), *range(25, 101, 5), 125, 150, 200, 250, 300, 400, 500, 600, 700, 800, 900, 1000]
 WHAT_IF_SIZES = [64, 256, PACKET, 4096]
 WHAT_IF_PAIRS = {"source misaligned": (3, 0), "destination misaligned": (0, 3), "misaligned differently": (3, 5)}
 
+#: calls after which no point of `classes` gets any faster; and too few of them
+LEARNED, UNLEARNED = 12, 5
+
+#: what the Ethernet driver's copy was before and after it was replaced in its turn, and the frame that it copies
+UCB, CROCE = "rv-memcpy-ucb", "rv-memcpy-croce-c"
+FRAME = 14 + 20 + 32 + PACKET
+FRAME_PAIR = (0, 2)
+L2_LATENCY = "l2.data_latency"
+#: sizes of copies whose lines all come from the second level, from memory
+IN_L2, IN_MEMORY = 49152, 4 << 20
+L2_LATENCIES = [10, *range(20, 101, 10), 120]
+
+
+class Load(NamedTuple):
+    """What a load copies between kernel and user: bytes at a time, offsets from a word."""
+
+    what: str
+    src: int
+    dst: int
+    size: int = PACKET
+
+
+#: the largest piece of a page fragment, which a TCP sender fills
+FRAGMENT = 32768
+#: Offsets follow from the kernel of 2021 (5.13) and headers' lengths: tsukamoto2021.md, "What state a packet's copy
+#: meets". The user's buffer is page-aligned, pieces of 1448 keep its words.
+LOADS = {
+    "tcp-recv-share": Load("TCP receive", 4, 0),
+    "tcp-send-share": Load("TCP send", 0, 0, FRAGMENT),
+    "udp-recv-share": Load("UDP receive", 4, 0),
+    "udp-send-share": Load("UDP send", 0, 4),
+}
+#: where both sides of all four lie when the copy begins
+JUDGED = "l2"
+LOAD_PAIRS = sorted({(load.src, load.dst) for load in LOADS.values() if load.size == PACKET})
+
 
 def steady(routines, machines, sizes, **axes):
-    """Short copies: branch predictors need several calls until every call costs the same."""
-    return SweepSpec(routines, machines, sizes, warmup=5, repetitions=3, **axes)
+    """Short copies: u74's predictors count in four bits, and want about eight calls for each branch of a loop's end."""
+    return SweepSpec(routines, machines, sizes, warmup=LEARNED, repetitions=3, **axes)
 
 
 def long(routines, machines, sizes, **axes):
@@ -87,6 +132,30 @@ GRIDS = {
             [OLD, NEW], [TRAP], [64, 128, 256, 512, 1024, PACKET, 4096, 16384, 65536],
             offset_pairs=[(3, 0)], cache_states=STATES,
         ),
+    ),
+    "loads": ("packets as the loads copy them", steady([OLD, NEW], [TRAP], [PACKET], offset_pairs=LOAD_PAIRS,
+              cache_states=CACHE_STATES)),
+    "loads-fragment": ("a fragment as a TCP sender fills it", steady([OLD, NEW], [TRAP], [FRAGMENT],
+                       offset_pairs=[(0, 0)], cache_states=CACHE_STATES)),
+    "driver": ("the Ethernet driver's copy", steady([UCB, CROCE], [TRAP], [FRAME], offset_pairs=[FRAME_PAIR],
+               cache_states=CACHE_STATES)),
+    "l2-latency": (
+        "loads by the second level's latency",
+        steady(
+            [OLD, NEW], [TRAP], [PACKET], offset_pairs=LOAD_PAIRS, cache_states=[JUDGED],
+            parameters={L2_LATENCY: [str(cycles) for cycles in L2_LATENCIES]},
+        ),
+    ),
+    **{
+        name: (what, long([CROCE, UNROLLED], [machine], [IN_L2, IN_MEMORY]))
+        for name, what, machine in (
+            ("far", "copies within the second level and within memory", TRAP),
+            ("far-overlapped", "the same with overlapping store misses", OVERLAPPED),
+        )
+    },
+    "unlearned": (
+        "unrolling before the predictor knows the loops",
+        SweepSpec([WORD, UNROLLED], [TRAP], [s for s in FINE if s >= 64], warmup=UNLEARNED, repetitions=3),
     ),
     "what-if": (
         "the cost of a trap as a number",
@@ -123,14 +192,13 @@ GRIDS = {
     ),
 }  # fmt: skip
 
-#: Which caches each published load copies from and to. Receive: the payload was written by a device that does not snoop
-#: (u74, coherent_dma: no), and its checksum is the device's work, so the CPU sees it first in the copy. Send: the
-#: program sends the same buffer again and again, into a fresh packet buffer.
-SHARES = {
-    "tcp-recv-share": ("src-cold", "TCP receive"),
-    "tcp-send-share": ("dst-cold", "TCP send"),
-    "udp-recv-share": ("src-cold", "UDP receive"),
-    "udp-send-share": ("dst-cold", "UDP send"),
+#: the other row of the same profiles: `memcpy` before and after (A. Tsukamoto, linux-riscv, 2021-06-19, v2 0/5; only
+#: the user copy changed between them)
+MEMCPY_SHARES = {
+    "tcp-recv-share": (0.4040, 0.5035),
+    "tcp-send-share": (0.1996, 0.1427),
+    "udp-recv-share": (0.4445, 0.5562),
+    "udp-send-share": (0.2518, 0.2890),
 }
 
 
@@ -164,8 +232,21 @@ ALIKE = [(offset, offset) for offset in range(8)]
 
 
 def packet_speed_up(data: Data, state: str) -> float:
-    """The number that a published share is compared with: the median over misaligned sources, destination aligned."""
+    """The median over misaligned sources, destination aligned."""
     return statistics.median(speed_ups(data, state, MISALIGNED))
+
+
+def load_cycles(data: Data, claim: str, routine: str, state: str = JUDGED) -> float:
+    """Cycles of one copy of a published load."""
+    load = LOADS[claim]
+    grid = "loads" if load.size == PACKET else "loads-fragment"
+    at = {"src_offset": load.src, "dst_offset": load.dst}
+    return data.cycles(grid, routine=routine, size=load.size, cache_state=state, **at)
+
+
+def load_speed_up(data: Data, claim: str, state: str = JUDGED) -> float:
+    """The number that a published share is compared with: old time over new time of the load's copy."""
+    return load_cycles(data, claim, OLD, state) / load_cycles(data, claim, NEW, state)
 
 
 def implied(data: Data, claim: str) -> float:

@@ -13,13 +13,14 @@ from tsukamoto2021_grids import (
     EMULATE,
     FINE,
     FREE_WORDS,
+    LOADS,
+    MEMCPY_SHARES,
     MISALIGNED,
     MISMATCHED,
     NEW,
     NOALIGN,
     OLD,
     PACKET,
-    SHARES,
     STATES,
     TRAPPING_WORDS,
     UNROLLED,
@@ -43,10 +44,15 @@ def two(value: float) -> str:
 
 def shares(data: Data) -> TableItem:
     rows = []
-    for claim, (_, what) in SHARES.items():
-        s0, s1 = published_shares(data, claim)
-        rows.append([what, f"{s0:.2%}", f"{s1:.2%}", f"{time_ratio_of_shares(s0, s1):.3f}", two(implied(data, claim))])
-    columns = ("load", "before", "after", "t1/t0", "times faster")
+    for claim, load in LOADS.items():
+        (s0, s1), (m0, m1) = published_shares(data, claim), MEMCPY_SHARES[claim]
+        by_memcpy = (s0 / m0) / (s1 / m1)
+        ratio = f"{time_ratio_of_shares(s0, s1):.3f}"
+        profile = [f"{value:.2%}" for value in (s0, s1, m0, m1)]
+        rows.append([load.what, *profile, ratio, two(implied(data, claim)), two(by_memcpy)])
+    columns = (
+        "load", "user copy before", "after", "memcpy before", "after", "t1/t0", "times faster", "measured by memcpy"
+    )  # fmt: skip
     return TableItem("shares", "Published shares and what they imply", columns, rows)
 
 
@@ -83,24 +89,6 @@ def packets(data: Data) -> TableItem:
     return TableItem("packet", f"A {PACKET}-byte copy by cache state, trapping u74", columns, rows)
 
 
-def mixture(data: Data) -> TableItem:
-    rows = []
-    for claim, (_, what) in SHARES.items():
-        ratio = 1 / implied(data, claim)
-        row = [what, two(implied(data, claim))]
-        for state in STATES:
-            old, new = (
-                statistics.median(packet_cycles(data, r, state, s, d) for s, d in MISALIGNED) for r in (OLD, NEW)
-            )
-            old_aligned, new_aligned = (packet_cycles(data, r, state, 0, 0) for r in (OLD, NEW))
-            # Solves (f new + (1 - f) new_aligned) = ratio * (f old + (1 - f) old_aligned) for f.
-            share = (ratio * old_aligned - new_aligned) / ((new - new_aligned) - ratio * (old - old_aligned))
-            row.append(f"{share:.0%}" if 0 <= share <= 1 else "none")
-        rows.append(row)
-    caption = "Share of copies with a misaligned source that would give the published speed-up"
-    return TableItem("mixture", caption, ("load", "published speed-up", *STATES), rows)
-
-
 def speed_up_curves(data: Data) -> tuple[list[int], dict[str, list[float]]]:
     sizes: list[int] = []
     curves = {}
@@ -122,7 +110,7 @@ def by_size_plot(data: Data) -> Callable[[Path], object]:
         from breakeven import plots
 
         sizes, curves = speed_up_curves(data)
-        levels = [(implied(data, claim), f"published, {what}") for claim, (_, what) in SHARES.items()]
+        levels = [(implied(data, claim), f"published, {load.what}") for claim, load in LOADS.items()]
         plots.lines(
             path,
             sizes,
@@ -377,7 +365,6 @@ def findings(data: Data) -> dict[str, str]:
     gains = [gain for state in STATES for gain in speed_ups(data, state, MISMATCHED)]
     trapping = (offset_grid(data, TRAPPING_WORDS) / offset_grid(data, NEW)).ravel()[1:]
     warm, cold = packet_speed_up(data, "warm"), packet_speed_up(data, "cold")
-    inside = [what for claim, (_, what) in SHARES.items() if cold <= implied(data, claim) <= warm]
     free, new = (statistics.median(offset_grid(data, panel)[1:, 0].tolist()) for panel in (FREE_WORDS, NEW))
     return {
         "faster_count": str(sum(gain > 1 for gain in gains)),
@@ -386,10 +373,6 @@ def findings(data: Data) -> dict[str, str]:
         "trap_most": f"{trapping.max():.0f}",
         "gain_warm": two(warm),
         "gain_cold": two(cold),
-        "loads_inside": ", ".join(inside) or "none",
-        "tcp_send": two(implied(data, "tcp-send-share")),
-        "alike_cold": two(statistics.median(speed_ups(data, "cold", ALIKE))),
-        "alike_warm": two(statistics.median(speed_ups(data, "warm", ALIKE))),
         "free_cycles": f"{free:.0f}",
         "new_cycles": f"{new:.0f}",
         "word_cycles": two(8 * slope(data, "words", WORD, **ALIGNED)),
