@@ -29,6 +29,15 @@ def session():
     return NativeEngine().open(MachineSpec(HOST))
 
 
+def test_a_host_of_another_kind_is_refused(monkeypatch):
+    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
+    with pytest.raises(UserError, match="this is Linux on riscv64; RISC-V hosts have no program yet"):
+        NativeEngine()
+    monkeypatch.setattr(platform, "machine", lambda: "aarch64")
+    with pytest.raises(UserError, match="this is Linux on aarch64$"):
+        NativeEngine()
+
+
 @on_x86
 def test_cycles_of_the_host(session):
     """A chain of one addition a byte pair: the checksum with adc cannot take less than a cycle for eight bytes."""
