@@ -234,6 +234,17 @@ fn mxcsr_collects_exceptions_and_traps_those_it_does_not_mask() {
 }
 
 #[test]
+fn the_shadow_stacks_pointer_is_not_there_to_be_read() {
+    let mut m = Machine::new(|a| {
+        a.mov(rax, 5u64)?;
+        a.rdsspq(rax)?;
+        exit(a)
+    });
+    assert_eq!(m.run(), ExitCause::M5Exit);
+    assert_eq!(m.fe.gpr(RAX), 5, "with shadow stacks off it leaves the register alone, as the unwinder of C++ expects");
+}
+
+#[test]
 fn a_dot_product_raises_stage_by_stage() {
     let after = |mxcsr: u32| {
         // The product is tiny and inexact; then it is a denormal operand of the sum.

@@ -106,7 +106,8 @@ pub(super) fn is_move(op: Mnemonic) -> bool {
 
 pub(super) fn is_nop(op: Mnemonic) -> bool {
     use Mnemonic::*;
-    matches!(op, Nop | Reservednop | Pause | Endbr64 | Endbr32)
+    // A shadow stack is never switched on: reading its pointer leaves the register as it is (the unwinder asks that way).
+    matches!(op, Nop | Reservednop | Pause | Endbr64 | Endbr32 | Rdsspd | Rdsspq)
 }
 
 /// `xor r,r` and relatives: the result does not depend on the register.

@@ -213,7 +213,8 @@ impl<B: Bus> Exec<'_, B> {
             | Pdep | Pext | Crc32 => self.bits(),
             Push | Pop | Pushfq | Popfq | Pushf | Popf | Leave | Enter => self.stack(),
             Jmp | Call | Ret | Jrcxz | Jecxz | Loop | Loope | Loopne => self.control(),
-            Clc | Stc | Cmc | Cld | Std | Lahf | Sahf | Nop | Reservednop | Pause | Endbr64 | Endbr32 => self.flag_op(),
+            Clc | Stc | Cmc | Cld | Std | Lahf | Sahf | Nop | Reservednop | Pause | Endbr64 | Endbr32 | Rdsspd
+            | Rdsspq => self.flag_op(),
             Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetch | Prefetchw | Prefetchwt1 | Clflush
             | Clflushopt | Clwb | Lfence | Mfence | Sfence | Cpuid | Xgetbv | Ud2 | Ud0 | Ud1 => self.cache_and_fence(),
             _ if self.i.has(flag::COLD) => self.system(),
