@@ -65,6 +65,25 @@ pub trait FrontEnd: Clone {
     /// Starts following `wrong_pc` speculatively. Returns the depth to give to [`FrontEnd::rollback`].
     fn fork(&mut self, wrong_pc: u64) -> u32;
 
+    /// On a fork: goes on at `pc`. For a pipeline that only ever rolls back the outermost fork; another one forks again.
+    fn steer(&mut self, pc: u64) {
+        self.fork(pc);
+    }
+
+    /// On a fork: describes the instruction at [`FrontEnd::pc`] in `out` as [`FrontEnd::step`] would, but for `out.mem` and
+    /// for where a branch goes, and goes on behind it, without executing it: most of a wrong path is thrown away before
+    /// anything depends on a value in it. The result is `step`'s (`Done` or `Blocked`); `None`: this one must be executed, and
+    /// what has been sketched before it comes first ([`FrontEnd::settle`]). A front end need not know how.
+    fn sketch<B: Bus>(&mut self, _bus: &mut B, _out: &mut Step) -> Option<StepResult> {
+        None
+    }
+
+    /// Executes the oldest instruction that has only been sketched; `out` describes it, with its references. False: there is
+    /// none. A rollback forgets them all. No fork may be opened before they are settled ([`FrontEnd::steer`] may be used).
+    fn settle<B: Bus>(&mut self, _bus: &mut B, _now: Now, _out: &mut Step) -> bool {
+        false
+    }
+
     /// Forgets everything since the fork that returned `depth`, and any later one: the state is as it was just before it.
     fn rollback(&mut self, depth: u32);
 

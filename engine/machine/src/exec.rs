@@ -78,6 +78,19 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
         self.inner.fork(wrong_pc)
     }
     #[inline]
+    fn steer(&mut self, pc: u64) {
+        self.inner.steer(pc);
+    }
+    /// Wrong paths are not traced.
+    #[inline]
+    fn sketch<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Option<StepResult> {
+        self.inner.sketch(bus, out)
+    }
+    #[inline]
+    fn settle<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> bool {
+        self.inner.settle(bus, now, out)
+    }
+    #[inline]
     fn rollback(&mut self, depth: u32) {
         self.inner.rollback(depth);
     }

@@ -22,52 +22,16 @@ impl Decode {
     }
 
     /// One cycle. Without room behind it, or input, it does nothing.
-    #[inline]
+    #[inline(always)]
     pub fn tick(&mut self, now: u64, next: &mut Channel<Bundle>, activity: &mut Activity) {
-        if !next.has_room() {
+        if !next.has_room() || !self.input.has(now) {
             return;
         }
-        let Some(first) = self.input.front_mut(now) else { return };
-        if first.end - first.next >= self.width {
-            // One input fills the output.
-            let packed = Bundle { next: first.next, end: first.next + self.width };
-            first.next = packed.end;
-            if packed.end == first.end {
-                self.input.pop();
-            }
-            next.put(now, packed);
-        } else {
-            self.pack(now, next);
-        }
+        next.put(now, self.input.take_uops(now, self.width, self.cycle_input));
         activity.mark(now);
         if self.input.has(now) && next.has_room() {
             activity.wake();
         }
-    }
-
-    /// Packs what several inputs hold, of which there is at least one, into one output.
-    #[inline]
-    fn pack(&mut self, now: u64, next: &mut Channel<Bundle>) {
-        let mut packed = Bundle::default();
-        let mut room = self.width;
-        // Inputs follow one another in the ring, so what is packed from several is one stretch.
-        while room > 0 {
-            let Some(b) = self.input.front_mut(now) else { break };
-            let n = room.min(b.end - b.next);
-            if packed.end == 0 {
-                packed.next = b.next;
-            }
-            b.next += n;
-            packed.end = b.next;
-            room -= n;
-            if b.next == b.end {
-                self.input.pop();
-                if !self.cycle_input {
-                    break;
-                }
-            }
-        }
-        next.put(now, packed);
     }
 }
 

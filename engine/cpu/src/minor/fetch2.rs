@@ -7,7 +7,7 @@
 //! An instruction whose result depends on time goes down the pipeline as a placeholder and is executed at commit. Behind
 //! one that does not serialise, and behind a trap, nothing is extracted.
 
-use breakeven_base::{Bus, FrontEnd, Now, OpClass, Step, StepResult, Uop, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemRef, Now, OpClass, Step, StepResult, Uop, UopFlags, MAX_UOPS};
 
 use super::activity::Activity;
 use super::config::MinorConfig;
@@ -48,6 +48,10 @@ pub struct Fetch2 {
     step: Step,
     /// `step` has been executed but lies across two lines, of which the second has not come.
     pending: bool,
+    /// `step` is on a wrong path and has only been sketched.
+    sketched: bool,
+    /// Wrong paths may be sketched: nothing is asked of a reference before it leaves for the LSQ.
+    sketches: bool,
     /// Else every branch is taken for one that is not taken.
     predicts: bool,
     costs: MisalignedCosts,
@@ -116,6 +120,8 @@ impl Fetch2 {
             prediction: 0,
             step: Step::default(),
             pending: false,
+            sketched: false,
+            sketches: !cfg.misaligned.emulate,
             predicts: cfg.predictsBranches,
             costs: cfg.misaligned,
             line_bytes,
@@ -302,6 +308,23 @@ impl Fetch2 {
     #[inline(always)]
     fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
+        self.sketched = false;
+        if cx.fe.depth() != 0 {
+            if self.sketches {
+                match cx.fe.sketch(cx.bus, &mut self.step) {
+                    Some(StepResult::Done) => {
+                        self.sketched = true;
+                        return true;
+                    }
+                    Some(result) => {
+                        self.pass_unexecuted(result, cx.fe, io);
+                        return false;
+                    }
+                    None => {}
+                }
+            }
+            io.ring.settle(cx, when, Seq::MAX);
+        }
         self.step.n = 0;
         let result = cx.fe.step(cx.bus, now, &mut self.step);
         if result != StepResult::Done {
@@ -337,7 +360,7 @@ impl Fetch2 {
     fn send_placeholder<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
         let mut inst = DynInst { placeholder: Placeholder::Waits, ..self.unexecuted(fe.pc()) };
         if self.step.n == 1 && self.step.uops[0].flags.any(UopFlags::SERIALIZE_AFTER) {
-            inst.fork = fe.fork(inst.pc.wrapping_add(self.step.len.into())) + 1;
+            inst.fork = leave(fe, io.ring, inst.pc.wrapping_add(self.step.len.into()));
         } else {
             self.waiting = Waiting::Drain;
         }
@@ -347,12 +370,12 @@ impl Fetch2 {
     /// On a wrong path something was met that must not be executed there. A pipeline does not know that yet: the instruction
     /// goes on its way, without effect, and fetch goes on behind it.
     fn pass_blocked<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
-        if self.step.n != 1 || self.step.len == 0 || fe.depth() >= MAX_FORKS {
+        if self.step.n != 1 || self.step.len == 0 {
             self.waiting = Waiting::StreamChange;
             return;
         }
         let inst = self.unexecuted(fe.pc());
-        fe.fork(inst.pc.wrapping_add(self.step.len.into()));
+        leave(fe, io.ring, inst.pc.wrapping_add(self.step.len.into()));
         io.ring.push(inst);
     }
 
@@ -362,17 +385,27 @@ impl Fetch2 {
         let flags = self.step.uops[0].flags;
         if self.step.n == 1 && !flags.any(MATTERS_TO_FETCH) {
             self.stats.count(flags.0);
-            let inst = DynInst { stream: self.stream, prediction: self.prediction, ..DynInst::default() };
-            push_uop(&self.step, 0, inst, io.ring, &self.costs, self.line_bytes);
+            let inst = self.instruction(io);
+            push_plain(&self.step, inst, io.ring, &self.costs, self.line_bytes);
             return false;
         }
         self.emit_ending(cx, when, io)
     }
 
+    /// An instruction's record before anything is said about it.
+    #[inline(always)]
+    fn instruction(&self, io: &mut Fetch2Io) -> DynInst {
+        if self.sketched {
+            io.ring.note_sketch();
+        }
+        let (stream, prediction, sketched) = (self.stream, self.prediction, self.sketched);
+        DynInst { stream, prediction, sketched, pc: self.step.pc, ..DynInst::default() }
+    }
+
     /// As [`Fetch2::emit`], for what may tell fetch something.
     #[inline(never)]
     fn emit_ending<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
-        let mut last = DynInst { stream: self.stream, prediction: self.prediction, ..DynInst::default() };
+        let mut last = self.instruction(io);
         let mut taken = false;
         let ended = finish_step(&self.step, &mut last);
         if ended.branch {
@@ -382,13 +415,16 @@ impl Fetch2 {
             if ended.trap {
                 self.waiting = Waiting::StreamChange;
             } else {
-                last.fork = cx.fe.fork(self.step.next_pc) + 1;
+                last.fork = leave(cx.fe, io.ring, self.step.next_pc);
             }
         }
-        if self.step.n == 1 {
-            push_uop(&self.step, 0, last, io.ring, &self.costs, self.line_bytes);
+        if self.step.n == 1 && ended.flags & UopFlags::EFFECT == 0 {
+            if last.outcome != Outcome::Straight {
+                io.ring.set_target(io.ring.tail, self.step.next_pc);
+            }
+            push_plain(&self.step, last, io.ring, &self.costs, self.line_bytes);
         } else {
-            push_step(&self.step, &last, io.ring, &self.costs, self.line_bytes);
+            push_step(&self.step, &last, ended.flags, io.ring, &self.costs, self.line_bytes);
         }
         self.stats.count(ended.flags);
         taken
@@ -410,6 +446,7 @@ impl Fetch2 {
         } else {
             Prediction { taken: false, target: fall_through, provider: TargetProvider::default() }
         };
+        let goes_to = if p.taken { p.target } else { fall_through };
         last.tried_to_predict = self.predicts;
         last.outcome = match (p.taken, s.next_pc != fall_through) {
             (false, false) => Outcome::Straight,
@@ -419,8 +456,7 @@ impl Fetch2 {
             (true, true) => Outcome::BadlyPredictedTarget,
         };
         if last.outcome.changes_stream() {
-            let goes_to = if p.taken { p.target } else { fall_through };
-            last.fork = cx.fe.fork(goes_to) + 1;
+            last.fork = leave(cx.fe, io.ring, goes_to);
         }
         if p.taken {
             self.redirect(p.target, when, io);
@@ -444,6 +480,17 @@ impl Fetch2 {
     }
 }
 
+/// The front end goes on at `pc`, on a wrong path. Returns the fork to roll back, plus one; 0: a wrong path goes on, which is
+/// thrown away as a whole.
+fn leave<F: FrontEnd>(fe: &mut F, ring: &mut InstRing, pc: u64) -> u32 {
+    if fe.depth() != 0 {
+        fe.steer(pc);
+        return 0;
+    }
+    ring.forget_sketches();
+    fe.fork(pc) + 1
+}
+
 /// How the extraction from a line ended.
 enum LineEnd {
     /// Nothing more is in it.
@@ -454,8 +501,6 @@ enum LineEnd {
     Redirected,
 }
 
-/// Forks that may be open before speculation stops at what it cannot execute.
-const MAX_FORKS: u32 = 64;
 /// No instruction is longer (x86's limit, rounded up).
 const MAX_INST_BYTES: u32 = 16;
 
@@ -486,32 +531,44 @@ pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
     StepEnd { flags, branch, refetch, trap }
 }
 
-/// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction.
-#[inline(never)]
-pub fn push_step(step: &Step, last: &DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
-    for i in 0..usize::from(step.n) {
-        // Only the last one tells fetch anything.
-        let outcome = if i + 1 == usize::from(step.n) { last.outcome } else { Outcome::Straight };
-        push_uop(step, i, DynInst { outcome, ..*last }, ring, costs, line);
+/// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction, `flags` are those of all of them.
+#[inline(always)]
+pub fn push_step(step: &Step, last: &DynInst, flags: u32, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
+    let n = usize::from(step.n).clamp(1, MAX_UOPS);
+    let first = ring.tail;
+    ring.push_all(last, &step.uops[..n]);
+    if last.outcome != Outcome::Straight {
+        ring.set_target(ring.tail - 1, step.next_pc);
+    }
+    if flags & UopFlags::EFFECT != 0 {
+        for (seq, _) in (first..).zip(&step.uops[..n]).filter(|(_, u)| u.flags.any(UopFlags::EFFECT)) {
+            ring.set_effect(seq, step.effect);
+        }
+    }
+    if flags & UopFlags::MEM != 0 && !last.sketched {
+        for ((seq, uop), mem) in (first..).zip(&step.uops[..n]).zip(&step.mem) {
+            if uop.flags.any(UopFlags::MEM) {
+                refer(ring, seq, uop.flags, mem, costs, line);
+            }
+        }
     }
 }
 
+/// Puts an instruction's only micro-op into the ring, of which nothing but its reference need be said.
 #[inline(always)]
-fn push_uop(step: &Step, i: usize, mut inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
-    let uop = &step.uops[i];
-    let flags = uop.flags;
-    inst.pc = step.pc;
-    if flags.any(UopFlags::MEM) {
-        ring.set_mem(ring.tail, &step.mem[i]);
-        if costs.emulate {
-            inst.extra_commit = costs.split(&step.mem[i], flags.any(UopFlags::STORE), line, line).stall;
-        }
+fn push_plain(step: &Step, inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
+    let uop = &step.uops[0];
+    let seq = ring.push_with(inst, uop);
+    if uop.flags.any(UopFlags::MEM) && !inst.sketched {
+        refer(ring, seq, uop.flags, &step.mem[0], costs, line);
     }
-    if flags.any(UopFlags::EFFECT) {
-        ring.set_effect(ring.tail, step.effect);
+}
+
+/// Where the micro-op's reference goes, and the stall at commit that it costs.
+#[inline(always)]
+fn refer(ring: &mut InstRing, seq: Seq, flags: UopFlags, mem: &MemRef, costs: &MisalignedCosts, line: u32) {
+    ring.set_mem(seq, mem);
+    if costs.emulate {
+        ring.get_mut(seq).extra_commit = costs.split(mem, flags.any(UopFlags::STORE), line, line).stall;
     }
-    if inst.outcome != Outcome::Straight {
-        ring.set_target(ring.tail, step.next_pc);
-    }
-    ring.push_with(inst, uop);
 }

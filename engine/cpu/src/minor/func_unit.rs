@@ -207,6 +207,11 @@ impl FuPool {
         let u = &self.units[unit % MAX_UNITS];
         u.due >= now && u.next_insert <= now
     }
+    /// The first cycle in which a unit's first instruction is at its end.
+    #[inline]
+    pub fn end_from(&self, unit: u8) -> u64 {
+        self.unit(unit).due.saturating_add(1)
+    }
     /// Whether a unit's first instruction is at its end in cycle `now`: it came there in an earlier one.
     #[inline]
     pub fn at_end(&self, unit: u8, now: u64) -> bool {

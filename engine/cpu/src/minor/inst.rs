@@ -1,7 +1,10 @@
 //! Micro-ops in flight: one ring, indexed by sequence number. Sequence numbers rise in fetch order, which is also the
 //! order of decode, issue and commit; so the queues between the stages carry numbers only.
 
-use breakeven_base::{clone_by_field, MemRef, OpClass, SysEffect, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, Now, OpClass, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
+
+use crate::when::When;
+use crate::CoreCtx;
 
 /// Number of a micro-op in fetch order. 0 is no micro-op.
 pub type Seq = u64;
@@ -63,6 +66,8 @@ pub struct DynInst {
     pub outcome: Outcome,
     /// A branch that the predictor was asked about.
     pub tried_to_predict: bool,
+    /// On a wrong path, and not executed yet: its references are known when it has been ([`InstRing::settle`]).
+    pub sketched: bool,
     /// Fork of the front end to roll back when it commits; 0: none (depths are stored plus one).
     pub fork: u32,
     /// Cycles for which commit holds it back once it has been seen there.
@@ -86,9 +91,8 @@ impl DynInst {
     fn set_uop(&mut self, uop: &Uop) {
         // SAFETY: both are valid and apart, and a micro-op is plain data. (An assignment is taken apart by the compiler.)
         unsafe { std::ptr::copy_nonoverlapping(uop, &mut self.uop, 1) };
-        if uop.flags.any(UopFlags::MEM) && !uop.flags.any(UopFlags::TRAP) {
-            self.uop.flags = UopFlags(uop.flags.0 | GOES_TO_LSQ);
-        }
+        let goes = uop.flags.any(UopFlags::MEM) & !uop.flags.any(UopFlags::TRAP);
+        self.uop.flags = UopFlags(uop.flags.0 | u32::from(goes) * GOES_TO_LSQ);
     }
     /// Goes through the LSQ. A faulting reference does not.
     #[inline]
@@ -118,13 +122,18 @@ pub struct InstRing {
     mems: Box<[MemRef]>,
     effects: Box<[SysEffect]>,
     targets: Box<[u64]>,
+    /// First micro-ops of the instructions that the front end has only sketched, from `settled` on.
+    sketches: Vec<Seq>,
+    settled: usize,
+    /// What settling them describes.
+    step: Box<Step>,
     /// It grows up to this, a power of two.
     bound: usize,
     /// The next number to be given out.
     pub tail: Seq,
 }
 
-clone_by_field!(InstRing { slots, mems, effects, targets, bound, tail });
+clone_by_field!(InstRing { slots, mems, effects, targets, sketches, settled, step, bound, tail });
 
 /// What a ring begins with: it is written round and round, and should leave room in the host's first-level cache.
 const FIRST_CAPACITY: usize = 128;
@@ -143,6 +152,9 @@ impl InstRing {
             mems: vec![MemRef::default(); n].into_boxed_slice(),
             effects: vec![SysEffect::None; n].into_boxed_slice(),
             targets: vec![0; n].into_boxed_slice(),
+            sketches: Vec::new(),
+            settled: 0,
+            step: Box::default(),
             bound,
             tail: 1,
         }
@@ -162,6 +174,8 @@ impl InstRing {
         }
         let mut larger = InstRing::with_capacity(2 * self.slots.len(), self.bound);
         larger.tail = self.tail;
+        larger.sketches = std::mem::take(&mut self.sketches);
+        larger.settled = self.settled;
         // Whatever is in the ring, however old.
         for seq in self.tail.saturating_sub(self.capacity())..self.tail {
             let (to, from) = (larger.slot(seq), self.slot(seq));
@@ -192,6 +206,24 @@ impl InstRing {
         self.get_mut(seq).set_uop(uop);
         seq
     }
+    /// These micro-ops of one instruction, of which there is at least one; only `last`'s is told what `last` says of the end.
+    #[inline(always)]
+    pub fn push_all(&mut self, last: &DynInst, uops: &[Uop]) {
+        let (stream, prediction, sketched, pc) = (last.stream, last.prediction, last.sketched, last.pc);
+        let mut seq = self.tail;
+        for uop in uops {
+            let slot = self.get_mut(seq);
+            // Put together in place: `last` has just been written, field by field.
+            *slot = DynInst { stream, prediction, sketched, pc, ..DynInst::default() };
+            slot.set_uop(uop);
+            seq += 1;
+        }
+        self.tail = seq;
+        let end = self.get_mut(seq - 1);
+        end.outcome = last.outcome;
+        end.tried_to_predict = last.tried_to_predict;
+        end.fork = last.fork;
+    }
     #[inline]
     pub fn get(&self, seq: Seq) -> &DynInst {
         // SAFETY: `slot` masks with the length less one, and the length is a power of two, never 0 (`new`).
@@ -213,6 +245,32 @@ impl InstRing {
     pub fn set_mem(&mut self, seq: Seq, mem: &MemRef) {
         let slot = self.slot(seq);
         self.mems[slot] = mem.read_by_field();
+    }
+    /// A new wrong path begins: what was sketched has been settled or rolled back.
+    pub fn forget_sketches(&mut self) {
+        self.sketches.clear();
+        self.settled = 0;
+    }
+    /// The next micro-op is the first of an instruction that the front end has only sketched.
+    #[inline]
+    pub fn note_sketch(&mut self) {
+        self.sketches.push(self.tail);
+    }
+    /// Has all instructions executed that have only been sketched, up to micro-op `last`, and keeps where their references go.
+    pub fn settle<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, last: Seq) {
+        let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
+        while let Some(&first) = self.sketches.get(self.settled).filter(|first| **first <= last) {
+            self.settled += 1;
+            if !cx.fe.settle(cx.bus, now, &mut self.step) {
+                return;
+            }
+            for (seq, i) in (first..).zip(0..usize::from(self.step.n)) {
+                if self.step.uops[i].flags.any(UopFlags::MEM) {
+                    let slot = self.slot(seq);
+                    self.mems[slot] = self.step.mem[i];
+                }
+            }
+        }
     }
     /// What a micro-op with `UopFlags::EFFECT` does when it commits.
     #[inline]

@@ -293,6 +293,39 @@ pub struct Bundle {
     pub end: u64,
 }
 
+impl Channel<Bundle> {
+    /// Takes the first `width` micro-ops that can be seen, of which there is at least one; with `several` from more than one
+    /// item. Items follow one another in the instruction ring, so what is taken is one stretch.
+    #[inline(always)]
+    pub fn take_uops(&mut self, now: u64, width: u64, several: bool) -> Bundle {
+        let at = self.slot(0);
+        let first = &mut self.slots[at].1;
+        let mut taken = Bundle { next: first.next, end: first.next + width };
+        if taken.end < first.end {
+            first.next = taken.end;
+            return taken;
+        }
+        let mut room = width;
+        loop {
+            let at = self.slot(0);
+            let first = &mut self.slots[at].1;
+            let n = room.min(first.end - first.next);
+            first.next += n;
+            taken.end = first.next;
+            room -= n;
+            if first.next == first.end {
+                self.pop();
+                if !several || !self.has(now) {
+                    return taken;
+                }
+            }
+            if room == 0 {
+                return taken;
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

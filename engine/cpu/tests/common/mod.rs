@@ -11,7 +11,7 @@ use breakeven_base::{Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, StatS
 use breakeven_cpu::minor::Minor;
 use breakeven_cpu::o3::O3;
 use breakeven_cpu::{Budget, CoreCtx, Stop};
-use breakeven_memory::config::MemoryConfig;
+use breakeven_memory::config::{AddrRange, MemoryConfig};
 use breakeven_memory::{MemorySystem, MemorySystemConfig};
 use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
 
@@ -115,10 +115,10 @@ fn word(bytes: &[u8], at: usize, n: usize) -> u64 {
     bytes[at..at + n].iter().rev().fold(0, |v, b| v << 8 | u64::from(*b))
 }
 
-/// Loads the reference ELF's segments. It is our own file: no hostile input here.
-pub fn load_reference() -> (Platform, RiscvFrontEnd) {
-    let elf = std::fs::read(data("micro.rv64.elf")).expect("the reference ELF is in the repository");
-    let mut ram = PhysMem::new(0x8000_0000, 512 << 20).expect("RAM is mapped");
+/// Loads a reference ELF's segments into RAM at `base`, and tells where it begins. It is our own file: no hostile input here.
+pub fn load_segments(name: &str, base: u64) -> (Platform, u64) {
+    let elf = std::fs::read(data(name)).expect("the reference ELF is in the repository");
+    let mut ram = PhysMem::new(base, 512 << 20).expect("RAM is mapped");
     let (entry, table) = (word(&elf, 24, 8), word(&elf, 32, 8) as usize);
     for i in 0..word(&elf, 56, 2) as usize {
         let p = table + i * word(&elf, 54, 2) as usize;
@@ -129,13 +129,35 @@ pub fn load_reference() -> (Platform, RiscvFrontEnd) {
                 .copy_from_slice(&elf[offset..offset + size as usize]);
         }
     }
+    (Platform { ram }, entry)
+}
+
+pub fn load_reference() -> (Platform, RiscvFrontEnd) {
+    let (platform, entry) = load_segments("micro.rv64.elf", 0x8000_0000);
     let fe = RiscvFrontEnd::new(&RiscvConfig { reset_pc: entry, ..RiscvConfig::default() })
         .expect("the default hart builds");
-    (Platform { ram }, fe)
+    (platform, fe)
 }
 
 pub fn reference_memory() -> MemorySystemConfig {
     memory_reference::reference()
+}
+
+/// The same with its RAM elsewhere.
+pub fn reference_memory_at(base: u64) -> MemorySystemConfig {
+    let mut c = reference_memory();
+    let ram = AddrRange { start: base, end: base + memory_reference::RAM.end - memory_reference::RAM.start };
+    for m in &mut c.memories {
+        if let MemoryConfig::Dram(d) = m {
+            d.dram.range = ram;
+        }
+    }
+    for route in c.xbars.iter_mut().flat_map(|x| &mut x.routes) {
+        if route.range == Some(memory_reference::RAM) {
+            route.range = Some(ram);
+        }
+    }
+    c
 }
 
 /// The same without DRAM refresh.

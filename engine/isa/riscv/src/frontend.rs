@@ -400,6 +400,11 @@ impl FrontEnd for RiscvFrontEnd {
         self.hart.fork(wrong_pc)
     }
 
+    #[inline]
+    fn steer(&mut self, pc: u64) {
+        self.hart.pc = pc & !1;
+    }
+
     fn rollback(&mut self, depth: u32) {
         self.hart.rollback(depth);
     }

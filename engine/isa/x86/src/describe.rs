@@ -42,19 +42,10 @@ fn finish_part(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64
 
 #[inline(always)]
 fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
-    for (to, from) in out.uops.iter_mut().zip(uops) {
-        *to = *from;
-    }
-    let mut n = uops.len().min(MAX_UOPS);
-    if inst.reads_flags {
-        Flow { home: &mut cpu.c.flag_home, policy: cpu.flag_merge }.read(&mut out.uops, &mut n);
-    }
-    if inst.fw != 0 {
-        Flow { home: &mut cpu.c.flag_home, policy: cpu.flag_merge }.write(inst.fw);
-    }
+    let flow = Flow { home: &mut cpu.c.flag_home, policy: cpu.flag_merge };
+    let n = place_uops(flow, out, inst, uops);
     out.pc = pc;
     out.len = inst.len;
-    out.n = n as u8;
     out.next_pc = next;
     if inst.loads + inst.stores > 0 {
         place_references(&cpu.refs[..cpu.nrefs.min(16)], inst, out);
@@ -71,6 +62,34 @@ fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, n
         out.uops[n.saturating_sub(1).min(MAX_UOPS - 1)].flags.0 |= UopFlags::EFFECT;
     }
     cpu.set_rip(next);
+}
+
+/// Describes an instruction that has not executed: without its references, and as if a branch fell through.
+#[inline(always)]
+pub(crate) fn sketch(flow: Flow, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64) {
+    place_uops(flow, out, inst, uops);
+    out.pc = pc;
+    out.len = inst.len;
+    out.next_pc = pc.wrapping_add(u64::from(inst.len));
+    out.branch = BranchInfo { kind: inst.branch, taken: false, target: pc.wrapping_add(inst.imm) };
+    out.effect = SysEffect::None;
+}
+
+/// The micro-ops, with the flags' present holders. Returns how many.
+#[inline(always)]
+fn place_uops(mut flow: Flow, out: &mut Step, inst: &Inst, uops: &[Uop]) -> usize {
+    for (to, from) in out.uops.iter_mut().zip(uops) {
+        *to = *from;
+    }
+    let mut n = uops.len().min(MAX_UOPS);
+    if inst.reads_flags {
+        flow.read(&mut out.uops, inst.flags_from, &mut n);
+    }
+    if inst.fw != 0 {
+        flow.write(inst.fw);
+    }
+    out.n = n as u8;
+    n
 }
 
 /// Gives the references made, in order, to the micro-ops that make them.

@@ -8,6 +8,7 @@ use breakeven_base::{
     BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Step, StepResult, SysEffect, UopFlags, WalkPath,
 };
 
+use crate::ahead::Ahead;
 use crate::code::CodeCache;
 use crate::config::X86Config;
 use crate::cpu::{Cpu, Fault, Halt, Stop};
@@ -40,12 +41,13 @@ const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, frame: 0, slot: 0, shift: 0
 #[derive(Clone, Debug)]
 pub struct X86FrontEnd {
     pub(crate) cpu: Cpu,
-    code: CodeCache,
+    pub(crate) code: CodeCache,
+    pub(crate) ahead: Ahead,
     cracker: Arc<Cracker>,
     fetch: [FetchEntry; 2 * FETCH_BANK],
     /// The virtual page that `slot` holds decoded, for the present privilege.
-    page: u64,
-    slot: u32,
+    pub(crate) page: u64,
+    pub(crate) slot: u32,
 }
 
 impl X86FrontEnd {
@@ -58,6 +60,7 @@ impl X86FrontEnd {
         Ok(X86FrontEnd {
             cpu: Cpu::new(config),
             code: CodeCache::default(),
+            ahead: Ahead::default(),
             cracker: Arc::new(Cracker::new(&config.crack)),
             fetch: [EMPTY; 2 * FETCH_BANK],
             page: NOWHERE,
@@ -208,7 +211,7 @@ impl X86FrontEnd {
     }
 
     /// Makes `self.slot` the page of `pc`.
-    fn enter_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(), Fault> {
+    pub(crate) fn enter_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(), Fault> {
         let vpn = pc / PAGE;
         let at = self.fetch_entry(vpn);
         if self.fetch[at].vpn == vpn {
@@ -286,7 +289,7 @@ impl X86FrontEnd {
     }
 
     /// Executes and describes the instruction at the program counter.
-    fn step_at<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> StepResult {
+    pub(crate) fn step_at<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> StepResult {
         let pc = self.cpu.rip();
         if pc / PAGE != self.page {
             if let Err(fault) = self.enter_page(bus, pc) {
@@ -403,6 +406,10 @@ impl FrontEnd for X86FrontEnd {
 
     fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
         self.cpu.fast = false;
+        if !self.ahead.is_empty() {
+            self.settle_all(bus, now);
+        }
+        self.cpu.keep_registers();
         self.step_at(bus, &now, out)
     }
 
@@ -462,8 +469,23 @@ impl FrontEnd for X86FrontEnd {
         self.cpu.fork(wrong_pc)
     }
 
+    #[inline]
+    fn steer(&mut self, pc: u64) {
+        self.cpu.set_rip(pc);
+    }
+
+    #[inline]
+    fn sketch<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Option<StepResult> {
+        self.sketch_at(bus, out)
+    }
+
+    fn settle<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> bool {
+        self.settle_one(bus, &now, out)
+    }
+
     fn rollback(&mut self, depth: u32) {
         self.cpu.rollback(depth);
+        self.ahead.clear();
     }
 
     #[inline]

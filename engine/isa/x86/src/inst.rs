@@ -87,6 +87,20 @@ pub(crate) mod flag {
     pub const SPECIAL: u16 = UNKNOWN | UNDEFINED | ABSENT | PSEUDO | COLD;
 }
 
+/// Whether an instruction on a wrong path can be described without being executed: it always completes there, and goes on
+/// behind itself or as predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sketch {
+    No,
+    Yes,
+    /// If vector state may be used.
+    Vector,
+    /// If the return address on the stack is one.
+    Return,
+    /// It never executes there: nothing need be known to say so.
+    Never,
+}
+
 /// In how many steps an instruction executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Steps {
@@ -126,6 +140,11 @@ pub(crate) struct Inst {
     pub stores: u8,
     /// A micro-op's source is a group of flags.
     pub reads_flags: bool,
+    /// Micro-ops before the first that does.
+    pub flags_from: u8,
+    pub sketch: Sketch,
+    /// What it adds to the stack pointer, or [`Inst::ANY_RSP`].
+    pub rsp: i32,
     pub branch: BranchKind,
     pub steps: Steps,
     pub uop: u32,
@@ -153,6 +172,9 @@ impl Default for Inst {
             loads: 0,
             stores: 0,
             reads_flags: false,
+            flags_from: 0,
+            sketch: Sketch::No,
+            rsp: 0,
             branch: BranchKind::None,
             steps: Steps::One,
             uop: 0,
@@ -163,6 +185,9 @@ impl Default for Inst {
 }
 
 impl Inst {
+    /// The stack pointer may be anything.
+    pub const ANY_RSP: i32 = i32::MIN;
+
     #[inline(always)]
     pub fn has(&self, mask: u16) -> bool {
         self.flags & mask != 0
@@ -190,12 +215,73 @@ impl Inst {
     pub fn summarize(&mut self, u: &Uops) {
         let list = u.get();
         let count = |what: &dyn Fn(UopFlags) -> bool| list.iter().filter(|u| what(u.flags)).count() as u8;
+        self.sketch = if u.steps == Steps::One { self.can_sketch() } else { Sketch::No };
+        self.rsp = self.moves_rsp();
         self.fw = u.flags_written;
         self.steps = u.steps;
         self.nuop = list.len() as u8;
         self.loads = count(&|f| f.any(UopFlags::LOAD));
         self.stores = count(&|f| f.any(UopFlags::MEM) && !f.any(UopFlags::LOAD));
-        self.reads_flags = list.iter().flat_map(|u| u.src).any(|r| (C.0..=Z.0).contains(&r.0));
+        let first = list.iter().position(|u| u.src.iter().any(|r| (C.0..=Z.0).contains(&r.0)));
+        self.reads_flags = first.is_some();
+        self.flags_from = first.unwrap_or(0) as u8;
+    }
+    /// What sketching it must know, see [`Sketch`].
+    fn can_sketch(&self) -> Sketch {
+        use Mnemonic::*;
+        if self.has(flag::COLD | flag::PSEUDO | flag::UNKNOWN) {
+            return Sketch::Never;
+        }
+        if self.has(flag::SPECIAL | flag::LOCK | flag::STRING | flag::X87 | flag::MMX) {
+            return Sketch::No;
+        }
+        let only = |vector: bool| {
+            let known = |k: &Opnd| matches!(k.kind, Kind::None | Kind::Imm | Kind::Mem) || k.kind.is_gpr();
+            self.k.iter().all(|k| known(k) || vector && k.kind.is_vec())
+        };
+        match self.op {
+            // Elsewhere the target is in a register, and may be none.
+            Jmp | Call if self.has(flag::BRANCH) => Sketch::Yes,
+            Ret => Sketch::Return,
+            Jo | Jno | Jb | Jae | Je | Jne | Jbe | Ja | Js | Jns | Jp | Jnp | Jl | Jge | Jle | Jg => Sketch::Yes,
+            Mov | Add | Sub | And | Or | Xor | Cmp | Test | Adc | Sbb | Lea | Inc | Dec | Neg | Not | Movzx | Movsx
+            | Movsxd | Cbw | Cwde | Cdqe | Cwd | Cdq | Cqo | Bswap | Imul | Nop | Reservednop | Endbr64 | Push
+            | Pop | Leave | Cmovo | Cmovno | Cmovb | Cmovae | Cmove | Cmovne | Cmovbe | Cmova | Cmovs | Cmovns
+            | Cmovp | Cmovnp | Cmovl | Cmovge | Cmovle | Cmovg | Seto | Setno | Setb | Setae | Sete | Setne | Setbe
+            | Seta | Sets | Setns | Setp | Setnp | Setl | Setge | Setle | Setg | Shl | Sal | Shr | Sar | Rol | Ror
+            | Rorx | Sarx | Shlx | Shrx
+                if only(false) =>
+            {
+                Sketch::Yes
+            }
+            Movaps | Movups | Movapd | Movupd | Movdqa | Movdqu | Movd | Movq | Movntdq | Movntps | Pxor | Por
+            | Pand | Paddb | Paddw | Paddd | Paddq | Vmovaps | Vmovups | Vmovdqa | Vmovdqu | Vmovntdq | Vpxor
+            | Vpor | Vpand | Vpaddd | Vpaddq
+                if only(true) =>
+            {
+                Sketch::Vector
+            }
+            _ => Sketch::No,
+        }
+    }
+    /// By how much the instruction moves the stack pointer; [`Inst::ANY_RSP`] where that depends on a value.
+    fn moves_rsp(&self) -> i32 {
+        use Mnemonic::*;
+        let word = if self.size == 2 { 2 } else { 8 };
+        let to_rsp = self.k[0].kind.is_gpr() && usize::from(self.k[0].r) == RSP;
+        let imm = i32::try_from(self.imm as i64).unwrap_or(Self::ANY_RSP);
+        match self.op {
+            Push => -word,
+            Call => -8,
+            Ret => 8 + if self.k[0].kind == Kind::Imm { (self.imm & 0xffff) as i32 } else { 0 },
+            Pop if !to_rsp => word,
+            Cmp | Test => 0,
+            Leave => Self::ANY_RSP,
+            Add if to_rsp && self.k[0].kind == Kind::R64 && self.k[1].kind == Kind::Imm => imm,
+            Sub if to_rsp && self.k[0].kind == Kind::R64 && self.k[1].kind == Kind::Imm => imm.saturating_neg(),
+            _ if to_rsp => Self::ANY_RSP,
+            _ => 0,
+        }
     }
     /// The instruction writes `k[0]` of memory, or reads and writes it.
     #[inline(always)]

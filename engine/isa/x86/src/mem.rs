@@ -135,6 +135,14 @@ impl Cpu {
         (e.tag == vaddr & !(PAGE - 1) && inside).then(|| (vaddr.wrapping_add(e.delta), e.shift, e.uncacheable))
     }
 
+    /// The eight bytes at `vaddr` as the path being followed sees them, where the TLB knows their page. No reference is made.
+    #[inline]
+    pub(crate) fn peek<B: Bus>(&self, bus: &B, vaddr: u64) -> Option<u64> {
+        let (paddr, ..) = self.hit(Access::Load, vaddr, 8)?;
+        let v = read_ram(bus.ram(), paddr, 8)?;
+        Some(if self.spec.is_clean() { v } else { self.spec.overlay_word(paddr, 8, v) })
+    }
+
     /// Loads 1, 2, 4 or 8 bytes, zero-extended.
     #[inline(always)]
     pub(crate) fn load<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, size: u8) -> R<u64> {

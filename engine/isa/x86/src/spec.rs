@@ -4,6 +4,7 @@
 use breakeven_base::PhysMem;
 
 use crate::cpu::{Core, Cpu};
+use crate::inst::RIP;
 
 /// Stores on one wrong path; far more than a pipeline holds.
 const MAX_STORES: usize = 4096;
@@ -19,7 +20,10 @@ struct Store {
 /// The open forks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speculation {
-    /// The registers at each fork, and the stores before it.
+    depth: u32,
+    /// The last fork's registers are still those that the path has: nothing has executed on it but for the program counter.
+    returns_to: Option<u64>,
+    /// The registers at each other fork, and the stores before it.
     saved: Vec<Core>,
     marks: Vec<usize>,
     stores: Vec<Store>,
@@ -36,7 +40,7 @@ fn byte_mask(bytes: u64) -> u64 {
 impl Speculation {
     #[inline]
     pub fn depth(&self) -> u32 {
-        self.saved.len() as u32
+        self.depth
     }
 
     /// No store has been made on the paths.
@@ -103,21 +107,45 @@ fn word(bytes: &[u8]) -> u64 {
 
 impl Cpu {
     pub fn fork(&mut self, wrong_pc: u64) -> u32 {
-        // From a slice they are copied once, not by way of the stack.
-        self.spec.saved.extend_from_slice(std::slice::from_ref(&self.c));
-        self.spec.marks.push(self.spec.stores.len());
+        self.keep_registers();
+        self.spec.returns_to = Some(self.rip());
+        self.spec.depth += 1;
         self.set_rip(wrong_pc);
         self.spec.depth()
     }
 
+    /// To be called before an instruction executes: an open fork keeps the registers from then on.
+    #[inline(always)]
+    pub fn keep_registers(&mut self) {
+        if let Some(rip) = self.spec.returns_to.take() {
+            self.save(rip);
+        }
+    }
+
+    #[inline(never)]
+    fn save(&mut self, rip: u64) {
+        // From a slice they are copied once, not by way of the stack.
+        self.spec.saved.extend_from_slice(std::slice::from_ref(&self.c));
+        if let Some(saved) = self.spec.saved.last_mut() {
+            saved.r[usize::from(RIP)] = rip;
+        }
+        self.spec.marks.push(self.spec.stores.len());
+    }
+
     pub fn rollback(&mut self, depth: u32) {
-        let Some(keep) = (depth as usize).checked_sub(1) else { return };
-        let (Some(core), Some(&stores)) = (self.spec.saved.get(keep), self.spec.marks.get(keep)) else { return };
-        self.c = *core;
-        self.spec.stores.truncate(stores);
-        self.spec.saved.truncate(keep);
-        self.spec.marks.truncate(keep);
-        self.context_changed();
+        let Some(keep) = (depth as usize).checked_sub(1).filter(|_| depth <= self.spec.depth) else { return };
+        let returns_to = self.spec.returns_to.take();
+        self.spec.depth = depth - 1;
+        if let (Some(core), Some(&stores)) = (self.spec.saved.get(keep), self.spec.marks.get(keep)) {
+            self.c = *core;
+            self.spec.stores.truncate(stores);
+            self.spec.saved.truncate(keep);
+            self.spec.marks.truncate(keep);
+            self.context_changed();
+        } else if let Some(rip) = returns_to {
+            // Nothing has executed since.
+            self.set_rip(rip);
+        }
     }
 
     /// Bytes of RAM as the path being followed sees them.
@@ -156,11 +184,13 @@ mod tests {
             u64::from_le_bytes(b)
         };
         let outer = h.fork(0x100);
+        h.keep_registers();
         h.write_bytes(&mut ram, 6, &0xaabb_ccddu32.to_le_bytes()).expect("logged");
         assert_eq!(read(&h, &ram, 0, 8), 0xccdd_1111_1111_1111);
         assert_eq!(read(&h, &ram, 4, 8), 0xaabb_ccdd_1111);
         h.c.r[5] = 7;
         let inner = h.fork(0x200);
+        h.keep_registers();
         h.write_bytes(&mut ram, 7, &[0xee]).expect("logged");
         h.c.r[5] = 8;
         assert_eq!(read(&h, &ram, 6, 2), 0xeedd);
@@ -168,6 +198,11 @@ mod tests {
         assert_eq!((h.c.r[5], read(&h, &ram, 6, 2)), (7, 0xccdd));
         h.rollback(outer);
         assert_eq!((h.c.r[5], h.spec.depth(), h.rip()), (0, 0, 0x20_0000));
+        // One on which nothing executes.
+        let idle = h.fork(0x300);
+        assert_eq!((h.spec.depth(), h.rip()), (1, 0x300));
+        h.rollback(idle);
+        assert_eq!((h.spec.depth(), h.rip()), (0, 0x20_0000));
         assert_eq!(read(&h, &ram, 0, 8), 0x1111_1111_1111_1111);
     }
 

@@ -81,7 +81,12 @@ impl Execute {
                 (head, self.take_response(head, cx, ring))
             } else if let Some(seq) = self.early_candidate(head, when.cycle, ring) {
                 (seq, self.take_from_unit(seq, cx, when, ring))
-            } else if inst.in_lsq || (inst.unit != NO_UNIT && !self.units.at_end(inst.unit, when.cycle)) {
+            } else if inst.in_lsq {
+                return;
+            } else if inst.unit != NO_UNIT && !self.units.at_end(inst.unit, when.cycle) {
+                if self.mem_in_units.is_empty() {
+                    self.commit_from = self.units.end_from(inst.unit);
+                }
                 return;
             } else if self.just_commits(inst, when.cycle) {
                 if inst.unit != NO_UNIT {
@@ -95,6 +100,9 @@ impl Execute {
                 if committed == self.commit_limit || self.resolved.changes_stream() {
                     return;
                 }
+                continue;
+            } else if inst.stream != self.stream && !inst.is_barrier() {
+                self.discard(head, inst, when.cycle);
                 continue;
             } else {
                 (head, self.take_from_unit(head, cx, when, ring))
@@ -119,6 +127,20 @@ impl Execute {
             && inst.placeholder == Placeholder::No
             && inst.extra_commit == 0
             && inst.min_commit <= now
+    }
+
+    /// The oldest instruction is at the end of its unit and belongs to an old stream.
+    #[inline(always)]
+    fn discard(&mut self, seq: Seq, inst: &DynInst, now: u64) {
+        if inst.unit != NO_UNIT {
+            self.units.unstall(inst.unit, now);
+        }
+        if inst.is_mem() && self.mem_in_units.front() == Some(&seq) {
+            self.mem_in_units.drop_front();
+        }
+        self.stats.discarded_ops += 1;
+        self.leave_flight();
+        self.scoreboard.clear_dests(inst);
     }
 
     /// The oldest instruction's response has come.
@@ -187,6 +209,9 @@ impl Execute {
         let barrier = self.lsq.last_barrier();
         if (barrier != 0 && barrier < seq) || !self.lsq.can_request() {
             return Attempt::default();
+        }
+        if ring.get(seq).sketched {
+            ring.settle(cx, when, seq);
         }
         self.enter_lsq(seq, ring, cx, when);
         ring.get_mut(seq).in_lsq = true;
@@ -278,6 +303,7 @@ impl Execute {
         }
         if inst.outcome.changes_stream() {
             self.stream = self.stream.wrapping_add(1);
+            self.fresh = Seq::MAX;
         }
         self.resolved = ResolvedBranch {
             outcome: inst.outcome,
@@ -352,8 +378,8 @@ impl Execute {
                 return Err(Attempt::default());
             }
         }
-        let mut last = DynInst { stream: self.stream, prediction: old.prediction, ..DynInst::default() };
-        finish_step(&step, &mut last);
+        let mut last = DynInst { stream: self.stream, prediction: old.prediction, pc: step.pc, ..DynInst::default() };
+        let ended = finish_step(&step, &mut last);
         if old.outcome == Outcome::Refetch || self.rolled_back || step.next_pc != step.pc.wrapping_add(step.len.into())
         {
             last.outcome = Outcome::Refetch;
@@ -365,12 +391,12 @@ impl Execute {
             let uop = Uop { dst: Default::default(), ..step.uops[0] };
             ring.set_effect(seq, step.effect);
             ring.set_target(seq, step.next_pc);
-            return Ok(DynInst { unit: old.unit, uop, pc: step.pc, ..last });
+            return Ok(DynInst { unit: old.unit, uop, ..last });
         }
         // The micro-ops of a device access go through issue themselves; nothing else is in the pipeline.
         ring.make_room(seq);
         let first = ring.tail;
-        push_step(&step, &last, ring, &self.costs, self.line_bytes);
+        push_step(&step, &last, ended.flags, ring, &self.costs, self.line_bytes);
         self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail });
         Err(GONE)
     }

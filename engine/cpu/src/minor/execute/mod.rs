@@ -54,6 +54,10 @@ pub struct Execute {
     /// Those of them that are memory references still in their unit: they enter the LSQ in order.
     mem_in_units: Ring<Seq, IN_FLIGHT>,
     stream: u32,
+    /// Of what is queued, everything below this belongs to an old stream. `Seq::MAX`: the news is on its way to fetch2.
+    pub fresh: Seq,
+    /// Nothing can be committed before this cycle.
+    commit_from: u64,
     scoreboard: Scoreboard,
     units: FuPool,
     pub lsq: Lsq,
@@ -83,6 +87,8 @@ clone_by_field!(Execute {
     head,
     mem_in_units,
     stream,
+    fresh,
+    commit_from,
     scoreboard,
     units,
     lsq,
@@ -117,6 +123,8 @@ impl Execute {
             head: 0,
             mem_in_units: Ring::new(),
             stream: 0,
+            fresh: 0,
+            commit_from: 0,
             scoreboard: Scoreboard::new(),
             units: FuPool::new(&cfg.executeFuncUnits),
             lsq: Lsq::new(cfg, line_bytes),
@@ -179,7 +187,7 @@ impl Execute {
         if self.lsq.has_work() {
             self.lsq.step(self.head(), when, cx.mem);
         }
-        if self.head != 0 {
+        if self.head != 0 && when.cycle >= self.commit_from {
             self.commit(cx, when, io.ring);
         }
         let issued = self.input.has(when.cycle) && self.issue(when.cycle, io);
@@ -201,26 +209,25 @@ impl Execute {
         let mut memory_issued = 0;
         let mut full = false;
         while let Some(&Bundle { next: first, end }) = self.input.front(now) {
-            let mut seq = first;
+            // What belongs to an old stream is discarded.
+            let mut seq = first.max(end.min(self.fresh));
             while seq != end && !full {
                 let inst = io.ring.get_mut(seq);
-                if inst.stream == self.stream {
-                    if self.in_flight.is_full() {
-                        break;
-                    }
-                    let Some(unit) = self.find_unit(inst, now) else { break };
-                    let is_mem = inst.is_mem();
-                    if inst.is_barrier() {
-                        self.lsq.issued_barrier(seq);
-                    }
-                    self.send_to_unit(inst, seq, unit, now);
-                    issued += 1;
-                    memory_issued += u32::from(is_mem);
-                    // The last unit ends a cycle's issue, as gem5's loop over the units does.
-                    full = issued == self.issue_limit
-                        || (is_mem && memory_issued == self.memory_issue_limit)
-                        || usize::from(unit) + 1 == self.units.len();
+                if self.in_flight.is_full() {
+                    break;
                 }
+                let Some(unit) = self.find_unit(inst, now) else { break };
+                let is_mem = inst.is_mem();
+                if inst.is_barrier() {
+                    self.lsq.issued_barrier(seq);
+                }
+                self.send_to_unit(inst, seq, unit, now);
+                issued += 1;
+                memory_issued += u32::from(is_mem);
+                // The last unit ends a cycle's issue, as gem5's loop over the units does.
+                full = issued == self.issue_limit
+                    || (is_mem && memory_issued == self.memory_issue_limit)
+                    || usize::from(unit) + 1 == self.units.len();
                 seq += 1;
             }
             if seq != first {
@@ -284,6 +291,8 @@ impl Execute {
             inst.can_early_issue = self.early_memory_issue && inst.extra_commit == 0;
             inst.wait_for = self.scoreboard.wait_for(inst).max(self.lsq.last_barrier());
             self.mem_in_units.push(seq);
+            // It may enter the LSQ before the oldest commits.
+            self.commit_from = 0;
         }
         inst.extra_commit += extra_commit;
         if inst.uop.latency != 0 {

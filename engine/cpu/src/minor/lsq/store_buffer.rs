@@ -45,8 +45,20 @@ impl Lsq {
     }
 
     /// One cycle of the store buffer: clears barriers at its head, sends stores in order.
+    #[inline]
     pub(super) fn step_store_buffer(&mut self, when: &When, memory: &mut MemorySystem) {
-        if self.unissued == 0 || self.retry_at != super::NEVER {
+        if self.unissued != 0 && (self.can_send(when.cycle) || self.barrier_is_first()) {
+            self.work_on_stores(when, memory);
+        }
+    }
+
+    #[inline]
+    fn barrier_is_first(&self) -> bool {
+        self.stores.front().is_some_and(|slot| self.pool[*slot as usize].barrier)
+    }
+
+    fn work_on_stores(&mut self, when: &When, memory: &mut MemorySystem) {
+        if self.retry_at != super::NEVER {
             return;
         }
         while let Some(&slot) = self.stores.front() {

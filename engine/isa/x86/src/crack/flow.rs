@@ -16,8 +16,9 @@ pub(crate) struct Flow<'a> {
 
 impl Flow<'_> {
     /// Replaces group names among the sources by their holders and applies the merge policy.
-    pub fn read(&mut self, uops: &mut [Uop; MAX_UOPS], n: &mut usize) {
-        let mut k = 0;
+    /// The first `from` read none.
+    pub fn read(&mut self, uops: &mut [Uop; MAX_UOPS], from: u8, n: &mut usize) {
+        let mut k = usize::from(from);
         while k < *n {
             let mut apart = false;
             let last = self.home[2];

@@ -19,12 +19,32 @@ mod vec;
 use breakeven_base::Bus;
 use iced_x86::Mnemonic;
 
-use crate::cpu::{cr0, cr4, gp, Stop, NM, R, UD};
+use crate::cpu::{cr0, cr4, gp, Cpu, Stop, NM, R, UD};
 use crate::exec::Exec;
-use crate::inst::{flag, Kind};
+use crate::inst::{flag, Inst, Kind};
 pub(crate) use class::class_of;
 pub(crate) use vec::V;
 pub(crate) use vec::{Lane, L};
+
+impl Cpu {
+    /// Whether vector state may be used at all.
+    #[inline]
+    pub(crate) fn vector_state(&self, i: &Inst) -> R<()> {
+        let mmx = i.has(flag::MMX) || i.op == Mnemonic::Emms;
+        let usable = if i.vex() {
+            self.cr4 & cr4::OSXSAVE != 0 && self.xcr0 & 6 == 6
+        } else {
+            self.cr0 & cr0::EM == 0 && (mmx || self.cr4 & cr4::OSFXSR != 0)
+        };
+        if !usable {
+            return Err(UD);
+        }
+        if self.cr0 & cr0::TS != 0 {
+            return Err(NM);
+        }
+        Ok(())
+    }
+}
 
 impl<B: Bus> Exec<'_, B> {
     /// Reads operand `n` as a vector; a general register is its low word.
@@ -106,28 +126,10 @@ impl<B: Bus> Exec<'_, B> {
         self.vwrite(0, V::from_lanes(f(&a.lane(0, len), &b.lane(0, len)), f(&a.lane(1, len), &b.lane(1, len))))
     }
 
-    /// Whether vector state may be used at all.
-    fn vector_state(&self) -> R<()> {
-        let c = &self.cpu;
-        let mmx = self.i.has(flag::MMX) || self.i.op == Mnemonic::Emms;
-        let usable = if self.i.vex() {
-            c.cr4 & cr4::OSXSAVE != 0 && c.xcr0 & 6 == 6
-        } else {
-            c.cr0 & cr0::EM == 0 && (mmx || c.cr4 & cr4::OSFXSR != 0)
-        };
-        if !usable {
-            return Err(UD);
-        }
-        if c.cr0 & cr0::TS != 0 {
-            return Err(NM);
-        }
-        Ok(())
-    }
-
     /// Everything that is not general-purpose.
     #[inline(never)]
     pub(crate) fn simd(&mut self) -> R<()> {
-        self.vector_state()?;
+        self.cpu.vector_state(self.i)?;
         let done = self.vector_move()?
             || self.vector_int()?
             || self.vector_shift()?

@@ -1,0 +1,125 @@
+//! Wrong paths, described ahead of being executed.
+//!
+//! What a pipeline fetches behind a mispredicted branch is thrown away when the branch resolves. Until then it needs the
+//! micro-ops; a value matters only where a memory reference leaves for the caches before that, or where an instruction may
+//! fault, branch through a register or repeat. So on a fork an instruction that can do none of that is described without
+//! being executed (`FrontEnd::sketch`). It is executed when an address is asked for (`FrontEnd::settle`), or something behind
+//! it must be executed. Nothing architectural changes on a fork or under it, so it then does what it would have done before.
+
+use breakeven_base::{Bus, MemRef, Now, Reg, Step, StepResult, MAX_UOPS};
+
+use crate::cpu::{Core, Cpu};
+use crate::crack::Flow;
+use crate::describe::sketch;
+use crate::frontend::X86FrontEnd;
+use crate::inst::{Inst, Sketch, RSP};
+use crate::mmu::{canonical, PAGE};
+
+/// Instructions of the path being followed that have been described but not executed.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ahead {
+    /// Their addresses, from `done` on.
+    at: Vec<u64>,
+    done: usize,
+    /// Who holds the flags behind the last of them.
+    flag_home: [Reg; 3],
+    /// The stack pointer there, where it is known.
+    rsp: Option<u64>,
+    /// One of them stores.
+    stores: bool,
+}
+
+impl Ahead {
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.done == self.at.len()
+    }
+    #[inline]
+    pub fn clear(&mut self) {
+        self.at.clear();
+        self.done = 0;
+    }
+    #[inline]
+    fn begin(&mut self, c: &Core) {
+        self.clear();
+        self.flag_home = c.flag_home;
+        self.rsp = Some(c.r[RSP]);
+        self.stores = false;
+    }
+    #[inline]
+    fn push(&mut self, pc: u64, inst: &Inst) {
+        self.at.push(pc);
+        self.stores |= inst.stores != 0;
+        if inst.rsp != 0 {
+            self.rsp =
+                if inst.rsp == Inst::ANY_RSP { None } else { self.rsp.map(|r| r.wrapping_add_signed(inst.rsp.into())) };
+        }
+    }
+    fn take(&mut self) -> Option<u64> {
+        let pc = self.at.get(self.done).copied()?;
+        self.done += 1;
+        Some(pc)
+    }
+    /// Whether it is known that the instruction completes, or for a return that it finds an address: which does not matter.
+    fn completes<B: Bus>(&self, cpu: &Cpu, bus: &B, inst: &Inst) -> bool {
+        match inst.sketch {
+            Sketch::Vector => cpu.vector_state(inst).is_ok(),
+            Sketch::Return => {
+                let rsp = self.rsp.filter(|_| !self.stores);
+                rsp.and_then(|rsp| cpu.peek(bus, rsp)).is_some_and(canonical)
+            }
+            _ => false,
+        }
+    }
+}
+
+impl X86FrontEnd {
+    /// See `FrontEnd::sketch`.
+    #[inline(always)]
+    pub(crate) fn sketch_at<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Option<StepResult> {
+        let pc = self.cpu.rip();
+        if pc / PAGE != self.page && self.enter_page(bus, pc).is_err() {
+            return None;
+        }
+        let page = self.code.page(self.slot);
+        let inst = page.at(pc);
+        if self.ahead.is_empty() {
+            self.ahead.begin(&self.cpu.c);
+        }
+        if inst.sketch == Sketch::Never {
+            (out.pc, out.len, out.n) = (pc, inst.len, inst.nuop);
+            out.uops.iter_mut().zip(page.uops(inst)).for_each(|(to, from)| *to = *from);
+            return Some(StepResult::Blocked);
+        }
+        if inst.sketch != Sketch::Yes && !self.ahead.completes(&self.cpu, bus, inst) {
+            return None;
+        }
+        self.ahead.push(pc, inst);
+        let flow = Flow { home: &mut self.ahead.flag_home, policy: self.cpu.flag_merge };
+        sketch(flow, out, inst, page.uops(inst), pc);
+        self.cpu.set_rip(out.next_pc);
+        Some(StepResult::Done)
+    }
+
+    /// See `FrontEnd::settle`.
+    #[inline(never)]
+    pub(crate) fn settle_one<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
+        let Some(pc) = self.ahead.take() else { return false };
+        self.cpu.keep_registers();
+        let front = self.cpu.rip();
+        self.cpu.set_rip(pc);
+        if self.step_at(bus, now, out) != StepResult::Done {
+            // Only if the path's log of stores is full: its references go nowhere.
+            out.mem = [MemRef::default(); MAX_UOPS];
+        }
+        self.cpu.set_rip(front);
+        true
+    }
+
+    /// Executes all that has been sketched.
+    #[cold]
+    pub(crate) fn settle_all<B: Bus>(&mut self, bus: &mut B, now: Now) {
+        let mut out = Step::default();
+        while self.settle_one(bus, &now, &mut out) {}
+    }
+}

@@ -1,0 +1,130 @@
+//! A wrong path that is only described, and executed when asked for, is what it is when it is executed at once.
+
+mod common;
+
+use breakeven_base::{FrontEnd, Step, StepResult, SysEffect, UopFlags};
+use common::{assemble, now, Machine, CODE, STACK};
+use iced_x86::code_asm::*;
+
+/// Code with what wrong paths are made of: moves, flags, the stack, calls, vectors, and what must be executed or not be.
+fn program(a: &mut CodeAssembler) -> Result<(), iced_x86::IcedError> {
+    let (mut sub, mut done, mut back) = (a.create_label(), a.create_label(), a.create_label());
+    a.mov(rbx, qword_ptr(rsp + 16))?;
+    a.add(rbx, qword_ptr(rsi))?;
+    a.adc(rdx, 5)?;
+    a.mov(qword_ptr(rdi + 8), rbx)?;
+    a.mov(rcx, qword_ptr(rdi + 8))?;
+    a.set_label(&mut back)?;
+    a.push(rcx)?;
+    a.call(sub)?;
+    a.pop(rax)?;
+    a.movdqu(xmm1, xmmword_ptr(rsi + 1))?;
+    a.paddd(xmm1, xmm2)?;
+    a.movdqu(xmmword_ptr(rdi + 3), xmm1)?;
+    a.lea(r9, qword_ptr(rbx + rcx * 4 + 7))?;
+    a.cmp(rax, r9)?;
+    a.cmovb(r10, qword_ptr(rsi + 24))?;
+    a.setb(al)?;
+    a.jb(done)?;
+    a.imul_3(r11, r9, 77)?;
+    a.shl(r11, cl)?;
+    a.sub(rsp, 24)?;
+    a.mov(qword_ptr(rsp), r11)?;
+    a.add(rsp, 24)?;
+    a.ret()?;
+    a.set_label(&mut done)?;
+    a.rep().stosb()?;
+    a.xor(edx, edx)?;
+    a.div(rbx)?;
+    a.ret_1(16)?;
+    a.set_label(&mut sub)?;
+    a.inc(dword_ptr(rsi + 4))?;
+    a.movzx(r8d, byte_ptr(rsi + 9))?;
+    a.ret()?;
+    a.jmp(back)?;
+    a.hlt()
+}
+
+/// What a pipeline sees of a step before its references are asked for.
+fn seen(s: &Step) -> String {
+    format!("{:#x} {} {:?} {:?}", s.pc, s.len, &s.uops[..usize::from(s.n)], s.branch.kind)
+}
+
+fn references(s: &Step) -> String {
+    let mem = s.uops.iter().zip(&s.mem).take(usize::from(s.n)).filter(|(u, _)| u.flags.any(UopFlags::MEM));
+    format!("{:?}", mem.map(|(_, m)| *m).collect::<Vec<_>>())
+}
+
+/// The sketching front end catches up; every reference must be the one that was made.
+fn settle(m: &mut Machine, made: &mut std::vec::IntoIter<String>) {
+    let mut step = Step::default();
+    while m.fe.settle(&mut m.bus, now(false), &mut step) {
+        assert_eq!(Some(references(&step)), made.next(), "at {:#x}", step.pc);
+    }
+}
+
+/// Goes down one wrong path, `turns` deciding at its branches. Returns how many instructions were only described.
+fn compare(seed: u64) -> usize {
+    let mut random = seed;
+    let mut next = move |n: u64| {
+        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (random >> 33) % n
+    };
+    let code = assemble(CODE, program);
+    let starts: Vec<u64> = iced_x86::Decoder::with_ip(64, &code, CODE, 0).iter().map(|i| i.ip()).collect();
+    let [mut eager, mut lazy] = [0, 1].map(|_| Machine::new(program));
+    let numbers: Vec<u64> = (0..16).map(|_| next(1 << 20)).collect();
+    let stack: Vec<u64> =
+        (0..64).map(|_| if next(8) == 0 { 1 << 62 } else { starts[next(starts.len() as u64) as usize] }).collect();
+    for m in [&mut eager, &mut lazy] {
+        m.fe.set_pc(CODE);
+        numbers.iter().enumerate().for_each(|(i, v)| m.fe.set_gpr(i, *v));
+        m.fe.set_gpr(1, 3);
+        m.fe.set_gpr(4, STACK);
+        m.fe.set_gpr(6, 0x40_0000 + numbers[6] % 4096);
+        m.fe.set_gpr(7, 0x50_0000 + numbers[7] % 4096);
+        stack.iter().enumerate().for_each(|(i, v)| m.put(STACK + 8 * i as u64, *v));
+        m.fe.fork(starts[(seed % starts.len() as u64) as usize]);
+    }
+    let (mut sketched, mut made) = (0, Vec::new());
+    for _ in 0..60 {
+        let mut lazy_step = Step::default();
+        let result = eager.fe.step(&mut eager.bus, now(false), &mut eager.step);
+        let described = lazy.fe.sketch(&mut lazy.bus, &mut lazy_step);
+        let other = described.unwrap_or_else(|| {
+            settle(&mut lazy, &mut std::mem::take(&mut made).into_iter());
+            lazy.fe.step(&mut lazy.bus, now(false), &mut lazy_step)
+        });
+        assert_eq!(result, other, "seed {seed} at {:#x}", eager.fe.pc());
+        if result != StepResult::Done {
+            break;
+        }
+        assert_eq!(seen(&eager.step), seen(&lazy_step), "seed {seed}");
+        assert_eq!(lazy_step.effect, SysEffect::None);
+        match described {
+            Some(_) => made.push(references(&eager.step)),
+            None => assert_eq!(references(&eager.step), references(&lazy_step), "seed {seed} at {:#x}", lazy_step.pc),
+        }
+        sketched += usize::from(described.is_some());
+        let fall_through = lazy_step.pc + u64::from(lazy_step.len);
+        let target = starts[next(starts.len() as u64) as usize];
+        let goes_to = if lazy_step.branch.kind != Default::default() && next(2) == 0 { target } else { eager.fe.pc() };
+        // A branch that was not executed falls through, until the pipeline says otherwise.
+        assert!(lazy.fe.pc() == if described.is_some() { fall_through } else { eager.fe.pc() });
+        eager.fe.steer(goes_to);
+        lazy.fe.steer(goes_to);
+    }
+    settle(&mut lazy, &mut made.into_iter());
+    (0..16).for_each(|r| assert_eq!(eager.fe.gpr(r), lazy.fe.gpr(r), "seed {seed}: register {r}"));
+    (0..16).for_each(|r| assert_eq!(eager.fe.ymm(r), lazy.fe.ymm(r), "seed {seed}: vector register {r}"));
+    assert_eq!(eager.fe.rflags(), lazy.fe.rflags(), "seed {seed}");
+    lazy.fe.rollback(1);
+    assert_eq!((lazy.fe.pc(), lazy.fe.gpr(0), lazy.fe.depth()), (CODE, numbers[0], 0));
+    sketched
+}
+
+#[test]
+fn a_sketched_wrong_path_is_the_executed_one() {
+    let sketched: usize = (0..400).map(compare).sum();
+    assert!(sketched > 4000, "only {sketched} instructions were sketched");
+}
