@@ -37,6 +37,7 @@ struct plan {
     int verify;
 };
 
+/* What the second object keeps lies behind everything else, too (guest.ld). */
 #ifdef SECOND_LEVEL
 #define KEPT static __attribute__((section(".late")))
 enum { LAST_STATE = CACHE_STATES - 1 };

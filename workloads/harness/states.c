@@ -1,7 +1,7 @@
 #include "states.h"
 
 enum { LINE = 64, PASSES = 2 };
-/* Twice the largest first level of the machines here. Twice read: once is too little where replacement is not LRU. */
+/* Twice the largest first level of the machines here. Copied twice: once is too little where replacement is not LRU. */
 enum { DISPLACER_BYTES = 128 << 10 };
 /* What arch_measure and a routine push, and the frames above them. */
 enum { STACK_BELOW = 1024, STACK_ABOVE = 512 };
