@@ -34,8 +34,8 @@ QUEUE = "mem_ctrl.write_buffer_size"
 CLAIM = "cpu.isa[0].microcode.rep_movs[2].whole_lines=true"
 #: a write-combining buffer is busy until the memory has answered, not only until it has accepted
 HELD = "cpu.write_combining.posted=false"
-#: what a kernel does at a fault besides zeroing the page, in cycles: an example
-FAULT = 1000
+#: what a kernel does at a fault besides zeroing the page, in cycles: an example, as much as a trap can cost here
+FAULT = 250
 SLOW_FAULT = f"cpu.trapLatency={FAULT}"
 #: from this on `sol-bcopy` uses REP MOVSQ on Nehalem (128 elsewhere)
 REP_FROM = 768
