@@ -92,7 +92,7 @@ impl DynInst {
         // SAFETY: both are valid and apart, and a micro-op is plain data. (An assignment is taken apart by the compiler.)
         unsafe { std::ptr::copy_nonoverlapping(uop, &mut self.uop, 1) };
         let goes = uop.flags.any(UopFlags::MEM) & !uop.flags.any(UopFlags::TRAP);
-        self.uop.flags = UopFlags(uop.flags.0 | u32::from(goes) * GOES_TO_LSQ);
+        self.uop.flags = UopFlags(uop.flags.0 | (u32::from(goes) * GOES_TO_LSQ));
     }
     /// Goes through the LSQ. A faulting reference does not.
     #[inline]
