@@ -244,13 +244,13 @@ impl FrontEnd for MockFe {
             self.paused = true;
             return StepResult::Paused;
         }
+        if inst.timed && (speculative || !now.drained) {
+            // What it is, though not what it does: it goes down the pipeline until its time has come.
+            *out = Step { pc: self.pc, len: inst.len, n: 1, ..Step::default() };
+            out.uops[0] = inst.uops[0].0;
+            return if speculative { StepResult::Blocked } else { StepResult::NeedsDrain };
+        }
         if inst.timed {
-            if speculative {
-                return StepResult::Blocked;
-            }
-            if !now.drained {
-                return StepResult::NeedsDrain;
-            }
             self.times.push(now.cycle);
         }
         let taken = self.outcome(i);

@@ -450,6 +450,11 @@ impl O3 {
         }
         self.path.tail = end;
         self.path.placed = end;
+        if self.fetch.status == super::fetch::Status::Stopped {
+            // It had no fork left, or nothing to fetch where it stood: that may be otherwise now.
+            let pc = self.fetch.pc;
+            self.fetch.redirect(pc, when.cycle);
+        }
     }
 
     fn traps(&self) -> bool {

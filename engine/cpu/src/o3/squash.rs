@@ -3,7 +3,7 @@
 use breakeven_base::{Bus, FrontEnd};
 
 use super::inst::{self, state, Seq};
-use super::wires::{Cause, Squash};
+use super::wires::{Cause, InFront, Squash};
 use super::O3;
 use crate::CoreCtx;
 
@@ -98,12 +98,20 @@ impl O3 {
         self.fetch.redirect(pc, now);
     }
 
-    /// Micro-ops between rename and dispatch vanish: rename hears of it as they would have arrived.
+    /// Micro-ops on their way between stages vanish; of those between rename and dispatch rename hears as they would have
+    /// arrived. What is older than `next` still arrives: a placeholder is executed while those behind it come along.
     fn report_under_way(&mut self, next: Seq, now: u64) {
         let back = self.rules.iew_to_rename;
         let mut ghosts = [(0, 0); 16];
         let mut n = 0;
-        self.wires.clear_front(now, |cycle, count| {
+        let p = &self.at;
+        let kept = InFront {
+            fetched: next.saturating_sub(p.decode_in),
+            decoded: next.saturating_sub(p.rename_in),
+            renamed: next.saturating_sub(p.iew_in),
+            to_rob: next.saturating_sub(p.rob_in),
+        };
+        self.wires.clear_front(now, kept, |cycle, count| {
             if n < ghosts.len() {
                 ghosts[n] = (cycle, count);
                 n += 1;

@@ -356,6 +356,7 @@ fn odd_machines() -> Vec<O3Config> {
         O3Config { numPhysIntRegs: 40, numROBEntries: 32, renameRecovery: RenameRecovery::Checkpoint, ..base() },
         O3Config { needsTSO: true, SQEntries: 4, loopBufferSize: 64, commitWidth: 3, dispatchWidth: 2, ..base() },
         O3Config { microFusion: true, macroFusion: true, moveElimination: true, numROBEntries: 12, ..base() },
+        O3Config { fetchToDecodeDelay: 11, fetchQueueSize: 64, decodeToRenameDelay: 4, ..base() },
     ]
 }
 
@@ -411,6 +412,23 @@ fn a_pause_leaves_the_pipeline_empty_and_can_be_resumed() {
     assert_eq!((r.core.insts(), r.fe.executed), (6, 6));
     assert_eq!(r.go(ALL), Stop::Effect(DUMP));
     assert_eq!(r.core.insts(), 9);
+}
+
+#[test]
+fn timed_instructions_in_a_row_find_those_on_their_way_to_decode() {
+    // Each is executed when it is the oldest, while a dozen behind it are between fetch and decode.
+    let timed = || {
+        let mut inst = Inst::op(OpClass::IntAlu, 2, &[]);
+        inst.timed = true;
+        inst.flags(UopFlags::SERIALIZE_AFTER | UopFlags::NON_SPECULATIVE)
+    };
+    let mut program: Vec<Inst> = (0..20).map(|_| timed()).collect();
+    program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 30][..], &[false]].concat()));
+    program.push(mark());
+    let cfg = O3Config { fetchToDecodeDelay: 11, fetchQueueSize: 144, decodeToRenameDelay: 4, ..O3Config::default() };
+    let mut r = Run::new(cfg, 2, MockFe::new(program));
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+    assert_eq!(r.fe.times.len(), 20 * 31);
 }
 
 #[test]

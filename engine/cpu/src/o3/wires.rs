@@ -112,16 +112,37 @@ impl Wires {
             self.at(cycle).fetched = 0;
         }
     }
-    /// A squash: no micro-op in front of dispatch arrives any more. Returns those that would have reached dispatch, by the
-    /// cycle of their arrival, through `ghosts`.
-    pub fn clear_front(&mut self, now: u64, mut ghosts: impl FnMut(u64, u16)) {
+    /// A squash: of the micro-ops in front of dispatch only the first `kept` still arrive at each stage. Returns those that
+    /// would have reached dispatch, by the cycle of their arrival, through `ghosts`.
+    pub fn clear_front(&mut self, now: u64, mut kept: InFront, mut ghosts: impl FnMut(u64, u16)) {
         for cycle in now..=self.last {
             let wire = self.at(cycle);
-            let renamed = std::mem::take(&mut wire.renamed);
-            (wire.fetched, wire.decoded, wire.to_rob) = (0, 0, 0);
+            keep(&mut wire.fetched, &mut kept.fetched);
+            keep(&mut wire.decoded, &mut kept.decoded);
+            keep(&mut wire.to_rob, &mut kept.to_rob);
+            let renamed = keep(&mut wire.renamed, &mut kept.renamed);
             if renamed > 0 {
                 ghosts(cycle, renamed);
             }
         }
     }
+}
+
+/// Micro-ops that a squash leaves on their way to decode, rename, dispatch and the ROB.
+#[derive(Clone, Copy, Debug)]
+pub struct InFront {
+    pub fetched: u64,
+    pub decoded: u64,
+    pub renamed: u64,
+    pub to_rob: u64,
+}
+
+/// Takes what exceeds `left` away from `count`, and returns it.
+#[allow(clippy::cast_possible_truncation)] // at most `count`
+fn keep(count: &mut u16, left: &mut u64) -> u16 {
+    let stays = (*left).min(u64::from(*count)) as u16;
+    *left -= u64::from(stays);
+    let gone = *count - stays;
+    *count = stays;
+    gone
 }
