@@ -255,6 +255,7 @@ impl X86FrontEnd {
         if let Decoded::Inst(mut inst, ins) = decode(here, &self.cpu.features) {
             let u = self.cracker.crack(&ins, &inst);
             inst.summarize(&u);
+            inst.prepare_sketch();
             self.code.insert(self.slot, pc, inst, u.get());
             self.mark_code(bus, pc, inst.len);
             return Ok(None);

@@ -215,8 +215,6 @@ impl Inst {
     pub fn summarize(&mut self, u: &Uops) {
         let list = u.get();
         let count = |what: &dyn Fn(UopFlags) -> bool| list.iter().filter(|u| what(u.flags)).count() as u8;
-        self.sketch = if u.steps == Steps::One { self.can_sketch() } else { Sketch::No };
-        self.rsp = self.moves_rsp();
         self.fw = u.flags_written;
         self.steps = u.steps;
         self.nuop = list.len() as u8;
@@ -226,7 +224,11 @@ impl Inst {
         self.reads_flags = first.is_some();
         self.flags_from = first.unwrap_or(0) as u8;
     }
-    /// What sketching it must know, see [`Sketch`].
+    /// Notes what sketching it must know ([`crate::ahead`]).
+    pub fn prepare_sketch(&mut self) {
+        self.sketch = if self.steps == Steps::One { self.can_sketch() } else { Sketch::No };
+        self.rsp = self.moves_rsp();
+    }
     fn can_sketch(&self) -> Sketch {
         use Mnemonic::*;
         if self.has(flag::COLD | flag::PSEUDO | flag::UNKNOWN) {
