@@ -62,11 +62,18 @@ GRIDS = {
     "untouched-huge": ("source untouched, 2 MiB pages", stream([CHUNK], MOVING | UNTOUCHED | FLAG_HUGE_PAGES)),
     "faulted-huge": ("faulted in, 2 MiB pages", stream([CHUNK], MOVING | FLAG_HUGE_PAGES, routines=[PAST])),
     "cached-huge": ("cached, 2 MiB pages", stream([CHUNK], FLAG_HUGE_PAGES, routines=[PAST])),
-    "reader": ("a reader after each chunk", stream([1024, CHUNK, MIB], MOVING | READER)),
+    "reader": (
+        "a reader after each chunk",
+        stream([1024, 4096, 16 << 10, 64 << 10, CHUNK, MIB], MOVING | READER),
+    ),
     "claimed": ("REP MOVS claims what it overwrites", stream([CHUNK], 0, NEHALEM.with_settings(CLAIM), [CACHED])),
     "claimed-faulted": (
         "the same, source faulted in",
         stream([1024, CHUNK], MOVING, NEHALEM.with_settings(CLAIM), [CACHED]),
+    ),
+    "claimed-reader": (
+        "REP MOVS claims what it overwrites, a reader after each chunk",
+        stream([4096, CHUNK], MOVING | READER, NEHALEM.with_settings(CLAIM), [CACHED]),
     ),
     "held": ("buffers held until the answer", stream([CHUNK], 0, NEHALEM.with_settings(HELD), [PAST])),
     "held-faulted": (
@@ -162,7 +169,10 @@ def judge(data: Data) -> list[Verdict]:
             f"{read.threshold} B" if read.threshold else "never",
             judge_size(131072, read.threshold),
             f"A choice for a reader who comes after the copy: he finds the copy in the caches, or not at all. With him "
-            f"{speedup(data, 'reader', 1024):.2f} at 1024 B, {speedup(data, 'reader'):.2f} at 128 KiB.",
+            f"{speedup(data, 'reader', 1024):.2f} at 1024 B, {speedup(data, 'reader', 4096):.2f} at 4096 B, "
+            f"{speedup(data, 'reader'):.2f} at 128 KiB; where REP MOVS claims what it overwrites "
+            f"{speedup_with(data, 'claimed-reader', 'reader', 4096):.2f} and "
+            f"{speedup_with(data, 'claimed-reader', 'reader'):.2f}.",
         ),
         Verdict(
             "large-pages-untouched",
