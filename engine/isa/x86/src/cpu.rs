@@ -321,6 +321,12 @@ impl Cpu {
     pub fn set_rip(&mut self, v: u64) {
         self.c.r[usize::from(RIP)] = v;
     }
+    /// The instruction to come has been begun: some of its steps are done. They go on as steps, or one that faults and was
+    /// begun by a step would be begun again for ever.
+    pub fn under_way(&self) -> bool {
+        let pc = self.rip();
+        self.c.run.pc == pc || self.c.micro.pc == pc
+    }
     /// What is under way in several steps begins anew.
     pub fn abandon(&mut self) {
         self.c.run = Run::default();

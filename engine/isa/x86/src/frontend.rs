@@ -417,12 +417,11 @@ impl FrontEnd for X86FrontEnd {
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
         // Time stands still in here: whatever needs it is left to `step`.
         let now = Now { drained: false, ..now };
-        if self.cpu.speculative() || self.cpu.halted.is_some() {
+        if self.cpu.speculative() || self.cpu.halted.is_some() || self.cpu.under_way() {
             return 0;
         }
         self.cpu.fast = true;
         self.cpu.string.more = false;
-        self.cpu.abandon();
         let mut done = 0;
         'pages: while done < max {
             let pc = self.cpu.rip();
