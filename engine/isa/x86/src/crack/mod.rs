@@ -6,18 +6,20 @@
 //! A store's data is a micro-op of its own with `split_stores`: the store then waits for both, its address is not known
 //! earlier than its data.
 
+mod facts;
 mod flow;
 mod gem5;
 mod kinds;
 
 use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
-use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register, RflagsBits};
+use iced_x86::{FlowControl, Instruction, Mnemonic};
 
 use crate::config::CrackConfig;
 use crate::decode::mnemonic_named;
 use crate::inst::{flag, Inst, Kind, Steps, RSP};
 use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
 
+use facts::Facts;
 pub(crate) use flow::Flow;
 use kinds::{cache_op, class_of, fence, is_move, is_nop, non_temporal, zero_idiom};
 
@@ -25,7 +27,6 @@ type F = UopFlags;
 
 /// System instructions: executed when oldest, nothing younger before they are done.
 const SERIAL: u32 = F::SERIALIZE_AFTER | F::NON_SPECULATIVE;
-const OTHER_FLAGS: u32 = RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::PF;
 
 /// Groups of flags: CF, OF, the others.
 pub(crate) mod group {
@@ -34,9 +35,14 @@ pub(crate) mod group {
     pub const Z: u8 = 4;
 }
 
-fn groups(rflags: u32) -> u8 {
-    let bit = |mask: u32, g: u8| if rflags & mask != 0 { g } else { 0 };
-    bit(RflagsBits::CF, group::C) | bit(RflagsBits::OF, group::O) | bit(OTHER_FLAGS, group::Z)
+/// The name that a writer of these groups writes.
+fn flag_name(written: u8) -> Reg {
+    match written {
+        0 => Reg::NONE,
+        g if g & group::C != 0 => C,
+        group::O => O,
+        _ => Z,
+    }
 }
 
 /// The micro-ops of one instruction.
@@ -101,114 +107,6 @@ pub(crate) struct Cracker {
     carry_latency: Vec<u8>,
     simple_zero: Vec<Mnemonic>,
     class: Vec<(Mnemonic, OpClass)>,
-}
-
-/// What an instruction reads and writes.
-#[derive(Default)]
-struct Facts {
-    /// Register sources of the operation, not of addresses.
-    src: Vec<Reg>,
-    dst: Vec<Reg>,
-    address: [Reg; 2],
-    loads: bool,
-    stores: bool,
-    flags_read: u8,
-    flags_written: u8,
-}
-
-fn add(list: &mut Vec<Reg>, r: Reg) {
-    if r.is_some() && !list.contains(&r) {
-        list.push(r);
-    }
-}
-
-fn micro_register(r: Register) -> Reg {
-    let full = r.full_register();
-    let from = |first: Register, base: u8| Reg((full as u32).wrapping_sub(first as u32) as u8 + base);
-    if full.is_gpr64() {
-        from(Register::RAX, regs::GPR)
-    } else if r.is_xmm() || r.is_ymm() {
-        Reg(r.number() as u8 % 16 + regs::VEC)
-    } else if r.is_mm() {
-        from(Register::MM0, regs::MMX)
-    } else {
-        Reg::NONE
-    }
-}
-
-fn reads(a: OpAccess) -> bool {
-    matches!(
-        a,
-        OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite | OpAccess::CondWrite
-    )
-}
-fn writes(a: OpAccess) -> bool {
-    matches!(a, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
-}
-
-impl Facts {
-    fn of(ins: &Instruction, i: &Inst) -> Facts {
-        let mut factory = InstructionInfoFactory::new();
-        let info = factory.info(ins);
-        let mut f = Facts::default();
-        let (base, index) = (micro_register(ins.memory_base()), micro_register(ins.memory_index()));
-        let has_memory = i.k.iter().any(|k| k.kind == Kind::Mem);
-        if has_memory {
-            f.address = [base, index];
-        }
-        let mut explicit = Vec::new();
-        for n in 0..ins.op_count() {
-            let access = info.op_access(n);
-            match i.k.get(n as usize).map(|k| k.kind) {
-                Some(Kind::Mem) => {
-                    f.loads |= reads(access) && access != OpAccess::CondWrite;
-                    f.stores |= writes(access);
-                }
-                Some(kind) if kind.is_gpr() || kind.is_vec() => {
-                    let r = micro_register(ins.op_register(n));
-                    explicit.push(r);
-                    // What is written in part keeps the rest.
-                    let part = matches!(kind, Kind::R8 | Kind::R8H | Kind::R16) && writes(access);
-                    if reads(access) || part {
-                        add(&mut f.src, r);
-                    }
-                    if writes(access) {
-                        add(&mut f.dst, r);
-                    }
-                }
-                _ => {}
-            }
-        }
-        for used in info.used_registers() {
-            let r = micro_register(used.register());
-            let addresses = has_memory && (r == base || r == index);
-            if reads(used.access()) && !explicit.contains(&r) && !addresses {
-                add(&mut f.src, r);
-            }
-            if writes(used.access()) && used.register() != Register::RSP {
-                // iced knows that VEX clears the upper half; that is the same register here.
-                add(&mut f.dst, r);
-            }
-        }
-        // The stack's registers are not renamed apart: each instruction waits for the one before it.
-        if i.has(flag::X87) && !i.has(flag::COLD) {
-            add(&mut f.src, Reg(regs::MMX));
-            add(&mut f.dst, Reg(regs::MMX));
-        }
-        f.flags_read = groups(ins.rflags_read());
-        f.flags_written = groups(ins.rflags_modified());
-        f
-    }
-}
-
-/// The name that a writer of these groups writes.
-fn flag_name(written: u8) -> Reg {
-    match written {
-        0 => Reg::NONE,
-        g if g & group::C != 0 => C,
-        group::O => O,
-        _ => Z,
-    }
 }
 
 impl Cracker {
