@@ -200,8 +200,8 @@ def fast_mode(bytes_per_cycle, **costs):
     """Lines of 16-byte pieces: four cycles a line, six where pieces are split.
 
     Lines written whole are read first, as other stores' are: Intel's manual of the time (Software Developer's Manual
-    3A, order number 253668-032, 8.2.4) gives the way without that read to the P6 family, Pentium 4, Core and Core 2, not to
-    this one.
+    3A, order number 253668-032, 8.2.4) gives the way without that read to the P6 family, Pentium 4, Core and Core 2,
+    not to this one.
     """
     return objects.X86StringMode(
         block=64,  # uarch: nehalem/line_bytes
