@@ -125,6 +125,32 @@ pub struct BranchPredictor {
 clone_by_field!(BranchPredictor { direction, btb, ras, indirect, requires_btb_hit, in_flight, counts });
 
 impl BranchPredictor {
+    /// The predictor of the core at `core_path`, which cannot do without; `errors` are those of the core so far.
+    ///
+    /// # Errors
+    /// These and the predictor's.
+    pub fn of_core(
+        params: Option<&BranchPredictorParams>,
+        core_path: &str,
+        mut errors: Vec<ConfigError>,
+    ) -> Result<Self, Vec<ConfigError>> {
+        let path = format!("{core_path}.branchPred");
+        let built = match params {
+            Some(p) => BranchPredictor::new(p, &path),
+            None => Err(ConfigError::new(
+                path,
+                "is Null; this core predicts branches: give it a predictor, e.g. TournamentBP()",
+            )),
+        };
+        match built {
+            Ok(predictor) if errors.is_empty() => Ok(predictor),
+            built => {
+                errors.extend(built.err());
+                Err(errors)
+            }
+        }
+    }
+
     /// `path` is the predictor's in the description; errors name what lies below it.
     ///
     /// # Errors

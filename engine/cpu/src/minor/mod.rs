@@ -106,23 +106,8 @@ impl Minor {
         branch_pred: Option<&BranchPredictorParams>,
         line_bytes: u32,
     ) -> Result<Self, Vec<ConfigError>> {
-        let mut errors = cfg.check(line_bytes).err().unwrap_or_default();
-        let path = format!("{}.branchPred", cfg.path);
-        let predictor = match branch_pred {
-            Some(p) => BranchPredictor::new(p, &path),
-            None => Err(ConfigError::new(
-                path,
-                "is Null; this core predicts branches: give it a predictor, e.g. TournamentBP()",
-            )),
-        };
-        let predictor = match predictor {
-            Ok(p) if errors.is_empty() => p,
-            Ok(_) => return Err(errors),
-            Err(e) => {
-                errors.push(e);
-                return Err(errors);
-            }
-        };
+        let errors = cfg.check(line_bytes).err().unwrap_or_default();
+        let predictor = BranchPredictor::of_core(branch_pred, &cfg.path, errors)?;
         let in_flight = in_flight_bound(&cfg);
         let longest = cfg
             .fetch1ToFetch2ForwardDelay

@@ -1,71 +1,20 @@
 //! Exact cycle differences between two tiny programs that differ in one thing. Instruction memory answers in 2 cycles,
 //! data memory in 2, the second page-table level costs what the data memory does; nothing else delays.
 
-use breakeven_base::units::Clock;
-use breakeven_base::{BranchKind, FrontEnd, MemKind, MemRef, OpClass, StatSink, SysEffect, Tick, UopFlags};
-use breakeven_memory::config::{Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig};
-use breakeven_memory::MemorySystem;
+use breakeven_base::{BranchKind, FrontEnd, MemKind, MemRef, OpClass, SysEffect, Tick, UopFlags};
 
 use super::*;
 use crate::misaligned::MisalignedCosts;
-use crate::testing::{Inst, MockBus, MockFe, BASE};
+use crate::testing::{memory_config, Inst, MockBus, MockFe, Run, BASE, PERIOD};
 
-const PERIOD: u64 = 500;
 const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
 /// A line-aligned address.
 const DATA: u64 = BASE + 0x1_0000;
 
-fn memory(data_cycles: u64) -> MemorySystem {
-    let simple = |path: &str, cycles: u64| {
-        MemoryConfig::Simple(SimpleMemoryConfig {
-            path: path.to_owned(),
-            latency: Tick(cycles * PERIOD),
-            bandwidth: 0.0,
-            write_buffer_size: 0,
-        })
-    };
-    let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 4, assoc: 0 };
-    let cfg = MemorySystemConfig {
-        line_bytes: 64,
-        core_clock: Clock::new(PERIOD),
-        inst: Link::Memory(0),
-        data: Link::Memory(1),
-        inst_walk: Link::Memory(1),
-        data_walk: Link::Memory(1),
-        caches: vec![],
-        xbars: vec![],
-        memories: vec![simple("inst", 2), simple("data", data_cycles)],
-        itb: tlb("itb"),
-        dtb: tlb("dtb"),
-        l2_tlb: None,
-        walkers: Default::default(),
-        uncacheable: vec![],
-        write_combining: None,
-        requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
-    };
-    MemorySystem::new(cfg).unwrap_or_else(|e| panic!("{e:?}"))
-}
-
-struct Run {
-    core: Minor,
-    fe: MockFe,
-    bus: MockBus,
-    mem: MemorySystem,
-}
-
-impl Run {
-    fn new(cfg: MinorConfig, data_cycles: u64, fe: MockFe) -> Run {
-        let core = Minor::new(cfg, Some(&BranchPredictorParams::default()), 64).unwrap_or_else(|e| panic!("{e:?}"));
-        Run { core, fe, bus: MockBus::new(), mem: memory(data_cycles) }
-    }
-    fn go(&mut self, budget: Budget) -> Stop {
-        self.core.run(&mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem }, budget)
-    }
-    fn stat(&self, name: &str) -> f64 {
-        let mut sink = StatSink::new();
-        self.core.collect(&mut sink);
-        sink.stats.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("no {name}")).value
-    }
+/// `core` on data memory of so many cycles.
+fn machine(cfg: MinorConfig, data_cycles: u64, fe: MockFe) -> Run<Minor> {
+    let core = Minor::new(cfg, Some(&BranchPredictorParams::default()), 64).unwrap_or_else(|e| panic!("{e:?}"));
+    Run::on(memory_config(2, data_cycles, 4), core, fe)
 }
 
 const DUMP: SysEffect = SysEffect::DumpStats;
@@ -79,7 +28,7 @@ fn mark() -> Inst {
 
 fn cycles_with(cfg: MinorConfig, data_cycles: u64, mut program: Vec<Inst>) -> u64 {
     program.push(mark());
-    let mut r = Run::new(cfg, data_cycles, MockFe::new(program));
+    let mut r = machine(cfg, data_cycles, MockFe::new(program));
     assert_eq!(r.go(ALL), Stop::Effect(DUMP));
     r.core.cycles()
 }
@@ -211,7 +160,7 @@ fn split_slots_keep_others_out_of_the_memory_pipeline() {
 #[test]
 fn a_load_takes_its_value_from_the_store_buffer_when_one_store_has_all_of_it() {
     let after_store = |addr, size| {
-        let mut r = Run::new(MinorConfig::default(), 30, {
+        let mut r = machine(MinorConfig::default(), 30, {
             let mut p = padded(vec![store(DATA), Inst::load(5, 0, addr, size).short()]);
             p.push(mark());
             MockFe::new(p)
@@ -253,7 +202,7 @@ fn a_mispredicted_branch_costs_the_way_back_to_fetch() {
             b.target = 11;
         }
         p.push(mark());
-        let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+        let mut r = machine(MinorConfig::default(), 2, MockFe::new(p));
         assert_eq!(r.go(ALL), Stop::Effect(DUMP));
         (r.core.cycles(), r.stat("system.cpu.branchPred.condIncorrect"), r.stat("system.cpu.discardedOps"))
     };
@@ -262,7 +211,7 @@ fn a_mispredicted_branch_costs_the_way_back_to_fetch() {
     assert_eq!((none, one), (0.0, 1.0));
     assert!(discarded > 0.0, "the wrong path was issued");
     let slow = MinorConfig { executeBranchDelay: 4, ..MinorConfig::default() };
-    let mut r = Run::new(slow, 2, {
+    let mut r = machine(slow, 2, {
         let mut p = vec![Inst::nop().short(); 8];
         p.push(Inst::branch(BranchKind::Cond, 11, &[true]).short());
         p.extend(vec![Inst::nop().short(); 8]);
@@ -290,7 +239,7 @@ fn without_backward_delay_a_predicted_branch_redirects_fetch_in_its_cycle() {
             fetch2InputBufferSize: 8,
             ..MinorConfig::default()
         };
-        let mut r = Run::new(cfg, 2, MockFe::new(p));
+        let mut r = machine(cfg, 2, MockFe::new(p));
         assert_eq!(r.go(ALL), Stop::Effect(DUMP));
         r.core.cycles()
     };
@@ -305,7 +254,7 @@ fn the_wrong_path_accesses_memory_but_changes_nothing() {
     p.extend(vec![Inst::load(5, 0, DATA + 64, 8); 6]);
     p.extend(vec![Inst::nop(); 3]);
     p.push(mark());
-    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+    let mut r = machine(MinorConfig::default(), 2, MockFe::new(p));
     assert_eq!(r.go(ALL), Stop::Effect(DUMP));
     assert_eq!(r.core.insts(), 2 + 3 + 1);
     assert_eq!(r.fe.depth(), 0);
@@ -339,7 +288,7 @@ fn a_time_dependent_instruction_executes_at_commit_and_fetch_goes_on_behind_it()
     let timed = |serial: bool| {
         let mut inst = Inst::nop().short().flags(if serial { UopFlags::SERIALIZE_AFTER } else { 0 });
         inst.timed = true;
-        let mut r = Run::new(MinorConfig::default(), 200, {
+        let mut r = machine(MinorConfig::default(), 200, {
             let mut p = padded(vec![load(5, DATA), inst]);
             p.push(mark());
             MockFe::new(p)
@@ -358,7 +307,7 @@ fn a_pause_leaves_the_pipeline_empty_and_execution_goes_on() {
     stop.pause = true;
     let mut p = padded(vec![stop, load(5, DATA)]);
     p.push(mark());
-    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+    let mut r = machine(MinorConfig::default(), 2, MockFe::new(p));
     assert_eq!(r.go(ALL), Stop::Paused);
     assert_eq!(r.core.insts(), 8);
     assert!(r.core.drained());
@@ -376,7 +325,7 @@ fn an_interrupt_flushes_and_counts_no_instruction() {
         p
     });
     fe.interruptible = true;
-    let mut r = Run::new(MinorConfig::default(), 2, fe);
+    let mut r = machine(MinorConfig::default(), 2, fe);
     r.bus.irq_at = Tick(12 * PERIOD);
     assert_eq!(r.go(ALL), Stop::Effect(DUMP));
     assert_eq!((r.core.insts(), r.fe.times.len()), (41, 1));
@@ -386,7 +335,7 @@ fn an_interrupt_flushes_and_counts_no_instruction() {
 fn limits_hold_and_the_run_goes_on_from_there() {
     let mut p = vec![Inst::nop().short(); 100];
     p.push(mark());
-    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p.clone()));
+    let mut r = machine(MinorConfig::default(), 2, MockFe::new(p.clone()));
     assert_eq!(r.go(Budget { max_insts: 50, ..ALL }), Stop::MaxInsts);
     assert!((50..52).contains(&r.core.insts()));
     let at = r.core.cycles() + 3;
@@ -400,7 +349,7 @@ fn limits_hold_and_the_run_goes_on_from_there() {
 #[test]
 fn a_class_without_a_unit_is_a_deadlock_that_names_it() {
     let p = padded(vec![Inst::op(OpClass::SimdUnitStrideSegmentedLoad, 5, &[])]);
-    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+    let mut r = machine(MinorConfig::default(), 2, MockFe::new(p));
     let Stop::Deadlock(text) = r.go(Budget { max_cycles: 10_000_000, ..ALL }) else { panic!("it cannot go on") };
     assert!(text.contains("no response due"), "{text}");
     assert!(text.contains("SimdUnitStrideSegmentedLoad, no functional unit executes it"), "{text}");
@@ -427,7 +376,7 @@ fn statistics_start_anew_but_totals_go_on() {
     p.push(mark());
     p.extend(vec![Inst::nop(); 10]);
     p.push(mark());
-    let mut r = Run::new(MinorConfig::default(), 2, MockFe::new(p));
+    let mut r = machine(MinorConfig::default(), 2, MockFe::new(p));
     r.go(ALL);
     let before = r.core.cycles();
     r.core.reset_stats();
@@ -449,7 +398,7 @@ fn a_core_without_a_predictor_is_refused_with_all_other_faults() {
 
 #[test]
 fn a_guest_that_only_traps_is_a_deadlock() {
-    let mut r = Run::new(
+    let mut r = machine(
         MinorConfig::default(),
         2,
         MockFe::new(vec![Inst::branch(BranchKind::Jump, 0, &[]).flags(UopFlags::TRAP)]),

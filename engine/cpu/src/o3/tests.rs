@@ -5,70 +5,19 @@
 //! dispatch 2) a micro-op is fetched at F, decoded at F+1, renamed at F+2, dispatched at F+4; issued at I it executes at
 //! I + latency, and what depends on it can issue then; commit takes it from two cycles after that on.
 
-use breakeven_base::units::Clock;
-use breakeven_base::{BranchKind, OpClass, StatSink, SysEffect, Tick, UopFlags};
-use breakeven_memory::config::{Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig};
-use breakeven_memory::MemorySystem;
+use breakeven_base::{BranchKind, OpClass, SysEffect, Tick, UopFlags};
 
 use super::*;
-use crate::testing::{Inst, MockBus, MockFe, BASE};
+use crate::testing::{memory_config, Inst, MockFe, Run, BASE, PERIOD};
 
-const PERIOD: u64 = 500;
 const ALL: Budget = Budget { max_insts: 10_000_000, max_cycles: 3_000_000 };
 const DATA: u64 = BASE + 0x1_0000;
 const DUMP: SysEffect = SysEffect::DumpStats;
 
-fn memory(data_cycles: u64) -> MemorySystem {
-    let simple = |path: &str, cycles: u64| {
-        MemoryConfig::Simple(SimpleMemoryConfig {
-            path: path.to_owned(),
-            latency: Tick(cycles * PERIOD),
-            bandwidth: 0.0,
-            write_buffer_size: 0,
-        })
-    };
-    let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 4, assoc: 0 };
-    let cfg = MemorySystemConfig {
-        line_bytes: 64,
-        core_clock: Clock::new(PERIOD),
-        inst: Link::Memory(0),
-        data: Link::Memory(1),
-        inst_walk: Link::Memory(1),
-        data_walk: Link::Memory(1),
-        caches: vec![],
-        xbars: vec![],
-        memories: vec![simple("inst", 2), simple("data", data_cycles)],
-        itb: tlb("itb"),
-        dtb: tlb("dtb"),
-        l2_tlb: None,
-        walkers: Default::default(),
-        uncacheable: vec![],
-        write_combining: None,
-        requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
-    };
-    MemorySystem::new(cfg).unwrap_or_else(|e| panic!("{e:?}"))
-}
-
-struct Run {
-    core: O3,
-    fe: MockFe,
-    bus: MockBus,
-    mem: MemorySystem,
-}
-
-impl Run {
-    fn new(cfg: O3Config, data_cycles: u64, fe: MockFe) -> Run {
-        let core = O3::new(cfg, Some(&BranchPredictorParams::default()), 64).unwrap_or_else(|e| panic!("{e:?}"));
-        Run { core, fe, bus: MockBus::new(), mem: memory(data_cycles) }
-    }
-    fn go(&mut self, budget: Budget) -> Stop {
-        self.core.run(&mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem }, budget)
-    }
-    fn stat(&self, name: &str) -> f64 {
-        let mut sink = StatSink::new();
-        self.core.collect(&mut sink);
-        sink.stats.iter().find(|s| s.name == name).unwrap_or_else(|| panic!("no {name}")).value
-    }
+/// `core` on data memory of so many cycles.
+fn machine(cfg: O3Config, data_cycles: u64, fe: MockFe) -> Run<O3> {
+    let core = O3::new(cfg, Some(&BranchPredictorParams::default()), 64).unwrap_or_else(|e| panic!("{e:?}"));
+    Run::on(memory_config(2, data_cycles, 4), core, fe)
 }
 
 /// An effect that commits like any instruction: the end of what is measured.
@@ -81,7 +30,7 @@ fn mark() -> Inst {
 fn cycles_with(cfg: O3Config, mut program: Vec<Inst>) -> u64 {
     program.push(mark());
     let n = program.len() as u64;
-    let mut r = Run::new(cfg, 2, MockFe::new(program));
+    let mut r = machine(cfg, 2, MockFe::new(program));
     assert_eq!(r.go(ALL), Stop::Effect(DUMP));
     assert!(r.core.insts() <= n);
     r.core.cycles()
@@ -251,7 +200,7 @@ fn a_fused_branch_that_comes_after_its_head_was_executed_is_resolved() {
         let mut program = with(body, vec![compare.clone(), branch.clone()]);
         program.push(mark());
         let on = O3Config { macroFusion: true, numIQEntries: queue, ..O3Config::default() };
-        let mut r = Run::new(on, 2, MockFe::new(program));
+        let mut r = machine(on, 2, MockFe::new(program));
         assert_eq!(r.go(ALL), Stop::Effect(DUMP), "{queue} entries");
     }
 }
@@ -276,7 +225,7 @@ fn a_loop_in_the_loop_buffer_is_not_fetched_again() {
     program.push(mark());
     let lines = |loop_buffer| {
         let cfg = O3Config { loopBufferSize: loop_buffer, ..O3Config::default() };
-        let mut r = Run::new(cfg, 2, MockFe::new(program.clone()));
+        let mut r = machine(cfg, 2, MockFe::new(program.clone()));
         assert_eq!(r.go(ALL), Stop::Effect(DUMP));
         (r.stat("system.cpu.fetch.cacheLines"), r.core.cycles())
     };
@@ -365,14 +314,14 @@ const SEEDS: u64 = 40;
 
 #[test]
 fn random_programs_commit_what_is_executed() {
-    for (machine, cfg) in odd_machines().into_iter().enumerate() {
+    for (odd, cfg) in odd_machines().into_iter().enumerate() {
         let width = u64::from(cfg.commitWidth);
         for seed in 1..=SEEDS {
-            let mut r = Run::new(cfg.clone(), 3, MockFe::new(random_program(seed)));
+            let mut r = machine(cfg.clone(), 3, MockFe::new(random_program(seed)));
             let stop = r.go(ALL);
-            assert_eq!(stop, Stop::Effect(DUMP), "machine {machine}, seed {seed}");
-            assert_eq!(r.core.insts(), r.fe.executed, "machine {machine}, seed {seed}");
-            assert_eq!(r.core.account().total(), r.core.cycles() * width, "machine {machine}, seed {seed}");
+            assert_eq!(stop, Stop::Effect(DUMP), "machine {odd}, seed {seed}");
+            assert_eq!(r.core.insts(), r.fe.executed, "machine {odd}, seed {seed}");
+            assert_eq!(r.core.account().total(), r.core.cycles() * width, "machine {odd}, seed {seed}");
             assert!(r.fe.times.windows(2).all(|t| t[0] < t[1]), "time goes on");
         }
     }
@@ -381,11 +330,11 @@ fn random_programs_commit_what_is_executed() {
 #[test]
 fn slices_and_copies_change_nothing() {
     let whole = {
-        let mut r = Run::new(O3Config::default(), 3, MockFe::new(random_program(5)));
+        let mut r = machine(O3Config::default(), 3, MockFe::new(random_program(5)));
         assert_eq!(r.go(ALL), Stop::Effect(DUMP));
         r.core.cycles()
     };
-    let mut r = Run::new(O3Config::default(), 3, MockFe::new(random_program(5)));
+    let mut r = machine(O3Config::default(), 3, MockFe::new(random_program(5)));
     for limit in 1.. {
         match r.go(Budget { max_cycles: limit * 3, ..ALL }) {
             Stop::MaxCycles => {
@@ -406,7 +355,7 @@ fn a_pause_leaves_the_pipeline_empty_and_can_be_resumed() {
     let mut pause = Inst::nop();
     pause.pause = true;
     program.extend([pause, add(3, 1), mark()]);
-    let mut r = Run::new(O3Config::default(), 40, MockFe::new(program));
+    let mut r = machine(O3Config::default(), 40, MockFe::new(program));
     assert_eq!(r.go(ALL), Stop::Paused);
     assert!(r.core.drained());
     assert_eq!((r.core.insts(), r.fe.executed), (6, 6));
@@ -426,7 +375,7 @@ fn timed_instructions_in_a_row_find_those_on_their_way_to_decode() {
     program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 30][..], &[false]].concat()));
     program.push(mark());
     let cfg = O3Config { fetchToDecodeDelay: 11, fetchQueueSize: 144, decodeToRenameDelay: 4, ..O3Config::default() };
-    let mut r = Run::new(cfg, 2, MockFe::new(program));
+    let mut r = machine(cfg, 2, MockFe::new(program));
     assert_eq!(r.go(ALL), Stop::Effect(DUMP));
     assert_eq!(r.fe.times.len(), 20 * 31);
 }
@@ -437,7 +386,7 @@ fn an_interrupt_is_taken_once_and_counts_as_no_instruction() {
     program.push(mark());
     let mut fe = MockFe::new(program);
     fe.interruptible = true;
-    let mut r = Run::new(O3Config::default(), 2, fe);
+    let mut r = machine(O3Config::default(), 2, fe);
     r.bus.irq_at = Tick(40 * PERIOD);
     assert_eq!(r.go(ALL), Stop::Effect(DUMP));
     assert_eq!((r.core.insts(), r.fe.times.len()), (201, 1));
@@ -447,7 +396,7 @@ fn an_interrupt_is_taken_once_and_counts_as_no_instruction() {
 #[test]
 fn what_no_unit_can_ever_do_is_reported() {
     // Behind the only instruction the front end has nothing that can be fetched.
-    let mut r = Run::new(O3Config::default(), 2, MockFe::new(vec![Inst::nop()]));
+    let mut r = machine(O3Config::default(), 2, MockFe::new(vec![Inst::nop()]));
     match r.go(ALL) {
         Stop::Deadlock(text) => {
             for part in ["front end stands", "fetch:", "rename:", "issue queue:", "commit:", "lsq:"] {
@@ -472,7 +421,7 @@ fn cycles_in_which_a_full_queue_is_tried_in_vain_are_counted_without_being_gone_
         ["rename.SQFullEvents", "rename.unblockCycles", "rename.blockCycles", "decode.blockedCycles", "account::total"];
     let end = |step: u64| {
         let cfg = O3Config { SQEntries: 4, ..O3Config::default() };
-        let mut r = Run::new(cfg, 120, MockFe::new(program.clone()));
+        let mut r = machine(cfg, 120, MockFe::new(program.clone()));
         let mut at = step;
         // A limit ends every stretch of skipped cycles.
         while r.go(Budget { max_cycles: at, ..ALL }) == Stop::MaxCycles {
@@ -491,7 +440,7 @@ fn a_loop_within_an_instruction_is_fetched_on_in_the_same_cycle() {
     let taken: Vec<bool> = (0..200).map(|n| n < 199).collect();
     let run = |mut program: Vec<Inst>| {
         program.push(mark());
-        let mut r = Run::new(O3Config::default(), 2, MockFe::new(program));
+        let mut r = machine(O3Config::default(), 2, MockFe::new(program));
         assert_eq!(r.go(ALL), Stop::Effect(DUMP));
         (r.core.cycles(), r.core.insts(), r.stat("system.cpu.branchPred.condPredicted"))
     };

@@ -1,54 +1,24 @@
 //! Cycle counts of scripted programs, hand-computed: instruction memory answers in 2 cycles, data memory in 5.
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::units::Clock;
 use breakeven_base::{BranchKind, FrontEnd, StatSink, SysEffect, Tick};
-use breakeven_memory::config::{
-    L2TlbConfig, Link, MemoryConfig, MemorySystemConfig, SimpleMemoryConfig, TlbConfig, WriteCombiningConfig,
-};
+use breakeven_memory::config::{MemorySystemConfig, WriteCombiningConfig};
 use breakeven_memory::MemorySystem;
 
 use super::*;
-use crate::testing::{Inst, MockBus, MockFe, BASE};
+use crate::testing::{self, memory_config, Inst, MockBus, MockFe, Run, BASE, PERIOD};
 use crate::{Budget, CoreCtx, Stop};
 
 const FETCH: u64 = 2;
 const DATA: u64 = 5;
-const PERIOD: u64 = 500;
 const ALL: Budget = Budget { max_insts: 1_000_000, max_cycles: 1_000_000 };
 
 fn memory() -> MemorySystem {
-    MemorySystem::new(memory_config()).unwrap_or_else(|e| panic!("{e:?}"))
+    testing::memory(memories())
 }
 
-fn memory_config() -> MemorySystemConfig {
-    let simple = |path: &str, cycles: u64| {
-        MemoryConfig::Simple(SimpleMemoryConfig {
-            path: path.to_owned(),
-            latency: Tick(cycles * PERIOD),
-            bandwidth: 0.0,
-            write_buffer_size: 0,
-        })
-    };
-    let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 1, assoc: 0 };
-    MemorySystemConfig {
-        line_bytes: 64,
-        core_clock: Clock::new(PERIOD),
-        inst: Link::Memory(0),
-        data: Link::Memory(1),
-        inst_walk: Link::Memory(1),
-        data_walk: Link::Memory(1),
-        caches: vec![],
-        xbars: vec![],
-        memories: vec![simple("inst", FETCH), simple("data", DATA)],
-        itb: tlb("itb"),
-        dtb: tlb("dtb"),
-        l2_tlb: None::<L2TlbConfig>,
-        walkers: Default::default(),
-        uncacheable: vec![],
-        write_combining: None,
-        requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
-    }
+fn memories() -> MemorySystemConfig {
+    memory_config(FETCH, DATA, 1)
 }
 
 fn exit() -> Inst {
@@ -57,27 +27,14 @@ fn exit() -> Inst {
 
 const EXITED: Stop = Stop::Effect(SysEffect::Exit { cause: ExitCause::M5Exit, code: 3 });
 
-struct Run {
-    core: TimingSimple,
-    fe: MockFe,
-    bus: MockBus,
-    mem: MemorySystem,
-}
-
-impl Run {
-    fn new(config: SimpleConfig, fe: MockFe) -> Run {
-        Run { core: TimingSimple::new(config).expect("valid"), fe, bus: MockBus::new(), mem: memory() }
-    }
-    fn go(&mut self, budget: Budget) -> Stop {
-        let mut ctx = CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
-        self.core.run(&mut ctx, budget)
-    }
+fn machine(cfg: SimpleConfig, fe: MockFe) -> Run<TimingSimple> {
+    Run::on(memories(), TimingSimple::new(cfg).expect("valid"), fe)
 }
 
 /// Cycles of `program` and an exit on a fresh core, less those of the exit.
 fn cycles_with(config: SimpleConfig, mut program: Vec<Inst>) -> u64 {
     program.push(exit());
-    let mut r = Run::new(config, MockFe::new(program));
+    let mut r = machine(config, MockFe::new(program));
     assert_eq!(r.go(ALL), EXITED);
     r.core.cycles() - FETCH
 }
@@ -110,13 +67,13 @@ fn a_fence_waits_for_what_write_combining_buffers_hold() {
         let store = Inst::store(5, 10, BASE + 0x1000, 8).flags(UopFlags::NON_TEMPORAL);
         vec![store, Inst::nop(), Inst::nop().flags(UopFlags::WRITE_BARRIER), exit()]
     };
-    let mut run = Run::new(SimpleConfig::default(), MockFe::new(program()));
+    let mut run = machine(SimpleConfig::default(), MockFe::new(program()));
     run.go(ALL);
     assert_eq!(run.core.cycles() - FETCH, FETCH + DATA + 2 * FETCH, "no buffers: the hint means nothing");
-    let mut config = memory_config();
+    let mut config = memories();
     config.write_combining = Some(WriteCombiningConfig::new("wc"));
-    let mut run = Run::new(SimpleConfig::default(), MockFe::new(program()));
-    run.mem = MemorySystem::new(config).expect("valid");
+    let mut run = machine(SimpleConfig::default(), MockFe::new(program()));
+    run.mem = testing::memory(config);
     run.go(ALL);
     assert_eq!(run.core.cycles() - FETCH, (FETCH + 1) + FETCH + (FETCH + DATA));
 }
@@ -157,7 +114,7 @@ fn a_tlb_miss_walks_before_the_access() {
     assert_eq!(cycles(vec![load(0x1000), flush, load(0x1000)]), 3 * FETCH + 2 * DATA + 2 * DATA);
     let mut fe = MockFe::new(vec![Inst::nop(), Inst::nop(), exit()]);
     fe.fetch_page = 12;
-    let mut r = Run::new(SimpleConfig::default(), fe);
+    let mut r = machine(SimpleConfig::default(), fe);
     assert_eq!(r.go(ALL), EXITED);
     assert_eq!(r.core.cycles(), 3 * FETCH + DATA);
 }
@@ -165,7 +122,7 @@ fn a_tlb_miss_walks_before_the_access() {
 #[test]
 fn time_is_read_after_the_fetch() {
     let timed = || Inst::effect(SysEffect::None);
-    let mut r = Run::new(SimpleConfig::default(), MockFe::new(vec![timed(), Inst::nop(), timed(), exit()]));
+    let mut r = machine(SimpleConfig::default(), MockFe::new(vec![timed(), Inst::nop(), timed(), exit()]));
     assert_eq!(r.go(ALL), EXITED);
     assert_eq!(r.fe.times, [FETCH, 3 * FETCH, 4 * FETCH]);
 }
@@ -176,7 +133,7 @@ fn limits_pause_and_effects_stop_and_can_be_resumed() {
     program[7].pause = true;
     program.push(Inst::effect(SysEffect::WorkBegin { id: 4 }));
     program.push(exit());
-    let mut r = Run::new(SimpleConfig::default(), MockFe::new(program));
+    let mut r = machine(SimpleConfig::default(), MockFe::new(program));
     assert_eq!(r.go(Budget { max_insts: 5, ..ALL }), Stop::MaxInsts);
     assert_eq!((r.core.insts(), r.fe.executed), (5, 5));
     assert_eq!(r.go(ALL), Stop::Paused);
@@ -199,7 +156,7 @@ fn branches_are_predicted_and_counted_but_cost_nothing() {
     let config = SimpleConfig { branch_pred: Some(BranchPredictorParams::default()), ..Default::default() };
     let mut list = program();
     list.push(exit());
-    let mut r = Run::new(config, MockFe::new(list));
+    let mut r = machine(config, MockFe::new(list));
     assert_eq!(r.go(ALL), EXITED);
     assert_eq!((plain, r.core.cycles()), (20 * FETCH, 21 * FETCH));
     let mut s = StatSink::new();
@@ -254,7 +211,7 @@ fn interrupts_come_at_their_instant_on_both_cores() {
 
     let mut fe = MockFe::new(program);
     fe.interruptible = true;
-    let mut r = Run::new(SimpleConfig::default(), fe);
+    let mut r = machine(SimpleConfig::default(), fe);
     r.bus.irq_at = Tick(30 * PERIOD);
     assert_eq!(r.go(ALL), EXITED);
     assert_eq!(r.fe.times[0], 30);
@@ -266,7 +223,7 @@ fn a_handler_that_faults_forever_is_a_deadlock() {
     use breakeven_base::UopFlags;
     let program = || vec![Inst::branch(BranchKind::Jump, 0, &[]).flags(UopFlags::TRAP)];
     let endless = Budget { max_insts: u64::MAX, max_cycles: u64::MAX };
-    let mut r = Run::new(SimpleConfig::default(), MockFe::new(program()));
+    let mut r = machine(SimpleConfig::default(), MockFe::new(program()));
     assert!(matches!(r.go(endless), Stop::Deadlock(why) if why.contains("traps in a row; the last at pc 0x80000000")));
     let mut core = AtomicSimple::new(SimpleConfig::default()).expect("valid");
     // Its fast path must leave traps to `step`, as every front end's does.

@@ -3,20 +3,16 @@
 
 use breakeven_base::units::Clock;
 use breakeven_base::{MemKind, MemRef, Tick, Uop, UopFlags};
-use breakeven_memory::config::{
-    CacheConfig, Clusivity, Link, MemoryConfig, MemorySystemConfig, Replacement, SimpleMemoryConfig, TlbConfig,
-    WriteCombiningConfig,
-};
+use breakeven_memory::config::{CacheConfig, Clusivity, Link, MemorySystemConfig, Replacement, WriteCombiningConfig};
 use breakeven_memory::MemorySystem;
 
 use super::super::super::config::O3Config;
 use super::super::super::inst::{InstRing, Seq};
 use super::super::{Lsq, LsqOut, MemOutcome};
-use crate::testing::{MockBus, MockFe, BASE};
+use crate::testing::{self, simple_memory, MockBus, MockFe, BASE, PERIOD};
 use crate::when::When;
 use crate::CoreCtx;
 
-pub const PERIOD: u64 = 500;
 pub const LATENCY: u64 = 2;
 /// A page-aligned address.
 pub const DATA: u64 = BASE + 0x1_0000;
@@ -66,19 +62,13 @@ pub fn fence(at: u64) -> Op {
 
 /// Data memory only, behind a cache with `mshrs` when that is not 0.
 fn memory(latency: u64, mshrs: u32) -> MemorySystem {
-    build(memory_config(latency, mshrs))
-}
-
-fn build(cfg: MemorySystemConfig) -> MemorySystem {
-    MemorySystem::new(cfg).unwrap_or_else(|e| panic!("{e:?}"))
+    testing::memory(memory_config(latency, mshrs))
 }
 
 fn memory_config(latency: u64, mshrs: u32) -> MemorySystemConfig {
-    let tlb = |path: &str| TlbConfig { path: path.to_owned(), size: 4, assoc: 0 };
-    let clock = Clock::new(PERIOD);
     let cache = CacheConfig {
         path: "dcache".to_owned(),
-        clock,
+        clock: Clock::new(PERIOD),
         size: 4096,
         assoc: 4,
         tag_latency: 1,
@@ -98,31 +88,13 @@ fn memory_config(latency: u64, mshrs: u32) -> MemorySystemConfig {
         prefetchers: vec![],
         mem_side: Link::Memory(0),
     };
-    let simple = |latency: u64| {
-        MemoryConfig::Simple(SimpleMemoryConfig {
-            path: "data".to_owned(),
-            latency: Tick(latency * PERIOD),
-            bandwidth: 0.0,
-            write_buffer_size: 0,
-        })
-    };
     MemorySystemConfig {
-        line_bytes: 64,
-        core_clock: clock,
         inst: Link::None,
         data: if mshrs == 0 { Link::Memory(0) } else { Link::Cache(0) },
         inst_walk: Link::None,
-        data_walk: Link::Memory(1),
         caches: if mshrs == 0 { vec![] } else { vec![cache] },
-        xbars: vec![],
-        memories: vec![simple(latency), simple(20)],
-        itb: tlb("itb"),
-        dtb: tlb("dtb"),
-        l2_tlb: None,
-        walkers: Default::default(),
-        uncacheable: vec![],
-        write_combining: None,
-        requestors: ["cpu.inst", "cpu.data", "cpu.iw", "cpu.dw"].map(str::to_owned),
+        memories: vec![simple_memory("data", latency), simple_memory("data", 20)],
+        ..testing::memory_config(0, 0, 4)
     }
 }
 
@@ -176,7 +148,7 @@ impl Rig {
     pub fn write_combining(cfg: &O3Config) -> Rig {
         let mut memory = memory_config(LATENCY, 0);
         memory.write_combining = Some(WriteCombiningConfig::new("wc"));
-        Rig { mem: build(memory), ..Rig::new(cfg) }
+        Rig { mem: testing::memory(memory), ..Rig::new(cfg) }
     }
     pub fn new(cfg: &O3Config) -> Rig {
         Rig::with_memory(cfg, LATENCY, 0)

@@ -1,12 +1,16 @@
 //! A scripted front end and a small outside world for the cores' tests: a program is a list of instructions that the
 //! test writes down as the pipeline sees them, and the outcome of each branch is scripted too.
 
+mod rig;
+
 use std::sync::Arc;
 
 use breakeven_base::{
     BranchInfo, BranchKind, Bus, BusError, FetchXlat, FrontEnd, MemKind, MemRef, Now, OpClass, PhysMem, PseudoOutcome,
     Reg, Step, StepResult, SysEffect, Tick, Uop, UopFlags, WalkPath,
 };
+
+pub use rig::{memory, memory_config, simple_memory, Run, PERIOD};
 
 pub const BASE: u64 = 0x8000_0000;
 
