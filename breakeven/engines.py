@@ -15,7 +15,7 @@ import numpy as np
 from breakeven.compare import Comparison, compare
 from breakeven.errors import UserError
 from breakeven.native import NativeEngine, host_name
-from breakeven.runner import HOST, MachineSpec
+from breakeven.runner import HOST, MachineSpec, describe, isa_of
 from breakeven.sweep import SweepProgress, SweepSpec
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 REPETITIONS = 21
 #: a cycle more or less is no great share of so many: the summary counts these points apart
 LONG = 50
-#: user pages are not closed to a routine in a Linux program, so that stac and clac do nothing there
+#: user pages are not closed to a routine in a Linux program, so that stac and clac do nothing there (x86)
 NO_SMAP = "cpu.isa.enable_smap=false"
 
 
@@ -38,8 +38,12 @@ def spec_for(engine: str, spec: SweepSpec, beside_host: bool) -> SweepSpec:
         return replace(spec, machines=[MachineSpec(HOST)])
     if not beside_host:
         return spec
-    machines = [machine.with_settings(NO_SMAP) for machine in spec.machines]
+    machines = [_as_on_a_host(machine) for machine in spec.machines]
     return replace(spec, machines=machines, repetitions=max(spec.repetitions, REPETITIONS))
+
+
+def _as_on_a_host(machine: MachineSpec) -> MachineSpec:
+    return machine.with_settings(NO_SMAP) if isa_of(describe(machine)[0]) == "x86" else machine
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ def compare_engines(
             on[name] = host_name() if name == "native" else str(mine.machines[0])
             if isinstance(engine, NativeEngine):
                 spreads = _spreads(engine, mine)
-                on[name] += f", CPU {engine.cpu}"
+                on[name] += f", CPU {engine.cpu}, {engine.counter}"
     return EngineComparison(found, on, spreads)
 
 

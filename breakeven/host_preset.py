@@ -1,4 +1,9 @@
-"""Which preset fits the host's processor, by its CPUID: vendor, family and model as Linux tells them."""
+"""Which preset fits the host's processor, by what Linux tells of it in ``/proc/cpuinfo``.
+
+On x86: vendor, family and model, from CPUID. On RISC-V: ``uarch``, which the device tree says (vendor, core), else
+``mvendorid`` and ``marchid``. T-Head's cores all have the pair 0x5b7 and 0: without ``uarch`` nothing tells
+them apart.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +48,32 @@ _TABLE: dict[tuple[str, int], list[tuple[tuple[int, ...], Fit]]] = {
 }  # fmt: skip
 
 
+#: what ``uarch`` says: by the device tree's bindings (riscv/cpus.yaml), a vendor and a core
+_UARCHES = {
+    "sifive,u74-mc": Fit("u74", "SiFive U74", True),
+    "sifive,u74": Fit("u74", "SiFive U74", True),
+    "sifive,bullet0": Fit("u74", "SiFive U74", True),
+    "thead,c906": Fit("c906", "T-Head C906", True),
+    "thead,c910": Fit("c910", "T-Head C910", True),
+    "thead,c920": Fit("c910", "T-Head C920", False),
+}
+#: ``mvendorid``, ``marchid``: SiFive's 7 series, of which the U74 is the one that runs Linux
+_ARCHES = {(0x489, 0x8000000000000007): Fit("u74", "SiFive 7 series", True)}
+
+
+def _riscv_fit(info: dict[str, str]) -> Fit | None:
+    if fit := _UARCHES.get(info.get("uarch", "").lower()):
+        return fit
+    try:
+        return _ARCHES.get((int(info["mvendorid"], 16), int(info["marchid"], 16)))
+    except (KeyError, ValueError):
+        return None
+
+
 def fit_for(info: dict[str, str]) -> Fit | None:
     """The preset for a processor that ``/proc/cpuinfo`` describes so; None: none is near."""
+    if "vendor_id" not in info:
+        return _riscv_fit(info)
     try:
         vendor, family, model = info["vendor_id"], int(info["cpu family"]), int(info["model"])
     except (KeyError, ValueError):
@@ -53,6 +82,13 @@ def fit_for(info: dict[str, str]) -> Fit | None:
         if not models or model in models:
             return fit
     return None
+
+
+def host_words() -> str:
+    """What Linux tells of the host's processor that a preset could be chosen by; for a message when none is."""
+    info = cpu_info()
+    keys = ("model name", "vendor_id", "cpu family", "model", "uarch", "mvendorid", "marchid", "isa")
+    return ", ".join(f"{key} {info[key]}" for key in keys if key in info) or "Linux tells nothing of it"
 
 
 def host_fit() -> Fit | None:

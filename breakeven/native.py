@@ -1,7 +1,7 @@
-"""The processor in front of the user as an engine: the x86 routines run on it, in the harness that the guests have.
+"""The processor in front of the user as an engine: the routines for it run on it, in the harness that the guests have.
 
-``x86-native`` (workloads/x86/native.c) measures: pinned to one CPU, time-stamp counter scaled to core cycles by a chain
-of dependent additions timed beside each point. Here the rounds become one result and a spread. Nothing is kept in the
+``<isa>-native`` (workloads/native/native.c) measures: pinned to one CPU, a counter scaled to core cycles by a chain of
+dependent additions timed beside each point. Here the rounds become one result and a spread. Nothing is kept in the
 store: the same point on the same host may take another time tomorrow.
 """
 
@@ -39,7 +39,10 @@ ROUNDS = 5
 _CHUNK = 256
 #: Linux puts the program's heap at random into the GiB behind it: once in some 300 runs where the buffers have to lie
 _ATTEMPTS = 4
-_CPU_FLAGS = {1: "", 4: "adx", 8: "avx2", 16: "sse2"}
+#: instruction set by what Python calls the machine
+_ISAS = {"x86_64": "x86", "riscv64": "riscv"}
+#: flags of a routine (docs/workload-contract.md) that name an extension, as ``/proc/cpuinfo`` calls it
+_CPU_FLAGS = {"x86": {4: "adx", 8: "avx2", 16: "sse2"}, "riscv": {1: "zbb"}}
 
 
 def cpu_info() -> dict[str, str]:
@@ -52,39 +55,59 @@ def cpu_info() -> dict[str, str]:
     return {name.strip(): value.strip() for name, _, value in rows}
 
 
+def extensions(isa: str, info: dict[str, str]) -> list[str]:
+    """What a processor that ``/proc/cpuinfo`` describes so has beyond the base of its instruction set."""
+    if isa == "riscv":
+        # Single letters behind rv64, then words: those that all harts have and Linux knows of.
+        return info.get("isa", "").lower().split("_")[1:]
+    return info.get("flags", "").split()
+
+
 def host_name() -> str:
     """The host's processor in words."""
-    return cpu_info().get("model name") or platform.processor() or platform.machine()
+    info = cpu_info()
+    return info.get("model name") or info.get("uarch") or platform.processor() or platform.machine()
 
 
 class NativeEngine:
-    """The host's processor. Raises `UserError` where there is none that runs the x86 routines."""
+    """The host's processor. Raises `UserError` where there is none that runs routines of ours."""
 
     def __init__(self) -> None:
-        if platform.machine() != "x86_64" or not cpu_info():
-            raise UserError(f"--engine native runs the x86 routines on Linux on an x86-64 host; this is {_host()}")
+        isa = _ISAS.get(platform.machine())
+        if isa is None or not cpu_info():
+            raise UserError(
+                "--engine native runs the routines on Linux on an x86-64 or RISC-V (rv64) host; this is "
+                f"{platform.system()} on {platform.machine()}"
+            )
+        #: the instruction set of the host, as `runner.isa_of`
+        self.isa = isa
         #: the CPU that everything is pinned to: the last one allowed, where the least else happens
         self.cpu = max(os.sched_getaffinity(0))
         #: point record -> half the distance between the second least and second greatest round, in core cycles
         self.spreads: dict[bytes, float] = {}
-        #: core cycles a tick of the time-stamp counter: the least and the greatest seen
+        #: core cycles a tick of the counter: the least and the greatest seen
         self.clock: tuple[float, float] | None = None
+        #: what counted: ``tsc``, ``rdcycle`` (``rdcycle,perf``: by perf's leave), ``rdtime``; empty: nothing has run
+        self.counter = ""
         #: points during which the clock never held still
         self.unsteady = 0
 
     def routines(self) -> list[Routine]:
-        """The x86 routines, and what this host lacks for each."""
-        has = cpu_info().get("flags", "").split()
+        """The routines of the host's instruction set, and what this host lacks for each."""
+        has = extensions(self.isa, cpu_info())
         found = [
-            Routine(row["name"], row["kind"], row["flags"], _lacking(row["flags"], has))
-            for row in load_engine().routines(guest_elf("x86"))
+            Routine(row["name"], row["kind"], row["flags"], _lacking(self.isa, row["flags"], has))
+            for row in load_engine().routines(guest_elf(self.isa))
         ]
-        for own in own_files("x86"):
+        for own in own_files(self.isa):
             missing = "" if own.native else f"was added without a program for this host: add it again ({own.source})"
             found += [
-                Routine(row["name"], row["kind"], row["flags"], missing or _lacking(row["flags"], has), own.source)
+                Routine(
+                    row["name"], row["kind"], row["flags"],
+                    missing or _lacking(self.isa, row["flags"], has), own.source,
+                )
                 for row in load_engine().routines(own.guest.read_bytes())
-            ]
+            ]  # fmt: skip
         return found
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
@@ -96,16 +119,11 @@ class NativeEngine:
 
     def open(self, machine: MachineSpec) -> OwnSession:
         _refuse_settings(machine)
-        own = own_by_routine("x86")
+        own = own_by_routine(self.isa)
         by_guest = {file.guest: file for file in own.values()}
         return OwnSession(
             machine, own, lambda guest: NativeSession(self, by_guest[guest] if guest else None), self.routines
         )
-
-
-def _host() -> str:
-    missing = "; RISC-V hosts have no program yet" if platform.machine().startswith("riscv") else ""
-    return f"{platform.system()} on {platform.machine()}{missing}"
 
 
 def _refuse_settings(machine: MachineSpec) -> None:
@@ -113,18 +131,18 @@ def _refuse_settings(machine: MachineSpec) -> None:
         raise UserError(f"the host's processor has no parameters to set: {machine.settings[0]}")
 
 
-def _lacking(flags: int, has: Sequence[str]) -> str:
-    for bit, name in _CPU_FLAGS.items():
+def _lacking(isa: str, flags: int, has: Sequence[str]) -> str:
+    for bit, name in _CPU_FLAGS[isa].items():
         if flags & bit and name not in has:
             return f"{FLAG_NAMES[bit]}, which this host lacks"
     return ""
 
 
-def _program(own: OwnFile | None) -> Path:
+def _program(isa: str, own: OwnFile | None) -> Path:
     if own is None:
         from breakeven.paths import find_data
 
-        return find_data("guests", "x86-native")
+        return find_data("guests", f"{isa}-native")
     if own.native is None:
         raise UserError(f"{own.routines[0]} has no program for this host: add it again ({own.source})")
     return own.native
@@ -138,7 +156,7 @@ class NativeSession:
     def __init__(self, engine: NativeEngine, own: OwnFile | None) -> None:
         self.machine = MachineSpec(HOST)
         self._engine = engine
-        self._program = _program(own)
+        self._program = _program(engine.isa, own)
 
     def routines(self) -> list[Routine]:
         return self._engine.routines()
@@ -185,7 +203,7 @@ class NativeSession:
         return results
 
     def _note(self, text: str) -> None:
-        low, _, high, unsteady = text.split()
+        low, _, high, unsteady, self._engine.counter = text.split()
         before = self._engine.clock or (float(low), float(high))
         self._engine.clock = (min(before[0], float(low)), max(before[1], float(high)))
         self._engine.unsteady += int(unsteady)

@@ -1,9 +1,9 @@
 """Routines of the user's own: where they are kept, and which there are.
 
 `breakeven add` builds each file into a guest of its own, below ``$BREAKEVEN_HOME/routines/<isa>/<folder>/`` (else
-``$XDG_DATA_HOME/breakeven``, else ``~/.local/share/breakeven``): ``guest.elf``, the source as it was, on an x86-64
-host a program for the native engine, and ``routine.json``. A guest of its own leaves every other guest, and with it
-every stored point, as it is.
+``$XDG_DATA_HOME/breakeven``, else ``~/.local/share/breakeven``): ``guest.elf``, the source as it was, for a
+host of that instruction set a program for the native engine, and ``routine.json``. A guest of its own leaves every
+other guest, and with it every stored point, as it is.
 """
 
 from __future__ import annotations

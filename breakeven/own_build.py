@@ -107,7 +107,7 @@ def link(recipe: Recipe, program: str, parts: Sequence[Path], out: Path, without
     """Links one program of the recipe with the objects `parts`; `without`: flags to leave out."""
     how = recipe.programs[program]
     flags = [flag for flag in how["link"] if flag not in without]
-    _run([recipe.compiler, *flags, *how["objects"], *map(str, parts), "-o", str(out)], recipe.root)
+    _run([how["compiler"], *flags, *how["objects"], *map(str, parts), "-o", str(out)], recipe.root)
 
 
 def compile_text(

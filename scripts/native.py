@@ -1,11 +1,13 @@
 """Writes results/native: the simulated preset that fits this host's processor beside the processor itself.
 
-`python scripts/native.py [PRESET]`; another host gives other numbers.
+`python scripts/native.py [PRESET]`; another host gives other numbers. Its five routines are x86-64's: on a RISC-V host
+compare one's own choice with `breakeven compare A B -m host --engine embedded,native`.
 """
 
 from __future__ import annotations
 
 import csv
+import platform
 import shutil
 import sys
 from collections.abc import Sequence
@@ -121,6 +123,8 @@ def crossings(found: dict[tuple[int, str], Any]) -> list[str]:
 def main(arguments: list[str]) -> None:
     info = cpu_info()
     fit = host_fit()
+    if platform.machine() != "x86_64":
+        sys.exit("the routines of this page are x86-64's: breakeven compare A B -m host --engine embedded,native")
     if arguments:
         named = fit_for(info)
         fit = Fit(arguments[0], named.core if named else "unknown", bool(named and named.preset == arguments[0]))

@@ -84,11 +84,13 @@ def machine_spec(name: str, settings: list[str]) -> Any:
     from breakeven.runner import MachineSpec
 
     if name == "host":
-        from breakeven.host_preset import host_fit
+        from breakeven.host_preset import host_fit, host_words
 
         fit = host_fit()
         if fit is None:
-            raise UserError("no preset fits this host's processor: name one (see `breakeven machines`)")
+            raise UserError(
+                f"no preset fits this host's processor ({host_words()}): name one (see `breakeven machines`)"
+            )
         name = fit.preset
     return MachineSpec(name, tuple(settings))
 

@@ -30,11 +30,8 @@ def session():
 
 
 def test_a_host_of_another_kind_is_refused(monkeypatch):
-    monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    with pytest.raises(UserError, match="this is Linux on riscv64; RISC-V hosts have no program yet"):
-        NativeEngine()
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
-    with pytest.raises(UserError, match="this is Linux on aarch64$"):
+    with pytest.raises(UserError, match="x86-64 or RISC-V .* host; this is Linux on aarch64$"):
         NativeEngine()
 
 

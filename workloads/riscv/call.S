@@ -1,5 +1,27 @@
-/* Calling routines: checked, measured. */
+/* Calling routines: checked, measured. In a Linux program (HOSTED) the C library's gp and tp are put back after a checked
+   call, instructions are not counted, and the counter is the timer or what native.c makes of a reading of it. */
 #define JOB 40 /* sizeof(struct job) */
+
+#ifdef HOSTED
+.macro READ_CYCLES to:req
+.Lsite\@:
+    rdtime \to
+    .pushsection counter_sites, "a"
+    .balign 4
+    .word .Lsite\@ - .
+    .popsection
+.endm
+.macro READ_INSTRUCTIONS to:req
+    li \to, 0
+.endm
+#else
+.macro READ_CYCLES to:req
+    rdcycle \to
+.endm
+.macro READ_INSTRUCTIONS to:req
+    rdinstret \to
+.endm
+#endif
 
 .macro PUSH_CALLEE_SAVED
     addi sp, sp, -144
@@ -43,6 +65,10 @@ saved_sp:
     .globl arch_checked_call
 arch_checked_call:
     PUSH_CALLEE_SAVED
+#ifdef HOSTED
+    sd gp, 128(sp)
+    sd tp, 136(sp)
+#endif
     li t1, 0x5a5a0ff1ce5a5a00
     .irp r, 0,1,2,3,4,5,6,7,8,9,10,11
     addi s\r, t1, \r
@@ -71,6 +97,10 @@ arch_checked_call:
     ld t0, 0(t0)
     CHECK sp, t0, 24
     mv sp, t0
+#ifdef HOSTED
+    ld gp, 128(sp)
+    ld tp, 136(sp)
+#endif
     ld a1, 112(sp)
     sd a0, 0(a1)
     POP_CALLEE_SAVED
@@ -95,10 +125,10 @@ arch_measure:
     mv s8, a1
     bnez a3, 2f
 
-    rdinstret t0
+    READ_INSTRUCTIONS t0
     sd t0, 128(sp)
     fence
-    rdcycle s10
+    READ_CYCLES s10
     .balign 16
 1:  mv a0, s1
     mv a1, s2
@@ -107,15 +137,15 @@ arch_measure:
     addi s8, s8, -1
     bnez s8, 1b
     fence
-    rdcycle t3
-    rdinstret t4
+    READ_CYCLES t3
+    READ_INSTRUCTIONS t4
     mv s11, a0
     j 5f
 
 2:  rdinstret t0
     sd t0, 128(sp)
     fence
-    rdcycle s10
+    READ_CYCLES s10
     .balign 16
 3:  mv a0, s1
     mv a1, s2
@@ -132,8 +162,8 @@ arch_measure:
     addi s8, s8, -1
     bnez s8, 3b
 4:  fence
-    rdcycle t3
-    rdinstret t4
+    READ_CYCLES t3
+    READ_INSTRUCTIONS t4
 
 5:  li a3, 0
     lla t0, saved_sp
