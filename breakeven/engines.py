@@ -16,7 +16,7 @@ from breakeven.compare import Comparison, compare
 from breakeven.errors import UserError
 from breakeven.native import NativeEngine, host_name
 from breakeven.runner import HOST, MachineSpec, describe, isa_of
-from breakeven.sweep import SweepProgress, SweepSpec
+from breakeven.sweep import SweepProgress, SweepSpec, described
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ class EngineComparison:
         """The rows of every engine, with a column ``engine``."""
         import pandas as pd
 
-        parts = [found.table.assign(engine=name) for name, found in self.found.items()]
+        parts = [described(found.table, found.spec).assign(engine=name) for name, found in self.found.items()]
         return pd.concat(parts, ignore_index=True)
 
     def errors(self) -> pd.DataFrame:

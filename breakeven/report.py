@@ -109,8 +109,36 @@ def _blocks(contents: Contents, folder: Path) -> dict[str, str]:
     return blocks
 
 
+#: how `_blocks` refers to the files of tables and figures
+_TABLE = re.compile(r"\(\[([^][/]+\.csv)\]\(\1\)\)\*$", re.MULTILINE)
+_FIGURE = re.compile(r"^!\[.*\]\(([^()/]+\.png)\)$", re.MULTILINE)
+
+
+def _written(folder: Path) -> set[str]:
+    """The files that the report in `folder` says it has beside it: of its grids, its tables and its figures."""
+    try:
+        text = (folder / "README.md").read_text(encoding="utf-8")
+        with open(folder / "grids.csv", newline="", encoding="utf-8") as file:
+            grids = {f"data-{row.get('grid')}.csv" for row in csv.DictReader(file)}
+    except (OSError, ValueError, csv.Error):
+        return set()  # no report, or none that tells
+    return grids | set(_TABLE.findall(text)) | set(_FIGURE.findall(text))
+
+
 def write_report(outcome: Outcome, folder: Path) -> Path:
-    """Writes the report and everything beside it into `folder`; returns the report's path."""
+    """Writes the report and everything beside it into `folder`; returns the report's path. What the report before had
+    beside it, and this one has not, is removed; nothing else is."""
+    before = _written(folder)
+    path = _write_report(outcome, folder)
+    try:
+        for name in before - _written(folder):
+            (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot remove an old table in {str(folder)!r}: {error.strerror or error}") from None
+    return path
+
+
+def _write_report(outcome: Outcome, folder: Path) -> Path:
     study = outcome.study
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ is the same bytes every time.
 from __future__ import annotations
 
 import itertools
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -204,6 +205,29 @@ def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results
     table = pd.DataFrame(columns)
     table["routine"] = table["routine"].astype(str)
     return table
+
+
+#: what `described` tells of a sweep: a column's name and the field of `SweepSpec`
+SETTINGS = "settings"
+DESCRIBED = {
+    "warmup": "warmup", "seed": "seed", "flags": "flags", "parameter": "routine_parameter",
+    "size2": "size2", "src_offset2": "src_offset2", "dst_offset2": "dst_offset2",
+}  # fmt: skip
+
+
+def described(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
+    """`table` with a column for everything that `spec` has otherwise than by default and the rows do not say.
+
+    ``settings`` are the machines' own ``path=value`` as a shell would take them; the others are numbers.
+    """
+    columns: dict[str, object] = {}
+    if own := spec.machines[0].settings:
+        columns[SETTINGS] = shlex.join(own)
+    for column, name in DESCRIBED.items():
+        value = getattr(spec, name)
+        if value != SweepSpec.__dataclass_fields__[name].default:
+            columns[column] = value
+    return table.assign(**columns)
 
 
 def failures(table: pd.DataFrame) -> list[str]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven import html
 from breakeven.errors import UserError
 from breakeven.runner import HOST
+from breakeven.sweep import DESCRIBED
 from breakeven.web_sources import Part, Shown, parameters
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def _part(part: Part) -> dict[str, Any]:
     calls = table.get("calls", 1)
     cycles = table["cycles_median"] / calls
     table = table.assign(cycles=cycles, bytes_a_cycle=(table["size"] / cycles.where(cycles > 0)).round(4))
-    names = [name for name in (*_COLUMNS, *swept) if name in table]
+    names = [name for name in (*_COLUMNS, *DESCRIBED, *swept) if name in table]
     varying = [name for name in names if name in ("routine", "size") or table[name].nunique() > 1]
     if {"engine", "machine"} <= set(varying) and table.groupby("machine")["engine"].nunique().max() == 1:
         # Each machine is of one engine (a host beside its preset): its name says both.

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
 from breakeven.runner import HOST, MachineSpec
-from breakeven.sweep import FORMATS
+from breakeven.sweep import DESCRIBED, FORMATS, SETTINGS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ _NEEDED = ("routine", "size", "cycles_median")
 _OWN = (
     "routine", "machine", "size", "src_offset", "dst_offset", "cache_state", "measure", "repetitions", "calls",
     "cycles", "cycles_min", "cycles_median", "cycles_total", "instructions", "overhead", "ok", "status", "detail",
-    "machine_hash", "engine", "guest",
+    "machine_hash", "engine", "guest", SETTINGS, *DESCRIBED,
 )  # fmt: skip
 
 
@@ -60,15 +61,23 @@ def parameters(table: pd.DataFrame) -> list[str]:
 
 
 def read_part(path: Path, settings: Sequence[str] = ()) -> Part:
-    """A table that `sweep`, `compare` or `store export` wrote; `settings`: the ``--set`` it was made with."""
+    """A table that `sweep`, `compare` or `store export` wrote; `settings`: more ``--set`` that it was made with."""
     table = read_table(path)
-    names = list(dict.fromkeys(table["machine"])) if "machine" in table else []
-    machines = [Shown(_spec(str(name), settings)) for name in names]
-    note = (
-        "A table does not say what its sweep had as --set, --warmup and --seed: the command and the machines have the "
-        "--set that report was given."
-    )
-    return Part(path.name, "", table, _sweep_command(table, path, settings), machines, note)
+    own = [_split(text) for text in table[SETTINGS]] if SETTINGS in table else [()] * len(table)
+    pairs = dict.fromkeys(zip(table["machine"], own, strict=True)) if "machine" in table else {}
+    machines = [Shown(_spec(str(name), (*mine, *settings))) for name, mine in pairs]
+    if len(set(own)) > 1:
+        note = "Its rows are of sweeps with different --set: no one command makes them all."
+        return Part(path.name, "", table, "", machines, note)
+    return Part(path.name, "", table, _sweep_command(table, path, settings), machines)
+
+
+def _split(text: object) -> tuple[str, ...]:
+    """A row's settings; none where a row of another sweep has nothing."""
+    try:
+        return tuple(shlex.split(text)) if isinstance(text, str) else ()
+    except ValueError:
+        raise UserError(f"not a table of results: {text!r} are no settings") from None
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -132,11 +141,32 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
         values = set(table[name]) - {1} if name == "calls" else set(table.get(name, []))
         if len(values) == 1 and (value := int(values.pop())) != default:
             words += [option, str(value)]
-    for setting in settings:
+    for setting in (*(_split(table[SETTINGS].iloc[0]) if SETTINGS in table else ()), *settings):
         words += ["--set", setting]
+    words += _described_words(table)
     for name in swept:
         words += ["--sweep", f"{name}={','.join(str(value) for value in axes[name])}"]
     return shlex.join([*words, "--out", path.name])
+
+
+#: the options of the columns that `described` adds
+_OPTIONS = {
+    "warmup": "--warmup", "seed": "--seed", "parameter": "--parameter", "size2": "--size2", "src_offset2": "--src2",
+    "dst_offset2": "--dst2",
+}  # fmt: skip
+
+
+def _described_words(table: pd.DataFrame) -> list[str]:
+    """Options for what the sweep had otherwise than by default."""
+    words = []
+    for name, option in _OPTIONS.items():
+        if name in table and table[name].nunique(dropna=False) == 1:
+            words += [option, str(int(table[name].iloc[0]))]
+    flags = int(table["flags"].iloc[0]) if "flags" in table and table["flags"].notna().all() else 0
+    words += ["--huge-pages"] if flags & FLAG_HUGE_PAGES else []
+    streams = [word for word, bit in STREAM_FLAGS.items() if flags & bit]
+    words += ["--stream", ",".join(streams)] if streams else []
+    return words
 
 
 def ranges_text(values: Iterable[int]) -> str:

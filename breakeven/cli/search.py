@@ -88,7 +88,7 @@ def find_(
     from breakeven.console import progress_bar
     from breakeven.find import find
     from breakeven.report_cli import check_plot
-    from breakeven.sweep import check_output, write_table
+    from breakeven.sweep import check_output, described, write_table
 
     axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
     spec = sweep_spec(routines, [machine], settings, guest, **axes, **measuring)
@@ -102,7 +102,7 @@ def find_(
         simulated = getattr(engine, "simulated", len(found.table))
     seconds = time.perf_counter() - start
     if out:
-        write_table(found.table, out)
+        write_table(described(found.table, spec), out)
     if plot:
         find_cli.plot_find(found, plot)
     return find_cli.find_done(found, plot, out, seconds, simulated, json)
@@ -137,7 +137,7 @@ def surface_(
     from breakeven.console import progress_bar
     from breakeven.find import surface
     from breakeven.report_cli import check_plot
-    from breakeven.sweep import check_output, write_table
+    from breakeven.sweep import check_output, described, write_table
 
     spec = sweep_spec(
         routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), sweep=parameter, **measuring
@@ -151,7 +151,7 @@ def surface_(
         found = surface(spec, engine, threads, progress)
     seconds = time.perf_counter() - start
     if out:
-        write_table(found.table(), out)
+        write_table(described(found.table(), spec), out)
     if plot:
         find_cli.plot_surface(found, plot)
     return find_cli.surface_done(found, plot, out, seconds, json)

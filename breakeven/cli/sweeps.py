@@ -62,7 +62,7 @@ def sweep(
 
     from breakeven import report_cli
     from breakeven.console import progress_bar
-    from breakeven.sweep import check_output, run_sweep, write_table
+    from breakeven.sweep import check_output, described, run_sweep, write_table
     from breakeven.sweep_file import read_sweep_file
 
     axes: dict[str, Any] = {
@@ -85,7 +85,7 @@ def sweep(
     start = time.perf_counter()
     opened = open_named(engine_name, guest, store, no_store, scheduler)
     with opened as engine, progress_bar(not json, "sweep") as progress:
-        table = run_sweep(spec, engine, threads, progress)
+        table = described(run_sweep(spec, engine, threads, progress), spec)
         simulated = getattr(engine, "simulated", len(table))
     seconds = time.perf_counter() - start
     if path:
@@ -137,7 +137,7 @@ def compare(
     from breakeven.compare import default_plot
     from breakeven.console import progress_bar
     from breakeven.engines import compare_engines
-    from breakeven.sweep import check_output, write_table
+    from breakeven.sweep import check_output, described, write_table
 
     names = engine_names(engine)
     if "," in measuring["cache"] or "," in measuring["measure"]:
@@ -173,7 +173,7 @@ def compare(
     ):
         found = run_comparison(spec, opened_engine, threads, progress)
     if out:
-        write_table(found.table, out)
+        write_table(described(found.table, found.spec), out)
     # With --json a plot is drawn only when a file was named: a script may not want one left behind.
     target = plot or (None if json else default_plot(found))
     if target:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from html import unescape
@@ -16,7 +17,9 @@ from typer.testing import CliRunner
 
 from breakeven.cli import app
 from breakeven.errors import UserError
+from breakeven.points import FLAG_HUGE_PAGES
 from breakeven.runner import MachineSpec
+from breakeven.sweep import SweepSpec, described, write_table
 from breakeven.web_page import page
 from breakeven.web_sources import Part, Shown, ranges_text, read_part, study_parts
 
@@ -72,6 +75,32 @@ def test_a_table_becomes_a_page(tmp_path: Path) -> None:
     again = tmp_path / "again.html"
     run("report", source, "-o", again, "--set", "cpu.dcache.size=16KiB")
     assert again.read_text().replace("again.html", "t.html") == text
+
+
+def test_a_table_says_what_its_sweep_had(tmp_path: Path) -> None:
+    """What `sweep` wrote is enough to run it again: settings with spaces, warm-up, seed, flags, a parameter."""
+    settings = ("cpu.dcache.size=16KiB", "cpu.branchPred=TournamentBP(localHistoryTableSize=2048, BTBEntries=64)")
+    spec = SweepSpec(
+        ["slow", "fast"], [MachineSpec("u74", settings)], SIZES, [0, 3], warmup=20, seed=9, flags=FLAG_HUGE_PAGES,
+        routine_parameter=64,
+    )  # fmt: skip
+    path = tmp_path / "t.csv"
+    write_table(described(table(repetitions=15), spec), path)
+    part = read_part(path)
+    assert part.machines == [Shown(MachineSpec("u74", settings))]
+    words = shlex.split(part.command)
+    assert [words[i + 1] for i, word in enumerate(words) if word == "--set"] == list(settings)
+    for option, value in (("--warmup", "20"), ("--seed", "9"), ("--parameter", "64"), ("--repetitions", "15")):
+        assert words[words.index(option) + 1] == value
+    assert "--huge-pages" in words and "--size2" not in words and "--sweep" not in words
+    # A sweep by default has no more columns than before; two sweeps in one file have no one command.
+    plain = SweepSpec(["slow"], [MachineSpec("u74")], SIZES)
+    assert list(described(table(), plain)) == list(table())
+    both = pd.concat([table(), described(table(), spec)])
+    both.to_csv(path, index=False)
+    part = read_part(path)
+    assert part.command == "" and "different --set" in part.note
+    assert [str(each.spec) for each in part.machines] == ["u74", f"u74 {' '.join(settings)}"]
 
 
 def test_wrong_outputs_are_loud(tmp_path: Path) -> None:

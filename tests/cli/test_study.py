@@ -98,6 +98,43 @@ def test_report_is_the_same_every_time(tmp_path, fake):
     assert not re.search(r"20\d\d-\d\d-\d\dT", report)
 
 
+def test_files_of_a_report_that_it_no_longer_has_are_removed(tmp_path, fake):
+    def draw(path):
+        path.write_bytes(b"png")
+
+    study = small("nobody")
+    old = replace(
+        study,
+        grids={**study.grids, "old": study.grids["g"]},
+        contents=lambda data: st.Contents(
+            {"v": "[mine](mine.csv)"}, [st.TableItem(name, "caption", ("n",), [(1,)]) for name in ("t", "gone")],
+            [st.FigureItem("gone", "caption", draw), st.FigureItem("kept", "caption", draw)],
+        ),
+        text=f"{study.text} {{{{table gone}}}}\n\n{{{{figure gone}}}}\n\n{{{{figure kept}}}}",
+    )  # fmt: skip
+    new = replace(
+        study,
+        contents=lambda data: st.Contents(
+            {"v": ""}, [st.TableItem("t", "caption", ("n",), [(1,)])], [st.FigureItem("kept", "caption", draw)]
+        ),
+        text=f"{study.text}\n\n{{{{figure kept}}}}",
+    )
+    tmp_path = tmp_path / "nobody"
+    write_report(st.run_study(old, fake(cost)), tmp_path)
+    # The user's own, though the report links to one and another is named as a grid's would be.
+    mine = {"mine.csv", "data-mine.csv", "notes.md"}
+    for name in mine:
+        (tmp_path / name).write_text("mine")
+    write_report(st.run_study(new, fake(cost)), tmp_path)
+    ours = {"README.md", "t.csv", "data-g.csv", "verdicts.csv", "grids.csv", "kept.png"}
+    assert {path.name for path in tmp_path.iterdir()} == ours | mine
+    # A README that is no report's says nothing.
+    (tmp_path / "grids.csv").unlink()
+    (tmp_path / "README.md").write_text("*a caption ([mine.csv](mine.csv))*\n")
+    write_report(st.run_study(new, fake(cost)), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == ours | mine
+
+
 def test_searches_run_beside_the_grids(tmp_path, fake):
     def model(routine, size, row, machine):
         start = next((int(s.split("=")[1]) for s in machine.settings if "cpu.start" in s), 100)
