@@ -3,6 +3,7 @@
 
 pub mod bus;
 mod clone;
+pub mod data_tlb;
 pub mod error;
 pub mod frontend;
 pub mod op_class;

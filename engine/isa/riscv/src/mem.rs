@@ -1,6 +1,7 @@
 //! Loads and stores: a direct-mapped functional TLB for the common case, and the slow path for everything else
 //! (misses, misaligned and page-crossing accesses, devices, HTIF, speculative paths).
 
+use breakeven_base::data_tlb::{self, is_plain, DataPage, BANK};
 use breakeven_base::phys::Word;
 use breakeven_base::{Bus, MemKind, MemRef, Now, SysEffect, Tick};
 
@@ -10,53 +11,9 @@ use crate::hart::{Hart, Mode, Stop};
 use crate::mmu::{access_fault, PAGE};
 use crate::pmp::Access;
 
-/// Entries in one bank; the banks are mode x SUM x MXR, so that a handler that toggles those loses nothing.
-const BANK: usize = 128;
+/// The banks are mode x SUM x MXR.
 const BANKS: usize = 8;
-const ENTRIES: usize = BANK * BANKS;
-
-/// A tag no address has: not a multiple of a page.
-const INVALID: u64 = 1;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    tag: u64,
-    /// Physical less virtual address.
-    delta: u64,
-    shift: u8,
-    uncacheable: bool,
-}
-
-/// The functional data TLB: pages of RAM wholly accessible in their bank's mode.
-#[derive(Clone, Debug)]
-pub(crate) struct DataTlb {
-    load: [Entry; ENTRIES],
-    store: [Entry; ENTRIES],
-}
-
-impl Default for DataTlb {
-    fn default() -> Self {
-        let e = Entry { tag: INVALID, delta: 0, shift: 0, uncacheable: false };
-        DataTlb { load: [e; ENTRIES], store: [e; ENTRIES] }
-    }
-}
-
-impl DataTlb {
-    pub fn flush(&mut self) {
-        for e in self.load.iter_mut().chain(&mut self.store) {
-            e.tag = INVALID;
-        }
-    }
-    #[inline(always)]
-    fn slot(bank: usize, vaddr: u64) -> usize {
-        (bank + ((vaddr >> 12) as usize & (BANK - 1))) & (ENTRIES - 1)
-    }
-    #[inline(always)]
-    fn entry(&self, access: Access, bank: usize, vaddr: u64) -> &Entry {
-        let side = if access == Access::Store { &self.store } else { &self.load };
-        &side[Self::slot(bank, vaddr)]
-    }
-}
+pub(crate) type DataTlb = data_tlb::DataTlb<{ BANKS * BANK }>;
 
 /// One page's part of an access.
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +43,7 @@ impl Hart {
         vaddr: u64,
         m: &mut MemRef,
     ) -> Result<u64, Stop> {
-        let e = self.tlb.entry(Access::Load, self.bank, vaddr);
+        let e = self.tlb.entry(false, self.bank, vaddr);
         if e.tag == vaddr & (!(PAGE - 1) | (T::SIZE - 1)) && (FAST || !self.speculative()) {
             let paddr = vaddr.wrapping_add(e.delta);
             if let Some(v) = bus.ram().read::<T>(paddr) {
@@ -109,7 +66,7 @@ impl Hart {
         value: u64,
         m: &mut MemRef,
     ) -> Result<(), Stop> {
-        let e = self.tlb.entry(Access::Store, self.bank, vaddr);
+        let e = self.tlb.entry(true, self.bank, vaddr);
         if e.tag == vaddr & (!(PAGE - 1) | (T::SIZE - 1)) && (FAST || !self.speculative()) {
             let paddr = vaddr.wrapping_add(e.delta);
             if bus.ram_mut().write::<T>(paddr, T::from_u64(value)).is_some() {
@@ -133,7 +90,7 @@ impl Hart {
 
     /// Translates and checks `n` bytes inside one page, and keeps the translation when it may be kept.
     pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, access: Access) -> Result<Part, u8> {
-        let e = self.tlb.entry(access, self.bank, vaddr);
+        let e = self.tlb.entry(access == Access::Store, self.bank, vaddr);
         if e.tag == vaddr & !(PAGE - 1) {
             let paddr = vaddr.wrapping_add(e.delta);
             return Ok(Part { paddr, shift: e.shift, uncacheable: e.uncacheable });
@@ -143,16 +100,10 @@ impl Hart {
         if !self.pmp.allows(x.paddr, n, access, mode) {
             return Err(access_fault(access));
         }
-        let page = x.paddr & !(PAGE - 1);
-        let in_ram = bus.ram().contains(page, PAGE);
         let uncacheable = bus.is_uncacheable(x.paddr);
-        let one_kind = bus.is_uncacheable(page) == uncacheable && bus.is_uncacheable(page | (PAGE - 1)) == uncacheable;
-        let watched = access == Access::Store && (0..PAGE / 64).any(|line| bus.ram().watched(page + 64 * line));
-        if x.settled && in_ram && one_kind && !watched && self.pmp.uniform(page) {
-            let tag = vaddr & !(PAGE - 1);
-            let e = Entry { tag, delta: page.wrapping_sub(tag), shift: x.shift, uncacheable };
-            let side = if access == Access::Store { &mut self.tlb.store } else { &mut self.tlb.load };
-            side[DataTlb::slot(self.bank, vaddr)] = e;
+        let is_store = access == Access::Store;
+        if x.settled && is_plain(bus, x.paddr, is_store) && self.pmp.uniform(x.paddr & !(PAGE - 1)) {
+            self.tlb.keep(is_store, self.bank, DataPage::of(vaddr, x.paddr, x.shift, uncacheable));
         }
         Ok(Part { paddr: x.paddr, shift: x.shift, uncacheable })
     }

@@ -1,6 +1,7 @@
 //! Loads and stores: a direct-mapped functional TLB for the common case, and the slow path for everything else
 //! (misses, page-crossing accesses, devices, stores into code, alignment checks, speculative paths).
 
+use breakeven_base::data_tlb::{self, is_plain, DataPage, BANK};
 use breakeven_base::{Bus, MemKind, MemRef, Now, PhysMem, SysEffect};
 
 use crate::cpu::{cr0, cr4, Cpu, Fault, Stop, R};
@@ -8,63 +9,13 @@ use crate::flags;
 use crate::mmu::{canonical, Access, PAGE};
 use crate::simd::V;
 
-/// Entries in one bank.
-const BANK: usize = 128;
 /// Supervisor kept from user pages (SMAP), supervisor, user, user with alignment checks (keeps nothing).
 const BANKS: usize = 4;
 const CHECKED: usize = 3 * BANK;
-const ENTRIES: usize = BANK * BANKS;
+pub(crate) type DataTlb = data_tlb::DataTlb<{ BANKS * BANK }>;
 
-/// A tag no address has: not a multiple of a page.
-const INVALID: u64 = 1;
 /// gem5's physical address of I/O port 0.
 pub const IO_BASE: u64 = 1 << 63;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    tag: u64,
-    /// Physical less virtual address.
-    delta: u64,
-    shift: u8,
-    uncacheable: bool,
-}
-
-/// The functional data TLB: pages of RAM wholly accessible in their bank's mode.
-#[derive(Clone, Debug)]
-pub(crate) struct DataTlb {
-    load: [Entry; ENTRIES],
-    store: [Entry; ENTRIES],
-}
-
-impl Default for DataTlb {
-    fn default() -> Self {
-        let e = Entry { tag: INVALID, delta: 0, shift: 0, uncacheable: false };
-        DataTlb { load: [e; ENTRIES], store: [e; ENTRIES] }
-    }
-}
-
-impl DataTlb {
-    pub fn flush(&mut self) {
-        for e in self.load.iter_mut().chain(&mut self.store) {
-            e.tag = INVALID;
-        }
-    }
-    /// A page has become code: stores to it have to be looked at.
-    pub fn flush_stores(&mut self) {
-        for e in &mut self.store {
-            e.tag = INVALID;
-        }
-    }
-    #[inline(always)]
-    fn slot(bank: usize, vaddr: u64) -> usize {
-        (bank + ((vaddr >> 12) as usize & (BANK - 1))) & (ENTRIES - 1)
-    }
-    #[inline(always)]
-    fn entry(&self, access: Access, bank: usize, vaddr: u64) -> &Entry {
-        let side = if access == Access::Store { &self.store } else { &self.load };
-        &side[Self::slot(bank, vaddr)]
-    }
-}
 
 /// One page's part of an access.
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +81,7 @@ impl Cpu {
     /// The physical address of an access that hits the TLB.
     #[inline(always)]
     fn hit(&self, access: Access, vaddr: u64, size: u64) -> Option<(u64, u8, bool)> {
-        let e = self.tlb.entry(access, self.bank, vaddr);
+        let e = self.tlb.entry(access == Access::Store, self.bank, vaddr);
         let inside = (vaddr & (PAGE - 1)) + size <= PAGE;
         (e.tag == vaddr & !(PAGE - 1) && inside).then(|| (vaddr.wrapping_add(e.delta), e.shift, e.uncacheable))
     }
@@ -245,23 +196,17 @@ impl Cpu {
 
     /// Translates bytes inside one page, and keeps the translation when it may be kept.
     pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, access: Access) -> Result<Part, Fault> {
-        let e = self.tlb.entry(access, self.bank, vaddr);
+        let e = self.tlb.entry(access == Access::Store, self.bank, vaddr);
         if e.tag == vaddr & !(PAGE - 1) {
             return Ok(Part { paddr: vaddr.wrapping_add(e.delta), shift: e.shift, uncacheable: e.uncacheable });
         }
         let update = !self.speculative();
         let x = self.translate(bus.ram_mut(), vaddr, access, self.cpl == 3, update)?;
-        let page = x.paddr & !(PAGE - 1);
-        let in_ram = bus.ram().contains(page, PAGE);
         let uncacheable = bus.is_uncacheable(x.paddr);
-        let one_kind = bus.is_uncacheable(page) == uncacheable && bus.is_uncacheable(page | (PAGE - 1)) == uncacheable;
-        let special = access == Access::Store
-            && (self.code_map.contains_key(&(page / PAGE)) || (0..PAGE / 64).any(|l| bus.ram().watched(page + 64 * l)));
-        if x.settled && in_ram && one_kind && !special && self.bank != CHECKED {
-            let tag = vaddr & !(PAGE - 1);
-            let e = Entry { tag, delta: page.wrapping_sub(tag), shift: x.shift, uncacheable };
-            let side = if access == Access::Store { &mut self.tlb.store } else { &mut self.tlb.load };
-            side[DataTlb::slot(self.bank, vaddr)] = e;
+        let is_store = access == Access::Store;
+        let code = is_store && self.code_map.contains_key(&(x.paddr / PAGE));
+        if x.settled && !code && self.bank != CHECKED && is_plain(bus, x.paddr, is_store) {
+            self.tlb.keep(is_store, self.bank, DataPage::of(vaddr, x.paddr, x.shift, uncacheable));
         }
         Ok(Part { paddr: x.paddr, shift: x.shift, uncacheable })
     }
