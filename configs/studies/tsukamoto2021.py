@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import statistics
 
+import tsukamoto2021_board as board
 import tsukamoto2021_later as later
 import tsukamoto2021_loads as loads
 import tsukamoto2021_outoforder as outoforder
@@ -166,6 +167,8 @@ def contents(data: Data) -> Contents:
         loads.memory_table(data),
         loads.latency_table(data),
         loads.far_table(data),
+        board.bench_table(data),
+        board.experiments_table(data),
         packets(data),
         by_size(data),
         break_evens(data),
@@ -193,7 +196,14 @@ def contents(data: Data) -> Contents:
         FigureItem("ooo-sizes", "Ratios over size, in order and out of order", outoforder.sizes_plot(data)),
     ]
     return Contents(
-        {**rates(data), **tails(data), **findings(data), **loads.findings(data), **outoforder.findings(data)},
+        {
+            **rates(data),
+            **tails(data),
+            **findings(data),
+            **loads.findings(data),
+            **board.findings(data),
+            **outoforder.findings(data),
+        },
         tables,
         figures,
         later.turns(data),

@@ -68,6 +68,8 @@ LEARNED, UNLEARNED = 12, 5
 UCB, CROCE = "rv-memcpy-ucb", "rv-memcpy-croce-c"
 FRAME = 14 + 20 + 32 + PACKET
 FRAME_PAIR = (0, 2)
+#: sizes of the calls of a board's benchmark (tsukamoto2021_board)
+BENCH_SIZES = [128, 256, 512]
 L2_LATENCY = "l2.data_latency"
 #: sizes of copies whose lines all come from the second level, from memory
 IN_L2, IN_MEMORY = 49152, 4 << 20
@@ -139,6 +141,8 @@ GRIDS = {
                        offset_pairs=[(0, 0)], cache_states=CACHE_STATES)),
     "driver": ("the Ethernet driver's copy", steady([UCB, CROCE], [TRAP], [FRAME], offset_pairs=[FRAME_PAIR],
                cache_states=CACHE_STATES)),
+    "bench": ("two memcpy as a board's benchmark calls them", steady([UCB, CROCE], [TRAP], BENCH_SIZES,
+              offset_pairs=[(1, 3)], measures=["throughput"])),
     "l2-latency": (
         "loads by the second level's latency",
         steady(

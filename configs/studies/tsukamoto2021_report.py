@@ -349,8 +349,6 @@ def calibration(data: Data) -> TableItem:
     bench = "JH7110, ARM optimized-routines bench"
     forum = "forums.sifive.com 5530, taking its clock for 1.2 GHz"
     measured = [
-        ("byte loop, cycles a byte", 7.5, slope(data, "offsets", OLD, **misaligned), bench),
-        ("shift and merge, cycles for 8 bytes", 10.5, 8 * slope(data, "offsets", NEW, **misaligned), bench),
         ("aligned words, unrolled, bytes a cycle", 2.65, 1 / slope(data, "words", UNROLLED, **ALIGNED), bench),
         ("misaligned 8-byte load, cycles", 710.0, load_cost, forum),
         ("misaligned 8-byte store, cycles", 683.0, store_cost, forum),

@@ -41,6 +41,10 @@ def byte_by_byte() -> str:
     return loop("lb t0, 0(s0)\n addi s0, s0, 1\n sb t0, 0(s1)\n addi s1, s1, 1", "bltu s0, s2")
 
 
+def words_of_four() -> str:
+    return loop("lw t0, 0(s0)\n addi s0, s0, 4\n sw t0, 0(s1)\n addi s1, s1, 4", "bltu s0, s2")
+
+
 def shift_merge() -> str:
     merge = "srl t1, t0, t3\n ld t0, 8(s0)\n addi s0, s0, 8\n sll t2, t0, t4\n or t1, t1, t2\n"
     turn = merge + "sd t1, 0(s1)\n addi s1, s1, 8"
@@ -61,6 +65,11 @@ def cycles(machine: Any, size: int, program: str, turns: int = 2) -> float:
     setup = f"li s0, {SOURCE}\n li s1, {DESTINATION}\n li s2, {SOURCE + size}\n"
     source = f"li s11, {turns}\n9: {BEGIN}{setup}{program}{END} addi s11, s11, -1\n bnez s11, 9b\n{EXIT}"
     return measure(machine, source)[-1]
+
+
+def longer(machine: Any, program: str, turns: int = 2) -> float:
+    """Cycles that 512 bytes take more than 128."""
+    return cycles(machine, 512, program, turns) - cycles(machine, 128, program, turns)
 
 
 def load_to_use(machine: Any) -> float:
@@ -95,9 +104,10 @@ CASES = [
     Case("u74", "lat_load_l1", 3.0, 0.001, load_to_use),
     Case("u74", "calib_aligned_copy 16 KB", 2.65, 0.10, lambda m: 16384 / cycles(m, 16384, words(16))),
     Case("u74", "calib_aligned_copy 1 KB", 2.4, 0.10, lambda m: 1024 / cycles(m, 1024, words(16))),
-    # Too fast since predicted branches cost no fetch bubble (5.06): what sub-word stores cost there is not modelled.
+    # Too fast: what a store close behind the load of its data costs there is not published (docs/presets.md).
     Case("u74", "calib_byte_copy", 7.5, 0.34, lambda m: cycles(m, 2048, byte_by_byte()) / 2048),
-    Case("u74", "calib_shift_merge_copy", 0.76, 0.20, lambda m: 512 / cycles(m, 512, shift_merge())),
+    Case("u74", "calib_word4_copy", 7.5, 0.34, lambda m: cycles(m, 2048, words_of_four()) / 512),
+    Case("u74", "calib_shift_merge_copy", 9.3, 0.26, lambda m: longer(m, shift_merge()) / 48),
     Case("u74", "l2_copy_bytes_per_cycle", 0.89, 0.05, lambda m: 49152 / cycles(m, 49152, words(16))),
     Case("u74", "l2_copy_bytes_per_cycle, eight words", 1.28 / 1.5, 0.05, lambda m: 49152 / cycles(m, 49152, words(8))),
     # Too slow since store misses hold loads up; when they do not, the two rows before are a quarter to 40 % too fast.
@@ -117,7 +127,7 @@ CASES = [
     Case("c910", "calib_aligned_copy 64 KB", 5.9, 0.50, lambda m: 65536 / cycles(m, 65536, words(8))),
     Case("c910", "calib_aligned_copy 512 B", 4.8, 0.10, lambda m: 512 / cycles(m, 512, words(8), 6)),
     Case("c910", "calib_byte_copy", 2.1, 0.05, lambda m: cycles(m, 2048, byte_by_byte(), 6) / 2048),
-    Case("c910", "calib_shift_merge_copy", 1.7, 0.45, lambda m: 512 / cycles(m, 512, shift_merge(), 6)),
+    Case("c910", "calib_shift_merge_copy", 2.0, 0.35, lambda m: 384 / longer(m, shift_merge(), 6)),
     Case("c910", "calib_hw_misaligned_copy", 3.84, 0.06, lambda m: 512 / cycles(m, 512, misaligned_words(), 6)),
 ]  # fmt: skip
 
