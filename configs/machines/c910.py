@@ -138,7 +138,7 @@ class L1DCache(L1Cache):
     data_latency = 2  # uarch: c910/l1d_latency, calibrated: as tag_latency
     mshrs = 8  # uarch: c910/mshr_l1d
     write_buffers = 8  # assumed: as mshrs
-    prefetcher = StridePrefetcher(degree=4)  # assumed: gem5's; c910/prefetchers has no numbers
+    prefetcher = StridePrefetcher(degree=16)  # uarch: c910/prefetchers
 
 
 class L2Cache(Cache):

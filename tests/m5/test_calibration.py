@@ -123,7 +123,7 @@ CASES = [
     Case("c906", "calib_byte_copy", 5.0, 0.25, lambda m: cycles(m, 2048, byte_by_byte()) / 2048),
     Case("c906", "calib_shift_merge_copy", 0.73, 0.20, lambda m: 1536 / cycles(m, 1536, shift_merge())),
     Case("c910", "lat_load_l1", 3.0, 0.02, load_to_use),
-    # Both fill the first level twice: what brings lines in time from the second level there is not published.
+    # Both fill the first level twice: that streams of stores go past it there is not modelled.
     Case("c910", "calib_aligned_copy 64 KB", 5.9, 0.50, lambda m: 65536 / cycles(m, 65536, words(8))),
     Case("c910", "calib_aligned_copy 512 B", 4.8, 0.10, lambda m: 512 / cycles(m, 512, words(8), 6)),
     Case("c910", "calib_byte_copy", 2.1, 0.05, lambda m: cycles(m, 2048, byte_by_byte(), 6) / 2048),
