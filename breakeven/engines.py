@@ -16,14 +16,12 @@ from breakeven.compare import Comparison, compare
 from breakeven.errors import UserError
 from breakeven.native import NativeEngine, host_name
 from breakeven.runner import HOST, MachineSpec, describe, isa_of
+from breakeven.settled import REPETITIONS
 from breakeven.sweep import SweepProgress, SweepSpec, described
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: on the host every measurement follows hundreds of calls. In the simulator the harness runs between two measurements,
-#: and predictors that go by the branches before must meet a routine this often; the median is then one that knows it
-REPETITIONS = 21
 #: a cycle more or less is no great share of so many: the summary counts these points apart
 LONG = 50
 #: user pages are not closed to a routine in a Linux program, so that stac and clac do nothing there (x86)
@@ -39,6 +37,7 @@ def spec_for(engine: str, spec: SweepSpec, beside_host: bool) -> SweepSpec:
     if not beside_host:
         return spec
     machines = [_as_on_a_host(machine) for machine in spec.machines]
+    # On the host every measurement follows hundreds of calls.
     return replace(spec, machines=machines, repetitions=max(spec.repetitions, REPETITIONS))
 
 

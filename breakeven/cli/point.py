@@ -49,6 +49,7 @@ def run(
     """Run one point: cycles, bytes a cycle, instructions, and whether the output was right."""
     from breakeven import points as pt
     from breakeven.runner import HOST, run_points
+    from breakeven.settled import unsettled_point
 
     asked = point(routine)
     trace = wanted(debug_flags, debug_file, debug_limit)
@@ -62,8 +63,12 @@ def run(
             trace.tell(measured.traced)
         else:
             result = run_points(session, [asked])[0]
+        simulated = engine_name == "embedded" and machine != HOST and not trace and result.ok
+        unsettled = unsettled_point(session, asked, result.cycles_median) if simulated else None
     if json or result.ok or result.status in pt.WRONG:
         _print_point(session, asked, result, json)
+    if unsettled:
+        print(f"breakeven: not settled: {unsettled}", file=sys.stderr)
     return judge(session, asked, result)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -137,6 +138,7 @@ def compare(
     from breakeven.compare import default_plot
     from breakeven.console import progress_bar
     from breakeven.engines import compare_engines
+    from breakeven.settled import unsettled_comparison
     from breakeven.sweep import check_output, described, write_table
 
     names = engine_names(engine)
@@ -172,10 +174,14 @@ def compare(
         progress_bar(not json, "compare") as progress,
     ):
         found = run_comparison(spec, opened_engine, threads, progress)
+        unsettled = unsettled_comparison(spec, found.table, opened_engine, threads) if engine == "embedded" else None
     if out:
         write_table(described(found.table, found.spec), out)
     # With --json a plot is drawn only when a file was named: a script may not want one left behind.
     target = plot or (None if json else default_plot(found))
     if target:
         report_cli.plot_comparison(found, target)
-    return report_cli.comparison_done(found, target, out, json)
+    status = report_cli.comparison_done(found, target, out, json)
+    if unsettled:
+        print(f"breakeven: not settled: {unsettled}", file=sys.stderr)
+    return status

@@ -160,6 +160,24 @@ fn write_back_slots_limit_results() {
     assert_eq!(cycles_with(narrow, program.clone()) - cycles(program), 8);
 }
 
+/// gem5's skid buffer: what rename leaves over goes alone in the next cycle, what decode has sent meanwhile takes two more,
+/// and decode starts again a cycle after rename has said so. Of five cycles two move a full width and two what is left over
+/// of `decodeWidth` (a full width again where it is twice the other), one nothing.
+#[test]
+fn a_decoder_wider_than_rename_slows_both_down() {
+    let more = |decode, rename| {
+        let cfg = O3Config { decodeWidth: decode, renameWidth: rename, ..O3Config::default() };
+        let adds = |n| (0..n).map(|_| add(2, 3)).collect();
+        cycles_with(cfg.clone(), adds(1280)) - cycles_with(cfg, adds(320))
+    };
+    assert_eq!(more(4, 4), 960 / 4);
+    // A bundle that fetch could not fill costs a little more.
+    for (decode, of_five) in [(5, 10), (6, 12), (8, 16)] {
+        let rule = 960 * 5 / of_five;
+        assert!((rule..=rule + rule / 10).contains(&more(decode, 4)), "{decode}: {} for {rule}", more(decode, 4));
+    }
+}
+
 #[test]
 fn eliminated_moves_take_no_time() {
     let moves: Vec<Inst> = (0..20).map(|_| add(1, 1).flags(UopFlags::ELIMINATED)).collect();

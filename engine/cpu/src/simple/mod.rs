@@ -132,15 +132,16 @@ const MAX_TRAPS: u32 = 1 << 20;
 /// Notices that no instruction ever completes.
 #[derive(Clone, Debug, Default)]
 struct Progress {
+    /// Since the last instruction that completed.
     traps: u32,
 }
 
 impl Progress {
     /// After a step; what to report when it was one trap too many.
     fn after(&mut self, step: &Step, completes: bool) -> Option<String> {
-        // A part of a long instruction is no trap: its end comes.
+        // A part of a long instruction is no trap: its end comes, unless a trap comes before, again and again.
         let trapped = step.len == 0 || step.uops.iter().take(step.n.into()).any(|u| u.flags.any(UopFlags::TRAP));
-        self.traps = if completes || !trapped { 0 } else { self.traps.saturating_add(1) };
+        self.traps = if completes { 0 } else { self.traps.saturating_add(u32::from(trapped)) };
         (self.traps > MAX_TRAPS).then(|| {
             format!(
                 "execute: {MAX_TRAPS} traps in a row; the last at pc {:#x}, handler at {:#x}\n",

@@ -242,6 +242,25 @@ fn a_handler_that_faults_forever_is_a_deadlock() {
 }
 
 #[test]
+fn traps_amid_an_instruction_that_never_ends_are_a_deadlock_too() {
+    use breakeven_base::{Step, Uop, UopFlags};
+    let step = |len, flags| {
+        let mut step = Step { len, n: 1, ..Step::default() };
+        step.uops[0] = Uop { flags: UopFlags(flags), ..Uop::default() };
+        step
+    };
+    // A handler that begins with a repeated instruction: a part of it, then what traps, then the handler again.
+    let (part, trap, whole) = (step(2, UopFlags::FIRST), step(0, UopFlags::TRAP), step(2, UopFlags::LAST));
+    let ends = |steps: &[&Step]| {
+        let mut progress = super::Progress::default();
+        (0..=super::MAX_TRAPS).any(|_| steps.iter().any(|step| progress.after(step, super::completes(step)).is_some()))
+    };
+    assert!(ends(&[&part, &trap]));
+    assert!(!ends(&[&part, &trap, &whole]), "a handler that gets on");
+    assert!(!ends(&[&part]), "a long instruction is no trap");
+}
+
+#[test]
 fn parameters_that_cannot_be_built_are_named() {
     let misaligned = MisalignedCosts { granule: 12, ..Default::default() };
     let errors = TimingSimple::new(SimpleConfig { width: 0, misaligned, ..Default::default() }).expect_err("two");
