@@ -77,9 +77,9 @@ def machine(name, guest="", settings=()):
         for effect in left_out(path):
             warn("%s without %s: gem5 cannot express it", preset.NAME, effect)
     else:
-        # A preset says what it means: what it does not set is no slip of gem5's.
+        # A preset says what it means: what it does not set is no trait of gem5's.
         for cpu in root.system.cpu:
-            for name in ("gem5CompressedBranches",):
+            for name in ("gem5CompressedBranches", "gem5StoresJoinMisses"):
                 if hasattr(cpu, name):
                     setattr(cpu, name, getattr(cpu, name))
     for text in settings:

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from breakeven.m5.errors import ConfigError
-from breakeven.m5.library import LEFT_OUT_WHILE_NULL, REQUIRED_PORTS
+from breakeven.m5.library import LEFT_OUT_WHILE_UNSET, REQUIRED_PORTS
 from breakeven.m5.params import MISSING, ParamDesc, SimObjectVector
 from breakeven.m5.proxy import Proxy, apply_scale
 from breakeven.m5.simobject import MetaSimObject, SimObject
@@ -175,8 +175,8 @@ class _Describer:
         if cls.__dict__["abstract"]:
             self.errors.append(f"{path} is a {cls.__name__}, which is abstract: use one of its subclasses")
         params = {name: self.param(obj, path, name, desc) for name, desc in cls._params.items()}
-        for name in LEFT_OUT_WHILE_NULL.intersection(params):
-            if params[name] is None:
+        for name in LEFT_OUT_WHILE_UNSET.intersection(params):
+            if params[name] in (None, False):
                 del params[name]
         bases = [base.__name__ for base in cls.__mro__[1:] if isinstance(base, MetaSimObject)]
         return {"path": path, "type": cls.__name__, "bases": bases, "params": params, "ports": self.ports(obj, path)}

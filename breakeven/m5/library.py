@@ -39,8 +39,8 @@ def _load() -> tuple[dict[str, Any], dict[str, Any]]:
 
 _FACTS, _OURS = _load()
 REQUIRED_PORTS: dict[str, list[str]] = _OURS["required_ports"]
-#: objects that we added to gem5's classes; a machine without one keeps its description and hash
-LEFT_OUT_WHILE_NULL: frozenset[str] = frozenset(_OURS["left_out_while_null"])
+#: objects and switches that we added to gem5's classes; a machine without one keeps its description and hash
+LEFT_OUT_WHILE_UNSET: frozenset[str] = frozenset(_OURS["left_out_while_unset"])
 FORMER_NAMES.update(_OURS["former_names"])
 #: parameters of ours that make a core behave as gem5's does, for scripts that say nothing of them
 IN_SCRIPTS: dict[str, dict[str, Any]] = _OURS["in_scripts"]

@@ -13,4 +13,5 @@ def machine(**options):
     cpu = RiscvO3CPU()
     if hasattr(cpu, "gem5CompressedBranches"):
         cpu.gem5CompressedBranches = True  # gem5: what it does of itself
+        cpu.gem5StoresJoinMisses = True  # gem5: the same
     return root(board(cpu, **options))

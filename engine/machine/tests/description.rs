@@ -286,6 +286,7 @@ fn the_default_out_of_order_core_is_gem5s() {
     let config = MachineConfig::parse(&o3_with("", "", &Value::Null)).expect("can be built");
     // What gem5 does of itself, and the preset therefore.
     let mut gem5s = O3Config { gem5CompressedBranches: true, ..O3Config::default() };
+    gem5s.lsq.gem5StoresJoinMisses = true;
     // The order of the classes in a unit means nothing.
     let sorted = |mut units: Vec<FuDesc>| {
         units.retain(|unit| unit.count > 0);

@@ -161,8 +161,16 @@ fn o3_agrees_with_gem5() {
     let all = compare("o3", description("o3"));
     let differences: Vec<_> = all.iter().map(|c| (c.name, c.difference().abs())).collect();
     write_tables(&all);
-    hold("o3", &differences, "", 0.1, 15.0);
+    hold("o3", &differences, "", 0.1, 6.0);
     for c in &all {
+        // Lines that stores write whole before their miss leaves are not read.
+        let [theirs, ours] = c.counted["l2_accesses"];
+        let within = if c.name == "copy64k_s3" { 0.08 } else { 0.01 };
+        assert!(
+            (ours - theirs).abs() <= (theirs * within).max(1.0),
+            "{}: {ours} of {theirs} at the second level",
+            c.name
+        );
         let [theirs, ours] = c.counted["commit_mispredicts"];
         assert_eq!(ours, theirs, "{}: mispredictions", c.name);
         // `streamstMem`: decode finds its loop's branch wrong once more.

@@ -74,6 +74,9 @@ pub enum TlbResult {
     Miss { at: Tick },
 }
 
+pub use cache::held::Stored;
+
+use cache::held::HeldMisses;
 use cache::Cache;
 use dram::MemCtrl;
 use packet::{Cmd, Pkt, Reply};
@@ -128,6 +131,8 @@ pub struct MemorySystem {
     /// The cache at each port whose hits need no look beyond its tags (no uncacheable ranges, no prefetchers), or none.
     quick_caches: [Option<u16>; 4],
     write_combining: Option<WriteCombining>,
+    /// Store misses that have not left the data side's cache.
+    held: HeldMisses,
     /// Nothing in any prefetcher's queue is due before this instant.
     next_prefetch: u64,
     /// What the core asked for, or the prefetch that is being sent: what prefetchers on its way learn from.
@@ -151,6 +156,7 @@ clone_by_field!(MemorySystem {
     quick_commands,
     quick_caches,
     write_combining,
+    held,
     next_prefetch,
     asked,
     now
@@ -223,6 +229,7 @@ impl MemorySystem {
             quick_commands: quick_commands(cfg.write_combining.is_some()),
             quick_caches,
             write_combining: cfg.write_combining.as_ref().map(|w| WriteCombining::new(w, cfg.core_clock.period())),
+            held: HeldMisses::new(),
             next_prefetch: prefetch::NEVER,
             asked: Access::default(),
             now: 0,
@@ -298,6 +305,9 @@ impl MemorySystem {
                     return Response::Done { at: Tick(at), level: 0 };
                 }
             }
+        }
+        if self.held.due(now.0) {
+            self.send_held(now);
         }
         if self.next_prefetch <= now.0 {
             self.run_prefetches(now.0);

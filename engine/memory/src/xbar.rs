@@ -20,6 +20,21 @@ enum Way {
     Response,
 }
 
+/// A packet's time on a layer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Slot {
+    pub start: u64,
+    /// Ticks from there to the crossbar's next clock edge.
+    offset: u64,
+}
+
+impl Slot {
+    /// Where there is no crossbar.
+    pub fn at(start: u64) -> Self {
+        Slot { start, offset: 0 }
+    }
+}
+
 pub(crate) struct XBar {
     clock: EdgeClock,
     forward: u64,
@@ -81,6 +96,15 @@ impl XBar {
         u64::from(size).div_ceil(self.width) * self.clock.period
     }
 
+    /// Ticks that `pkt`'s data needs behind the header, here or on the way here.
+    fn payload_of(&self, pkt: &Pkt) -> u64 {
+        if pkt.cmd.has_data() {
+            pkt.payload.max(self.payload(pkt.size))
+        } else {
+            pkt.payload
+        }
+    }
+
     /// Books a layer: when the packet is through the arbitration, and how far the next edge is from there.
     fn pass(&mut self, way: Way, layer: usize, at: u64, floor: u64, payload: u64) -> (u64, u64) {
         let (clock, header) = (self.clock, self.header);
@@ -92,6 +116,11 @@ impl XBar {
             _ => at,
         };
         (start, self.clock.edge(start) - start)
+    }
+
+    /// A time that has been waited for on a layer held meanwhile.
+    pub fn slot_at(&self, start: u64) -> Slot {
+        Slot { start, offset: self.clock.edge(start) - start }
     }
 
     pub fn reset_stats(&mut self) {
@@ -120,13 +149,27 @@ impl XBar {
 impl MemorySystem {
     /// `pkt` from requester `source` arrives at crossbar `xi` at `at`.
     pub(crate) fn xbar_request(&mut self, xi: usize, source: usize, pkt: Pkt, at: u64) -> Reply {
+        let slot = self.xbar_books(xi, &pkt, at);
+        self.xbar_forwards(xi, source, pkt, slot)
+    }
+
+    /// Takes the layer that `pkt`, which arrives at `at`, goes through.
+    pub(crate) fn xbar_books(&mut self, xi: usize, pkt: &Pkt, at: u64) -> Slot {
         let now = self.now;
         let x = &mut self.xbars[xi];
-        let (route, to) = x.route(pkt.addr);
-        let payload = if pkt.cmd.has_data() { pkt.payload.max(x.payload(pkt.size)) } else { pkt.payload };
+        let payload = x.payload_of(pkt);
         let way = if pkt.yields { Way::FromWriteBuffer } else { Way::Request };
-        let (start, offset) = x.pass(way, route, at, now, payload);
-        let header = pkt.header + offset + x.forward;
+        let (start, offset) = x.pass(way, x.route(pkt.addr).0, at, now, payload);
+        Slot { start, offset }
+    }
+
+    /// `pkt` goes through its layer in the time that has been booked for it.
+    pub(crate) fn xbar_forwards(&mut self, xi: usize, source: usize, pkt: Pkt, slot: Slot) -> Reply {
+        let x = &mut self.xbars[xi];
+        let to = x.route(pkt.addr).1;
+        let payload = x.payload_of(&pkt);
+        let start = slot.start;
+        let header = pkt.header + slot.offset + x.forward;
         x.packets += 1;
         x.bytes += if pkt.cmd.has_data() { u64::from(pkt.size) } else { 0 };
         let coherent = matches!(to, Link::Memory(_) | Link::None);

@@ -92,6 +92,7 @@ fn lsq(cpu: Obj) -> LsqConfig {
         aliasPenalty: cpu.u32_or("aliasPenalty", gem5s.aliasPenalty, ANY),
         serialResponses: cpu.bool_or("serialResponses", gem5s.serialResponses),
         storesLeaveOnMiss: cpu.bool_or("storesLeaveOnMiss", gem5s.storesLeaveOnMiss),
+        gem5StoresJoinMisses: cpu.bool_or("gem5StoresJoinMisses", gem5s.gem5StoresJoinMisses),
     }
 }
 

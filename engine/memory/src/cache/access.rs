@@ -17,6 +17,9 @@ impl MemorySystem {
         if pkt.cmd == Cmd::NonTemporalReq {
             return self.cache_written_past(ci, pkt, at);
         }
+        if !self.held.is_empty() {
+            self.meet_held(ci, &pkt, at);
+        }
         let c = &mut self.caches[ci];
         c.mshrs.retire(self.now);
         let at = c.wait_until_free(at);
@@ -73,17 +76,8 @@ impl MemorySystem {
         let out = if pkt.cmd == Cmd::HardPFReq { at } else { edge + p.tag + pkt.header };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
 
+        let mut reply = self.cache_fills(ci, &pkt, &r, by);
         let c = &mut self.caches[ci];
-        let arrived = c.clock.edge(r.at);
-        let mut reply =
-            Reply { at: arrived + p.response, level: r.level + 1, accepted: r.accepted, ..Reply::default() };
-        let dirty = r.dirty || pkt.cmd.dirties();
-        let mut victim = None;
-        if (p.mostly_excl || pkt.bypass) && pkt.from_cache {
-            reply.dirty = dirty;
-        } else {
-            victim = c.fill(pkt.addr, arrived + p.data + r.payload, dirty, by);
-        }
         c.mshrs.push(Mshr {
             line,
             alloc_at: at,
@@ -104,7 +98,23 @@ impl MemorySystem {
         if pkt.cmd.is_prefetch() {
             reply.at = out;
         }
-        if let Some(v) = victim {
+        reply
+    }
+
+    /// What `pkt` missed comes with `r` from below: it is kept, unless the level above keeps it, and a victim leaves.
+    #[inline(always)] // of the busy way of a miss
+    pub(crate) fn cache_fills(&mut self, ci: usize, pkt: &Pkt, r: &Reply, by: u8) -> Reply {
+        let c = &mut self.caches[ci];
+        let p = c.p;
+        let arrived = c.clock.edge(r.at);
+        let mut reply =
+            Reply { at: arrived + p.response, level: r.level + 1, accepted: r.accepted, ..Reply::default() };
+        let dirty = r.dirty || pkt.cmd.dirties();
+        if (p.mostly_excl || pkt.bypass) && pkt.from_cache {
+            reply.dirty = dirty;
+            return reply;
+        }
+        if let Some(v) = c.fill(pkt.addr, arrived + p.data + r.payload, dirty, by) {
             c.stats.replacements += 1;
             self.cache_evicts(ci, v, arrived, arrived + p.tag, pkt.requestor);
         }

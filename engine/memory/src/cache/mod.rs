@@ -6,6 +6,7 @@
 
 pub(crate) mod access;
 mod flush;
+pub(crate) mod held;
 pub(crate) mod mshr;
 pub(crate) mod replacement;
 pub(crate) mod stats;

@@ -5,7 +5,7 @@
 pub(crate) struct Mshr {
     pub line: u64,
     pub alloc_at: u64,
-    /// The response arrives: the register is free from then on.
+    /// The response arrives: the register is free from then on. Of a miss that has not left ([`super::held`]): when it may.
     pub resp_at: u64,
     /// The rest of the line arrives this much later: what targets at another offset than the first wait for.
     pub payload: u64,
@@ -36,6 +36,11 @@ impl MshrFile {
     /// The register that waits for `line` at `now`.
     pub fn find(&mut self, line: u64, now: u64) -> Option<&mut Mshr> {
         self.entries.iter_mut().find(|m| m.line == line && m.resp_at > now)
+    }
+
+    /// The register of a miss to `line` that has not left.
+    pub fn held(&mut self, line: u64) -> Option<&mut Mshr> {
+        self.entries.iter_mut().rfind(|m| m.line == line)
     }
 
     pub fn push(&mut self, m: Mshr) {

@@ -271,7 +271,8 @@ impl Lsq {
         loop {
             let (request, sent) = self.loads.entries[slot].packets.next(m, self.rules.line, flags, pc);
             match self.gate.send(true, &request, cx, when, &mut self.counts) {
-                Sent::NoPort => {
+                // (No load is held: it would be issued again.)
+                Sent::NoPort | Sent::Held => {
                     out.ready.push(seq);
                     ring.set_wait(seq, Wait::Unit);
                     return MemOutcome::Pending;

@@ -12,13 +12,14 @@
 //! ```
 //!
 //! One file a concern: `loads` (load queue, speculative loads, forwarding), `stores` (store queue, violations, drain),
-//! `depend` (barriers and store sets), `translate` (the page walker's queue), `ports`, `filter`. The rules are gem5's
+//! `depend` (barriers and store sets), `translate` (the page walker's queue), `gate` (the way into the cache), `ports`, `filter`. The rules are gem5's
 //! (24.0 `src/cpu/o3/lsq_unit.cc`, `lsq.cc`, `mem_dep_unit.cc`, `store_set.cc`) where gem5 has one; `docs/o3.md` has them on
 //! one page, with what differs.
 
 mod config;
 mod depend;
 mod filter;
+mod gate;
 mod loads;
 mod ports;
 mod store_sets;
@@ -30,8 +31,7 @@ mod translate;
 pub use config::{LsqConfig, PartialForward};
 
 use breakeven_base::stats::Unit;
-use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, StatSink, Tick, UopFlags};
-use breakeven_memory::{Port, Request, Response};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, StatSink, UopFlags};
 
 use super::config::O3Config;
 use super::inst::{InstRing, Seq, Wait};
@@ -39,8 +39,8 @@ use crate::misaligned::{MisalignedCosts, Split};
 use crate::when::When;
 use crate::CoreCtx;
 use depend::{Dependences, Queue};
+use gate::{Gate, Packets, Sent};
 use loads::Loads;
-use ports::Ports;
 use stores::Stores;
 use translate::Walker;
 
@@ -123,116 +123,6 @@ struct Rules {
     tso: bool,
 }
 
-/// The data side's way into the cache.
-#[derive(Debug)]
-struct Gate {
-    load_ports: Ports,
-    store_ports: Ports,
-    /// The cache refuses everything until this cycle; [`NEVER`]: it does not.
-    blocked_until: u64,
-    /// The instant of the last answer in each of the coming cycles.
-    answers: Box<[Tick; ANSWERS]>,
-    serial_responses: bool,
-    /// The access that an emulated misaligned one holds up executes at this cycle.
-    stalled_until: u64,
-}
-
-clone_by_field!(Gate { load_ports, store_ports, blocked_until, answers, serial_responses, stalled_until });
-
-/// What became of one packet.
-enum Sent {
-    Done {
-        at: Tick,
-        level: u8,
-    },
-    /// No port is free in this cycle.
-    NoPort,
-    Blocked,
-}
-
-/// Cycles ahead in which answers at one instant are noticed; beyond them they are hardly ever.
-const ANSWERS: usize = 1024;
-
-impl Gate {
-    /// Whether the cache gives another answer at the instant `at`, which then comes first. Answers come a tick apart: the second one
-    /// misses the clock edge.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)] // reduced
-    fn collides(&mut self, at: Tick, when: &When) -> bool {
-        let last = &mut self.answers[when.cycle_of(at) as usize % ANSWERS];
-        std::mem::replace(last, at) == at
-    }
-
-    /// Hands one packet to the cache.
-    #[inline]
-    fn send<F: FrontEnd, B: Bus>(
-        &mut self,
-        is_load: bool,
-        request: &Request,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-        counts: &mut Counts,
-    ) -> Sent {
-        if self.blocked_until != NEVER {
-            return Sent::Blocked;
-        }
-        let ports = if is_load { &mut self.load_ports } else { &mut self.store_ports };
-        if !ports.take(when.cycle) {
-            return Sent::NoPort;
-        }
-        match cx.mem.access(Port::Data, when.tick, request) {
-            Response::Done { at, level } => {
-                let late = self.serial_responses && self.collides(at, when);
-                Sent::Done { at: at + u64::from(late), level }
-            }
-            Response::Blocked { retry } => {
-                ports.give_back();
-                counts.blocked_by_cache += 1;
-                self.blocked_until = when.cycle_of(retry).max(when.cycle + 1);
-                Sent::Blocked
-            }
-        }
-    }
-}
-
-/// A memory reference's way through the cache: one packet, or one a line.
-#[derive(Clone, Copy, Debug, Default)]
-struct Packets {
-    /// Bytes sent.
-    sent: u16,
-    /// When the last of their responses comes, and from how far.
-    at: Tick,
-    level: u8,
-}
-
-impl Packets {
-    /// The next packet, and the bytes that will have been sent with it.
-    #[inline]
-    #[allow(clippy::cast_possible_truncation)] // at most the reference's size
-    fn next(&self, m: &MemRef, line: u32, flags: UopFlags, pc: u64) -> (Request, u16) {
-        let vaddr = m.vaddr.wrapping_add(u64::from(self.sent));
-        let to_line_end = u64::from(line) - (vaddr & u64::from(line - 1));
-        let rest = m.size.saturating_sub(self.sent).max(1);
-        let size = if acts_on_line(m.kind) { rest } else { u64::from(rest).min(to_line_end) as u16 };
-        let to_page_end = PAGE - (m.vaddr & (PAGE - 1));
-        let paddr = match u64::from(self.sent) {
-            sent if sent >= to_page_end => m.paddr2.wrapping_add(sent - to_page_end),
-            sent => m.paddr.wrapping_add(sent),
-        };
-        let non_temporal = flags.any(UopFlags::NON_TEMPORAL);
-        let request = Request { paddr, size, kind: m.kind, uncacheable: m.uncacheable, non_temporal, pc };
-        (request, self.sent + size)
-    }
-
-    /// A packet has been sent.
-    #[inline]
-    fn sent(&mut self, sent: u16, at: Tick, level: u8) {
-        self.sent = sent;
-        self.at = self.at.max(at);
-        self.level = self.level.max(level);
-    }
-}
-
 /// References to a whole line, whichever of its bytes they name.
 #[inline]
 fn acts_on_line(kind: MemKind) -> bool {
@@ -303,14 +193,7 @@ impl Lsq {
             stores: Stores::new(cfg.SQEntries, cfg.cacheStorePorts, cfg.lsq.aliasCheckBits),
             depend: Dependences::new(cfg),
             walker: Walker::new(),
-            gate: Gate {
-                load_ports: Ports::new(cfg.cacheLoadPorts),
-                store_ports: Ports::new(cfg.cacheStorePorts),
-                blocked_until: NEVER,
-                answers: Box::new([Tick::ZERO; ANSWERS]),
-                serial_responses: cfg.lsq.serialResponses,
-                stalled_until: 0,
-            },
+            gate: Gate::new(cfg),
             violation: None,
             blocked: Vec::with_capacity(queues),
             replays: Vec::with_capacity(queues),
@@ -420,6 +303,9 @@ impl Lsq {
         out: &mut LsqOut,
     ) {
         self.stores.retire_written(when.cycle);
+        if self.gate.held_until <= when.cycle {
+            self.end_held(cx, when);
+        }
         if self.walker.next_event() <= when.cycle {
             self.walker.events(cx, when, &mut out.ready);
         }
@@ -498,7 +384,7 @@ impl Lsq {
         if self.stores.may_send {
             return 0;
         }
-        self.stores.next_written().min(self.gate.blocked_until).min(self.walker.next_event())
+        self.stores.next_written().min(self.gate.held_until).min(self.gate.blocked_until).min(self.walker.next_event())
     }
 
     /// Starts (or ends) keeping when stores are written, for the pipeline trace.

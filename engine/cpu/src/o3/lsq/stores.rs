@@ -48,6 +48,13 @@ struct Store {
     leaves: u64,
 }
 
+impl Store {
+    /// The cycle in which the last of its answers, all known, is taken.
+    fn arrives(&self, when: &When) -> u64 {
+        when.cycle_of(self.packets.at).max(when.cycle + 1) + u64::from(self.extra)
+    }
+}
+
 /// Places are counted from the first store ever: `head..sent` are on their way, `sent..committed` may be sent,
 /// `committed..tail` are speculative.
 #[derive(Debug)]
@@ -402,21 +409,48 @@ impl Lsq {
                     self.stores.refused = true;
                     return false;
                 }
-                Sent::Done { at, level } => {
-                    let s = &mut self.stores.entries[slot];
-                    s.packets.sent(sent, at, level);
-                    if sent < s.mem.size {
-                        self.counts.split_accesses += 1;
-                        continue;
+                Sent::Done { at, level } => self.stores.entries[slot].packets.sent(sent, at, level),
+                Sent::Held => self.stores.entries[slot].packets.waits(sent, request.paddr),
+            }
+            let s = &self.stores.entries[slot];
+            if sent < s.mem.size {
+                self.counts.split_accesses += 1;
+                continue;
+            }
+            let slots = s.slots;
+            let arrives = (s.packets.held == 0).then(|| s.arrives(when));
+            self.stores.refused = false;
+            self.stores.sent += 1;
+            if slots > 0 {
+                self.gate.store_ports.hold(when.cycle, slots);
+            }
+            match arrives {
+                Some(at) => self.store_written(place, at, when, ring, out),
+                None => self.store_sent(place, out),
+            }
+            return true;
+        }
+    }
+
+    /// Misses leave the cache: what waited with them is told when it will be written.
+    #[cold]
+    pub(super) fn end_held<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+        let next = cx.mem.send_held(when.tick);
+        self.gate.held_until = next.map_or(NEVER, |t| when.cycle_of(t).max(when.cycle + 1));
+        for place in self.stores.head..self.stores.sent {
+            let slot = self.stores.slot(place);
+            let s = &mut self.stores.entries[slot];
+            while s.packets.held > 0 {
+                let paddr = s.packets.lines[usize::from(s.packets.held.min(2) - 1)];
+                let Some((at, level)) = cx.mem.held_end(when.tick, paddr) else { break };
+                let at = self.gate.answered(at, when);
+                s.packets.held -= 1;
+                s.packets.sent(s.packets.sent, at, level);
+                if s.packets.held == 0 {
+                    s.leaves = s.arrives(when);
+                    if let Some(log) = &mut self.store_log {
+                        log.push((s.seq, s.leaves));
                     }
-                    let arrives = when.cycle_of(s.packets.at).max(when.cycle + 1) + u64::from(s.extra);
-                    self.stores.refused = false;
-                    self.stores.sent += 1;
-                    if s.slots > 0 {
-                        self.gate.store_ports.hold(when.cycle, s.slots);
-                    }
-                    self.store_written(place, arrives, when, ring, out);
-                    return true;
                 }
             }
         }
@@ -426,7 +460,6 @@ impl Lsq {
     fn store_written(&mut self, place: u64, at: u64, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
         let at = self.stores.complete(at, self.rules.tso);
         let slot = self.stores.slot(place);
-        self.stores.clear_range(slot);
         let s = &mut self.stores.entries[slot];
         let seq = s.seq;
         s.leaves = at;
@@ -443,6 +476,13 @@ impl Lsq {
             log.push((seq, at));
         }
         debug_assert!(at > when.cycle);
+        self.store_sent(place, out);
+    }
+
+    /// The store at `place` has been sent: loads find its bytes in the cache.
+    fn store_sent(&mut self, place: u64, out: &mut LsqOut) {
+        let slot = self.stores.slot(place);
+        self.stores.clear_range(slot);
         // gem5 lets all loads that wait for part of a store try again when the store of the oldest of them has been sent.
         if self.stalled.is_some_and(|s| s.store == place) {
             self.stalled = None;

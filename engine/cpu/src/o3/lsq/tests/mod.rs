@@ -309,6 +309,29 @@ fn stores_that_miss_leave_for_a_fill_buffer_when_asked_to() {
 }
 
 #[test]
+fn stores_wait_with_their_lines_miss_as_in_gem5() {
+    let cfg = with(|c| c.lsq.gem5StoresJoinMisses = true);
+    // Sent at 11, their miss leaves at 12. The memory answers 20 cycles later, when it is asked.
+    let written = |stores: &[(u64, u16)]| {
+        let mut rig = Rig::with_memory(&cfg, 20, 4);
+        for (offset, size) in stores {
+            rig.dispatch(store(DATA + offset, *size, 5));
+        }
+        rig.commit(stores.len() as u64, 10);
+        rig.run_to(100);
+        assert!(rig.lsq.drained() && rig.lsq.next_event() == u64::MAX);
+        let mut cycles: Vec<_> = rig.written.iter().map(|(_, at)| *at).collect();
+        cycles.dedup();
+        cycles
+    };
+    let line: Vec<_> = (0..8).map(|n| (8 * n, 8)).collect();
+    assert_eq!(written(&line[..7]), [33], "not whole: read");
+    assert_eq!(written(&line), [13], "whole: claimed");
+    let across = [(56, 16), (72, 16), (88, 16), (104, 16), (120, 8)];
+    assert_eq!(written(&across), [33, 13], "the first one's second line is whole; it waits for both");
+}
+
+#[test]
 fn a_store_that_hits_is_written_after_those_that_left_before_it() {
     let written = |leave| {
         let cfg = with(|c| {

@@ -1,0 +1,170 @@
+//! Stores that wait with their line's miss until it leaves the cache (gem5's `isWholeLineWrite`).
+
+mod common;
+
+use breakeven_base::{MemKind, Tick};
+use breakeven_memory::{MemorySystem, Port, Request, Response, Stored};
+use common::*;
+
+const A: u64 = RAM.start + 0x10_0000;
+
+fn simple() -> MemorySystem {
+    build(reference_simple(100 * CYCLE, 0.0))
+}
+
+/// The cycle until which a store of 8 bytes at `cycle` is held.
+fn held(m: &mut MemorySystem, cycle: u64, paddr: u64) -> u64 {
+    match m.store(Tick(cycle * CYCLE), &request(paddr, MemKind::Store)) {
+        Stored::Held { until } => until.0 / CYCLE,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The cycle in which a store whose miss has left by `cycle` is in the cache, and the level that had its line.
+fn end(m: &mut MemorySystem, cycle: u64, paddr: u64) -> (u64, u8) {
+    m.send_held(Tick(cycle * CYCLE));
+    let (at, level) = m.held_end(Tick(cycle * CYCLE), paddr).expect("it has left");
+    (at.0 / CYCLE, level)
+}
+
+fn counts(m: &MemorySystem, cache: &str) -> [f64; 3] {
+    ["demandMisses", "demandMshrMisses", "demandMshrHits"].map(|name| stat(m, &format!("system.{cache}.{name}::total")))
+}
+
+#[test]
+fn a_line_written_whole_in_time_is_not_read() {
+    let mut m = simple();
+    for n in 0..8 {
+        // Four a cycle: all there before the tag latency is over.
+        assert_eq!(held(&mut m, 100 + n / 4, A + 8 * n), 102);
+    }
+    // Bus 1, second level 10, bus to the memory 8, which answers of itself; back 10, 1 and 2, without data to wait for.
+    assert_eq!([end(&mut m, 102, A), end(&mut m, 102, A + 56)], [(134, 2), (134, 2)]);
+    assert_eq!((counts(&m, "cpu.dcache"), counts(&m, "l2")), ([8.0, 1.0, 7.0], [0.0; 3]));
+    assert_eq!(
+        m.store(Tick(140 * CYCLE), &request(A + 8, MemKind::Store)),
+        Stored::Done { at: Tick(142 * CYCLE), level: 0 }
+    );
+    m.audit().expect("nothing is out of order");
+}
+
+#[test]
+fn a_store_too_late_joins_and_the_line_is_read() {
+    let mut m = simple();
+    for n in 0..7 {
+        held(&mut m, 100, A + 8 * n);
+    }
+    let late = m.store(Tick(102 * CYCLE), &request(A + 56, MemKind::Store));
+    let ends = [end(&mut m, 102, A), end(&mut m, 102, A + 8)];
+    assert_eq!(late, Stored::Done { at: Tick(ends[1].0 * CYCLE), level: 2 });
+    // As if nothing had been held; the others wait for the rest of the line.
+    let mut plain = simple();
+    let first = access(&mut plain, 100 * CYCLE, A, MemKind::Store);
+    let second = access(&mut plain, 100 * CYCLE, A + 8, MemKind::Store);
+    assert_eq!(ends.map(|(at, level)| (at * CYCLE, level)), [first, second]);
+    assert!(second > first);
+    for name in ["demandMissLatency", "demandMisses"].map(|n| format!("system.cpu.dcache.{n}::total")) {
+        (2..8).for_each(|n| _ = access(&mut plain, 100 * CYCLE, A + 8 * n, MemKind::Store));
+        assert!(stat(&m, &name) > 0.0 && stat(&m, &name) <= stat(&plain, &name), "{name}");
+    }
+    assert_eq!(counts(&m, "l2")[0], 1.0);
+}
+
+#[test]
+fn a_miss_that_waits_for_the_bus_takes_more_stores() {
+    let mut m = simple();
+    assert_eq!(held(&mut m, 100, A), 102);
+    assert_eq!(held(&mut m, 100, A + 64), 103, "behind the other line's");
+    for n in 1..8 {
+        assert_eq!(held(&mut m, 102, A + 64 + 8 * n), 103);
+    }
+    let claimed = end(&mut m, 103, A + 64);
+    assert!(claimed < end(&mut m, 103, A), "only the second line is whole");
+}
+
+#[test]
+fn a_second_level_that_takes_nothing_holds_misses_back() {
+    let mut c = reference_simple(100 * CYCLE, 0.0);
+    c.caches[2].mshrs = 1;
+    let mut m = build(c);
+    held(&mut m, 100, A);
+    assert_eq!(held(&mut m, 101, A + 64), 103);
+    let free = m.send_held(Tick(103 * CYCLE)).expect("the second one is still there").0;
+    assert!(free > 200 * CYCLE, "until the first one's line has come: {free}");
+    for n in 1..8 {
+        assert_eq!(held(&mut m, 150, A + 64 + 8 * n) * CYCLE, free / CYCLE * CYCLE);
+    }
+    assert_eq!(m.held_end(Tick(150 * CYCLE), A + 64), None);
+    end(&mut m, free.div_ceil(CYCLE), A + 64);
+    assert_eq!(counts(&m, "l2")[0], 1.0, "whole by then");
+}
+
+#[test]
+fn a_load_sends_the_miss_that_it_joins() {
+    let mut m = simple();
+    (0..7).for_each(|n| _ = held(&mut m, 100, A + 8 * n));
+    let loaded = load(&mut m, 101 * CYCLE, A + 8);
+    assert_eq!(loaded, end(&mut m, 101, A + 8).0 * CYCLE);
+    assert_eq!(m.send_held(Tick(101 * CYCLE)), None);
+}
+
+#[test]
+fn what_does_not_miss_is_not_held() {
+    let mut m = simple();
+    load(&mut m, 100 * CYCLE, A);
+    let on_its_way = m.store(Tick(110 * CYCLE), &request(A, MemKind::Store));
+    assert!(matches!(on_its_way, Stored::Done { level: 2, .. }), "{on_its_way:?}");
+    let past = Request { uncacheable: true, ..request(A + 640, MemKind::Store) };
+    assert!(matches!(m.store(Tick(111 * CYCLE), &past), Stored::Done { .. }));
+    assert!(matches!(m.store(Tick(112 * CYCLE), &request(A + 1280, MemKind::CboZero)), Stored::Done { .. }));
+}
+
+#[test]
+fn random_stores_and_loads_leave_nothing_behind() {
+    let mut c = reference();
+    for k in &mut c.caches {
+        (k.size, k.mshrs, k.tgts_per_mshr, k.write_buffers) = (4096, 3, 6, 2);
+    }
+    let mut m = build(c);
+    let (mut x, mut now, mut held, mut last) = (88_172_645_463_325_252_u64, 0, 0, None);
+    for i in 0..40_000 {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        now += CYCLE * (x >> 60 & 1);
+        // Runs of stores with loads between them.
+        let paddr = A + if x >> 40 & 15 == 0 { x >> 20 & 0x3ff8 } else { 8 * (i % 4096) };
+        let kind = if x >> 50 & 15 == 0 { MemKind::Load } else { MemKind::Store };
+        if kind == MemKind::Load {
+            match m.access(Port::Data, Tick(now), &request(paddr, kind)) {
+                Response::Done { at, .. } => assert!(at.0 > now && at.0 < now + 10_000_000),
+                Response::Blocked { retry } => now = retry.0.next_multiple_of(CYCLE),
+            }
+        } else {
+            match m.store(Tick(now), &request(paddr, kind)) {
+                Stored::Done { at, .. } => assert!(at.0 > now && at.0 < now + 10_000_000),
+                Stored::Blocked { retry } => now = retry.0.next_multiple_of(CYCLE),
+                Stored::Held { until } => {
+                    assert!(until.0 > now && until.0 < now + 10_000_000);
+                    last = Some((until.0, paddr));
+                    held += 1;
+                }
+            }
+        }
+        if let Some((_, paddr)) = last.filter(|(until, _)| *until <= now) {
+            let next = m.send_held(Tick(now));
+            assert!(next.is_none_or(|t| t.0 > now) && (next.is_some() || m.held_end(Tick(now), paddr).is_some()));
+            last = None;
+        }
+        if i % 500 == 0 {
+            assert_eq!(m.audit(), Ok(()), "after {i}");
+        }
+    }
+    assert!(held > 1000, "{held}");
+    // A copy goes on as the original does.
+    let mut copy = m.clone();
+    let both = [&mut m, &mut copy].map(|m| {
+        (0..64).map(|n| m.store(Tick(now + CYCLE * n), &request(A + 8 * n, MemKind::Store))).collect::<Vec<_>>()
+    });
+    assert_eq!(both[0], both[1]);
+}
