@@ -34,6 +34,8 @@ u64 arch_buffer(unsigned which);
 void arch_unmap_all(void);
 void arch_map(unsigned which, u64 first, u64 last, u32 flags);
 void arch_tlb_flush(void);
+/* The same after pages were mapped to appear on touch; and what the first of them would still have to set up is there. */
+void arch_ready_pages(void);
 /* Takes one mapped 4 KiB page away (present = 0), or gives it back. */
 void arch_set_present(u64 address, int present);
 /* Writes back and evicts the lines of [address, address + length) from every cache. */

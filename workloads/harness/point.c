@@ -306,7 +306,7 @@ static void chill_stream(const struct point *p) {
     const struct work *first = &plan.work[0], *last = &plan.work[plan.works - 1];
     if (p->flags & POINT_UNTOUCHED_SOURCE) {
         map_stream_source(p, map_flags(p));
-        arch_tlb_flush();
+        arch_ready_pages();
     } else if (p->cache_state & SOURCE_COLD) {
         arch_flush(first->src, last->src + last->size - first->src);
     }

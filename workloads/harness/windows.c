@@ -1,5 +1,5 @@
 /* The buffer windows, mapped point by point. */
-#include "windows.h"
+#include "faults.h"
 
 #define LEAF_TABLES 9 /* a window: 16 MiB, an offset and bands, from the second 2 MiB on */
 #define STREAM_LEAF_TABLES 34 /* a stream's: MAX_STREAM and the same */
@@ -15,6 +15,9 @@ static struct {
     u64 first, last; /* virtual, whole pages */
     u32 flags;
 } mapped[BUFFERS];
+
+/* Of a mapping, beside its flags: faults.c knows of it. */
+#define READY (UINT32_C(1) << 31)
 
 static int is_stream(unsigned which) { return which >= STREAM_SOURCE; }
 
@@ -102,17 +105,34 @@ static void clear_page(u64 start, u64 bytes) {
     arch_user_access(open);
 }
 
+/* Behind everything else, as the rest of what only untouched pages need (guest.ld). */
+#define LATE __attribute__((section(".late_text"), noinline))
+
+LATE static void make_ready(unsigned which) {
+    faults_prepare(mapped[which].first, mapped[which].last, mapped[which].flags);
+    mapped[which].flags |= READY;
+}
+
+LATE void arch_ready_pages(void) {
+    arch_tlb_flush();
+    for (unsigned i = STREAM_SOURCE; i < BUFFERS; i++)
+        if (mapped[i].flags & MAP_ON_TOUCH)
+            make_ready(i);
+}
+
+#ifdef __x86_64__
+__attribute__((aligned(128))) /* what follows stays where it was when this was longer */
+#endif
 int windows_touch(u64 address) {
     for (unsigned i = STREAM_SOURCE; i < BUFFERS; i++) {
         if (address < mapped[i].first || address >= mapped[i].last || !(mapped[i].flags & MAP_ON_TOUCH))
             continue;
+        if (!(mapped[i].flags & READY))
+            make_ready(i);
         u64 page = page_of(mapped[i].flags), start = address & ~(page - 1);
-        u64 *entry = entry_of(start, mapped[i].flags);
-        if (*entry & PRESENT)
+        if (!faults_page_in(start, mapped[i].flags))
             return 0;
-        *entry = arch_page_entry(start - WINDOWS_VIRTUAL, mapped[i].flags);
-        arch_page_appeared(start);
-        clear_page(start, page);
+        clear_page(start, page); /* through the new mapping: the guest has no other of it */
         return 1;
     }
     return 0;

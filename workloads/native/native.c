@@ -94,6 +94,7 @@ void arch_set_present(u64 address, int present) {
 }
 
 void arch_tlb_flush(void) {}
+void arch_ready_pages(void) {}
 
 int arch_user_access(int open) {
     (void)open;

@@ -232,6 +232,8 @@ pub const MAX_QUEUE: u32 = 1024;
 pub const MAX_REGS: u32 = 4096;
 /// Slowest operation in cycles.
 pub const MAX_LATENCY: u32 = 255;
+/// What a trap may take in cycles: silicon's exceptions take hundreds, gem5's 13.
+pub const MAX_TRAP_LATENCY: u32 = 10_000;
 /// Most functional units (they are a bit set).
 pub const MAX_UNITS: u32 = 64;
 /// Sets of units that some class of operations has for itself.
@@ -300,7 +302,7 @@ impl O3Config {
             ("issueToExecuteDelay", self.issueToExecuteDelay, 1, MAX_DELAY),
             ("iewToCommitDelay", self.iewToCommitDelay, 1, MAX_DELAY),
             ("renameToROBDelay", self.renameToROBDelay, 1, MAX_DELAY),
-            ("trapLatency", self.trapLatency, 0, MAX_LATENCY),
+            ("trapLatency", self.trapLatency, 0, MAX_TRAP_LATENCY),
             ("fetchTrapLatency", self.fetchTrapLatency, 0, MAX_LATENCY),
             ("fetchWidth", self.fetchWidth, 1, MAX_WIDTH),
             ("decodeWidth", self.decodeWidth, 1, MAX_WIDTH),
