@@ -22,7 +22,7 @@ from breakeven.study import (
     judge_size,
     judge_winner,
 )
-from breakeven.study_parts import curves, found_figure, found_turn, overtaking
+from breakeven.study_parts import curves, found_figure, found_turn, machine_value, overtaking
 from breakeven.sweep import SweepSpec
 
 CACHED, PAST = "sol-bcopy", "sol-kcopy-nta"
@@ -34,9 +34,12 @@ QUEUE = "mem_ctrl.write_buffer_size"
 CLAIM = "cpu.isa[0].microcode.rep_movs[2].whole_lines=true"
 #: a write-combining buffer is busy until the memory has answered, not only until it has accepted
 HELD = "cpu.write_combining.posted=false"
-#: what a kernel does at a fault besides zeroing the page, in cycles: an example, as much as a trap can cost here
-FAULT = 250
-SLOW_FAULT = f"cpu.trapLatency={FAULT}"
+#: what the processor itself takes to enter and to leave a trap handler, in cycles
+TRAP = "cpu.trapLatency"
+#: of a breakpoint in the kernel of a Xeon E5410 (Core 2) at 2.33 GHz, x86-64: 0.43 us; with a jump in its place 0.06 us
+#: (Linux's Documentation/trace/kprobes.rst, "Optimized Probe Overhead"); the difference holds Linux's entry and exit
+KERNEL_TRAP = round((0.43 - 0.06) * 2330)
+TRAPS = [250, 500, KERNEL_TRAP]
 #: from this on `sol-bcopy` uses REP MOVSQ on Nehalem (128 elsewhere)
 REP_FROM = 768
 MIB = 1 << 20
@@ -47,12 +50,20 @@ SIZES = [256, 512, 1024, 4096, CHUNK, MIB]
 MOVING, UNTOUCHED, READER = STREAM_FLAGS.values()
 
 
-def stream(sizes: list[int], flags: int = MOVING, machine=NEHALEM, routines=BOTH, total: int = TOTAL, **axes):
+def stream(
+    sizes: list[int], flags: int = MOVING, machine=NEHALEM, routines=BOTH, total: int = TOTAL, warmup: int = 0, **axes
+):
     """Chunks into one buffer, once: nothing of it is warm, and a run repeats to the cycle."""
     return SweepSpec(
-        routines, [machine], sizes, measures=["stream"], total=total, flags=flags, repetitions=1, warmup=0,
+        routines, [machine], sizes, measures=["stream"], total=total, flags=flags, repetitions=1, warmup=warmup,
         routine_parameter=REP_FROM, **axes,
     )  # fmt: skip
+
+
+def own_buffer(sizes: list[int]):
+    """A program that reads a file into one buffer, again and again, and looks at all of it each time: one call a size,
+    its source in memory, its destination as the call before and its reader left it."""
+    return stream(sizes, READER, total=1, warmup=1, cache_states=["src-cold"])
 
 
 GRIDS = {
@@ -65,6 +76,10 @@ GRIDS = {
     "reader": (
         "a reader after each chunk",
         stream([1024, 4096, 16 << 10, 64 << 10, CHUNK, MIB], MOVING | READER),
+    ),
+    "own-buffer": (
+        "read into one buffer again and again, a reader after each call",
+        own_buffer([1024, 4096, 16 << 10, 64 << 10, CHUNK, MIB, 4 * MIB, 8 * MIB]),
     ),
     "claimed": ("REP MOVS claims what it overwrites", stream([CHUNK], 0, NEHALEM.with_settings(CLAIM), [CACHED])),
     "claimed-faulted": (
@@ -80,13 +95,9 @@ GRIDS = {
         "the same, source faulted in",
         stream([256, 512, 1024, CHUNK], MOVING, NEHALEM.with_settings(HELD), [PAST]),
     ),
-    "slow-fault": (
-        "faults cost more",
-        stream([CHUNK], MOVING | UNTOUCHED, NEHALEM.with_settings(SLOW_FAULT), [PAST]),
-    ),
-    "slow-fault-huge": (
-        "the same, 2 MiB pages",
-        stream([CHUNK], MOVING | UNTOUCHED | FLAG_HUGE_PAGES, NEHALEM.with_settings(SLOW_FAULT), [PAST]),
+    "traps": (
+        "source untouched, traps that cost the processor more",
+        stream([CHUNK], MOVING | UNTOUCHED, routines=[PAST], parameters={TRAP: [str(cycles) for cycles in TRAPS]}),
     ),
     "short": ("short streams, for the tests", stream([1024, 4096], total=128 << 10)),
     "short-untouched": ("short streams, for the tests", stream([4096], MOVING | UNTOUCHED, total=128 << 10)),
@@ -123,16 +134,29 @@ def huge_pages(data: Data, state: str) -> float:
     return large / small
 
 
-def slow_fault(data: Data) -> float:
-    """Large over small pages, source untouched, where a fault costs `FAULT` cycles more."""
-    return data.cycles("slow-fault-huge", size=CHUNK) / data.cycles("slow-fault", size=CHUNK)
+def untouched_pages(data: Data, trap: int) -> tuple[float, float]:
+    """Cycles of the copy past the caches from untouched pages of 4 KiB where a trap takes the processor `trap` cycles,
+    and large over small pages then (large ones fault 512 times less often: their time is taken as it is)."""
+    small = data.cycles("traps", size=CHUNK, **{TRAP: str(trap)})
+    return small, data.cycles("untouched-huge", routine=PAST, size=CHUNK) / small
+
+
+def a_fault(data: Data, small: float) -> float:
+    """What a page of 4 KiB costs beyond one that was there, in cycles."""
+    return (small - data.cycles("faulted", routine=PAST, size=CHUNK)) / (CHUNK / 4096)
+
+
+def with_traps(data: Data) -> str:
+    """What the share that large pages save would be, and its verdict, with slower traps."""
+    each = ((trap, untouched_pages(data, trap)[1]) for trap in TRAPS)
+    return "; ".join(f"with {trap} {1 - share:.0%} ({judge_ratio(0.8, share)})" for trap, share in each) + "."
 
 
 def judge(data: Data) -> list[Verdict]:
     gains = {size: 1 / speedup(data, "faulted", size) for size in SIZES if size < 1024}
     share = sum(gain > 1 for gain in gains.values()) / len(gains)
     first = overtaking(data, "faulted", CACHED, PAST)
-    read = overtaking(data, "reader", CACHED, PAST)
+    read, own = (overtaking(data, grid, CACHED, PAST) for grid in ("reader", "own-buffer"))
     at = speedup(data, "faulted")
     ahead = first.threshold or first.first or CHUNK
     held = ", ".join(f"{speedup_with(data, 'faulted', 'held-faulted', n):.2f} at {n} B" for n in (256, 512, 1024))
@@ -166,21 +190,23 @@ def judge(data: Data) -> list[Verdict]:
         Verdict(
             "read-threshold",
             "128 KiB",
-            f"{read.threshold} B" if read.threshold else "never",
-            judge_size(131072, read.threshold),
-            f"A choice for a reader who comes after the copy: he finds the copy in the caches, or not at all. With him "
-            f"{speedup(data, 'reader', 1024):.2f} at 1024 B, {speedup(data, 'reader', 4096):.2f} at 4096 B, "
-            f"{speedup(data, 'reader'):.2f} at 128 KiB; where REP MOVS claims what it overwrites "
+            f"{own.threshold} B" if own.threshold else "never",
+            judge_size(131072, own.threshold),
+            f"A program reads into one buffer, again and again, and looks at all of it: past the caches "
+            f"{speedup(data, 'own-buffer'):.2f} at 128 KiB. Into memory that it has not met before, from "
+            f"{read.threshold} B on ({speedup(data, 'reader', 4096):.2f} at 4096 B, {speedup(data, 'reader'):.2f} at "
+            f"128 KiB; where REP MOVS claims what it overwrites "
             f"{speedup_with(data, 'claimed-reader', 'reader', 4096):.2f} and "
-            f"{speedup_with(data, 'claimed-reader', 'reader'):.2f}.",
+            f"{speedup_with(data, 'claimed-reader', 'reader'):.2f}). Other data that a copy through the caches puts "
+            f"out is not simulated.",
         ),
         Verdict(
             "large-pages-untouched",
             "20 % less time",
             f"{1 - untouched:.0%} less time",
             judge_ratio(0.8, untouched),
-            f"sol-kcopy-nta, 128 KiB. A fault here costs the trap and the zeroing, not the kernel's own way to a page; "
-            f"were that {FAULT} cycles, {1 - slow_fault(data):.0%}.",
+            f"sol-kcopy-nta, 128 KiB. The trap, a kernel's way to a page and the zeroing run; the processor's own part "
+            f"of a trap is gem5's {machine_value(NEHALEM, TRAP)} cycles; {with_traps(data)}",
         ),
         Verdict(
             "large-pages-touched",
@@ -195,7 +221,10 @@ def judge(data: Data) -> list[Verdict]:
 def paces(data: Data) -> TableItem:
     """Bytes a cycle by state and chunk."""
     rows: list[list[object]] = []
-    states = {"faulted": "faulted in", "cached": "cached", "untouched": "untouched", "reader": "faulted in, reader"}
+    states = {
+        "faulted": "faulted in", "cached": "cached", "untouched": "untouched", "reader": "faulted in, reader",
+        "own-buffer": "faulted in, one buffer, reader",
+    }  # fmt: skip
     for grid, name in states.items():
         for size in curves(data, grid, BOTH)[0]:
             each = [f"{size / data.cycles(grid, routine=routine, size=size):.2f}" for routine in BOTH]
@@ -211,6 +240,19 @@ def pages(data: Data) -> TableItem:
         rows.append([state, round(small), round(large), f"{1 - large / small:.1%}"])
     caption = f"{PAST}, cycles of a chunk of 128 KiB by page size"
     return TableItem("pages", caption, ("source", "4 KiB pages", "2 MiB pages", "saved"), rows)
+
+
+def traps(data: Data) -> TableItem:
+    """What a fault costs and large pages save, by what a trap takes the processor."""
+    here = int(machine_value(NEHALEM, TRAP))
+    points = {here: (data.cycles("untouched", routine=PAST, size=CHUNK), huge_pages(data, "untouched"))}
+    points |= {trap: untouched_pages(data, trap) for trap in TRAPS}
+    rows: list[list[object]] = [
+        [trap, round(a_fault(data, small)), f"{1 - share:.1%}", judge_ratio(0.8, share)]
+        for trap, (small, share) in points.items()
+    ]
+    columns = (f"`{TRAP}`", "cycles of a fault", "saved by 2 MiB pages", "verdict")
+    return TableItem("traps", f"{PAST}, 128 KiB from untouched pages", columns, rows)
 
 
 def causes(data: Data) -> TableItem:
@@ -232,7 +274,8 @@ def causes(data: Data) -> TableItem:
 
 def findings(data: Data) -> dict[str, str]:
     line = CHUNK / 64
-    touched, untouched = (data.cycles(grid, routine=PAST, size=CHUNK) for grid in ("faulted", "untouched"))
+    untouched = data.cycles("untouched", routine=PAST, size=CHUNK)
+    behind = data.cycles("own-buffer", routine=PAST, size=CHUNK) - data.cycles("own-buffer", routine=CACHED, size=CHUNK)
     return {
         "line_cycles": f"{data.cycles('cached', routine=PAST, size=CHUNK) / line:.1f}",
         "held_line": f"{data.cycles('held', size=CHUNK) / line:.1f}",
@@ -240,9 +283,10 @@ def findings(data: Data) -> dict[str, str]:
         "cached_256": f"{data.cycles('cached', routine=CACHED, size=256):.0f}",
         "owned_line": f"{data.cycles('cached', routine=CACHED, size=CHUNK) / line:.1f}",
         "claimed_line": f"{data.cycles('claimed', size=CHUNK) / line:.1f}",
-        "fault_cycles": f"{(untouched - touched) / (CHUNK / 4096):.0f}",
-        "example_fault": f"{FAULT}",
-        "example_saved": f"{1 - slow_fault(data):.0%}",
+        "fault_cycles": f"{a_fault(data, untouched):.0f}",
+        "trap_here": machine_value(NEHALEM, TRAP),
+        "kernel_trap": f"{KERNEL_TRAP}",
+        "own_line": f"{behind / line:.0f}",
     }
 
 
@@ -273,7 +317,7 @@ def contents(data: Data) -> Contents:
         ),
     ]
     turns = [found_turn(found, "sol-bcopy is level at 128 KiB, source faulted in (nehalem)", "what-if")]
-    return Contents(findings(data), [paces(data), pages(data), causes(data)], figures, turns)
+    return Contents(findings(data), [paces(data), pages(data), traps(data), causes(data)], figures, turns)
 
 
 STUDY = Study(

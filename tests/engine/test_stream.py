@@ -57,6 +57,32 @@ def test_what_a_stream_adds_is_counted() -> None:
     assert abs(twice.instructions - 2 * plain.instructions) <= 64
 
 
+@pytest.mark.parametrize(("machine", "routine"), [("atomic", "rv-word"), ("x86_atomic", "x64-copy-unrolled")])
+def test_a_page_that_appears_takes_a_kernels_way(machine: str, routine: str) -> None:
+    """Beside the zeroing: registers, region, frame, descriptor, walk, lists. A 2 MiB page has 512 descriptors."""
+    session = EmbeddedEngine().open(MachineSpec(machine))
+    pages = 1024
+    there, small, large = (
+        run_points(session, [stream(routine, 4096, pages, flags=MOVING | flags)])[0].instructions
+        for flags in (0, UNTOUCHED, UNTOUCHED | HUGE)
+    )
+    # The source lies in three pages of 2 MiB, which are zeroed whole: nearly all that they cost.
+    zeroing = (large - there) / (3 * 512)
+    assert 500 <= zeroing <= 1000
+    assert 250 <= (small - there) / pages - zeroing <= 600
+
+
+def test_what_a_trap_takes_the_processor_is_paid_by_each_fault() -> None:
+    """`cpu.trapLatency`, of any length: two of them differ by the difference a fault."""
+    pages = 16
+    point = stream("x64-copy-unrolled", 4096, pages, flags=MOVING | UNTOUCHED)
+    short, long = (
+        run_points(EmbeddedEngine().open(MachineSpec("x86_o3", (f"cpu.trapLatency={trap}",))), [point])[0]
+        for trap in (100, 1100)
+    )
+    assert pages * 1000 * 0.95 <= long.cycles_median - short.cycles_median <= (pages + 1) * 1000 * 1.05
+
+
 def test_a_stream_repeats_with_its_pages_untouched_again() -> None:
     """The second measurement meets the same faults as the first."""
     session = EmbeddedEngine().open(MachineSpec("x86_atomic"))
