@@ -1,6 +1,6 @@
 """Where cycles went: the core's account as a tree of shares that add up to all of them.
 
-A core charges every commit slot of every cycle to one reason (docs/o3.md); the account is the statistics
+A core charges every commit slot of every cycle to one reason (docs/o3.md, docs/minor.md); the account is the statistics
 `<cpu>.account::<reason>`. Here they get their groups and become cycles: a reason's share of all slots, times the
 cycles.
 """
@@ -70,7 +70,7 @@ def account_of(stats: Stats, machine: str) -> Account:
     slots = {match[1]: value for name, value in values.items() if (match := _ACCOUNT.search(name))}
     slots.pop("total", None)
     if not slots:
-        raise UserError(f"the core of {machine} keeps no account of its cycles: take a machine with an O3CPU")
+        raise UserError(f"the core of {machine} keeps no account of its cycles: a MinorCPU and an O3CPU do")
     cycles = next(value for name, value in values.items() if name.endswith(".numCycles"))
     return Account(int(cycles), int(values.get("simInsts", 0)), tuple(_lines(slots, cycles)))
 

@@ -80,6 +80,7 @@ def _program(elf: Path, spec: Any, json: bool) -> int:
     from breakeven.runner import describe, load_engine, read_file
 
     guest = load_engine().Machine(describe(spec)[1], read_file(elf, "program"))
+    guest.keep_account()
     while (end := guest.run())["cause"] in ("workbegin", "workend"):
         pass
     dumps = guest.dumps()

@@ -46,8 +46,8 @@ def test_accounts_side_by_side_have_every_line_of_any():
 
 
 def test_a_core_without_an_account_is_named():
-    with pytest.raises(UserError, match=r"u74.*O3CPU"):
-        account_of(stats()[:2], "u74")
+    with pytest.raises(UserError, match=r"timing.*a MinorCPU and an O3CPU do"):
+        account_of(stats()[:2], "timing")
 
 
 @pytest.fixture
@@ -59,10 +59,12 @@ def o3():
     return "o3"
 
 
-def test_a_point_explained(breakeven, o3):
-    options = ("-n", "1000", "-s", "3", "-m", o3)
-    run = json.loads(breakeven("run", "rv-word", *options, "--json").stdout)
-    done = breakeven("explain", "rv-word", *options, "--json")
+@pytest.mark.parametrize("machine", ["o3", "u74", "x86_minor"])
+def test_a_point_explained(breakeven, o3, machine):
+    routine = "x64-copy-unrolled" if machine.startswith("x86") else "rv-word"
+    options = ("-n", "1000", "-s", "3", "-m", machine)
+    run = json.loads(breakeven("run", routine, *options, "--json").stdout)
+    done = breakeven("explain", routine, *options, "--json")
     assert done.returncode == 0, done.stderr
     (point,) = json.loads(done.stdout)["points"]
     assert point["cycles"] == run["cycles"] + run["overhead"], "the very measurement of the median"
@@ -75,7 +77,7 @@ def test_a_point_explained(breakeven, o3):
         ]
         assert sum(row["percent"] for row in rows) == pytest.approx(100, abs=1e-6)
         assert sum(row["cycles"] for row in rows) == pytest.approx(point["cycles"])
-    table = breakeven("explain", "rv-word", *options).stdout
+    table = breakeven("explain", routine, *options).stdout
     assert max(map(len, table.splitlines())) <= 100
     for word in ("retiring", "all", "100.0", "#", str(point["cycles"])):
         assert word in table
@@ -126,7 +128,7 @@ def test_a_program_explained(breakeven, o3):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("rv-word", "-n", "64", "-m", "u74"), ["u74", "account", "O3CPU"]),
+        (("rv-word", "-n", "64", "-m", "timing"), ["timing", "account", "MinorCPU"]),
         (("rv-word",), ["--size"]),
         (("rv-wrod", "-n", "64"), ["rv-wrod", "rv-word"]),
         (("nothere.elf",), ["no file", "nothere.elf"]),

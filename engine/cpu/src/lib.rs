@@ -1,6 +1,7 @@
 //! Core models. They know micro-ops (`breakeven_base::Step`), never an instruction set; they are generic over the front
 //! end and compiled per pair, so that no call per micro-op is virtual.
 
+pub mod account;
 pub mod bpred;
 pub mod minor;
 pub mod misaligned;

@@ -63,6 +63,13 @@ impl Core {
         each!(self, c => c.reset_stats());
     }
 
+    /// From now on the statistics hold the account of the core's cycles, if it has one (O3 always keeps it).
+    pub fn keep_account(&mut self) {
+        if let Core::Minor(c) = self {
+            c.keep_account();
+        }
+    }
+
     /// Starts (or with `None` ends) the O3PipeView trace. False for a core that has none.
     pub fn set_trace(&mut self, window: Option<Window>) -> bool {
         match self {

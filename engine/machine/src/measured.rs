@@ -86,6 +86,7 @@ impl Sweep {
         drop(machine);
         let mut machine = self.machine()?;
         crate::sweep::give_point(&mut machine, record);
+        machine.keep_account();
         let mut trace = trace;
         for cycle in [begin, end] {
             machine.reset_stats();

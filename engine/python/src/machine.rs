@@ -159,6 +159,13 @@ impl Machine {
     fn stats(&self) -> PyResult<Vec<Row>> {
         guarded(|| Ok(rows(&self.inner.stats())))
     }
+    /// From now on they hold the account of the core's cycles, if it has one.
+    fn keep_account(&mut self) -> PyResult<()> {
+        guarded(|| {
+            self.inner.keep_account();
+            Ok(())
+        })
+    }
     /// Every dump so far.
     fn dumps(&self) -> PyResult<Vec<Vec<Row>>> {
         guarded(|| Ok(self.inner.dumps().iter().map(|d| rows(d)).collect()))

@@ -12,6 +12,7 @@ use super::config::{MinorConfig, MAX_WIDTH};
 use super::latch::{InputBuffer, Latch, Ring};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
+use crate::account::Reason;
 use crate::CoreCtx;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -238,6 +239,15 @@ impl Fetch1 {
         }
         io.out.put(when.cycle, f.line);
         io.activity.mark(when.cycle);
+    }
+
+    /// What the front end waits for, for the account of cycles.
+    pub fn waits_for(&self) -> Reason {
+        match self.fetches.front().map(|f| f.state) {
+            Some(State::InTranslation) => Reason::FetchTlb,
+            Some(State::InMemory | State::NeedsRetry) => Reason::FetchCache,
+            _ => Reason::FrontEnd,
+        }
     }
 
     /// For the deadlock report.

@@ -11,6 +11,7 @@
 //! The order within a cycle is in [`Minor::tick`]; each stage is a file with one `tick`. Parameters are gem5's, in
 //! [`config`]. `docs/minor.md` has the rules on one page, and where and why this core differs from gem5's.
 
+mod account;
 mod activity;
 pub mod config;
 mod decode;
@@ -31,6 +32,7 @@ pub use config::{default_fu_pool, FuConfig, FuTiming, MinorConfig};
 
 use breakeven_base::units::Clock;
 use breakeven_base::{clone_by_field, Bus, ConfigError, Cycle, FrontEnd, MAX_UOPS};
+use breakeven_memory::Port;
 
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
 use crate::{Budget, CoreCtx, Stop};
@@ -74,6 +76,8 @@ pub struct Minor {
     ops_seen: u64,
     last_commit: u64,
     base: stats::Base,
+    /// Kept while it is asked for.
+    ledger: Option<Box<account::Ledger>>,
 }
 
 clone_by_field!(Minor {
@@ -96,6 +100,7 @@ clone_by_field!(Minor {
     ops_seen,
     last_commit,
     base,
+    ledger,
 });
 
 impl Minor {
@@ -134,6 +139,7 @@ impl Minor {
             ops_seen: 0,
             last_commit: 0,
             base: stats::Base::default(),
+            ledger: None,
             path: cfg.path,
         })
     }
@@ -167,6 +173,9 @@ impl Minor {
             self.started = true;
         }
         loop {
+            if self.ledger.is_some() {
+                self.charge(cx.mem.cache_levels(Port::Data));
+            }
             if self.execute.stats.insts >= budget.max_insts {
                 return Stop::MaxInsts;
             }
@@ -186,6 +195,9 @@ impl Minor {
             self.running = self.activity.end_of_cycle(when.cycle);
             self.cycle += 1;
             if let Some(event) = self.execute.event.take() {
+                if self.ledger.is_some() {
+                    self.charge(cx.mem.cache_levels(Port::Data));
+                }
                 return match event {
                     Event::Effect(effect) => Stop::Effect(effect),
                     Event::Paused => Stop::Paused,

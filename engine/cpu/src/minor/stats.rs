@@ -29,6 +29,7 @@ impl Minor {
             fetch2: self.fetch2.stats,
         };
         self.predictor.reset_stats();
+        self.reset_account();
     }
 
     /// Visits every statistic of the core and its predictor, below the core's path.
@@ -36,6 +37,7 @@ impl Minor {
         sink.scope(&self.path, |s| {
             self.collect_core(s);
             self.collect_stages(s);
+            self.collect_account(s);
             s.scope("branchPred", |s| self.predictor.stats(s));
         });
     }

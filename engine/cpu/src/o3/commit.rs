@@ -8,7 +8,6 @@
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, SysEffect, UopFlags};
 
-use super::account::Reason;
 use super::config::RenameRecovery;
 use super::decode;
 use super::fetch;
@@ -16,6 +15,7 @@ use super::inst::{note, state, Seq, Wait};
 use super::rename::{Rename, REG_CLASSES};
 use super::wires::{Cause, Squash, Wire};
 use super::{Stopped, O3};
+use crate::account::Reason;
 use crate::when::When;
 use crate::CoreCtx;
 

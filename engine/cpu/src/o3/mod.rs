@@ -15,7 +15,6 @@
 //! The order within a cycle is in [`O3::tick`]; each stage is a file. Parameters are gem5's, in [`config`].
 //! `docs/o3.md` has the rules on one page, and where and why this core differs from gem5's.
 
-mod account;
 mod commit;
 pub mod config;
 mod decode;
@@ -37,7 +36,7 @@ mod wires;
 #[cfg(test)]
 mod tests;
 
-pub use account::{Account, Reason};
+pub use crate::account::{Account, Reason};
 pub use config::{default_fu_pool, FuDesc, O3Config, OpDesc, RenameRecovery};
 pub use inst::{InstRing, Seq, Wait};
 

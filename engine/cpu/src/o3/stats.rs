@@ -2,7 +2,6 @@
 
 use breakeven_base::{OpClass, StatSink, Unit};
 
-use super::account::Account;
 use super::commit::CommitStats;
 use super::decode::DecodeStats;
 use super::dispatch::DispatchStats;
@@ -10,6 +9,7 @@ use super::execute::ExecuteStats;
 use super::fetch::FetchStats;
 use super::rename::RenameStats;
 use super::O3;
+use crate::account::Account;
 
 /// The totals at the last reset of the statistics; the totals themselves go on.
 #[derive(Clone, Debug, Default)]

@@ -304,6 +304,7 @@ impl Execute {
         if inst.outcome.changes_stream() {
             self.stream = self.stream.wrapping_add(1);
             self.fresh = Seq::MAX;
+            self.left_by = inst.outcome;
         }
         self.resolved = ResolvedBranch {
             outcome: inst.outcome,

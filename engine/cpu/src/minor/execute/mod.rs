@@ -5,6 +5,7 @@
 //! take another instruction in the same cycle.
 
 mod commit;
+mod reason;
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, OpClass, SysEffect};
 
@@ -56,6 +57,8 @@ pub struct Execute {
     stream: u32,
     /// Of what is queued, everything below this belongs to an old stream. `Seq::MAX`: the news is on its way to fetch2.
     pub fresh: Seq,
+    /// What ended the stream before this one.
+    left_by: Outcome,
     /// Nothing can be committed before this cycle.
     commit_from: u64,
     scoreboard: Scoreboard,
@@ -88,6 +91,7 @@ clone_by_field!(Execute {
     mem_in_units,
     stream,
     fresh,
+    left_by,
     commit_from,
     scoreboard,
     units,
@@ -124,6 +128,7 @@ impl Execute {
             mem_in_units: Ring::new(),
             stream: 0,
             fresh: 0,
+            left_by: Outcome::Straight,
             commit_from: 0,
             scoreboard: Scoreboard::new(),
             units: FuPool::new(&cfg.executeFuncUnits),
@@ -153,6 +158,11 @@ impl Execute {
         } else {
             self.next_issue
         }
+    }
+
+    /// Micro-ops that can be committed in a cycle.
+    pub fn commit_limit(&self) -> u32 {
+        self.commit_limit
     }
 
     #[inline]

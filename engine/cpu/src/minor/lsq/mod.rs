@@ -17,6 +17,7 @@ use breakeven_memory::{MemorySystem, Port, Request, Response};
 use super::config::{MinorConfig, MAX_QUEUE};
 use super::inst::{InstRing, Seq};
 use super::latch::Ring;
+use crate::account::Reason;
 use crate::misaligned::MisalignedCosts;
 pub use crate::when::When;
 use request::{Coverage, LsqRequest, State};
@@ -215,6 +216,7 @@ impl Lsq {
         r.sent = 0;
         r.issued_fragments = 0;
         r.retired_fragments = 0;
+        r.level = 0;
         r.extra = split.extra;
         r.slots = split.slots;
         self.requests.push(slot);
@@ -382,8 +384,9 @@ impl Lsq {
         };
         let from_requests = matches!(r.state, State::Translated | State::RequestIssuing);
         match memory.access(Port::Data, when.tick, &request) {
-            Response::Done { at, .. } => {
+            Response::Done { at, level } => {
                 r.sent += size;
+                r.level = r.level.max(level);
                 r.issued_fragments += 1;
                 r.state = if from_requests { State::RequestIssuing } else { State::StoreBufferIssuing };
                 let mut done = when.cycle_of(at).max(when.cycle + 1);
@@ -407,6 +410,37 @@ impl Lsq {
                 self.retry_slot = slot;
                 false
             }
+        }
+    }
+
+    /// What the reference of the oldest instruction waits for; `levels`: caches in front of the memory.
+    pub fn waits_for(&self, seq: Seq, now: u64, levels: u8) -> Reason {
+        let here = self.transfers.iter().chain(self.requests.iter());
+        let Some(r) = here.map(|&slot| &self.pool[slot as usize]).find(|r| r.seq == seq) else {
+            return Reason::Execution;
+        };
+        let of_level = |level| match level {
+            0 => Reason::Level1,
+            n if n >= levels => Reason::Memory,
+            1 => Reason::Level2,
+            _ => Reason::Level3,
+        };
+        match r.state {
+            State::InTranslation => Reason::TlbWalk,
+            State::StoreToStoreBuffer | State::StoreInStoreBuffer => Reason::StoreQueue,
+            State::RequestIssuing if r.level == 0 && (r.issued_fragments > 1 || !r.sent_all() || r.extra > 0) => {
+                Reason::Split
+            }
+            State::RequestIssuing => of_level(r.level),
+            State::RequestNeedsRetry => Reason::Memory,
+            State::Translated if self.stores_in_transfers != 0 => Reason::StoreQueue,
+            State::Translated if r.is_load && self.forwarding(r) == Coverage::Partial => Reason::ForwardFail,
+            State::Translated if now < self.port_free => Reason::Split,
+            // Its turn comes when one of those in memory is done; they may be stores that miss.
+            State::Translated => {
+                of_level(self.in_memory.iter().map(|(_, slot)| self.pool[*slot as usize].level).max().unwrap_or(0))
+            }
+            _ => Reason::Execution,
         }
     }
 

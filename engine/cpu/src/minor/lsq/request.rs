@@ -54,6 +54,8 @@ pub struct LsqRequest {
     pub sent: u16,
     pub issued_fragments: u8,
     pub retired_fragments: u8,
+    /// Where the farthest answer so far comes from: 0 the first-level cache.
+    pub level: u8,
     /// Cycles by which the last response is late (misaligned costs).
     pub extra: u32,
     /// Cycles for which the port stays taken after the last fragment.

@@ -1,9 +1,10 @@
 //! Top-down account: every commit slot of every cycle is charged to what kept it empty, or to the micro-op that used it.
-//! The charges add up to cycles times `commitWidth`, exactly.
+//! The charges add up to cycles times the width of commit, exactly.
 //!
-//! An empty slot is charged to what the oldest micro-op waits for. A latency of execution or of the first-level cache counts
-//! as the front end's, though, while that delivers less than rename could take: the window hides such latencies, and more
-//! micro-ops would have filled the slot. Without a micro-op in the ROB it is the front end's, or a squash's.
+//! An empty slot is charged to what the oldest micro-op waits for. In O3 a latency of execution or of the first-level cache
+//! counts as the front end's, though, while that delivers less than rename could take: the window hides such latencies, and
+//! more micro-ops would have filled the slot. Without a micro-op in the ROB it is the front end's, or a squash's. Minor's
+//! rules stand in `minor/account.rs`.
 
 use breakeven_base::{StatSink, Unit};
 
@@ -81,7 +82,7 @@ impl Account {
         self.slots.iter().sum()
     }
 
-    pub(super) fn collect(&self, s: &mut StatSink, since: &Account) {
+    pub(crate) fn collect(&self, s: &mut StatSink, since: &Account) {
         for r in Reason::ALL {
             let n = self.slots(*r) - since.slots(*r);
             s.count(&format!("account::{}", r.name()), n, Unit::Count, r.describe());
