@@ -1,9 +1,9 @@
 """Intel Nehalem server (Xeon X5570 at its base clock): four-wide, out-of-order, three ways of REP MOVS by count.
 
 Ports are functional units: 0, 1, 5 compute, 2 loads, 3 and 4 store (one unit). An adc is two micro-ops and two cycles;
-one that reads what dec left of the flags waits until dec has retired. One decoder of the four makes several micro-ops.
-Not modelled: the register file's three read ports, that branches have port 5 only, the uncore's own clock. `westmere`
-uses this file.
+one that reads what dec left of the flags waits until all before it has retired. One decoder of the four makes several
+micro-ops. Not modelled: the register file's three read ports, that branches have port 5 only, the uncore's own clock.
+`westmere` uses this file.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -223,6 +223,7 @@ def microcode():
         stack_engine=True,  # assumed: as micro_fusion
         zero_idioms=True,  # assumed: as micro_fusion
         flag_merge="stall",  # uarch: nehalem/partial_flag_stall
+        flag_stall=1,  # uarch: nehalem/adc_dec_loop, calibrated: five such loops and partial_flag_stall
         first_decoder=True,  # uarch: nehalem/decode_width
         max_access=16,  # uarch: nehalem/tput_load
         instructions=[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,13 +25,16 @@ from herbert2016_grids import (
     NOTHING,
     OLD,
     PAGE,
+    PAGE_CROSS,
     TABLE,
     UNALIGNED,
+    WESTMERE,
     table_cycles,
     with_call,
 )
 
 from breakeven.study import Data, TableItem
+from breakeven.study_parts import machine_value
 
 
 def published_table(data: Data) -> TableItem:
@@ -136,6 +140,27 @@ def implied_clocks(data: Data, sizes: Callable[[int], bool]) -> list[float]:
     return sorted(clocks)
 
 
+def median_clocks(data: Data) -> tuple[float, float]:
+    """In GHz: the clock at which half of the table's times are longer than here; with the empty call, and without."""
+    with_it, without = [], []
+    for claim, (size, offset) in TABLE.items():
+        for routine, ns in zip((OLD, NEW), data.claims[claim].value.split("/"), strict=True):
+            at = {"routine": routine, "size": size, "src_offset": offset}
+            with_it.append(table_cycles(data, *at.values()) / float(ns))
+            without.append(data.cycles("table", measure="throughput", **at) / float(ns))
+    return statistics.median(with_it), statistics.median(without)
+
+
+def loop_clocks(data: Data) -> list[float]:
+    """In GHz: when a word more, from 40 to 1400 bytes, takes what was published; in the loop, and unrolled."""
+    clocks = []
+    for routine, which in ((NAIVE, 0), (NEW, 1)):
+        short, long = (float(data.claims[f"adc-dec-loop-{size}"].value.split("/")[which]) for size in (40, 1400))
+        ours = table_cycles(data, routine, 1400, 0) - table_cycles(data, routine, 40, 0)
+        clocks.append(ours / (long - short))
+    return clocks
+
+
 def flags_table(data: Data) -> TableItem:
     rows = []
     for value in ("stall", "uop", "none"):
@@ -239,14 +264,20 @@ def findings(data: Data) -> dict[str, str]:
         name: with_call(data, f"later-{name}", routine=NEW, size=4096, measure="throughput") / 512 for name in MACHINES
     }
     short, long = implied_clocks(data, lambda size: size <= 40), implied_clocks(data, lambda size: size == 1400)
-    lines = 1400 / 64
+    lines, page_cost = 1400 / 64, float(machine_value(WESTMERE, PAGE_CROSS))
     missing = [
         (float(ns) * GHZ - table_cycles(data, routine, 1400, 0)) / lines
         for routine, ns in zip((OLD, NEW), data.claims["1400/0"].value.split("/"), strict=True)
     ]
+    with_call_clock, bare_clock = median_clocks(data)
     return {
+        "table_clock": f"{with_call_clock:.1f}",
+        "bare_clock": f"{bare_clock:.1f}",
         "short_clocks": f"{short[0]:.1f} to {short[-1]:.1f}",
         "long_clocks": " and ".join(f"{clock:.1f}" for clock in long),
+        "loop_clocks": " and ".join(f"{clock:.1f}" for clock in loop_clocks(data)),
+        "page_cost": f"{page_cost:.0f}",
+        "page_clock": f"{page_cost / float(data.claims['page-cross'].value):.1f}",
         "missing": f"{min(missing):.1f} to {max(missing):.1f}",
         "atom_wins": f"{atom_wins_to(data)}",
         "page_new": f"{page[0]:.0f}",

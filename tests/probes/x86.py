@@ -95,6 +95,23 @@ def ratio(one: Model, other: Model) -> Model:
     return lambda machine: one(machine) / other(machine)
 
 
+def carry_loop(words: int) -> Model:
+    """Cycles of a turn that adds numbers of 64-bit words, `words` a turn; the carry lives across the loop's dec."""
+    at = [(f"r{8 + i}", 8 * i) for i in range(words)]
+    load = "".join(f"mov {reg}, [rsi+{offset}]\n" for reg, offset in at)
+    add = "".join(f"adc {reg}, [rbx+{offset}]\n" for reg, offset in at)
+    store = "".join(f"mov [rdi+{offset}], {reg}\n" for reg, offset in at)
+    turn = load + add + store + "".join(f"lea {reg}, [{reg}+{8 * words}]\n" for reg in ("rsi", "rbx", "rdi"))
+    # No two streams agree in their low twelve bits.
+    apart = f"mov rsi, {SOURCE}\nmov rbx, {SOURCE + 0x10400}\nmov rdi, {DESTINATION + 0x800}\n"
+
+    def model(machine: Machine) -> float:
+        few, many = (machine.cycles(apart + loop(turn, turns)) for turns in (32, 64))
+        return (many - few) / 32
+
+    return model
+
+
 AT = f"mov rbx, {SOURCE}\n mov rsi, {SOURCE}\n mov rdi, {DESTINATION}\n"
 ADDS = "add rax, 1\nadd rcx, 1\nadd rdx, 1\nadd r8, 1\nadd r9, 1\nadd r10, 1\nadd r11, 1\nadd r12, 1\n"
 LOADS = "".join(f"mov r{8 + i % 4}, [rsi+{8 * i}]\n" for i in range(6))
@@ -336,6 +353,10 @@ PROBES = {
     "partial_flag_stall": Probe(
         "cycles", "dec between two adc of a chain", less(each("adc rax, rbx\ndec rcx\n"), each("adc rax, rbx\n"))
     ),
+    "adc_dec_loop two": Probe(
+        "cycles", "a turn of two words: loads, adc from memory, stores, lea, dec, jnz", carry_loop(2)
+    ),
+    "adc_dec_loop four": Probe("cycles", "the same with four words a turn", carry_loop(4)),
     "lat_imul": Probe("cycles", "imul of registers, a chain", each("imul rax, rbx\n")),
     "lat_mul_wide low": Probe("cycles", "mul, a chain through rax", each("mul rbx\n")),
     "lat_mul_wide high": Probe("cycles", "mul, a chain through rdx", less(each("mul rbx\nmov rax, rdx\n"), each(""))),

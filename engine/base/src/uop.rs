@@ -76,6 +76,9 @@ impl UopFlags {
     pub const MICRO_BRANCH: u32 = 1 << 21;
     /// On a FIRST micro-op: only the first decoder of a cycle takes this instruction.
     pub const FIRST_DECODER: u32 = 1 << 22;
+    /// Reads flags that several instructions wrote, on a core that cannot merge them: waits until everything older than its
+    /// instruction has retired. Not for earlier micro-ops of its own instruction, nor until stores are written.
+    pub const FLAG_STALL: u32 = 1 << 23;
     pub const MEM: u32 = Self::LOAD | Self::STORE | Self::CACHE_OP;
 
     #[inline]

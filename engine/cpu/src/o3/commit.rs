@@ -320,6 +320,7 @@ impl O3 {
             self.commit.recovering = None;
             let done = self.at.head - 1;
             self.wires.at(now + self.rules.commit_to_fetch).done_fetch = done;
+            self.wires.at(now + self.rules.retired_to_rename).done_rename = done;
             self.wires.at(now + self.rules.commit_to_iew).done_iew = done;
             let freed = &mut self.wires.at(now + self.rules.commit_to_rename).free_regs;
             for (f, n) in freed.iter_mut().zip(regs) {
@@ -414,7 +415,8 @@ impl O3 {
             _ => {}
         }
         if self.rename.status == decode::Status::SerializeStall {
-            return if self.lsq.has_stores_to_write() { Reason::StoreQueue } else { Reason::Serialize };
+            let for_stores = self.rename.waits_for_stores() && self.lsq.has_stores_to_write();
+            return if for_stores { Reason::StoreQueue } else { Reason::Serialize };
         }
         self.reason_of_fetch()
     }

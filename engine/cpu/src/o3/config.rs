@@ -114,6 +114,9 @@ pub struct O3Config {
     pub moveElimination: bool,
     /// *Ours*: bytes of a loop that fetch can replay without going to the instruction cache; 0: no loop buffer.
     pub loopBufferSize: u32,
+    /// *Ours*: cycles, beyond `commitToRenameDelay`, from a retirement to the renaming of a reader of flags that waits for it
+    /// (`UopFlags::FLAG_STALL`).
+    pub flagStallDelay: u32,
     /// *Ours*.
     pub renameRecovery: RenameRecovery,
     /// *Ours*: a mispredicted two-byte conditional branch that was not taken trains the predictor as taken, to the instruction
@@ -179,6 +182,7 @@ impl Default for O3Config {
             macroFusion: false,
             moveElimination: false,
             loopBufferSize: 0,
+            flagStallDelay: 0,
             renameRecovery: RenameRecovery::Walk,
             gem5CompressedBranches: false,
         }
@@ -284,7 +288,7 @@ impl O3Config {
 
     /// Name, value, least and greatest of the plain numbers.
     #[rustfmt::skip] // a table
-    fn ranges(&self) -> [(&'static str, u32, u32, u32); 40] {
+    fn ranges(&self) -> [(&'static str, u32, u32, u32); 41] {
         [
             ("decodeToFetchDelay", self.decodeToFetchDelay, 1, MAX_DELAY),
             ("renameToFetchDelay", self.renameToFetchDelay, 1, MAX_DELAY),
@@ -302,6 +306,7 @@ impl O3Config {
             ("issueToExecuteDelay", self.issueToExecuteDelay, 1, MAX_DELAY),
             ("iewToCommitDelay", self.iewToCommitDelay, 1, MAX_DELAY),
             ("renameToROBDelay", self.renameToROBDelay, 1, MAX_DELAY),
+            ("flagStallDelay", self.flagStallDelay, 0, MAX_DELAY),
             ("trapLatency", self.trapLatency, 0, MAX_TRAP_LATENCY),
             ("fetchTrapLatency", self.fetchTrapLatency, 0, MAX_LATENCY),
             ("fetchWidth", self.fetchWidth, 1, MAX_WIDTH),

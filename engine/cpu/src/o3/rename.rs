@@ -3,7 +3,8 @@
 //!
 //! - Free places are known by credit: what the queues said last, less what is on its way to them.
 //! - Physical registers are counted, not named: an operand's producer is the micro-op itself.
-//! - A serialising instruction waits here until the ROB is empty and nothing is on its way to it.
+//! - A serialising instruction waits here until the ROB is empty and nothing is on its way to it; a reader of flags that several
+//!   instructions wrote (*ours*: x86's partial flag stall) until everything older than its instruction has retired.
 
 use breakeven_base::{clone_by_field, Reg, UopFlags};
 
@@ -70,6 +71,10 @@ pub struct Rename {
     served: Seq,
     /// Whatever comes next has to wait.
     serialize_next: bool,
+    /// The youngest that has retired, as readers of flags know.
+    retired: Seq,
+    /// What has to retire before the next micro-op, which reads flags; 0: it does not wait for that.
+    awaited: Seq,
     pub stats: RenameStats,
 }
 
@@ -89,6 +94,8 @@ clone_by_field!(Rename {
     serialize,
     served,
     serialize_next,
+    retired,
+    awaited,
     stats,
 });
 
@@ -110,6 +117,8 @@ impl Rename {
             serialize: 0,
             served: 0,
             serialize_next: false,
+            retired: 0,
+            awaited: 0,
             stats: RenameStats::default(),
         }
     }
@@ -172,7 +181,21 @@ impl Rename {
             || self.room_in_iq() <= 0
             || (self.room_for_loads() <= 0 && self.room_for_stores() <= 0)
             || self.free_regs.contains(&0)
-            || (self.status == Status::SerializeStall && !(self.rob_empty && self.in_progress == 0))
+            || (self.status == Status::SerializeStall && !self.waited())
+    }
+
+    /// Whether what the next micro-op waits for has come about.
+    fn waited(&self) -> bool {
+        if self.awaited == 0 {
+            self.rob_empty && self.in_progress == 0
+        } else {
+            self.retired >= self.awaited
+        }
+    }
+
+    /// Whether what waits here waits for stores, too.
+    pub fn waits_for_stores(&self) -> bool {
+        self.awaited == 0
     }
 
     /// Takes in what the later stages say.
@@ -185,6 +208,7 @@ impl Rename {
             self.rob = i64::from(free);
             self.rob_empty = empty;
         }
+        self.retired = self.retired.max(wire.done_rename);
         if wire.hold_rename & BLOCK != 0 {
             self.held = true;
         }
@@ -213,10 +237,27 @@ impl Rename {
         need.iter().zip(self.free_regs).all(|(n, free)| u32::from(*n) <= free)
     }
 
-    /// Whether the next micro-op must wait for an empty ROB.
+    /// Whether the next micro-op must wait: for an empty ROB, or for the flags.
     #[inline]
-    fn must_serialize(&self, ring: &InstRing, seq: Seq) -> bool {
-        self.served != seq && (self.serialize == seq || ring.flags(seq).any(UopFlags::SERIALIZE_BEFORE))
+    fn must_serialize(&mut self, ring: &InstRing, seq: Seq) -> bool {
+        const WAITS: u32 = UopFlags::SERIALIZE_BEFORE | UopFlags::FLAG_STALL;
+        let flags = ring.flags(seq);
+        if self.served == seq || !(self.serialize == seq || flags.any(WAITS)) {
+            return false;
+        }
+        self.serialize == seq || flags.any(UopFlags::SERIALIZE_BEFORE) || self.must_await(ring, seq)
+    }
+
+    /// Whether something older than the instruction of this reader of flags has not retired.
+    #[cold]
+    fn must_await(&mut self, ring: &InstRing, seq: Seq) -> bool {
+        let mut first = seq;
+        while first > self.retired + 1 && !ring.flags(first).any(UopFlags::FIRST) {
+            first -= 1;
+        }
+        let waits = first > self.retired + 1;
+        self.awaited = if waits { first - 1 } else { 0 };
+        waits
     }
 }
 
@@ -235,6 +276,7 @@ impl O3 {
             r.status = Status::Squashing;
             r.serialize = 0;
             r.served = 0;
+            r.awaited = 0;
             r.stats.squash_cycles += 1;
         } else {
             self.rename_signals(now, arrived);
@@ -278,6 +320,7 @@ impl O3 {
                 self.rename.status = Status::Unblocking;
                 self.rename.served = self.at.rename;
                 self.rename.serialize = 0;
+                self.rename.awaited = 0;
                 // The instruction itself does not wait in the skid buffer.
                 if skid == 1 {
                     self.unblock_rename(to_decode);

@@ -16,6 +16,8 @@ pub(super) struct Rules {
     pub issue_to_execute: u64,
     pub commit_to_fetch: u64,
     pub commit_to_rename: u64,
+    /// When rename goes on with what waits for retirement.
+    pub retired_to_rename: u64,
     pub commit_to_iew: u64,
     /// A squash reaches all stages together.
     pub squash_delay: u64,
@@ -55,6 +57,7 @@ impl Rules {
             issue_to_execute: c.issueToExecuteDelay.into(),
             commit_to_fetch: c.commitToFetchDelay.into(),
             commit_to_rename: c.commitToRenameDelay.into(),
+            retired_to_rename: (c.commitToRenameDelay + c.flagStallDelay).into(),
             commit_to_iew: c.commitToIEWDelay.into(),
             squash_delay: squash.into(),
             trap_latency: c.trapLatency.into(),

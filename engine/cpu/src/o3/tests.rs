@@ -27,10 +27,14 @@ fn mark() -> Inst {
     inst.flags(0)
 }
 
-fn cycles_with(cfg: O3Config, mut program: Vec<Inst>) -> u64 {
+fn cycles_with(cfg: O3Config, program: Vec<Inst>) -> u64 {
+    cycles_with_data(2, cfg, program)
+}
+
+fn cycles_with_data(data_cycles: u64, cfg: O3Config, mut program: Vec<Inst>) -> u64 {
     program.push(mark());
     let n = program.len() as u64;
-    let mut r = machine(cfg, 2, MockFe::new(program));
+    let mut r = machine(cfg, data_cycles, MockFe::new(program));
     assert_eq!(r.go(ALL), Stop::Effect(DUMP));
     assert!(r.core.insts() <= n);
     r.core.cycles()
@@ -150,6 +154,29 @@ fn a_serializing_instruction_waits_and_makes_wait() {
         let delta = after(flags) - plain;
         assert!((20..=40).contains(&delta), "{flags:#x}: {delta}");
     }
+}
+
+#[test]
+fn a_flag_stall_ends_with_the_retirement_of_what_is_older_than_its_instruction() {
+    let reader = |flags| Inst::op(OpClass::IntAlu, 2, &[3]).flags(flags);
+    let behind = |older: Inst, flags| cycles_with_data(60, O3Config::default(), vec![older, reader(flags)]);
+    // Not until a store is written ...
+    let store = || Inst::store(1, 1, DATA, 8);
+    assert!(behind(store(), UopFlags::FLAG_STALL) + 40 < behind(store(), UopFlags::SERIALIZE_BEFORE));
+    // ... but until a division has retired ...
+    let division = || Inst::op(OpClass::IntDiv, 1, &[1]);
+    assert!(behind(division(), UopFlags::FLAG_STALL) > behind(division(), 0));
+    // ... unless that is an earlier micro-op of the same instruction.
+    let whole = |flags| {
+        let mut inst = division();
+        inst.uops.extend(reader(flags).uops);
+        cycles(vec![inst])
+    };
+    assert_eq!(whole(UopFlags::FLAG_STALL), whole(0));
+    // The delay counts from the retirement.
+    let program = vec![division(), reader(UopFlags::FLAG_STALL)];
+    let later = O3Config { flagStallDelay: 5, ..O3Config::default() };
+    assert_eq!(cycles_with(later, program.clone()) - cycles(program), 5);
 }
 
 #[test]
@@ -287,10 +314,11 @@ fn random_program(seed: u64) -> Vec<Inst> {
                     b.uops[0].0.src[0] = breakeven_base::Reg(reg(&mut s));
                     b
                 }
-                18 => match random(&mut s, 4) {
+                18 => match random(&mut s, 5) {
                     0 => Inst::nop().flags(UopFlags::SERIALIZE_AFTER | UopFlags::NON_SPECULATIVE),
                     1 => Inst::nop().flags(UopFlags::SQUASH_AFTER),
                     2 => Inst::nop().flags(UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER),
+                    3 => Inst::nop().flags(UopFlags::FLAG_STALL),
                     _ => Inst::nop().flags(UopFlags::SERIALIZE_BEFORE),
                 },
                 _ => {

@@ -59,8 +59,9 @@ pub struct Wire {
     pub free_rob: Option<(u32, bool)>,
     /// To rename: registers of each class that commits have freed.
     pub free_regs: [u16; super::rename::REG_CLASSES],
-    /// Everything up to this has committed: to fetch, to dispatch; 0: no news.
+    /// Everything up to this has committed: to fetch, to rename, to dispatch; 0: no news.
     pub done_fetch: Seq,
+    pub done_rename: Seq,
     pub done_iew: Seq,
     pub rob_squashing_rename: bool,
     pub rob_squashing_iew: bool,

@@ -82,7 +82,7 @@ pub enum FlagMerge {
     None,
     /// A merge micro-op before the reader.
     Uop,
-    /// The reader waits until the partial writer has retired.
+    /// The reader waits until everything before its instruction has retired.
     Stall,
 }
 

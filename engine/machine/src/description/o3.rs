@@ -73,6 +73,7 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
         macroFusion: flag("macroFusion"),
         moveElimination: flag("moveElimination"),
         loopBufferSize: cpu.u32_or("loopBufferSize", 0, ANY),
+        flagStallDelay: super::x86::flag_stall(cpu),
         renameRecovery: [RenameRecovery::Walk, RenameRecovery::Checkpoint]
             [cpu.choice_or("renameRecovery", 0, &["walk", "checkpoint"])],
         gem5CompressedBranches: flag("gem5CompressedBranches"),

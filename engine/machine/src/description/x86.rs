@@ -35,6 +35,12 @@ pub(super) fn unpredicted(cpu: Obj) -> bool {
     cpu.class() == "X86MinorCPU" && cpu.refs("isa").iter().any(gem5s)
 }
 
+/// How long a reader of flags stalls beyond the retirement of their writers, in cycles.
+pub(super) fn flag_stall(cpu: Obj) -> u32 {
+    let of = |isa: Obj| isa.opt_ref("microcode").map_or(0, |m| m.u32_or("flag_stall", 0, 0..=15));
+    cpu.refs("isa").into_iter().map(of).max().unwrap_or(0)
+}
+
 fn identity(isa: Obj, config: &mut X86Config) {
     let vendor = isa.text_or("vendor_string", "GenuineIntel");
     match <[u8; 12]>::try_from(vendor.as_bytes()) {

@@ -30,7 +30,7 @@ impl Flow<'_> {
             }
             if apart && self.policy != FlagMerge::None {
                 if self.policy == FlagMerge::Stall {
-                    uops[k].flags.0 |= F::SERIALIZE_BEFORE;
+                    uops[k].flags.0 |= F::FLAG_STALL;
                 } else if *n < MAX_UOPS {
                     uops.copy_within(k..*n, k + 1);
                     *n += 1;
