@@ -41,6 +41,7 @@ from herbert2016_report import (
     later_table,
     loop_clocks,
     published_table,
+    stall_table,
     winners_table,
 )
 
@@ -252,6 +253,7 @@ def contents(data: Data) -> Contents:
         large_table(data),
         atom_table(data),
         flags_table(data),
+        stall_table(data),
         later_table(data),
         forty_table(data),
         winners_table(data),

@@ -53,6 +53,9 @@ MACHINES = {
 }
 LATER_SIZES = [8, 14, 20, 40, 64, 100, 256, 550, 1400, 4096]
 FLAG_MERGE = "cpu.isa[0].microcode.flag_merge"
+FLAG_STALL = "cpu.isa[0].microcode.flag_stall"
+#: around the preset's
+STALLS = [0, 1, 2, 3]
 LINE_CROSS = "cpu.misaligned.line_cross_load"
 SPLIT_SLOTS = "cpu.misaligned.split_slots"
 DEPTH = "cpu.fetchToDecodeDelay"
@@ -117,6 +120,10 @@ GRIDS = {
             [NEW, NAIVE, FLAG_FREE], [WESTMERE], [40, 1400], measures=["throughput"], calls=64, warmup=10,
             repetitions=3, parameters={FLAG_MERGE: ["none", "uop", "stall"]},
         ),
+    ),
+    "stall": (
+        "the loop of adc and dec by what its stall lasts",
+        back_to_back([NEW, NAIVE], WESTMERE, [40, 1400], parameters={FLAG_STALL: [str(v) for v in STALLS]}),
     ),
     **{
         f"later-{name}": (

@@ -13,6 +13,7 @@ from herbert2016_grids import (
     DEPTHS,
     FLAG_FREE,
     FLAG_MERGE,
+    FLAG_STALL,
     GHZ,
     LARGE,
     LATER,
@@ -26,6 +27,7 @@ from herbert2016_grids import (
     OLD,
     PAGE,
     PAGE_CROSS,
+    STALLS,
     TABLE,
     UNALIGNED,
     WESTMERE,
@@ -172,6 +174,20 @@ def flags_table(data: Data) -> TableItem:
     return TableItem("flags", "1400 bytes, cycles, by what reading flags of two writers costs", columns, rows)
 
 
+def stall_table(data: Data) -> TableItem:
+    rows = []
+    for size in (1400, 40):
+        loop, unrolled = (float(v) for v in data.claims[f"adc-dec-loop-{size}"].value.split("/"))
+        row: list[object] = [size, f"{loop / unrolled:.2f}"]
+        for stall in STALLS:
+            at = {"size": size, FLAG_STALL: str(stall)}
+            ours = [with_call(data, "stall", routine=routine, **at) for routine in (NAIVE, NEW)]
+            row.append(f"{ours[0] / ours[1]:.2f}")
+        rows.append(row)
+    columns = ("bytes", "published", *(str(stall) for stall in STALLS))
+    return TableItem("stall", "Loop / unrolled, by the cycles from retirement to the reader's renaming", columns, rows)
+
+
 def fastest(data: Data, name: str, size: int, measure: str) -> tuple[str, float, float]:
     """The quickest checksum there, its cycles a call (the empty call included), and those of the thread's winner."""
     grids = [f"later-{name}", *([f"later-40-{name}"] if size == 40 else [])]
@@ -276,6 +292,7 @@ def findings(data: Data) -> dict[str, str]:
         "short_clocks": f"{short[0]:.1f} to {short[-1]:.1f}",
         "long_clocks": " and ".join(f"{clock:.1f}" for clock in long),
         "loop_clocks": " and ".join(f"{clock:.1f}" for clock in loop_clocks(data)),
+        "flag_stall": machine_value(WESTMERE, FLAG_STALL),
         "page_cost": f"{page_cost:.0f}",
         "page_clock": f"{page_cost / float(data.claims['page-cross'].value):.1f}",
         "missing": f"{min(missing):.1f} to {max(missing):.1f}",
