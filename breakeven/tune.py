@@ -4,14 +4,16 @@ distribution of sizes are least.
 The candidates are simulated at every size and pair of offsets. For each number of branches the best plan is found
 exactly (one pass along the sizes: the best way to be in routine r at size n after k changes), without what branching
 costs; and the best one for what is lost at each size, whatever its share of the calls. Then the plans are compiled into
-dispatchers and simulated: what a branch costs is measured, not modelled. Of those that are really the fastest the one
-is taken that is near the best routine at the most sizes.
+dispatchers and simulated: what a branch costs is measured, not modelled. The best of them are tried again with their
+tests in another order and with the other side of them falling through (`layouts`). Of those that are really the fastest
+the one is taken that is near the best routine at the most sizes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +23,7 @@ from breakeven.distribution import Distribution
 #: what a further branch must gain (a share of the expected cycles) to be tried: it costs as much on any machine
 LEAST_GAIN = 0.001
 #: expected cycles that differ by no more (a share) are as good
-AS_GOOD = 0.002
+AS_GOOD = 0.005
 #: how much slower than the best routine at a size a dispatcher may be there (a share)
 NEAR = 0.02
 #: bytes of a word: what the alignment tests are about
@@ -59,6 +61,25 @@ class Segment(NamedTuple):
     routine: str
 
 
+class Layout(NamedTuple):
+    """How a plan becomes code."""
+
+    #: thresholds by the order of their tests; empty: ascending
+    order: tuple[int, ...] = ()
+    #: what a test of the size falls through to: the larger sizes, not the smaller ones
+    larger_ahead: bool = False
+
+    def describe(self) -> str:
+        """In words, where it is not the usual one."""
+        words = [f"{self.order[0]} tested first"] if self.order else []
+        return ", ".join(words + ["larger sizes fall through"] * self.larger_ahead)
+
+    def split(self, chain: Sequence[Segment]) -> int:
+        """Which segment of `chain`, from 1 on, the first test leads to."""
+        starts = [segment.first for segment in chain[1:]]
+        return next((starts.index(threshold) + 1 for threshold in self.order if threshold in starts), 1)
+
+
 @dataclass(frozen=True)
 class Plan:
     """What a dispatcher does: by size alone, or by size on either side of an alignment test."""
@@ -71,6 +92,7 @@ class Plan:
     otherwise: tuple[Segment, ...] = ()
     #: expected cycles of the routines alone, without dispatch
     cycles: float = 0.0
+    layout: Layout = Layout()
 
     @property
     def branches(self) -> int:
@@ -85,9 +107,10 @@ class Plan:
 
     def describe(self) -> str:
         """In words."""
-        if not self.rule:
-            return _chain_text(self.segments)
-        return f"{RULES[self.rule].words}: {_chain_text(self.segments)}; else: {_chain_text(self.otherwise)}"
+        text = _chain_text(self.segments)
+        if self.rule:
+            text = f"{RULES[self.rule].words}: {text}; else: {_chain_text(self.otherwise)}"
+        return f"{text} ({self.layout.describe()})" if self.layout != Layout() else text
 
 
 def always(routine: str) -> Plan:
@@ -120,6 +143,10 @@ class Costs:
     def best(self) -> np.ndarray:
         """The least cycles of any candidate, sizes x pairs."""
         return np.min(list(self.cycles.values()), axis=0)
+
+    def best_by_size(self) -> np.ndarray:
+        """The least cycles of any candidate by size, over the offsets."""
+        return np.maximum(np.min([cycles.mean(axis=1) for cycles in self.cycles.values()], axis=0), 1)
 
     def expected(self, cycles: np.ndarray) -> float:
         """Expected cycles of a call."""
@@ -179,6 +206,40 @@ def plans_to_try(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan
     return sorted(found, key=lambda plan: plan.branches)
 
 
+def layouts(plan: Plan, distribution: Distribution) -> list[Plan]:
+    """The same plan as other code: its tests in the order that takes the fewest, the other sides falling through."""
+    fewest = tuple(
+        dict.fromkeys(_fewest_tests(plan.segments, distribution) + _fewest_tests(plan.otherwise, distribution))
+    )
+    if not fewest:
+        return []
+    orders = {(): None, fewest: None} if fewest != tuple(sorted(fewest)) else {(): None}
+    every = [Layout(order, ahead) for ahead in (False, True) for order in orders]
+    return [replace(plan, layout=layout) for layout in every if layout != plan.layout]
+
+
+def _fewest_tests(chain: Sequence[Segment], distribution: Distribution) -> tuple[int, ...]:
+    """The thresholds of a chain in the order in which a call makes the fewest tests on average."""
+    ends = [*(segment.first for segment in chain[1:]), max(distribution.shares) + 1]
+    shares = [
+        sum(share for n, share in distribution.shares.items() if segment.first <= n < end)
+        for segment, end in zip(chain, ends, strict=False)
+    ]
+
+    @cache
+    def best(low: int, high: int) -> tuple[float, tuple[int, ...]]:
+        """Tests, and their order, of the segments from `low` to before `high`."""
+        if high - low < 2:
+            return 0.0, ()
+        found = []
+        for at in range(low + 1, high):
+            (before, first), (after, then) = best(low, at), best(at, high)
+            found.append((before + after + sum(shares[low:high]), (chain[at].first, *first, *then)))
+        return min(found)
+
+    return best(0, len(chain))[1]
+
+
 def _chains(costs: Costs, chosen: np.ndarray, changes: int) -> list[tuple[float, tuple[Segment, ...]]]:
     """For 0 to `changes` changes of routine along size: expected cycles where `chosen` (sizes x pairs), segments."""
     names = list(costs.cycles)
@@ -227,12 +288,15 @@ class Tried:
 
     def regret(self, costs: Costs) -> np.ndarray:
         """By size: how much slower than the best routine there (a share), dispatch included."""
-        best = np.min([cycles.mean(axis=1) for cycles in costs.cycles.values()], axis=0)
-        return self.cycles.mean(axis=1) / np.maximum(best, 1) - 1
+        return self.cycles.mean(axis=1) / costs.best_by_size() - 1
 
     def near(self, costs: Costs) -> int:
         """Sizes at which that is no more than `NEAR`."""
         return int((self.regret(costs) <= NEAR).sum())
+
+    def may_gain(self, costs: Costs) -> bool:
+        """Whether another layout could be better by anything that counts."""
+        return self.far(costs) > 0 or self.expected > self.plan.cycles * (1 + AS_GOOD)
 
     def far(self, costs: Costs) -> float:
         """What is lost beyond `NEAR`, summed over the sizes (shares)."""
@@ -251,9 +315,14 @@ class Tuned:
     dispatched: bool = True
 
 
-def choose(costs: Costs, tried: list[Tried]) -> Tuned:
-    """Of the plans whose expected cycles, dispatch included, are the least or as good as that, the one that loses least
-    beyond `NEAR`; of equals the one with fewer branches."""
+def ranked(costs: Costs, tried: Sequence[Tried]) -> list[Tried]:
+    """The plans whose expected cycles, dispatch included, are the least or as good as that, those first that lose least
+    beyond `NEAR`, of equals those with fewer branches; then the others, by expected cycles."""
     limit = min(one.expected for one in tried) * (1 + AS_GOOD)
-    good = [one for one in tried if one.expected <= limit]
-    return Tuned(costs, tried, min(good, key=lambda one: (one.far(costs), one.plan.branches, one.expected)))
+
+    def key(one: Tried) -> tuple[bool, float, int, float]:
+        if one.expected > limit:
+            return True, 0.0, 0, one.expected
+        return False, one.far(costs), one.plan.branches, one.expected
+
+    return sorted(tried, key=key)

@@ -3,9 +3,9 @@
 Both come from the same text. A call site is a function with the dispatch inlined, as the header's function is in a
 program; beside it stand call sites that call one routine, whatever the size: what differs is the dispatch. They are
 linked behind breakeven's routines, which keep their places. Jumps are relaxed by the linker, as they are in any program
-that would ship them. Where they will lie there nobody knows, nor what comes before them: a small branch predictor may
-confuse their branches with a routine's, and a cycle's micro-ops are grouped otherwise. So each is simulated in several
-places, with one more instruction ahead of it in each; the mean counts, without the least and the greatest.
+that would ship them. Where they will lie there nobody knows, nor what comes before them: a branch predictor may
+confuse their branches with a routine's, and a cycle's micro-ops are grouped otherwise. So each stands in many places,
+with up to three more instructions ahead of it.
 """
 
 from __future__ import annotations
@@ -53,10 +53,11 @@ def installed_candidates(isa: str, names: Sequence[str]) -> list[Registered]:
     return [registered(own[name].guest)[name] if name in own else ours[name] for name in names]
 
 
-#: places of each call site, and the bytes of code between one round of them and the next
-PLACES = 6
-_BETWEEN = 44
-_INLINE = "static inline __attribute__((always_inline)) "
+#: places of each call site: ever another of four positions in a line, behind none to three instructions
+PLACES = 20
+_LINE, _POSITIONS = 64, 4
+#: of the header's function as of the simulated one
+INLINE = "static inline __attribute__((always_inline)) "
 
 
 class Dispatchers:
@@ -90,17 +91,19 @@ class Dispatchers:
             flags |= candidate.flags
         text = '#include "routine.h"\n\n' + declarations(self.kind, self.candidates)
         for number, plan in enumerate(plans):
-            text += f"\n{function(f'dispatch_{number}', self.kind, plan, self.candidates, _INLINE)}"
+            text += f"\n{function(f'dispatch_{number}', self.kind, plan, self.candidates, INLINE)}"
         result, parameters, arguments = _SIGNATURES[self.kind]
         for place in range(PLACES):
+            turn = place // _POSITIONS
+            position = (place + turn) % _POSITIONS * (_LINE // _POSITIONS)
+            text += f'__asm__(".text\\n.balign {_LINE}\\n.skip {position}");\n'
             for number, each in enumerate(names):
                 symbol = identifier(each[place])
-                before = '__asm__ volatile("nop"); ' * place
+                before = '__asm__ volatile("nop"); ' * (place % _POSITIONS)
                 text += f"{result} {symbol}({parameters}) {{ {before}return dispatch_{number}({arguments}); }}\n"
                 text += f'ROUTINE({symbol}, "{each[place]}", {KINDS[self.kind]}, {flags});\n'
-            text += f'__asm__(".text\\n.skip {_BETWEEN}");\n'
         out = self._folder / "routines" / "dispatch.o"
-        # Without the compiler's sorting and alignment each round lies elsewhere within its lines. A site calls, and
+        # Without the compiler's sorting and alignment each round lies as it is written. A site calls, and
         # returns itself: as a jump to the routine the one of two that the test falls through to would cost more.
         compile_text(
             self._recipe, text, out, without=("-mno-relax", "-falign-functions=64"),
@@ -129,35 +132,27 @@ def declarations(kind: str, candidates: Sequence[Registered], symbols: bool = Tr
 
 
 def function(name: str, kind: str, plan: Plan, candidates: Sequence[Registered], before: str = "") -> str:
-    """The dispatcher of a plan; `before` stands before its type.
-
-    The smaller sizes fall through: a jump that is taken is a greater share of a shorter call.
-    """
+    """The dispatcher of a plan; `before` stands before its type."""
     result, parameters, arguments = _SIGNATURES[kind]
     by_name = {each.name: each for each in candidates}
 
-    def chain(segments: Sequence[Segment], indent: str) -> list[str]:
-        lines = []
-        for segment, later in zip(segments, [*segments[1:], None], strict=True):
-            call = _call(by_name[segment.routine], arguments)
-            test = f"if (__builtin_expect(n < {later.first}, 1))" if later else ""
-            taken = f"return {call};" if result != "void" else f"{call};"
-            if later is None:
-                lines.append(f"{indent}{taken}")
-            elif result != "void":
-                lines += [f"{indent}{test}", f"{indent}    {taken}"]
-            else:
-                lines += [f"{indent}{test} {{", f"{indent}    {taken}", f"{indent}    return;", f"{indent}}}"]
-        return lines
+    def chain(segments: Sequence[Segment], indent: str, last: bool) -> list[str]:
+        """Tests until one segment is left; `last`: nothing follows in the function."""
+        if len(segments) == 1:
+            call = _call(by_name[segments[0].routine], arguments)
+            if result != "void":
+                return [f"{indent}return {call};"]
+            return [f"{indent}{call};", *([] if last else [f"{indent}return;"])]
+        at = plan.layout.split(segments)
+        likely = int(not plan.layout.larger_ahead)
+        lines = [f"{indent}if (__builtin_expect(n < {segments[at].first}, {likely})) {{"]
+        lines += [*chain(segments[:at], f"{indent}    ", False), f"{indent}}}"]
+        return lines + chain(segments[at:], indent, last)
 
     lines = [f"{before}{result} {name}({parameters}) {{"]
     if plan.rule:
-        lines += [f"    if ({RULES[plan.rule].c}) {{", *chain(plan.segments, " " * 8)]
-        if result == "void":
-            lines.append("        return;")
-        lines += ["    }", *chain(plan.otherwise, "    ")]
-    else:
-        lines += chain(plan.segments, "    ")
+        lines += [f"    if ({RULES[plan.rule].c}) {{", *chain(plan.segments, " " * 8, False), "    }"]
+    lines += chain(plan.otherwise if plan.rule else plan.segments, "    ", True)
     return "\n".join([*lines, "}\n"])
 
 
@@ -170,7 +165,7 @@ def header(name: str, kind: str, tuned: Tuned, candidates: Sequence[Registered],
     text = f"/* {name}: thresholds by breakeven tune.\n *\n{comment}\n */\n"
     text += f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n\n"
     text += declarations(kind, used, symbols=False)
-    text += f"\n{function(identifier(name), kind, tuned.chosen.plan, candidates, 'static inline ')}"
+    text += f"\n{function(identifier(name), kind, tuned.chosen.plan, candidates, INLINE)}"
     return f"{text}\n#endif\n"
 
 

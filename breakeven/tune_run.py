@@ -4,29 +4,27 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from breakeven import points as pt
 from breakeven.distribution import Distribution
 from breakeven.errors import UserError
 from breakeven.paths import in_checkout
-from breakeven.runner import EmbeddedEngine, Engine, MachineSpec, check_known, describe, guest_routines, isa_of
-from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
-from breakeven.tune import RULES, Costs, Plan, Tried, Tuned, always, choose, plans_to_try
+from breakeven.runner import Engine, MachineSpec, check_known, describe, guest_routines, isa_of
+from breakeven.sweep import SweepProgress
+from breakeven.tune import RULES, Costs, Plan, Tried, Tuned, always, layouts, plans_to_try, ranked
 from breakeven.tune_build import Dispatchers, header, installed_candidates, kind_of
+from breakeven.tune_sites import CallSites, simulate
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
 POINTS = 1000
-#: measurements of a point: between two of them the harness runs, and a predictor that goes by the branches before has
-#: to meet a routine (and its dispatcher) this often to know it; long copies, from this size on, hardly care
-REPETITIONS, FEW_REPETITIONS, LONG = 21, 5, 4096
+#: of how many plans, the best ones, other layouts are tried
+FURTHER = 2
 
 
 @dataclass(frozen=True)
@@ -134,54 +132,27 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
         kind = kind_of(routines)
         rules = [name for name, rule in RULES.items() if kind != "checksum" or not rule.two_sided]
 
-        def at_call_sites(plans: Sequence[Plan]) -> list[np.ndarray]:
-            assert dispatchers is not None
-            elf, names = dispatchers.guest(plans)
-            every = [name for places in names for name in places]
-            cycles = _cycles(question, grid, every, EmbeddedEngine(elf), threads, progress)
-            return [_typical([cycles[name] for name in places]) for places in names]
-
-        if dispatchers:
-            cycles = dict(zip(candidates, at_call_sites([always(name) for name in candidates]), strict=True))
+        sites = CallSites(dispatchers, question, grid, threads, progress) if dispatchers else None
+        if sites:
+            cycles = dict(zip(candidates, sites.cycles([always(name) for name in candidates]), strict=True))
         else:
-            cycles = _cycles(question, grid, candidates, engine, threads, progress)
+            cycles = simulate(question, list(grid.shares), candidates, engine, threads, progress)
         costs = Costs(grid, tuple(question.pairs), cycles)
-        plans = plans_to_try(costs, question.branches, rules)
-        found = at_call_sites(plans) if dispatchers else [costs.planned(plan) for plan in plans]
-    tried = [Tried(plan, one, costs.expected(one)) for plan, one in zip(plans, found, strict=True)]
-    tuned = replace(choose(costs, tried), dispatched=dispatchers is not None)
+        tried = _try(costs, plans_to_try(costs, question.branches, rules), sites)
+        if sites:
+            good = [one for one in ranked(costs, tried)[:FURTHER] if one.may_gain(costs)]
+            tried += _try(costs, [other for one in good for other in layouts(one.plan, grid)], sites)
+    chosen = ranked(costs, tried)[0]
+    tuned = Tuned(costs, sorted(tried, key=lambda one: one.plan.branches), chosen, dispatchers is not None)
     machine_hash = engine.machine_hash(question.machine)
     text = header(question.name, kind, tuned, routines, _about(question, grid, machine_hash))
     return Answer(question, tuned, text, machine_hash)
 
 
-def _typical(places: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean over the places of a call site, without the least and the greatest."""
-    return np.mean(np.sort(places, axis=0)[1:-1], axis=0)
-
-
-def _cycles(
-    question: Question, grid: Distribution, names: Sequence[str], engine: Any, threads: int,
-    progress: SweepProgress | None,
-) -> dict[str, np.ndarray]:  # fmt: skip
-    """Cycles per call of each routine, sizes x pairs; raises `UserError` when an output is wrong."""
-    parts = []
-    for repetitions, sizes in (
-        (REPETITIONS, [n for n in grid.shares if n < LONG]),
-        (FEW_REPETITIONS, [n for n in grid.shares if n >= LONG]),
-    ):
-        if not sizes:
-            continue
-        spec = SweepSpec(
-            routines=list(names), machines=[question.machine], sizes=sizes, offset_pairs=question.pairs,
-            cache_states=[question.cache], measures=[question.measure], repetitions=repetitions,
-        )  # fmt: skip
-        table = run_sweep(spec, engine, threads, progress)
-        if bad := failures(table):
-            raise UserError(f"wrong output: {bad[0]}")
-        shape = (len(names), len(sizes), len(question.pairs))
-        parts.append((table["cycles_median"] / table["calls"]).to_numpy(dtype=float).reshape(shape))
-    return dict(zip(names, np.concatenate(parts, axis=1), strict=True))
+def _try(costs: Costs, plans: Sequence[Plan], sites: CallSites | None) -> list[Tried]:
+    """The plans with what they take: at their call sites, or (None) by the routines' own cycles."""
+    found = sites.cycles(plans, costs.best_by_size()) if sites else [costs.planned(plan) for plan in plans]
+    return [Tried(plan, cycles, costs.expected(cycles)) for plan, cycles in zip(plans, found, strict=True)]
 
 
 def _about(question: Question, grid: Distribution, machine_hash: str) -> list[str]:

@@ -64,7 +64,7 @@ def test_a_routine_of_ones_own_is_added_tuned_and_removed(tmp_path, monkeypatch)
     assert added.own.routines == ("mine",) and added.points > 100
     assert "mine" in [routine.name for routine in breakeven.routines()]
     found = breakeven.tune("mine", "rv-word", sizes=[8, 64], src=0, branches=1, store=False, name="f")
-    assert found.as_dict()["chosen"] == "rv-word" and "static inline void f(" in found.header
+    assert found.as_dict()["chosen"] == "rv-word" and "always_inline)) void f(" in found.header
     assert list(found.table()["branches"]) == [0] and "<pre>/* f:" in found._repr_html_()
     assert breakeven.remove("mine") == ["mine"]
     with pytest.raises(UserError, match="you have added no routine 'mine'"):

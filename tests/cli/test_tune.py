@@ -14,8 +14,22 @@ from breakeven.distribution import Distribution, load, uniform
 from breakeven.errors import UserError
 from breakeven.own_build import Registered
 from breakeven.paths import find_data
-from breakeven.tune import RULES, Costs, Plan, Segment, Tried, always, best_plans, choose, plans_to_try
-from breakeven.tune_build import function
+from breakeven.tune import (
+    RULES,
+    Costs,
+    Layout,
+    Plan,
+    Segment,
+    Tried,
+    Tuned,
+    always,
+    best_plans,
+    layouts,
+    plans_to_try,
+    ranked,
+)
+from breakeven.tune_build import INLINE, Dispatchers, function, header
+from breakeven.tune_sites import unsure
 
 
 def costs_of(cycles: dict[str, list[list[float]]], sizes: list[int], pairs: list[tuple[int, int]]) -> Costs:
@@ -66,13 +80,13 @@ def test_the_plan_that_is_really_fastest_is_chosen():
     none, one = best_plans(costs, 1, [])
     assert one.segments == (Segment(0, "a"), Segment(16, "b")) and one.routine(15, 0, 0) == "a"
     dear, cheap = np.array([[16.0], [36.0]]), np.array([[11.0], [31.0]])
-    tuned = choose(costs, [Tried(none, np.array([[20.0], [30.0]]), 25.0), Tried(one, cheap, 21.0)])
-    assert tuned.chosen.plan == one
-    assert tuned.chosen.regret(costs).tolist() == pytest.approx([0.1, 1 / 30])
-    assert choose(costs, [Tried(none, np.array([[20.0], [30.0]]), 25.0), Tried(one, dear, 26.0)]).chosen.plan == none
+    chosen, other = ranked(costs, [Tried(none, np.array([[20.0], [30.0]]), 25.0), Tried(one, cheap, 21.0)])
+    assert (chosen.plan, other.plan) == (one, none)
+    assert chosen.regret(costs).tolist() == pytest.approx([0.1, 1 / 30])
+    assert ranked(costs, [Tried(none, np.array([[20.0], [30.0]]), 25.0), Tried(one, dear, 26.0)])[0].plan == none
     # As good in expected cycles, and nearer the best routine at more sizes.
     even = np.array([[10.1], [30.1]])
-    assert choose(costs, [Tried(none, cheap, 21.0), Tried(one, even, 21.01)]).chosen.plan == one
+    assert ranked(costs, [Tried(none, cheap, 21.0), Tried(one, even, 21.01)])[0].plan == one
 
 
 def test_a_little_lost_at_two_sizes_is_better_than_much_at_one():
@@ -81,7 +95,7 @@ def test_a_little_lost_at_two_sizes_is_better_than_much_at_one():
     even, uneven = Tried(always("a"), little, 101.0), Tried(always("b"), much, 101.0)
     assert (even.near(costs), uneven.near(costs)) == (1, 2)
     assert even.far(costs) == pytest.approx(0.01) and uneven.far(costs) == pytest.approx(0.40)
-    assert choose(costs, [uneven, even]).chosen is even
+    assert ranked(costs, [uneven, even])[0] is even
 
 
 def test_a_dispatcher_is_judged_by_the_best_routine_of_each_size():
@@ -92,14 +106,90 @@ def test_a_dispatcher_is_judged_by_the_best_routine_of_each_size():
     assert Tried(always("b"), np.array([[20.0, 24.0]]), 22.0).regret(costs).tolist() == pytest.approx([0.1])
 
 
-def test_the_smaller_sizes_fall_through():
-    routines = [Registered(name, "user-copy", 0, name, 0) for name in "abc"]
-    plan = Plan("", (Segment(0, "a"), Segment(64, "b"), Segment(512, "c")))
-    lines = [line.strip() for line in function("f", "user-copy", plan, routines).splitlines()]
-    assert lines[1:6] == [
-        "if (__builtin_expect(n < 64, 1))", "return a(dst, src, n);", "if (__builtin_expect(n < 512, 1))",
-        "return b(dst, src, n);", "return c(dst, src, n);",
+ROUTINES = [Registered(name, "user-copy", 0, name, 0) for name in "abc"]
+THREE = Plan("", (Segment(0, "a"), Segment(64, "b"), Segment(512, "c")))
+
+
+def test_the_code_of_a_plan():
+    def code(layout: Layout) -> list[str]:
+        plan = Plan("", THREE.segments, layout=layout)
+        return [line.strip() for line in function("f", "user-copy", plan, ROUTINES).splitlines()][1:-1]
+
+    assert code(Layout()) == [
+        "if (__builtin_expect(n < 64, 1)) {", "return a(dst, src, n);", "}",
+        "if (__builtin_expect(n < 512, 1)) {", "return b(dst, src, n);", "}", "return c(dst, src, n);",
     ]  # fmt: skip
+    assert code(Layout((512, 64), True)) == [
+        "if (__builtin_expect(n < 512, 0)) {", "if (__builtin_expect(n < 64, 0)) {", "return a(dst, src, n);", "}",
+        "return b(dst, src, n);", "}", "return c(dst, src, n);",
+    ]  # fmt: skip
+    void = function("f", "copy", Plan("all", THREE.segments[:2], THREE.segments[:1]), ROUTINES).splitlines()
+    assert [line.strip() for line in void[2:-1]] == [
+        "if (__builtin_expect(n < 64, 1)) {", "a(dst, src, n);", "return;", "}", "b(dst, src, n);", "return;", "}",
+        "a(dst, src, n);",
+    ]  # fmt: skip
+
+
+def how_many_tests(plan: Plan, size: int) -> int:
+    """Tests of the size that a dispatcher makes."""
+    chain, made = plan.segments, 0
+    while len(chain) > 1:
+        at = plan.layout.split(chain)
+        chain = chain[:at] if size < chain[at].first else chain[at:]
+        made += 1
+    return made
+
+
+def test_layouts_are_the_usual_order_and_the_one_of_the_fewest_tests():
+    random = np.random.default_rng(5)
+    plan = Plan("", tuple(Segment(n, "ab"[i % 2]) for i, n in enumerate((0, 8, 16, 24, 32))))
+    thresholds = [segment.first for segment in plan.segments[1:]]
+    for _ in range(20):
+        shares = dict(zip((4, 12, 20, 28, 36), random.dirichlet(np.full(5, 0.3)), strict=True))
+        distribution = Distribution("some", shares)
+
+        def expected(order: tuple[int, ...], shares=shares) -> float:
+            ordered = Plan("", plan.segments, layout=Layout(order))
+            return sum(share * how_many_tests(ordered, n) for n, share in shares.items())
+
+        fewest = min(expected(order) for order in itertools.permutations(thresholds))
+        found = layouts(plan, distribution)
+        assert all(one.segments == plan.segments and one.layout != Layout() for one in found)
+        assert min([expected(()), *(expected(one.layout.order) for one in found)]) == pytest.approx(fewest)
+        assert {one.layout.larger_ahead for one in found} >= {True}
+    likely_large = Distribution("mostly large", {4: 0.05, 100: 0.05, 600: 0.9})
+    assert [one.layout for one in layouts(THREE, likely_large)] == [
+        Layout((512, 64)), Layout((), True), Layout((512, 64), True),
+    ]  # fmt: skip
+    assert "(512 tested first, larger sizes fall through)" in layouts(THREE, likely_large)[-1].describe()
+    assert layouts(always("a"), likely_large) == []
+
+
+def test_more_places_where_it_is_not_known_whether_a_size_is_near():
+    # Two plans, six places, three sizes, one pair: steady; unsteady at 40 +- 1.1; unsteady, but far from the best.
+    steady = np.full((6, 1), 40.0)
+    unsteady = np.array([[38.5], [41.5]] * 3)
+    plans = np.array([[steady, unsteady, unsteady + 40], [steady, steady, unsteady]]).swapaxes(1, 2)
+    assert plans.shape == (2, 6, 3, 1)
+    assert unsure(plans, np.array([40.0, 39.0, 40.0])).tolist() == [[False, True, False], [False, False, True]]
+    # Which is the best of candidates: none can be told from the other at the second size.
+    assert unsure(plans, None).tolist() == [[False, True, False], [False, False, True]]
+
+
+def test_the_header_has_the_code_that_is_simulated(tmp_path):
+    if shutil.which("x86_64-linux-gnu-gcc") is None or not find_data("guests").joinpath("x86-recipe.json").is_file():
+        pytest.skip("no x86 compiler, or the guests are not built with it")
+    names = ["x64-copy-unrolled", "x64-copy-erms"]
+    built = Dispatchers("x86", names, tmp_path)
+    plan = Plan("", (Segment(0, names[0]), Segment(512, names[1])), layout=Layout((), True))
+    elf, sites = built.guest([always(names[0]), plan])
+    assert elf.is_file() and len({name for places in sites for name in places}) == 2 * len(sites[0])
+    source = (tmp_path / "routines" / "dispatch.c").read_text()
+    costs = costs_of({names[0]: [[10.0], [40.0]], names[1]: [[20.0], [30.0]]}, [8, 512], [(0, 0)])
+    tried = Tried(plan, costs.planned(plan), 20.0)
+    text = header("dispatch_1", built.kind, Tuned(costs, [tried], tried), built.candidates, [])
+    shipped = text[text.index(INLINE) : text.index("#endif")].strip()
+    assert shipped.count("\n") == 5 and shipped in source
 
 
 def test_what_is_lost_at_rare_sizes_is_looked_at_as_well():
@@ -160,7 +250,7 @@ def test_a_header_is_written_that_is_as_good_as_choosing_right(breakeven, tmp_pa
     found = json.loads(done.stdout)
     assert found["near"] == found["sizes"] == 3, found
     text = (tmp_path / "t.h").read_text()
-    assert text == found["header"] and "static inline size_t tuned_copy(void *dst" in text
+    assert text == found["header"] and "always_inline)) size_t tuned_copy(void *dst" in text
     (tmp_path / "use.c").write_text('#include "t.h"\nsize_t f(void *d, void *s) { return tuned_copy(d, s, 9); }\n')
     subprocess.run(["x86_64-linux-gnu-gcc", "-Wall", "-Werror", "-c", "use.c"], cwd=tmp_path, check=True)
     done = breakeven("tune", "-m", "x86_o3", "--candidates", "x64-copy-unrolled,x64-byte")
