@@ -1,7 +1,8 @@
 """Writes results/native: the simulated preset that fits this host's processor beside the processor itself.
 
 `python scripts/native.py [PRESET]`; another host gives other numbers. Its five routines are x86-64's: on a RISC-V host
-compare one's own choice with `breakeven compare A B -m host --engine embedded,native`.
+compare one's own choice with `breakeven compare A B -m host --engine embedded,native`. `--probes` writes the probes and
+the causes alone anew.
 """
 
 from __future__ import annotations
@@ -120,7 +121,15 @@ def crossings(found: dict[tuple[int, str], Any]) -> list[str]:
     return table(("pair", "offset", "simulated", "native"), rows)
 
 
+def probes_and_causes(fit: Fit) -> str:
+    """The last two sections of the page."""
+    notes = (OUT / "causes.md").read_text() if (OUT / "causes.md").is_file() else ""
+    return "\n".join([*probes(fit), notes]).rstrip("\n") + "\n"
+
+
 def main(arguments: list[str]) -> None:
+    probes_alone = "--probes" in arguments
+    arguments = [each for each in arguments if each != "--probes"]
     info = cpu_info()
     fit = host_fit()
     if platform.machine() != "x86_64":
@@ -131,12 +140,17 @@ def main(arguments: list[str]) -> None:
     if fit is None:
         sys.exit("no preset fits this host's processor: name one")
     OUT.mkdir(parents=True, exist_ok=True)
+    page = OUT / "README.md"
+    if probes_alone:
+        if not page.is_file():
+            sys.exit(f"there is no {page} to write the probes into: run it without --probes")
+        page.write_text(page.read_text().partition("## Probes")[0] + probes_and_causes(fit))
+        return
     found = {(offset, kind): run(fit, offset, names) for offset in OFFSETS
              for kind, names in (("copies", COPIES), ("checksums", CHECKSUMS))}  # fmt: skip
     write_points(found)
     for (offset, kind), both in found.items():
         plot_engines(both, OUT / f"{kind}-{offset}.png")
-    notes = (OUT / "causes.md").read_text() if (OUT / "causes.md").is_file() else ""
     spread = max(value for both in found.values() for value in both.spreads.values())
     lines = [
         "# native: a simulated preset beside the host's own processor",
@@ -154,10 +168,9 @@ def main(arguments: list[str]) -> None:
         "## Where each sees the lead change", "", *crossings(found),
         "![copies at offset 0](copies-0.png)", "", "![copies at offset 3](copies-3.png)", "",
         "![checksums at offset 0](checksums-0.png)", "", "![checksums at offset 3](checksums-3.png)", "",
-        *probes(fit),
-        notes,
+        probes_and_causes(fit),
     ]  # fmt: skip
-    (OUT / "README.md").write_text("\n".join(lines).rstrip("\n") + "\n")
+    page.write_text("\n".join(lines))
     print(overall(found))
 
 

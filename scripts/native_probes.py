@@ -120,16 +120,56 @@ def bodies() -> dict[str, str]:
     for distance in (1, 15, 16, 32):
         near = f"lea r8, [rdi+{distance}]\nmov r9, rsi\nmov rdi, r8\nmov ecx, 1024\nrep movsb"
         found[f"`rep movsb` of 1024 B, {distance} B behind the source in its page"] = near
-    chain = [lines(line, 3) for line in ("adc rax, [rsi+{at}+8]", "adc rdx, [rsi+{at}+40]")]
-    for what, count in (("with its carries counted", "adc ecx, 0"), ("without", "")):
-        turn = f"add rax, [rsi]\n{chain[0]}\n{count}\nadd rdx, [rsi+32]\n{chain[1]}\n{count}\nadd rsi, 64"
-        found[f"64 turns of x64-csum-goldstein's loop {what}"] = turns(turn, 64)
     move = "\n".join(f"mov r8, [rsi+{at}]\nmov [rdi+{at}], r8" for at in range(0, 64, 8))
-    for distance in (0x200_5000, 0x400_5000):
+    for distance in (0x200_4000, 0x400_4000, 0x200_5000, 0x400_5000):
         copy = turns(f"{move}\nadd rsi, 64\nadd rdi, 64", 256)
         apart = f"lea rdi, [rsi+{distance:#x}]"
         found[f"copy of 16 KiB, {distance:#x} apart"] = f"{apart}\n{copy}"
         found[f"`rep movsb` of 16 KiB, {distance:#x} apart"] = f"{apart}\nmov ecx, 16384\nrep movsb"
+    return found | queues() | ways()
+
+
+def queues() -> dict[str, str]:
+    """Whether an operation waits for its own unit or for any: chains beside others, in x64-csum-goldstein and alone.
+
+    One queue that sends the oldest ready operation to any free unit keeps a chain at its pace as long as the units can
+    do what there is. With a queue for each unit an operation is bound before it is known when it will be ready: two
+    chains may wait for one unit while another is idle. What needs no unit (a move that renaming does) binds none; the
+    same operations in another order bind others.
+    """
+    found = {}
+    sums = [lines(line, 3) for line in ("adc rax, [rsi+{at}+8]", "adc rdx, [rsi+{at}+40]")]
+    for what, count in (
+        ("with its carries counted", "adc ecx, 0"), ("without", ""),
+        ("with additions instead of counts", "lea ecx, [rcx+1]"), ("with moves instead of counts", "mov ecx, r9d"),
+    ):  # fmt: skip
+        turn = f"add rax, [rsi]\n{sums[0]}\n{count}\nadd rdx, [rsi+32]\n{sums[1]}\n{count}\nadd rsi, 64"
+        found[f"64 turns of x64-csum-goldstein's loop {what}"] = turns(turn, 64)
+    registers = ("rax", "rdx", "rcx")
+    add, total = "add {}, rdi", "lea r11, [r11+{}]"
+    after = [form.format(name) for name in registers for form in (*[add] * 4, total)]
+    between = [form.format(name) for form in (*[add] * 4, total) for name in registers]
+    for what, every in (("one after the other", after), ("in turn", between)):
+        found[f"64 turns of three chains of four additions and their sum, the chains {what}"] = turns(
+            "\n".join(every), 64
+        )
+    return found
+
+
+def ways() -> dict[str, str]:
+    """Two lines of one set, loaded in turn, whose addresses differ in some bits only.
+
+    Where a first level finds its way by a hash of the address, two lines of the same hash push each other out. The
+    pairs are those of AMD's cores from Zen to Zen 2, the parity of each of which is one bit of the hash: Lipp et al.,
+    "Take A Way" (2020). When both bits of a pair differ the hash is the same, when one does it is not.
+    """
+    pairs = [(12, 27), (13, 26), (14, 25), (15, 20), (16, 21), (17, 22), (18, 23), (19, 24)]
+    found = {}
+    for bits in [(12,), (12, 26), (14, 26), *pairs]:
+        apart = sum(1 << bit for bit in bits)
+        ring = f"mov r9, rsi\nlea r8, [rsi+{apart:#x}]\nmov [r9], r8\nmov [r8], r9\nmfence\nlfence"
+        name = f"64 loads, each of the other of two lines that differ in bit {' and '.join(map(str, bits))}"
+        found[name] = "\n".join([ring, *["mov r9, [r9]"] * 64])
     return found
 
 
