@@ -22,10 +22,14 @@ from breakeven.distribution import Distribution
 
 #: what a further branch must gain (a share of the expected cycles) to be tried: it costs as much on any machine
 LEAST_GAIN = 0.001
+#: what a further branch must take (a share) off what is lost beyond `NEAR`
+FEWER_MISSES = 0.1
 #: expected cycles that differ by no more (a share) are as good
 AS_GOOD = 0.005
 #: how much slower than the best routine at a size a dispatcher may be there (a share)
 NEAR = 0.02
+#: of how many plans, the best ones, other layouts are tried
+FURTHER = 2
 #: bytes of a word: what the alignment tests are about
 WORD = 8
 
@@ -159,6 +163,18 @@ class Costs:
         cycles = {name: found / best for name, found in self.cycles.items()}
         return Costs(Distribution(self.distribution.name, sizes), self.pairs, cycles)
 
+    def misses(self) -> Costs:
+        """What each size loses beyond half of `NEAR`: what a plan by size alone goes by to be near everywhere."""
+        best = self.best_by_size()
+        sizes = dict.fromkeys(self.sizes, 1 / len(self.sizes))
+        cycles = {}
+        for name, found in self.cycles.items():
+            lost = found.mean(axis=1) / best - 1
+            # Of plans that miss nothing the faster one.
+            lost = np.maximum(lost - NEAR / 2, 0) + lost / 100
+            cycles[name] = np.repeat(lost[:, np.newaxis], len(self.pairs), axis=1)
+        return Costs(Distribution(self.distribution.name, sizes), self.pairs, cycles)
+
     def where(self, rule: Rule) -> np.ndarray:
         """Where a test holds, sizes x pairs."""
         return np.array([[rule.holds(n, src, dst) for src, dst in self.pairs] for n in self.sizes])
@@ -196,10 +212,13 @@ def best_plans(costs: Costs, branches: int, rules: Sequence[str], least: float =
 
 
 def plans_to_try(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan]:
-    """The best plans for the expected cycles, and those for the share lost at each size, by number of branches."""
+    """The best plans for the expected cycles, those for the share lost at each size, and those for what of it is beyond
+    `NEAR`, by number of branches."""
     found = best_plans(costs, branches, rules)
     # Half of what `NEAR` at one size is.
-    for plan in best_plans(costs.relative(), branches, rules, least=NEAR / len(costs.sizes) / 2):
+    others = best_plans(costs.relative(), branches, rules, least=NEAR / len(costs.sizes) / 2)
+    others += best_plans(costs.misses(), branches, [], least=FEWER_MISSES)
+    for plan in others:
         plan = replace(plan, cycles=costs.expected(costs.planned(plan)))
         if all((plan.rule, plan.segments, plan.otherwise) != (p.rule, p.segments, p.otherwise) for p in found):
             found.append(plan)
@@ -277,7 +296,7 @@ def _walk_back(sizes: Sequence[int], names: Sequence[str], came: np.ndarray, k: 
     return tuple(reversed(chain))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tried:
     """A plan, compiled and simulated."""
 
@@ -326,3 +345,17 @@ def ranked(costs: Costs, tried: Sequence[Tried]) -> list[Tried]:
         return False, one.far(costs), one.plan.branches, one.expected
 
     return sorted(tried, key=key)
+
+
+def worth_other_layouts(costs: Costs, tried: Sequence[Tried]) -> list[Plan]:
+    """The best plans, and the one whose routines by themselves lose least beyond `NEAR`: where another layout may be
+    better by anything that counts."""
+
+    def promised(one: Tried) -> tuple[float, int]:
+        return replace(one, cycles=costs.planned(one.plan)).far(costs), one.plan.branches
+
+    chosen = ranked(costs, tried)[:FURTHER]
+    most = min(tried, key=promised)
+    if most not in chosen:
+        chosen.append(most)
+    return [one.plan for one in chosen if one.may_gain(costs)]

@@ -14,7 +14,7 @@ from breakeven.errors import UserError
 from breakeven.paths import in_checkout
 from breakeven.runner import Engine, MachineSpec, check_known, describe, guest_routines, isa_of
 from breakeven.sweep import SweepProgress
-from breakeven.tune import RULES, Costs, Plan, Tried, Tuned, always, layouts, plans_to_try, ranked
+from breakeven.tune import RULES, Costs, Plan, Tried, Tuned, always, layouts, plans_to_try, ranked, worth_other_layouts
 from breakeven.tune_build import Dispatchers, header, installed_candidates, kind_of
 from breakeven.tune_sites import CallSites, simulate
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
 POINTS = 1000
-#: of how many plans, the best ones, other layouts are tried
-FURTHER = 2
 
 
 @dataclass(frozen=True)
@@ -140,8 +138,8 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
         costs = Costs(grid, tuple(question.pairs), cycles)
         tried = _try(costs, plans_to_try(costs, question.branches, rules), sites)
         if sites:
-            good = [one for one in ranked(costs, tried)[:FURTHER] if one.may_gain(costs)]
-            tried += _try(costs, [other for one in good for other in layouts(one.plan, grid)], sites)
+            others = [other for plan in worth_other_layouts(costs, tried) for other in layouts(plan, grid)]
+            tried += _try(costs, others, sites)
     chosen = ranked(costs, tried)[0]
     tuned = Tuned(costs, sorted(tried, key=lambda one: one.plan.branches), chosen, dispatchers is not None)
     machine_hash = engine.machine_hash(question.machine)

@@ -27,6 +27,7 @@ from breakeven.tune import (
     layouts,
     plans_to_try,
     ranked,
+    worth_other_layouts,
 )
 from breakeven.tune_build import INLINE, Dispatchers, function, header
 from breakeven.tune_sites import unsure
@@ -165,6 +166,23 @@ def test_layouts_are_the_usual_order_and_the_one_of_the_fewest_tests():
     assert layouts(always("a"), likely_large) == []
 
 
+def test_which_plans_are_laid_out_otherwise():
+    costs = costs_of({"a": [[100.0], [130.0], [100.0]], "b": [[110.0], [100.0], [110.0]]}, [8, 16, 24], [(0, 0)])
+
+    def tried(plan: Plan, *cycles: float) -> Tried:
+        found = np.array(cycles)[:, np.newaxis]
+        return Tried(plan, found, costs.expected(found))
+
+    alone, other = tried(always("b"), 110, 100, 110), tried(always("a"), 100, 130, 100)
+    split = tried(Plan("", (Segment(0, "a"), Segment(16, "b"))), 104, 104, 112)
+    # Near everywhere by its routines, and slow as it was compiled first: 120 cycles for each.
+    near = tried(Plan("", (Segment(0, "a"), Segment(16, "b"), Segment(24, "a"))), 120, 120, 120)
+    assert near not in ranked(costs, [alone, other, split, near])[:2]
+    assert worth_other_layouts(costs, [alone, other, split, near]) == [split.plan, alone.plan, near.plan]
+    good = tried(Plan("", near.plan.segments, cycles=100.0), 100, 100.1, 100)
+    assert worth_other_layouts(costs, [good]) == []
+
+
 def test_more_places_where_it_is_not_known_whether_a_size_is_near():
     # Two plans, six places, three sizes, one pair: steady; unsteady at 40 +- 1.1; unsteady, but far from the best.
     steady = np.full((6, 1), 40.0)
@@ -198,6 +216,18 @@ def test_what_is_lost_at_rare_sizes_is_looked_at_as_well():
     costs = Costs(shares, ((0, 0),), cycles)
     assert [plan.describe() for plan in best_plans(costs, 1, [])] == ["b"]
     assert [plan.describe() for plan in plans_to_try(costs, 1, [])] == ["b", "a", "n < 1024: a, b"]
+
+
+def test_a_plan_that_is_near_everywhere_is_tried_though_it_gains_nothing():
+    # `b` is 5 % faster at 80 alone and 0.9 % slower below.
+    a = [[100.0]] * 9 + [[105.0]] + [[100.0]] * 10
+    b = [[100.9]] * 9 + [[100.0]] + [[200.0]] * 10
+    costs = costs_of({"a": a, "b": b}, list(range(8, 168, 8)), [(0, 0)])
+    near = "n < 88: b, a"
+    assert [plan.describe() for plan in best_plans(costs, 1, [])] == ["a"]
+    assert [plan.describe() for plan in best_plans(costs.relative(), 1, [], 0.0005)] == ["a"]
+    assert [plan.describe() for plan in best_plans(costs.misses(), 1, [], 0.1)] == ["a", near]
+    assert near in [plan.describe() for plan in plans_to_try(costs, 1, [])]
 
 
 def test_distributions(tmp_path):
