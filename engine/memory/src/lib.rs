@@ -74,7 +74,7 @@ pub enum TlbResult {
     Miss { at: Tick },
 }
 
-pub use cache::held::Stored;
+pub use cache::held::{HeldEnd, Stored};
 
 use cache::held::HeldMisses;
 use cache::Cache;

@@ -23,8 +23,8 @@ fn held(m: &mut MemorySystem, cycle: u64, paddr: u64) -> u64 {
 /// The cycle in which a store whose miss has left by `cycle` is in the cache, and the level that had its line.
 fn end(m: &mut MemorySystem, cycle: u64, paddr: u64) -> (u64, u8) {
     m.send_held(Tick(cycle * CYCLE));
-    let (at, level) = m.held_end(Tick(cycle * CYCLE), paddr).expect("it has left");
-    (at.0 / CYCLE, level)
+    let end = m.held_end(Tick(cycle * CYCLE), paddr).expect("it has left");
+    (end.of(paddr).0 / CYCLE, end.level)
 }
 
 fn counts(m: &MemorySystem, cache: &str) -> [f64; 3] {

@@ -44,6 +44,27 @@ impl From<Response> for Stored {
     }
 }
 
+/// When the stores that were held with a line's miss are in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldEnd {
+    pub line: u64,
+    /// The first store's address: the line comes from there on.
+    first: u64,
+    at: Tick,
+    rest: u64,
+    /// From how far the line came.
+    pub level: u8,
+}
+
+impl HeldEnd {
+    /// Of a store to `paddr`, in the line.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, paddr: u64) -> Tick {
+        self.at + if paddr == self.first { 0 } else { self.rest }
+    }
+}
+
 /// One miss that has not left.
 #[derive(Clone, Copy, Debug)]
 struct Held {
@@ -105,33 +126,51 @@ impl MemorySystem {
                 return Stored::Done { at: Tick(at), level: 0 };
             }
         }
+        self.store_in_full(usize::from(ci), now, req, plain)
+    }
+
+    #[inline(never)]
+    fn store_in_full(&mut self, ci: usize, now: Tick, req: &Request, plain: bool) -> Stored {
         self.send_held(now);
-        if !plain || !self.may_hold(usize::from(ci), now.0, req.paddr) {
-            return self.access(Port::Data, now, req).into();
+        self.now = self.now.max(now.0);
+        if self.next_prefetch <= now.0 {
+            self.run_prefetches(now.0);
         }
-        self.hold(usize::from(ci), now.0, req)
+        if self.caches[ci].prefetching.is_some() {
+            self.run_prefetches_of(ci, now.0);
+        }
+        let line = self.caches[ci].tags.line(req.paddr);
+        let place = self.held.misses.iter().position(|h| h.line == line);
+        let holds =
+            plain && if place.is_some() { self.may_join(ci, now.0) } else { self.may_begin(ci, now.0, req.paddr) };
+        if holds {
+            self.hold(ci, now.0, req, place)
+        } else {
+            self.access(Port::Data, now, req).into()
+        }
+    }
+
+    /// Whether cache `ci` takes a store to a line whose miss is held.
+    #[inline]
+    fn may_join(&self, ci: usize, now: u64) -> bool {
+        self.caches[ci].wait_until_free(now) <= now
     }
 
     /// Whether a store to `addr` misses cache `ci`, which takes it, and its line is not on its way.
-    fn may_hold(&mut self, ci: usize, now: u64, addr: u64) -> bool {
+    fn may_begin(&mut self, ci: usize, now: u64, addr: u64) -> bool {
         if self.write_combining.is_some() || self.is_uncached(addr) || self.line_bytes > LONGEST_LINE {
             return false;
         }
         let c = &mut self.caches[ci];
         let line = c.tags.line(addr);
-        let held = self.held.misses.iter().any(|h| h.line == line);
         c.p.write_allocate
-            && c.wait_until_free(now) <= now
             && c.tags.find(addr).is_none()
-            && (held || c.mshrs.find(line, now).is_none())
+            && c.mshrs.find(line, now).is_none()
+            && c.wait_until_free(now) <= now
     }
 
     #[inline(never)]
-    fn hold(&mut self, ci: usize, now: u64, req: &Request) -> Stored {
-        if self.next_prefetch <= now {
-            self.run_prefetches(now);
-        }
-        self.now = self.now.max(now);
+    fn hold(&mut self, ci: usize, now: u64, req: &Request, place: Option<usize>) -> Stored {
         self.asked = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
         let pkt = Pkt {
             cmd: Cmd::WriteReq,
@@ -145,18 +184,12 @@ impl MemorySystem {
             bypass: false,
             yields: false,
         };
-        let seen = self.caches[ci].prefetching.is_some();
-        if seen {
-            self.run_prefetches_of(ci, now);
-        }
-        let line = self.caches[ci].tags.line(pkt.addr);
-        let place = self.held.misses.iter().position(|h| h.line == line);
         let found = if place.is_some() { Found::Joined(None) } else { Found::Miss };
         let until = match place {
             Some(place) => self.held_joins(ci, place, &pkt, now),
             None => self.held_begins(ci, &pkt, now),
         };
-        if seen {
+        if self.caches[ci].prefetching.is_some() {
             self.show_prefetchers(ci, &pkt, now, found);
         }
         Stored::Held { until: Tick(until) }
@@ -296,19 +329,17 @@ impl MemorySystem {
         c.note_mshrs(h.slot.start);
     }
 
-    /// The end of a store of `paddr` that was held: when it is in the cache, and from how far its line came. `None`: its miss
-    /// has not left by `now`.
-    pub fn held_end(&mut self, now: Tick, paddr: u64) -> Option<(Tick, u8)> {
-        let Link::Cache(ci) = self.ports[Port::Data as usize] else { return Some((now, 0)) };
-        let c = &mut self.caches[usize::from(ci)];
-        let line = c.tags.line(paddr);
-        if self.held.misses.iter().any(|h| h.line == line) {
+    /// The end of the stores to `paddr`'s line that were held. `None`: their miss has not left by `now`.
+    pub fn held_end(&mut self, now: Tick, paddr: u64) -> Option<HeldEnd> {
+        let known = HeldEnd { line: paddr & !u64::from(self.line_bytes - 1), first: paddr, at: now, rest: 0, level: 0 };
+        let Link::Cache(ci) = self.ports[Port::Data as usize] else { return Some(known) };
+        if self.held.misses.iter().any(|h| h.line == known.line) {
             return None;
         }
+        let c = &mut self.caches[usize::from(ci)];
         // Without a register the line has come already: the core asks late.
-        let Some(m) = c.mshrs.find(line, now.0) else { return Some((now, 1)) };
-        let rest = if m.addr == paddr { 0 } else { m.payload };
-        let (resp_at, level) = (m.resp_at, m.level);
-        Some((Tick(c.clock.edge(resp_at) + c.p.response + rest), level))
+        let Some(m) = c.mshrs.find(known.line, now.0) else { return Some(HeldEnd { level: 1, ..known }) };
+        let (first, rest, level, resp_at) = (m.addr, m.payload, m.level, m.resp_at);
+        Some(HeldEnd { first, at: Tick(c.clock.edge(resp_at) + c.p.response), rest, level, ..known })
     }
 }

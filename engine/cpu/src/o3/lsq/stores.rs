@@ -10,6 +10,7 @@
 //! - Atomics are sent when they execute; a store-conditional only when it is the oldest store.
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, UopFlags};
+use breakeven_memory::HeldEnd;
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
@@ -437,15 +438,21 @@ impl Lsq {
     pub(super) fn end_held<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
         let next = cx.mem.send_held(when.tick);
         self.gate.held_until = next.map_or(NEVER, |t| when.cycle_of(t).max(when.cycle + 1));
+        let line_of = |paddr: u64| paddr & !u64::from(self.rules.line - 1);
+        let mut known: Option<HeldEnd> = None;
         for place in self.stores.head..self.stores.sent {
             let slot = self.stores.slot(place);
             let s = &mut self.stores.entries[slot];
             while s.packets.held > 0 {
                 let paddr = s.packets.lines[usize::from(s.packets.held.min(2) - 1)];
-                let Some((at, level)) = cx.mem.held_end(when.tick, paddr) else { break };
-                let at = self.gate.answered(at, when);
+                // Most have the line of the one before.
+                if known.is_none_or(|end| end.line != line_of(paddr)) {
+                    known = cx.mem.held_end(when.tick, paddr);
+                }
+                let Some(end) = known else { break };
+                let at = self.gate.answered(end.of(paddr), when);
                 s.packets.held -= 1;
-                s.packets.sent(s.packets.sent, at, level);
+                s.packets.sent(s.packets.sent, at, end.level);
                 if s.packets.held == 0 {
                     s.leaves = s.arrives(when);
                     if let Some(log) = &mut self.store_log {
