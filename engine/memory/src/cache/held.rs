@@ -153,7 +153,7 @@ impl MemorySystem {
     /// Whether cache `ci` takes a store to a line whose miss is held.
     #[inline]
     fn may_join(&self, ci: usize, now: u64) -> bool {
-        self.caches[ci].wait_until_free(now) <= now
+        self.caches[ci].blocked(now).is_none()
     }
 
     /// Whether a store to `addr` misses cache `ci`, which takes it, and its line is not on its way.
@@ -231,12 +231,10 @@ impl MemorySystem {
         let s = c.stats.at(pkt.cmd, pkt.requestor);
         s.misses += 1;
         s.mshr_hits += 1;
-        let until = h.slot.start;
-        if let Some(m) = c.mshrs.held(h.line) {
-            m.targets += 1;
+        if c.mshrs.takes_target(h.line) {
+            c.note_mshrs(at);
         }
-        c.note_mshrs(at);
-        until
+        h.slot.start
     }
 
     /// Sends the held misses that may leave by `now`. When the next may; `None`: nothing is held.
@@ -273,6 +271,7 @@ impl MemorySystem {
                 if let Some(m) = self.caches[ci].mshrs.held(h.line) {
                     m.resp_at = free;
                 }
+                self.caches[ci].note_mshrs(at);
             }
             place += 1;
         }

@@ -43,6 +43,14 @@ impl MshrFile {
         self.entries.iter_mut().rfind(|m| m.line == line)
     }
 
+    /// One more target for the miss to `line` that has not left: whether it was the last that there is room for.
+    pub fn takes_target(&mut self, line: u64) -> bool {
+        let limit = self.max_targets;
+        let Some(m) = self.held(line) else { return false };
+        m.targets += 1;
+        m.targets >= limit
+    }
+
     pub fn push(&mut self, m: Mshr) {
         self.entries.push(m);
     }
