@@ -176,6 +176,8 @@ pub(crate) struct Cpu {
     pub line: u64,
     pub tsc_ratio: u64,
     pub flag_merge: FlagMerge,
+    /// Pseudo-ops that only mark an instant do not wait for the pipeline to drain (gem5's do not).
+    pub marks_in_passing: bool,
     /// Cycles that wbinvd takes for each line of the caches.
     pub wbinvd_line: u8,
     pub rep: std::sync::Arc<RepConfig>,
@@ -263,6 +265,7 @@ impl Cpu {
             line: u64::from(config.line),
             tsc_ratio: u64::from(config.tsc_ratio),
             flag_merge: config.crack.flag_merge,
+            marks_in_passing: config.crack.gem5_microcode,
             wbinvd_line: config
                 .crack
                 .latency

@@ -192,6 +192,10 @@ impl Inst {
     pub fn has(&self, mask: u16) -> bool {
         self.flags & mask != 0
     }
+    /// gem5's pseudo-ops that reset or dump statistics (its `m5ops`: 0x40, 0x41, 0x42): they only mark an instant.
+    pub fn marks(&self) -> bool {
+        self.has(flag::PSEUDO) && matches!(self.imm, 0x40..=0x42)
+    }
     #[inline(always)]
     pub fn vex(&self) -> bool {
         self.has(flag::VEX)

@@ -2,10 +2,10 @@
 
 mod common;
 
-use breakeven_base::{BranchKind, FrontEnd, OpClass, Step, Uop, UopFlags};
+use breakeven_base::{BranchKind, FrontEnd, OpClass, Step, StepResult, SysEffect, Uop, UopFlags};
 use breakeven_x86::regs::{gpr, C, PRODUCT, T1, T3};
 use breakeven_x86::{CrackConfig, X86Config};
-use common::{assemble, Machine, CODE};
+use common::{assemble, now, Machine, CODE};
 use iced_x86::code_asm::*;
 use iced_x86::IcedError;
 
@@ -155,4 +155,21 @@ fn a_division_in_steps_comes_to_its_result() {
         m.step();
     }
     assert_eq!((m.fe.gpr(0) as i64, m.fe.gpr(2) as i64), (-14, -2));
+}
+
+#[test]
+fn what_marks_an_instant_does_not_wait_for_an_empty_pipeline() {
+    let reset = |crack: CrackConfig, delay: u64| {
+        let mut m = Machine::with(&X86Config { crack, ..X86Config::default() });
+        m.code(CODE, &[0x0f, 0x04, 0x40, 0x00]);
+        m.fe.set_gpr(7, delay);
+        let result = m.fe.step(&mut m.bus, now(false), &mut m.step);
+        (result, m.step.effect, m.step.uops[0].flags)
+    };
+    let (result, effect, flags) = reset(CrackConfig::gem5(), 0);
+    assert_eq!((result, effect), (StepResult::Done, SysEffect::ResetStats));
+    assert!(flags.any(UopFlags::EFFECT) && flags.any(UopFlags::NON_SPECULATIVE));
+    assert!(!flags.any(UopFlags::SERIALIZE_AFTER), "gem5's pseudo-op is not serialising");
+    assert_eq!(reset(CrackConfig::gem5(), 5).0, StepResult::NeedsDrain, "what is put off asks what time it is");
+    assert_eq!(reset(CrackConfig::default(), 0).0, StepResult::NeedsDrain);
 }

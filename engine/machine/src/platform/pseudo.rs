@@ -117,7 +117,9 @@ impl Platform {
 
     /// The effect, which the machine puts off by `delay` nanoseconds and repeats every `period` (0: once).
     fn later(&mut self, effect: SysEffect, delay: u64, period: u64) -> PseudoOutcome {
-        self.delay = (delay, period);
+        if (delay, period) != (0, 0) {
+            self.delay = (delay, period);
+        }
         PseudoOutcome::Done { ret: None, effect }
     }
 

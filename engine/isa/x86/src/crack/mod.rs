@@ -136,7 +136,8 @@ impl Cracker {
     pub fn crack(&self, ins: &Instruction, i: &Inst) -> Uops {
         let mut u = Uops::default();
         if i.has(flag::PSEUDO | flag::UNKNOWN | flag::UNDEFINED) {
-            u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [Reg::NONE; 2], SERIAL));
+            let flags = if self.config.gem5_microcode && i.marks() { F::NON_SPECULATIVE } else { SERIAL };
+            u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [Reg::NONE; 2], flags));
             u.close();
             return u;
         }

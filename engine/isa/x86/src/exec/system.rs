@@ -1,7 +1,7 @@
 //! System instructions: control registers, descriptor tables, MSRs, time, ports, cache control, fences, pseudo-ops.
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{Bus, MemKind, PhysMem, PseudoOutcome, SysEffect};
+use breakeven_base::{Bus, MemKind, Now, PhysMem, PseudoOutcome, SysEffect};
 use iced_x86::Mnemonic;
 
 use super::Exec;
@@ -465,7 +465,10 @@ impl<B: Bus> Exec<'_, B> {
             cpu.translate(ram, vaddr, access, user, true).ok().map(|x| x.paddr)
         };
         let Ok(func) = u8::try_from(self.i.imm) else { return Err(UD) };
-        match self.bus.pseudo_op(func, args, *self.now, &mut translate) {
+        // What happens at commit and at once asks nothing of the pipeline.
+        let in_passing = cpu.marks_in_passing && self.i.marks() && args[..2] == [0, 0];
+        let now = Now { drained: self.now.drained || in_passing, ..*self.now };
+        match self.bus.pseudo_op(func, args, now, &mut translate) {
             PseudoOutcome::Done { ret, effect } => {
                 if let Some(v) = ret {
                     self.cpu.c.r[RAX] = v;

@@ -57,11 +57,15 @@ impl Bus for TestBus {
         &mut self,
         func: u8,
         args: [u64; 6],
-        _now: Now,
+        now: Now,
         _translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
     ) -> PseudoOutcome {
+        if !now.drained {
+            return PseudoOutcome::NeedsDrain;
+        }
         self.pseudo.push((func, args));
         match func {
+            0x40 => PseudoOutcome::Done { ret: None, effect: SysEffect::ResetStats },
             0x21 => PseudoOutcome::Done { ret: None, effect: SysEffect::Exit { cause: ExitCause::M5Exit, code: 0 } },
             _ => PseudoOutcome::Done { ret: Some(77), effect: SysEffect::None },
         }
