@@ -73,6 +73,7 @@ impl UopFlags {
     pub const ELIMINATED: u32 = 1 << 20;
     /// A branch within its instruction: taken it leads back to the instruction's address, not taken on within it or behind
     /// it. Goes with BRANCH, on the last micro-op of a step; the instruction goes on in further steps unless it is LAST, too.
+    /// A fork to where it did not go may stay within the instruction: [`crate::FrontEnd::pc`] is then its address.
     pub const MICRO_BRANCH: u32 = 1 << 21;
     /// On a FIRST micro-op: only the first decoder of a cycle takes this instruction.
     pub const FIRST_DECODER: u32 = 1 << 22;

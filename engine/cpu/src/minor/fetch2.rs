@@ -48,6 +48,8 @@ pub struct Fetch2 {
     step: Step,
     /// `step` has been executed but lies across two lines, of which the second has not come.
     pending: bool,
+    /// Where the instruction is of which further steps come; none: [`u64::MAX`].
+    unfinished: u64,
     /// `step` is on a wrong path and has only been sketched.
     sketched: bool,
     /// Wrong paths may be sketched: nothing is asked of a reference before it leaves for the LSQ.
@@ -120,6 +122,7 @@ impl Fetch2 {
             prediction: 0,
             step: Step::default(),
             pending: false,
+            unfinished: u64::MAX,
             sketched: false,
             sketches: !cfg.misaligned.emulate,
             predicts: cfg.predictsBranches,
@@ -165,6 +168,7 @@ impl Fetch2 {
             self.stream = b.stream;
             self.waiting = Waiting::No;
             self.pending = false;
+            self.unfinished = u64::MAX;
             self.input.clear();
         }
     }
@@ -286,7 +290,7 @@ impl Fetch2 {
                     return LineEnd::Done;
                 }
             }
-            *extracted += 1;
+            *extracted += u32::from(self.is_extracted());
             let predicted = self.emit(cx, when, io);
             if predicted || line.fault {
                 if !predicted && self.waiting == Waiting::No {
@@ -301,6 +305,16 @@ impl Fetch2 {
                 return LineEnd::Stays;
             }
         }
+    }
+
+    /// Whether `step` is an instruction of its own to this stage. What continues the last one (steps without FIRST) has been
+    /// extracted with it, as gem5's macro-instruction is; begun anew behind a branch within it, it is extracted again.
+    #[inline(always)]
+    fn is_extracted(&mut self) -> bool {
+        let last = self.step.uops[usize::from(self.step.n).clamp(1, MAX_UOPS) - 1].flags;
+        let goes_on = !last.any(UopFlags::LAST);
+        let of = std::mem::replace(&mut self.unfinished, if goes_on { self.step.pc } else { u64::MAX });
+        of != self.step.pc || self.step.uops[0].flags.any(UopFlags::FIRST)
     }
 
     /// Executes the next instruction on the front end. False: it could not; a placeholder has been sent instead, or

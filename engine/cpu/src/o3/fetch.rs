@@ -553,9 +553,13 @@ impl O3 {
         }
         let flow = self.ring.flow_mut(seq);
         (flow.predicted, flow.taken) = (goes_to, taken);
-        // Behind a micro-branch the instruction itself goes on, in the same cycle.
-        let within = !flags.any(UopFlags::LAST) && goes_to == next_pc;
-        self.fetch.pc = if within { pc } else { goes_to };
+        // Behind a micro-branch the instruction itself goes on, in the same cycle; where it was predicted wrongly, the front
+        // end knows whether it does.
+        self.fetch.pc = match (flags.any(UopFlags::LAST), goes_to == next_pc) {
+            (true, _) => goes_to,
+            (false, true) => pc,
+            (false, false) => cx.fe.pc(),
+        };
         taken && !flags.any(UopFlags::MICRO_BRANCH) || self.fetch.status != Status::Running
     }
 

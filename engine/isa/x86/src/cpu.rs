@@ -327,8 +327,12 @@ impl Cpu {
     /// The instruction to come has been begun: some of its steps are done. They go on as steps, or one that faults and was
     /// begun by a step would be begun again for ever.
     pub fn under_way(&self) -> bool {
-        let pc = self.rip();
-        self.c.run.pc == pc || self.c.micro.pc == pc
+        self.c.run.pc == self.rip() || self.in_microcode()
+    }
+    /// Some steps of the instruction to come, a loop of gem5's microcode, are done.
+    #[inline]
+    pub fn in_microcode(&self) -> bool {
+        self.c.micro.pc == self.rip()
     }
     /// What is under way in several steps begins anew.
     pub fn abandon(&mut self) {

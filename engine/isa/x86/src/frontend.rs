@@ -466,12 +466,19 @@ impl FrontEnd for X86FrontEnd {
     }
 
     fn fork(&mut self, wrong_pc: u64) -> u32 {
-        self.cpu.fork(wrong_pc)
+        let depth = self.cpu.fork(self.cpu.rip());
+        if self.cpu.in_microcode() {
+            self.cpu.keep_registers();
+        }
+        self.steer(wrong_pc);
+        depth
     }
 
     #[inline]
     fn steer(&mut self, pc: u64) {
-        self.cpu.set_rip(pc);
+        if !(self.cpu.in_microcode() && self.cpu.c.micro.follow(pc)) {
+            self.cpu.set_rip(pc);
+        }
     }
 
     #[inline]

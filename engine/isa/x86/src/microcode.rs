@@ -7,10 +7,13 @@
 //! stays and nothing that the last step would not do again has happened: a division executes in its last step, a repeated
 //! string instruction an element a turn.
 //!
+//! A mispredicted micro-branch stays in its instruction, too: the wrong path is what follows the loop, or one turn more
+//! ([`Micro::follow`]).
+//!
 //! Differs: the branch over the loop of a string instruction whose count is 0 is no branch to the pipeline (it would need a
-//! target inside the instruction), and what follows that loop, an empty micro-op, comes before it.
+//! target inside the instruction).
 
-use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, OpClass, Reg, Step, UopFlags};
+use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, OpClass, Reg, Step, Uop, UopFlags};
 use iced_x86::Mnemonic;
 
 use crate::crack::{group, uop, Uops};
@@ -21,18 +24,37 @@ use crate::rep::{compares, pointers};
 type F = UopFlags;
 const NONE: Reg = Reg::NONE;
 
-/// The instruction under way, at `pc`: steps done, and turns of its loop to come.
+/// The instruction under way, from `pc` to `end`: steps done, and turns of its loop in all (of a division: a string
+/// instruction's are known by its count).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Micro {
     pub pc: u64,
+    pub end: u64,
     pub done: u8,
     pub turns: u8,
+    /// The loop has been left.
+    pub left: bool,
 }
 
 impl Default for Micro {
     fn default() -> Self {
         // No instruction is there.
-        Micro { pc: u64::MAX, done: 0, turns: 0 }
+        Micro { pc: u64::MAX, end: u64::MAX, done: 0, turns: 0, left: false }
+    }
+}
+
+impl Micro {
+    /// The loop's branch, just described, is followed to `target` although it went elsewhere. False: the target is not of
+    /// this instruction.
+    pub fn follow(&mut self, target: u64) -> bool {
+        if target == self.pc {
+            // Once more.
+            self.left = false;
+            self.turns = self.turns.saturating_add(1);
+        } else if target == self.end {
+            self.left = true;
+        }
+        target == self.pc || target == self.end
     }
 }
 
@@ -194,21 +216,25 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], piece: Piece, last: bool) -> Uops
             branch(&mut u, [LEFT, NONE]);
         }
         (Piece::Turn { .. }, false) => element(i, refs, &mut u),
+        (Piece::Straight(1..), false) => u.push(EMPTY),
         (_, false) => string_entry(last, &mut u),
     }
-    u.ends(true, last);
+    u.ends(piece == Piece::Straight(0), last);
     u
 }
 
-/// The test of the count and a branch over everything; the step that the pointers take; the end.
+/// What follows a string instruction's loop.
+const EMPTY: Uop = Uop { class: OpClass::No_OpClass, latency: 0, src: [NONE; 3], dst: [NONE; 2], flags: UopFlags(0) };
+
+/// The test of the count and a branch over everything; the step that the pointers take.
 fn string_entry(empty: bool, u: &mut Uops) {
-    let nothing = uop(OpClass::No_OpClass, [T2, NONE, NONE], [NONE; 2], 0);
     alu(u, &[([gpr(1), NONE, NONE], T2)]);
-    u.push(nothing);
-    if !empty {
+    u.push(uop(OpClass::No_OpClass, [T2, NONE, NONE], [NONE; 2], 0));
+    if empty {
+        u.push(EMPTY);
+    } else {
         alu(u, &[([NONE; 3], SIGN), ([SIGN, T1, NONE], T1), ([NONE; 3], T2), ([T1, T2, SIGN], T1)]);
     }
-    u.push(nothing);
 }
 
 /// A turn of a repeated string instruction's loop.

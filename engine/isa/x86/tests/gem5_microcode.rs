@@ -91,6 +91,7 @@ fn shape(steps: &[Step]) -> Vec<u8> {
     let has = |s: &Step, flag: u32| s.uops[usize::from(s.n) - 1].flags.any(flag);
     for (k, s) in steps.iter().enumerate() {
         assert_eq!(has(s, UopFlags::LAST), k + 1 == steps.len());
+        assert_eq!(s.uops[0].flags.any(UopFlags::FIRST), k == 0);
         assert_eq!(has(s, UopFlags::MICRO_BRANCH), s.branch.kind == BranchKind::Cond);
         if s.branch.kind == BranchKind::Cond {
             let fall_through = CODE + u64::from(s.len);
@@ -114,12 +115,12 @@ fn a_repeated_move_is_a_loop_of_micro_ops() {
         }
     };
     let s = whole(count(3), |a| a.rep().movsb());
-    assert_eq!(shape(&s), [7, 6, 6, 6], "gem5: 6 before the loop, 6 a turn, one behind it");
+    assert_eq!(shape(&s), [6, 6, 6, 6, 1], "gem5: 6 before the loop, 6 a turn, one behind it");
     assert_eq!(taken(&s), [true, true, false]);
     let merged = s[1].uops[0];
     assert_eq!(merged.src[2], merged.dst[0], "a byte is merged with what the register held");
-    assert_eq!(shape(&whole(count(2), |a| a.rep().stosq())), [7, 4, 4]);
-    assert_eq!(shape(&whole(count(2), |a| a.repne().scasb())), [7, 5], "the comparison ends it");
+    assert_eq!(shape(&whole(count(2), |a| a.rep().stosq())), [6, 4, 4, 1]);
+    assert_eq!(shape(&whole(count(2), |a| a.repne().scasb())), [6, 5, 1], "the comparison ends it");
     assert_eq!(shape(&whole(count(0), |a| a.rep().movsb())), [3]);
 }
 
@@ -172,4 +173,49 @@ fn what_marks_an_instant_does_not_wait_for_an_empty_pipeline() {
     assert!(!flags.any(UopFlags::SERIALIZE_AFTER), "gem5's pseudo-op is not serialising");
     assert_eq!(reset(CrackConfig::gem5(), 5).0, StepResult::NeedsDrain, "what is put off asks what time it is");
     assert_eq!(reset(CrackConfig::default(), 0).0, StepResult::NeedsDrain);
+}
+
+#[test]
+fn a_wrong_path_behind_a_micro_branch_stays_in_the_instruction() {
+    let mut m = Machine::with(&X86Config { crack: CrackConfig::gem5(), ..X86Config::default() });
+    m.code(CODE, &assemble(CODE, |a| a.rep().movsb()));
+    for (register, value) in [(1, 2), (6, 0x40_0000), (7, 0x50_0000)] {
+        m.fe.set_gpr(register, value);
+    }
+    let sizes = |m: &mut Machine, n: usize| -> Vec<u8> { (0..n).map(|_| m.step().n).collect() };
+    assert_eq!(sizes(&mut m, 2), [6, 6]);
+    let end = CODE + 2;
+    // Taken, and followed as not taken: the micro-op behind the loop.
+    let depth = m.fe.fork(end);
+    assert_eq!((m.fe.pc(), m.step().n, m.fe.pc()), (CODE, 1, end));
+    m.fe.rollback(depth);
+    assert_eq!((m.fe.pc(), m.fe.gpr(1)), (CODE, 1));
+    // Not taken, and followed as taken: turns without end.
+    assert_eq!(sizes(&mut m, 1), [6]);
+    let depth = m.fe.fork(CODE);
+    assert_eq!(sizes(&mut m, 3), [6, 6, 6]);
+    assert_eq!(m.fe.gpr(1) as i64, -3);
+    m.fe.rollback(depth);
+    assert_eq!((m.fe.gpr(1), m.step().n, m.fe.pc()), (0, 1, end));
+}
+
+#[test]
+fn a_division_s_wrong_path_is_its_end_or_one_turn_more() {
+    let mut m = Machine::with(&X86Config { crack: CrackConfig::gem5(), ..X86Config::default() });
+    m.code(CODE, &assemble(CODE, |a| a.div(rbx)));
+    for (register, value) in [(0, u64::MAX), (2, 0), (3, 1)] {
+        m.fe.set_gpr(register, value);
+    }
+    assert_eq!((m.step().n, m.step().n), (3, 5));
+    let depth = m.fe.fork(CODE + 3);
+    assert_eq!((m.fe.pc(), m.step().n, m.fe.pc()), (CODE, 2, CODE + 3));
+    m.fe.rollback(depth);
+    for _ in 1..16 {
+        assert_eq!(m.step().n, 5);
+    }
+    assert!(!m.step.branch.taken);
+    let depth = m.fe.fork(CODE);
+    assert_eq!((m.step().n, m.step().n), (5, 2));
+    m.fe.rollback(depth);
+    assert_eq!((m.step().n, m.fe.pc(), m.fe.gpr(0)), (2, CODE + 3, u64::MAX));
 }

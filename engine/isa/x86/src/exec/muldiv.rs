@@ -122,10 +122,14 @@ impl<B: Bus> Exec<'_, B> {
                 ),
             };
             let (high, low) = ((dividend >> bits) as u64, dividend as u64 & mask(s));
-            self.cpu.c.micro = Micro { pc, done: 0, turns: division_turns(high, low, divisor, bits) };
+            let turns = division_turns(high, low, divisor, bits);
+            self.cpu.c.micro = Micro { pc, end: pc.wrapping_add(self.i.len.into()), turns, ..Micro::default() };
         }
         let micro = &mut self.cpu.c.micro;
         let straight = division_pieces(self.i.op);
+        if std::mem::take(&mut micro.left) {
+            micro.turns = micro.done.saturating_sub(straight);
+        }
         let loops = straight..straight + micro.turns;
         let done = micro.done;
         micro.done += 1;

@@ -122,26 +122,29 @@ impl<B: Bus> Exec<'_, B> {
         Ok(())
     }
 
-    /// One step of gem5's microcode: what comes before its loop, or a turn.
+    /// One step of gem5's microcode: what comes before its loop, a turn, or what comes behind it.
     fn microcode(&mut self, w: What, left: u64) -> R<()> {
         let pc = self.reg(RIP);
         if self.cpu.c.micro.pc != pc {
             self.cpu.string.piece = Piece::Straight(0);
             self.goes_on();
             if self.cpu.string.more {
-                self.cpu.c.micro = Micro { pc, ..Micro::default() };
+                self.cpu.c.micro = Micro { pc, end: pc.wrapping_add(self.i.len.into()), ..Micro::default() };
             }
             return Ok(());
         }
-        let ended = left == 0 || self.counted_element(w, left)?;
-        if !ended {
-            self.goes_on();
-        }
-        let again = self.cpu.string.more;
-        self.cpu.string.piece = Piece::Turn { again };
-        if !again {
+        if self.cpu.c.micro.left {
+            self.cpu.string.piece = Piece::Straight(1);
             self.cpu.c.micro = Micro::default();
+            return Ok(());
         }
+        // On a wrong path the loop may go on without end.
+        let ended = left == 0 && !self.cpu.speculative() || self.counted_element(w, left)?;
+        let again = !ended && self.reg(RCX as u8) & self.address_mask() != 0;
+        self.cpu.string.piece = Piece::Turn { again };
+        self.cpu.c.micro.left = !again;
+        self.cpu.string.more = true;
+        self.next = pc;
         Ok(())
     }
 
