@@ -6,7 +6,7 @@
 
 use crate::bus::Bus;
 use crate::units::Tick;
-use crate::uop::Step;
+use crate::uop::{BranchKind, Step, Uop};
 
 /// When a step happens.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,27 @@ pub enum StepResult {
     Blocked,
     /// The bus asked to stop before this instruction ([`crate::PseudoOutcome::Pause`]).
     Paused,
+}
+
+/// What [`FrontEnd::sketch`] says of an instruction.
+#[derive(Clone, Copy, Debug)]
+pub enum Sketch<'a> {
+    Described(Sketched<'a>),
+    /// As [`StepResult::Blocked`].
+    Blocked,
+    /// It must be executed.
+    Executes,
+}
+
+/// An instruction on a wrong path that has not been executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Sketched<'a> {
+    /// At least one, at most [`crate::MAX_UOPS`].
+    pub uops: &'a [Uop],
+    /// The flags of all of them.
+    pub flags: u32,
+    pub len: u8,
+    pub branch: BranchKind,
 }
 
 /// Where an instruction fetch goes.
@@ -70,12 +91,12 @@ pub trait FrontEnd: Clone {
         self.fork(pc);
     }
 
-    /// On a fork: describes the instruction at [`FrontEnd::pc`] in `out` as [`FrontEnd::step`] would, but for `out.mem` and
-    /// for where a branch goes, and goes on behind it, without executing it: most of a wrong path is thrown away before
-    /// anything depends on a value in it. The result is `step`'s (`Done` or `Blocked`); `None`: this one must be executed, and
-    /// what has been sketched before it comes first ([`FrontEnd::settle`]). A front end need not know how.
-    fn sketch<B: Bus>(&mut self, _bus: &mut B, _out: &mut Step) -> Option<StepResult> {
-        None
+    /// On a fork: describes the instruction at [`FrontEnd::pc`] as [`FrontEnd::step`] would, but for its references and for
+    /// where a branch goes, and goes on behind it, without executing it: most of a wrong path is thrown away before anything
+    /// depends on a value in it. Only for `Blocked` is something in `out`. What has been sketched before an instruction that
+    /// must be executed is executed first ([`FrontEnd::settle`]). A front end need not know how.
+    fn sketch<B: Bus>(&mut self, _bus: &mut B, _out: &mut Step) -> Sketch<'_> {
+        Sketch::Executes
     }
 
     /// Executes the oldest instruction that has only been sketched; `out` describes it, with its references. False: there is

@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use breakeven_base::frontend::{FetchXlat, Now, StepResult, WalkPath};
+use breakeven_base::frontend::{FetchXlat, Now, Sketch, StepResult, WalkPath};
 use breakeven_base::uop::{Step, UopFlags};
 use breakeven_base::{Bus, FrontEnd, OpClass};
 
@@ -83,7 +83,7 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
     }
     /// Wrong paths are not traced.
     #[inline]
-    fn sketch<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Option<StepResult> {
+    fn sketch<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Sketch<'_> {
         self.inner.sketch(bus, out)
     }
     #[inline]

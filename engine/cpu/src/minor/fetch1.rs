@@ -143,6 +143,14 @@ impl Fetch1 {
         self.deliver(when, io);
     }
 
+    /// Whether [`Fetch1::tick`] has something to do though nothing arrives; `room`: fetch2 can take another line.
+    pub fn has_work(&self, room: bool) -> bool {
+        let now = |f: Option<&Fetch>| f.is_some_and(|f| matches!(f.state, State::Translated | State::Complete));
+        self.fetches.len() < self.limit && self.running && room
+            || now(self.fetches.get(self.sent))
+            || now(self.fetches.front())
+    }
+
     fn follow_branches(&mut self, resolved: Option<&ResolvedBranch>, predicted: Option<PredictedBranch>) {
         if let Some(b) = resolved.filter(|b| b.changes_stream()) {
             self.stream = b.stream;

@@ -93,6 +93,15 @@ pub struct ForClass {
     pub latency: u32,
 }
 
+/// A class on all the units that may get it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Eligible {
+    pub units: u32,
+    /// Sources are ready on all of them or on none: then only `relative` has to be looked at.
+    pub alike: bool,
+    pub relative: [u8; 3],
+}
+
 /// All units of a core. Bit `i` of the sets is unit `i`.
 #[derive(Debug)]
 pub struct FuPool {
@@ -104,7 +113,7 @@ pub struct FuPool {
     queue: Box<[Queued]>,
     capable: [u32; OpClass::COUNT],
     /// Of these, the ones that `suppress` does not keep from it.
-    eligible: [u32; OpClass::COUNT],
+    eligible: [Eligible; OpClass::COUNT],
     /// By class, then unit.
     by_class: ByClass,
 }
@@ -161,10 +170,14 @@ impl FuPool {
             slow_issue |= u32::from(fu.issueLat > 1) << i;
         }
         let (by_class, capable) = by_class(configs);
-        let mut eligible = capable;
-        for (set, row) in eligible.iter_mut().zip(by_class.iter()) {
+        let mut eligible = [Eligible::default(); OpClass::COUNT];
+        for ((class, row), capable) in eligible.iter_mut().zip(by_class.iter()).zip(capable) {
             let suppressed = (0..MAX_UNITS).filter(|i| row[*i].timing.suppress).fold(0, |all, i| all | 1u32 << i);
-            *set &= !suppressed;
+            class.units = capable & !suppressed;
+            if let Some(first) = row.get(class.units.trailing_zeros() as usize) {
+                class.alike = class.units & !first.alike == 0 && first.cant_forward == 0;
+                class.relative = first.timing.relative;
+            }
         }
         FuPool {
             occupied: 0,
@@ -193,8 +206,8 @@ impl FuPool {
     }
     /// Units that may get an instruction of `class`.
     #[inline]
-    pub fn eligible(&self, class: OpClass) -> u32 {
-        self.eligible[class as usize]
+    pub fn eligible(&self, class: OpClass) -> &Eligible {
+        &self.eligible[class as usize]
     }
     /// A class on every unit.
     #[inline]
@@ -284,6 +297,35 @@ impl FuPool {
                 u.next_insert += cycles;
             }
         }
+    }
+
+    /// The first cycle after `now` that brings a unit's first instruction to its end; `u64::MAX`: none is on its way there.
+    pub fn next_end(&self, now: u64) -> u64 {
+        let mut next = NEVER;
+        let mut todo = self.occupied;
+        while todo != 0 {
+            let due = self.units[todo.trailing_zeros() as usize % MAX_UNITS].due;
+            todo &= todo - 1;
+            if due > now {
+                next = next.min(due);
+            }
+        }
+        next
+    }
+
+    /// The first cycle after `now` in which a unit could take another instruction, if nothing leaves it until then.
+    pub fn insertable_from(&self, unit: usize, now: u64) -> u64 {
+        let u = &self.units[unit % MAX_UNITS];
+        if u.due > now {
+            u.next_insert.max(now + 1)
+        } else {
+            NEVER
+        }
+    }
+
+    /// `cycles` pass after `now` in which nothing leaves a unit and nothing comes to the end of one.
+    pub fn skip_still(&mut self, now: u64, cycles: u64) {
+        self.hold(self.occupied & self.slow_issue, now + 1, cycles);
     }
 
     /// `cycles` pass in which nothing moves: all that is in a unit is at its end.

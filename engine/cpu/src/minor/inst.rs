@@ -84,6 +84,13 @@ const _: () = assert!(std::mem::size_of::<DynInst>() == 64);
 /// A flag of our own in `DynInst::uop`: a memory reference that has not faulted.
 const GOES_TO_LSQ: u32 = 1 << 31;
 
+/// A micro-op's flags, with ours.
+#[inline(always)]
+fn with_lsq(flags: UopFlags) -> UopFlags {
+    let goes = flags.any(UopFlags::MEM) & !flags.any(UopFlags::TRAP);
+    UopFlags(flags.0 | (u32::from(goes) * GOES_TO_LSQ))
+}
+
 impl DynInst {
     /// Says what the micro-op is. It has just been written, so it is copied from memory to memory, whole: in other pieces
     /// than it was written in, a processor would have to wait for its cache.
@@ -91,8 +98,7 @@ impl DynInst {
     fn set_uop(&mut self, uop: &Uop) {
         // SAFETY: both are valid and apart, and a micro-op is plain data. (An assignment is taken apart by the compiler.)
         unsafe { std::ptr::copy_nonoverlapping(uop, &mut self.uop, 1) };
-        let goes = uop.flags.any(UopFlags::MEM) & !uop.flags.any(UopFlags::TRAP);
-        self.uop.flags = UopFlags(uop.flags.0 | (u32::from(goes) * GOES_TO_LSQ));
+        self.uop.flags = with_lsq(uop.flags);
     }
     /// Goes through the LSQ. A faulting reference does not.
     #[inline]
@@ -136,9 +142,9 @@ pub struct InstRing {
 clone_by_field!(InstRing { slots, mems, effects, targets, sketches, settled, step, bound, tail });
 
 /// What a ring begins with: it is written round and round, and should leave room in the host's first-level cache.
-const FIRST_CAPACITY: usize = 128;
+const FIRST_CAPACITY: usize = 64;
 /// A ring that can grow does so before fewer than these are free.
-const SPARE: u64 = 64;
+const SPARE: u64 = 16;
 
 impl InstRing {
     /// Room for `bound` micro-ops, rounded up.
@@ -223,6 +229,18 @@ impl InstRing {
         end.outcome = last.outcome;
         end.tried_to_predict = last.tried_to_predict;
         end.fork = last.fork;
+    }
+    /// These micro-ops of one instruction on a wrong path, of whose end nothing need be said.
+    #[inline(always)]
+    pub fn push_sketched(&mut self, stream: u32, prediction: u32, pc: u64, uops: &[Uop]) {
+        let mut seq = self.tail;
+        for uop in uops {
+            let slot = self.get_mut(seq);
+            *slot = DynInst { stream, prediction, sketched: true, pc, ..DynInst::default() };
+            slot.set_uop(uop);
+            seq += 1;
+        }
+        self.tail = seq;
     }
     #[inline]
     pub fn get(&self, seq: Seq) -> &DynInst {

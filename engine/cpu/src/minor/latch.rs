@@ -33,6 +33,12 @@ impl<T: Copy + Default> Latch<T> {
         self.len += 1;
     }
 
+    /// When the first item can be seen; `u64::MAX`: there is none.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Whether something has come out by `now`.
     #[inline]
     pub fn has(&self, now: u64) -> bool {
@@ -108,12 +114,12 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
         self.len -= 1;
         Some(item)
     }
-    /// The first item, which exists, leaves.
+    /// The first item, which exists, leaves. An empty ring begins where it began: less of the host's cache is written to.
     #[inline]
     pub fn drop_front(&mut self) {
         debug_assert!(self.len > 0, "nothing to drop");
-        self.head = self.slot(1);
         self.len -= 1;
+        self.head = if self.len == 0 { 0 } else { self.slot(1) };
     }
     /// Takes out the `i`-th item; the order of the rest stays.
     pub fn remove(&mut self, i: usize) {
@@ -255,6 +261,11 @@ impl<T: Copy + Default> Channel<T> {
         self.len += 1;
         self.next = self.slots[self.slot(0)].0;
     }
+    /// When the first item can be seen; `u64::MAX`: there is none.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
     /// Whether something can be seen.
     #[inline]
     pub fn has(&self, now: u64) -> bool {
@@ -272,9 +283,14 @@ impl<T: Copy + Default> Channel<T> {
     #[inline]
     pub fn pop(&mut self) {
         debug_assert!(self.len > 0, "nothing to take");
-        self.head = self.slot(1);
         self.len -= 1;
-        self.next = if self.len == 0 { u64::MAX } else { self.slots[self.head].0 };
+        // Empty, it begins where it began: less of the host's cache is written to.
+        (self.head, self.next) = if self.len == 0 {
+            (0, u64::MAX)
+        } else {
+            let head = self.slot(1);
+            (head, self.slots[head].0)
+        };
     }
     #[inline]
     pub fn is_empty(&self) -> bool {

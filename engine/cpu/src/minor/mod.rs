@@ -24,6 +24,7 @@ mod latch;
 mod lsq;
 mod pipe;
 mod scoreboard;
+mod skip;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -190,7 +191,7 @@ impl Minor {
             }
             let when = self.when(self.cycle);
             self.arrivals(cx, &when);
-            self.tick(cx, &when);
+            let still = self.tick(cx, &when);
             self.ticked += 1;
             self.running = self.activity.end_of_cycle(when.cycle);
             self.cycle += 1;
@@ -205,6 +206,9 @@ impl Minor {
             }
             if let Some(stop) = self.watch(when.cycle, budget.max_cycles, cx) {
                 return stop;
+            }
+            if still {
+                self.skip_still(when.cycle, budget.max_cycles);
             }
         }
     }
@@ -223,7 +227,8 @@ impl Minor {
 
     /// One cycle. The stages are evaluated from the last to the first, as in gem5: the room that a stage makes in its input
     /// buffer can be used by the stage before it in the same cycle, while what goes forward takes a latch's delay.
-    fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    /// Returns whether only what is under way in execute has it evaluated again.
+    fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
         // 1. Execute: the LSQ moves its queues, then commit, then issue, then the functional units advance.
         let mut io = ExecuteIo { ring: &mut self.ring, branches: &mut self.e_to_f1, activity: &mut self.activity };
         self.execute.tick(cx, when, &mut io);
@@ -266,7 +271,9 @@ impl Minor {
         // The stages before it do not change what execute looks at here.
         if self.activity.may_end(when.cycle) && self.execute.needs_to_tick(when.cycle, &self.ring) {
             self.activity.wake();
+            return true;
         }
+        false
     }
 
     /// The clock stands: goes to the next arrival. The core wakes at the edge after it, if the arrival wakes it.

@@ -100,14 +100,28 @@ impl Scoreboard {
         returns.filter(|r| *r > now).min().unwrap_or(u64::MAX)
     }
 
+    /// No source keeps the instruction from being issued to a unit with this timing from then on; it may be earlier than that.
+    pub fn ready_from(&self, inst: &DynInst, timing: &Timing) -> u64 {
+        let known = |i: usize| self.regs[inst.uop.src[i].index() % Reg::COUNT].known;
+        let early = |i: usize| known(i).saturating_sub(timing.relative[i].into());
+        early(0).max(early(1)).max(early(2))
+    }
+
+    /// As [`Scoreboard::can_issue`], where every unit forwards.
+    #[inline]
+    pub fn are_ready(&self, inst: &DynInst, relative: [u8; 3], now: u64) -> bool {
+        let known = |i: usize| self.regs[inst.uop.src[i].index() % Reg::COUNT].known;
+        let ready = |i: usize| known(i) <= now + u64::from(relative[i]);
+        ready(0) & ready(1) & ready(2)
+    }
+
     /// Whether all sources can be taken by an instruction that is issued at `now` to a unit with this timing.
     #[inline]
     pub fn can_issue(&self, inst: &DynInst, timing: &Timing, cant_forward: u32, now: u64) -> bool {
-        let entry = |i: usize| &self.regs[inst.uop.src[i].index() % Reg::COUNT];
         if cant_forward == 0 {
-            let ready = |i: usize| entry(i).known <= now + u64::from(timing.relative[i]);
-            return ready(0) & ready(1) & ready(2);
+            return self.are_ready(inst, timing.relative, now);
         }
+        let entry = |i: usize| &self.regs[inst.uop.src[i].index() % Reg::COUNT];
         (0..3).all(|i| {
             let e = entry(i);
             let forwards = e.unit == NO_UNIT || cant_forward >> (e.unit & 31) & 1 == 0;

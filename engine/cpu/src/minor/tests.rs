@@ -346,6 +346,47 @@ fn limits_hold_and_the_run_goes_on_from_there() {
     assert_eq!(r.core.cycles(), cycles(p), "stopping costs no cycle");
 }
 
+/// A run that may stop at any cycle leaves none out; one that may not counts the same.
+#[test]
+fn cycles_left_out_would_have_changed_nothing() {
+    let mut left_out = 0;
+    for seed in 1..40u64 {
+        let mut random = seed;
+        let mut next = |n: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % n
+        };
+        let mut program: Vec<Inst> = (0..60)
+            .map(|_| {
+                let [dst, src] = [0; 2].map(|_| 1 + next(6) as u8);
+                match next(6) {
+                    0 => Inst::op(OpClass::IntDiv, dst, &[src]).short(),
+                    1 => Inst::op(OpClass::FloatSqrt, dst, &[src]).short(),
+                    2 => load(dst, DATA + 8 * next(64)),
+                    3 => store(DATA + 8 * next(64)),
+                    _ => add(dst, src),
+                }
+            })
+            .collect();
+        program.push(mark());
+        let all = |r: &Run| {
+            let mut sink = StatSink::new();
+            r.core.collect(&mut sink);
+            (r.core.cycles(), sink.stats.into_iter().map(|s| (s.name, s.value.to_string())).collect::<Vec<_>>())
+        };
+        let data_cycles = 1 + next(40);
+        let mut whole = Run::new(MinorConfig::default(), data_cycles, MockFe::new(program.clone()));
+        assert_eq!(whole.go(ALL), Stop::Effect(DUMP));
+        let mut by_one = Run::new(MinorConfig::default(), data_cycles, MockFe::new(program));
+        while by_one.go(Budget { max_cycles: by_one.core.cycles() + 1, ..ALL }) == Stop::MaxCycles {
+            let now = by_one.core.cycles();
+            left_out += u64::from(by_one.core.running && by_one.core.next_change(now) > now + 1);
+        }
+        assert_eq!(all(&whole), all(&by_one), "seed {seed}");
+    }
+    assert!(left_out > 1000, "only {left_out} cycles could have been left out");
+}
+
 #[test]
 fn a_class_without_a_unit_is_a_deadlock_that_names_it() {
     let p = padded(vec![Inst::op(OpClass::SimdUnitStrideSegmentedLoad, 5, &[])]);

@@ -6,11 +6,11 @@
 //! being executed (`FrontEnd::sketch`). It is executed when an address is asked for (`FrontEnd::settle`), or something behind
 //! it must be executed. Nothing architectural changes on a fork or under it, so it then does what it would have done before.
 
-use breakeven_base::{Bus, MemRef, Now, Reg, Step, StepResult, MAX_UOPS};
+use breakeven_base::{self as base, Bus, MemRef, Now, Reg, Sketched, Step, StepResult, Uop, MAX_UOPS};
 
 use crate::cpu::{Core, Cpu};
 use crate::crack::Flow;
-use crate::describe::sketch;
+use crate::describe::place_uops;
 use crate::frontend::X86FrontEnd;
 use crate::inst::{Inst, Sketch, RSP};
 use crate::mmu::{canonical, PAGE};
@@ -23,6 +23,8 @@ pub(crate) struct Ahead {
     done: usize,
     /// Who holds the flags behind the last of them.
     flag_home: [Reg; 3],
+    /// The last one's micro-ops, if they read flags.
+    uops: [Uop; MAX_UOPS],
     /// The stack pointer there, where it is known.
     rsp: Option<u64>,
     /// One of them stores.
@@ -76,10 +78,10 @@ impl Ahead {
 impl X86FrontEnd {
     /// See `FrontEnd::sketch`.
     #[inline(always)]
-    pub(crate) fn sketch_at<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Option<StepResult> {
+    pub(crate) fn sketch_at<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> base::Sketch<'_> {
         let pc = self.cpu.rip();
         if pc / PAGE != self.page && self.enter_page(bus, pc).is_err() {
-            return None;
+            return base::Sketch::Executes;
         }
         let page = self.code.page(self.slot);
         let inst = page.at(pc);
@@ -89,16 +91,22 @@ impl X86FrontEnd {
         if inst.sketch == Sketch::Never {
             (out.pc, out.len, out.n) = (pc, inst.len, inst.nuop);
             out.uops.iter_mut().zip(page.uops(inst)).for_each(|(to, from)| *to = *from);
-            return Some(StepResult::Blocked);
+            return base::Sketch::Blocked;
         }
         if inst.sketch != Sketch::Yes && !self.ahead.completes(&self.cpu, bus, inst) {
-            return None;
+            return base::Sketch::Executes;
         }
         self.ahead.push(pc, inst);
-        let flow = Flow { home: &mut self.ahead.flag_home, policy: self.cpu.flag_merge };
-        sketch(flow, out, inst, page.uops(inst), pc);
-        self.cpu.set_rip(out.next_pc);
-        Some(StepResult::Done)
+        self.cpu.set_rip(pc.wrapping_add(u64::from(inst.len)));
+        let mut uops = page.uops(inst);
+        let mut flow = Flow { home: &mut self.ahead.flag_home, policy: self.cpu.flag_merge };
+        if inst.reads_flags {
+            let n = place_uops(flow, &mut self.ahead.uops, inst, uops);
+            uops = &self.ahead.uops[..n.min(MAX_UOPS)];
+        } else if inst.fw != 0 {
+            flow.write(inst.fw);
+        }
+        base::Sketch::Described(Sketched { uops, flags: inst.uop_flags, len: inst.len, branch: inst.branch })
     }
 
     /// See `FrontEnd::settle`.

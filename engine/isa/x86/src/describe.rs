@@ -43,7 +43,8 @@ fn finish_part(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64
 #[inline(always)]
 fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
     let flow = Flow { home: &mut cpu.c.flag_home, policy: cpu.flag_merge };
-    let n = place_uops(flow, out, inst, uops);
+    let n = place_uops(flow, &mut out.uops, inst, uops);
+    out.n = n as u8;
     out.pc = pc;
     out.len = inst.len;
     out.next_pc = next;
@@ -64,31 +65,19 @@ fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, n
     cpu.set_rip(next);
 }
 
-/// Describes an instruction that has not executed: without its references, and as if a branch fell through.
-#[inline(always)]
-pub(crate) fn sketch(flow: Flow, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64) {
-    place_uops(flow, out, inst, uops);
-    out.pc = pc;
-    out.len = inst.len;
-    out.next_pc = pc.wrapping_add(u64::from(inst.len));
-    out.branch = BranchInfo { kind: inst.branch, taken: false, target: pc.wrapping_add(inst.imm) };
-    out.effect = SysEffect::None;
-}
-
 /// The micro-ops, with the flags' present holders. Returns how many.
 #[inline(always)]
-fn place_uops(mut flow: Flow, out: &mut Step, inst: &Inst, uops: &[Uop]) -> usize {
-    for (to, from) in out.uops.iter_mut().zip(uops) {
+pub(crate) fn place_uops(mut flow: Flow, to: &mut [Uop; MAX_UOPS], inst: &Inst, uops: &[Uop]) -> usize {
+    for (to, from) in to.iter_mut().zip(uops) {
         *to = *from;
     }
     let mut n = uops.len().min(MAX_UOPS);
     if inst.reads_flags {
-        flow.read(&mut out.uops, inst.flags_from, &mut n);
+        flow.read(to, inst.flags_from, &mut n);
     }
     if inst.fw != 0 {
         flow.write(inst.fw);
     }
-    out.n = n as u8;
     n
 }
 

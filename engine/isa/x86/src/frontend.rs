@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Step, StepResult, SysEffect, UopFlags, WalkPath,
+    BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Sketch, Step, StepResult, SysEffect, UopFlags,
+    WalkPath,
 };
 
 use crate::ahead::Ahead;
@@ -482,7 +483,7 @@ impl FrontEnd for X86FrontEnd {
     }
 
     #[inline]
-    fn sketch<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Option<StepResult> {
+    fn sketch<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Sketch<'_> {
         self.sketch_at(bus, out)
     }
 

@@ -135,6 +135,8 @@ pub(crate) struct Inst {
     pub nuop: u8,
     /// Groups of flags written ([`crate::crack::group`]).
     pub fw: u8,
+    /// The flags of all micro-ops.
+    pub uop_flags: u32,
     /// Micro-ops that load, and others that make a reference.
     pub loads: u8,
     pub stores: u8,
@@ -169,6 +171,7 @@ impl Default for Inst {
             nreg: 0,
             nuop: 0,
             fw: 0,
+            uop_flags: 0,
             loads: 0,
             stores: 0,
             reads_flags: false,
@@ -222,6 +225,7 @@ impl Inst {
         self.fw = u.flags_written;
         self.steps = u.steps;
         self.nuop = list.len() as u8;
+        self.uop_flags = list.iter().fold(0, |all, u| all | u.flags.0);
         self.loads = count(&|f| f.any(UopFlags::LOAD));
         self.stores = count(&|f| f.any(UopFlags::MEM) && !f.any(UopFlags::LOAD));
         let first = list.iter().position(|u| u.src.iter().any(|r| (C.0..=Z.0).contains(&r.0)));

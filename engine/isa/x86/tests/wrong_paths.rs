@@ -2,7 +2,7 @@
 
 mod common;
 
-use breakeven_base::{FrontEnd, Step, StepResult, SysEffect, UopFlags};
+use breakeven_base::{FrontEnd, Sketch, Step, StepResult, SysEffect, UopFlags};
 use common::{assemble, now, Machine, CODE, STACK};
 use iced_x86::code_asm::*;
 
@@ -90,7 +90,17 @@ fn compare(seed: u64) -> usize {
     for _ in 0..60 {
         let mut lazy_step = Step::default();
         let result = eager.fe.step(&mut eager.bus, now(false), &mut eager.step);
-        let described = lazy.fe.sketch(&mut lazy.bus, &mut lazy_step);
+        let pc = lazy.fe.pc();
+        let described = match lazy.fe.sketch(&mut lazy.bus, &mut lazy_step) {
+            Sketch::Described(sketched) => {
+                lazy_step.describe(pc, &sketched);
+                let uops = &eager.step.uops[..usize::from(eager.step.n)];
+                assert_eq!(sketched.flags, uops.iter().fold(0, |all, u| all | u.flags.0), "seed {seed} at {pc:#x}");
+                Some(StepResult::Done)
+            }
+            Sketch::Blocked => Some(StepResult::Blocked),
+            Sketch::Executes => None,
+        };
         let other = described.unwrap_or_else(|| {
             settle(&mut lazy, &mut std::mem::take(&mut made).into_iter());
             lazy.fe.step(&mut lazy.bus, now(false), &mut lazy_step)

@@ -266,7 +266,11 @@ impl Execute {
         if inst.is_no_cost() {
             return Some(NO_UNIT);
         }
-        let mut candidates = self.units.eligible(inst.uop.class);
+        let eligible = self.units.eligible(inst.uop.class);
+        if eligible.alike && !self.scoreboard.are_ready(inst, eligible.relative, now) {
+            return None;
+        }
+        let mut candidates = eligible.units;
         let by_unit = self.units.for_class(inst.uop.class);
         while candidates != 0 {
             let unit = candidates.trailing_zeros() as usize;
@@ -275,7 +279,7 @@ impl Execute {
             if !self.units.can_insert(unit, now) {
                 continue;
             }
-            if self.scoreboard.can_issue(inst, &c.timing, c.cant_forward, now) {
+            if eligible.alike || self.scoreboard.can_issue(inst, &c.timing, c.cant_forward, now) {
                 #[allow(clippy::cast_possible_truncation)] // at most 32 units
                 return Some(unit as u8);
             }
@@ -353,6 +357,74 @@ impl Execute {
         }
         let issue = self.input.front(now).map_or(u64::MAX, |b| self.scoreboard.next_return(ring.get(b.next), now));
         until.min(issue)
+    }
+
+    /// See [`FuPool::next_end`].
+    pub fn next_unit_end(&self, now: u64) -> u64 {
+        self.units.next_end(now)
+    }
+
+    /// After `now`, the first cycle in which commit, issue or the LSQ might do something, if nothing comes to the end of a
+    /// unit before that and nothing arrives.
+    pub fn next_change(&self, now: u64, ring: &InstRing) -> u64 {
+        let next = now + 1;
+        if !self.lsq.is_still(next) {
+            return next;
+        }
+        let mut from = u64::MAX;
+        if self.head != 0 {
+            let head = ring.get(self.head);
+            if head.in_lsq {
+                if self.lsq.has_response(self.head) {
+                    return next;
+                }
+            } else {
+                from = self.taken_from(self.head, head, next);
+                if let Some(&first) = self.mem_in_units.front() {
+                    from = from.min(self.taken_from(first, ring.get(first), next));
+                }
+            }
+        }
+        if !self.input.has(next) {
+            return from.min(self.input.next());
+        }
+        match self.input.front(next) {
+            Some(bundle) if bundle.next >= bundle.end.min(self.fresh) && !self.in_flight.is_full() => {
+                from.min(self.issued_from(ring.get(bundle.next), now))
+            }
+            _ => next,
+        }
+    }
+
+    /// When commit might take a micro-op off its unit.
+    fn taken_from(&self, seq: Seq, inst: &DynInst, next: u64) -> u64 {
+        if inst.unit == NO_UNIT || self.units.first(inst.unit) != seq {
+            return next;
+        }
+        let held = if inst.extra_commit == 0 && inst.stream == self.stream { inst.min_commit } else { 0 };
+        self.units.end_from(inst.unit).max(held).max(next)
+    }
+
+    /// When the next micro-op might be issued.
+    fn issued_from(&self, inst: &DynInst, now: u64) -> u64 {
+        if inst.is_no_cost() {
+            return now + 1;
+        }
+        let mut from = u64::MAX;
+        let mut candidates = self.units.eligible(inst.uop.class).units;
+        let by_unit = self.units.for_class(inst.uop.class);
+        while candidates != 0 {
+            let unit = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
+            let ready = self.scoreboard.ready_from(inst, &by_unit[unit % MAX_UNITS].timing);
+            from = from.min(ready.max(self.units.insertable_from(unit, now)));
+        }
+        from
+    }
+
+    /// `cycles` pass after `now` in which only what is in the units moves.
+    pub fn skip_still(&mut self, now: u64, cycles: u64) {
+        self.units.skip_still(now, cycles);
     }
 
     /// `cycles` pass in which nothing moves.

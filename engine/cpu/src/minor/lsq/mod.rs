@@ -481,6 +481,12 @@ impl Lsq {
                 && self.transfers.len() < self.transfers_size
     }
 
+    /// Nothing changes here until something arrives: there is nothing to be sent, or no room in memory for what there is.
+    pub fn is_still(&self, now: u64) -> bool {
+        let full = self.in_memory.len() >= self.max_in_memory && now >= self.port_free;
+        !self.has_work() || full && self.requests.is_empty() && !self.barrier_is_first()
+    }
+
     /// When something arrives next.
     #[inline]
     pub fn next_event(&self) -> u64 {

@@ -53,7 +53,7 @@ impl Lsq {
     }
 
     #[inline]
-    fn barrier_is_first(&self) -> bool {
+    pub(super) fn barrier_is_first(&self) -> bool {
         self.stores.front().is_some_and(|slot| self.pool[*slot as usize].barrier)
     }
 

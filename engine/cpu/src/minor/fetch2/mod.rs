@@ -7,7 +7,9 @@
 //! An instruction whose result depends on time goes down the pipeline as a placeholder and is executed at commit. Behind
 //! one that does not serialise, and behind a trap, nothing is extracted.
 
-use breakeven_base::{Bus, FrontEnd, MemRef, Now, OpClass, Step, StepResult, Uop, UopFlags, MAX_UOPS};
+mod emit;
+
+use breakeven_base::{Bus, FrontEnd, Now, OpClass, Sketch, Step, StepResult, Uop, UopFlags, MAX_UOPS};
 
 use super::activity::Activity;
 use super::config::MinorConfig;
@@ -15,9 +17,11 @@ use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
 use super::latch::{Bundle, Channel, InputBuffer, Latch};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
-use crate::bpred::{BranchPredictor, Prediction, TargetProvider};
+use crate::bpred::BranchPredictor;
 use crate::misaligned::MisalignedCosts;
 use crate::CoreCtx;
+use emit::leave;
+pub use emit::{finish_step, push_step};
 
 /// Why nothing is extracted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +60,8 @@ pub struct Fetch2 {
     sketches: bool,
     /// Else every branch is taken for one that is not taken.
     predicts: bool,
+    /// Flags of what tells fetch something, though it is on a wrong path and has not been executed.
+    ends_sketch: u32,
     costs: MisalignedCosts,
     line_bytes: u32,
     pub stats: Fetch2Stats,
@@ -126,6 +132,7 @@ impl Fetch2 {
             sketched: false,
             sketches: !cfg.misaligned.emulate,
             predicts: cfg.predictsBranches,
+            ends_sketch: emit::MATTERS_TO_FETCH & if cfg.predictsBranches { !0 } else { !UopFlags::BRANCH },
             costs: cfg.misaligned,
             line_bytes,
             stats: Fetch2Stats::default(),
@@ -182,6 +189,11 @@ impl Fetch2 {
     #[inline]
     pub fn has_work(&self, room: bool) -> bool {
         self.input.front().is_some_and(|l| room || self.is_stale(l))
+    }
+
+    /// Nothing is extracted until something becomes of what has been.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting != Waiting::No && !self.input.front().is_some_and(|l| self.is_stale(l))
     }
 
     /// One cycle.
@@ -262,6 +274,8 @@ impl Fetch2 {
         io: &mut Fetch2Io,
     ) -> LineEnd {
         let end = line.base.wrapping_add(u64::from(line.size));
+        // Nothing is all on a line that could not be read.
+        let last = if line.fault { 0 } else { end };
         loop {
             if !std::mem::take(&mut self.pending) {
                 let pc = cx.fe.pc();
@@ -273,7 +287,7 @@ impl Fetch2 {
                     self.redirect(pc, when, io);
                     return LineEnd::Stays;
                 }
-                if !self.execute(cx, when, io) {
+                if !self.execute(last, cx, when, io) {
                     *extracted += 1;
                     if cx.fe.pc() == end {
                         return LineEnd::Done;
@@ -317,24 +331,36 @@ impl Fetch2 {
         of != self.step.pc || self.step.uops[0].flags.any(UopFlags::FIRST)
     }
 
-    /// Executes the next instruction on the front end. False: it could not; a placeholder has been sent instead, or
-    /// nothing more comes for now.
+    /// Has the front end execute or describe the next instruction, into `step`. False: what there is to send of it has been
+    /// sent, for it was simple enough (it ends at `end` or before) or could not be executed, or nothing more comes for now.
     #[inline(always)]
-    fn execute<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
+    fn execute<F: FrontEnd, B: Bus>(
+        &mut self,
+        end: u64,
+        cx: &mut CoreCtx<F, B>,
+        when: &When,
+        io: &mut Fetch2Io,
+    ) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         self.sketched = false;
         if cx.fe.depth() != 0 {
             if self.sketches {
+                let pc = cx.fe.pc();
                 match cx.fe.sketch(cx.bus, &mut self.step) {
-                    Some(StepResult::Done) => {
+                    Sketch::Described(s) => {
+                        let whole = pc.wrapping_add(s.len.into()) <= end;
+                        if whole && self.emit_sketched(pc, &s, io) {
+                            return false;
+                        }
+                        self.step.describe(pc, &s);
                         self.sketched = true;
                         return true;
                     }
-                    Some(result) => {
-                        self.pass_unexecuted(result, cx.fe, io);
+                    Sketch::Blocked => {
+                        self.pass_blocked(cx.fe, io);
                         return false;
                     }
-                    None => {}
+                    Sketch::Executes => {}
                 }
             }
             io.ring.settle(cx, when, Seq::MAX);
@@ -383,6 +409,7 @@ impl Fetch2 {
 
     /// On a wrong path something was met that must not be executed there. A pipeline does not know that yet: the instruction
     /// goes on its way, without effect, and fetch goes on behind it.
+    #[inline(never)]
     fn pass_blocked<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
         if self.step.n != 1 || self.step.len == 0 {
             self.waiting = Waiting::StreamChange;
@@ -391,91 +418,6 @@ impl Fetch2 {
         let inst = self.unexecuted(fe.pc());
         leave(fe, io.ring, inst.pc.wrapping_add(self.step.len.into()));
         io.ring.push(inst);
-    }
-
-    /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
-    #[inline(always)]
-    fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
-        let flags = self.step.uops[0].flags;
-        if self.step.n == 1 && !flags.any(MATTERS_TO_FETCH) {
-            self.stats.count(flags.0);
-            let inst = self.instruction(io);
-            push_plain(&self.step, inst, io.ring, &self.costs, self.line_bytes);
-            return false;
-        }
-        self.emit_ending(cx, when, io)
-    }
-
-    /// An instruction's record before anything is said about it.
-    #[inline(always)]
-    fn instruction(&self, io: &mut Fetch2Io) -> DynInst {
-        if self.sketched {
-            io.ring.note_sketch();
-        }
-        let (stream, prediction, sketched) = (self.stream, self.prediction, self.sketched);
-        DynInst { stream, prediction, sketched, pc: self.step.pc, ..DynInst::default() }
-    }
-
-    /// As [`Fetch2::emit`], for what may tell fetch something.
-    #[inline(never)]
-    fn emit_ending<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
-        let mut last = self.instruction(io);
-        let mut taken = false;
-        let ended = finish_step(&self.step, &mut last);
-        if ended.branch {
-            let seq = io.ring.tail + u64::from(self.step.n) - 1;
-            taken = self.predict(cx, seq, when, &mut last, io);
-        } else if ended.refetch && last.fork == 0 {
-            if ended.trap {
-                self.waiting = Waiting::StreamChange;
-            } else {
-                last.fork = leave(cx.fe, io.ring, self.step.next_pc);
-            }
-        }
-        if self.step.n == 1 && ended.flags & UopFlags::EFFECT == 0 {
-            if last.outcome != Outcome::Straight {
-                io.ring.set_target(io.ring.tail, self.step.next_pc);
-            }
-            push_plain(&self.step, last, io.ring, &self.costs, self.line_bytes);
-        } else {
-            push_step(&self.step, &last, ended.flags, io.ring, &self.costs, self.line_bytes);
-        }
-        self.stats.count(ended.flags);
-        taken
-    }
-
-    /// Asks the predictor, and forks the front end when it is wrong. True when predicted taken.
-    fn predict<F: FrontEnd, B: Bus>(
-        &mut self,
-        cx: &mut CoreCtx<F, B>,
-        seq: Seq,
-        when: &When,
-        last: &mut DynInst,
-        io: &mut Fetch2Io,
-    ) -> bool {
-        let s = &self.step;
-        let fall_through = s.pc.wrapping_add(s.len.into());
-        let p = if self.predicts {
-            io.predictor.predict(seq, s.pc, s.len, s.branch.kind)
-        } else {
-            Prediction { taken: false, target: fall_through, provider: TargetProvider::default() }
-        };
-        let goes_to = if p.taken { p.target } else { fall_through };
-        last.tried_to_predict = self.predicts;
-        last.outcome = match (p.taken, s.next_pc != fall_through) {
-            (false, false) => Outcome::Straight,
-            (false, true) => Outcome::Unpredicted,
-            (true, false) => Outcome::BadlyPredicted,
-            (true, true) if p.target == s.next_pc => Outcome::CorrectlyPredicted,
-            (true, true) => Outcome::BadlyPredictedTarget,
-        };
-        if last.outcome.changes_stream() {
-            last.fork = leave(cx.fe, io.ring, goes_to);
-        }
-        if p.taken {
-            self.redirect(p.target, when, io);
-        }
-        p.taken
     }
 
     /// Sends fetch1 elsewhere; all lines that are here or under way are void.
@@ -494,17 +436,6 @@ impl Fetch2 {
     }
 }
 
-/// The front end goes on at `pc`, on a wrong path. Returns the fork to roll back, plus one; 0: a wrong path goes on, which is
-/// thrown away as a whole.
-fn leave<F: FrontEnd>(fe: &mut F, ring: &mut InstRing, pc: u64) -> u32 {
-    if fe.depth() != 0 {
-        fe.steer(pc);
-        return 0;
-    }
-    ring.forget_sketches();
-    fe.fork(pc) + 1
-}
-
 /// How the extraction from a line ended.
 enum LineEnd {
     /// Nothing more is in it.
@@ -517,72 +448,3 @@ enum LineEnd {
 
 /// No instruction is longer (x86's limit, rounded up).
 const MAX_INST_BYTES: u32 = 16;
-
-/// Micro-ops with none of these only go on to the next instruction.
-const MATTERS_TO_FETCH: u32 =
-    UopFlags::BRANCH | UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER | UopFlags::TRAP | UopFlags::EFFECT;
-
-/// How an executed instruction ends.
-pub struct StepEnd {
-    /// Of all its micro-ops.
-    pub flags: u32,
-    pub branch: bool,
-    pub refetch: bool,
-    pub trap: bool,
-}
-
-/// What the end of `step` means for fetch, into its last micro-op's record.
-#[inline]
-pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
-    let flags = step.uops[..usize::from(step.n)].iter().fold(0, |all, u| all | u.flags.0);
-    let trap = flags & UopFlags::TRAP != 0;
-    // A trap vector is not a branch target.
-    let branch = flags & UopFlags::BRANCH != 0 && !trap;
-    let refetch = flags & (UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER) != 0 || trap;
-    if refetch && !branch {
-        last.outcome = Outcome::Refetch;
-    }
-    StepEnd { flags, branch, refetch, trap }
-}
-
-/// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction, `flags` are those of all of them.
-#[inline(always)]
-pub fn push_step(step: &Step, last: &DynInst, flags: u32, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
-    let n = usize::from(step.n).clamp(1, MAX_UOPS);
-    let first = ring.tail;
-    ring.push_all(last, &step.uops[..n]);
-    if last.outcome != Outcome::Straight {
-        ring.set_target(ring.tail - 1, step.next_pc);
-    }
-    if flags & UopFlags::EFFECT != 0 {
-        for (seq, _) in (first..).zip(&step.uops[..n]).filter(|(_, u)| u.flags.any(UopFlags::EFFECT)) {
-            ring.set_effect(seq, step.effect);
-        }
-    }
-    if flags & UopFlags::MEM != 0 && !last.sketched {
-        for ((seq, uop), mem) in (first..).zip(&step.uops[..n]).zip(&step.mem) {
-            if uop.flags.any(UopFlags::MEM) {
-                refer(ring, seq, uop.flags, mem, costs, line);
-            }
-        }
-    }
-}
-
-/// Puts an instruction's only micro-op into the ring, of which nothing but its reference need be said.
-#[inline(always)]
-fn push_plain(step: &Step, inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
-    let uop = &step.uops[0];
-    let seq = ring.push_with(inst, uop);
-    if uop.flags.any(UopFlags::MEM) && !inst.sketched {
-        refer(ring, seq, uop.flags, &step.mem[0], costs, line);
-    }
-}
-
-/// Where the micro-op's reference goes, and the stall at commit that it costs.
-#[inline(always)]
-fn refer(ring: &mut InstRing, seq: Seq, flags: UopFlags, mem: &MemRef, costs: &MisalignedCosts, line: u32) {
-    ring.set_mem(seq, mem);
-    if costs.emulate {
-        ring.get_mut(seq).extra_commit = costs.split(mem, flags.any(UopFlags::STORE), line, line).stall;
-    }
-}

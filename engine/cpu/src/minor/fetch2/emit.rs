@@ -1,0 +1,190 @@
+//! How an extracted instruction gets into the ring of micro-ops, and what its end means for fetch.
+
+use breakeven_base::{Bus, FrontEnd, MemRef, Sketched, Step, UopFlags, MAX_UOPS};
+
+use super::super::inst::{DynInst, InstRing, Outcome, Seq};
+use super::super::lsq::When;
+use super::{Fetch2, Fetch2Io, Waiting};
+use crate::bpred::{Prediction, TargetProvider};
+use crate::misaligned::MisalignedCosts;
+use crate::CoreCtx;
+
+/// Micro-ops with none of these only go on to the next instruction.
+pub(super) const MATTERS_TO_FETCH: u32 =
+    UopFlags::BRANCH | UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER | UopFlags::TRAP | UopFlags::EFFECT;
+
+impl Fetch2 {
+    /// Puts a sketched instruction into the ring, if it only goes on to the next one. Else false.
+    #[inline(always)]
+    pub(super) fn emit_sketched(&mut self, pc: u64, s: &Sketched, io: &mut Fetch2Io) -> bool {
+        if s.flags & self.ends_sketch != 0 {
+            return false;
+        }
+        self.unfinished = u64::MAX;
+        io.ring.note_sketch();
+        io.ring.push_sketched(self.stream, self.prediction, pc, s.uops);
+        self.stats.count(s.flags);
+        true
+    }
+
+    /// Puts the executed instruction into the ring. True when it is predicted to go elsewhere.
+    #[inline(always)]
+    pub(super) fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
+        let flags = self.step.uops[0].flags;
+        if self.step.n == 1 && !flags.any(MATTERS_TO_FETCH) {
+            self.stats.count(flags.0);
+            let inst = self.instruction(io);
+            push_plain(&self.step, inst, io.ring, &self.costs, self.line_bytes);
+            return false;
+        }
+        self.emit_ending(cx, when, io)
+    }
+
+    /// An instruction's record before anything is said about it.
+    #[inline(always)]
+    fn instruction(&self, io: &mut Fetch2Io) -> DynInst {
+        if self.sketched {
+            io.ring.note_sketch();
+        }
+        let (stream, prediction, sketched) = (self.stream, self.prediction, self.sketched);
+        DynInst { stream, prediction, sketched, pc: self.step.pc, ..DynInst::default() }
+    }
+
+    /// As [`Fetch2::emit`], for what may tell fetch something.
+    #[inline(never)]
+    fn emit_ending<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
+        let mut last = self.instruction(io);
+        let mut taken = false;
+        let ended = finish_step(&self.step, &mut last);
+        if ended.branch {
+            let seq = io.ring.tail + u64::from(self.step.n) - 1;
+            taken = self.predict(cx, seq, when, &mut last, io);
+        } else if ended.refetch && last.fork == 0 {
+            if ended.trap {
+                self.waiting = Waiting::StreamChange;
+            } else {
+                last.fork = leave(cx.fe, io.ring, self.step.next_pc);
+            }
+        }
+        if self.step.n == 1 && ended.flags & UopFlags::EFFECT == 0 {
+            if last.outcome != Outcome::Straight {
+                io.ring.set_target(io.ring.tail, self.step.next_pc);
+            }
+            push_plain(&self.step, last, io.ring, &self.costs, self.line_bytes);
+        } else {
+            push_step(&self.step, &last, ended.flags, io.ring, &self.costs, self.line_bytes);
+        }
+        self.stats.count(ended.flags);
+        taken
+    }
+
+    /// Asks the predictor, and forks the front end when it is wrong. True when predicted taken.
+    fn predict<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<F, B>,
+        seq: Seq,
+        when: &When,
+        last: &mut DynInst,
+        io: &mut Fetch2Io,
+    ) -> bool {
+        let s = &self.step;
+        let fall_through = s.pc.wrapping_add(s.len.into());
+        let p = if self.predicts {
+            io.predictor.predict(seq, s.pc, s.len, s.branch.kind)
+        } else {
+            Prediction { taken: false, target: fall_through, provider: TargetProvider::default() }
+        };
+        let goes_to = if p.taken { p.target } else { fall_through };
+        last.tried_to_predict = self.predicts;
+        last.outcome = match (p.taken, s.next_pc != fall_through) {
+            (false, false) => Outcome::Straight,
+            (false, true) => Outcome::Unpredicted,
+            (true, false) => Outcome::BadlyPredicted,
+            (true, true) if p.target == s.next_pc => Outcome::CorrectlyPredicted,
+            (true, true) => Outcome::BadlyPredictedTarget,
+        };
+        if last.outcome.changes_stream() {
+            last.fork = leave(cx.fe, io.ring, goes_to);
+        }
+        if p.taken {
+            self.redirect(p.target, when, io);
+        }
+        p.taken
+    }
+}
+
+/// The front end goes on at `pc`, on a wrong path. Returns the fork to roll back, plus one; 0: a wrong path goes on, which is
+/// thrown away as a whole.
+pub(super) fn leave<F: FrontEnd>(fe: &mut F, ring: &mut InstRing, pc: u64) -> u32 {
+    if fe.depth() != 0 {
+        fe.steer(pc);
+        return 0;
+    }
+    ring.forget_sketches();
+    fe.fork(pc) + 1
+}
+
+/// How an executed instruction ends.
+pub struct StepEnd {
+    /// Of all its micro-ops.
+    pub flags: u32,
+    pub branch: bool,
+    pub refetch: bool,
+    pub trap: bool,
+}
+
+/// What the end of `step` means for fetch, into its last micro-op's record.
+#[inline]
+pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
+    let flags = step.uops[..usize::from(step.n)].iter().fold(0, |all, u| all | u.flags.0);
+    let trap = flags & UopFlags::TRAP != 0;
+    // A trap vector is not a branch target.
+    let branch = flags & UopFlags::BRANCH != 0 && !trap;
+    let refetch = flags & (UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER) != 0 || trap;
+    if refetch && !branch {
+        last.outcome = Outcome::Refetch;
+    }
+    StepEnd { flags, branch, refetch, trap }
+}
+
+/// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction, `flags` are those of all of them.
+#[inline(always)]
+pub fn push_step(step: &Step, last: &DynInst, flags: u32, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
+    let n = usize::from(step.n).clamp(1, MAX_UOPS);
+    let first = ring.tail;
+    ring.push_all(last, &step.uops[..n]);
+    if last.outcome != Outcome::Straight {
+        ring.set_target(ring.tail - 1, step.next_pc);
+    }
+    if flags & UopFlags::EFFECT != 0 {
+        for (seq, _) in (first..).zip(&step.uops[..n]).filter(|(_, u)| u.flags.any(UopFlags::EFFECT)) {
+            ring.set_effect(seq, step.effect);
+        }
+    }
+    if flags & UopFlags::MEM != 0 && !last.sketched {
+        for ((seq, uop), mem) in (first..).zip(&step.uops[..n]).zip(&step.mem) {
+            if uop.flags.any(UopFlags::MEM) {
+                refer(ring, seq, uop.flags, mem, costs, line);
+            }
+        }
+    }
+}
+
+/// Puts an instruction's only micro-op into the ring, of which nothing but its reference need be said.
+#[inline(always)]
+fn push_plain(step: &Step, inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
+    let uop = &step.uops[0];
+    let seq = ring.push_with(inst, uop);
+    if uop.flags.any(UopFlags::MEM) && !inst.sketched {
+        refer(ring, seq, uop.flags, &step.mem[0], costs, line);
+    }
+}
+
+/// Where the micro-op's reference goes, and the stall at commit that it costs.
+#[inline(always)]
+fn refer(ring: &mut InstRing, seq: Seq, flags: UopFlags, mem: &MemRef, costs: &MisalignedCosts, line: u32) {
+    ring.set_mem(seq, mem);
+    if costs.emulate {
+        ring.get_mut(seq).extra_commit = costs.split(mem, flags.any(UopFlags::STORE), line, line).stall;
+    }
+}
