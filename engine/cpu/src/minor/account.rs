@@ -127,7 +127,8 @@ mod tests {
     fn a_chain_is_charged_to_execution_and_a_straight_run_retires() {
         let (of, cycles) = charges(2, &vec![add(); 400]);
         assert!(of(Reason::Retiring) >= 200 && of(Reason::Execution) >= 180, "{cycles} cycles");
-        let independent: Vec<Inst> = (0..400u32).map(|i| Inst::op(OpClass::IntAlu, 5 + (i % 8) as u8, &[1]).short()).collect();
+        let independent: Vec<Inst> =
+            (0..400u32).map(|i| Inst::op(OpClass::IntAlu, 5 + (i % 8) as u8, &[1]).short()).collect();
         let (of, cycles) = charges(2, &independent);
         assert!(of(Reason::Retiring) == 200 && cycles < 260, "{cycles} cycles");
     }

@@ -207,7 +207,8 @@ impl Minor {
             if let Some(stop) = self.watch(when.cycle, budget.max_cycles, cx) {
                 return stop;
             }
-            if still {
+            // An account looks at every cycle.
+            if still && self.ledger.is_none() {
                 self.skip_still(when.cycle, budget.max_cycles);
             }
         }

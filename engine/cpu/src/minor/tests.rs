@@ -1,7 +1,7 @@
 //! Exact cycle differences between two tiny programs that differ in one thing. Instruction memory answers in 2 cycles,
 //! data memory in 2, the second page-table level costs what the data memory does; nothing else delays.
 
-use breakeven_base::{BranchKind, FrontEnd, MemKind, MemRef, OpClass, SysEffect, Tick, UopFlags};
+use breakeven_base::{BranchKind, FrontEnd, MemKind, MemRef, OpClass, StatSink, SysEffect, Tick, UopFlags};
 
 use super::*;
 use crate::misaligned::MisalignedCosts;
@@ -369,15 +369,15 @@ fn cycles_left_out_would_have_changed_nothing() {
             })
             .collect();
         program.push(mark());
-        let all = |r: &Run| {
+        let all = |r: &Run<Minor>| {
             let mut sink = StatSink::new();
             r.core.collect(&mut sink);
             (r.core.cycles(), sink.stats.into_iter().map(|s| (s.name, s.value.to_string())).collect::<Vec<_>>())
         };
         let data_cycles = 1 + next(40);
-        let mut whole = Run::new(MinorConfig::default(), data_cycles, MockFe::new(program.clone()));
+        let mut whole = machine(MinorConfig::default(), data_cycles, MockFe::new(program.clone()));
         assert_eq!(whole.go(ALL), Stop::Effect(DUMP));
-        let mut by_one = Run::new(MinorConfig::default(), data_cycles, MockFe::new(program));
+        let mut by_one = machine(MinorConfig::default(), data_cycles, MockFe::new(program));
         while by_one.go(Budget { max_cycles: by_one.core.cycles() + 1, ..ALL }) == Stop::MaxCycles {
             let now = by_one.core.cycles();
             left_out += u64::from(by_one.core.running && by_one.core.next_change(now) > now + 1);
