@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 from breakeven import points as pt
 from breakeven.runner import Engine, Session, run_points
-from breakeven.sweep import SweepSpec, run_sweep
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from breakeven.sweep import SweepSpec
 
 #: in the simulator the harness runs between two measurements: predictors must meet a routine this often, and the median
 #: is then one of those that know it
@@ -66,6 +67,9 @@ def unsettled_point(session: Session, point: pt.Point, cycles: int) -> Unsettled
 def unsettled_comparison(spec: SweepSpec, table: pd.DataFrame, engine: Engine, threads: int = 0) -> Unsettled | None:
     """What is to be said of the medians in the table of a comparison, by a sample of its sizes (or of the values of its
     parameter); None: nothing."""
+    # Here: `run` needs none of it, and it takes as long as all the rest.
+    from breakeven.sweep import run_sweep
+
     sizes = _sample([size for size in sorted(set(spec.sizes)) if size <= MOST_BYTES])
     if spec.repetitions >= REPETITIONS or "stream" in spec.measures or not sizes or not table["ok"].all():
         return None

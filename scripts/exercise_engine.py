@@ -1,0 +1,63 @@
+"""What the engine's profile is made of (scripts/with-profile): the reference programs on gem5's cores, and points of
+sweeps on presets of both instruction sets.
+
+    exercise_engine.py LIB_ENGINE_SO
+"""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPO))
+
+PROGRAMS = {
+    "micro.rv64.elf": ["timing", "minor", "o3"],
+    "micro.x86.elf": ["x86_timing", "x86_minor", "x86_o3"],
+}
+#: routines by machine; each in several sizes and at every offset
+POINTS = {
+    "u74": ["rv-copy-user-2021", "rv-word-noalign"],
+    "c910": ["rv-copy-user-2021", "rv-word"],
+    "o3": ["rv-copy-user-2021"],
+    "westmere": ["x64-csum-herbert", "x64-csum-naive-adc"],
+    "broadwell": ["x64-copy-erms", "x64-copy-unrolled", "x64-copy-nocache-2023"],
+}
+SIZES = (16, 256, 1448)
+
+
+def load(path: Path):
+    """The engine at `path` as the package's own."""
+    import breakeven
+
+    spec = importlib.util.spec_from_file_location("breakeven._engine", path)
+    assert spec is not None and spec.loader is not None
+    engine = importlib.util.module_from_spec(spec)
+    sys.modules["breakeven._engine"] = engine
+    spec.loader.exec_module(engine)
+    breakeven._engine = engine  # type: ignore[attr-defined]
+    return engine
+
+
+def main() -> None:
+    engine = load(Path(sys.argv[1]).resolve())
+    from breakeven.machines import describe_machine
+    from breakeven.points import Point, pack
+    from breakeven.runner import guest_elf
+
+    for program, machines in PROGRAMS.items():
+        elf = (REPO / "tests/data/gem5" / program).read_bytes()
+        for machine in machines:
+            guest = engine.Machine(json.dumps(describe_machine(machine)), elf)
+            while guest.run()["cause"] in ("workbegin", "workend"):
+                pass
+    for machine, routines in POINTS.items():
+        isa = "riscv" if routines[0].startswith("rv") else "x86"
+        sweep = engine.Sweep(json.dumps(describe_machine(machine)), guest_elf(isa))
+        points = [Point(routine=r, size=n, src_offset=at) for r in routines for n in SIZES for at in range(8)]
+        sweep.run(pack(points), threads=1)
+
+
+if __name__ == "__main__":
+    main()
