@@ -1,5 +1,6 @@
 """The real command: output, exit status, errors in one sentence, the same bytes for every number of threads."""
 
+import functools
 import json
 import signal
 import subprocess
@@ -290,8 +291,13 @@ def test_ctrl_c(breakeven, tmp_path, args):
     loop = tmp_path / "loop.elf"
     loop.write_bytes(asm.build("1: j 1b"))
     command = [sys.executable, "-m", "breakeven", *(arg.format(loop=loop) for arg in args)]
-    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=30)
+    # The tests themselves may run where SIGINT is ignored (a shell's background), which children inherit.
+    default = functools.partial(signal.signal, signal.SIGINT, signal.default_int_handler)
+    running = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=default)
+    try:
+        time.sleep(2)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=30)
+    finally:
+        running.kill()
     assert (running.returncode, said) == (130, "breakeven: interrupted\n")
