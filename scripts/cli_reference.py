@@ -66,9 +66,9 @@ def reference() -> str:
     """The page's text."""
     import typer
 
-    from breakeven.cli import app
+    from breakeven.cli import load
 
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(load())
     lines = [HEAD]
     for name, command in sorted(group.commands.items()):
         lines += _section(name, command)

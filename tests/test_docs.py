@@ -58,9 +58,9 @@ def shown_commands() -> list[Shown]:
 def options_of(command: str) -> set[str]:
     import typer
 
-    from breakeven.cli import app
+    from breakeven.cli import load
 
-    group = typer.main.get_command(app)
+    group = typer.main.get_command(load())
     if command not in group.commands:
         return set()
     subject = group.commands[command]

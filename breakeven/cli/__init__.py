@@ -1,22 +1,34 @@
 """The `breakeven` command.
 
-A single run must not feel the weight of what a sweep needs: commands import what they use when they run, and typer's
-rich formatting is off (rich is loaded only to draw a table or a progress bar).
+A single run must not feel the weight of what a sweep needs: a command line loads the file of its own command only
+(`load`), commands import what they use when they run, and typer's rich formatting is off (rich is loaded only to draw
+a table or a progress bar).
 """
 
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from breakeven.cli import explain, listings, own, point, programs, report, search, store, studies, sweeps, tune
 from breakeven.cli.app import EXIT_USAGE, Interrupted, app
 from breakeven.errors import UserError
 
-__all__ = [
-    "app", "explain", "listings", "main", "own", "point", "programs", "report", "search", "store", "studies", "sweeps",
-    "tune",
-]  # fmt: skip
+#: the files beside this one that have commands, in the order of the help, and their commands
+FILES = {
+    "point": {"run"}, "explain": {"explain"}, "listings": {"machines", "routines"}, "own": {"add"},
+    "programs": {"exec", "gem5"}, "report": {"report"}, "search": {"find", "surface"}, "store": {"store"},
+    "studies": {"reproduce"}, "sweeps": {"compare", "sweep"}, "tune": {"tune"},
+}  # fmt: skip
+
+
+def load(command: str = "") -> Any:
+    """The typer application with `command`; with all of them for anything else, as help needs them."""
+    having = [file for file, commands in FILES.items() if command in commands]
+    for file in having or FILES:
+        import_module(f"breakeven.cli.{file}")
+    return app
 
 
 def _message(error: BaseException) -> str | None:
@@ -80,7 +92,7 @@ def main() -> None:
     """Entry point: runs a command; errors become one sentence on stderr and a non-zero exit status."""
     try:
         _check_arguments(sys.argv[1:])
-        status = app(standalone_mode=False)
+        status = load(*sys.argv[1:2])(standalone_mode=False)
         if sys.stdout is not None:
             sys.stdout.flush()
     except BaseException as error:

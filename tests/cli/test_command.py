@@ -8,6 +8,7 @@ import sys
 import time
 
 import pytest
+import typer
 
 from breakeven.paths import find_data
 from tests import asm
@@ -211,10 +212,26 @@ def test_single_run_imports_nothing_heavy():
 
     code = (
         "import sys, breakeven.cli, breakeven.runner, breakeven.points, breakeven.ranges, breakeven.console\n"
-        "heavy = {'numpy', 'pandas', 'matplotlib', 'rich'} & set(sys.modules)\n"
+        "breakeven.cli.load('run')\n"
+        "heavy = {'numpy', 'pandas', 'matplotlib', 'rich', 'breakeven.cli.sweeps'} & set(sys.modules)\n"
         "sys.exit(', '.join(sorted(heavy)) or None)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_command_is_in_the_file_that_is_loaded_for_it():
+    from breakeven.cli import FILES, load
+
+    names = set(typer.main.get_command(load()).commands)
+    assert names == set().union(*FILES.values())
+    code = (
+        "import sys, typer, breakeven.cli\n"
+        "for name in sys.argv[1:]: assert name in typer.main.get_command(breakeven.cli.load(name)).commands, name\n"
+    )
+    # Files that take others along come last.
+    order = sorted(names, key=lambda name: name in ("explain",))
+    done = subprocess.run([sys.executable, "-c", code, *order], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

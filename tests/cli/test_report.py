@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from breakeven.cli import app
+from breakeven.cli import load
 from breakeven.errors import UserError
 from breakeven.points import FLAG_HUGE_PAGES
 from breakeven.runner import MachineSpec
@@ -48,7 +48,7 @@ def data_of(text: str) -> dict:
 
 
 def run(*arguments: object):
-    done = CliRunner().invoke(app, [str(one) for one in arguments], standalone_mode=False)
+    done = CliRunner().invoke(load(), [str(one) for one in arguments], standalone_mode=False)
     if isinstance(done.exception, UserError):
         raise done.exception
     return done
