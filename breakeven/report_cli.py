@@ -91,14 +91,16 @@ def plot_comparison(found: Comparison, path: Path) -> None:
 _SAMPLE_SIZES = 12
 
 
-def comparison_done(found: Comparison, plot: Path | None, out: Path | None, json: bool) -> int:
-    """The comparison as tables (or JSON); the exit status."""
+def comparison_done(found: Comparison, plot: Path | None, out: Path | None, json: bool, note: str = "") -> int:
+    """The comparison as tables (or JSON), a note on how it was measured beside its conditions; the exit status."""
     if json:
         print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None})
         loud(found.failures, len(found.table))
         return 1 if found.failures else 0
     loud(found.failures, len(found.table))
     print(found.conditions())
+    if note:
+        print(note)
     step = max(1, (len(found.x) - 1) // (_SAMPLE_SIZES - 1)) if len(found.x) > _SAMPLE_SIZES else 1
     shown = sorted({*range(0, len(found.x), step), len(found.x) - 1})
     if found.along == "size" and len(found.x) > _SAMPLE_SIZES:

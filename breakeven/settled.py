@@ -3,7 +3,7 @@
 Branch predictors that go by the branches before learn a routine within some ten measurements, and unmeasured calls
 before these teach them little: the harness's code between two measurements is part of what they go by. With the few
 repetitions of a quick look a short call may be charged mispredictions that it soon loses. The same points with
-`REPETITIONS` tell.
+`REPETITIONS` tell; `run` and `compare` take those where nobody asked for another number.
 """
 
 from __future__ import annotations
@@ -53,15 +53,24 @@ def _is_off(cycles: float, settled: float) -> bool:
     return abs(cycles - settled) > max(SHARE * settled, CYCLES)
 
 
-def unsettled_point(session: Session, point: pt.Point, cycles: int) -> Unsettled | None:
-    """What is to be said of a point's median `cycles`, all calls together; None: nothing."""
+def settled_point(session: Session, point: pt.Point, result: pt.Result) -> tuple[pt.Point, pt.Result]:
+    """The point and its result, or where that median is off those with `REPETITIONS`."""
     if point.repetitions >= REPETITIONS or point.measure == pt.STREAM or point.size > MOST_BYTES:
+        return point, result
+    longer = replace(point, repetitions=REPETITIONS)
+    (again,) = run_points(session, [longer])
+    if not again.ok or not _is_off(result.cycles_median, again.cycles_median):
+        return point, result
+    return longer, again
+
+
+def unsettled_point(session: Session, point: pt.Point, result: pt.Result) -> Unsettled | None:
+    """What is to be said of a point's median; None: nothing. Cycles of a result are those of all calls together."""
+    longer, again = settled_point(session, point, result)
+    if longer is point:
         return None
-    (again,) = run_points(session, [replace(point, repetitions=REPETITIONS)])
-    if not again.ok or not _is_off(cycles, again.cycles_median):
-        return None
-    calls = point.calls
-    return Unsettled(f"{point.routine} at {point.size} B", cycles / calls, again.cycles_median / calls, 1, 1)
+    before, after = result.cycles_median / point.calls, again.cycles_median / point.calls
+    return Unsettled(f"{point.routine} at {point.size} B", before, after, 1, 1)
 
 
 def unsettled_comparison(spec: SweepSpec, table: pd.DataFrame, engine: Engine, threads: int = 0) -> Unsettled | None:
@@ -87,6 +96,11 @@ def unsettled_comparison(spec: SweepSpec, table: pd.DataFrame, engine: Engine, t
     where = f"{worst['routine']} at {worst['size']} B" + "".join(f", {path}={worst[path]}" for path in ends)
     calls = worst["calls"]
     return Unsettled(where, worst["cycles_median"] / calls, worst["cycles_median_settled"] / calls, len(off), len(both))
+
+
+def settled_spec(spec: SweepSpec) -> SweepSpec | None:
+    """The comparison with `REPETITIONS`; None where calls are so long that it would take too long."""
+    return replace(spec, repetitions=REPETITIONS) if max(spec.sizes) <= MOST_BYTES else None
 
 
 def _sample(values: list[int]) -> list[int]:

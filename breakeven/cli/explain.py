@@ -9,7 +9,15 @@ from typing import Annotated, Any
 import typer
 
 from breakeven.cli.app import app
-from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption, machine_spec, open_engine
+from breakeven.cli.options import (
+    GuestOption,
+    JsonOption,
+    MachineOption,
+    SetOption,
+    machine_spec,
+    open_engine,
+    was_given,
+)
 from breakeven.cli.point import judge, where
 from breakeven.cli.point_options import PointMaker, takes_point
 from breakeven.errors import UserError
@@ -29,6 +37,8 @@ def explain(
     settings: SetOption = [],  # noqa: B006
     guest: GuestOption = None,
     json: JsonOption = False,
+    *,
+    context: typer.Context,
 ) -> int:
     """Where the cycles of a point went: a top-down account of the measured calls, adding up to 100 %.
 
@@ -42,19 +52,24 @@ def explain(
         raise UserError(f"there is no file '{routines[0]}' (and no routine of that name: see `breakeven routines`)")
     if not point.options["size"]:
         raise UserError("explain ROUTINE needs --size")
-    return _points([point(name) for name in dict.fromkeys(routines)], spec, guest, json)
+    points = [point(name) for name in dict.fromkeys(routines)]
+    return _points(points, spec, guest, json, settle=not was_given(context, "repetitions"))
 
 
-def _points(points: list[Any], spec: Any, guest: Path | None, json: bool) -> int:
+def _points(points: list[Any], spec: Any, guest: Path | None, json: bool, settle: bool) -> int:
     from breakeven import points as pt
     from breakeven.console import print_json
     from breakeven.explain import account_of, as_dict
+    from breakeven.settled import settled_point
 
     with open_engine(guest, None, no_store=True) as engine:
         session = engine.open(spec)
     rows, accounts, status = [], [], 0
-    for point in points:
-        measured = session.measured(point)
+    for asked in points:
+        point, measured = asked, session.measured(asked)
+        if settle and measured.result.ok:
+            point, _ = settled_point(session, asked, measured.result)
+            measured = measured if point is asked else session.measured(point)
         status = status or judge(session, point, measured.result)
         if not measured.result.ok:
             continue

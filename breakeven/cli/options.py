@@ -34,7 +34,7 @@ StateOption = Annotated[
     ),
 ]
 MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved, stream.")]
-RepetitionsOption = Annotated[int, typer.Option("--repetitions", help="Measurements per point.")]
+RepetitionsOption = Annotated[int, typer.Option("--repetitions", help="Measurements per point (median).")]
 WarmupOption = Annotated[int, typer.Option("--warmup", help="Unmeasured calls before the first measurement.")]
 CallsOption = Annotated[int, typer.Option("--calls", help="Calls per measurement (throughput, interleaved).")]
 HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for the buffers instead of 4 KiB.")]
@@ -73,6 +73,12 @@ def engine_names(text: str, most: int = len(ENGINES)) -> list[str]:
     if len(names) > most:
         raise UserError(f"--engine {text}: one at a time here; compare takes several")
     return names
+
+
+def was_given(context: typer.Context, parameter: str) -> bool:
+    """Whether the command line names the option of this parameter."""
+    source = context.get_parameter_source(parameter)
+    return source is not None and source.name == "COMMANDLINE"
 
 
 #: bytes of a stream when none are asked for

@@ -26,6 +26,7 @@ from breakeven.cli.options import (
     StoreOption,
     engine_names,
     machine_spec,
+    was_given,
 )
 from breakeven.cli.point_options import PointMaker, takes_point
 
@@ -45,11 +46,13 @@ def run(
     debug_file: DebugFileOption = DEBUG_FILE,
     debug_limit: DebugLimitOption = DEBUG_LIMIT,
     json: JsonOption = False,
+    *,
+    context: typer.Context,
 ) -> int:
     """Run one point: cycles, bytes a cycle, instructions, and whether the output was right."""
     from breakeven import points as pt
     from breakeven.runner import HOST, run_points
-    from breakeven.settled import unsettled_point
+    from breakeven.settled import settled_point, unsettled_point
 
     asked = point(routine)
     trace = wanted(debug_flags, debug_file, debug_limit)
@@ -57,14 +60,19 @@ def run(
     machine = HOST if engine_names(engine_name, 1) == [HOST] else machine
     with open_named(engine_name, guest, store, no_store or trace is not None) as engine:
         session = engine.open(machine_spec(machine, settings))
+        unsettled = None
+        plain = engine_name == "embedded" and machine != HOST
+        if not trace or plain:
+            result = run_points(session, [asked])[0]
+        if plain and result.ok:
+            if was_given(context, "repetitions"):
+                unsettled = unsettled_point(session, asked, result)
+            else:
+                asked, result = settled_point(session, asked, result)
         if trace:
             measured = session.measured(asked, trace.file, trace.limit)
             result = measured.result
             trace.tell(measured.traced)
-        else:
-            result = run_points(session, [asked])[0]
-        simulated = engine_name == "embedded" and machine != HOST and not trace and result.ok
-        unsettled = unsettled_point(session, asked, result.cycles_median) if simulated else None
     if json or result.ok or result.status in pt.WRONG:
         _print_point(session, asked, result, json)
     if unsettled:

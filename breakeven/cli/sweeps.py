@@ -25,6 +25,7 @@ from breakeven.cli.options import (
     ThreadsOption,
     engine_names,
     sweep_spec,
+    was_given,
 )  # fmt: skip
 from breakeven.cli.point_options import takes_measuring
 from breakeven.errors import UserError
@@ -101,8 +102,7 @@ _BESIDE_A_FILE = {"file", "out", "threads", "engine_name", "scheduler", "guest",
 def _refuse_axes(context: typer.Context) -> None:
     """A sweep is in the file or on the command line, not in both."""
     for param in context.command.params:
-        source = context.get_parameter_source(param.name) if param.name else None
-        if source is not None and source.name == "COMMANDLINE" and param.name not in _BESIDE_A_FILE:
+        if param.name and was_given(context, param.name) and param.name not in _BESIDE_A_FILE:
             raise UserError(f"{param.opts[0]} and --file: write it into the file")
 
 
@@ -126,6 +126,7 @@ def compare(
     store: StoreOption = None,
     no_store: NoStoreOption = False,
     json: JsonOption = False,
+    context: typer.Context,
 ) -> int:
     """Compare routines on a machine: a table, a plot and the sizes where the lead changes.
 
@@ -138,7 +139,7 @@ def compare(
     from breakeven.compare import default_plot
     from breakeven.console import progress_bar
     from breakeven.engines import compare_engines
-    from breakeven.settled import unsettled_comparison
+    from breakeven.settled import settled_spec, unsettled_comparison
     from breakeven.sweep import check_output, described, write_table
 
     names = engine_names(engine)
@@ -175,13 +176,17 @@ def compare(
     ):
         found = run_comparison(spec, opened_engine, threads, progress)
         unsettled = unsettled_comparison(spec, found.table, opened_engine, threads) if engine == "embedded" else None
+        longer = settled_spec(spec) if unsettled and not was_given(context, "repetitions") else None
+        if longer:
+            found, unsettled = run_comparison(longer, opened_engine, threads, progress), None
     if out:
         write_table(described(found.table, found.spec), out)
     # With --json a plot is drawn only when a file was named: a script may not want one left behind.
     target = plot or (None if json else default_plot(found))
     if target:
         report_cli.plot_comparison(found, target)
-    status = report_cli.comparison_done(found, target, out, json)
+    note = f"medians of {longer.repetitions} measurements: predictors learn these routines late" if longer else ""
+    status = report_cli.comparison_done(found, target, out, json, note)
     if unsettled:
         print(f"breakeven: not settled: {unsettled}", file=sys.stderr)
     return status

@@ -1,15 +1,17 @@
-"""Medians of predictors that are still learning are told: `run` and `compare` try a sample with more repetitions."""
+"""Medians of predictors that are still learning: `run` and `compare` try a sample with more repetitions, and take those
+or, where a number was asked for, say so."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from breakeven.points import Point
-from breakeven.runner import MachineSpec
-from breakeven.settled import REPETITIONS, unsettled_comparison, unsettled_point
+from breakeven.runner import MachineSpec, run_points
+from breakeven.settled import REPETITIONS, settled_point, settled_spec, unsettled_comparison, unsettled_point
 from breakeven.sweep import SweepSpec, run_sweep
 
 U74 = MachineSpec("u74")
@@ -27,13 +29,21 @@ def steady(routine, size, row, machine):
 
 def test_a_point(fake):
     session = fake(learning).open(U74)
-    assert unsettled_point(session, Point("fast", 100), 41) is None
-    found = unsettled_point(session, Point("slow", 100, measure=1, calls=10), 700)
+
+    def first(point):
+        return run_points(session, [point])[0]
+
+    fast, slow = Point("fast", 100), Point("slow", 100, measure=1, calls=10)
+    assert unsettled_point(session, fast, first(fast)) is None
+    assert settled_point(session, fast, first(fast)) == (fast, first(fast))
+    found = unsettled_point(session, slow, first(slow))
     assert found is not None and (found.cycles, found.settled, found.of) == (70, 40, 1)
     assert str(found).startswith("slow at 100 B takes 40 cycles, not 70, once predictors know the routine: give")
+    point, result = settled_point(session, slow, first(slow))
+    assert (point.repetitions, result.cycles_median) == (REPETITIONS, 400)
     # Long calls, streams and what was measured often are left alone.
     for point in (Point("slow", 1 << 20), Point("slow", 100, repetitions=REPETITIONS), Point("slow", 100, measure=3)):
-        assert unsettled_point(session, point, 10_000) is None
+        assert unsettled_point(session, point, replace(first(point), cycles_median=10_000)) is None
 
 
 @pytest.mark.parametrize("parameters", [{}, {"cpu.x": ["1", "5", "9"]}])
@@ -71,12 +81,28 @@ def test_what_is_not_looked_at(fake):
     assert unsettled_comparison(SweepSpec(["fast", "slow"], [U74], [64]), wrong, fake(learning)) is None
 
 
-def test_the_command_says_so_beside_its_output(breakeven):
+def test_not_for_long_calls():
+    spec = SweepSpec(["fast", "slow"], [U74], [64, 1 << 14])
+    longer = settled_spec(spec)
+    assert longer is not None and longer.repetitions == REPETITIONS
+    assert settled_spec(replace(spec, sizes=[64, 1 << 20])) is None
+
+
+def test_the_commands_settle_by_themselves_and_obey(breakeven):
     pytest.importorskip("breakeven._engine")
-    done = breakeven("run", "rv-word-unrolled8", "-m", "o3", "--size", "200", "--json")
-    assert done.returncode == 0 and json.loads(done.stdout)["repetitions"] == 3
-    assert "not settled: rv-word-unrolled8 at 200 B takes" in done.stderr
-    done = breakeven("run", "rv-word-unrolled8", "-m", "o3", "--size", "200", "--repetitions", "21")
-    assert "not settled" not in done.stderr
-    done = breakeven("compare", "rv-word", "rv-word-unrolled8", "-m", "o3", "--sizes", "64..256:64", "--json")
-    assert "points looked at are off" in done.stderr and json.loads(done.stdout)["ok"]
+    point = ("run", "rv-word-unrolled8", "-m", "o3", "--size", "200", "--json")
+    done = breakeven(*point)
+    settled = json.loads(done.stdout)
+    assert done.returncode == 0 and settled["repetitions"] == REPETITIONS and done.stderr == ""
+    asked = breakeven(*point, "--repetitions", "3")
+    quick = json.loads(asked.stdout)
+    assert quick["repetitions"] == 3 and quick["cycles"] > settled["cycles"]
+    assert "not settled: rv-word-unrolled8 at 200 B takes" in asked.stderr
+    pair = ("compare", "rv-word", "rv-word-unrolled8", "-m", "o3", "--sizes", "64..256:64")
+    done = breakeven(*pair, "--plot", "p.svg")
+    assert "medians of 21 measurements" in done.stdout and done.stderr == ""
+    asked = breakeven(*pair, "--repetitions", "3", "--json")
+    assert "points looked at are off" in asked.stderr and json.loads(asked.stdout)["ok"]
+    # What settles with three stays with three.
+    done = breakeven("run", "rv-word", "-m", "u74", "--size", "1448", "--json")
+    assert json.loads(done.stdout)["repetitions"] == 3
