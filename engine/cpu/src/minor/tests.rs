@@ -430,6 +430,29 @@ fn statistics_start_anew_but_totals_go_on() {
 }
 
 #[test]
+fn the_rest_of_the_cycle_counts_before_statistics_do() {
+    // As x86's pseudo-op: nothing waits for it.
+    let passing = || {
+        let mut inst = Inst::op(OpClass::IntAlu, 0, &[]).short().flags(UopFlags::EFFECT);
+        inst.effect = DUMP;
+        inst
+    };
+    let counted = |tail: Vec<Inst>| {
+        let mut p = vec![Inst::nop().short(); 8];
+        p.extend(tail);
+        p.extend(vec![add(5, 0); 4]);
+        let mut r = machine(MinorConfig::default(), 2, MockFe::new(p));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        (r.core.insts() - 8, r)
+    };
+    assert_eq!(counted(vec![passing(), add(5, 0)]).0, 2, "the second slot of its cycle");
+    assert_eq!(counted(vec![add(5, 0), passing(), add(5, 0)]).0, 2, "its cycle is full");
+    let (first, mut r) = counted(vec![passing(), passing()]);
+    assert_eq!(first, 1, "one event a cycle");
+    assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+}
+
+#[test]
 fn a_core_without_a_predictor_is_refused_with_all_other_faults() {
     let cfg = MinorConfig { executeIssueLimit: 0, ..MinorConfig::default() };
     let errors = Minor::new(cfg, None, 64).expect_err("cannot be built");

@@ -113,10 +113,24 @@ impl Execute {
             self.retire(seq, &a, when.cycle, ring);
             committed += u32::from(a.committed && !ring.get(seq).is_no_cost());
             memory_committed += u32::from(a.committed && a.from_lsq);
-            if committed == self.commit_limit || self.resolved.changes_stream() || self.event.is_some() {
+            if committed == self.commit_limit || self.resolved.changes_stream() {
+                return;
+            }
+            if self.event.is_some() && !self.goes_on_behind_event(ring) {
                 return;
             }
         }
+    }
+
+    /// Whether the cycle's commits go on behind what the run comes back for. Statistics are reset and dumped at the end of
+    /// the cycle (gem5's event has `Stat_Event_Pri`, behind the core's tick): the cycle's other slots count before it.
+    #[cold]
+    fn goes_on_behind_event(&self, ring: &InstRing) -> bool {
+        const STATISTICS: [SysEffect; 3] = [SysEffect::ResetStats, SysEffect::DumpStats, SysEffect::DumpResetStats];
+        let marks = matches!(self.event, Some(Event::Effect(effect)) if STATISTICS.contains(&effect));
+        // One event a cycle.
+        let next = |seq| ring.get(seq).placeholder == Placeholder::No && !ring.get(seq).uop.flags.any(UopFlags::EFFECT);
+        marks && self.head != 0 && next(self.head)
     }
 
     /// Whether the oldest instruction, at the end of its unit, only has to be taken: nothing about it needs care.
