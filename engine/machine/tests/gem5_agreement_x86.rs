@@ -23,8 +23,7 @@ fn published(core: &str) -> Vec<BTreeMap<&'static str, &'static str>> {
     lines.map(|row| header.clone().zip(row).collect()).filter(|k: &BTreeMap<_, _>| k["cpu"] == core).collect()
 }
 
-/// Runs the kernels; the differences of the cycles in percent. Instructions and micro-ops are gem5's (counters may be read
-/// one instruction apart).
+/// Runs the kernels; the differences of the cycles in percent. Instructions and micro-ops are gem5's.
 fn compare(core: &str) -> Vec<(&'static str, f64)> {
     let mut m = Machine::new(description(core), ELF).expect("builds");
     let end = m.run(Limits { insts: 20_000_000, cycles: 200_000_000, ticks: 0 });
@@ -45,8 +44,10 @@ fn compare(core: &str) -> Vec<(&'static str, f64)> {
             "{name:12} {theirs:9} {ours:9} {difference:+7.2}{}",
             if ops.0 == ops.1 { String::new() } else { format!(" {} {}", ops.0, ops.1) }
         );
-        assert!((stat("simInsts") - number("insts")).abs() <= 1.0, "{core}, {name}: instructions");
-        assert!((ops.0 - ops.1).abs() <= 1.0, "{core}, {name}: micro-ops {ops:?}");
+        // Its time in DRAM is not gem5's to the cycle, nor is what shares the pseudo-op's.
+        let apart = if (core, name) == ("minor", "copy64kcold") { 1.0 } else { 0.0 };
+        assert!((stat("simInsts") - number("insts")).abs() <= apart, "{core}, {name}: instructions");
+        assert!((ops.0 - ops.1).abs() <= apart, "{core}, {name}: micro-ops {ops:?}");
         out.push((name, difference.abs()));
     }
     out
@@ -74,12 +75,13 @@ fn timing_simple_agrees_with_gem5() {
 
 #[test]
 fn minor_agrees_with_gem5() {
-    let apart = [("copyw", 15.0), ("copyw_s3", 15.5), ("streamldL2", 2.1), ("rec", 1.8), ("stores_line", 1.5)];
-    hold("minor", &apart, 0.01, 0.3);
+    let copies = [("copyw", 15.0), ("copyw_s3", 15.5)];
+    let others = [("streamldL2", 2.1), ("rec", 1.8), ("stores_line", 1.5), ("div", 1.5)];
+    hold("minor", &[&copies[..], &others[..]].concat(), 0.01, 0.3);
 }
 
 #[test]
 fn o3_agrees_with_gem5() {
-    let apart = [("rec", 11.0), ("div", 9.2), ("nop", 5.5), ("csum", 3.7), ("copy64k_s3", 3.4)];
+    let apart = [("rec", 11.0), ("nop", 5.5), ("csum", 3.7), ("copy64k_s3", 3.4)];
     hold("o3", &apart, 0.3, 2.0);
 }

@@ -71,6 +71,23 @@ fn a_product_is_fetched_in_halves_and_products_are_a_chain() {
     assert_eq!(halves, [gpr(0).0, gpr(2).0]);
 }
 
+#[test]
+fn logic_writes_all_flags_and_lea_reads_what_it_writes() {
+    let s = steps(5, |a| {
+        a.xor(rax, rax)?;
+        a.or(rbx, rcx)?;
+        a.test(rbx, rcx)?;
+        a.shl(rax, 3)?;
+        a.lea(rdx, ptr(rsi + rdi))
+    });
+    let merges = |op: &Uop| op.dst[1].is_some() && op.src.contains(&op.dst[1]);
+    for logic in &s[..3] {
+        assert!(logic[0].dst[1].is_some() && !merges(&logic[0]), "AF is written, too: {logic:?}");
+    }
+    assert!(merges(&s[3][0]), "a shift leaves AF: {:?}", s[3]);
+    assert_eq!(s[4][0].src.iter().filter(|r| [gpr(2), gpr(6), gpr(7)].contains(r)).count(), 3, "{:?}", s[4]);
+}
+
 /// Steps of the one instruction that `f` assembles, to its end.
 fn whole(prepare: impl FnOnce(&mut Machine), f: impl FnOnce(&mut CodeAssembler) -> Result<(), IcedError>) -> Vec<Step> {
     let mut m = Machine::with(&X86Config { crack: CrackConfig::gem5(), ..X86Config::default() });

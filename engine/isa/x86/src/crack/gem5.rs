@@ -6,7 +6,9 @@
 //! - a pop is three micro-ops: load, stack pointer, move;
 //! - a multiplication leaves its product in hidden registers, from where two micro-ops fetch it; as its flags are made of
 //!   them it counts as a reader of them, too, and so waits for the multiplication before;
-//! - logic and shifts write some flags and merge the rest: they wait for the last writer;
+//! - shifts write some flags and merge the rest: they wait for the last writer (logic does not: it writes AF, too, since
+//!   gem5's pull request 1171);
+//! - `lea` reads the register it writes, whatever its size (gem5's issue 1682, of after 24.0);
 //! - a division and a repeated string instruction loop in microcode ([`crate::microcode`]);
 //! - a load that is extended takes a micro-op for the extension.
 
@@ -54,7 +56,7 @@ fn divisor(i: &Inst) -> Reg {
 fn merged(op: Mnemonic) -> u8 {
     use Mnemonic::*;
     match op {
-        And | Or | Xor | Test | Shl | Shr | Sar | Shld | Shrd => group::Z,
+        Shl | Shr | Sar | Shld | Shrd => group::Z,
         Inc | Dec => group::C,
         _ => 0,
     }
@@ -108,6 +110,10 @@ impl Cracker {
             Movzx | Movsx | Movsxd if f.loads => {
                 self.load(u, f.address, T0, i.msize, 0);
                 alu(u, [T0, NONE, NONE], f.dst.first().copied().unwrap_or(NONE));
+            }
+            Lea => {
+                f.src.extend(f.dst.first());
+                self.general(i, f, u);
             }
             op if is_nop(op) => u.push(uop(OpClass::No_OpClass, [NONE; 3], [NONE; 2], 0)),
             _ if self.stack(i, f, u) => {}
