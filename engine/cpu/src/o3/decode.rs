@@ -171,9 +171,8 @@ impl O3 {
         self.at.queue = seq + 1;
         self.path.tail = seq + 1;
         self.wires.clear_fetched(now);
-        self.predictor.correct(seq, target, true, false);
         self.ring.flow_mut(seq).predicted = target;
-        self.fetch.redirect(target, now + self.rules.decode_to_fetch);
+        self.fetch.redirect_from_decode(seq, target, now + self.rules.decode_to_fetch);
         if target != self.ring.flow(seq).next_pc {
             if self.path.can_fork() {
                 self.path.fork(fe, target, &self.ring, true);

@@ -4,7 +4,7 @@
 //!
 //! - A predicted-taken branch ends the cycle. When fetch goes on in another block, that is asked for in the same cycle.
 //! - One block, one access at a time: straight-line code pays the cache's latency for each block.
-//! - After a squash one cycle is lost.
+//! - After a squash one cycle is lost. A block that arrives in the cycle in which fetch hears of it stays in the buffer.
 
 use breakeven_base::{Bus, FrontEnd, MemKind, Now, Step, StepResult, Uop, UopFlags, MAX_UOPS};
 use breakeven_memory::{Port, Request, Response, Side, TlbResult};
@@ -55,6 +55,8 @@ pub struct Fetch {
     half: bool,
     /// When fetch hears of the squash that stops it.
     heard: u64,
+    /// Decode's redirection of which fetch has not heard: the branch and its target.
+    pub correction: Option<(Seq, u64)>,
     /// Decode cannot take more.
     held: bool,
     /// The loop in the loop buffer.
@@ -87,6 +89,7 @@ impl Fetch {
             paddr: 0,
             half: false,
             heard: 0,
+            correction: None,
             held: false,
             loop_start: 0,
             loop_end: 0,
@@ -99,12 +102,20 @@ impl Fetch {
 
     /// A squash of which fetch hears in cycle `heard`: it goes on at `pc` in the next.
     pub fn redirect(&mut self, pc: u64, heard: u64) {
+        // The cache answers before the stages take their turn.
+        self.valid |= self.status == Status::WaitCache && self.at <= heard;
         self.heard = heard;
         self.pc = pc;
         self.status = Status::Squashing;
         self.half = false;
         self.loop_on = false;
         self.at = u64::MAX;
+    }
+
+    /// Decode sends fetch from the branch `seq` to `target`; the predictor learns of it when fetch hears of it.
+    pub fn redirect_from_decode(&mut self, seq: Seq, target: u64, heard: u64) {
+        self.redirect(target, heard);
+        self.correction = Some((seq, target));
     }
 
     #[inline]
@@ -149,6 +160,9 @@ impl O3 {
             if wire.done_fetch != 0 {
                 self.predictor.update(wire.done_fetch);
             }
+            if self.fetch.correction.is_some() && now >= self.fetch.heard {
+                self.correct_from_decode();
+            }
             if self.fetch.status == Status::Squashing && now > self.fetch.heard {
                 self.fetch.status = Status::Running;
                 self.moved = true;
@@ -173,6 +187,13 @@ impl O3 {
             Status::Stopped => {}
         }
         self.send_to_decode(now);
+    }
+
+    #[cold]
+    fn correct_from_decode(&mut self) {
+        if let Some((seq, target)) = self.fetch.correction.take() {
+            self.predictor.correct(seq, target, true, false);
+        }
     }
 
     #[inline]

@@ -95,6 +95,8 @@ impl O3 {
             pc = self.ring.pc(self.path.tail);
             self.ring_again();
         }
+        // What decode says in the same cycle is of younger ones: it goes unheard.
+        self.fetch.correction = None;
         self.fetch.redirect(pc, now);
     }
 

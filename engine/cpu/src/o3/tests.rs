@@ -278,6 +278,46 @@ fn a_loop_in_the_loop_buffer_is_not_fetched_again() {
     assert!(on.0 * 2.0 < off.0 && on.1 < off.1, "{on:?} {off:?}");
 }
 
+/// A branch at instruction 14 that is mispredicted (it goes to `target`) and waits for `k` adds; the wrong path goes straight
+/// on. Fetched from cycle F on, block 3 (from instruction 48) arrives at F+9, and fetch hears of the squash at F+7+`k` (`k` > 1).
+fn mispredicted_behind(k: usize, target: usize) -> Vec<Inst> {
+    let mut program: Vec<Inst> = (0..14).map(|i| if i < k { add(1, 1) } else { add(2, 3) }).collect();
+    let mut branch = Inst::branch(BranchKind::Cond, target, &[true]);
+    branch.uops[0].0.src[0] = breakeven_base::Reg(1);
+    program.push(branch);
+    program.resize(80, Inst::nop());
+    program[target] = mark();
+    program
+}
+
+#[test]
+fn a_block_that_arrives_with_the_squash_is_not_asked_for_again() {
+    // The target lies in block 3: it is in the buffer in the cycle in which it arrives and in the next.
+    let end = |k| {
+        let mut r = machine(O3Config::default(), 2, MockFe::new(mispredicted_behind(k, 48)));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        r.core.cycles() as i64 - k as i64
+    };
+    let [arrives, next, later] = [2, 3, 4].map(end);
+    assert_eq!(arrives, next);
+    // By then the buffer waits for block 4.
+    assert!(later >= next + 2, "{next}, {later}");
+}
+
+#[test]
+fn what_decode_finds_as_commit_squashes_is_not_learnt() {
+    // Decode sees the jump at F+10 and fetch would hear of it at F+11.
+    let counts = |k| {
+        let mut program = mispredicted_behind(k, 70);
+        program[49] = Inst::branch(BranchKind::Jump, 60, &[true]);
+        let mut r = machine(O3Config::default(), 2, MockFe::new(program));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        (r.stat("system.cpu.decode.branchMispred"), r.stat("system.cpu.branchPred.condIncorrect"))
+    };
+    let all: Vec<_> = (2..7).map(counts).collect();
+    assert_eq!(all, [(0.0, 1.0), (0.0, 1.0), (1.0, 1.0), (1.0, 2.0), (1.0, 2.0)]);
+}
+
 /// The next number of a fixed sequence.
 fn random(state: &mut u64, below: u64) -> u64 {
     *state ^= *state << 13;
