@@ -35,6 +35,7 @@ EFFECTS = {
     "X86Microcode": "hardware's micro-ops: instructions are gem5's",
     "X86StringMode": "the string engine: REP MOVS and STOS go element by element",
     "aliasCheckBits": "memory dependences by address bits",
+    "associativity": "the ways of the branch target buffer",
     "bandwidth": "limits on the caches' bandwidth",
     "bandwidth_limit": "limits on the buses' bandwidth",
     "forwardFailPenalty": "what failed store forwarding costs",

@@ -4,8 +4,8 @@ Ports are functional units: 0, 1, 5, 6, 10 compute, 2, 3 and 11 load, 4 and 9 st
 Not modelled: memory renaming (a load whose store is known takes no time), the elimination of inc and of additions of
 small constants, the micro-op cache (fetch brings 64 bytes a cycle at any time), that two stores a cycle must go to one
 line, separate first-level TLBs for loads and stores. The three schedulers are one queue of their joint size. Copies of
-up to 128 bytes by REP MOVS have a mode of their own (FSRM); beyond it is ERMS, as on Broadwell (what misalignment costs
-was measured there only), at this core's pace.
+up to 128 bytes by REP MOVSB have a mode of their own (FSRM); beyond it is ERMS. How long one of 129 to 511 bytes takes
+alone was measured, and kept; one after another they overlap here, on the hardware less. REP STOS is as on Broadwell.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -46,8 +46,8 @@ DESCRIPTION = "Intel Golden Cove (Alder Lake, 3.19 GHz): 6-wide out-of-order, th
 ISA = "x86"
 
 CLOCK = "3190MHz"  # uarch: goldencove/clock_mhz
-STARTUP_UOPS = 130  # uarch: goldencove/rep_movs_startup, calibrated: five a cycle, and the cycles come out
-SHORT_UOPS = 30  # uarch: goldencove/rep_movs_startup, calibrated: five a cycle, and up to 128 bytes make 9 cycles
+STARTUP_UOPS = 130  # uarch: goldencove/rep_movs_startup, calibrated: of rep stos, five a cycle
+ANY = 0xFFFF_FFFF  # assumed: bytes, no limit
 
 #: logic and additions on vectors, on ports 0, 1 and 5
 VECTOR = {"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}  # uarch: goldencove/lat_simd_add
@@ -98,7 +98,10 @@ class GoldenCoveFUPool(FUPool):
 
 
 class GoldenCoveBranchPredictor(LTAGE):
-    btb = SimpleBTB(numEntries=8192)  # uarch: goldencove/btb, calibrated: the largest power of two in it
+    btb = SimpleBTB(
+        numEntries=12288,  # uarch: goldencove/btb, calibrated: 12 K
+        associativity=6,  # assumed: 2048 sets
+    )
     ras = ReturnAddrStack(numEntries=16)  # assumed: as its relatives
 
 
@@ -168,15 +171,52 @@ class L3Bus(L2XBar):
     width = 32  # assumed: as its relatives
 
 
-def short_and_long(bytes_per_cycle):
-    """FSRM for up to 128 bytes, none included; ERMS for more."""
+def bands(*limits_and_startups, **conditions):
+    """ERMS: up to so many bytes, so many cycles before the first access."""
+    return [
+        objects.X86StringMode(
+            max_bytes=limit,
+            startup=startup,
+            block=64,  # assumed: as on Broadwell
+            alignment=64,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: a line
+            bytes_per_cycle=64,  # uarch: goldencove/rep_movs_pace
+            bytes_per_cycle_misaligned=64,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: as aligned
+            bytes_per_cycle_crossed=50,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: between the two
+            whole_lines=True,  # assumed: as on Broadwell
+            **conditions,
+        )
+        for limit, startup in limits_and_startups
+    ]
+
+
+def string_copies():
+    """Wider elements, at multiples of 8 or else one by one; then bytes: FSRM up to 128, none included."""
+    none = objects.X86StringMode(
+        min_element=2,  # uarch: goldencove/rep_movs_startup_wide, calibrated: any but bytes
+        max_count=0,  # uarch: goldencove/rep_movs_startup_wide, calibrated: none
+        startup=60,  # uarch: goldencove/rep_movs_startup_wide, calibrated: with the way through the pipeline, 66
+    )
+    # uarch: goldencove/rep_movs_startup_wide, calibrated: alone 36 cycles up to 256 bytes, 46 of 384, 54 of 512
+    wide = bands(
+        *((128, 22), (256, 7), (511, 14), (ANY, 20)),
+        min_element=2,  # uarch: goldencove/rep_movs_startup_wide, calibrated: any but bytes
+        co_alignment=8,  # uarch: goldencove/rep_movs_align_sensitivity
+    )
+    by_element = objects.X86StringMode(
+        min_element=2,  # uarch: goldencove/rep_movs_startup_wide, calibrated: any but bytes
+        block=0,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: by element
+        startup=76,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: 64 bytes make 99 cycles
+    )
     short = objects.X86StringMode(
         max_bytes=128,  # uarch: goldencove/rep_movs_fast_conditions
-        startup_uops=SHORT_UOPS,
+        startup=8,  # uarch: goldencove/rep_movs_startup, calibrated: up to 128 bytes make 9 cycles
         block=64,  # assumed: as ERMS
         whole_lines=True,  # assumed: as ERMS
     )
-    return [short, *string_modes(bytes_per_cycle, STARTUP_UOPS)[1:]]
+    # uarch: goldencove/rep_movs_startup_long, calibrated: alone 32 cycles up to 256 bytes, 44 of 384, 54 of 512
+    long = bands((256, 3), (511, 12), (ANY, 20))
+    backwards = string_modes(64, STARTUP_UOPS)[-1]  # uarch: goldencove/rep_movs_pace
+    return [none, *wide, by_element, short, *long, backwards]
 
 
 def microcode():
@@ -192,7 +232,7 @@ def microcode():
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=3),  # uarch: goldencove/lat_psadbw
             *slow_loops(),
         ],
-        rep_movs=short_and_long(58.6),  # uarch: goldencove/rep_movs_bytes_per_cycle
+        rep_movs=string_copies(),
         rep_stos=string_modes(61, STARTUP_UOPS),  # uarch: goldencove/rep_stos_bytes_per_cycle
     )
 

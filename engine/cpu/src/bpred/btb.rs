@@ -1,5 +1,6 @@
-//! gem5's `SimpleBTB`: a direct-mapped table from branch address to target, with partial tags.
+//! gem5's `SimpleBTB`: a table from branch address to target, with partial tags.
 //! Fact source: gem5 24.0 `src/cpu/pred/simple_btb.cc`: index `(pc >> instShiftAmt) mod numEntries`, tag the next `tagBits` bits.
+//! gem5's is direct-mapped; with our `associativity` the index is that of a set, whose ways are kept in order of use.
 
 use super::counters::{low_bits, table_size};
 use super::BtbParams;
@@ -22,7 +23,9 @@ struct Counts {
 
 #[derive(Debug)]
 pub struct SimpleBtb {
+    /// Set by set; within a set the way used last stands first.
     entries: Vec<Entry>,
+    ways: usize,
     index_mask: u64,
     tag_mask: u64,
     index_shift: u32,
@@ -30,38 +33,56 @@ pub struct SimpleBtb {
     counts: Counts,
 }
 
-clone_by_field!(SimpleBtb { entries, index_mask, tag_mask, index_shift, tag_shift, counts });
+clone_by_field!(SimpleBtb { entries, ways, index_mask, tag_mask, index_shift, tag_shift, counts });
 
 impl SimpleBtb {
     /// # Errors
-    /// `numEntries` must be a power of two, `tagBits` at most 63, `instShiftAmt` at most 16.
+    /// `associativity` must divide `numEntries` into a power of two, `tagBits` be at most 63, `instShiftAmt` at most 16.
     pub fn new(p: &BtbParams, path: &str) -> Result<Self, ConfigError> {
-        let entries = table_size(path, "numEntries", p.num_entries)?;
+        let ways = p.associativity;
+        if ways == 0 || p.num_entries % ways != 0 {
+            let why = format!("{ways} ways do not divide {} entries", p.num_entries);
+            return Err(ConfigError::new(format!("{path}.associativity"), why));
+        }
+        let sets = table_size(path, "numEntries", p.num_entries / ways)?;
         if p.tag_bits > 63 {
             return Err(ConfigError::new(format!("{path}.tagBits"), format!("{} bits: at most 63", p.tag_bits)));
         }
         super::check_shift(path, p.inst_shift_amt)?;
         Ok(SimpleBtb {
-            entries: vec![Entry { tag: u64::MAX, target: 0 }; entries],
-            index_mask: entries as u64 - 1,
+            entries: vec![Entry { tag: u64::MAX, target: 0 }; p.num_entries as usize],
+            ways: ways as usize,
+            index_mask: sets as u64 - 1,
             tag_mask: low_bits(p.tag_bits),
             index_shift: p.inst_shift_amt,
-            tag_shift: p.inst_shift_amt + p.num_entries.trailing_zeros(),
+            tag_shift: p.inst_shift_amt + sets.trailing_zeros(),
             counts: Counts::default(),
         })
     }
 
+    /// The first entry of the set of `pc`, and its tag.
     #[inline]
     fn slot(&self, pc: u64) -> (usize, u64) {
-        (((pc >> self.index_shift) & self.index_mask) as usize, (pc >> self.tag_shift) & self.tag_mask)
+        let set = ((pc >> self.index_shift) & self.index_mask) as usize;
+        (set * self.ways, (pc >> self.tag_shift) & self.tag_mask)
+    }
+
+    /// Puts the way of `tag` first in its set, or else the one used longest ago.
+    fn use_way(&mut self, first: usize, tag: u64) {
+        let set = &mut self.entries[first..first + self.ways];
+        let way = set.iter().position(|e| e.tag == tag).unwrap_or(self.ways - 1);
+        set[..=way].rotate_right(1);
     }
 
     /// The target stored for `pc`.
     #[inline]
     pub fn lookup(&mut self, pc: u64) -> Option<u64> {
         let (i, tag) = self.slot(pc);
-        let e = self.entries[i];
         self.counts.lookups += 1;
+        if self.entries[i].tag != tag && self.entries[i + 1..i + self.ways].iter().any(|e| e.tag == tag) {
+            self.use_way(i, tag);
+        }
+        let e = self.entries[i];
         if e.tag == tag {
             Some(e.target)
         } else {
@@ -74,6 +95,9 @@ impl SimpleBtb {
     #[inline]
     pub fn update(&mut self, pc: u64, target: u64) {
         let (i, tag) = self.slot(pc);
+        if self.ways > 1 {
+            self.use_way(i, tag);
+        }
         self.entries[i] = Entry { tag, target };
         self.counts.updates += 1;
     }
@@ -93,5 +117,41 @@ impl SimpleBtb {
 
     pub fn reset_stats(&mut self) {
         self.counts = Counts::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn btb(num_entries: u32, associativity: u32) -> SimpleBtb {
+        let p = BtbParams { num_entries, associativity, inst_shift_amt: 0, ..BtbParams::default() };
+        SimpleBtb::new(&p, "btb").unwrap()
+    }
+
+    #[test]
+    fn a_set_holds_as_many_branches_as_it_has_ways_and_drops_the_one_used_longest_ago() {
+        let mut direct = btb(64, 1);
+        direct.update(0, 1);
+        direct.update(64, 2);
+        assert_eq!((direct.lookup(0), direct.lookup(64)), (None, Some(2)));
+        let mut b = btb(12, 3); // four sets
+        for pc in [0, 4, 8] {
+            b.update(pc, pc + 1);
+        }
+        assert_eq!((b.lookup(4), b.lookup(0), b.lookup(8)), (Some(5), Some(1), Some(9)));
+        b.update(12, 13);
+        assert_eq!((b.lookup(4), b.lookup(0), b.lookup(8), b.lookup(12)), (None, Some(1), Some(9), Some(13)));
+        b.update(8, 20);
+        assert_eq!((b.lookup(8), b.lookup(0), b.lookup(12)), (Some(20), Some(1), Some(13)));
+        assert_eq!(b.lookup(1), None);
+    }
+
+    #[test]
+    fn ways_must_divide_the_entries_into_a_power_of_two() {
+        for (entries, ways, field) in [(12, 0, "associativity"), (12, 5, "associativity"), (12, 2, "numEntries")] {
+            let p = BtbParams { num_entries: entries, associativity: ways, ..BtbParams::default() };
+            assert!(SimpleBtb::new(&p, "btb").unwrap_err().to_string().contains(field), "{entries} {ways}");
+        }
     }
 }

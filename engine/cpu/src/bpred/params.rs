@@ -101,6 +101,8 @@ pub struct LtageParams {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BtbParams {
     pub num_entries: u32,
+    /// Ours; gem5's is direct-mapped (1).
+    pub associativity: u32,
     pub tag_bits: u32,
     pub inst_shift_amt: u32,
 }
@@ -262,7 +264,7 @@ impl Default for LtageParams {
 
 impl Default for BtbParams {
     fn default() -> Self {
-        BtbParams { num_entries: 4096, tag_bits: 16, inst_shift_amt: 2 }
+        BtbParams { num_entries: 4096, associativity: 1, tag_bits: 16, inst_shift_amt: 2 }
     }
 }
 

@@ -124,6 +124,7 @@ fn btb(predictor: Obj) -> BtbParams {
     match predictor.a_ref("btb").filter(|b| b.expect_class("branch target buffer", &["SimpleBTB"])) {
         Some(b) => BtbParams {
             num_entries: b.u32("numEntries", 1..=TABLE),
+            associativity: b.u32_or("associativity", 1, 1..=64),
             tag_bits: b.u32("tagBits", 1..=BITS),
             inst_shift_amt: b.u32("instShiftAmt", 0..=16),
         },
