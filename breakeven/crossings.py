@@ -203,12 +203,13 @@ def threshold(
 ) -> tuple[int | None, float]:
     """The size from which a dispatcher should take `above`, and the loss of that rule against always choosing right.
 
-    Losses are relative times averaged over the measured sizes (each counts the same); ties lose nothing. Of thresholds
-    that lose the same the largest is taken. None: never take `above`.
+    Losses are relative times averaged over the measured sizes (each counts the same); ties lose nothing. Where the
+    faster one takes nothing (an empty call's share is subtracted), there is no relative loss: the size counts nothing.
+    Of thresholds that lose the same the largest is taken. None: never take `above`.
     """
-    best = [max(min(a, b), 1e-9) for a, b in zip(below, above, strict=True)]
-    loss_below = [a / m - 1 if a > m * (1 + tie) else 0.0 for a, m in zip(below, best, strict=True)]
-    loss_above = [b / m - 1 if b > m * (1 + tie) else 0.0 for b, m in zip(above, best, strict=True)]
+    best = [min(a, b) for a, b in zip(below, above, strict=True)]
+    loss_below = [a / m - 1 if 0 < m * (1 + tie) < a else 0.0 for a, m in zip(below, best, strict=True)]
+    loss_above = [b / m - 1 if 0 < m * (1 + tie) < b else 0.0 for b, m in zip(above, best, strict=True)]
     running = sum(loss_above)
     cheapest, cut = running, 0
     for i in range(len(sizes)):
@@ -216,7 +217,8 @@ def threshold(
         # Sums of fractions never meet exactly: equal is within rounding.
         if running <= cheapest + 1e-12:
             cheapest, cut = running, i + 1
-    loss = math.fsum([*loss_below[:cut], *loss_above[cut:]]) / len(sizes)
+    counted = sum(m > 0 for m in best)
+    loss = math.fsum([*loss_below[:cut], *loss_above[cut:]]) / max(counted, 1)
     return (sizes[cut] if cut < len(sizes) else None), loss
 
 

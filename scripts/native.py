@@ -1,8 +1,8 @@
-"""Writes results/native: the simulated preset that fits this host's processor beside the processor itself.
+"""Writes results/native/PRESET: the simulated preset that fits this host's processor beside the processor itself.
 
 `python scripts/native.py [PRESET]`; another host gives other numbers. Its five routines are x86-64's: on a RISC-V host
 compare one's own choice with `breakeven compare A B -m host --engine embedded,native`. `--probes` writes the probes and
-the causes alone anew.
+the causes alone anew. results/native/README.md names what there is of every host.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from breakeven.sweep import SweepSpec
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from native_probes import table as table_of_probes  # noqa: E402
 
-OUT = Path(__file__).resolve().parent.parent / "results" / "native"
+RESULTS = Path(__file__).resolve().parent.parent / "results" / "native"
 COPIES = ["x64-copy-unrolled", "x64-copy-erms", "x64-copy-string"]
 CHECKSUMS = ["x64-csum-herbert", "x64-csum-goldstein"]
 OFFSETS = (0, 3)
@@ -67,8 +67,8 @@ def run(fit: Fit, offset: int, names: list[str], *settings: str) -> Any:
     return compare_engines(spec, ["embedded", "native"], opened)
 
 
-def write_points(found: dict[tuple[int, str], Any]) -> None:
-    with (OUT / "points.csv").open("w", newline="") as file:
+def write_points(found: dict[tuple[int, str], Any], folder: Path) -> None:
+    with (folder / "points.csv").open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(["routine", "offset", "size", "embedded", "native", "spread", "error"])
         for (offset, _), both in found.items():
@@ -88,11 +88,25 @@ def summary(found: dict[tuple[int, str], Any]) -> list[str]:
     return table(heads, rows)
 
 
+def write_index() -> None:
+    """What there is, from each host's page: its preset, its processor, the errors."""
+    rows = []
+    for page in sorted(RESULTS.glob("*/README.md")):
+        text = page.read_text()
+        host = next(line for line in text.splitlines() if line.startswith("Host: ")).removeprefix("Host: ")
+        said = next(line for line in text.splitlines() if line.startswith("Median absolute error"))
+        rows.append((f"[{page.parent.name}]({page.parent.name}/README.md)", host.partition(". Preset")[0], said))
+    lines = ["# native: simulated presets beside the processors that they stand for", "",
+             "Written by `python scripts/native.py`, a page for each kind of host that it has run on.", "",
+             "| preset | host | errors |", "|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]  # fmt: skip
+    (RESULTS / "README.md").write_text("\n".join(lines) + "\n")
+
+
 def probes(fit: Fit) -> list[str]:
     """Where the two differ, by short bodies; needs gcc."""
     if shutil.which("gcc") is None:
         return []
-    by = "[native_probes.py](../../scripts/native_probes.py)"
+    by = "[native_probes.py](../../../scripts/native_probes.py)"
     about = f"Bodies in the place of the call, between the same fences, measured by {by}:"
     return ["## Probes", "", about, "", *table_of_probes(fit.preset), ""]
 
@@ -121,9 +135,9 @@ def crossings(found: dict[tuple[int, str], Any]) -> list[str]:
     return table(("pair", "offset", "simulated", "native"), rows)
 
 
-def probes_and_causes(fit: Fit) -> str:
+def probes_and_causes(fit: Fit, folder: Path) -> str:
     """The last two sections of the page."""
-    notes = (OUT / "causes.md").read_text() if (OUT / "causes.md").is_file() else ""
+    notes = (folder / "causes.md").read_text() if (folder / "causes.md").is_file() else ""
     return "\n".join([*probes(fit), notes]).rstrip("\n") + "\n"
 
 
@@ -139,25 +153,26 @@ def main(arguments: list[str]) -> None:
         fit = Fit(arguments[0], named.core if named else "unknown", bool(named and named.preset == arguments[0]))
     if fit is None:
         sys.exit("no preset fits this host's processor: name one")
-    OUT.mkdir(parents=True, exist_ok=True)
-    page = OUT / "README.md"
+    folder = RESULTS / fit.preset
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "README.md"
     if probes_alone:
         if not page.is_file():
             sys.exit(f"there is no {page} to write the probes into: run it without --probes")
-        page.write_text(page.read_text().partition("## Probes")[0] + probes_and_causes(fit))
+        page.write_text(page.read_text().partition("## Probes")[0] + probes_and_causes(fit, folder))
         return
     found = {(offset, kind): run(fit, offset, names) for offset in OFFSETS
              for kind, names in (("copies", COPIES), ("checksums", CHECKSUMS))}  # fmt: skip
-    write_points(found)
+    write_points(found, folder)
     for (offset, kind), both in found.items():
-        plot_engines(both, OUT / f"{kind}-{offset}.png")
+        plot_engines(both, folder / f"{kind}-{offset}.png")
     spread = max(value for both in found.values() for value in both.spreads.values())
     lines = [
         "# native: a simulated preset beside the host's own processor",
         "",
         "Written by `python scripts/native.py`: five routines at sizes from 0 to 16384, source and destination at "
         "offset 0 or 3 of a page, warm, one call at a time, both engines with the same harness "
-        "([how](../../docs/native.md)).",
+        "([how](../../../docs/native.md)).",
         "",
         *machine_rows(fit, info), "",
         overall(found),
@@ -168,9 +183,10 @@ def main(arguments: list[str]) -> None:
         "## Where each sees the lead change", "", *crossings(found),
         "![copies at offset 0](copies-0.png)", "", "![copies at offset 3](copies-3.png)", "",
         "![checksums at offset 0](checksums-0.png)", "", "![checksums at offset 3](checksums-3.png)", "",
-        probes_and_causes(fit),
+        probes_and_causes(fit, folder),
     ]  # fmt: skip
     page.write_text("\n".join(lines))
+    write_index()
     print(overall(found))
 
 

@@ -68,6 +68,14 @@ def test_three_routines():
     assert leads == ["x", "z", "y"]
 
 
+def test_a_size_that_takes_nothing_has_no_relative_loss():
+    """Native points less an empty call's time: 0 at size 0 for one routine, a cycle for the other."""
+    assert threshold([0, 8, 64], [1, 10, 20], [0, 20, 10]) == (64, 0.0)
+    assert threshold([0, 8, 64], [0, 10, 20], [5, 15, 15]) == (64, 0.0)
+    assert threshold([0, 8], [0, 0], [5, 0]) == (None, 0.0)
+    assert threshold([0, 8, 16, 64], [0, 20, 10, 20], [5, 10, 20, 10]) == (64, pytest.approx(1 / 3))
+
+
 def test_threshold_minimises_loss():
     below, above = [1, 1, 1, 10, 1, 10, 10], [2, 2, 2, 1, 2, 1, 1]
     # From index 3 on `above` loses 100 % at one size; from index 5 on `below` loses 900 % at another.

@@ -17,6 +17,8 @@ struct native_counter native_choose_counter(void);
 /* Ticks of n dependent additions of registers, n a multiple of NATIVE_CHAIN_UNIT. */
 enum { NATIVE_CHAIN_UNIT = 512 };
 u64 native_chain(u64 n);
+/* Ticks of n instructions that depend on nothing, n as above: how wide the core is just now. 0: not known here. */
+u64 native_wide(u64 n);
 /* Why arch_flush does nothing on this host, in words; null: it works. */
 const char *native_cannot_flush(void);
 /* What SIGSEGV, SIGBUS, SIGILL and SIGFPE end in: what a trap does in the guest. */
