@@ -42,8 +42,8 @@ pub enum Replacement {
     Lru,
     /// gem5 `TreePLRURP`; the associativity must be a power of two.
     TreePlru,
-    /// gem5 `RandomRP`; a fixed seed, so that a run repeats.
-    Random { seed: u64 },
+    /// gem5 `RandomRP`; a fixed seed, so that a run repeats. `any_way` (ours): also when another way is free.
+    Random { seed: u64, any_way: bool },
     /// gem5 `FIFORP`.
     Fifo,
 }
@@ -200,7 +200,7 @@ impl PrefetcherKind {
             distance: 0,
             table_assoc: 4,
             table_entries: 64,
-            table_replacement: Replacement::Random { seed: 1 },
+            table_replacement: Replacement::Random { seed: 1, any_way: false },
         }
     }
 

@@ -206,6 +206,21 @@ fn replacement_policies_choose_differently() {
 }
 
 #[test]
+fn a_random_policy_may_take_ways_while_others_are_free() {
+    // Eight lines of one set of eight ways, into an empty cache.
+    let used = |any_way| {
+        let mut c = reference_simple(MEM * CYCLE, 0.0);
+        c.caches[1].replacement = Replacement::Random { seed: 1, any_way };
+        let mut m = build(c);
+        (0..8).for_each(|i| _ = cycles(&mut m, 1000 * i, A + i * 4096));
+        assert_eq!(m.audit(), Ok(()));
+        stat(&m, "system.cpu.dcache.tags.tagsInUse")
+    };
+    assert_eq!(used(false), 8.0);
+    assert!((1.0..8.0).contains(&used(true)));
+}
+
+#[test]
 fn the_bus_spaces_lines_out() {
     let pair = |limit| {
         let mut c = reference_simple(MEM * CYCLE, 0.0);

@@ -108,7 +108,7 @@ fn invariants_hold_under_random_traffic() {
     let configs: [fn(&mut MemorySystemConfig); 11] = [
         |_| {},
         |c| c.caches.iter_mut().for_each(|k| k.replacement = Replacement::TreePlru),
-        |c| c.caches.iter_mut().for_each(|k| k.replacement = Replacement::Random { seed: 1 }),
+        |c| c.caches.iter_mut().for_each(|k| k.replacement = Replacement::Random { seed: 1, any_way: true }),
         |c| c.caches.iter_mut().for_each(|k| k.write_allocate = false),
         |c| c.caches.iter_mut().for_each(|k| k.writeback_clean = true),
         |c| c.caches[2].clusivity = Clusivity::MostlyExcl,

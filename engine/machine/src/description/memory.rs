@@ -296,6 +296,7 @@ pub(super) fn replacement(owner: Obj, name: &str) -> Replacement {
                 .path()
                 .bytes()
                 .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)),
+            any_way: policy.bool_or("any_way", false),
         },
         _ => Replacement::Lru,
     }

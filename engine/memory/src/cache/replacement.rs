@@ -1,4 +1,4 @@
-//! Which way of a full set gives way: LRU, FIFO, tree-PLRU, random (gem5 `LRURP`, `FIFORP`, `TreePLRURP`, `RandomRP`).
+//! Which way of a set gives way: LRU, FIFO, tree-PLRU, random (gem5 `LRURP`, `FIFORP`, `TreePLRURP`, `RandomRP`).
 
 use crate::config::Replacement as Kind;
 use crate::util::clone_by_field;
@@ -25,7 +25,7 @@ impl Replacement {
             Kind::Random { .. } => (0, 0),
         };
         // Any seed but 0 works for xorshift.
-        let random = if let Kind::Random { seed } = kind { seed | 1 << 63 } else { 1 };
+        let random = if let Kind::Random { seed, .. } = kind { seed | 1 << 63 } else { 1 };
         Replacement { kind, ways, stamps: vec![0; stamps], trees: vec![0; trees], now: 0, random }
     }
 
@@ -69,8 +69,16 @@ impl Replacement {
         }
     }
 
+    /// The way that a new line takes; `free`: one that holds none.
+    pub fn place(&mut self, set: usize, free: Option<usize>) -> usize {
+        match (self.kind, free) {
+            (Kind::Random { any_way: true, .. }, _) | (_, None) => self.victim(set),
+            (_, Some(way)) => way,
+        }
+    }
+
     /// The way to give up in a full set.
-    pub fn victim(&mut self, set: usize) -> usize {
+    fn victim(&mut self, set: usize) -> usize {
         match self.kind {
             Kind::Lru | Kind::Fifo => {
                 let stamps = &self.stamps[set * self.ways..][..self.ways];
@@ -152,11 +160,24 @@ mod tests {
     #[test]
     fn random_repeats_with_its_seed_and_reaches_every_way() {
         let seq = |seed| {
-            let mut r = filled(Kind::Random { seed });
+            let mut r = filled(Kind::Random { seed, any_way: false });
             (0..64).map(|_| r.victim(0)).collect::<Vec<_>>()
         };
         assert_eq!(seq(7), seq(7));
         assert_ne!(seq(7), seq(8));
         assert!((0..4).all(|w| seq(7).contains(&w)));
+    }
+
+    #[test]
+    fn a_free_way_is_taken_first_unless_the_policy_takes_any() {
+        for kind in [Kind::Lru, Kind::Fifo, Kind::TreePlru, Kind::Random { seed: 7, any_way: false }] {
+            let mut r = filled(kind);
+            assert!((0..64).all(|_| r.place(1, Some(2)) == 2), "{kind:?}");
+        }
+        let mut any = filled(Kind::Random { seed: 7, any_way: true });
+        let mut full = filled(Kind::Random { seed: 7, any_way: false });
+        let (taken, drawn): (Vec<_>, Vec<_>) = (0..64).map(|_| (any.place(1, Some(2)), full.place(1, None))).unzip();
+        assert_eq!(taken, drawn);
+        assert!((0..4).all(|w| taken.contains(&w)));
     }
 }

@@ -99,7 +99,7 @@ impl Stride {
         let entries = &mut table.entries[set * ways..][..ways];
         let Some(way) = entries.iter().position(|e| e.pc == a.pc) else {
             let free = entries.iter().position(|e| e.pc == 0);
-            let way = free.unwrap_or_else(|| table.replacement.victim(set));
+            let way = table.replacement.place(set, free);
             entries[way] = Entry { pc: a.pc, last: a.addr, stride: 0, confidence: self.initial_confidence };
             table.replacement.fill(set, way);
             return;
