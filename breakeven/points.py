@@ -30,9 +30,12 @@ FAULT_IN_DESTINATION = 1 << 63
 #: where the buffers lie when a measurement begins: cold is in memory, l2 in the second level but not in the first
 CACHE_STATES = (
     "warm", "src-cold", "dst-cold", "cold", "src-l2", "dst-l2", "l2", "src-l2-dst-cold", "src-cold-dst-l2",
+    "receive", "send",
 )  # fmt: skip
 #: of a stream only those before this one
 _L2_STATES = CACHE_STATES.index("src-l2")
+#: from here on: as a network driver leaves it, a ring of buffers on one side
+PACKETS = CACHE_STATES.index("receive")
 MEASURES = ("latency", "throughput", "interleaved", "stream")
 STREAM = MEASURES.index("stream")
 #: bytes of all calls of a stream together
@@ -149,6 +152,12 @@ def check_stream_state(measure: int, cache_state: int) -> None:
         raise PointError(f"cache state {CACHE_STATES[cache_state]} is not of the stream measure: one of {states}")
 
 
+def check_packets_measure(measure: int, cache_state: int) -> None:
+    """Raises `PointError` for another measure than latency of a state that a network driver leaves."""
+    if measure != 0 and cache_state >= PACKETS:
+        raise PointError(f"cache state {CACHE_STATES[cache_state]} is of the latency measure only")
+
+
 def stream_flags(text: str) -> int:
     """The flags of a stream from words separated by commas; raises `PointError`."""
     names = tuple(STREAM_FLAGS)
@@ -205,6 +214,7 @@ class Point:
             bytes_asked = f"{self.calls} calls of {self.size} bytes"
             raise PointError(f"a stream of {bytes_asked} is out of range: 1 to {MAX_STREAM} bytes")
         check_stream_state(self.measure, self.cache_state)
+        check_packets_measure(self.measure, self.cache_state)
         if self.measure != STREAM and self.flags & sum(STREAM_FLAGS.values()):
             raise PointError(f"flags {self.flags}: {', '.join(STREAM_FLAGS)} are of the stream measure")
         if self.fault_at != NO_FAULT:

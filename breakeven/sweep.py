@@ -100,6 +100,10 @@ class SweepSpec:
             pt.check_range(name, getattr(self, name))
         pt.check_range("parameter", self.routine_parameter)
         self._validate_streams()
+        for state, measure in itertools.product(self.cache_states, self.measures):
+            pt.check_packets_measure(
+                pt.index_of(pt.MEASURES, measure, "measure"), pt.index_of(pt.CACHE_STATES, state, "cache state")
+            )
 
     def _validate_streams(self) -> None:
         streams, others = "stream" in self.measures, set(self.measures) - {"stream"}
@@ -135,8 +139,9 @@ class SweepSpec:
         of_stream = np.array([pt.stream_calls(self.total, each) for each in self.sizes])[size]
         table["calls"] = np.select([measure == 0, measure == pt.STREAM], [1, of_stream], self.calls)
         interleaved = measure == pt.MEASURES.index("interleaved")
-        for name in ("size2", "src_offset2", "dst_offset2"):
+        for name in ("src_offset2", "dst_offset2"):
             table[name] = np.where(interleaved, getattr(self, name), 0)
+        table["size2"] = np.where(interleaved | (state >= pt.PACKETS), self.size2, 0)
         table["warmup"] = self.warmup
         table["seed"] = self.seed
         table["flags"] = self.flags

@@ -153,6 +153,19 @@ def test_every_measure_and_state(name):
     assert_right(records, run_table(records))
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_the_states_that_a_network_driver_leaves(name):
+    """Calls whose buffers move on: one side a ring, the other through `size2` bytes."""
+    shapes = [(0, 0), (1, 4096), (63, 0), (1000, 131072), (1448, 131072), (1449, 100), (5000, 9000), (32768, 131072)]
+    records = [
+        point(name, size, src, dst, state=state, size2=window, warmup=1, flags=flags)
+        for size, window in shapes
+        for state in ((9,) if KIND[name] == "checksum" else (9, 10))
+        for src, dst, flags in ((0, 0, 0), (3, 5, 1), (4095, 4095, 2))
+    ]
+    assert_right(records, run_table(records))
+
+
 def test_largest_copy_at_the_largest_offset():
     records = [point("rv-word-unrolled8", 1 << 24, 4095, 4095, flags=flags) for flags in (0, 1)]
     assert_right(records, run_table(records))
@@ -178,7 +191,13 @@ def test_more_measurements_than_are_kept():
         (OUT_OF_RANGE, point("rv-byte", (1 << 64) - 1)),
         (OUT_OF_RANGE, point("rv-byte", 1, PAGE)),
         (OUT_OF_RANGE, point("rv-byte", 1, 0, PAGE)),
-        (OUT_OF_RANGE, point("rv-byte", 1, state=9)),
+        (OUT_OF_RANGE, point("rv-byte", 1, state=11)),
+        *((OUT_OF_RANGE, point("rv-byte", 1, state=9, measure=measure)) for measure in (1, 2, 3)),
+        (OUT_OF_RANGE, point("rv-byte", 1, state=9, calls=2)),
+        (OUT_OF_RANGE, point("rv-byte", 1, state=9, size2=(1 << 24) + 1)),
+        (OUT_OF_RANGE, point("rv-byte", 1 << 24, state=10)),
+        (OUT_OF_RANGE, point("rv-copy-user-2021", 1, state=9, fault_at=1)),
+        (OUT_OF_RANGE, point("csum-generic-c", 1, state=10)),
         (OUT_OF_RANGE, point("rv-byte", 64, state=6, measure=3, calls=1)),
         (OUT_OF_RANGE, point("rv-byte", 1, measure=4)),
         (OUT_OF_RANGE, point("rv-byte", 1, measure=3, calls=0)),

@@ -151,6 +151,7 @@ def test_right_in_the_guest(tmp_path, cpu, lacking):
             for src in (0, 3)
             for dst in (0, 5)
         ]
+        records += [point(name, 1448, 4, 0, state=9, size2=size2, flags=flags) for size2, flags in ((0, 0), (9000, 1))]
         # The page after the last byte is missing.
         records += [point(name, n, (PAGE - n) % PAGE, 1, fault_at=n, seed=n) for n in (1, 7, 40, 100, 4095)]
         records += [

@@ -30,7 +30,8 @@ SizesOption = Annotated[str, typer.Option("--sizes", "-n", help="64,1448  64..14
 StateOption = Annotated[
     str,
     typer.Option(
-        "--cache", help="warm, cold, src-cold, dst-cold, l2, src-l2, dst-l2, src-l2-dst-cold, src-cold-dst-l2."
+        "--cache",
+        help="warm, cold, src-cold, dst-cold, l2, src-l2, dst-l2, src-l2-dst-cold, src-cold-dst-l2, receive, send.",
     ),
 ]
 MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved, stream.")]
@@ -42,7 +43,9 @@ StreamOption = Annotated[
     str, typer.Option("--stream", help="Of a stream: moving (source), untouched (pages of it), reader; with commas.")
 ]
 TotalOption = Annotated[str, typer.Option("--total", help="Bytes of all calls of a stream together.")]
-Size2Option = Annotated[str, typer.Option("--size2", help="Second size (interleaved).")]
+Size2Option = Annotated[
+    str, typer.Option("--size2", help="Second size (interleaved); bytes of the program's buffer (receive, send).")
+]
 Src2Option = Annotated[int, typer.Option("--src2", help="Second source offset (interleaved).")]
 Dst2Option = Annotated[int, typer.Option("--dst2", help="Second destination offset (interleaved).")]
 ParameterOption = Annotated[

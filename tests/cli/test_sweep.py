@@ -46,6 +46,10 @@ def test_records_hold_the_points(fake):
     records = spec.records()
     assert list(records["calls"]) == [1, 4, 4]
     assert list(records["size2"]) == [0, 0, 9]
+    packets = SweepSpec(["fast"], [U74], [5], cache_states=["l2", "receive", "send"], size2=9)
+    assert list(packets.records()["size2"]) == [0, 9, 9]
+    with pytest.raises(UserError, match="send is of the latency measure only"):
+        SweepSpec(["fast"], [U74], [5], cache_states=["l2", "send"], measures=["latency", "interleaved"]).validate()
     assert (records["fault_at"] == np.uint64(pt.NO_FAULT)).all()
     for point in pt.unpack(pt.points_file(records.tobytes())):
         point.validate()

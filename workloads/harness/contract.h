@@ -16,7 +16,8 @@ enum {
 #define MAX_SIZE (UINT64_C(1) << 24)
 #define MAX_STREAM (UINT64_C(64) << 20) /* bytes of all calls of a stream */
 
-/* Cold: in memory. L2: in the second level, not in the first. Of a stream only those up to BOTH_COLD. */
+/* Cold: in memory. L2: in the second level, not in the first. Receive, send: a network driver's ring (packets.h), of the
+   latency measure alone. Of a stream only those up to BOTH_COLD. */
 enum {
     WARM,
     SOURCE_COLD,
@@ -27,6 +28,8 @@ enum {
     BOTH_L2,
     SOURCE_L2_DESTINATION_COLD,
     SOURCE_COLD_DESTINATION_L2,
+    RECEIVE,
+    SEND,
     CACHE_STATES,
 };
 enum { LATENCY, THROUGHPUT, INTERLEAVED, STREAM };

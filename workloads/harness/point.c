@@ -9,6 +9,7 @@
 #include "point.h"
 
 #include "data.h"
+#include "packets.h"
 #include "states.h"
 #include "stats.h"
 #include "streaming.h"
@@ -35,6 +36,9 @@ struct plan {
     u32 calls;
     struct stream stream;
     int verify;
+#ifdef SECOND_LEVEL
+    struct packets packets;
+#endif
 };
 
 /* What the second object keeps lies behind everything else, too (guest.ld). */
@@ -47,6 +51,12 @@ enum { LAST_STATE = BOTH_COLD };
 #endif
 
 KEPT struct plan plan;
+
+#ifdef SECOND_LEVEL
+static int is_packets(const struct point *p) { return p->cache_state >= RECEIVE; }
+#else
+#define is_packets(p) 0
+#endif
 
 /* Names are compared by words: they are padded with NULs on both sides. */
 static const struct routine *find_routine(const char *name) {
@@ -71,6 +81,8 @@ static int in_range(const struct point *p) {
     if (interleaved && (p->size2 > MAX_SIZE || p->src_offset2 > MAX_OFFSET || p->dst_offset2 > MAX_OFFSET))
         return 0;
     if (p->repetitions < 1 || p->repetitions > MAX_REPETITIONS || p->warmup > MAX_REPETITIONS)
+        return 0;
+    if (is_packets(p) && (p->measure != LATENCY || p->size2 > MAX_SIZE || p->fault_at != NO_FAULT))
         return 0;
     if (p->measure == LATENCY)
         return p->calls <= 1;
@@ -128,6 +140,19 @@ static void plan_stream(const struct point *p, u64 parameter) {
         s->read = p->size;
 }
 
+#ifdef SECOND_LEVEL
+static int plan_packets(const struct point *p) {
+    struct packets *k = &plan.packets;
+    const struct work *w = &plan.work[0];
+    k->receive = p->cache_state == RECEIVE;
+    k->pages = arch_buffer(SOURCE2);
+    if (!k->receive && !has_destination())
+        return 0;
+    return k->receive ? packets_plan(k, w->src, w->dst, p->size2, w->size)
+                      : packets_plan(k, w->dst, w->src, p->size2, w->size);
+}
+#endif
+
 static int make_plan(const struct point *p) {
     plan.interleaved = p->measure == INTERLEAVED;
     plan.streams = p->measure == STREAM;
@@ -147,6 +172,11 @@ static int make_plan(const struct point *p) {
     plan_work(0, arch_buffer(SOURCE) + p->src_offset, arch_buffer(DESTINATION) + p->dst_offset, p->size, parameter);
     if (plan.interleaved)
         plan_work(1, arch_buffer(SOURCE2) + p->src_offset2, arch_buffer(DESTINATION2) + p->dst_offset2, p->size2, parameter);
+#ifdef SECOND_LEVEL
+    plan.packets.call = 0;
+    if (is_packets(p) && !plan_packets(p))
+        return 0;
+#endif
     return place_fault(p->fault_at);
 }
 
@@ -169,12 +199,30 @@ static u32 map_flags(const struct point *p) {
     return p->flags & POINT_HUGE_PAGES && !plan.fault_page ? flags | MAP_HUGE : flags;
 }
 
+#ifdef SECOND_LEVEL
+/* A kernel reaches its buffers through large pages. */
+static void map_packets(u32 flags) {
+    const struct packets *k = &plan.packets;
+    const struct work *w = &plan.work[0];
+    u64 ring = packets_ring_bytes(k), walked = packets_walked_bytes(k);
+    u32 src = k->receive ? flags | MAP_HUGE : flags, dst = k->receive ? flags : flags | MAP_HUGE;
+    arch_map(SOURCE, w->src, w->src + (k->receive ? ring : walked) + BAND, src);
+    if (has_destination())
+        arch_map(DESTINATION, w->dst - BAND - 8, w->dst + (k->receive ? walked : ring) + BAND + 8, dst);
+    arch_map(SOURCE2, k->pages, k->pages + packets_page_bytes(), flags | MAP_HUGE);
+}
+#else
+#define map_packets(flags) (void)0
+#endif
+
 static void prepare(const struct point *p) {
     u32 flags = map_flags(p);
     arch_unmap_all();
     if (plan.streams)
         map_stream(p, flags);
-    for (int i = 0; i < plan.works && !plan.streams; i++) {
+    if (is_packets(p))
+        map_packets(flags);
+    for (int i = 0; i < plan.works && !plan.streams && !is_packets(p); i++) {
         struct work *w = &plan.work[i];
         arch_map(i ? SOURCE2 : SOURCE, w->src, w->src + w->size + BAND, flags);
         if (has_destination())
@@ -245,6 +293,10 @@ static int check_work(const struct work *w, u64 ret, struct result *r) {
         return 0;
     if (plan.streams)
         return 1; /* the neighbouring chunks lie where the bands were */
+#ifdef SECOND_LEVEL
+    if (plan.packets.call)
+        return 1; /* as do other calls' buffers */
+#endif
     int64_t damaged = pattern_damage(w->dst, w->size);
     return damaged ? fail(r, DAMAGE, (u64)damaged) : 1;
 }
@@ -360,6 +412,57 @@ static void measure_overhead(struct sample *best) {
 
 static u64 less(u64 a, u64 b) { return a > b ? a - b : 0; }
 
+#ifdef SECOND_LEVEL
+static void place_next(void) {
+    struct packets *k = &plan.packets;
+    struct work *w = &plan.work[0];
+    u64 ring, walked;
+    packets_next(k, &ring, &walked);
+    w->src = k->receive ? ring : walked;
+    w->dst = k->receive ? walked : ring;
+    plan.jobs[0].arg[has_destination()] = w->src;
+    if (has_destination())
+        plan.jobs[0].arg[0] = w->dst;
+}
+
+/* The calls of a round, the driver at work before or after them: the mean of a call. */
+static u64 measure_round(const struct sample *overhead, struct sample *mean) {
+    struct packets *k = &plan.packets;
+    struct sample s;
+    u64 damage = 0, half = k->calls / 2;
+    *mean = (struct sample){0};
+    if (k->receive)
+        packets_drive(k, &plan.stream);
+    for (u64 i = 0; i < k->calls; i++) {
+        place_next();
+        enter();
+        damage |= arch_measure(plan.jobs, 1, &s, 0);
+        leave();
+        mean->cycles += less(s.cycles, overhead->cycles);
+        mean->instructions += less(s.instructions, overhead->instructions);
+    }
+    if (!k->receive)
+        packets_drive(k, &plan.stream);
+    mean->cycles = (mean->cycles + half) / k->calls;
+    mean->instructions = (mean->instructions + half) / k->calls;
+    mean->ret[0] = s.ret[0];
+    return damage;
+}
+
+static u64 measure_packets(const struct sample *overhead, u32 repetitions, struct stats *stats, struct sample *s) {
+    u64 damage = 0;
+    packets_fill(&plan.packets, &plan.stream);
+    for (u64 i = packets_rounds(&plan.packets); i; i--)
+        damage |= measure_round(overhead, s);
+    stats_start(stats, repetitions);
+    for (u32 i = 0; i < repetitions; i++) {
+        damage |= measure_round(overhead, s);
+        stats_add(stats, s->cycles, s->instructions);
+    }
+    return damage;
+}
+#endif
+
 static int measure(const struct point *p, u64 ret[2], struct result *r) {
     struct sample s = {0}, overhead;
     struct stats stats;
@@ -373,8 +476,13 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
         damage |= arch_measure(jobs, each, &s, plan.interleaved);
         leave();
     }
+#ifdef SECOND_LEVEL
+    if (is_packets(p))
+        damage |= measure_packets(&overhead, p->repetitions, &stats, &s);
+    else
+#endif
     stats_start(&stats, p->repetitions);
-    for (u32 i = 0; i < p->repetitions; i++) {
+    for (u32 i = 0; i < p->repetitions && !is_packets(p); i++) {
         chill(p);
         enter();
         damage |= arch_measure(jobs, plan.calls, &s, plan.interleaved);
