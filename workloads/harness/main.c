@@ -29,7 +29,7 @@ _Noreturn void guest_main(void) {
             results[i] = (struct result){.index = (u32)(done + i)};
             point_run(&points[i], &results[i]);
         }
-        points_second_level(points, results, batch);
+        points_further(points, results, batch);
         arch_writefile(results, batch * sizeof(struct result), done * sizeof(struct result), "results.bin");
         done += batch;
     }

@@ -1,10 +1,12 @@
 /* One point: buffers prepared, the routine checked, measured, checked again.
 
-   Compiled twice: the states in the second level need more code between two measurements, and have it in an object of
-   their own (SECOND_LEVEL defined). So the other points run the same instructions at the same places as without them:
-   branch predictors and caches see both. */
+   Compiled three times: the states in the second level need more code between two measurements, and have it in an object of
+   their own (SECOND_LEVEL defined), those that a network driver leaves in another (PACKETS). So the other points run the
+   same instructions at the same places as without them: branch predictors and caches see both. */
 #ifdef SECOND_LEVEL
 #define point_run point_run_second_level
+#elif defined PACKETS
+#define point_run point_run_packets
 #endif
 #include "point.h"
 
@@ -36,13 +38,16 @@ struct plan {
     u32 calls;
     struct stream stream;
     int verify;
-#ifdef SECOND_LEVEL
+#ifdef PACKETS
     struct packets packets;
 #endif
 };
 
-/* What the second object keeps lies behind everything else, too (guest.ld). */
+/* What the other objects keep lies behind everything else, too (guest.ld). */
 #ifdef SECOND_LEVEL
+#define KEPT static __attribute__((section(".late")))
+enum { LAST_STATE = SOURCE_COLD_DESTINATION_L2 };
+#elif defined PACKETS
 #define KEPT static __attribute__((section(".late")))
 enum { LAST_STATE = CACHE_STATES - 1 };
 #else
@@ -52,8 +57,8 @@ enum { LAST_STATE = BOTH_COLD };
 
 KEPT struct plan plan;
 
-#ifdef SECOND_LEVEL
-static int is_packets(const struct point *p) { return p->cache_state >= RECEIVE; }
+#ifdef PACKETS
+#define is_packets(p) 1
 #else
 #define is_packets(p) 0
 #endif
@@ -140,7 +145,7 @@ static void plan_stream(const struct point *p, u64 parameter) {
         s->read = p->size;
 }
 
-#ifdef SECOND_LEVEL
+#ifdef PACKETS
 static int plan_packets(const struct point *p) {
     struct packets *k = &plan.packets;
     const struct work *w = &plan.work[0];
@@ -172,7 +177,7 @@ static int make_plan(const struct point *p) {
     plan_work(0, arch_buffer(SOURCE) + p->src_offset, arch_buffer(DESTINATION) + p->dst_offset, p->size, parameter);
     if (plan.interleaved)
         plan_work(1, arch_buffer(SOURCE2) + p->src_offset2, arch_buffer(DESTINATION2) + p->dst_offset2, p->size2, parameter);
-#ifdef SECOND_LEVEL
+#ifdef PACKETS
     plan.packets.call = 0;
     if (is_packets(p) && !plan_packets(p))
         return 0;
@@ -199,7 +204,7 @@ static u32 map_flags(const struct point *p) {
     return p->flags & POINT_HUGE_PAGES && !plan.fault_page ? flags | MAP_HUGE : flags;
 }
 
-#ifdef SECOND_LEVEL
+#ifdef PACKETS
 /* A kernel reaches its buffers through large pages. */
 static void map_packets(u32 flags) {
     const struct packets *k = &plan.packets;
@@ -293,7 +298,7 @@ static int check_work(const struct work *w, u64 ret, struct result *r) {
         return 0;
     if (plan.streams)
         return 1; /* the neighbouring chunks lie where the bands were */
-#ifdef SECOND_LEVEL
+#ifdef PACKETS
     if (plan.packets.call)
         return 1; /* as do other calls' buffers */
 #endif
@@ -412,7 +417,7 @@ static void measure_overhead(struct sample *best) {
 
 static u64 less(u64 a, u64 b) { return a > b ? a - b : 0; }
 
-#ifdef SECOND_LEVEL
+#ifdef PACKETS
 static void place_next(void) {
     struct packets *k = &plan.packets;
     struct work *w = &plan.work[0];
@@ -476,7 +481,7 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
         damage |= arch_measure(jobs, each, &s, plan.interleaved);
         leave();
     }
-#ifdef SECOND_LEVEL
+#ifdef PACKETS
     if (is_packets(p))
         damage |= measure_packets(&overhead, p->repetitions, &stats, &s);
     else
@@ -554,7 +559,17 @@ void point_run(const struct point *p, struct result *r) {
     report_values(r);
 }
 
-#ifdef SECOND_LEVEL
+#ifdef PACKETS
+void points_further(const struct point *points, struct result *results, u64 count) {
+    points_second_level(points, results, count);
+    for (u64 i = 0; i < count; i++) {
+        if (points[i].cache_state < RECEIVE || points[i].measure != LATENCY)
+            continue;
+        results[i] = (struct result){.index = results[i].index};
+        point_run(&points[i], &results[i]);
+    }
+}
+#elif defined SECOND_LEVEL
 void points_second_level(const struct point *points, struct result *results, u64 count) {
     for (u64 i = 0; i < count; i++) {
         if (points[i].cache_state <= BOTH_COLD || points[i].measure == STREAM)

@@ -5,6 +5,8 @@
 /* Runs one point and fills in everything of its result but the index. */
 void point_run(const struct point *point, struct result *result);
 /* Runs, after it, those points whose cache state is above BOTH_COLD; point_run has refused them. */
+void points_further(const struct point *points, struct result *results, u64 count);
+/* Of these, those in the second level. */
 void points_second_level(const struct point *points, struct result *results, u64 count);
 
 /* Runs a point of no routine's, so that the first one finds the harness in the caches. For an engine that goes back to a
