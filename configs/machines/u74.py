@@ -22,6 +22,7 @@ from m5.objects import (
     MinorFUPool,
     MinorOpClass,
     MinorOpClassSet,
+    RandomRP,
     ReturnAddrStack,
     RiscvISA,
     RiscvMinorCPU,
@@ -147,6 +148,7 @@ class L1DCache(Cache):
 class L2Cache(Cache):
     size = "2048KiB"  # uarch: u74/l2_size_kb
     assoc = 16  # uarch: u74/l2_assoc
+    replacement_policy = RandomRP()  # uarch: u74/l2_replacement
     tag_latency = 10  # assumed: half of the data's, as banked caches of this size have it
     data_latency = 20  # uarch: u74/l2_latency
     response_latency = 1  # assumed: fills pass through
@@ -159,22 +161,24 @@ class L2Bus(L2XBar):
     width = 16  # assumed: 16 bytes a cycle between the levels
 
 
-def ours(cpu, zbb):
+def ours(cpu, l2, zbb):
     """What a real gem5 cannot express; there, the board's empty PMA range makes misaligned accesses trap."""
     cpu.misaligned.policy = "trap"  # uarch: u74/unaligned_within_line
     cpu.mmu.dtb.l2_size = 512  # uarch: u74/stlb_entries
     cpu.mmu.dtb.l2_assoc = 4  # uarch: u74/stlb_entries
     cpu.mmu.dtb.l2_latency = 4  # assumed: a look-up of a small array
     cpu.isa[0].enable_Zbb = zbb
+    l2.replacement_policy.any_way = True  # uarch: u74/l2_replacement
 
 
 def machine(zbb=False, **options):
     """The board. `zbb`: a later U74 (JH7110) that has the bit-manipulation extension."""
     cpu = U74CPU(isa=[RiscvISA()])
+    l2 = L2Cache()
     cpu.mmu.itb.size = 32  # assumed: as the data side
     cpu.mmu.dtb.size = 32  # uarch: u74/dtlb_entries
     if hasattr(cpu, "misaligned"):
-        ours(cpu, zbb)
+        ours(cpu, l2, zbb)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="190ns",  # uarch: u74/dram_latency_ns, calibrated: the caches and buses on the way add the rest
@@ -187,7 +191,7 @@ def machine(zbb=False, **options):
             memory=memory,
             icache=L1ICache(),
             dcache=L1DCache(),
-            l2=L2Cache(),
+            l2=l2,
             l2bus=L2Bus(),
             misaligned=False,  # uarch: u74/unaligned_within_line
             **options,

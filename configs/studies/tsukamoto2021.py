@@ -21,9 +21,11 @@ from tsukamoto2021_grids import (
     NEW,
     NOALIGN,
     OLD,
+    PLACED,
     UNLEARNED,
     UNROLLED,
     WORD,
+    driven_speed_up,
     implied,
     load_speed_up,
     published_shares,
@@ -49,7 +51,6 @@ from tsukamoto2021_report import (
 )
 
 from breakeven.crossings import break_even
-from breakeven.points import CACHE_STATES
 from breakeven.study import (
     Contents,
     Data,
@@ -107,13 +108,14 @@ def judge_shares(data: Data) -> list[Verdict]:
         before, after = published_shares(data, claim)
         published, simulated = implied(data, claim), load_speed_up(data, claim)
         others = ", ".join(
-            f"{load_speed_up(data, claim, state):.2f} {state}" for state in CACHE_STATES if state != JUDGED
+            f"{load_speed_up(data, claim, state):.2f} {state}" for state in PLACED if state != JUDGED
         )
         needed = from_memory(data, claim)
         cause = f" The published one comes out with {needed:.0%} of the lines from memory." if needed else ""
         note = (
             f"{load.what}: {load.size} B, source at {load.src}, destination at {load.dst}, both in the second level, "
-            f"as all four are taken to be. Other states: {others}.{cause}"
+            f"as all four are taken to be. Other states: {others}. As driver and program move on: "
+            f"{driven_speed_up(data, claim):.2f}.{cause}"
         )
         shown = f"{before:.2%} to {after:.2%} of the CPU: {published:.2f} times faster"
         ours = f"{simulated:.2f} times faster ({JUDGED})"

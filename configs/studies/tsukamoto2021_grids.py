@@ -8,7 +8,7 @@ from __future__ import annotations
 import statistics
 from typing import NamedTuple
 
-from breakeven.points import CACHE_STATES
+from breakeven.points import CACHE_STATES, PACKETS
 from breakeven.runner import MachineSpec
 from breakeven.study import Data, time_ratio_of_shares
 from breakeven.sweep import SweepSpec
@@ -95,8 +95,14 @@ LOADS = {
     "udp-recv-share": Load("UDP receive", 4, 0),
     "udp-send-share": Load("UDP send", 0, 4),
 }
+#: states of a call by itself
+PLACED = CACHE_STATES[:PACKETS]
 #: where both sides of all four lie when the copy begins
 JUDGED = "l2"
+#: the program's buffer of iperf3's TCP, which it walks through; its UDP has one datagram's, used again and again
+WALKED = 128 << 10
+#: whether a new line takes a way of the second level while another is free
+ANY_WAY = "l2.replacement_policy.any_way"
 LOAD_PAIRS = sorted({(load.src, load.dst) for load in LOADS.values() if load.size == PACKET})
 
 
@@ -108,6 +114,12 @@ def steady(routines, machines, sizes, **axes):
 def long(routines, machines, sizes, **axes):
     """Long or trapping copies: one call to warm up, one measured; what a predictor forgets drowns in the rest."""
     return SweepSpec(routines, machines, sizes, warmup=1, repetitions=1, **axes)
+
+
+def driven(sizes, states, pair, walked=0):
+    """A load's copies one after the other, its driver at work between them; nine rounds, as replacement is random."""
+    return SweepSpec([OLD, NEW], [TRAP], sizes, offset_pairs=[pair], cache_states=states, size2=walked, warmup=LEARNED,
+                     repetitions=9, parameters={ANY_WAY: ["True", "False"]})  # fmt: skip
 
 
 GRIDS = {
@@ -136,11 +148,15 @@ GRIDS = {
         ),
     ),
     "loads": ("packets as the loads copy them", steady([OLD, NEW], [TRAP], [PACKET], offset_pairs=LOAD_PAIRS,
-              cache_states=CACHE_STATES)),
+              cache_states=PLACED)),
     "loads-fragment": ("a fragment as a TCP sender fills it", steady([OLD, NEW], [TRAP], [FRAGMENT],
-                       offset_pairs=[(0, 0)], cache_states=CACHE_STATES)),
+                       offset_pairs=[(0, 0)], cache_states=PLACED)),
+    "driven-tcp": ("TCP packets as driver and program move on", driven([PACKET], ["receive"], (4, 0), WALKED)),
+    "driven-fragment": ("a TCP sender's fragments, likewise", driven([FRAGMENT], ["send"], (0, 0), WALKED)),
+    "driven-udp-recv": ("UDP packets, likewise", driven([PACKET], ["receive"], (4, 0))),
+    "driven-udp-send": ("UDP packets sent, likewise", driven([PACKET], ["send"], (0, 4))),
     "driver": ("the Ethernet driver's copy", steady([UCB, CROCE], [TRAP], [FRAME], offset_pairs=[FRAME_PAIR],
-               cache_states=CACHE_STATES)),
+               cache_states=PLACED)),
     "bench": ("two memcpy as a board's benchmark calls them", steady([UCB, CROCE], [TRAP], BENCH_SIZES,
               offset_pairs=[(1, 3)], measures=["throughput"])),
     "l2-latency": (
@@ -251,6 +267,21 @@ def load_cycles(data: Data, claim: str, routine: str, state: str = JUDGED) -> fl
 def load_speed_up(data: Data, claim: str, state: str = JUDGED) -> float:
     """The number that a published share is compared with: old time over new time of the load's copy."""
     return load_cycles(data, claim, OLD, state) / load_cycles(data, claim, NEW, state)
+
+
+DRIVEN = {
+    "tcp-recv-share": "driven-tcp",
+    "tcp-send-share": "driven-fragment",
+    "udp-recv-share": "driven-udp-recv",
+    "udp-send-share": "driven-udp-send",
+}
+
+
+def driven_speed_up(data: Data, claim: str, any_way: bool = True) -> float:
+    """A load's speed-up with its copies' addresses in their order, the driver's traffic between them."""
+    rows = data.select(DRIVEN[claim])
+    cycles = rows[rows[ANY_WAY].astype(str) == str(any_way)].set_index("routine")["cycles"]
+    return float(cycles[OLD] / cycles[NEW])
 
 
 def implied(data: Data, claim: str) -> float:

@@ -17,6 +17,7 @@ from tsukamoto2021_grids import (
     NEW,
     OLD,
     PACKET,
+    PLACED,
     UCB,
     UNROLLED,
     implied,
@@ -26,7 +27,6 @@ from tsukamoto2021_grids import (
 )
 
 from breakeven.crossings import crossings_along
-from breakeven.points import CACHE_STATES
 from breakeven.study import Data, TableItem
 
 #: where the driver's copy begins: its source was written by a device that does not snoop, its destination is a buffer
@@ -50,7 +50,7 @@ def from_memory(data: Data, claim: str) -> float | None:
 
 def states_table(data: Data) -> TableItem:
     rows = []
-    for state in CACHE_STATES:
+    for state in PLACED:
         gains = [f"{load_speed_up(data, claim, state):.2f}" for claim in LOADS]
         rows.append([f"{state} (judged)" if state == JUDGED else state, *gains])
     rows.append(["published", *(f"{implied(data, claim):.2f}" for claim in LOADS)])
