@@ -23,6 +23,22 @@ pub(crate) struct Pkt {
 }
 
 impl Pkt {
+    /// Not from a cache, to be cached, all there at once.
+    #[inline]
+    pub fn new(cmd: Cmd, addr: u64, size: u32, requestor: u8) -> Pkt {
+        Pkt {
+            cmd,
+            addr,
+            size,
+            requestor,
+            from_cache: false,
+            uncached: false,
+            header: 0,
+            payload: 0,
+            bypass: false,
+            yields: false,
+        }
+    }
     /// Of an instruction (the first of the ports).
     pub fn is_fetch(&self) -> bool {
         self.requestor == 0

@@ -85,18 +85,7 @@ impl MemorySystem {
         let skipped = ptes.split_last().map_or(0, |(_, upper)| self.walkers[side as usize].skip(upper));
         let mut at = now.0;
         for &pte in ptes.iter().skip(skipped) {
-            let pkt = Pkt {
-                cmd: Cmd::ReadReq,
-                addr: pte,
-                size: PTE_BYTES,
-                requestor: port as u8,
-                from_cache: false,
-                uncached: false,
-                header: 0,
-                payload: 0,
-                bypass: false,
-                yields: false,
-            };
+            let pkt = Pkt::new(Cmd::ReadReq, pte, PTE_BYTES, port as u8);
             self.asked = Access { addr: pte, pc: 0, requestor: port as u8 };
             at = self.send(link, source, pkt, at).at;
         }

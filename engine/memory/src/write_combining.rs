@@ -281,18 +281,7 @@ impl MemorySystem {
             if mask >> offset & (u64::MAX >> (64 - piece)) == 0 {
                 continue;
             }
-            let pkt = Pkt {
-                cmd: Cmd::NonTemporalReq,
-                addr: block + offset,
-                size: piece as u32,
-                requestor: Port::Data as u8,
-                from_cache: false,
-                uncached: false,
-                header: 0,
-                payload: 0,
-                bypass: false,
-                yields: false,
-            };
+            let pkt = Pkt::new(Cmd::NonTemporalReq, block + offset, piece as u32, Port::Data as u8);
             let r = self.send(link, source, pkt, out);
             (out, answered, pieces) = (r.accepted.max(out), answered.max(r.at), pieces + 1);
         }
@@ -355,18 +344,7 @@ impl MemorySystem {
 
     /// An uncached access of the data port.
     fn pass_caches(&mut self, cmd: Cmd, addr: u64, size: u32, at: u64) -> Reply {
-        let pkt = Pkt {
-            cmd,
-            addr,
-            size,
-            requestor: Port::Data as u8,
-            from_cache: false,
-            uncached: true,
-            header: 0,
-            payload: 0,
-            bypass: false,
-            yields: false,
-        };
+        let pkt = Pkt { uncached: true, ..Pkt::new(cmd, addr, size, Port::Data as u8) };
         self.send(self.ports[Port::Data as usize], self.caches.len() + Port::Data as usize, pkt, at)
     }
 }

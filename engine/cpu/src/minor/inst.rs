@@ -81,16 +81,6 @@ pub struct DynInst {
 
 const _: () = assert!(std::mem::size_of::<DynInst>() == 64);
 
-/// A flag of our own in `DynInst::uop`: a memory reference that has not faulted.
-const GOES_TO_LSQ: u32 = 1 << 31;
-
-/// A micro-op's flags, with ours.
-#[inline(always)]
-fn with_lsq(flags: UopFlags) -> UopFlags {
-    let goes = flags.any(UopFlags::MEM) & !flags.any(UopFlags::TRAP);
-    UopFlags(flags.0 | (u32::from(goes) * GOES_TO_LSQ))
-}
-
 impl DynInst {
     /// Says what the micro-op is. It has just been written, so it is copied from memory to memory, whole: in other pieces
     /// than it was written in, a processor would have to wait for its cache.
@@ -98,12 +88,12 @@ impl DynInst {
     fn set_uop(&mut self, uop: &Uop) {
         // SAFETY: both are valid and apart, and a micro-op is plain data. (An assignment is taken apart by the compiler.)
         unsafe { std::ptr::copy_nonoverlapping(uop, &mut self.uop, 1) };
-        self.uop.flags = with_lsq(uop.flags);
     }
     /// Goes through the LSQ. A faulting reference does not.
     #[inline]
     pub fn is_mem(&self) -> bool {
-        self.uop.flags.any(GOES_TO_LSQ)
+        const { assert!(UopFlags::MEM < UopFlags::TRAP, "one comparison tells") };
+        (self.uop.flags.0 & (UopFlags::MEM | UopFlags::TRAP)).wrapping_sub(1) < UopFlags::TRAP - 1
     }
     /// gem5 isFullMemBarrier.
     #[inline]
@@ -215,17 +205,8 @@ impl InstRing {
     /// These micro-ops of one instruction, of which there is at least one; only `last`'s is told what `last` says of the end.
     #[inline(always)]
     pub fn push_all(&mut self, last: &DynInst, uops: &[Uop]) {
-        let (stream, prediction, sketched, pc) = (last.stream, last.prediction, last.sketched, last.pc);
-        let mut seq = self.tail;
-        for uop in uops {
-            let slot = self.get_mut(seq);
-            // Put together in place: `last` has just been written, field by field.
-            *slot = DynInst { stream, prediction, sketched, pc, ..DynInst::default() };
-            slot.set_uop(uop);
-            seq += 1;
-        }
-        self.tail = seq;
-        let end = self.get_mut(seq - 1);
+        self.push_uops(last.stream, last.prediction, last.sketched, last.pc, uops);
+        let end = self.get_mut(self.tail - 1);
         end.outcome = last.outcome;
         end.tried_to_predict = last.tried_to_predict;
         end.fork = last.fork;
@@ -233,10 +214,15 @@ impl InstRing {
     /// These micro-ops of one instruction on a wrong path, of whose end nothing need be said.
     #[inline(always)]
     pub fn push_sketched(&mut self, stream: u32, prediction: u32, pc: u64, uops: &[Uop]) {
+        self.push_uops(stream, prediction, true, pc, uops);
+    }
+    #[inline(always)]
+    fn push_uops(&mut self, stream: u32, prediction: u32, sketched: bool, pc: u64, uops: &[Uop]) {
         let mut seq = self.tail;
         for uop in uops {
             let slot = self.get_mut(seq);
-            *slot = DynInst { stream, prediction, sketched: true, pc, ..DynInst::default() };
+            // Put together in place: what an instruction's end says has just been written, field by field.
+            *slot = DynInst { stream, prediction, sketched, pc, ..DynInst::default() };
             slot.set_uop(uop);
             seq += 1;
         }

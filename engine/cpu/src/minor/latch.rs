@@ -137,10 +137,6 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
-    #[inline]
-    pub fn is_full(&self) -> bool {
-        self.len == N
-    }
     pub fn clear(&mut self) {
         self.len = 0;
     }

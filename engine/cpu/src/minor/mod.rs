@@ -18,6 +18,7 @@ mod decode;
 mod execute;
 mod fetch1;
 mod fetch2;
+mod flight;
 mod func_unit;
 mod inst;
 mod latch;

@@ -132,18 +132,7 @@ impl MemorySystem {
         if cmd != Cmd::CleanEvict {
             c.stats.writebacks += 1;
         }
-        let pkt = Pkt {
-            cmd,
-            addr: victim.line,
-            size,
-            requestor,
-            from_cache: true,
-            uncached: false,
-            header: 0,
-            payload: 0,
-            bypass: false,
-            yields: false,
-        };
+        let pkt = Pkt { from_cache: true, ..Pkt::new(cmd, victim.line, size, requestor) };
         self.cache_sends_write(ci, pkt, at, out);
     }
 

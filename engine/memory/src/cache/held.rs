@@ -172,18 +172,7 @@ impl MemorySystem {
     #[inline(never)]
     fn hold(&mut self, ci: usize, now: u64, req: &Request, place: Option<usize>) -> Stored {
         self.asked = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
-        let pkt = Pkt {
-            cmd: Cmd::WriteReq,
-            addr: req.paddr,
-            size: u32::from(req.size),
-            requestor: Port::Data as u8,
-            from_cache: false,
-            uncached: false,
-            header: 0,
-            payload: 0,
-            bypass: false,
-            yields: false,
-        };
+        let pkt = Pkt::new(Cmd::WriteReq, req.paddr, u32::from(req.size), Port::Data as u8);
         let found = if place.is_some() { Found::Joined(None) } else { Found::Miss };
         let until = match place {
             Some(place) => self.held_joins(ci, place, &pkt, now),

@@ -485,18 +485,7 @@ impl MemorySystem {
         if self.is_uncached(e.line) {
             return;
         }
-        let pkt = Pkt {
-            cmd: Cmd::HardPFReq,
-            addr: e.line,
-            size: self.line_bytes,
-            requestor: PREFETCHES,
-            from_cache: false,
-            uncached: false,
-            header: 0,
-            payload: 0,
-            bypass: false,
-            yields: false,
-        };
+        let pkt = Pkt::new(Cmd::HardPFReq, e.line, self.line_bytes, PREFETCHES);
         let asked = std::mem::replace(&mut self.asked, Access { addr: e.line, pc, requestor: PREFETCHES });
         let sent = self.cache_misses(ci, pkt, at, turn as u8 + 1).accepted;
         self.asked = asked;

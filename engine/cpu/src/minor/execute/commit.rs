@@ -68,13 +68,13 @@ impl Execute {
     /// `getCommittingThread`).
     #[inline]
     pub(super) fn commit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, ring: &mut InstRing) {
-        if ring.get(self.head).in_lsq && !self.lsq.has_response(self.head) {
+        if ring.get(self.in_flight.head()).in_lsq && !self.lsq.has_response(self.in_flight.head()) {
             return;
         }
         let mut committed = 0;
         let mut memory_committed = 0;
-        while self.head != 0 {
-            let head = self.head;
+        while self.in_flight.head() != 0 {
+            let head = self.in_flight.head();
             let inst = ring.get(head);
             let (seq, a) = if inst.in_lsq && memory_committed < self.memory_commit_limit && self.lsq.has_response(head)
             {
@@ -93,7 +93,7 @@ impl Execute {
                     self.units.unstall(inst.unit, when.cycle);
                     committed += 1;
                 }
-                self.leave_flight();
+                self.in_flight.leave();
                 self.account(inst);
                 self.scoreboard.clear_dests(inst);
                 self.resolve(head, inst, ring);
@@ -130,7 +130,7 @@ impl Execute {
         let marks = matches!(self.event, Some(Event::Effect(effect)) if STATISTICS.contains(&effect));
         // One event a cycle.
         let next = |seq| ring.get(seq).placeholder == Placeholder::No && !ring.get(seq).uop.flags.any(UopFlags::EFFECT);
-        marks && self.head != 0 && next(self.head)
+        marks && !self.in_flight.is_empty() && next(self.in_flight.head())
     }
 
     /// Whether the oldest instruction, at the end of its unit, only has to be taken: nothing about it needs care.
@@ -153,7 +153,7 @@ impl Execute {
             self.mem_in_units.drop_front();
         }
         self.stats.discarded_ops += 1;
-        self.leave_flight();
+        self.in_flight.leave();
         self.scoreboard.clear_dests(inst);
     }
 
@@ -293,7 +293,7 @@ impl Execute {
         }
         if !a.issued_to_lsq {
             self.stats.discarded_ops += u64::from(a.discarded);
-            self.leave_flight();
+            self.in_flight.leave();
             self.scoreboard.clear_dests(inst);
         }
     }

@@ -11,6 +11,7 @@ use breakeven_base::{clone_by_field, Bus, FrontEnd, OpClass, SysEffect};
 
 use super::activity::Activity;
 use super::config::{MinorConfig, MAX_UNITS};
+use super::flight::Flight;
 use super::func_unit::{FuPool, Timing};
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
 use super::latch::{Bundle, Channel, Latch, Ring};
@@ -48,10 +49,8 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Execute {
     pub input: Channel<Bundle>,
-    /// Issued and not gone yet, oldest first.
-    in_flight: Ring<Seq, IN_FLIGHT>,
-    /// The oldest of them; 0: there is none.
-    head: Seq,
+    /// Issued and not gone yet.
+    in_flight: Flight<IN_FLIGHT>,
     /// Those of them that are memory references still in their unit: they enter the LSQ in order.
     mem_in_units: Ring<Seq, IN_FLIGHT>,
     stream: u32,
@@ -87,7 +86,6 @@ pub struct Execute {
 clone_by_field!(Execute {
     input,
     in_flight,
-    head,
     mem_in_units,
     stream,
     fresh,
@@ -123,8 +121,7 @@ impl Execute {
     pub fn new(cfg: &MinorConfig, line_bytes: u32) -> Self {
         Execute {
             input: Channel::new(cfg.decodeToExecuteForwardDelay, cfg.executeInputBufferSize),
-            in_flight: Ring::new(),
-            head: 0,
+            in_flight: Flight::new(),
             mem_in_units: Ring::new(),
             stream: 0,
             fresh: 0,
@@ -153,10 +150,9 @@ impl Execute {
     /// The oldest micro-op that is still needed.
     #[inline]
     pub fn oldest(&self) -> Seq {
-        if self.head != 0 {
-            self.head
-        } else {
-            self.next_issue
+        match self.in_flight.head() {
+            0 => self.next_issue,
+            head => head,
         }
     }
 
@@ -172,23 +168,7 @@ impl Execute {
 
     #[inline]
     pub fn head(&self) -> Head {
-        Head { stream: self.stream, seq: self.head }
-    }
-
-    /// Into flight, the youngest.
-    #[inline]
-    fn enter_flight(&mut self, seq: Seq) {
-        if self.head == 0 {
-            self.head = seq;
-        }
-        self.in_flight.push(seq);
-    }
-
-    /// The oldest leaves.
-    #[inline]
-    fn leave_flight(&mut self) {
-        self.in_flight.drop_front();
-        self.head = self.in_flight.front().copied().unwrap_or(0);
+        Head { stream: self.stream, seq: self.in_flight.head() }
     }
 
     /// One cycle.
@@ -197,7 +177,7 @@ impl Execute {
         if self.lsq.has_work() {
             self.lsq.step(self.head(), when, cx.mem);
         }
-        if self.head != 0 && when.cycle >= self.commit_from {
+        if !self.in_flight.is_empty() && when.cycle >= self.commit_from {
             self.commit(cx, when, io.ring);
         }
         let issued = self.input.has(when.cycle) && self.issue(when.cycle, io);
@@ -291,7 +271,7 @@ impl Execute {
     #[inline]
     fn send_to_unit(&mut self, inst: &mut DynInst, seq: Seq, unit: u8, now: u64) {
         inst.unit = unit;
-        self.enter_flight(seq);
+        self.in_flight.enter(seq);
         if unit == NO_UNIT {
             self.scoreboard.mark_dests(inst, seq, now, false);
             return;
@@ -325,8 +305,8 @@ impl Execute {
         if self.units.moving(now) {
             return true;
         }
-        if self.head != 0 {
-            let head = self.head;
+        if !self.in_flight.is_empty() {
+            let head = self.in_flight.head();
             let inst = ring.get(head);
             let at_end = inst.unit != NO_UNIT && !inst.in_lsq && self.units.at_end(inst.unit, now + 1);
             if inst.unit == NO_UNIT || at_end || self.lsq.has_response(head) {
@@ -348,10 +328,10 @@ impl Execute {
 
     /// The first cycle after `now` at which time alone changes something; `u64::MAX` unless commit waits for an instant.
     pub fn next_timed(&self, now: u64, ring: &InstRing) -> u64 {
-        if self.head == 0 {
+        if self.in_flight.is_empty() {
             return u64::MAX;
         }
-        let until = ring.get(self.head).min_commit;
+        let until = ring.get(self.in_flight.head()).min_commit;
         if until <= now || self.units.moving(now) {
             return u64::MAX;
         }
@@ -372,14 +352,15 @@ impl Execute {
             return next;
         }
         let mut from = u64::MAX;
-        if self.head != 0 {
-            let head = ring.get(self.head);
+        if !self.in_flight.is_empty() {
+            let oldest = self.in_flight.head();
+            let head = ring.get(oldest);
             if head.in_lsq {
-                if self.lsq.has_response(self.head) {
+                if self.lsq.has_response(oldest) {
                     return next;
                 }
             } else {
-                from = self.taken_from(self.head, head, next);
+                from = self.taken_from(oldest, head, next);
                 if let Some(&first) = self.mem_in_units.front() {
                     from = from.min(self.taken_from(first, ring.get(first), next));
                 }
@@ -438,7 +419,7 @@ impl Execute {
         let mut text =
             format!("execute: {queued} inputs queued or under way, of {of}; {} in flight", self.in_flight.len());
         for (what, seq) in [
-            ("oldest", (self.head != 0).then_some(self.head)),
+            ("oldest", Some(self.in_flight.head()).filter(|head| *head != 0)),
             ("next", self.input.front(u64::MAX - 1).map(|b| b.next)),
         ] {
             let Some(seq) = seq else { continue };

@@ -8,15 +8,15 @@ impl Execute {
     /// What the oldest micro-op waits for at `now`; `levels`: caches in front of the memory. `None`: nothing is here that
     /// could have been committed sooner, so it is the front end that is waited for.
     pub fn waits_for(&self, now: u64, ring: &InstRing, levels: u8) -> Option<Reason> {
-        if self.head == 0 {
+        if self.in_flight.head() == 0 {
             return self.next_waits_for(now, ring);
         }
-        let inst = ring.get(self.head);
+        let inst = ring.get(self.in_flight.head());
         if inst.stream != self.stream {
             return Some(self.refill());
         }
         if inst.in_lsq {
-            return Some(self.lsq.waits_for(self.head, now, levels));
+            return Some(self.lsq.waits_for(self.in_flight.head(), now, levels));
         }
         if inst.placeholder != Placeholder::No {
             return Some(Reason::Serialize);
@@ -60,6 +60,6 @@ impl Execute {
 
     /// Whether something of the present stream has been issued and not committed yet.
     pub fn holds_present(&self, ring: &InstRing) -> bool {
-        self.head != 0 && ring.get(self.head).stream == self.stream
+        self.in_flight.head() != 0 && ring.get(self.in_flight.head()).stream == self.stream
     }
 }

@@ -304,7 +304,7 @@ impl Lsq {
     /// Whether [`Lsq::step`] can do anything.
     #[inline]
     pub fn has_work(&self) -> bool {
-        self.retry_at == NEVER && (self.unissued != 0 || !self.requests.is_empty())
+        (self.unissued as usize | self.requests.len()) != 0 && self.retry_at == NEVER
     }
 
     /// One cycle: the head of the requests queue, then the store buffer.

@@ -1,0 +1,111 @@
+//! The micro-ops between issue and commit.
+
+use super::inst::Seq;
+use super::latch::Ring;
+
+/// Micro-ops issued and not gone yet, oldest first, at most `N`. Nearly always one's number follows the one's before: only
+/// where it does not is it kept.
+#[derive(Clone, Debug)]
+pub struct Flight<const N: usize> {
+    /// The oldest; 0: there is none.
+    head: Seq,
+    /// Behind the youngest.
+    end: Seq,
+    len: usize,
+    /// The first number that the next one in order does not have (instead it has `jumps`' first); `Seq::MAX`: all follow.
+    next_jump: Seq,
+    /// That number, and the one there is in its place.
+    jumps: Ring<(Seq, Seq), N>,
+}
+
+impl<const N: usize> Flight<N> {
+    pub fn new() -> Self {
+        Flight { head: 0, end: 0, len: 0, next_jump: Seq::MAX, jumps: Ring::new() }
+    }
+    /// The oldest; 0: there is none.
+    #[inline]
+    pub fn head(&self) -> Seq {
+        self.head
+    }
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == 0
+    }
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.len == N
+    }
+
+    /// The youngest comes. The caller has made sure that there is room.
+    #[inline]
+    pub fn enter(&mut self, seq: Seq) {
+        debug_assert!(self.len < N && seq != 0, "in flight: too many");
+        if self.len == 0 {
+            self.head = seq;
+        } else if seq != self.end {
+            self.jump(seq);
+        }
+        self.end = seq + 1;
+        self.len += 1;
+    }
+
+    fn jump(&mut self, seq: Seq) {
+        if self.jumps.is_empty() {
+            self.next_jump = self.end;
+        }
+        self.jumps.push((self.end, seq));
+    }
+
+    /// The oldest, which exists, leaves.
+    #[inline]
+    pub fn leave(&mut self) {
+        debug_assert!(self.len > 0, "nothing in flight");
+        self.len -= 1;
+        self.head = if self.len == 0 { 0 } else { self.head + 1 };
+        if self.head == self.next_jump {
+            self.take_jump();
+        }
+    }
+
+    fn take_jump(&mut self) {
+        if let Some((_, to)) = self.jumps.pop() {
+            self.head = to;
+        }
+        self.next_jump = self.jumps.front().map_or(Seq::MAX, |(from, _)| *from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn they_leave_in_the_order_in_which_they_came() {
+        let mut f = Flight::<8>::new();
+        assert!(f.is_empty() && f.head() == 0);
+        // The last but one run has a lower number: an instruction that goes through execute again.
+        let order = [5, 6, 9, 12, 13, 2, 14];
+        for round in 0..3 {
+            let base = 100 * round;
+            order.iter().for_each(|seq| f.enter(base + seq));
+            assert_eq!(f.len(), order.len());
+            for seq in order {
+                assert_eq!(f.head(), base + seq);
+                f.leave();
+            }
+            assert!(f.is_empty() && f.head() == 0 && f.next_jump == Seq::MAX);
+        }
+        // Emptied and filled in turn.
+        for seq in [3, 7, 8] {
+            f.enter(seq);
+            assert_eq!(f.head(), seq);
+            f.leave();
+        }
+        (1..=8).for_each(|seq| f.enter(seq));
+        assert!(f.is_full());
+    }
+}
