@@ -112,7 +112,8 @@ pub struct O3Config {
     pub macroFusion: bool,
     /// *Ours*: `ELIMINATED` micro-ops are done when renamed.
     pub moveElimination: bool,
-    /// *Ours*: bytes of a loop that fetch can replay without going to the instruction cache; 0: no loop buffer.
+    /// *Ours*: bytes of a loop that fetch can replay without going to the instruction cache; 0: no loop buffer. It lies in a
+    /// queue of `fetchQueueSize` slots behind the decoders, which fetch and decode fill while rename is held.
     pub loopBufferSize: u32,
     /// *Ours*: cycles, beyond `commitToRenameDelay`, from a retirement to the renaming of a reader of flags that waits for it
     /// (`UopFlags::FLAG_STALL`).

@@ -1,7 +1,8 @@
 //! Decode: passes `decodeWidth` micro-ops a cycle on, and sets direct branches right whose target fetch could not know.
 //! Fact source: gem5 24.0 `src/cpu/o3/decode.cc`.
 //!
-//! What arrives while the stage is held waits in a skid buffer and goes first when it goes on.
+//! What arrives while the stage is held waits in a skid buffer and goes first when it goes on. With a loop buffer (*ours*)
+//! there is a queue behind the decoders: what rename cannot take waits there, the stage is never held, and fetch counts.
 
 use breakeven_base::{BranchKind, FrontEnd, UopFlags};
 
@@ -38,13 +39,15 @@ pub struct Decode {
     pub status: Status,
     /// Rename holds it back.
     held: bool,
+    /// Slots that have left the fetch queue and are not renamed.
+    pub(super) waiting: u32,
     pub stats: DecodeStats,
 }
 
 impl O3 {
     /// One cycle of decode.
     pub(super) fn decode_tick<F: FrontEnd>(&mut self, fe: &mut F, now: u64, wire: &Wire) {
-        if wire.hold_decode & BLOCK != 0 {
+        if wire.hold_decode & BLOCK != 0 && self.rules.decode_queue == 0 {
             self.decode.held = true;
         }
         if wire.hold_decode & UNBLOCK != 0 {
@@ -114,6 +117,12 @@ impl O3 {
         self.decode.status = Status::Running;
     }
 
+    /// After micro-ops have been thrown away.
+    #[cold]
+    pub(super) fn count_waiting(&mut self) {
+        self.decode.waiting = (self.at.rename..self.at.queue).map(|seq| self.cost(seq)).sum();
+    }
+
     fn decode_until<F: FrontEnd>(&mut self, fe: &mut F, end: Seq, now: u64) {
         let mut slots = 0;
         let mut sent = 0;
@@ -169,6 +178,7 @@ impl O3 {
         self.path.undo(fe, seq, &mut self.ring);
         self.at.decode_in = seq + 1;
         self.at.queue = seq + 1;
+        self.count_waiting();
         self.path.tail = seq + 1;
         self.wires.clear_fetched(now);
         self.ring.flow_mut(seq).predicted = target;

@@ -198,7 +198,8 @@ impl O3 {
 
     #[inline]
     fn send_to_decode(&mut self, now: u64) {
-        if self.fetch.held || self.at.queue == self.path.tail {
+        let full = self.rules.decode_queue > 0 && self.decode.waiting >= self.rules.decode_queue;
+        if self.fetch.held || full || self.at.queue == self.path.tail {
             return;
         }
         if !self.rules.fuses && !self.fetch.first_decoder {
@@ -208,6 +209,7 @@ impl O3 {
             #[allow(clippy::cast_possible_truncation)] // at most the width
             {
                 self.wires.at(now + self.rules.fetch_to_decode).fetched += sent as u16;
+                self.decode.waiting += sent as u32;
             }
             self.moved = true;
             return;
@@ -225,6 +227,7 @@ impl O3 {
             self.at.queue += 1;
         }
         self.wires.at(now + self.rules.fetch_to_decode).fetched += sent;
+        self.decode.waiting += slots;
         self.moved = true;
     }
 

@@ -411,7 +411,7 @@ impl O3 {
     }
 }
 
-/// Micro-ops that the ring must hold: the ROB, the fetch queue, and what latches and skid buffers hold between them.
+/// Micro-ops that the ring must hold: the ROB, the queues before it, and what latches and skid buffers hold between them.
 fn in_flight_bound(cfg: &O3Config) -> usize {
     let width = cfg.fetchWidth.max(cfg.decodeWidth).max(cfg.renameWidth).max(cfg.dispatchWidth);
     let delays = cfg.fetchToDecodeDelay
@@ -422,6 +422,8 @@ fn in_flight_bound(cfg: &O3Config) -> usize {
         + cfg.iewToRenameDelay;
     // Fused micro-ops have no place of their own in the ROB.
     let fused = if cfg.microFusion || cfg.macroFusion { 2 } else { 1 };
-    let entries = (cfg.numROBEntries + cfg.fetchQueueSize + width * (delays + 6)) * fused;
+    // The loop buffer's queue is as long.
+    let queues = if cfg.loopBufferSize > 0 { 2 } else { 1 };
+    let entries = (cfg.numROBEntries + cfg.fetchQueueSize * queues + width * (delays + 6)) * fused;
     (entries as usize + 2 * breakeven_base::MAX_UOPS).max(256).next_power_of_two()
 }

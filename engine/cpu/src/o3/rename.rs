@@ -439,6 +439,7 @@ impl O3 {
         }
         if sent > 0 {
             self.moved = true;
+            self.decode.waiting = self.decode.waiting.saturating_sub(slots);
             self.rename.in_progress += i64::from(sent);
             self.rename.in_progress_rob += i64::from(sent_rob);
             self.rename.stats.renamed += u64::from(sent);

@@ -33,6 +33,8 @@ pub(super) struct Rules {
     pub fetch_buffer: u32,
     pub fetch_queue: u32,
     pub loop_buffer: u32,
+    /// Slots between the fetch queue and rename where there is a queue behind the decoders; 0: there is none.
+    pub decode_queue: u32,
     pub micro_fusion: bool,
     pub macro_fusion: bool,
     /// A micro-op may travel without a slot of its own.
@@ -45,6 +47,8 @@ pub(super) struct Rules {
 impl Rules {
     pub fn new(c: &O3Config) -> Self {
         let squash = c.commitToFetchDelay.max(c.commitToDecodeDelay).max(c.commitToRenameDelay).max(c.commitToIEWDelay);
+        // A full queue holds what is in the stages before it where it is.
+        let in_stages = c.decodeWidth * (c.fetchToDecodeDelay + c.decodeToRenameDelay);
         Rules {
             decode_to_fetch: c.decodeToFetchDelay.into(),
             fetch_to_decode: c.fetchToDecodeDelay.into(),
@@ -72,6 +76,7 @@ impl Rules {
             fetch_buffer: c.fetchBufferSize,
             fetch_queue: c.fetchQueueSize,
             loop_buffer: c.loopBufferSize,
+            decode_queue: if c.loopBufferSize == 0 { 0 } else { c.fetchQueueSize + in_stages },
             micro_fusion: c.microFusion,
             macro_fusion: c.macroFusion,
             fuses: c.microFusion || c.macroFusion,

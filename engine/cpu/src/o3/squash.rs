@@ -85,6 +85,7 @@ impl O3 {
             *place = (*place).min(next);
         }
         self.path.tail = self.path.tail.min(next);
+        self.count_waiting();
     }
 
     /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.

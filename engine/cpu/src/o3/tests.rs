@@ -180,6 +180,20 @@ fn a_flag_stall_ends_with_the_retirement_of_what_is_older_than_its_instruction()
 }
 
 #[test]
+fn a_queue_behind_the_decoders_is_filled_while_rename_waits() {
+    // Again and again rename waits for a division, then has more to do than gem5's skid buffers hold.
+    let waits = || vec![Inst::op(OpClass::IntDiv, 1, &[1]), Inst::nop().flags(UopFlags::FLAG_STALL)];
+    let program: Vec<Inst> = (0..8).flat_map(|_| with(waits(), (0..60).map(|i| add(2 + i % 8, 20)).collect())).collect();
+    let late = |loop_buffer| {
+        let cfg = |delay| O3Config { fetchToDecodeDelay: delay, loopBufferSize: loop_buffer, ..O3Config::default() };
+        cycles_with(cfg(10), program.clone()) - cycles_with(cfg(1), program.clone())
+    };
+    // Then a longer front end delays the first micro-op only, not each one behind such a wait.
+    assert_eq!(late(64), 9);
+    assert!(late(0) > 9 + 8 * 3, "{}", late(0));
+}
+
+#[test]
 fn write_back_slots_limit_results() {
     // 24 adds become ready together; eight a cycle may issue but only two a cycle write back: 12 cycles instead of 4.
     let program = with(chain(OpClass::IntDiv, 2), (0..24).map(|i| add(2 + (i % 8) as u8, 1)).collect());
@@ -392,6 +406,8 @@ fn odd_machines() -> Vec<O3Config> {
         O3Config { needsTSO: true, SQEntries: 4, loopBufferSize: 64, commitWidth: 3, dispatchWidth: 2, ..base() },
         O3Config { microFusion: true, macroFusion: true, moveElimination: true, numROBEntries: 12, ..base() },
         O3Config { fetchToDecodeDelay: 11, fetchQueueSize: 64, decodeToRenameDelay: 4, ..base() },
+        O3Config { fetchToDecodeDelay: 11, loopBufferSize: 8, fetchQueueSize: 1, decodeWidth: 3, ..base() },
+        O3Config { loopBufferSize: 64, microFusion: true, macroFusion: true, numROBEntries: 12, ..base() },
     ]
 }
 
