@@ -1,8 +1,9 @@
 """Intel Nehalem server (Xeon X5570 at its base clock): four-wide, out-of-order, three ways of REP MOVS by count.
 
 Ports are functional units: 0, 1, 5 compute, 2 loads, 3 and 4 store (one unit). An adc is two micro-ops and two cycles;
-one that reads what dec left of the flags waits until all before it has retired. One decoder of the four makes several
-micro-ops. Not modelled: the register file's three read ports, that branches have port 5 only, the uncore's own clock.
+one that reads what dec left of the flags waits, with its fused load, until all before it has retired. One decoder of
+the four makes several micro-ops. Not modelled: the register file's three read ports, that branches have port 5 only,
+the uncore's own clock.
 `westmere` uses this file.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
@@ -98,7 +99,7 @@ class NehalemCPU(X86O3CPU):
     fetchBufferSize = 16  # uarch: nehalem/fetch_bytes_per_cycle
     fetchWidth = 6  # assumed: the predecoder finds up to six instructions a cycle
     fetchToDecodeDelay = 10  # uarch: nehalem/branch_mispredict, calibrated: the stages that a new path goes through
-    fetchQueueSize = 28  # assumed: the queue of 28 micro-ops that loops run from
+    fetchQueueSize = 28  # uarch: nehalem/idq_size, the queue behind the decoders that loops run from
     decodeWidth = 4  # uarch: nehalem/decode_width
     renameWidth = 4  # uarch: nehalem/rename_width
     dispatchWidth = 4  # uarch: nehalem/rename_width
@@ -223,7 +224,7 @@ def microcode():
         stack_engine=True,  # assumed: as micro_fusion
         zero_idioms=True,  # assumed: as micro_fusion
         flag_merge="stall",  # uarch: nehalem/partial_flag_stall
-        flag_stall=1,  # uarch: nehalem/adc_dec_loop, calibrated: five such loops and partial_flag_stall
+        flag_stall=2,  # uarch: nehalem/adc_dec_loop, calibrated: four such loops and partial_flag_stall
         first_decoder=True,  # uarch: nehalem/decode_width
         max_access=16,  # uarch: nehalem/tput_load
         instructions=[

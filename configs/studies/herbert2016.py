@@ -166,8 +166,8 @@ def judge_loop(data: Data, size: int) -> Verdict:
     more = " and ".join(f"{clock:.2f}" for clock in loop_clocks(data))
     note = (
         f"Loop and unrolled sum alone are off by {off[0]:+.0%} and {off[1]:+.0%}. What a word more takes, from 40 to "
-        f"1400 bytes, agrees with the published at {more} GHz: in proportion to each other; what a call takes beyond "
-        "its words does not."
+        f"1400 bytes, agrees with the published at {more} GHz; the model has {GHZ:.2f}. What the stall takes was set "
+        "by GNU MP's loops (`nehalem/adc_dec_loop`), not by this one."
     )
     return Verdict(
         f"adc-dec-loop-{size}",

@@ -96,12 +96,16 @@ def ratio(one: Model, other: Model) -> Model:
 
 
 def carry_loop(words: int) -> Model:
-    """Cycles of a turn that adds numbers of 64-bit words, `words` a turn; the carry lives across the loop's dec."""
+    """Cycles of a turn that adds numbers of 64-bit words, `words` a turn; the carry lives across the loop's dec.
+
+    Like GNU MP's such loops it loads one number's words a turn ahead, so that adc is the first to meet dec's flags.
+    """
     at = [(f"r{8 + i}", 8 * i) for i in range(words)]
     load = "".join(f"mov {reg}, [rsi+{offset}]\n" for reg, offset in at)
     add = "".join(f"adc {reg}, [rbx+{offset}]\n" for reg, offset in at)
     store = "".join(f"mov [rdi+{offset}], {reg}\n" for reg, offset in at)
-    turn = load + add + store + "".join(f"lea {reg}, [{reg}+{8 * words}]\n" for reg in ("rsi", "rbx", "rdi"))
+    on = "".join(f"lea {reg}, [{reg}+{8 * words}]\n" for reg in ("rsi", "rbx", "rdi"))
+    turn = add + store + on + load
     # No two streams agree in their low twelve bits.
     apart = f"mov rsi, {SOURCE}\nmov rbx, {SOURCE + 0x10400}\nmov rdi, {DESTINATION + 0x800}\n"
 
@@ -354,7 +358,7 @@ PROBES = {
         "cycles", "dec between two adc of a chain", less(each("adc rax, rbx\ndec rcx\n"), each("adc rax, rbx\n"))
     ),
     "adc_dec_loop two": Probe(
-        "cycles", "a turn of two words: loads, adc from memory, stores, lea, dec, jnz", carry_loop(2)
+        "cycles", "a turn of two words: adc from memory, stores, lea, loads for the next, dec, jnz", carry_loop(2)
     ),
     "adc_dec_loop four": Probe("cycles", "the same with four words a turn", carry_loop(4)),
     "lat_imul": Probe("cycles", "imul of registers, a chain", each("imul rax, rbx\n")),

@@ -48,9 +48,12 @@ fn the_carry_chain_does_not_wait_for_dec() {
     // The same where partial writes are merged, or stall.
     let s = steps(CrackConfig { flag_merge: FlagMerge::Uop, ..CrackConfig::default() }, 3, program);
     assert_eq!((s[2].len(), sources(&s[2][1]), s[2][1].dst[0]), (3, vec![C, Z, Z], C));
-    let s = steps(CrackConfig { flag_merge: FlagMerge::Stall, ..CrackConfig::default() }, 3, program);
-    let waits: Vec<bool> = s[2].iter().map(|u| u.flags.any(UopFlags::FLAG_STALL)).collect();
-    assert_eq!(waits, [false, true], "the load goes ahead");
+    let waits = |micro_fusion| {
+        let s = steps(CrackConfig { flag_merge: FlagMerge::Stall, micro_fusion, ..CrackConfig::default() }, 3, program);
+        s[2].iter().map(|u| u.flags.any(UopFlags::FLAG_STALL)).collect::<Vec<_>>()
+    };
+    assert_eq!(waits(false), [false, true], "the load goes ahead");
+    assert_eq!(waits(true), [true, false], "renamed with its reader, the load waits");
 }
 
 #[test]

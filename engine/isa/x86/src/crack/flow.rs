@@ -30,7 +30,12 @@ impl Flow<'_> {
             }
             if apart && self.policy != FlagMerge::None {
                 if self.policy == FlagMerge::Stall {
-                    uops[k].flags.0 |= F::FLAG_STALL;
+                    // What is fused is renamed as one: a fused load waits with its reader.
+                    let mut first = k;
+                    while first > 0 && uops[first].flags.any(F::MICRO_FUSED) {
+                        first -= 1;
+                    }
+                    uops[first].flags.0 |= F::FLAG_STALL;
                 } else if *n < MAX_UOPS {
                     uops.copy_within(k..*n, k + 1);
                     *n += 1;
