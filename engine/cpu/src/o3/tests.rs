@@ -183,7 +183,8 @@ fn a_flag_stall_ends_with_the_retirement_of_what_is_older_than_its_instruction()
 fn a_queue_behind_the_decoders_is_filled_while_rename_waits() {
     // Again and again rename waits for a division, then has more to do than gem5's skid buffers hold.
     let waits = || vec![Inst::op(OpClass::IntDiv, 1, &[1]), Inst::nop().flags(UopFlags::FLAG_STALL)];
-    let program: Vec<Inst> = (0..8).flat_map(|_| with(waits(), (0..60).map(|i| add(2 + i % 8, 20)).collect())).collect();
+    let program: Vec<Inst> =
+        (0..8).flat_map(|_| with(waits(), (0..60).map(|i| add(2 + i % 8, 20)).collect())).collect();
     let late = |loop_buffer| {
         let cfg = |delay| O3Config { fetchToDecodeDelay: delay, loopBufferSize: loop_buffer, ..O3Config::default() };
         cycles_with(cfg(10), program.clone()) - cycles_with(cfg(1), program.clone())
