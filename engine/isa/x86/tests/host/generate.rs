@@ -11,6 +11,7 @@ use crate::state::{Rng, State, CODE, DATA, DATA_LEN};
 /// One instruction and the state it runs in.
 pub struct Case {
     pub code: Code,
+    pub ins: Instruction,
     pub at: u64,
     pub bytes: Vec<u8>,
     pub state: State,
@@ -410,7 +411,7 @@ fn defined_flags(ins: &Instruction) -> u64 {
     match ins.mnemonic() {
         // Counts beyond the operand's width leave CF undefined.
         Shl | Sal | Shr | Sar => mask & !(1 << 4),
-        _ => mask,
+        _ => mask & !crate::latitude::undefined_flags(ins),
     }
 }
 
@@ -461,5 +462,5 @@ pub fn case(code: Code, seed: u64, patch: &mut dyn FnMut(u64, u64)) -> Option<Ca
     let mut state = b.state;
     // Pointers given to a shift count and the like are what they are; DF only matters to strings.
     state.flags &= if b.ins.is_string_instruction() { !0 } else { !0x400 };
-    Some(Case { code, at, bytes, state, memory_seed, exits, defined })
+    Some(Case { code, ins: b.ins, at, bytes, state, memory_seed, exits, defined })
 }
