@@ -53,6 +53,9 @@ fn calls_and_the_stack() {
     });
     let counts: Vec<usize> = s.iter().map(Vec::len).collect();
     assert_eq!(counts, [2, 3, 5, 3]);
+    // A call's immediate comes before the return address, which the store waits for.
+    assert_eq!((s[2][0].dst[0], s[2][1].dst[0], s[2][2].src[2]), (T1, T3, T3));
+    assert_eq!(s[2][4].src[..2], [T3, T1]);
 }
 
 #[test]

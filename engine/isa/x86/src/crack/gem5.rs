@@ -150,6 +150,9 @@ impl Cracker {
             move_top(u);
             sources.push(T0);
         } else {
+            if direct && call {
+                alu(u, [NONE; 3], T1);
+            }
             if direct || call || ins.is_ip_rel_memory_operand() {
                 alu(u, [NONE; 3], T3);
             }
@@ -168,7 +171,7 @@ impl Cracker {
                 alu(u, [rcx, NONE, NONE], if counts { rcx } else { T2 });
                 sources.push(if counts { rcx } else { T2 });
             }
-            _ if direct => alu(u, [NONE; 3], T1),
+            _ if direct && !call => alu(u, [NONE; 3], T1),
             _ => {}
         }
         let flags = [(group::C, C), (group::O, O), (group::Z, Z)];
