@@ -44,6 +44,10 @@ fn compare(core: &str) -> Vec<(&'static str, f64)> {
             "{name:12} {theirs:9} {ours:9} {difference:+7.2}{}",
             if ops.0 == ops.1 { String::new() } else { format!(" {} {}", ops.0, ops.1) }
         );
+        if core != "o3" {
+            let accesses = stat("system.cpu.dcache.demandAccesses::total");
+            assert_eq!(accesses, number("dcache_accesses"), "{core}, {name}: data-cache accesses");
+        }
         // Its time in DRAM is not gem5's to the cycle, nor is what shares the pseudo-op's.
         let apart = if (core, name) == ("minor", "copy64kcold") { 1.0 } else { 0.0 };
         assert!((stat("simInsts") - number("insts")).abs() <= apart, "{core}, {name}: instructions");
@@ -75,9 +79,9 @@ fn timing_simple_agrees_with_gem5() {
 
 #[test]
 fn minor_agrees_with_gem5() {
-    let copies = [("copyw", 15.0), ("copyw_s3", 15.5)];
-    let others = [("streamldL2", 2.1), ("rec", 1.8), ("stores_line", 1.5), ("div", 1.5)];
-    hold("minor", &[&copies[..], &others[..]].concat(), 0.01, 0.3);
+    let copies = [("copyw_s3", 15.5), ("copy64kcold", 0.4)];
+    let others = [("streamldL2", 2.1), ("stores_line", 1.5)];
+    hold("minor", &[&copies[..], &others[..]].concat(), 0.0, 0.3);
 }
 
 #[test]

@@ -484,3 +484,21 @@ fn each_turn_of_a_loop_within_an_instruction_costs_a_misprediction() {
     // A way through the pipeline, not the four micro-ops.
     assert!(turn > 6, "a turn takes {turn} cycles");
 }
+
+#[test]
+fn an_instruction_s_steps_are_extracted_together() {
+    // Behind none and behind one instruction of its cycle, of which there are two.
+    for before in [8, 9] {
+        let mut p = vec![Inst::nop().short(); before];
+        p.push(Inst { steps: 5, ..Inst::nop().short() });
+        p.extend([Inst::nop(), mark()]);
+        let mut r = machine(MinorConfig::default(), 2, MockFe::new(p));
+        for max_cycles in 1.. {
+            if r.go(Budget { max_insts: 1000, max_cycles }) != Stop::MaxCycles {
+                break;
+            }
+            assert_eq!(r.fe.steps_done, 0, "cycle {max_cycles}, behind {before}");
+        }
+        assert!(r.core.cycles() < 100);
+    }
+}

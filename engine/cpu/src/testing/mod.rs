@@ -81,6 +81,8 @@ pub struct Inst {
     pub timed: bool,
     /// The bus pauses before it, once.
     pub pause: bool,
+    /// Steps that it takes on the right path, each with all of its micro-ops.
+    pub steps: usize,
 }
 
 impl Inst {
@@ -98,6 +100,7 @@ impl Inst {
             effect: SysEffect::None,
             timed: false,
             pause: false,
+            steps: 1,
         }
     }
     pub fn nop() -> Inst {
@@ -171,7 +174,10 @@ pub struct MockFe {
     visits: Vec<usize>,
     forks: Vec<u64>,
     paused: bool,
+    /// Instructions' steps.
     pub executed: u64,
+    /// Of the instruction under way.
+    pub steps_done: usize,
     /// Cycle seen by each timed instruction.
     pub times: Vec<u64>,
     /// log2 of the page instructions lie in; 0: translation off.
@@ -197,6 +203,7 @@ impl MockFe {
             forks: vec![],
             paused: false,
             executed: 0,
+            steps_done: 0,
             times: vec![],
             fetch_page: 0,
             interruptible: false,
@@ -272,7 +279,16 @@ impl FrontEnd for MockFe {
         for (n, (uop, mem)) in inst.uops.iter().enumerate() {
             (out.uops[n], out.mem[n]) = (*uop, *mem);
         }
-        out.uops[0].flags.0 |= UopFlags::FIRST;
+        if self.steps_done == 0 {
+            out.uops[0].flags.0 |= UopFlags::FIRST;
+        }
+        if !speculative && self.steps_done + 1 < inst.steps {
+            (out.next_pc, out.branch) = (self.pc, BranchInfo::default());
+            self.steps_done += 1;
+            self.executed += 1;
+            return StepResult::Done;
+        }
+        self.steps_done = 0;
         let last = &mut out.uops[inst.uops.len() - 1].flags;
         if !(taken && last.any(UopFlags::MICRO_BRANCH)) {
             last.0 |= UopFlags::LAST;

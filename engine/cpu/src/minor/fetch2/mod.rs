@@ -279,7 +279,7 @@ impl Fetch2 {
         loop {
             if !std::mem::take(&mut self.pending) {
                 let pc = cx.fe.pc();
-                if !line.fault && (pc < line.base || pc >= end) {
+                if !line.fault && (pc < line.base || pc >= end) && pc != self.unfinished {
                     if pc.wrapping_sub(end) < u64::from(MAX_INST_BYTES) {
                         return LineEnd::Done;
                     }
@@ -315,13 +315,15 @@ impl Fetch2 {
             if cx.fe.pc() == end {
                 return LineEnd::Done;
             }
-            if *extracted >= self.width || self.waiting != Waiting::No || !Self::has_room(io) {
+            // All of an instruction is extracted at once.
+            let full = *extracted >= self.width && cx.fe.pc() != self.unfinished;
+            if full || self.waiting != Waiting::No || !Self::has_room(io) {
                 return LineEnd::Stays;
             }
         }
     }
 
-    /// Whether `step` is an instruction of its own to this stage. What continues the last one (steps without FIRST) has been
+    /// Whether `step` is an instruction of its own to this stage. What continues the last one (steps without FIRST) is
     /// extracted with it, as gem5's macro-instruction is; begun anew behind a branch within it, it is extracted again.
     #[inline(always)]
     fn is_extracted(&mut self) -> bool {
@@ -376,6 +378,7 @@ impl Fetch2 {
     /// What becomes of an instruction that the front end has not executed.
     #[cold]
     fn pass_unexecuted<F: FrontEnd>(&mut self, result: StepResult, fe: &mut F, io: &mut Fetch2Io) {
+        self.unfinished = u64::MAX;
         match result {
             StepResult::Done => {}
             StepResult::Blocked => self.pass_blocked(fe, io),
@@ -411,6 +414,7 @@ impl Fetch2 {
     /// goes on its way, without effect, and fetch goes on behind it.
     #[inline(never)]
     fn pass_blocked<F: FrontEnd>(&mut self, fe: &mut F, io: &mut Fetch2Io) {
+        self.unfinished = u64::MAX;
         if self.step.n != 1 || self.step.len == 0 {
             self.waiting = Waiting::StreamChange;
             return;
