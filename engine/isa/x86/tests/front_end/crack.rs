@@ -1,11 +1,9 @@
 //! Micro-ops of instructions that decide the studies, under both families of parameters.
 
-mod common;
-
+use crate::common::{assemble, Machine, CODE};
 use breakeven_base::{OpClass, Reg, Uop, UopFlags};
 use breakeven_x86::regs::{gpr, C, O, T0, T2, Z};
 use breakeven_x86::{CrackConfig, FlagMerge, X86Config};
-use common::{assemble, Machine, CODE};
 use iced_x86::code_asm::*;
 use iced_x86::IcedError;
 

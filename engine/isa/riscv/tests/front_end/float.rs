@@ -1,12 +1,10 @@
 //! Every F and D instruction reaches its operation, with operands, rounding mode and flags in the right places. The
 //! values are small enough to be computed in the head; the arithmetic itself is tested in the library.
 
-mod common;
-
+use crate::common::asm::r;
+use crate::common::Machine;
 use breakeven_base::OpClass;
 use breakeven_riscv::{decode, Extensions};
-use common::asm::r;
-use common::Machine;
 
 const BOX: u64 = 0xffff_ffff << 32;
 

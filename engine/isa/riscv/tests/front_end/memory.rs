@@ -1,14 +1,10 @@
 //! Loads, stores, misalignment policies, atomics, devices, HTIF, cache-block operations, speculative paths.
 
-#![allow(clippy::single_range_in_vec_init)] // a list of ranges with one range in it
-
-mod common;
-
+use crate::common::asm::{addi, b, csrrs, i, ld, r, s, sd, NOP};
+use crate::common::{now, Machine, DEVICE, RAM};
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{FrontEnd, MemKind, StepResult, SysEffect, UopFlags};
 use breakeven_riscv::{MisalignedPolicy, RiscvConfig};
-use common::asm::{addi, b, csrrs, i, ld, r, s, sd, NOP};
-use common::{now, Machine, DEVICE, RAM};
 
 const DATA: u64 = RAM + 0x8000;
 
@@ -270,7 +266,7 @@ fn a_wrong_path_leaves_no_trace() {
 
 #[test]
 fn code_is_coherent_after_fence_i() {
-    let program = [s(0x23, 2, 11, 12, 0), common::asm::FENCE_I, NOP, addi(10, 10, 1)];
+    let program = [s(0x23, 2, 11, 12, 0), crate::common::asm::FENCE_I, NOP, addi(10, 10, 1)];
     let mut m = Machine::new(&program);
     m.set_x(11, RAM + 12);
     m.set_x(12, u64::from(addi(10, 10, 100)));
@@ -291,7 +287,7 @@ fn fast_and_described_execution_agree() {
         addi(11, 11, 8),
         0x157d_0685, // addi a3,a3,1; addi a0,a0,-1
         b(1, 10, 0, -20),
-        common::asm::EBREAK,
+        crate::common::asm::EBREAK,
     ];
     let (mut a, mut c) = (Machine::new(&program), Machine::new(&program));
     for m in [&mut a, &mut c] {

@@ -1,11 +1,9 @@
 //! Exceptions, privilege, paging, repeated strings, speculation, code that changes: a few instructions each.
 
-mod common;
-
+use crate::common::{assemble, exit, load_tables, now, Machine, CODE, STACK};
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{BranchKind, FrontEnd, MemKind, StepResult, SysEffect, UopFlags};
 use breakeven_x86::{RepConfig, X86Config, BOOT_TABLES};
-use common::{assemble, exit, load_tables, now, Machine, CODE, STACK};
 use iced_x86::code_asm::*;
 
 const HANDLER: u64 = 0x21_0000;

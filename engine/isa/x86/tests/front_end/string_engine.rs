@@ -1,10 +1,8 @@
 //! The string engine: which mode takes an instruction, what its steps charge, and that memory comes out right.
 
-mod common;
-
+use crate::common::{assemble, Machine, CODE};
 use breakeven_base::{MemKind, UopFlags};
 use breakeven_x86::{Pace, RepConfig, StringMode, X86Config};
-use common::{assemble, Machine, CODE};
 
 const SRC: u64 = 0x40_0000;
 const DST: u64 = 0x50_0000;

@@ -1,12 +1,10 @@
 //! Modes, traps, delegation, interrupts, CSRs, counters, PMP and Sv39 as seen by programs.
 
-mod common;
-
+use crate::common::asm::{addi, csrrs, csrrw, i, ld, m5, r, sd, EBREAK, ECALL, MRET, NOP, SFENCE, SRET, WFI};
+use crate::common::{now, Machine, RAM};
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{FrontEnd, PseudoOutcome, StepResult, SysEffect, UopFlags};
 use breakeven_riscv::{Mode, RiscvConfig, RiscvFrontEnd};
-use common::asm::{addi, csrrs, csrrw, i, ld, m5, r, sd, EBREAK, ECALL, MRET, NOP, SFENCE, SRET, WFI};
-use common::{now, Machine, RAM};
 
 const HANDLER: u64 = RAM + 0x100;
 const S_HANDLER: u64 = RAM + 0x200;

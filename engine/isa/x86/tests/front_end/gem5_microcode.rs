@@ -1,11 +1,9 @@
 //! gem5's microcode: how many micro-ops an instruction has, and what they wait for.
 
-mod common;
-
+use crate::common::{assemble, now, Machine, CODE};
 use breakeven_base::{BranchKind, FrontEnd, OpClass, Step, StepResult, SysEffect, Uop, UopFlags};
 use breakeven_x86::regs::{gpr, C, PRODUCT, T1, T3};
 use breakeven_x86::{CrackConfig, X86Config};
-use common::{assemble, now, Machine, CODE};
 use iced_x86::code_asm::*;
 use iced_x86::IcedError;
 

@@ -1,11 +1,9 @@
 //! Integer, M, Zba, Zbb, Zbs: results computed independently (arbitrary-precision integers), words encoded by hand.
 
-mod common;
-
+use crate::common::asm::{addi, b, jal, r, NOP};
+use crate::common::{Machine, RAM};
 use breakeven_base::{BranchKind, FrontEnd};
 use breakeven_riscv::{decode, Extensions, Op, RiscvConfig};
-use common::asm::{addi, b, jal, r, NOP};
-use common::{Machine, RAM};
 
 /// Mnemonic, word without registers, operands, result.
 #[rustfmt::skip]

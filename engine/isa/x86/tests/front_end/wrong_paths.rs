@@ -1,9 +1,7 @@
 //! A wrong path that is only described, and executed when asked for, is what it is when it is executed at once.
 
-mod common;
-
+use crate::common::{assemble, now, Machine, CODE, STACK};
 use breakeven_base::{FrontEnd, Sketch, Step, StepResult, SysEffect, UopFlags};
-use common::{assemble, now, Machine, CODE, STACK};
 use iced_x86::code_asm::*;
 
 /// Code with what wrong paths are made of: moves, flags, the stack, calls, vectors, and what must be executed or not be.

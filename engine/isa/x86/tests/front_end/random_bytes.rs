@@ -1,11 +1,9 @@
 //! Any bytes as code: no panic, no endless step, no reference outside what may be, micro-ops within bounds. The same
 //! bytes run by `run_fast` and by `step` end in the same state.
 
-mod common;
-
+use crate::common::{now, Machine, CODE};
 use breakeven_base::{FrontEnd, StepResult, SysEffect, UopFlags};
 use breakeven_x86::X86Config;
-use common::{now, Machine, CODE};
 
 fn next(s: &mut u64) -> u64 {
     *s ^= *s << 13;

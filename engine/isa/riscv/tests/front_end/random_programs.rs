@@ -1,13 +1,9 @@
 //! Random programs: nothing panics, described and fast execution agree, and a wrong path can be taken anywhere and
 //! leaves the state as it was.
 
-#![allow(clippy::single_range_in_vec_init)] // a list of ranges with one range in it
-
-mod common;
-
+use crate::common::{now, Machine, DEVICE, RAM};
 use breakeven_base::{FrontEnd, StepResult, UopFlags};
 use breakeven_riscv::{decode, describe, Extensions, MisalignedPolicy, Mode, Op, RiscvConfig};
-use common::{now, Machine, DEVICE, RAM};
 
 const WORDS: u64 = 1500;
 
@@ -68,7 +64,7 @@ fn machine(r: &mut Random, mode: Mode) -> Machine {
     }
     m.set_csr(0x300, (mode as u64) << 11 | 1 << 13 | r.next() & 0xe_0000);
     m.set_csr(0x341, RAM);
-    m.code(RAM + 0x8_0000, &[common::asm::MRET]);
+    m.code(RAM + 0x8_0000, &[crate::common::asm::MRET]);
     m.fe.set_pc(RAM + 0x8_0000);
     m
 }
@@ -105,7 +101,7 @@ fn fast_and_described_execution_agree_on_random_programs() {
     let mut r = Random(0xfeed_beef_1234_5679);
     for mode in modes().take(120) {
         let mut a = machine(&mut r, mode);
-        let mut b = Machine { fe: a.fe.clone(), bus: common::TestBus::new(1 << 20), step: a.step };
+        let mut b = Machine { fe: a.fe.clone(), bus: crate::common::TestBus::new(1 << 20), step: a.step };
         let image = a.bus.ram.slice(RAM, 1 << 20).expect("in RAM").to_vec();
         b.bus.ram.slice_mut(RAM, 1 << 20).expect("in RAM").copy_from_slice(&image);
         let mut done = 0;

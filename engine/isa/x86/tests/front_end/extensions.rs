@@ -1,12 +1,10 @@
 //! What the comparison with the host CPU (`tests/host`) leaves out of the extensions: state that it does not carry, the
 //! memory kinds of cache control, and that an instruction is there exactly when CPUID says so.
 
-mod common;
-
+use crate::common::{assemble, exit, load_tables, Machine, CODE};
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{FrontEnd, MemKind, UopFlags};
 use breakeven_x86::X86Config;
-use common::{assemble, exit, load_tables, Machine, CODE};
 use iced_x86::code_asm::*;
 use iced_x86::IcedError;
 
