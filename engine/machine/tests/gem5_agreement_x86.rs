@@ -79,9 +79,8 @@ fn timing_simple_agrees_with_gem5() {
 
 #[test]
 fn minor_agrees_with_gem5() {
-    let copies = [("copyw_s3", 15.5), ("copy64kcold", 0.4)];
-    let others = [("streamldL2", 2.1), ("stores_line", 1.5)];
-    hold("minor", &[&copies[..], &others[..]].concat(), 0.0, 0.3);
+    // The last one's by refreshes of the DRAM.
+    hold("minor", &[("copyw_s3", 15.5), ("stores_line", 1.5), ("copy64kcold", 0.4)], 0.0, 0.3);
 }
 
 #[test]

@@ -27,6 +27,13 @@ impl Decode {
         if !next.has_room() || !self.input.has(now) {
             return;
         }
+        // Only an empty place is left of it.
+        if self.input.front(now).is_some_and(|b| b.next == b.end) {
+            self.input.pop();
+            if !self.cycle_input || !self.input.has(now) {
+                return;
+            }
+        }
         next.put(now, self.input.take_uops(now, self.width, self.cycle_input));
         activity.mark(now);
         if self.input.has(now) && next.has_room() {
@@ -48,24 +55,37 @@ mod tests {
     fn two_inputs_fill_one_output_only_with_cycle_input() {
         for (cycle_input, end) in [(true, 3), (false, 2)] {
             let (mut d, mut next, mut a) = decode(cycle_input);
-            d.input.put(3, Bundle { next: 1, end: 2 });
-            d.input.put(4, Bundle { next: 2, end: 4 });
+            d.input.put(3, Bundle { next: 1, end: 2, open: true });
+            d.input.put(4, Bundle { next: 2, end: 4, open: false });
             d.tick(5, &mut next, &mut a);
-            assert_eq!(next.front(6), Some(&Bundle { next: 1, end }));
+            assert_eq!(next.front(6), Some(&Bundle { next: 1, end, open: end == 2 }));
+        }
+    }
+
+    #[test]
+    fn an_empty_place_behind_the_last_micro_op_is_passed_a_cycle_later() {
+        for open in [false, true] {
+            let (mut d, mut next, mut a) = decode(true);
+            d.input.put(4, Bundle { next: 1, end: 3, open });
+            d.tick(5, &mut next, &mut a);
+            assert_eq!((next.front(6).map(|b| b.end), d.input.is_empty()), (Some(3), !open));
+            d.tick(6, &mut next, &mut a);
+            next.pop();
+            assert!(d.input.is_empty() && next.is_empty(), "nothing is sent on for it");
         }
     }
 
     #[test]
     fn a_full_buffer_behind_stops_it() {
         let (mut d, mut next, mut a) = decode(true);
-        next.put(4, Bundle { next: 1, end: 2 });
-        next.put(4, Bundle { next: 2, end: 3 });
-        d.input.put(4, Bundle { next: 3, end: 5 });
+        next.put(4, Bundle { next: 1, end: 2, open: true });
+        next.put(4, Bundle { next: 2, end: 3, open: true });
+        d.input.put(4, Bundle { next: 3, end: 5, open: false });
         d.tick(5, &mut next, &mut a);
         assert!(!next.has_room());
         next.pop();
         next.pop();
         d.tick(6, &mut next, &mut a);
-        assert_eq!(next.front(7), Some(&Bundle { next: 3, end: 5 }));
+        assert_eq!(next.front(7), Some(&Bundle { next: 3, end: 5, open: false }));
     }
 }

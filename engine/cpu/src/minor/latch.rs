@@ -303,6 +303,9 @@ impl<T: Copy + Default> Channel<T> {
 pub struct Bundle {
     pub next: u64,
     pub end: u64,
+    /// It is not as wide as its buffer. gem5 fills it with bubbles: where the last micro-op ends a cycle's work, the item leaves
+    /// only when the bubble is passed, in the next cycle; `next` is `end` until then.
+    pub open: bool,
 }
 
 impl Channel<Bundle> {
@@ -312,7 +315,7 @@ impl Channel<Bundle> {
     pub fn take_uops(&mut self, now: u64, width: u64, several: bool) -> Bundle {
         let at = self.slot(0);
         let first = &mut self.slots[at].1;
-        let mut taken = Bundle { next: first.next, end: first.next + width };
+        let mut taken = Bundle { next: first.next, end: first.next + width, open: false };
         if taken.end < first.end {
             first.next = taken.end;
             return taken;
@@ -326,8 +329,12 @@ impl Channel<Bundle> {
             taken.end = first.next;
             room -= n;
             if first.next == first.end {
+                if room == 0 && first.open {
+                    return taken;
+                }
                 self.pop();
                 if !several || !self.has(now) {
+                    taken.open = room != 0;
                     return taken;
                 }
             }

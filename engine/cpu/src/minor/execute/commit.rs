@@ -412,7 +412,7 @@ impl Execute {
         ring.make_room(seq);
         let first = ring.tail;
         push_step(&step, &last, ended.flags, ring, &self.costs, self.line_bytes);
-        self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail });
+        self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail, open: false });
         Err(GONE)
     }
 }

@@ -198,7 +198,7 @@ impl Execute {
         let mut issued = 0;
         let mut memory_issued = 0;
         let mut full = false;
-        while let Some(&Bundle { next: first, end }) = self.input.front(now) {
+        while let Some(&Bundle { next: first, end, open }) = self.input.front(now) {
             // What belongs to an old stream is discarded.
             let mut seq = first.max(end.min(self.fresh));
             while seq != end && !full {
@@ -226,6 +226,13 @@ impl Execute {
             if seq != end {
                 if let Some(bundle) = self.input.front_mut(now) {
                     bundle.next = seq;
+                }
+                break;
+            }
+            if full && open {
+                // The empty place behind it is passed in the next cycle.
+                if let Some(bundle) = self.input.front_mut(now) {
+                    bundle.next = end;
                 }
                 break;
             }
@@ -319,6 +326,9 @@ impl Execute {
     /// gem5's estimate of whether the next micro-op could be issued next cycle: it leaves forwarding out.
     fn can_issue_next(&self, now: u64, ring: &InstRing) -> bool {
         let Some(bundle) = self.input.front(now) else { return false };
+        if bundle.next == bundle.end {
+            return false;
+        }
         let inst = ring.get(bundle.next);
         if self.units.all_stalled(self.units.capable(inst.uop.class), now) {
             return false;
@@ -370,7 +380,11 @@ impl Execute {
             return from.min(self.input.next());
         }
         match self.input.front(next) {
-            Some(bundle) if bundle.next >= bundle.end.min(self.fresh) && !self.in_flight.is_full() => {
+            Some(bundle)
+                if bundle.next != bundle.end
+                    && bundle.next >= bundle.end.min(self.fresh)
+                    && !self.in_flight.is_full() =>
+            {
                 from.min(self.issued_from(ring.get(bundle.next), now))
             }
             _ => next,

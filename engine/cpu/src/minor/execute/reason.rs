@@ -35,7 +35,10 @@ impl Execute {
 
     /// What keeps the next micro-op from being issued.
     fn next_waits_for(&self, now: u64, ring: &InstRing) -> Option<Reason> {
-        let &Bundle { next, end } = self.input.front(now)?;
+        let &Bundle { next, end, .. } = self.input.front(now)?;
+        if next == end {
+            return None;
+        }
         if next.max(end.min(self.fresh)) == end {
             return Some(self.refill());
         }

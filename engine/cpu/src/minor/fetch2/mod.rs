@@ -221,9 +221,9 @@ impl Fetch2 {
         }
         if io.next.has_room() {
             let first = io.ring.tail;
-            self.extract(cx, when, io);
+            let extracted = self.extract(cx, when, io);
             if io.ring.tail != first {
-                io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail });
+                io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail, open: extracted < self.width });
                 io.activity.mark(when.cycle);
             }
         }
@@ -233,28 +233,29 @@ impl Fetch2 {
     }
 
     /// Packs instructions into one output while there are lines, room, and no prediction.
-    fn extract<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) {
+    fn extract<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> u32 {
         let mut extracted = 0;
         while extracted < self.width && self.waiting == Waiting::No {
-            let Some(&line) = self.input.front() else { return };
+            let Some(&line) = self.input.front() else { break };
             if !Self::has_room(io) {
-                return;
+                break;
             }
             if !self.is_stale(&line) {
                 match self.extract_line(&line, &mut extracted, cx, when, io) {
                     LineEnd::Done => {}
-                    LineEnd::Stays => return,
+                    LineEnd::Stays => break,
                     LineEnd::Redirected => {
                         self.input.clear();
-                        return;
+                        break;
                     }
                 }
             }
             self.input.pop();
             if !self.cycle_input {
-                return;
+                break;
             }
         }
+        extracted
     }
 
     /// There is always room for what the queues can hold; this is for instructions of many micro-ops.
