@@ -23,13 +23,12 @@ impl MemorySystem {
         let c = &mut self.caches[ci];
         c.mshrs.retire(self.now);
         let at = c.wait_until_free(at);
-        let found = c.tags.find(pkt.addr);
         let reply = match pkt.cmd {
             Cmd::WritebackDirty | Cmd::WritebackClean => self.cache_takes_writeback(ci, pkt, at),
             Cmd::CleanEvict | Cmd::WriteClean => self.cache_passes_eviction(ci, pkt, at),
             Cmd::CleanSharedReq | Cmd::CleanInvalidReq | Cmd::InvalidateReq => self.cache_maintains(ci, pkt, at),
             _ if pkt.uncached => self.cache_passes_by(ci, pkt, at),
-            Cmd::WriteReq if !c.p.write_allocate && found.is_none() && c.no_mshr(pkt.addr, at) => {
+            Cmd::WriteReq if !c.p.write_allocate && c.tags.find(pkt.addr).is_none() && c.no_mshr(pkt.addr, at) => {
                 self.cache_writes_around(ci, pkt, at)
             }
             _ => self.cache_demand(ci, pkt, at),
@@ -334,10 +333,9 @@ impl Cache {
         let line = self.tags.line(pkt.addr);
         let found = self.tags.find(pkt.addr);
         let request_time = self.clock.edge(at) + self.p.tag + pkt.header;
-        let Some(m) = self.mshrs.find(line, at) else {
+        let Some(m) = self.mshrs.join(line, at) else {
             return Reply { at: request_time, ..Reply::default() };
         };
-        m.targets += 1;
         let rest = if m.addr == pkt.addr { 0 } else { m.payload };
         let (resp_at, level) = (m.resp_at, m.level);
         let mut done = self.clock.edge(resp_at) + self.p.response + rest;

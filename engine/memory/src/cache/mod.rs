@@ -181,8 +181,17 @@ impl Cache {
 
     /// The instant from `at` on at which a cache below the first level takes a request: while it is blocked, its
     /// requesters are held back and try again a tick after it has become free.
+    #[inline]
     pub fn wait_until_free(&self, at: u64) -> u64 {
-        let mut at = at.max(self.closed_until);
+        let at = at.max(self.closed_until);
+        if self.mshrs.has_room() && self.writes.has_room() {
+            return at;
+        }
+        self.look_until_free(at)
+    }
+
+    #[inline(never)]
+    fn look_until_free(&self, mut at: u64) -> u64 {
         loop {
             let until = self.mshrs.full_until(at).or(self.mshrs.targets_full_until(at)).or(self.writes.full_until(at));
             match until {
@@ -199,7 +208,15 @@ impl Cache {
     }
 
     /// After an MSHR or a target was taken at `now`: is the cache blocked from here on?
+    #[inline]
     pub fn note_mshrs(&mut self, now: u64) {
+        if !self.mshrs.has_room() {
+            self.note_full_mshrs(now);
+        }
+    }
+
+    #[inline(never)]
+    fn note_full_mshrs(&mut self, now: u64) {
         let full = self.mshrs.full_until(now).map(|t| (t, Blocked::Mshrs));
         let targets = self.mshrs.targets_full_until(now).map(|t| (t, Blocked::Targets));
         for (until, cause) in full.into_iter().chain(targets) {

@@ -20,17 +20,29 @@ pub(crate) struct MshrFile {
     entries: Vec<Mshr>,
     limit: usize,
     max_targets: u32,
+    /// No register has had more since the file was last empty: most questions are answered without looking at each.
+    most_targets: u32,
 }
-crate::util::clone_by_field!(MshrFile { entries, limit, max_targets });
+crate::util::clone_by_field!(MshrFile { entries, limit, max_targets, most_targets });
 
 impl MshrFile {
     pub fn new(limit: u32, max_targets: u32) -> Self {
-        MshrFile { entries: Vec::with_capacity(limit as usize + 1), limit: limit as usize, max_targets }
+        let entries = Vec::with_capacity(limit as usize + 1);
+        MshrFile { entries, limit: limit as usize, max_targets, most_targets: 0 }
     }
 
     /// Frees what has been answered by `now`, for good: no later call is about an earlier time.
     pub fn retire(&mut self, now: u64) {
         self.entries.retain(|m| m.resp_at > now);
+        if self.entries.is_empty() {
+            self.most_targets = 0;
+        }
+    }
+
+    /// Whether at any time a register is free, and room for a target in each; otherwise only time tells.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.entries.len() < self.limit && self.most_targets < self.max_targets
     }
 
     /// The register that waits for `line` at `now`.
@@ -45,13 +57,24 @@ impl MshrFile {
 
     /// One more target for the miss to `line` that has not left: whether it was the last that there is room for.
     pub fn takes_target(&mut self, line: u64) -> bool {
-        let limit = self.max_targets;
         let Some(m) = self.held(line) else { return false };
         m.targets += 1;
-        m.targets >= limit
+        let targets = m.targets;
+        self.most_targets = self.most_targets.max(targets);
+        targets >= self.max_targets
+    }
+
+    /// One more target of the register that waits for `line` at `now`; the register.
+    pub fn join(&mut self, line: u64, now: u64) -> Option<Mshr> {
+        let m = self.find(line, now)?;
+        m.targets += 1;
+        let m = *m;
+        self.most_targets = self.most_targets.max(m.targets);
+        Some(m)
     }
 
     pub fn push(&mut self, m: Mshr) {
+        self.most_targets = self.most_targets.max(m.targets);
         self.entries.push(m);
     }
 
@@ -87,6 +110,9 @@ impl MshrFile {
     }
 
     pub fn audit(&self, now: u64) -> Result<(), String> {
+        if self.entries.iter().any(|m| m.targets > self.most_targets) {
+            return Err(format!("an MSHR has more targets than the {} known of", self.most_targets));
+        }
         if self.live(now).count() > self.limit {
             return Err(format!("{} MSHRs in use of {}", self.live(now).count(), self.limit));
         }
@@ -123,10 +149,27 @@ mod tests {
         let mut f = MshrFile::new(4, 2);
         f.push(mshr(0x40, 10, 100));
         assert_eq!(f.targets_full_until(20), None);
-        f.find(0x40, 20).expect("there").targets += 1;
+        assert!(f.join(0x40, 20).is_some_and(|m| m.targets == 2) && f.join(0x40, 100).is_none());
         assert_eq!(f.targets_full_until(20), Some(100));
         assert_eq!(f.audit(20), Ok(()));
-        f.find(0x40, 20).expect("there").targets += 1;
+        assert!(f.join(0x40, 20).is_some());
         assert!(f.audit(20).is_err());
+    }
+
+    #[test]
+    fn room_is_known_without_looking_at_each() {
+        let mut f = MshrFile::new(2, 2);
+        f.push(mshr(0x40, 10, 100));
+        assert!(f.has_room());
+        f.push(mshr(0x80, 20, 90));
+        assert!(!f.has_room(), "no register");
+        f.retire(95);
+        assert!(f.has_room());
+        f.join(0x40, 96);
+        assert!(!f.has_room() && f.targets_full_until(96) == Some(100), "no target");
+        f.retire(100);
+        f.push(mshr(0x40, 110, 200));
+        assert!(f.has_room() && !f.takes_target(0x80));
+        assert!(f.takes_target(0x40) && !f.has_room() && f.audit(120) == Ok(()));
     }
 }

@@ -35,6 +35,12 @@ impl WriteBuffer {
         self.live(now).any(|e| e.line == line)
     }
 
+    /// Whether at any time an entry is free; otherwise only time tells.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.entries.len() < self.limit
+    }
+
     /// When a full buffer has an entry free again; `None`: now.
     #[inline]
     pub fn full_until(&self, now: u64) -> Option<u64> {
