@@ -431,7 +431,8 @@ impl O3 {
             StepResult::NeedsDrain => self.carry_along(cx, note::WAITS),
             StepResult::Paused => self.carry_along(cx, note::PAUSES),
             StepResult::Blocked => {
-                if self.fetch.step.n != 1 || self.fetch.step.len == 0 {
+                let s = &self.fetch.step;
+                if s.n != 1 || s.len == 0 || s.uops[0].flags.any(UopFlags::BRANCH) {
                     self.fetch.status = Status::Stopped;
                     return false;
                 }
@@ -543,9 +544,9 @@ impl O3 {
         let mut taken = false;
         let mut goes_to = fall_through;
         if noted & note::PLACEHOLDER != 0 {
-            // Behind one that serialises fetch goes on (nothing of that leaves rename before); else it waits.
-            let on = noted & note::WAITS != 0 && flags.any(UopFlags::SERIALIZE_AFTER) && self.path.can_fork();
-            if on {
+            // Behind one that serialises fetch goes on (nothing of that leaves rename before), and on a wrong path; else it waits.
+            let on = flags.any(UopFlags::SERIALIZE_AFTER) || self.path.open() > 0;
+            if on && noted & note::WAITS != 0 && len > 0 && self.path.can_fork() {
                 self.path.fork(cx.fe, fall_through, &self.ring, false);
             } else {
                 self.fetch.status = Status::Stopped;

@@ -320,6 +320,19 @@ fn a_block_that_arrives_with_the_squash_is_not_asked_for_again() {
 }
 
 #[test]
+fn a_wrong_path_goes_on_behind_what_it_cannot_execute() {
+    // Instruction 20 depends on the time: the right path would wait for it, a wrong one never executes it.
+    let lines = |timed| {
+        let mut program = mispredicted_behind(12, 70);
+        program[20].timed = timed;
+        let mut r = machine(O3Config::default(), 2, MockFe::new(program));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        (r.stat("system.cpu.fetch.cacheLines"), r.core.cycles())
+    };
+    assert_eq!(lines(true), lines(false));
+}
+
+#[test]
 fn what_decode_finds_as_commit_squashes_is_not_learnt() {
     // Decode sees the jump at F+10 and fetch would hear of it at F+11.
     let counts = |k| {
