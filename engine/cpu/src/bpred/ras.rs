@@ -1,6 +1,6 @@
 //! gem5's `ReturnAddrStack`: a circular stack of return addresses that wraps when calls nest deeper than it holds.
-//! Fact source: gem5 24.0 `src/cpu/pred/ras.cc`. One difference: undoing a push brings back the entry that it overwrote
-//! (gem5 loses the oldest one when the stack had wrapped), so that a squash restores the stack exactly.
+//! Fact source: gem5 24.0 `src/cpu/pred/ras.cc`. Undoing a pop writes its entry back; undoing a push only moves the top: where
+//! the stack had wrapped, the oldest address stays lost, and its return will be mispredicted.
 
 use super::RasParams;
 use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
@@ -10,11 +10,11 @@ use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
 pub enum RasRecord {
     #[default]
     None,
-    /// Pushed over this old entry.
-    Pushed {
-        over: u64,
+    Pushed,
+    /// This entry.
+    Popped {
+        entry: u64,
     },
-    Popped,
 }
 
 /// No address was ever pushed there. No instruction lies at the last byte of the address space.
@@ -66,7 +66,8 @@ impl ReturnAddrStack {
     pub fn push(&mut self, return_addr: u64) -> RasRecord {
         self.up();
         self.counts.pushes += 1;
-        RasRecord::Pushed { over: std::mem::replace(&mut self.entries[self.top], return_addr) }
+        self.entries[self.top] = return_addr;
+        RasRecord::Pushed
     }
 
     /// The predicted return address; `None` where nothing was ever pushed.
@@ -75,21 +76,20 @@ impl ReturnAddrStack {
         let entry = self.entries[self.top];
         self.down();
         self.counts.pops += 1;
-        ((entry != EMPTY).then_some(entry), RasRecord::Popped)
+        ((entry != EMPTY).then_some(entry), RasRecord::Popped { entry })
     }
 
     /// Undoes the youngest operation that has not been undone.
     pub fn squash(&mut self, r: RasRecord) {
         match r {
             RasRecord::None => return,
-            RasRecord::Pushed { over } => {
-                self.entries[self.top] = over;
+            RasRecord::Pushed => {
                 self.down();
                 self.counts.pops += 1;
             }
-            // A pop leaves its entry in place, and younger pushes over it have been undone by now.
-            RasRecord::Popped => {
+            RasRecord::Popped { entry } => {
                 self.up();
+                self.entries[self.top] = entry;
                 self.counts.pushes += 1;
             }
         }
@@ -98,7 +98,7 @@ impl ReturnAddrStack {
 
     /// A return that took its target from here commits.
     pub fn commit(&mut self, r: RasRecord, mispredicted: bool) {
-        if r == RasRecord::Popped {
+        if matches!(r, RasRecord::Popped { .. }) {
             self.counts.used += 1;
             if mispredicted {
                 self.counts.incorrect += 1;
