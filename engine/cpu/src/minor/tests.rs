@@ -502,3 +502,10 @@ fn an_instruction_s_steps_are_extracted_together() {
         assert!(r.core.cycles() < 100);
     }
 }
+
+#[test]
+fn an_instruction_of_more_steps_than_there_is_room_for_passes_at_the_full_width() {
+    let run = |steps: usize| cycles_with(MinorConfig::default(), 2, vec![Inst { steps, ..Inst::nop().short() }]);
+    // Two micro-ops a cycle, in however many pieces they were extracted.
+    assert_eq!(run(4000) - run(2000), 1000);
+}

@@ -223,7 +223,9 @@ impl Fetch2 {
             let first = io.ring.tail;
             let extracted = self.extract(cx, when, io);
             if io.ring.tail != first {
-                io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail, open: extracted < self.width });
+                // What goes on with more steps of its last instruction is no item of its own.
+                let open = extracted < self.width && cx.fe.pc() != self.unfinished;
+                io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail, open });
                 io.activity.mark(when.cycle);
             }
         }
