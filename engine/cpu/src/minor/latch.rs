@@ -303,9 +303,19 @@ impl<T: Copy + Default> Channel<T> {
 pub struct Bundle {
     pub next: u64,
     pub end: u64,
-    /// It is not as wide as its buffer. gem5 fills it with bubbles: where the last micro-op ends a cycle's work, the item leaves
-    /// only when the bubble is passed, in the next cycle; `next` is `end` until then.
-    pub open: bool,
+    pub ending: Ending,
+}
+
+/// What lies behind an item's last micro-op.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ending {
+    #[default]
+    Full,
+    /// The item is not as wide as its buffer. gem5 fills it with bubbles: where the last micro-op ends a cycle's work, the item
+    /// leaves only when the bubble is passed, in the next cycle; `next` is `end` until then.
+    Open,
+    /// More of the same instruction, in the next item. In gem5 all of it is one item.
+    GoesOn,
 }
 
 impl Channel<Bundle> {
@@ -315,7 +325,7 @@ impl Channel<Bundle> {
     pub fn take_uops(&mut self, now: u64, width: u64, several: bool) -> Bundle {
         let at = self.slot(0);
         let first = &mut self.slots[at].1;
-        let mut taken = Bundle { next: first.next, end: first.next + width, open: false };
+        let mut taken = Bundle { next: first.next, end: first.next + width, ending: Ending::Full };
         if taken.end < first.end {
             first.next = taken.end;
             return taken;
@@ -329,12 +339,15 @@ impl Channel<Bundle> {
             taken.end = first.next;
             room -= n;
             if first.next == first.end {
-                if room == 0 && first.open {
+                if room == 0 && first.ending == Ending::Open {
                     return taken;
                 }
+                let goes_on = first.ending == Ending::GoesOn;
                 self.pop();
                 if !several || !self.has(now) {
-                    taken.open = room != 0;
+                    if room != 0 && !goes_on {
+                        taken.ending = Ending::Open;
+                    }
                     return taken;
                 }
             }

@@ -8,7 +8,7 @@ use breakeven_memory::{Side, TlbResult};
 
 use super::super::fetch2::{finish_step, push_step};
 use super::super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
-use super::super::latch::Bundle;
+use super::super::latch::{Bundle, Ending};
 use super::super::lsq::When;
 use super::super::pipe::ResolvedBranch;
 use super::{Event, Execute};
@@ -412,7 +412,7 @@ impl Execute {
         ring.make_room(seq);
         let first = ring.tail;
         push_step(&step, &last, ended.flags, ring, &self.costs, self.line_bytes);
-        self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail, open: false });
+        self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail, ending: Ending::Full });
         Err(GONE)
     }
 }

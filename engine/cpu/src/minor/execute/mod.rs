@@ -14,7 +14,7 @@ use super::config::{MinorConfig, MAX_UNITS};
 use super::flight::Flight;
 use super::func_unit::{FuPool, Timing};
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
-use super::latch::{Bundle, Channel, Latch, Ring};
+use super::latch::{Bundle, Channel, Ending, Latch, Ring};
 use super::lsq::{Head, Lsq, When};
 use super::pipe::ResolvedBranch;
 use super::scoreboard::Scoreboard;
@@ -198,7 +198,7 @@ impl Execute {
         let mut issued = 0;
         let mut memory_issued = 0;
         let mut full = false;
-        while let Some(&Bundle { next: first, end, open }) = self.input.front(now) {
+        while let Some(&Bundle { next: first, end, ending }) = self.input.front(now) {
             // What belongs to an old stream is discarded.
             let mut seq = first.max(end.min(self.fresh));
             while seq != end && !full {
@@ -229,7 +229,7 @@ impl Execute {
                 }
                 break;
             }
-            if full && open {
+            if full && ending == Ending::Open {
                 // The empty place behind it is passed in the next cycle.
                 if let Some(bundle) = self.input.front_mut(now) {
                     bundle.next = end;

@@ -14,7 +14,7 @@ use breakeven_base::{Bus, FrontEnd, Now, OpClass, Sketch, Step, StepResult, Uop,
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
-use super::latch::{Bundle, Channel, InputBuffer, Latch};
+use super::latch::{Bundle, Channel, Ending, InputBuffer, Latch};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
 use crate::bpred::BranchPredictor;
@@ -223,9 +223,12 @@ impl Fetch2 {
             let first = io.ring.tail;
             let extracted = self.extract(cx, when, io);
             if io.ring.tail != first {
-                // What goes on with more steps of its last instruction is no item of its own.
-                let open = extracted < self.width && cx.fe.pc() != self.unfinished;
-                io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail, open });
+                let ending = match () {
+                    () if cx.fe.pc() == self.unfinished => Ending::GoesOn,
+                    () if extracted < self.width => Ending::Open,
+                    () => Ending::Full,
+                };
+                io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail, ending });
                 io.activity.mark(when.cycle);
             }
         }
