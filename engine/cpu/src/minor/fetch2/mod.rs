@@ -54,6 +54,8 @@ pub struct Fetch2 {
     pending: bool,
     /// Where the instruction is of which further steps come; none: [`u64::MAX`].
     unfinished: u64,
+    /// The last step continued an instruction and counts as one (the string engine's).
+    counted_steps: bool,
     /// `step` is on a wrong path and has only been sketched.
     sketched: bool,
     /// Wrong paths may be sketched: nothing is asked of a reference before it leaves for the LSQ.
@@ -129,6 +131,7 @@ impl Fetch2 {
             step: Step::default(),
             pending: false,
             unfinished: u64::MAX,
+            counted_steps: false,
             sketched: false,
             sketches: !cfg.misaligned.emulate,
             predicts: cfg.predictsBranches,
@@ -321,8 +324,8 @@ impl Fetch2 {
             if cx.fe.pc() == end {
                 return LineEnd::Done;
             }
-            // All of an instruction is extracted at once.
-            let full = *extracted >= self.width && cx.fe.pc() != self.unfinished;
+            // All of an instruction is extracted at once; of what counts by its steps, so many that the ring does not fill.
+            let full = *extracted >= self.width && (cx.fe.pc() != self.unfinished || self.counted_steps);
             if full || self.waiting != Waiting::No || !Self::has_room(io) {
                 return LineEnd::Stays;
             }
@@ -336,7 +339,9 @@ impl Fetch2 {
         let last = self.step.uops[usize::from(self.step.n).clamp(1, MAX_UOPS) - 1].flags;
         let goes_on = !last.any(UopFlags::LAST);
         let of = std::mem::replace(&mut self.unfinished, if goes_on { self.step.pc } else { u64::MAX });
-        of != self.step.pc || self.step.uops[0].flags.any(UopFlags::FIRST)
+        let first = self.step.uops[0].flags.any(UopFlags::FIRST);
+        self.counted_steps = first && of == self.step.pc;
+        first || of != self.step.pc
     }
 
     /// Has the front end execute or describe the next instruction, into `step`. False: what there is to send of it has been
