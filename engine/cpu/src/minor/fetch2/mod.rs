@@ -226,10 +226,12 @@ impl Fetch2 {
             let first = io.ring.tail;
             let extracted = self.extract(cx, when, io);
             if io.ring.tail != first {
-                let ending = match () {
-                    () if cx.fe.pc() == self.unfinished => Ending::GoesOn,
-                    () if extracted < self.width => Ending::Open,
-                    () => Ending::Full,
+                let ending = if cx.fe.pc() == self.unfinished {
+                    Ending::GoesOn
+                } else if extracted < self.width {
+                    Ending::Open
+                } else {
+                    Ending::Full
                 };
                 io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail, ending });
                 io.activity.mark(when.cycle);
