@@ -25,15 +25,10 @@ pub fn same_fault(code: Code, a: u64, b: u64) -> bool {
     a == b || masked_move(code) && a >> 12 == b >> 12 && a.abs_diff(b) < 32
 }
 
-/// Memory that an instruction which faulted may have written or not: a call to an address that is not canonical, the word
-/// below the stack pointer (Sapphire Rapids writes the return address first).
-pub fn written_before_a_fault(ins: &Instruction, before: &State, fault: u8) -> std::ops::Range<u64> {
-    let rsp = before.gpr[4];
-    if fault == 3 && ins.mnemonic() == Mnemonic::Call {
-        rsp.saturating_sub(8)..rsp
-    } else {
-        0..0
-    }
+/// Whether a call that faulted has written its return address, `word` below the stack pointer: before the fault of a target
+/// that is not canonical Sapphire Rapids does.
+pub fn pushed_before_the_fault(ins: &Instruction, fault: u8, word: &[u8], next: u64) -> bool {
+    fault == 3 && ins.mnemonic() == Mnemonic::Call && word == next.to_le_bytes()
 }
 
 /// The outcome as the host's, where `got`, the engine's, differs from it in nothing that is defined.
