@@ -14,7 +14,6 @@ from tsukamoto2021_grids import (
     ALIGNED,
     ALIKE,
     GRIDS,
-    JUDGED,
     LEARNED,
     LOADS,
     MISMATCHED,
@@ -22,6 +21,7 @@ from tsukamoto2021_grids import (
     NOALIGN,
     OLD,
     PLACED,
+    PLAIN,
     UNLEARNED,
     UNROLLED,
     WORD,
@@ -29,6 +29,7 @@ from tsukamoto2021_grids import (
     implied,
     load_speed_up,
     published_shares,
+    row_speed_up,
 )
 from tsukamoto2021_loads import from_memory
 from tsukamoto2021_report import (
@@ -106,33 +107,30 @@ def judge_shares(data: Data) -> list[Verdict]:
     verdicts = []
     for claim, load in LOADS.items():
         before, after = published_shares(data, claim)
-        published, simulated = implied(data, claim), load_speed_up(data, claim)
-        others = ", ".join(
-            f"{load_speed_up(data, claim, state):.2f} {state}" for state in PLACED if state != JUDGED
-        )
+        published, simulated = implied(data, claim), row_speed_up(data, claim)
+        others = ", ".join(f"{load_speed_up(data, claim, state):.2f} {state}" for state in PLACED)
         needed = from_memory(data, claim)
-        cause = f" The published one comes out with {needed:.0%} of the lines from memory." if needed else ""
+        cause = f" From {PLAIN}, it takes {needed:.0%} of the lines from memory to come out." if needed else ""
         note = (
-            f"{load.what}: {load.size} B, source at {load.src}, destination at {load.dst}, both in the second level, "
-            f"as all four are taken to be. Other states: {others}. As driver and program move on: "
-            f"{driven_speed_up(data, claim):.2f}.{cause}"
+            f"{load.what}: {load.size} B, source at {load.src}, destination at {load.dst}, one after the other as "
+            "driver and program move on, and what select copies; without the latter "
+            f"{driven_speed_up(data, claim):.2f}. One copy by itself: {others}.{cause}"
         )
         shown = f"{before:.2%} to {after:.2%} of the CPU: {published:.2f} times faster"
-        ours = f"{simulated:.2f} times faster ({JUDGED})"
-        verdicts.append(Verdict(claim, shown, ours, judge_ratio(published, simulated), note))
+        verdicts.append(Verdict(claim, shown, f"{simulated:.2f} times faster", judge_ratio(published, simulated), note))
     return verdicts
 
 
 def judge_throughput(data: Data) -> Verdict:
     before, after = (float(v) for v in data.claims["udp-send-throughput"].value.split("/"))
     share, _ = published_shares(data, "udp-send-share")
-    gain = 1 / (1 - share + share / load_speed_up(data, "udp-send-share"))
+    gain = 1 / (1 - share + share / row_speed_up(data, "udp-send-share"))
     return Verdict(
         "udp-send-throughput",
         f"{before:.0f} to {after:.0f} Mbit/s ({after / before:.3f} times)",
         f"{before * gain:.0f} Mbit/s ({gain:.3f} times)",
         judge_ratio(after / before, gain),
-        f"What the simulated copy ({JUDGED}) gives when the copy was {share:.1%} of a CPU that limits the rate. "
+        f"What the simulated copy gives when the copy was {share:.1%} of a CPU that limits the rate. "
         "15 % of a ratio this near to 1 is a weak test; the share itself is the sharper one.",
     )
 

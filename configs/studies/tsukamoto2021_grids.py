@@ -97,10 +97,15 @@ LOADS = {
 }
 #: states of a call by itself
 PLACED = CACHE_STATES[:PACKETS]
-#: where both sides of all four lie when the copy begins
-JUDGED = "l2"
+#: where both sides of all four lie, if nothing else is said: the state that single omissions are tried on
+PLAIN = "l2"
 #: the program's buffer of iperf3's TCP, which it walks through; its UDP has one datagram's, used again and again
 WALKED = 128 << 10
+#: What one select(2) of iperf3 copies besides, bytes: times (tsukamoto2021.md, "What a call copies besides"): two sets
+#: of descriptors in and out (FDS_BYTES in fs/select.c), the timeout in and out (get_timespec64, put_timespec64).
+SELECT = {8: 4, 16: 2}
+#: payload between two select: iperf3 has one before each block that it reads or writes
+BLOCKS = {"tcp-recv-share": WALKED, "tcp-send-share": WALKED, "udp-recv-share": PACKET, "udp-send-share": PACKET}
 #: whether a new line takes a way of the second level while another is free
 ANY_WAY = "l2.replacement_policy.any_way"
 LOAD_PAIRS = sorted({(load.src, load.dst) for load in LOADS.values() if load.size == PACKET})
@@ -155,6 +160,7 @@ GRIDS = {
     "driven-fragment": ("a TCP sender's fragments, likewise", driven([FRAGMENT], ["send"], (0, 0), WALKED)),
     "driven-udp-recv": ("UDP packets, likewise", driven([PACKET], ["receive"], (4, 0))),
     "driven-udp-send": ("UDP packets sent, likewise", driven([PACKET], ["send"], (0, 4))),
+    "calls": ("what a select copies", steady([OLD, NEW], [TRAP], list(SELECT))),
     "driver": ("the Ethernet driver's copy", steady([UCB, CROCE], [TRAP], [FRAME], offset_pairs=[FRAME_PAIR],
                cache_states=PLACED)),
     "bench": ("two memcpy as a board's benchmark calls them", steady([UCB, CROCE], [TRAP], BENCH_SIZES,
@@ -162,7 +168,7 @@ GRIDS = {
     "l2-latency": (
         "loads by the second level's latency",
         steady(
-            [OLD, NEW], [TRAP], [PACKET], offset_pairs=LOAD_PAIRS, cache_states=[JUDGED],
+            [OLD, NEW], [TRAP], [PACKET], offset_pairs=LOAD_PAIRS, cache_states=[PLAIN],
             parameters={L2_LATENCY: [str(cycles) for cycles in L2_LATENCIES]},
         ),
     ),
@@ -256,7 +262,7 @@ def packet_speed_up(data: Data, state: str) -> float:
     return statistics.median(speed_ups(data, state, MISALIGNED))
 
 
-def load_cycles(data: Data, claim: str, routine: str, state: str = JUDGED) -> float:
+def load_cycles(data: Data, claim: str, routine: str, state: str = PLAIN) -> float:
     """Cycles of one copy of a published load."""
     load = LOADS[claim]
     grid = "loads" if load.size == PACKET else "loads-fragment"
@@ -264,8 +270,8 @@ def load_cycles(data: Data, claim: str, routine: str, state: str = JUDGED) -> fl
     return data.cycles(grid, routine=routine, size=load.size, cache_state=state, **at)
 
 
-def load_speed_up(data: Data, claim: str, state: str = JUDGED) -> float:
-    """The number that a published share is compared with: old time over new time of the load's copy."""
+def load_speed_up(data: Data, claim: str, state: str = PLAIN) -> float:
+    """Old time over new time of a load's copy by itself, its buffers in one state."""
     return load_cycles(data, claim, OLD, state) / load_cycles(data, claim, NEW, state)
 
 
@@ -277,11 +283,25 @@ DRIVEN = {
 }
 
 
+def driven_cycles(data: Data, claim: str, routine: str, any_way: bool = True) -> float:
+    """Cycles of one copy of a load with its copies' addresses in their order, the driver's traffic between them."""
+    rows = data.select(DRIVEN[claim], routine=routine)
+    return float(rows[rows[ANY_WAY].astype(str) == str(any_way)]["cycles"].iloc[0])
+
+
 def driven_speed_up(data: Data, claim: str, any_way: bool = True) -> float:
-    """A load's speed-up with its copies' addresses in their order, the driver's traffic between them."""
-    rows = data.select(DRIVEN[claim])
-    cycles = rows[rows[ANY_WAY].astype(str) == str(any_way)].set_index("routine")["cycles"]
-    return float(cycles[OLD] / cycles[NEW])
+    return driven_cycles(data, claim, OLD, any_way) / driven_cycles(data, claim, NEW, any_way)
+
+
+def row_cycles(data: Data, claim: str, routine: str) -> float:
+    """Cycles in the profile's row for one copy of a load: the copy itself, and its share of what select copies."""
+    besides = sum(times * data.cycles("calls", routine=routine, size=size) for size, times in SELECT.items())
+    return driven_cycles(data, claim, routine) + besides * LOADS[claim].size / BLOCKS[claim]
+
+
+def row_speed_up(data: Data, claim: str) -> float:
+    """The number that a published share is compared with: old time over new time of the profile's row."""
+    return row_cycles(data, claim, OLD) / row_cycles(data, claim, NEW)
 
 
 def implied(data: Data, claim: str) -> float:
