@@ -386,6 +386,16 @@ impl O3 {
         }
     }
 
+    /// gem5 carries a pseudo-op out when it executes, which it does as the oldest: it and what commits with it count behind what
+    /// it says of the statistics. Where all that is younger waits in rename (gem5's RISC-V), ours acts when it commits.
+    #[cold]
+    pub(super) fn act_at_once<F: FrontEnd, B: Bus>(&mut self, seq: Seq, flags: UopFlags, cx: &mut CoreCtx<'_, F, B>) {
+        if flags.any(UopFlags::NON_SPECULATIVE) && !flags.any(UopFlags::SERIALIZE_AFTER | UopFlags::TRAP) {
+            self.act(seq, cx);
+            self.ring.uop_mut(seq).flags.0 &= !UopFlags::EFFECT;
+        }
+    }
+
     /// What an instruction does when it has committed. Whether nothing more commits in this cycle.
     #[cold]
     fn finish<F: FrontEnd, B: Bus>(&mut self, seq: Seq, flags: UopFlags, cx: &mut CoreCtx<'_, F, B>) -> bool {

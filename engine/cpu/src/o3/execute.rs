@@ -173,6 +173,9 @@ impl O3 {
             }
         }
         self.arrived.push(event);
+        if flags.any(UopFlags::EFFECT) {
+            self.act_at_once(seq, flags, cx);
+        }
         self.resolve_branch(seq, flags);
         // A branch fused with it is executed by it; one that has not come as far executes by itself.
         let next = seq + 1;

@@ -85,6 +85,24 @@ fn the_slower_bypass_costs_its_cycles_on_every_step_of_a_chain() {
 }
 
 #[test]
+fn what_commits_with_a_pseudo_op_counts_behind_it() {
+    // As gem5's x86 pseudo-op: it executes as the oldest, nothing waits for it. All around it has been done by then.
+    let mut passing = Inst::op(OpClass::IntAlu, 0, &[]).flags(UopFlags::EFFECT | UopFlags::NON_SPECULATIVE);
+    passing.effect = DUMP;
+    let counted = |behind: usize| {
+        let program =
+            [chain(OpClass::IntAlu, 20), vec![passing.clone()], vec![add(2, 3); behind], vec![mark()]].concat();
+        let mut r = machine(O3Config::default(), 2, MockFe::new(program));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        let (cycles, insts) = (r.core.cycles(), r.core.insts());
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        (insts, r.core.insts() - insts, r.core.cycles() - cycles)
+    };
+    // Write-back in the same cycle, commit two cycles later: eight of them, then the mark.
+    assert_eq!((counted(6), counted(7)), ((20, 8, 2), (20, 9, 3)));
+}
+
+#[test]
 fn a_class_with_one_unit_takes_one_micro_op_a_cycle() {
     // 24 independent adds behind a chain of 3 divisions (60 cycles): all are ready when the first of them depends on the
     // chain's end. Six units: 4 cycles; one unit: 24 cycles.
