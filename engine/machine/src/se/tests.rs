@@ -9,7 +9,7 @@ use breakeven_base::{FaultAnswer, Now, PhysMem, SysEffect, Syscall, Tick, UserAc
 use super::memory::{Prot, PAGE};
 use super::random::Random;
 use super::*;
-use crate::{Elf, EngineError};
+use crate::{Elf, EngineError, IsaName};
 
 #[allow(dead_code)] // a part is used
 #[path = "../../tests/common/elf.rs"]
@@ -72,10 +72,10 @@ impl Rig {
     }
     /// By the name of the call.
     fn call(&mut self, name: &str, args: &[u64]) -> u64 {
-        let number = name.parse::<syscalls::riscv64::Sysno>().expect("a call of RISC-V's").id();
+        let number = (0..500).find(|&n| calls::name(IsaName::Riscv, n) == Some(name)).expect("a call of RISC-V's");
         let mut all = [0; 6];
         all[..args.len()].copy_from_slice(args);
-        self.raw(number as u64, all)
+        self.raw(number, all)
     }
     fn put(&mut self, at: u64, bytes: &[u8]) {
         self.p.space.put(&mut self.ram, at, bytes).expect("mapped");
