@@ -119,6 +119,9 @@ def bodies() -> dict[str, str]:
     for size in (0, 16, 112, 128, 1024):
         copy = f"mov rdi, r8\nmov rsi, r9\nmov ecx, {size}\nrep movsb\n" * 16
         found[f"16 `rep movsb` of {size} B"] = f"mov r8, rdi\nmov r9, rsi\n{copy}"
+    words = "mov ecx, 8\nrep movsq"
+    found["`rep movsq` of 64 B"] = words
+    found["`rep movsq` of 64 B and `rep movsb` of 3 B"] = f"{words}\nmov ecx, 3\nrep movsb"
     for distance in (1, 15, 16, 32):
         near = f"lea r8, [rdi+{distance}]\nmov r9, rsi\nmov rdi, r8\nmov ecx, 1024\nrep movsb"
         found[f"`rep movsb` of 1024 B, {distance} B behind the source in its page"] = near

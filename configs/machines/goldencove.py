@@ -109,7 +109,7 @@ class GoldenCoveCPU(X86O3CPU):
     fetchBufferSize = 64  # assumed: eight micro-ops a cycle out of the micro-op cache; past it, 32 bytes
     fetchWidth = 8  # uarch: goldencove/decode_width
     fetchToDecodeDelay = 11  # uarch: goldencove/branch_mispredict, calibrated: the stages that a new path goes through
-    fetchQueueSize = 144  # assumed: the queue of micro-ops in front of renaming
+    fetchQueueSize = 144  # uarch: goldencove/idq_size
     decodeWidth = 6  # uarch: goldencove/decode_width
     renameWidth = 6  # uarch: goldencove/rename_width
     dispatchWidth = 6  # uarch: goldencove/rename_width
@@ -198,7 +198,7 @@ def string_copies():
     )
     # uarch: goldencove/rep_movs_startup_wide, calibrated: alone 36 cycles up to 256 bytes, 46 of 384, 54 of 512
     wide = bands(
-        *((128, 22), (256, 7), (511, 14), (ANY, 20)),
+        *((128, 21), (256, 19), (511, 26), (ANY, 32)),
         min_element=2,  # uarch: goldencove/rep_movs_startup_wide, calibrated: any but bytes
         co_alignment=8,  # uarch: goldencove/rep_movs_align_sensitivity
     )
@@ -214,7 +214,7 @@ def string_copies():
         whole_lines=True,  # assumed: as ERMS
     )
     # uarch: goldencove/rep_movs_startup_long, calibrated: alone 32 cycles up to 256 bytes, 44 of 384, 54 of 512
-    long = bands((256, 3), (511, 12), (ANY, 20))
+    long = bands((256, 15), (511, 24), (ANY, 32))
     backwards = string_modes(64, STARTUP_UOPS)[-1]  # uarch: goldencove/rep_movs_pace
     return [none, *wide, by_element, short, *long, backwards]
 
@@ -240,6 +240,7 @@ def microcode():
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
     hardware_core(cpu, microcode())
+    cpu.loopBufferSize = 576  # uarch: goldencove/idq_size, calibrated: four bytes of code a micro-op
     cpu.forwardLatency = 2  # uarch: goldencove/stlf_latency, calibrated: with the store's and the load's own cycles, 5
     cpu.partialForwardPolicy = "penalty"  # uarch: goldencove/stlf_fail_penalty
     cpu.forwardFailPenalty = 8  # uarch: goldencove/stlf_fail_penalty, calibrated: with the store's way to the cache, 15
