@@ -232,12 +232,14 @@ def tune(
     measure: str = "latency",
     points: int = 1000,
     name: str = "tuned_copy",
+    everywhere: bool = False,
     threads: int = 0,
     store: bool | str | Path = True,
 ) -> Answer:
     """The dispatch by size and alignment with the least expected cycles, and the C header that ships it (docs/tune.md).
 
-    `distribution`: ``"uniform"`` over `sizes`, ``"spec2017"``, a file, or weights by size.
+    `distribution`: ``"uniform"`` over `sizes`, ``"spec2017"``, a file, or weights by size. `everywhere`: near the best
+    routine at every size, instead of the least expected cycles.
 
     >>> found = tune("rv-byte", "rv-word", distribution={8: 3, 64: 1}, src=0, branches=0)
     >>> found.as_dict()["chosen"], "rv_word(dst, src, n);" in found.header
@@ -251,7 +253,7 @@ def tune(
     question = Question(
         _machine(machine, settings), candidates, distribution_of(distribution, _numbers(sizes, "size", pt.MAX_SIZE)),
         _numbers(src, "src offset", pt.MAX_OFFSET), _numbers(dst, "dst offset", pt.MAX_OFFSET),
-        branches, cache, measure, points, name,
+        branches, cache, measure, points, name, everywhere,
     )  # fmt: skip
     question.validate()
     with _engine(store, None) as engine:

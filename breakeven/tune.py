@@ -6,7 +6,8 @@ exactly (one pass along the sizes: the best way to be in routine r at size n aft
 costs; and the best one for what is lost at each size, whatever its share of the calls. Then the plans are compiled into
 dispatchers and simulated: what a branch costs is measured, not modelled. The best of them are tried again with their
 tests in another order and with the other side of them falling through (`layouts`). Of those that are really the fastest
-the one is taken that is near the best routine at the most sizes.
+the one is taken that is near the best routine at the most sizes. Where near everywhere is asked for, the plans are
+those that miss least, as decision trees (`tree`), and nearness decides (`nearest`).
 """
 
 from __future__ import annotations
@@ -72,16 +73,27 @@ class Layout(NamedTuple):
     order: tuple[int, ...] = ()
     #: what a test of the size falls through to: the larger sizes, not the smaller ones
     larger_ahead: bool = False
+    #: a decision tree: one test for a size that is unlike those on both sides, and every leaf with a call of its own
+    tree: bool = False
 
     def describe(self) -> str:
         """In words, where it is not the usual one."""
-        words = [f"{self.order[0]} tested first"] if self.order else []
+        words = ["as a tree"] if self.tree else []
+        words += [f"{self.order[0]} tested first"] if self.order else []
         return ", ".join(words + ["larger sizes fall through"] * self.larger_ahead)
+
+    def notch(self, chain: Sequence[Segment]) -> bool:
+        """Whether `chain` is one size between others of one routine: a single test of a tree."""
+        return self.tree and _is_notch(chain)
 
     def split(self, chain: Sequence[Segment]) -> int:
         """Which segment of `chain`, from 1 on, the first test leads to."""
         starts = [segment.first for segment in chain[1:]]
         return next((starts.index(threshold) + 1 for threshold in self.order if threshold in starts), 1)
+
+
+def _is_notch(chain: Sequence[Segment]) -> bool:
+    return len(chain) == 3 and chain[0].routine == chain[2].routine and chain[2].first == chain[1].first + 1
 
 
 @dataclass(frozen=True)
@@ -100,7 +112,7 @@ class Plan:
 
     @property
     def branches(self) -> int:
-        """Tests in the code."""
+        """Changes of routine along size, and a test of alignment: the tests in the code, where there is no tree."""
         sizes = max(len(self.segments) - 1, 0) + max(len(self.otherwise) - 1, 0)
         return sizes + bool(self.rule)
 
@@ -188,11 +200,13 @@ class Costs:
         return found
 
 
-def best_plans(costs: Costs, branches: int, rules: Sequence[str], least: float = LEAST_GAIN) -> list[Plan]:
+def best_plans(
+    costs: Costs, branches: int, rules: Sequence[str], least: float = LEAST_GAIN, late: bool = False
+) -> list[Plan]:
     """The best plan of each number of branches up to `branches`, without dispatch; those that gain less than `least` (a
-    share) are left out."""
+    share) are left out. `late`: a size that is as good with either routine goes to that of the smaller sizes."""
     everywhere = np.ones((len(costs.sizes), len(costs.pairs)), bool)
-    candidates = [[Plan("", chain, cycles=cycles)] for cycles, chain in _chains(costs, everywhere, branches)]
+    candidates = [[Plan("", chain, cycles=cycles)] for cycles, chain in _chains(costs, everywhere, branches, late)]
     for rule in rules:
         holds = costs.where(RULES[rule])
         if holds.all() or not holds.any():
@@ -223,6 +237,39 @@ def plans_to_try(costs: Costs, branches: int, rules: Sequence[str]) -> list[Plan
         if all((plan.rule, plan.segments, plan.otherwise) != (p.rule, p.segments, p.otherwise) for p in found):
             found.append(plan)
     return sorted(found, key=lambda plan: plan.branches)
+
+
+def plans_near_everywhere(costs: Costs, branches: int) -> list[Plan]:
+    """By number of branches, the plan by size alone that misses least, as a tree."""
+    # Late changes: sizes as good either way do not widen a notch.
+    found = best_plans(costs.misses(), branches, [], least=FEWER_MISSES, late=True)
+    found = [replace(plan, cycles=costs.expected(costs.planned(plan))) for plan in found]
+    return [tree(plan, costs) if plan.branches > 1 else plan for plan in found]
+
+
+def tree(plan: Plan, costs: Costs) -> Plan:
+    """A plan by size alone as the decision tree that costs least at the size where it costs the largest share."""
+    chain = plan.segments
+    ends = [*(segment.first for segment in chain[1:]), costs.sizes[-1] + 1]
+    fastest = [
+        min((best for n, best in zip(costs.sizes, costs.best_by_size(), strict=True) if segment.first <= n < end))
+        for segment, end in zip(chain, ends, strict=True)
+    ]
+
+    @cache
+    def best(low: int, high: int, depth: int) -> tuple[float, int, tuple[int, ...]]:
+        """The largest share, the tests on all ways, and their order, of the segments from `low` to before `high`."""
+        if high - low == 1:
+            return depth / fastest[low], depth, ()
+        if _is_notch(chain[low:high]):
+            return (depth + 1) / min(fastest[low:high]), 2 * (depth + 1), ()
+        found = []
+        for at in range(low + 1, high):
+            (before, some, first), (after, more, then) = best(low, at, depth + 1), best(at, high, depth + 1)
+            found.append((max(before, after), some + more, (chain[at].first, *first, *then)))
+        return min(found)
+
+    return replace(plan, layout=Layout(best(0, len(chain), 0)[2], tree=True))
 
 
 def layouts(plan: Plan, distribution: Distribution) -> list[Plan]:
@@ -259,8 +306,11 @@ def _fewest_tests(chain: Sequence[Segment], distribution: Distribution) -> tuple
     return best(0, len(chain))[1]
 
 
-def _chains(costs: Costs, chosen: np.ndarray, changes: int) -> list[tuple[float, tuple[Segment, ...]]]:
-    """For 0 to `changes` changes of routine along size: expected cycles where `chosen` (sizes x pairs), segments."""
+def _chains(
+    costs: Costs, chosen: np.ndarray, changes: int, late: bool = False
+) -> list[tuple[float, tuple[Segment, ...]]]:
+    """For 0 to `changes` changes of routine along size: expected cycles where `chosen` (sizes x pairs), segments;
+    `late`: of changes that are as good the one at the larger size."""
     names = list(costs.cycles)
     if changes < 0:
         return []
@@ -275,6 +325,8 @@ def _chains(costs: Costs, chosen: np.ndarray, changes: int) -> list[tuple[float,
         for k in range(changes, 0, -1) if i else ():
             best = int(np.argmin(least[k - 1]))
             better = least[k - 1][best] < least[k]
+            if late:
+                better |= (least[k - 1][best] == least[k]) & (np.arange(len(names)) != best)
             came[k, i, better] = best
             least[k, better] = least[k - 1][best]
         least += each[:, i]
@@ -345,6 +397,11 @@ def ranked(costs: Costs, tried: Sequence[Tried]) -> list[Tried]:
         return False, one.far(costs), one.plan.branches, one.expected
 
     return sorted(tried, key=key)
+
+
+def nearest(costs: Costs, tried: Sequence[Tried]) -> Tried:
+    """The plan that loses least beyond `NEAR`; of equals the one with the least expected cycles."""
+    return min(tried, key=lambda one: (one.far(costs), one.expected, one.plan.branches))
 
 
 def worth_other_layouts(costs: Costs, tried: Sequence[Tried]) -> list[Plan]:

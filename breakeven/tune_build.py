@@ -136,13 +136,21 @@ def function(name: str, kind: str, plan: Plan, candidates: Sequence[Registered],
     result, parameters, arguments = _SIGNATURES[kind]
     by_name = {each.name: each for each in candidates}
 
+    leaves = itertools.count(1)
+
     def chain(segments: Sequence[Segment], indent: str, last: bool) -> list[str]:
         """Tests until one segment is left; `last`: nothing follows in the function."""
         if len(segments) == 1:
             call = _call(by_name[segments[0].routine], arguments)
+            # Calls behind texts of their own are not merged, nor are the tests that lead to them.
+            apart = [f'{indent}__asm__ volatile("/* {next(leaves)} */");'] if plan.layout.tree else []
             if result != "void":
-                return [f"{indent}return {call};"]
-            return [f"{indent}{call};", *([] if last else [f"{indent}return;"])]
+                return [*apart, f"{indent}return {call};"]
+            return [*apart, f"{indent}{call};", *([] if last else [f"{indent}return;"])]
+        if plan.layout.notch(segments):
+            lines = [f"{indent}if (__builtin_expect(n == {segments[1].first}, 0)) {{"]
+            lines += [*chain(segments[1:2], f"{indent}    ", False), f"{indent}}}"]
+            return lines + chain(segments[:1], indent, last)
         at = plan.layout.split(segments)
         likely = int(not plan.layout.larger_ahead)
         lines = [f"{indent}if (__builtin_expect(n < {segments[at].first}, {likely})) {{"]

@@ -14,7 +14,20 @@ from breakeven.errors import UserError
 from breakeven.paths import in_checkout
 from breakeven.runner import Engine, MachineSpec, check_known, describe, guest_routines, isa_of
 from breakeven.sweep import SweepProgress
-from breakeven.tune import RULES, Costs, Plan, Tried, Tuned, always, layouts, plans_to_try, ranked, worth_other_layouts
+from breakeven.tune import (
+    RULES,
+    Costs,
+    Plan,
+    Tried,
+    Tuned,
+    always,
+    layouts,
+    nearest,
+    plans_near_everywhere,
+    plans_to_try,
+    ranked,
+    worth_other_layouts,
+)
 from breakeven.tune_build import Dispatchers, header, installed_candidates, kind_of
 from breakeven.tune_sites import CallSites, simulate
 
@@ -41,6 +54,8 @@ class Question:
     points: int = POINTS
     #: of the function in the header
     name: str = "tuned_copy"
+    #: near the best routine at every size, instead of the least expected cycles
+    everywhere: bool = False
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -136,11 +151,15 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
         else:
             cycles = simulate(question, list(grid.shares), candidates, engine, threads, progress)
         costs = Costs(grid, tuple(question.pairs), cycles)
-        tried = _try(costs, plans_to_try(costs, question.branches, rules), sites)
-        if sites:
-            others = [other for plan in worth_other_layouts(costs, tried) for other in layouts(plan, grid)]
-            tried += _try(costs, others, sites)
-    chosen = ranked(costs, tried)[0]
+        if question.everywhere:
+            tried = _try(costs, plans_near_everywhere(costs, question.branches), sites)
+            chosen = nearest(costs, tried)
+        else:
+            tried = _try(costs, plans_to_try(costs, question.branches, rules), sites)
+            if sites:
+                others = [other for plan in worth_other_layouts(costs, tried) for other in layouts(plan, grid)]
+                tried += _try(costs, others, sites)
+            chosen = ranked(costs, tried)[0]
     tuned = Tuned(costs, sorted(tried, key=lambda one: one.plan.branches), chosen, dispatchers is not None)
     machine_hash = engine.machine_hash(question.machine)
     text = header(question.name, kind, tuned, routines, _about(question, grid, machine_hash))
@@ -164,7 +183,7 @@ def _about(question: Question, grid: Distribution, machine_hash: str) -> list[st
         f"{offsets}; {question.cache}, {question.measure}, the same size again and again",
         f"again: breakeven tune --machine {question.machine.name}"
         + "".join(f" --set {setting}" for setting in question.machine.settings)
-        + f" --candidates {','.join(question.candidates)} ...",
+        + f" --candidates {','.join(question.candidates)}{' --everywhere' * question.everywhere} ...",
     ]
 
 

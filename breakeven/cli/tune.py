@@ -29,7 +29,10 @@ def tune(
     sizes: Annotated[str, typer.Option("--sizes", "-n", help="Sizes of the uniform distribution.")] = "1..1024",
     src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, as likely each.")] = "0..7",
     dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets, as likely each.")] = "0",
-    branches: Annotated[int, typer.Option(min=0, max=8, help="Most tests that the dispatcher may make.")] = 3,
+    branches: Annotated[int, typer.Option(min=0, max=16, help="Most tests that the dispatcher may make.")] = 3,
+    everywhere: Annotated[
+        bool, typer.Option("--everywhere", help="Near the best routine at every size, not the least expected cycles.")
+    ] = False,
     cache: Annotated[str, typer.Option(help="Where the buffers lie, as of compare.")] = "warm",
     measure: Annotated[str, typer.Option(help="latency or throughput.")] = "latency",
     points: Annotated[int, typer.Option(min=1, help="Most points of the candidates; sizes are thinned out.")] = 1000,
@@ -56,7 +59,7 @@ def tune(
         machine_spec(machine, settings), list(filter(None, candidates.split(","))),
         distribution_of(distribution, parse_integers(sizes, "size", 0, pt.MAX_SIZE)),
         parse_integers(src, "src offset", 0, pt.MAX_OFFSET), parse_integers(dst, "dst offset", 0, pt.MAX_OFFSET),
-        branches, cache, measure, points, name,
+        branches, cache, measure, points, name, everywhere,
     )  # fmt: skip
     question.validate()
     target = out or (None if json else Path(f"{name}.h"))

@@ -25,8 +25,11 @@ from breakeven.tune import (
     always,
     best_plans,
     layouts,
+    nearest,
+    plans_near_everywhere,
     plans_to_try,
     ranked,
+    tree,
     worth_other_layouts,
 )
 from breakeven.tune_build import INLINE, Dispatchers, function, header
@@ -183,6 +186,50 @@ def test_which_plans_are_laid_out_otherwise():
     assert worth_other_layouts(costs, [good]) == []
 
 
+def test_plans_near_everywhere_are_trees_with_one_test_for_a_notch():
+    # `b` is needed at 7 alone, as good at 6, and from 12 on.
+    sizes = [5, 6, 7, 8, 12, 64]
+    a, b = [40, 48, 50, 42, 70, 300], [48, 48, 48, 48, 48, 50]
+    costs = costs_of({"a": [[float(n)] for n in a], "b": [[float(n)] for n in b]}, sizes, [(0, 0)])
+    plan = plans_near_everywhere(costs, 5)[-1]
+    assert plan.segments == (Segment(0, "a"), Segment(7, "b"), Segment(8, "a"), Segment(12, "b"))
+    assert plan.cycles == pytest.approx(costs.expected(costs.best())) and plan.describe().endswith("12 tested first)")
+    lines = [line.strip() for line in function("f", "copy", plan, ROUTINES).splitlines()]
+    assert lines[1:-1] == [
+        "if (__builtin_expect(n < 12, 1)) {", "if (__builtin_expect(n == 7, 0)) {",
+        '__asm__ volatile("/* 1 */");', "b(dst, src, n);", "return;", "}",
+        '__asm__ volatile("/* 2 */");', "a(dst, src, n);", "return;", "}",
+        '__asm__ volatile("/* 3 */");', "b(dst, src, n);",
+    ]  # fmt: skip
+    # No notch where the routines on both sides differ, or where it is wider than one size.
+    shallow = Layout(tree=True)
+    assert not shallow.notch((Segment(0, "a"), Segment(7, "b"), Segment(8, "c")))
+    assert not shallow.notch((Segment(0, "a"), Segment(7, "b"), Segment(9, "a")))
+    assert not Layout().notch(plan.segments[:3]) and shallow.notch(plan.segments[:3])
+
+
+def test_a_tree_makes_most_tests_where_they_cost_the_smallest_share():
+    # Five segments: one needs three tests; at 1024 they are the smallest share of what a copy takes.
+    sizes, best = [8, 16, 32, 64, 1024], [10.0, 10, 10, 10, 100]
+    costs = costs_of({name: [[n] for n in best] for name in "ab"}, sizes, [(0, 0)])
+    plan = Plan("", tuple(Segment(n, "ab"[i % 2]) for i, n in enumerate((0, 16, 32, 64, 1024))))
+    found = tree(plan, costs)
+    assert [how_many_tests(found, n) for n in sizes] == [2, 2, 2, 3, 3]
+    assert (found.segments, found.branches) == (plan.segments, 4)
+    for n in range(2000):
+        assert found.routine(n, 0, 0) == plan.routine(n, 0, 0)
+
+
+def test_where_nearness_is_asked_for_it_decides():
+    costs = costs_of({"a": [[10.0], [40.0]], "b": [[20.0], [30.0]]}, [8, 16], [(0, 0)])
+    fast, near = (
+        Tried(always("a"), np.array([[10.0], [32.0]]), 20.0),
+        Tried(always("b"), np.array([[10.1], [30.2]]), 22.0),
+    )
+    assert nearest(costs, [fast, near]) is near
+    assert nearest(costs, [near, Tried(always("a"), near.cycles, 21.0)]).expected == 21
+
+
 def test_more_places_where_it_is_not_known_whether_a_size_is_near():
     # Two plans, six places, three sizes, one pair: steady; unsteady at 40 +- 1.1; unsteady, but far from the best.
     steady = np.full((6, 1), 40.0)
@@ -208,6 +255,19 @@ def test_the_header_has_the_code_that_is_simulated(tmp_path):
     text = header("dispatch_1", built.kind, Tuned(costs, [tried], tried), built.candidates, [])
     shipped = text[text.index(INLINE) : text.index("#endif")].strip()
     assert shipped.count("\n") == 5 and shipped in source
+    segments = (Segment(0, names[0]), Segment(7, names[1]), Segment(8, names[0]), Segment(512, names[1]))
+    plan = Plan("", segments, layout=Layout((512,), tree=True))
+    built.guest([plan])
+    costs = costs_of({name: [[10.0]] * 3 for name in names}, [7, 8, 512], [(0, 0)])
+    tried = Tried(plan, costs.planned(plan), 20.0)
+    text = header("dispatch_0", built.kind, Tuned(costs, [tried], tried), built.candidates, [])
+    shipped = text[text.index(INLINE) : text.index("#endif")].strip()
+    assert shipped in (tmp_path / "routines" / "dispatch.c").read_text()
+    (tmp_path / "tree.h").write_text(text)
+    (tmp_path / "use.c").write_text('#include "tree.h"\nsize_t f(void *d, void *s) { return dispatch_0(d, s, 9); }\n')
+    for language in ("c", "c++") if shutil.which("x86_64-linux-gnu-g++") else ("c",):
+        command = ["x86_64-linux-gnu-gcc", "-Wall", "-Wextra", "-Werror", "-x", language, "-O2", "-c", "use.c"]
+        subprocess.run(command, cwd=tmp_path, check=True)
 
 
 def test_what_is_lost_at_rare_sizes_is_looked_at_as_well():
