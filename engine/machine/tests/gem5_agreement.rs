@@ -39,6 +39,9 @@ const SHOWN: [&str; 8] = [
     "commit_mispredicts",
 ];
 
+/// Copies out of the second level and the DRAM, and a stream of stores to it.
+const STORE_STREAMS: [&str; 4] = ["streamstMem", "copy64k", "copy64k_s3", "copy64kcold"];
+
 /// One row: a kernel on a core.
 struct Kernel(BTreeMap<&'static str, &'static str>);
 
@@ -161,12 +164,14 @@ fn o3_agrees_with_gem5() {
     let all = compare("o3", description("o3"));
     let differences: Vec<_> = all.iter().map(|c| (c.name, c.difference().abs())).collect();
     write_tables(&all);
-    hold("o3", &differences, "streamstMem", 0.05, 2.0);
-    hold("o3", &differences, "", 0.05, 5.0);
+    // Streams of stores have several steady states (docs/gem5-agreement.md); everything else is within 0.7 %.
+    hold("o3", &differences, "", 0.0, 4.7);
+    let others: Vec<_> = differences.iter().filter(|(name, _)| !STORE_STREAMS.contains(name)).copied().collect();
+    hold("o3", &others, "", 0.0, 0.7);
     for c in &all {
         // Lines that stores write whole before their miss leaves are not read.
         let [theirs, ours] = c.counted["l2_accesses"];
-        let within = if c.name == "copy64k_s3" { 0.08 } else { 0.01 };
+        let within = if c.name == "copy64k" { 0.032 } else { 0.002 };
         assert!(
             (ours - theirs).abs() <= (theirs * within).max(1.0),
             "{}: {ours} of {theirs} at the second level",

@@ -387,10 +387,11 @@ impl O3 {
     }
 
     /// gem5 carries a pseudo-op out when it executes, which it does as the oldest: it and what commits with it count behind what
-    /// it says of the statistics. Where all that is younger waits in rename (gem5's RISC-V), ours acts when it commits.
+    /// it says of the statistics.
     #[cold]
     pub(super) fn act_at_once<F: FrontEnd, B: Bus>(&mut self, seq: Seq, flags: UopFlags, cx: &mut CoreCtx<'_, F, B>) {
-        if flags.any(UopFlags::NON_SPECULATIVE) && !flags.any(UopFlags::SERIALIZE_AFTER | UopFlags::TRAP) {
+        let at_commit = flags.any(UopFlags::TRAP) || flags.any(UopFlags::SERIALIZE_AFTER) && !self.rules.like_gem5;
+        if flags.any(UopFlags::NON_SPECULATIVE) && !at_commit {
             self.act(seq, cx);
             self.ring.uop_mut(seq).flags.0 &= !UopFlags::EFFECT;
         }

@@ -84,7 +84,10 @@ impl O3 {
         // gem5 tells after executions, commits, squashes and when a store has left the queue.
         let left = u64::from(self.lsq.free_stores()) + self.dispatch.stats.stores;
         let store_left = std::mem::replace(&mut self.stores_left, left) != left;
-        let tell = executed || wire.squash.is_some() || store_left || std::mem::take(&mut self.tell_next);
+        let news = executed || wire.squash.is_some() || store_left;
+        let tell = news || self.tell_next;
+        // Telling is the end of it, whatever the reason; presets of silicon still tell once more where there were two.
+        self.tell_next &= news && !self.rules.like_gem5;
         if self.lsq.next_event() <= now {
             self.lsq.tick(cx, when, &mut self.ring, &mut self.lsq_out);
             self.hear_lsq(now);

@@ -42,6 +42,8 @@ pub(super) struct Rules {
     pub move_elimination: bool,
     pub recovery: RenameRecovery,
     pub compressed_taken: bool,
+    /// gem5's own core, by its one answer an instant (`serialResponses`), which presets of silicon have switched off.
+    pub like_gem5: bool,
 }
 
 impl Rules {
@@ -82,6 +84,7 @@ impl Rules {
             fuses: c.microFusion || c.macroFusion,
             move_elimination: c.moveElimination,
             recovery: c.renameRecovery,
+            like_gem5: c.lsq.serialResponses,
             compressed_taken: c.gem5CompressedBranches,
         }
     }
