@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
 POINTS = 1000
+#: tests that a dispatcher may make
+MOST_BRANCHES = 16
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,10 @@ class Question:
             raise UserError(f"the function's name {self.name!r} is no C identifier")
         if len(dict.fromkeys(self.candidates)) < 2:
             raise UserError("tune needs at least two different candidates: --candidates a,b")
-        if self.branches < 0 or self.points < 1:
-            raise UserError(f"branches {self.branches} and points {self.points} must be 0 or more, and 1 or more")
+        if not 0 <= self.branches <= MOST_BRANCHES or self.points < 1:
+            raise UserError(
+                f"branches {self.branches} must be 0 to {MOST_BRANCHES}, and points {self.points} 1 or more"
+            )
         for word, names, what in (
             (self.cache, pt.CACHE_STATES, "cache state"),
             (self.measure, pt.MEASURES[:2], "measure"),

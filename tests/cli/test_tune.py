@@ -10,6 +10,7 @@ import subprocess
 import numpy as np
 import pytest
 
+from breakeven import api
 from breakeven.distribution import Distribution, load, uniform
 from breakeven.errors import UserError
 from breakeven.own_build import Registered
@@ -288,6 +289,12 @@ def test_a_plan_that_is_near_everywhere_is_tried_though_it_gains_nothing():
     assert [plan.describe() for plan in best_plans(costs.relative(), 1, [], 0.0005)] == ["a"]
     assert [plan.describe() for plan in best_plans(costs.misses(), 1, [], 0.1)] == ["a", near]
     assert near in [plan.describe() for plan in plans_to_try(costs, 1, [])]
+
+
+@pytest.mark.parametrize("branches", [-1, 17, 10**9])
+def test_more_tests_than_a_dispatcher_may_make_are_refused(branches):
+    with pytest.raises(UserError, match=f"branches {branches} must be 0 to 16"):
+        api.tune("rv-byte", "rv-word", branches=branches)
 
 
 def test_distributions(tmp_path):
