@@ -34,6 +34,8 @@ UNALIGNED = [1, 2, 3, 4, 5, 6, 7]
 LARGE = [4096, 16384, 32768]
 #: from the thread's shortest headers to its packet
 ATOM_SIZES = [14, 20, 40, 100, 150, 200, 400, 1400]
+#: where a received packet may be: in memory, in the second level
+ATOM_STATES = ["src-cold", "src-l2"]
 #: of a page: starts of a buffer whose first eight-byte loads cross nothing, a line, a page
 NOTHING, LINE, PAGE = 2048, 2044, 4092
 #: what came later or was said in the thread
@@ -62,6 +64,14 @@ DEPTH = "cpu.fetchToDecodeDelay"
 #: the preset's comes last: a misprediction costs it 17.6 cycles, two stages fewer 15.6; measured are 15 to 16
 DEPTHS = [8, 9, 10]
 PAGE_CROSS = "cpu.misaligned.page_cross_load"
+LOAD_QUEUE = "cpu.LQEntries"
+#: what an out-of-order Atom, Silvermont of 2013, had other than a Xeon. Widths, reorder buffer and loop buffer: LLVM's
+#: X86ScheduleSLM.td; a load across two lines: what VTune's metric "Split Loads" charges on Silvermont for each
+#: REHABQ.LD_SPLITS. Everything else is the Xeon's; how many loads may be under way has no source and is swept.
+OUT_OF_ORDER_ATOM = [
+    "cpu.decodeWidth=2", "cpu.renameWidth=2", "cpu.dispatchWidth=2", "cpu.issueWidth=5", "cpu.commitWidth=2",
+    "cpu.numROBEntries=32", "cpu.loopBufferSize=10", f"{LINE_CROSS}=15",
+]  # fmt: skip
 
 
 def back_to_back(routines, machine, sizes, **axes):
@@ -114,6 +124,10 @@ GRIDS = {
         "unaligned packets in order",
         back_to_back([OLD, NEW], BONNELL, ATOM_SIZES, src_offsets=[0, *UNALIGNED]),
     ),
+    "atom-states": (
+        "the same where the packet is not in the first level",
+        one_at_a_time([OLD, NEW], BONNELL, [1400], src_offsets=UNALIGNED, cache_states=ATOM_STATES),
+    ),
     "flags": (
         "what flags of two writers cost",
         SweepSpec(
@@ -158,6 +172,22 @@ SEARCHES = {
             parameters={LINE_CROSS: [str(v) for v in range(21)]},
         ),
     ),
+    **{
+        name: (
+            f"how many loads must be under way on an out-of-order Atom until aligning does not pay, {adc}",
+            back_to_back(
+                [OLD, NEW],
+                machine.with_settings(*OUT_OF_ORDER_ATOM),
+                [1400],
+                src_offsets=[3],
+                parameters={LOAD_QUEUE: [str(v) for v in range(6, 33)]},
+            ),
+        )
+        for name, machine, adc in (
+            ("window-atom", WESTMERE, "adc of two cycles"),
+            ("window-atom-adc1", MachineSpec("broadwell"), "adc of one cycle"),
+        )
+    },
     "page-cross": (
         "the cost of a load across two pages at which the test for it pays",
         one_at_a_time(
