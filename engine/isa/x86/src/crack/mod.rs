@@ -16,7 +16,7 @@ use iced_x86::{FlowControl, Instruction, Mnemonic};
 
 use crate::config::CrackConfig;
 use crate::decode::mnemonic_named;
-use crate::inst::{flag, Inst, Kind, Steps, RSP};
+use crate::inst::{flag, Inst, Kind, Steps, RAX, RSP};
 use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
 
 use facts::Facts;
@@ -136,8 +136,10 @@ impl Cracker {
     pub fn crack(&self, ins: &Instruction, i: &Inst) -> Uops {
         let mut u = Uops::default();
         if i.has(flag::PSEUDO | flag::UNKNOWN | flag::UNDEFINED) {
-            let flags = if self.config.gem5_microcode && i.marks() { F::NON_SPECULATIVE } else { SERIAL };
-            u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [Reg::NONE; 2], flags));
+            // gem5's pseudo-op writes rax whatever it does (`gem5Op`); behind one that serialises nobody would notice.
+            let passes = self.config.gem5_microcode && i.marks();
+            let (result, flags) = if passes { (gpr(RAX as u8), F::NON_SPECULATIVE) } else { (Reg::NONE, SERIAL) };
+            u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [result, Reg::NONE], flags));
             u.close();
             return u;
         }

@@ -1,7 +1,7 @@
 //! gem5's microcode: how many micro-ops an instruction has, and what they wait for.
 
 use crate::common::{assemble, now, Machine, CODE};
-use breakeven_base::{BranchKind, FrontEnd, OpClass, Step, StepResult, SysEffect, Uop, UopFlags};
+use breakeven_base::{BranchKind, FrontEnd, OpClass, Reg, Step, StepResult, SysEffect, Uop, UopFlags};
 use breakeven_x86::regs::{gpr, C, PRODUCT, T1, T3};
 use breakeven_x86::{CrackConfig, X86Config};
 use iced_x86::code_asm::*;
@@ -183,12 +183,13 @@ fn what_marks_an_instant_does_not_wait_for_an_empty_pipeline() {
         m.code(CODE, &[0x0f, 0x04, 0x40, 0x00]);
         m.fe.set_gpr(7, delay);
         let result = m.fe.step(&mut m.bus, now(false), &mut m.step);
-        (result, m.step.effect, m.step.uops[0].flags)
+        (result, m.step.effect, m.step.uops[0])
     };
-    let (result, effect, flags) = reset(CrackConfig::gem5(), 0);
+    let (result, effect, Uop { dst, flags, .. }) = reset(CrackConfig::gem5(), 0);
     assert_eq!((result, effect), (StepResult::Done, SysEffect::ResetStats));
     assert!(flags.any(UopFlags::EFFECT) && flags.any(UopFlags::NON_SPECULATIVE));
     assert!(!flags.any(UopFlags::SERIALIZE_AFTER), "gem5's pseudo-op is not serialising");
+    assert_eq!(dst, [gpr(0), Reg::NONE], "gem5's returns a result, whatever it does: what reads rax waits");
     assert_eq!(reset(CrackConfig::gem5(), 5).0, StepResult::NeedsDrain, "what is put off asks what time it is");
     assert_eq!(reset(CrackConfig::default(), 0).0, StepResult::NeedsDrain);
 }
