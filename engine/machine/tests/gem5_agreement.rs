@@ -39,8 +39,8 @@ const SHOWN: [&str; 8] = [
     "commit_mispredicts",
 ];
 
-/// Copies out of the second level and the DRAM, and a stream of stores to it.
-const STORE_STREAMS: [&str; 4] = ["streamstMem", "copy64k", "copy64k_s3", "copy64kcold"];
+/// A copy out of the DRAM, and a stream of stores to it.
+const STORE_STREAMS: [&str; 2] = ["streamstMem", "copy64kcold"];
 
 /// One row: a kernel on a core.
 struct Kernel(BTreeMap<&'static str, &'static str>);
@@ -165,13 +165,17 @@ fn o3_agrees_with_gem5() {
     let differences: Vec<_> = all.iter().map(|c| (c.name, c.difference().abs())).collect();
     write_tables(&all);
     // Streams of stores have several steady states (docs/gem5-agreement.md); everything else is within 0.7 %.
-    hold("o3", &differences, "", 0.0, 4.7);
+    hold("o3", &differences, "", 0.0, 3.6);
     let others: Vec<_> = differences.iter().filter(|(name, _)| !STORE_STREAMS.contains(name)).copied().collect();
     hold("o3", &others, "", 0.0, 0.7);
     for c in &all {
         // Lines that stores write whole before their miss leaves are not read.
         let [theirs, ours] = c.counted["l2_accesses"];
-        let within = if c.name == "copy64k" { 0.032 } else { 0.002 };
+        let within = match c.name {
+            "copy64k_s3" => 0.018,
+            "copy64kcold" => 0.004,
+            _ => 0.002,
+        };
         assert!(
             (ours - theirs).abs() <= (theirs * within).max(1.0),
             "{}: {ours} of {theirs} at the second level",

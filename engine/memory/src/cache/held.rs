@@ -74,8 +74,10 @@ struct Held {
     /// The first store.
     first: Pkt,
     slot: Slot,
-    /// When its stores arrived, added up: of those to the first one's address, and of the others.
+    /// When its targets arrived, added up: of those to the first one's address, and of the others.
     arrivals: [(u64, u64); 2],
+    /// What the core asked for: prefetchers below learn from it.
+    asked: Access,
 }
 
 /// The held misses of the data side's cache, in the order of their arrival.
@@ -126,11 +128,26 @@ impl MemorySystem {
                 return Stored::Done { at: Tick(at), level: 0 };
             }
         }
-        self.store_in_full(usize::from(ci), now, req, plain)
+        self.wait_in_full(usize::from(ci), now, req, plain.then_some(Cmd::WriteReq))
+    }
+
+    /// As [`MemorySystem::store`], for a load: its miss goes down when it leaves the cache, so that answers come in the order of
+    /// the requests, whoever asked.
+    #[inline]
+    pub fn load(&mut self, now: Tick, req: &Request) -> Stored {
+        let plain = req.kind == MemKind::Load && !req.uncacheable && !req.non_temporal;
+        let Link::Cache(ci) = self.ports[Port::Data as usize] else { return self.access(Port::Data, now, req).into() };
+        if let (true, Some(ci)) = (plain, self.quick_caches[Port::Data as usize]) {
+            let c = &mut self.caches[usize::from(ci)];
+            if let Some(at) = c.quick_hit(Cmd::ReadReq, Port::Data as u8, now.0, req.paddr, u32::from(req.size)) {
+                return Stored::Done { at: Tick(at), level: 0 };
+            }
+        }
+        self.wait_in_full(usize::from(ci), now, req, plain.then_some(Cmd::ReadReq))
     }
 
     #[inline(never)]
-    fn store_in_full(&mut self, ci: usize, now: Tick, req: &Request, plain: bool) -> Stored {
+    fn wait_in_full(&mut self, ci: usize, now: Tick, req: &Request, cmd: Option<Cmd>) -> Stored {
         self.send_held(now);
         self.now = self.now.max(now.0);
         if self.next_prefetch <= now.0 {
@@ -141,12 +158,13 @@ impl MemorySystem {
         }
         let line = self.caches[ci].tags.line(req.paddr);
         let place = self.held.misses.iter().position(|h| h.line == line);
-        let holds =
-            plain && if place.is_some() { self.may_join(ci, now.0) } else { self.may_begin(ci, now.0, req.paddr) };
-        if holds {
-            self.hold(ci, now.0, req, place)
-        } else {
-            self.access(Port::Data, now, req).into()
+        match (cmd, place) {
+            // Loads join loads, stores join stores; for another the miss goes down at once.
+            (Some(cmd), Some(i)) if self.held.misses[i].first.cmd == cmd && self.may_join(ci, now.0) => {
+                self.hold(ci, now.0, req, cmd, place)
+            }
+            (Some(cmd), None) if self.may_begin(ci, now.0, req.paddr, cmd) => self.hold(ci, now.0, req, cmd, None),
+            _ => self.access(Port::Data, now, req).into(),
         }
     }
 
@@ -156,23 +174,23 @@ impl MemorySystem {
         self.caches[ci].blocked(now).is_none()
     }
 
-    /// Whether a store to `addr` misses cache `ci`, which takes it, and its line is not on its way.
-    fn may_begin(&mut self, ci: usize, now: u64, addr: u64) -> bool {
+    /// Whether an access to `addr` misses cache `ci`, which takes it, and its line is not on its way.
+    fn may_begin(&mut self, ci: usize, now: u64, addr: u64, cmd: Cmd) -> bool {
         if self.write_combining.is_some() || self.is_uncached(addr) || self.line_bytes > LONGEST_LINE {
             return false;
         }
         let c = &mut self.caches[ci];
         let line = c.tags.line(addr);
-        c.p.write_allocate
+        (c.p.write_allocate || cmd == Cmd::ReadReq)
             && c.tags.find(addr).is_none()
             && c.mshrs.find(line, now).is_none()
             && c.wait_until_free(now) <= now
     }
 
     #[inline(never)]
-    fn hold(&mut self, ci: usize, now: u64, req: &Request, place: Option<usize>) -> Stored {
+    fn hold(&mut self, ci: usize, now: u64, req: &Request, cmd: Cmd, place: Option<usize>) -> Stored {
         self.asked = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
-        let pkt = Pkt::new(Cmd::WriteReq, req.paddr, u32::from(req.size), Port::Data as u8);
+        let pkt = Pkt::new(cmd, req.paddr, u32::from(req.size), Port::Data as u8);
         let found = if place.is_some() { Found::Joined(None) } else { Found::Miss };
         let until = match place {
             Some(place) => self.held_joins(ci, place, &pkt, now),
@@ -204,7 +222,8 @@ impl MemorySystem {
         c.mshrs.push(m);
         c.note_mshrs(at);
         let written = bytes(pkt.addr, pkt.size, size);
-        self.held.misses.push(Held { line, written, first: *pkt, slot, arrivals: [(1, at), (0, 0)] });
+        let arrivals = [(1, at), (0, 0)];
+        self.held.misses.push(Held { line, written, first: *pkt, slot, arrivals, asked: self.asked });
         self.held.note_next();
         slot.start
     }
@@ -298,7 +317,13 @@ impl MemorySystem {
     fn held_leaves(&mut self, ci: usize, h: &Held) {
         let p = self.caches[ci].p;
         let whole = h.written == bytes(0, p.line_bytes, p.line_bytes);
-        let cmd = if whole { Cmd::InvalidateReq } else { Cmd::ReadExReq };
+        let cmd = match h.first.cmd {
+            Cmd::ReadReq if p.is_read_only => Cmd::ReadCleanReq,
+            Cmd::ReadReq => Cmd::ReadSharedReq,
+            _ if whole => Cmd::InvalidateReq,
+            _ => Cmd::ReadExReq,
+        };
+        self.asked = h.asked;
         let down = Pkt { cmd, addr: h.line, size: p.line_bytes, from_cache: true, ..h.first };
         let source = self.source_of_cache(ci);
         let r = match p.mem_side {

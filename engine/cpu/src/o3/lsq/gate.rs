@@ -1,7 +1,7 @@
 //! The data side's way into the cache, and a memory reference's way through it.
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, Tick, UopFlags};
-use breakeven_memory::{Port, Request, Stored};
+use breakeven_memory::{HeldEnd, Port, Request, Stored};
 
 use super::super::config::O3Config;
 use super::ports::Ports;
@@ -47,7 +47,7 @@ pub enum Sent {
     /// No port is free in this cycle.
     NoPort,
     Blocked,
-    /// A store that waits with its line's miss for the miss to leave the cache.
+    /// It waits with its line's miss for the miss to leave the cache.
     Held,
 }
 
@@ -95,10 +95,10 @@ impl Gate {
         if !ports.take(when.cycle) {
             return Sent::NoPort;
         }
-        let answer = if self.stores_join && !is_load {
-            cx.mem.store(when.tick, request)
-        } else {
-            cx.mem.access(Port::Data, when.tick, request).into()
+        let answer = match (self.stores_join, is_load) {
+            (true, true) => cx.mem.load(when.tick, request),
+            (true, false) => cx.mem.store(when.tick, request),
+            (false, _) => cx.mem.access(Port::Data, when.tick, request).into(),
         };
         match answer {
             Stored::Done { at, level } => Sent::Done { at: self.answered(at, when), level },
@@ -113,6 +113,32 @@ impl Gate {
                 Sent::Held
             }
         }
+    }
+
+    /// What `packets` still waits for of misses that have left the cache by now. Whether it waits for no more. `known`: the last
+    /// line asked for.
+    pub fn end_held<F: FrontEnd, B: Bus>(
+        &mut self,
+        packets: &mut Packets,
+        line: u32,
+        known: &mut Option<HeldEnd>,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+    ) -> bool {
+        let line_of = |paddr: u64| paddr & !u64::from(line - 1);
+        while packets.held > 0 {
+            let paddr = packets.lines[0];
+            // Most have the line of the one before.
+            if known.is_none_or(|end| end.line != line_of(paddr)) {
+                *known = cx.mem.held_end(when.tick, paddr);
+            }
+            let Some(end) = *known else { return false };
+            let at = self.answered(end.of(paddr), when);
+            packets.held -= 1;
+            packets.lines[0] = packets.lines[1];
+            packets.sent(packets.sent, at, end.level);
+        }
+        true
     }
 
     /// When an answer that the cache gives at `at` is taken.

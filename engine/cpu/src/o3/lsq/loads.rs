@@ -28,6 +28,14 @@ struct Load {
     packets: Packets,
 }
 
+/// A load whose miss has not left the cache: its answer, and `extra` cycles, are still to come.
+#[derive(Clone, Copy, Debug)]
+pub struct HeldLoad {
+    pub seq: Seq,
+    slot: usize,
+    extra: u64,
+}
+
 /// Where a reference stands with its translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Translation {
@@ -238,6 +246,29 @@ impl Lsq {
         self.send_load(slot, seq, &m, &split, extra, cx, when, ring, out)
     }
 
+    /// Misses have left the cache: the loads that waited with them hear when their data comes.
+    pub(super) fn end_held_loads<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
+    ) {
+        let levels = cx.mem.cache_levels(Port::Data);
+        let mut held = std::mem::take(&mut self.held);
+        let mut known = None;
+        held.retain(|load| {
+            let packets = &mut self.loads.entries[load.slot].packets;
+            if !self.gate.end_held(packets, self.rules.line, &mut known, cx, when) {
+                return true;
+            }
+            ring.set_wait(load.seq, wait_for(packets.level, levels));
+            out.done.push((load.seq, when.cycle_of(packets.at).max(when.cycle + 1) + load.extra));
+            false
+        });
+        self.held = held;
+    }
+
     /// A store has only part of the load's bytes: the load gives up and is issued again when that store has been sent.
     fn wait_for_store(&mut self, slot: usize, seq: Seq, store: u64) {
         if self.stalled.is_none_or(|s| seq < s.load) {
@@ -271,8 +302,7 @@ impl Lsq {
         loop {
             let (request, sent) = self.loads.entries[slot].packets.next(m, self.rules.line, flags, pc);
             match self.gate.send(true, &request, cx, when, &mut self.counts) {
-                // (No load is held: it would be issued again.)
-                Sent::NoPort | Sent::Held => {
+                Sent::NoPort => {
                     out.ready.push(seq);
                     ring.set_wait(seq, Wait::Unit);
                     return MemOutcome::Pending;
@@ -282,15 +312,19 @@ impl Lsq {
                     ring.set_wait(seq, Wait::Memory);
                     return MemOutcome::Pending;
                 }
-                Sent::Done { at, level } => {
+                answer => {
                     let packets = &mut self.loads.entries[slot].packets;
                     let single = packets.sent == 0;
-                    packets.sent(sent, at, level);
+                    match answer {
+                        Sent::Done { at, level } => packets.sent(sent, at, level),
+                        _ => packets.waits(sent, request.paddr),
+                    }
                     if sent < m.size {
                         self.counts.split_accesses += 1;
                         continue;
                     }
                     let (at, level) = (packets.at, packets.level);
+                    let held = packets.held > 0;
                     if split.slots > 0 {
                         self.gate.load_ports.hold(when.cycle, split.slots);
                     }
@@ -306,8 +340,17 @@ impl Lsq {
                     if is_prefetch(m.kind) {
                         return MemOutcome::Done(when.cycle + 1);
                     }
+                    let extra = extra + u64::from(split.stall);
+                    if held {
+                        if !single {
+                            // The first half's miss may have left.
+                            self.gate.held_until = self.gate.held_until.min(when.cycle + 1);
+                        }
+                        self.held.push(HeldLoad { seq, slot, extra });
+                        return MemOutcome::Pending;
+                    }
                     let arrives = when.cycle_of(at).max(when.cycle + 1);
-                    return MemOutcome::Done(arrives + extra + u64::from(split.stall));
+                    return MemOutcome::Done(arrives + extra);
                 }
             }
         }

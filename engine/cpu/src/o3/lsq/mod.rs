@@ -40,7 +40,7 @@ use crate::when::When;
 use crate::CoreCtx;
 use depend::{Dependences, Queue};
 use gate::{Gate, Packets, Sent};
-use loads::Loads;
+use loads::{HeldLoad, Loads};
 use stores::Stores;
 use translate::Walker;
 
@@ -140,6 +140,8 @@ pub struct Lsq {
     violation: Option<Found>,
     /// Loads that the cache has refused.
     blocked: Vec<Seq>,
+    /// Loads whose misses have not left the cache.
+    held: Vec<HeldLoad>,
     /// Loads that wait for a store that has part of their data, and which store must be sent for them to try again.
     replays: Vec<Seq>,
     stalled: Option<Stalled>,
@@ -157,6 +159,7 @@ clone_by_field!(Lsq {
     gate,
     violation,
     blocked,
+    held,
     replays,
     stalled,
     counts,
@@ -196,6 +199,7 @@ impl Lsq {
             gate: Gate::new(cfg),
             violation: None,
             blocked: Vec::with_capacity(queues),
+            held: Vec::with_capacity(queues),
             replays: Vec::with_capacity(queues),
             stalled: None,
             counts: Counts::default(),
@@ -304,7 +308,7 @@ impl Lsq {
     ) {
         self.stores.retire_written(when.cycle);
         if self.gate.held_until <= when.cycle {
-            self.end_held(cx, when);
+            self.end_held(cx, when, ring, out);
         }
         if self.walker.next_event() <= when.cycle {
             self.walker.events(cx, when, &mut out.ready);
@@ -356,6 +360,7 @@ impl Lsq {
         self.depend.squash_barriers(seq);
         self.walker.squash(seq);
         self.blocked.retain(|s| *s <= seq);
+        self.held.retain(|l| l.seq <= seq);
         self.replays.retain(|s| *s <= seq);
         if self.stalled.is_some_and(|s| s.load > seq) {
             self.stalled = None;

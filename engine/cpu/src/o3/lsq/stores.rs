@@ -10,7 +10,6 @@
 //! - Atomics are sent when they execute; a store-conditional only when it is the oldest store.
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, UopFlags};
-use breakeven_memory::HeldEnd;
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
@@ -418,7 +417,7 @@ impl Lsq {
                 self.counts.split_accesses += 1;
                 continue;
             }
-            let slots = s.slots;
+            let (slots, size) = (s.slots, s.mem.size);
             let arrives = (s.packets.held == 0).then(|| s.arrives(when));
             self.stores.refused = false;
             self.stores.sent += 1;
@@ -427,7 +426,13 @@ impl Lsq {
             }
             match arrives {
                 Some(at) => self.store_written(place, at, when, ring, out),
-                None => self.store_sent(place, out),
+                None => {
+                    if request.size < size {
+                        // The miss of its first half may have left before the second half was taken.
+                        self.gate.held_until = self.gate.held_until.min(when.cycle + 1);
+                    }
+                    self.store_sent(place, out);
+                }
             }
             return true;
         }
@@ -435,29 +440,26 @@ impl Lsq {
 
     /// Misses leave the cache: what waited with them is told when it will be written.
     #[cold]
-    pub(super) fn end_held<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    pub(super) fn end_held<F: FrontEnd, B: Bus>(
+        &mut self,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        ring: &mut InstRing,
+        out: &mut LsqOut,
+    ) {
         let next = cx.mem.send_held(when.tick);
         self.gate.held_until = next.map_or(NEVER, |t| when.cycle_of(t).max(when.cycle + 1));
-        let line_of = |paddr: u64| paddr & !u64::from(self.rules.line - 1);
-        let mut known: Option<HeldEnd> = None;
+        if !self.held.is_empty() {
+            self.end_held_loads(cx, when, ring, out);
+        }
+        let mut known = None;
         for place in self.stores.head..self.stores.sent {
             let slot = self.stores.slot(place);
             let s = &mut self.stores.entries[slot];
-            while s.packets.held > 0 {
-                let paddr = s.packets.lines[usize::from(s.packets.held.min(2) - 1)];
-                // Most have the line of the one before.
-                if known.is_none_or(|end| end.line != line_of(paddr)) {
-                    known = cx.mem.held_end(when.tick, paddr);
-                }
-                let Some(end) = known else { break };
-                let at = self.gate.answered(end.of(paddr), when);
-                s.packets.held -= 1;
-                s.packets.sent(s.packets.sent, at, end.level);
-                if s.packets.held == 0 {
-                    s.leaves = s.arrives(when);
-                    if let Some(log) = &mut self.store_log {
-                        log.push((s.seq, s.leaves));
-                    }
+            if s.packets.held > 0 && self.gate.end_held(&mut s.packets, self.rules.line, &mut known, cx, when) {
+                s.leaves = s.arrives(when);
+                if let Some(log) = &mut self.store_log {
+                    log.push((s.seq, s.leaves));
                 }
             }
         }

@@ -332,6 +332,34 @@ fn stores_wait_with_their_lines_miss_as_in_gem5() {
 }
 
 #[test]
+fn loads_hear_of_their_data_when_their_miss_has_left_as_in_gem5() {
+    let run = |wait, ops: &[Op]| {
+        let mut rig = Rig::with_memory(&with(|c| c.lsq.gem5StoresJoinMisses = wait), 20, 4);
+        ops.iter().for_each(|op| _ = rig.dispatch(*op));
+        rig.run_to(100);
+        rig.commit(ops.len() as u64, 101);
+        rig.run_to(150);
+        assert!(rig.lsq.drained() && rig.lsq.next_event() == u64::MAX);
+        rig.done[1..].to_vec()
+    };
+    let line = [load(DATA, 8, 10), load(DATA + 8, 8, 10), load(DATA + 16, 8, 12), load(DATA, 8, 50)];
+    let split = [load(DATA + 60, 8, 10), load(DATA + 64, 8, 11), load(DATA + 124, 8, 30)];
+    // More lines than registers: some loads are refused.
+    let many: Vec<_> = (0..6).map(|n| load(DATA + 64 * n + 60, 8, 10)).collect();
+    for ops in [&line[..], &split, &many] {
+        assert_eq!(run(true, ops), run(false, ops));
+    }
+    // One that is squashed before hears nothing; the one in its place has its own data.
+    let mut rig = Rig::with_memory(&with(|c| c.lsq.gem5StoresJoinMisses = true), 20, 4);
+    rig.dispatch(load(DATA, 8, 10));
+    rig.run_to(10);
+    rig.squash(0);
+    rig.dispatch(load(DATA + 640, 8, 15));
+    rig.run_to(100);
+    assert_eq!(rig.done, [0, 37]);
+}
+
+#[test]
 fn a_store_that_hits_is_written_after_those_that_left_before_it() {
     let written = |leave| {
         let cfg = with(|c| {
@@ -451,6 +479,7 @@ fn every_reference_completes_whatever_is_squashed() {
             c.cacheLoadPorts = 2;
             c.needsTSO = round % 3 == 0;
             c.lsq.aliasCheckBits = [0, 8, 12][round % 3];
+            c.lsq.gem5StoresJoinMisses = round % 2 == 1;
         });
         let mut rig = Rig::with_memory(&cfg, 5, (round % 4) as u32);
         let (mut seq, mut heard) = (0, 0);
