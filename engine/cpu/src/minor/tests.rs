@@ -116,6 +116,20 @@ fn a_line_crossing_takes_a_second_access() {
 }
 
 #[test]
+fn a_store_across_lines_commits_a_cycle_later_unless_its_costs_are_described() {
+    // With nothing older it enters the LSQ when it is the oldest.
+    let committed = |misaligned, addr| {
+        let mut r = machine(MinorConfig { misaligned, ..MinorConfig::default() }, 2, MockFe::new(vec![store(addr)]));
+        assert_eq!(r.go(Budget { max_insts: 1, ..ALL }), Stop::MaxInsts);
+        r.core.cycles()
+    };
+    let gem5 = MisalignedCosts::default();
+    assert_eq!(committed(gem5, DATA + 60) - committed(gem5, DATA + 48), 1);
+    let described = MisalignedCosts { page_cross_store: 9, ..gem5 };
+    assert_eq!(committed(described, DATA + 60), committed(described, DATA + 48));
+}
+
+#[test]
 fn misaligned_costs_come_on_top() {
     let with = |granule_cross_load, line_cross_load, addr| {
         let misaligned =

@@ -6,6 +6,7 @@
 //! - At most `executeMaxAccessesInMemory` fragments are in memory, stores of the store buffer included.
 //! - A load waits while a store is in the transfers queue; it takes its value from the store buffer when one store has all
 //!   of it, waits when one has part of it.
+//! - A store across lines is translated piece by piece, the second behind the core's cycle: it commits in the next one.
 //! - Atomics and uncacheable references are sent only when they are the oldest instruction, and after overlapping stores.
 
 mod request;
@@ -47,6 +48,8 @@ pub struct Lsq {
     port: u32,
     line: u32,
     costs: MisalignedCosts,
+    /// A store in two pieces is translated behind the cycle's commits; where its costs are described, they are what it costs.
+    splits_late: bool,
     /// Fragments in memory: when their response comes, and whose they are.
     in_memory: Vec<(u64, u8)>,
     next_response: u64,
@@ -82,6 +85,7 @@ clone_by_field!(Lsq {
     port,
     line,
     costs,
+    splits_late,
     in_memory,
     next_response,
     retry_slot,
@@ -119,6 +123,7 @@ impl Lsq {
             port: if cfg.executeMemoryWidth == 0 { line } else { cfg.executeMemoryWidth },
             line,
             costs: cfg.misaligned,
+            splits_late: cfg.misaligned == MisalignedCosts::default(),
             in_memory: Vec::with_capacity(cfg.executeMaxAccessesInMemory as usize),
             next_response: NEVER,
             retry_slot: 0,
@@ -222,6 +227,10 @@ impl Lsq {
         self.requests.push(slot);
         if state == State::Translated {
             self.wake = true;
+            // gem5 translates a second piece in an event of its own (`SplitDataRequest::finish`), behind the core's cycle.
+            if self.splits_late && is_store && split.first != mem.size {
+                return;
+            }
             self.try_to_send_to_transfers(head, when, memory);
         }
     }
