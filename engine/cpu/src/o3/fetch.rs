@@ -6,8 +6,9 @@
 //! - One block, one access at a time: straight-line code pays the cache's latency for each block.
 //! - After a squash one cycle is lost. A block that arrives in the cycle in which fetch hears of it stays in the buffer.
 
-use breakeven_base::{Bus, FrontEnd, MemKind, Now, Step, StepResult, Uop, UopFlags, MAX_UOPS};
-use breakeven_memory::{Port, Request, Response, Side, TlbResult};
+mod block;
+
+use breakeven_base::{Bus, FrontEnd, Now, Step, StepResult, Uop, UopFlags, MAX_UOPS};
 
 use super::inst::{note, Flow, Seq};
 use super::wires::{Wire, BLOCK, UNBLOCK};
@@ -139,11 +140,6 @@ impl Fetch {
 }
 
 impl O3 {
-    #[inline]
-    fn block_of(&self, pc: u64) -> u64 {
-        pc & !u64::from(self.rules.fetch_buffer - 1)
-    }
-
     /// One cycle of fetch.
     pub(super) fn fetch_tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When, wire: &Wire) {
         let now = when.cycle;
@@ -251,96 +247,6 @@ impl O3 {
         f.loop_on && (f.loop_start..f.loop_end).contains(&f.pc)
     }
 
-    /// The bytes that come next are there.
-    #[inline]
-    fn in_buffer(&self) -> bool {
-        self.looping() || self.fetch.valid && self.block_wanted()
-    }
-
-    /// The buffer's block is the one of the next bytes, whether or not it has arrived.
-    #[inline]
-    fn block_wanted(&self) -> bool {
-        let f = &self.fetch;
-        let width = u64::from(self.rules.fetch_buffer);
-        // How far the next instruction begins behind the block's.
-        let ahead = f.pc.wrapping_sub(f.block);
-        if f.half {
-            ahead.wrapping_add(width) < width
-        } else {
-            ahead < width
-        }
-    }
-
-    /// Where the bytes that come next are: past a block's end when the first part of the instruction has been taken.
-    #[inline]
-    fn fetch_address(&self) -> u64 {
-        if !self.fetch.half {
-            return self.fetch.pc;
-        }
-        self.block_of(self.fetch.pc).wrapping_add(u64::from(self.rules.fetch_buffer))
-    }
-
-    #[cold]
-    fn fetch_arrival<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
-        self.moved = true;
-        match self.fetch.status {
-            Status::WaitCache => {
-                self.fetch.valid = true;
-                self.fetch.status = Status::Complete;
-            }
-            Status::Translating | Status::Retry => self.access_block(cx, when),
-            _ => {}
-        }
-    }
-
-    /// Asks for the block of the next bytes.
-    fn request_block<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
-        self.moved = true;
-        let block = self.block_of(self.fetch_address());
-        self.fetch.block = block;
-        self.fetch.valid = false;
-        let Some(xlat) = cx.fe.fetch_translate(cx.bus, block) else {
-            // The instruction there says itself what is wrong.
-            self.fetch.status = Status::WaitCache;
-            self.fetch.at = when.cycle + 1;
-            return;
-        };
-        self.fetch.paddr = xlat.paddr;
-        let asid = cx.fe.asid();
-        let at = match cx.mem.tlb_lookup(Side::Inst, when.tick, block, xlat.page_shift, asid, false) {
-            TlbResult::Hit { at } => at,
-            TlbResult::Miss { at } => {
-                let path = cx.fe.walk_path(cx.bus, block);
-                cx.mem.tlb_walk(Side::Inst, at, block, xlat.page_shift, asid, &path)
-            }
-        };
-        self.fetch.at = when.cycle_of(at);
-        if self.fetch.at > when.cycle {
-            self.fetch.status = Status::Translating;
-            return;
-        }
-        self.access_block(cx, when);
-    }
-
-    fn access_block<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
-        #[allow(clippy::cast_possible_truncation)] // at most a line
-        let request = Request {
-            paddr: self.fetch.paddr,
-            size: self.rules.fetch_buffer as u16,
-            kind: MemKind::Fetch,
-            uncacheable: false,
-            non_temporal: false,
-            pc: self.fetch.block,
-        };
-        let (status, at) = match cx.mem.access(Port::Inst, when.tick, &request) {
-            Response::Done { at, .. } => (Status::WaitCache, at),
-            Response::Blocked { retry } => (Status::Retry, retry),
-        };
-        self.fetch.stats.cache_lines += u64::from(status == Status::WaitCache);
-        self.fetch.status = status;
-        self.fetch.at = when.cycle_of(at).max(when.cycle + 1);
-    }
-
     /// Takes micro-ops out of the buffer.
     fn fetch_block<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
         self.fetch.stats.cycles += 1;
@@ -368,12 +274,6 @@ impl O3 {
         if self.fetch.status == Status::Running && self.at_instruction() && !self.in_buffer_block() {
             self.request_block(cx, when);
         }
-    }
-
-    /// As [`O3::in_buffer`], whether or not the block has arrived: a second request for it is pointless.
-    #[inline]
-    fn in_buffer_block(&self) -> bool {
-        self.in_buffer() || self.block_wanted()
     }
 
     /// Whether the whole of the next instruction can be taken out of the buffer now; executes it when that has not been done.
