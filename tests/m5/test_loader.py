@@ -74,7 +74,7 @@ def test_scripts_simulate_dump_and_leave_their_files(engine: Any, elf: str, tmp_
     (folder / "neighbour.py").write_text(
         "import sys\nfrom m5.objects import Root\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from conftest import tiny_root\n"
+        "from tiny_machine import tiny_root\n"
         "def make(elf):\n    root = tiny_root()\n    root.system.workload.bootloader = elf\n    return root\n"
     )
     script = folder / "run.py"
