@@ -120,30 +120,28 @@ impl MemorySystem {
     /// until its miss leaves the first-level cache.
     #[inline]
     pub fn store(&mut self, now: Tick, req: &Request) -> Stored {
-        let plain = req.kind == MemKind::Store && !req.uncacheable && !req.non_temporal;
-        let Link::Cache(ci) = self.ports[Port::Data as usize] else { return self.access(Port::Data, now, req).into() };
-        if let (true, Some(ci)) = (plain, self.quick_caches[Port::Data as usize]) {
-            let c = &mut self.caches[usize::from(ci)];
-            if let Some(at) = c.quick_hit(Cmd::WriteReq, Port::Data as u8, now.0, req.paddr, u32::from(req.size)) {
-                return Stored::Done { at: Tick(at), level: 0 };
-            }
-        }
-        self.wait_in_full(usize::from(ci), now, req, plain.then_some(Cmd::WriteReq))
+        self.access_and_wait(now, req, MemKind::Store, Cmd::WriteReq)
     }
 
     /// As [`MemorySystem::store`], for a load: its miss goes down when it leaves the cache, so that answers come in the order of
     /// the requests, whoever asked.
     #[inline]
     pub fn load(&mut self, now: Tick, req: &Request) -> Stored {
-        let plain = req.kind == MemKind::Load && !req.uncacheable && !req.non_temporal;
+        self.access_and_wait(now, req, MemKind::Load, Cmd::ReadReq)
+    }
+
+    /// Requests of `kind` are held, as `cmd`; others are accesses like any.
+    #[inline(always)] // `kind` and `cmd` are known to each caller
+    fn access_and_wait(&mut self, now: Tick, req: &Request, kind: MemKind, cmd: Cmd) -> Stored {
+        let plain = req.kind == kind && !req.uncacheable && !req.non_temporal;
         let Link::Cache(ci) = self.ports[Port::Data as usize] else { return self.access(Port::Data, now, req).into() };
         if let (true, Some(ci)) = (plain, self.quick_caches[Port::Data as usize]) {
             let c = &mut self.caches[usize::from(ci)];
-            if let Some(at) = c.quick_hit(Cmd::ReadReq, Port::Data as u8, now.0, req.paddr, u32::from(req.size)) {
+            if let Some(at) = c.quick_hit(cmd, Port::Data as u8, now.0, req.paddr, u32::from(req.size)) {
                 return Stored::Done { at: Tick(at), level: 0 };
             }
         }
-        self.wait_in_full(usize::from(ci), now, req, plain.then_some(Cmd::ReadReq))
+        self.wait_in_full(usize::from(ci), now, req, plain.then_some(cmd))
     }
 
     #[inline(never)]
