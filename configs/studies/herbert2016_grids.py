@@ -65,9 +65,10 @@ DEPTH = "cpu.fetchToDecodeDelay"
 DEPTHS = [8, 9, 10]
 PAGE_CROSS = "cpu.misaligned.page_cross_load"
 LOAD_QUEUE = "cpu.LQEntries"
-#: what an out-of-order Atom, Silvermont of 2013, had other than a Xeon. Widths, reorder buffer and loop buffer: LLVM's
-#: X86ScheduleSLM.td; a load across two lines: what VTune's metric "Split Loads" charges on Silvermont for each
-#: REHABQ.LD_SPLITS. Everything else is the Xeon's; how many loads may be under way has no source and is swept.
+#: what an out-of-order Atom, Silvermont of 2013, had other than a Xeon. Widths and reorder buffer: LLVM's
+#: X86ScheduleSLM.td, whose loop size (how far LLVM unrolls) stands for a loop buffer; a load across two lines: what
+#: VTune's metric "Split Loads" charges on Silvermont for each REHABQ.LD_SPLITS. Everything else is the Xeon's; how many
+#: loads may be under way has no source and is swept.
 OUT_OF_ORDER_ATOM = [
     "cpu.decodeWidth=2", "cpu.renameWidth=2", "cpu.dispatchWidth=2", "cpu.issueWidth=5", "cpu.commitWidth=2",
     "cpu.numROBEntries=32", "cpu.loopBufferSize=10", f"{LINE_CROSS}=15",
