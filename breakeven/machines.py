@@ -62,9 +62,14 @@ def list_presets() -> list[Preset]:
     return sorted(preset for preset in found if preset is not None)
 
 
+def is_file_name(name_or_path: str) -> bool:
+    """Whether a machine is named by a file, which is run to build it, and not by a preset's name."""
+    return name_or_path.endswith(".py") or "/" in name_or_path
+
+
 def find_machine(name_or_path: str) -> Path:
     """The file of a preset, or the user's own file."""
-    if name_or_path.endswith(".py") or "/" in name_or_path:
+    if is_file_name(name_or_path):
         path = Path(name_or_path)
         if not path.is_file():
             raise MachineError(f"there is no machine file {name_or_path!r}")

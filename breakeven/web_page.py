@@ -6,7 +6,7 @@ The data stand in the page as JSON; ``web/page.js`` draws them. A page of the sa
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -41,12 +41,18 @@ def failures(parts: Sequence[Part]) -> list[str]:
     return found
 
 
-def page(title: str, parts: Sequence[Part], again: str) -> str:
-    """The HTML text. `again`: the command that writes this page from its sources."""
+def page(title: str, parts: Sequence[Part], again: str, machine_files: Iterable[Path] = ()) -> str:
+    """The HTML text. `again`: the command that writes this page from its sources.
+
+    `machine_files`: the user's machine files that may be run to show their parameters. A table or a store that names
+    another file gets no parameters: data must not choose code that is run.
+    """
     rows = sum(len(part.table) for part in parts)
     if rows > MAX_ROWS:
         raise UserError(f"{rows} points are more than a page holds ({MAX_ROWS}): take one machine, or fewer sizes")
-    data = {"parts": [_part(part) for part in parts], "machines": [_machine(one) for one in _machines(parts)]}
+    trusted = {path.resolve() for path in machine_files}
+    machines = [_machine(one, trusted) for one in _machines(parts)]
+    data = {"parts": [_part(part) for part in parts], "machines": machines}
     folder = Path(__file__).with_name("web")
     script = (folder / "page.js").read_text(encoding="utf-8")
     style = (folder / "page.css").read_text(encoding="utf-8")
@@ -172,23 +178,28 @@ class _Unmarked:
         return []
 
 
-def _machine(shown: Shown) -> dict[str, Any]:
+#: of a machine that only its name is known of
+_UNKNOWN = "no preset of this name: name its file with --machine-file to see its parameters"
+
+
+def _machine(shown: Shown, trusted: Set[Path]) -> dict[str, Any]:
     from breakeven.m5 import machine_hash
     from breakeven.machine_diff import parameters_of
     from breakeven.machine_page import Page, legend
 
-    loaded = _loaded(shown)
+    loaded = _loaded(shown, trusted)
     description = shown.description or (loaded and loaded[0])
     if shown.spec.name == HOST:
         return {"name": HOST, "about": "the processor of the host that the points were measured on"}
     if description is None:
-        return {"name": str(shown.spec), "about": "its file is not here: its parameters are not known"}
+        return {"name": str(shown.spec), "about": _UNKNOWN}
     digest = machine_hash(description)
     if loaded and machine_hash(loaded[0]) == digest:
         sources: Any = loaded[1]
         about, marks = loaded[2], legend()
     else:
-        sources, about, marks = _Unmarked(), "as it was when the points were simulated; its file says otherwise now", ""
+        about = "as it was when the points were simulated" + ("; its file says otherwise now" if loaded else "")
+        sources, marks = _Unmarked(), ""
     sections = [[heading, lines] for heading, lines in Page(description, sources).sections()]
     cited = [f"{row}  {says}" for row, says in sources.rows()]
     if cited:
@@ -199,15 +210,18 @@ def _machine(shown: Shown) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _loaded(shown: Shown) -> tuple[dict[str, Any], Any, str] | None:
-    """Description, sources and a line about the machine as its file has it; None when there is no such file."""
+def _loaded(shown: Shown, trusted: Set[Path]) -> tuple[dict[str, Any], Any, str] | None:
+    """Description, sources and a line about the machine as its file has it; None for no preset of ours and no file
+    that the user named."""
     from breakeven.m5.describe import describe
     from breakeven.machine_sources import Sources
-    from breakeven.machines import MachineError, find_machine, load_machine, preset_at
+    from breakeven.machines import MachineError, find_machine, is_file_name, load_machine, preset_at
 
     try:
         path = find_machine(shown.spec.name)
     except MachineError:
+        return None
+    if is_file_name(shown.spec.name) and path.resolve() not in trusted:
         return None
     root: SimObject = load_machine(shown.spec.name, shown.spec.settings)
     preset = preset_at(path)

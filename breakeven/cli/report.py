@@ -25,6 +25,12 @@ def report(
     settings: Annotated[
         list[str], typer.Option("--set", metavar="PATH=VALUE", help="What the tables' sweep had as --set.")
     ] = [],  # noqa: B006
+    machine_files: Annotated[
+        list[Path],
+        typer.Option(
+            "--machine-file", help="A machine file of yours that the tables name: it is run to show its parameters."
+        ),
+    ] = [],  # noqa: B006
     command: Annotated[str, typer.Option(help="The command that made the tables, if they do not tell.")] = "",
     store: StoreOption = None,
     json: JsonOption = False,
@@ -40,10 +46,13 @@ def report(
     if out.suffix != ".html":
         raise UserError(f"cannot write {str(out)!r}: the name must end in .html")
     check_target(out)
+    for path in machine_files:
+        if not path.is_file():
+            raise UserError(f"there is no machine file {str(path)!r}")
     again = _again(
         sources or [],
         {"out": out.name, "title": title, "machine": machine, "command": command, "store": store},
-        settings,
+        [("--machine-file", str(path)) for path in machine_files] + [("--set", setting) for setting in settings],
     )
     parts, titles = [], []
     for source in sources or []:
@@ -58,7 +67,7 @@ def report(
     if not sources:
         parts = web_sources.store_parts(store or default_path(), machine, again)
         titles = ["what has been simulated"]
-    text = web_page.page(title or ", ".join(titles), parts, again)
+    text = web_page.page(title or ", ".join(titles), parts, again, machine_files)
     try:
         out.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -72,11 +81,9 @@ def report(
     return EXIT_WRONG if bad else 0
 
 
-def _again(sources: list[str], options: dict[str, object], settings: list[str]) -> str:
+def _again(sources: list[str], options: dict[str, object], repeated: list[tuple[str, str]]) -> str:
     """The command line of this page."""
     words = ["breakeven", "report", *sources]
     for name, value in options.items():
         words += [f"--{name}", str(value)] if value else []
-    for setting in settings:
-        words += ["--set", setting]
-    return shlex.join(words)
+    return shlex.join([*words, *(word for pair in repeated for word in pair)])

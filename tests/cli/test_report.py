@@ -154,6 +154,29 @@ def test_a_host_is_no_machine_of_ours(tmp_path: Path) -> None:
     assert shown["leads"]["columns"][0] == "engine"
 
 
+def test_data_do_not_choose_code_that_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine file that a table names is run only where the person at the keyboard names it, too."""
+    monkeypatch.chdir(tmp_path)
+    mine = tmp_path / "mine.py"
+    mine.write_text(
+        "import u74\nNAME, DESCRIPTION, ISA = 'mine', 'a board', 'riscv'\nopen('was_run', 'w').close()\n"
+        "def machine(**options):\n    return u74.machine(**options)\n"
+    )
+    for name in ("./mine.py", str(mine), "mine.py", "./mine.py cpu.dcache.size=16KiB"):
+        table(machine=name).to_csv("t.csv", index=False)
+        assert run("report", "t.csv", "-o", "t.html").return_value == 0
+        assert not (tmp_path / "was_run").exists(), name
+        (machine,) = data_of(Path("t.html").read_text())["machines"]
+        assert "--machine-file" in machine["about"] and "parameters" not in machine
+    assert run("report", "t.csv", "-o", "t.html", "--machine-file", "mine.py").return_value == 0
+    assert (tmp_path / "was_run").exists()
+    text = Path("t.html").read_text()
+    assert ["cpu.dcache.size", "16 KiB"] in data_of(text)["machines"][0]["parameters"]
+    assert "--machine-file mine.py" in unescape(text)
+    with pytest.raises(UserError, match="there is no machine file 'no.py'"):
+        run("report", "t.csv", "-o", "t.html", "--machine-file", "no.py")
+
+
 def test_ranges_are_written_as_they_are_read() -> None:
     from breakeven.ranges import parse_integers
 
