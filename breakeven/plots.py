@@ -18,6 +18,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from breakeven.errors import UserError
+from breakeven.output_file import replacing
 
 # Dark to light with distinct dashes and markers: lines stay apart without colour (Okabe-Ito order by luminance).
 _STYLES = (
@@ -64,9 +65,8 @@ def save(figure: Any, path: Path) -> Path:
         raise UserError(f"cannot draw {str(path)!r}: the name must end in {' or '.join(FORMATS)}")
     metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
     try:
-        figure.savefig(path, metadata=metadata)
-    except OSError as error:
-        raise UserError(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
+        with replacing(path) as beside:
+            figure.savefig(beside, metadata=metadata)
     finally:
         plt.close(figure)
     return path

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.output_file import replacing, write_text
 from breakeven.study import ABSOLUTE_FACTOR, RATIO_TOLERANCE, SIZE_FACTOR, WINNER_SHARE, Contents, Outcome
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def _cell(value: Any) -> str:
 
 
 def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
+    with replacing(path) as beside, open(beside, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows([[f"{v:.6g}" if isinstance(v, float) else v for v in row] for row in rows])
@@ -143,7 +144,8 @@ def _write_report(outcome: Outcome, folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in outcome.data.tables.items():
-            _varying(table).to_csv(folder / f"data-{name}.csv", index=False, lineterminator="\n")
+            with replacing(folder / f"data-{name}.csv") as beside:
+                _varying(table).to_csv(beside, index=False, lineterminator="\n")
         contents = study.contents(outcome.data)
         blocks = _blocks(contents, folder)
         blocks["verdicts"], blocks["conditions"] = _verdicts(outcome, folder), _conditions(outcome, folder)
@@ -151,7 +153,7 @@ def _write_report(outcome: Outcome, folder: Path) -> Path:
             blocks["turns"] = _turns(contents, folder)
         path = folder / "README.md"
         body = render((study.text or "").strip(), contents.values, blocks)
-        path.write_text(f"# {study.title}\n\n{body}\n", encoding="utf-8")
+        write_text(path, f"# {study.title}\n\n{body}\n")
     except OSError as error:
         raise UserError(f"cannot write the report into {str(folder)!r}: {error.strerror or error}") from None
     return path

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.output_file import write_text
 from breakeven.report import TURN_COLUMNS, VERDICT_COLUMNS, markdown_table, tolerances
 from breakeven.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
 
@@ -37,7 +38,7 @@ def write_results_page(results: Path) -> Path:
         turns = {folder.name: _rows(folder / "turns.csv") for folder in folders}
         titles = {folder.name: _title(folder) for folder in folders}
         path = results / "README.md"
-        path.write_text(_page(verdicts, turns, titles), encoding="utf-8")
+        write_text(path, _page(verdicts, turns, titles))
     except OSError as error:
         raise UserError(f"cannot write the page of results in {str(results)!r}: {error.strerror or error}") from None
     return path

@@ -17,6 +17,7 @@ import numpy as np
 
 from breakeven import points as pt
 from breakeven.errors import UserError
+from breakeven.output_file import replacing
 from breakeven.paths import check_target
 from breakeven.runner import Engine, MachineSpec, check_routines
 
@@ -263,12 +264,10 @@ def check_output(path: Path) -> None:
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
     """The table as .csv, .json (a list of rows) or .parquet."""
-    try:
+    with replacing(path) as beside:
         if path.suffix == ".csv":
-            table.to_csv(path, index=False, lineterminator="\n")
+            table.to_csv(beside, index=False, lineterminator="\n")
         elif path.suffix == ".json":
-            table.to_json(path, orient="records", indent=1)
+            table.to_json(beside, orient="records", indent=1)
         else:
-            table.to_parquet(path, index=False)
-    except OSError as error:
-        raise UserError(f"cannot write {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
+            table.to_parquet(beside, index=False)

@@ -40,6 +40,7 @@ def report(
 
     from breakeven import report_cli, web_page, web_sources
     from breakeven.console import print_json
+    from breakeven.output_file import write_text
     from breakeven.paths import check_target
     from breakeven.store import default_path
 
@@ -68,10 +69,7 @@ def report(
         parts = web_sources.store_parts(store or default_path(), machine, again)
         titles = ["what has been simulated"]
     text = web_page.page(title or ", ".join(titles), parts, again, machine_files)
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"cannot write {str(out)!r}: {(error.strerror or str(error)).lower()}") from None
+    write_text(out, text)
     points, bad = sum(len(part.table) for part in parts), web_page.failures(parts)
     if json:
         print_json({"file": str(out), "points": points, "wrong": len(bad), "first_wrong": bad[0] if bad else None})

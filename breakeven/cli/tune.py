@@ -50,6 +50,7 @@ def tune(
     from breakeven import points as pt
     from breakeven.console import progress_bar
     from breakeven.distribution import distribution_of
+    from breakeven.output_file import write_text
     from breakeven.paths import check_target
     from breakeven.ranges import parse_integers
     from breakeven.tune_run import Question
@@ -68,7 +69,7 @@ def tune(
     with open_engine(None, store, no_store) as engine, progress_bar(not json, "tune") as progress:
         answer = run_tune(question, engine, threads, progress)
     if target:
-        target.write_text(answer.header)
+        write_text(target, answer.header)
     _print(answer, target, json)
     return 0
 

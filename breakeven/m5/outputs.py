@@ -7,6 +7,7 @@ from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.m5.simulate import unwritable
+from breakeven.output_file import write_bytes, write_text
 
 
 class Outputs:
@@ -50,14 +51,14 @@ class Outputs:
             from breakeven.m5.gem5stats import tree
 
             for path in self._jsons:
-                path.write_text(json.dumps(tree(machine.stats()), indent=4))
+                write_text(path, json.dumps(tree(machine.stats()), indent=4))
 
     def write_files(self, machine: Any) -> None:
         """The files that the guest wrote so far."""
         try:
             for name, content in sorted(machine.outputs().items()):
                 # A guest names its files; only the last part of a name reaches the host.
-                (self._folder / Path(name).name).write_bytes(content)
+                write_bytes(self._folder / Path(name).name, content)
         except OSError as error:
             raise unwritable(error, self._folder) from None
 

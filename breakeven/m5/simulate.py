@@ -134,13 +134,14 @@ class Session:
     def _write_config(self, root: SimObject, outdir: Path) -> None:
         """Before anything is simulated: a wrong --outdir must not cost a run."""
         from breakeven.m5 import config_files
+        from breakeven.output_file import write_text
 
         try:
             outdir.mkdir(parents=True, exist_ok=True)
             if self.options.dump_config:
-                (outdir / self.options.dump_config).write_text(config_files.ini(root))
+                write_text(outdir / self.options.dump_config, config_files.ini(root))
             if self.options.json_config:
-                (outdir / self.options.json_config).write_text(config_files.as_json(root))
+                write_text(outdir / self.options.json_config, config_files.as_json(root))
         except OSError as error:
             raise unwritable(error, outdir) from None
 
