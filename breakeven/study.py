@@ -34,6 +34,8 @@ ABSOLUTE_FACTOR = 1.25
 SIZE_FACTOR = 2.0
 #: a winner must win this share of the points
 WINNER_SHARE = 0.95
+#: a lead below this is a tie, on whichever side
+TIE = 0.01
 
 REPRODUCED = "reproduced"
 DIRECTION_ONLY = "direction only"
@@ -295,14 +297,28 @@ def judge_fact(holds: bool) -> str:
 
 
 def judge_ratio(published: float, simulated: float, neutral: float = 1.0) -> str:
-    """A ratio: on the same side of `neutral` and within 15 %; a published `neutral` has no side."""
+    """A ratio: on the published side of `neutral` by more than a tie, and within 15 %; a published `neutral` has no
+    side."""
     if not math.isfinite(simulated):
         return NOT_REPRODUCED
     near_enough = abs(simulated / published - 1) <= RATIO_TOLERANCE
-    if published == neutral:
+    if abs(published / neutral - 1) <= TIE:
         return REPRODUCED if near_enough else NOT_REPRODUCED
-    if (published > neutral) != (simulated > neutral):
+    if not _same_side(published / neutral, simulated / neutral):
         return NOT_REPRODUCED
+    return REPRODUCED if near_enough else DIRECTION_ONLY
+
+
+def _same_side(published: float, simulated: float) -> bool:
+    """Whether two ratios are on the same side of 1, the simulated one by more than a tie."""
+    return simulated > 1 + TIE if published > 1 else simulated < 1 - TIE
+
+
+def judge_saving(published: float, simulated: float) -> str:
+    """A share of time saved: within a factor of 1.25 of the share itself; a tie saves nothing."""
+    if not math.isfinite(simulated) or simulated <= TIE:
+        return NOT_REPRODUCED
+    near_enough = max(simulated / published, published / simulated) <= ABSOLUTE_FACTOR
     return REPRODUCED if near_enough else DIRECTION_ONLY
 
 
@@ -314,19 +330,20 @@ def judge_absolute(published: float, simulated: float) -> str:
 
 
 def judge_size(published: float, simulated: float | None) -> str:
-    """A break-even size: within one power of two; a crossing elsewhere is the direction only."""
-    if simulated is None:
+    """A break-even size: within one power of two. An earlier one is the direction only: from the published size on the
+    published winner wins. With a later one it loses there, which is no agreement."""
+    if simulated is None or simulated > published * SIZE_FACTOR:
         return NOT_REPRODUCED
-    if max(simulated / published, published / max(simulated, 1e-9)) <= SIZE_FACTOR:
-        return REPRODUCED
-    return DIRECTION_ONLY
+    return REPRODUCED if simulated >= published / SIZE_FACTOR else DIRECTION_ONLY
 
 
 def judge_winner(share: float, gain: float) -> str:
     """A winner: ahead in nearly all of the points and not merely tied; the direction only above a half."""
-    if share >= WINNER_SHARE and gain > 1.01:
+    if gain <= 1 + TIE:
+        return NOT_REPRODUCED
+    if share >= WINNER_SHARE:
         return REPRODUCED
-    return DIRECTION_ONLY if share > 0.5 and gain > 1.0 else NOT_REPRODUCED
+    return DIRECTION_ONLY if share > 0.5 else NOT_REPRODUCED
 
 
 def time_ratio_of_shares(before: float, after: float) -> float:

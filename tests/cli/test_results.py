@@ -36,6 +36,8 @@ def test_a_sample_of_every_grid_gives_the_committed_numbers(study: Study) -> Non
     find_data("guests", "riscv.elf")
     engine, differing = EmbeddedEngine(), []
     for name, (_, spec) in study.grids.items():
+        if not (RESULTS / study.name / f"data-{name}.csv").is_file():
+            continue  # a definition is committed before it runs for the first time
         rows = committed(study, name)
         assert len(rows) == spec.count(), f"{name} was run with other points: run the study again"
         variants, records = [machine for machine, _ in spec.variants()], spec.records()

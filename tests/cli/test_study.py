@@ -32,6 +32,8 @@ def test_shares_become_time_ratios():
         (0.5, 1.2, st.NOT_REPRODUCED),
         (1.08, 1.02, st.REPRODUCED),
         (1.08, 0.99, st.NOT_REPRODUCED),  # near enough, and on the wrong side
+        (1.08, 1.005, st.NOT_REPRODUCED),  # near enough, and a tie
+        (0.95, 0.995, st.NOT_REPRODUCED),
         (1.0, 0.9, st.REPRODUCED),
         (1.0, 1.2, st.NOT_REPRODUCED),
         (3.0, float("nan"), st.NOT_REPRODUCED),
@@ -46,12 +48,16 @@ def test_other_judges():
     assert st.judge_absolute(100, 79) == st.NOT_REPRODUCED
     assert st.judge_absolute(100, 0) == st.NOT_REPRODUCED
     assert st.judge_size(64, 128) == st.REPRODUCED
-    assert st.judge_size(64, 129) == st.DIRECTION_ONLY
+    assert st.judge_size(64, 129) == st.NOT_REPRODUCED  # at 64 to 129 the published winner loses
+    assert st.judge_size(64, 31) == st.DIRECTION_ONLY
     assert st.judge_size(64, None) == st.NOT_REPRODUCED
     assert st.judge_winner(1.0, 2.0) == st.REPRODUCED
-    assert st.judge_winner(1.0, 1.005) == st.DIRECTION_ONLY
+    assert st.judge_winner(1.0, 1.005) == st.NOT_REPRODUCED  # a tie
     assert st.judge_winner(0.6, 2.0) == st.DIRECTION_ONLY
     assert st.judge_winner(0.4, 2.0) == st.NOT_REPRODUCED
+    assert st.judge_saving(0.20, 0.17) == st.REPRODUCED
+    assert st.judge_saving(0.20, 0.149) == st.DIRECTION_ONLY
+    assert st.judge_saving(0.20, 0.005) == st.NOT_REPRODUCED
 
 
 def test_render_refuses_what_does_not_fit():
@@ -187,6 +193,24 @@ def test_shipped_studies_load_and_their_claims_exist():
         assert st.load_claims(study.name)
         for _, spec in study.grids.values():
             spec.validate()
+
+
+def test_predictions_run_to_their_report(tmp_path, fake):
+    """On a made-up machine, so that a definition can be tried before it is simulated."""
+    (study,) = st.find_studies(["field2026"])
+
+    class Engine(fake):
+        def open(self, machine):
+            session = super().open(machine)
+            names = {name for _, spec in study.grids.values() for name in spec.routines}
+            session.routines = lambda: [Routine(name, "copy", 0) for name in names]
+            return session
+
+    outcome = st.run_study(study, Engine(lambda routine, size, row, machine: 100 + size + 40 * int(row["src_offset"])))
+    verdicts = {v.claim: v.verdict for v in outcome.verdicts}
+    assert verdicts["left-shift"] == st.NOT_SIMULATED
+    assert verdicts["one-past-a-power"] == st.NOT_REPRODUCED
+    assert "| one-past-a-power |" in write_report(outcome, tmp_path).read_text()
 
 
 def test_shipped_study_runs_to_its_report(tmp_path, fake):
