@@ -10,6 +10,15 @@ import sys
 
 def main() -> None:
     """Run the command line and end the process with its status."""
+    try:
+        _main()
+    except KeyboardInterrupt:
+        # Before a command could take care of it.
+        print("breakeven: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def _main() -> None:
     if sys.argv[1:2] != ["gem5"]:
         from breakeven.cli import main as command
 

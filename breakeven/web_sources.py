@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 #: what every table must have
 _NEEDED = ("routine", "size", "cycles_median")
+#: columns that must hold numbers, and names, where there are such columns
+_NUMBERS = ("calls", "src_offset", "dst_offset", "repetitions", "instructions")
+_TEXTS = ("routine", "machine", "cache_state", "measure")
 #: a sweep's own columns; any other is a machine parameter that was swept
 _OWN = (
     "routine", "machine", "size", "src_offset", "dst_offset", "cache_state", "measure", "repetitions", "calls",
@@ -82,6 +85,7 @@ def _split(text: object) -> tuple[str, ...]:
 
 def read_table(path: Path) -> pd.DataFrame:
     """The results in a file; raises `UserError` for one that is no such table."""
+    import numpy as np
     import pandas as pd
 
     if path.suffix not in FORMATS:
@@ -102,9 +106,14 @@ def read_table(path: Path) -> pd.DataFrame:
     missing = [name for name in _NEEDED if name not in table]
     if missing:
         raise UserError(f"{str(path)!r} is not a table of results: it has no column {missing[0]}")
-    for name in ("size", "cycles_median"):
-        if not pd.api.types.is_numeric_dtype(table[name]) or table[name].isna().any():
+    for name in ("size", "cycles_median", *(each for each in (*_NUMBERS, *DESCRIBED) if each in table)):
+        # A row of another sweep has nothing where this one says what it had otherwise than by default.
+        column = table[name].dropna() if name in DESCRIBED else table[name]
+        if len(column) and not (pd.api.types.is_numeric_dtype(column) and np.isfinite(column).all()):
             raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a number")
+    for name in (each for each in _TEXTS if each in table):
+        if not all(isinstance(value, str) and value for value in table[name]):
+            raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a name")
     return table
 
 

@@ -7,6 +7,7 @@ a table or a progress bar).
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,10 @@ from typing import Any
 from breakeven.cli.app import EXIT_USAGE, Interrupted, app
 from breakeven.errors import UserError
 
+#: set: an error of breakeven's own shows where it came from
+TRACEBACK = "BREAKEVEN_TRACEBACK"
+#: characters of a sentence: a name of any length may be part of it
+MOST_SAID = 1500
 #: the files beside this one that have commands, in the order of the help, and their commands
 FILES = {
     "point": {"run"}, "explain": {"explain"}, "listings": {"machines", "routines"}, "own": {"add"},
@@ -49,11 +54,32 @@ def _message(error: BaseException) -> str | None:
     if type(error).__name__ == "EngineError":
         return str(error)
     text = _script_message(error)
-    if text is None and isinstance(error, OSError) and error.filename is None:
-        # Everything with a name has been caught where it was opened: what is left is our own output.
+    if text is None and isinstance(error, OSError):
+        reason = (error.strerror or str(error)).lower()
+        if error.filename is not None:
+            return f"cannot use {_shortened(str(error.filename))!r}: {reason}"
+        # What has no name is our own output.
         _drop_stdout()
-        text = f"cannot write the output: {(error.strerror or str(error)).lower()}"
+        text = f"cannot write the output: {reason}"
     return text
+
+
+def _shortened(name: str, most: int = 100) -> str:
+    """A name as a sentence can hold it."""
+    return name if len(name) <= most else f"{name[: most - 3]}..."
+
+
+def _fault(error: BaseException) -> str:
+    """The sentence for an error of breakeven's own: what, where, and how to tell more of it."""
+    import traceback
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(last.filename).name}, line {last.lineno}"
+    what = _shortened(" ".join(str(error).split()), 200)
+    return (
+        f"a fault of breakeven's own, {type(error).__name__} in {where}: {what}: "
+        f"run it again with {TRACEBACK}=1 and report what that prints"
+    )
 
 
 def _script_message(error: BaseException) -> str | None:
@@ -101,7 +127,7 @@ def main() -> None:
 
 
 def failed(error: BaseException) -> int:
-    """Say on stderr what went wrong; the exit status. What is no mistake of the user's is raised again."""
+    """Say on stderr what went wrong, in one sentence; the exit status. A fault of ours is raised under `TRACEBACK`."""
     if isinstance(error, (Interrupted, KeyboardInterrupt)):
         print("breakeven: interrupted", file=sys.stderr)
         return 130
@@ -115,13 +141,15 @@ def failed(error: BaseException) -> int:
         return EXIT_USAGE
     message = _message(error)
     if message is None:
-        raise error
+        if os.environ.get(TRACEBACK):
+            raise error
+        message = _fault(error)
+    if len(message) > MOST_SAID:
+        message = f"{message[: MOST_SAID - 200]} ... {message[-200:]}"
     print(f"breakeven: {message}", file=sys.stderr)
     return EXIT_USAGE if hasattr(error, "format_message") else 1
 
 
 def _drop_stdout() -> None:
     """Nobody takes our output any more; the interpreter must not fail again when it flushes."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

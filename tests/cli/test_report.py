@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from breakeven.cli import load
+from breakeven.cli import failed, load
 from breakeven.errors import UserError
 from breakeven.points import FLAG_HUGE_PAGES
 from breakeven.runner import MachineSpec
@@ -124,6 +124,26 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
         run("report", bad, "-o", tmp_path / "x.txt")
     with pytest.raises(UserError, match="there is no store"):
         run("report", "--store", tmp_path / "none.sqlite", "-o", tmp_path / "x.html")
+
+
+#: what a cell of a table may hold that someone else made
+HOSTILE = ["", "abc", "inf", "-1", "1e400", "nan", "0", "9" * 30, "x" * 5000, "\0", "true", "'", "<b>"]
+
+
+@pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_cells_are_shown_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], value: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for column in [*table().columns, "engine", "settings", "flags", "seed", "cpu.x"]:
+        changed = table(machine="native").iloc[:4].astype(object)
+        if column not in changed:
+            changed[column] = "1"
+        changed.iloc[0, changed.columns.get_loc(column)] = value
+        changed.to_csv("t.csv", index=False)
+        done = CliRunner().invoke(load(), ["report", "t.csv", "-o", "t.html"], standalone_mode=False)
+        if done.exception is not None:
+            assert failed(done.exception) == 1 and "own" not in capsys.readouterr().err, (column, value)
 
 
 def test_names_cannot_leave_the_data() -> None:
