@@ -15,6 +15,7 @@ import pytest
 
 from breakeven.paths import find_data
 from breakeven.points import FAULT_IN_DESTINATION, Result, points_file, unpack_results
+from breakeven.runner import EmbeddedEngine, MachineSpec
 
 from .guest_points import (
     DAMAGE,
@@ -32,8 +33,8 @@ from .guest_points import (
 
 COPIES = [
     "folly-memcpy", "folly-memcpy-avx2", "glibc-vec-erms-avx2", "glibc-vec-erms-sse2", "i386-k7-copy-page",
-    "i386-mmx-memcpy", "llvm-libc-memcpy", "llvm-libc-memcpy-avx2", "sol-bcopy", "sol-kcopy-nta", "x64-byte",
-    "x64-memcpy-orig",
+    "i386-mmx-memcpy", "llvm-libc-memcpy", "llvm-libc-memcpy-avx2", "llvm-libc-memcpy-avx2-2023",
+    "llvm-libc-memcpy-avx2-nta", "sol-bcopy", "sol-kcopy-nta", "x64-byte", "x64-memcpy-orig", "x64-word-add",
 ]  # fmt: skip
 USER_COPIES = [
     "anand-dst8", "anand-src8", "i386-copy-user-generic", "i386-copy-user-intel", "i386-copy-user-mmx",
@@ -121,6 +122,16 @@ def test_right_on_this_host(name):
     if line.startswith("skip"):
         pytest.skip(line)
     assert (line, done.returncode) == (f"ok {name}", 0), (line, done.stderr)
+
+
+def test_llvm_nta_copies_right_past_the_caches_too():
+    """The host's test gives no routine a parameter, and goes to 512 bytes: here all from 256 go by movntdq."""
+    pytest.importorskip("breakeven._engine")
+    name = "llvm-libc-memcpy-avx2-nta"
+    sizes = [*range(255, 700, 11), 1024, 3000, 4097]
+    records = [point(name, n, n % 37, n % 41, parameter=256, seed=n) for n in sizes]
+    results = unpack_results(EmbeddedEngine().open(MachineSpec("broadwell")).run(b"".join(records), 1))
+    assert_right(records, results)
 
 
 @on_x86
