@@ -7,8 +7,10 @@ back as they are done and are handed on at once: with a store before this engine
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,9 @@ TIMEOUT = 15
 #: chunks that a chunk's worker may take down with it before it is given up
 RETRIES = 5
 
+#: what can be the address of a scheduler on another machine or this one
+_ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx|ucxx)://)?(\[[0-9a-fA-F:.%]+\]|[^\s/:\[\]]+):\d{1,5}")
+TLS_HELP = "name certificate and key in dask's configuration (distributed.comm.tls)"
 #: of each worker thread: the machine that it last booted
 _booted = threading.local()
 
@@ -121,6 +126,8 @@ class SpreadEngine:
 
     def results(self, description: str, program: bytes, records: bytes, size: int) -> Any:
         """The first point of each chunk and its results, as they are done."""
+        from concurrent.futures import CancelledError
+
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
 
@@ -136,14 +143,24 @@ class SpreadEngine:
         start_of = {future.key: start for future, start in zip(futures, starts, strict=True)}
         try:
             for future, results in as_completed(futures, loop=self._client.loop, with_results=True):
+                if not isinstance(results, bytes):  # a chunk that was cancelled: dask hands the error on as its result
+                    raise self._lost()
                 yield start_of[future.key], results
                 future.release()
         except KilledWorker as error:
             raise UserError(f"workers died again and again at the same points ({error}): look at their logs") from None
-        except OSError as error:
-            raise UserError(f"the scheduler {self._address} is lost ({error}): what is done is stored") from None
+        except (OSError, CancelledError):
+            raise self._lost() from None
+        except ImportError as error:
+            raise UserError(f"a worker cannot run points ({error}): install this breakeven on every worker") from None
         finally:
-            self._client.cancel(futures)
+            with suppress(Exception):  # a scheduler that is lost has nothing left to cancel
+                self._client.cancel(futures)
+
+    def _lost(self) -> UserError:
+        return UserError(
+            f"the scheduler {self._address} is lost: finished points are in the store; start it and run this again"
+        )
 
 
 def _connect(address: str) -> Any:
@@ -151,8 +168,12 @@ def _connect(address: str) -> Any:
         from distributed import Client
     except ImportError:
         raise UserError("--scheduler needs the package distributed: pip install distributed") from None
+    if not _ADDRESS.fullmatch(address):
+        raise UserError(f"{address!r} is no address of a dask scheduler: give it like tcp://127.0.0.1:8786")
     try:
         return Client(address, timeout=TIMEOUT, set_as_default=False)
+    except TypeError as error:  # what dask raises for an address by TLS and no certificates
+        raise UserError(f"no dask scheduler at {address!r}: {error}; {TLS_HELP}") from None
     except (OSError, ValueError) as error:
         text = str(error).partition("\n")[0] or type(error).__name__
         raise UserError(f"no dask scheduler at {address!r}: {text}") from None

@@ -1,8 +1,12 @@
 """Points on the workers of a dask scheduler."""
 
+import json
 import logging
 import os
 import signal
+import subprocess
+import sys
+import time
 
 import pytest
 
@@ -67,5 +71,71 @@ def test_no_scheduler_is_one_sentence(monkeypatch) -> None:
     monkeypatch.setattr(spread, "TIMEOUT", 0.5)
     with pytest.raises(UserError, match="no dask scheduler at 'tcp://127.0.0.1:1'"):
         spread.SpreadEngine("tcp://127.0.0.1:1")
-    with pytest.raises(UserError, match="no dask scheduler at 'nonsense://x'"):
-        spread.SpreadEngine("nonsense://x")
+    for address in ("nonsense://x", "abc", "", "/", "tcp://", "host:", "inproc://x", "tcp://a b:1"):
+        with pytest.raises(UserError, match="is no address of a dask scheduler: give it like tcp://127.0.0.1:8786"):
+            spread.SpreadEngine(address)
+    with pytest.raises(UserError, match="distributed.comm.tls"):
+        spread.SpreadEngine("tls://127.0.0.1:1")
+
+
+def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
+    """The scheduler's process is killed in mid sweep: one sentence, and the points done so far are in the store."""
+    if not _engine_is_built():
+        pytest.skip("the engine or the guests are not built")
+    from breakeven.spread import SpreadEngine
+
+    loopback = ["--host", "127.0.0.1"]
+    scheduler = start("scheduler", *loopback, "--port", "0", "--no-dashboard", "--scheduler-file", tmp_path / "s.json")
+    worker = None
+    try:
+        address = wait_for(lambda: json.loads((tmp_path / "s.json").read_text())["address"])
+        worker = start("worker", address, *loopback, "--nthreads", "1", "--nanny-port", "0", "--no-dashboard")
+        with SpreadEngine(address) as engine, Store(tmp_path / "points.sqlite") as store:
+            wait_for(engine.threads)
+
+            def progress(done: int, total: int, _: str) -> None:
+                if 0 < done < total and scheduler.poll() is None:
+                    scheduler.kill()
+                    scheduler.wait()
+
+            with pytest.raises(UserError, match="is lost: finished points are in the store"):
+                run_sweep(SPEC, StoredEngine(engine, store), progress=progress)
+            assert 0 < store.statistics()["points"] < 2 * len(SPEC.sizes)
+    finally:
+        for process in (scheduler, worker):
+            if process is not None:
+                process.terminate()
+                process.wait(20)
+
+
+def start(part: str, *arguments: object) -> subprocess.Popen[bytes]:
+    """A process of dask's command line, `part` of it."""
+    command = [sys.executable, "-m", f"distributed.cli.dask_{part}", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def wait_for(question, seconds: float = 60):
+    """The answer of `question` once it has one."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return question()
+        except (OSError, ValueError, UserError):
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
+def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> None:
+    from breakeven import spread
+
+    monkeypatch.setattr(spread, "_run_chunk", _of_another_version)
+    with spread.SpreadEngine(cluster.scheduler_address) as engine:
+        with pytest.raises(UserError, match="a worker has another version of breakeven's engine"):
+            run_sweep(SPEC, engine)
+
+
+def _of_another_version(fingerprint: str, *rest):
+    from breakeven.spread import _run_chunk
+
+    return _run_chunk("0" + fingerprint, *rest)
