@@ -88,7 +88,7 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
             [float(value) for value in spec.parameters[along]]
         except ValueError:
             raise UserError(f"compare needs numbers along {along}; use the sweep command for other values") from None
-    table = run_sweep(spec, engine, threads, progress)
+    table = run_sweep(spec, engine, threads, progress, one_job=True)
     x, curves = curves_of(table, along)
     names = list(curves)
     if along == "size":

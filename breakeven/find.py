@@ -96,7 +96,7 @@ class _Points:
 
     def _open(self, machine: MachineSpec) -> Session:
         session = self.engine.open(machine)
-        check_routines(session, list(self.spec.routines))
+        check_routines(session, list(self.spec.routines), one_job=True)
         return session
 
     def probe(self, values: Sequence[Any]) -> tuple[list[float], list[float]]:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from breakeven.errors import UserError
-from breakeven.m5.errors import near
 from breakeven.points import RESULT_BYTES, Point, Result, pack, unpack_results
 
 if TYPE_CHECKING:
@@ -262,15 +261,22 @@ def check_known(known: list[Routine], names: Sequence[str], machine: MachineSpec
     by_name = {routine.name: routine for routine in known}
     for name in names:
         if name not in by_name:
-            hint = near(name, by_name, all_of="there are")
-            raise UserError(f"there is no routine {name!r}{hint}")
+            from breakeven.routine_errors import unknown_routine
+
+            raise UserError(unknown_routine(name, by_name, machine))
         if by_name[name].lacks:
             raise UserError(f"{name} on {machine}: it {by_name[name].lacks}")
 
 
-def check_routines(session: Session, names: Sequence[str]) -> None:
-    """Raises `UserError` for a routine that the guest does not hold (with near matches) or the machine cannot run."""
-    check_known(session.routines(), names, session.machine)
+def check_routines(session: Session, names: Sequence[str], one_job: bool = False) -> None:
+    """Raises `UserError` for a routine that the guest does not hold (with near matches) or the machine cannot run;
+    with `one_job`, which a comparison asks for, also for routines of different kinds."""
+    known = session.routines()
+    check_known(known, names, session.machine)
+    if one_job:
+        from breakeven.routine_errors import check_one_job
+
+        check_one_job(known, names)
 
 
 def run_points(

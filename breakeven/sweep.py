@@ -151,8 +151,11 @@ class SweepSpec:
         return table
 
 
-def run_sweep(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> pd.DataFrame:
-    """Runs every point of `spec`; one row each (see `frame` for the columns)."""
+def run_sweep(
+    spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepProgress | None = None, one_job: bool = False
+) -> pd.DataFrame:
+    """Runs every point of `spec`; one row each (see `frame` for the columns). `one_job`: its routines are compared, so
+    that they must be of one kind."""
     import pandas as pd
 
     records = spec.records()
@@ -165,7 +168,7 @@ def run_sweep(spec: SweepSpec, engine: Engine, threads: int = 0, progress: Sweep
     frames = []
     for machine, chosen in variants:
         session = engine.open(machine)
-        check_routines(session, list(spec.routines))
+        check_routines(session, list(spec.routines), one_job)
         report = None
         if progress is not None:
             start, label = done, str(machine)

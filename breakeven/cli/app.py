@@ -7,6 +7,8 @@ from typing import Any
 import typer
 import typer.core
 
+from breakeven.errors import UserError
+
 
 class Interrupted(Exception):
     """Ctrl-C; typer would turn a KeyboardInterrupt into an exit status and say nothing."""
@@ -20,7 +22,29 @@ class _Commands(typer.core.TyperGroup):
             raise Interrupted from None
 
 
-app = typer.Typer(
+class _Command(typer.core.TyperCommand):
+    """A command that refuses an option of one value given twice: the last one would count and the others not."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        _, _, given = self.make_parser(ctx).parse_args(args=list(args))
+        for option in self.params:
+            single = option.param_type_name == "option" and not (option.multiple or option.is_flag or option.count)
+            if single and given.count(option) > 1:
+                raise UserError(_given_twice(ctx.info_name or "", option.opts[0]))
+        return super().parse_args(ctx, args)
+
+
+def _given_twice(command: str, option: str) -> str:
+    several = {"--machine": "; `sweep` takes several", "--sizes": ": 8,64,256..512 is one list"}
+    return f"{command} takes one {option}, and it is given more than once{several.get(option, '')}"
+
+
+class _App(typer.Typer):
+    def command(self, *args: Any, **options: Any) -> Any:
+        return super().command(*args, **{"cls": _Command, **options})
+
+
+app = _App(
     cls=_Commands,
     add_completion=False,
     no_args_is_help=True,
@@ -29,7 +53,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.",
 )
-machines_app = typer.Typer(
+machines_app = _App(
     rich_markup_mode=None, help="The machines there are; `machines show NAME` prints one.", invoke_without_command=True
 )
 app.add_typer(machines_app, name="machines")

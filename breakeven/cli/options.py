@@ -184,6 +184,10 @@ def named_routines(names: list[str], machines: list[str], settings: list[str], g
     """The routines named; ``all`` and the names of kinds stand for those of a kind."""
     if not _KINDS.keys() & set(names):
         return list(dict.fromkeys(names))
+    if len(machines) > 1:
+        from breakeven.routine_errors import check_one_isa
+
+        check_one_isa([name for name in names if name in _KINDS], [machine_spec(name, []) for name in machines])
     known = _routines_of(machines[0], settings, guest)
     lacking = {r.name for name in machines for r in _routines_of(name, settings, guest) if r.lacks}
     found: list[str] = []

@@ -87,3 +87,23 @@ def breakeven(tmp_path):
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=timeout)
 
     return call
+
+
+@pytest.fixture
+def in_process(tmp_path, monkeypatch, capsys):
+    """Runs a command inside this process, in an empty folder: exit status, standard output, standard error."""
+    if not _engine_is_built():
+        pytest.skip("the engine or the guests are not built")
+    from breakeven.cli import failed, load
+
+    def call(*args: str) -> tuple[int, str, str]:
+        monkeypatch.chdir(tmp_path)
+        capsys.readouterr()
+        try:
+            status = load(args[0])(list(map(str, args)), standalone_mode=False)
+        except Exception as error:
+            status = failed(error)
+        done = capsys.readouterr()
+        return status, done.out, done.err
+
+    return call

@@ -1,0 +1,59 @@
+"""Mistakes that look like requests: each is refused in one sentence that names the thing and the fix."""
+
+from __future__ import annotations
+
+import pytest
+
+from breakeven.errors import UserError
+from breakeven.routine_errors import check_one_job
+from breakeven.runner import Routine
+
+
+@pytest.mark.parametrize(
+    ("command", "sentence"),
+    [
+        ("run x64-copy-erms -n 64", "x64-copy-erms is an x86-64 routine; u74 is RISC-V: give -m skylake"),
+        ("run rv-byte -n 8 -m skylake", "rv-byte is a RISC-V routine; skylake is x86-64: give -m u74"),
+        ("find x64-byte x64-copy-erms -m c910", "x64-byte is an x86-64 routine; c910 is RISC-V: give -m skylake"),
+        ("sweep rv-byte -n 8 -m u74 -m zen3", "rv-byte is a RISC-V routine; zen3 is x86-64: give -m u74"),
+        (
+            "sweep all -n 8 -m u74 -m skylake",
+            "all: u74 is RISC-V and skylake is x86-64, which have no routine in common: sweep one of them at a time",
+        ),
+        (
+            "compare rv-byte rv-word -m u74 -m c910",
+            "compare takes one --machine, and it is given more than once; `sweep` takes several",
+        ),
+        ("run rv-byte -n 8 -n 64", "run takes one --size, and it is given more than once"),
+        (
+            "find rv-byte rv-word -n 8 -n 64",
+            "find takes one --sizes, and it is given more than once: 8,64,256..512 is one list",
+        ),
+        (
+            "compare x64-copy-unrolled x64-csum-old -m skylake -n 8",
+            "x64-copy-unrolled is a user-copy routine, x64-csum-old is a checksum routine: compare routines that do "
+            "the same job (see `breakeven routines`)",
+        ),
+        (
+            "find rv-do-csum-2024 rv-word -n 8,64",
+            "rv-do-csum-2024 is a checksum routine, rv-word is a copy routine: compare routines that do the same job "
+            "(see `breakeven routines`)",
+        ),
+    ],
+)
+def test_a_mistake_is_told(in_process, command, sentence):
+    assert in_process(*command.split()) == (1, "", f"breakeven: {sentence}\n")
+
+
+def test_a_flag_and_a_list_may_be_repeated(in_process):
+    status, out, _ = in_process(
+        "run", "rv-word", "-n", "8", "--json", "--json", "--set", "l2.mshrs=4", "--set", "l2.mshrs=8"
+    )
+    assert status == 0 and '"ok": true' in out
+
+
+def test_user_copies_and_copies_do_one_job():
+    known = [Routine(name, name, 0) for name in ("copy", "user-copy", "checksum", "copy-checksum")]
+    check_one_job(known, ["copy", "user-copy"])
+    with pytest.raises(UserError, match="copy is a copy routine, copy-checksum is a copy-checksum routine"):
+        check_one_job(known, ["copy", "user-copy", "copy-checksum"])
