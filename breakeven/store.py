@@ -3,7 +3,8 @@
 One SQLite file. A *context* is what decides a result besides the point: the engine (a hash of its sources), the
 machine (a hash of its description) and the guest (a hash of its ELF). A *result* is the guest's 64-byte record under
 its context and its 128-byte point record (docs/workload-contract.md). Both are kept as they are: what a newer version
-wants to know of an old point can still be read out of it.
+wants to know of an old point can still be read out of it. Each row has a checksum over its point, its result and the
+context's key: a row that a disk or a program has damaged counts as missing, is told, and its point is simulated again.
 
 Results are written as they come, each batch in one transaction that is on the disk before the next one begins
 (write-ahead log, ``synchronous=FULL``): killing a sweep loses the points in flight and no others. Any number of
@@ -15,6 +16,7 @@ processes on one machine may use one store; a network file system will not do (S
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import time
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 #: marks the file as ours ("bkev") and its layout; SQLite keeps both numbers in the file's header
 APPLICATION_ID = 0x626B6576
-LAYOUT = 1
+LAYOUT = 2
 #: how long to wait for another process that is writing (s)
 BUSY_SECONDS = 60
 #: points looked up in one query; SQLite takes at least 999 parameters
@@ -56,6 +58,7 @@ CREATE TABLE result (
     context INTEGER NOT NULL REFERENCES context (id) ON DELETE CASCADE,
     point BLOB NOT NULL,
     result BLOB NOT NULL,
+    sum BLOB,                   -- `row_sum`
     PRIMARY KEY (context, point)
 ) WITHOUT ROWID;
 """
@@ -67,6 +70,20 @@ class Identity(NamedTuple):
     engine: str
     machine_hash: str
     guest: str
+
+
+def row_sum(engine: str, machine_hash: str, guest: str, point: bytes, result: bytes) -> bytes:
+    """The checksum of a row (8 bytes): what decides the result, the point, the result."""
+    text = "\n".join((engine, machine_hash, guest))
+    return hashlib.blake2b(b"\0".join((text.encode(), bytes(point), bytes(result))), digest_size=8).digest()
+
+
+def is_whole(identity: Identity, point: object, result: object, total: object) -> bool:
+    """Whether a row is what was written."""
+    if not isinstance(point, bytes) or not isinstance(result, bytes):
+        return False
+    sizes = len(point) == POINT_BYTES and len(result) == RESULT_BYTES
+    return sizes and total == row_sum(*identity, point, result)
 
 
 class Context(NamedTuple):
@@ -94,6 +111,9 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._db: sqlite3.Connection | None = None
+        self._identities: dict[int, Identity] = {}
+        #: rows read so far whose checksum was wrong
+        self.damaged = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -117,7 +137,11 @@ class Store:
             self._write_ahead(db)
             db.execute("PRAGMA synchronous=FULL")
             db.execute("PRAGMA foreign_keys=ON")
+            # Text that something has damaged is text all the same: it equals no key.
+            db.text_factory = lambda data: data.decode(errors="replace")
             layout = db.execute("PRAGMA user_version").fetchone()[0] or self._create()
+            if layout == 1:
+                layout = self._add_sums()
         if layout != LAYOUT:
             self.close()
             raise UserError(
@@ -147,6 +171,20 @@ class Store:
             db.execute(f"PRAGMA user_version={LAYOUT}")
         return LAYOUT
 
+    def _add_sums(self) -> int:
+        """From layout 1, whose rows have no checksum: they get one of what they hold today."""
+        with self._transaction() as db:
+            # Another process may have been faster.
+            if db.execute("PRAGMA user_version").fetchone()[0] == 1:
+                db.create_function("row_sum", 5, row_sum, deterministic=True)
+                db.execute("ALTER TABLE result ADD COLUMN sum BLOB")
+                db.execute(
+                    "UPDATE result SET sum = (SELECT row_sum(engine, machine_hash, guest, result.point, result.result)"
+                    " FROM context WHERE id = result.context)"
+                )
+                db.execute(f"PRAGMA user_version={LAYOUT}")
+        return LAYOUT
+
     @property
     def _connection(self) -> sqlite3.Connection:
         if self._db is None:
@@ -161,7 +199,7 @@ class Store:
         except sqlite3.DatabaseError as error:
             name, text = str(self.path), str(error)
             if "not a database" in text or "malformed" in text:
-                fix = "name another file, or delete it"
+                fix = "take what is left with `breakeven store repair`, or name another file (--store)"
             elif "full" in text or "disk I/O" in text:
                 fix = "make room; every point stored so far is still there"
             elif "locked" in text:
@@ -219,27 +257,49 @@ class Store:
             row = self._connection.execute(
                 "SELECT id FROM context WHERE engine=? AND machine_hash=? AND guest=?", identity
             ).fetchone()
-        return None if row is None else int(row[0])
+        if row is not None and not isinstance(row[0], int):
+            raise self._damage()
+        return None if row is None else row[0]
 
     def known(self, context: int, points: Sequence[bytes]) -> list[bytes | None]:
         """The results that there are of `points`, in their order; their `index` field is 0."""
         have: dict[bytes, bytes] = {}
+        identity = self._identity(context)
         with self._errors():
             for start in range(0, len(points), _AT_ONCE):
                 some = points[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(some))
-                have.update(
-                    self._connection.execute(
-                        f"SELECT point, result FROM result WHERE context=? AND point IN ({marks})", (context, *some)
-                    )
+                rows = self._connection.execute(
+                    f"SELECT point, result, sum FROM result WHERE context=? AND point IN ({marks})", (context, *some)
                 )
+                for point, result, total in rows:
+                    if is_whole(identity, point, result, total):
+                        have[point] = result
+                    else:
+                        self.damaged += 1
         return [have.get(point) for point in points]
 
     def add(self, context: int, points: Sequence[bytes], results: Sequence[bytes]) -> None:
-        """Keeps results, in one transaction. A point that another process kept meanwhile stays as it is."""
-        rows = [(context, p, b"\0\0\0\0" + r[4:]) for p, r in zip(points, results, strict=True)]
+        """Keeps results, in one transaction. A row that there is (of another process, or damaged) is replaced."""
+        identity = self._identity(context)
+        rows = []
+        for point, result in zip(points, results, strict=True):
+            result = b"\0\0\0\0" + result[4:]
+            rows.append((context, point, result, row_sum(*identity, point, result)))
         with self._errors(), self._transaction() as db:
-            db.executemany("INSERT OR IGNORE INTO result (context, point, result) VALUES (?, ?, ?)", rows)
+            db.executemany("INSERT OR REPLACE INTO result (context, point, result, sum) VALUES (?, ?, ?, ?)", rows)
+
+    def _identity(self, context: int) -> Identity:
+        """What the context's rows are checked with."""
+        if context not in self._identities:
+            with self._errors():
+                row = self._connection.execute(
+                    "SELECT engine, machine_hash, guest FROM context WHERE id=?", (context,)
+                ).fetchone()
+            if row is None:
+                raise UserError(f"the store {str(self.path)!r} has no context {context}: prune ran meanwhile?")
+            self._identities[context] = Identity(*row)
+        return self._identities[context]
 
     def contexts(self) -> list[Context]:
         """What there is, oldest first."""
@@ -249,7 +309,12 @@ class Store:
         )
         with self._errors():
             rows = self._connection.execute(query).fetchall()
+        if not all(isinstance(row[0], int) and all(isinstance(text, str) for text in row[1:5]) for row in rows):
+            raise self._damage()
         return [Context(row[0], Identity(*row[1:4]), row[4], row[5], row[6]) for row in rows]
+
+    def _damage(self) -> UserError:
+        return UserError(f"the store {str(self.path)!r} is damaged: take what is left with `breakeven store repair`")
 
     def description(self, context: int) -> str:
         """The machine's canonical description."""
@@ -257,13 +322,37 @@ class Store:
             row = self._connection.execute("SELECT description FROM context WHERE id=?", (context,)).fetchone()
         if row is None:
             raise UserError(f"the store {str(self.path)!r} has no context {context}")
-        return zlib.decompress(row[0]).decode()
+        try:
+            return zlib.decompress(row[0]).decode()
+        except (zlib.error, UnicodeDecodeError, TypeError):
+            raise UserError(
+                f"the store {str(self.path)!r}: the description of context {context} is damaged: "
+                "run `breakeven store repair`"
+            ) from None
 
     def check(self) -> list[str]:
-        """What SQLite's own integrity check finds; empty: nothing is wrong."""
+        """What is wrong: SQLite's own integrity check, and rows whose checksum does not fit; empty: nothing."""
         with self._errors():
             rows = self._connection.execute("PRAGMA integrity_check").fetchall()
-        return [row[0] for row in rows if row[0] != "ok"]
+        wrong = [row[0] for row in rows if row[0] != "ok"]
+        for context in self.contexts():
+            _, damaged = self._rows(context)
+            wrong += [f"{damaged} damaged rows of {context.machine}"] if damaged else []
+            try:
+                if hashlib.sha256(self.description(context.id).encode()).hexdigest() != context.identity.machine_hash:
+                    wrong.append(f"the description of {context.machine} is another machine's")
+            except UserError:
+                wrong.append(f"the description of {context.machine} is damaged")
+        return wrong
+
+    def _rows(self, context: Context) -> tuple[list[tuple[bytes, bytes]], int]:
+        """The whole rows of a context, points and results, and how many are damaged."""
+        with self._errors():
+            rows = self._connection.execute(
+                "SELECT point, result, sum FROM result WHERE context=? ORDER BY point", (context.id,)
+            ).fetchall()
+        whole = [(p, r) for p, r, total in rows if is_whole(context.identity, p, r, total)]
+        return whole, len(rows) - len(whole)
 
     def prune(self, engine: str) -> int:
         """Deletes the points of every engine but `engine`, and gives the room back; how many points went."""
@@ -291,11 +380,8 @@ class Store:
         for context in self.contexts():
             if (machine is not None and context.machine != machine) or (engine not in (None, context.identity.engine)):
                 continue
-            with self._errors():
-                rows = self._connection.execute(
-                    "SELECT point, result FROM result WHERE context=? ORDER BY point", (context.id,)
-                ).fetchall()
-            whole = [(p, r) for p, r in rows if len(p) == POINT_BYTES and len(r) == RESULT_BYTES]
+            whole, damaged = self._rows(context)
+            self.damaged += damaged
             records = np.frombuffer(b"".join(p for p, _ in whole), pt.point_dtype())
             results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
             if len(whole):

@@ -5,6 +5,7 @@ Looks like any `Engine`; a session boots its guest only when a point is missing.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from breakeven.errors import UserError
@@ -44,7 +45,7 @@ class StoredSession:
     ) -> bytes:
         """As a session's; the results of points that are asked for twice are the same."""
         points = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
-        found = self._store.known(self._context, points)
+        found = self._known(points)
         missing = list(dict.fromkeys(p for p, r in zip(points, found, strict=True) if r is None))
         had = len(set(points)) - len(missing)
         self.read += had
@@ -67,9 +68,21 @@ class StoredSession:
         results = [r if r is not None else fresh[p] for p, r in zip(points, found, strict=True)]
         return b"".join(i.to_bytes(4, "little") + r[4:] for i, r in enumerate(results))
 
+    def _known(self, points: list[bytes]) -> list[bytes | None]:
+        """The results that the store has; rows that are damaged are told and count as missing."""
+        before = self._store.damaged
+        found = self._store.known(self._context, points)
+        if damaged := self._store.damaged - before:
+            print(
+                f"breakeven: {damaged} rows of the store {str(self._store.path)!r} are damaged: simulated again "
+                "(`breakeven store check` looks at all)",
+                file=sys.stderr,
+            )
+        return found
+
     def _still_missing(self, part: list[bytes], fresh: dict[bytes, bytes]) -> list[bytes]:
         """Of `part`, what another process has not kept meanwhile."""
-        found = self._store.known(self._context, part)
+        found = self._known(part)
         fresh.update((p, r) for p, r in zip(part, found, strict=True) if r is not None)
         return [p for p in part if p not in fresh]
 

@@ -1,13 +1,14 @@
-"""The store of simulated points: `store`, `store export`, `store prune`."""
+"""The store of simulated points: `store`, `store export`, `store check`, `store repair`, `store prune`."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from breakeven.cli.app import app
+from breakeven.cli.app import EXIT_WRONG, app
 from breakeven.cli.options import JsonOption, StoreOption
 from breakeven.errors import UserError
 
@@ -83,6 +84,39 @@ def export(
         print_json({"points": len(table), "file": str(out)})
     else:
         print(f"{len(table)} points: {out}")
+    return 0
+
+
+@store_app.command("check")
+def check(store: StoreOption = None, json: JsonOption = False) -> int:
+    """Look for damage: SQLite's own check, and the checksum of every row. Status 1: there is some."""
+    from breakeven.console import print_json
+    from breakeven.store import Store
+
+    with Store(_existing(store)) as opened:
+        wrong, statistics = opened.check(), opened.statistics()
+    if json:
+        print_json({**statistics, "damage": wrong})
+    else:
+        print("\n".join(wrong) if wrong else f"{statistics['points']} points, none damaged: {statistics['file']}")
+    if wrong:
+        print("breakeven: the store is damaged: `breakeven store repair` keeps what is whole", file=sys.stderr)
+    return EXIT_WRONG if wrong else 0
+
+
+@store_app.command("repair")
+def repair(store: StoreOption = None, json: JsonOption = False) -> int:
+    """Make a store of the whole rows of a damaged one, which stays beside it as FILE.damaged."""
+    from breakeven.console import print_json
+    from breakeven.store_repair import repair as repair_store
+
+    path = _existing(store)
+    done = repair_store(path)
+    if json:
+        print_json({**done._asdict(), "old": str(done.old), "file": str(path)})
+    else:
+        print(f"{done.kept} points kept, {done.lost} damaged, {done.unreadable} parts unreadable: {path}")
+        print(f"the damaged store: {done.old}")
     return 0
 
 

@@ -130,9 +130,9 @@ def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> No
     from breakeven import spread
 
     monkeypatch.setattr(spread, "_run_chunk", _of_another_version)
-    with spread.SpreadEngine(cluster.scheduler_address) as engine:
-        with pytest.raises(UserError, match="a worker has another version of breakeven's engine"):
-            run_sweep(SPEC, engine)
+    another = pytest.raises(UserError, match="a worker has another version of breakeven's engine")
+    with spread.SpreadEngine(cluster.scheduler_address) as engine, another:
+        run_sweep(SPEC, engine)
 
 
 def _of_another_version(fingerprint: str, *rest):
