@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from breakeven.crossings import BreakEven, Interval, break_even, crossings_along, intervals
+from breakeven.crossings import TIE, BreakEven, Interval, break_even, crossings_along, intervals
 from breakeven.errors import UserError
 from breakeven.runner import Engine
 from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
+from breakeven.verdict import NARROWER, Confidence, break_even_dict, confidence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +33,37 @@ class Comparison:
     crossings: list[tuple[str, str, list[float]]]
     #: what went wrong, point by point; empty when every output was right
     failures: list[str]
+    #: least cycles per call of the measurements of a point, as `curves`
+    least: dict[str, list[float]] = field(default_factory=dict)
+    #: half the distance between rounds of measurements (the host's processor), as `curves`
+    spreads: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def confidences(self) -> list[Confidence | None]:
+        """How sure each of `break_evens` is."""
+        curves = self.curves
+        return [
+            confidence(
+                [int(v) for v in self.x], (e.incumbent, curves[e.incumbent]), (e.challenger, curves[e.challenger]), e
+            )
+            for e in self.break_evens
+        ]
+
+    def cycles_text(self, routine: str, at: int) -> str:
+        """Cycles per call at the `at`-th x, with their spread where there is one worth telling."""
+        median = self.curves[routine][at]
+        if self.spreads:
+            return f"{median:.0f} \u00b1{self.spreads[routine][at]:.0f}"
+        least = self.least[routine][at] if self.least else median
+        return f"{least:.0f}..{median:.0f}" if least * (1 + TIE) < median else f"{median:.0f}"
+
+    @property
+    def spread_words(self) -> str:
+        """What `cycles_text` puts beside a median; empty: nothing."""
+        if self.spreads:
+            return "\u00b1 half the distance between rounds"
+        texts = (self.cycles_text(name, i) for name in self.curves for i in range(len(self.x)))
+        return "least..median where they differ" if any(".." in text for text in texts) else ""
 
     def conditions(self) -> str:
         """Machine, offsets, cache state and measure in a line."""
@@ -51,7 +82,13 @@ class Comparison:
             "x": self.x,
             "cycles": self.curves,
             "intervals": [{**asdict(item), "kind": item.kind} for item in self.intervals],
-            "break_even": [asdict(item) for item in self.break_evens],
+            "repetitions": self.spec.repetitions,
+            "least": self.least,
+            "spread": self.spreads,
+            "break_even": [
+                {**break_even_dict(item, NARROWER), "confidence": sure and sure.as_dict()}
+                for item, sure in zip(self.break_evens, self.confidences, strict=True)
+            ],
             "crossings": [{"routines": [a, b], "at": at} for a, b, at in self.crossings],
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,
@@ -63,9 +100,11 @@ class Comparison:
         return comparison_page(self)
 
 
-def curves_of(table: pd.DataFrame, along: str = "size") -> tuple[list[float], dict[str, list[float]]]:
+def curves_of(
+    table: pd.DataFrame, along: str = "size", column: str = "cycles_median"
+) -> tuple[list[float], dict[str, list[float]]]:
     """x and cycles per call of each routine in a table that varies only in routine and `along`."""
-    per_call = table.assign(cycles=table["cycles_median"] / table["calls"])
+    per_call = table.assign(cycles=table[column] / table["calls"])
     wide = per_call.pivot(index=along, columns="routine", values="cycles")
     wide = wide[list(dict.fromkeys(table["routine"]))]
     if along != "size":
@@ -90,43 +129,25 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
             raise UserError(f"compare needs numbers along {along}; use the sweep command for other values") from None
     table = run_sweep(spec, engine, threads, progress, one_job=True)
     x, curves = curves_of(table, along)
-    names = list(curves)
+    least = curves_of(table, along, "cycles_min")[1]
+    names, bad = list(curves), failures(table)
     if along == "size":
-        found = intervals([int(v) for v in x], curves)
-        pairs = [break_even([int(v) for v in x], (names[0], curves[names[0]]), (n, curves[n])) for n in names[1:]]
-        return Comparison(spec, table, along, x, curves, found, pairs, [], failures(table))
+        x = [int(value) for value in x]
+        leads = intervals(x, curves)
+        pairs = [break_even(x, (names[0], curves[names[0]]), (name, curves[name])) for name in names[1:]]
+        spreads = _spreads(engine, spec, x, names)
+        return Comparison(spec, table, along, x, curves, leads, pairs, [], bad, least, spreads)
     crossings = [(a, b, crossings_along(x, curves[a], curves[b])) for i, a in enumerate(names) for b in names[i + 1 :]]
-    return Comparison(spec, table, along, x, curves, [], [], crossings, failures(table))
+    return Comparison(spec, table, along, x, curves, [], [], crossings, bad, least)
 
 
-def describe_interval(item: Interval) -> tuple[str, str, str]:
-    """Sizes, who leads, and by how much, in words."""
-    where = f"{item.first}" if item.first == item.last else f"{item.first}..{item.last}"
-    if item.kind == "alternating":
-        shares = zip(item.leaders, item.shares, strict=True)
-        who = "alternating: " + ", ".join(f"{name} {share:.0%}" for name, share in shares)
-    else:
-        who = item.leaders[0] if item.kind == "lead" else "tie: " + ", ".join(item.leaders)
-    gain = "-" if item.kind == "tie" else f"{item.gain:.2f}x (up to {item.best_gain:.2f}x)"
-    return where, who, gain
-
-
-def describe_break_even(item: BreakEven) -> str:
-    """One sentence on where the challenger overtakes."""
-    if item.first is None:
-        return f"{item.challenger} never beats {item.incumbent} at these sizes"
-    parts = [f"{item.challenger} first beats {item.incumbent} at {item.first} B"]
-    if item.stays is None:
-        parts.append("does not stay ahead")
-    elif item.stays != item.first:
-        parts.append(f"stays ahead from {item.stays} B on")
-    else:
-        parts.append("and stays ahead")
-    if item.threshold is not None:
-        parts.append(f"dispatch at {item.threshold} B (loses {item.loss:.1%} against always choosing right)")
-    return "; ".join(parts).replace("; and", " and")
-
-
-def default_plot(comparison: Comparison) -> Path:
-    """Where the plot goes when the user names no file."""
-    return Path(f"compare-{comparison.spec.machines[0].name.rsplit('/')[-1].removesuffix('.py')}.png")
+def _spreads(engine: Engine, spec: SweepSpec, x: list[int], names: list[str]) -> dict[str, list[float]]:
+    """The spread of each point in cycles per call, where the engine measures rounds of its own (the host's)."""
+    known = getattr(engine, "spreads", None)
+    if not known:
+        return {}
+    found = {
+        (row["routine"].decode(), int(row["size"])): known.get(row.tobytes(), 0.0) / int(row["calls"])
+        for row in spec.records()
+    }
+    return {name: [found[name, size] for size in x] for name in names}

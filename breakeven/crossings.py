@@ -7,6 +7,9 @@ seldom a single point. Three answers are given, each defined on the measured siz
 - `break_even`: of a pair, where the challenger is first ahead and from where on it stays ahead.
 - `threshold`: the one size a dispatcher would compare with so that it loses least time against always choosing right.
 
+A size that a `break_even` names is an edge of the grid: the lead changes above the measured size before it
+(`..._lower`) and at or below that size. Only where the two are one byte apart is the size exact.
+
 Along a swept parameter curves are smooth: `crossings_along` interpolates between the neighbours of a change of sign.
 """
 
@@ -15,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 #: times closer than this are a tie
 TIE = 0.01
@@ -34,6 +38,8 @@ class Interval:
     best_gain: float
     #: of an alternating zone: the share of sizes each leader wins
     shares: tuple[float, ...] = ()
+    #: how near the lead comes to a tie: the least of the same ratios
+    least_gain: float = 1.0
 
     @property
     def kind(self) -> str:
@@ -56,12 +62,27 @@ class BreakEven:
     #: the dispatcher's choice and the time lost with it against always choosing right (0.01: one per cent)
     threshold: int | None
     loss: float
+    #: the measured size before each of the three: the change lies above it. None: there is none before it
+    first_lower: int | None = None
+    stays_lower: int | None = None
+    threshold_lower: int | None = None
+    #: the measured sizes: the ends, their number, at how many the challenger is ahead, and at how many it is a tie
+    smallest: int = 0
+    largest: int = 0
+    points: int = 0
+    ahead: int = 0
+    ties: int = 0
 
+    @property
+    def leads_everywhere(self) -> bool:
+        """The challenger is ahead at the smallest measured size, and ahead or within a tie at every larger one."""
+        return self.first == self.smallest == self.stays and self.ahead > 0
 
-def _median(values: Sequence[float]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+    @property
+    def exact(self) -> bool:
+        """Every size named is known to the byte (or is the smallest measured one)."""
+        pairs = ((self.first, self.first_lower), (self.stays, self.stays_lower), (self.threshold, self.threshold_lower))
+        return all(size is None or lower is None or size - lower == 1 for size, lower in pairs)
 
 
 def _checked(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> None:
@@ -74,7 +95,7 @@ def _checked(sizes: Sequence[int], curves: Mapping[str, Sequence[float]]) -> Non
             raise ValueError(f"curve {name} has {len(curve)} values for {len(sizes)} sizes")
 
 
-def _leaders(values: Mapping[str, float], tie: float) -> tuple[tuple[str, ...], float]:
+def leaders_of(values: Mapping[str, float], tie: float) -> tuple[tuple[str, ...], float]:
     """Who is within `tie` of the best, and how much the best of the others is behind (ratio)."""
     best = min(values.values())
     limit = best * (1 + tie)
@@ -96,7 +117,7 @@ def intervals(
     _checked(sizes, curves)
     runs: list[tuple[tuple[str, ...], list[int], list[float]]] = []
     for i in range(len(sizes)):
-        ahead, gain = _leaders({name: curve[i] for name, curve in curves.items()}, tie)
+        ahead, gain = leaders_of({name: curve[i] for name, curve in curves.items()}, tie)
         if runs and runs[-1][0] == ahead:
             runs[-1][1].append(i)
             runs[-1][2].append(gain)
@@ -133,7 +154,8 @@ def _zones(sizes: Sequence[int], runs: list, period: int) -> list[Interval]:
             at = end
             continue
         for ahead, where, gains in runs[at : max(end, at + 1)]:
-            result.append(Interval(sizes[where[0]], sizes[where[-1]], len(where), ahead, _median(gains), max(gains)))
+            ends = sizes[where[0]], sizes[where[-1]]
+            result.append(Interval(*ends, len(where), ahead, median(gains), max(gains), least_gain=min(gains)))
         at = max(end, at + 1)
     return result
 
@@ -160,9 +182,10 @@ def _alternating(sizes: Sequence[int], group: list) -> Interval:
         sizes[group[-1][1][-1]],
         points,
         tuple(order),
-        _median(gains),
+        median(gains),
         max(gains),
         tuple(wins[name] / points for name in order),
+        min(gains),
     )
 
 
@@ -185,7 +208,25 @@ def break_even(
         if ahead[i]:
             stays = sizes[i]
     cut, loss = threshold(sizes, old, new, tie)
-    return BreakEven(old_name, new_name, first, stays, cut, loss)
+    behind = sum(b > a * (1 + tie) for a, b in zip(old, new, strict=True))
+    before = dict(zip(sizes[1:], sizes, strict=False))
+    return BreakEven(
+        old_name, new_name, first, stays, cut, loss, *(before.get(size) for size in (first, stays, cut)),
+        sizes[0], sizes[-1], len(sizes), sum(ahead), len(sizes) - sum(ahead) - behind,
+    )  # fmt: skip
+
+
+def off_by(
+    sizes: Sequence[int],
+    incumbent: tuple[str, Sequence[float]],
+    challenger: tuple[str, Sequence[float]],
+    share: float,
+    tie: float = TIE,
+) -> tuple[BreakEven, BreakEven]:
+    """The break-even if the challenger took `share` less time than it does, and if it took as much more."""
+    name, times = challenger
+    less, more = (break_even(sizes, incumbent, (name, [f * t for t in times]), tie) for f in (1 - share, 1 + share))
+    return less, more
 
 
 def ahead_by(sizes: Sequence[int], old: Sequence[float], new: Sequence[float], factor: float) -> int | None:

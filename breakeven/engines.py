@@ -122,17 +122,8 @@ def compare_engines(
         with open_named(name) as engine:
             found[name] = compare(mine, engine, threads, progress)
             on[name] = host_name() if name == "native" else str(mine.machines[0])
+            for routine, curve in found[name].spreads.items():
+                spreads |= {(routine, int(x)): spread for x, spread in zip(found[name].x, curve, strict=True)}
             if isinstance(engine, NativeEngine):
-                spreads = _spreads(engine, mine)
                 on[name] += f", CPU {engine.cpu}, {engine.counter}"
     return EngineComparison(found, on, spreads)
-
-
-def _spreads(engine: NativeEngine, spec: SweepSpec) -> dict[tuple[str, int], float]:
-    """The spread of each point, in core cycles per call."""
-    found = {}
-    for row in spec.records():
-        spread = engine.spreads.get(row.tobytes())
-        if spread is not None:
-            found[row["routine"].decode(), int(row["size"])] = spread / int(row["calls"])
-    return found

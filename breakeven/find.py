@@ -19,6 +19,7 @@ from breakeven.ranges import parse_number
 from breakeven.runner import Engine, MachineSpec, Session, check_routines
 from breakeven.search import Leads, bisect, budget_of, search
 from breakeven.sweep import SweepProgress, SweepSpec, failures, frame
+from breakeven.verdict import Confidence, break_even_dict, confidence
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,14 @@ class Found:
     #: the probed points, as a sweep's table
     table: pd.DataFrame
     failures: list[str]
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """How sure the break-even is (along size); of the curves, which are predicted where they were not probed."""
+        if self.along != "size":
+            return None
+        (old, new), leads = self.leads.curves.items(), self.leads
+        return confidence([int(v) for v in leads.x], old, new, leads.break_even)
 
     @property
     def crossings(self) -> list[float]:
@@ -67,7 +76,8 @@ class Found:
             "probed": [leads.x[i] for i in leads.probed],
             "cycles": {name: [curve[i] for i in leads.probed] for name, curve in leads.curves.items()},
             "intervals": [{**asdict(item), "kind": item.kind} for item in leads.intervals],
-            "break_even": asdict(leads.break_even),
+            "break_even": break_even_dict(leads.break_even),
+            "confidence": self.confidence and self.confidence.as_dict(),
             "crossings": self.crossings,
             "verified": leads.verified,
             "doubt": round(leads.doubt, 3),
@@ -205,6 +215,15 @@ class Surface:
     found: list[Found] = field(repr=False)
 
     @property
+    def texts(self) -> dict[str, list[str]]:
+        """`parameters` as they were given, with their units."""
+        return {path: _grid(self.spec, path)[1] for path in self.parameters}
+
+    def texts_of_all(self) -> list[tuple[str, ...]]:
+        """The parameters' texts of each of `found`."""
+        return list(itertools.product(*self.texts.values()))
+
+    @property
     def break_evens(self) -> list[BreakEven]:
         return [item.leads.break_even for item in self.found]
 
@@ -213,7 +232,8 @@ class Surface:
         return [text for item in self.found for text in item.failures]
 
     def table(self) -> pd.DataFrame:
-        """One row for each combination of the parameters. Sizes are empty where the challenger is never ahead."""
+        """One row for each combination of the parameters. Sizes are empty where the challenger is never ahead; the
+        measured size before each is its ``..._lower``."""
         import pandas as pd
 
         rows = []
@@ -222,9 +242,11 @@ class Surface:
             rows.append({
                 **dict(zip(self.parameters, values, strict=True)), "first": even.first, "stays": even.stays,
                 "threshold": even.threshold, "loss": even.loss, "probed": len(item.leads.probed),
-                "grid": len(item.leads.x), "certain": item.leads.certain,
+                "grid": len(item.leads.x), "certain": item.leads.certain, "first_lower": even.first_lower,
+                "stays_lower": even.stays_lower, "threshold_lower": even.threshold_lower,
             })  # fmt: skip
-        return pd.DataFrame(rows).astype(dict.fromkeys(("first", "stays", "threshold"), "Int64"))
+        sizes = [name + end for name in ("first", "stays", "threshold") for end in ("", "_lower")]
+        return pd.DataFrame(rows).astype(dict.fromkeys(sizes, "Int64"))
 
     def conditions(self) -> str:
         src, dst = self.spec.pairs()[0]
@@ -241,6 +263,7 @@ class Surface:
             "conditions": self.conditions(),
             "routines": list(self.spec.routines),
             "parameters": self.parameters,
+            "texts": self.texts,
             "surface": rows,
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,

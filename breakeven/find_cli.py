@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from breakeven.compare import describe_break_even, describe_interval
 from breakeven.console import print_json, print_table
 from breakeven.find import AXES, Found, Surface
 from breakeven.report_cli import loud
+from breakeven.verdict import AHEAD, describe_break_even, describe_confidence, describe_interval, span
 
+#: what a search says of a break-even within a step of its grid
+NARROWER = "a smaller step of --sizes narrows it"
 #: rows of a surface's table on the screen
 _ROWS = 60
 
@@ -36,9 +38,11 @@ def _print(found: Found, seconds: float) -> None:
         before = i == 0 or leads.verified[i - 1]
         after = i == len(leads.verified) or leads.verified[i]
         rows.append((*describe_interval(item), "yes" if before and after else "no"))
-    print_table((found.along, "fastest", "ahead of the other (median)", "ends probed"), rows, "who leads where")
+    print_table((found.along, "fastest", AHEAD, "ends probed"), rows, "who leads where")
     if found.along == "size":
-        print(describe_break_even(leads.break_even))
+        print(describe_break_even(leads.break_even, NARROWER))
+        if found.confidence is not None:
+            print(f"  {describe_confidence(leads.break_even, found.confidence)}")
     elif found.along not in AXES:
         at = ", ".join(f"{value:.4g}" for value in found.crossings) or "nowhere in this range"
         print(f"they cross at {found.along} = {at}")
@@ -56,16 +60,17 @@ def plot_find(found: Found, path: Path) -> None:
     leads = found.leads
     wide = found.along == "size" and max(leads.x) / max(min(leads.x), 1) >= 256
     if found.along in AXES:
-        marks = [(after.first, f"{after.first} B") for after in leads.intervals[1:]]
+        changes = zip(leads.intervals, leads.intervals[1:], strict=False)
+        marks = [(before.last, after.first, f"{span(before.last, after.first)} B") for before, after in changes]
     else:
-        marks = [(at, f"{at:.3g}") for at in found.crossings]
+        marks = [(at, at, f"{at:.3g}") for at in found.crossings]
     names = list(leads.curves)
     labels = {"size": "size (bytes)", "src": "source offset (bytes)", "dst": "destination offset (bytes)"}
     plots.lines(
         path, leads.x, leads.curves, title=f"{names[0]} / {names[1]}",
         caption=f"{found.conditions()}. Markers: the {len(leads.probed)} probed of {len(leads.x)} points; "
-        "lines between them are predicted. Dashed verticals: where the lead changes.",
-        xlabel=labels.get(found.along, found.along), log_x=wide, log_y=wide, marks=marks, probed=leads.probed,
+        "lines between them are predicted. Marked: where the lead changes.",
+        xlabel=labels.get(found.along, found.along), log_x=wide, log_y=wide, spans=marks, probed=leads.probed,
     )  # fmt: skip
 
 
@@ -79,10 +84,11 @@ def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: f
         old, new = found.spec.routines
         print(found.conditions())
         rows = []
-        for row in table.head(_ROWS).to_dict(orient="records"):
-            at, sizes = (f"{row[path]:g}" for path in found.parameters), ("first", "stays", "threshold")
-            told = (f"{row['loss']:.1%}", row["probed"], "yes" if row["certain"] else "no")
-            rows.append((*at, *(_size(row[name]) for name in sizes), *told))
+        for at, item in zip(found.texts_of_all()[:_ROWS], found.found, strict=False):
+            even = item.leads.break_even
+            told = (f"{even.loss:.1%}", len(item.leads.probed), "yes" if item.leads.certain else "no")
+            rows.append((*at, span(even.first_lower, even.first), span(even.stays_lower, even.stays),
+                         span(even.threshold_lower, even.threshold), *told))  # fmt: skip
         heads = (
             *(path.removeprefix("cpu.") for path in found.parameters),
             "first ahead",
@@ -93,6 +99,8 @@ def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: f
             "certain",
         )
         print_table(heads, rows, f"from which size on {new} beats {old} (bytes)", right=range(len(heads) - 1))
+        if not all(item.leads.break_even.exact for item in found.found):
+            print(f"450-513: between these two measured sizes; {NARROWER}")
         if len(table) > _ROWS:
             print(f"... and {len(table) - _ROWS} rows more (--out keeps them)")
         points = sum(len(item.leads.probed) for item in found.found)
@@ -105,21 +113,19 @@ def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: f
     return 1 if found.failures else 0
 
 
-def _size(value: object) -> str:
-    import pandas as pd
-
-    return "never" if pd.isna(value) else str(value)
-
-
 def plot_surface(found: Surface, path: Path) -> None:
     """Over one parameter a line, over two a heat map."""
     from breakeven import plots
 
     old, new = found.spec.routines
+    ahead, dispatch = "stays ahead from", "dispatch at (least loss)"
     plots.surface(
         path, found.parameters, {
-            "stays ahead from": [item.stays for item in found.break_evens],
-            "dispatch at (least loss)": [item.threshold for item in found.break_evens],
+            ahead: [item.stays for item in found.break_evens],
+            dispatch: [item.threshold for item in found.break_evens],
+        }, cells={
+            ahead: [span(item.stays_lower, item.stays) for item in found.break_evens],
+            dispatch: [span(item.threshold_lower, item.threshold) for item in found.break_evens],
         },
-        title=f"from which size on {new} beats {old}", caption=f"{found.conditions()}.",
+        title=f"from which size on {new} beats {old}", caption=f"{found.conditions()}.", texts=found.texts,
     )  # fmt: skip

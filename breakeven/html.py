@@ -27,11 +27,11 @@ def wrong(failures: Sequence[str]) -> str:
 
 def found_page(found: Found) -> str:
     """A search's leads and its sentence."""
-    from breakeven.compare import describe_break_even, describe_interval
+    from breakeven.verdict import AHEAD, describe_break_even, describe_interval
 
     leads = found.leads
     rows = [describe_interval(item) for item in leads.intervals]
-    page = table((found.along, "fastest", "ahead of the other (median)"), rows, found.conditions())
+    page = table((found.along, "fastest", AHEAD), rows, found.conditions())
     said = describe_break_even(leads.break_even) if found.along == "size" else ""
     share = f"{len(leads.probed)} of {len(leads.x)} points probed"
     doubt = "" if leads.certain else f"; about {max(leads.doubt, 1):.0f} points in doubt"
@@ -40,11 +40,17 @@ def found_page(found: Found) -> str:
 
 def surface_page(found: Surface) -> str:
     """A surface's table."""
+    from breakeven.verdict import span
+
     old, new = found.spec.routines
-    frame = found.table().astype(object)
-    rows = frame.where(frame.notna(), "never").itertuples(index=False)
-    title = f"from which size on {new} beats {old}: {found.conditions()}"
-    return wrong(found.failures) + table(list(frame.columns), rows, title)
+    rows = [
+        (*at, span(even.first_lower, even.first), span(even.stays_lower, even.stays),
+         span(even.threshold_lower, even.threshold), f"{even.loss:.1%}", "yes" if item.leads.certain else "no")
+        for at, item, even in zip(found.texts_of_all(), found.found, found.break_evens, strict=True)
+    ]  # fmt: skip
+    title = f"from which size on {new} beats {old} (bytes): {found.conditions()}"
+    heads = (*found.parameters, "first ahead", "stays ahead", "dispatch at", "loses", "certain")
+    return wrong(found.failures) + table(heads, rows, title)
 
 
 def answer_page(answer: Answer) -> str:
@@ -60,11 +66,15 @@ def answer_page(answer: Answer) -> str:
 
 def comparison_page(found: Comparison) -> str:
     """A comparison's leads and its sentences."""
-    from breakeven.compare import describe_break_even, describe_interval
+    from breakeven.verdict import AHEAD, NARROWER, describe_break_even, describe_confidence, describe_interval
 
     rows = [describe_interval(item) for item in found.intervals]
-    page = table((found.along, "fastest", "ahead of the next (median)"), rows, found.conditions())
-    said = "".join(f"<p>{escape(describe_break_even(item))}</p>" for item in found.break_evens)
+    page = table((found.along, "fastest", AHEAD), rows, found.conditions())
+    sentences = []
+    for item, sure in zip(found.break_evens, found.confidences, strict=True):
+        sentences.append(describe_break_even(item, NARROWER))
+        sentences += [describe_confidence(item, sure)] if sure is not None else []
+    said = "".join(f"<p>{escape(text)}</p>" for text in sentences)
     crossed = "".join(
         f"<p>{escape(a)} and {escape(b)} cross at {escape(found.along)} = "
         f"{', '.join(f'{at:.4g}' for at in where) or 'nowhere in this range'}</p>"

@@ -17,8 +17,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from breakeven.errors import UserError
 from breakeven.output_file import replacing
+from breakeven.plot_target import check_plot
 
 # Dark to light with distinct dashes and markers: lines stay apart without colour (Okabe-Ito order by luminance).
 _STYLES = (
@@ -43,15 +43,25 @@ _PARAMETERS = {
     "svg.hashsalt": "breakeven",
     "svg.fonttype": "path",
 }
-FORMATS = (".png", ".svg")
+#: what a format keeps of the day and the program that made it: nothing
+_METADATA = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
 
 
 def size_label(value: float, _: object = None) -> str:
-    """1024 as 1K."""
-    for unit, step in (("M", 1 << 20), ("K", 1 << 10)):
+    """1024 as 1 Ki."""
+    for unit, step in (("Mi", 1 << 20), ("Ki", 1 << 10)):
         if value >= step and value % step == 0:
-            return f"{int(value // step)}{unit}"
-    return f"{value:g}"
+            return f"{int(value // step)} {unit}"
+    return plain_label(value)
+
+
+def plain_label(value: float, _: object = None) -> str:
+    """A number as one writes it: no powers of ten."""
+    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
 
 
 def style(number: int) -> dict[str, Any]:
@@ -61,12 +71,10 @@ def style(number: int) -> dict[str, Any]:
 
 def save(figure: Any, path: Path) -> Path:
     """Writes the figure without dates or versions, so that the same data give the same bytes."""
-    if path.suffix not in FORMATS:
-        raise UserError(f"cannot draw {str(path)!r}: the name must end in {' or '.join(FORMATS)}")
-    metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
+    check_plot(path)
     try:
         with replacing(path) as beside:
-            figure.savefig(beside, metadata=metadata)
+            figure.savefig(beside, metadata=_METADATA[path.suffix])
     finally:
         plt.close(figure)
     return path
@@ -82,7 +90,17 @@ def _x_axis(axes: Any, log: bool, sizes: bool) -> None:
         axes.set_xscale("log", base=base)
         axes.xaxis.set_major_locator(LogLocator(base=base, numticks=20))
         axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.xaxis.set_major_formatter(FuncFormatter(size_label if sizes else lambda value, _: f"{value:g}"))
+    axes.xaxis.set_major_formatter(FuncFormatter(size_label if sizes else plain_label))
+
+
+def _log_y(axes: Any) -> None:
+    """A logarithmic y axis with plain numbers, also between powers of ten where there are few of those."""
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    steps = (1.0, 2.0, 5.0) if high / max(low, 1e-9) < 1e3 else (1.0,)
+    axes.yaxis.set_major_locator(LogLocator(base=10, subs=steps, numticks=20))
+    axes.yaxis.set_major_formatter(FuncFormatter(plain_label))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def lines(
@@ -100,8 +118,11 @@ def lines(
     marks: Sequence[tuple[float, str]] = (),
     levels: Sequence[tuple[float, str]] = (),
     probed: Sequence[int] | None = None,
+    spans: Sequence[tuple[float, float, str]] = (),
 ) -> Path:
     """Curves over `x`. `marks`: vertical lines with a label; `levels`: horizontal ones.
+
+    `spans`: stretches of x with a label; a line where the ends are no more than 1 apart.
 
     `probed`: the numbers of the points that were measured, which then bear the markers.
     """
@@ -116,11 +137,14 @@ def lines(
             size, width = (4, 1.3) if probed is None else (2.6, 0.8)
             axes.plot(x, curve, label=name, linewidth=width, markersize=size, markevery=where, **look)
         if log_y:
-            axes.set_yscale("log")
+            _log_y(axes)
         else:
             axes.set_ylim(bottom=0)
         _x_axis(axes, log_x, sizes=xlabel.startswith("size"))
-        _mark(axes, marks, levels)
+        for low, high, _ in spans:
+            if high - low > 1:
+                axes.axvspan(low, high, color="#777777", alpha=0.25, linewidth=0)
+        _mark(axes, [*marks, *((high, text) for _, high, text in spans)], levels)
         axes.set_xlabel(xlabel)
         axes.set_ylabel(ylabel)
         axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
@@ -166,19 +190,23 @@ def heat_maps(
     columns: int = 3,
     ticks: tuple[Sequence[str], Sequence[str]] | None = None,
     labels: tuple[str, str] = ("destination offset (bytes)", "source offset (bytes)"),
+    cells: Mapping[str, np.ndarray] | None = None,
+    contrast: float = 1.0,
 ) -> Path:
     """One panel per name: value over source offset (down) and destination offset (across), each cell with its number.
 
     All panels share one scale; darker is more. `ticks` and `labels` (across, down) are of other axes than offsets; a
-    cell without a value bears a cross.
+    cell without a value bears a cross. `cells`: texts in place of the numbers. `contrast`: the scale ends at no less
+    than so many times the least value, so that nearly equal cells look so.
     """
     from matplotlib.colors import LogNorm, Normalize
 
     values = np.concatenate([grid.ravel() for grid in grids.values()])
     values = values[~np.isnan(values)]
     least, most = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-    # A scale needs two ends, also when every cell is the same.
-    most = most if most > least else least + 1
+    constant = most <= least
+    # A scale needs two ends, also when every cell is the same: then the cells are its light one.
+    most = least + 1 if constant else max(most, least * contrast)
     norm = LogNorm(max(least, 1e-9), most) if log else Normalize(least, most)
     columns = min(columns, len(grids))
     rows = -(-len(grids) // columns)
@@ -192,8 +220,9 @@ def heat_maps(
             image = axes.imshow(grid, cmap="Greys", norm=norm)
             for (i, j), value in np.ndenumerate(grid):
                 dark = not np.isnan(value) and norm(value) > 0.55
+                text = str(cells[name][i, j]) if cells else _cell(value, digits)
                 axes.text(
-                    j, i, "\u00d7" if np.isnan(value) else _cell(value, digits), ha="center", va="center", fontsize=6,
+                    j, i, "\u00d7" if np.isnan(value) else text, ha="center", va="center", fontsize=6,
                     color="white" if dark else "black",
                 )  # fmt: skip
             axes.set_title(name, loc="left", fontsize=9)
@@ -202,12 +231,13 @@ def heat_maps(
             axes.set_xlabel(labels[0])
             axes.set_ylabel(labels[1])
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
-        _caption(figure, caption)
+        _caption(figure, f"{caption} Every cell has the same value." if constant and len(values) > 1 else caption)
         # Title and caption keep their height in inches whatever the number of rows.
         right = 0.93 if ticks is None else 0.89
         figure.tight_layout(rect=(0, 0.3 / height, right, 1 - 0.1 / height))
-        bar = figure.add_axes((right + 0.01, 0.15, 0.012, 0.7))
-        figure.colorbar(image, cax=bar, label=unit)
+        if not constant:
+            bar = figure.add_axes((right + 0.01, 0.15, 0.012, 0.7))
+            figure.colorbar(image, cax=bar, label=unit)
         return save(figure, path)
 
 
@@ -218,18 +248,26 @@ def surface(
     *,
     title: str,
     caption: str,
+    texts: Mapping[str, Sequence[str]] | None = None,
+    cells: Mapping[str, Sequence[str]] | None = None,
 ) -> Path:
-    """Break-even sizes over one parameter (lines) or two (a heat map of each kind). None: there is none."""
+    """Break-even sizes over one parameter (lines) or two (a heat map of each kind). None: there is none.
+
+    `texts`: the parameters' values as they were given, with their units; `cells`: the sizes in words, for a heat map.
+    """
+    labels = texts or {name: [plain_label(v) for v in values] for name, values in parameters.items()}
     if len(parameters) == 1:
-        return _surface_lines(path, parameters, sizes, title, caption)
+        return _surface_lines(path, parameters, sizes, title, caption, labels)
     (across, x), (down, y) = parameters.items()
     grids = {
         name: np.array([np.nan if v is None else v for v in values], float).reshape(len(x), len(y)).T
         for name, values in sizes.items()
     }
+    never = any(np.isnan(grid).any() for grid in grids.values())
+    words = {name: np.array(list(each), object).reshape(len(x), len(y)).T for name, each in (cells or {}).items()}
     return heat_maps(
-        path, grids, title=title, caption=f"{caption} A cross: never.", unit="size (bytes)", columns=2,
-        ticks=([f"{v:g}" for v in x], [f"{v:g}" for v in y]), labels=(across, down),
+        path, grids, title=title, caption=f"{caption}{' A cross: never.' * never}", unit="size (bytes)", columns=2,
+        ticks=(labels[across], labels[down]), labels=(across, down), cells=words or None, contrast=1.25,
     )  # fmt: skip
 
 
@@ -239,6 +277,7 @@ def _surface_lines(
     sizes: Mapping[str, Sequence[float | None]],
     title: str,
     caption: str,
+    labels: Mapping[str, Sequence[str]],
 ) -> Path:
     ((name, x),) = parameters.items()
     with plt.rc_context(_PARAMETERS):
@@ -253,6 +292,10 @@ def _surface_lines(
                 never, [0.03] * len(never), "x", color="black", markersize=6, transform=place, label="never stays ahead"
             )
         axes.set_ylim(bottom=0)
+        if any(text != plain_label(value) for text, value in zip(labels[name], x, strict=True)):
+            # Values with units: as they were given, at most a dozen of them.
+            every = -(-len(x) // 12)
+            axes.set_xticks(x[::every], labels[name][::every])
         axes.set_xlabel(name)
         axes.set_ylabel("break-even size (bytes)")
         axes.set_title(title, loc="left", fontsize=10, fontweight="bold")

@@ -1,4 +1,4 @@
-"""What `sweep`, `compare` and `reproduce` print at their end."""
+"""What `sweep` and `reproduce` print at their end."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.compare import Comparison, describe_break_even, describe_interval
 from breakeven.console import print_json, print_table
-from breakeven.errors import UserError
-from breakeven.paths import check_target
 from breakeven.sweep import SweepSpec, failures
 
 if TYPE_CHECKING:
@@ -49,7 +46,7 @@ def sweep_done(
         rows.append((machine, routine, len(group), *(f"{end:.0f}" for end in ends), wrong or "-"))
     heads = [f"at {size} B" for size in dict.fromkeys((small, large))]
     print_table(
-        ("machine", "routine", "points", *heads, "wrong"), rows, "cycles a call (median over conditions)",
+        ("machine", "routine", "points", *heads, "wrong"), rows, "cycles/call (median over conditions)",
         right=range(2, 4 + len(heads)),
     )  # fmt: skip
     rate = simulated / seconds if seconds else 0.0
@@ -57,84 +54,6 @@ def sweep_done(
     print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {path}")
     loud(bad, len(table))
     return 1 if bad else 0
-
-
-def check_plot(path: Path) -> None:
-    """Raises `UserError` before anything runs when the plot could not be written."""
-    if path.suffix not in (".png", ".svg"):
-        raise UserError(f"cannot draw {str(path)!r}: the name must end in .png or .svg")
-    check_target(path)
-
-
-def plot_comparison(found: Comparison, path: Path) -> None:
-    """The comparison's curves with their crossings."""
-    from breakeven import plots
-
-    along_size = found.along == "size"
-    wide = along_size and max(found.x) / max(min(found.x), 1) >= 256
-    marks = [(item.stays, f"{item.stays} B") for item in found.break_evens if item.stays and item.stays > found.x[0]]
-    marks += [(at, f"{at:.3g}") for _, _, where in found.crossings for at in where]
-    plots.lines(
-        path,
-        found.x,
-        found.curves,
-        title=" / ".join(found.curves) if len(found.curves) < 4 else f"{len(found.curves)} routines",
-        caption=f"{found.conditions()}." + (" Dashed verticals: where the lead changes for good." if marks else ""),
-        xlabel="size (bytes)" if along_size else found.along,
-        log_x=wide,
-        log_y=wide,
-        marks=marks,
-    )
-
-
-#: rows of the table of times: enough to see the shape, few enough for a screen
-_SAMPLE_SIZES = 12
-
-
-def comparison_done(found: Comparison, plot: Path | None, out: Path | None, json: bool, note: str = "") -> int:
-    """The comparison as tables (or JSON), a note on how it was measured beside its conditions; the exit status."""
-    if json:
-        print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None})
-        loud(found.failures, len(found.table))
-        return 1 if found.failures else 0
-    loud(found.failures, len(found.table))
-    print(found.conditions())
-    if note:
-        print(note)
-    step = max(1, (len(found.x) - 1) // (_SAMPLE_SIZES - 1)) if len(found.x) > _SAMPLE_SIZES else 1
-    shown = sorted({*range(0, len(found.x), step), len(found.x) - 1})
-    if found.along == "size" and len(found.x) > _SAMPLE_SIZES:
-        shown = _spread(found.x)
-    rows = [(f"{found.x[i]:g}", *(f"{curve[i]:.0f}" for curve in found.curves.values())) for i in shown]
-    print_table((found.along, *found.curves), rows, "cycles a call", right=range(len(found.curves) + 1))
-    if found.along == "size":
-        print_table(
-            ("sizes", "fastest", "ahead of the next (median)"),
-            [describe_interval(item) for item in found.intervals],
-            "who leads where",
-        )
-        for item in found.break_evens:
-            print(describe_break_even(item))
-    else:
-        for a, b, where in found.crossings:
-            text = ", ".join(f"{at:.4g}" for at in where) if where else "nowhere in this range"
-            print(f"{a} and {b} cross at {found.along} = {text}")
-    if plot:
-        print(f"plot: {plot}")
-    if out:
-        print(f"results: {out}")
-    loud(found.failures, len(found.table))
-    return 1 if found.failures else 0
-
-
-def _spread(x: list[float]) -> list[int]:
-    """Indices of the measured sizes nearest to powers of two, and the last."""
-    wanted, size = [], 1
-    while size <= x[-1]:
-        if size >= x[0]:
-            wanted.append(min(range(len(x)), key=lambda i: abs(x[i] - size)))
-        size *= 2
-    return sorted({*wanted, len(x) - 1})
 
 
 def studies_done(done: list[tuple[Outcome, Path]], json: bool) -> int:

@@ -133,6 +133,7 @@ def _packed(column: pd.Series) -> dict[str, Any]:
 def _leads(table: pd.DataFrame, conditions: list[str]) -> dict[str, Any] | None:
     """Where each later routine overtakes the first, for every condition; None where there is nothing to compare."""
     from breakeven.crossings import break_even
+    from breakeven.verdict import exact, span
 
     rows: list[list[Any]] = []
     groups = table.groupby(conditions, sort=False) if conditions else [((), table)]
@@ -149,7 +150,12 @@ def _leads(table: pd.DataFrame, conditions: list[str]) -> dict[str, Any] | None:
             found = break_even(sizes, (first, list(both[first])), (other, list(both[other])))
             loss = f"{found.loss:.1%}" if found.threshold is not None else None
             where = [_plain(value) for value in (key if isinstance(key, tuple) else (key,))]
-            rows.append([*where, first, other, found.first, found.stays, found.threshold, loss])
+            places = (
+                (found.first_lower, found.first), (found.stays_lower, found.stays),
+                (found.threshold_lower, found.threshold),
+            )  # fmt: skip
+            cells = [size if size is None or exact(lower, size) else span(lower, size) for lower, size in places]
+            rows.append([*where, first, other, *cells, loss])
     if not rows:
         return None
     heads = ["routine", "against it", "first ahead at", "ahead from", "dispatch at", "loss"]

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.cli.engines import open_named, plot_engines
-from breakeven.compare import describe_break_even
 from breakeven.engines import LONG, NO_SMAP, compare_engines
 from breakeven.host_preset import Fit, fit_for, host_fit
 from breakeven.m5 import machine_hash
@@ -24,6 +23,7 @@ from breakeven.machines import describe_machine
 from breakeven.native import cpu_info
 from breakeven.runner import MachineSpec
 from breakeven.sweep import SweepSpec
+from breakeven.verdict import describe_break_even
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from native_probes import table as table_of_probes  # noqa: E402

@@ -63,7 +63,7 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
 
 
 def _print(found: Any) -> None:
-    from breakeven.compare import describe_break_even
+    from breakeven.verdict import describe_break_even
 
     names = list(found.found)
     first = found.found[names[0]]

@@ -20,6 +20,10 @@ MachinesOption = Annotated[list[str], typer.Option("--machine", "-m", help="Pres
 SetOption = Annotated[
     list[str], typer.Option("--set", metavar="PATH=VALUE", help="Override a machine parameter; may be repeated.")
 ]
+PlotOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE|FORMAT", help="Draw a plot (.png, .svg, .pdf); `png` alone: name the file, too."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 GuestOption = Annotated[Path | None, typer.Option("--guest", metavar="ELF", help="A guest of your own.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", "-j", min=0, max=1024, help="Host threads; 0: one a core.")]

@@ -13,6 +13,7 @@ from breakeven.cli.options import (
     JsonOption,
     MachineOption,
     NoStoreOption,
+    PlotOption,
     SchedulerOption,
     SetOption,
     SizesOption,
@@ -26,7 +27,6 @@ from breakeven.cli.point_options import takes_measuring
 from breakeven.errors import UserError
 
 RoutinesArgument = Annotated[list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.")]
-PlotOption = Annotated[Path | None, typer.Option(help="Plot file, .png or .svg.")]
 _SIZES, _OFFSETS = "1..2048", "0..63"
 
 
@@ -87,15 +87,14 @@ def find_(
     from breakeven import find_cli
     from breakeven.console import progress_bar
     from breakeven.find import find
-    from breakeven.report_cli import check_plot
+    from breakeven.plot_target import plot_target
     from breakeven.sweep import check_output, described, write_table
 
     axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
     spec = sweep_spec(routines, [machine], settings, guest, **axes, **measuring)
     if out:
         check_output(out)
-    if plot:
-        check_plot(plot)
+    plot = plot_target(plot, "find", spec)
     start = time.perf_counter()
     with open_engine(guest, store, no_store, scheduler) as engine, progress_bar(not json, "find") as progress:
         found = find(spec, engine, threads, progress, budget or None)
@@ -136,7 +135,7 @@ def surface_(
     from breakeven import find_cli
     from breakeven.console import progress_bar
     from breakeven.find import surface
-    from breakeven.report_cli import check_plot
+    from breakeven.plot_target import plot_target
     from breakeven.sweep import check_output, described, write_table
 
     spec = sweep_spec(
@@ -144,8 +143,7 @@ def surface_(
     )
     if out:
         check_output(out)
-    if plot:
-        check_plot(plot)
+    plot = plot_target(plot, "surface", spec)
     start = time.perf_counter()
     with open_engine(guest, store, no_store, scheduler) as engine, progress_bar(not json, "surface") as progress:
         found = surface(spec, engine, threads, progress)

@@ -17,6 +17,7 @@ from breakeven.cli.options import (
     MachineOption,
     MachinesOption,
     NoStoreOption,
+    PlotOption,
     SchedulerOption,
     SetOption,
     SizesOption,
@@ -106,7 +107,7 @@ def _refuse_axes(context: typer.Context) -> None:
             raise UserError(f"{param.opts[0]} and --file: write it into the file")
 
 
-@app.command(short_help="Who wins where: a table, a plot, the break-even sizes.")
+@app.command(short_help="Who wins where: a table, the break-even sizes, a plot.")
 @takes_measuring
 def compare(
     *,
@@ -118,8 +119,12 @@ def compare(
     measuring: dict[str, Any],
     parameter: SweepOption = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
-    plot: Annotated[Path | None, typer.Option(help="Plot file, .png or .svg (default compare-MACHINE.png).")] = None,
+    plot: PlotOption = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Results too: .csv, .json, .parquet.")] = None,
+    baseline: Annotated[
+        Path | None, typer.Option(metavar="OLD.json", help="An earlier `compare --json`: what changed since.")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Tables as GitHub's markdown.")] = False,
     threads: ThreadsOption = 0,
     engine: EnginesOption = "embedded",
     guest: GuestOption = None,
@@ -128,17 +133,18 @@ def compare(
     json: JsonOption = False,
     context: typer.Context,
 ) -> int:
-    """Compare routines on a machine: a table, a plot and the sizes where the lead changes.
+    """Compare routines on a machine: a table and the sizes where the lead changes; with --plot the curves.
 
     With --sweep the comparison runs along that parameter, at the one size given; with two engines, point by point with
     the error.
     """
-    from breakeven import report_cli
+    from breakeven import baseline as earlier
+    from breakeven import compare_cli
     from breakeven.cli import engines as several
     from breakeven.compare import compare as run_comparison
-    from breakeven.compare import default_plot
     from breakeven.console import progress_bar
     from breakeven.engines import compare_engines
+    from breakeven.plot_target import plot_target
     from breakeven.settled import settled_spec, unsettled_comparison
     from breakeven.sweep import check_output, described, write_table
 
@@ -159,9 +165,11 @@ def compare(
     )
     if out:
         check_output(out)
-    if plot:
-        report_cli.check_plot(plot)
+    plot = plot_target(plot, "compare", spec)
+    old = earlier.read_baseline(baseline) if baseline else None
     if len(names) > 1:
+        if old or markdown:
+            raise UserError("--baseline and --markdown are of one engine's comparison: name one --engine")
         with progress_bar(not json, "compare") as progress:
             opened = functools.partial(open_named, guest=guest, store=store, no_store=no_store)
             both = compare_engines(spec, names, opened, threads, progress)
@@ -181,12 +189,11 @@ def compare(
             found, unsettled = run_comparison(longer, opened_engine, threads, progress), None
     if out:
         write_table(described(found.table, found.spec), out)
-    # With --json a plot is drawn only when a file was named: a script may not want one left behind.
-    target = plot or (None if json else default_plot(found))
-    if target:
-        report_cli.plot_comparison(found, target)
+    if plot:
+        compare_cli.plot_comparison(found, plot)
     note = f"medians of {longer.repetitions} measurements: predictors learn these routines late" if longer else ""
-    status = report_cli.comparison_done(found, target, out, json, note)
+    against = earlier.against(found, old, str(baseline)) if old else None
+    status = compare_cli.comparison_done(found, plot, out, json, note, markdown=markdown, baseline=against)
     if unsettled:
         print(f"breakeven: not settled: {unsettled}", file=sys.stderr)
     return status

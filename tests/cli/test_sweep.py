@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from breakeven import points as pt
-from breakeven.compare import compare, describe_break_even, describe_interval
+from breakeven.compare import compare
 from breakeven.errors import UserError
 from breakeven.runner import MachineSpec
 from breakeven.sweep import SweepSpec, check_output, failures, run_sweep, write_table
+from breakeven.verdict import describe_break_even, describe_interval
 
 U74 = MachineSpec("u74")
 

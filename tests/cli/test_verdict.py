@@ -1,0 +1,193 @@
+"""Break-evens in words: never an edge of the grid as a threshold, none where one routine leads throughout."""
+
+import json
+
+import pytest
+
+from breakeven.baseline import against, read_baseline
+from breakeven.compare import compare
+from breakeven.compare_cli import comparison_done
+from breakeven.console import Table, markdown_lines, table_lines
+from breakeven.crossings import break_even
+from breakeven.errors import UserError
+from breakeven.plot_target import plot_target
+from breakeven.runner import MachineSpec
+from breakeven.sweep import SweepSpec
+from breakeven.verdict import confidence, describe_break_even, describe_confidence, span
+
+U74 = MachineSpec("u74")
+
+
+def crossing(sizes, at=480.0):
+    """`b` costs a fixed amount, `a` grows; `b` is clearly ahead above `at`."""
+    return break_even(sizes, ("a", [size / at for size in sizes]), ("b", [1.0 for _ in sizes]))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        (range(1, 4097, 64), "b first beats a between 449 and 513 B and stays ahead; dispatch there"),
+        (range(1, 600), "b first beats a at 485 B and stays ahead; dispatch "),
+        ([500, 512, 1024], "b leads a at every size (500 to 1024 B)"),
+        ([512], "b leads a at every size (512 B)"),
+        ([8, 16, 32], "a leads b at every size (8 to 32 B)"),
+        ([8, 16, 481], "b never beats a (8 to 481 B; a tie at 1 of 3 sizes)"),
+        ([480, 512], "b first beats a between 480 and 512 B; is ahead at the largest size, 512 B"),
+    ],
+)
+def test_a_break_even_is_no_more_exact_than_the_grid(sizes, said):
+    assert describe_break_even(crossing(list(sizes)), "`find` narrows it").startswith(said)
+
+
+def test_only_a_step_of_the_grid_is_to_be_narrowed():
+    narrower = "`find` narrows it"
+    assert describe_break_even(crossing([1, 449, 513, 600]), narrower).endswith(narrower)
+    assert narrower not in describe_break_even(crossing(list(range(1, 600))), narrower)
+    assert narrower not in describe_break_even(crossing([500, 600]), narrower)
+
+
+def test_equal_curves_tie():
+    same = break_even([8, 16], ("a", [5, 6]), ("b", [5, 6]))
+    assert describe_break_even(same) == "b and a tie at every size (8 to 16 B)"
+
+
+def test_a_lead_that_is_lost_again():
+    curve = break_even([8, 16, 32, 64], ("a", [2, 5, 2, 5]), ("b", [1, 9, 3, 4]))
+    said = describe_break_even(curve)
+    assert said.startswith("b beats a at 8 B already, the smallest size; is ahead at the largest size, 64 B")
+
+
+def test_bounds_are_in_the_json_beside_the_old_keys(fake):
+    found = compare(SweepSpec(["slow", "fast"], [U74], [1, 449, 513]), fake(lambda r, n, *_: n if r == "slow" else 480))
+    (even,) = found.as_dict()["break_even"]
+    assert (even["first"], even["first_lower"], even["stays"], even["stays_lower"]) == (513, 449, 513, 449)
+    assert not even["exact"]
+    assert "between 449 and 513 B" in even["said"]
+    json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_confidence_tells_the_distance_from_a_tie_and_what_times_that_are_off_change():
+    sizes = [100, 200, 400, 500, 800, 1600]
+    old, new = ("a", [size / 480 for size in sizes]), ("b", [1.0] * 6)
+    item = break_even(sizes, old, new)
+    said = describe_confidence(item, confidence(sizes, old, new, item))
+    assert said.startswith("b leads by 1.67x (median), least 1.04x at 500 B")
+    assert "with 5% less time b stays ahead from 400-500 B on" in said
+    assert said.endswith("with 5% more it stays ahead from 500-800 B on")
+    clear = [100, 10_000]
+    old, new = ("a", [1, 100]), ("b", [10, 10])
+    item = break_even(clear, old, new)
+    assert "changes no answer" in describe_confidence(item, confidence(clear, old, new, item))
+
+
+def test_spans():
+    assert [span(None, 8), span(7, 8), span(4, 8), span(None, None)] == ["8", "8", "4-8", "never"]
+
+
+def test_the_winner_is_marked(fake, capsys):
+    found = compare(SweepSpec(["slow", "fast"], [U74], [1, 10, 100]), fake(lambda r, n, *_: n if r == "slow" else 10))
+    assert comparison_done(found, None, None, False) == 0
+    lines = capsys.readouterr().out.splitlines()
+    cells = [line.split() for line in lines if line.split()[:1] in (["1"], ["10"], ["100"])][:3]
+    assert cells == [["1", "1", "*", "10"], ["10", "10", "=", "10", "="], ["100", "100", "10", "*"]]
+    assert not any("plot" in line for line in lines)
+
+
+def test_markdown(fake, capsys):
+    found = compare(SweepSpec(["slow", "fast"], [U74], [1, 10]), fake(lambda r, n, *_: n if r == "slow" else 10))
+    comparison_done(found, None, None, False, markdown=True)
+    text = capsys.readouterr().out
+    assert "| size | slow | fast |\n|--:|--:|--:|\n| 1 | 1 * | 10 |" in text
+
+
+def test_tables_are_whole_in_a_pipe_and_wrap_between_words_in_a_terminal():
+    table = Table(("name", "what it is"), [("a" * 90, "some words " * 10), ("b", "short")])
+    assert max(map(len, table_lines(table))) > 190
+    lines = table_lines(table, 110)
+    assert max(map(len, lines)) <= 110
+    assert "a" * 90 in lines[3]
+    assert {word for line in lines[3:] for word in line.split()} == {"a" * 90, "b", "some", "words", "short"}
+    narrow = table_lines(Table(("x",), [("unbreakable-word",)]), 8)
+    assert narrow[3].strip() == "unbreakable-word"
+
+
+def test_markdown_keeps_bars_apart():
+    assert markdown_lines(Table(("a", "b"), [("x|y", 1)], "t", (1,)))[:5] == [
+        "**t**", "", "| a | b |", "|---|--:|", "| x\\|y | 1 |",
+    ]  # fmt: skip
+
+
+def test_a_plot_s_own_name_is_another_one_for_another_question(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    from pathlib import Path
+
+    first = SweepSpec(["rv-byte", "rv-word"], [U74], [8, 16], src_offsets=[3])
+    other = SweepSpec(["rv-byte", "rv-word"], [U74], [8])
+    names = {plot_target(Path("png"), "compare", spec) for spec in (first, other)}
+    assert len(names) == 2
+    assert str(plot_target(Path("svg"), "compare", first)).startswith("compare-u74-rv-byte-rv-word-src3-")
+    assert plot_target(Path("mine.pdf"), "compare", first) == Path("mine.pdf")
+    assert plot_target(None, "compare", first) is None
+    with pytest.raises(UserError, match=r"\.png, \.svg or \.pdf"):
+        plot_target(Path("mine.gif"), "compare", first)
+
+
+def earlier(fake, tmp_path, model, **axes):
+    spec = SweepSpec(**{"routines": ["slow", "fast"], "machines": [U74], "sizes": [10, 20, 40, 80], **axes})
+    found = compare(spec, fake(model))
+    (tmp_path / "old.json").write_text(json.dumps(found.as_dict()))
+    return read_baseline(tmp_path / "old.json")
+
+
+def before(routine, size, row, machine):
+    return 2 * size if routine == "slow" else 60
+
+
+def now(routine, size, row, machine):
+    return 2 * size if routine == "slow" else (60 if size < 40 else 30)
+
+
+def test_a_baseline_tells_bands_and_break_evens_that_moved(fake, tmp_path):
+    old = earlier(fake, tmp_path, before)
+    found = compare(SweepSpec(["slow", "fast"], [U74], [10, 20, 40, 80]), fake(now))
+    result = against(found, old, "old.json")
+    bands = [(band.routine, band.first, band.last, band.verdict, band.speedup) for band in result.bands]
+    assert bands == [
+        ("slow", 10, 80, "unchanged", 1.0), ("fast", 10, 20, "unchanged", 1.0), ("fast", 40, 80, "faster", 2.0),
+    ]  # fmt: skip
+    assert result.different == []
+    assert result.moved == []
+    slower = against(compare(SweepSpec(["slow", "fast"], [U74], [10, 20, 40, 80]), fake(before)),
+                     earlier(fake, tmp_path, lambda r, n, *_: 2 * n if r == "slow" else 30), "old.json")  # fmt: skip
+    assert [(item.before, item.now) for item in slower.moved] == [("10-20", "20-40")]
+    assert "2.00x slower" in str(slower.parts())
+
+
+def test_a_baseline_tells_what_was_asked_otherwise(fake, tmp_path):
+    old = earlier(fake, tmp_path, before)
+    spec = SweepSpec(["slow", "fast"], [U74], [20, 40, 160], src_offsets=[3], repetitions=21)
+    told = " / ".join(against(compare(spec, fake(before)), old, "old.json").different)
+    assert "src+0" in told
+    assert "src+3" in told
+    assert "measurements of a point: 3 before, 21 now" in told
+    assert "2 points are in both; 1 are new, 2 are gone" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("", "no earlier comparison"), ("[]", "no earlier comparison"), ("{}", "no earlier comparison"),
+     ('{"x": [1], "along": "size", "cycles": {"a": []}}', "no earlier comparison"),
+     ('{"x": [1], "along": "size", "cycles": {"a": [1]}, "ok": false}', "wrong outputs")],
+)  # fmt: skip
+def test_what_is_no_baseline_is_refused(tmp_path, text, words):
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(UserError, match=words):
+        read_baseline(tmp_path / "x.json")
+
+
+def test_a_baseline_of_something_else_is_refused(fake, tmp_path):
+    old = earlier(fake, tmp_path, before)
+    with pytest.raises(UserError, match="no size"):
+        against(compare(SweepSpec(["slow", "fast"], [U74], [1, 2]), fake(before)), old, "old.json")
+    with pytest.raises(UserError, match="no routine"):
+        against(compare(SweepSpec(["fast", "rv-word"], [U74], [10]), fake(before)), {**old, "cycles": {"x": []}}, "o")
