@@ -177,12 +177,26 @@ def _verdicts(outcome: Outcome, folder: Path) -> str:
             f"**{len(outcome.failures)} of {outcome.points} points gave a wrong output; no number here can be "
             f"trusted.** The first: {outcome.failures[0]}."
         )
-    rows = [[v.claim, v.published, v.simulated, v.verdict, v.note] for v in outcome.verdicts]
+    rows = [[v.claim, v.published, v.simulated, v.verdict, f"{v.note} {v.more}".strip()] for v in outcome.verdicts]
     _write_csv(folder / "verdicts.csv", VERDICT_COLUMNS, rows)
-    shown = [[*row[:3], f"**{row[3]}**", row[4]] for row in rows]
+    shown = [[*row[:3], f"**{row[3]}**", first_sentence(row[4])[0]] for row in rows]
     parts.append(markdown_table(VERDICT_COLUMNS, shown))
+    numbers = [f"- **{row[0]}.** {rest}" for row in rows if (rest := first_sentence(row[4])[1])]
+    if numbers:
+        parts.append(folded("The numbers behind the verdicts", "\n".join(numbers)))
     parts.append(tolerances())
     return "\n\n".join(parts)
+
+
+def first_sentence(text: str) -> tuple[str, str]:
+    """A note's first sentence, and what follows it."""
+    parts = re.split(r"(?<=[^.\s]\.) (?=[A-Z`\d+])", text, maxsplit=1)
+    return parts[0], parts[1] if len(parts) > 1 else ""
+
+
+def folded(summary: str, text: str) -> str:
+    """Markdown that a reader opens if it is wanted."""
+    return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
 def tolerances() -> str:

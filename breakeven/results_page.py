@@ -8,7 +8,7 @@ from pathlib import Path
 
 from breakeven.errors import UserError
 from breakeven.output_file import write_text
-from breakeven.report import TURN_COLUMNS, VERDICT_COLUMNS, markdown_table, tolerances
+from breakeven.report import TURN_COLUMNS, VERDICT_COLUMNS, first_sentence, markdown_table, tolerances
 from breakeven.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
 
 _ORDER = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED)
@@ -68,6 +68,9 @@ def _page(
             markdown_table(("study", *TURN_COLUMNS), turned),
         ]
     for name, rows in verdicts.items():
-        cells = [[*(row[c] for c in VERDICT_COLUMNS[:3]), f"**{row['verdict']}**", row["note"]] for row in rows]
+        cells = [
+            [*(row[c] for c in VERDICT_COLUMNS[:3]), f"**{row['verdict']}**", first_sentence(row["note"])[0]]
+            for row in rows
+        ]
         parts += [f"## [{titles[name]}]({name}/README.md)", markdown_table(VERDICT_COLUMNS, cells)]
     return "\n\n".join(parts) + "\n"

@@ -72,8 +72,10 @@ class Verdict:
     published: str
     simulated: str
     verdict: str
-    #: why, in a sentence or two
+    #: why, in a sentence
     note: str = ""
+    #: the numbers behind it, which a report folds away
+    more: str = ""
 
     def as_dict(self) -> dict[str, str]:
         return asdict(self)

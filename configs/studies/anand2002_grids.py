@@ -15,6 +15,8 @@ MOVSL, INTEL, GENERIC, MMX = "i386-movsl-plain", "i386-copy-user-intel", "i386-c
 SRC8, DST8, MASK = "anand-src8", "anand-dst8", "movsl-mask"
 COPIES = [MOVSL, INTEL, GENERIC, MMX]
 DISPATCHERS = [SRC8, DST8, MASK]
+#: the checksum-and-copy that some proposed to use in the copy's place
+CSUM = "i386-csumcopy-ppro"
 #: a guest flushes single buffers by CLFLUSH, which came with SSE2: the simulated processor gets it for that
 FLUSH = "cpu.isa[0].enable_clflush=true"
 PENTIUM3, K7 = MachineSpec("pentium3", (FLUSH,)), MachineSpec("k7", (FLUSH,))
@@ -103,6 +105,10 @@ GRIDS = {
     "sizes": (
         "the threshold, by what is misaligned",
         steady([MOVSL, INTEL, MMX, SRC8], PENTIUM3, SIZES, offset_pairs=list(SIZE_PAIRS.values())),
+    ),
+    "csum-and-copy": (
+        "the checksum-and-copy in the copy's place",
+        steady([INTEL, CSUM], PENTIUM3, [PACKET], src_offsets=[4], cache_states=STATES),
     ),
     "stream": ("packet after packet through memory", stream([MOVSL, INTEL, MMX], PENTIUM3, STREAM_PAIRS)),
     **{

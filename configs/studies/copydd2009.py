@@ -6,12 +6,17 @@ that fills the caches (`sol-bcopy`) or the one past them (`sol-kcopy-nta`). Thre
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
 from breakeven.runner import MachineSpec
 from breakeven.study import (
+    ABSOLUTE_FACTOR,
+    DIRECTION_ONLY,
+    NOT_SIMULATED,
+    REPRODUCED,
+    TIE,
     Contents,
     Data,
     FigureItem,
@@ -19,6 +24,7 @@ from breakeven.study import (
     TableItem,
     Verdict,
     judge_ratio,
+    judge_saving,
     judge_size,
     judge_winner,
 )
@@ -43,6 +49,8 @@ TRAPS = [250, 500, KERNEL_TRAP]
 #: from this on `sol-bcopy` uses REP MOVSQ on Nehalem (128 elsewhere)
 REP_FROM = 768
 MIB = 1 << 20
+#: what "small win" allows: the study's tolerance on absolute numbers
+SMALL_WIN = ABSOLUTE_FACTOR
 #: four times the last-level cache, in place of 512 MB: no line of the buffer is met twice
 TOTAL = 32 * MIB
 CHUNK = 128 << 10
@@ -110,6 +118,12 @@ SEARCHES = {
     )
 }
 
+#: claim -> why it is not simulated
+LEFT_OUT = {
+    "pagezero": "The kernel's way to a page that runs here zeroes it through the caches only.",
+    "other-cpu": "There is one processor.",
+}
+
 #: name -> (grid with 4 KiB pages, with 2 MiB pages)
 PAGES = {
     "untouched": ("untouched", "untouched-huge"),
@@ -149,12 +163,11 @@ def a_fault(data: Data, small: float) -> float:
 def with_traps(data: Data) -> str:
     """What the share that large pages save would be, and its verdict, with slower traps."""
     each = ((trap, untouched_pages(data, trap)[1]) for trap in TRAPS)
-    return "; ".join(f"with {trap} {1 - share:.0%} ({judge_ratio(0.8, share)})" for trap, share in each) + "."
+    return "; ".join(f"with {trap} {1 - share:.0%} ({judge_saving(0.2, 1 - share)})" for trap, share in each) + "."
 
 
 def judge(data: Data) -> list[Verdict]:
     gains = {size: 1 / speedup(data, "faulted", size) for size in SIZES if size < 1024}
-    share = sum(gain > 1 for gain in gains.values()) / len(gains)
     first = overtaking(data, "faulted", CACHED, PAST)
     read, own = (overtaking(data, grid, CACHED, PAST) for grid in ("reader", "own-buffer"))
     at = speedup(data, "faulted")
@@ -167,7 +180,8 @@ def judge(data: Data) -> list[Verdict]:
             "small",
             "sol-bcopy, by little",
             ", ".join(f"{gain:.2f} times at {size} B" for size, gain in gains.items()),
-            judge_winner(share, min(gains.values())),
+            judge_small(list(gains.values())),
+            f"The published win is small: at most {SMALL_WIN:g} times at every size counts.",
             "Source faulted in. Each call ends with mfence, which waits until the memory has answered all writes; the "
             "system call around each chunk, the same for both, is not simulated.",
         ),
@@ -204,7 +218,7 @@ def judge(data: Data) -> list[Verdict]:
             "large-pages-untouched",
             "20 % less time",
             f"{1 - untouched:.0%} less time",
-            judge_ratio(0.8, untouched),
+            judge_saving(0.2, 1 - untouched),
             f"sol-kcopy-nta, 128 KiB. The trap, a kernel's way to a page and the zeroing run; the processor's own part "
             f"of a trap is gem5's {machine_value(NEHALEM, TRAP)} cycles; {with_traps(data)}",
         ),
@@ -215,7 +229,14 @@ def judge(data: Data) -> list[Verdict]:
             judge_ratio(1.0, max(faulted, cached, key=lambda value: abs(value - 1))),
             "sol-kcopy-nta, 128 KiB; the state that differs more is judged.",
         ),
+        *(Verdict(claim, data.claims[claim].value, "-", NOT_SIMULATED, why) for claim, why in LEFT_OUT.items()),
     ]
+
+
+def judge_small(gains: Sequence[float]) -> str:
+    """A small win: ahead at every size, and nowhere by more than `SMALL_WIN`."""
+    won = judge_winner(sum(gain > 1 + TIE for gain in gains) / len(gains), min(gains))
+    return DIRECTION_ONLY if won == REPRODUCED and max(gains) > SMALL_WIN else won
 
 
 def paces(data: Data) -> TableItem:
@@ -248,7 +269,7 @@ def traps(data: Data) -> TableItem:
     points = {here: (data.cycles("untouched", routine=PAST, size=CHUNK), huge_pages(data, "untouched"))}
     points |= {trap: untouched_pages(data, trap) for trap in TRAPS}
     rows: list[list[object]] = [
-        [trap, round(a_fault(data, small)), f"{1 - share:.1%}", judge_ratio(0.8, share)]
+        [trap, round(a_fault(data, small)), f"{1 - share:.1%}", judge_saving(0.2, 1 - share)]
         for trap, (small, share) in points.items()
     ]
     columns = (f"`{TRAP}`", "cycles of a fault", "saved by 2 MiB pages", "verdict")

@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 
 from herbert2016_grids import (
+    ALIKE,
     CHECKED,
+    DEC_LEA,
     FLAG_FREE,
     FLAG_MERGE,
     GHZ,
     GRIDS,
-    LARGE,
+    HEADERS,
     LINE,
     MACHINES,
     NAIVE,
@@ -23,32 +26,33 @@ from herbert2016_grids import (
     PAGE_CROSS,
     SEARCHES,
     TABLE,
-    UNALIGNED,
     WESTMERE,
     table_cycles,
     with_call,
 )
 from herbert2016_report import (
     atom_table,
-    atom_wins_to,
     bare_figure,
     crossing_table,
     depth_table,
     findings,
+    fixed_table,
     flags_table,
     forty_table,
     large_table,
     later_table,
     loop_clocks,
+    page_table,
     published_table,
     stall_table,
-    window_needed,
     winners_table,
 )
 
 from breakeven.study import (
     DIRECTION_ONLY,
+    NOT_SIMULATED,
     REPRODUCED,
+    TIE,
     Contents,
     Data,
     FigureItem,
@@ -56,7 +60,6 @@ from breakeven.study import (
     Turn,
     Verdict,
     judge_absolute,
-    judge_fact,
     judge_ratio,
     judge_winner,
 )
@@ -71,8 +74,14 @@ def judge(data: Data) -> list[Verdict]:
         judge_frame(data),
         *(judge_loop(data, size) for size in (1400, 40)),
         judge_flag_free(data),
-        judge_atom(data),
-        judge_xeon(data),
+        *judge_pages(data),
+        judge_check(data),
+        judge_dec_lea(data),
+        *(
+            judge_alike(data, claim, name)
+            for claim, name in (("similar-atom", "bonnell"), ("similar-ivybridge", "ivybridge"))
+        ),
+        Verdict("fixed", "no number", "-", NOT_SIMULATED, "The thread gives no number for any of the four."),
     ]
 
 
@@ -208,43 +217,86 @@ def loop_ratio(data: Data, name: str) -> float:
     return naive / free
 
 
-def judge_atom(data: Data) -> Verdict:
-    ratios = [
-        with_call(data, "atom", routine=OLD, size=1400, src_offset=offset)
-        / with_call(data, "atom", routine=NEW, size=1400, src_offset=offset)
-        for offset in UNALIGNED
+def page_gains(data: Data, name: str, sizes: Sequence[int], measure: str = "throughput") -> list[float]:
+    """Across a page: how many times faster the new routine is."""
+    at = {"measure": measure}
+    return [
+        with_call(data, f"page-{name}", routine=OLD, size=size, **at)
+        / with_call(data, f"page-{name}", routine=NEW, size=size, **at)
+        for size in sizes
     ]
-    share, gain = sum(ratio > 1 for ratio in ratios) / len(ratios), statistics.median(ratios)
-    at = ", ".join(f"{value:.1f}" for value in data.found["split-atom"].crossings) or "no number of"
+
+
+def judge_pages(data: Data) -> list[Verdict]:
+    """The thread's paragraph on a load that crosses a page: the Atom gains, the Xeon loses some."""
+    verdicts = []
+    for claim, name, sizes, gains in (
+        ("page-atom-1480", "bonnell", [1480], True),
+        ("page-atom-headers", "bonnell", HEADERS, True),
+        ("page-xeon-1480", "westmere", [1480], False),
+        ("page-xeon-headers", "westmere", HEADERS, False),
+    ):
+        ratios = page_gains(data, name, sizes)
+        leads = [ratio if gains else 1 / ratio for ratio in ratios]
+        share = sum(lead > 1 + TIE for lead in leads) / len(leads)
+        alone = ", ".join(f"{ratio:.2f}" for ratio in page_gains(data, name, sizes, "latency"))
+        verdicts.append(
+            Verdict(
+                claim,
+                f"{NEW} wins" if gains else f"{NEW} loses some",
+                ", ".join(f"{ratio:.2f} times at {size} B" for size, ratio in zip(sizes, ratios, strict=True)),
+                judge_winner(share, statistics.median(leads)),
+                "Old time over new time, from 4 bytes before a page's end, back to back.",
+                f"One call at a time: {alone}.",
+            )
+        )
+    return verdicts
+
+
+def judge_check(data: Data) -> Verdict:
+    extra = {
+        measure: (
+            data.cycles("crossings", routine=CHECKED, size=40, src_offset=NOTHING, measure=measure)
+            - data.cycles("crossings", routine=NEW, size=40, src_offset=NOTHING, measure=measure)
+        )
+        / GHZ
+        for measure in ("latency", "throughput")
+    }
     return Verdict(
-        "atom-ignores-alignment",
-        f"{NEW} wins",
-        f"wins {share:.0%} of the offsets, {gain:.2f} times faster (median)",
-        judge_winner(share, gain),
-        "1400 B at offsets 1 to 7: one load in eight crosses lines, measured twice on such Atoms, at 14 and at 16 "
-        f"cycles (`bonnell/split_load_cost`). A search has {NEW} win below {at} cycles. So does it at every offset of "
-        f"buffers to {atom_wins_to(data)} B, whatever that costs: the mail says neither a size nor which Atom. On an "
-        "out-of-order core of a later Atom's size, at 15 cycles, it wins from "
-        f"{window_needed(data)} loads under way on.",
+        "page-check",
+        "1 ns",
+        f"{extra['latency']:.2f} ns",
+        judge_absolute(1.0, extra["latency"]),
+        f"40 B, one call at a time; back to back {extra['throughput']:+.2f} ns.",
     )
 
 
-def judge_xeon(data: Data) -> Verdict:
-    ratios = {
-        size: statistics.median(
-            data.cycles("large", routine=NEW, size=size, src_offset=offset)
-            / data.cycles("large", routine=OLD, size=size, src_offset=offset)
-            for offset in UNALIGNED
-        )
-        for size in LARGE
-    }
-    shown = ", ".join(f"{ratio - 1:+.1%} at {size} B" for size, ratio in ratios.items())
+def judge_dec_lea(data: Data) -> Verdict:
+    at = {"size": 1400, "measure": "throughput"}
+    loop, unrolled = (with_call(data, "later-westmere", routine=routine, **at) for routine in (DEC_LEA, NEW))
     return Verdict(
-        "xeon-ignores-alignment",
-        "large unaligned buffers regress somewhat",
-        shown,
-        judge_fact(ratios[max(LARGE)] > 1),
-        f"Time of {NEW} against {OLD}, median of offsets 1 to 7; no number was published.",
+        "dec-lea",
+        "no loss, not much gain",
+        f"{loop / unrolled:.2f} times the time",
+        judge_ratio(1.0, loop / unrolled),
+        "1400 B; dec leaves the carry in another register than the other flags, which stalls this core.",
+    )
+
+
+def judge_alike(data: Data, claim: str, name: str) -> Verdict:
+    gains = []
+    for size in ALIKE:
+        at = {"size": size, "measure": "throughput"}
+        gains.append(
+            with_call(data, f"later-{name}", routine=OLD, **at) / with_call(data, f"later-{name}", routine=NEW, **at)
+        )
+    share = sum(gain > 1 + TIE for gain in gains) / len(gains)
+    return Verdict(
+        claim,
+        "similar results",
+        ", ".join(f"{gain:.2f} times at {size} B" for size, gain in zip(ALIKE, gains, strict=True)),
+        judge_winner(share, statistics.median(gains)),
+        f"Times faster, aligned, back to back, on `{name}`.",
     )
 
 
@@ -255,6 +307,8 @@ def contents(data: Data) -> Contents:
         crossing_table(data),
         large_table(data),
         atom_table(data),
+        page_table(data),
+        fixed_table(data),
         flags_table(data),
         stall_table(data),
         later_table(data),
@@ -273,11 +327,6 @@ def contents(data: Data) -> Contents:
             "what-if-atom",
             "On the Atom, over how much later such a load comes",
             found_figure(data.found["split-atom"], "What if it delayed the Atom less? 1400 bytes, offset 3"),
-        ),
-        FigureItem(
-            "what-if-atom-window",
-            "On an out-of-order core of a later Atom's size, over how many loads may be under way",
-            found_figure(data.found["window-atom"], "What if the Atom went on past it? 1400 bytes, offset 3"),
         ),
         FigureItem(
             "what-if-page",
@@ -301,11 +350,6 @@ def turns(data: Data) -> list[Turn]:
             data.found["split"], f"{NEW} beats {OLD}, which aligns, at 1400 unaligned bytes (westmere)", "what-if"
         ),
         found_turn(data.found["split-atom"], f"{OLD} beats {NEW} there on the Atom (bonnell)", "what-if-atom"),
-        found_turn(
-            data.found["window-atom"],
-            f"{NEW} beats {OLD} there on an out-of-order core of a later Atom's size (westmere otherwise)",
-            "what-if-atom-window",
-        ),
         found_turn(
             data.found["page-cross"],
             f"at a page's end the test for it {pays} ({CHECKED}, 40 bytes, westmere)",

@@ -64,15 +64,13 @@ DEPTH = "cpu.fetchToDecodeDelay"
 #: the preset's comes last: a misprediction costs it 17.6 cycles, two stages fewer 15.6; measured are 15 to 16
 DEPTHS = [8, 9, 10]
 PAGE_CROSS = "cpu.misaligned.page_cross_load"
-LOAD_QUEUE = "cpu.LQEntries"
-#: what an out-of-order Atom, Silvermont of 2013, had other than a Xeon. Widths and reorder buffer: LLVM's
-#: X86ScheduleSLM.td, whose loop size (how far LLVM unrolls) stands for a loop buffer; a load across two lines: what
-#: VTune's metric "Split Loads" charges on Silvermont for each REHABQ.LD_SPLITS. Everything else is the Xeon's; how many
-#: loads may be under way has no source and is swept.
-OUT_OF_ORDER_ATOM = [
-    "cpu.decodeWidth=2", "cpu.renameWidth=2", "cpu.dispatchWidth=2", "cpu.issueWidth=5", "cpu.commitWidth=2",
-    "cpu.numROBEntries=32", "cpu.loopBufferSize=10", f"{LINE_CROSS}=15",
-]  # fmt: skip
+#: a buffer whose first load, and every eighth after it, crosses a line, the first one a page: headers, and the
+#: reviewer's packet
+PAGE_SIZES = [14, 20, 40, 100, 400, 1480]
+HEADERS = [14, 20, 40]
+#: sizes of the published table at which other machines are said to behave alike
+ALIKE = [14, 20, 40, 100, 1400]
+FIXED = "x64-csum-fixed"
 
 
 def back_to_back(routines, machine, sizes, **axes):
@@ -113,6 +111,14 @@ GRIDS = {
         "a load that crosses a line or a page",
         both_ways([OLD, NEW, CHECKED], WESTMERE, [40, 64], src_offsets=[NOTHING, LINE, PAGE]),
     ),
+    **{
+        f"page-{machine.name}": (
+            f"across a page on {machine.name}",
+            both_ways([OLD, NEW], machine, PAGE_SIZES, src_offsets=[PAGE]),
+        )
+        for machine in (BONNELL, WESTMERE)
+    },
+    "fixed": ("a chain for each constant length", back_to_back([NEW, FIXED], WESTMERE, [8, 14, 20, 40])),
     "large": (
         "large buffers, unaligned",
         SweepSpec([OLD, NEW], [WESTMERE], LARGE, src_offsets=[0, *UNALIGNED], warmup=2, repetitions=1),
@@ -173,22 +179,6 @@ SEARCHES = {
             parameters={LINE_CROSS: [str(v) for v in range(21)]},
         ),
     ),
-    **{
-        name: (
-            f"how many loads must be under way on an out-of-order Atom until aligning does not pay, {adc}",
-            back_to_back(
-                [OLD, NEW],
-                machine.with_settings(*OUT_OF_ORDER_ATOM),
-                [1400],
-                src_offsets=[3],
-                parameters={LOAD_QUEUE: [str(v) for v in range(6, 33)]},
-            ),
-        )
-        for name, machine, adc in (
-            ("window-atom", WESTMERE, "adc of two cycles"),
-            ("window-atom-adc1", MachineSpec("broadwell"), "adc of one cycle"),
-        )
-    },
     "page-cross": (
         "the cost of a load across two pages at which the test for it pays",
         one_at_a_time(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from herbert2016_grids import (
     CHECKED,
     DEPTH,
     DEPTHS,
+    FIXED,
     FLAG_FREE,
     FLAG_MERGE,
     FLAG_STALL,
@@ -28,6 +28,7 @@ from herbert2016_grids import (
     OLD,
     PAGE,
     PAGE_CROSS,
+    PAGE_SIZES,
     STALLS,
     TABLE,
     UNALIGNED,
@@ -131,10 +132,27 @@ def atom_state_gain(data: Data, state: str) -> str:
     return f"{statistics.median(gains):.2f}"
 
 
-def window_needed(data: Data, search: str = "window-atom") -> str:
-    """On the out-of-order Atom: from how many loads under way on the new routine wins."""
-    at = data.found[search].crossings
-    return f"{math.ceil(at[-1])}" if at else "no number of"
+def page_table(data: Data) -> TableItem:
+    rows = []
+    for name in ("bonnell", "westmere"):
+        for measure, shown in (("throughput", "back to back"), ("latency", "one call")):
+            gains = []
+            for size in PAGE_SIZES:
+                at = {"size": size, "measure": measure}
+                gains.append(
+                    with_call(data, f"page-{name}", routine=OLD, **at)
+                    / with_call(data, f"page-{name}", routine=NEW, **at)
+                )
+            rows.append([name, shown, *(f"{gain:.2f}" for gain in gains)])
+    columns = ("machine", "measure", *(f"{size} B" for size in PAGE_SIZES))
+    return TableItem("page", f"Across a page: how many times faster {NEW} is than {OLD}", columns, rows)
+
+
+def fixed_table(data: Data) -> TableItem:
+    sizes = [8, 14, 20, 40]
+    rows = [[r, *(f"{with_call(data, 'fixed', routine=r, size=n):.1f}" for n in sizes)] for r in (NEW, FIXED)]
+    caption = "Cycles of a call, back to back, the empty call included: a chain for each constant length"
+    return TableItem("fixed", caption, ("routine", *(f"{size} B" for size in sizes)), rows)
 
 
 def atom_table(data: Data) -> TableItem:
@@ -316,8 +334,6 @@ def findings(data: Data) -> dict[str, str]:
         "atom_wins": f"{atom_wins_to(data)}",
         "atom_memory": atom_state_gain(data, "src-cold"),
         "atom_l2": atom_state_gain(data, "src-l2"),
-        "window_needed": window_needed(data),
-        "window_needed_adc1": window_needed(data, "window-atom-adc1"),
         "page_new": f"{page[0]:.0f}",
         "page_checked": f"{page[1]:.0f}",
         "check_costs": f"{aligned[1] - aligned[0]:.1f}",

@@ -53,6 +53,7 @@ from tsukamoto2021_report import (
 
 from breakeven.crossings import break_even
 from breakeven.study import (
+    NOT_SIMULATED,
     Contents,
     Data,
     FigureItem,
@@ -60,12 +61,20 @@ from breakeven.study import (
     Verdict,
     judge_fact,
     judge_ratio,
+    judge_saving,
     judge_winner,
 )
 
 
 def judge(data: Data) -> list[Verdict]:
-    return [judge_bytes(data), judge_traps(data), *judge_shares(data), judge_throughput(data), judge_unroll(data)]
+    return [
+        judge_bytes(data),
+        judge_traps(data),
+        *judge_shares(data),
+        *judge_throughput(data),
+        judge_unroll(data),
+        RV32,
+    ]
 
 
 def per_byte(data: Data, routine: str, src: int, dst: int, grid: str = "offsets") -> float:
@@ -111,28 +120,38 @@ def judge_shares(data: Data) -> list[Verdict]:
         others = ", ".join(f"{load_speed_up(data, claim, state):.2f} {state}" for state in PLACED)
         needed = from_memory(data, claim)
         cause = f" From {PLAIN}, it takes {needed:.0%} of the lines from memory to come out." if needed else ""
-        note = (
-            f"{load.what}: {load.size} B, source at {load.src}, destination at {load.dst}, one after the other as "
-            "driver and program move on, and what select copies; without the latter "
+        note = "As driver and program move on, with what select copies."
+        more = (
+            f"{load.what}: {load.size} B, source at {load.src}, destination at {load.dst}. Without what select copies "
             f"{driven_speed_up(data, claim):.2f}. One copy by itself: {others}.{cause}"
         )
         shown = f"{before:.2%} to {after:.2%} of the CPU: {published:.2f} times faster"
-        verdicts.append(Verdict(claim, shown, f"{simulated:.2f} times faster", judge_ratio(published, simulated), note))
+        verdict = judge_ratio(published, simulated)
+        verdicts.append(Verdict(claim, shown, f"{simulated:.2f} times faster", verdict, note, more))
     return verdicts
 
 
-def judge_throughput(data: Data) -> Verdict:
-    before, after = (float(v) for v in data.claims["udp-send-throughput"].value.split("/"))
-    share, _ = published_shares(data, "udp-send-share")
-    gain = 1 / (1 - share + share / row_speed_up(data, "udp-send-share"))
-    return Verdict(
-        "udp-send-throughput",
-        f"{before:.0f} to {after:.0f} Mbit/s ({after / before:.3f} times)",
-        f"{before * gain:.0f} Mbit/s ({gain:.3f} times)",
-        judge_ratio(after / before, gain),
-        f"What the simulated copy gives when the copy was {share:.1%} of a CPU that limits the rate. "
-        "15 % of a ratio this near to 1 is a weak test; the share itself is the sharper one.",
-    )
+def judge_throughput(data: Data) -> list[Verdict]:
+    """The share of time saved by what the copy's share of the CPU lets a faster copy save."""
+    verdicts = []
+    for direction in ("send", "recv"):
+        claim, of = f"udp-{direction}-throughput", f"udp-{direction}-share"
+        before, after = (float(v) for v in data.claims[claim].value.split("/"))
+        share, _ = published_shares(data, of)
+        saved = share - share / row_speed_up(data, of)
+        verdicts.append(
+            Verdict(
+                claim,
+                f"{before:.0f} to {after:.0f} Mbit/s: {1 - before / after:.1%} of the time saved",
+                f"{before / (1 - saved):.0f} Mbit/s: {saved:.1%} saved",
+                judge_saving(1 - before / after, saved),
+                f"If the CPU limits the rate; the copy was {share:.1%} of it.",
+            )
+        )
+    return verdicts
+
+
+RV32 = Verdict("rv32", "no number", "-", NOT_SIMULATED, "The simulated processors are of 64 bits.")
 
 
 def unrolled_wins(data: Data, grid: str) -> tuple[float, float, int | None]:

@@ -8,7 +8,7 @@ import pytest
 from breakeven import study as st
 from breakeven.errors import UserError
 from breakeven.paths import find_data
-from breakeven.report import markdown_table, render, write_report
+from breakeven.report import first_sentence, markdown_table, render, write_report
 from breakeven.runner import MachineSpec, Routine
 from breakeven.sweep import SweepSpec
 
@@ -262,4 +262,10 @@ def test_shipped_study_runs_to_its_report(tmp_path, fake):
 
 def test_claims_are_the_published_rows():
     text = (find_data("configs", "studies") / "claims.csv").read_text()
-    assert text.count("\ntsukamoto2021,") == len(st.load_claims("tsukamoto2021")) == 8
+    assert text.count("\ntsukamoto2021,") == len(st.load_claims("tsukamoto2021")) == 10
+
+
+def test_a_note_is_one_sentence_and_the_rest_is_folded():
+    assert first_sentence("Both aligned, 1.5 GHz. Cold 2.1 times.") == ("Both aligned, 1.5 GHz.", "Cold 2.1 times.")
+    assert first_sentence("Both aligned.") == ("Both aligned.", "")
+    assert first_sentence("") == ("", "")
