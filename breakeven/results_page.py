@@ -7,6 +7,17 @@ from collections import Counter
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.ledger import (
+    CHOSEN_LATER,
+    KINDS,
+    LEDGER_COLUMNS,
+    PREDICTED,
+    Entry,
+    Verdicts,
+    count,
+    ledger_rows,
+    load_ledger,
+)
 from breakeven.output_file import write_text
 from breakeven.report import TURN_COLUMNS, VERDICT_COLUMNS, first_sentence, markdown_table, tolerances
 from breakeven.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
@@ -29,7 +40,7 @@ def _title(folder: Path) -> str:
 
 
 def write_results_page(results: Path) -> Path:
-    """Writes the page of all studies whose reports lie in `results`; returns its path."""
+    """Writes the page of all studies whose reports lie in `results`, and the ledger beside it; returns the page's path."""
     try:
         folders = sorted(
             path.parent for path in results.glob("*/verdicts.csv") if (path.parent / "README.md").is_file()
@@ -38,27 +49,62 @@ def write_results_page(results: Path) -> Path:
         turns = {folder.name: _rows(folder / "turns.csv") for folder in folders}
         titles = {folder.name: _title(folder) for folder in folders}
         path = results / "README.md"
-        write_text(path, _page(verdicts, turns, titles))
+        entries = load_ledger()
+        by_claim = {name: {row["claim"]: row for row in rows} for name, rows in verdicts.items()}
+        write_text(path, _page(verdicts, turns, titles, _counts(entries, by_claim)))
+        write_text(results / "ledger.md", _ledger_page(entries, by_claim))
     except OSError as error:
         raise UserError(f"cannot write the page of results in {str(results)!r}: {error.strerror or error}") from None
     return path
 
 
+def _counts(entries: list[Entry], verdicts: Verdicts) -> str:
+    """How many rows came out, the predicted ones first."""
+    lines = []
+    for kind, what in (
+        (PREDICTED, "Predicted: nothing was chosen after the first verdict"),
+        (CHOSEN_LATER, "Chosen later: a model, state, definition or value, with the published number known"),
+    ):
+        reproduced, direction, wrong = count(entries, verdicts, kind)
+        every = reproduced + direction + wrong
+        lines.append([what, reproduced, direction, wrong, f"{reproduced / every:.0%}" if every else "none"])
+    return markdown_table(
+        ("rows that can fail", REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, "reproduced of all"), lines
+    )
+
+
+def _ledger_page(entries: list[Entry], verdicts: Verdicts) -> str:
+    parts = [
+        "# How each verdict came about",
+        "For every row the first verdict that was committed, today's, and what changed between, with the commits. "
+        "*Predicted*: nothing that the row rests on was chosen after its first verdict. *Chosen later*: a model, a state, "
+        "a definition or a calibrated value was, with the published number known. *Cannot fail*: hardly any simulation "
+        "could give another verdict; such rows count nowhere. *Withdrawn*: judged once, and replaced.",
+        _counts(entries, verdicts),
+    ]
+    for kind in KINDS:
+        rows = ledger_rows([entry for entry in entries if entry.kind == kind], verdicts)
+        if rows:
+            parts += [f"## {kind.capitalize()}", markdown_table(LEDGER_COLUMNS, rows)]
+    return "\n\n".join(parts) + "\n"
+
+
 def _page(
-    verdicts: dict[str, list[dict[str, str]]], turns: dict[str, list[dict[str, str]]], titles: dict[str, str]
+    verdicts: dict[str, list[dict[str, str]]],
+    turns: dict[str, list[dict[str, str]]],
+    titles: dict[str, str],
+    counted: str,
 ) -> str:
     counts = {name: Counter(row["verdict"] for row in rows) for name, rows in verdicts.items()}
-    total = sum(counts.values(), Counter())
-    simulated = sum(number for verdict, number in total.items() if verdict != NOT_SIMULATED)
-    share = f"{total[REPRODUCED] / simulated:.0%}" if simulated else "none"
     summary = [
-        [f"[{name}]({name}/README.md)", *(count[verdict] for verdict in _ORDER)] for name, count in counts.items()
+        [f"[{name}]({name}/README.md)", *(number[verdict] for verdict in _ORDER)] for name, number in counts.items()
     ]
     parts = [
         "# Published claims, simulated",
-        "Written by `scripts/reproduce`; each study's page has the tables, figures and causes.",
-        markdown_table(("study", *_ORDER), [*summary, ["all", *(total[verdict] for verdict in _ORDER)]]),
-        f"{total[REPRODUCED]} of {simulated} rows that can be simulated are reproduced ({share}). {tolerances()}",
+        counted,
+        f"[The ledger](ledger.md) has the first verdict of every row and what changed since. {tolerances()}",
+        "By study, rows that cannot fail among them:",
+        markdown_table(("study", *_ORDER), summary),
     ]
     turned = [[name, *(row[column] for column in TURN_COLUMNS)] for name, rows in turns.items() for row in rows]
     if turned:

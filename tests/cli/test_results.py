@@ -58,6 +58,7 @@ def test_the_page_of_all_verdicts_is_of_the_studies_as_they_are(tmp_path: Path) 
     for folder in sorted(path.parent for path in RESULTS.glob("*/verdicts.csv")):
         (tmp_path / folder.name).symlink_to(folder)
     assert write_results_page(tmp_path).read_bytes() == (RESULTS / "README.md").read_bytes()
+    assert (tmp_path / "ledger.md").read_bytes() == (RESULTS / "ledger.md").read_bytes()
 
 
 def test_the_page_counts_verdicts(tmp_path: Path) -> None:
@@ -68,6 +69,6 @@ def test_the_page_counts_verdicts(tmp_path: Path) -> None:
         (tmp_path / name / "verdicts.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "b/turns.csv").write_text("conclusion,parameter,the machine has,turns at\nB wins,cpu.x,3,7\n")
     page = write_results_page(tmp_path).read_text()
-    assert "1 of 2 rows that can be simulated are reproduced (50%)" in page
+    assert "| [a](a/README.md) | 1 | 0 | 0 | 1 |" in page
     assert "## [Title of a](a/README.md)" in page
     assert markdown_table(("study", "conclusion"), [("b", "B wins")]).splitlines()[-1][:-1] in page

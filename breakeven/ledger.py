@@ -1,0 +1,73 @@
+"""How each verdict came about: ``configs/studies/ledger.csv`` beside today's verdicts.
+
+*Predicted*: nothing that the row rests on was chosen after its first verdict. *Chosen later*: a model, a state, a
+definition or a calibrated value was, with the published number known. *Cannot fail*: hardly any simulation could give
+another verdict. *Withdrawn*: judged once, and replaced.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from breakeven.paths import find_data
+from breakeven.study import DIRECTION_ONLY, NOT_REPRODUCED, REPRODUCED
+
+PREDICTED, CHOSEN_LATER, CANNOT_FAIL = "predicted", "chosen later", "cannot fail"
+WITHDRAWN, NOT_SIMULATED_ROW = "withdrawn", "not simulated"
+KINDS = (PREDICTED, CHOSEN_LATER, CANNOT_FAIL, NOT_SIMULATED_ROW, WITHDRAWN)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One row's history."""
+
+    study: str
+    claim: str
+    kind: str
+    #: of the first run, with the commit of its results; empty: the row has not run before
+    first_verdict: str
+    first_simulated: str
+    first_commit: str
+    #: what changed since: model, state, definition, rule, calibrated value; and the commits
+    changed: str
+    changed_by: str
+    why: str
+
+
+def load_ledger() -> list[Entry]:
+    """Every entry, in the file's order."""
+    with open(find_data("configs", "studies") / "ledger.csv", newline="", encoding="utf-8") as file:
+        return [Entry(**row) for row in csv.DictReader(file)]
+
+
+#: study -> claim -> the row of its ``verdicts.csv``
+Verdicts = Mapping[str, Mapping[str, Mapping[str, str]]]
+
+
+def count(entries: Iterable[Entry], verdicts: Verdicts, kind: str) -> tuple[int, int, int]:
+    """Of the rows of a kind that have run: reproduced, right in direction only, not reproduced."""
+    found = [
+        verdicts.get(entry.study, {}).get(entry.claim, {}).get("verdict") for entry in entries if entry.kind == kind
+    ]
+    return found.count(REPRODUCED), found.count(DIRECTION_ONLY), found.count(NOT_REPRODUCED)
+
+
+LEDGER_COLUMNS = (
+    "study", "claim", "kind", "first verdict", "first simulated", "today", "simulated", "changed since", "why",
+)  # fmt: skip
+
+
+def ledger_rows(entries: Sequence[Entry], verdicts: Verdicts) -> list[list[str]]:
+    """The rows of the ledger's page."""
+    rows = []
+    for entry in entries:
+        today = verdicts.get(entry.study, {}).get(entry.claim, {})
+        first = f"{entry.first_verdict} ({entry.first_commit})" if entry.first_commit else "-"
+        changed = f"{entry.changed} ({entry.changed_by.replace(' ', ', ')})" if entry.changed else "-"
+        rows.append([
+            entry.study, entry.claim, entry.kind, first, entry.first_simulated or "-", today.get("verdict", "-"),
+            today.get("simulated", "-"), changed, entry.why,
+        ])  # fmt: skip
+    return rows
