@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.m5.describe import modelled_class
+from breakeven.m5.overrides import located
 from breakeven.m5.params import MISSING
 from breakeven.m5.proxy import Proxy
 from breakeven.m5.simobject import MetaSimObject, SimObject
@@ -112,10 +113,7 @@ class Sources:
     def __init__(self, root: SimObject, path: Path, settings: tuple[str, ...] = ()) -> None:
         self._objects = {obj.path(): obj for obj in root.descendants()}
         self._files = [_File(file) for file in _with_neighbours(path)]
-        names = (setting.partition("=")[0].removeprefix("root.").removeprefix("system.") for setting in settings)
-        # `funcUnits[3]` is called `funcUnits3`, and the one element of a vector has no number.
-        index = re.compile(r"\[(\d+)\]")
-        self._set = {"system." + index.sub(number, name) for name in names for number in (r"\1", "")}
+        self._set = {".".join(located(root, setting.partition("=")[0].strip())) for setting in settings}
         self._blank: dict[MetaSimObject, SimObject] = {}
         #: row -> paths that it decided
         self.cited: dict[str, list[str]] = {}

@@ -14,6 +14,7 @@ from breakeven.m5.errors import near
 from breakeven.paths import find_data
 
 if TYPE_CHECKING:
+    from breakeven.m5.overrides import Target
     from breakeven.m5.simobject import SimObject
 
 
@@ -89,6 +90,11 @@ def _shown(options: dict[str, Any]) -> str:
 
 def load_machine(name_or_path: str, overrides: Iterable[str] = (), **options: Any) -> SimObject:
     """The Root of a machine: a preset by name or a file by path, with ``path=value`` overrides applied in order."""
+    return _loaded(name_or_path, overrides, **options)[0]
+
+
+def _loaded(name_or_path: str, overrides: Iterable[str], **options: Any) -> tuple[SimObject, list[Target]]:
+    """The Root of a machine, and what the overrides have set."""
     from breakeven.m5.loader import load_module
     from breakeven.m5.overrides import apply_override
     from breakeven.m5.simobject import SimObject
@@ -111,16 +117,23 @@ def load_machine(name_or_path: str, overrides: Iterable[str] = (), **options: An
         raise
     if not isinstance(root, SimObject):
         raise MachineError(f"machine() in {path} returned {root!r}, not the Root of a tree")
-    for override in overrides:
-        apply_override(root, override)
-    return root
+    return root, [apply_override(root, override) for override in overrides]
 
 
 def describe_machine(name_or_path: str, overrides: Iterable[str] = (), **options: Any) -> dict[str, Any]:
-    """The description of a machine, as the engine takes it (`breakeven.m5.canonical` makes its text)."""
+    """The description of a machine, as the engine takes it (`breakeven.m5.canonical` makes its text).
+
+    Raises `OverrideError` for an override of a parameter that nothing reads on this machine.
+    """
     from breakeven.m5.describe import describe
 
-    return describe(load_machine(name_or_path, overrides, **options))
+    root, targets = _loaded(name_or_path, overrides, **options)
+    description = describe(root)
+    if targets:
+        from breakeven.machine_parameters import check_overrides
+
+        check_overrides(root, description, targets)
+    return description
 
 
 def stored_form(description: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """The little language of sizes, offsets and parameter values on the command line.
 
 ``64,1448`` a list; ``64..1448`` every integer; ``64..1448:8`` every eighth; ``1..64K*2`` multiplied by 2 each step (the
-end belongs to it); ``K``, ``M``, ``KiB``, ``MiB`` are powers of 1024. Items are sorted, each value once.
+end belongs to it); ``K``, ``M``, ``G``, with or without ``B`` or ``iB``, are powers of 1024. Items are sorted, each
+value once.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ import re
 
 from breakeven.errors import UserError
 
-_SUFFIXES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "kib": 1024, "m": 1 << 20, "mb": 1 << 20, "mib": 1 << 20}
-_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)\s*([a-zA-Z]*)")
 #: one list may not hold more values than this (a sweep's size is checked again, in points)
 MAX_VALUES = 1 << 20
 
 
 def parse_number(text: str, what: str) -> int:
     """``1448``, ``64K``, ``2MiB``, ``0x40`` as an integer; `what` names the option in the error."""
-    match = _NUMBER.fullmatch(text.strip())
-    # int() of tens of thousands of digits is refused by Python; nothing we take needs more than twenty.
-    if not match or match[2].lower() not in _SUFFIXES or len(match[1]) > 20:
-        raise UserError(f"{what} {text!r} is not a number (like 1448, 64K or 2MiB)")
-    return int(match[1], 0 if match[1][:2].lower() == "0x" else 10) * _SUFFIXES[match[2].lower()]
+    from breakeven.m5.units import typed_size
+
+    try:
+        return typed_size(text)
+    except ValueError:
+        raise UserError(f"{what} {text!r} is not a number (like 1448, 64K or 2MiB)") from None
 
 
 def _range(item: str, what: str, least: int, most: int) -> list[int]:

@@ -81,7 +81,9 @@ def _looked_at(root: Any) -> tuple[Uses, list[str]]:
     from breakeven.m5 import canonical, describe
 
     text = canonical(describe(root))
-    uses = {(cls, name): read for cls, name, read in _engine.parameters_used(text)}
+    uses: Uses = {}
+    for _, cls, name, read, _ in _engine.parameters_used(text):
+        _merge(uses, {(cls, name): read})
     return uses, list(_engine.check_description(text))
 
 

@@ -176,7 +176,7 @@ class _Describer:
             self.errors.append(f"{path} is a {cls.__name__}, which is abstract: use one of its subclasses")
         params = {name: self.param(obj, path, name, desc) for name, desc in cls._params.items()}
         for name in LEFT_OUT_WHILE_UNSET.intersection(params):
-            if params[name] in (None, False) or name == "associativity" and params[name] == 1:
+            if params[name] in (None, False) or name in ("associativity", "slices") and params[name] == 1:
                 del params[name]
         bases = [base.__name__ for base in cls.__mro__[1:] if isinstance(base, MetaSimObject)]
         return {"path": path, "type": cls.__name__, "bases": bases, "params": params, "ports": self.ports(obj, path)}

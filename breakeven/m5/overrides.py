@@ -1,37 +1,48 @@
 """One parameter changed by its dotted path: ``cpu.dcache.size=64KiB`` (what ``--set`` and sweeps use).
 
 A path starts at the system (``system.`` in front is optional; ``root.`` reaches the root itself) and goes through
-children; a vector's element is ``funcUnits[0]`` or, as in the description, ``funcUnits0``. A value is text in the
-parameter's own notation; vectors are separated by commas; an object is a class name (``cpu.branchPred=LocalBP``),
-``NULL`` for none.
+children; a vector's element is ``funcUnits[0]`` or, as in the description, ``funcUnits0``, or has a name
+(`element_names`): ``rep_movs.backwards``, ``opList.MemRead``. A value is text in the parameter's own notation, a size
+also as ``--sizes`` takes it (``64K``); vectors are separated by commas; an object is a class name
+(``cpu.branchPred=LocalBP``), ``NULL`` for none.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from breakeven.m5 import library
+from breakeven.m5.element_names import names_of, unique_names
 from breakeven.m5.errors import OverrideError, near
 from breakeven.m5.params import MISSING, ParamDesc
 from breakeven.m5.proxy import Proxy
 from breakeven.m5.simobject import SimObject
+from breakeven.m5.units import typed_size
 from breakeven.m5.values import NULL
 
 _STEP = re.compile(r"^([A-Za-z_]\w*)((?:\[\d+\])*)$")
 
 
-def apply_override(root: SimObject, text: str) -> None:
-    """Apply ``path=value`` to the machine below `root` (a Root or its System)."""
+class Target(NamedTuple):
+    """The parameter that a ``path=value`` has set."""
+
+    owner: SimObject
+    name: str
+    text: str
+
+
+def apply_override(root: SimObject, text: str) -> Target:
+    """Apply ``path=value`` to the machine below `root` (a Root or its System); what it has set."""
     path, equals, value = text.partition("=")
     path, value = path.strip(), value.strip()
     if not equals or not path:
         raise OverrideError(f"{text!r} is not of the form path=value, e.g. cpu.dcache.size=64KiB")
-    set_parameter(root, path, value)
+    return Target(*set_parameter(root, path, value), text)
 
 
-def set_parameter(root: SimObject, path: str, value: Any) -> None:
-    """Set the parameter at `path` to `value` (text in the parameter's notation, or a Python value)."""
+def set_parameter(root: SimObject, path: str, value: Any) -> tuple[SimObject, str]:
+    """Set the parameter at `path` to `value` (text in the parameter's notation, or a Python value); object and name."""
     owner, name, index = _find_owner(root, path)
     cls = type(owner)
     if name in cls._ports:
@@ -54,6 +65,13 @@ def set_parameter(root: SimObject, path: str, value: Any) -> None:
         setattr(owner, name, converted)
     except TypeError as error:
         raise OverrideError(f"{path}: {error}") from None
+    return owner, name
+
+
+def located(root: SimObject, path: str) -> tuple[str, str]:
+    """The object's own path and the parameter's name that `path` means."""
+    owner, name, _ = _find_owner(root, path)
+    return owner.path(), name
 
 
 def get_parameter(root: SimObject, path: str) -> Any:
@@ -79,8 +97,16 @@ def _find_owner(root: SimObject, path: str) -> tuple[SimObject, str, int | None]
         if match is None:
             raise OverrideError(f"{path}: {step!r} is not a name")
         parsed.append((match[1], [int(number) for number in re.findall(r"\d+", match[2])]))
-    for position, (name, indices) in enumerate(parsed[:-1]):
-        node = _child(node, name, indices, path, ".".join(steps[: position + 1]))
+    position = 0
+    while position < len(parsed) - 1:
+        name, indices = parsed[position]
+        so_far, after = ".".join(steps[: position + 1]), parsed[position + 1]
+        # `rep_movs.backwards`: two steps to one object, unless the vector is followed by its only element's parameter.
+        element = None if indices or position + 2 == len(parsed) else _called(node, name, after[0])
+        if element is not None and not after[1]:
+            node, position = element, position + 2
+        else:
+            node, position = _child(node, name, indices, path, so_far), position + 1
     name, indices = parsed[-1]
     if len(indices) > 1:
         raise OverrideError(f"{path}: a parameter has one index at most")
@@ -122,8 +148,29 @@ def _child(node: SimObject, name: str, indices: list[int], path: str, so_far: st
     if isinstance(found, list):
         if len(found) == 1:
             return found[0]
-        raise OverrideError(f"{path}: {so_far} is a vector of {len(found)}; say which one: {name}[0]")
+        names = [shown for shown in unique_names([_names(member) for member in found]) if shown]
+        which = f"{name}[0]" + (f", or by name: {', '.join(names)}" if names else "")
+        raise OverrideError(f"{path}: {so_far} is a vector of {len(found)}; say which one: {which}")
     return found
+
+
+def _called(node: SimObject, name: str, element: str) -> SimObject | None:
+    """The one element of the vector `name` of `node` that is called `element` (`element_names`)."""
+    vector = node._children.get(name)
+    if vector is None and name in type(node)._params:
+        vector = node._value(name)
+    if isinstance(vector, SimObject):
+        vector = [vector]
+    if not isinstance(vector, list):
+        return None
+    found = [member for member in vector if isinstance(member, SimObject) and element in _names(member)]
+    return found[0] if len(found) == 1 and (len(vector) > 1 or element not in type(vector[0])._params) else None
+
+
+def _names(element: SimObject) -> list[str]:
+    from breakeven.m5.describe import modelled_class
+
+    return names_of(modelled_class(element).__name__, type(element).__name__, element._value)
 
 
 def _named_element(node: SimObject, name: str) -> SimObject | None:
@@ -144,6 +191,12 @@ def _from_text(path: str, desc: ParamDesc, text: str) -> Any:
 
 
 def _scalar_text(path: str, desc: ParamDesc, text: str) -> Any:
+    if desc.type_name.startswith("MemorySize") or desc.name.endswith("_bytes"):
+        # Sizes as the command line writes them elsewhere; what is no size is told by the parameter's own type.
+        try:
+            return typed_size(text)
+        except ValueError:
+            return text
     if not desc.takes_objects:
         return text
     name = text.removesuffix("()")

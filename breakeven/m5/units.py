@@ -8,6 +8,7 @@ numbers of bytes before the prefix. Every function raises `ValueError` with the 
 from __future__ import annotations
 
 import math
+import re
 
 TICKS_PER_SECOND = 10**12
 
@@ -93,6 +94,20 @@ def memory_size(text: str) -> int:
         return int(magnitude, 0) * int(factor)
     except ValueError:
         raise _wrong(text, "size in bytes", "'32KiB' or '2MiB'") from None
+
+
+_SIZE = re.compile(r"(0[xX][0-9a-fA-F]+|[0-9]+)\s*(?:([kKmMgGtT])[iI]?)?[bB]?")
+
+
+def typed_size(text: str) -> int:
+    """Bytes as the command line takes them: what `memory_size` takes, and more that can mean nothing else (``64K``,
+    ``64kb``). Every prefix is a power of two."""
+    match = _SIZE.fullmatch(text.strip())
+    # int() of tens of thousands of digits is refused by Python; nothing we take needs more than twenty.
+    if match is None or len(match[1]) > 20:
+        raise _wrong(text, "number", "1448, 64K or 2MiB")
+    power = "kmgt".index(match[2].lower()) + 1 if match[2] else 0
+    return int(match[1], 0 if match[1][:2].lower() == "0x" else 10) * _KIBI**power
 
 
 def memory_bandwidth(text: str) -> float:

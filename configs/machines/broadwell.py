@@ -240,9 +240,10 @@ def machine(**options):
     cpu = BroadwellCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Broadwell")])
     cpu.mmu.itb.size = 128  # assumed: as its relatives
     cpu.mmu.dtb.size = 64  # uarch: broadwell/dtlb_entries
-    dcache, l2 = L1Cache(), L2Cache()
+    dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if hasattr(cpu, "misaligned"):
         ours(cpu, dcache, l2)
+        l3.slices = 12  # uarch: broadwell/l3_size_kb, calibrated: twelve of 2560 KiB
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="65ns",  # uarch: broadwell/dram_latency_ns, calibrated: the caches and buses on the way add the rest
@@ -256,7 +257,7 @@ def machine(**options):
         dcache=dcache,
         l2=l2,
         l2bus=L2Bus(),
-        l3=L3Cache(),
+        l3=l3,
         l3bus=L3Bus(),
         **options,
     )

@@ -265,9 +265,10 @@ def machine(**options):
     cpu = GoldenCoveCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Golden Cove")])
     cpu.mmu.itb.size = 256  # assumed: as its relatives
     cpu.mmu.dtb.size = 96  # uarch: goldencove/dtlb_entries
-    dcache, l2 = L1Cache(), L2Cache()
+    dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if hasattr(cpu, "misaligned"):
         ours(cpu, dcache, l2)
+        l3.slices = 10  # assumed: 3 MiB each, of 4096 sets
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="80ns",  # uarch: goldencove/dram_latency_ns, calibrated: the caches and buses on the way add the rest
@@ -281,7 +282,7 @@ def machine(**options):
         dcache=dcache,
         l2=l2,
         l2bus=L2Bus(),
-        l3=L3Cache(),
+        l3=l3,
         l3bus=L3Bus(),
         **options,
     )

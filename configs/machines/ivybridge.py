@@ -218,6 +218,7 @@ def machine(**options):
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if hasattr(cpu, "misaligned"):
         ours(cpu, dcache, l2, l3)
+        l3.slices = 10  # assumed: one a core, of 2048 sets
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="65ns",  # uarch: ivybridge/dram_latency_ns, calibrated: the caches and buses on the way add the rest

@@ -204,9 +204,10 @@ def machine(**options):
     cpu = SkylakeCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Skylake")])
     cpu.mmu.itb.size = 128  # assumed: as its relatives
     cpu.mmu.dtb.size = 64  # uarch: skylake/dtlb_entries
-    dcache, l2 = L1Cache(), L2Cache()
+    dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if hasattr(cpu, "misaligned"):
         ours(cpu, dcache, l2)
+        l3.slices = 20  # assumed: one a core, of 2048 sets
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="67ns",  # uarch: skylake/dram_latency_ns, calibrated: the caches and buses on the way add the rest
@@ -220,7 +221,7 @@ def machine(**options):
         dcache=dcache,
         l2=l2,
         l2bus=L2Bus(),
-        l3=L3Cache(),
+        l3=l3,
         l3bus=L3Bus(),
         **options,
     )

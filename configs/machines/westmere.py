@@ -30,4 +30,7 @@ class WestmereMemory(Memory):
 
 
 def machine(**options):
-    return board("Westmere", CLOCK, WestmereL3Cache(), WestmereMemory(range=board_range(MEMORY_SIZE)), **options)
+    l3 = WestmereL3Cache()
+    if hasattr(l3, "slices"):
+        l3.slices = 6  # assumed: one a core, of 2048 sets
+    return board("Westmere", CLOCK, l3, WestmereMemory(range=board_range(MEMORY_SIZE)), **options)

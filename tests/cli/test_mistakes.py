@@ -39,6 +39,34 @@ from breakeven.runner import Routine
             "rv-do-csum-2024 is a checksum routine, rv-word is a copy routine: compare routines that do the same job "
             "(see `breakeven routines`)",
         ),
+        (
+            "run rv-word -n 8 --set membus.snoop_response_latency=1",
+            "membus.snoop_response_latency=1 changes nothing: no rule reads snoop_response_latency on this machine; "
+            "did you mean 'response_latency' or 'frontend_latency'?",
+        ),
+        (
+            "sweep rv-word -n 8 --sweep cpu.mmu.dtb.pmp=NULL",
+            "cpu.mmu.dtb.pmp=NULL changes nothing: no rule reads pmp on this machine; of system.cpu.mmu.dtb are read: "
+            "assoc, l2_assoc, l2_latency, l2_size, size, walker",
+        ),
+        (
+            "run rv-word -n 8 --set l2.prefetcher=StreamPrefetcher --set l2.prefetcher.distance=8 "
+            "--set l2.prefetcher=NULL",
+            "l2.prefetcher.distance=8 changes nothing: a later setting has replaced its object",
+        ),
+        *(
+            (
+                f"run rv-word -n 8 --set cpu.dcache.size={size}KiB",
+                f"system.cpu.dcache.size: is {size}KiB: {2 * size} sets of 512 bytes (assoc x line); the number of "
+                f"sets must be a power of two, as in gem5; the nearest sizes: {near}",
+            )
+            for size, near in ((3, "2KiB, 4KiB"), (17, "16KiB, 32KiB"), (33, "32KiB, 64KiB"))
+        ),
+        (
+            "run x64-byte -n 8 -m skylake --set l3.size=16MiB",
+            "system.l3.size: is 16MiB: 23831.3 sets of 704 bytes (assoc x line); the number of sets in each of 20 "
+            "slices must be a power of two, as in gem5; the nearest sizes: 14080KiB, 28160KiB",
+        ),
     ],
 )
 def test_a_mistake_is_told(in_process, command, sentence):

@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from breakeven.m5.element_names import mode_name
 from breakeven.m5.errors import OverrideError
 from breakeven.m5.overrides import apply_override, get_parameter, set_parameter
-from breakeven.machines import load_machine
+from breakeven.machines import describe_machine, list_presets, load_machine
+from breakeven.ranges import parse_number
 
 
 @pytest.fixture
@@ -46,6 +48,53 @@ def test_overrides_reach_their_parameter(minor: Any, text: str, path: str, value
     assert get_parameter(minor, path) == value
     if not path.startswith("root."):
         assert get_parameter(minor.system, path) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value"),
+    [
+        ("cpu.isa.microcode.rep_movs.forward.startup_uops=9", "cpu.isa.microcode.rep_movs[1].startup_uops", 9),
+        ("cpu.isa.microcode.rep_stos.backwards.startup=9", "cpu.isa.microcode.rep_stos[2].startup", 9),
+        ("cpu.isa.microcode.instructions.sbb.latency=2", "cpu.isa.microcode.instructions[0].latency", 2),
+        ("cpu.fuPool.FUList.PortsLoad.opList.MemRead.opLat=2", "cpu.fuPool.FUList[4].opList[0].opLat", 2),
+        ("l2.prefetcher.prefetchers.StreamPrefetcher.distance=4", "l2.prefetcher.prefetchers[0].distance", 4),
+    ],
+)
+def test_elements_have_names(text: str, path: str, value: int) -> None:
+    root = load_machine("skylake")
+    apply_override(root, text)
+    assert get_parameter(root, path) == value
+
+
+def test_modes_of_the_string_engine_are_called_by_their_conditions() -> None:
+    modes = load_machine("goldencove").system.cpu.isa[0].microcode.rep_movs
+    assert [mode_name(mode._value) for mode in modes] == [
+        "zero", "words_coaligned_up_to_128B", "words_coaligned_up_to_256B", "words_coaligned_up_to_511B",
+        "words_coaligned", "words", "up_to_128B", "up_to_256B", "up_to_511B", "forward", "backwards",
+    ]  # fmt: skip
+    for preset in list_presets():
+        isa = load_machine(preset.name).system.cpu.isa[0]
+        for name in ("rep_movs", "rep_stos") if preset.isa == "x86" and isa.microcode else ():
+            names = [mode_name(mode._value) for mode in getattr(isa.microcode, name)]
+            assert len(set(names)) == len(names), preset.name
+
+
+def test_an_unknown_element_names_those_there_are() -> None:
+    with pytest.raises(OverrideError, match=r"vector of 3; say which one: rep_movs\[0\], or by name: zero, forward"):
+        apply_override(load_machine("skylake"), "cpu.isa.microcode.rep_movs.short.startup=9")
+
+
+@pytest.mark.parametrize("text", ["64K", "64k", "64KB", "64kb", "64KiB", "65536", "65536B", "0x10000"])
+def test_a_size_is_written_as_sizes_are(minor: Any, text: str) -> None:
+    apply_override(minor, f"cpu.dcache.size={text}")
+    assert get_parameter(minor, "cpu.dcache.size") == 65536 == parse_number(text, "size")
+
+
+def test_what_nothing_reads_is_refused_but_not_what_something_refers_to() -> None:
+    with pytest.raises(OverrideError, match=r"warmup_percentage=3 changes nothing: no rule reads warmup_percentage"):
+        describe_machine("minor", ["cpu.dcache.warmup_percentage=3"])
+    # The cache's clock is `Parent.clk_domain`, and nothing reads the system's own.
+    describe_machine("minor", ["clk_domain.clock=2GHz", "cpu.dcache.prefetcher=StridePrefetcher"])
 
 
 def test_prefetchers_and_out_of_order_units_are_reached() -> None:

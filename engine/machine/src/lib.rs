@@ -15,7 +15,7 @@ pub mod stats;
 pub mod sweep;
 mod trace;
 
-pub use description::{CoreConfig, MachineConfig, Use, Uses};
+pub use description::{CoreConfig, MachineConfig, Use, Used, Uses};
 pub use elf::{Elf, Routine, RoutineKind};
 pub use error::EngineError;
 pub use isa::{IsaConfig, IsaName};

@@ -65,6 +65,8 @@ pub struct CacheConfig {
     pub clock: Clock,
     pub size: u64,
     pub assoc: u32,
+    /// Equal parts of which each has a power of two of sets. Lines go round all sets; a part is no unit of time.
+    pub slices: u32,
     pub tag_latency: u32,
     pub data_latency: u32,
     pub response_latency: u32,

@@ -82,11 +82,9 @@ fn validate_tlb(e: &mut Errors, path: &str, size_name: &str, assoc_name: &str, s
 fn validate_cache(e: &mut Errors, c: &CacheConfig, line: u32) {
     let p = &c.path;
     e.range(p, "assoc", u64::from(c.assoc), 1, 1024);
-    let way = u64::from(c.assoc.max(1)) * u64::from(line);
-    let ok = c.size >= way && c.size % way == 0 && c.size <= MAX_CACHE_BYTES;
-    let what =
-        format!("is {} bytes, must be a multiple of assoc x line ({way} bytes), at most {MAX_CACHE_BYTES}", c.size);
-    e.check(ok, p, "size", what);
+    e.range(p, "slices", u64::from(c.slices), 1, 1024);
+    let wrong = wrong_size(c.size, u64::from(c.assoc.max(1)) * u64::from(line), u64::from(c.slices.max(1)));
+    e.check(wrong.is_none(), p, "size", wrong.unwrap_or_default());
     e.cycles(p, &[("tag_latency", c.tag_latency), ("data_latency", c.data_latency)]);
     e.cycles(p, &[("response_latency", c.response_latency)]);
     for (name, v) in [("mshrs", c.mshrs), ("tgts_per_mshr", c.tgts_per_mshr), ("write_buffers", c.write_buffers)] {
@@ -106,6 +104,41 @@ fn validate_cache(e: &mut Errors, c: &CacheConfig, line: u32) {
         let ok = c.assoc.is_power_of_two() && c.assoc <= 32;
         let what = format!("TreePLRURP needs an assoc that is a power of two, at most 32, not {}", c.assoc);
         e.check(ok, p, "replacement_policy", what);
+    }
+}
+
+/// What is wrong with a cache of `size` bytes whose sets have `set` bytes, in so many slices; gem5 (`SetAssociative`) asks
+/// for a power of two of sets, too.
+fn wrong_size(size: u64, set: u64, slices: u64) -> Option<String> {
+    let one = set.saturating_mul(slices);
+    let sets = size / one;
+    if size == sets * one && sets.is_power_of_two() && size <= MAX_CACHE_BYTES {
+        return None;
+    }
+    let least = if sets == 0 { 1 } else { 1 << sets.ilog2() };
+    let near: Vec<String> = [least, 2 * least]
+        .into_iter()
+        .map(|n| one.saturating_mul(n))
+        .filter(|&bytes| bytes != size && bytes <= MAX_CACHE_BYTES)
+        .map(bytes_text)
+        .collect();
+    let parts = if slices == 1 { String::new() } else { format!(" in each of {slices} slices") };
+    let has =
+        if size == size / set * set { (size / set).to_string() } else { format!("{:.1}", size as f64 / set as f64) };
+    Some(format!(
+        "is {}: {has} sets of {set} bytes (assoc x line){}; the number of sets{parts} must be a power of two, as in gem5; \
+         the nearest sizes: {}",
+        bytes_text(size),
+        if size > MAX_CACHE_BYTES { ", and more than 4 GiB" } else { "" },
+        near.join(", "),
+    ))
+}
+
+fn bytes_text(bytes: u64) -> String {
+    match bytes {
+        b if b > 0 && b % (1 << 20) == 0 => format!("{}MiB", b >> 20),
+        b if b > 0 && b % (1 << 10) == 0 => format!("{}KiB", b >> 10),
+        b => format!("{b}B"),
     }
 }
 

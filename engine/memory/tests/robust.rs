@@ -233,6 +233,26 @@ fn every_mistake_is_reported_with_its_path() {
 }
 
 #[test]
+fn sets_are_a_power_of_two_in_each_slice() {
+    let built = |size: u64, assoc: u32, slices: u32| {
+        let mut c = reference();
+        (c.caches[1].size, c.caches[1].assoc, c.caches[1].slices) = (size, assoc, slices);
+        MemorySystem::new(c).map(|_| ()).map_err(|errors| errors[0].to_string())
+    };
+    assert_eq!(built(28160 << 10, 11, 20), Ok(()));
+    assert_eq!(
+        built(17 << 10, 8, 1).unwrap_err(),
+        "system.cpu.dcache.size: is 17KiB: 34 sets of 512 bytes (assoc x line); the number of sets must be a power of two, \
+         as in gem5; the nearest sizes: 16KiB, 32KiB"
+    );
+    let text = built(28160 << 10, 11, 1).unwrap_err();
+    assert!(text.contains("40960 sets of 704 bytes") && text.ends_with("the nearest sizes: 22MiB, 44MiB"), "{text}");
+    assert!(built(28160 << 10, 11, 16).unwrap_err().contains("the number of sets in each of 16 slices"));
+    assert!(built(100, 8, 1).unwrap_err().ends_with("the nearest sizes: 512B, 1KiB"));
+    assert!(built(32 << 10, 8, 0).unwrap_err().contains("slices"));
+}
+
+#[test]
 fn circles_are_refused() {
     let mut c = reference();
     c.xbars[1].routes[0].to = Link::Cache(1);

@@ -42,14 +42,17 @@ fn check_description(description: &str) -> PyResult<Vec<String>> {
     })
 }
 
-/// What building the machine of a description looks at: class, parameter (empty: the class itself), and whether any value
-/// is taken or only the one that is modelled.
+/// What building the machine of a description looks at: the object's path, its class, the parameter (empty: the class
+/// itself), whether any value is taken or only the one that is modelled, and in words which values (empty: all of its type).
 #[pyfunction]
-fn parameters_used(description: &str) -> PyResult<Vec<(String, String, bool)>> {
+fn parameters_used(description: &str) -> PyResult<Vec<(String, String, String, bool, String)>> {
     let uses = guarded(|| {
         engine::MachineConfig::uses(description).map_err(|errors| refuse(engine::EngineError::Description(errors)))
     })?;
-    Ok(uses.into_iter().map(|((class, name), used)| (class, name, used == engine::Use::Read)).collect())
+    let row = |((path, name), used): ((String, String), engine::Used)| {
+        (path, used.class, name, used.what == engine::Use::Read, used.takes)
+    };
+    Ok(uses.into_iter().map(row).collect())
 }
 
 /// The routines that a guest offers: name, kind ("copy", "checksum", "user-copy", "copy-checksum") and flags.

@@ -260,6 +260,7 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
         clock: Clock::new(o.clock_period()),
         size: o.int("size", 16..=1 << 28),
         assoc: o.u32("assoc", 1..=1 << 16),
+        slices: o.u32_or("slices", 1, 1..=1024),
         tag_latency: o.u32("tag_latency", 0..=CYCLES),
         data_latency: o.u32("data_latency", 0..=CYCLES),
         response_latency: o.u32("response_latency", 0..=CYCLES),

@@ -32,7 +32,7 @@ use crate::platform::{DeviceMap, PlatformConfig, CLINT_BASE, DEFAULT_TIME_HZ};
 use crate::se::ProcessConfig;
 use graph::Graph;
 use reader::{Obj, Reader};
-pub use reader::{Use, Uses};
+pub use reader::{Use, Used, Uses};
 
 const CORES: &[&str] = &[
     "RiscvAtomicSimpleCPU",

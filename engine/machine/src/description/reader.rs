@@ -20,8 +20,17 @@ pub enum Use {
     Read,
 }
 
-/// Class and name of each parameter that was looked at. A class with an empty name: one that was expected.
-pub type Uses = BTreeMap<(String, String), Use>;
+/// A parameter that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    pub class: String,
+    pub what: Use,
+    /// The values it takes, in words; empty: whatever its type holds.
+    pub takes: String,
+}
+
+/// What was looked at, by the object's path and the parameter's name. With an empty name: the object's class.
+pub type Uses = BTreeMap<(String, String), Used>;
 
 /// A graph and what was found wrong with it so far.
 pub(super) struct Reader {
@@ -49,11 +58,14 @@ impl Reader {
     pub fn into_uses(self) -> Uses {
         self.uses.unwrap_or_default().into_inner()
     }
-    fn note(&self, class: &str, name: &str, what: Use) {
-        if let Some(uses) = &self.uses {
-            let mut uses = uses.borrow_mut();
-            let known = uses.entry((class.to_owned(), name.to_owned())).or_insert(what);
-            *known = what.max(*known);
+    fn note(&self, object: &Object, name: &str, what: Use, takes: impl FnOnce() -> String) {
+        let Some(uses) = &self.uses else { return };
+        let new = || Used { class: object.class.clone(), what, takes: String::new() };
+        let mut uses = uses.borrow_mut();
+        let known = uses.entry((object.path.clone(), name.to_owned())).or_insert_with(new);
+        known.what = what.max(known.what);
+        if known.takes.is_empty() {
+            known.takes = takes();
         }
     }
 
@@ -104,7 +116,7 @@ impl<'a> Obj<'a> {
     pub fn expect_class(self, what: &str, known: &[&str]) -> bool {
         let ok = known.contains(&self.class());
         if ok {
-            self.reader.note(self.class(), "", Use::Read);
+            self.reader.note(self.object, "", Use::Read, String::new);
         } else {
             self.error(format!(
                 "{} is not a {what} that this engine models{}",
@@ -116,8 +128,13 @@ impl<'a> Obj<'a> {
     }
 
     fn value(self, name: &str) -> Option<&'a Value> {
-        self.reader.note(self.class(), name, Use::Read);
+        self.takes(name, String::new);
         self.object.params.get(name)
+    }
+
+    /// Notes that the parameter is read, and which values it takes.
+    fn takes(self, name: &str, what: impl FnOnce() -> String) {
+        self.reader.note(self.object, name, Use::Read, what);
     }
 
     fn required(self, name: &str) -> Option<&'a Value> {
@@ -129,6 +146,7 @@ impl<'a> Obj<'a> {
     }
 
     fn check_int(self, name: &str, v: &Value, range: &RangeInclusive<u64>) -> u64 {
+        self.takes(name, || bounds(range));
         match as_u64(v) {
             Some(n) if range.contains(&n) => n,
             _ => {
@@ -157,6 +175,7 @@ impl<'a> Obj<'a> {
         self.int_or(name, u64::from(default), u64::from(*range.start())..=u64::from(*range.end())) as u32
     }
     pub fn pow2(self, name: &str, range: RangeInclusive<u64>) -> u64 {
+        self.takes(name, || format!("a power of two, {}", bounds(&range)));
         let n = self.int(name, range.clone());
         if n.is_power_of_two() || n == 0 {
             return n;
@@ -180,6 +199,7 @@ impl<'a> Obj<'a> {
 
     /// A real number that is ours or that older descriptions lack.
     pub fn float_or(self, name: &str, default: f64, range: RangeInclusive<f64>) -> f64 {
+        self.takes(name, || format!("{} to {}", range.start(), range.end()));
         let Some(v) = self.value(name) else { return default };
         match v.as_f64() {
             Some(x) if range.contains(&x) => x,
@@ -210,6 +230,7 @@ impl<'a> Obj<'a> {
 
     /// An enumeration: the index in `known`.
     pub fn choice_or(self, name: &str, default: usize, known: &[&str]) -> usize {
+        self.takes(name, || known.join(", "));
         let Some(v) = self.value(name) else { return default };
         let at = v.as_str().and_then(|s| known.iter().position(|k| *k == s));
         at.unwrap_or_else(|| {
@@ -221,7 +242,7 @@ impl<'a> Obj<'a> {
 
     /// Complains unless the parameter is absent or has the one value that is modelled.
     pub fn only(self, name: &str, modelled: &Value, why: &str) {
-        self.reader.note(self.class(), name, Use::Checked);
+        self.reader.note(self.object, name, Use::Checked, || format!("only {modelled}"));
         if let Some(v) = self.object.params.get(name) {
             if v != modelled {
                 self.param_error(name, format!("is {}; this engine models only {modelled}: {why}", show(v)));
@@ -388,6 +409,14 @@ impl<'a> Obj<'a> {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked: whole, in range
 fn as_u64(v: &Value) -> Option<u64> {
     v.as_u64().or_else(|| v.as_f64().filter(|x| x.fract() == 0.0 && (0.0..9e15).contains(x)).map(|x| x as u64))
+}
+
+/// A range in words; nothing where it is what the type holds.
+fn bounds(range: &RangeInclusive<u64>) -> String {
+    match (*range.start(), *range.end()) {
+        (0, end) if end >= u64::from(u32::MAX) => String::new(),
+        (start, end) => format!("{start} to {end}"),
+    }
 }
 
 /// A value in a sentence, cut when long.

@@ -15,6 +15,7 @@ pub fn cache(path: &str, size: u64, latency: u32, mshrs: u32, targets: u32, mem_
         clock: Clock::new(CYCLE),
         size,
         assoc: 8,
+        slices: 1,
         tag_latency: latency,
         data_latency: latency,
         response_latency: latency,

@@ -71,6 +71,7 @@ fn memory_config(latency: u64, mshrs: u32) -> MemorySystemConfig {
         clock: Clock::new(PERIOD),
         size: 4096,
         assoc: 4,
+        slices: 1,
         tag_latency: 1,
         data_latency: 1,
         response_latency: 1,
