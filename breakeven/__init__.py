@@ -1,8 +1,8 @@
 """Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.
 
-``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``tune``, ``add``, ``remove``, ``routines`` and
-``machines`` are functions of `breakeven.api`, which is imported when the first of them is used: ``import breakeven``
-itself loads nothing.
+``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``sensitivity``, ``tune``, ``add``, ``remove``,
+``routines`` and ``machines`` are functions of `breakeven.api`, which is imported when the first of them is used:
+``import breakeven`` itself loads nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from breakeven.api import add, compare, find, machines, remove, routines, run, surface, sweep, tune
+    from breakeven.api import add, compare, find, machines, remove, routines, run, sensitivity, surface, sweep, tune
 
-__all__ = ["add", "compare", "find", "machines", "remove", "routines", "run", "surface", "sweep", "tune"]
+__all__ = ["add", "compare", "find", "machines", "remove", "routines", "run", "sensitivity", "surface", "sweep", "tune"]
 
 
 class _Verb:
@@ -35,7 +35,8 @@ class _Verb:
 
 
 class _Package(ModuleType):
-    add, compare, find, machines, remove, routines, run, surface, sweep, tune = (_Verb() for _ in range(10))
+    add, compare, find, machines, remove, routines = (_Verb() for _ in range(6))
+    run, sensitivity, surface, sweep, tune = (_Verb() for _ in range(5))
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})

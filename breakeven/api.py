@@ -1,5 +1,5 @@
-"""The command line's verbs as Python functions: `run`, `sweep`, `compare`, `find`, `surface`, `tune`, `add`, `remove`,
-`routines`, `machines`.
+"""The command line's verbs as Python functions: `run`, `sweep`, `compare`, `find`, `surface`, `sensitivity`, `tune`,
+`add`, `remove`, `routines`, `machines`.
 
 Everything is also reached as ``breakeven.run(...)`` and so on. Sizes, offsets and swept values are numbers, lists,
 ranges or the command line's texts (``"64..1448:8"``). Results are data frames or objects that show themselves in a
@@ -32,10 +32,11 @@ if TYPE_CHECKING:
     from breakeven.own_add import Added
     from breakeven.points import Result
     from breakeven.runner import Engine, MachineSpec, Routine
+    from breakeven.sensitivity import Sensitivity
     from breakeven.sweep import SweepSpec
     from breakeven.tune_run import Answer
 
-__all__ = ["add", "compare", "find", "machines", "remove", "routines", "run", "surface", "sweep", "tune"]
+__all__ = ["add", "compare", "find", "machines", "remove", "routines", "run", "sensitivity", "surface", "sweep", "tune"]
 
 #: numbers, or the command line's text for them
 Numbers = int | str | Iterable[int]
@@ -217,6 +218,34 @@ def surface(
     )  # fmt: skip
     with _engine(store, guest) as engine:
         return search(spec, engine, threads)
+
+
+def sensitivity(
+    old: str,
+    new: str,
+    *,
+    sizes: Numbers = "1..2048",
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: int = 0,
+    dst: int = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    **options: Any,
+) -> Sensitivity:
+    """Which parameters of the machine move the break-even of two routines (of one size: the lead), the strongest first
+    (docs/sensitivity.md)."""
+    from breakeven.sensitivity import sensitivity as run_sensitivity
+
+    spec = _spec(
+        [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
+        parameters=None, options=options,
+    )  # fmt: skip
+    with _engine(store, guest) as engine:
+        return run_sensitivity(spec, engine, threads)
 
 
 def tune(

@@ -298,7 +298,7 @@ def surface(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
     done: dict[tuple[int, ...], Found] = {}
     for at, machine in variants.items():
         before = [tuple(i - (k == axis) for k, i in enumerate(at)) for axis in range(len(at))]
-        hints = sorted({hint for where in before if where in done for hint in _edges(done[where].leads)})
+        hints = sorted({hint for where in before if where in done for hint in lead_edges(done[where].leads)})
         done[at] = find(replace(spec, machines=[machine], parameters={}), engine, threads, None, hints=hints)
         if progress is not None:
             progress(len(done), searches, str(machine))
@@ -306,7 +306,7 @@ def surface(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
     return Surface(spec, parameters, [done[at] for at in variants])
 
 
-def _edges(leads: Leads) -> list[float]:
+def lead_edges(leads: Leads) -> list[float]:
     """Both sides of the changes that a neighbour may share; of many the outermost."""
     changes = list(zip(leads.intervals, leads.intervals[1:], strict=False))
     return [edge for before, after in [*changes[:2], *changes[-2:]] for edge in (before.last, after.first)]

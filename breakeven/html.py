@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from breakeven.compare import Comparison
     from breakeven.find import Found, Surface
+    from breakeven.sensitivity import Sensitivity
     from breakeven.tune_run import Answer
 
 
@@ -51,6 +52,15 @@ def surface_page(found: Surface) -> str:
     title = f"from which size on {new} beats {old} (bytes): {found.conditions()}"
     heads = (*found.parameters, "first ahead", "stays ahead", "dispatch at", "loses", "certain")
     return wrong(found.failures) + table(heads, rows, title)
+
+
+def sensitivity_page(found: Sensitivity) -> str:
+    """What moves the break-even, and the sentence."""
+    from breakeven.sensitivity import describe_sensitivity
+
+    heads = ("parameter", "from", "value", "moved to", "lead moves")
+    said = "".join(f"<p>{escape(text)}</p>" for text in describe_sensitivity(found))
+    return wrong(found.failures) + table(heads, found.rows(), found.conditions()) + said
 
 
 def answer_page(answer: Answer) -> str:

@@ -63,6 +63,16 @@ CREATE TABLE result (
 ) WITHOUT ROWID;
 """
 
+#: answers that took many contexts, kept with the one they are about; made with the first of them
+_NOTES = """
+CREATE TABLE IF NOT EXISTS note (
+    context INTEGER NOT NULL REFERENCES context (id) ON DELETE CASCADE,
+    question TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    PRIMARY KEY (context, question)
+) WITHOUT ROWID
+"""
+
 
 class Identity(NamedTuple):
     """What decides a result besides the point."""
@@ -300,6 +310,23 @@ class Store:
                 raise UserError(f"the store {str(self.path)!r} has no context {context}: prune ran meanwhile?")
             self._identities[context] = Identity(*row)
         return self._identities[context]
+
+    def note(self, context: int, question: str, answer: str) -> None:
+        """Keeps what was found out about a context; a later answer to the same question takes its place."""
+        with self._errors(), self._transaction() as db:
+            db.execute(_NOTES)
+            db.execute("INSERT OR REPLACE INTO note (context, question, answer) VALUES (?, ?, ?)",
+                       (context, question, answer))  # fmt: skip
+
+    def noted(self, context: int, question: str) -> str | None:
+        """What `note` kept; None: nothing."""
+        with self._errors():
+            if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name='note'").fetchone():
+                return None
+            row = self._connection.execute(
+                "SELECT answer FROM note WHERE context=? AND question=?", (context, question)
+            ).fetchone()
+        return None if row is None else str(row[0])
 
     def contexts(self) -> list[Context]:
         """What there is, oldest first."""

@@ -27,7 +27,7 @@ class StoredSession:
         self._inner: Session | None = None
         identity, description = engine.identity(machine)
         self.machine_hash = identity.machine_hash
-        self._context = store.context(identity, str(machine), description)
+        self.context = store.context(identity, str(machine), description)
         #: points that this session took from the store, and that it simulated
         self.read, self.simulated = 0, 0
 
@@ -71,7 +71,7 @@ class StoredSession:
     def _known(self, points: list[bytes]) -> list[bytes | None]:
         """The results that the store has; rows that are damaged are told and count as missing."""
         before = self._store.damaged
-        found = self._store.known(self._context, points)
+        found = self._store.known(self.context, points)
         if damaged := self._store.damaged - before:
             print(
                 f"breakeven: {damaged} rows of the store {str(self._store.path)!r} are damaged: simulated again "
@@ -93,7 +93,7 @@ class StoredSession:
         def keep(indices: bytes, results: bytes) -> None:
             which = [int.from_bytes(indices[at : at + 4], "little") for at in range(0, len(indices), 4)]
             rows = [results[at : at + RESULT_BYTES] for at in range(0, len(results), RESULT_BYTES)]
-            self._store.add(self._context, [part[i] for i in which], rows)
+            self._store.add(self.context, [part[i] for i in which], rows)
             fresh.update((part[i], row) for i, row in zip(which, rows, strict=True))
             self.simulated += len(rows)
 
@@ -120,6 +120,18 @@ class StoredEngine:
         session = StoredSession(machine, self._engine, self._store)
         self._sessions.append(session)
         return session
+
+    def note(self, machine: MachineSpec, question: str, answer: str) -> None:
+        """Keeps what was found out about a machine that this engine has opened."""
+        for session in self._opened(machine):
+            self._store.note(session.context, question, answer)
+
+    def noted(self, machine: MachineSpec, question: str) -> str | None:
+        """What was found out earlier about a machine that this engine has opened; None: nothing."""
+        return next((self._store.noted(session.context, question) for session in self._opened(machine)), None)
+
+    def _opened(self, machine: MachineSpec) -> list[StoredSession]:
+        return [session for session in self._sessions if session.machine == machine][:1]
 
     @property
     def read(self) -> int:

@@ -30,7 +30,7 @@ RoutinesArgument = Annotated[list[str], typer.Argument(metavar="A B", help="Two 
 _SIZES, _OFFSETS = "1..2048", "0..63"
 
 
-def _quiet_threads() -> None:
+def quiet_threads() -> None:
     """The surrogate's matrices are small: more threads of the linear algebra than one only get in the engine's way."""
     import os
 
@@ -83,7 +83,7 @@ def find_(
     """
     import time
 
-    _quiet_threads()
+    quiet_threads()
     from breakeven import find_cli
     from breakeven.console import progress_bar
     from breakeven.find import find
@@ -131,7 +131,7 @@ def surface_(
     """From which size on B beats A, for every value of one or two machine parameters: a search for each."""
     import time
 
-    _quiet_threads()
+    quiet_threads()
     from breakeven import find_cli
     from breakeven.console import progress_bar
     from breakeven.find import surface

@@ -125,6 +125,9 @@ def compare(
         Path | None, typer.Option(metavar="OLD.json", help="An earlier `compare --json`: what changed since.")
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Tables as GitHub's markdown.")] = False,
+    confidence: Annotated[
+        bool, typer.Option("--confidence", help="Say which parameter of the machine it rests on (runs `sensitivity`).")
+    ] = False,
     threads: ThreadsOption = 0,
     engine: EnginesOption = "embedded",
     guest: GuestOption = None,
@@ -145,6 +148,7 @@ def compare(
     from breakeven.console import progress_bar
     from breakeven.engines import compare_engines
     from breakeven.plot_target import plot_target
+    from breakeven.sensitivity_note import rests_on
     from breakeven.settled import settled_spec, unsettled_comparison
     from breakeven.sweep import check_output, described, write_table
 
@@ -187,13 +191,16 @@ def compare(
         longer = settled_spec(spec) if unsettled and not was_given(context, "repetitions") else None
         if longer:
             found, unsettled = run_comparison(longer, opened_engine, threads, progress), None
+        sure = rests_on(found.spec, opened_engine, threads, progress, run=confidence) if engine == "embedded" else ""
     if out:
         write_table(described(found.table, found.spec), out)
     if plot:
         compare_cli.plot_comparison(found, plot)
     note = f"medians of {longer.repetitions} measurements: predictors learn these routines late" if longer else ""
     against = earlier.against(found, old, str(baseline)) if old else None
-    status = compare_cli.comparison_done(found, plot, out, json, note, markdown=markdown, baseline=against)
+    status = compare_cli.comparison_done(
+        found, plot, out, json, note, markdown=markdown, baseline=against, rests_on=sure
+    )  # fmt: skip
     if unsettled:
         print(f"breakeven: not settled: {unsettled}", file=sys.stderr)
     return status

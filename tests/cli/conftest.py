@@ -40,6 +40,8 @@ class FakeSession:
                 results[i]["status"], results[i]["detail"] = 1, 5
             if progress:
                 progress(i + 1, len(table))
+        if on_results:
+            on_results(b"".join(i.to_bytes(4, "little") for i in range(len(table))), results.tobytes())
         return results.tobytes()
 
 

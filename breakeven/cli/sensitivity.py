@@ -1,0 +1,84 @@
+"""Which parameters a break-even rests on: `sensitivity`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from breakeven.cli.app import app
+from breakeven.cli.options import (
+    GuestOption,
+    JsonOption,
+    MachineOption,
+    NoStoreOption,
+    SetOption,
+    StoreOption,
+    ThreadsOption,
+    open_engine,
+    sweep_spec,
+)  # fmt: skip
+from breakeven.cli.point_options import takes_measuring
+
+#: sizes along which the break-even is looked for when none are named
+SIZES = "1..2048"
+
+
+@app.command("sensitivity", short_help="Which machine parameters the break-even rests on, ranked.")
+@takes_measuring
+def sensitivity_(
+    *,
+    routines: Annotated[list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.")],
+    machine: MachineOption = "u74",
+    sizes: Annotated[
+        str, typer.Option("--sizes", "--size", "-n", help="The grid along size; of one size the lead is looked at.")
+    ] = SIZES,
+    src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
+    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
+    measuring: dict[str, Any],
+    settings: SetOption = [],  # noqa: B006
+    rows: Annotated[int, typer.Option(min=1, help="Rows of the table.")] = 20,
+    threads: ThreadsOption = 0,
+    guest: GuestOption = None,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
+    json: JsonOption = False,
+) -> int:
+    """Move every value of the machine a step down and up, and rank them by how far the break-even moves.
+
+    Moved are numbers, switches and choices with a source mark, and the microcode's timing (docs/sensitivity.md).
+    """
+    from breakeven.cli.search import quiet_threads
+
+    quiet_threads()
+    from breakeven.console import progress_bar
+    from breakeven.sensitivity import sensitivity
+
+    spec = sweep_spec(
+        routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), sweep=[], **measuring
+    )
+    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "sensitivity") as progress:
+        found = sensitivity(spec, engine, threads, progress)
+    return sensitivity_done(found, rows, json)
+
+
+def sensitivity_done(found: Any, rows: int, json: bool) -> int:
+    """The ranking as a table (or JSON); the exit status."""
+    from breakeven.console import print_json, print_table
+    from breakeven.report_cli import loud
+    from breakeven.sensitivity import describe_sensitivity
+
+    if json:
+        print_json(found.as_dict())
+    else:
+        print(found.conditions())
+        old, new = found.spec.routines
+        what = "lead" if found.one_size else "stays ahead from (B)"
+        heads = ("parameter", "from", "value", f"moved to: {what}", "lead moves")
+        shown = found.rows()
+        print_table(heads, shown[:rows], f"what moves {new} against {old}", right=(4,))
+        if len(shown) > rows:
+            print(f"... and {len(shown) - rows} parameters more (--rows shows them)")
+        print("\n".join(describe_sensitivity(found)))
+    loud(found.failures, len(found.failures))
+    return 1 if found.failures else 0

@@ -1,0 +1,48 @@
+"""What the store keeps of a sensitivity, and its look-up. Loads nothing of the search: `compare` asks each time."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from breakeven.errors import UserError
+
+if TYPE_CHECKING:
+    from breakeven.sweep import SweepProgress, SweepSpec
+
+
+def question(spec: SweepSpec) -> str:
+    """What identifies the question beside machine, engine and guest; sizes do not: they stand in the answer."""
+    src, dst = spec.pairs()[0]
+    told = (*spec.routines, src, dst, *spec.cache_states, *spec.measures, spec.calls, spec.size2, spec.flags,
+            spec.routine_parameter, len(spec.sizes) == 1 and spec.sizes[0])  # fmt: skip
+    return "sensitivity " + json.dumps(told)
+
+
+def rests_on(
+    spec: SweepSpec, engine: Any, threads: int = 0, progress: SweepProgress | None = None, run: bool = False
+) -> str:
+    """What a sensitivity says of a comparison of two routines: an earlier one by a look-up, or (`run`) one of now.
+
+    Empty: there is none, or the comparison is none of two routines along size.
+    """
+    if len(set(spec.routines)) != 2 or spec.parameters:
+        if run:
+            raise UserError("--confidence is of two routines along size")
+        return ""
+    if run:
+        from breakeven.sensitivity import sensitivity
+
+        found = sensitivity(spec, engine, threads, progress)
+        return f"{found.sentence()} ({sizes_text(spec)})"
+    noted = getattr(engine, "noted", None)
+    text = noted(spec.machines[0], question(spec)) if noted else None
+    if not text:
+        return ""
+    answer = json.loads(text)
+    return f"{answer['said']} ({answer['sizes']}; an earlier `breakeven sensitivity`)"
+
+
+def sizes_text(spec: SweepSpec) -> str:
+    """The sizes that a sensitivity is of."""
+    return f"{spec.sizes[0]} B" if len(spec.sizes) == 1 else f"{min(spec.sizes)} to {max(spec.sizes)} B"

@@ -1,0 +1,181 @@
+"""Which parameter a break-even rests on: steps, ranking, what is kept and looked up."""
+
+import json
+import sys
+
+import pytest
+
+from breakeven.cli.sensitivity import sensitivity_done
+from breakeven.errors import UserError
+from breakeven.runner import MachineSpec
+from breakeven.sensitivity import describe_sensitivity, sensitivity
+from breakeven.sensitivity_note import question, rests_on
+from breakeven.sensitivity_steps import WORDS, parameters_of, steps_of
+from breakeven.store import Identity, Store
+from breakeven.stored import StoredEngine
+from breakeven.sweep import SweepSpec
+
+U74 = MachineSpec("u74")
+#: what the model below goes by: an assumed value and a sourced one, that `u74` has
+DELAY, WIDTH = "cpu.executeBranchDelay", "cpu.executeCommitLimit"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "choices", "steps"),
+    [
+        ("opLat", 3, (), [2, 4]),
+        ("data_latency", 20, (), [15, 25]),
+        ("tag_latency", 1, (), [0, 2]),
+        ("executeIssueLimit", 2, (), [1, 3]),
+        ("fetch1ToFetch2BackwardDelay", 0, (), [1]),
+        ("numROBEntries", 224, (), [168, 280]),
+        ("numEntries", 4096, (), [2048, 8192]),
+        ("latency", 64, (), [48, 80]),
+        ("size", 28835840, (), [14417920, 57671680]),
+        ("assoc", 8, (), [6, 10]),
+        ("bytes_per_cycle", 28.0, (), [21.0, 35.0]),
+        ("bandwidth", 0.0, (), []),
+        ("needsTSO", True, (), [False]),
+        ("policy", "trap", ("trap", "emulate", "hardware"), ["emulate", "hardware"]),
+        ("prefetcher", None, (), []),
+        ("opList", [1], (), []),
+    ],
+)
+def test_a_step_down_and_up(name, value, choices, steps):
+    assert steps_of(name, value, choices) == steps
+
+
+def test_every_value_with_a_source_mark_is_moved_and_can_be_set():
+    from breakeven.machines import describe_machine
+
+    found = {parameter.path: parameter for parameter in parameters_of(U74)}
+    assert found[DELAY].mark == "assumed"
+    assert found[WIDTH].mark == "sourced"
+    assert found["mem_ctrl.latency"].mark == "calibrated"
+    assert found["mem_ctrl.latency"].steps[0].endswith("ps")
+    assert set(found["cpu.misaligned.policy"].steps) >= {"hardware", "emulate"}
+    assert {parameter.mark for parameter in found.values()} <= set(WORDS.values())
+    # Every path and unit is what --set takes; values that a rule refuses are told by the run.
+    describe_machine("u74", [f"{parameter.path}={parameter.value}" for parameter in found.values()])
+
+
+def test_the_microcode_s_timing_is_moved_though_it_bears_no_mark():
+    found = {parameter.path: parameter for parameter in parameters_of(MachineSpec("skylake"))}
+    assert found["cpu.isa.microcode.rep_movs1.startup_uops"].mark == "no source"
+    assert "cpu.isa.microcode.rep_movs1.max_count" not in found
+
+
+def model(routine, size, row, machine):
+    """`fast` has a fixed cost that an assumed delay decides; `slow` gains a little by a sourced width."""
+    values = dict(setting.split("=") for setting in machine.settings)
+    if routine == "fast":
+        return 100 + 60 * (int(values.get(DELAY, 1)) - 1) + size
+    return (2 * size * 100) // (100 + int(values.get(WIDTH, 2)))
+
+
+@pytest.fixture(autouse=True)
+def few(request, monkeypatch):
+    """Moves three values: both of the model's, and one that it does not read."""
+    if "moved" not in request.node.name:
+        some = [each for each in parameters_of(U74) if each.path in (DELAY, WIDTH, "cpu.dcache.size")]
+        # The package's attribute of this name is the verb.
+        monkeypatch.setattr(sys.modules["breakeven.sensitivity"], "parameters_of", lambda machine: some)
+
+
+def ranked(fake, sizes=range(8, 401, 8), engine=None):
+    return sensitivity(SweepSpec(["slow", "fast"], [U74], list(sizes)), engine or fake(model))
+
+
+def test_the_strongest_is_first_and_the_sentence_names_it(fake):
+    found = ranked(fake)
+    assert [effect.parameter.path for effect in found.effects] == [DELAY, WIDTH]
+    top = found.effects[0]
+    assert top.doublings > 0.5
+    said = found.sentence()
+    assert said.startswith(f"the break-even rests on {DELAY} (assumed): with 0 in place of 1 it moves from")
+    assert [parameter.path for parameter in found.idle] == ["cpu.dcache.size"]
+    (row, *_), marks = found.rows(), {row[1] for row in found.rows()}
+    assert row[:3] == (DELAY, "assumed", "1")
+    assert marks == {"assumed", "sourced"}
+    json.dumps(found.as_dict(), allow_nan=False)
+    assert "<table>" in found._repr_html_()
+
+
+def test_at_one_size_the_lead_is_looked_at(fake):
+    found = ranked(fake, [300])
+    assert found.one_size
+    assert found.sentence().startswith(f"the lead of fast rests on {DELAY} (assumed)")
+
+
+def test_a_break_even_that_nothing_moves(fake):
+    found = sensitivity(SweepSpec(["slow", "fast"], [U74], [8, 16]), fake(lambda r, n, *_: n if r == "fast" else 9 * n))
+    assert "rests on no single value" in found.sentence()
+    assert found.effects == []
+
+
+def test_the_end_of_the_command(fake, capsys):
+    assert sensitivity_done(ranked(fake), 1, False) == 0
+    text = capsys.readouterr().out
+    assert DELAY in text
+    assert "... and 1 parameters more" in text
+    assert text.splitlines()[-2].startswith("the break-even rests on") or "refused" in text
+    assert sensitivity_done(ranked(fake), 1, True) == 0
+    assert json.loads(capsys.readouterr().out)["effects"][0]["parameter"]["path"] == DELAY
+
+
+def test_refused_values_are_told(fake):
+    class Engine(fake):
+        def check(self, machine, routines=()):
+            if any(setting == f"{WIDTH}=1" for setting in machine.settings):
+                raise UserError("must be 2 or more")
+
+    found = ranked(fake, engine=Engine(model))
+    assert found.refused == [f"{WIDTH}=1 (must be 2 or more)"]
+    assert any(WIDTH in line for line in describe_sensitivity(found))
+
+
+@pytest.mark.parametrize(
+    "axes", [{"routines": ["slow"]}, {"src_offsets": [0, 1]}, {"parameters": {"cpu.p": ["1", "2"]}}]
+)
+def test_what_a_sensitivity_cannot_be_of(fake, axes):
+    with pytest.raises(UserError, match="a sensitivity is of"):
+        sensitivity(SweepSpec(**{"routines": ["slow", "fast"], "machines": [U74], "sizes": [1], **axes}), fake(model))
+
+
+class Storable:
+    """The fake engine as one whose results may be kept."""
+
+    def __init__(self, engine):
+        self.inner = engine
+
+    def __getattr__(self, name):
+        return getattr(self.inner, name)
+
+    def identity(self, machine):
+        return Identity("engine", str(machine), "guest"), "{}"
+
+    def routines(self, machine):
+        return self.inner.open(machine).routines()
+
+
+def test_what_was_found_is_kept_and_looked_up_without_a_run(fake, tmp_path):
+    spec = SweepSpec(["slow", "fast"], [U74], list(range(8, 401, 8)))
+    with Store(tmp_path / "s.sqlite") as store:
+        engine = StoredEngine(Storable(fake(model)), store)
+        engine.open(U74)
+        assert rests_on(spec, engine) == ""
+        said = sensitivity(spec, engine).sentence()
+        later = StoredEngine(Storable(fake(model)), store)
+        later.open(U74)
+        assert rests_on(spec, later) == f"{said} (8 to 400 B; an earlier `breakeven sensitivity`)"
+        other = SweepSpec(["slow", "fast"], [U74], list(range(8, 401, 8)), src_offsets=[3])
+        assert question(other) != question(spec)
+        assert rests_on(other, later) == ""
+        # Another build of the engine's has found nothing yet, and pruning takes the answers along.
+        store.prune("another engine")
+        again = StoredEngine(Storable(fake(model)), store)
+        again.open(U74)
+        assert rests_on(spec, again) == ""
+    assert rests_on(spec, fake(model)) == ""
+    with pytest.raises(UserError, match="two routines"):
+        rests_on(SweepSpec(["slow", "fast", "rv-word"], [U74], [1]), fake(model), run=True)
