@@ -62,3 +62,4 @@ app.add_typer(machines_app, name="machines")
 EXIT_LIMIT = 124
 EXIT_WRONG = 1
 EXIT_USAGE = 2
+EXIT_INTERRUPTED = 130

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
-from breakeven.cli.app import EXIT_LIMIT, EXIT_WRONG, app
+from breakeven.cli.app import EXIT_INTERRUPTED, EXIT_LIMIT, EXIT_WRONG, app
 from breakeven.cli.debug import (
     DEBUG_FILE,
     DEBUG_LIMIT,
@@ -39,6 +39,22 @@ def exec_(
         Path | None, typer.Option("--dir", help="The one directory that the program may use; none: no files.")
     ] = None,
     writable: Annotated[bool, typer.Option("--writable", help="The program may write in --dir.")] = False,
+    max_files: Annotated[
+        int, typer.Option(min=0, max=MAX_U64, help="Files, folders and links that the program may make in --dir.")
+    ] = 10_000,
+    environment: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="NAME=VALUE", help="One variable of the program's environment (repeatable)."),
+    ] = None,
+    start_time: Annotated[
+        str,
+        typer.Option(
+            help="The program's clock at the start: a date (2026-11-22, 2026-11-22T20:00:00Z), seconds since 1970, now."
+        ),
+    ] = "1000000000",
+    join_output: Annotated[
+        bool, typer.Option("--join-output", help="The program's standard error goes to standard output, too.")
+    ] = False,
     machine: MachineOption = "minor",
     settings: SetOption = [],  # noqa: B006
     stats: Annotated[Path | None, typer.Option(help="Write gem5's stats.txt here.")] = None,
@@ -46,6 +62,9 @@ def exec_(
         int, typer.Option(min=0, max=MAX_U64, help="Stop after this many instructions; 0: 10^12.")
     ] = 0,
     max_cycles: Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many cycles; 0: 10^13.")] = 0,
+    max_seconds: Annotated[
+        float, typer.Option(min=0, help="Stop after this many seconds of this computer's clock; 0: never.")
+    ] = 0,
     readfile: Annotated[Path | None, typer.Option(help="What the guest's readfile pseudo-op reads.")] = None,
     init_param: Annotated[
         int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam pseudo-op returns.")
@@ -57,8 +76,10 @@ def exec_(
     debug_limit: DebugLimitOption = DEBUG_LIMIT,
     json: JsonOption = False,
 ) -> int:
-    """Run any bare-metal ELF, or a static Linux program: prints its console and exits with its exit code (124: a limit
-    was reached)."""
+    """Run any bare-metal ELF, or a static Linux program: prints what it prints and exits with its exit code (124: a
+    limit was reached)."""
+    from breakeven.cli.guest_output import Kept, PassedOn, as_text
+    from breakeven.output_file import write_text
     from breakeven.paths import check_target
     from breakeven.runner import describe, load_engine, read_file
 
@@ -71,39 +92,41 @@ def exec_(
     description, text = describe(machine_spec(machine, settings))
     given: dict[str, Any] = {}
     if linux:
-        text, given = _process(description, [str(elf), *(arguments or [])], directory, writable)
-    elif arguments or directory or writable:
-        raise UserError("a bare-metal ELF takes no arguments and no directory; run a Linux program with --linux")
-    guest = engine.Machine(text, program, readfile=data, init_param=init_param, **given)
+        start = _seconds(start_time)
+        text, given = _process(description, [str(elf), *(arguments or [])], directory, writable, environment or [])
+        given.update(max_files=max_files, start_time=start)
+    elif arguments or directory or writable or environment:
+        raise UserError(
+            "a bare-metal ELF takes no arguments, no directory and no environment; run a Linux program with --linux"
+        )
+    both = bytearray()
+    out: Any = Kept(both) if json else PassedOn("stdout")
+    err: Any = out if join_output else Kept(both) if json else PassedOn("stderr")
+    guest = engine.Machine(text, program, readfile=data, init_param=init_param, stdout=out, stderr=err, **given)
     if trace:
         guest.trace(trace.file, debug_start, debug_end, trace.limit)
-    while True:
-        end = guest.run(max_insts=max_insts, max_cycles=max_cycles)
-        if end["cause"] not in ("workbegin", "workend"):
-            break
+    try:
+        end = _run(guest, max_insts, max_cycles, max_seconds)
+    finally:
+        for warning in guest.warnings():
+            print(f"breakeven: {warning}", file=sys.stderr)
     if trace:
         trace.tell(guest.end_trace())
     if stats:
         # gem5 dumps at its exit too: a guest need not ask for statistics.
         guest.dump_stats()
-        try:
-            stats.write_text(guest.stats_txt())
-        except OSError as error:
-            raise UserError(f"cannot write {str(stats)!r}: {(error.strerror or str(error)).lower()}") from None
-    console, status = guest.console(), _exit_status(end)
-    for warning in guest.warnings():
-        print(f"breakeven: {warning}", file=sys.stderr)
+        write_text(stats, guest.stats_txt())
+    status = _exit_status(end)
     if json:
         from breakeven.console import print_json
 
         print_json({
             "cause": end["cause"], "code": end["code"], "exit_status": status, "instructions": end["insts"],
             "cycles": end["cycles"], "ticks": end["ticks"], "host_seconds": end["host_seconds"],
-            "console": console.decode(errors="replace"), "detail": end["detail"],
+            "console": as_text(both), "stdout": out.text(), "stderr": "" if err is out else err.text(),
+            "detail": end["detail"],
         })  # fmt: skip
         return status
-    sys.stdout.buffer.write(console)
-    sys.stdout.buffer.flush()
     rate = end["insts"] / end["host_seconds"] / 1e6 if end["host_seconds"] > 0 else 0.0
     per = end["cycles"] / end["insts"] if end["insts"] else 0.0
     print(
@@ -116,21 +139,71 @@ def exec_(
     return status
 
 
+def _run(guest: Any, max_insts: int, max_cycles: int, max_seconds: float) -> dict[str, Any]:
+    """The guest's end; Ctrl-C is one, too: what there is by then is worth telling."""
+    from time import monotonic
+
+    start = monotonic()
+    try:
+        while True:
+            left = max_seconds - (monotonic() - start)
+            end: dict[str, Any] = guest.run(
+                max_insts=max_insts, max_cycles=max_cycles, max_seconds=max(left, 1e-9) if max_seconds else 0.0
+            )
+            if end["cause"] not in ("workbegin", "workend"):
+                return end
+    except KeyboardInterrupt:
+        insts, cycles, ticks = guest.progress()
+        return {
+            "cause": "interrupted", "code": EXIT_INTERRUPTED, "insts": insts, "cycles": cycles, "ticks": ticks,
+            "host_seconds": monotonic() - start, "detail": "",
+        }  # fmt: skip
+
+
+def _seconds(time: str) -> int:
+    """Seconds since 1970 of `--start-time`."""
+    from datetime import UTC, datetime
+
+    if time == "now":
+        return int(datetime.now(UTC).timestamp())
+    try:
+        if time.isdecimal():
+            seconds = int(time)
+        else:
+            date = datetime.fromisoformat(time)
+            seconds = int((date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp())
+    except (ValueError, OverflowError):
+        seconds = -1
+    if not 0 <= seconds < 1 << 40:
+        raise UserError(
+            f"--start-time {time!r} is no time from 1970 on: give a date such as 2026-11-22T20:00:00Z, seconds, or now"
+        )
+    return seconds
+
+
 def _process(
-    description: dict[str, Any], command: list[str], directory: Path | None, writable: bool
+    description: dict[str, Any], command: list[str], directory: Path | None, writable: bool, variables: list[str]
 ) -> tuple[str, dict[str, Any]]:
     """The description's text with a process, and what the engine gives it of this host."""
     from breakeven import m5
     from breakeven.process import emulated
 
+    environment = {"PATH": "/usr/bin:/bin", "LANG": "C"}
+    for variable in variables:
+        name, equals, value = variable.partition("=")
+        if not name or not equals:
+            raise UserError(f"--env {variable!r} is not NAME=VALUE")
+        environment[name] = value
     # A terminal's input cannot be had before the run.
     stdin = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
-    text = m5.canonical(emulated(description, command, {"PATH": "/usr/bin:/bin", "LANG": "C"}))
+    text = m5.canonical(emulated(description, command, environment))
     return text, {"stdin": stdin, "directory": str(directory) if directory else None, "writable": writable}
 
 
 def _exit_status(end: dict[str, Any]) -> int:
     """The guest's exit code as a process has it; limits and failures of the run have codes of their own."""
+    if end["cause"] == "interrupted":
+        return EXIT_INTERRUPTED
     if "exit" in end["cause"] or "fail" in end["cause"] or "signal" in end["cause"]:
         # Only the low byte reaches the shell; a failure must not become 0 there.
         return end["code"] & 0xFF or int(end["code"] != 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 import sys
@@ -95,8 +96,8 @@ def _choose_workload(root: SimObject, program: str) -> None:
     print(f"warn: {system.path()}.workload is not set; it is taken to be {kind}(), for the process", file=sys.stderr)
 
 
-def load(engine: Any, description: str, root: SimObject, options: Options) -> Any:
-    """The machine of `description`, ready to run.
+def load(engine: Any, description: str, root: SimObject, options: Options, console: Console) -> Any:
+    """The machine of `description`, ready to run; what it prints goes to `console`.
 
     Raises `ConfigError` for a program that is not there, the engine's error for one that cannot run.
     """
@@ -105,6 +106,8 @@ def load(engine: Any, description: str, root: SimObject, options: Options) -> An
     common: dict[str, Any] = {
         "readfile": read_named(data, "system.readfile") if data else b"",
         "init_param": 0 if system is None else system._value("init_param"),
+        "stdout": console.stdout,
+        "stderr": console.stderr,
     }
     if process is None:
         return engine.Machine(description, program_of(system), **common)
@@ -136,55 +139,71 @@ def _standard_input(process: SimObject) -> bytes:
     return sys.stdin.buffer.read(MAX_FILE_BYTES)
 
 
-class Console:
-    """Passes on what the guest prints, as far as it has not been seen yet."""
+class _Stream:
+    """A standard stream of ours."""
 
-    def __init__(self, machine: Any, process: SimObject | None, folder: Path | None) -> None:
-        self._machine = machine
-        #: (reader of the engine, where it goes: a stream of ours or a file, bytes seen)
-        self._parts: list[list[Any]] = []
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+
+    def write(self, text: bytes) -> None:
+        stream = getattr(sys, self._name)
+        stream.flush()
+        # A stream that a caller has put there may take text only.
+        if hasattr(stream, "buffer"):
+            stream.buffer.write(text)
+        else:
+            stream.write(self._decode(text))
+        stream.flush()
+
+
+class _File:
+    """A file of the output folder, made anew when the first byte comes, or at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._made = False
+
+    def write(self, text: bytes) -> None:
+        from breakeven.m5.simulate import unwritable
+
+        try:
+            with open(self._path, "ab" if self._made else "wb") as file:
+                file.write(text)
+        except OSError as error:
+            raise unwritable(error, self._path) from None
+        self._made = True
+
+    def make(self) -> None:
+        if not self._made:
+            self.write(b"")
+
+
+class Console:
+    """Where the guest's output goes, as it comes, and what else it has to say."""
+
+    def __init__(self, process: SimObject | None, folder: Path | None) -> None:
+        self._files: dict[str, _File] = {}
         self._warned = 0
         self._is_process = process is not None
-        if process is None:
-            self._parts.append([machine.console, "stdout", 0])
-            return
-        for reader, name in (
-            (machine.stdout, process._value("output")),
-            (machine.stderr, process._value("errout")),
-        ):
-            self._parts.append([reader, _STREAMS.get(name) or (folder or Path()) / name, 0])
+        self._folder = folder or Path()
+        self.stdout = self._target("cout" if process is None else process._value("output"))
+        self.stderr = self._target("cerr" if process is None else process._value("errout"))
 
-    def show(self) -> None:
-        for part in self._parts:
-            reader, target, seen = part
-            text = reader()[seen:]
-            part[2] += len(text)
-            if isinstance(target, Path):
-                _append(target, text, new=seen == 0)
-            elif text:
-                stream = getattr(sys, target)
-                stream.flush()
-                # A stream that a caller has put there may take text only.
-                if hasattr(stream, "buffer"):
-                    stream.buffer.write(text)
-                else:
-                    stream.write(text.decode(errors="replace"))
-                stream.flush()
+    def _target(self, name: str) -> _Stream | _File:
+        if name in _STREAMS:
+            return _Stream(_STREAMS[name])
+        return self._files.setdefault(name, _File(self._folder / name))
+
+    def show(self, machine: Any) -> None:
+        """Make the files that nothing went to, and print the warnings that are new."""
+        for file in self._files.values():
+            file.make()
         if self._is_process:
-            warnings = self._machine.warnings()
+            warnings = machine.warnings()
             for warning in warnings[self._warned :]:
                 print(f"warn: {warning}", file=sys.stderr)
             self._warned = len(warnings)
-
-
-def _append(path: Path, text: bytes, *, new: bool) -> None:
-    from breakeven.m5.simulate import unwritable
-
-    try:
-        with open(path, "wb" if new else "ab") as file:
-            file.write(text)
-    except OSError as error:
-        raise unwritable(error, path) from None
 
 
 def compatible_workload(path: str, what: str = "SEWorkload.init_compatible") -> str:

@@ -119,8 +119,8 @@ class Session:
         from breakeven import _engine  # an extension module: only simulating needs it
         from breakeven.m5.programs import Console, load, process_of
 
-        self.machine = load(_engine, canonical(self.description), root, self.options)
-        self._console = Console(self.machine, process_of(root), self.outdir)
+        self._console = Console(process_of(root), self.outdir)
+        self.machine = load(_engine, canonical(self.description), root, self.options, self._console)
         if self.outdir is not None:
             from breakeven.m5.modelled import warn_of_unmodelled
 
@@ -235,9 +235,12 @@ class Session:
         if until <= self.current_tick():
             return None
         stop = min(self._inst_stops, default=None)
-        self.last = self.machine.run(max_ticks=0 if until >= MAX_TICK else until, max_insts=stop[0] if stop else 0)
+        try:
+            self.last = self.machine.run(max_ticks=0 if until >= MAX_TICK else until, max_insts=stop[0] if stop else 0)
+        finally:
+            # Also when the user has interrupted it.
+            self._console.show(self.machine)
         self._tick = int(self.last["ticks"])
-        self._console.show()
         if self._outputs is not None:
             self._outputs.append_stats(self.machine)
         if self.last["cause"] == "simulate() limit reached":

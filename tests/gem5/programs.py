@@ -76,6 +76,30 @@ _LINUX = {
     1:  .ascii "Hello world!\\n"
     """,
     "items": _op(0x5A) + _WORK + _op(0x5B) + " li a0, 0\n li a7, 94\n ecall\n",
+    # 17 MiB of the letter x to the standard output
+    "long": """
+        la t0, 2f
+        li t1, 1 << 20
+        add t1, t0, t1
+        li t2, 0x7878787878787878
+    0:  sd t2, 0(t0)
+        addi t0, t0, 8
+        bltu t0, t1, 0b
+        li s0, 17
+    1:  li a0, 1
+        la a1, 2f
+        li a2, 1 << 20
+        li a7, 64
+        ecall
+        addi s0, s0, -1
+        bnez s0, 1b
+        li a0, 0
+        li a7, 94
+        ecall
+        .bss
+        .balign 8
+    2:  .space 1 << 20
+    """,
     # argv[1] to the standard error, the environment's first word and the standard input to the standard output
     "echo": """
         ld s0, 16(sp)
@@ -114,6 +138,19 @@ _LINUX = {
     """,
 }
 _LINUX_X86 = {
+    # exits with what remains of time() by the vsyscall page, whose first byte (of a mov) it has read
+    "vsyscall": """
+        cmp byte ptr [0xffffffffff600000], 0xb8
+        jne 1f
+        sub rsp, 8
+        xor edi, edi
+        mov rax, 0xffffffffff600400
+        call rax
+        sub eax, 1000000000
+        mov edi, eax
+    1:  mov eax, 231
+        syscall
+    """,
     "hello": """
         mov edi, 1
         lea rsi, [rip + 1f]

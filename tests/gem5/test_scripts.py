@@ -268,6 +268,20 @@ def test_a_processs_streams(run: Run) -> None:
 
 
 @emulated
+def test_a_processs_long_output_is_whole(run: Run) -> None:
+    (run.folder / "in.txt").write_text("")
+    run("process_io.py", run.linux("long"), "in.txt")
+    assert (run.out / "out.txt").read_bytes() == b"x" * (17 << 20)
+    assert (run.out / "err.txt").read_bytes() == b""
+
+
+@emulated
+def test_the_vsyscall_page_of_x86(run: Run) -> None:
+    said = run("simple_se.py", run.linux("vsyscall", "X86"), "--isa", "X86")
+    assert said.endswith("exiting with last active thread context\nstatus 0\n")
+
+
+@emulated
 @pytest.mark.parametrize("hierarchy", ["none", "l1", "private", "shared", "walk"])
 def test_the_standard_librarys_board(run: Run, hierarchy: str) -> None:
     said = run("stdlib_se.py", run.linux("hello"), "--hierarchy", hierarchy)

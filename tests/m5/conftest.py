@@ -21,7 +21,16 @@ class FakeMachine:
 
     made: list[FakeMachine] = []
 
-    def __init__(self, description: str, elf: bytes, *, readfile: bytes = b"", init_param: int = 0) -> None:
+    def __init__(
+        self,
+        description: str,
+        elf: bytes,
+        *,
+        readfile: bytes = b"",
+        init_param: int = 0,
+        stdout: Any = None,
+        stderr: Any = None,
+    ) -> None:
         self.description, self.elf, self.readfile, self.init_param = description, elf, readfile, init_param
         self.calls: list[Any] = []
         self.taken = 0

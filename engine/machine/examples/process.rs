@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<&str> = cmd.iter().map(String::as_str).collect();
     let config = MachineConfig::parse(&process::emulated(machine, &words, json!({}))).map_err(|e| format!("{e:?}"))?;
     let directory = (directory != "-").then(|| directory.into());
-    let host = Host { stdin, directory, writable: true };
+    let host = Host { stdin, directory, writable: true, ..Host::default() };
     let mut m = Machine::build_with(Arc::new(config), &std::fs::read(program)?, &host)?;
     let end = m.run(Limits::default());
     if let Some(p) = &m.bus.process {

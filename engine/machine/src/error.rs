@@ -34,3 +34,10 @@ impl From<ConfigError> for EngineError {
         EngineError::Host(e)
     }
 }
+
+/// What the host says, without its number.
+#[must_use]
+pub fn reason(e: &std::io::Error) -> String {
+    let text = e.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}

@@ -17,10 +17,11 @@ mod trace;
 
 pub use description::{CoreConfig, MachineConfig, Use, Used, Uses};
 pub use elf::{Elf, Routine, RoutineKind};
-pub use error::EngineError;
+pub use error::{reason, EngineError};
 pub use isa::{IsaConfig, IsaName};
 pub use machine::{Cause, Event, Limits, Machine, RunEnd};
 pub use measured::Measured;
+pub use platform::Sink;
 pub use se::Host;
 pub use sweep::{Report as SweepReport, Sweep};
 pub use trace::TraceOptions;

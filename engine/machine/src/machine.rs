@@ -39,6 +39,8 @@ pub enum Cause {
     Exit(ExitCause),
     /// A pseudo-op, or so many of them, that this engine refuses.
     Unsupported,
+    /// The host takes no more of the trace or of the guest's output; the detail says why.
+    HostFailed,
     WorkBegin,
     WorkEnd,
     MaxInsts,
@@ -68,6 +70,7 @@ impl Cause {
             Cause::Exit(ExitCause::ProcessExit) => "exiting with last active thread context",
             Cause::Exit(ExitCause::ProcessSignal) => "the process was ended by a signal",
             Cause::Unsupported => "unsupported pseudo-op",
+            Cause::HostFailed => "the host failed",
             Cause::WorkBegin => "workbegin",
             Cause::WorkEnd => "workend",
             Cause::MaxInsts => "max instruction count",
@@ -236,6 +239,12 @@ impl Machine {
         Totals { insts: self.state.core.insts(), ticks: self.now().0 }
     }
 
+    /// Instructions, cycles and ticks since reset.
+    #[must_use]
+    pub fn progress(&self) -> (u64, u64, u64) {
+        (self.state.core.insts(), self.state.core.cycles(), self.now().0)
+    }
+
     fn now(&self) -> Tick {
         self.config.clock.to_tick(breakeven_base::Cycle(self.state.core.cycles()))
     }
@@ -268,6 +277,7 @@ impl Machine {
                 };
                 c
             }
+            End::Cause(Cause::HostFailed) => Cause::HostFailed,
             End::Cause(_) => Cause::Unsupported,
         };
         let (insts, cycles) = (self.state.core.insts(), self.state.core.cycles());
@@ -300,7 +310,11 @@ impl Machine {
         let State { fe, core, mem } = &mut self.state;
         let stop = fe.run(core, &mut self.bus, mem, budget);
         if self.trace.is_some() && !self.drain_trace(false) {
-            return Some((End::Cause(Cause::Unsupported), 1));
+            return Some((End::Cause(Cause::HostFailed), 1));
+        }
+        if let Some(lost) = self.bus.flush_console() {
+            self.bus.complaint = Some(lost);
+            return Some((End::Cause(Cause::HostFailed), 1));
         }
         match stop {
             Stop::MaxInsts | Stop::MaxCycles => {

@@ -94,6 +94,9 @@ impl Sweep {
                 machine.trace(to, TraceOptions { start: 0, end: 0, limit, pipeline: true, instructions: false })?;
             }
             let stopped = machine.run(Limits { cycles: cycle, ..Limits::default() });
+            if stopped.cause == Cause::HostFailed {
+                return Err(EngineError::Trace(stopped.detail));
+            }
             if stopped.cause != Cause::MaxCycles || stopped.cycles != cycle {
                 return Err(EngineError::Sweep(format!(
                     "the core stopped at cycle {} ({}) and not at {cycle}, where the measurement has a boundary",

@@ -5,6 +5,7 @@ use std::io::Write;
 use breakeven_base::Tick;
 use breakeven_cpu::pipeview::Window;
 
+use crate::error::reason;
 use crate::exec::Log;
 use crate::machine::Machine;
 use crate::EngineError;
@@ -61,7 +62,7 @@ impl Trace {
 }
 
 impl Machine {
-    /// From now on the core's micro-ops go to `to`. [`Machine::end_trace`] writes what is left.
+    /// From now on the core's micro-ops go to `to`, whose errors name the file. [`Machine::end_trace`] writes what is left.
     ///
     /// # Errors
     /// A core that has no such trace.
@@ -97,7 +98,7 @@ impl Machine {
                 true
             }
             Err(e) => {
-                self.bus.complaint = Some(format!("cannot write the trace: {e}"));
+                self.bus.complaint = Some(format!("cannot write the trace {}", reason(&e)));
                 false
             }
         }
@@ -115,7 +116,7 @@ impl Machine {
         if !written {
             return Err(EngineError::Trace(self.bus.complaint.take().unwrap_or_default()));
         }
-        trace.to.flush().map_err(|e| EngineError::Trace(format!("cannot write the trace: {e}")))?;
+        trace.to.flush().map_err(|e| EngineError::Trace(format!("cannot write the trace {}", reason(&e))))?;
         Ok(!trace.truncated)
     }
 }

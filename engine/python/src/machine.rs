@@ -5,9 +5,12 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use breakeven_base::Stat;
 use breakeven_machine as engine;
+use pyo3::exceptions::PyBrokenPipeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
@@ -38,14 +41,55 @@ impl TraceFile {
         };
         Ok(self.file.insert(file))
     }
+
+    /// An error with the file's name and what to do.
+    fn named(&self, e: &std::io::Error) -> std::io::Error {
+        let advice = match e.kind() {
+            std::io::ErrorKind::StorageFull => "; make room, trace less, or write elsewhere",
+            _ => "",
+        };
+        let reason = engine::reason(e).to_lowercase();
+        std::io::Error::new(e.kind(), format!("{:?}: {reason}{advice}", self.path.display().to_string()))
+    }
 }
 
 impl Write for TraceFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.open()?.write(bytes)
+        self.open().and_then(|file| file.write(bytes)).map_err(|e| self.named(&e))
     }
     fn flush(&mut self) -> std::io::Result<()> {
-        self.open()?.flush()
+        self.open().and_then(Write::flush).map_err(|e| self.named(&e))
+    }
+}
+
+/// The first exception of the objects that take output.
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+fn take(raised: &Raised) -> Option<PyErr> {
+    raised.lock().map_or(None, |mut slot| slot.take())
+}
+
+/// Output that goes to a Python object's `write`.
+struct PySink {
+    file: Py<PyAny>,
+    raised: Raised,
+}
+
+impl engine::Sink for PySink {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), i32> {
+        const EIO: i32 = 5;
+        const EPIPE: i32 = 32;
+        Python::attach(|py| match self.file.call_method1(py, "write", (PyBytes::new(py, bytes),)) {
+            Ok(_) => Ok(()),
+            // A guest whose reader has gone is told so, as on a real machine.
+            Err(e) if e.is_instance_of::<PyBrokenPipeError>(py) => Err(EPIPE),
+            Err(e) => {
+                if let Ok(mut slot) = self.raised.lock() {
+                    slot.get_or_insert(e);
+                }
+                Err(EIO)
+            }
+        })
     }
 }
 
@@ -53,23 +97,35 @@ impl Write for TraceFile {
 #[pyclass(module = "breakeven._engine")]
 pub struct Machine {
     inner: engine::Machine,
+    raised: Raised,
 }
 
 /// What watches a run for Python: the caller's hook, and Ctrl-C.
 struct Observer {
     hook: Option<Py<PyAny>>,
     error: Option<PyErr>,
+    raised: Raised,
+    deadline: Option<Instant>,
+    late: bool,
 }
 
 impl Observer {
     /// Called with the lock released: takes it for signals and for the hook.
     fn see(&mut self, event: &engine::Event) -> ControlFlow<()> {
+        if let Some(e) = take(&self.raised) {
+            self.error = Some(e);
+            return ControlFlow::Break(());
+        }
         let dump = match (event, &self.hook) {
             (engine::Event::Dump(stats), Some(hook)) => Some((rows(stats), hook)),
             // Signals are looked at between slices.
             (engine::Event::Dump(_), None) => return ControlFlow::Continue(()),
             (engine::Event::Slice, _) => None,
         };
+        if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            self.late = true;
+            return ControlFlow::Break(());
+        }
         let outcome = Python::attach(|py| {
             py.check_signals()?;
             dump.map_or(Ok(()), |(rows, hook)| hook.call1(py, (rows,)).map(drop))
@@ -87,7 +143,8 @@ impl Observer {
 #[pymethods]
 impl Machine {
     #[new]
-    #[pyo3(signature = (description, elf, *, readfile=None, init_param=0, stdin=None, directory=None, writable=false))]
+    #[pyo3(signature = (description, elf, *, readfile=None, init_param=0, stdin=None, directory=None, writable=false,
+        max_files=engine::se::MAX_FILES, start_time=engine::se::START_TIME, stdout=None, stderr=None))]
     #[allow(clippy::too_many_arguments)] // Python's keywords
     fn new(
         py: Python<'_>,
@@ -98,16 +155,30 @@ impl Machine {
         stdin: Option<&[u8]>,
         directory: Option<PathBuf>,
         writable: bool,
+        max_files: u64,
+        start_time: u64,
+        stdout: Option<Py<PyAny>>,
+        stderr: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let host = engine::Host { stdin: stdin.unwrap_or_default().to_vec(), directory, writable };
+        let stdin = stdin.unwrap_or_default().to_vec();
+        let host = engine::Host { stdin, directory, writable, max_files, start_time };
         let mut inner = guarded(|| py.detach(|| engine::Machine::new_with(description, elf, &host)).map_err(refuse))?;
         inner.bus.readfile = readfile.unwrap_or_default().into();
         inner.bus.init_param = init_param;
-        Ok(Machine { inner })
+        let raised = Raised::default();
+        let sink = |file| Box::new(PySink { file, raised: Arc::clone(&raised) });
+        if let Some(file) = stdout {
+            inner.bus.set_stdout(sink(file));
+        }
+        if let Some(file) = stderr {
+            inner.bus.set_stderr(sink(file));
+        }
+        Ok(Machine { inner, raised })
     }
 
-    /// Runs on until something happens; limits are totals since reset, 0: the default.
-    #[pyo3(signature = (max_insts=0, max_cycles=0, max_ticks=0, stats_hook=None))]
+    /// Runs on until something happens; limits are totals since reset, 0: the default. `max_seconds`: of this host's clock, for
+    /// this call (0: none).
+    #[pyo3(signature = (max_insts=0, max_cycles=0, max_ticks=0, stats_hook=None, max_seconds=0.0))]
     fn run<'py>(
         &mut self,
         py: Python<'py>,
@@ -115,15 +186,27 @@ impl Machine {
         max_cycles: u64,
         max_ticks: u64,
         stats_hook: Option<Py<PyAny>>,
+        max_seconds: f64,
     ) -> PyResult<Bound<'py, PyDict>> {
         let limits = engine::Limits { insts: max_insts, cycles: max_cycles, ticks: max_ticks };
-        let mut observer = Observer { hook: stats_hook, error: None };
+        let deadline = Duration::try_from_secs_f64(max_seconds).ok().filter(|d| !d.is_zero());
+        let mut observer = Observer {
+            hook: stats_hook,
+            error: None,
+            raised: Arc::clone(&self.raised),
+            deadline: deadline.and_then(|d| Instant::now().checked_add(d)),
+            late: false,
+        };
         let end = guarded(|| Ok(py.detach(|| self.inner.run_observed(limits, &mut |event| observer.see(&event)))))?;
-        if let Some(error) = observer.error {
+        if let Some(error) = observer.error.or_else(|| take(&self.raised)) {
             return Err(error);
         }
+        if end.cause == engine::Cause::HostFailed {
+            return Err(EngineError::new_err(end.detail));
+        }
         let d = PyDict::new(py);
-        d.set_item("cause", end.cause.text())?;
+        let late = observer.late && end.cause == engine::Cause::Interrupted;
+        d.set_item("cause", if late { "host time limit reached" } else { end.cause.text() })?;
         d.set_item("code", end.code)?;
         d.set_item("insts", end.insts)?;
         d.set_item("cycles", end.cycles)?;
@@ -153,6 +236,11 @@ impl Machine {
     /// Ends the trace; whether it is whole (not: its limit was reached).
     fn end_trace(&mut self) -> PyResult<bool> {
         guarded(|| self.inner.end_trace().map_err(refuse))
+    }
+
+    /// Instructions, cycles and ticks since reset.
+    fn progress(&self) -> (u64, u64, u64) {
+        self.inner.progress()
     }
 
     /// The statistics now: (name, value, unit, description).

@@ -6,6 +6,7 @@
 //! alone, at port 0x3f8, which the front end reaches at [`IO_BASE`].
 
 mod clint;
+mod console;
 mod htif;
 mod pseudo;
 
@@ -19,6 +20,7 @@ use breakeven_base::{
 use breakeven_memory::config::AddrRange;
 
 pub use clint::{Clint, CLINT_BASE, CLINT_SIZE, DEFAULT_TIME_HZ};
+pub use console::{Console, Sink};
 pub use htif::Htif;
 pub use pseudo::{Outputs, OUTPUT_LIMIT};
 
@@ -32,20 +34,6 @@ const UART_SIZE: u64 = 8;
 const UART_LINE_STATUS: u64 = 5;
 /// Transmitter empty, holding register empty.
 const UART_READY: u64 = 0x60;
-
-/// What the guest printed; what goes beyond the limit is dropped.
-#[derive(Clone, Debug, Default)]
-pub struct Console {
-    pub bytes: Vec<u8>,
-}
-
-impl Console {
-    const LIMIT: usize = 16 << 20;
-    pub fn put(&mut self, bytes: &[u8]) {
-        let room = Self::LIMIT - self.bytes.len().min(Self::LIMIT);
-        self.bytes.extend_from_slice(&bytes[..bytes.len().min(room)]);
-    }
-}
 
 /// What a description says about the world around the core.
 #[derive(Clone, Debug)]
@@ -181,6 +169,25 @@ impl Platform {
     #[must_use]
     pub fn devices(&self) -> &Devices {
         &self.devices
+    }
+
+    /// Where the console's output goes; a process: its standard output.
+    pub fn set_stdout(&mut self, sink: Box<dyn Sink>) {
+        match &mut self.process {
+            Some(process) => process.set_stdout(sink),
+            None => self.devices.console.set_sink(sink),
+        }
+    }
+    /// Where a process's standard error goes.
+    pub fn set_stderr(&mut self, sink: Box<dyn Sink>) {
+        if let Some(process) = &mut self.process {
+            process.set_stderr(sink);
+        }
+    }
+    /// Passes on what the console still holds; why something was lost, if it was.
+    pub(crate) fn flush_console(&mut self) -> Option<String> {
+        self.devices.console.flush();
+        self.devices.console.failure()
     }
 
     fn in_clint(&self, paddr: u64, size: u16) -> Option<u64> {

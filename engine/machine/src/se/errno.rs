@@ -6,15 +6,19 @@ use super::memory::Refused;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Errno(pub i32);
 
+pub(super) const EAGAIN: Errno = Errno(libc::EAGAIN);
 pub(super) const EBADF: Errno = Errno(libc::EBADF);
 pub(super) const EFAULT: Errno = Errno(libc::EFAULT);
 pub(super) const EINVAL: Errno = Errno(libc::EINVAL);
 pub(super) const EISDIR: Errno = Errno(libc::EISDIR);
+pub(super) const EFBIG: Errno = Errno(libc::EFBIG);
 pub(super) const ENOENT: Errno = Errno(libc::ENOENT);
 pub(super) const ENOMEM: Errno = Errno(libc::ENOMEM);
 pub(super) const ENOSPC: Errno = Errno(libc::ENOSPC);
 pub(super) const ENOSYS: Errno = Errno(libc::ENOSYS);
 pub(super) const ENOTTY: Errno = Errno(libc::ENOTTY);
+pub(super) const EPERM: Errno = Errno(libc::EPERM);
+pub(super) const EPIPE: Errno = Errno(libc::EPIPE);
 pub(super) const EROFS: Errno = Errno(libc::EROFS);
 pub(super) const ESPIPE: Errno = Errno(libc::ESPIPE);
 

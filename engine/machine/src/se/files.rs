@@ -1,6 +1,7 @@
 //! Descriptors: the three standard ones, regular files and directories below the allowed directory, and the few devices that
 //! are only data (`/dev/null`, `/dev/zero`, `/dev/urandom`).
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
@@ -10,12 +11,13 @@ use cap_std::fs::{OpenOptions, OpenOptionsExt};
 
 use super::errno::{Errno, EBADF, EISDIR, ENOENT, ENOSPC, ESPIPE};
 use super::host::{here, is_kernels, join, path_of, Host, Root};
+use super::pipes::{Pipes, Ready};
 use super::random::Random;
 use crate::platform::Console;
 use crate::EngineError;
 
 /// Descriptors of one process.
-const MOST: usize = 256;
+pub(super) const MOST: usize = 256;
 /// All that a process may write to files, in bytes: a runaway guest must not fill the host's disk.
 pub(super) const WRITE_LIMIT: u64 = 4 << 30;
 
@@ -26,6 +28,7 @@ pub(super) mod open {
     pub const EXCLUSIVE: u64 = 0o200;
     pub const TRUNCATE: u64 = 0o1000;
     pub const APPEND: u64 = 0o2000;
+    pub const NON_BLOCKING: u64 = 0o4000;
     pub const DIRECTORY: u64 = 0o200_000;
     pub const NO_FOLLOW: u64 = 0o400_000;
     pub const CLOSE_ON_EXEC: u64 = 0o2_000_000;
@@ -43,6 +46,11 @@ pub(super) enum Target {
     Zero,
     Random,
     File(File),
+    /// One end.
+    Pipe {
+        number: usize,
+        writes: bool,
+    },
     /// Entries as `getdents64` gives them, from `at` on.
     Directory {
         file: File,
@@ -89,9 +97,15 @@ pub(super) struct Files {
     stdin_at: usize,
     pub stdout: Console,
     pub stderr: Console,
-    /// Both, as they came.
-    pub both: Console,
-    written: u64,
+    /// Both, as they came, while neither has a sink.
+    pub both: Vec<u8>,
+    pub pipes: Pipes,
+    pub written: u64,
+    /// Files, directories and links made, and how many may be.
+    made: u64,
+    max_files: u64,
+    /// Access and modification that the process has set, by inode: seconds and nanoseconds each.
+    pub times: BTreeMap<u64, [u64; 4]>,
 }
 
 impl Files {
@@ -123,8 +137,12 @@ impl Files {
             stdin_at: 0,
             stdout: Console::default(),
             stderr: Console::default(),
-            both: Console::default(),
+            both: Vec::new(),
+            pipes: Pipes::default(),
             written: 0,
+            made: 0,
+            max_files: host.max_files,
+            times: BTreeMap::new(),
         })
     }
 
@@ -164,9 +182,53 @@ impl Files {
         let d = self.descriptor(fd)?;
         self.descriptors[fd as u32 as usize] = None;
         if !self.descriptors.iter().flatten().any(|other| other.open == d.open) {
-            self.open[d.open] = None;
+            if let Some(Open { target: Target::Pipe { number, writes }, .. }) = self.open[d.open].take() {
+                self.pipes.close(number, writes);
+            }
         }
         Ok(())
+    }
+
+    /// A pipe: the descriptors of its two ends.
+    pub fn pipe(&mut self, flags: u64) -> Result<[u64; 2], Errno> {
+        let number = self.pipes.make();
+        let end = |writes| Open {
+            target: Target::Pipe { number, writes },
+            flags: flags & (open::CLOSE_ON_EXEC | open::NON_BLOCKING) | u64::from(writes),
+            path: PathBuf::new(),
+        };
+        let ends = self.insert(end(false)).and_then(|reads| match self.insert(end(true)) {
+            Ok(writes) => Ok([reads, writes]),
+            Err(e) => self.close(reads).and(Err(e)),
+        });
+        if ends.is_err() {
+            self.pipes.close(number, false);
+            self.pipes.close(number, true);
+        }
+        ends
+    }
+
+    /// What can be done with a descriptor now without waiting.
+    pub fn ready(&mut self, fd: u64) -> Result<Ready, Errno> {
+        match self.get(fd)?.target {
+            Target::Pipe { number, writes } => Ok(self.pipes.ready(number, writes)),
+            _ => Ok(Ready { read: true, write: true, hung_up: false }),
+        }
+    }
+
+    /// Counts one more file that the process makes.
+    ///
+    /// # Errors
+    /// EDQUOT: as many as may be are there.
+    pub fn make(&mut self) -> Result<(), Errno> {
+        if self.made >= self.max_files {
+            return Err(Errno(libc::EDQUOT));
+        }
+        self.made += 1;
+        Ok(())
+    }
+    pub fn max_files(&self) -> u64 {
+        self.max_files
     }
 
     /// A second descriptor for the same open file: the lowest from `least` on.
@@ -235,6 +297,7 @@ impl Files {
                 return Err(Errno(libc::EROFS));
             }
         }
+        let makes = flags & open::CREATE != 0 && write && !root.dir.exists(&path);
         let follow = if flags & open::NO_FOLLOW != 0 { libc::O_NOFOLLOW } else { 0 };
         let mut how = OpenOptions::new();
         how.read(flags & open::ACCESS != open::WRITE_ONLY)
@@ -246,7 +309,10 @@ impl Files {
             .mode(mode & 0o777 & !self.umask)
             // A pipe that somebody put there must not hold the simulator up.
             .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | follow);
-        let file = root.dir.open_with(&path, &how)?.into_std();
+        if makes {
+            self.make()?;
+        }
+        let file = self.root.as_ref().ok_or(ENOENT)?.dir.open_with(&path, &how)?.into_std();
         let kind = file.metadata()?.file_type();
         let target = if kind.is_dir() {
             Target::Directory { file, entries: None, at: 0 }
@@ -277,6 +343,11 @@ impl Files {
             return Err(EBADF);
         }
         match &mut file.target {
+            Target::Pipe { .. } if offset.is_some() => Err(ESPIPE),
+            Target::Pipe { number, .. } => {
+                let number = *number;
+                self.pipes.read(number, to)
+            }
             Target::File(f) => Ok(match offset {
                 Some(at) => f.read_at(to, at)?,
                 None => f.read(to)?,
@@ -301,7 +372,7 @@ impl Files {
         if file.flags & open::ACCESS == 0 {
             return Err(EBADF);
         }
-        match &mut file.target {
+        let written = match &mut file.target {
             Target::File(f) => {
                 let from = &from[..from.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
                 let far = offset.is_some_and(|at| at > WRITE_LIMIT) || f.stream_position()? > WRITE_LIMIT;
@@ -316,12 +387,19 @@ impl Files {
                 return Ok(n);
             }
             Target::Null | Target::Zero | Target::Random => return Ok(from.len()),
-            Target::Stdout | Target::Stderr if offset.is_some() => return Err(ESPIPE),
-            Target::Stdout => self.stdout.put(from),
-            Target::Stderr => self.stderr.put(from),
+            Target::Stdout | Target::Stderr | Target::Pipe { .. } if offset.is_some() => return Err(ESPIPE),
+            Target::Pipe { number, .. } => {
+                let number = *number;
+                return self.pipes.write(number, from);
+            }
+            Target::Stdout => self.stdout.write(from),
+            Target::Stderr => self.stderr.write(from),
             Target::Stdin | Target::Directory { .. } => return Err(EBADF),
+        };
+        written.map_err(Errno)?;
+        if !self.stdout.has_sink() && !self.stderr.has_sink() {
+            self.both.extend_from_slice(from);
         }
-        self.both.put(from);
         Ok(from.len())
     }
 

@@ -10,8 +10,13 @@ use cap_std::fs::Dir;
 
 use crate::EngineError;
 
+/// What the real-time clock shows when the simulation starts, as gem5's: seconds since 1970.
+pub const START_TIME: u64 = 1_000_000_000;
+/// Files that a process may make unless the caller says otherwise.
+pub const MAX_FILES: u64 = 10_000;
+
 /// What the caller allows.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Host {
     /// Standard input.
     pub stdin: Vec<u8>,
@@ -19,6 +24,16 @@ pub struct Host {
     pub directory: Option<PathBuf>,
     /// It may write there.
     pub writable: bool,
+    /// How many files, directories and links it may make there.
+    pub max_files: u64,
+    /// What its real-time clock shows at the start, and the time of every file: seconds since 1970.
+    pub start_time: u64,
+}
+
+impl Default for Host {
+    fn default() -> Host {
+        Host { stdin: Vec::new(), directory: None, writable: false, max_files: MAX_FILES, start_time: START_TIME }
+    }
 }
 
 /// The allowed directory, open.

@@ -12,12 +12,13 @@ mod files;
 mod host;
 mod loader;
 mod memory;
+mod pipes;
 mod process;
 mod random;
 #[cfg(test)]
 mod tests;
 
 pub use config::{Ids, ProcessConfig};
-pub use host::Host;
+pub use host::{Host, MAX_FILES, START_TIME};
 pub(crate) use loader::Hardware;
 pub use process::Process;

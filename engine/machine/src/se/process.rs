@@ -13,8 +13,11 @@ use super::loader::{self, Hardware};
 use super::memory::{AddressSpace, Prot, Refused, PAGE};
 use super::random::Random;
 use super::ProcessConfig;
+use crate::platform::Sink;
 use crate::{Elf, EngineError, IsaName};
 
+/// Where x86-64 Linux has the calls that need no kernel.
+const VSYSCALL: u64 = 0xffff_ffff_ff60_0000;
 /// Warnings kept.
 const MOST_WARNINGS: usize = 100;
 
@@ -26,6 +29,8 @@ pub(super) mod signal {
     pub const FPE: u32 = 8;
     pub const KILL: u32 = 9;
     pub const SEGV: u32 = 11;
+    pub const PIPE: u32 = 13;
+    pub const XFSZ: u32 = 25;
     pub const COUNT: usize = 65;
 
     pub fn name(n: u32) -> &'static str {
@@ -38,7 +43,8 @@ pub(super) mod signal {
             KILL => "SIGKILL",
             SEGV => "SIGSEGV",
             2 => "SIGINT",
-            13 => "SIGPIPE",
+            PIPE => "SIGPIPE",
+            XFSZ => "SIGXFSZ",
             14 => "SIGALRM",
             15 => "SIGTERM",
             _ => "a signal",
@@ -61,6 +67,10 @@ pub struct Process {
     pub(super) space: AddressSpace,
     pub(super) files: Files,
     pub(super) random: Random,
+    /// Seconds since 1970 at the start.
+    pub(super) epoch: u64,
+    /// Saved user and group.
+    pub(super) saved: [u32; 2],
     pub(super) brk: Break,
     /// `struct sigaction` as the process gave it, by signal; never called.
     pub(super) actions: Vec<Option<Vec<u8>>>,
@@ -105,6 +115,8 @@ impl Process {
             space,
             files: Files::new(host, &config.cwd)?,
             random,
+            epoch: host.start_time,
+            saved: [config.ids.euid, config.ids.egid],
             brk: Break { start: image.end, now: image.end },
             actions: vec![None; signal::COUNT],
             signal_mask: 0,
@@ -131,7 +143,15 @@ impl Process {
     /// Both, as they came.
     #[must_use]
     pub fn output(&self) -> &[u8] {
-        &self.files.both.bytes
+        &self.files.both
+    }
+    /// From now on its standard output goes there, and is not kept.
+    pub fn set_stdout(&mut self, sink: Box<dyn Sink>) {
+        self.files.stdout.set_sink(sink);
+    }
+    /// As [`Process::set_stdout`], its standard error.
+    pub fn set_stderr(&mut self, sink: Box<dyn Sink>) {
+        self.files.stderr.set_sink(sink);
     }
     /// What it asked for in vain, each thing once.
     #[must_use]
@@ -167,6 +187,17 @@ impl Process {
         self.ended = Some(effect);
         effect
     }
+    /// A signal to the process: ignored, or the end.
+    pub(super) fn raise(&mut self, number: u32, why: &str) {
+        /// SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
+        const IGNORED: [u32; 4] = [17, 18, 23, 28];
+        const SIG_IGN: u8 = 1;
+        let ignores = |a: &Vec<u8>| a.first() == Some(&SIG_IGN) && a.iter().take(8).skip(1).all(|b| *b == 0);
+        let ignored = self.actions.get(number as usize).and_then(Option::as_ref).is_some_and(ignores);
+        if number != 0 && (number == signal::KILL || !(ignored || IGNORED.contains(&number))) {
+            self.die(number, why);
+        }
+    }
     fn out_of_memory(&mut self, ram: &PhysMem) -> SysEffect {
         let why = format!("the process uses all of its {} bytes of memory; enlarge system.mem_ranges", ram.len());
         self.die(signal::KILL, &why)
@@ -199,7 +230,7 @@ impl Process {
                     UserAccess::Store => (Prot::WRITE, "written to"),
                     UserAccess::Fetch => (Prot::EXEC, "executed"),
                 };
-                match self.space.touch(ram, addr, wanted) {
+                match self.touch(ram, addr, wanted) {
                     Ok(_) => return FaultAnswer::Retry,
                     Err(Refused::OutOfMemory) => return FaultAnswer::End(self.out_of_memory(ram)),
                     Err(Refused::Fault) => {}
@@ -217,6 +248,28 @@ impl Process {
             UserFault::Arithmetic => (signal::FPE, "a division by zero or its overflow".to_owned()),
         };
         FaultAnswer::End(self.die(number, &format!("{what}, at pc {pc:#x}")))
+    }
+
+    fn touch(&mut self, ram: &mut PhysMem, addr: u64, wanted: Prot) -> Result<u64, Refused> {
+        if self.isa == IsaName::X86 && addr & !(PAGE - 1) == VSYSCALL && self.space.rights(addr).is_none() {
+            self.map_vsyscall(ram)?;
+        }
+        self.space.touch(ram, addr, wanted)
+    }
+
+    /// Linux's vsyscall page, when it is first used: `gettimeofday`, `time` and `getcpu` at fixed addresses.
+    fn map_vsyscall(&mut self, ram: &mut PhysMem) -> Result<(), Refused> {
+        const CALLS: [u32; 3] = [96, 201, 309];
+        const APART: usize = 1024;
+        // int3 wherever nothing is.
+        let mut page = vec![0xcc; PAGE as usize];
+        for (n, number) in CALLS.iter().enumerate() {
+            // mov eax, number; syscall; ret
+            let code = [&[0xb8], &number.to_le_bytes()[..], &[0x0f, 0x05, 0xc3]].concat();
+            page[n * APART..n * APART + code.len()].copy_from_slice(&code);
+        }
+        self.space.map(ram, VSYSCALL, VSYSCALL + PAGE, Prot::READ.with(Prot::EXEC));
+        self.space.put(ram, VSYSCALL, &page)
     }
 
     /// Makes a page present for the simulator's own access on the process's behalf (pseudo-ops).

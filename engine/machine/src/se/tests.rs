@@ -62,7 +62,7 @@ impl Rig {
         fs::create_dir_all(inside.join("sub")).expect("a directory");
         fs::write(inside.join("data"), "contents").expect("a file");
         fs::write(dir.join("secret"), "secret").expect("a file");
-        let host = Host { stdin: b"typed".to_vec(), directory: Some(inside), writable };
+        let host = Host { stdin: b"typed".to_vec(), directory: Some(inside), writable, ..Host::default() };
         (Rig::new(&host), dir)
     }
 
@@ -341,6 +341,239 @@ fn signals_end_it_or_are_ignored() {
     assert_eq!(r.call("tgkill", &[5, 5, 6]), 0);
     assert_eq!(r.p.ended(), Some(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 134 }));
     assert!(r.p.detail().starts_with("SIGABRT (6)"));
+}
+
+/// Where relative paths start.
+const HERE: u64 = -100i64 as u64;
+
+#[test]
+fn output_beyond_what_is_kept_ends_the_process() {
+    let mut r = Rig::new(&Host::default());
+    r.p.files.stdout.bytes = vec![b'x'; crate::platform::Console::LIMIT - 2];
+    assert_eq!(r.call("write", &[1, TEXT, 2]), 2);
+    assert_eq!(r.p.ended(), None);
+    assert_eq!(r.call("write", &[1, TEXT, 1]), error(libc::EFBIG));
+    assert_eq!(r.p.ended(), Some(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 + 25 }));
+    assert!(r.p.detail().contains("16 MiB"), "{}", r.p.detail());
+}
+
+/// What comes as long as somebody takes it.
+struct Taken(std::sync::Arc<std::sync::Mutex<Vec<u8>>>, usize);
+
+impl crate::platform::Sink for Taken {
+    fn put(&mut self, bytes: &[u8]) -> Result<(), i32> {
+        let mut taken = self.0.lock().expect("not poisoned");
+        if taken.len() + bytes.len() > self.1 {
+            return Err(libc::EPIPE);
+        }
+        taken.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+#[test]
+fn output_goes_where_it_is_taken_until_nobody_takes_it() {
+    let taken = std::sync::Arc::default();
+    let mut r = Rig::new(&Host::default());
+    r.p.set_stdout(Box::new(Taken(std::sync::Arc::clone(&taken), 5)));
+    r.put(TEXT, b"hello");
+    assert_eq!(r.call("write", &[1, TEXT, 5]), 5);
+    assert_eq!((taken.lock().expect("not poisoned").as_slice(), r.p.stdout()), (&b"hello"[..], &b""[..]));
+    assert_eq!(r.call("write", &[1, TEXT, 1]), error(libc::EPIPE));
+    assert_eq!(r.p.ended(), Some(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 + 13 }));
+}
+
+#[test]
+fn locks_are_granted_to_the_only_process() {
+    let (mut r, dir) = Rig::in_directory("locks", true);
+    let (reads, writes) = (r.open("data", 0), r.open("data", 2));
+    let lock = |r: &mut Rig, fd, command, kind: u16, whence: u16| {
+        let head = u64::from(kind) | u64::from(whence) << 16;
+        r.put(BUFFER, &[head.to_le_bytes(), [0; 8], 10u64.to_le_bytes(), [0; 8]].concat());
+        r.call("fcntl", &[fd, command, BUFFER])
+    };
+    for command in [6, 7] {
+        assert_eq!(lock(&mut r, reads, command, 0, 0), 0, "for reading");
+        assert_eq!(lock(&mut r, reads, command, 1, 0), error(libc::EBADF), "for writing, opened for reading");
+        assert_eq!([lock(&mut r, writes, command, 1, 2), lock(&mut r, writes, command, 2, 0)], [0, 0]);
+        assert_eq!(lock(&mut r, writes, command, 3, 0), error(libc::EINVAL));
+        assert_eq!(lock(&mut r, writes, command, 1, 3), error(libc::EINVAL));
+        assert_eq!(lock(&mut r, 99, command, 0, 0), error(libc::EBADF));
+    }
+    assert_eq!(lock(&mut r, reads, 5, 1, 0), 0);
+    assert_eq!(r.get(BUFFER, 2), [2, 0], "F_GETLK: nobody is in the way");
+    assert_eq!(r.call("fcntl", &[reads, 6, 8]), error(libc::EFAULT));
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
+fn pipes_hold_what_the_process_sends_itself() {
+    let mut r = Rig::new(&Host::default());
+    let pipe = |r: &mut Rig, flags| {
+        assert_eq!(r.call("pipe2", &[BUFFER, flags]), 0);
+        let ends = r.get(BUFFER, 8);
+        (u64::from(ends[0]), u64::from(ends[4]))
+    };
+    let (from, to) = pipe(&mut r, 0o4000);
+    r.put(TEXT, b"through");
+    assert_eq!(r.call("read", &[from, BUFFER, 9]), error(libc::EAGAIN));
+    let poll = |r: &mut Rig| {
+        let entry = |fd: u64| (fd | 5 << 32).to_le_bytes();
+        r.put(BUFFER, &[entry(from), entry(to)].concat());
+        let n = r.call("ppoll", &[BUFFER, 2, BUFFER + 64, 0, 0]);
+        let found = r.get(BUFFER, 16);
+        (n, found[6], found[14])
+    };
+    assert_eq!(poll(&mut r), (1, 0, 4));
+    assert_eq!(r.call("write", &[to, TEXT, 7]), 7);
+    assert_eq!(poll(&mut r), (2, 1, 4));
+    r.put(BUFFER, &(1u64 << from | 1 << to).to_le_bytes());
+    assert_eq!(r.call("pselect6", &[64, BUFFER, 0, 0, 0, 0]), 1);
+    assert_eq!(r.get(BUFFER, 8), (1u64 << from).to_le_bytes());
+    assert_eq!(r.call("read", &[to, BUFFER, 9]), error(libc::EBADF));
+    assert_eq!(r.call("pread64", &[from, BUFFER, 9, 0]), error(libc::ESPIPE));
+    assert_eq!(r.call("read", &[from, BUFFER, 4]), 4);
+    assert_eq!(r.call("close", &[to]), 0);
+    assert_eq!([r.call("read", &[from, BUFFER + 4, 9]), r.call("read", &[from, BUFFER, 9])], [3, 0], "to the end");
+    assert_eq!(r.get(BUFFER, 7), b"through");
+
+    let (from, to) = pipe(&mut r, 0);
+    for _ in 0..16 {
+        assert_eq!(r.call("write", &[to, BASE, 4096]), 4096);
+    }
+    assert_eq!(r.p.ended(), None);
+    assert_eq!(r.call("close", &[from]), 0);
+    assert_eq!(r.call("write", &[to, BASE, 1]), error(libc::EPIPE));
+    assert_eq!(r.p.ended(), Some(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 + 13 }));
+
+    let mut r = Rig::new(&Host::default());
+    let (from, _) = pipe(&mut r, 0);
+    r.call("read", &[from, BUFFER, 1]);
+    assert!(r.p.ended().is_some() && r.p.detail().contains("empty pipe"), "{}", r.p.detail());
+}
+
+#[test]
+fn names_rights_and_lengths_change_inside_the_directory_only() {
+    let (mut r, dir) = Rig::in_directory("changes", true);
+    let inside = dir.join("inside");
+    let two = |r: &mut Rig, a: &str, b: &str| {
+        r.put(TEXT, &[a.as_bytes(), b"\0", b.as_bytes(), b"\0"].concat());
+        (TEXT, TEXT + a.len() as u64 + 1)
+    };
+    let (a, b) = two(&mut r, "data", "sub/hard");
+    assert_eq!(r.call("linkat", &[HERE, a, HERE, b, 0]), 0);
+    assert_eq!(r.call("linkat", &[HERE, a, HERE, b, 0]), error(libc::EEXIST));
+    assert_eq!(fs::read(inside.join("sub/hard")).expect("linked"), b"contents");
+    let (a, b) = two(&mut r, "../secret", "stolen");
+    assert!((r.call("linkat", &[HERE, a, HERE, b, 0]) as i64) < 0);
+    for (to, name) in [("../secret", "l"), ("/etc/passwd", "l"), ("../../secret", "sub/l"), ("a/../../x", "l")] {
+        let (a, b) = two(&mut r, to, name);
+        assert_eq!(r.call("symlinkat", &[a, HERE, b]), error(libc::EPERM), "{to}");
+    }
+    let (a, b) = two(&mut r, "../data", "sub/link");
+    assert_eq!(r.call("symlinkat", &[a, HERE, b]), 0);
+    assert_eq!(fs::read(inside.join("sub/link")).expect("a link"), b"contents");
+
+    let at = r.text("data");
+    assert_eq!(r.call("fchmodat", &[HERE, at, 0o7640]), 0);
+    let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(inside.join("data")).expect("there"));
+    assert_eq!(mode & 0o7777, 0o640, "no set-user-ID");
+    assert_eq!(r.call("truncate", &[at, 3]), 0);
+    assert_eq!(r.call("truncate", &[at, u64::MAX]), error(libc::EINVAL));
+    assert_eq!(fs::read(inside.join("data")).expect("cut"), b"con");
+    assert_eq!(r.call("fchownat", &[HERE, at, 1, u64::from(u32::MAX), 0]), 0);
+    assert_eq!(r.call("fchownat", &[HERE, at, 77, 3, 0]), error(libc::EPERM));
+    assert_eq!(r.call("mknodat", &[HERE, at, 0o100_644, 0]), error(libc::EEXIST));
+    let at = r.text("device");
+    assert_eq!(r.call("mknodat", &[HERE, at, 0o020_644, 0x103]), error(libc::EPERM));
+    assert_eq!(r.call("mknodat", &[HERE, at, 0o100_600, 0]), 0);
+
+    // Times are the process's own.
+    r.put(BUFFER, &[5u64, 6, 7, 8].iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>());
+    assert_eq!(r.call("utimensat", &[HERE, at, BUFFER, 0]), 0);
+    assert_eq!(r.call("newfstatat", &[HERE, at, BUFFER, 0]), 0);
+    assert_eq!(r.get(BUFFER + 72, 32)[..8], 5u64.to_le_bytes());
+    assert_eq!(r.get(BUFFER + 88, 16), [7u64.to_le_bytes(), 8u64.to_le_bytes()].concat());
+    assert_eq!(r.call("unlinkat", &[HERE, at, 0]), 0);
+    assert!(r.p.files.times.is_empty(), "the inode may be another file's soon");
+
+    let fd = r.open("data", 2);
+    assert_eq!(r.call("fallocate", &[fd, 0, 0, 100]), 0);
+    assert_eq!(r.call("fallocate", &[fd, 0, 1 << 40, 1 << 40]), error(libc::EFBIG));
+    let out = r.open("copy", 0o101);
+    r.put(BUFFER, &1u64.to_le_bytes());
+    assert_eq!(r.call("sendfile", &[out, fd, BUFFER, 1000]), 99);
+    assert_eq!(r.get(BUFFER, 8), 100u64.to_le_bytes());
+    assert_eq!(r.call("sendfile", &[out, fd, 0, 10]), 10);
+    assert_eq!(fs::read(inside.join("copy")).expect("sent")[..4], *b"on\0\0");
+    r.put(BUFFER, &[BUFFER + 64, 2, BUFFER + 80, 1].iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>());
+    assert_eq!(r.call("preadv", &[fd, BUFFER, 2, 0]), 3);
+    assert_eq!([r.get(BUFFER + 64, 2), r.get(BUFFER + 80, 1)].concat(), b"con");
+    let sub = r.open("sub", 0o200_000);
+    assert_eq!(r.call("fchdir", &[sub]), 0);
+    assert_eq!(r.open("hard", 0) as i64, sub as i64 + 1);
+    assert_eq!(r.call("statfs", &[TEXT, BUFFER]), 0);
+    assert_eq!(r.get(BUFFER, 2), [0x53, 0xef]);
+    assert_eq!(fs::read(dir.join("secret")).expect("still there"), b"secret");
+    let _ = fs::remove_dir_all(dir);
+
+    let (mut r, dir) = Rig::in_directory("changes-not", false);
+    let (a, b) = two(&mut r, "data", "new");
+    for (name, args) in [
+        ("linkat", [HERE, a, HERE, b, 0]),
+        ("symlinkat", [a, HERE, b, 0, 0]),
+        ("fchmodat", [HERE, a, 0, 0, 0]),
+        ("truncate", [a, 0, 0, 0, 0]),
+        ("utimensat", [HERE, a, 0, 0, 0]),
+        ("mknodat", [HERE, b, 0o100_644, 0, 0]),
+        ("renameat2", [HERE, a, HERE, b, 0]),
+    ] {
+        assert_eq!(r.call(name, &args), error(libc::EROFS), "{name}");
+    }
+    let fd = r.open("data", 0);
+    assert_eq!(r.call("fchmod", &[fd, 0]), error(libc::EROFS));
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
+fn a_process_makes_so_many_files_and_no_more() {
+    let (_, dir) = Rig::in_directory("many", true);
+    let host = Host { directory: Some(dir.join("inside")), writable: true, max_files: 3, ..Host::default() };
+    let mut r = Rig::new(&host);
+    for name in ["one", "two", "three"] {
+        assert!((r.open(name, 0o101) as i64) > 0);
+    }
+    assert!((r.open("one", 0o101) as i64) > 0, "it is there");
+    assert_eq!(r.open("four", 0o101), error(libc::EDQUOT));
+    let at = r.text("directory");
+    assert_eq!(r.call("mkdirat", &[HERE, at, 0o777]), error(libc::EDQUOT));
+    assert!(!dir.join("inside/four").exists() && !dir.join("inside/directory").exists());
+    assert_eq!(r.p.warnings(), ["the process has made 3 files, as many as it may: EDQUOT"]);
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
+fn users_groups_and_the_scheduler_answer_as_to_an_ordinary_process() {
+    let mut r = Rig::new(&Host::default());
+    // Real 1, effective and saved 2.
+    assert_eq!([r.call("setuid", &[1]), r.call("geteuid", &[]), r.call("setuid", &[2])], [0, 1, 0]);
+    assert_eq!([r.call("setuid", &[0]), r.call("setresuid", &[0, 1, 2])], [error(libc::EPERM); 2]);
+    assert_eq!(r.call("setresuid", &[1, 1, 1]), 0);
+    assert_eq!(r.call("setuid", &[2]), error(libc::EPERM));
+    assert_eq!(r.call("getresgid", &[BUFFER, BUFFER + 4, BUFFER + 8]), 0);
+    assert_eq!(r.get(BUFFER, 12), [3, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0]);
+    assert_eq!([r.call("sched_get_priority_max", &[1]), r.call("sched_getscheduler", &[0])], [99, 0]);
+    assert_eq!(r.call("sched_getscheduler", &[99]), error(libc::ESRCH));
+}
+
+#[test]
+fn the_clock_starts_when_the_caller_says() {
+    let mut r = Rig::new(&Host { start_time: 1_700_000_000, ..Host::default() });
+    r.ticks = 2_000_000_000_000;
+    assert_eq!(r.call("clock_gettime", &[0, BUFFER]), 0);
+    assert_eq!(r.get(BUFFER, 8), 1_700_000_002u64.to_le_bytes());
+    assert_eq!(r.call("clock_gettime", &[1, BUFFER]), 0);
+    assert_eq!(r.get(BUFFER, 8), 2u64.to_le_bytes());
 }
 
 #[test]

@@ -4,12 +4,12 @@
 //! Rounding follows the control word; its precision control and exception masks do not act (results are extended, nothing
 //! traps, the sticky bits are not collected). A full or empty stack wraps instead of faulting. `fprem` is
 //! complete at once, where processors take several turns. To a pipeline the stack is one register: what follows waits for what
-//! went before. Transcendental instructions, `fprem1`, `fxtract`, packed
+//! went before. Transcendental instructions but `f2xm1`, `fprem1`, `fxtract`, packed
 //! decimals and FSAVE are not implemented.
 
 use breakeven_base::Bus;
 use iced_x86::Mnemonic;
-use rustc_apfloat::ieee::{Double, Single, X87DoubleExtended as F80};
+use rustc_apfloat::ieee::{Double, Quad, Single, X87DoubleExtended as F80};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
 use super::Exec;
@@ -122,6 +122,33 @@ fn square_root(x: F80, round: Round) -> F80 {
     // Two bits more decide the rounding: whether half of the last place is reached, and whether anything is left.
     let more = u128::from(rest > root) << 1 | u128::from(rest != 0);
     F80::from_u128_r(root << 2 | more, round).value.scalbn_r(-scale / 2 - 2, round)
+}
+
+/// 2^x - 1 for x from -1 to 1 (outside, where the instruction's result is undefined, x): the exponential series of x ln 2,
+/// with 49 bits more than the result has.
+fn exp2_minus_1(x: F80, round: Round) -> F80 {
+    /// The natural logarithm of 2, of 113 bits (0x1.62e42fefa39ef35793c7673007e5fp-1).
+    const LN_2: u128 = 0x3ffe_62e4_2fef_a39e_f357_93c7_6730_07e6;
+    /// ln 2 to the 33rd over 33! is below 2^-139.
+    const TERMS: u128 = 32;
+    let one = F80::from_u128(1).value;
+    if x.is_nan() || x.is_zero() || x.abs() > one {
+        return x;
+    }
+    if x.abs() == one {
+        return if x.is_negative() { x.scalbn(-1) } else { x };
+    }
+    let mut exact = false;
+    let quad: Quad = x.convert(&mut exact).value;
+    let y = (quad * Quad::from_bits(LN_2)).value;
+    // Horner's scheme: y (1 + y/2 (1 + y/3 (1 + ...))).
+    let one = Quad::from_u128(1).value;
+    let mut sum = one;
+    for n in (2..=TERMS).rev() {
+        let part = ((y * sum).value / Quad::from_u128(n).value).value;
+        sum = (one + part).value;
+    }
+    (y * sum).value.convert_r(round, &mut exact).value
 }
 
 impl<B: Bus> Exec<'_, B> {
@@ -290,6 +317,7 @@ impl<B: Bus> Exec<'_, B> {
             Fchs => c.set_st(0, -top),
             Fabs => c.set_st(0, top.abs()),
             Fsqrt => c.set_st(0, square_root(top, round)),
+            F2xm1 => c.set_st(0, exp2_minus_1(top, round)),
             Frndint => c.set_st(0, top.round_to_integral(round).value),
             Fscale => {
                 let by = c.st(1);
@@ -420,5 +448,22 @@ mod tests {
         assert_eq!(root(3, Round::TowardZero), 0x3fff_ddb3_d742_c265_539d);
         assert_eq!(root(144, Round::TowardNegative), F80::from_u128(12).value.to_bits());
         assert!(square_root(-F80::from_u128(1).value, nearest).is_nan());
+    }
+
+    #[test]
+    fn powers_of_two_less_one_are_rounded_as_asked() {
+        let nearest = |bits| exp2_minus_1(F80::from_bits(bits), Round::NearestTiesToEven).to_bits();
+        // Of 60 digits: 0.5, -0.25, 2^-60, -0.9375.
+        assert_eq!(nearest(0x3ffe_8000_0000_0000_0000), 0x3ffd_d413_cccf_e779_9211);
+        assert_eq!(nearest(0xbffd_8000_0000_0000_0000), 0xbffc_a2ec_0cd4_a58a_542f);
+        assert_eq!(nearest(0x3fc3_8000_0000_0000_0000), 0x3fc2_b172_17f7_d1cf_79b0);
+        assert_eq!(nearest(0xbffe_f000_0000_0000_0000), 0xbffd_f4aa_7930_676f_09d6);
+        for round in [Round::TowardNegative, Round::TowardPositive] {
+            assert_eq!(exp2_minus_1(F80::from_bits(0x3fff << 64 | 1 << 63), round).to_bits(), 0x3fff << 64 | 1 << 63);
+            assert_eq!(exp2_minus_1(F80::from_bits(0xbfff << 64 | 1 << 63), round).to_bits(), 0xbffe << 64 | 1 << 63);
+        }
+        let (down, up) = (Round::TowardZero, Round::TowardPositive);
+        let half = F80::from_bits(0x3ffe_8000_0000_0000_0000);
+        assert_eq!(exp2_minus_1(half, up).to_bits() - exp2_minus_1(half, down).to_bits(), 1);
     }
 }

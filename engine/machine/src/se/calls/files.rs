@@ -2,9 +2,10 @@
 
 use std::os::unix::fs::MetadataExt;
 
-use super::super::errno::{Errno, EBADF, EFAULT, EINVAL, ENOTTY};
-use super::super::files::{open, Entry, Target, WRITE_LIMIT};
+use super::super::errno::{Errno, EAGAIN, EBADF, EFAULT, EFBIG, EINVAL, ENOTTY, EPIPE};
+use super::super::files::{open, Entry, Target, MOST};
 use super::super::memory::{Prot, PAGE};
+use super::super::process::signal;
 use super::{Call, R};
 
 const F_DUPFD: u64 = 0;
@@ -12,6 +13,9 @@ const F_GETFD: u64 = 1;
 const F_SETFD: u64 = 2;
 const F_GETFL: u64 = 3;
 const F_SETFL: u64 = 4;
+const F_GETLK: u64 = 5;
+const F_SETLK: u64 = 6;
+const F_SETLKW: u64 = 7;
 const F_DUPFD_CLOEXEC: u64 = 1030;
 /// Bytes moved at a time; a call that asks for more gets less, as it may.
 const CHUNK: u64 = 1 << 20;
@@ -28,6 +32,15 @@ impl Call<'_> {
             "write" => self.write_from(fd, a, b, None),
             "pwrite64" => self.write_from(fd, a, b, Some(c)),
             "readv" => self.each_buffer(|call, at, len| call.read_to(fd, at, len, None)),
+            "preadv" | "preadv2" => self.each_at(|call, at, len, from| call.read_to(fd, at, len, from)),
+            "pwritev" | "pwritev2" => self.each_at(|call, at, len, from| call.write_from(fd, at, len, from)),
+            "sendfile" => self.send_file(fd, a, b, c, None),
+            "copy_file_range" if self.args[5] != 0 => Err(EINVAL),
+            "copy_file_range" => self.send_file(b, fd, a, self.args[4], Some(c)),
+            "pipe" => self.pipe(fd, 0),
+            "pipe2" => self.pipe(fd, a),
+            "close_range" => self.close_range(),
+            "readahead" | "sync_file_range" | "syncfs" => self.p.files.get(fd).map(|_| 0),
             "writev" => self.each_buffer(|call, at, len| call.write_from(fd, at, len, None)),
             "close" => self.p.files.close(fd).map(|()| 0),
             #[allow(clippy::cast_possible_wrap)] // off_t
@@ -38,10 +51,8 @@ impl Call<'_> {
             "dup3" => self.p.files.duplicate_to(fd, a, b & open::CLOSE_ON_EXEC != 0),
             "fcntl" => self.fcntl(),
             "ioctl" => self.ioctl(),
-            "ftruncate" => self.ftruncate(),
-            "fsync" | "fdatasync" | "fadvise64" | "flock" | "fchmod" | "fchown" => self.p.files.get(fd).map(|_| 0),
+            "fsync" | "fdatasync" | "fadvise64" | "flock" => self.p.files.get(fd).map(|_| 0),
             "getdents64" => self.getdents(),
-            "poll" | "ppoll" => self.poll(),
             _ => return None,
         })
     }
@@ -53,16 +64,51 @@ impl Call<'_> {
             self.p.space.touch(self.ram, at.checked_add(n).ok_or(EFAULT)?, Prot::WRITE)?;
         }
         let mut buffer = vec![0; len as usize];
-        let n = self.p.files.read(fd, &mut buffer, offset, &mut self.p.random)?;
+        let n = self.take(fd, &mut buffer, offset)?;
         self.write(at, &buffer[..n])?;
         Ok(n as u64)
+    }
+
+    /// Reads; a process that would wait for a pipe for ever ends.
+    fn take(&mut self, fd: u64, to: &mut [u8], offset: Option<u64>) -> Result<usize, Errno> {
+        let read = self.p.files.read(fd, to, offset, &mut self.p.random);
+        if read == Err(EAGAIN) {
+            self.stuck(fd, "it reads from an empty pipe that only it could write to");
+        }
+        read
+    }
+
+    /// Nobody else could end the wait: the process ends, unless it did not want to wait.
+    fn stuck(&mut self, fd: u64, why: &str) {
+        let waits = self.p.files.get(fd).is_ok_and(|file| file.flags & open::NON_BLOCKING == 0);
+        if waits {
+            self.p.die(signal::KILL, why);
+        }
+    }
+
+    /// Writes as the process may: what Linux answers with a signal, too.
+    fn give(&mut self, fd: u64, from: &[u8], offset: Option<u64>) -> Result<usize, Errno> {
+        let written = self.p.files.write(fd, from, offset);
+        match written {
+            Err(EPIPE) => self.p.raise(signal::PIPE, "nobody reads what it writes"),
+            Err(EFBIG) => {
+                let why = "its output is longer than the 16 MiB that are kept where nothing takes it as it comes";
+                self.p.die(signal::XFSZ, why);
+            }
+            Err(EAGAIN) => self.stuck(fd, "it writes to a full pipe that only it could read from"),
+            Ok(n) if n < from.len() && self.p.files.ready(fd).is_ok_and(|r| !r.write) => {
+                self.stuck(fd, "it writes more to a pipe that only it could read from than that holds");
+            }
+            _ => {}
+        }
+        written
     }
 
     fn write_from(&mut self, fd: u64, at: u64, len: u64, offset: Option<u64>) -> R {
         self.p.files.get(fd)?;
         let mut buffer = vec![0; len.min(CHUNK) as usize];
         self.read(at, &mut buffer)?;
-        Ok(self.p.files.write(fd, &buffer, offset)? as u64)
+        Ok(self.give(fd, &buffer, offset)? as u64)
     }
 
     /// Goes through a vector of buffers until one is not used up.
@@ -84,6 +130,110 @@ impl Call<'_> {
         Ok(done)
     }
 
+    /// As [`Call::each_buffer`], from an offset on (-1, of the second kind: where the file stands).
+    fn each_at(&mut self, mut step: impl FnMut(&mut Self, u64, u64, Option<u64>) -> R) -> R {
+        let start = self.args[3];
+        if start as i64 == -1 {
+            return self.each_buffer(|call, at, len| step(call, at, len, None));
+        }
+        if (start as i64) < 0 {
+            return Err(EINVAL);
+        }
+        let mut done = 0;
+        self.each_buffer(|call, at, len| {
+            let n = step(call, at, len, Some(start.saturating_add(done)))?;
+            done += n;
+            Ok(n)
+        })
+    }
+
+    /// Copies from one descriptor to another. Offsets are pointers, 0: where the file stands.
+    fn send_file(&mut self, out: u64, from: u64, offset: u64, len: u64, out_offset: Option<u64>) -> R {
+        let out_at = out_offset.filter(|at| *at != 0);
+        let start = if offset == 0 { None } else { Some(self.read_word(offset)?) };
+        let out_start = out_at.map(|at| self.read_word(at)).transpose()?;
+        if !matches!(self.p.files.get(from)?.target, Target::File(_)) {
+            return Err(EINVAL);
+        }
+        if self.p.files.get(out)?.flags & open::ACCESS == 0 {
+            return Err(EBADF);
+        }
+        let mut buffer = vec![0; len.min(CHUNK) as usize];
+        let n = self.take(from, &mut buffer, start)?;
+        let sent = self.give(out, &buffer[..n], out_start)?;
+        match start {
+            Some(start) => self.write_words(offset, &[start + sent as u64])?,
+            // What did not go out is still to come.
+            None if sent < n => {
+                self.p.files.seek(from, sent as i64 - n as i64, 1)?;
+            }
+            None => {}
+        }
+        if let (Some(at), Some(start)) = (out_at, out_start) {
+            self.write_words(at, &[start + sent as u64])?;
+        }
+        Ok(sent as u64)
+    }
+
+    fn pipe(&mut self, to: u64, flags: u64) -> R {
+        if flags & !(open::CLOSE_ON_EXEC | open::NON_BLOCKING) != 0 {
+            return Err(EINVAL);
+        }
+        let ends = self.p.files.pipe(flags)?;
+        let words = ends[0] | ends[1] << 32;
+        if let Err(e) = self.write_words(to, &[words]) {
+            for fd in ends {
+                self.p.files.close(fd)?;
+            }
+            return Err(e);
+        }
+        Ok(0)
+    }
+
+    fn close_range(&mut self) -> R {
+        const CLOSE_ON_EXEC: u64 = 4;
+        let (first, last) = (self.args[0] as u32, self.args[1] as u32);
+        if first > last {
+            return Err(EINVAL);
+        }
+        for fd in first..=last.min(MOST as u32) {
+            // Holes are none of its business.
+            let _ = match self.args[2] & CLOSE_ON_EXEC {
+                0 => self.p.files.close(u64::from(fd)),
+                _ => self.p.files.close_on_exec(u64::from(fd), Some(true)).map(|_| ()),
+            };
+        }
+        Ok(0)
+    }
+
+    /// Locks of a file belong to processes, and there is no other one: they are granted, and nothing is in the way.
+    fn lock(&mut self, fd: u64, command: u64, at: u64) -> R {
+        const RDLCK: u16 = 0;
+        const WRLCK: u16 = 1;
+        const UNLCK: u16 = 2;
+        let access = self.p.files.get(fd)?.flags & open::ACCESS;
+        // Type and whence, 16 bits each; start, length; the process.
+        let head = self.read_word(at)?;
+        let (kind, whence) = (head as u16, (head >> 16) as u16);
+        if kind > UNLCK || whence > 2 || (command == F_GETLK && kind == UNLCK) {
+            return Err(EINVAL);
+        }
+        if command == F_GETLK {
+            self.write(at, &UNLCK.to_le_bytes())?;
+            return Ok(0);
+        }
+        let allowed = match kind {
+            RDLCK => access != open::WRITE_ONLY,
+            WRLCK => access != 0,
+            _ => true,
+        };
+        if allowed {
+            Ok(0)
+        } else {
+            Err(EBADF)
+        }
+    }
+
     fn fcntl(&mut self) -> R {
         let [fd, command, value, ..] = self.args;
         let files = &mut self.p.files;
@@ -91,9 +241,14 @@ impl Call<'_> {
             F_DUPFD | F_DUPFD_CLOEXEC => files.duplicate(fd, value, command == F_DUPFD_CLOEXEC),
             F_GETFD => Ok(u64::from(files.close_on_exec(fd, None)?)),
             F_SETFD => files.close_on_exec(fd, Some(value & 1 != 0)).map(|_| 0),
-            F_GETFL => Ok(files.get(fd)?.flags & (open::ACCESS | open::APPEND)),
-            // Nothing ever blocks; append was decided when the file was opened.
-            F_SETFL => files.get(fd).map(|_| 0),
+            F_GETFL => Ok(files.get(fd)?.flags & (open::ACCESS | open::APPEND | open::NON_BLOCKING)),
+            // Append was decided when the file was opened.
+            F_SETFL => {
+                let file = files.get(fd)?;
+                file.flags = file.flags & !open::NON_BLOCKING | value & open::NON_BLOCKING;
+                Ok(0)
+            }
+            F_GETLK | F_SETLK | F_SETLKW => self.lock(fd, command, value),
             _ => files.get(fd).and(Err(EINVAL)),
         }
     }
@@ -101,17 +256,6 @@ impl Call<'_> {
     /// No descriptor is a terminal, so that a program's output does not depend on where the simulator runs.
     fn ioctl(&mut self) -> R {
         self.p.files.get(self.args[0]).and(Err(ENOTTY))
-    }
-
-    fn ftruncate(&mut self) -> R {
-        let len = self.args[1];
-        let file = self.p.files.get(self.args[0])?;
-        match &file.target {
-            Target::File(f) if file.flags & open::ACCESS != 0 && len <= WRITE_LIMIT => f.set_len(len)?,
-            Target::File(_) if len > WRITE_LIMIT => return Err(Errno(libc::EFBIG)),
-            _ => return Err(EINVAL),
-        }
-        Ok(0)
     }
 
     /// Entries of a directory, by name: the host's order differs from run to run.
@@ -164,29 +308,5 @@ impl Call<'_> {
         }
         self.write(buffer, &out)?;
         Ok(out.len() as u64)
-    }
-
-    /// Everything is always ready.
-    fn poll(&mut self) -> R {
-        const POLLNVAL: u16 = 0x20;
-        const READY: u16 = 1 | 4;
-        let (at, count) = (self.args[0], self.args[1]);
-        if count > 1024 {
-            return Err(EINVAL);
-        }
-        let mut ready = 0;
-        for n in 0..count {
-            let entry = at.checked_add(8 * n).ok_or(EFAULT)?;
-            let word = self.read_word(entry)?;
-            let (fd, asked) = (word as u32, (word >> 32) as u16);
-            let found = match self.p.files.get(u64::from(fd)) {
-                _ if fd >> 31 != 0 => 0,
-                Ok(_) => asked & READY,
-                Err(_) => POLLNVAL,
-            };
-            ready += u64::from(found != 0);
-            self.write(entry, &(word & 0xffff_ffff_ffff | u64::from(found) << 48).to_le_bytes())?;
-        }
-        Ok(ready)
     }
 }

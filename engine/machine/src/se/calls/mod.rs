@@ -1,9 +1,12 @@
 //! The system calls, by name: the numbers differ between the instruction sets, the calls hardly do. Meanings and layouts are
 //! Linux's (`man 2`, `include/uapi`).
 
+mod change;
 mod files;
+mod identity;
 mod memory;
 mod paths;
+mod ready;
 mod system;
 
 use breakeven_base::{Now, PhysMem};
@@ -46,7 +49,10 @@ impl Call<'_> {
             return Some(Err(ENOSYS));
         }
         self.file_call(name)
+            .or_else(|| self.ready_call(name))
             .or_else(|| self.path_call(name))
+            .or_else(|| self.change_call(name))
+            .or_else(|| self.identity_call(name))
             .or_else(|| self.memory_call(name))
             .or_else(|| self.system_call(name))
     }
@@ -65,6 +71,10 @@ impl Call<'_> {
     fn write_words(&mut self, at: u64, words: &[u64]) -> Result<(), Errno> {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
         self.write(at, &bytes)
+    }
+    /// A 32-bit number.
+    fn write_u32(&mut self, at: u64, value: u32) -> Result<(), Errno> {
+        self.write(at, &value.to_le_bytes())
     }
     /// A path.
     fn string(&mut self, at: u64) -> Result<Vec<u8>, Errno> {

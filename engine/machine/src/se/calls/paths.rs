@@ -8,22 +8,22 @@ use std::path::PathBuf;
 use super::super::errno::{Errno, EFAULT, EINVAL, ENOENT, EROFS};
 use super::super::files::{open, Open, Target};
 use super::super::host::here;
-use super::system::EPOCH;
 use super::{Call, R};
 use crate::IsaName;
 
-const AT_FDCWD: i32 = -100;
-const AT_SYMLINK_NOFOLLOW: u64 = 0x100;
-const AT_REMOVEDIR: u64 = 0x200;
-const AT_EMPTY_PATH: u64 = 0x1000;
+pub(super) const AT_FDCWD: i32 = -100;
+pub(super) const AT_SYMLINK_NOFOLLOW: u64 = 0x100;
+pub(super) const AT_EMPTY_PATH: u64 = 0x1000;
 const S_IFCHR: u32 = 0o020_000;
+const S_IFIFO: u32 = 0o010_000;
 const BLOCK: u64 = 4096;
 const W_OK: u64 = 2;
 
-/// What `stat` tells of a file. Times are the start of the simulation: a copy of the same files gives the same run.
-struct Facts {
-    inode: u64,
-    mode: u32,
+/// What `stat` tells of a file. Times are the start of the simulation, unless the process has set others: a copy of the same
+/// files gives the same run.
+pub(super) struct Facts {
+    pub inode: u64,
+    pub mode: u32,
     links: u32,
     size: u64,
     blocks: u64,
@@ -58,14 +58,7 @@ impl Call<'_> {
             "readlink" => self.readlink(cwd, a, b, c),
             "getcwd" => self.getcwd(),
             "chdir" => self.chdir(),
-            "mkdirat" => self.change(a, b, |dir, path| dir.create_dir(path)),
-            "mkdir" => self.change(cwd, a, |dir, path| dir.create_dir(path)),
-            "unlinkat" if c & AT_REMOVEDIR != 0 => self.change(a, b, |dir, path| dir.remove_dir(path)),
-            "unlinkat" => self.change(a, b, |dir, path| dir.remove_file(path)),
-            "unlink" => self.change(cwd, a, |dir, path| dir.remove_file(path)),
-            "rmdir" => self.change(cwd, a, |dir, path| dir.remove_dir(path)),
-            "renameat" | "renameat2" => self.rename(a, b, c, d),
-            "rename" => self.rename(cwd, a, cwd, b),
+            "fchdir" => self.fchdir(),
             "umask" => {
                 let old = std::mem::replace(&mut self.p.files.umask, a as u32 & 0o777);
                 Ok(u64::from(old))
@@ -80,7 +73,7 @@ impl Call<'_> {
     }
 
     /// A path below the allowed directory; says once which one was outside.
-    fn path(&mut self, fd: u64, at: u64) -> Result<(PathBuf, Vec<u8>), Errno> {
+    pub(super) fn path(&mut self, fd: u64, at: u64) -> Result<(PathBuf, Vec<u8>), Errno> {
         let text = self.string(at)?;
         let found = self.p.files.resolve(Self::from(fd), &text);
         if found == Err(ENOENT) && !text.is_empty() {
@@ -105,17 +98,20 @@ impl Call<'_> {
             return self.p.files.insert(Open { target, flags, path: PathBuf::new() });
         }
         let (path, _) = self.path(fd, path)?;
-        self.p.files.open(path, flags, mode as u32)
+        let opened = self.p.files.open(path, flags, mode as u32);
+        self.warn_of_quota(&opened);
+        opened
     }
 
-    fn facts_of(&mut self, fd: u64) -> Result<Facts, Errno> {
+    pub(super) fn facts_of(&mut self, fd: u64) -> Result<Facts, Errno> {
         match &self.p.files.get(fd)?.target {
             Target::File(f) | Target::Directory { file: f, .. } => Ok(Facts::from(&f.metadata()?)),
+            Target::Pipe { .. } => Ok(Facts { mode: S_IFIFO | 0o600, ..DEVICE }),
             _ => Ok(DEVICE),
         }
     }
 
-    fn facts_at(&mut self, fd: u64, path: u64, flags: u64) -> Result<Facts, Errno> {
+    pub(super) fn facts_at(&mut self, fd: u64, path: u64, flags: u64) -> Result<Facts, Errno> {
         let text = self.string(path)?;
         if text.is_empty() && flags & AT_EMPTY_PATH != 0 && fd as u32 as i32 != AT_FDCWD {
             return self.facts_of(fd);
@@ -151,10 +147,17 @@ impl Call<'_> {
             }
         }
         // Access, modification, change.
-        words.extend([EPOCH, 0, EPOCH, 0, EPOCH, 0]);
+        words.extend(self.times_of(f));
+        words.extend([self.p.epoch, 0]);
         words.resize(if self.p.isa == IsaName::X86 { 18 } else { 16 }, 0);
         self.write_words(to, &words)?;
         Ok(0)
+    }
+
+    /// Access and modification, seconds and nanoseconds each.
+    fn times_of(&self, f: &Facts) -> [u64; 4] {
+        let epoch = self.p.epoch;
+        self.p.files.times.get(&f.inode).copied().unwrap_or([epoch, 0, epoch, 0])
     }
 
     fn statx(&mut self) -> R {
@@ -174,7 +177,8 @@ impl Call<'_> {
             0,
         ];
         // Access, birth, change, modification.
-        words.extend([EPOCH, 0, EPOCH, 0, EPOCH, 0, EPOCH, 0]);
+        let (epoch, times) = (self.p.epoch, self.times_of(&f));
+        words.extend([times[0], times[1], epoch, 0, epoch, 0, times[2], times[3]]);
         // Devices: of the file none, where it lies 0:1.
         words.extend([0, 1 << 32]);
         words.resize(32, 0);
@@ -246,29 +250,14 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// A change of the directory.
-    fn change(
-        &mut self,
-        fd: u64,
-        path: u64,
-        act: impl FnOnce(&cap_std::fs::Dir, &PathBuf) -> std::io::Result<()>,
-    ) -> R {
-        let (path, _) = self.path(fd, path)?;
-        let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
-        if !root.writable {
-            return Err(EROFS);
+    fn fchdir(&mut self) -> R {
+        match self.p.files.get(self.args[0])? {
+            Open { target: Target::Directory { .. }, path, .. } => {
+                let path = path.clone();
+                self.p.files.cwd = path;
+                Ok(0)
+            }
+            _ => Err(Errno(libc::ENOTDIR)),
         }
-        act(&root.dir, &path)?;
-        Ok(0)
-    }
-
-    fn rename(&mut self, from: u64, old: u64, to: u64, new: u64) -> R {
-        let ((old, _), (new, _)) = (self.path(from, old)?, self.path(to, new)?);
-        let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
-        if !root.writable {
-            return Err(EROFS);
-        }
-        root.dir.rename(old, &root.dir, new)?;
-        Ok(0)
     }
 }

@@ -5,8 +5,6 @@ use super::super::process::signal;
 use super::{Call, R};
 use crate::IsaName;
 
-/// What the real-time clock shows when the simulation starts, as gem5's: seconds since 1970.
-pub(super) const EPOCH: u64 = 1_000_000_000;
 const NANOSECOND: u64 = 1_000_000_000;
 /// Ticks in a nanosecond.
 const TICKS: u64 = 1000;
@@ -34,23 +32,15 @@ impl Call<'_> {
                 self.p.exit(a);
                 Ok(0)
             }
-            "getpid" | "gettid" => Ok(u64::from(ids.pid)),
-            "getppid" => Ok(u64::from(ids.ppid)),
-            "getpgrp" | "getpgid" | "getsid" => Ok(u64::from(ids.pgid)),
-            "getuid" => Ok(u64::from(ids.uid)),
-            "geteuid" => Ok(u64::from(ids.euid)),
-            "getgid" => Ok(u64::from(ids.gid)),
-            "getegid" => Ok(u64::from(ids.egid)),
-            "getgroups" => Ok(0),
             "set_tid_address" => Ok(u64::from(ids.pid)),
-            "set_robust_list" | "sched_yield" | "membarrier" | "setpriority" | "getpriority" | "sync" => Ok(0),
+            "set_robust_list" | "sched_yield" | "membarrier" | "setpriority" | "sync" => Ok(0),
+            // 20 minus nice, so that it is no error.
+            "getpriority" => Ok(20),
             "uname" => self.uname(),
             "sysinfo" => self.sysinfo(),
             "getrandom" => self.getrandom(),
             "prctl" => self.prctl(),
             "arch_prctl" => self.arch_prctl(),
-            "sched_getaffinity" => self.affinity(),
-            "getcpu" => self.getcpu(),
             "prlimit64" if b == u64::from(u32::MAX) => Err(EINVAL),
             "prlimit64" => self.limit(b, self.args[3], self.args[2]),
             "getrlimit" => self.limit(a, b, 0),
@@ -82,7 +72,7 @@ impl Call<'_> {
         if id > MOST_CLOCK {
             return Err(EINVAL);
         }
-        let since = if matches!(id, CLOCK_REALTIME | CLOCK_REALTIME_COARSE | MOST_CLOCK) { EPOCH } else { 0 };
+        let since = if matches!(id, CLOCK_REALTIME | CLOCK_REALTIME_COARSE | MOST_CLOCK) { self.p.epoch } else { 0 };
         let ns = self.nanoseconds();
         self.write_words(to, &[since + ns / NANOSECOND, ns % NANOSECOND])?;
         Ok(0)
@@ -92,7 +82,7 @@ impl Call<'_> {
         let ns = self.nanoseconds();
         let [to, zone, ..] = self.args;
         if to != 0 {
-            self.write_words(to, &[EPOCH + ns / NANOSECOND, ns % NANOSECOND / 1000])?;
+            self.write_words(to, &[self.p.epoch + ns / NANOSECOND, ns % NANOSECOND / 1000])?;
         }
         if zone != 0 {
             self.write_words(zone, &[0])?;
@@ -101,7 +91,7 @@ impl Call<'_> {
     }
 
     fn time(&mut self) -> R {
-        let now = EPOCH + self.nanoseconds() / NANOSECOND;
+        let now = self.p.epoch + self.nanoseconds() / NANOSECOND;
         if self.args[0] != 0 {
             self.write_words(self.args[0], &[now])?;
         }
@@ -197,24 +187,6 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// One processor.
-    fn affinity(&mut self) -> R {
-        if self.args[1] < 8 {
-            return Err(EINVAL);
-        }
-        self.write_words(self.args[2], &[1])?;
-        Ok(8)
-    }
-
-    fn getcpu(&mut self) -> R {
-        for at in [self.args[0], self.args[1]] {
-            if at != 0 {
-                self.write(at, &[0; 4])?;
-            }
-        }
-        Ok(0)
-    }
-
     /// Reports a limit; a new one is accepted and changes nothing.
     fn limit(&mut self, which: u64, to: u64, new: u64) -> R {
         let limit = match which {
@@ -294,9 +266,6 @@ impl Call<'_> {
 
     /// A signal to itself: ignored, or the end.
     fn kill(&mut self, pid: u64, number: u64) -> R {
-        /// SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
-        const IGNORED: [u32; 4] = [17, 18, 23, 28];
-        const SIG_IGN: u8 = 1;
         let pid = pid as u32;
         let itself = [0, self.p.config.ids.pid, self.p.config.ids.pgid.wrapping_neg()].contains(&pid);
         if !itself {
@@ -305,13 +274,8 @@ impl Call<'_> {
         if number >= signal::COUNT as u64 {
             return Err(EINVAL);
         }
-        let number = number as u32;
-        let ignores = |a: &Vec<u8>| a.first() == Some(&SIG_IGN) && a.iter().take(8).skip(1).all(|b| *b == 0);
-        let ignored = self.p.actions[number as usize].as_ref().is_some_and(ignores);
-        if number != 0 && (number == signal::KILL || !(ignored || IGNORED.contains(&number))) {
-            let why = format!("the process sent it to itself, at pc {:#x}", self.pc);
-            self.p.die(number, &why);
-        }
+        let why = format!("the process sent it to itself, at pc {:#x}", self.pc);
+        self.p.raise(number as u32, &why);
         Ok(0)
     }
 

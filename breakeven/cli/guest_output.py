@@ -1,0 +1,60 @@
+"""Where `exec` sends what a guest prints: on as it comes, or into the one JSON object."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from breakeven.errors import UserError
+
+#: one JSON object holds no more
+MOST_KEPT = 16 << 20
+
+
+class PassedOn:
+    """A standard stream of ours, by name; every write goes out at once. Raises `UserError` when it cannot."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def write(self, data: bytes) -> None:
+        stream: Any = getattr(sys, self._name)
+        what = "standard output" if self._name == "stdout" else "standard error"
+        if stream is None:
+            raise UserError(f"the program prints, and {what} is closed")
+        stream.flush()
+        # Nothing may stay in a buffer: the interpreter would fail again when it flushes at its end.
+        binary = getattr(stream.buffer, "raw", stream.buffer)
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[binary.write(rest) or 0 :]
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise UserError(f"cannot write the program's output to {what}: {reason}") from None
+
+
+class Kept:
+    """Output for `--json`: one stream, and all of them as they came."""
+
+    def __init__(self, both: bytearray) -> None:
+        self._both = both
+        self._own = bytearray()
+
+    def write(self, data: bytes) -> None:
+        if len(self._both) + len(data) > MOST_KEPT:
+            raise UserError(
+                f"the program prints more than the {MOST_KEPT >> 20} MiB that --json takes: run it without --json"
+            )
+        self._both += data
+        self._own += data
+
+    def text(self) -> str:
+        return as_text(self._own)
+
+
+def as_text(data: bytes | bytearray) -> str:
+    """UTF-8; each byte that is none becomes U+DC00 + its value, as Python's ``surrogateescape`` has it."""
+    return data.decode(errors="surrogateescape")

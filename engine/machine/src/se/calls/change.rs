@@ -1,0 +1,309 @@
+//! Calls that change what files are: names, links, rights, owners, times, lengths. Nothing changes unless the caller allowed
+//! it ([`super::super::Host::writable`]).
+
+use std::path::{Component, Path, PathBuf};
+
+use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, MetadataExt, Permissions, PermissionsExt};
+
+use super::super::errno::{Errno, EBADF, EFBIG, EINVAL, ENOENT, EPERM, EROFS};
+use super::super::files::{open, Target, WRITE_LIMIT};
+use super::super::host::path_of;
+use super::paths::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW};
+use super::{Call, R};
+
+const AT_REMOVEDIR: u64 = 0x200;
+const AT_SYMLINK_FOLLOW: u64 = 0x400;
+const RENAME_NOREPLACE: u64 = 1;
+const S_IFMT: u64 = 0o170_000;
+const S_IFREG: u64 = 0o100_000;
+const FALLOC_FL_KEEP_SIZE: u64 = 1;
+const UTIME_NOW: u64 = (1 << 30) - 1;
+const UTIME_OMIT: u64 = (1 << 30) - 2;
+const EXT4_MAGIC: u64 = 0xef53;
+const BLOCK: u64 = 4096;
+const SAME: u32 = u32::MAX;
+
+impl Call<'_> {
+    pub(super) fn change_call(&mut self, name: &str) -> Option<R> {
+        let [a, b, c, d, e, _] = self.args;
+        let cwd = i64::from(AT_FDCWD) as u64;
+        Some(match name {
+            "mkdirat" => self.make_directory(a, b, c),
+            "mkdir" => self.make_directory(cwd, a, b),
+            "mknodat" => self.make_node(a, b, c),
+            "mknod" => self.make_node(cwd, a, b),
+            "linkat" => self.link(a, b, c, d, e),
+            "link" => self.link(cwd, a, cwd, b, 0),
+            "symlinkat" => self.symlink(a, b, c),
+            "symlink" => self.symlink(a, cwd, b),
+            "unlinkat" if c & AT_REMOVEDIR != 0 => self.change(a, b, |dir, path| dir.remove_dir(path)),
+            "unlinkat" => self.unlink(a, b),
+            "unlink" => self.unlink(cwd, a),
+            "rmdir" => self.change(cwd, a, |dir, path| dir.remove_dir(path)),
+            "renameat" => self.rename(a, b, c, d, 0),
+            "renameat2" => self.rename(a, b, c, d, e),
+            "rename" => self.rename(cwd, a, cwd, b, 0),
+            // The mode is what is left of fchmodat2 without its flags.
+            "fchmodat" | "fchmodat2" => self.chmod(a, b, c),
+            "chmod" => self.chmod(cwd, a, b),
+            "fchmod" => self.fchmod(a, b),
+            "fchownat" => self.chown(a, b, [c, d], e),
+            "chown" => self.chown(cwd, a, [b, c], 0),
+            "lchown" => self.chown(cwd, a, [b, c], AT_SYMLINK_NOFOLLOW),
+            "fchown" => self.facts_of(a).and_then(|_| self.owner([b, c])),
+            "utimensat" => self.set_times(a, b, c, d),
+            "truncate" => self.truncate(a, b),
+            "ftruncate" => self.ftruncate(a, b),
+            "fallocate" => self.fallocate(a, b, c, d),
+            "statfs" => self.facts_at(cwd, a, 0).and_then(|_| self.file_system(b)),
+            "fstatfs" => self.facts_of(a).and_then(|_| self.file_system(b)),
+            _ => return None,
+        })
+    }
+
+    /// A path where something may change.
+    fn place_to_change(&mut self, fd: u64, path: u64) -> Result<PathBuf, Errno> {
+        let (path, _) = self.path(fd, path)?;
+        self.writable()?;
+        Ok(path)
+    }
+    fn writable(&self) -> Result<&Dir, Errno> {
+        let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
+        if root.writable {
+            Ok(&root.dir)
+        } else {
+            Err(EROFS)
+        }
+    }
+
+    fn change(&mut self, fd: u64, path: u64, act: impl FnOnce(&Dir, &Path) -> std::io::Result<()>) -> R {
+        let path = self.place_to_change(fd, path)?;
+        act(self.writable()?, &path)?;
+        Ok(0)
+    }
+
+    /// As [`Call::change`], of a name that is not there yet.
+    fn make(&mut self, fd: u64, path: u64, act: impl FnOnce(&Dir, &Path) -> std::io::Result<()>) -> R {
+        let path = self.place_to_change(fd, path)?;
+        if self.writable()?.symlink_metadata(&path).is_ok() {
+            return Err(Errno(libc::EEXIST));
+        }
+        let counted = self.p.files.make().map(|()| 0);
+        self.warn_of_quota(&counted);
+        counted?;
+        act(self.writable()?, &path)?;
+        Ok(0)
+    }
+
+    /// Says once that the process has made as many files as it may.
+    pub(super) fn warn_of_quota(&mut self, done: &R) {
+        if *done == Err(Errno(libc::EDQUOT)) {
+            let most = self.p.files.max_files();
+            self.p.warn(format!("the process has made {most} files, as many as it may: EDQUOT"));
+        }
+    }
+
+    fn make_directory(&mut self, fd: u64, path: u64, mode: u64) -> R {
+        let mut how = DirBuilder::new();
+        how.mode(mode as u32 & 0o777 & !self.p.files.umask);
+        self.make(fd, path, |dir, path| dir.create_dir_with(path, &how))
+    }
+
+    /// Regular files; devices are root's, and a named pipe has nobody at its other end.
+    fn make_node(&mut self, fd: u64, path: u64, mode: u64) -> R {
+        if !matches!(mode & S_IFMT, 0 | S_IFREG) {
+            return Err(EPERM);
+        }
+        let path = self.place_to_change(fd, path)?;
+        let flags = open::CREATE | open::EXCLUSIVE | open::WRITE_ONLY;
+        let opened = self.p.files.open(path, flags, mode as u32);
+        self.warn_of_quota(&opened);
+        self.p.files.close(opened?).map(|()| 0)
+    }
+
+    fn link(&mut self, from: u64, old: u64, to: u64, new: u64, flags: u64) -> R {
+        if flags & !(AT_SYMLINK_FOLLOW | AT_EMPTY_PATH) != 0 {
+            return Err(EINVAL);
+        }
+        let (mut old, _) = self.path(from, old)?;
+        let root = self.p.files.root.as_ref().ok_or(ENOENT)?;
+        if flags & AT_SYMLINK_FOLLOW != 0 {
+            old = root.dir.canonicalize(old)?;
+        }
+        root.dir.symlink_metadata(&old)?;
+        self.make(to, new, |dir, new| dir.hard_link(&old, dir, new))
+    }
+
+    /// A link may name only what lies in the directory: others could follow it who are not held there.
+    fn symlink(&mut self, target: u64, fd: u64, path: u64) -> R {
+        let target = self.string(target)?;
+        let (place, _) = self.path(fd, path)?;
+        if target.is_empty() {
+            return Err(ENOENT);
+        }
+        let target = path_of(&target).to_owned();
+        if leaves(place.parent().unwrap_or(Path::new("")), &target) {
+            self.p.warn(format!("a symbolic link to {} would lead out of the directory: EPERM", target.display()));
+            return Err(EPERM);
+        }
+        self.make(fd, path, |dir, path| dir.symlink(&target, path))
+    }
+
+    fn unlink(&mut self, fd: u64, path: u64) -> R {
+        let path = self.place_to_change(fd, path)?;
+        self.forget_times(&path);
+        self.writable()?.remove_file(path)?;
+        Ok(0)
+    }
+
+    /// The last name of a file goes; its inode may come back as another file's.
+    fn forget_times(&mut self, path: &Path) {
+        let Ok(dir) = self.writable() else { return };
+        if let Some(m) = dir.symlink_metadata(path).ok().filter(|m| m.nlink() == 1) {
+            self.p.files.times.remove(&m.ino());
+        }
+    }
+
+    fn rename(&mut self, from: u64, old: u64, to: u64, new: u64, flags: u64) -> R {
+        let old = self.place_to_change(from, old)?;
+        let new = self.place_to_change(to, new)?;
+        let dir = self.writable()?;
+        match flags {
+            0 => {}
+            RENAME_NOREPLACE if dir.symlink_metadata(&new).is_ok() => return Err(Errno(libc::EEXIST)),
+            RENAME_NOREPLACE => {}
+            _ => return Err(EINVAL),
+        }
+        if dir.symlink_metadata(&old)?.is_file() && old != new {
+            self.forget_times(&new);
+        }
+        let dir = self.writable()?;
+        dir.rename(old, dir, new)?;
+        Ok(0)
+    }
+
+    /// No set-user-ID and its like: they would hold for whoever finds the file.
+    fn chmod(&mut self, fd: u64, path: u64, mode: u64) -> R {
+        let rights = Permissions::from_mode(mode as u32 & 0o777);
+        self.change(fd, path, |dir, path| dir.set_permissions(path, rights))
+    }
+    fn fchmod(&mut self, fd: u64, mode: u64) -> R {
+        let writable = self.writable().map(|_| ());
+        if let Target::File(file) | Target::Directory { file, .. } = &self.p.files.get(fd)?.target {
+            writable?;
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(mode as u32 & 0o777);
+            file.set_permissions(mode)?;
+        }
+        Ok(0)
+    }
+
+    fn chown(&mut self, fd: u64, path: u64, ids: [u64; 2], flags: u64) -> R {
+        self.facts_at(fd, path, flags)?;
+        self.owner(ids)
+    }
+    /// Every file is the process's, and stays its.
+    fn owner(&mut self, ids: [u64; 2]) -> R {
+        let own = self.p.config.ids;
+        let kept = |id: u64, own: &[u32]| id as u32 == SAME || own.contains(&(id as u32));
+        if kept(ids[0], &[own.uid, own.euid]) && kept(ids[1], &[own.gid, own.egid]) {
+            Ok(0)
+        } else {
+            Err(EPERM)
+        }
+    }
+
+    /// The process sees the times that it sets; the host's files keep their own.
+    fn set_times(&mut self, fd: u64, path: u64, to: u64, flags: u64) -> R {
+        let facts = match path {
+            0 => self.facts_of(fd)?,
+            _ => self.facts_at(fd, path, flags)?,
+        };
+        self.writable()?;
+        let ns = self.now.tick.0 / 1000;
+        let now = [self.p.epoch + ns / 1_000_000_000, ns % 1_000_000_000];
+        let mut asked = [0, UTIME_NOW, 0, UTIME_NOW];
+        if to != 0 {
+            for (n, word) in asked.iter_mut().enumerate() {
+                *word = self.read_word(to.wrapping_add(8 * n as u64))?;
+            }
+        }
+        let epoch = self.p.epoch;
+        let mut times = self.p.files.times.get(&facts.inode).copied().unwrap_or([epoch, 0, epoch, 0]);
+        for (time, asked) in times.chunks_mut(2).zip(asked.chunks(2)) {
+            match asked[1] {
+                UTIME_NOW => time.copy_from_slice(&now),
+                UTIME_OMIT => {}
+                0..=999_999_999 => time.copy_from_slice(asked),
+                _ => return Err(EINVAL),
+            }
+        }
+        self.p.files.times.insert(facts.inode, times);
+        Ok(0)
+    }
+
+    fn truncate(&mut self, path: u64, len: u64) -> R {
+        let path = self.place_to_change(i64::from(AT_FDCWD) as u64, path)?;
+        let fd = self.p.files.open(path, open::WRITE_ONLY, 0)?;
+        let done = self.ftruncate(fd, len);
+        self.p.files.close(fd)?;
+        done
+    }
+
+    fn ftruncate(&mut self, fd: u64, len: u64) -> R {
+        let file = self.p.files.get(fd)?;
+        match &file.target {
+            Target::File(_) if len > WRITE_LIMIT => Err(if (len as i64) < 0 { EINVAL } else { EFBIG }),
+            Target::File(f) if file.flags & open::ACCESS != 0 => {
+                f.set_len(len)?;
+                Ok(0)
+            }
+            _ => Err(EINVAL),
+        }
+    }
+
+    /// Longer files; holes are not made.
+    fn fallocate(&mut self, fd: u64, mode: u64, from: u64, len: u64) -> R {
+        let file = self.p.files.get(fd)?;
+        let Target::File(f) = &file.target else { return Err(Errno(libc::ENODEV)) };
+        let end = from.checked_add(len).filter(|end| len != 0 && (*end as i64) >= 0 && (from as i64) >= 0);
+        match (end.ok_or(EINVAL)?, mode) {
+            _ if file.flags & open::ACCESS == 0 => Err(EBADF),
+            (end, _) if end > WRITE_LIMIT => Err(EFBIG),
+            (_, FALLOC_FL_KEEP_SIZE) => Ok(0),
+            (end, 0) => {
+                if f.metadata()?.len() < end {
+                    f.set_len(end)?;
+                }
+                Ok(0)
+            }
+            _ => Err(Errno(libc::EOPNOTSUPP)),
+        }
+    }
+
+    /// `struct statfs`: an ext4 of what the process may write.
+    fn file_system(&mut self, to: u64) -> R {
+        let free = (WRITE_LIMIT - self.p.files.written.min(WRITE_LIMIT)) / BLOCK;
+        let files = self.p.files.max_files();
+        let mut words = vec![EXT4_MAGIC, BLOCK, WRITE_LIMIT / BLOCK, free, free, files, files, 1, 255, BLOCK];
+        words.resize(15, 0);
+        self.write_words(to, &words)?;
+        Ok(0)
+    }
+}
+
+/// Whether `target`, seen from the directory `from`, leads above the allowed one, as far as names tell.
+fn leaves(from: &Path, target: &Path) -> bool {
+    let mut depth = 0i64;
+    for part in from.components().chain(target.components()) {
+        match part {
+            Component::Normal(_) => depth += 1,
+            Component::ParentDir => depth -= 1,
+            Component::CurDir => {}
+            Component::RootDir | Component::Prefix(_) => return true,
+        }
+        if depth < 0 {
+            return true;
+        }
+    }
+    false
+}

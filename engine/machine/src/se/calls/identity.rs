@@ -1,0 +1,147 @@
+//! Who the process is: users, groups, sessions, and what a scheduler would know of it.
+
+use super::super::errno::{Errno, EINVAL, EPERM};
+use super::{Call, R};
+
+/// `(uid_t)-1`: leave as it is.
+const SAME: u32 = u32::MAX;
+const SCHED_FIFO: u64 = 1;
+const SCHED_RR: u64 = 2;
+/// The policies of Linux end with SCHED_DEADLINE; there is no 4.
+const MOST_POLICY: u64 = 6;
+
+impl Call<'_> {
+    pub(super) fn identity_call(&mut self, name: &str) -> Option<R> {
+        let ids = self.p.config.ids;
+        let [a, b, c, ..] = self.args;
+        let itself = |pid: u64| pid as u32 == 0 || pid as u32 == ids.pid;
+        Some(match name {
+            "getpid" | "gettid" => Ok(u64::from(ids.pid)),
+            "getppid" => Ok(u64::from(ids.ppid)),
+            "getpgrp" | "getpgid" | "getsid" => Ok(u64::from(ids.pgid)),
+            "getuid" => Ok(u64::from(ids.uid)),
+            "geteuid" => Ok(u64::from(ids.euid)),
+            "getgid" => Ok(u64::from(ids.gid)),
+            "getegid" => Ok(u64::from(ids.egid)),
+            "getgroups" => Ok(0),
+            "setgroups" if ids.euid == 0 => Ok(0),
+            "setgroups" => Err(EPERM),
+            "setuid" => self.set_ids(false, [a as u32, a as u32, a as u32], true),
+            "setgid" => self.set_ids(true, [a as u32, a as u32, a as u32], true),
+            "setreuid" => self.set_ids(false, [a as u32, b as u32, SAME], false),
+            "setregid" => self.set_ids(true, [a as u32, b as u32, SAME], false),
+            "setresuid" => self.set_ids(false, [a as u32, b as u32, c as u32], false),
+            "setresgid" => self.set_ids(true, [a as u32, b as u32, c as u32], false),
+            "getresuid" => self.get_ids([ids.uid, ids.euid, self.p.saved[0]]),
+            "getresgid" => self.get_ids([ids.gid, ids.egid, self.p.saved[1]]),
+            // They return what was, and only files would look at what is.
+            "setfsuid" => Ok(u64::from(ids.euid)),
+            "setfsgid" => Ok(u64::from(ids.egid)),
+            "setsid" if ids.pid == ids.pgid => Err(EPERM),
+            "setsid" => {
+                self.p.config.ids.pgid = ids.pid;
+                Ok(u64::from(ids.pid))
+            }
+            "setpgid" if !itself(a) => Err(Errno(libc::ESRCH)),
+            "setpgid" if b as u32 == 0 || itself(b) => {
+                self.p.config.ids.pgid = ids.pid;
+                Ok(0)
+            }
+            "setpgid" => Err(EPERM),
+            "sched_getscheduler"
+            | "sched_getparam"
+            | "sched_rr_get_interval"
+            | "sched_setscheduler"
+            | "sched_setparam"
+            | "sched_getaffinity"
+            | "sched_setaffinity"
+                if !itself(a) =>
+            {
+                Err(Errno(libc::ESRCH))
+            }
+            // SCHED_OTHER, of priority 0.
+            "sched_getscheduler" | "ioprio_get" => Ok(0),
+            "sched_getparam" => self.write_u32(b, 0).map(|()| 0),
+            "sched_setscheduler" => self.schedule(b, c),
+            "sched_setparam" => self.schedule(0, b),
+            "sched_get_priority_min" | "sched_get_priority_max" if a > MOST_POLICY || a == 4 => Err(EINVAL),
+            "sched_get_priority_min" => Ok(u64::from(matches!(a, SCHED_FIFO | SCHED_RR))),
+            "sched_get_priority_max" => Ok(if matches!(a, SCHED_FIFO | SCHED_RR) { 99 } else { 0 }),
+            // 4 ms, as a kernel of 250 Hz has it for SCHED_OTHER.
+            "sched_rr_get_interval" => self.write_words(b, &[0, 4_000_000]).map(|()| 0),
+            "sched_getaffinity" => self.affinity(),
+            "sched_setaffinity" => self.set_affinity(),
+            "getcpu" => self.getcpu(),
+            _ => return None,
+        })
+    }
+
+    /// Real, effective and saved user (or group): each becomes one of the three, or anything for root. `all`: `setuid`, by
+    /// which only root changes more than the effective one.
+    fn set_ids(&mut self, group: bool, new: [u32; 3], all: bool) -> R {
+        let ids = self.p.config.ids;
+        let slot = usize::from(group);
+        let old = if group { [ids.gid, ids.egid, self.p.saved[1]] } else { [ids.uid, ids.euid, self.p.saved[0]] };
+        if ids.euid != 0 && new.iter().any(|id| *id != SAME && !old.contains(id)) {
+            return Err(EPERM);
+        }
+        let keep = all && ids.euid != 0;
+        let pick = |n: usize| if new[n] == SAME || (keep && n != 1) { old[n] } else { new[n] };
+        let ids = &mut self.p.config.ids;
+        if group {
+            (ids.gid, ids.egid) = (pick(0), pick(1));
+        } else {
+            (ids.uid, ids.euid) = (pick(0), pick(1));
+        }
+        self.p.saved[slot] = pick(2);
+        Ok(0)
+    }
+
+    fn get_ids(&mut self, ids: [u32; 3]) -> R {
+        for (at, id) in [self.args[0], self.args[1], self.args[2]].into_iter().zip(ids) {
+            self.write_u32(at, id)?;
+        }
+        Ok(0)
+    }
+
+    /// Only the policy and the priority that it has.
+    fn schedule(&mut self, policy: u64, at: u64) -> R {
+        let mut priority = [0; 4];
+        self.read(at, &mut priority)?;
+        match (policy, u32::from_le_bytes(priority)) {
+            (0, 0) => Ok(0),
+            (0, _) => Err(EINVAL),
+            (1..=MOST_POLICY, _) => Err(EPERM),
+            _ => Err(EINVAL),
+        }
+    }
+
+    /// One processor.
+    fn affinity(&mut self) -> R {
+        if self.args[1] < 8 {
+            return Err(EINVAL);
+        }
+        self.write_words(self.args[2], &[1])?;
+        Ok(8)
+    }
+
+    fn set_affinity(&mut self) -> R {
+        let mut first = [0];
+        if self.args[1] > 0 {
+            self.read(self.args[2], &mut first)?;
+        }
+        if first[0] & 1 == 0 {
+            return Err(EINVAL);
+        }
+        Ok(0)
+    }
+
+    fn getcpu(&mut self) -> R {
+        for at in [self.args[0], self.args[1]] {
+            if at != 0 {
+                self.write(at, &[0; 4])?;
+            }
+        }
+        Ok(0)
+    }
+}
