@@ -11,8 +11,9 @@ import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from breakeven.blind import First, first_verdicts
 from breakeven.paths import find_data
-from breakeven.study import DIRECTION_ONLY, NOT_REPRODUCED, REPRODUCED
+from breakeven.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED, Claim, load_claims
 
 PREDICTED, CHOSEN_LATER, CANNOT_FAIL = "predicted", "chosen later", "cannot fail"
 WITHDRAWN, NOT_SIMULATED_ROW = "withdrawn", "not simulated"
@@ -36,10 +37,30 @@ class Entry:
     why: str
 
 
+#: studies of predictions alone: what the file does not name of their rows is predicted, and its first verdict is kept
+#: by `breakeven.blind`
+BLIND = ("field2026", "tables2026")
+
+
 def load_ledger() -> list[Entry]:
-    """Every entry, in the file's order."""
+    """Every entry: the file's, in its order, and those of blind studies."""
     with open(find_data("configs", "studies") / "ledger.csv", newline="", encoding="utf-8") as file:
-        return [Entry(**row) for row in csv.DictReader(file)]
+        entries = [Entry(**row) for row in csv.DictReader(file)]
+    named = {(entry.study, entry.claim) for entry in entries}
+    for study in BLIND:
+        kept = first_verdicts(study)
+        entries += [
+            _blind(claim, kept.get(name)) for name, claim in load_claims(study).items() if (study, name) not in named
+        ]
+    return entries
+
+
+def _blind(claim: Claim, first: First | None) -> Entry:
+    """The entry of a prediction; one that names no processor to answer it is not simulated."""
+    if not claim.cpu or (first and first.verdict == NOT_SIMULATED):
+        return Entry(claim.study, claim.claim, NOT_SIMULATED_ROW, "", "", "", "", "", "")
+    verdict, simulated = (first.verdict, first.simulated) if first else ("", "")
+    return Entry(claim.study, claim.claim, PREDICTED, verdict, simulated, "", "", "", "")
 
 
 #: study -> claim -> the row of its ``verdicts.csv``
@@ -64,7 +85,8 @@ def ledger_rows(entries: Sequence[Entry], verdicts: Verdicts) -> list[list[str]]
     rows = []
     for entry in entries:
         today = verdicts.get(entry.study, {}).get(entry.claim, {})
-        first = f"{entry.first_verdict} ({entry.first_commit})" if entry.first_commit else "-"
+        by = f" ({entry.first_commit})" if entry.first_commit else ""
+        first = f"{entry.first_verdict}{by}" if entry.first_verdict else "-"
         changed = f"{entry.changed} ({entry.changed_by.replace(' ', ', ')})" if entry.changed else "-"
         rows.append([
             entry.study, entry.claim, entry.kind, first, entry.first_simulated or "-", today.get("verdict", "-"),

@@ -40,7 +40,7 @@ def _title(folder: Path) -> str:
 
 
 def write_results_page(results: Path) -> Path:
-    """Writes the page of all studies whose reports lie in `results`, and the ledger beside it; returns the page's path."""
+    """Writes the page of all studies whose reports lie in `results`, the ledger beside it; returns the page's path."""
     try:
         folders = sorted(
             path.parent for path in results.glob("*/verdicts.csv") if (path.parent / "README.md").is_file()
@@ -77,9 +77,9 @@ def _ledger_page(entries: list[Entry], verdicts: Verdicts) -> str:
     parts = [
         "# How each verdict came about",
         "For every row the first verdict that was committed, today's, and what changed between, with the commits. "
-        "*Predicted*: nothing that the row rests on was chosen after its first verdict. *Chosen later*: a model, a state, "
-        "a definition or a calibrated value was, with the published number known. *Cannot fail*: hardly any simulation "
-        "could give another verdict; such rows count nowhere. *Withdrawn*: judged once, and replaced.",
+        "*Predicted*: nothing that the row rests on was chosen after its first verdict. *Chosen later*: a model, a "
+        "state, a definition or a calibrated value was, with the published number known. *Cannot fail*: hardly any "
+        "simulation could give another verdict; such rows count nowhere. *Withdrawn*: judged once, and replaced.",
         _counts(entries, verdicts),
     ]
     for kind in KINDS:

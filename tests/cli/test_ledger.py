@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.ledger import CHOSEN_LATER, KINDS, NOT_SIMULATED_ROW, PREDICTED, WITHDRAWN, Entry, count, load_ledger
+from breakeven.ledger import CHOSEN_LATER, KINDS, PREDICTED, WITHDRAWN, Entry, count, load_ledger
 from breakeven.paths import find_data
 
 REPO = Path(__file__).resolve().parents[2]
-#: the study whose definition was committed before it ran, and the file that defines it
-PREDICTIONS, DEFINITION = "field2026", "configs/studies/field2026.py"
 
 
 def git(*arguments: str) -> str:
@@ -25,14 +23,6 @@ def git(*arguments: str) -> str:
     except (OSError, subprocess.CalledProcessError):
         pytest.skip("no history of this repository here")
     return run.stdout
-
-
-def added(path: str) -> str:
-    """The commit that added a file."""
-    commits = git("log", "--diff-filter=A", "--format=%H", "--", path).split()
-    if not commits:
-        pytest.skip("the history here does not reach back")
-    return commits[-1]
 
 
 def rows(commit: str, path: str) -> Iterator[dict[str, str]]:
@@ -72,20 +62,3 @@ def test_first_verdicts_are_those_that_were_committed() -> None:
             assert (first["verdict"], first["simulated"]) == (entry.first_verdict, entry.first_simulated)
             checked += 1
     assert checked > 40
-
-
-def test_predictions_were_defined_before_they_ran_and_kept() -> None:
-    defined, ran = added(DEFINITION), added(f"results/{PREDICTIONS}/verdicts.csv")
-    assert defined != ran
-    git("merge-base", "--is-ancestor", defined, ran)
-    assert subprocess.run(["git", "merge-base", "--is-ancestor", defined, ran], cwd=REPO).returncode == 0
-    assert git("show", f"{defined}:{DEFINITION}") == git("show", f"{ran}:{DEFINITION}")
-    published = [
-        [row for row in rows(commit, "configs/studies/claims.csv") if row["study"] == PREDICTIONS]
-        for commit in (defined, ran)
-    ]
-    assert published[0] == published[1]
-    kept = {entry.claim: entry for entry in load_ledger() if entry.study == PREDICTIONS}
-    for row in rows(ran, f"results/{PREDICTIONS}/verdicts.csv"):
-        entry = kept[row["claim"]]
-        assert entry.kind == NOT_SIMULATED_ROW or entry.first_verdict == row["verdict"]
