@@ -56,7 +56,7 @@ _DETAILS = (
     "on_miss", "on_read", "on_write", "page_bytes", "queue_filter", "queue_size", "queue_squash", "cache_snoop",
     "prefetch_on_access", "prefetch_on_pf_hit", "throttle_control_percentage", "numUseAltOnNa", "initialLoopAge",
     "initialLoopIter", "optionalAgeReset", "restrictAllocation", "useDirectionBit", "useHashing", "useSpeculation",
-    "speculativeHistUpdate", "split_slots", "emulate_cycles", "emulate_cycles_per_byte",
+    "speculativeHistUpdate",
 )  # fmt: skip
 _ZERO_MEANS = {
     "assoc": "fully associative",
@@ -86,7 +86,7 @@ def shown_value(name: str, value: Any, cache: bool = False) -> str:
         return "yes" if value else "no"
     if name in _SIZES and (cache or name != "size"):
         return bytes_text(value)
-    return str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def in_columns(cells: Sequence[str], indent: int = 0) -> list[str]:
@@ -100,16 +100,20 @@ def in_columns(cells: Sequence[str], indent: int = 0) -> list[str]:
     return [" " * indent + "".join(f"{cell:<{width}}" for cell in line).rstrip() for line in lines]
 
 
-def _short(path: str) -> str:
-    return path.removeprefix("system.")
-
-
 class Page:
     """Finds the parts of a description and marks their values."""
 
     def __init__(self, description: dict[str, Any], sources: Sources) -> None:
         self.objects = {item["path"]: item for item in description["objects"]}
         self.sources = sources
+        self._shown = sources.shown_paths()
+
+    def _short(self, path: str) -> str:
+        return self._shown[path]
+
+    def _last(self, path: str) -> str:
+        """An element of a vector as ``--set`` takes it, without its owner."""
+        return self._shown[path].removeprefix(self._shown[path.rpartition(".")[0]] + ".")
 
     def _is(self, item: dict[str, Any], kind: str) -> bool:
         return item["type"] == kind or kind in item["bases"]
@@ -150,18 +154,19 @@ class Page:
     def sections(self) -> Iterator[Section]:
         """The page from the core outwards."""
         for path, item in self._all("BaseCPU"):
-            yield f"{_short(path)}: {item['type']}, {self._clock(item['params'])}", self._core(path)
+            yield f"{self._short(path)}: {item['type']}, {self._clock(item['params'])}", self._core(path)
         yield from self._units()
+        yield from self._microcode()
         for kind in ("MisalignedAccess", "WriteCombiningBuffers"):
             for path, item in self._all(kind):
-                yield f"{_short(path)}: {item['type']}", in_columns(self._plain(path))
+                yield f"{self._short(path)}: {item['type']}", in_columns(self._plain(path))
         for path, item in self._all("BranchPredictor"):
-            yield f"{_short(path)}: {self._class(path, item)}", self._predictor(path)
+            yield f"{self._short(path)}: {self._class(path, item)}", self._predictor(path)
         yield from self._side_by_side("caches (cycles)", "BaseCache", _CACHE)
         for path, item in self._all("BasePrefetcher"):
             if item["type"] != "MultiPrefetcher":
                 shown = in_columns(self._plain(path))
-                yield f"{_short(path)}: {item['type']}", shown
+                yield f"{self._short(path)}: {item['type']}", shown
         yield from self._side_by_side("TLBs (entries, cycles)", "BaseTLB", _TLB)
         yield from self._side_by_side("buses (bytes, cycles)", "BaseXBar", _XBAR)
         yield from self._memory()
@@ -189,7 +194,7 @@ class Page:
                 if name.startswith(f"{path}.opClasses.") and self._is(other, "MinorOpClass")
             ]
             lat, every = self._text(path, "opLat"), self._text(path, "issueLat")
-            lines.append(f"{_last(path):<14} opLat {lat}, issueLat {every}: {_some(classes)}")
+            lines += _wrapped(f"{self._last(path)}: opLat {lat}, issueLat {every}: {_some(classes)}")
             owner = path
         for path, item in self._all("FUDesc"):
             by_timing: dict[str, list[str]] = {}
@@ -197,12 +202,44 @@ class Page:
                 operation = self.objects[reference["ref"]]["params"]
                 pipelined = "" if operation["pipelined"] else ", not pipelined"
                 by_timing.setdefault(f"{operation['opLat']}{pipelined}", []).append(operation["opClass"])
-            shown = "; ".join(f"{_some(classes)}: {timing}" for timing, classes in by_timing.items())
-            lines.append(f"{_last(path):<9} count {self._text(path, 'count'):<5}opLat of {shown}")
+            shown = "; ".join(f"{', '.join(classes)}: {timing}" for timing, classes in by_timing.items())
+            lines += _wrapped(f"{self._last(path)}: count {self._text(path, 'count')}; opLat of {shown}")
             owner = path
         if lines:
-            heading = _short(owner.rpartition(".")[0])
-            yield f"{heading} (functional units, cycles)", [_cut(line) for line in lines]
+            heading = self._short(owner.rpartition(".")[0])
+            yield f"{heading} (functional units, cycles)", lines
+
+    def _microcode(self) -> Iterator[Section]:
+        """x86: how instructions become micro-ops, and the string engine."""
+        for path, item in self._all("X86Microcode"):
+            heading, params = self._short(path), item["params"]
+            yield f"{heading}: {item['type']}", in_columns(self._plain(path))
+            instructions = [
+                f"{self._last(each)}: {', '.join(self._said(each))} (for {' '.join(self._mnemonics(each))})"
+                for each in _paths(params["instructions"])
+            ]
+            if instructions:
+                yield f"{heading} (instructions that differ; cycles, micro-ops)", _wrapped(*instructions)
+            for name in ("rep_movs", "rep_stos"):
+                modes = [
+                    f"{self._last(each)}: {', '.join(self._said(each)) or 'as gem5'}" for each in _paths(params[name])
+                ]
+                if modes:
+                    what = "the first whose conditions hold; cycles, micro-ops, bytes"
+                    yield f"{heading} ({name} modes, {what})", _wrapped(*modes)
+
+    def _mnemonics(self, path: str) -> list[str]:
+        return self.objects[path]["params"]["mnemonics"]
+
+    def _said(self, path: str) -> list[str]:
+        """The plain parameters that differ from their defaults."""
+        params = self.objects[path]["params"]
+        plain = [
+            name for name, value in params.items() if isinstance(value, (int, float, str)) and name != "eventq_index"
+        ]
+        changed = [name for name in plain if params[name] != self.sources.default(path, name)]
+        # The mark of difference would stand at each.
+        return [cell.replace(" *", " ").rstrip() for cell in self._cells(path, changed)]
 
     def _predictor(self, path: str) -> list[str]:
         cells = self._plain(path)
@@ -216,7 +253,7 @@ class Page:
         found = list(self._all(kind))
         if not found:
             return
-        rows = [["", *(_short(path) for path, _ in found)]]
+        rows = [["", *(self._short(path) for path, _ in found)]]
         for name in names:
             texts = [self._text(path, name) if name in item["params"] else "-" for path, item in found]
             if any(text != "-" for text in texts):
@@ -243,22 +280,26 @@ class Page:
             for name in _DRAM:
                 if name in params:
                     cells.append(f"{name} {self._text(path, name, _memory_text(name, params[name]))}")
-            yield f"{_short(path)}: {item['type']}", in_columns(cells)
+            yield f"{self._short(path)}: {item['type']}", in_columns(cells)
 
 
 def _is_numbers(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(one, int) for one in value)
 
 
-def _last(path: str) -> str:
-    """The last name of a path, a vector's element as ``--set`` takes it."""
-    name = path.rpartition(".")[2]
-    digits = len(name) - len(name.rstrip("0123456789"))
-    return f"{name[:-digits]}[{name[-digits:]}]" if digits else name
+def _paths(references: Any) -> list[str]:
+    return [each["ref"] for each in references or ()]
+
+
+def _wrapped(*texts: str) -> list[str]:
+    import textwrap
+
+    width = WIDTH - 2
+    return [line for text in texts for line in textwrap.wrap(text, width, subsequent_indent="    ")]
 
 
 def _some(classes: list[str]) -> str:
-    return ", ".join(classes[:4]) + (f" and {len(classes) - 4} more" if len(classes) > 4 else "")
+    return ", ".join(classes[:8]) + (f" and {len(classes) - 8} more" if len(classes) > 8 else "")
 
 
 def _cut(line: str) -> str:
@@ -280,7 +321,7 @@ def legend() -> str:
 def print_page(description: dict[str, Any], sources: Sources) -> None:
     """Prints the page below its title."""
     print(f"  marks  {legend()}")
-    print("  --set  takes the heading and the name: --set cpu.dcache.size=64KiB")
+    print("  --set  takes the heading and the name: --set cpu.dcache.size=64K; units, ranges: machines params")
     for heading, lines in Page(description, sources).sections():
         print(f"\n{heading}")
         for line in lines:

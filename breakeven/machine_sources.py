@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.m5.describe import modelled_class
-from breakeven.m5.overrides import located
+from breakeven.m5.overrides import located, shown_paths
 from breakeven.m5.params import MISSING
 from breakeven.m5.proxy import Proxy
 from breakeven.m5.simobject import MetaSimObject, SimObject
@@ -46,6 +46,17 @@ def _comment(text: str) -> Comment | None:
     return None
 
 
+#: nothing is said of a value
+_NONE = Comment((), "")
+
+
+def _mnemonics(call: ast.Call) -> Iterator[ast.Constant]:
+    """The mnemonics that an `X86Instruction` is made for."""
+    for keyword in call.keywords:
+        if keyword.arg == "mnemonics" and isinstance(keyword.value, ast.List):
+            yield from (word for word in keyword.value.elts if isinstance(word, ast.Constant))
+
+
 class _File:
     """The values that one machine file writes, each with the comment of its line."""
 
@@ -56,13 +67,20 @@ class _File:
         self.tree = ast.parse(source)
         #: (class, parameter), from class bodies and from keywords of calls
         self.by_class: dict[tuple[str, str], Comment] = {}
+        #: (class, first mnemonic, parameter, value) of objects that are made in an expression, one of several of their
+        #: class; the class is empty for a function that passes its keywords on
+        self.by_value: dict[tuple[str, str, str, Any], Comment] = {}
         #: end of a dotted path, from assignments to attributes
         self.by_path: dict[str, Comment] = {}
         self.constants: dict[str, Comment] = {}
         for node in ast.walk(self.tree):
             for table, key, at in self._values(node):
                 found = next(filter(None, map(_comment, self._lines(at))), None)
-                if found is not None:
+                if table is self.by_value:
+                    # Two objects with the same value and different sources cannot be told apart.
+                    same = table.setdefault(key, found or _NONE) == (found or _NONE)
+                    table[key] = table[key] if same else _NONE
+                elif found is not None:
                     table.setdefault(key, found)
 
     def _lines(self, node: ast.AST) -> Iterator[str]:
@@ -75,10 +93,17 @@ class _File:
             for statement in node.body:
                 if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
                     yield self.by_class, (node.name, statement.targets[0].id), statement
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Name, ast.Attribute)):
+            plain = isinstance(node.func, ast.Name)
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            first = next((word.value for word in _mnemonics(node)), "")
             for keyword in node.keywords:
-                if keyword.arg is not None:
-                    yield self.by_class, (node.func.id, keyword.arg), keyword
+                if keyword.arg is None:
+                    continue
+                if plain:
+                    yield self.by_class, (name, keyword.arg), keyword
+                if isinstance(keyword.value, ast.Constant) and (not plain or name.islower()):
+                    yield self.by_value, ("" if plain else name, first, keyword.arg, keyword.value.value), keyword
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
             # `cpu.isa[0].enable_Zba`: a vector of one has a plain name
             whole = re.sub(r"\[\d+\]", "", ast.unparse(node.targets[0]))
@@ -112,11 +137,19 @@ class Sources:
 
     def __init__(self, root: SimObject, path: Path, settings: tuple[str, ...] = ()) -> None:
         self._objects = {obj.path(): obj for obj in root.descendants()}
+        self._root = root
+        self._mnemonics = {
+            path: obj._value("mnemonics") for path, obj in self._objects.items() if "mnemonics" in type(obj)._params
+        }
         self._files = [_File(file) for file in _with_neighbours(path)]
         self._set = {".".join(located(root, setting.partition("=")[0].strip())) for setting in settings}
         self._blank: dict[MetaSimObject, SimObject] = {}
         #: row -> paths that it decided
         self.cited: dict[str, list[str]] = {}
+
+    def shown_paths(self) -> dict[str, str]:
+        """Every object's path -> the path to show (`overrides.shown_paths`)."""
+        return shown_paths(self._root)
 
     def default(self, path: str, name: str) -> Any:
         """gem5's value of the parameter; `MISSING` when gem5 has none, or one that depends on the place."""
@@ -134,7 +167,7 @@ class Sources:
         changed = "*" if default is not MISSING and value != default else ""
         if f"{path}.{name}" in self._set:
             return f"{changed}s"
-        found = self._written(path, name)
+        found = self._written(path, name, value)
         if found is None:
             return changed
         for row in found.rows:
@@ -143,6 +176,10 @@ class Sources:
             if shown not in where:
                 where.append(shown)
         return changed + found.mark
+
+    def comment(self, path: str, name: str, value: Any) -> Comment | None:
+        """The comment at the line that sets the value; None where it is gem5's or was set now."""
+        return None if f"{path}.{name}" in self._set else self._written(path, name, value)
 
     def constant(self, name: str) -> str:
         """The mark of a constant of the machine's file (``CLOCK``)."""
@@ -153,7 +190,7 @@ class Sources:
             self.cited.setdefault(row, []).append(name)
         return found.mark
 
-    def _written(self, path: str, name: str) -> Comment | None:
+    def _written(self, path: str, name: str, value: Any) -> Comment | None:
         whole = f"{path}.{name}"
         cls = type(self._objects[path])
         own = [base.__name__ for base in cls.__mro__ if isinstance(base, MetaSimObject) and not base._library]
@@ -161,9 +198,15 @@ class Sources:
             for ending, comment in file.by_path.items():
                 if whole.endswith(f".{ending}"):
                     return comment
-            for class_name in [*own, modelled_class(self._objects[path]).__name__]:
+            classes = [*own, modelled_class(self._objects[path]).__name__]
+            for class_name in classes:
                 if (class_name, name) in file.by_class:
                     return file.by_class[class_name, name]
+            if not isinstance(value, (list, dict)):
+                first = str((self._mnemonics.get(path) or [""])[0])
+                for class_name in [*classes, ""]:
+                    if (class_name, first, name, value) in file.by_value:
+                        return file.by_value[class_name, first, name, value]
         return None
 
     def rows(self) -> list[tuple[str, str]]:

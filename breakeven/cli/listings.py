@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from breakeven.cli.app import app, machines_app
-from breakeven.cli.options import GuestOption, JsonOption, SetOption, machine_spec
+from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption, machine_spec
 
 
 @app.command("routines")
@@ -58,22 +58,58 @@ def machines_show(
     """One machine on one page (with --json: its whole description)."""
     from breakeven.console import print_json, print_pairs
     from breakeven.m5 import machine_hash
-    from breakeven.m5.describe import describe
     from breakeven.machine_page import print_page
+    from breakeven.machine_parameters import parameters
     from breakeven.machine_sources import Sources
-    from breakeven.machines import find_machine, load_machine, preset_at
+    from breakeven.machines import describe_machine, find_machine, load_machine, preset_at
 
     spec = machine_spec(name, settings)
-    root = load_machine(spec.name, spec.settings)
-    description = describe(root)
+    description = describe_machine(spec.name, spec.settings)
+    path = find_machine(spec.name)
+    sources = Sources(load_machine(spec.name, spec.settings), path, spec.settings)
     if json:
-        print_json({"machine": name, "machine_hash": machine_hash(description), "description": description})
+        listed = [each._asdict() for each in parameters(description, sources)]
+        shown = {"machine": name, "machine_hash": machine_hash(description), "parameters": listed}
+        print_json({**shown, "description": description})
         return 0
-    path = find_machine(name)
     preset = preset_at(path)
     print(f"{name}: {preset.description if preset else 'a machine of your own'}")
     print_pairs([("file", str(path)), ("hash", machine_hash(description))])
-    print_page(description, Sources(root, path, spec.settings))
+    print_page(description, sources)
+    return 0
+
+
+@machines_app.command("params")
+def machines_params(
+    pattern: Annotated[str, typer.Argument(help="Words of a path, value, unit or source; all must be there.")],
+    machine: MachineOption = "u74",
+    settings: SetOption = [],  # noqa: B006
+    json: JsonOption = False,
+) -> int:
+    """The parameters of a machine that match: value, unit, range and where the value comes from, one a line."""
+    from breakeven.console import print_json, print_table
+    from breakeven.errors import UserError
+    from breakeven.machine_page import legend
+    from breakeven.machine_parameters import matching, parameters
+    from breakeven.machine_sources import Sources
+    from breakeven.machines import describe_machine, find_machine, load_machine
+
+    spec = machine_spec(machine, settings)
+    description = describe_machine(spec.name, spec.settings)
+    sources = Sources(load_machine(spec.name, spec.settings), find_machine(spec.name), spec.settings)
+    known = parameters(description, sources)
+    found = matching(known, pattern)
+    if json:
+        print_json({"machine": str(spec), "parameters": [each._asdict() for each in found]})
+        return 0
+    if not found:
+        from breakeven.m5.errors import near
+
+        hint = near(pattern, {each.path.rpartition(".")[2] for each in known})
+        raise UserError(f"no parameter of {spec} has {pattern!r}{hint or '; see `breakeven machines show`'}")
+    rows = [(e.path, e.value, e.unit, _cut(e.takes), f"{e.mark} {e.source}".strip()) for e in found]
+    print_table(("parameter", "value", "unit", "takes", "source"), rows)
+    print(f"marks: {legend()}")
     return 0
 
 

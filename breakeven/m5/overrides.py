@@ -68,6 +68,26 @@ def set_parameter(root: SimObject, path: str, value: Any) -> tuple[SimObject, st
     return owner, name
 
 
+def shown_paths(root: SimObject) -> dict[str, str]:
+    """Every object's own path -> the path to show and to set it by: without ``system.``, elements by name where no
+    other has it."""
+    shown = {root.path(): "root"}
+
+    def walk(node: SimObject, prefix: str) -> None:
+        for name, child in node._children.items():
+            several = isinstance(child, list) and len(child) > 1
+            names = unique_names([_names(each) for each in child]) if several else [""]
+            for index, each in enumerate(child if isinstance(child, list) else [child]):
+                own = f"{name}.{names[index]}" if names[index] else f"{name}[{index}]" if several else name
+                # The system's own path stands for itself: nothing is set by it.
+                path = "" if node is root and name == "system" else f"{prefix}{own}."
+                shown[each.path()] = path[:-1] or "system"
+                walk(each, path)
+
+    walk(root, "")
+    return shown
+
+
 def located(root: SimObject, path: str) -> tuple[str, str]:
     """The object's own path and the parameter's name that `path` means."""
     owner, name, _ = _find_owner(root, path)

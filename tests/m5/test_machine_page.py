@@ -6,7 +6,9 @@ import re
 
 import pytest
 
+from breakeven.m5.overrides import get_parameter
 from breakeven.machine_page import Page, in_columns
+from breakeven.machine_parameters import matching, parameters
 from breakeven.machine_sources import Sources
 from breakeven.machines import describe_machine, find_machine, list_presets, load_machine
 
@@ -22,7 +24,7 @@ def page(name: str, *settings: str) -> tuple[str, Sources]:
 def test_a_page_is_readable(name: str) -> None:
     text, _ = page(name)
     assert max(map(len, text.splitlines())) <= 98  # two more for the indentation
-    assert len(text.splitlines()) <= 110
+    assert len(text.splitlines()) <= 160
     assert "# cpu: Riscv" in text or "# cpu: X86" in text
     assert "# TLBs" in text
 
@@ -64,6 +66,40 @@ def test_every_shown_name_is_what_set_takes() -> None:
     text, _ = page("u74", *settings)
     for shown in ("decodeInputWidth 1 *s", "opLat 9 s", "btb.numEntries 64 *s", "granule 8 *s", "latency 50 ns *s"):
         assert shown in text, shown
+
+
+def test_the_string_engine_and_the_instructions_are_shown() -> None:
+    text, _ = page("skylake", "cpu.isa.microcode.rep_movs.forward.startup_uops=99")
+    assert "instructions.adc: latency 1 u (for adc sbb)" in text
+    assert "instructions.mul: latency 3 a (for mul mulx)" in text
+    assert "instructions.psadbw: latency 3 u (for psadbw vpsadbw)" in text
+    assert "rep_movs.zero: max_count 0 a, startup_uops 20 a" in text
+    assert "rep_movs.forward: startup_uops 99 s, block 64 u, alignment 16 u, bytes_per_cycle 28.9" in text
+    assert "flag_merge none u" in text
+    assert "FUList.PortsLoad: count 2 u; opLat of MemRead, FloatMemRead: 1" in text
+    assert "# l2.prefetcher.prefetchers.StreamPrefetcher: StreamPrefetcher" in text
+
+
+@pytest.mark.parametrize("name", [preset.name for preset in list_presets()])
+def test_every_parameter_has_a_path_that_set_takes(name: str) -> None:
+    root = load_machine(name)
+    found = parameters(describe_machine(name), Sources(root, find_machine(name)))
+    assert len({each.path for each in found}) == len(found) > 90
+    for each in found:
+        get_parameter(root, each.path)
+
+
+def test_parameters_are_found_by_their_words() -> None:
+    root = load_machine("skylake")
+    known = parameters(describe_machine("skylake"), Sources(root, find_machine("skylake")))
+    found = {each.path: each for each in matching(known, "REP_MOVS uops")}
+    one = found["cpu.isa.microcode.rep_movs.zero.startup_uops"]
+    assert (one.value, one.unit, one.takes, one.mark) == ("20", "micro-ops", "0 to 4096", "*a")
+    assert [each.path for each in matching(known, "skylake/lat_psadbw")] == [
+        "cpu.isa.microcode.instructions.psadbw.latency"
+    ]
+    assert matching(known, "l3.slices")[0].value == "20"
+    assert not matching(known, "no such thing")
 
 
 def test_columns_hold_what_fits() -> None:

@@ -1,0 +1,34 @@
+"""`machines params` and `machines show --json`."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_params_lists_what_has_every_word(in_process):
+    status, out, _ = in_process("machines", "params", "rep_movs.forward startup", "-m", "skylake")
+    assert status == 0
+    rows = [line.split() for line in out.splitlines() if "rep_movs" in line]
+    assert rows == [
+        ["cpu.isa.microcode.rep_movs.forward.startup", "0", "cycles", "0", "to", "255"],
+        ["cpu.isa.microcode.rep_movs.forward.startup_uops", "140", "micro-ops", "0", "to", "4096", "*"],
+    ]
+    status, out, _ = in_process("machines", "params", "l1d_size", "--set", "cpu.dcache.assoc=4", "--json")
+    found = json.loads(out)["parameters"]
+    assert status == 0 and [one["path"] for one in found] == ["cpu.dcache.size"]
+    assert found[0]["source"] == "u74/l1d_size_kb" and found[0]["value"] == "32 KiB"
+
+
+def test_params_without_a_match_are_told(in_process):
+    assert in_process("machines", "params", "mshr5") == (
+        1, "", "breakeven: no parameter of u74 has 'mshr5'; did you mean 'mshrs'?\n",
+    )  # fmt: skip
+
+
+def test_show_has_every_parameter_in_its_json(in_process):
+    status, out, _ = in_process("machines", "show", "skylake", "--json")
+    shown = json.loads(out)
+    values = {one["path"]: one for one in shown["parameters"]}
+    assert status == 0 and shown["description"]["objects"]
+    assert values["cpu.isa.microcode.instructions.adc.latency"]["source"] == "skylake/lat_adc"
+    assert values["cpu.fuPool.FUList.PortsLoad.opList.MemRead.opLat"]["unit"] == "cycles"
