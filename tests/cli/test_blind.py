@@ -14,6 +14,7 @@ import pytest
 from breakeven import study as st
 from breakeven.blind import First, first_verdicts, keep_first
 from breakeven.errors import UserError
+from breakeven.ledger import BLIND as BLIND_IN_LEDGER
 
 REPO = Path(__file__).resolve().parents[2]
 CLAIMS = "configs/studies/claims.csv"
@@ -90,6 +91,10 @@ def test_first_verdicts_are_those_of_the_first_run(study: str, history: None) ->
     assert set(kept) == set(ran)
     for claim, row in ran.items():
         assert (kept[claim].simulated, kept[claim].verdict) == (row["simulated"], row["verdict"])
+
+
+def test_the_ledger_and_this_test_know_the_same_studies() -> None:
+    assert set(BLIND) == set(BLIND_IN_LEDGER)
 
 
 def test_first_verdicts_are_kept_once(tmp_path: Path) -> None:
