@@ -4,7 +4,7 @@ Moved is every number, switch and choice that the engine reads and whose line in
 from (`machine_sources`), and the microcode's string modes and instruction latencies. A step is
 
 - a quarter of the value, at least 1, for cycles, delays, latencies and rates;
-- half and twice the value for sizes and for tables that are a power of two from 16 on;
+- half and twice the value for sizes, ways, and tables that are a power of two from 16 on;
 - 1 for other integers up to 7, a quarter for larger ones;
 - the other value of a switch, every other value of a choice.
 
@@ -28,7 +28,7 @@ _SHARE = 0.25
 _POWER = 16
 _SMALL = 7
 _CYCLES = re.compile(r"(?i)(lat|latency|delay|penalty|cycles|startup|uops|cross_\w+|rate|bandwidth|per_cycle)")
-_SIZES = ("size", "l2_size")
+_SIZES = ("size", "assoc", "l2_size", "l2_assoc")
 _MICROCODE = ("X86StringMode", "X86Instruction")
 #: numbers that name things or are limits of a format, not properties of hardware
 _NOT_MOVED = ("eventq_index", "min_count", "max_count", "max_bytes", "min_element", "is_read_only")
@@ -64,15 +64,15 @@ def steps_of(name: str, value: Any, choices: tuple[str, ...] = ()) -> list[Any]:
 def parameters_of(machine: MachineSpec) -> list[Parameter]:
     """The values of `machine` that a sensitivity moves, in the order of its description."""
     from breakeven.m5.describe import describe, modelled_class
-    from breakeven.m5.modelled import load
+    from breakeven.machine_parameters import parameters_read
     from breakeven.machine_sources import Sources
     from breakeven.machines import find_machine, load_machine
 
     root = load_machine(machine.name, machine.settings)
     sources = Sources(root, find_machine(machine.name), tuple(machine.settings))
-    objects, read = {obj.path(): obj for obj in root.descendants()}, load()
-    found = []
-    for item in describe(root)["objects"]:
+    objects, description = {obj.path(): obj for obj in root.descendants()}, describe(root)
+    read, found = parameters_read(description), []
+    for item in description["objects"]:
         if item["path"] not in objects:
             continue
         cls = modelled_class(objects[item["path"]])
@@ -80,7 +80,7 @@ def parameters_of(machine: MachineSpec) -> list[Parameter]:
             mark = sources.mark(item["path"], name, value)
             microcode = cls.__name__ in _MICROCODE and "*" in mark
             mark = mark.replace("*", "")
-            if (not mark and not microcode) or name in _NOT_MOVED or name not in read.get(cls.__name__, {})["read"]:
+            if (not mark and not microcode) or name in _NOT_MOVED or (item["path"], name) not in read:
                 continue
             choices = tuple(ENUMS.get(cls._params[name].type_name, ()))
             unit = _UNITS.get(cls._params[name].type_name, "")

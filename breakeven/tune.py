@@ -129,6 +129,16 @@ class Plan:
         return f"{text} ({self.layout.describe()})" if self.layout != Layout() else text
 
 
+def threshold_bounds(plan: Plan, sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """Each threshold of a plan with the simulated size before it: the lead changes above that one.
+
+    Only those between which sizes were left out: the others are exact.
+    """
+    before = dict(zip(sorted(sizes)[1:], sorted(sizes), strict=False))
+    firsts = {segment.first for chain in (plan.segments, plan.otherwise) for segment in chain[1:]}
+    return [(before[first], first) for first in sorted(firsts) if first in before and first - before[first] > 1]
+
+
 def always(routine: str) -> Plan:
     """No test: one routine."""
     return Plan("", (Segment(0, routine),))

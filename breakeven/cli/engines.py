@@ -63,7 +63,7 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
 
 
 def _print(found: Any) -> None:
-    from breakeven.verdict import describe_break_even
+    from breakeven.verdict import NARROWER, describe_break_even
 
     names = list(found.found)
     first = found.found[names[0]]
@@ -74,7 +74,7 @@ def _print(found: Any) -> None:
         _print_errors(found, names)
     for name in names:
         for item in found.found[name].break_evens:
-            print(f"{name}: {describe_break_even(item)}")
+            print(f"{name}: {describe_break_even(item, NARROWER)}")
 
 
 def _print_errors(found: Any, names: list[str]) -> None:

@@ -76,11 +76,12 @@ def tune(
 
 def _print(answer: Any, target: Path | None, json: bool) -> None:
     from breakeven.console import print_json, print_table
-    from breakeven.tune import NEAR
+    from breakeven.tune import NEAR, threshold_bounds
 
     found = answer.as_dict()
+    bounds = threshold_bounds(answer.tuned.chosen.plan, answer.tuned.costs.sizes)
     if json:
-        print_json({**found, "file": str(target) if target else None})
+        print_json({**found, "threshold_bounds": bounds, "file": str(target) if target else None})
         return
     tuned, costs = answer.tuned, answer.tuned.costs
     print(f"{answer.question.machine}, {costs.distribution.name}, {len(costs.sizes)} sizes, {len(costs.pairs)} offsets")
@@ -96,6 +97,9 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
     heads = ("branches", "dispatch", "gains", "costs", "expected", f"within {NEAR:.0%}")
     print_table(heads, rows, "what branches gain and cost, cycles a call", right=(2, 3, 4, 5))
     print(f"chosen: {found['chosen']}")
+    if bounds:
+        between = ", ".join(f"{first} (not simulated: {lower + 1} to {first - 1} B)" for lower, first in bounds)
+        print(f"thresholds are simulated sizes: {between}; more --points narrow them")
     print(
         f"within {NEAR:.0%} of the best routine at {found['near']} of {len(costs.sizes)} sizes; "
         f"at worst {found['worst']:+.1%} at {found['worst_size']} B "

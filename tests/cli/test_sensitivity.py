@@ -32,7 +32,7 @@ DELAY, WIDTH = "cpu.executeBranchDelay", "cpu.executeCommitLimit"
         ("numEntries", 4096, (), [2048, 8192]),
         ("latency", 64, (), [48, 80]),
         ("size", 28835840, (), [14417920, 57671680]),
-        ("assoc", 8, (), [6, 10]),
+        ("assoc", 8, (), [4, 16]),
         ("bytes_per_cycle", 28.0, (), [21.0, 35.0]),
         ("bandwidth", 0.0, (), []),
         ("needsTSO", True, (), [False]),

@@ -191,3 +191,77 @@ def test_a_baseline_of_something_else_is_refused(fake, tmp_path):
         against(compare(SweepSpec(["slow", "fast"], [U74], [1, 2]), fake(before)), old, "old.json")
     with pytest.raises(UserError, match="no routine"):
         against(compare(SweepSpec(["fast", "rv-word"], [U74], [10]), fake(before)), {**old, "cycles": {"x": []}}, "o")
+
+
+def test_tick_labels_are_plain():
+    plots = pytest.importorskip("breakeven.plots")
+    assert [plots.plain_label(v) for v in (20.0, 200.0, 100_000.0, 0.5)] == ["20", "200", "100000", "0.5"]
+    assert [plots.size_label(v) for v in (16.0, 1024.0, 65536.0, 1 << 20)] == ["16", "1 Ki", "64 Ki", "1 Mi"]
+
+
+def test_a_constant_surface_is_no_black_block(tmp_path):
+    plots = pytest.importorskip("breakeven.plots")
+    import matplotlib.pyplot as plt
+
+    for name, sizes in (("same", [411.0] * 4), ("near", [411.0, 411.0, 412.0, 412.0])):
+        path = plots.surface(
+            tmp_path / f"{name}.png", {"a": [1, 2], "b": [16384, 32768]}, {"stays": sizes}, title="t", caption="c",
+            texts={"a": ["1", "2"], "b": ["16KiB", "32KiB"]}, cells={"stays": [f"{size:.0f}" for size in sizes]},
+        )  # fmt: skip
+        assert plt.imread(path)[..., :3].mean() > 0.9
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
+def test_the_interval_of_a_break_even_is_marked_and_the_same_bytes_each_time(fake, tmp_path, suffix):
+    from breakeven.compare_cli import plot_comparison
+
+    found = compare(SweepSpec(["slow", "fast"], [U74], [1, 449, 513]), fake(lambda r, n, *_: n if r == "slow" else 480))
+    paths = [tmp_path / f"{name}{suffix}" for name in "ab"]
+    for path in paths:
+        plot_comparison(found, path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_values_of_a_surface_keep_their_units(fake):
+    from breakeven.find import surface
+    from breakeven.find_cli import surface_done
+
+    spec = SweepSpec(["slow", "fast"], [U74], [1, 449, 513, 600], parameters={"cpu.dcache.size": ["32KiB", "16KiB"]})
+    found = surface(spec, fake(lambda r, n, *_: n if r == "slow" else 480))
+    assert found.texts == {"cpu.dcache.size": ["16KiB", "32KiB"]}
+    assert list(found.table()["cpu.dcache.size"]) == [16384, 32768]
+    assert list(found.table()["stays_lower"]) == [449, 449]
+    assert "16KiB" in found._repr_html_()
+    assert "449-513" in found._repr_html_()
+    assert surface_done(found, None, None, 1.0, False) == 0
+
+
+def test_a_surface_on_the_screen_has_intervals_and_units(fake, capsys):
+    test_values_of_a_surface_keep_their_units(fake)
+    text = capsys.readouterr().out
+    assert "16KiB" in text
+    assert "449-513" in text
+    assert "a smaller step of --sizes narrows it" in text
+
+
+def test_a_tuned_threshold_tells_the_sizes_that_were_not_simulated():
+    from breakeven.tune import Plan, Segment, threshold_bounds
+
+    plan = Plan("", (Segment(0, "a"), Segment(449, "b"), Segment(601, "c")))
+    assert threshold_bounds(plan, [1, 401, 449, 600, 601]) == [(401, 449)]
+
+
+def test_compare_loads_no_plotting_library():
+    """Half of the processor time of a comparison was matplotlib's import; nothing is drawn unasked."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys\nfrom breakeven.cli import load\n"
+        "asked = ['compare', 'rv-byte', 'rv-word', '-n', '8,16', '--no-store']\n"
+        "status = load('compare')(asked, standalone_mode=False)\n"
+        "sys.exit(', '.join({'matplotlib', 'rich'} & set(sys.modules)) or status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "rv-word leads rv-byte at every size (8 to 16 B)" in done.stdout
