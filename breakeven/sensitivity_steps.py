@@ -31,7 +31,7 @@ _CYCLES = re.compile(r"(?i)(lat|latency|delay|penalty|cycles|startup|uops|cross_
 _SIZES = ("size", "assoc", "l2_size", "l2_assoc")
 _MICROCODE = ("X86StringMode", "X86Instruction")
 #: numbers that name things or are limits of a format, not properties of hardware
-_NOT_MOVED = ("eventq_index", "min_count", "max_count", "max_bytes", "min_element", "is_read_only")
+_NOT_MOVED = ("eventq_index", "min_count", "max_count", "max_bytes", "min_element", "is_read_only", "backwards")
 
 
 @dataclass(frozen=True)
