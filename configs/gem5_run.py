@@ -50,7 +50,7 @@ EFFECTS = {
     "partialForwardPolicy": "what partial store forwarding costs",
     "renameRecovery": "recovery of the register map from checkpoints",
     "serialResponses": "how many answers of the cache a cycle takes",
-    "slices": "a third level whose sets are no power of two, which gem5 refuses",
+    "slices": "the size of its third level, whose sets are no power of two: the next smaller one is taken",
     "tsoStoresInFlight": "how many stores are under way",
     "write_allocate": "write misses that go past a cache",
     "write_combining": "write combining: non-temporal stores go through the caches",

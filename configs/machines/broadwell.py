@@ -243,7 +243,10 @@ def machine(**options):
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if hasattr(cpu, "misaligned"):
         ours(cpu, dcache, l2)
+    if hasattr(l3, "slices"):
         l3.slices = 12  # uarch: broadwell/l3_size_kb, calibrated: twelve of 2560 KiB
+    else:
+        l3 = L3Cache(size="20MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="65ns",  # uarch: broadwell/dram_latency_ns, calibrated: the caches and buses on the way add the rest

@@ -218,7 +218,10 @@ def machine(**options):
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if hasattr(cpu, "misaligned"):
         ours(cpu, dcache, l2, l3)
+    if hasattr(l3, "slices"):
         l3.slices = 10  # assumed: one a core, of 2048 sets
+    else:
+        l3 = L3Cache(size="20MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="65ns",  # uarch: ivybridge/dram_latency_ns, calibrated: the caches and buses on the way add the rest

@@ -33,4 +33,6 @@ def machine(**options):
     l3 = WestmereL3Cache()
     if hasattr(l3, "slices"):
         l3.slices = 6  # assumed: one a core, of 2048 sets
+    else:
+        l3 = WestmereL3Cache(size="8MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
     return board("Westmere", CLOCK, l3, WestmereMemory(range=board_range(MEMORY_SIZE)), **options)
