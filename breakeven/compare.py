@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.crossings import TIE, BreakEven, Interval, break_even, crossings_along, intervals
 from breakeven.errors import UserError
+from breakeven.measurements import Tally
 from breakeven.runner import Engine
 from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
 from breakeven.verdict import NARROWER, Confidence, break_even_dict, confidence
@@ -81,8 +82,9 @@ class Comparison:
             "along": self.along,
             "x": self.x,
             "cycles": self.curves,
+            "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
+            "not_converged": Tally().add(self.table).not_converged,
             "intervals": [{**asdict(item), "kind": item.kind} for item in self.intervals],
-            "repetitions": self.spec.repetitions,
             "least": self.least,
             "spread": self.spreads,
             "break_even": [

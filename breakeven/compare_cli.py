@@ -9,6 +9,7 @@ from breakeven.baseline import Baseline
 from breakeven.compare import Comparison
 from breakeven.console import Table, print_json, print_parts
 from breakeven.crossings import TIE, leaders_of
+from breakeven.measurements import Tally
 from breakeven.report_cli import loud
 from breakeven.verdict import AHEAD, NARROWER, describe_break_even, describe_confidence, describe_interval, span
 
@@ -21,13 +22,12 @@ def comparison_done(
     plot: Path | None,
     out: Path | None,
     json: bool,
-    note: str = "",
     *,
     markdown: bool = False,
     baseline: Baseline | None = None,
     rests_on: str = "",
 ) -> int:
-    """The comparison as tables (or JSON), a note on how it was measured beside its conditions; the exit status.
+    """The comparison as tables (or JSON); the exit status.
 
     `rests_on`: what a sensitivity said of the same question.
     """
@@ -36,13 +36,15 @@ def comparison_done(
         files = {"plot": str(plot) if plot else None, "file": str(out) if out else None}
         against = {"baseline": baseline.as_dict()} if baseline else {}
         print_json({**found.as_dict(), **against, "sensitivity": rests_on or None, **files})
+        Tally().add(found.table).say()
         return 1 if found.failures else 0
-    parts: list[str | Table] = [found.conditions(), *filter(None, [note]), _times(found), *_answers(found)]
+    parts: list[str | Table] = [found.conditions(), _times(found), *_answers(found)]
     parts += [rests_on] if rests_on else []
     parts += baseline.parts() if baseline else []
     parts += [f"{what}: {path}" for what, path in (("plot", plot), ("results", out)) if path]
     print_parts(parts, markdown)
     loud(found.failures, len(found.table))
+    Tally().add(found.table).say()
     return 1 if found.failures else 0
 
 

@@ -16,7 +16,6 @@ from breakeven.compare import Comparison, compare
 from breakeven.errors import UserError
 from breakeven.native import NativeEngine, host_name
 from breakeven.runner import HOST, MachineSpec, describe, isa_of
-from breakeven.settled import REPETITIONS
 from breakeven.sweep import SweepProgress, SweepSpec, described
 
 if TYPE_CHECKING:
@@ -36,9 +35,7 @@ def spec_for(engine: str, spec: SweepSpec, beside_host: bool) -> SweepSpec:
         return replace(spec, machines=[MachineSpec(HOST)])
     if not beside_host:
         return spec
-    machines = [_as_on_a_host(machine) for machine in spec.machines]
-    # On the host every measurement follows hundreds of calls.
-    return replace(spec, machines=machines, repetitions=max(spec.repetitions, REPETITIONS))
+    return replace(spec, machines=[_as_on_a_host(machine) for machine in spec.machines])
 
 
 def _as_on_a_host(machine: MachineSpec) -> MachineSpec:

@@ -15,6 +15,7 @@ import numpy as np
 from breakeven import points as pt
 from breakeven.crossings import BreakEven, crossings_along
 from breakeven.errors import UserError
+from breakeven.measurements import Tally
 from breakeven.ranges import parse_number
 from breakeven.runner import Engine, MachineSpec, Session, check_routines
 from breakeven.search import Leads, bisect, budget_of, search
@@ -51,6 +52,11 @@ class Found:
         return confidence([int(v) for v in leads.x], old, new, leads.break_even)
 
     @property
+    def tally(self) -> Tally:
+        """Of the probed points."""
+        return Tally().add(self.table)
+
+    @property
     def crossings(self) -> list[float]:
         """Along a parameter: its values at which the two are equal, interpolated."""
         return [] if self.along in AXES else crossings_along(self.leads.x, *self.leads.curves.values())
@@ -75,6 +81,8 @@ class Found:
             "grid": {"first": leads.x[0], "last": leads.x[-1], "points": len(leads.x)},
             "probed": [leads.x[i] for i in leads.probed],
             "cycles": {name: [curve[i] for i in leads.probed] for name, curve in leads.curves.items()},
+            "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
+            "not_converged": self.tally.not_converged,
             "intervals": [{**asdict(item), "kind": item.kind} for item in leads.intervals],
             "break_even": break_even_dict(leads.break_even),
             "confidence": self.confidence and self.confidence.as_dict(),
@@ -231,6 +239,14 @@ class Surface:
     def failures(self) -> list[str]:
         return [text for item in self.found for text in item.failures]
 
+    @property
+    def tally(self) -> Tally:
+        """Of all probed points."""
+        tally = Tally()
+        for item in self.found:
+            tally.add(item.table)
+        return tally
+
     def table(self) -> pd.DataFrame:
         """One row for each combination of the parameters. Sizes are empty where the challenger is never ahead; the
         measured size before each is its ``..._lower``."""
@@ -265,6 +281,8 @@ class Surface:
             "parameters": self.parameters,
             "texts": self.texts,
             "surface": rows,
+            "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
+            "not_converged": self.tally.not_converged,
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,
         }

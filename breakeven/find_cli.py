@@ -27,6 +27,7 @@ def find_done(found: Found, plot: Path | None, out: Path | None, seconds: float,
             if path:
                 print(f"{label}: {path}")
     loud(found.failures, len(found.table))
+    found.tally.say()
     return 1 if found.failures else 0
 
 
@@ -110,6 +111,7 @@ def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: f
             if path:
                 print(f"{label}: {path}")
     loud(found.failures, sum(len(item.table) for item in found.found))
+    found.tally.say()
     return 1 if found.failures else 0
 
 

@@ -199,6 +199,7 @@ class NativeSession:
         results = rounds[worst, np.arange(count)].copy()
         right = results["status"] == 0
         results["cycles_median"][right] = medians[ROUNDS // 2][right]
+        results["detail"][right] = np.sort(rounds["detail"], axis=0)[ROUNDS // 2][right]
         results["cycles_min"][right] = rounds["cycles_min"].min(axis=0)[right]
         return results
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.measurements import has_converged, repetitions_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -191,7 +192,8 @@ class Point:
     dst_offset: int = 0
     cache_state: int = 0
     measure: int = 0
-    repetitions: int = 3
+    #: measurements; None: as many as `measurements.repetitions_of` says
+    repetitions: int = None  # type: ignore[assignment]
     calls: int = 1
     size2: int = 0
     src_offset2: int = 0
@@ -202,6 +204,11 @@ class Point:
     flags: int = 0
     #: of a routine that has one (a threshold); 0: its default
     parameter: int = 0
+
+    def __post_init__(self) -> None:
+        if self.repetitions is None:
+            measure = "stream" if self.measure == STREAM else ""
+            object.__setattr__(self, "repetitions", repetitions_of(measure))
 
     def validate(self) -> None:
         """Raises `PointError`, one sentence that names the field and its range."""
@@ -251,6 +258,10 @@ class Result:
     def ok(self) -> bool:
         """Whether the output was right."""
         return self.status == 0
+
+    def converged(self, repetitions: int) -> bool | None:
+        """Whether the median of so many measurements has converged; None: not known."""
+        return has_converged(repetitions, self.cycles_median, self.detail) if self.ok else None
 
     @property
     def problem(self) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.measurements import Tally
 from breakeven.output_file import replacing, write_text
 from breakeven.study import ABSOLUTE_FACTOR, RATIO_TOLERANCE, SIZE_FACTOR, WINNER_SHARE, Contents, Outcome
 
@@ -54,16 +55,21 @@ def _varying(table: pd.DataFrame) -> pd.DataFrame:
     return table[keep]
 
 
+def measured_text(spec: SweepSpec) -> str:
+    """Measures, warm-up calls and measured calls, as a report's table of grids has them."""
+    counts = "/".join(str(count) for count in dict.fromkeys(map(spec.repetitions_of, spec.measures)))
+    return f"{'/'.join(spec.measures)}, {spec.warmup} + {counts}"
+
+
 def _grid_row(name: str, purpose: str, spec: SweepSpec, points: int) -> list[Any]:
     pairs = spec.pairs()
     offsets = f"{len(pairs)} pairs" if len(pairs) > 6 else " ".join(f"{src}/{dst}" for src, dst in pairs)
     sizes = f"{min(spec.sizes)}..{max(spec.sizes)} ({len(spec.sizes)})"
     varied = "; ".join(f"{path} {values[0]}..{values[-1]} ({len(values)})" for path, values in spec.parameters.items())
     machines = ", ".join(str(machine) for machine in spec.machines) + (f"; {varied}" if varied else "")
-    measured = f"{'/'.join(spec.measures)}, {spec.warmup} + {spec.repetitions}"
     return [
-        name, purpose, ", ".join(spec.routines), machines, sizes, offsets, ", ".join(spec.cache_states), measured,
-        points,
+        name, purpose, ", ".join(spec.routines), machines, sizes, offsets, ", ".join(spec.cache_states),
+        measured_text(spec), points,
     ]  # fmt: skip
 
 
@@ -208,6 +214,15 @@ def tolerances() -> str:
     )
 
 
+def _convergence(outcome: Outcome) -> str:
+    tally = Tally()
+    for table in outcome.data.tables.values():
+        tally.add(table)
+    if not tally.not_converged:
+        return ""
+    return f"{tally.not_converged} medians had not converged (`converged` in the data). "
+
+
 def _conditions(outcome: Outcome, folder: Path) -> str:
     study = outcome.study
     every = {**study.grids, **study.searches}
@@ -217,7 +232,7 @@ def _conditions(outcome: Outcome, folder: Path) -> str:
     machines = [[machine, f"`{digest[:16]}`"] for machine, digest in outcome.hashes.items()]
     parts = [
         f"{outcome.points} points. Every output was compared with its source byte by byte, guard bands on both sides "
-        f"included: {result}. The tidy data of each grid stand in `data-<grid>.csv`.",
+        f"included: {result}. {_convergence(outcome)}The tidy data of each grid stand in `data-<grid>.csv`.",
         markdown_table(_GRID_COLUMNS, rows),
         markdown_table(("machine", "hash of its description"), machines),
         f"Again: `scripts/reproduce {study.name}`, or `breakeven reproduce {study.name}`.",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.console import print_json, print_table
+from breakeven.measurements import Tally
 from breakeven.sweep import SweepSpec, failures
 
 if TYPE_CHECKING:
@@ -25,17 +26,21 @@ def sweep_done(
     spec: SweepSpec, table: pd.DataFrame, path: Path | None, seconds: float, simulated: int, json: bool
 ) -> int:
     """Summary of a sweep; the exit status. `simulated`: points that did not come from the store."""
-    bad = failures(table)
+    import pandas as pd
+
+    bad, tally = failures(table), Tally().add(table)
     if json:
         answer: dict[str, Any] = {
             "points": len(table), "wrong": len(bad), "first_wrong": bad[0] if bad else None,
             "machines": [str(machine) for machine in spec.machines], "file": str(path) if path else None,
             "host_seconds": round(seconds, 3), "simulated": simulated,
+            "not_converged": tally.not_converged,
         }  # fmt: skip
         if path is None:
-            answer["rows"] = table.to_dict(orient="records")
+            answer["rows"] = table.astype({"converged": object}).replace({pd.NA: None}).to_dict(orient="records")
         print_json(answer)
         loud(bad, len(table))
+        tally.say()
         return 1 if bad else 0
     small, large = min(spec.sizes), max(spec.sizes)
     work = table.assign(cycles=table["cycles_median"] / table["calls"])
@@ -53,6 +58,7 @@ def sweep_done(
     stored = f", {len(table) - simulated} from the store" if simulated < len(table) else ""
     print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {path}")
     loud(bad, len(table))
+    tally.say()
     return 1 if bad else 0
 
 

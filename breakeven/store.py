@@ -401,7 +401,7 @@ class Store:
         import pandas as pd
 
         from breakeven import points as pt
-        from breakeven.sweep import frame
+        from breakeven.sweep import DESCRIBED, frame
 
         frames = []
         for context in self.contexts():
@@ -413,8 +413,14 @@ class Store:
             results = np.frombuffer(b"".join(r for _, r in whole), pt.result_dtype())
             if len(whole):
                 table = frame(context.machine, {}, records, results)
-                frames.append(table.assign(**context.identity._asdict()))
-        return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+                # What a sweep's table says only where it is not the default: all that tells two points apart.
+                more = {column: records[column].astype("i8") for column in DESCRIBED}
+                frames.append(table.assign(**more, **context.identity._asdict()))
+        if not frames:
+            return pd.DataFrame()
+        whole = pd.concat(frames, ignore_index=True)
+        default = {name: getattr(pt.Point("", 0), name) for name in DESCRIBED}
+        return whole.drop(columns=[name for name in DESCRIBED if (whole[name] == default[name]).all()])
 
     def statistics(self) -> dict[str, Any]:
         """Points, contexts and the file's size (bytes)."""

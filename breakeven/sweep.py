@@ -17,6 +17,7 @@ import numpy as np
 
 from breakeven import points as pt
 from breakeven.errors import UserError
+from breakeven.measurements import converged_column, repetitions_of
 from breakeven.output_file import replacing
 from breakeven.paths import check_target
 from breakeven.runner import Engine, MachineSpec, check_routines
@@ -43,7 +44,8 @@ class SweepSpec:
     measures: Sequence[str] = ("latency",)
     #: machine parameter -> its values, as text in the parameter's own notation
     parameters: dict[str, Sequence[str]] = field(default_factory=dict)
-    repetitions: int = 3
+    #: measurements of each point; None: as many as `measurements.repetitions_of` its measure
+    repetitions: int | None = None
     warmup: int = 2
     #: calls per measurement for throughput and interleaved
     calls: int = 16
@@ -63,6 +65,10 @@ class SweepSpec:
     def pairs(self) -> list[tuple[int, int]]:
         """The (source, destination) offsets."""
         return list(self.offset_pairs) or list(itertools.product(self.src_offsets, self.dst_offsets))
+
+    def repetitions_of(self, measure: str) -> int:
+        """Measurements of each point of `measure`."""
+        return repetitions_of(measure) if self.repetitions is None else self.repetitions
 
     def variants(self) -> Iterator[tuple[MachineSpec, dict[str, str]]]:
         """Every machine with every combination of the swept parameters."""
@@ -97,7 +103,9 @@ class SweepSpec:
         for src, dst in self.pairs():
             pt.check_range("src_offset", int(src))
             pt.check_range("dst_offset", int(dst))
-        for name in ("repetitions", "warmup", "calls", "size2", "src_offset2", "dst_offset2", "seed", "flags"):
+        if self.repetitions is not None:
+            pt.check_range("repetitions", self.repetitions)
+        for name in ("warmup", "calls", "size2", "src_offset2", "dst_offset2", "seed", "flags"):
             pt.check_range(name, getattr(self, name))
         pt.check_range("parameter", self.routine_parameter)
         self._validate_streams()
@@ -136,7 +144,7 @@ class SweepSpec:
         table["dst_offset"] = np.array([dst for _, dst in pairs], "u4")[pair]
         table["cache_state"] = state
         table["measure"] = measure
-        table["repetitions"] = self.repetitions
+        table["repetitions"] = np.array([self.repetitions_of(name) for name in pt.MEASURES])[measure]
         of_stream = np.array([pt.stream_calls(self.total, each) for each in self.sizes])[size]
         table["calls"] = np.select([measure == 0, measure == pt.STREAM], [1, of_stream], self.calls)
         interleaved = measure == pt.MEASURES.index("interleaved")
@@ -206,10 +214,11 @@ def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results
     }
     for name in ("cycles_min", "cycles_median", "cycles_total", "instructions", "overhead"):
         columns[name] = results[name].astype("i8")
+    columns["converged"] = converged_column(records, results)
     columns["ok"] = results["status"] == 0
     columns["status"] = results["status"].astype("i8")
-    # Unsigned: a wrong return value may be any 64 bits.
-    columns["detail"] = results["detail"].astype("u8")
+    # Unsigned: a wrong return value may be any 64 bits. Of a right result it is what `converged` is told by.
+    columns["detail"] = np.where(results["status"] == 0, 0, results["detail"]).astype("u8")
     columns.update(parameters)
     table = pd.DataFrame(columns)
     table["routine"] = table["routine"].astype(str)

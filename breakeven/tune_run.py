@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven import points as pt
 from breakeven.distribution import Distribution
 from breakeven.errors import UserError
+from breakeven.measurements import Tally, repetitions_of
 from breakeven.paths import in_checkout
 from breakeven.runner import Engine, MachineSpec, check_known, describe, guest_routines, isa_of
 from breakeven.sweep import SweepProgress
@@ -58,6 +59,8 @@ class Question:
     name: str = "tuned_copy"
     #: near the best routine at every size, instead of the least expected cycles
     everywhere: bool = False
+    #: measurements of each point; None: as many as `measurements.repetitions_of` says
+    repetitions: int | None = None
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -79,6 +82,10 @@ class Question:
         ):
             pt.index_of(names, word, what)
 
+    @property
+    def measurements(self) -> int:
+        return self.repetitions or repetitions_of(self.measure)
+
     def grid(self) -> Distribution:
         """The sizes that are simulated, with the shares they stand for."""
         most = max(16, self.points // (len(self.pairs) * len(self.candidates)))
@@ -94,6 +101,8 @@ class Answer:
     #: text of the C header
     header: str
     machine_hash: str
+    #: of every point that was simulated
+    tally: Tally
 
     @property
     def worst(self) -> tuple[int, float]:
@@ -117,7 +126,8 @@ class Answer:
                 for one in tuned.tried
             ],
             "chosen": tuned.chosen.plan.describe(), "near": tuned.chosen.near(costs), "worst": loss, "worst_size": size,
-            "dispatched": tuned.dispatched, "header": self.header,
+            "dispatched": tuned.dispatched, "repetitions": self.question.measurements,
+            "not_converged": self.tally.not_converged, "header": self.header,
         }  # fmt: skip
 
     def table(self) -> pd.DataFrame:
@@ -142,18 +152,18 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
     known = guest_routines(question.machine)[1]
     check_known(known, candidates, question.machine)
     isa = isa_of(describe(question.machine)[0])
-    grid = question.grid()
+    grid, tally = question.grid(), Tally()
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         dispatchers = Dispatchers(isa, candidates, Path(folder)) if in_checkout() else None
         routines = dispatchers.candidates if dispatchers else installed_candidates(isa, candidates)
         kind = kind_of(routines)
         rules = [name for name, rule in RULES.items() if kind != "checksum" or not rule.two_sided]
 
-        sites = CallSites(dispatchers, question, grid, threads, progress) if dispatchers else None
+        sites = CallSites(dispatchers, question, grid, threads, progress, tally) if dispatchers else None
         if sites:
             cycles = dict(zip(candidates, sites.cycles([always(name) for name in candidates]), strict=True))
         else:
-            cycles = simulate(question, list(grid.shares), candidates, engine, threads, progress)
+            cycles = simulate(question, list(grid.shares), candidates, engine, threads, progress, tally)
         costs = Costs(grid, tuple(question.pairs), cycles)
         if question.everywhere:
             tried = _try(costs, plans_near_everywhere(costs, question.branches), sites)
@@ -167,7 +177,7 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
     tuned = Tuned(costs, sorted(tried, key=lambda one: one.plan.branches), chosen, dispatchers is not None)
     machine_hash = engine.machine_hash(question.machine)
     text = header(question.name, kind, tuned, routines, _about(question, grid, machine_hash))
-    return Answer(question, tuned, text, machine_hash)
+    return Answer(question, tuned, text, machine_hash, tally)
 
 
 def _try(costs: Costs, plans: Sequence[Plan], sites: CallSites | None) -> list[Tried]:
@@ -184,7 +194,8 @@ def _about(question: Question, grid: Distribution, machine_hash: str) -> list[st
         f"machine: {question.machine} (description {machine_hash[:16]})",
         f"sizes: {question.distribution.name}; {len(sizes)} from {sizes[0]} to {sizes[-1]} simulated"
         + (f", {thinned} between them stood for by the nearest" if thinned else ""),
-        f"{offsets}; {question.cache}, {question.measure}, the same size again and again",
+        f"{offsets}; {question.cache}, {question.measure}, the same size again and again; "
+        f"medians of {question.measurements}",
         f"again: breakeven tune --machine {question.machine.name}"
         + "".join(f" --set {setting}" for setting in question.machine.settings)
         + f" --candidates {','.join(question.candidates)}{' --everywhere' * question.everywhere} ...",

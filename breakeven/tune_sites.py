@@ -14,6 +14,7 @@ import numpy as np
 
 from breakeven.distribution import Distribution
 from breakeven.errors import UserError
+from breakeven.measurements import Tally
 from breakeven.runner import EmbeddedEngine
 from breakeven.sweep import SweepProgress, SweepSpec, failures, run_sweep
 from breakeven.tune import NEAR, Plan
@@ -22,9 +23,6 @@ from breakeven.tune_build import Dispatchers
 if TYPE_CHECKING:
     from breakeven.tune_run import Question
 
-#: measurements of a point: between two of them the harness runs, and a predictor that goes by the branches before has
-#: to meet a routine (and its dispatcher) this often to know it; long copies, from this size on, hardly care
-REPETITIONS, FEW_REPETITIONS, LONG = 21, 5, 4096
 #: places in which each plan is simulated at every size
 FIRST = 6
 #: standard errors of their mean by which it may be off
@@ -38,13 +36,14 @@ class CallSites:
 
     def __init__(
         self, dispatchers: Dispatchers, question: Question, grid: Distribution, threads: int,
-        progress: SweepProgress | None,
+        progress: SweepProgress | None, tally: Tally,
     ) -> None:  # fmt: skip
         self._dispatchers = dispatchers
         self._question = question
         self._sizes = list(grid.shares)
         self._threads = threads
         self._progress = progress
+        self._tally = tally
 
     def cycles(self, plans: Sequence[Plan], best: np.ndarray | None = None) -> list[np.ndarray]:
         """Cycles per call of each plan, sizes x pairs: means over the places.
@@ -67,7 +66,7 @@ class CallSites:
     def _simulated(self, engine: EmbeddedEngine, sizes: list[int], names: list[list[str]]) -> np.ndarray:
         """Cycles, plans x places x sizes x pairs."""
         every = [name for places in names for name in places]
-        found = simulate(self._question, sizes, every, engine, self._threads, self._progress)
+        found = simulate(self._question, sizes, every, engine, self._threads, self._progress, self._tally)
         return np.array([[found[name] for name in places] for places in names])
 
 
@@ -85,23 +84,17 @@ def unsure(cycles: np.ndarray, best: np.ndarray | None) -> np.ndarray:
 
 def simulate(
     question: Question, sizes: Sequence[int], names: Sequence[str], engine: Any, threads: int,
-    progress: SweepProgress | None,
+    progress: SweepProgress | None, tally: Tally,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """Cycles per call of each routine, sizes x pairs; raises `UserError` when an output is wrong."""
-    parts = []
-    for repetitions, chosen in (
-        (REPETITIONS, [n for n in sizes if n < LONG]),
-        (FEW_REPETITIONS, [n for n in sizes if n >= LONG]),
-    ):
-        if not chosen:
-            continue
-        spec = SweepSpec(
-            routines=list(names), machines=[question.machine], sizes=chosen, offset_pairs=question.pairs,
-            cache_states=[question.cache], measures=[question.measure], repetitions=repetitions,
-        )  # fmt: skip
-        table = run_sweep(spec, engine, threads, progress)
-        if bad := failures(table):
-            raise UserError(f"wrong output: {bad[0]}")
-        shape = (len(names), len(chosen), len(question.pairs))
-        parts.append((table["cycles_median"] / table["calls"]).to_numpy(dtype=float).reshape(shape))
-    return dict(zip(names, np.concatenate(parts, axis=1), strict=True))
+    """Cycles per call of each routine, sizes x pairs, counted in `tally`; `UserError` when an output is wrong."""
+    spec = SweepSpec(
+        routines=list(names), machines=[question.machine], sizes=list(sizes), offset_pairs=question.pairs,
+        cache_states=[question.cache], measures=[question.measure], repetitions=question.repetitions,
+    )  # fmt: skip
+    table = run_sweep(spec, engine, threads, progress)
+    if bad := failures(table):
+        raise UserError(f"wrong output: {bad[0]}")
+    tally.add(table)
+    shape = (len(names), len(sizes), len(question.pairs))
+    cycles = (table["cycles_median"] / table["calls"]).to_numpy(dtype=float).reshape(shape)
+    return dict(zip(names, cycles, strict=True))

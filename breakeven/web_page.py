@@ -27,7 +27,11 @@ MAX_ROWS = 200_000
 #: conditions whose break-even sizes are told
 _MAX_LEADS = 5000
 #: what makes a condition, besides the machine parameters that were swept
-_CONDITION = ("engine", "machine", "src_offset", "dst_offset", "cache_state", "measure")
+_CONDITION = (
+    "engine", "machine", "src_offset", "dst_offset", "cache_state", "measure", "calls", "repetitions",
+)  # fmt: skip
+#: of these what follows from the rest of a condition says nothing
+_FOLLOWING = ("engine", "calls", "repetitions")
 _COLUMNS = ("routine", "size", *_CONDITION)
 
 
@@ -92,9 +96,11 @@ def _part(part: Part) -> dict[str, Any]:
     table = table.assign(cycles=cycles, bytes_a_cycle=(table["size"] / cycles.where(cycles > 0)).round(4))
     names = [name for name in (*_COLUMNS, *DESCRIBED, *swept) if name in table]
     varying = [name for name in names if name in ("routine", "size") or table[name].nunique() > 1]
-    if {"engine", "machine"} <= set(varying) and table.groupby("machine")["engine"].nunique().max() == 1:
-        # Each machine is of one engine (a host beside its preset): its name says both.
-        varying.remove("engine")
+    for name in _FOLLOWING:
+        # As a host's engine from its machine, and a stream's calls from its size.
+        others = [other for other in varying if other not in (name, "routine")]
+        if name in varying and others and table.groupby(others, dropna=False)[name].nunique().max() == 1:
+            varying.remove(name)
     measured = [name for name in ("cycles", "bytes_a_cycle", "instructions") if name in table]
     if "ok" in table and not table["ok"].all():
         measured.append("ok")

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.measurements import repetitions_of
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
 from breakeven.runner import HOST, MachineSpec
 from breakeven.sweep import DESCRIBED, FORMATS, SETTINGS
@@ -30,7 +31,8 @@ _TEXTS = ("routine", "machine", "cache_state", "measure")
 #: a sweep's own columns; any other is a machine parameter that was swept
 _OWN = (
     "routine", "machine", "size", "src_offset", "dst_offset", "cache_state", "measure", "repetitions", "calls",
-    "cycles", "cycles_min", "cycles_median", "cycles_total", "instructions", "overhead", "ok", "status", "detail",
+    "cycles", "cycles_min", "cycles_median", "cycles_total", "instructions", "overhead", "converged", "ok", "status",
+    "detail",
     "machine_hash", "engine", "guest", SETTINGS, *DESCRIBED,
 )  # fmt: skip
 
@@ -146,10 +148,14 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     for option, name in (("--sizes", "size"), ("--src", "src_offset"), ("--dst", "dst_offset")):
         words += [option, ranges_text(int(value) for value in axes[name])]
     words += ["--cache", ",".join(axes["cache_state"]), "--measure", ",".join(axes["measure"])]
-    for option, name, default in (("--repetitions", "repetitions", 3), ("--calls", "calls", 16)):
-        values = set(table[name]) - {1} if name == "calls" else set(table.get(name, []))
-        if len(values) == 1 and (value := int(values.pop())) != default:
-            words += [option, str(value)]
+    calls = set(table["calls"]) - {1}
+    if len(calls) == 1 and (value := int(calls.pop())) != 16:
+        words += ["--calls", str(value)]
+    taken = {(measure, int(n)) for measure, n in zip(table["measure"], table.get("repetitions", []), strict=False)}
+    if any(n != repetitions_of(measure) for measure, n in taken):
+        if len({n for _, n in taken}) > 1:
+            return ""
+        words += ["--repetitions", str(taken.pop()[1])]
     for setting in (*(_split(table[SETTINGS].iloc[0]) if SETTINGS in table else ()), *settings):
         words += ["--set", setting]
     words += _described_words(table)

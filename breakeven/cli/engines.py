@@ -48,6 +48,7 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
     """Several engines' comparison as tables (or JSON); the exit status."""
     from breakeven import report_cli
     from breakeven.console import print_json
+    from breakeven.measurements import Tally
 
     bad = [failure for one in found.found.values() for failure in one.failures]
     total = sum(len(one.table) for one in found.found.values())
@@ -59,6 +60,10 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
             if path:
                 print(f"{what}: {path}")
     report_cli.loud(bad, total)
+    tally = Tally()
+    for one in found.found.values():
+        tally.add(one.table)
+    tally.say()
     return 1 if bad else 0
 
 
@@ -67,7 +72,7 @@ def _print(found: Any) -> None:
 
     names = list(found.found)
     first = found.found[names[0]]
-    print(f"{first.conditions().split(', ', 1)[1]}; cycles a call")
+    print(f"{first.conditions().split(', ', 1)[1]}; cycles/call")
     for name in names:
         print(f"  {name}: {found.on[name]}")
     if len(names) > 1:

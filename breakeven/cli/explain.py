@@ -16,7 +16,6 @@ from breakeven.cli.options import (
     SetOption,
     machine_spec,
     open_engine,
-    was_given,
 )
 from breakeven.cli.point import judge, where
 from breakeven.cli.point_options import PointMaker, takes_point
@@ -37,8 +36,6 @@ def explain(
     settings: SetOption = [],  # noqa: B006
     guest: GuestOption = None,
     json: JsonOption = False,
-    *,
-    context: typer.Context,
 ) -> int:
     """Where the cycles of a point went: a top-down account of the measured calls, adding up to 100 %.
 
@@ -53,39 +50,37 @@ def explain(
     if not point.options["size"]:
         raise UserError("explain ROUTINE needs --size")
     points = [point(name) for name in dict.fromkeys(routines)]
-    return _points(points, spec, guest, json, settle=not was_given(context, "repetitions"))
+    return _points(points, spec, guest, json)
 
 
-def _points(points: list[Any], spec: Any, guest: Path | None, json: bool, settle: bool) -> int:
+def _points(points: list[Any], spec: Any, guest: Path | None, json: bool) -> int:
     from breakeven import points as pt
     from breakeven.console import print_json
     from breakeven.explain import account_of, as_dict
-    from breakeven.settled import settled_point
+    from breakeven.measurements import Tally
 
     with open_engine(guest, None, no_store=True) as engine:
         session = engine.open(spec)
-    rows, accounts, status = [], [], 0
-    for asked in points:
-        point, measured = asked, session.measured(asked)
-        if settle and measured.result.ok:
-            point, _ = settled_point(session, asked, measured.result)
-            measured = measured if point is asked else session.measured(point)
+    rows, accounts, status, tally = [], [], 0, Tally()
+    for point in points:
+        measured = session.measured(point)
         status = status or judge(session, point, measured.result)
         if not measured.result.ok:
             continue
         account = account_of(measured.stats, str(spec))
+        tally.count(point.repetitions, converged := measured.result.converged(point.repetitions))
         accounts.append((point.routine, account))
         rows.append(
             {**pt.as_dict(point), "cycles_median": measured.result.cycles_median,
-             "overhead": measured.result.overhead, **as_dict(account)}
+             "overhead": measured.result.overhead, "converged": converged, **as_dict(account)}
         )  # fmt: skip
     if json:
         print_json({"machine": str(spec), "machine_hash": session.machine_hash, "points": rows})
-        return status
-    if accounts:
+    elif accounts:
         print(f"{spec}: {where(points[0])}")
         print(f"  one measurement, with the empty call around it ({rows[0]['overhead']} cycles)")
         _print(accounts)
+    tally.say()
     return status
 
 

@@ -39,7 +39,9 @@ StateOption = Annotated[
     ),
 ]
 MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved, stream.")]
-RepetitionsOption = Annotated[int, typer.Option("--repetitions", help="Measurements per point (median).")]
+RepetitionsOption = Annotated[
+    int | None, typer.Option("--repetitions", help="Measurements per point (median): 21; of a stream 3.")
+]
 WarmupOption = Annotated[int, typer.Option("--warmup", help="Unmeasured calls before the first measurement.")]
 CallsOption = Annotated[int, typer.Option("--calls", help="Calls per measurement (throughput, interleaved).")]
 HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for the buffers instead of 4 KiB.")]

@@ -26,12 +26,11 @@ from breakeven.cli.options import (
     StoreOption,
     engine_names,
     machine_spec,
-    was_given,
 )
 from breakeven.cli.point_options import PointMaker, takes_point
 
 
-@app.command(short_help="Run one point: cycles, bytes a cycle, instructions.")
+@app.command(short_help="Run one point: cycles, bytes/cycle, instructions.")
 @takes_point()
 def run(
     routine: Annotated[str, typer.Argument(help="See `routines`.")],
@@ -46,13 +45,11 @@ def run(
     debug_file: DebugFileOption = DEBUG_FILE,
     debug_limit: DebugLimitOption = DEBUG_LIMIT,
     json: JsonOption = False,
-    *,
-    context: typer.Context,
 ) -> int:
-    """Run one point: cycles, bytes a cycle, instructions, and whether the output was right."""
+    """Run one point: cycles, bytes/cycle, instructions, and whether the output was verified."""
     from breakeven import points as pt
+    from breakeven.measurements import Tally
     from breakeven.runner import HOST, run_points
-    from breakeven.settled import settled_point, unsettled_point
 
     asked = point(routine)
     trace = wanted(debug_flags, debug_file, debug_limit)
@@ -60,23 +57,17 @@ def run(
     machine = HOST if engine_names(engine_name, 1) == [HOST] else machine
     with open_named(engine_name, guest, store, no_store or trace is not None) as engine:
         session = engine.open(machine_spec(machine, settings))
-        unsettled = None
-        plain = engine_name == "embedded" and machine != HOST
-        if not trace or plain:
-            result = run_points(session, [asked])[0]
-        if plain and result.ok:
-            if was_given(context, "repetitions"):
-                unsettled = unsettled_point(session, asked, result)
-            else:
-                asked, result = settled_point(session, asked, result)
         if trace:
             measured = session.measured(asked, trace.file, trace.limit)
             result = measured.result
             trace.tell(measured.traced)
+        else:
+            result = run_points(session, [asked])[0]
     if json or result.ok or result.status in pt.WRONG:
         _print_point(session, asked, result, json)
-    if unsettled:
-        print(f"breakeven: not settled: {unsettled}", file=sys.stderr)
+    tally = Tally()
+    tally.count(asked.repetitions, result.converged(asked.repetitions))
+    tally.say()
     return judge(session, asked, result)
 
 
@@ -118,19 +109,22 @@ def _print_point(session: Any, point: Any, result: Any, json: bool) -> None:
             "machine": str(session.machine), "machine_hash": session.machine_hash, **pt.as_dict(point),
             "cycles": result.cycles_median, "cycles_min": result.cycles_min, "cycles_median": result.cycles_median,
             "cycles_total": result.cycles_total, "bytes_per_cycle": rate, "instructions": result.instructions,
-            "overhead": result.overhead, "ret": result.ret, "ok": result.ok, "problem": result.problem,
+            "overhead": result.overhead,
+            "converged": result.converged(point.repetitions), "ret": result.ret, "ok": result.ok,
+            "problem": result.problem,
         })  # fmt: skip
         return
     print(f"{point.routine} on {session.machine}: {where(point)}")
-    spread = f"(median of {point.repetitions}; least {result.cycles_min})" if point.repetitions > 1 else ""
+    known = {True: "converged; ", False: "not converged; ", None: ""}[result.converged(point.repetitions)]
+    spread = f"(median of {point.repetitions}; {known}least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""
     counted = session.machine.name != HOST
     per = result.instructions / result.cycles_median if result.cycles_median else 0.0
     rows = [
         ("cycles", f"{result.cycles_median}{calls}  {spread}"),
-        ("bytes a cycle", f"{rate:.3f}"),
-        ("instructions", f"{result.instructions}  ({per:.2f} a cycle)" if counted else "not counted"),
-        ("output", result.problem or "right"),
+        ("bytes/cycle", f"{rate:.3f}"),
+        ("instructions", f"{result.instructions}  (IPC {per:.2f})" if counted else "not counted"),
+        ("output", result.problem or "verified"),
     ]
     if point.fault_at != pt.NO_FAULT:
         rows.append(("not copied", f"{result.ret} B"))

@@ -41,7 +41,7 @@ class PointMaker:
 def _measuring(
     cache: StateOption = "warm",
     measure: MeasureOption = "latency",
-    repetitions: RepetitionsOption = 3,
+    repetitions: RepetitionsOption = None,
     warmup: WarmupOption = 2,
     calls: CallsOption = 16,
     stream: StreamOption = "",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -134,7 +133,6 @@ def compare(
     store: StoreOption = None,
     no_store: NoStoreOption = False,
     json: JsonOption = False,
-    context: typer.Context,
 ) -> int:
     """Compare routines on a machine: a table and the sizes where the lead changes; with --plot the curves.
 
@@ -149,7 +147,6 @@ def compare(
     from breakeven.engines import compare_engines
     from breakeven.plot_target import plot_target
     from breakeven.sensitivity_note import rests_on
-    from breakeven.settled import settled_spec, unsettled_comparison
     from breakeven.sweep import check_output, described, write_table
 
     names = engine_names(engine)
@@ -187,20 +184,12 @@ def compare(
         progress_bar(not json, "compare") as progress,
     ):
         found = run_comparison(spec, opened_engine, threads, progress)
-        unsettled = unsettled_comparison(spec, found.table, opened_engine, threads) if engine == "embedded" else None
-        longer = settled_spec(spec) if unsettled and not was_given(context, "repetitions") else None
-        if longer:
-            found, unsettled = run_comparison(longer, opened_engine, threads, progress), None
         sure = rests_on(found.spec, opened_engine, threads, progress, run=confidence) if engine == "embedded" else ""
     if out:
         write_table(described(found.table, found.spec), out)
     if plot:
         compare_cli.plot_comparison(found, plot)
-    note = f"medians of {longer.repetitions} measurements: predictors learn these routines late" if longer else ""
     against = earlier.against(found, old, str(baseline)) if old else None
-    status = compare_cli.comparison_done(
-        found, plot, out, json, note, markdown=markdown, baseline=against, rests_on=sure
+    return compare_cli.comparison_done(
+        found, plot, out, json, markdown=markdown, baseline=against, rests_on=sure
     )  # fmt: skip
-    if unsettled:
-        print(f"breakeven: not settled: {unsettled}", file=sys.stderr)
-    return status

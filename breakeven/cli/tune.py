@@ -12,6 +12,7 @@ from breakeven.cli.options import (
     JsonOption,
     MachineOption,
     NoStoreOption,
+    RepetitionsOption,
     SetOption,
     StoreOption,
     ThreadsOption,
@@ -35,6 +36,7 @@ def tune(
     ] = False,
     cache: Annotated[str, typer.Option(help="Where the buffers lie, as of compare.")] = "warm",
     measure: Annotated[str, typer.Option(help="latency or throughput.")] = "latency",
+    repetitions: RepetitionsOption = None,
     points: Annotated[int, typer.Option(min=1, help="Most points of the candidates; sizes are thinned out.")] = 1000,
     name: Annotated[str, typer.Option(help="The function in the header.")] = "tuned_copy",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The header (default NAME.h).")] = None,
@@ -60,7 +62,7 @@ def tune(
         machine_spec(machine, settings), list(filter(None, candidates.split(","))),
         distribution_of(distribution, parse_integers(sizes, "size", 0, pt.MAX_SIZE)),
         parse_integers(src, "src offset", 0, pt.MAX_OFFSET), parse_integers(dst, "dst offset", 0, pt.MAX_OFFSET),
-        branches, cache, measure, points, name, everywhere,
+        branches, cache, measure, points, name, everywhere, repetitions,
     )  # fmt: skip
     question.validate()
     target = out or (None if json else Path(f"{name}.h"))
@@ -71,6 +73,7 @@ def tune(
     if target:
         write_text(target, answer.header)
     _print(answer, target, json)
+    answer.tally.say()
     return 0
 
 

@@ -84,7 +84,7 @@ CONDITION = "cpu.isa[0].microcode.rep_movs[0].co_alignment"
 
 
 def steady(routines, machine, sizes, **axes):
-    return SweepSpec(routines, [machine], sizes, warmup=5, repetitions=3, **axes)
+    return SweepSpec(routines, [machine], sizes, **axes)
 
 
 def stream(routines, machine, pairs):

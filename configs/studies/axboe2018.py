@@ -65,8 +65,7 @@ ALIGNED = {"src_offset": 0, "dst_offset": 0}
 
 
 def steady(routines, machine, sizes, **axes):
-    """Short copies: ten calls until branch predictors have settled."""
-    return SweepSpec(routines, [machine], sizes, warmup=10, repetitions=3, **axes)
+    return SweepSpec(routines, [machine], sizes, **axes)
 
 
 GRIDS = {

@@ -14,7 +14,6 @@ from tsukamoto2021_grids import (
     ALIGNED,
     ALIKE,
     GRIDS,
-    LEARNED,
     LOADS,
     MISMATCHED,
     NEW,
@@ -52,6 +51,7 @@ from tsukamoto2021_report import (
 )
 
 from breakeven.crossings import break_even
+from breakeven.measurements import REPETITIONS
 from breakeven.study import (
     NOT_SIMULATED,
     Contents,
@@ -173,7 +173,7 @@ def judge_unroll(data: Data) -> Verdict:
         f"wins {share:.0%} of the sizes from 64 B on, {gain:.2f} times faster (median), {where}",
         judge_winner(share, gain),
         "Both aligned. 64 B is one turn of the unrolled loop: below it there is nothing unrolled to run. After "
-        f"{UNLEARNED} calls in place of {LEARNED} the predictor does not know the loops' ends yet, and it wins "
+        f"{UNLEARNED} calls in place of {REPETITIONS} the predictor does not know the loops' ends yet, and it wins "
         f"{unlearned:.0%}.",
     )
 

@@ -61,8 +61,8 @@ COSTS = [*range(21), *range(25, 101, 5), 125, 150, 200, 250, 300, 400, 500, 600,
 WHAT_IF_SIZES = [64, 256, PACKET, 4096]
 WHAT_IF_PAIRS = {"source misaligned": (3, 0), "destination misaligned": (0, 3), "misaligned differently": (3, 5)}
 
-#: calls after which no point of `classes` gets any faster; and too few of them
-LEARNED, UNLEARNED = 12, 5
+#: calls after which u74's predictors do not know a loop's end yet: its counters have four bits
+UNLEARNED = 5
 
 #: what the Ethernet driver's copy was before and after it was replaced in its turn, and the frame that it copies
 UCB, CROCE = "rv-memcpy-ucb", "rv-memcpy-croce-c"
@@ -112,26 +112,25 @@ LOAD_PAIRS = sorted({(load.src, load.dst) for load in LOADS.values() if load.siz
 
 
 def steady(routines, machines, sizes, **axes):
-    """Short copies: u74's predictors count in four bits, and want about eight calls for each branch of a loop's end."""
-    return SweepSpec(routines, machines, sizes, warmup=LEARNED, repetitions=3, **axes)
+    return SweepSpec(routines, machines, sizes, **axes)
 
 
 def long(routines, machines, sizes, **axes):
-    """Long or trapping copies: one call to warm up, one measured; what a predictor forgets drowns in the rest."""
+    """Long copies: one call to warm up, one measured; what a predictor has yet to learn drowns in it."""
     return SweepSpec(routines, machines, sizes, warmup=1, repetitions=1, **axes)
 
 
 def driven(sizes, states, pair, walked=0):
-    """A load's copies one after the other, its driver at work between them; nine rounds, as replacement is random."""
-    return SweepSpec([OLD, NEW], [TRAP], sizes, offset_pairs=[pair], cache_states=states, size2=walked, warmup=LEARNED,
-                     repetitions=9, parameters={ANY_WAY: ["True", "False"]})  # fmt: skip
+    """A load's copies one after the other, its driver at work between them."""
+    return SweepSpec([OLD, NEW], [TRAP], sizes, offset_pairs=[pair], cache_states=states, size2=walked,
+                     parameters={ANY_WAY: ["True", "False"]})  # fmt: skip
 
 
 GRIDS = {
     "offsets": ("both user copies, every offset", steady([OLD, NEW], [TRAP], SMALL, offset_pairs=PAIRS)),
     "offsets-large": ("the same, large", long([OLD, NEW], [TRAP], LARGE, offset_pairs=PAIRS)),
     "words": ("aligned word copies", steady([WORD, UNROLLED], [TRAP], SMALL, offset_pairs=PAIRS)),
-    "trap": ("words whatever the alignment, trapping", long([NOALIGN], [TRAP], SMALL, offset_pairs=PAIRS)),
+    "trap": ("words whatever the alignment, trapping", steady([NOALIGN], [TRAP], SMALL, offset_pairs=PAIRS)),
     "free": ("words whatever the alignment, free", steady([NOALIGN], [FREE], SMALL, offset_pairs=PAIRS)),
     "free-large": ("the same, large", long([NOALIGN], [FREE], LARGE, offset_pairs=PAIRS)),
     "large": (
@@ -139,7 +138,7 @@ GRIDS = {
         long([WORD, UNROLLED, NOALIGN], [TRAP], LARGE, offset_pairs=CLASS_PAIRS),
     ),
     "classes": ("break-even sizes", steady([OLD, NEW, WORD, UNROLLED], [TRAP], FINE, offset_pairs=CLASS_PAIRS)),
-    "classes-trap": ("the same, trapping", long([NOALIGN], [TRAP], FINE, offset_pairs=CLASS_PAIRS)),
+    "classes-trap": ("the same, trapping", steady([NOALIGN], [TRAP], FINE, offset_pairs=CLASS_PAIRS)),
     "classes-free": ("the same, free", steady([NOALIGN], [FREE], FINE, offset_pairs=CLASS_PAIRS)),
     "cold": (
         "a packet from cold caches, every offset",

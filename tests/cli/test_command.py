@@ -28,7 +28,7 @@ def test_run(breakeven):
     done = breakeven("run", "rv-word", "--machine", "u74", "--size", "1448", "--src", "3")
     assert done.returncode == 0, done.stderr
     assert "rv-word on u74: 1448 B, src+3, dst+0, warm, latency" in done.stdout
-    for word in ("cycles", "bytes a cycle", "instructions", "right"):
+    for word in ("cycles", "bytes/cycle", "instructions", "verified"):
         assert word in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 100
 

@@ -31,7 +31,7 @@ def test_the_same_points_under_a_gem5(gem5, breakeven):
     for row in rows.values():
         assert abs(row["embedded"] - row["gem5"]) <= 0.2 * row["gem5"] + 20
     done = breakeven("run", "rv-word", "-m", "timing", "--size", "64", "--engine", "gem5")
-    assert done.returncode == 0 and "output         right" in done.stdout
+    assert done.returncode == 0 and "output        verified" in done.stdout
 
 
 def test_a_gem5_that_fails_or_is_not_there(gem5, breakeven, monkeypatch):

@@ -71,7 +71,7 @@ def test_wrong_points_are_told(session):
 
 @on_x86
 def test_every_point_of_many_has_its_own_result(session):
-    spec = SweepSpec(["x64-byte", "x64-copy-erms"], [MachineSpec(HOST)], list(range(0, 600, 2)))
+    spec = SweepSpec(["x64-byte", "x64-copy-erms"], [MachineSpec(HOST)], list(range(0, 600, 2)), repetitions=1)
     records = spec.records()
     seen: list[int] = []
     results = np.frombuffer(session.run(records.tobytes(), progress=lambda n, _: seen.append(n)), pt.result_dtype())
@@ -86,10 +86,11 @@ def test_every_point_of_many_has_its_own_result(session):
 def test_two_engines_point_by_point(breakeven):
     done = breakeven(
         "compare", "x64-copy-unrolled", "x64-copy-erms", "-m", "x86_minor", "--engine", "embedded,native",
-        "--sizes", "64,1024", "--json",
+        "--sizes", "64,1024", "--json", "--repetitions", "5",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
+    assert {one["repetitions"] for one in found["engines"].values()} == {5}
     assert list(found["engines"]) == ["embedded", "native"]
     assert found["engines"]["embedded"]["machine"] == "x86_minor cpu.isa.enable_smap=false"
     assert [(row["routine"], row["size"]) for row in found["points"]] == [

@@ -165,11 +165,11 @@ def test_a_baseline_tells_bands_and_break_evens_that_moved(fake, tmp_path):
 
 def test_a_baseline_tells_what_was_asked_otherwise(fake, tmp_path):
     old = earlier(fake, tmp_path, before)
-    spec = SweepSpec(["slow", "fast"], [U74], [20, 40, 160], src_offsets=[3], repetitions=21)
+    spec = SweepSpec(["slow", "fast"], [U74], [20, 40, 160], src_offsets=[3], repetitions=85)
     told = " / ".join(against(compare(spec, fake(before)), old, "old.json").different)
     assert "src+0" in told
     assert "src+3" in told
-    assert "measurements of a point: 3 before, 21 now" in told
+    assert "measurements of a point: 21 before, 85 now" in told
     assert "2 points are in both; 1 are new, 2 are gone" in told
 
 

@@ -498,7 +498,7 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
         return fail(r, DAMAGE, DAMAGED_REGISTERS | damage);
     r->cycles_min = stats.min;
     r->cycles_total = stats.total;
-    stats_median(&stats, &r->cycles_median, &r->instructions);
+    stats_medians(&stats, &r->cycles_median, &r->instructions, &r->detail);
     ret[0] = s.ret[0];
     if (plan.calls > 1)
         ret[1] = s.ret[1];

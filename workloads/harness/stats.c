@@ -36,3 +36,28 @@ void stats_median(struct stats *s, u64 *cycles, u64 *instructions) {
     *cycles = samples[(s->kept - 1) / 2].cycles;
     *instructions = samples[(s->kept - 1) / 2].instructions;
 }
+
+#define LAST __attribute__((section(".last_text"), noinline))
+
+/* The median of the later half: that changes places with the first samples and is sorted there. */
+LAST static u64 later_median(const struct stats *s) {
+    struct stats half = *s;
+    half.kept = s->kept - s->kept / 2;
+    for (u32 i = 0; i < half.kept; i++) {
+        u32 from = s->kept - half.kept + i;
+        u64 c = samples[i].cycles, n = samples[i].instructions;
+        samples[i].cycles = samples[from].cycles;
+        samples[i].instructions = samples[from].instructions;
+        samples[from].cycles = c;
+        samples[from].instructions = n;
+    }
+    u64 cycles, instructions;
+    stats_median(&half, &cycles, &instructions);
+    return cycles;
+}
+
+LAST void stats_medians(struct stats *s, u64 *cycles, u64 *instructions, u64 *later) {
+    if (s->kept >= LEAST_HALVED)
+        *later = later_median(s);
+    stats_median(s, cycles, instructions);
+}

@@ -234,6 +234,8 @@ static int run(const struct point *p, struct result *r, double *clock) {
         r->cycles_median = scaled(r->cycles_median, *clock);
         r->cycles_total = scaled(r->cycles_total, *clock);
         r->overhead = scaled(r->overhead, *clock);
+        if (r->status == RIGHT)
+            r->detail = scaled(r->detail, *clock); /* the later median */
         return steady && alone;
     }
 }

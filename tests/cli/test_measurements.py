@@ -1,0 +1,119 @@
+"""How many measurements a point takes, and whether its median has converged: one rule for every verb and engine."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from breakeven import points as pt
+from breakeven.compare import compare
+from breakeven.find import find
+from breakeven.measurements import LEAST, REPETITIONS, STREAM_REPETITIONS, Tally, has_converged
+from breakeven.points import Point
+from breakeven.runner import EmbeddedEngine, MachineSpec, run_points
+from breakeven.sweep import SweepSpec, run_sweep
+from breakeven.web_page import page
+from breakeven.web_sources import Part
+
+U74 = MachineSpec("u74")
+
+
+def learning(routine, size, row, machine):
+    """Learned after 40 measurements only."""
+    return 40 + (0 if row["repetitions"] > 40 else 30 if routine == "slow" else 1)
+
+
+def test_one_number_for_every_size_and_state():
+    for size in (0, 8, pt.MAX_SIZE):
+        for measure in range(3):
+            assert Point("x", size, measure=measure).repetitions == REPETITIONS
+        assert Point("x", size, measure=pt.STREAM).repetitions == STREAM_REPETITIONS
+    spec = SweepSpec(["x"], [U74], [8, 1 << 16], cache_states=pt.CACHE_STATES[:4], measures=pt.MEASURES, size2=8)
+    by_measure = {pt.MEASURES[row["measure"]]: int(row["repetitions"]) for row in spec.records()}
+    assert by_measure == {"latency": 21, "throughput": 21, "interleaved": 21, "stream": 3}
+    asked = SweepSpec(["x"], [U74], [8], measures=["latency", "stream"], repetitions=7)
+    assert set(asked.records()["repetitions"]) == {7} and Point("x", 8, repetitions=7).repetitions == 7
+
+
+@pytest.mark.parametrize(
+    ("repetitions", "median", "later", "answer"),
+    [
+        (21, 47, 47, True), (21, 8, 6, True), (21, 89, 47, False), (21, 1000, 990, True), (21, 1000, 989, False),
+        (LEAST - 1, 47, 47, None), (21, 47, 0, None), (21, 0, 0, True), (LEAST, 47, 47, True),
+    ],
+)  # fmt: skip
+def test_when_a_median_has_converged(repetitions, median, later, answer):
+    assert has_converged(repetitions, median, later) is answer
+    point = Point("x", 8, repetitions=repetitions)
+    result = pt.Result(0, 0, 0, median, 0, 0, 0, later, 0)
+    assert result.converged(point.repetitions) is answer
+
+
+def test_a_wrong_output_has_no_median():
+    assert pt.Result(0, 1, 0, 47, 0, 0, 0, 47, 0).converged(21) is None
+
+
+def test_tables_say_what_has_converged(fake, monkeypatch):
+    engine = fake(learning, wrong={("fast", 16)})
+    session = type(engine.open(U74))
+    plain = session.run
+
+    def run(self, records, *rest):
+        results = np.frombuffer(plain(self, records, *rest), pt.result_dtype()).copy()
+        results["detail"][results["status"] == 0] = 40
+        return results.tobytes()
+
+    monkeypatch.setattr(session, "run", run)
+    spec = SweepSpec(["fast", "slow"], [U74], [8, 16])
+    table = run_sweep(spec, engine)
+    assert table["converged"].astype(object).where(table["ok"], None).tolist() == [True, None, False, False]
+    assert table["converged"].isna().sum() == 1 and table["repetitions"].eq(21).all()
+    assert table["detail"].tolist() == [0, 5, 0, 0]
+    tally = Tally().add(table)
+    assert str(tally) == (
+        "2 of 4 points have not converged after 21 measurements: predictors still learning; give --repetitions 85"
+    )
+    found = compare(spec, engine).as_dict()
+    assert (found["repetitions"], found["not_converged"]) == (21, 2)
+    found = find(spec, engine).as_dict()
+    assert (found["repetitions"], found["not_converged"]) == (21, 2)
+    more = run_sweep(SweepSpec(["fast", "slow"], [U74], [8], repetitions=85), engine)
+    assert str(Tally().add(more)) == "" and more["converged"].all()
+
+
+def test_a_page_never_mixes_numbers_of_measurements(fake):
+    import pandas as pd
+
+    some = [run_sweep(SweepSpec(["slow"], [U74], [8, 16], repetitions=n), fake(learning)) for n in (3, 85)]
+    table = pd.concat(some, ignore_index=True)
+
+    def part_of(table):
+        text = page("t", [Part("p", "", table, "")], "again")
+        return json.loads(text.partition('id="data">')[2].partition("<")[0])["parts"][0]
+
+    assert part_of(table)["axes"] == ["routine", "size", "repetitions"]
+    part = part_of(some[0])
+    assert part["axes"] == ["routine", "size"] and part["constants"]["repetitions"] == 3
+
+
+@pytest.mark.parametrize(("routine", "machine"), [("rv-word-unrolled8", "o3"), ("x64-copy-unrolled", "skylake")])
+def test_the_guest_reports_the_later_median(routine, machine):
+    pytest.importorskip("breakeven._engine")
+    session = EmbeddedEngine().open(MachineSpec(machine))
+    least, asked = run_points(session, [Point(routine, 200, repetitions=n) for n in (LEAST - 1, REPETITIONS)])
+    assert least.ok and least.detail == 0 and least.converged(LEAST - 1) is None
+    assert asked.ok and asked.detail == asked.cycles_median and asked.converged(REPETITIONS)
+    # The first readings are of predictors that learn: they are in the first half alone.
+    assert asked.cycles_total > REPETITIONS * asked.cycles_median
+    few = run_points(session, [Point(routine, 200, repetitions=LEAST, warmup=0)])[0]
+    assert few.detail <= few.cycles_median and few.cycles_total >= few.detail * 3
+
+
+def test_run_says_that_it_has_converged(breakeven):
+    done = breakeven("run", "rv-byte", "-m", "u74", "-n", "8")
+    assert "47  (median of 21; converged; least 47)" in done.stdout and "verified" in done.stdout and not done.stderr
+    done = breakeven("run", "rv-byte", "-n", "8", "--repetitions", "3", "--json")
+    quick = json.loads(done.stdout)
+    assert (quick["repetitions"], quick["converged"]) == (3, None) and quick["cycles"] > 47
