@@ -290,26 +290,40 @@ def tune(
 
 
 def add(
-    source: str | Path, isa: str, *, kind: str = "copy", name: str = "", needs: str | Sequence[str] = (),
-    flags: str | Sequence[str] = (),
+    source: str | Path, isa: str = "", *, kind: str = "copy", name: str = "", needs: str | Sequence[str] = (),
+    flags: str | Sequence[str] = (), symbol: str = "", defines: Mapping[str, int] | None = None,
+    more: Sequence[str | Path] = (),
 ) -> Added:  # fmt: skip
-    """Makes a ``.S`` or ``.c`` file of yours a routine like all others (docs/add-a-routine.md).
+    """Makes a ``.S`` or ``.c`` file of yours, or a function of compiled code, a routine like all others
+    (docs/add-a-routine.md).
 
-    `isa`: ``"riscv"`` or ``"x86"``; `kind`: ``"copy"``, ``"checksum"``, ``"user-copy"`` or ``"copy-checksum"``;
-    `needs`: extensions; `flags`: more of the compiler's. A `UserError` has the compiler's words, or the first wrong
-    byte. What was added: ``.own.routines``; at how many points it was right: ``.points``.
+    `isa`: ``"riscv"`` or ``"x86"`` (compiled code says its own); `kind`: ``"copy"``, ``"checksum"``, ``"user-copy"`` or
+    ``"copy-checksum"``; `needs`: extensions; `flags`: more of the compiler's. Of compiled code (``.o``, ``.a``,
+    ``.so``): `symbol`, the function; `defines`, the values of variables that it reads; `more`, files that define what
+    the first one lacks. A `UserError` has the compiler's words, or the first wrong byte. What was added:
+    ``.own.routines``, ``.own.extensions``; at how many points it was right: ``.points``; what is to be known of it:
+    ``.notes``.
     """
     from breakeven.own_add import add as add_file
     from breakeven.own_build import Build
 
-    return add_file(Build(Path(source), kind, name, tuple(_names(needs)), tuple(_names(flags))), isa)
+    return add_file(
+        Build(
+            Path(source), tuple(Path(path) for path in more), kind, name, tuple(_names(needs)), tuple(_names(flags)),
+            symbol, dict(defines or {}),
+        ),
+        isa,
+    )  # fmt: skip
 
 
-def remove(name: str) -> list[str]:
-    """Removes what `add` has added, by the name of a routine in it; the names of all that are gone."""
+def remove(name: str, isa: str = "") -> list[str]:
+    """Removes what `add` has added, by the name of a routine in it; the names of all that are gone.
+
+    `isa`: of this instruction set alone; without it of every one that has such a routine.
+    """
     from breakeven.own import remove as remove_files
 
-    return [routine for own in remove_files(name) for routine in own.routines]
+    return [routine for own in remove_files(name, isa) for routine in own.routines]
 
 
 def routines(

@@ -30,7 +30,8 @@ _EXTREMES = (0xFFFFFFFF, 0xFFFFFFFE)
 _CHUNK = 1024
 #: instructions that a guest may take: to boot, for a point, for a byte of it
 _BOOT, _POINT, _BYTE = 10_000_000, 60_000, 400
-_MACHINES = {"riscv": "atomic", "x86": "x86_atomic"}
+#: the machine of each instruction set on which it is looked at
+MACHINES = {"riscv": "atomic", "x86": "x86_atomic"}
 _PATTERN = 0xA5
 #: traps by cause (RISC-V) and by vector (x86)
 _TRAPS = {
@@ -70,6 +71,14 @@ def contract_points(name: str, kind: str) -> Iterator[Point]:
             for seed in _EXTREMES:
                 for src in range(8):
                     yield _point(name, n, src, seed=seed)
+
+
+def spread_points(name: str, kind: str) -> list[Point]:
+    """A few hundred points that take a routine through its code: the sizes of the contract, each at other offsets."""
+    sizes = [*range(289), *(16 * n for n in range(19, 120)), 4096, 8191, 16384, 65536, 300000, 1 << 20]
+    whole = [_point(name, n, n % 8, 0 if kind == "checksum" else n // 8 % 8, seed=n) for n in sizes]
+    aligned = [_point(name, n, seed=n) for n in sizes if n > 32]
+    return [*whole, *aligned, *(_point(name, n, 0, 0, seed=_EXTREMES[0]) for n in (1, 64, 1448))]
 
 
 def _point(name: str, size: int, src: int = 0, dst: int = 0, fault_at: int = NO_FAULT, seed: int = 1) -> Point:
@@ -138,7 +147,7 @@ def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str]:
     """The results that a guest left, and how it ended."""
     from breakeven.runner import MachineSpec, describe, load_engine
 
-    text = describe(MachineSpec(_MACHINES[isa]))[1]
+    text = describe(MachineSpec(MACHINES[isa]))[1]
     guest = load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))
     end = guest.run(max_insts=_BOOT + sum(_POINT + _BYTE * min(p.size, MAX_SIZE) for p in chunk))
     return unpack_results(guest.outputs().get("results.bin", b"")), str(end["cause"])

@@ -37,6 +37,11 @@ class OwnFile:
     #: hash of the harness that it is linked with
     harness: str
     folder: Path
+    #: of a function that was taken from compiled code: its symbol, and what was given to `add` besides
+    symbol: str = ""
+    options: str = ""
+    #: the extensions that its code uses (`breakeven.extensions`)
+    extensions: tuple[str, ...] = ()
 
     @property
     def guest(self) -> Path:
@@ -79,7 +84,8 @@ def _read(path: Path) -> OwnFile | None:
         row = json.loads(path.read_text())
         if row.pop("format") != _FORMAT:
             return None
-        return OwnFile(**{**row, "routines": tuple(row["routines"])}, folder=path.parent)
+        lists = {key: tuple(row[key]) for key in ("routines", "extensions") if key in row}
+        return OwnFile(**{**row, **lists}, folder=path.parent)
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
@@ -105,23 +111,24 @@ def check_harness(own: OwnFile) -> None:
 
     recipe = load_recipe(own.isa)
     if recipe is not None and recipe.harness != own.harness:
-        again = f"breakeven add {own.source} --isa {own.isa}"
+        again = " ".join(filter(None, ["breakeven add", own.source, f"--isa {own.isa}", own.options]))
         raise UserError(f"{own.routines[0]} was added to another version of breakeven: add it again ({again})")
 
 
-def remove(name: str) -> list[OwnFile]:
-    """Removes the files that define a routine `name` (of any instruction set); raises `UserError` when none does."""
+def remove(name: str, isa: str = "") -> list[OwnFile]:
+    """Removes the files that define a routine `name`, of one instruction set or (none given) of any; raises `UserError`
+    when none does."""
     import shutil
 
     from breakeven.m5.errors import near
 
-    isas = [path.name for path in sorted((home() / "routines").glob("*"))]
-    known = [own for isa in isas for own in own_files(isa)]
+    isas = [isa] if isa else [path.name for path in sorted((home() / "routines").glob("*"))]
+    known = [own for each in isas for own in own_files(each)]
     found = [own for own in known if name in own.routines]
     if not found:
         names = [each for own in known for each in own.routines]
         hint = near(name, names, all_of="there are") if names else ": there is none of your own"
-        raise UserError(f"you have added no routine {name!r}{hint}")
+        raise UserError(f"you have added no routine {name!r}{f' for {isa}' if isa else ''}{hint}")
     for own in found:
         shutil.rmtree(own.folder)
     return found

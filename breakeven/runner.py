@@ -231,10 +231,13 @@ def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, 
     isa = isa_of(description)
     found = _routines_on(description, guest_elf(isa, elf))
     if elf is None:
+        from breakeven.extensions import lacks_of
         from breakeven.own import own_files
 
         for own in own_files(isa):
-            found += [each._replace(origin=own.source) for each in _routines_on(description, own.guest.read_bytes())]
+            for each in _routines_on(description, own.guest.read_bytes()):
+                lacks = each.lacks or lacks_of(description, own.extensions)
+                found.append(each._replace(origin=own.source, lacks=lacks))
     return isa, found
 
 

@@ -78,7 +78,7 @@ class Dispatchers:
         folder.joinpath("routines").mkdir()
         plain = folder / "plain.elf"
         link(recipe, "guest", self._objects, plain)
-        known = registered(plain, recipe)
+        known = registered(plain)
         self.candidates = [known[name] for name in candidates]
         #: the kind of them all
         self.kind = kind_of(self.candidates)

@@ -46,7 +46,6 @@ class _App(typer.Typer):
 
 app = _App(
     cls=_Commands,
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

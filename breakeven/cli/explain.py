@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from breakeven.cli import completion
 from breakeven.cli.app import app
 from breakeven.cli.options import (
     GuestOption,
@@ -29,7 +30,12 @@ _BAR = 36
 @takes_point(size_required=False)
 def explain(
     routines: Annotated[
-        list[str], typer.Argument(metavar="ROUTINE...|ELF", help="Routines (see `routines`), side by side; or an ELF.")
+        list[str],
+        typer.Argument(
+            metavar="ROUTINE...|ELF",
+            help="Routines (see `routines`), side by side; or an ELF.",
+            autocompletion=completion.routines,
+        ),
     ],
     point: PointMaker,
     machine: MachineOption = "u74",

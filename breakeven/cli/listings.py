@@ -2,33 +2,108 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from breakeven.cli import completion
 from breakeven.cli.app import app, machines_app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption, machine_spec
+from breakeven.errors import UserError
 
 
 @app.command("routines")
 def routines_(
-    machine: Annotated[str, typer.Option("--machine", "-m", help="Whose instruction set.")] = "u74",
+    name: Annotated[
+        str, typer.Argument(help="Of this one all that is known, with its code.", autocompletion=completion.routines)
+    ] = "",
+    machine: Annotated[
+        str,
+        typer.Option(
+            "--machine", "-m", help="Whose instruction set, and what it lacks.", autocompletion=completion.machines
+        ),
+    ] = "u74",
+    kind: Annotated[str, typer.Option(help="Only copy, checksum, user-copy or copy-checksum.")] = "",
     guest: GuestOption = None,
     json: JsonOption = False,
 ) -> int:
-    """The routines there are."""
+    """The routines there are, with what they do; `routines NAME` shows one with its source and listing."""
     from breakeven.console import print_json, print_table
+    from breakeven.own_build import KINDS
+    from breakeven.routine_page import Text, texts
     from breakeven.runner import guest_routines
 
+    if kind and kind not in KINDS:
+        raise UserError(f"unknown kind {kind!r}: one of {', '.join(KINDS)}")
+    if name:
+        return _one_routine(name, machine, guest, json)
     isa, found = guest_routines(machine_spec(machine, []), guest)
+    found = [routine for routine in found if kind in ("", routine.kind)]
+    said = texts(isa)
+    lines = {r.name: f"added from {r.origin}" if r.origin else said.get(r.name, Text()).line for r in found}
     if json:
-        rows = [{"name": r.name, "kind": r.kind, "flags": r.flags, "notes": r.notes, "origin": r.origin} for r in found]
+        rows = [
+            {
+                "name": r.name, "kind": r.kind, "flags": r.flags, "notes": r.notes, "lacks": r.lacks,
+                "origin": r.origin, "description": lines[r.name],
+            }
+            for r in found
+        ]  # fmt: skip
         print_json({"isa": isa, "routines": rows})
     else:
-        rows = [
-            (r.name, r.kind, ", ".join(filter(None, (r.notes, r.origin and f"added from {r.origin}")))) for r in found
-        ]
-        print_table(("routine", "kind", "notes"), rows)
+        rows = [(r.name, r.kind, f"{lines[r.name]}{_marks(r.lacks, r.notes)}") for r in found]
+        print_table(("routine", "kind", "what it is"), rows)
+    return 0
+
+
+def _marks(lacks: str, notes: str) -> str:
+    """What a row adds in brackets: that the machine lacks something, else what the routine needs."""
+    marks = f"NOT HERE: it {lacks.split(',')[0]}" if lacks else notes
+    return f" ({marks})" if marks else ""
+
+
+def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int:
+    """`routines NAME`: of the machine's instruction set, else of the other."""
+    from breakeven.console import print_json, print_pairs
+    from breakeven.own import own_by_routine
+    from breakeven.routine_page import page
+    from breakeven.runner import guest_routines
+
+    spec = machine_spec(machine, [])
+    isa, found = guest_routines(spec, guest)
+    known = {routine.name: routine for routine in found}
+    if name not in known and guest is None:
+        for other in ("u74", "x86_o3"):
+            isa, found = guest_routines(machine_spec(other, []), guest)
+            if name in {routine.name for routine in found}:
+                spec, known = machine_spec(other, []), {routine.name: routine for routine in found}
+                break
+    if name not in known:
+        from breakeven.routine_errors import unknown_routine
+
+        raise UserError(unknown_routine(name, known, spec))
+    routine, own = known[name], own_by_routine(isa).get(name) if guest is None else None
+    known_of = page(isa, name, own.guest if own else guest)
+    if json:
+        print_json({
+            "name": name, "isa": isa, "kind": routine.kind, "flags": routine.flags, "notes": routine.notes,
+            "lacks": routine.lacks, "origin": routine.origin, "description": known_of["text"], "file": known_of["file"],
+            "published": known_of["published"], "extensions": list(own.extensions) if own else None,
+            "listing": [{"address": at, "instruction": text} for at, text in known_of["listing"]],
+        })  # fmt: skip
+        return 0
+    print(f"{name}: {known_of['text'] or 'a routine of your own'}")
+    pairs = [
+        ("kind", f"{routine.kind}, {isa}"), ("notes", routine.notes),
+        (f"on {spec}", routine.lacks and f"it {routine.lacks}"),
+        ("uses", ", ".join(own.extensions) if own else ""), ("file", routine.origin or known_of["file"]),
+        *(("published", each) for each in known_of["published"]),
+    ]  # fmt: skip
+    print_pairs([pair for pair in pairs if pair[1]])
+    print()
+    for at, text in known_of["listing"]:
+        print(f"  {at:#x}  {text}")
     return 0
 
 
@@ -51,7 +126,7 @@ def machines(context: typer.Context, json: JsonOption = False) -> int | None:
 
 @machines_app.command("show")
 def machines_show(
-    name: Annotated[str, typer.Argument(help="Preset or a machine .py file.")],
+    name: Annotated[str, typer.Argument(help="Preset or a machine .py file.", autocompletion=completion.machines)],
     settings: SetOption = [],  # noqa: B006
     json: JsonOption = False,
 ) -> int:
@@ -115,8 +190,12 @@ def machines_params(
 
 @machines_app.command("diff")
 def machines_diff(
-    a: Annotated[str, typer.Argument(metavar="A", help="Preset or a machine .py file.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another, or the same with --set.")],
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="Preset or a machine .py file.", autocompletion=completion.machines)
+    ],
+    b: Annotated[
+        str, typer.Argument(metavar="B", help="Another, or the same with --set.", autocompletion=completion.machines)
+    ],
     settings: SetOption = [],  # noqa: B006
     json: JsonOption = False,
 ) -> int:

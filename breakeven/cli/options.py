@@ -10,13 +10,22 @@ from typing import Annotated, Any
 
 import typer
 
+from breakeven.cli import completion
 from breakeven.errors import UserError
 
 #: what the engine takes
 MAX_U64 = (1 << 64) - 1
 
-MachineOption = Annotated[str, typer.Option("--machine", "-m", help="Preset (see `machines`) or a machine .py file.")]
-MachinesOption = Annotated[list[str], typer.Option("--machine", "-m", help="Preset or .py file; may be repeated.")]
+MachineOption = Annotated[
+    str,
+    typer.Option(
+        "--machine", "-m", help="Preset (see `machines`) or a machine .py file.", autocompletion=completion.machines
+    ),
+]
+MachinesOption = Annotated[
+    list[str],
+    typer.Option("--machine", "-m", help="Preset or .py file; may be repeated.", autocompletion=completion.machines),
+]
 SetOption = Annotated[
     list[str], typer.Option("--set", metavar="PATH=VALUE", help="Override a machine parameter; may be repeated.")
 ]

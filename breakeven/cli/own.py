@@ -1,10 +1,10 @@
-"""Routines of the user's own: `add`."""
+"""Routines of the user's: `add`."""
 
 from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,48 +12,104 @@ from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption
 from breakeven.errors import UserError
 
+if TYPE_CHECKING:
+    from breakeven.own_add import Added
 
-@app.command("add", short_help="Make your own .S or .c file a routine like all others.")
+
+@app.command("add", short_help="Make a file of yours, or a function of compiled code, a routine like all others.")
 def add_(
-    source: Annotated[Path | None, typer.Argument(metavar="FILE", help="A .S or .c file.")] = None,
-    isa: Annotated[str, typer.Option(help="riscv or x86.")] = "",
+    source: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE...", help="A .S or .c file; or .o, .a, .so: more than one for what the first lacks."
+        ),
+    ] = None,
+    isa: Annotated[str, typer.Option(help="riscv or x86; compiled code says its own.")] = "",
     kind: Annotated[str, typer.Option(help="copy, checksum, user-copy, copy-checksum.")] = "copy",
-    name: Annotated[str, typer.Option(help="The routine's name; else the file's.")] = "",
+    name: Annotated[str, typer.Option(help="The routine's name; else the file's or the symbol's.")] = "",
     needs: Annotated[str, typer.Option(help="riscv: zbb, misaligned; x86: adx, avx2, sse2 (a,b,...).")] = "",
     flags: Annotated[str, typer.Option(help="More compiler flags, in one argument.")] = "",
+    symbol: Annotated[str, typer.Option(help="The function to take out of compiled code.")] = "",
+    define: Annotated[
+        list[str], typer.Option(metavar="SYMBOL=VALUE", help="A variable that compiled code reads; may be repeated.")
+    ] = [],  # noqa: B006
+    machine: Annotated[str, typer.Option("--machine", "-m", help="Also say what this machine lacks for it.")] = "",
     remove: Annotated[str, typer.Option(metavar="NAME", help="Remove a routine that you have added.")] = "",
     json: JsonOption = False,
 ) -> int:
-    """Build a file of yours, check it against the contract, and keep it as a routine (docs/add-a-routine.md).
+    """Build a file of yours, or take a function out of compiled code, check it against the contract, and keep it as a
+    routine (docs/add-a-routine.md).
 
-    A file registers its routines with ROUTINE of routine.h, or defines one global function. Adding it again replaces
-    it.
+    A .S or .c file registers its routines with ROUTINE of routine.h, or defines one global function. Adding a routine
+    again replaces it. --remove removes it for every instruction set, or for that of --isa.
     """
     from breakeven.console import print_json
 
     if remove:
-        from breakeven.api import remove as remove_routine
+        from breakeven.own import remove as remove_files
 
-        gone = remove_routine(remove)
+        gone = remove_files(remove, isa)
         if json:
-            print_json({"removed": gone})
+            print_json({"removed": [routine for own in gone for routine in own.routines]})
         else:
-            print(f"removed: {', '.join(gone)}")
+            print(f"removed: {', '.join(f'{routine} ({own.isa})' for own in gone for routine in own.routines)}")
         return 0
-    if source is None:
-        raise UserError("add needs a .S or .c file, or --remove NAME")
-    if not isa:
-        raise UserError("add needs --isa riscv or --isa x86")
+    if not source:
+        raise UserError("add needs a file (.S, .c, .o, .a or .so), or --remove NAME")
     from breakeven.api import add
 
-    needed = list(filter(None, needs.split(",")))
-    done = add(source, isa, kind=kind, name=name, needs=needed, flags=shlex.split(flags))
-    names = ", ".join(done.own.routines)
+    try:
+        more_flags = shlex.split(flags)
+    except ValueError as error:
+        raise UserError(f"--flags {flags!r} cannot be split into words: {str(error).lower()}") from None
+    lacks = _missing_on(machine)
+    done = add(
+        source[0], isa, kind=kind, name=name, needs=list(filter(None, needs.split(","))), flags=more_flags,
+        symbol=symbol, defines=dict(map(_definition, define)), more=source[1:],
+    )  # fmt: skip
+    lacking = lacks(done)
     if json:
         print_json({
-            "routines": list(done.own.routines), "isa": isa, "points": done.points,
+            "routines": list(done.own.routines), "isa": done.own.isa, "points": done.points,
+            "extensions": list(done.own.extensions), "notes": list(done.notes),
+            **({"machine": machine, "lacks": [name for name, _ in lacking]} if machine else {}),
             "folder": str(done.own.folder), "host_seconds": round(done.host_seconds, 3),
         })  # fmt: skip
-    else:
-        print(f"{names} ({isa}): right at all {done.points} points, {done.host_seconds:.1f} s")
+        return 0
+    names = ", ".join(done.own.routines)
+    print(f"{names} ({done.own.isa}): right at all {done.points} points, {done.host_seconds:.1f} s")
+    print(f"  uses: {', '.join(done.own.extensions) or 'the base instruction set alone'}")
+    for note in done.notes:
+        print(f"  {note}")
+    for extension, setting in lacking:
+        print(f"  {machine} lacks {extension}: --set {setting}")
     return 0
+
+
+def _definition(text: str) -> tuple[str, int]:
+    from breakeven.ranges import parse_number
+
+    name, equals, value = text.partition("=")
+    if not name or not equals:
+        raise UserError(f"--define {text!r}: write SYMBOL=VALUE, as __x86_shared_non_temporal_threshold=0xc0000")
+    number = parse_number(value, f"--define {name}")
+    if number >= 1 << 64:
+        raise UserError(f"--define {name}: {value} does not fit into 8 bytes")
+    return name, number
+
+
+def _missing_on(machine: str):  # noqa: ANN202
+    """What tells the extensions that a machine lacks; the machine is read first, so that a mistake in it ends early."""
+    if not machine:
+        return lambda _: []
+    from breakeven.extensions import lacking
+    from breakeven.runner import MachineSpec, describe, isa_of
+
+    description = describe(MachineSpec(machine))[0]
+
+    def missing(done: Added) -> list[tuple[str, str]]:
+        if isa_of(description) != done.own.isa:
+            raise UserError(f"{done.own.routines[0]} was added; {machine} is a machine of another instruction set")
+        return lacking(description, done.own.extensions)
+
+    return missing

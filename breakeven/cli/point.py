@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from breakeven.cli import completion
 from breakeven.cli.app import EXIT_WRONG, app
 from breakeven.cli.debug import (
     DEBUG_FILE,
@@ -33,7 +34,7 @@ from breakeven.cli.point_options import PointMaker, takes_point
 @app.command(short_help="Run one point: cycles, bytes/cycle, instructions.")
 @takes_point()
 def run(
-    routine: Annotated[str, typer.Argument(help="See `routines`.")],
+    routine: Annotated[str, typer.Argument(help="See `routines`.", autocompletion=completion.routines)],
     point: PointMaker,
     machine: MachineOption = "u74",
     settings: SetOption = [],  # noqa: B006

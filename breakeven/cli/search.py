@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from breakeven.cli import completion
 from breakeven.cli.app import app
 from breakeven.cli.options import (
     GuestOption,
@@ -26,7 +27,9 @@ from breakeven.cli.options import (
 from breakeven.cli.point_options import takes_measuring
 from breakeven.errors import UserError
 
-RoutinesArgument = Annotated[list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.")]
+RoutinesArgument = Annotated[
+    list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.", autocompletion=completion.routines)
+]
 _SIZES, _OFFSETS = "1..2048", "0..63"
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from breakeven.cli import completion
 from breakeven.cli.app import app
 from breakeven.cli.engines import EngineOption, EnginesOption, open_named
 from breakeven.cli.options import (
@@ -37,7 +38,10 @@ def sweep(
     context: typer.Context,
     *,
     routines: Annotated[
-        list[str] | None, typer.Argument(help="Routines, or all, copy, user-copy, checksum, copy-checksum.")
+        list[str] | None,
+        typer.Argument(
+            help="Routines, or all, copy, user-copy, checksum, copy-checksum.", autocompletion=completion.routines
+        ),
     ] = None,
     sizes: SizesOption = "",
     file: Annotated[Path | None, typer.Option("--file", "-f", help="The sweep as a TOML file.")] = None,
@@ -110,7 +114,10 @@ def _refuse_axes(context: typer.Context) -> None:
 @takes_measuring
 def compare(
     *,
-    routines: Annotated[list[str], typer.Argument(help="Two or more routines; the first is the one to beat.")],
+    routines: Annotated[
+        list[str],
+        typer.Argument(help="Two or more routines; the first is the one to beat.", autocompletion=completion.routines),
+    ],
     machine: MachineOption = "u74",
     sizes: SizesOption = "1..256,265..2048:9",
     src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,

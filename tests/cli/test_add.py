@@ -114,7 +114,7 @@ def test_an_added_routine_is_like_all_others(add, breakeven):
     assert [row["cycles_median"] for row in rows[:2]] == [row["cycles_median"] for row in rows[2:4]]
     done = breakeven("explain", "my-copy", "rv-word", "-m", "o3", "--size", "100")
     assert done.returncode == 0 and "my-copy" in done.stdout
-    assert breakeven("add", "--remove", "my-copy").stdout == "removed: my-copy\n"
+    assert breakeven("add", "--remove", "my-copy").stdout == "removed: my-copy (riscv)\n"
     done = breakeven("run", "my-copy", "--size", "8")
     assert done.returncode == 1 and "there is no routine 'my-copy'" in done.stderr
 
@@ -169,3 +169,50 @@ def test_mistakes(add, breakeven):
     assert "add needs --isa" in breakeven("add", "my_copy.S").stderr
     assert "there is no file" in breakeven("add", "other.S", "--isa", "x86").stderr
     assert "you have added no routine" in breakeven("add", "--remove", "rv-byte").stderr
+
+
+@pytest.mark.parametrize(
+    "name", [".", "..", "all", "copy", "checksum", "--help", "-o", "a/b", "", "n" * 40, "é", "a b"]
+)
+def test_what_cannot_be_a_name_is_refused(add, monkeypatch, tmp_path, name):
+    from breakeven import api
+    from breakeven.errors import UserError
+
+    (tmp_path / "my_copy.S").write_text(COPY)
+    if not name:
+        assert api.add(tmp_path / "my_copy.S", "riscv").own.routines == ("my-copy",)
+        return
+    with pytest.raises(UserError, match="cannot be a routine's name"):
+        api.add(tmp_path / "my_copy.S", "riscv", name=name)
+    # A file that registers its routines itself is held to the same.
+    if name in ("..", "all"):
+        text = X86_REGISTERED.replace('"reg-copy"', f'"{name}"')
+        (tmp_path / "reg.S").write_text(text)
+        with pytest.raises(UserError, match="cannot be a routine's name"):
+            api.add(tmp_path / "reg.S", "x86")
+    assert list((tmp_path / "home").glob("routines/*/*")) == []
+
+
+def test_a_routine_of_two_instruction_sets_is_removed_from_the_one_that_is_asked(monkeypatch, tmp_path):
+    from breakeven import api
+    from breakeven.errors import UserError
+    from breakeven.own import OwnFile, folder_of, write_entry
+
+    monkeypatch.setenv("BREAKEVEN_HOME", str(tmp_path))
+    for isa in ("riscv", "x86"):
+        folder = folder_of(isa) / "both"
+        folder.mkdir(parents=True)
+        (folder / "guest.elf").write_bytes(b"")
+        write_entry(OwnFile(isa, ("both",), "both.c", "", folder), folder)
+    assert api.remove("both", "x86") == ["both"]
+    assert [own.isa for isa in ("riscv", "x86") for own in own_files(isa)] == ["riscv"]
+    with pytest.raises(UserError, match="you have added no routine 'both' for x86"):
+        api.remove("both", "x86")
+    assert api.remove("both") == ["both"] and own_files("riscv") == []
+
+
+def test_flags_that_do_not_split_are_told(add):
+    done = add("my_copy.S", COPY, "--isa", "riscv", "--flags", "'")
+    assert done.returncode == 1 and done.stderr == (
+        'breakeven: --flags "\'" cannot be split into words: no closing quotation\n'
+    )

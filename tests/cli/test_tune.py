@@ -111,7 +111,7 @@ def test_a_dispatcher_is_judged_by_the_best_routine_of_each_size():
     assert Tried(always("b"), np.array([[20.0, 24.0]]), 22.0).regret(costs).tolist() == pytest.approx([0.1])
 
 
-ROUTINES = [Registered(name, "user-copy", 0, name, 0) for name in "abc"]
+ROUTINES = [Registered(name, "user-copy", 0, name, 0, 0) for name in "abc"]
 THREE = Plan("", (Segment(0, "a"), Segment(64, "b"), Segment(512, "c")))
 
 

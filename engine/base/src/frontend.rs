@@ -124,6 +124,12 @@ pub trait FrontEnd: Clone {
     /// Nothing when it cannot be read in the present mode.
     fn disassemble<B: Bus>(&mut self, _bus: &mut B, _pc: u64, _out: &mut String) {}
 
+    /// Whether registers that only the widest vector instructions reach hold something: on x86 the upper halves of ymm
+    /// registers, which `vzeroupper` clears and which make a processor slow down SSE code that follows.
+    fn upper_vector_state(&self) -> bool {
+        false
+    }
+
     /// log2 of the smallest instruction alignment (RISC-V with C: 1; x86: 0).
     const INST_SHIFT: u32;
 }

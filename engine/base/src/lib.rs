@@ -6,6 +6,7 @@ mod clone;
 pub mod data_tlb;
 pub mod error;
 pub mod frontend;
+pub mod listing;
 pub mod op_class;
 pub mod phys;
 pub mod process;

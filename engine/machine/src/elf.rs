@@ -229,7 +229,7 @@ impl<'a> Elf<'a> {
 }
 
 /// The fields that decide which header follows.
-fn check_ident(file: &[u8]) -> Result<(), EngineError> {
+pub(crate) fn check_ident(file: &[u8]) -> Result<(), EngineError> {
     match file {
         [0x7f, b'E', b'L', b'F', class, data, ..] => match (class, data) {
             (2, 1) => Ok(()),

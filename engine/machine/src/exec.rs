@@ -1,4 +1,4 @@
-//! gem5's `Exec` trace: the instructions of the right path, in program order.
+//! What is written down of the instructions of the right path: gem5's `Exec` trace, in program order, or which code ran.
 //!
 //! A front end executes an instruction when the core fetches it, so a line has the tick of the fetch (gem5's: of the
 //! execution or, out of order, of the commit); on the simple cores that is the same. What a core fetches again (after a
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use breakeven_base::frontend::{FetchXlat, Now, Sketch, StepResult, WalkPath};
 use breakeven_base::uop::{Step, UopFlags};
-use breakeven_base::{Bus, FrontEnd, OpClass};
+use breakeven_base::{BranchKind, Bus, FrontEnd, OpClass};
 
 /// What is traced, and the lines that nobody has taken yet.
 #[derive(Debug)]
@@ -21,24 +21,83 @@ pub(crate) struct Log {
     pub text: String,
 }
 
+/// Which code between two addresses has run.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    start: u64,
+    end: u64,
+    /// A bit for each address from `start` on at which an instruction began.
+    seen: Vec<u64>,
+    /// How often it was left by a return, and how often with [`FrontEnd::upper_vector_state`].
+    pub returns: u64,
+    pub returns_with_upper: u64,
+}
+
+impl Coverage {
+    /// Nothing yet of the code from `start` up to, not including, `end`.
+    #[must_use]
+    pub fn new(start: u64, end: u64) -> Coverage {
+        let words = end.saturating_sub(start).div_ceil(64).min(MAX_COVERED / 64);
+        let end = end.min(start.saturating_add(64 * words));
+        Coverage { start, end, seen: vec![0; words as usize], ..Coverage::default() }
+    }
+
+    fn holds(&self, pc: u64) -> bool {
+        (self.start..self.end).contains(&pc)
+    }
+
+    /// Where instructions began that have run.
+    #[must_use]
+    pub fn executed(&self) -> Vec<u64> {
+        let bits = |(i, word): (usize, &u64)| {
+            let (word, first) = (*word, self.start + 64 * i as u64);
+            (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| first + bit)
+        };
+        self.seen.iter().enumerate().flat_map(bits).collect()
+    }
+}
+
+/// Bytes of code that coverage is kept of: more than a guest has.
+const MAX_COVERED: u64 = 64 << 20;
+
+/// What a front end writes down.
+#[derive(Debug)]
+enum Record {
+    Text(Box<Log>),
+    Coverage(Box<Coverage>),
+}
+
 /// A front end that writes down what it executes, when asked to.
 #[derive(Debug)]
 pub(crate) struct Logged<F> {
     pub inner: F,
-    log: Option<Box<Log>>,
+    record: Option<Record>,
 }
 
 impl<F> Logged<F> {
     pub fn new(inner: F) -> Self {
-        Logged { inner, log: None }
+        Logged { inner, record: None }
     }
     /// Starts a trace, or ends it.
     pub fn set_log(&mut self, log: Option<Log>) {
-        self.log = log.map(Box::new);
+        self.record = log.map(|log| Record::Text(Box::new(log)));
     }
     /// The lines since the last call.
     pub fn take_log(&mut self) -> String {
-        self.log.as_mut().map(|log| std::mem::take(&mut log.text)).unwrap_or_default()
+        match &mut self.record {
+            Some(Record::Text(log)) => std::mem::take(&mut log.text),
+            _ => String::new(),
+        }
+    }
+    /// Starts keeping which code runs.
+    pub fn set_coverage(&mut self, coverage: Coverage) {
+        self.record = Some(Record::Coverage(Box::new(coverage)));
+    }
+    pub fn coverage(&self) -> Option<&Coverage> {
+        match &self.record {
+            Some(Record::Coverage(coverage)) => Some(coverage),
+            _ => None,
+        }
     }
 }
 
@@ -59,16 +118,17 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
 
     #[inline]
     fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
-        let Logged { inner, log } = self;
-        match log {
+        let Logged { inner, record } = self;
+        match record {
             None => inner.step(bus, now, out),
-            Some(log) => step_logged(inner, log, bus, now, out),
+            Some(Record::Text(log)) => step_logged(inner, log, bus, now, out),
+            Some(Record::Coverage(coverage)) => step_covered(inner, coverage, bus, now, out),
         }
     }
 
     #[inline]
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
-        if self.log.is_some() {
+        if self.record.is_some() {
             return 0;
         }
         self.inner.run_fast(bus, now, max)
@@ -113,7 +173,32 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
     fn disassemble<B: Bus>(&mut self, bus: &mut B, pc: u64, out: &mut String) {
         self.inner.disassemble(bus, pc, out);
     }
+    fn upper_vector_state(&self) -> bool {
+        self.inner.upper_vector_state()
+    }
     const INST_SHIFT: u32 = F::INST_SHIFT;
+}
+
+/// One step, and where it was.
+#[cold]
+fn step_covered<F: FrontEnd, B: Bus>(
+    inner: &mut F,
+    coverage: &mut Coverage,
+    bus: &mut B,
+    now: Now,
+    out: &mut Step,
+) -> StepResult {
+    let (pc, right) = (inner.pc(), inner.depth() == 0);
+    let result = inner.step(bus, now, out);
+    if right && result == StepResult::Done && coverage.holds(pc) {
+        let bit = pc - coverage.start;
+        coverage.seen[(bit / 64) as usize] |= 1 << (bit % 64);
+        if out.branch.kind == BranchKind::Return && !coverage.holds(inner.pc()) {
+            coverage.returns += 1;
+            coverage.returns_with_upper += u64::from(inner.upper_vector_state());
+        }
+    }
+    result
 }
 
 /// One step, and its line: `tick: core: T0 : pc    : instruction : class : A=address`.

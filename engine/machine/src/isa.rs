@@ -7,7 +7,7 @@ use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
 use breakeven_x86::{X86Config, X86FrontEnd};
 
 use crate::core::Core;
-use crate::exec::{Log, Logged};
+use crate::exec::{Coverage, Log, Logged};
 use crate::platform::Platform;
 use crate::se::Hardware;
 
@@ -138,6 +138,20 @@ impl Isa {
         match self {
             Isa::Riscv(fe) => fe.take_log(),
             Isa::X86(fe) => fe.take_log(),
+        }
+    }
+
+    /// Starts keeping which code runs.
+    pub fn set_coverage(&mut self, coverage: Coverage) {
+        match self {
+            Isa::Riscv(fe) => fe.set_coverage(coverage),
+            Isa::X86(fe) => fe.set_coverage(coverage),
+        }
+    }
+    pub fn coverage(&self) -> Option<&Coverage> {
+        match self {
+            Isa::Riscv(fe) => fe.coverage(),
+            Isa::X86(fe) => fe.coverage(),
         }
     }
 

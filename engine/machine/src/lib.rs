@@ -1,6 +1,7 @@
 //! Whole machines: a description and an ELF become a core, its memory and the world around it, which run until
 //! something happens; and sweeps, which run thousands of points from one booted guest.
 
+pub mod contents;
 mod core;
 pub mod description;
 pub mod elf;
@@ -18,6 +19,7 @@ mod trace;
 pub use description::{CoreConfig, MachineConfig, Use, Used, Uses};
 pub use elf::{Elf, Routine, RoutineKind};
 pub use error::{reason, EngineError};
+pub use exec::Coverage;
 pub use isa::{IsaConfig, IsaName};
 pub use machine::{Cause, Event, Limits, Machine, RunEnd};
 pub use measured::Measured;

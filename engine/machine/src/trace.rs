@@ -6,7 +6,7 @@ use breakeven_base::Tick;
 use breakeven_cpu::pipeview::Window;
 
 use crate::error::reason;
-use crate::exec::Log;
+use crate::exec::{Coverage, Log};
 use crate::machine::Machine;
 use crate::EngineError;
 
@@ -82,6 +82,18 @@ impl Machine {
         }
         self.trace = Some(Trace { to, left: options.limit, truncated: false });
         Ok(())
+    }
+
+    /// From now on which code between the addresses `start` and `end` runs is kept: instead of a trace of instructions, and
+    /// on the simple cores much slower than without.
+    pub fn cover(&mut self, start: u64, end: u64) {
+        self.state.fe.set_coverage(Coverage::new(start, end));
+    }
+
+    /// Which code has run since [`Machine::cover`].
+    #[must_use]
+    pub fn coverage(&self) -> Option<&Coverage> {
+        self.state.fe.coverage()
     }
 
     /// Writes what the core has recorded (and, with `finish`, what it still waits to complete). False when the host refuses

@@ -1,6 +1,7 @@
 //! The Python face of the engine, `breakeven._engine` (`docs/engine-api.md`). Thin: arguments in, calls, results out.
 //! The interpreter's lock is released while anything is simulated, and taken now and then so that Ctrl-C works.
 
+mod contents;
 mod machine;
 mod sweep;
 
@@ -80,5 +81,8 @@ fn _engine(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<sweep::Sweep>()?;
     m.add_function(wrap_pyfunction!(check_description, m)?)?;
     m.add_function(wrap_pyfunction!(parameters_used, m)?)?;
-    m.add_function(wrap_pyfunction!(routines, m)?)
+    m.add_function(wrap_pyfunction!(routines, m)?)?;
+    m.add_function(wrap_pyfunction!(contents::elf_contents, m)?)?;
+    m.add_function(wrap_pyfunction!(contents::archive_members, m)?)?;
+    m.add_function(wrap_pyfunction!(contents::instructions, m)?)
 }

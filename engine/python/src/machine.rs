@@ -242,6 +242,15 @@ impl Machine {
     fn progress(&self) -> (u64, u64, u64) {
         self.inner.progress()
     }
+    /// From now on which code from `start` up to `end` runs is kept, instead of a trace; on the simple cores this is slow.
+    fn cover(&mut self, start: u64, end: u64) {
+        self.inner.cover(start, end);
+    }
+    /// Since `cover`: where instructions began that have run, how often the code was left by a return, and how often with
+    /// something in the upper halves of ymm registers.
+    fn coverage(&self) -> (Vec<u64>, u64, u64) {
+        self.inner.coverage().map(|c| (c.executed(), c.returns, c.returns_with_upper)).unwrap_or_default()
+    }
 
     /// The statistics now: (name, value, unit, description).
     fn stats(&self) -> PyResult<Vec<Row>> {
