@@ -328,6 +328,16 @@ fn calls_that_there_are_not_are_named_once() {
     let names =
         ["system call 425 (io_uring_setup) is not implemented: ENOSYS", "system call 99999 is not implemented: ENOSYS"];
     assert_eq!(r.p.warnings(), names);
+    for flags in [0x11, 0x3d_0f00] {
+        assert_eq!(r.call("clone", &[flags]), error(libc::ENOSYS));
+    }
+    assert_eq!(r.call("execve", &[TEXT, 0, 0]), error(libc::ENOSYS));
+    let refused = [
+        "an emulated process has no child processes: clone returns ENOSYS",
+        "an emulated process has no further threads: clone returns ENOSYS",
+        "an emulated process does not run another program in its place: execve returns ENOSYS",
+    ];
+    assert_eq!(r.p.warnings()[2..], refused);
 }
 
 #[test]

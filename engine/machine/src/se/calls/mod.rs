@@ -48,6 +48,9 @@ impl Call<'_> {
         if matches!(name, "rseq" | "riscv_hwprobe" | "clone3" | "get_robust_list") {
             return Some(Err(ENOSYS));
         }
+        if matches!(name, "clone" | "fork" | "vfork" | "execve" | "execveat") {
+            return Some(self.refuse_task(name));
+        }
         self.file_call(name)
             .or_else(|| self.ready_call(name))
             .or_else(|| self.path_call(name))

@@ -64,6 +64,18 @@ impl Call<'_> {
         })
     }
 
+    /// One process with one thread, to its end.
+    pub(super) fn refuse_task(&mut self, name: &str) -> R {
+        const CLONE_THREAD: u64 = 0x1_0000;
+        let what = match name {
+            "execve" | "execveat" => "does not run another program in its place",
+            "clone" if self.args[0] & CLONE_THREAD != 0 => "has no further threads",
+            _ => "has no child processes",
+        };
+        self.p.warn(format!("an emulated process {what}: {name} returns ENOSYS"));
+        Err(ENOSYS)
+    }
+
     fn nanoseconds(&self) -> u64 {
         self.now.tick.0 / TICKS
     }
