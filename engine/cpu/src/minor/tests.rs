@@ -130,6 +130,28 @@ fn a_store_across_lines_commits_a_cycle_later_unless_its_costs_are_described() {
 }
 
 #[test]
+fn a_reference_that_enters_the_lsq_does_not_send_the_one_in_front_of_it() {
+    // Of one transfer at a time, the next leaves the requests queue in the cycle after the last one's commit, whether or
+    // not another reference enters in that commit's cycle (gem5 `tryToSendToTransfers`: not at the front).
+    let per_load = |requests| {
+        let at = |n: usize| {
+            let cfg = MinorConfig {
+                executeLSQRequestsQueueSize: requests,
+                executeLSQTransfersQueueSize: 1,
+                executeMaxAccessesInMemory: 4,
+                ..MinorConfig::default()
+            };
+            cycles_with(cfg, 4, padded((0..n).map(|_| load(5, DATA)).collect()))
+        };
+        (at(40) - at(24)) as f64 / 16.0
+    };
+    // Its 4 cycles, one to wake the idle core, one to send.
+    assert_eq!([2, 3].map(per_load), [6.0; 2]);
+    // In a queue of one it enters when there is none in front of it.
+    assert_eq!(per_load(1), 5.0);
+}
+
+#[test]
 fn misaligned_costs_come_on_top() {
     let with = |granule_cross_load, line_cross_load, addr| {
         let misaligned =

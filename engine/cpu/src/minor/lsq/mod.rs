@@ -231,7 +231,10 @@ impl Lsq {
             if self.splits_late && is_store && split.first != mem.size {
                 return;
             }
-            self.try_to_send_to_transfers(head, when, memory);
+            // The end of its translation sends this reference on, not an older one in front of it, whose turn is in `step`.
+            if self.requests.len() == 1 {
+                self.try_to_send_to_transfers(head, when, memory);
+            }
         }
     }
 
@@ -277,6 +280,7 @@ impl Lsq {
     #[cold]
     fn finish_translations(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
         let mut next = NEVER;
+        let mut front_done = false;
         for i in 0..self.requests.len() {
             let Some(&slot) = self.requests.get(i) else { break };
             let r = &mut self.pool[slot as usize];
@@ -287,11 +291,14 @@ impl Lsq {
                 next = next.min(r.translated);
             } else {
                 r.state = State::Translated;
+                front_done |= i == 0;
                 self.wake = true;
             }
         }
         self.next_translation = next;
-        self.try_to_send_to_transfers(head, when, memory);
+        if front_done {
+            self.try_to_send_to_transfers(head, when, memory);
+        }
     }
 
     #[cold]
