@@ -81,8 +81,8 @@ def machine(name, guest="", settings=()):
     else:
         # A preset says what it means: what it does not set is no trait of gem5's.
         for cpu in root.system.cpu:
-            for name in ("gem5CompressedBranches", "gem5StoresJoinMisses"):
-                if hasattr(cpu, name):
+            for name in dir(cpu):
+                if name.startswith("gem5"):
                     setattr(cpu, name, getattr(cpu, name))
     for text in settings:
         set_parameter(root.system, text)

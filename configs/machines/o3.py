@@ -14,4 +14,7 @@ def machine(**options):
     if hasattr(cpu, "gem5CompressedBranches"):
         cpu.gem5CompressedBranches = True  # gem5: what it does of itself
         cpu.gem5StoresJoinMisses = True  # gem5: the same
+        cpu.gem5CreditReturns = True  # gem5: the same
+        cpu.gem5PseudoOps = True  # gem5: the same
+        cpu.gem5PortRetries = True  # gem5: the same
     return root(board(cpu, **options))

@@ -10,4 +10,9 @@ ISA = "x86"
 
 
 def machine(**options):
-    return root(board(X86O3CPU(), **options))
+    cpu = X86O3CPU()
+    if hasattr(cpu, "gem5CreditReturns"):
+        cpu.gem5CreditReturns = True  # gem5: what it does of itself
+        cpu.gem5PseudoOps = True  # gem5: the same
+        cpu.gem5PortRetries = True  # gem5: the same
+    return root(board(cpu, **options))

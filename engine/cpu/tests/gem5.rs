@@ -8,7 +8,7 @@ mod common;
 
 use breakeven_cpu::bpred::BranchPredictorParams;
 use breakeven_cpu::minor::{Minor, MinorConfig};
-use breakeven_cpu::o3::{O3Config, O3};
+use breakeven_cpu::o3::{Gem5Quirks, O3Config, O3};
 use common::{gem5_rows, memory_without_refresh, reference_memory, run_reference, Reference, ReferenceCore, Region};
 
 const REFRESH_INTERVAL: f64 = 15_600.0;
@@ -66,7 +66,8 @@ fn minor_agrees_with_gem5() {
 #[test]
 fn o3_agrees_with_gem5() {
     let core = || {
-        let cfg = O3Config { gem5CompressedBranches: true, ..O3Config::default() };
+        let cfg =
+            O3Config { quirks: Gem5Quirks { gem5StoresJoinMisses: false, ..Gem5Quirks::ALL }, ..O3Config::default() };
         O3::new(cfg, Some(&BranchPredictorParams::default()), 64).expect("the default builds")
     };
     hold("o3", both(core), &[], 0.05, 11.5);

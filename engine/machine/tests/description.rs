@@ -3,7 +3,7 @@
 mod common;
 
 use breakeven_cpu::bpred::{BranchPredictorParams, DirectionParams, LtageParams};
-use breakeven_cpu::o3::{FuDesc, O3Config};
+use breakeven_cpu::o3::{FuDesc, Gem5Quirks, O3Config};
 use breakeven_machine::MachineConfig;
 use breakeven_memory::config::{PrefetcherConfig, PrefetcherKind, Replacement, WriteCombiningConfig};
 use common::{reference, Tree, RAM};
@@ -289,8 +289,7 @@ fn o3_with(object: &str, param: &str, value: &Value) -> String {
 fn the_default_out_of_order_core_is_gem5s() {
     let config = MachineConfig::parse(&o3_with("", "", &Value::Null)).expect("can be built");
     // What gem5 does of itself, and the preset therefore.
-    let mut gem5s = O3Config { gem5CompressedBranches: true, ..O3Config::default() };
-    gem5s.lsq.gem5StoresJoinMisses = true;
+    let mut gem5s = O3Config { quirks: Gem5Quirks::ALL, ..O3Config::default() };
     // The order of the classes in a unit means nothing.
     let sorted = |mut units: Vec<FuDesc>| {
         units.retain(|unit| unit.count > 0);

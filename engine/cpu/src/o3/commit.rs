@@ -390,7 +390,8 @@ impl O3 {
     /// it says of the statistics.
     #[cold]
     pub(super) fn act_at_once<F: FrontEnd, B: Bus>(&mut self, seq: Seq, flags: UopFlags, cx: &mut CoreCtx<'_, F, B>) {
-        let at_commit = flags.any(UopFlags::TRAP) || flags.any(UopFlags::SERIALIZE_AFTER) && !self.rules.like_gem5;
+        let at_commit =
+            flags.any(UopFlags::TRAP) || flags.any(UopFlags::SERIALIZE_AFTER) && !self.rules.quirks.gem5PseudoOps;
         if flags.any(UopFlags::NON_SPECULATIVE) && !at_commit {
             self.act(seq, cx);
             self.ring.uop_mut(seq).flags.0 &= !UopFlags::EFFECT;

@@ -5,6 +5,7 @@ use breakeven_base::units::Clock;
 use breakeven_base::{ConfigError, OpClass};
 
 use super::lsq::LsqConfig;
+use super::quirks::Gem5Quirks;
 use super::units::Units;
 use crate::misaligned::MisalignedCosts;
 
@@ -120,9 +121,8 @@ pub struct O3Config {
     pub flagStallDelay: u32,
     /// *Ours*.
     pub renameRecovery: RenameRecovery,
-    /// *Ours*: a mispredicted two-byte conditional branch that was not taken trains the predictor as taken, to the instruction
-    /// behind it. gem5 does so for RISC-V (its copy of a program counter forgets that the instruction is compressed).
-    pub gem5CompressedBranches: bool,
+    /// *Ours*: gem5's own artefacts.
+    pub quirks: Gem5Quirks,
 }
 
 impl Default for O3Config {
@@ -185,7 +185,7 @@ impl Default for O3Config {
             loopBufferSize: 0,
             flagStallDelay: 0,
             renameRecovery: RenameRecovery::Walk,
-            gem5CompressedBranches: false,
+            quirks: Gem5Quirks::default(),
         }
     }
 }

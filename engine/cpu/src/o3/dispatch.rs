@@ -205,7 +205,7 @@ impl O3 {
     }
 
     /// Free entries as rename hears of them.
-    pub(super) fn tell_free_queues(&mut self, now: u64) {
+    pub(super) fn return_credits(&mut self, now: u64) {
         let free = [self.iq.free, self.lsq.free_loads(), self.lsq.free_stores()];
         self.wires.at(now + self.rules.iew_to_rename).free_queues = Some(free);
     }

@@ -81,25 +81,24 @@ impl O3 {
         if self.iq.ready_total > 0 {
             self.issue(now);
         }
-        // gem5 tells after executions, commits, squashes and when a store has left the queue.
+        // Credits of the queues return after executions, commits, squashes and when a store has left the queue.
         let left = u64::from(self.lsq.free_stores()) + self.dispatch.stats.stores;
         let store_left = std::mem::replace(&mut self.stores_left, left) != left;
-        let news = executed || wire.squash.is_some() || store_left;
-        let tell = news || self.tell_next;
-        // Telling is the end of it, whatever the reason; presets of silicon still tell once more where there were two.
-        self.tell_next &= news && !self.rules.like_gem5;
+        let freed = executed || wire.squash.is_some() || store_left;
+        let returns = freed || self.credits_next;
+        self.credits_next &= freed && !self.rules.quirks.gem5CreditReturns;
         if self.lsq.next_event() <= now {
             self.lsq.tick(cx, when, &mut self.ring, &mut self.lsq_out);
             self.hear_lsq(now);
         }
         if wire.done_iew != 0 {
             self.lsq.commit(wire.done_iew);
-            self.tell_next = true;
+            self.credits_next = true;
             self.moved = true;
         }
-        // What is told counts the loads that have just left.
-        if tell {
-            self.tell_free_queues(now);
+        // They count the loads that have just left.
+        if returns {
+            self.return_credits(now);
         }
         if wire.release != 0 && self.ring.state(wire.release) & state::RELEASED != 0 {
             self.moved = true;

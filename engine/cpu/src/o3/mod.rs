@@ -25,6 +25,7 @@ mod inst;
 mod iq;
 pub mod lsq;
 mod path;
+mod quirks;
 mod rename;
 mod rules;
 mod squash;
@@ -39,6 +40,7 @@ mod tests;
 pub use crate::account::{Account, Reason};
 pub use config::{default_fu_pool, FuDesc, O3Config, OpDesc, RenameRecovery};
 pub use inst::{InstRing, Seq, Wait};
+pub use quirks::Gem5Quirks;
 
 use breakeven_base::units::Clock;
 use breakeven_base::{clone_by_field, Bus, ConfigError, Cycle, FrontEnd, SysEffect};
@@ -112,8 +114,8 @@ pub struct O3 {
     account: Account,
     /// The squash that this cycle's execution asks for.
     redirect: Option<Squash>,
-    /// Something committed: rename hears of the free entries next cycle.
-    tell_next: bool,
+    /// Something committed: its queues' credits return to rename in the next cycle.
+    credits_next: bool,
     /// Free entries of the store queue plus all that have been taken: changes when one is given back.
     stores_left: u64,
     /// Something has happened in this cycle.
@@ -156,7 +158,7 @@ clone_by_field!(O3 {
     predictor,
     account,
     redirect,
-    tell_next,
+    credits_next,
     stores_left,
     moved,
     in_vain,
@@ -214,7 +216,7 @@ impl O3 {
             predictor,
             account: Account::new(),
             redirect: None,
-            tell_next: false,
+            credits_next: false,
             stores_left: u64::from(cfg.SQEntries),
             moved: false,
             in_vain: false,

@@ -1,6 +1,7 @@
 //! The parameters as the cycle loop reads them: cycles and counts in the widths it computes with.
 
 use super::config::{O3Config, RenameRecovery};
+use super::quirks::Gem5Quirks;
 
 /// The configuration as the cycle loop reads it.
 #[derive(Clone, Debug)]
@@ -41,9 +42,7 @@ pub(super) struct Rules {
     pub fuses: bool,
     pub move_elimination: bool,
     pub recovery: RenameRecovery,
-    pub compressed_taken: bool,
-    /// gem5's own core, by its one answer an instant (`serialResponses`), which presets of silicon have switched off.
-    pub like_gem5: bool,
+    pub quirks: Gem5Quirks,
 }
 
 impl Rules {
@@ -84,8 +83,7 @@ impl Rules {
             fuses: c.microFusion || c.macroFusion,
             move_elimination: c.moveElimination,
             recovery: c.renameRecovery,
-            like_gem5: c.lsq.serialResponses,
-            compressed_taken: c.gem5CompressedBranches,
+            quirks: c.quirks,
         }
     }
 }

@@ -25,7 +25,7 @@ impl O3 {
                 let flow = self.ring.flow(after);
                 let taken = flow.branch != breakeven_base::BranchKind::Cond
                     || target != self.ring.pc(after).wrapping_add(flow.len.into())
-                    || self.rules.compressed_taken && flow.len == 2;
+                    || self.rules.quirks.gem5CompressedBranches && flow.len == 2;
                 self.predictor.correct(after, target, taken, true);
                 self.ring.flow_mut(after).predicted = target;
             }

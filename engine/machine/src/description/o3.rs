@@ -4,7 +4,7 @@ use breakeven_base::units::Clock;
 use breakeven_base::OpClass;
 use breakeven_cpu::misaligned::MisalignedCosts;
 use breakeven_cpu::o3::lsq::{LsqConfig, PartialForward};
-use breakeven_cpu::o3::{FuDesc, O3Config, OpDesc, RenameRecovery};
+use breakeven_cpu::o3::{FuDesc, Gem5Quirks, O3Config, OpDesc, RenameRecovery};
 use serde_json::json;
 
 use super::reader::Obj;
@@ -76,7 +76,7 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
         flagStallDelay: super::x86::flag_stall(cpu),
         renameRecovery: [RenameRecovery::Walk, RenameRecovery::Checkpoint]
             [cpu.choice_or("renameRecovery", 0, &["walk", "checkpoint"])],
-        gem5CompressedBranches: flag("gem5CompressedBranches"),
+        quirks: quirks(cpu),
     }
 }
 
@@ -91,9 +91,20 @@ fn lsq(cpu: Obj) -> LsqConfig {
         tsoStoresInFlight: cpu.u32_or("tsoStoresInFlight", gem5s.tsoStoresInFlight, ANY),
         aliasCheckBits: cpu.u32_or("aliasCheckBits", gem5s.aliasCheckBits, ANY),
         aliasPenalty: cpu.u32_or("aliasPenalty", gem5s.aliasPenalty, ANY),
-        serialResponses: cpu.bool_or("serialResponses", gem5s.serialResponses),
         storesLeaveOnMiss: cpu.bool_or("storesLeaveOnMiss", gem5s.storesLeaveOnMiss),
-        gem5StoresJoinMisses: cpu.bool_or("gem5StoresJoinMisses", gem5s.gem5StoresJoinMisses),
+    }
+}
+
+/// gem5's own artefacts.
+fn quirks(cpu: Obj) -> Gem5Quirks {
+    let usual = Gem5Quirks::default();
+    Gem5Quirks {
+        serialResponses: cpu.bool_or("serialResponses", usual.serialResponses),
+        gem5StoresJoinMisses: cpu.bool_or("gem5StoresJoinMisses", usual.gem5StoresJoinMisses),
+        gem5CompressedBranches: cpu.bool_or("gem5CompressedBranches", usual.gem5CompressedBranches),
+        gem5CreditReturns: cpu.bool_or("gem5CreditReturns", usual.gem5CreditReturns),
+        gem5PseudoOps: cpu.bool_or("gem5PseudoOps", usual.gem5PseudoOps),
+        gem5PortRetries: cpu.bool_or("gem5PortRetries", usual.gem5PortRetries),
     }
 }
 

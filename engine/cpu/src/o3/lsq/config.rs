@@ -32,13 +32,6 @@ pub struct LsqConfig {
     pub aliasCheckBits: u32,
     /// Cycles a load loses to a false match.
     pub aliasPenalty: u32,
-    /// Of several answers that the data cache gives at one instant the core takes the first in that cycle and the others in
-    /// the next. gem5's: its ports send one packet a tick (`src/mem/packet_queue.cc`).
-    pub serialResponses: bool,
-    /// gem5's caches: a store miss leaves after its tag latency, when bus and second level take it; stores to the line join it
-    /// until then, and a line written whole by then is not read (`breakeven_memory::MemorySystem::store`). Without effect
-    /// under TSO, where gem5 has one store under way, and with `storesLeaveOnMiss`.
-    pub gem5StoresJoinMisses: bool,
 }
 
 impl Default for LsqConfig {
@@ -51,8 +44,6 @@ impl Default for LsqConfig {
             storesLeaveOnMiss: false,
             aliasCheckBits: 0,
             aliasPenalty: 0,
-            serialResponses: true,
-            gem5StoresJoinMisses: false,
         }
     }
 }

@@ -61,10 +61,10 @@ impl Gate {
             store_ports: Ports::new(cfg.cacheStorePorts),
             blocked_until: NEVER,
             answers: Box::new([Tick::ZERO; ANSWERS]),
-            serial_responses: cfg.lsq.serialResponses,
+            serial_responses: cfg.quirks.serialResponses,
             stalled_until: 0,
             // Under TSO gem5 has one store under way: none could join it.
-            stores_join: cfg.lsq.gem5StoresJoinMisses && !cfg.needsTSO && !cfg.lsq.storesLeaveOnMiss,
+            stores_join: cfg.quirks.gem5StoresJoinMisses && !cfg.needsTSO && !cfg.lsq.storesLeaveOnMiss,
             held_until: NEVER,
         }
     }

@@ -4,7 +4,7 @@
 //! - A load looks for its bytes in the older stores that have executed and have not been sent to the cache, youngest first:
 //!   one that has all of them hands them over (`forwardLatency`); one that has part of them makes the load wait until it
 //!   has been sent. Otherwise the load goes to the cache, past stores whose address is not known yet.
-//! - A load that finds no port is issued again at once; one that the cache refuses when the cache takes accesses again.
+//! - A load that finds no port is issued again at once (gem5: from the next cycle on); one that the cache refuses when the cache takes accesses again.
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, UopFlags};
 use breakeven_memory::Port;
@@ -303,7 +303,8 @@ impl Lsq {
             let (request, sent) = self.loads.entries[slot].packets.next(m, self.rules.line, flags, pc);
             match self.gate.send(true, &request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
-                    out.ready.push(seq);
+                    let again = if self.rules.quirks.gem5PortRetries { &mut self.portless } else { &mut out.ready };
+                    again.push(seq);
                     ring.set_wait(seq, Wait::Unit);
                     return MemOutcome::Pending;
                 }

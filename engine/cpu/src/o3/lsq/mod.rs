@@ -35,6 +35,7 @@ use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, StatSink, U
 
 use super::config::O3Config;
 use super::inst::{InstRing, Seq, Wait};
+use super::quirks::Gem5Quirks;
 use crate::misaligned::{MisalignedCosts, Split};
 use crate::when::When;
 use crate::CoreCtx;
@@ -121,6 +122,7 @@ struct Rules {
     check_shift: u32,
     /// Stores complete in order.
     tso: bool,
+    quirks: Gem5Quirks,
 }
 
 /// References to a whole line, whichever of its bytes they name.
@@ -140,6 +142,8 @@ pub struct Lsq {
     violation: Option<Found>,
     /// Loads that the cache has refused.
     blocked: Vec<Seq>,
+    /// Loads that found no port in the last cycle (`gem5PortRetries`).
+    portless: Vec<Seq>,
     /// Loads whose misses have not left the cache.
     held: Vec<HeldLoad>,
     /// Loads that wait for a store that has part of their data, and which store must be sent for them to try again.
@@ -159,6 +163,7 @@ clone_by_field!(Lsq {
     gate,
     violation,
     blocked,
+    portless,
     held,
     replays,
     stalled,
@@ -191,6 +196,7 @@ impl Lsq {
                 line: line_bytes,
                 check_shift: cfg.LSQDepCheckShift,
                 tso: cfg.needsTSO,
+                quirks: cfg.quirks,
             },
             loads: Loads::new(cfg.LQEntries, cfg.LSQDepCheckShift),
             stores: Stores::new(cfg.SQEntries, cfg.cacheStorePorts, cfg.lsq.aliasCheckBits),
@@ -199,6 +205,7 @@ impl Lsq {
             gate: Gate::new(cfg),
             violation: None,
             blocked: Vec::with_capacity(queues),
+            portless: Vec::with_capacity(queues),
             held: Vec::with_capacity(queues),
             replays: Vec::with_capacity(queues),
             stalled: None,
@@ -322,6 +329,10 @@ impl Lsq {
             }
             self.stores.may_send = true;
         }
+        if !self.portless.is_empty() {
+            let again = if self.gate.blocked_until == NEVER { &mut out.ready } else { &mut self.blocked };
+            again.append(&mut self.portless);
+        }
     }
 
     /// One cycle, after issue: committed stores go to the cache as far as ports allow. Wanted when `next_event` says so then: an
@@ -360,6 +371,7 @@ impl Lsq {
         self.depend.squash_barriers(seq);
         self.walker.squash(seq);
         self.blocked.retain(|s| *s <= seq);
+        self.portless.retain(|s| *s <= seq);
         self.held.retain(|l| l.seq <= seq);
         self.replays.retain(|s| *s <= seq);
         if self.stalled.is_some_and(|s| s.load > seq) {
@@ -386,7 +398,7 @@ impl Lsq {
     /// The first cycle in which `events` or `tick` has something to do (0: the next one); `u64::MAX`: none until called otherwise.
     #[inline]
     pub fn next_event(&self) -> u64 {
-        if self.stores.may_send {
+        if self.stores.may_send || !self.portless.is_empty() {
             return 0;
         }
         self.stores.next_written().min(self.gate.held_until).min(self.gate.blocked_until).min(self.walker.next_event())
@@ -439,7 +451,10 @@ impl Lsq {
         let rest = [
             (self.loads.filter_is_empty(), "the loads' filter"),
             (self.stores.filter_is_empty(), "the stores' filter"),
-            (self.blocked.is_empty() && self.replays.is_empty(), "the lists of waiting loads"),
+            (
+                self.blocked.is_empty() && self.portless.is_empty() && self.replays.is_empty(),
+                "the lists of waiting loads",
+            ),
             (self.stalled.is_none() && self.violation.is_none(), "a wait or a violation"),
         ];
         rest.iter().try_for_each(|(ok, what)| if *ok { Ok(()) } else { Err(format!("{what} is left")) })

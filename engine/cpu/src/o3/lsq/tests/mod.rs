@@ -6,6 +6,7 @@ mod rig;
 use breakeven_base::UopFlags;
 
 use super::super::config::O3Config;
+use super::super::quirks::Gem5Quirks;
 use super::config::{LsqConfig, PartialForward};
 use crate::misaligned::MisalignedCosts;
 use rig::{amo, done, fence, load, prefetch, store, Op, Rig, DATA};
@@ -18,8 +19,7 @@ fn with(change: impl FnOnce(&mut O3Config)) -> O3Config {
 
 /// gem5's defaults, but as many answers at once as the cache gives.
 fn plain() -> O3Config {
-    let lsq = LsqConfig { serialResponses: false, ..LsqConfig::default() };
-    O3Config { lsq, ..O3Config::default() }
+    O3Config { quirks: Gem5Quirks::NONE, ..O3Config::default() }
 }
 
 /// A store executed at 10 of which the LSQ hears at 20 that it has committed, and a load executed at 11.
@@ -145,9 +145,26 @@ fn ports_a_cycle() {
 }
 
 #[test]
+fn gem5s_load_without_a_port_is_issued_again_from_the_next_cycle_on() {
+    let loads = |n: u64| (0..n).map(|i| load(DATA + 64 * i, 8, 10)).collect::<Vec<_>>();
+    let ports = |n| {
+        with(|c| {
+            c.cacheLoadPorts = n;
+            c.quirks.gem5PortRetries = true;
+        })
+    };
+    // Refused in 10, ready in 11, executed in 12: there all but the first find no port again.
+    assert_eq!(done(&ports(2), &loads(4)), [12, 12, 14, 14]);
+    assert_eq!(done(&ports(1), &loads(3)), [12, 14, 16]);
+    // What executes in 11 goes before those refused in 10.
+    assert_eq!(done(&ports(1), &[load(DATA, 8, 10), load(DATA, 8, 10), load(DATA, 8, 11)]), [12, 14, 13]);
+    assert_eq!(done(&ports(1), &[load(DATA + 60, 8, 10)]), [14], "the second packet");
+}
+
+#[test]
 fn of_answers_at_one_instant_the_first_is_in_time() {
     // gem5's port sends one packet a tick: of four loads at once three miss the clock edge, as does a store's answer.
-    let cfg = with(|c| c.lsq.serialResponses = true);
+    let cfg = with(|c| c.quirks.serialResponses = true);
     let loads: Vec<Op> = (0..4).map(|i| load(DATA + 64 * i, 8, 10)).collect();
     assert_eq!(done(&cfg, &loads), [12, 13, 13, 13]);
     // One load a cycle is never late.
@@ -310,7 +327,7 @@ fn stores_that_miss_leave_for_a_fill_buffer_when_asked_to() {
 
 #[test]
 fn stores_wait_with_their_lines_miss_as_in_gem5() {
-    let cfg = with(|c| c.lsq.gem5StoresJoinMisses = true);
+    let cfg = with(|c| c.quirks.gem5StoresJoinMisses = true);
     // Sent at 11, their miss leaves at 12. The memory answers 20 cycles later, when it is asked.
     let written = |stores: &[(u64, u16)]| {
         let mut rig = Rig::with_memory(&cfg, 20, 4);
@@ -334,7 +351,7 @@ fn stores_wait_with_their_lines_miss_as_in_gem5() {
 #[test]
 fn loads_hear_of_their_data_when_their_miss_has_left_as_in_gem5() {
     let run = |wait, ops: &[Op]| {
-        let mut rig = Rig::with_memory(&with(|c| c.lsq.gem5StoresJoinMisses = wait), 20, 4);
+        let mut rig = Rig::with_memory(&with(|c| c.quirks.gem5StoresJoinMisses = wait), 20, 4);
         ops.iter().for_each(|op| _ = rig.dispatch(*op));
         rig.run_to(100);
         rig.commit(ops.len() as u64, 101);
@@ -350,7 +367,7 @@ fn loads_hear_of_their_data_when_their_miss_has_left_as_in_gem5() {
         assert_eq!(run(true, ops), run(false, ops));
     }
     // One that is squashed before hears nothing; the one in its place has its own data.
-    let mut rig = Rig::with_memory(&with(|c| c.lsq.gem5StoresJoinMisses = true), 20, 4);
+    let mut rig = Rig::with_memory(&with(|c| c.quirks.gem5StoresJoinMisses = true), 20, 4);
     rig.dispatch(load(DATA, 8, 10));
     rig.run_to(10);
     rig.squash(0);
@@ -479,7 +496,7 @@ fn every_reference_completes_whatever_is_squashed() {
             c.cacheLoadPorts = 2;
             c.needsTSO = round % 3 == 0;
             c.lsq.aliasCheckBits = [0, 8, 12][round % 3];
-            c.lsq.gem5StoresJoinMisses = round % 2 == 1;
+            c.quirks.gem5StoresJoinMisses = round % 2 == 1;
         });
         let mut rig = Rig::with_memory(&cfg, 5, (round % 4) as u32);
         let (mut seq, mut heard) = (0, 0);

@@ -1,0 +1,56 @@
+//! What gem5's O3CPU does because of how its code is written, and no processor does: one flag a rule, each a parameter of the
+//! same name in the description. A rule of gem5's that a processor could have too is no quirk and has no flag.
+
+/// gem5's own artefacts (*ours*: gem5 has no such parameters). Presets of silicon have them off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(non_snake_case)]
+pub struct Gem5Quirks {
+    /// Of several answers that the data cache gives at one instant the core takes the first in that cycle and the others in
+    /// the next: gem5's ports send one packet a tick (`src/mem/packet_queue.cc`). On unless switched off.
+    pub serialResponses: bool,
+    /// A store miss leaves the cache after its tag latency, when bus and second level take it; stores to the line join it
+    /// until then, and a line written whole by then is not read (`breakeven_memory::MemorySystem::store`). Without effect
+    /// under TSO, where gem5 has one store under way, and with `storesLeaveOnMiss`.
+    pub gem5StoresJoinMisses: bool,
+    /// A mispredicted two-byte conditional branch that was not taken trains the predictor as taken, to the instruction behind
+    /// it: gem5's copy of a RISC-V program counter forgets that the instruction is compressed.
+    pub gem5CompressedBranches: bool,
+    /// Dispatch returns its queues' credits to rename once where commits and something else give reason to at once: gem5's
+    /// `updateLSQNextCycle` is cleared by each return (`IEW::tick`). Off: the commits' return comes in the next cycle, too.
+    pub gem5CreditReturns: bool,
+    /// A pseudo-op acts when it executes, which it does as the oldest, not when it commits: it and what commits with it count
+    /// behind what it says of the statistics.
+    pub gem5PseudoOps: bool,
+    /// A load without a port is ready again in the next cycle, when the load-store queue frees the ports, and so executes two
+    /// cycles later at the earliest (`LSQ::tick`, `InstructionQueue::blockMemInst`); with the cache blocked by then, when that
+    /// takes accesses again. Off: it is ready again at once.
+    pub gem5PortRetries: bool,
+}
+
+impl Gem5Quirks {
+    /// gem5's own core.
+    pub const ALL: Gem5Quirks = Gem5Quirks {
+        serialResponses: true,
+        gem5StoresJoinMisses: true,
+        gem5CompressedBranches: true,
+        gem5CreditReturns: true,
+        gem5PseudoOps: true,
+        gem5PortRetries: true,
+    };
+    /// Silicon.
+    pub const NONE: Gem5Quirks = Gem5Quirks {
+        serialResponses: false,
+        gem5StoresJoinMisses: false,
+        gem5CompressedBranches: false,
+        gem5CreditReturns: false,
+        gem5PseudoOps: false,
+        gem5PortRetries: false,
+    };
+}
+
+impl Default for Gem5Quirks {
+    /// What a description has that mentions none of them.
+    fn default() -> Self {
+        Gem5Quirks { serialResponses: true, ..Gem5Quirks::NONE }
+    }
+}
