@@ -360,7 +360,7 @@ def _path(path: str | Path | None) -> Path | None:
 
 
 def _machine(name: str, settings: Settings | None) -> MachineSpec:
-    from breakeven.cli.options import machine_spec
+    from breakeven.request import machine_spec
 
     return machine_spec(name, [f"{path}={_text(value)}" for path, value in (settings or {}).items()])
 
@@ -400,7 +400,7 @@ def _spec(
 ) -> SweepSpec:  # fmt: skip
     """The sweep that the arguments describe."""
     from breakeven import points as pt
-    from breakeven.cli.options import named_routines
+    from breakeven.request import named_routines
     from breakeven.sweep import SweepSpec
 
     known = {
@@ -433,7 +433,7 @@ def _spec(
 
 def _on(engine: str, machines: Any) -> Any:
     """What runs the points: the machines named, or this host whatever they are."""
-    from breakeven.cli.options import engine_names
+    from breakeven.request import engine_names
     from breakeven.runner import HOST
 
     return HOST if engine_names(engine, 1) == [HOST] else machines
@@ -442,7 +442,7 @@ def _on(engine: str, machines: Any) -> Any:
 @contextmanager
 def _engine(store: bool | str | Path, guest: str | Path | None, engine: str = "embedded") -> Iterator[Engine]:
     """The engine behind a call; `store`: a file, True for the usual one, False for none."""
-    from breakeven.cli.engines import open_named
+    from breakeven.open_engine import open_named
 
     path = None if isinstance(store, bool) else Path(store)
     with open_named(engine, _path(guest), path, store is False) as opened:

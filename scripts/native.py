@@ -15,12 +15,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from breakeven.cli.engines import open_named, plot_engines
+from breakeven.cli.engines import plot_engines
 from breakeven.engines import LONG, NO_SMAP, compare_engines
 from breakeven.host_preset import Fit, fit_for, host_fit
 from breakeven.m5 import machine_hash
 from breakeven.machines import describe_machine
 from breakeven.native import cpu_info
+from breakeven.open_engine import open_named
 from breakeven.runner import MachineSpec
 from breakeven.sweep import SweepSpec
 from breakeven.verdict import describe_break_even

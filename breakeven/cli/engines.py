@@ -1,15 +1,11 @@
-"""What ``--engine`` means, and `compare` with several engines."""
+"""`compare` with several engines: tables, a plot."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
-from breakeven.cli.options import open_engine
 
 EngineOption = Annotated[
     str, typer.Option("--engine", help="embedded (the simulator), native (this host), gem5 (a real one, $GEM5).")
@@ -17,27 +13,6 @@ EngineOption = Annotated[
 EnginesOption = Annotated[
     str, typer.Option("--engine", help="embedded, native (this host), gem5; several: embedded,native.")
 ]
-
-
-@contextmanager
-def open_named(name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str = "") -> Iterator[Any]:
-    """The engine `name`; store and scheduler are the simulator's affair."""
-    if name == "native":
-        from breakeven.native import NativeEngine
-
-        if guest is not None:
-            from breakeven.errors import UserError
-
-            raise UserError("--guest and --engine native: a guest is for a simulator; `breakeven add` makes both")
-        yield NativeEngine()
-    elif name == "gem5":
-        from breakeven.gem5_engine import Gem5Engine
-        from breakeven.own_engine import with_own
-
-        yield Gem5Engine(guest) if guest else with_own(Gem5Engine)
-    else:
-        with open_engine(guest, store, no_store, scheduler) as engine:
-            yield engine
 
 
 #: rows of a routine's table: enough to see the shape, few enough for a screen

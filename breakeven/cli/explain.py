@@ -10,17 +10,12 @@ import typer
 
 from breakeven.cli import completion
 from breakeven.cli.app import app
-from breakeven.cli.options import (
-    GuestOption,
-    JsonOption,
-    MachineOption,
-    SetOption,
-    machine_spec,
-    open_engine,
-)
+from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption
 from breakeven.cli.point import judge, where
 from breakeven.cli.point_options import PointMaker, takes_point
 from breakeven.errors import UserError
+from breakeven.open_engine import open_engine
+from breakeven.request import machine_spec
 
 #: characters of a bar that stands for everything
 _BAR = 36

@@ -9,8 +9,9 @@ import typer
 
 from breakeven.cli import completion
 from breakeven.cli.app import app, machines_app
-from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption, machine_spec
+from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption
 from breakeven.errors import UserError
+from breakeven.request import machine_spec
 
 
 @app.command("routines")

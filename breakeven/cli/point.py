@@ -17,18 +17,11 @@ from breakeven.cli.debug import (
     DebugLimitOption,
     wanted,
 )
-from breakeven.cli.engines import EngineOption, open_named
-from breakeven.cli.options import (
-    GuestOption,
-    JsonOption,
-    MachineOption,
-    NoStoreOption,
-    SetOption,
-    StoreOption,
-    engine_names,
-    machine_spec,
-)
+from breakeven.cli.engines import EngineOption
+from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
 from breakeven.cli.point_options import PointMaker, takes_point
+from breakeven.open_engine import open_named
+from breakeven.request import engine_names, machine_spec
 
 
 @app.command(short_help="Run one point: cycles, bytes/cycle, instructions.")

@@ -9,7 +9,6 @@ import typer
 
 from breakeven.cli.bundles import Command, takes
 from breakeven.cli.options import (
-    TOTAL,
     CallsOption,
     Dst2Option,
     HugeOption,
@@ -25,6 +24,7 @@ from breakeven.cli.options import (
     WarmupOption,
 )
 from breakeven.errors import UserError
+from breakeven.request import TOTAL
 
 
 class PointMaker:

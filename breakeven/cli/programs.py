@@ -20,9 +20,10 @@ from breakeven.cli.debug import (
     DebugStartOption,
     wanted,
 )
-from breakeven.cli.options import MAX_U64, JsonOption, MachineOption, SetOption, machine_spec
+from breakeven.cli.options import MAX_U64, JsonOption, MachineOption, SetOption
 from breakeven.errors import UserError
 from breakeven.gem5_options import OPTIONS
+from breakeven.request import machine_spec
 
 
 @app.command("exec", short_help="Run any bare-metal ELF or static Linux program; exits with its exit code.")

@@ -21,11 +21,11 @@ from breakeven.cli.options import (
     StoreOption,
     SweepOption,
     ThreadsOption,
-    open_engine,
-    sweep_spec,
-)  # fmt: skip
+)
 from breakeven.cli.point_options import takes_measuring
 from breakeven.errors import UserError
+from breakeven.open_engine import open_engine
+from breakeven.request import sweep_spec
 
 RoutinesArgument = Annotated[
     list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.", autocompletion=completion.routines)

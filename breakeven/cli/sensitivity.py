@@ -15,10 +15,10 @@ from breakeven.cli.options import (
     SetOption,
     StoreOption,
     ThreadsOption,
-    open_engine,
-    sweep_spec,
-)  # fmt: skip
+)
 from breakeven.cli.point_options import takes_measuring
+from breakeven.open_engine import open_engine
+from breakeven.request import sweep_spec
 
 #: sizes along which the break-even is looked for when none are named
 SIZES = "1..2048"

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from breakeven.cli.app import app
-from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption, open_engine
+from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption
+from breakeven.open_engine import open_engine
 
 
 @app.command(short_help="Run studies of published claims; writes results/STUDY/.")

@@ -10,7 +10,7 @@ import typer
 
 from breakeven.cli import completion
 from breakeven.cli.app import app
-from breakeven.cli.engines import EngineOption, EnginesOption, open_named
+from breakeven.cli.engines import EngineOption, EnginesOption
 from breakeven.cli.options import (
     GuestOption,
     JsonOption,
@@ -24,12 +24,12 @@ from breakeven.cli.options import (
     StoreOption,
     SweepOption,
     ThreadsOption,
-    engine_names,
-    sweep_spec,
     was_given,
-)  # fmt: skip
+)
 from breakeven.cli.point_options import takes_measuring
 from breakeven.errors import UserError
+from breakeven.open_engine import open_named
+from breakeven.request import engine_names, sweep_spec
 
 
 @app.command(short_help="Run a grid of points into a results file.")

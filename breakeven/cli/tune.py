@@ -16,9 +16,9 @@ from breakeven.cli.options import (
     SetOption,
     StoreOption,
     ThreadsOption,
-    machine_spec,
-    open_engine,
 )
+from breakeven.open_engine import open_engine
+from breakeven.request import machine_spec
 
 
 @app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")

@@ -13,12 +13,12 @@ import pytest
 
 from breakeven import api, native
 from breakeven import points as pt
-from breakeven.cli.options import machine_spec
 from breakeven.engines import NO_SMAP, spec_for
 from breakeven.errors import UserError
 from breakeven.host_preset import fit_for, host_words
 from breakeven.machines import list_presets
 from breakeven.paths import DataNotFound, find_data
+from breakeven.request import machine_spec
 from breakeven.runner import HOST, MachineSpec, run_points
 from breakeven.sweep import SweepSpec
 
