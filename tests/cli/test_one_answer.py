@@ -1,0 +1,88 @@
+"""Whoever asks the same thing twice gets the same number: the command line, the API, `find`, `surface` and a sweep."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import breakeven
+from breakeven.cli import load
+from tests.cli.conftest import _engine_is_built
+
+pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
+
+#: machine -> pairs of routines to ask about; in-order and out-of-order cores of both instruction sets
+PAIRS = {
+    "u74": [("rv-byte", "rv-word"), ("rv-copy-user-2021", "rv-word-noalign"), ("rv-copy-user-2017", "rv-word")],
+    "o3_small": [("rv-word", "rv-word-unrolled8"), ("rv-memcpy-croce-c", "rv-byte")],
+    "skylake": [("x64-copy-unrolled", "x64-copy-erms"), ("x64-csum-old", "x64-csum-herbert")],
+    "bonnell": [("x64-csum-old", "x64-csum-naive-adc"), ("x64-byte", "x64-copy-string")],
+}
+
+
+@cache
+def a_parameter(machine: str) -> tuple[str, str]:
+    """A parameter of the first-level cache and the value that it has: setting it changes nothing."""
+    from breakeven.machines import describe_machine
+
+    for item in describe_machine(machine)["objects"]:
+        if item["path"] == "system.cpu.dcache":
+            return "cpu.dcache.mshrs", str(item["params"]["mshrs"])
+    raise AssertionError(machine)
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> dict[str, Any]:
+    machine = draw(st.sampled_from(sorted(PAIRS)))
+    old, new = draw(st.sampled_from(PAIRS[machine]))
+    sizes = draw(st.lists(st.integers(1, 300), min_size=3, max_size=6, unique=True).map(sorted))
+    offsets = {"src": draw(st.integers(0, 7)), "dst": draw(st.integers(0, 7))}
+    return {"machine": machine, "old": old, "new": new, "sizes": sizes, **offsets}
+
+
+def said(*arguments: object) -> Any:
+    """What the command prints with ``--json``."""
+    words = [str(word) for word in arguments]
+    done = CliRunner().invoke(load(words[0]), [*words, "--no-store", "--json"], standalone_mode=False)
+    assert done.exception is None, done.exception
+    return json.loads(done.stdout)
+
+
+@seed(18)
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@given(questions())
+def test_the_same_question_has_one_answer(asked: dict[str, Any]) -> None:
+    machine, old, new, sizes = asked["machine"], asked["old"], asked["new"], asked["sizes"]
+    where = {"machine": machine, "src": asked["src"], "dst": asked["dst"], "store": False}
+    words = ["-m", machine, "--src", asked["src"], "--dst", asked["dst"]]
+    listed = ",".join(map(str, sizes))
+
+    compared = breakeven.compare(old, new, sizes=sizes, **where)
+    cycles = {(name, size): c for name in (old, new) for size, c in zip(sizes, compared.curves[name], strict=True)}
+
+    size = sizes[len(sizes) // 2]
+    assert breakeven.run(new, size, **where).cycles_median == cycles[new, size]
+    assert said("run", old, "--size", size, *words)["cycles"] == cycles[old, size]
+
+    table = breakeven.sweep([old, new], sizes, machines=machine, **{k: v for k, v in where.items() if k != "machine"})
+    assert {(row.routine, row.size): row.cycles_median for row in table.itertuples()} == cycles
+    assert table["repetitions"].nunique() == 1
+
+    on_the_line = said("compare", old, new, "--sizes", listed, *words)
+    assert on_the_line["cycles"] == compared.curves
+
+    found = breakeven.find(old, new, sizes=sizes, budget=len(sizes), **where)
+    for name, curve in found.leads.curves.items():
+        assert all(curve[i] == cycles[name, int(found.leads.x[i])] for i in found.leads.probed)
+    assert found.leads.break_even == compared.break_evens[0]
+
+    path, value = a_parameter(machine)
+    (cell,) = breakeven.surface(old, new, {path: [value]}, sizes=sizes, **where).found
+    assert cell.leads.break_even.stays == compared.break_evens[0].stays
+    assert cell.leads.break_even.first == compared.break_evens[0].first
