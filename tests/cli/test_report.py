@@ -63,7 +63,7 @@ def test_a_table_becomes_a_page(tmp_path: Path) -> None:
     (part,) = data["parts"]
     assert part["axes"] == ["routine", "size", "src_offset"] and part["constants"]["machine"] == "u74"
     rows = part["leads"]["rows"]
-    assert rows == [[0, "slow", "fast", 24, 24, 24, "0.0%"], [3, "slow", "fast", None, None, None, None]]
+    assert rows == [[0, "slow", "fast", "16-24", "16-24", "16-24", "0.0%"], [3, "slow", "fast", None, None, None, None]]
     (machine,) = data["machines"]
     assert machine["name"] == "u74 cpu.dcache.size=16KiB"
     assert ["cpu.dcache.size", "16 KiB"] in machine["parameters"] and machine["sections"]
