@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.resolved import resolving
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +47,7 @@ Settings = Mapping[str, object]
 Swept = Mapping[str, "str | Iterable[object]"]
 
 
+@resolving()
 def run(
     routine: str,
     size: int | str,
@@ -88,6 +90,7 @@ def run(
         return run_points(opened.open(_machine(_on(engine, machine), settings)), [point])[0]
 
 
+@resolving()
 def sweep(
     routines: str | Sequence[str],
     sizes: Numbers,
@@ -121,6 +124,7 @@ def sweep(
         return run_sweep(spec, opened, threads)
 
 
+@resolving()
 def compare(
     *routines: str,
     sizes: Numbers = "1..256,265..2048:9",
@@ -153,6 +157,7 @@ def compare(
         return run_comparison(spec, opened, threads)
 
 
+@resolving()
 def find(
     old: str,
     new: str,
@@ -187,6 +192,7 @@ def find(
         return search(spec, engine, threads, budget=budget)
 
 
+@resolving()
 def surface(
     old: str,
     new: str,
@@ -220,6 +226,7 @@ def surface(
         return search(spec, engine, threads)
 
 
+@resolving()
 def sensitivity(
     old: str,
     new: str,
@@ -248,6 +255,7 @@ def sensitivity(
         return run_sensitivity(spec, engine, threads)
 
 
+@resolving()
 def tune(
     *candidates: str,
     machine: str = "u74",
@@ -326,6 +334,7 @@ def remove(name: str, isa: str = "") -> list[str]:
     return [routine for own in remove_files(name, isa) for routine in own.routines]
 
 
+@resolving()
 def routines(
     machine: str = "u74", *, settings: Settings | None = None, guest: str | Path | None = None
 ) -> list[Routine]:

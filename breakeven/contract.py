@@ -145,9 +145,10 @@ def _check_chunk(isa: str, elf: bytes, chunk: list[Point]) -> None:
 
 def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str]:
     """The results that a guest left, and how it ended."""
-    from breakeven.runner import MachineSpec, describe, load_engine
+    from breakeven.resolved import resolve
+    from breakeven.runner import MachineSpec, load_engine
 
-    text = describe(MachineSpec(MACHINES[isa]))[1]
+    text = resolve(MachineSpec(MACHINES[isa])).text
     guest = load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))
     end = guest.run(max_insts=_BOOT + sum(_POINT + _BYTE * min(p.size, MAX_SIZE) for p in chunk))
     return unpack_results(guest.outputs().get("results.bin", b"")), str(end["cause"])

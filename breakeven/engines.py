@@ -15,7 +15,8 @@ import numpy as np
 from breakeven.compare import Comparison, compare
 from breakeven.errors import UserError
 from breakeven.native import NativeEngine, host_name
-from breakeven.runner import HOST, MachineSpec, describe, isa_of
+from breakeven.resolved import resolve
+from breakeven.runner import HOST, MachineSpec
 from breakeven.sweep import SweepProgress, SweepSpec, described
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def spec_for(engine: str, spec: SweepSpec, beside_host: bool) -> SweepSpec:
 
 
 def _as_on_a_host(machine: MachineSpec) -> MachineSpec:
-    return machine.with_settings(NO_SMAP) if isa_of(describe(machine)[0]) == "x86" else machine
+    return machine.with_settings(NO_SMAP) if resolve(machine).isa == "x86" else machine
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,12 @@ def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
     """Runs a routine of the guest `elf` at a few hundred points and looks at the instructions that ran."""
     from breakeven.contract import MACHINES, spread_points
     from breakeven.points import pack, points_file
-    from breakeven.runner import MachineSpec, describe, load_engine
+    from breakeven.resolved import resolve
+    from breakeven.runner import MachineSpec, load_engine
 
     engine = load_engine()
     code = Code(elf)
-    machine = describe(MachineSpec(MACHINES[isa]))[1]
+    machine = resolve(MachineSpec(MACHINES[isa])).text
     guest = engine.Machine(machine, elf, readfile=points_file(pack(spread_points(name, kind))))
     guest.cover(*code.routines)
     end = guest.run()

@@ -79,7 +79,7 @@ class NativeEngine:
                 "--engine native runs the routines on Linux on an x86-64 or RISC-V (rv64) host; this is "
                 f"{platform.system()} on {platform.machine()}"
             )
-        #: the instruction set of the host, as `runner.isa_of`
+        #: the instruction set of the host, as `Machine.isa`
         self.isa = isa
         #: the CPU that everything is pinned to: the last one allowed, where the least else happens
         self.cpu = max(os.sched_getaffinity(0))

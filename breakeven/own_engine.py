@@ -12,6 +12,7 @@ from typing import Any
 from breakeven.errors import UserError
 from breakeven.own import OwnFile, check_harness, own_by_routine
 from breakeven.points import POINT_BYTES, RESULT_BYTES, ROUTINE_BYTES, Point
+from breakeven.resolved import resolve
 from breakeven.runner import (
     Engine,
     MachineSpec,
@@ -21,9 +22,7 @@ from breakeven.runner import (
     Routine,
     Session,
     check_known,
-    describe,
     guest_routines,
-    isa_of,
 )
 
 #: makes the engine for a guest; None: breakeven's own
@@ -134,7 +133,7 @@ class OwnEngine:
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         self._engine(None).check(machine)
         check_known(guest_routines(machine)[1], routines, machine)
-        own = own_by_routine(isa_of(describe(machine)[0]))
+        own = own_by_routine(resolve(machine).isa)
         for file in {own[name].folder: own[name] for name in routines if name in own}.values():
             check_harness(file)
 
@@ -142,7 +141,7 @@ class OwnEngine:
         return self._engine(None).machine_hash(machine)
 
     def open(self, machine: MachineSpec) -> OwnSession:
-        own = own_by_routine(isa_of(describe(machine)[0]))
+        own = own_by_routine(resolve(machine).isa)
         return OwnSession(machine, own, lambda guest: self._engine(guest).open(machine))
 
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:

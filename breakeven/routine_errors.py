@@ -23,12 +23,12 @@ def isa_of_machine(machine: MachineSpec) -> str:
     import platform
 
     from breakeven.machines import find_machine, preset_at
-    from breakeven.runner import describe, isa_of
+    from breakeven.resolved import resolve
 
     if _is_host(machine):
         return {"riscv64": "riscv", "x86_64": "x86"}.get(platform.machine(), "")
     preset = preset_at(find_machine(machine.name))
-    return preset.isa if preset is not None else isa_of(describe(machine)[0])
+    return preset.isa if preset is not None else resolve(machine).isa
 
 
 def unknown_routine(name: str, known: Iterable[str], machine: MachineSpec) -> str:

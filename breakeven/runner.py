@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from breakeven.errors import UserError
 from breakeven.points import RESULT_BYTES, Point, Result, pack, unpack_results
+from breakeven.resolved import resolve
 
 if TYPE_CHECKING:
     from breakeven.store import Identity
@@ -103,26 +104,6 @@ class StorableEngine(Engine, Protocol):
         """The routines of the guest for `machine`, without booting it."""
 
 
-def describe(machine: MachineSpec) -> tuple[dict[str, Any], str]:
-    """The machine's description and its text for the engine."""
-    from breakeven import m5
-    from breakeven.machines import describe_machine
-
-    description = describe_machine(machine.name, machine.settings)
-    return description, m5.canonical(description)
-
-
-def isa_of(description: dict[str, Any]) -> str:
-    """The instruction set of the CPU in a description."""
-    for item in description["objects"]:
-        if "BaseCPU" in item["bases"]:
-            names = [item["type"], *item["bases"]]
-            for isa, prefix in (("riscv", "Riscv"), ("x86", "X86")):
-                if any(name.startswith(prefix) for name in names):
-                    return isa
-    raise UserError("the machine has no CPU of a known instruction set (a Riscv or X86 CPU)")
-
-
 def guest_elf(isa: str, elf: Path | None = None) -> bytes:
     """The guest that holds the routines of `isa`: `elf`, or the one that comes with breakeven."""
     if elf is None:
@@ -169,13 +150,12 @@ class EmbeddedSession:
 
     def __init__(self, machine: MachineSpec, elf: Path | None = None) -> None:
         engine = load_engine()
-        description, text = describe(machine)
+        resolved = resolve(machine)
         self.machine = machine
-        #: of the canonical description, as `breakeven.m5.machine_hash`
-        self.machine_hash = hashlib.sha256(text.encode()).hexdigest()
-        program = guest_elf(isa_of(description), elf)
-        self._routines = _routines_on(description, program)
-        self._sweep = engine.Sweep(text, program)
+        self.machine_hash = resolved.hash
+        program = guest_elf(resolved.isa, elf)
+        self._routines = _routines_on(resolved.description, program)
+        self._sweep = engine.Sweep(resolved.text, program)
 
     def routines(self) -> list[Routine]:
         return self._routines
@@ -199,27 +179,26 @@ class EmbeddedEngine:
         self.elf = elf
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
-        description, text = describe(machine)
-        errors = load_engine().check_description(text)
+        resolved = resolve(machine)
+        errors = load_engine().check_description(resolved.text)
         if errors:
             raise UserError(f"{machine}: {'; '.join(errors)}")
         if routines:
-            check_known(_routines_on(description, guest_elf(isa_of(description), self.elf)), routines, machine)
+            check_known(self.routines(machine), routines, machine)
 
     def machine_hash(self, machine: MachineSpec) -> str:
-        return hashlib.sha256(describe(machine)[1].encode()).hexdigest()
+        return resolve(machine).hash
 
     def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
         from breakeven.store import Identity
 
-        description, text = describe(machine)
-        program = guest_elf(isa_of(description), self.elf)
-        hashes = (hashlib.sha256(data).hexdigest() for data in (text.encode(), program))
-        return Identity(load_engine().fingerprint, *hashes), text
+        resolved = resolve(machine)
+        guest = hashlib.sha256(guest_elf(resolved.isa, self.elf)).hexdigest()
+        return Identity(load_engine().fingerprint, resolved.hash, guest), resolved.text
 
     def routines(self, machine: MachineSpec) -> list[Routine]:
-        description, _ = describe(machine)
-        return _routines_on(description, guest_elf(isa_of(description), self.elf))
+        resolved = resolve(machine)
+        return _routines_on(resolved.description, guest_elf(resolved.isa, self.elf))
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
         return EmbeddedSession(machine, self.elf)
@@ -227,8 +206,8 @@ class EmbeddedEngine:
 
 def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, list[Routine]]:
     """The instruction set of `machine` and the routines there are for it (`elf`: in that guest), without booting it."""
-    description, _ = describe(machine)
-    isa = isa_of(description)
+    resolved = resolve(machine)
+    isa, description = resolved.isa, resolved.description
     found = _routines_on(description, guest_elf(isa, elf))
     if elf is None:
         from breakeven.extensions import lacks_of

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.points import POINT_BYTES, RESULT_BYTES
-from breakeven.runner import EmbeddedEngine, MachineSpec, Progress, Results, Routine, describe, guest_elf, isa_of
+from breakeven.resolved import resolve
+from breakeven.runner import EmbeddedEngine, MachineSpec, Progress, Results, Routine, guest_elf
 
 if TYPE_CHECKING:
     from breakeven.store import Identity
@@ -57,8 +58,9 @@ class SpreadSession:
         self.machine = machine
         self.machine_hash = engine.machine_hash(machine)
         self._engine = engine
-        description, self._description = describe(machine)
-        self._program = guest_elf(isa_of(description), engine.elf)
+        resolved = resolve(machine)
+        self._description = resolved.text
+        self._program = guest_elf(resolved.isa, engine.elf)
 
     def routines(self) -> list[Routine]:
         return self._engine.routines(self.machine)

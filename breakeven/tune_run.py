@@ -13,7 +13,8 @@ from breakeven.distribution import Distribution
 from breakeven.errors import UserError
 from breakeven.measurements import Tally, repetitions_of
 from breakeven.paths import in_checkout
-from breakeven.runner import Engine, MachineSpec, check_known, describe, guest_routines, isa_of
+from breakeven.resolved import resolve
+from breakeven.runner import Engine, MachineSpec, check_known, guest_routines
 from breakeven.sweep import SweepProgress
 from breakeven.tune import (
     RULES,
@@ -151,7 +152,7 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
     candidates = list(dict.fromkeys(question.candidates))
     known = guest_routines(question.machine)[1]
     check_known(known, candidates, question.machine)
-    isa = isa_of(describe(question.machine)[0])
+    isa = resolve(question.machine).isa
     grid, tally = question.grid(), Tally()
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         dispatchers = Dispatchers(isa, candidates, Path(folder)) if in_checkout() else None

@@ -8,6 +8,7 @@ import typer
 import typer.core
 
 from breakeven.errors import UserError
+from breakeven.resolved import resolving
 
 
 class Interrupted(Exception):
@@ -17,7 +18,8 @@ class Interrupted(Exception):
 class _Commands(typer.core.TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with resolving():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Interrupted from None
 

@@ -88,9 +88,10 @@ def _points(points: list[Any], spec: Any, guest: Path | None, json: bool) -> int
 def _program(elf: Path, spec: Any, json: bool) -> int:
     from breakeven.console import print_json
     from breakeven.explain import account_of, as_dict
-    from breakeven.runner import describe, load_engine, read_file
+    from breakeven.resolved import resolve
+    from breakeven.runner import load_engine, read_file
 
-    guest = load_engine().Machine(describe(spec)[1], read_file(elf, "program"))
+    guest = load_engine().Machine(resolve(spec).text, read_file(elf, "program"))
     guest.keep_account()
     while (end := guest.run())["cause"] in ("workbegin", "workend"):
         pass

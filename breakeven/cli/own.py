@@ -103,13 +103,14 @@ def _missing_on(machine: str):  # noqa: ANN202
     if not machine:
         return lambda _: []
     from breakeven.extensions import lacking
-    from breakeven.runner import MachineSpec, describe, isa_of
+    from breakeven.resolved import resolve
+    from breakeven.runner import MachineSpec
 
-    description = describe(MachineSpec(machine))[0]
+    resolved = resolve(MachineSpec(machine))
 
     def missing(done: Added) -> list[tuple[str, str]]:
-        if isa_of(description) != done.own.isa:
+        if resolved.isa != done.own.isa:
             raise UserError(f"{done.own.routines[0]} was added; {machine} is a machine of another instruction set")
-        return lacking(description, done.own.extensions)
+        return lacking(resolved.description, done.own.extensions)
 
     return missing

@@ -82,7 +82,8 @@ def exec_(
     from breakeven.cli.guest_output import Kept, PassedOn, as_text
     from breakeven.output_file import write_text
     from breakeven.paths import check_target
-    from breakeven.runner import describe, load_engine, read_file
+    from breakeven.resolved import resolve
+    from breakeven.runner import load_engine, read_file
 
     if stats:
         check_target(stats)
@@ -90,11 +91,13 @@ def exec_(
     program = read_file(elf, "program")
     data = read_file(readfile, "readfile") if readfile else b""
     engine = load_engine()
-    description, text = describe(machine_spec(machine, settings))
+    resolved = resolve(machine_spec(machine, settings))
+    text = resolved.text
     given: dict[str, Any] = {}
     if linux:
         start = _seconds(start_time)
-        text, given = _process(description, [str(elf), *(arguments or [])], directory, writable, environment or [])
+        words = [str(elf), *(arguments or [])]
+        text, given = _process(resolved.description, words, directory, writable, environment or [])
         given.update(max_files=max_files, start_time=start)
     elif arguments or directory or writable or environment:
         raise UserError(
