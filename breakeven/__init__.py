@@ -1,8 +1,8 @@
 """Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.
 
-``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``sensitivity``, ``tune``, ``add``, ``remove``,
-``routines`` and ``machines`` are functions of `breakeven.api`, which is imported when the first of them is used:
-``import breakeven`` itself loads nothing.
+``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``sensitivity``, ``tune``, ``explain``, ``report``,
+``add``, ``remove``, ``routines`` and ``machines`` are functions of `breakeven.api`, which is imported when the first of
+them is used: ``import breakeven`` itself loads nothing.
 """
 
 from __future__ import annotations
@@ -12,9 +12,28 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from breakeven.api import add, compare, find, machines, remove, routines, run, sensitivity, surface, sweep, tune
+    from breakeven.api import (
+        add,
+        compare,
+        explain,
+        find,
+        machines,
+        remove,
+        report,
+        routines,
+        run,
+        sensitivity,
+        surface,
+        sweep,
+        tune,
+    )  # fmt: skip
 
-__all__ = ["add", "compare", "find", "machines", "remove", "routines", "run", "sensitivity", "surface", "sweep", "tune"]
+    __version__: str
+
+__all__ = [
+    "add", "compare", "explain", "find", "machines", "remove", "report", "routines", "run", "sensitivity", "surface",
+    "sweep", "tune",
+]  # fmt: skip
 
 
 class _Verb:
@@ -35,8 +54,18 @@ class _Verb:
 
 
 class _Package(ModuleType):
-    add, compare, find, machines, remove, routines = (_Verb() for _ in range(6))
+    add, compare, explain, find, machines, remove, report, routines = (_Verb() for _ in range(8))
     run, sensitivity, surface, sweep, tune = (_Verb() for _ in range(5))
+
+    @property
+    def __version__(self) -> str:
+        """The installed version; ``0+unknown`` in a checkout that was never set up."""
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            return version("breakeven")
+        except PackageNotFoundError:
+            return "0+unknown"
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *__all__})

@@ -1,5 +1,5 @@
 """The command line's verbs as Python functions: `run`, `sweep`, `compare`, `find`, `surface`, `sensitivity`, `tune`,
-`add`, `remove`, `routines`, `machines`.
+`explain`, `report`, `add`, `remove`, `routines`, `machines`.
 
 Everything is also reached as ``breakeven.run(...)`` and so on. Sizes, offsets and swept values are numbers, lists,
 ranges or the command line's texts (``"64..1448:8"``). Results are data frames or objects that show themselves in a
@@ -18,9 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from breakeven.errors import UserError
 from breakeven.resolved import resolving
@@ -29,20 +28,55 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from breakeven.compare import Comparison
+    from breakeven.explain import Account
     from breakeven.find import Found, Surface
     from breakeven.own_add import Added
-    from breakeven.points import Result
+    from breakeven.points import Point, Result
     from breakeven.runner import Engine, MachineSpec, Routine
     from breakeven.sensitivity import Sensitivity
     from breakeven.sweep import SweepSpec
     from breakeven.tune_run import Answer
+    from breakeven.web_report import Report
 
-__all__ = ["add", "compare", "find", "machines", "remove", "routines", "run", "sensitivity", "surface", "sweep", "tune"]
+__all__ = [
+    "add", "compare", "explain", "find", "machines", "remove", "report", "routines", "run", "sensitivity", "surface",
+    "sweep", "tune",
+]  # fmt: skip
 
 #: numbers, or the command line's text for them
 Numbers = int | str | Iterable[int]
 #: machine parameters: dotted path -> value
 Settings = Mapping[str, object]
+
+
+class Measuring(TypedDict, total=False):
+    """How a point is measured, beside where it copies; each as the command's option of this name (docs/cli.md)."""
+
+    #: measurements (default: 21, of a stream 3), and unmeasured calls before the first (2)
+    repetitions: int
+    warmup: int
+    #: calls per measurement of throughput and interleaved (16)
+    calls: int
+    #: the second call of interleaved: bytes and offsets
+    size2: int
+    src_offset2: int
+    dst_offset2: int
+    #: of the buffers' contents
+    seed: int
+    #: bits of docs/workload-contract.md, such as large pages
+    flags: int
+    #: of a routine that has one, such as a threshold; 0: its default
+    routine_parameter: int
+
+
+class Faulting(Measuring, total=False):
+    """Of one point also where a user copy faults: a byte of the source (docs/workload-contract.md)."""
+
+    fault_at: int
+    #: another name of `routine_parameter`
+    parameter: int
+
+
 #: swept machine parameters: dotted path -> values, or the command line's text (``"0:40:4"``)
 Swept = Mapping[str, "str | Iterable[object]"]
 
@@ -61,7 +95,7 @@ def run(
     store: bool | str | Path = True,
     engine: str = "embedded",
     guest: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Faulting],
 ) -> Result:
     """One point: its cycles and whether its output was right.
 
@@ -73,19 +107,9 @@ def run(
     >>> near.ok and far.ok and far.cycles_median < near.cycles_median
     True
     """
-    from breakeven import points as pt
-    from breakeven.ranges import parse_number
     from breakeven.runner import run_points
 
-    kind = pt.index_of(pt.MEASURES, measure, "measure")
-    known = {each.name for each in fields(pt.Point)} - {"routine", "size", "src_offset", "dst_offset", "measure"}
-    _refuse(set(options) - known, known)
-    point = pt.Point(
-        routine=routine, size=parse_number(str(size), "size"), src_offset=src, dst_offset=dst, measure=kind,
-        cache_state=pt.index_of(pt.CACHE_STATES, cache, "cache state"),
-        **{"calls": 16 if kind else 1, **options},
-    )  # fmt: skip
-    point.validate()
+    point = _point(routine, size, src, dst, cache, measure, options)
     with _engine(store, guest, engine) as opened:
         return run_points(opened.open(_machine(_on(engine, machine), settings)), [point])[0]
 
@@ -106,7 +130,7 @@ def sweep(
     store: bool | str | Path = True,
     engine: str = "embedded",
     guest: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Measuring],
 ) -> pd.DataFrame:
     """Every combination of the axes, as a data frame with a row for each point (docs/cli.md has the columns).
 
@@ -139,7 +163,7 @@ def compare(
     store: bool | str | Path = True,
     engine: str = "embedded",
     guest: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Measuring],
 ) -> Comparison:
     """Two or more routines on a machine: who leads where. The first routine is the one to beat.
 
@@ -174,7 +198,7 @@ def find(
     threads: int = 0,
     store: bool | str | Path = True,
     guest: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Measuring],
 ) -> Found:
     """Where the lead changes between two routines, along the one axis that has several values (docs/search.md).
 
@@ -208,7 +232,7 @@ def surface(
     threads: int = 0,
     store: bool | str | Path = True,
     guest: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Measuring],
 ) -> Surface:
     """From which size on `new` beats `old`, over one or two machine parameters.
 
@@ -241,7 +265,7 @@ def sensitivity(
     threads: int = 0,
     store: bool | str | Path = True,
     guest: str | Path | None = None,
-    **options: Any,
+    **options: Unpack[Measuring],
 ) -> Sensitivity:
     """Which parameters of the machine move the break-even of two routines (of one size: the lead), the strongest first
     (docs/sensitivity.md)."""
@@ -295,6 +319,57 @@ def tune(
     question.validate()
     with _engine(store, None) as engine:
         return run_tune(question, engine, threads)
+
+
+@resolving()
+def explain(
+    *routines: str,
+    size: int | str,
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: int = 0,
+    dst: int = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    guest: str | Path | None = None,
+    **options: Unpack[Faulting],
+) -> dict[str, Account]:
+    """Where the cycles of each routine's point went, adding up to 100 %: routine -> account (docs/cli.md, explain).
+
+    Raises `UserError` where an output was wrong, or where the core keeps no account (a MinorCPU and an O3CPU do).
+
+    >>> found = explain("rv-byte", "rv-word", size=64)
+    >>> found["rv-byte"].cycles > found["rv-word"].cycles, round(sum(row.percent for row in found["rv-byte"].groups))
+    (True, 100)
+    """
+    from breakeven.explain import explain_points
+
+    points = [_point(name, size, src, dst, cache, measure, options) for name in dict.fromkeys(routines)]
+    with _engine(False, guest) as engine:
+        return {point.routine: found for point, found in explain_points(engine, _machine(machine, settings), points)}
+
+
+def report(
+    *sources: str | Path,
+    out: str | Path = "report.html",
+    title: str = "",
+    machine: str | None = None,
+    settings: Settings | None = None,
+    machine_files: Sequence[str | Path] = (),
+    command: str = "",
+    store: str | Path | None = None,
+) -> Report:
+    """One web page of tables that `sweep` wrote, of studies' reports, or (no `sources`) of the store (docs/cli.md).
+
+    `machine`: of a store only this machine. `settings`: what the tables' sweep had. `machine_files`: machine files of
+    yours that the tables name: they are run to show their parameters.
+    """
+    from breakeven.web_report import write_report
+
+    return write_report(
+        [str(source) for source in sources], Path(out), title=title, machine=machine, settings=_settings(settings),
+        machine_files=[Path(path) for path in machine_files], command=command, store=_path(store),
+    )  # fmt: skip
 
 
 def add(
@@ -371,7 +446,12 @@ def _path(path: str | Path | None) -> Path | None:
 def _machine(name: str, settings: Settings | None) -> MachineSpec:
     from breakeven.request import machine_spec
 
-    return machine_spec(name, [f"{path}={_text(value)}" for path, value in (settings or {}).items()])
+    return machine_spec(name, _settings(settings))
+
+
+def _settings(settings: Settings | None) -> list[str]:
+    """Overrides as the command line's texts."""
+    return [f"{path}={_text(value)}" for path, value in (settings or {}).items()]
 
 
 def _text(value: object) -> str:
@@ -402,28 +482,37 @@ def _swept(path: str, values: str | Iterable[object]) -> list[str]:
     return list(dict.fromkeys(_text(value) for value in values))
 
 
+def _point(
+    routine: str, size: int | str, src: int, dst: int, cache: str, measure: str, options: Faulting
+) -> Point:
+    """The point that the arguments describe."""
+    from breakeven import points as pt
+    from breakeven.ranges import parse_number
+
+    _refuse(set(options) - Faulting.__annotations__.keys(), Faulting.__annotations__)
+    kind = pt.index_of(pt.MEASURES, measure, "measure")
+    named: dict[str, Any] = {"calls": 16 if kind else 1, **options}
+    if "routine_parameter" in named:
+        named["parameter"] = named.pop("routine_parameter")
+    point = pt.Point(
+        routine=routine, size=parse_number(str(size), "size"), src_offset=src, dst_offset=dst, measure=kind,
+        cache_state=pt.index_of(pt.CACHE_STATES, cache, "cache state"), **named,
+    )  # fmt: skip
+    point.validate()
+    return point
+
+
 def _spec(
     routines: str | Sequence[str], sizes: Numbers, machines: str | Sequence[str], settings: Settings | None,
     guest: str | Path | None, *, src: Numbers, dst: Numbers, cache: str | Sequence[str], measure: str | Sequence[str],
-    parameters: Swept | None, options: dict[str, Any],
+    parameters: Swept | None, options: Measuring,
 ) -> SweepSpec:  # fmt: skip
     """The sweep that the arguments describe."""
     from breakeven import points as pt
     from breakeven.request import named_routines
     from breakeven.sweep import SweepSpec
 
-    known = {
-        "repetitions",
-        "warmup",
-        "calls",
-        "size2",
-        "src_offset2",
-        "dst_offset2",
-        "seed",
-        "flags",
-        "routine_parameter",
-    }
-    _refuse(set(options) - known, known)
+    _refuse(set(options) - Measuring.__annotations__.keys(), Measuring.__annotations__)
     specs = [_machine(name, settings) for name in _names(machines)]
     spec = SweepSpec(
         routines=named_routines(_names(routines), [s.name for s in specs], list(specs[0].settings), _path(guest)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.crossings import TIE, BreakEven, Interval, break_even, crossings_along, intervals
@@ -95,6 +96,13 @@ class Comparison:
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,
         }
+
+    def plot(self, path: str | Path) -> Path:
+        """Draws it as the command's ``--plot`` does: .png, .svg or .pdf."""
+        from breakeven.compare_cli import plot_comparison
+
+        plot_comparison(self, Path(path))
+        return Path(path)
 
     def _repr_html_(self) -> str:
         from breakeven.html import comparison_page

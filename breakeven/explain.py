@@ -8,11 +8,15 @@ cycles.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+
+if TYPE_CHECKING:
+    from breakeven.points import Point
+    from breakeven.runner import MachineSpec
 
 Stats = Sequence[tuple[str, float, str, str]]
 
@@ -62,6 +66,21 @@ class Account:
     cycles: int
     instructions: int
     lines: tuple[Line, ...]
+
+    @property
+    def groups(self) -> list[Line]:
+        """The groups alone; their shares add up to 100 %."""
+        return [line for line in self.lines if not line.reason]
+
+
+def explain_points(engine: Any, machine: MachineSpec, points: Sequence[Point]) -> Iterator[tuple[Point, Account]]:
+    """The account of each point's measurement on the simulator. Raises `UserError` for a wrong output."""
+    session = engine.open(machine)
+    for point in points:
+        measured = session.measured(point)
+        if not measured.result.ok:
+            raise UserError(f"{point.routine} on {machine}, size {point.size}: {measured.result.problem}")
+        yield point, account_of(measured.stats, str(machine))
 
 
 def account_of(stats: Stats, machine: str) -> Account:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,6 +94,17 @@ class Found:
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,
         }
+
+    def plot(self, path: str | Path) -> Path:
+        """Draws it as the command's ``--plot`` does: .png, .svg or .pdf."""
+        from breakeven.find_cli import plot_find
+
+        plot_find(self, Path(path))
+        return Path(path)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.leads.curves)
+        return f"Found({names}; {self.conditions()}; {len(self.leads.probed)} of {len(self.leads.x)} points probed)"
 
     def _repr_html_(self) -> str:
         from breakeven.html import found_page
@@ -286,6 +298,13 @@ class Surface:
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,
         }
+
+    def plot(self, path: str | Path) -> Path:
+        """Draws it as the command's ``--plot`` does: .png, .svg or .pdf."""
+        from breakeven.find_cli import plot_surface
+
+        plot_surface(self, Path(path))
+        return Path(path)
 
     def _repr_html_(self) -> str:
         from breakeven.html import surface_page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 import typer.core
@@ -54,6 +54,25 @@ app = _App(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     help="Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.",
 )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import breakeven
+
+        print(f"breakeven {breakeven.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+    ] = False,
+) -> None:
+    pass
+
+
 machines_app = _App(
     rich_markup_mode=None, help="The machines there are; `machines show NAME` prints one.", invoke_without_command=True
 )

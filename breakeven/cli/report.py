@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,6 @@ import typer
 
 from breakeven.cli.app import EXIT_WRONG, app
 from breakeven.cli.options import JsonOption, StoreOption
-from breakeven.errors import UserError
 
 
 @app.command(short_help="A sweep, a study or the store as one HTML page.")
@@ -36,52 +34,18 @@ def report(
     json: JsonOption = False,
 ) -> int:
     """Write results as one HTML page without network: figures, sortable tables, the machines, the commands."""
-    from dataclasses import replace
-
-    from breakeven import report_cli, web_page, web_sources
+    from breakeven import report_cli
     from breakeven.console import print_json
-    from breakeven.output_file import write_text
-    from breakeven.paths import check_target
-    from breakeven.store import default_path
+    from breakeven.web_report import write_report
 
-    if out.suffix != ".html":
-        raise UserError(f"cannot write {str(out)!r}: the name must end in .html")
-    check_target(out)
-    for path in machine_files:
-        if not path.is_file():
-            raise UserError(f"there is no machine file {str(path)!r}")
-    again = _again(
-        sources or [],
-        {"out": out.name, "title": title, "machine": machine, "command": command, "store": store},
-        [("--machine-file", str(path)) for path in machine_files] + [("--set", setting) for setting in settings],
-    )
-    parts, titles = [], []
-    for source in sources or []:
-        if web_sources.is_study(source):
-            name, found = web_sources.study_parts(Path(source))
-            parts += found
-            titles.append(name)
-            continue
-        part = web_sources.read_part(Path(source), settings)
-        parts.append(replace(part, command=command, note="") if command else part)
-        titles.append(part.name)
-    if not sources:
-        parts = web_sources.store_parts(store or default_path(), machine, again)
-        titles = ["what has been simulated"]
-    text = web_page.page(title or ", ".join(titles), parts, again, machine_files)
-    write_text(out, text)
-    points, bad = sum(len(part.table) for part in parts), web_page.failures(parts)
+    done = write_report(
+        sources or [], out, title=title, machine=machine, settings=settings, machine_files=machine_files,
+        command=command, store=store,
+    )  # fmt: skip
+    bad = list(done.failures)
     if json:
-        print_json({"file": str(out), "points": points, "wrong": len(bad), "first_wrong": bad[0] if bad else None})
+        print_json({"file": str(out), "points": done.points, "wrong": len(bad), "first_wrong": bad[0] if bad else None})
     else:
-        print(f"{points} points: {out}")
-    report_cli.loud(bad, points)
+        print(f"{done.points} points: {out}")
+    report_cli.loud(bad, done.points)
     return EXIT_WRONG if bad else 0
-
-
-def _again(sources: list[str], options: dict[str, object], repeated: list[tuple[str, str]]) -> str:
-    """The command line of this page."""
-    words = ["breakeven", "report", *sources]
-    for name, value in options.items():
-        words += [f"--{name}", str(value)] if value else []
-    return shlex.join([*words, *(word for pair in repeated for word in pair)])

@@ -4,6 +4,7 @@ import doctest
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -94,3 +95,38 @@ def test_mistakes_are_named() -> None:
         breakeven.sweep("rv-word", [64, "x"])
     with pytest.raises(UserError, match="unknown cache state"):
         breakeven.run("rv-word", 64, cache="hot")
+
+
+def test_the_version_and_the_marker_of_types(monkeypatch) -> None:
+    from importlib.metadata import version
+
+    from typer.testing import CliRunner
+
+    from breakeven.cli import load
+
+    assert breakeven.__version__ == version("breakeven")
+    done = CliRunner().invoke(load(), ["--version"], standalone_mode=False)
+    assert done.stdout == f"breakeven {breakeven.__version__}\n" and not done.exception
+    assert (Path(breakeven.__file__).parent / "py.typed").is_file()
+
+
+def test_results_draw_themselves_and_find_is_short(tmp_path) -> None:
+    where = {"machine": "minor", "repetitions": 3, "store": False}
+    found = breakeven.find("rv-byte", "rv-word", sizes="1..32", **where)
+    compared = breakeven.compare("rv-byte", "rv-word", sizes="8..32:8", **where)
+    surface = breakeven.surface("rv-byte", "rv-word", {"cpu.executeBranchDelay": [1, 2]}, sizes="1..16", **where)
+    for name, drawn in (("found.svg", found), ("compared.png", compared), ("surface.pdf", surface)):
+        assert drawn.plot(tmp_path / name).stat().st_size > 1000
+    assert len(repr(found)) < 120 and "rv-word" in repr(found)
+
+
+def test_explain_and_report(tmp_path, monkeypatch) -> None:
+    accounts = breakeven.explain("rv-byte", "rv-word", size=64, machine="minor", repetitions=3)
+    assert list(accounts) == ["rv-byte", "rv-word"] and accounts["rv-byte"].cycles > accounts["rv-word"].cycles
+    assert sum(line.percent for line in accounts["rv-word"].groups) == pytest.approx(100)
+    with pytest.raises(UserError, match="keeps no account"):
+        breakeven.explain("rv-byte", size=8, machine="atomic", repetitions=1)
+    table = breakeven.sweep("rv-byte", [8, 16], machines="minor", repetitions=3, store=False)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    written = breakeven.report(tmp_path / "t.csv", out=tmp_path / "t.html")
+    assert (written.points, written.failures) == (2, ()) and "rv-byte" in written.file.read_text()
