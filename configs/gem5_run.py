@@ -22,6 +22,7 @@ PACKAGE = next(folder / "breakeven" for folder in HERE.parents if (folder / "bre
 if str(PACKAGE.parent) not in sys.path:
     sys.path.append(str(PACKAGE.parent))
 
+from breakeven.measurements import REPETITIONS  # noqa: E402, F401
 from breakeven.points import Point, points_file, unpack_results  # noqa: E402
 
 #: names that a preset uses and gem5 has not -> what a run without them lacks

@@ -6,7 +6,7 @@ The same under a real gem5: ``gem5.opt configs/point.py u74 rv-word-noalign 1448
 import argparse
 import sys
 
-from gem5_run import Point, machine, run
+from gem5_run import REPETITIONS, Point, machine, run
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("machine", help="a preset, or a machine file")
@@ -15,7 +15,7 @@ parser.add_argument("size", type=int, help="bytes")
 parser.add_argument("--src", type=int, default=0, help="the source's offset from a page")
 parser.add_argument("--dst", type=int, default=0, help="the destination's")
 parser.add_argument("--state", type=int, default=0, help="0 warm, 1 source cold, 2 destination cold, 3 both")
-parser.add_argument("--reps", type=int, default=3, help="measurements")
+parser.add_argument("--reps", type=int, default=REPETITIONS, help="measurements")
 parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="change a parameter")
 parser.add_argument("--guest", default="", help="an ELF instead of breakeven's own")
 args = parser.parse_args()
@@ -27,6 +27,6 @@ point = Point(
 (result,) = run(root, [point])
 print(
     f"{args.routine} on {args.machine}: {args.size} B, src+{args.src}, dst+{args.dst}: {result.cycles_median} cycles "
-    f"(least {result.cycles_min}), {result.instructions} instructions, {result.problem or 'right'}"
+    f"(least {result.cycles_min}), {result.instructions} instructions, {result.problem or 'verified'}"
 )
 sys.exit(0 if result.ok else 1)

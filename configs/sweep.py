@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import m5
-from gem5_run import Point, machine, run
+from gem5_run import REPETITIONS, Point, machine, run
 
 from breakeven.points import MAX_OFFSET, MAX_SIZE, unpack
 from breakeven.ranges import parse_integers
@@ -23,7 +23,7 @@ parser.add_argument("--sizes", default="64", help="like 8..512:8, 64,1448 or 1..
 parser.add_argument("--src", default="0", help="offsets of the source")
 parser.add_argument("--dst", default="0", help="offsets of the destination")
 parser.add_argument("--state", type=int, default=0, help="0 warm, 1 source cold, 2 destination cold, 3 both")
-parser.add_argument("--reps", type=int, default=3, help="measurements a point")
+parser.add_argument("--reps", type=int, default=REPETITIONS, help="measurements a point")
 parser.add_argument("--points", default="", metavar="FILE", help="a points file instead of a grid")
 parser.add_argument("--set", action="append", default=[], metavar="PATH=VALUE", help="change a parameter")
 parser.add_argument("--guest", default="", help="an ELF instead of breakeven's own")

@@ -33,6 +33,7 @@ COMMANDS = [
     ["compare", *BOTH, "--sizes", "8..32:8"],
     ["find", *BOTH, "--sizes", "1..32"],
     ["surface", *BOTH, "--sizes", "1..16", "--sweep", "cpu.executeBranchDelay=1:2:1"],
+    ["sensitivity", *BOTH, "--sizes", "1..8", "-m", "atomic"],
     ["reproduce", "tiny.py"],
     ["report", "table.csv"],
     ["report", "--out", "store.html"],

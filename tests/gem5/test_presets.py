@@ -30,7 +30,7 @@ def test_a_point_is_the_commands_own(tmp_path: Path) -> None:
     said, _ = run("breakeven gem5", "-d", str(tmp_path), "configs/point.py", "u74", "rv-word-noalign", "64", "--src=3")
     theirs, _ = run("breakeven", "run", "rv-word-noalign", "--machine=u74", "--size=64", "--src=3", "--no-store")
     (cycles,) = re.findall(r"(\d+) cycles", said)
-    assert re.search(rf"cycles +{cycles} ", theirs) and said.endswith("right\n")
+    assert re.search(rf"cycles +{cycles} ", theirs) and said.endswith("verified\n")
 
 
 def test_a_parameter_of_a_point_can_be_set(tmp_path: Path) -> None:
@@ -87,6 +87,6 @@ def test_without_our_extensions_each_missing_effect_is_named(
     tmp_path: Path, machine: str, routine: str, lacks: list[str]
 ) -> None:
     said, warned = run("tests.gem5.plain_gem5", "-d", str(tmp_path), "configs/point.py", machine, routine, "64")
-    assert said.endswith("right\n")
+    assert said.endswith("verified\n")
     for effect in lacks:
         assert f"warn: {machine} without {effect}: gem5 cannot express it\n" in warned

@@ -34,7 +34,7 @@ class Machine:
 
     def with_few_sets(self) -> Machine:
         """The machine with 1024 sets in its third level, if it has one."""
-        return Machine(self.name, [f"l3.size={self._l3_assoc * 64}KiB"]) if self._l3_assoc else self
+        return Machine(self.name, ["l3.slices=1", f"l3.size={self._l3_assoc * 64}KiB"]) if self._l3_assoc else self
 
     def run(self, body: str, setup: str, turns: int, stat: str) -> float:
         """`stat` of the last of `turns` runs of `body`, which starts without registers; `setup` runs once before them.
