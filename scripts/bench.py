@@ -1,7 +1,7 @@
 """Measures what users wait for. Medians of several runs, one thread.
 
 <isa>.<core>.mips   million simulated instructions a host second on the gem5 reference ELF, process start not counted
-point_ms            one warm 1448-byte point (rv-copy-user-2021 on u74) inside a sweep, milliseconds
+point_ms            one warm 1448-byte point of 3 measurements (rv-copy-user-2021 on u74) inside a sweep, milliseconds
 o3_point_ms         the same point on o3
 run_s               `breakeven run` of that point from the shell, seconds
 peak_mb             the largest resident set of those processes, 10^6 bytes
@@ -43,7 +43,7 @@ def point_ms(machine: str, points: int) -> float:
     from breakeven.runner import guest_elf
 
     sweep = _engine.Sweep(json.dumps(describe_machine(machine)), guest_elf("riscv"))
-    records = pack([Point(routine="rv-copy-user-2021", size=1448, src_offset=i % 8) for i in range(points)])
+    records = pack([Point(routine="rv-copy-user-2021", size=1448, src_offset=i % 8, repetitions=3) for i in range(points)])
     start = time.perf_counter()
     sweep.run(records, threads=1)
     return (time.perf_counter() - start) * 1e3 / points
