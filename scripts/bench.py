@@ -14,6 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent
@@ -43,7 +44,8 @@ def point_ms(machine: str, points: int) -> float:
     from breakeven.runner import guest_elf
 
     sweep = _engine.Sweep(json.dumps(describe_machine(machine)), guest_elf("riscv"))
-    records = pack([Point(routine="rv-copy-user-2021", size=1448, src_offset=i % 8, repetitions=3) for i in range(points)])
+    point = Point(routine="rv-copy-user-2021", size=1448, repetitions=3)
+    records = pack([replace(point, src_offset=i % 8) for i in range(points)])
     start = time.perf_counter()
     sweep.run(records, threads=1)
     return (time.perf_counter() - start) * 1e3 / points
