@@ -1,20 +1,28 @@
 """An engine with a store before it: what has been simulated is read, what has not is simulated and kept.
 
-Looks like any `Engine`; a session boots its guest only when a point is missing.
+Looks like any `Engine`; a session boots its guest only when a point is missing. Sessions of several processes on one
+store share the work (`Leases`): each simulates the points that no other has under way, then waits for the rest.
 """
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Sequence
 
 from breakeven.errors import UserError
+from breakeven.leases import Leases
 from breakeven.points import POINT_BYTES, RESULT_BYTES
 from breakeven.runner import MachineSpec, Progress, Results, Routine, Session, StorableEngine
 from breakeven.store import Store
 
-#: points run at a time: between two such parts it is looked whether another process has kept some of the rest
-PART = 4096
+#: points leased and run at a time: the first part, and the most; a part that takes less than `PART_SECONDS` doubles
+FIRST_PART, MOST_PART = 64, 1024
+PART_SECONDS = 0.5
+#: how often points of another process are looked for while there is nothing else to do (s)
+LOOK_SECONDS = 0.05
+#: a holder that keeps nothing for so long is not waited for: stopped, or in a very long point (s)
+PATIENCE = 60.0
 
 
 class StoredSession:
@@ -26,6 +34,7 @@ class StoredSession:
         self._store = store
         self._inner: Session | None = None
         identity, description = engine.identity(machine)
+        self._identity = identity
         self.machine_hash = identity.machine_hash
         self.context = store.context(identity, str(machine), description)
         #: points that this session took from the store, and that it simulated
@@ -50,21 +59,10 @@ class StoredSession:
         had = len(set(points)) - len(missing)
         self.read += had
         fresh: dict[bytes, bytes] = {}
-        total, done = len(points), len(points) - len(missing)
-        for start in range(0, len(missing), PART):
-            part = missing[start : start + PART]
-            if start:
-                part = self._still_missing(part, fresh)
-            if progress is not None:
-                at = done + start
-
-                def shifted(count: int, _total: int, at: int = at) -> None:
-                    progress(at + count, total)
-            else:
-                shifted = None
-            self._simulate(part, fresh, threads, shifted)
+        if missing:
+            self._fill(missing, fresh, threads, progress, len(points))
         if progress is not None:
-            progress(total, total)
+            progress(len(points), len(points))
         results = [r if r is not None else fresh[p] for p, r in zip(points, found, strict=True)]
         return b"".join(i.to_bytes(4, "little") + r[4:] for i, r in enumerate(results))
 
@@ -80,11 +78,38 @@ class StoredSession:
             )
         return found
 
-    def _still_missing(self, part: list[bytes], fresh: dict[bytes, bytes]) -> list[bytes]:
-        """Of `part`, what another process has not kept meanwhile."""
-        found = self._known(part)
-        fresh.update((p, r) for p, r in zip(part, found, strict=True) if r is not None)
-        return [p for p in part if p not in fresh]
+    def _fill(
+        self, missing: list[bytes], fresh: dict[bytes, bytes], threads: int, progress: Progress | None, total: int
+    ) -> None:
+        """Fills `fresh` with the results of `missing`: simulated here, or by another process at the same time."""
+        leases = Leases(self._store.path, "\n".join(self._identity).encode())
+        size, changed = FIRST_PART, time.monotonic()
+        try:
+            while missing:
+                start = time.monotonic()
+                with leases.take(missing, size) as leased:
+                    # A lease that has just ended left its point in the store.
+                    self._look(leased or missing, fresh)
+                    part = [p for p in leased if p not in fresh]
+                    self._simulate(part, fresh, threads, _shifted(progress, total - len(missing), total))
+                left = [p for p in missing if p not in fresh]
+                now = time.monotonic()
+                if part and now - start < PART_SECONDS:
+                    size = min(2 * size, MOST_PART)
+                if len(left) < len(missing):
+                    missing, changed = left, now
+                elif now - changed < PATIENCE:
+                    time.sleep(LOOK_SECONDS)
+                else:
+                    self._simulate(left, fresh, threads, _shifted(progress, total - len(left), total))
+                    missing = []
+        finally:
+            leases.close()
+
+    def _look(self, points: list[bytes], fresh: dict[bytes, bytes]) -> None:
+        """Adds to `fresh` what other processes have kept of `points`."""
+        found = self._known(points)
+        fresh.update((p, r) for p, r in zip(points, found, strict=True) if r is not None)
 
     def _simulate(self, part: list[bytes], fresh: dict[bytes, bytes], threads: int, progress: Progress | None) -> None:
         if not part:
@@ -100,6 +125,13 @@ class StoredSession:
         self._session.run(b"".join(part), threads, progress, keep)
         if any(p not in fresh for p in part):
             raise UserError(f"the guest left fewer results than points on {self.machine}")
+
+
+def _shifted(progress: Progress | None, done: int, total: int) -> Progress | None:
+    """Tells of a part's points as of points of the whole, of which `done` were there before."""
+    if progress is None:
+        return None
+    return lambda count, _total: progress(done + count, total)
 
 
 class StoredEngine:

@@ -15,6 +15,7 @@ import pytest
 
 from breakeven import points as pt
 from breakeven.errors import UserError
+from breakeven.leases import Leases
 from breakeven.runner import MachineSpec, Routine
 from breakeven.store import Identity, Store
 from breakeven.stored import StoredEngine
@@ -125,7 +126,8 @@ def test_an_interrupted_sweep_keeps_what_was_done(store):
 
 def test_results_of_another_process_are_taken(store, monkeypatch):
     """A second sweep meets the first in the middle: what one has kept the other does not simulate."""
-    monkeypatch.setattr("breakeven.stored.PART", 10)
+    monkeypatch.setattr("breakeven.stored.FIRST_PART", 10)
+    monkeypatch.setattr("breakeven.stored.PART_SECONDS", 0)
     engine = Storable(cycles)
     other = Store(store.path)
     records = spec(range(40), routines=("fast",)).records()
@@ -258,10 +260,50 @@ def test_killed_at_random_instants(tmp_path):
         assert opened.statistics()["points"] == 1500 * 8
 
 
-def test_two_sweeps_at_once(tmp_path):
+def test_sweeps_at_once_share_the_work(tmp_path):
+    """Four identical sweeps: each point is simulated by one of them."""
     pytest.importorskip("breakeven._engine")
     store = tmp_path / "s.sqlite"
-    both = [subprocess.Popen(sweep_command(store, count), stdout=subprocess.DEVNULL) for count in (300, 400)]
-    assert [process.wait(timeout=120) for process in both] == [0, 0]
+    runs = [[*sweep_command(store, 300)[:-1], f"{tmp_path}/{i}.csv", "--json"] for i in range(4)]
+    all_ = [subprocess.Popen(run, stdout=subprocess.PIPE) for run in runs]
+    told = [json.loads(process.communicate(timeout=120)[0]) for process in all_]
+    assert sum(run["simulated"] for run in told) == 300 * 8
+    assert len({(tmp_path / f"{i}.csv").read_bytes() for i in range(4)}) == 1
     with Store(store) as opened:
-        assert opened.check() == [] and opened.statistics()["points"] == 400 * 8
+        assert opened.check() == [] and opened.statistics()["points"] == 300 * 8
+
+
+def test_a_lease_ends_with_its_holder(tmp_path):
+    """A holder that is killed leaves nothing behind; one that lives keeps its points from the others."""
+    code = (
+        "import sys, time; from pathlib import Path; from breakeven.leases import Leases\n"
+        "with Leases(Path(sys.argv[1]), b'c').take([b'a', b'b'], 9): print(1, flush=True); time.sleep(60)"
+    )
+    path = tmp_path / "s.sqlite"
+    with subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE) as holder:
+        holder.stdout.read(1)
+        with Leases(path, b"c").take([b"a", b"b", b"x", b"y"], 1) as mine:
+            assert mine == [b"x"]
+        with Leases(path, b"another context").take([b"a"], 1) as mine:
+            assert mine == [b"a"]
+        holder.kill()
+    with Leases(path, b"c").take([b"a", b"b"], 9) as mine:
+        assert mine == [b"a", b"b"]
+
+
+def test_a_holder_that_does_nothing_is_not_waited_for_for_ever(store, monkeypatch):
+    monkeypatch.setattr("breakeven.stored.PATIENCE", 0.2)
+    engine = Storable(cycles)
+    records = spec(range(5)).records()
+    points = [records[i : i + 1].tobytes() for i in range(len(records))]
+    with Leases(store.path, "\n".join(engine.identity(MachineSpec("m"))[0]).encode()).take(points[:3], 3):
+        session = StoredEngine(engine, store).open(MachineSpec("m"))
+        assert len(session.run(records.tobytes())) == len(points) * pt.RESULT_BYTES
+    assert sorted(engine.ran) == sorted(points)
+
+
+def test_where_nothing_can_be_locked_nothing_is_leased(tmp_path):
+    (tmp_path / "s.sqlite.leases").mkdir()
+    one, other = Leases(tmp_path / "s.sqlite", b"c"), Leases(tmp_path / "s.sqlite", b"c")
+    with one.take([b"a"], 1) as mine, other.take([b"a"], 1) as his:
+        assert mine == his == [b"a"]
