@@ -11,6 +11,7 @@ from typing import Any
 from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.m5.errors import near
+from breakeven.machines import is_file_name
 from breakeven.paths import read_bounded
 from breakeven.ranges import parse_integers, parse_number, parse_sweep
 
@@ -71,6 +72,15 @@ def _names(key: str, value: Any) -> list[str]:
     return names
 
 
+def _machines(key: str, value: Any) -> list[str]:
+    """Presets' names. A machine's file is run, so only the person at the keyboard names one."""
+    names = _names(key, value)
+    for name in names:
+        if is_file_name(name):
+            raise UserError(f"{name!r} is a file that would be run: name it on the command line (-m {name})")
+    return names
+
+
 def _joined(key: str, value: Any) -> str:
     return ",".join(_names(key, value))
 
@@ -109,7 +119,7 @@ def _path(key: str, value: Any) -> Path:
 
 _SINGULAR = {"sizes": "size", "src": "src offset", "dst": "dst offset"}
 _READERS: dict[str, Callable[[str, Any], Any]] = {
-    "routines": _names, "machines": _names, "sizes": _integers, "src": _integers, "dst": _integers, "cache": _joined,
+    "routines": _names, "machines": _machines, "sizes": _integers, "src": _integers, "dst": _integers, "cache": _joined,
     "measure": _joined, "repetitions": _integer, "warmup": _integer, "calls": _integer, "size2": _size,
     "stream": _joined, "total": _size, "src2": _integer, "dst2": _integer, "seed": _integer, "parameter": _integer,
     "huge_pages": _flag, "out": _path,

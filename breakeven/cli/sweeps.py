@@ -44,7 +44,9 @@ def sweep(
         ),
     ] = None,
     sizes: SizesOption = "",
-    file: Annotated[Path | None, typer.Option("--file", "-f", help="The sweep as a TOML file.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", "-f", help="The sweep as a TOML file; -m for a machine of your own.")
+    ] = None,
     machine: MachinesOption = ["u74"],  # noqa: B006
     src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, e.g. 0..7.")] = "0",
     dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets, e.g. 0..7.")] = "0",
@@ -78,6 +80,8 @@ def sweep(
     if file:
         _refuse_axes(context)
         axes |= read_sweep_file(file)
+        if was_given(context, "machine"):
+            axes["machines"] = machine
         out = out or axes.pop("out", None)
         axes.pop("out", None)
     for name, what in (("routines", "routines: name some"), ("sizes", "sizes: give --sizes")):
@@ -99,8 +103,10 @@ def sweep(
     return report_cli.sweep_done(spec, table, path, seconds, simulated, json)
 
 
-#: options of `sweep` that are not axes: they go with a file
-_BESIDE_A_FILE = {"file", "out", "threads", "engine_name", "scheduler", "guest", "store", "no_store", "json"}
+#: options of `sweep` that go with a file: those that are no axes, and the machines, of which a file names presets only
+_BESIDE_A_FILE = {
+    *("file", "machine", "out", "threads", "engine_name", "scheduler", "guest", "store", "no_store", "json"),
+}
 
 
 def _refuse_axes(context: typer.Context) -> None:

@@ -66,3 +66,15 @@ def test_a_file_and_options_do_not_mix(breakeven, tmp_path) -> None:
     assert "--sizes and --file" in breakeven("sweep", "-f", "a.toml", "--sizes", "3").stderr
     assert "cannot read the sweep 'b.toml'" in breakeven("sweep", "-f", "b.toml").stderr
     assert "has no sizes" in breakeven("sweep", "rv-word").stderr
+
+
+def test_only_the_command_line_names_a_machine_file(breakeven, tmp_path) -> None:
+    """A sweep file is data; a machine's file is run."""
+    (tmp_path / "evil.py").write_text('open("owned", "w")\n')
+    (tmp_path / "a.toml").write_text('routines = "rv-word"\nmachines = "./evil.py"\nsizes = 8\n')
+    done = breakeven("sweep", "-f", "a.toml", "--no-store")
+    assert done.returncode == 1 and "line 2: machines: './evil.py' is a file that would be run" in done.stderr
+    assert not (tmp_path / "owned").exists()
+    (tmp_path / "b.toml").write_text('routines = "rv-word"\nsizes = 8\n')
+    breakeven("sweep", "-f", "b.toml", "-m", "./evil.py", "--no-store")
+    assert (tmp_path / "owned").exists()
