@@ -318,11 +318,11 @@ def legend() -> str:
     return "; ".join(f"{mark} {meaning}" for mark, meaning in MARKS.items())
 
 
-def print_page(description: dict[str, Any], sources: Sources) -> None:
-    """Prints the page below its title."""
+def print_page(description: dict[str, Any], sources: Sources, *before: Section) -> None:
+    """Prints the page below its title; `before`: sections that do not come from the description."""
     print(f"  marks  {legend()}")
     print("  --set  takes the heading and the name: --set cpu.dcache.size=64K; units, ranges: machines params")
-    for heading, lines in Page(description, sources).sections():
+    for heading, lines in (*before, *Page(description, sources).sections()):
         print(f"\n{heading}")
         for line in lines:
             print(f"  {line}")

@@ -125,6 +125,13 @@ def describe_machine(name_or_path: str, overrides: Iterable[str] = (), **options
 
     Raises `OverrideError` for an override of a parameter that nothing reads on this machine.
     """
+    return described_machine(name_or_path, overrides, **options)[1]
+
+
+def described_machine(
+    name_or_path: str, overrides: Iterable[str] = (), **options: Any
+) -> tuple[SimObject, dict[str, Any]]:
+    """The Root of a machine and its description, of one execution of its file; raises as `describe_machine`."""
     from breakeven.m5.describe import describe
 
     root, targets = _loaded(name_or_path, overrides, **options)
@@ -133,7 +140,7 @@ def describe_machine(name_or_path: str, overrides: Iterable[str] = (), **options
         from breakeven.machine_parameters import check_overrides
 
         check_overrides(root, description, targets)
-    return description
+    return root, description
 
 
 def stored_form(description: dict[str, Any]) -> str:

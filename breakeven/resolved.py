@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import UserError
 
 if TYPE_CHECKING:
+    from breakeven.m5.simobject import SimObject
     from breakeven.runner import MachineSpec
 
 
@@ -25,6 +26,8 @@ class Machine:
     """One variant: a preset or a machine file with its settings."""
 
     spec: MachineSpec
+    #: the tree that the machine's file has made; not to be changed
+    root: SimObject = field(repr=False)
     #: docs/description.md; not to be changed
     description: dict[str, Any] = field(repr=False)
     #: the canonical description, as the engine takes it
@@ -70,10 +73,10 @@ def resolve(spec: MachineSpec) -> Machine:
     if made is not None and spec in made:
         return made[spec]
     from breakeven import m5
-    from breakeven.machines import describe_machine
+    from breakeven.machines import described_machine
 
-    description = describe_machine(spec.name, spec.settings)
-    machine = Machine(spec, description, m5.canonical(description))
+    root, description = described_machine(spec.name, spec.settings)
+    machine = Machine(spec, root, description, m5.canonical(description))
     if made is not None:
         made[spec] = machine
     return machine

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 REPO = Path(__file__).resolve().parent.parent
-GUESTS = {"riscv.elf", "x86.elf"}
+GUESTS = {"riscv.elf", "x86.elf", "load-to-use-riscv.elf", "load-to-use-x86.elf"}
 BOTH = ["rv-byte", "rv-word"]
 #: what a user of the wheel does, in this order, in one folder; {configs}: the wheel's own
 COMMANDS = [

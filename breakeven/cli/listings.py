@@ -9,7 +9,7 @@ import typer
 
 from breakeven.cli import completion
 from breakeven.cli.app import app, machines_app
-from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption
+from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
 from breakeven.errors import UserError
 from breakeven.request import machine_spec
 
@@ -129,29 +129,41 @@ def machines(context: typer.Context, json: JsonOption = False) -> int | None:
 def machines_show(
     name: Annotated[str, typer.Argument(help="Preset or a machine .py file.", autocompletion=completion.machines)],
     settings: SetOption = [],  # noqa: B006
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
     json: JsonOption = False,
 ) -> int:
-    """One machine on one page (with --json: its whole description)."""
+    """One machine on one page, with the measured load-to-use latency of every level (--json: its whole description)."""
+    from dataclasses import asdict
+
     from breakeven.console import print_json, print_pairs
-    from breakeven.m5 import machine_hash
+    from breakeven.load_to_use import load_to_use_of, load_to_use_section
     from breakeven.machine_page import print_page
     from breakeven.machine_parameters import parameters
     from breakeven.machine_sources import Sources
-    from breakeven.machines import describe_machine, find_machine, load_machine, preset_at
+    from breakeven.machines import find_machine, preset_at
+    from breakeven.resolved import resolve
 
     spec = machine_spec(name, settings)
-    description = describe_machine(spec.name, spec.settings)
+    machine = resolve(spec)
     path = find_machine(spec.name)
-    sources = Sources(load_machine(spec.name, spec.settings), path, spec.settings)
+    sources = Sources(machine.root, path, spec.settings)
+    measured, why_not = [], ""
+    try:
+        measured = load_to_use_of(spec, store, no_store)
+    except UserError as error:
+        # A machine that cannot run can be looked at all the same.
+        why_not = str(error)
     if json:
-        listed = [each._asdict() for each in parameters(description, sources)]
-        shown = {"machine": name, "machine_hash": machine_hash(description), "parameters": listed}
-        print_json({**shown, "description": description})
+        listed = [each._asdict() for each in parameters(machine.description, sources)]
+        shown = {"machine": name, "machine_hash": machine.hash, "parameters": listed}
+        levels = [asdict(each) for each in measured] if not why_not else None
+        print_json({**shown, "load_to_use": levels, "description": machine.description})
         return 0
     preset = preset_at(path)
     print(f"{name}: {preset.description if preset else 'a machine of your own'}")
-    print_pairs([("file", str(path)), ("hash", machine_hash(description))])
-    print_page(description, sources)
+    print_pairs([("file", str(path)), ("hash", machine.hash)])
+    print_page(machine.description, sources, load_to_use_section(measured, why_not))
     return 0
 
 
@@ -168,12 +180,13 @@ def machines_params(
     from breakeven.machine_page import legend
     from breakeven.machine_parameters import matching, parameters
     from breakeven.machine_sources import Sources
-    from breakeven.machines import describe_machine, find_machine, load_machine
+    from breakeven.machines import find_machine
+    from breakeven.resolved import resolve
 
     spec = machine_spec(machine, settings)
-    description = describe_machine(spec.name, spec.settings)
-    sources = Sources(load_machine(spec.name, spec.settings), find_machine(spec.name), spec.settings)
-    known = parameters(description, sources)
+    resolved = resolve(spec)
+    sources = Sources(resolved.root, find_machine(spec.name), spec.settings)
+    known = parameters(resolved.description, sources)
     found = matching(known, pattern)
     if json:
         print_json({"machine": str(spec), "parameters": [each._asdict() for each in found]})

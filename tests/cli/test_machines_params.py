@@ -1,8 +1,11 @@
-"""`machines params` and `machines show --json`."""
+"""`machines params` and `machines show`."""
 
 from __future__ import annotations
 
 import json
+
+from breakeven import load_to_use as ltu
+from breakeven.errors import UserError
 
 
 def test_params_lists_what_has_every_word(in_process):
@@ -32,3 +35,22 @@ def test_show_has_every_parameter_in_its_json(in_process):
     assert status == 0 and shown["description"]["objects"]
     assert values["cpu.isa.microcode.instructions.adc.latency"]["source"] == "skylake/lat_adc"
     assert values["cpu.fuPool.FUList.PortsLoad.opList.MemRead.opLat"]["unit"] == "cycles"
+
+
+def test_machines_show_has_the_levels(in_process):
+    status, out, _ = in_process("machines", "show", "broadwell", "--no-store")
+    section = out.partition("load to use, measured (cycles)\n")[2].partition("\n\n")[0]
+    assert status == 0 and [line.split()[0] for line in section.splitlines()] == ["cpu.dcache", "l2", "l3", "memory"]
+    assert section.splitlines()[2].split() == ["l3", "30", "MiB", "62.0", "28.2", "ns"]
+    shown = json.loads(in_process("machines", "show", "u74", "--json", "--no-store")[1])
+    assert shown["load_to_use"][1] == {"level": "l2", "size_bytes": 2 << 20, "cycles": 25.0, "nanoseconds": 25.0}
+
+
+def test_what_cannot_be_measured_is_told_and_the_rest_shown(in_process, monkeypatch):
+    def fails(machine):
+        raise UserError("no room")
+
+    monkeypatch.setattr(ltu, "_measured", fails)
+    status, out, _ = in_process("machines", "show", "u74", "--no-store")
+    assert status == 0 and "not measured: no room" in out and "cpu.dcache" in out
+    assert json.loads(in_process("machines", "show", "u74", "--no-store", "--json")[1])["load_to_use"] is None

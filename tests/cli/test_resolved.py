@@ -65,6 +65,13 @@ def test_a_command_executes_a_machine_file_once_a_variant(mine: Path, words: lis
         assert executed(mine) == variants
 
 
+@pytest.mark.parametrize("words", [["show", "{}"], ["params", "assoc", "-m", "{}"]], ids=lambda words: words[0])
+def test_a_page_of_a_machine_executes_its_file_once(mine: Path, words: list[str]) -> None:
+    command = ["machines", *(word.format(mine) for word in words)]
+    done = CliRunner().invoke(load("machines"), command, standalone_mode=False)
+    assert done.exception is None and executed(mine) == 1
+
+
 def test_the_api_does_so_too_and_each_call_anew(mine: Path) -> None:
     breakeven.run("rv-byte", 8, machine=str(mine), store=False)
     assert executed(mine) == 1
@@ -87,4 +94,4 @@ def test_a_machine_without_a_cpu_has_no_isa() -> None:
     from breakeven.resolved import Machine
 
     with pytest.raises(UserError, match="no CPU of a known instruction set"):
-        assert Machine(MachineSpec("none"), {"objects": []}, "").isa
+        assert Machine(MachineSpec("none"), None, {"objects": []}, "").isa

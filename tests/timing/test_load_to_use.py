@@ -1,7 +1,7 @@
-"""Load-to-use of every level on every preset: the number configured is the number measured.
+"""What adds to a load-to-use latency (crossed boundaries, splits), and what early issue and prefetchers hide of it.
 
-The formula is that of docs/memory.md ("Load to use") and docs/presets.md; it is evaluated here from the description,
-and measured by a chain of dependent loads over a working set that only the level in question holds.
+Measured by a chain of dependent loads over a working set that only the level in question holds. The levels themselves
+are in test_levels.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None,
 
 LOADS = 16  # in one turn of the measured loop
 LINE = 64
-IN_UNIT = 1  # cycles that a load spends in its unit while the cache is asked
 
 
 def chain(lines: int, stride: int, base: int) -> str:
@@ -79,99 +78,14 @@ kernel:
     return (b - a) / (long - short) / LOADS
 
 
-class Description:
-    """Look-ups in a machine description by path."""
-
-    def __init__(self, machine: dict[str, Any]) -> None:
-        self.objects = {thing["path"]: thing for thing in machine["objects"]}
-
-    def __getitem__(self, path: str) -> dict[str, Any]:
-        return self.objects[f"system.{path}"]["params"]
-
-    def has(self, path: str) -> bool:
-        return f"system.{path}" in self.objects
-
-    @property
-    def minor(self) -> bool:
-        return self.objects["system.cpu"]["type"] == "RiscvMinorCPU"
-
-    def request(self, bus: str) -> int:
-        own, filtered = self[bus], self[f"{bus}.snoop_filter"]
-        return own["frontend_latency"] + own["forward_latency"] + filtered["lookup_latency"]
-
-    def load_unit(self) -> dict[str, Any]:
-        """The functional unit that does MemRead."""
-        for thing in self.objects.values():
-            if thing["type"] == "MinorOpClass" and thing["params"]["opClass"] == "MemRead":
-                unit = thing["path"].split(".opClasses")[0]
-                return self.objects[unit]["params"]
-        raise AssertionError("no unit loads")
-
-
-def hit(cache: dict[str, Any]) -> int:
-    tag, data = cache["tag_latency"], cache["data_latency"]
-    return tag + data if cache["sequential_access"] else max(tag, data)
-
-
-def to_l2(d: Description) -> int:
-    """Access to response when the second level has the line (cycles; docs/memory.md)."""
-    l1, bus = d["cpu.dcache"], d["l2bus"]
-    return l1["tag_latency"] + d.request("l2bus") + hit(d["l2"]) + bus["response_latency"] + l1["response_latency"]
-
-
-def to_memory(d: Description, period: int) -> float:
-    """Access to response when a SimpleMemory has it and nothing is in the way (cycles)."""
-    l1, membus = d["cpu.dcache"], d["membus"]
-    path = l1["tag_latency"] + l1["response_latency"] + d.request("membus") + membus["response_latency"]
-    if d.has("l2"):
-        l2, bus = d["l2"], d["l2bus"]
-        path += l2["tag_latency"] + l2["response_latency"] + d.request("l2bus") + bus["response_latency"]
-    return path + d["mem_ctrl"]["latency"] / period
-
-
-@pytest.mark.parametrize("name", ["u74", "c906"])
-def test_first_level(name: str) -> None:
-    machine = describe_machine(name)
-    d = Description(machine)
-    configured = hit(d["cpu.dcache"]) + d.load_unit()["opLat"]
-    assert cycles_each(machine, 64) == pytest.approx(configured, rel=0.01)
-
-
-OUT_OF_ORDER = ["o3", "c910", "o3_small", "o3_large"]
-
-
 def without_prefetchers(name: str, *settings: str) -> dict[str, Any]:
     """A ring of neighbouring lines is what prefetchers are made for."""
     return describe_machine(name, [f"{cache}.prefetcher=NULL" for cache in ("cpu.dcache", "l2")] + list(settings))
 
 
-def lines_of(cache: dict[str, Any]) -> int:
-    return int(cache["size"]) // LINE
-
-
-@pytest.mark.parametrize("name", OUT_OF_ORDER)
-def test_first_level_out_of_order(name: str) -> None:
-    machine = without_prefetchers(name)
-    assert cycles_each(machine, 64) == pytest.approx(hit(Description(machine)["cpu.dcache"]) + IN_UNIT, rel=0.01)
-
-
-@pytest.mark.parametrize("name", OUT_OF_ORDER)
-def test_second_level_out_of_order(name: str) -> None:
-    machine = without_prefetchers(name)
-    d = Description(machine)
-    assert cycles_each(machine, 2 * lines_of(d["cpu.dcache"])) == pytest.approx(to_l2(d) + IN_UNIT, abs=0.05)
-
-
-def test_memory_out_of_order() -> None:
-    machine = without_prefetchers("c910")
-    d = Description(machine)
-    expected = to_memory(d, d["clk_domain"]["clock"][0]) + IN_UNIT
-    assert cycles_each(machine, 2 * lines_of(d["l2"])) == pytest.approx(expected, abs=1)
-
-
 def test_prefetchers_hide_what_they_can() -> None:
     """Neighbouring lines of the second level, one after the other: the stride prefetcher runs ahead of the chain."""
-    lines = 2 * lines_of(Description(describe_machine("c910"))["cpu.dcache"])
+    lines = 2 * 64 * 1024 // LINE
     assert cycles_each(describe_machine("c910"), lines) < 0.8 * cycles_each(without_prefetchers("c910"), lines)
 
 
@@ -190,40 +104,6 @@ def test_a_load_that_crosses_is_late_out_of_order(cross: str, offset: int, strid
 def test_first_level_of_gem5s_minor_replays() -> None:
     """Cache 2 + unit 1 = 3, less what gem5's early issue hides (its own chaseL1 kernel is in the agreement test)."""
     assert 2.5 < cycles_each(describe_machine("minor"), 64) <= 3.0
-
-
-@pytest.mark.parametrize("name", ["u74", "minor"])
-def test_second_level(name: str) -> None:
-    machine = describe_machine(name)
-    d = Description(machine)
-    assert cycles_each(machine, 1024) == pytest.approx(to_l2(d) + IN_UNIT, abs=0.02)
-
-
-def test_second_level_of_timing_simple_is_exact() -> None:
-    """TimingSimple adds nothing of its own: the difference between the levels is the configured path."""
-    machine = describe_machine("timing")
-    d = Description(machine)
-    assert cycles_each(machine, 1024) - cycles_each(machine, 64) == to_l2(d) - hit(d["cpu.dcache"])
-
-
-@pytest.mark.parametrize("name", ["c906", "u74"])
-def test_memory(name: str) -> None:
-    # A chain through more than a second level misses each time only if the line used longest ago gives way.
-    machine = describe_machine(name, ["l2.replacement_policy=LRURP()"] if name == "u74" else [])
-    d = Description(machine)
-    period = d["clk_domain"]["clock"][0]
-    lines = 40_000 if d.has("l2") else 1024
-    assert cycles_each(machine, lines) == pytest.approx(to_memory(d, period) + IN_UNIT, abs=0.02)
-
-
-@pytest.mark.parametrize(("parameter", "level"), [("l2bus.frontend_latency", 1024), ("l2.data_latency", 1024)])
-def test_one_cycle_more_is_one_cycle_more(parameter: str, level: int) -> None:
-    """A latency that is changed in one place is measured in one place."""
-    base = describe_machine("u74")
-    now = Description(base)[parameter.rpartition(".")[0]][parameter.rpartition(".")[2]]
-    changed = describe_machine("u74", [f"{parameter}={now + 1}"])
-    assert cycles_each(changed, level) - cycles_each(base, level) == pytest.approx(1.0, abs=0.02)
-    assert cycles_each(changed, 64) == cycles_each(base, 64)
 
 
 @pytest.mark.parametrize(("cross", "offset", "stride"), [("granule", 5, 128), ("line", 61, 128), ("page", 4093, 4096)])
