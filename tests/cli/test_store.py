@@ -2,13 +2,9 @@
 
 import hashlib
 import json
-import os
-import random
-import signal
 import sqlite3
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -229,35 +225,6 @@ def test_the_command_keeps_and_reads(breakeven, tmp_path):
     assert "0 points deleted, 50 left" in breakeven("store", "prune", "--store", "s.sqlite").stdout
     missing = breakeven("store", "--store", "no.sqlite")
     assert missing.returncode == 1 and "there is no store" in missing.stderr
-
-
-def test_killed_at_random_instants(tmp_path):
-    """`kill -9`: the store stays whole, holds right results only, and the next run goes on from there.
-
-    BREAKEVEN_KILLS: how many times (6; 50 for the number that is quoted).
-    """
-    pytest.importorskip("breakeven._engine")
-    store, random_ = tmp_path / "s.sqlite", random.Random(5)
-    command, kept = sweep_command(store, 1500), 0
-    for _ in range(int(os.environ.get("BREAKEVEN_KILLS", "6"))):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(random_.uniform(0.15, 0.9))
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        if store.exists():
-            with Store(store) as opened:
-                assert opened.check() == []
-                now = opened.statistics()["points"]
-                assert now >= kept
-                kept = now
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    bare = tmp_path / "bare.csv"
-    whole = [*command[: command.index("--store")], "--no-store", "-o", str(bare)]
-    subprocess.run(whole, check=True, capture_output=True, timeout=120)
-    assert bare.read_bytes() == (tmp_path / "s.sqlite.csv").read_bytes()
-    with Store(store) as opened:
-        assert opened.statistics()["points"] == 1500 * 8
 
 
 def test_sweeps_at_once_share_the_work(tmp_path):
