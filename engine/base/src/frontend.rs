@@ -33,19 +33,19 @@ pub enum StepResult {
     Paused,
 }
 
-/// What [`FrontEnd::sketch`] says of an instruction.
+/// What [`FrontEnd::predecode`] says of an instruction.
 #[derive(Clone, Copy, Debug)]
-pub enum Sketch<'a> {
-    Described(Sketched<'a>),
+pub enum Predecode<'a> {
+    Described(Predecoded<'a>),
     /// As [`StepResult::Blocked`].
     Blocked,
-    /// It must be executed.
-    Executes,
+    /// It cannot be deferred: execute it.
+    MustExecute,
 }
 
-/// An instruction on a wrong path that has not been executed.
+/// A predecoded instruction of a wrong path, not executed yet.
 #[derive(Clone, Copy, Debug)]
-pub struct Sketched<'a> {
+pub struct Predecoded<'a> {
     /// At least one, at most [`crate::MAX_UOPS`].
     pub uops: &'a [Uop],
     /// The flags of all of them.
@@ -86,22 +86,23 @@ pub trait FrontEnd: Clone {
     /// Starts following `wrong_pc` speculatively. Returns the depth to give to [`FrontEnd::rollback`].
     fn fork(&mut self, wrong_pc: u64) -> u32;
 
-    /// On a fork: goes on at `pc`. For a pipeline that only ever rolls back the outermost fork; another one forks again.
-    fn steer(&mut self, pc: u64) {
+    /// On a fork: redirects the speculative program counter to `pc`. For a pipeline that only ever rolls back the outermost
+    /// fork; another one forks again.
+    fn redirect(&mut self, pc: u64) {
         self.fork(pc);
     }
 
     /// On a fork: describes the instruction at [`FrontEnd::pc`] as [`FrontEnd::step`] would, but for its references and for
-    /// where a branch goes, and goes on behind it, without executing it: most of a wrong path is thrown away before anything
-    /// depends on a value in it. Only for `Blocked` is something in `out`. What has been sketched before an instruction that
-    /// must be executed is executed first ([`FrontEnd::settle`]). A front end need not know how.
-    fn sketch<B: Bus>(&mut self, _bus: &mut B, _out: &mut Step) -> Sketch<'_> {
-        Sketch::Executes
+    /// where a branch goes, and advances, without executing it: most of a wrong path is squashed before anything
+    /// depends on a value in it. Only for `Blocked` is something in `out`. What has been predecoded before an instruction that
+    /// must be executed is executed first ([`FrontEnd::execute_deferred`]). A front end need not know how.
+    fn predecode<B: Bus>(&mut self, _bus: &mut B, _out: &mut Step) -> Predecode<'_> {
+        Predecode::MustExecute
     }
 
-    /// Executes the oldest instruction that has only been sketched; `out` describes it, with its references. False: there is
-    /// none. A rollback forgets them all. No fork may be opened before they are settled ([`FrontEnd::steer`] may be used).
-    fn settle<B: Bus>(&mut self, _bus: &mut B, _now: Now, _out: &mut Step) -> bool {
+    /// Executes the oldest instruction that has only been predecoded; `out` describes it, with its references. False: there is
+    /// none. A rollback forgets them all. No fork may be opened before they are executed ([`FrontEnd::redirect`] may be used).
+    fn execute_deferred<B: Bus>(&mut self, _bus: &mut B, _now: Now, _out: &mut Step) -> bool {
         false
     }
 

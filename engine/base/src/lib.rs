@@ -16,7 +16,7 @@ pub mod uop;
 
 pub use bus::{Bus, BusError, PseudoOutcome, SysEffect};
 pub use error::ConfigError;
-pub use frontend::{FetchXlat, FrontEnd, Now, Sketch, Sketched, StepResult, WalkPath};
+pub use frontend::{FetchXlat, FrontEnd, Now, Predecode, Predecoded, StepResult, WalkPath};
 pub use op_class::OpClass;
 pub use phys::{MemImage, PhysMem};
 pub use process::{FaultAnswer, ProcessStart, Syscall, SyscallDone, UserAccess, UserFault};

@@ -4,7 +4,7 @@
 //! outcomes) is in the [`Step`] that the front end fills in when it executes the instruction.
 
 use crate::bus::SysEffect;
-use crate::frontend::Sketched;
+use crate::frontend::Predecoded;
 use crate::op_class::OpClass;
 
 /// An architectural register in one flat space that each front end lays out; [`Reg::NONE`] is no register
@@ -213,15 +213,15 @@ pub struct Step {
 }
 
 impl Step {
-    /// The sketched instruction at `pc`, as if a branch fell through; its references are not known.
-    pub fn describe(&mut self, pc: u64, sketched: &Sketched) {
-        let uops = self.uops.iter_mut().zip(sketched.uops);
+    /// The predecoded instruction at `pc`, as if a branch fell through; its references are not known.
+    pub fn describe(&mut self, pc: u64, predecoded: &Predecoded) {
+        let uops = self.uops.iter_mut().zip(predecoded.uops);
         self.n = uops.len() as u8;
         uops.for_each(|(to, from)| *to = *from);
         self.pc = pc;
-        self.len = sketched.len;
-        self.next_pc = pc.wrapping_add(sketched.len.into());
-        self.branch = BranchInfo { kind: sketched.branch, taken: false, target: self.next_pc };
+        self.len = predecoded.len;
+        self.next_pc = pc.wrapping_add(predecoded.len.into());
+        self.branch = BranchInfo { kind: predecoded.branch, taken: false, target: self.next_pc };
         self.effect = SysEffect::None;
     }
 }

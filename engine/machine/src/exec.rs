@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use breakeven_base::frontend::{FetchXlat, Now, Sketch, StepResult, WalkPath};
+use breakeven_base::frontend::{FetchXlat, Now, Predecode, StepResult, WalkPath};
 use breakeven_base::uop::{Step, UopFlags};
 use breakeven_base::{BranchKind, Bus, FrontEnd, OpClass};
 
@@ -138,17 +138,17 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
         self.inner.fork(wrong_pc)
     }
     #[inline]
-    fn steer(&mut self, pc: u64) {
-        self.inner.steer(pc);
+    fn redirect(&mut self, pc: u64) {
+        self.inner.redirect(pc);
     }
     /// Wrong paths are not traced.
     #[inline]
-    fn sketch<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Sketch<'_> {
-        self.inner.sketch(bus, out)
+    fn predecode<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Predecode<'_> {
+        self.inner.predecode(bus, out)
     }
     #[inline]
-    fn settle<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> bool {
-        self.inner.settle(bus, now, out)
+    fn execute_deferred<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> bool {
+        self.inner.execute_deferred(bus, now, out)
     }
     #[inline]
     fn rollback(&mut self, depth: u32) {

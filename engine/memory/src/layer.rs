@@ -2,13 +2,13 @@
 //!
 //! Requests are resolved when they are made, so a response far in the future is booked before one that comes earlier.
 //! A layer therefore keeps the intervals that are taken and fills the gaps between them. What comes out of a cache's write
-//! buffer yields: a request that is there before it starts goes first, and it moves into the next gap.
+//! buffer low_priority: a request that is there before it starts goes first, and it moves into the next gap.
 
 #[derive(Clone, Copy)]
 struct Taken {
     from: u64,
     until: u64,
-    yields: bool,
+    low_priority: bool,
 }
 
 #[derive(Default)]
@@ -23,23 +23,23 @@ crate::util::clone_by_field!(Layer { busy, occupancy });
 impl Layer {
     /// Takes the first gap from `at` on that is long enough: `end(start)` is when a packet that starts at `start` is
     /// through. Nothing before `floor` will be asked for again. The start.
-    pub fn book(&mut self, at: u64, floor: u64, yields: bool, end: impl Fn(u64) -> u64) -> u64 {
+    pub fn book(&mut self, at: u64, floor: u64, low_priority: bool, end: impl Fn(u64) -> u64) -> u64 {
         let over = self.busy.iter().take_while(|b| b.until <= floor).count();
         self.busy.drain(..over);
-        let start = self.first_gap(at, yields, &end);
+        let start = self.first_gap(at, low_priority, &end);
         let until = end(start);
         if until > start {
             self.occupancy += until - start;
-            self.take(Taken { from: start, until, yields });
+            self.take(Taken { from: start, until, low_priority });
         }
         start
     }
 
-    /// The start of the first gap for a packet that is there at `at`; what has not started then and yields is no hindrance
+    /// The start of the first gap for a packet that is there at `at`; what has not started then and low_priority is no hindrance
     /// to one that does not.
-    fn first_gap(&self, at: u64, yields: bool, end: impl Fn(u64) -> u64) -> u64 {
+    fn first_gap(&self, at: u64, low_priority: bool, end: impl Fn(u64) -> u64) -> u64 {
         let mut start = at;
-        for b in self.busy.iter().filter(|b| yields || !b.yields || b.from < at) {
+        for b in self.busy.iter().filter(|b| low_priority || !b.low_priority || b.from < at) {
             if end(start) <= b.from {
                 break;
             }

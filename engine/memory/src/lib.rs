@@ -74,9 +74,9 @@ pub enum TlbResult {
     Miss { at: Tick },
 }
 
-pub use cache::held::{HeldEnd, Stored};
+pub use cache::pending::{DataResponse, PendingEnd};
 
-use cache::held::HeldMisses;
+use cache::pending::PendingMisses;
 use cache::Cache;
 use dram::MemCtrl;
 use packet::{Cmd, Pkt, Reply};
@@ -126,18 +126,18 @@ pub struct MemorySystem {
     walkers: [Walker; 2],
     tlb_stats: [TlbStats; 2],
     uncacheable: Vec<AddrRange>,
-    /// By kind of access. An atomic one empties write-combining buffers first.
-    quick_commands: [Option<Cmd>; KINDS],
-    /// The cache at each port whose hits need no look beyond its tags (no uncacheable ranges, no prefetchers), or none.
-    quick_caches: [Option<u16>; 4],
+    /// Command of each kind of access that may take the fast path. An atomic one drains write-combining buffers first.
+    fast_path_commands: [Option<Cmd>; KINDS],
+    /// The cache at each port whose hits take the fast path: tags only, no uncacheable ranges, no prefetchers.
+    fast_path_caches: [Option<u16>; 4],
     write_combining: Option<WriteCombining>,
-    /// Store misses that have not left the data side's cache.
-    held: HeldMisses,
+    /// Load and store misses of the data cache whose MSHR has not been sent.
+    pending: PendingMisses,
     /// Nothing in any prefetcher's queue is due before this instant.
     next_prefetch: u64,
-    /// What the core asked for, or the prefetch that is being sent: what prefetchers on its way learn from.
+    /// The core's access, or the prefetch being sent, on which prefetchers train.
     asked: Access,
-    /// The latest instant at which a core asked; nothing earlier will be asked for (give or take a cycle between ports).
+    /// The latest instant of an access; no earlier one will come (up to a cycle between ports).
     now: u64,
 }
 clone_by_field!(MemorySystem {
@@ -153,10 +153,10 @@ clone_by_field!(MemorySystem {
     walkers,
     tlb_stats,
     uncacheable,
-    quick_commands,
-    quick_caches,
+    fast_path_commands,
+    fast_path_caches,
     write_combining,
-    held,
+    pending,
     next_prefetch,
     asked,
     now
@@ -166,7 +166,7 @@ clone_by_field!(MemorySystem {
 const KINDS: usize = 16;
 
 /// See the field of [`MemorySystem`].
-fn quick_commands(write_combining: bool) -> [Option<Cmd>; KINDS] {
+fn fast_path_commands(write_combining: bool) -> [Option<Cmd>; KINDS] {
     let mut commands = [None; KINDS];
     for kind in [MemKind::Load, MemKind::Fetch, MemKind::Walk] {
         commands[kind as usize] = Some(Cmd::ReadReq);
@@ -177,13 +177,13 @@ fn quick_commands(write_combining: bool) -> [Option<Cmd>; KINDS] {
 }
 
 impl MemorySystem {
-    /// What a cache may answer without looking further when it hits.
+    /// The command with which a hit takes the fast path.
     #[inline]
-    fn quick_command(&self, kind: MemKind) -> Option<Cmd> {
-        self.quick_commands.get(kind as usize).copied().flatten()
+    fn fast_path_command(&self, kind: MemKind) -> Option<Cmd> {
+        self.fast_path_commands.get(kind as usize).copied().flatten()
     }
 
-    /// In a range that goes past the caches.
+    /// In an uncacheable range.
     fn is_uncached(&self, paddr: u64) -> bool {
         self.uncacheable.iter().any(|r| r.contains(paddr))
             || self.write_combining.as_ref().is_some_and(|w| w.owns(paddr))
@@ -207,7 +207,7 @@ impl MemorySystem {
             MemoryConfig::Simple(s) => Memory::Simple(SimpleMemory::new(s)),
             MemoryConfig::Dram(d) => Memory::Dram(Box::new(MemCtrl::new(d))),
         };
-        let quick_caches = [cfg.inst, cfg.data, cfg.inst_walk, cfg.data_walk].map(|link| match link {
+        let fast_path_caches = [cfg.inst, cfg.data, cfg.inst_walk, cfg.data_walk].map(|link| match link {
             Link::Cache(i) if cfg.uncacheable.is_empty() && cfg.caches[usize::from(i)].prefetchers.is_empty() => {
                 Some(i)
             }
@@ -226,10 +226,10 @@ impl MemorySystem {
             walkers: [Walker::new(&cfg.walkers[0]), Walker::new(&cfg.walkers[1])],
             tlb_stats: [TlbStats::default(); 2],
             uncacheable: cfg.uncacheable.clone(),
-            quick_commands: quick_commands(cfg.write_combining.is_some()),
-            quick_caches,
+            fast_path_commands: fast_path_commands(cfg.write_combining.is_some()),
+            fast_path_caches,
             write_combining: cfg.write_combining.as_ref().map(|w| WriteCombining::new(w, cfg.core_clock.period())),
-            held: HeldMisses::new(),
+            pending: PendingMisses::new(),
             next_prefetch: prefetch::NEVER,
             asked: Access::default(),
             now: 0,
@@ -283,31 +283,32 @@ impl MemorySystem {
         // A prefetch for fetching goes where fetches go.
         let port = if req.kind == MemKind::PrefetchFetch { Port::Inst } else { port };
         let special = req.uncacheable | req.non_temporal;
-        if let (Some(ci), Some(cmd), false) = (self.quick_caches[port as usize], self.quick_command(req.kind), special)
+        if let (Some(ci), Some(cmd), false) =
+            (self.fast_path_caches[port as usize], self.fast_path_command(req.kind), special)
         {
             let c = &mut self.caches[usize::from(ci)];
-            if let Some(at) = c.quick_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
+            if let Some(at) = c.fast_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
                 return Response::Done { at: Tick(at), level: 0 };
             }
         }
-        self.access_in_full(port, now, req)
+        self.access_slow_path(port, now, req)
     }
 
     #[inline(never)]
-    fn access_in_full(&mut self, port: Port, now: Tick, req: &Request) -> Response {
+    fn access_slow_path(&mut self, port: Port, now: Tick, req: &Request) -> Response {
         let link = self.ports[port as usize];
         let uncached = req.uncacheable || self.is_uncached(req.paddr);
         let special = uncached || req.non_temporal;
-        if let (Link::Cache(ci), Some(cmd), false) = (link, self.quick_command(req.kind), special) {
+        if let (Link::Cache(ci), Some(cmd), false) = (link, self.fast_path_command(req.kind), special) {
             let c = &mut self.caches[usize::from(ci)];
             if c.prefetching.as_ref().is_some_and(|p| p.next_due > now.0) {
-                if let Some(at) = c.quick_unseen_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
+                if let Some(at) = c.hit_fast_path(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
                     return Response::Done { at: Tick(at), level: 0 };
                 }
             }
         }
-        if self.held.due(now.0) {
-            self.send_held(now);
+        if self.pending.due(now.0) {
+            self.send_pending(now);
         }
         if self.next_prefetch <= now.0 {
             self.run_prefetches(now.0);
@@ -348,8 +349,18 @@ impl MemorySystem {
             (req.paddr, u32::from(req.size))
         };
         let (requestor, header, payload) = (port as u8, 0, 0);
-        let pkt =
-            Pkt { cmd, addr, size, requestor, from_cache: false, uncached, header, payload, bypass, yields: false };
+        let pkt = Pkt {
+            cmd,
+            addr,
+            size,
+            requestor,
+            from_cache: false,
+            uncached,
+            header,
+            payload,
+            bypass,
+            low_priority: false,
+        };
         let r = self.send(link, self.caches.len() + port as usize, pkt, now.0);
         Response::Done { at: Tick(r.at), level: r.level }
     }
@@ -394,7 +405,7 @@ impl MemorySystem {
             return TlbResult::Hit { at: now };
         }
         let page = Page::new(vaddr, page_shift, asid);
-        if self.tlbs[side as usize].is_where_it_was(page) {
+        if self.tlbs[side as usize].hits_last_entry(page) {
             self.tlb_stats[side as usize].first_level(is_store, true);
             return TlbResult::Hit { at: now };
         }

@@ -19,7 +19,7 @@ pub(crate) struct Pkt {
     /// Not kept by the caches that it is fetched through (a non-temporal prefetch).
     pub bypass: bool,
     /// From a write buffer that is not full: on the next bus, misses go first (gem5 `Cache::getNextQueueEntry`).
-    pub yields: bool,
+    pub low_priority: bool,
 }
 
 impl Pkt {
@@ -36,7 +36,7 @@ impl Pkt {
             header: 0,
             payload: 0,
             bypass: false,
-            yields: false,
+            low_priority: false,
         }
     }
     /// Of an instruction (the first of the ports).

@@ -1,5 +1,5 @@
 //! Timing TLBs: a first level a side whose hits are free, a second level that both share, least recently used each.
-//! They hold no translations (the front end has those), only which pages would be known.
+//! They hold no translations (the front end has those), only tags of pages.
 
 use breakeven_base::{StatSink, Unit};
 
@@ -28,7 +28,7 @@ impl Page {
     }
 }
 
-/// Slots of the shortcut from a page to its entry.
+/// Entries of the table of last hits, which saves most searches.
 const SHORTCUTS: usize = 64;
 
 /// One set-associative (or fully associative) array of pages.
@@ -58,9 +58,9 @@ impl TlbArray {
         }
     }
 
-    /// A look where the page was last found; the usual hit.
+    /// Whether the page is where it was found last: the common hit.
     #[inline]
-    pub fn is_where_it_was(&mut self, page: Page) -> bool {
+    pub fn hits_last_entry(&mut self, page: Page) -> bool {
         let i = self.shortcuts[page.vpn as usize % SHORTCUTS] as usize;
         if self.pages.get(i) != Some(&page) {
             return false;
@@ -73,7 +73,7 @@ impl TlbArray {
     }
 
     pub fn lookup(&mut self, page: Page) -> bool {
-        self.is_where_it_was(page) || self.search(page, page.vpn as usize % SHORTCUTS)
+        self.hits_last_entry(page) || self.search(page, page.vpn as usize % SHORTCUTS)
     }
 
     fn set(&self, page: Page) -> std::ops::Range<usize> {

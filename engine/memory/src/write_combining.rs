@@ -301,7 +301,7 @@ impl MemorySystem {
                 Link::Cache(i) => {
                     let ci = usize::from(i);
                     let out = self.caches[ci].clock.edge(at);
-                    if self.cache_expels(ci, addr, at, out, Port::Data as u8) {
+                    if self.cache_evicts_line(ci, addr, at, out, Port::Data as u8) {
                         if let Some(wc) = &mut self.write_combining {
                             wc.stats.expelled += 1;
                         }
@@ -319,7 +319,7 @@ impl MemorySystem {
         let c = &self.caches[ci];
         let (clock, mem_side) = (c.clock, c.p.mem_side);
         let out = clock.edge(at) + pkt.header;
-        self.cache_expels(ci, pkt.addr, at, out, pkt.requestor);
+        self.cache_evicts_line(ci, pkt.addr, at, out, pkt.requestor);
         let down = Pkt { from_cache: true, header: 0, ..pkt };
         let r = self.send(mem_side, self.source_of_cache(ci), down, out);
         Reply { at: clock.edge(r.at), level: r.level + 1, ..r }

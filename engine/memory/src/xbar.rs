@@ -12,7 +12,7 @@ use crate::packet::{Cmd, Pkt, Reply};
 use crate::util::{clone_by_field, EdgeClock};
 use crate::MemorySystem;
 
-/// Which way a packet goes; what comes out of a cache's write buffer yields to other requests.
+/// A packet's direction; packets out of a write buffer have low priority against other requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Request,
@@ -20,7 +20,7 @@ enum Way {
     Response,
 }
 
-/// A packet's time on a layer.
+/// A packet's slot on a layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Slot {
     pub start: u64,
@@ -105,7 +105,7 @@ impl XBar {
         }
     }
 
-    /// Books a layer: when the packet is through the arbitration, and how far the next edge is from there.
+    /// Books a layer: when the packet wins arbitration, and ticks from there to the next clock edge.
     fn pass(&mut self, way: Way, layer: usize, at: u64, floor: u64, payload: u64) -> (u64, u64) {
         let (clock, header) = (self.clock, self.header);
         let layers = if way == Way::Response { &mut self.responses } else { &mut self.requests };
@@ -118,7 +118,7 @@ impl XBar {
         (start, self.clock.edge(start) - start)
     }
 
-    /// A time that has been waited for on a layer held meanwhile.
+    /// A slot at `start` on a layer that the packet keeps booked while it waits.
     pub fn slot_at(&self, start: u64) -> Slot {
         Slot { start, offset: self.clock.edge(start) - start }
     }
@@ -158,7 +158,7 @@ impl MemorySystem {
         let now = self.now;
         let x = &mut self.xbars[xi];
         let payload = x.payload_of(pkt);
-        let way = if pkt.yields { Way::FromWriteBuffer } else { Way::Request };
+        let way = if pkt.low_priority { Way::FromWriteBuffer } else { Way::Request };
         let (start, offset) = x.pass(way, x.route(pkt.addr).0, at, now, payload);
         Slot { start, offset }
     }
@@ -202,7 +202,7 @@ impl MemorySystem {
         Reply { at: begin + offset + x.response, payload, accepted, ..r }
     }
 
-    /// Looks `pkt` up in the other caches on the bus: copies that may not stay go; the one that must answer.
+    /// Snoops the other caches on the bus: invalidates copies as needed; the cache that must respond.
     fn snoop(&mut self, xi: usize, source: usize, pkt: &Pkt) -> Option<usize> {
         if pkt.uncached || !(pkt.cmd.is_read() || pkt.cmd.needs_writable() || pkt.cmd == Cmd::CleanInvalidReq) {
             return None;

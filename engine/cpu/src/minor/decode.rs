@@ -44,7 +44,7 @@ impl Decode {
 
 #[cfg(test)]
 mod tests {
-    use super::super::latch::Ending::{Full, GoesOn, Open};
+    use super::super::latch::BundleEnd::{Bubble, Continued, Full};
     use super::*;
 
     fn decode(cycle_input: bool) -> (Decode, Channel<Bundle>, Activity) {
@@ -56,10 +56,10 @@ mod tests {
     fn two_inputs_fill_one_output_only_with_cycle_input() {
         for (cycle_input, end) in [(true, 3), (false, 2)] {
             let (mut d, mut next, mut a) = decode(cycle_input);
-            d.input.put(3, Bundle { next: 1, end: 2, ending: Open });
+            d.input.put(3, Bundle { next: 1, end: 2, ending: Bubble });
             d.input.put(4, Bundle { next: 2, end: 4, ending: Full });
             d.tick(5, &mut next, &mut a);
-            assert_eq!(next.front(6), Some(&Bundle { next: 1, end, ending: if end == 2 { Open } else { Full } }));
+            assert_eq!(next.front(6), Some(&Bundle { next: 1, end, ending: if end == 2 { Bubble } else { Full } }));
         }
     }
 
@@ -67,7 +67,7 @@ mod tests {
     fn an_empty_place_behind_the_last_micro_op_is_passed_a_cycle_later() {
         for open in [false, true] {
             let (mut d, mut next, mut a) = decode(true);
-            d.input.put(4, Bundle { next: 1, end: 3, ending: if open { Open } else { Full } });
+            d.input.put(4, Bundle { next: 1, end: 3, ending: if open { Bubble } else { Full } });
             d.tick(5, &mut next, &mut a);
             assert_eq!((next.front(6).map(|b| b.end), d.input.is_empty()), (Some(3), !open));
             d.tick(6, &mut next, &mut a);
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn half_a_width_of_an_instruction_that_goes_on_has_no_empty_place() {
-        for (ending, out) in [(GoesOn, Full), (Full, Open)] {
+        for (ending, out) in [(Continued, Full), (Full, Bubble)] {
             let (mut d, mut next, mut a) = decode(true);
             d.input.put(4, Bundle { next: 1, end: 2, ending });
             d.tick(5, &mut next, &mut a);
@@ -89,8 +89,8 @@ mod tests {
     #[test]
     fn a_full_buffer_behind_stops_it() {
         let (mut d, mut next, mut a) = decode(true);
-        next.put(4, Bundle { next: 1, end: 2, ending: Open });
-        next.put(4, Bundle { next: 2, end: 3, ending: Open });
+        next.put(4, Bundle { next: 1, end: 2, ending: Bubble });
+        next.put(4, Bundle { next: 2, end: 3, ending: Bubble });
         d.input.put(4, Bundle { next: 3, end: 5, ending: Full });
         d.tick(5, &mut next, &mut a);
         assert!(!next.has_room());

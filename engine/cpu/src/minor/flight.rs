@@ -1,10 +1,10 @@
-//! The micro-ops between issue and commit.
+//! Minor's in-flight queue: the micro-ops between issue and commit.
 
 use super::inst::Seq;
 use super::latch::Ring;
 
-/// Micro-ops issued and not gone yet, oldest first, at most `N`. Nearly always one's number follows the one's before: only
-/// where it does not is it kept.
+/// The in-flight queue, oldest first, at most `N` micro-ops, run-length encoded: sequence numbers are nearly always
+/// consecutive, and only the breaks are stored.
 #[derive(Clone, Debug)]
 pub struct Flight<const N: usize> {
     /// The oldest; 0: there is none.

@@ -66,8 +66,8 @@ pub struct DynInst {
     pub outcome: Outcome,
     /// A branch that the predictor was asked about.
     pub tried_to_predict: bool,
-    /// On a wrong path, and not executed yet: its references are known when it has been ([`InstRing::settle`]).
-    pub sketched: bool,
+    /// On a wrong path, and not executed yet: its references are known when it has been ([`InstRing::execute_deferred`]).
+    pub predecoded: bool,
     /// Fork of the front end to roll back when it commits; 0: none (depths are stored plus one).
     pub fork: u32,
     /// Cycles for which commit holds it back once it has been seen there.
@@ -118,9 +118,9 @@ pub struct InstRing {
     mems: Box<[MemRef]>,
     effects: Box<[SysEffect]>,
     targets: Box<[u64]>,
-    /// First micro-ops of the instructions that the front end has only sketched, from `settled` on.
-    sketches: Vec<Seq>,
-    settled: usize,
+    /// First micro-ops of the instructions that the front end has only predecoded, from `executed` on.
+    deferred: Vec<Seq>,
+    executed: usize,
     /// What settling them describes.
     step: Box<Step>,
     /// It grows up to this, a power of two.
@@ -129,7 +129,7 @@ pub struct InstRing {
     pub tail: Seq,
 }
 
-clone_by_field!(InstRing { slots, mems, effects, targets, sketches, settled, step, bound, tail });
+clone_by_field!(InstRing { slots, mems, effects, targets, deferred, executed, step, bound, tail });
 
 /// What a ring begins with: it is written round and round, and should leave room in the host's first-level cache.
 const FIRST_CAPACITY: usize = 64;
@@ -148,8 +148,8 @@ impl InstRing {
             mems: vec![MemRef::default(); n].into_boxed_slice(),
             effects: vec![SysEffect::None; n].into_boxed_slice(),
             targets: vec![0; n].into_boxed_slice(),
-            sketches: Vec::new(),
-            settled: 0,
+            deferred: Vec::new(),
+            executed: 0,
             step: Box::default(),
             bound,
             tail: 1,
@@ -170,8 +170,8 @@ impl InstRing {
         }
         let mut larger = InstRing::with_capacity(2 * self.slots.len(), self.bound);
         larger.tail = self.tail;
-        larger.sketches = std::mem::take(&mut self.sketches);
-        larger.settled = self.settled;
+        larger.deferred = std::mem::take(&mut self.deferred);
+        larger.executed = self.executed;
         // Whatever is in the ring, however old.
         for seq in self.tail.saturating_sub(self.capacity())..self.tail {
             let (to, from) = (larger.slot(seq), self.slot(seq));
@@ -205,7 +205,7 @@ impl InstRing {
     /// These micro-ops of one instruction, of which there is at least one; only `last`'s is told what `last` says of the end.
     #[inline(always)]
     pub fn push_all(&mut self, last: &DynInst, uops: &[Uop]) {
-        self.push_uops(last.stream, last.prediction, last.sketched, last.pc, uops);
+        self.push_uops(last.stream, last.prediction, last.predecoded, last.pc, uops);
         let end = self.get_mut(self.tail - 1);
         end.outcome = last.outcome;
         end.tried_to_predict = last.tried_to_predict;
@@ -217,12 +217,12 @@ impl InstRing {
         self.push_uops(stream, prediction, true, pc, uops);
     }
     #[inline(always)]
-    fn push_uops(&mut self, stream: u32, prediction: u32, sketched: bool, pc: u64, uops: &[Uop]) {
+    fn push_uops(&mut self, stream: u32, prediction: u32, predecoded: bool, pc: u64, uops: &[Uop]) {
         let mut seq = self.tail;
         for uop in uops {
             let slot = self.get_mut(seq);
             // Put together in place: what an instruction's end says has just been written, field by field.
-            *slot = DynInst { stream, prediction, sketched, pc, ..DynInst::default() };
+            *slot = DynInst { stream, prediction, predecoded, pc, ..DynInst::default() };
             slot.set_uop(uop);
             seq += 1;
         }
@@ -250,22 +250,22 @@ impl InstRing {
         let slot = self.slot(seq);
         self.mems[slot] = mem.read_by_field();
     }
-    /// A new wrong path begins: what was sketched has been settled or rolled back.
+    /// A new wrong path begins: what was predecoded has been executed or rolled back.
     pub fn forget_sketches(&mut self) {
-        self.sketches.clear();
-        self.settled = 0;
+        self.deferred.clear();
+        self.executed = 0;
     }
-    /// The next micro-op is the first of an instruction that the front end has only sketched.
+    /// The next micro-op is the first of an instruction that the front end has only predecoded.
     #[inline]
     pub fn note_sketch(&mut self) {
-        self.sketches.push(self.tail);
+        self.deferred.push(self.tail);
     }
-    /// Has all instructions executed that have only been sketched, up to micro-op `last`, and keeps where their references go.
-    pub fn settle<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, last: Seq) {
+    /// Has all instructions executed that have only been predecoded, up to micro-op `last`, and keeps where their references go.
+    pub fn execute_deferred<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, last: Seq) {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
-        while let Some(&first) = self.sketches.get(self.settled).filter(|first| **first <= last) {
-            self.settled += 1;
-            if !cx.fe.settle(cx.bus, now, &mut self.step) {
+        while let Some(&first) = self.deferred.get(self.executed).filter(|first| **first <= last) {
+            self.executed += 1;
+            if !cx.fe.execute_deferred(cx.bus, now, &mut self.step) {
                 return;
             }
             for (seq, i) in (first..).zip(0..usize::from(self.step.n)) {

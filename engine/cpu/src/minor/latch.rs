@@ -303,19 +303,19 @@ impl<T: Copy + Default> Channel<T> {
 pub struct Bundle {
     pub next: u64,
     pub end: u64,
-    pub ending: Ending,
+    pub ending: BundleEnd,
 }
 
-/// What lies behind an item's last micro-op.
+/// What follows a bundle's last micro-op.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ending {
+pub enum BundleEnd {
     #[default]
     Full,
-    /// The item is not as wide as its buffer. gem5 fills it with bubbles: where the last micro-op ends a cycle's work, the item
-    /// leaves only when the bubble is passed, in the next cycle; `next` is `end` until then.
-    Open,
-    /// More of the same instruction, in the next item. In gem5 all of it is one item.
-    GoesOn,
+    /// The bundle is narrower than the buffer. gem5 fills it with bubbles: where the last micro-op uses up a cycle's width, the
+    /// bundle is popped only when the bubble is passed, in the next cycle; `next` is `end` until then.
+    Bubble,
+    /// The instruction continues in the next bundle. In gem5 both are one bundle.
+    Continued,
 }
 
 impl Channel<Bundle> {
@@ -325,7 +325,7 @@ impl Channel<Bundle> {
     pub fn take_uops(&mut self, now: u64, width: u64, several: bool) -> Bundle {
         let at = self.slot(0);
         let first = &mut self.slots[at].1;
-        let mut taken = Bundle { next: first.next, end: first.next + width, ending: Ending::Full };
+        let mut taken = Bundle { next: first.next, end: first.next + width, ending: BundleEnd::Full };
         if taken.end < first.end {
             first.next = taken.end;
             return taken;
@@ -339,14 +339,14 @@ impl Channel<Bundle> {
             taken.end = first.next;
             room -= n;
             if first.next == first.end {
-                if room == 0 && first.ending == Ending::Open {
+                if room == 0 && first.ending == BundleEnd::Bubble {
                     return taken;
                 }
-                let goes_on = first.ending == Ending::GoesOn;
+                let goes_on = first.ending == BundleEnd::Continued;
                 self.pop();
                 if !several || !self.has(now) {
                     if room != 0 && !goes_on {
-                        taken.ending = Ending::Open;
+                        taken.ending = BundleEnd::Bubble;
                     }
                     return taken;
                 }

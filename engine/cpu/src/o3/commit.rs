@@ -64,10 +64,10 @@ pub struct Commit {
     used: u32,
     size: u32,
     /// Squashed micro-ops between each micro-op and the one before it in the ROB.
-    holes: Box<[u16]>,
+    squashed: Box<[u16]>,
     /// Those behind the youngest, and all others.
-    last_holes: u32,
-    other_holes: u32,
+    squashed_behind: u32,
+    squashed_between: u32,
     /// Still to be walked.
     to_walk: u32,
     /// When a trap's squash is due.
@@ -86,9 +86,9 @@ clone_by_field!(Commit {
     status,
     used,
     size,
-    holes,
-    last_holes,
-    other_holes,
+    squashed,
+    squashed_behind,
+    squashed_between,
     to_walk,
     trap_at,
     youngest,
@@ -104,9 +104,9 @@ impl Commit {
             status: Status::Running,
             used: 0,
             size,
-            holes: vec![0; capacity].into_boxed_slice(),
-            last_holes: 0,
-            other_holes: 0,
+            squashed: vec![0; capacity].into_boxed_slice(),
+            squashed_behind: 0,
+            squashed_between: 0,
             to_walk: 0,
             trap_at: u64::MAX,
             youngest: 0,
@@ -193,8 +193,8 @@ impl O3 {
         self.commit.status = Status::RobSquashing;
         let at_once = self.rules.recovery == RenameRecovery::Checkpoint;
         if at_once {
-            self.commit.used -= self.commit.last_holes;
-            self.commit.last_holes = 0;
+            self.commit.used -= self.commit.squashed_behind;
+            self.commit.squashed_behind = 0;
             self.commit.to_walk = 0;
         } else {
             self.commit.to_walk = n.saturating_sub(self.rules.squash_width);
@@ -207,33 +207,33 @@ impl O3 {
         self.commit.squash_until = now + self.rules.squash_delay;
     }
 
-    /// The micro-ops younger than `after` become holes behind it. How many places they have.
+    /// The micro-ops younger than `after` become squashed behind it. How many places they have.
     pub(super) fn leave_rob(&mut self, after: Seq) -> u32 {
-        let mut n = std::mem::take(&mut self.commit.last_holes);
+        let mut n = std::mem::take(&mut self.commit.squashed_behind);
         let from = (after + 1).max(self.at.head);
         for seq in from..self.at.rob_in {
-            n += self.cost(seq) + self.take_holes(seq);
+            n += self.cost(seq) + self.take_squashed_before(seq);
         }
         self.at.rob_in = self.at.rob_in.min(from);
-        self.commit.last_holes = n;
+        self.commit.squashed_behind = n;
         n
     }
 
     /// The squashed micro-ops directly before `seq` in the ROB, which are its no more.
     #[inline]
-    fn take_holes(&mut self, seq: Seq) -> u32 {
-        if self.commit.other_holes == 0 {
+    fn take_squashed_before(&mut self, seq: Seq) -> u32 {
+        if self.commit.squashed_between == 0 {
             return 0;
         }
-        let n = std::mem::take(&mut self.commit.holes[self.ring.slot(seq)]).into();
-        self.commit.other_holes -= n;
+        let n = std::mem::take(&mut self.commit.squashed[self.ring.slot(seq)]).into();
+        self.commit.squashed_between -= n;
         n
     }
 
     /// A squash that takes effect at once: its micro-ops' places are free.
-    pub(super) fn free_holes(&mut self) {
-        self.commit.used -= self.commit.last_holes;
-        self.commit.last_holes = 0;
+    pub(super) fn free_squashed(&mut self) {
+        self.commit.used -= self.commit.squashed_behind;
+        self.commit.squashed_behind = 0;
         self.commit.check_empty = true;
     }
 
@@ -245,12 +245,12 @@ impl O3 {
         }
         for _ in 0..wire.to_rob {
             let seq = self.at.rob_in;
-            if self.commit.last_holes > 0 {
-                let holes = std::mem::take(&mut self.commit.last_holes);
-                self.commit.other_holes += holes;
+            if self.commit.squashed_behind > 0 {
+                let squashed = std::mem::take(&mut self.commit.squashed_behind);
+                self.commit.squashed_between += squashed;
                 #[allow(clippy::cast_possible_truncation)] // at most the ROB's size
                 {
-                    self.commit.holes[self.ring.slot(seq)] = holes as u16;
+                    self.commit.squashed[self.ring.slot(seq)] = squashed as u16;
                 }
             }
             self.commit.used += self.cost(seq);
@@ -275,9 +275,9 @@ impl O3 {
         let mut regs = [0; REG_CLASSES];
         while self.at.head < self.at.rob_in {
             let seq = self.at.head;
-            let holes = self.take_holes(seq);
-            if holes > 0 {
-                self.commit.used -= holes;
+            let squashed = self.take_squashed_before(seq);
+            if squashed > 0 {
+                self.commit.used -= squashed;
                 *changed = true;
             }
             let cost = self.cost(seq);
@@ -310,8 +310,8 @@ impl O3 {
                 break;
             }
         }
-        if self.at.head == self.at.rob_in && self.commit.last_holes > 0 {
-            self.free_holes();
+        if self.at.head == self.at.rob_in && self.commit.squashed_behind > 0 {
+            self.free_squashed();
             *changed = true;
         }
         if self.at.head != first {
@@ -319,9 +319,9 @@ impl O3 {
             self.last_commit = now;
             self.commit.recovering = None;
             let done = self.at.head - 1;
-            self.wires.at(now + self.rules.commit_to_fetch).done_fetch = done;
-            self.wires.at(now + self.rules.retired_to_rename).done_rename = done;
-            self.wires.at(now + self.rules.commit_to_iew).done_iew = done;
+            self.wires.at(now + self.rules.commit_to_fetch).committed_to_fetch = done;
+            self.wires.at(now + self.rules.retired_to_rename).retired_to_rename = done;
+            self.wires.at(now + self.rules.commit_to_iew).committed_to_iew = done;
             let freed = &mut self.wires.at(now + self.rules.commit_to_rename).free_regs;
             for (f, n) in freed.iter_mut().zip(regs) {
                 *f += n;

@@ -1,8 +1,8 @@
 //! Decode: passes `decodeWidth` micro-ops a cycle on, and sets direct branches right whose target fetch could not know.
 //! Fact source: gem5 24.0 `src/cpu/o3/decode.cc`.
 //!
-//! What arrives while the stage is held waits in a skid buffer and goes first when it goes on. With a loop buffer (*ours*)
-//! there is a queue behind the decoders: what rename cannot take waits there, the stage is never held, and fetch counts.
+//! What arrives while the stage is stalled waits in a skid buffer and goes first when it goes on. With a loop buffer (*ours*)
+//! there is a queue behind the decoders: what rename cannot take waits there, the stage is never stalled, and fetch counts.
 
 use breakeven_base::{BranchKind, FrontEnd, UopFlags};
 
@@ -38,7 +38,7 @@ pub struct DecodeStats {
 pub struct Decode {
     pub status: Status,
     /// Rename holds it back.
-    held: bool,
+    stalled: bool,
     /// Slots that have left the fetch queue and are not renamed.
     pub(super) waiting: u32,
     pub stats: DecodeStats,
@@ -47,24 +47,24 @@ pub struct Decode {
 impl O3 {
     /// One cycle of decode.
     pub(super) fn decode_tick<F: FrontEnd>(&mut self, fe: &mut F, now: u64, wire: &Wire) {
-        if wire.hold_decode & BLOCK != 0 && self.rules.decode_queue == 0 {
-            self.decode.held = true;
+        if wire.stall_decode & BLOCK != 0 && self.rules.decode_queue == 0 {
+            self.decode.stalled = true;
         }
-        if wire.hold_decode & UNBLOCK != 0 {
-            self.decode.held = false;
+        if wire.stall_decode & UNBLOCK != 0 {
+            self.decode.stalled = false;
         }
         let arrived = u64::from(wire.fetched);
         self.at.decode_in += arrived;
         let to_fetch = now + self.rules.decode_to_fetch;
         if wire.squash.is_some() {
             if matches!(self.decode.status, Status::Blocked | Status::Unblocking) {
-                self.wires.at(to_fetch).hold_fetch = UNBLOCK;
+                self.wires.at(to_fetch).stall_fetch = UNBLOCK;
             }
             self.decode.status = Status::Squashing;
             self.decode.stats.squash_cycles += 1;
             return;
         }
-        if self.decode.held {
+        if self.decode.stalled {
             if self.decode.status != Status::Blocked {
                 self.block_decode(to_fetch);
             }
@@ -107,13 +107,13 @@ impl O3 {
     fn block_decode(&mut self, to_fetch: u64) {
         self.moved = true;
         self.decode.status = Status::Blocked;
-        let hold = &mut self.wires.at(to_fetch).hold_fetch;
+        let hold = &mut self.wires.at(to_fetch).stall_fetch;
         *hold = if *hold & UNBLOCK != 0 { 0 } else { BLOCK };
     }
 
     fn unblock_decode(&mut self, to_fetch: u64) {
         self.moved = true;
-        self.wires.at(to_fetch).hold_fetch = UNBLOCK;
+        self.wires.at(to_fetch).stall_fetch = UNBLOCK;
         self.decode.status = Status::Running;
     }
 
@@ -175,7 +175,7 @@ impl O3 {
         let seq = self.at.decode - 1;
         self.decode.stats.mispredicted += 1;
         let target = self.ring.flow(seq).target;
-        self.path.undo(fe, seq, &mut self.ring);
+        self.path.restore_fork(fe, seq, &mut self.ring);
         self.at.decode_in = seq + 1;
         self.at.queue = seq + 1;
         self.count_waiting();
@@ -192,7 +192,7 @@ impl O3 {
             }
         }
         if matches!(self.decode.status, Status::Blocked | Status::Unblocking) {
-            self.wires.at(now + self.rules.decode_to_fetch).hold_fetch = UNBLOCK;
+            self.wires.at(now + self.rules.decode_to_fetch).stall_fetch = UNBLOCK;
         }
         self.decode.status = Status::Squashing;
     }

@@ -38,7 +38,7 @@ impl O3 {
         let status = self.dispatch.status;
         if wire.squash.is_some() {
             if matches!(status, Status::Blocked | Status::Unblocking) {
-                self.wires.at(to_rename).hold_rename = UNBLOCK;
+                self.wires.at(to_rename).stall_rename = UNBLOCK;
             }
             self.dispatch.status = Status::Squashing;
             self.dispatch.stats.squash_cycles += 1;
@@ -71,7 +71,7 @@ impl O3 {
             self.dispatch_until(end, now);
         }
         if self.at.dispatch < end {
-            self.in_vain |= was_blocked && self.at.dispatch == first;
+            self.stalled_retry |= was_blocked && self.at.dispatch == first;
             self.block_dispatch(to_rename);
         } else if unblocking {
             self.dispatch.stats.unblock_cycles += 1;
@@ -83,14 +83,14 @@ impl O3 {
 
     fn block_dispatch(&mut self, to_rename: u64) {
         if self.dispatch.status != Status::Blocked && self.dispatch.status != Status::Unblocking {
-            self.wires.at(to_rename).hold_rename = BLOCK;
+            self.wires.at(to_rename).stall_rename = BLOCK;
             self.moved = true;
         }
         self.dispatch.status = Status::Blocked;
     }
 
     fn unblock_dispatch(&mut self, to_rename: u64) {
-        self.wires.at(to_rename).hold_rename = UNBLOCK;
+        self.wires.at(to_rename).stall_rename = UNBLOCK;
         self.dispatch.status = Status::Running;
         self.moved = true;
     }
@@ -152,7 +152,7 @@ impl O3 {
         s.waiting = [0; 2];
         s.pending = 0;
         let noted = s.note;
-        let by_head = noted & (note::EXECUTED_BEFORE | note::BY_ITSELF) == note::EXECUTED_BEFORE;
+        let by_head = noted & (note::FUSED_WITH_PREV | note::UNFUSED) == note::FUSED_WITH_PREV;
         if noted & note::ELIMINATED != 0 || by_head {
             if noted & note::ELIMINATED != 0 {
                 s.state |= state::DONE | state::WRITTEN;

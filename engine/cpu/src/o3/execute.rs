@@ -91,8 +91,8 @@ impl O3 {
             self.lsq.tick(cx, when, &mut self.ring, &mut self.lsq_out);
             self.hear_lsq(now);
         }
-        if wire.done_iew != 0 {
-            self.lsq.commit(wire.done_iew);
+        if wire.committed_to_iew != 0 {
+            self.lsq.commit(wire.committed_to_iew);
             self.credits_next = true;
             self.moved = true;
         }
@@ -183,11 +183,11 @@ impl O3 {
         let next = seq + 1;
         if flags.any(UopFlags::FUSE_HEAD) && next < self.path.placed {
             let noted = self.ring.note(next);
-            if noted & (note::EXECUTED_BEFORE | note::BY_ITSELF) != note::EXECUTED_BEFORE {
+            if noted & (note::FUSED_WITH_PREV | note::UNFUSED) != note::FUSED_WITH_PREV {
                 return;
             }
             if next >= self.at.dispatch {
-                self.ring.set_note(next, noted | note::BY_ITSELF);
+                self.ring.set_note(next, noted | note::UNFUSED);
                 return;
             }
             self.ring.set_state(next, state::DONE | state::WRITTEN);
@@ -345,7 +345,7 @@ impl O3 {
             retry(self, when.cycle + 1);
             return false;
         }
-        self.path.undo(cx.fe, seq, &mut self.ring);
+        self.path.restore_fork(cx.fe, seq, &mut self.ring);
         let now = Now { tick: when.tick, cycle: when.cycle, drained: true };
         self.fetch.step.n = 0;
         let result = if pauses { StepResult::Paused } else { cx.fe.step(cx.bus, now, self.fetch.step_mut()) };
@@ -378,7 +378,7 @@ impl O3 {
             // Not what it was taken for: it is fetched again, executed as it is now.
             self.unwind_now(seq - 1, when.cycle);
             self.place_step(seq);
-            self.rejoin(cx, seq - 1, when.cycle);
+            self.redirect_fetch(cx, seq - 1, when.cycle);
             return false;
         }
         let known = *self.ring.uop(seq);
@@ -395,7 +395,7 @@ impl O3 {
         let straight = flow.predicted == next_pc && !trap;
         self.path.placed = seq + 1;
         if straight && self.path.tail > seq + 1 {
-            self.walk(seq + 1, cx, when);
+            self.reexecute_younger(seq + 1, cx, when);
         } else {
             self.squash_now(cx, seq, when.cycle);
         }
@@ -408,7 +408,7 @@ impl O3 {
     /// A placeholder has been executed and execution goes on straight behind it: the instructions that were fetched behind it
     /// on a fork (none of them is renamed yet) are executed on the path itself. Where one turns out otherwise, it and all
     /// behind it are fetched again.
-    fn walk<F: FrontEnd, B: Bus>(&mut self, from: Seq, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    fn reexecute_younger<F: FrontEnd, B: Bus>(&mut self, from: Seq, cx: &mut CoreCtx<'_, F, B>, when: &When) {
         let end = self.path.tail;
         let mut seq = from;
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
@@ -440,7 +440,7 @@ impl O3 {
                 StepResult::Done => {
                     self.unwind_now(seq - 1, when.cycle);
                     self.place_step(seq);
-                    return self.rejoin(cx, seq - 1, when.cycle);
+                    return self.redirect_fetch(cx, seq - 1, when.cycle);
                 }
                 _ if noted & note::WAITS != 0 && self.path.can_fork() && last + 1 < end => {
                     self.path.placed = last + 1;

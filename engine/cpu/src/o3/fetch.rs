@@ -58,8 +58,8 @@ pub struct Fetch {
     heard: u64,
     /// Decode's redirection of which fetch has not heard: the branch and its target.
     pub correction: Option<(Seq, u64)>,
-    /// Decode cannot take more.
-    held: bool,
+    /// Decode has blocked fetch: its skid buffer is in use.
+    stalled: bool,
     /// The loop in the loop buffer.
     loop_start: u64,
     loop_end: u64,
@@ -91,7 +91,7 @@ impl Fetch {
             half: false,
             heard: 0,
             correction: None,
-            held: false,
+            stalled: false,
             loop_start: 0,
             loop_end: 0,
             loop_on: false,
@@ -135,7 +135,7 @@ impl Fetch {
     }
 
     pub fn describe(&self) -> String {
-        format!("fetch: {:?} at {:#x}, held back by decode: {}", self.status, self.pc, self.held)
+        format!("fetch: {:?} at {:#x}, stalled by decode: {}", self.status, self.pc, self.stalled)
     }
 }
 
@@ -146,15 +146,15 @@ impl O3 {
         if self.fetch.next_event() <= now {
             self.fetch_arrival(cx, when);
         }
-        if wire.hold_fetch & BLOCK != 0 {
-            self.fetch.held = true;
+        if wire.stall_fetch & BLOCK != 0 {
+            self.fetch.stalled = true;
         }
-        if wire.hold_fetch & UNBLOCK != 0 {
-            self.fetch.held = false;
+        if wire.stall_fetch & UNBLOCK != 0 {
+            self.fetch.stalled = false;
         }
         if wire.squash.is_none() {
-            if wire.done_fetch != 0 {
-                self.predictor.update(wire.done_fetch);
+            if wire.committed_to_fetch != 0 {
+                self.predictor.update(wire.committed_to_fetch);
             }
             if self.fetch.correction.is_some() && now >= self.fetch.heard {
                 self.correct_from_decode();
@@ -195,7 +195,7 @@ impl O3 {
     #[inline]
     fn send_to_decode(&mut self, now: u64) {
         let full = self.rules.decode_queue > 0 && self.decode.waiting >= self.rules.decode_queue;
-        if self.fetch.held || full || self.at.queue == self.path.tail {
+        if self.fetch.stalled || full || self.at.queue == self.path.tail {
             return;
         }
         if !self.rules.fuses && !self.fetch.first_decoder {
@@ -230,7 +230,7 @@ impl O3 {
     /// Slots that a micro-op takes on its way from fetch to commit.
     #[inline]
     pub(super) fn cost(&self, seq: Seq) -> u32 {
-        u32::from(!self.rules.fuses || self.ring.note(seq) & note::FREE_RIDE == 0)
+        u32::from(!self.rules.fuses || self.ring.note(seq) & note::FUSED_NO_SLOT == 0)
     }
 
     /// The next micro-op begins an instruction.
@@ -328,22 +328,22 @@ impl O3 {
                 self.place_step(self.path.placed);
                 true
             }
-            StepResult::NeedsDrain => self.carry_along(cx, note::WAITS),
-            StepResult::Paused => self.carry_along(cx, note::PAUSES),
+            StepResult::NeedsDrain => self.fetch_non_speculative(cx, note::WAITS),
+            StepResult::Paused => self.fetch_non_speculative(cx, note::PAUSES),
             StepResult::Blocked => {
                 let s = &self.fetch.step;
                 if s.n != 1 || s.len == 0 || s.uops[0].flags.any(UopFlags::BRANCH) {
                     self.fetch.status = Status::Stopped;
                     return false;
                 }
-                self.carry_along(cx, note::WAITS)
+                self.fetch_non_speculative(cx, note::WAITS)
             }
         }
     }
 
     /// An instruction that the front end has not executed goes down the pipeline until it is the oldest.
     #[cold]
-    fn carry_along<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, what: u8) -> bool {
+    fn fetch_non_speculative<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, what: u8) -> bool {
         let s = &mut self.fetch.step;
         if s.n != 1 {
             s.uops[0] = Uop::default();
@@ -384,13 +384,13 @@ impl O3 {
                     self.ring.set_effect(seq, s.effect);
                 }
                 if self.rules.micro_fusion && flags.any(UopFlags::MICRO_FUSED) {
-                    bits |= note::FREE_RIDE;
+                    bits |= note::FUSED_NO_SLOT;
                 }
                 if self.rules.move_elimination && flags.any(UopFlags::ELIMINATED) {
                     bits |= note::ELIMINATED;
                 }
                 if self.rules.macro_fusion && flags.any(UopFlags::FUSE_TAIL) && self.follows_fusion_head(seq) {
-                    bits |= note::FREE_RIDE | note::EXECUTED_BEFORE;
+                    bits |= note::FUSED_NO_SLOT | note::FUSED_WITH_PREV;
                 }
                 // What the loop buffer holds has been decoded.
                 if flags.any(UopFlags::FIRST_DECODER) && !self.looping() {

@@ -61,15 +61,15 @@ pub(super) mod note {
     /// The run stops before it.
     pub const PAUSES: u8 = 1 << 1;
     /// Takes no slot of its own in fetch, decode, rename, ROB and commit (fused with the micro-op before it).
-    pub const FREE_RIDE: u8 = 1 << 2;
+    pub const FUSED_NO_SLOT: u8 = 1 << 2;
     /// Macro-fused: is executed by the micro-op before it.
-    pub const EXECUTED_BEFORE: u8 = 1 << 3;
+    pub const FUSED_WITH_PREV: u8 = 1 << 3;
     /// Done when renamed.
     pub const ELIMINATED: u8 = 1 << 4;
     /// Was thrown away by a memory-order violation and is on its way again.
     pub const REPLAYED: u8 = 1 << 5;
     /// Macro-fused, but the micro-op before it was executed before this one was dispatched: executes like any other.
-    pub const BY_ITSELF: u8 = 1 << 6;
+    pub const UNFUSED: u8 = 1 << 6;
     /// Begins an instruction that only the first decoder of a cycle takes.
     pub const FIRST_DECODER: u8 = 1 << 7;
     pub const PLACEHOLDER: u8 = WAITS | PAUSES;

@@ -121,9 +121,9 @@ pub struct O3 {
     /// Something has happened in this cycle.
     moved: bool,
     /// A stage that is held has tried to go on in this cycle, without success: it counts that, and will do so again each cycle.
-    in_vain: bool,
+    stalled_retry: bool,
     /// The stages' counts before the present cycle, when the last one was in vain and nothing else happened.
-    vain_counts: Option<stats::StageCounts>,
+    retry_counts: Option<stats::StageCounts>,
     trace: Option<Box<PipeView>>,
     execute_stats: execute::ExecuteStats,
     stopped: Option<Stopped>,
@@ -161,8 +161,8 @@ clone_by_field!(O3 {
     credits_next,
     stores_left,
     moved,
-    in_vain,
-    vain_counts,
+    stalled_retry,
+    retry_counts,
     trace,
     execute_stats,
     stopped,
@@ -219,8 +219,8 @@ impl O3 {
             credits_next: false,
             stores_left: u64::from(cfg.SQEntries),
             moved: false,
-            in_vain: false,
-            vain_counts: None,
+            stalled_retry: false,
+            retry_counts: None,
             trace: None,
             execute_stats: execute::ExecuteStats::default(),
             stopped: None,
@@ -295,7 +295,7 @@ impl O3 {
             }
             let when = self.when(self.cycle);
             self.moved = false;
-            self.in_vain = false;
+            self.stalled_retry = false;
             self.tick(cx, &when);
             self.cycle += 1;
             if let Some(stopped) = self.stopped.take() {
@@ -308,7 +308,7 @@ impl O3 {
                 return self.deadlock(cx);
             }
             if self.moved {
-                self.vain_counts = None;
+                self.retry_counts = None;
             } else if let Some(stop) = self.skip(cx, budget.max_cycles) {
                 return stop;
             }
@@ -342,12 +342,12 @@ impl O3 {
     /// Where a stage tries in vain, two such cycles show what each of them counts.
     fn skip<F: FrontEnd, B: Bus>(&mut self, cx: &CoreCtx<'_, F, B>, max_cycles: u64) -> Option<Stop> {
         if self.wires.busy(self.cycle) || self.iq.ready_total > 0 || !self.arrived.is_empty() {
-            self.vain_counts = None;
+            self.retry_counts = None;
             return None;
         }
-        let counted = self.vain_counts.take();
-        if self.in_vain && counted.is_none() {
-            self.vain_counts = Some(self.stage_counts());
+        let counted = self.retry_counts.take();
+        if self.stalled_retry && counted.is_none() {
+            self.retry_counts = Some(self.stage_counts());
             return None;
         }
         let mut next = self
@@ -367,7 +367,7 @@ impl O3 {
         let next = next.min(max_cycles.saturating_add(1));
         if next > self.cycle {
             let idle = next - self.cycle;
-            if let Some(before) = counted.filter(|_| self.in_vain) {
+            if let Some(before) = counted.filter(|_| self.stalled_retry) {
                 self.count_again(&before, idle);
             }
             self.account.idle(idle, self.rules.commit_width, self.reason());

@@ -18,7 +18,7 @@ pub const MAX_FORKS: usize = 64;
 
 /// A micro-op put aside.
 #[derive(Clone, Copy, Debug)]
-struct Aside {
+struct SavedUops {
     uop: Uop,
     mem: MemRef,
     pc: u64,
@@ -44,7 +44,7 @@ pub struct Path {
     pub tail: Seq,
     pub placed: Seq,
     forks: Vec<Fork>,
-    aside: Vec<Aside>,
+    aside: Vec<SavedUops>,
 }
 
 clone_by_field!(Path { tail, placed, forks, aside });
@@ -65,7 +65,7 @@ impl Path {
         let at = self.tail - 1;
         let aside = self.aside.len();
         for seq in self.tail..self.placed {
-            self.aside.push(Aside {
+            self.aside.push(SavedUops {
                 uop: *ring.uop(seq),
                 mem: *ring.mem(seq),
                 pc: ring.pc(seq),
@@ -80,7 +80,7 @@ impl Path {
     }
 
     /// Undoes every fork at `from` or behind it.
-    pub fn undo<F: FrontEnd>(&mut self, fe: &mut F, from: Seq, ring: &mut InstRing) {
+    pub fn restore_fork<F: FrontEnd>(&mut self, fe: &mut F, from: Seq, ring: &mut InstRing) {
         let Some(first) = self.forks.iter().position(|f| f.at >= from) else { return };
         let fork = self.forks[first];
         fe.rollback(fork.depth);

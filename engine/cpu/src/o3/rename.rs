@@ -51,7 +51,7 @@ pub struct RenameStats {
 #[derive(Debug)]
 pub struct Rename {
     pub status: Status,
-    held: bool,
+    stalled: bool,
     /// Who makes each register's value; as long as a register's number can be.
     map: [Producer; 1 << u8::BITS],
     free_regs: [u32; REG_CLASSES],
@@ -68,19 +68,19 @@ pub struct Rename {
     /// The instruction that must wait for an empty ROB; 0: none.
     serialize: Seq,
     /// The one that has waited.
-    served: Seq,
+    serialize_done: Seq,
     /// Whatever comes next has to wait.
     serialize_next: bool,
     /// The youngest that has retired, as readers of flags know.
     retired: Seq,
     /// What has to retire before the next micro-op, which reads flags; 0: it does not wait for that.
-    awaited: Seq,
+    stall_until: Seq,
     pub stats: RenameStats,
 }
 
 clone_by_field!(Rename {
     status,
-    held,
+    stalled,
     map,
     free_regs,
     freeing,
@@ -92,10 +92,10 @@ clone_by_field!(Rename {
     loads,
     stores,
     serialize,
-    served,
+    serialize_done,
     serialize_next,
     retired,
-    awaited,
+    stall_until,
     stats,
 });
 
@@ -103,7 +103,7 @@ impl Rename {
     pub fn new(cfg: &O3Config) -> Self {
         Rename {
             status: Status::Running,
-            held: false,
+            stalled: false,
             map: [0; 1 << u8::BITS],
             free_regs: [cfg.numPhysIntRegs, cfg.numPhysFloatRegs].map(|n| n - ARCHITECTURAL),
             freeing: [0; REG_CLASSES],
@@ -115,18 +115,18 @@ impl Rename {
             loads: 0,
             stores: 0,
             serialize: 0,
-            served: 0,
+            serialize_done: 0,
             serialize_next: false,
             retired: 0,
-            awaited: 0,
+            stall_until: 0,
             stats: RenameStats::default(),
         }
     }
 
     pub fn describe(&self) -> String {
         format!(
-            "rename: {:?}, held back by dispatch: {}; free: ROB {}, IQ, LQ, SQ {:?}, registers {:?}; {} on their way to dispatch",
-            self.status, self.held, self.rob, self.queues, self.free_regs, self.in_progress
+            "rename: {:?}, stalled by dispatch: {}; free: ROB {}, IQ, LQ, SQ {:?}, registers {:?}; {} on their way to dispatch",
+            self.status, self.stalled, self.rob, self.queues, self.free_regs, self.in_progress
         )
     }
 
@@ -176,26 +176,26 @@ impl Rename {
     }
 
     fn must_stall(&self) -> bool {
-        self.held
+        self.stalled
             || self.room_in_rob() <= 0
             || self.room_in_iq() <= 0
             || (self.room_for_loads() <= 0 && self.room_for_stores() <= 0)
             || self.free_regs.contains(&0)
-            || (self.status == Status::SerializeStall && !self.waited())
+            || (self.status == Status::SerializeStall && !self.stall_is_over())
     }
 
     /// Whether what the next micro-op waits for has come about.
-    fn waited(&self) -> bool {
-        if self.awaited == 0 {
+    fn stall_is_over(&self) -> bool {
+        if self.stall_until == 0 {
             self.rob_empty && self.in_progress == 0
         } else {
-            self.retired >= self.awaited
+            self.retired >= self.stall_until
         }
     }
 
     /// Whether what waits here waits for stores, too.
     pub fn waits_for_stores(&self) -> bool {
-        self.awaited == 0
+        self.stall_until == 0
     }
 
     /// Takes in what the later stages say.
@@ -208,12 +208,12 @@ impl Rename {
             self.rob = i64::from(free);
             self.rob_empty = empty;
         }
-        self.retired = self.retired.max(wire.done_rename);
-        if wire.hold_rename & BLOCK != 0 {
-            self.held = true;
+        self.retired = self.retired.max(wire.retired_to_rename);
+        if wire.stall_rename & BLOCK != 0 {
+            self.stalled = true;
         }
-        if wire.hold_rename & UNBLOCK != 0 {
-            self.held = false;
+        if wire.stall_rename & UNBLOCK != 0 {
+            self.stalled = false;
         }
         self.in_progress -= i64::from(wire.dispatched);
         self.in_progress_rob -= i64::from(wire.dispatched_rob);
@@ -242,21 +242,21 @@ impl Rename {
     fn must_serialize(&mut self, ring: &InstRing, seq: Seq) -> bool {
         const WAITS: u32 = UopFlags::SERIALIZE_BEFORE | UopFlags::FLAG_STALL;
         let flags = ring.flags(seq);
-        if self.served == seq || !(self.serialize == seq || flags.any(WAITS)) {
+        if self.serialize_done == seq || !(self.serialize == seq || flags.any(WAITS)) {
             return false;
         }
-        self.serialize == seq || flags.any(UopFlags::SERIALIZE_BEFORE) || self.must_await(ring, seq)
+        self.serialize == seq || flags.any(UopFlags::SERIALIZE_BEFORE) || self.must_stall_for_flags(ring, seq)
     }
 
     /// Whether something older than the instruction of this reader of flags has not retired.
     #[cold]
-    fn must_await(&mut self, ring: &InstRing, seq: Seq) -> bool {
+    fn must_stall_for_flags(&mut self, ring: &InstRing, seq: Seq) -> bool {
         let mut first = seq;
         while first > self.retired + 1 && !ring.flags(first).any(UopFlags::FIRST) {
             first -= 1;
         }
         let waits = first > self.retired + 1;
-        self.awaited = if waits { first - 1 } else { 0 };
+        self.stall_until = if waits { first - 1 } else { 0 };
         waits
     }
 }
@@ -271,12 +271,12 @@ impl O3 {
         if wire.squash.is_some() {
             let r = &mut self.rename;
             if matches!(r.status, Status::Blocked | Status::Unblocking | Status::SerializeStall) {
-                self.wires.at(to_decode).hold_decode = UNBLOCK;
+                self.wires.at(to_decode).stall_decode = UNBLOCK;
             }
             r.status = Status::Squashing;
             r.serialize = 0;
-            r.served = 0;
-            r.awaited = 0;
+            r.serialize_done = 0;
+            r.stall_until = 0;
             r.stats.squash_cycles += 1;
         } else {
             self.rename_signals(now, arrived);
@@ -290,7 +290,7 @@ impl O3 {
     #[inline]
     fn rename_signals(&mut self, now: u64, arrived: u64) {
         let to_decode = now + self.rules.rename_to_decode;
-        if self.at.rename == self.at.rename_in && self.rename.status == Status::Running && !self.rename.held {
+        if self.at.rename == self.at.rename_in && self.rename.status == Status::Running && !self.rename.stalled {
             self.rename.stats.idle_cycles += 1;
             // Full queues are told even when nothing is there to rename.
             if self.rename.must_stall() {
@@ -318,9 +318,9 @@ impl O3 {
             }
             Status::SerializeStall => {
                 self.rename.status = Status::Unblocking;
-                self.rename.served = self.at.rename;
+                self.rename.serialize_done = self.at.rename;
                 self.rename.serialize = 0;
-                self.rename.awaited = 0;
+                self.rename.stall_until = 0;
                 // The instruction itself does not wait in the skid buffer.
                 if skid == 1 {
                     self.unblock_rename(to_decode);
@@ -344,7 +344,7 @@ impl O3 {
             if blocked && was_blocked && self.at.rename == first && self.rename.status == Status::Unblocking {
                 // gem5 goes on for a moment whenever one of two full queues could have room, and is blocked again.
                 self.rename.status = Status::Blocked;
-                self.in_vain = true;
+                self.stalled_retry = true;
                 return;
             }
             if blocked {
@@ -363,7 +363,7 @@ impl O3 {
         }
         self.moved = true;
         if self.rename.status != Status::Unblocking && self.rename.status != Status::SerializeStall {
-            self.wires.at(to_decode).hold_decode = BLOCK;
+            self.wires.at(to_decode).stall_decode = BLOCK;
         }
         if self.rename.status != Status::SerializeStall {
             self.rename.status = Status::Blocked;
@@ -372,7 +372,7 @@ impl O3 {
 
     fn unblock_rename(&mut self, to_decode: u64) {
         self.moved = true;
-        self.wires.at(to_decode).hold_decode = UNBLOCK;
+        self.wires.at(to_decode).stall_decode = UNBLOCK;
         self.rename.status = Status::Running;
     }
 
@@ -414,7 +414,7 @@ impl O3 {
                     self.rename.stats.temp_serializing += 1;
                 }
                 if self.rename.status == Status::Running {
-                    self.wires.at(now + self.rules.rename_to_decode).hold_decode = BLOCK;
+                    self.wires.at(now + self.rules.rename_to_decode).stall_decode = BLOCK;
                 }
                 self.rename.status = Status::SerializeStall;
                 self.moved = true;

@@ -17,7 +17,7 @@ impl O3 {
         self.unwind(after, now);
         if squash.cause != Cause::Violation {
             // The instruction's own outcome is known now: the fork behind it goes too.
-            self.path.undo(cx.fe, after, &mut self.ring);
+            self.path.restore_fork(cx.fe, after, &mut self.ring);
         }
         let target = self.ring.flow(after).next_pc;
         match squash.cause {
@@ -35,20 +35,20 @@ impl O3 {
             let bits = self.ring.note(after + 1) | inst::note::REPLAYED;
             self.ring.set_note(after + 1, bits);
         }
-        self.rejoin(cx, after, now);
+        self.redirect_fetch(cx, after, now);
     }
 
     /// A squash without a cause in the pipeline (a placeholder has turned out otherwise): at once, and without a walk of the ROB.
     #[cold]
     pub(super) fn squash_now<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
         self.unwind_now(after, now);
-        self.rejoin(cx, after, now);
+        self.redirect_fetch(cx, after, now);
     }
 
     pub(super) fn unwind_now(&mut self, after: Seq, now: u64) {
         self.moved = true;
         if self.leave_rob(after) > 0 {
-            self.free_holes();
+            self.free_squashed();
         }
         self.predictor.squash(after);
         self.unwind(after, now);
@@ -57,7 +57,7 @@ impl O3 {
     /// Takes the micro-ops younger than `after` out of the pipeline.
     fn unwind(&mut self, after: Seq, now: u64) {
         let next = after + 1;
-        self.report_under_way(next, now);
+        self.return_squashed_credits(next, now);
         for seq in (next..self.at.rename).rev() {
             self.rename.undo(seq, &self.ring);
             if seq < self.at.dispatch {
@@ -89,8 +89,8 @@ impl O3 {
     }
 
     /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.
-    pub(super) fn rejoin<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
-        self.path.undo(cx.fe, after + 1, &mut self.ring);
+    pub(super) fn redirect_fetch<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, after: Seq, now: u64) {
+        self.path.restore_fork(cx.fe, after + 1, &mut self.ring);
         let mut pc = cx.fe.pc();
         if self.path.tail < self.path.placed {
             pc = self.ring.pc(self.path.tail);
@@ -103,9 +103,9 @@ impl O3 {
 
     /// Micro-ops on their way between stages vanish; of those between rename and dispatch rename hears as they would have
     /// arrived. What is older than `next` still arrives: a placeholder is executed while those behind it come along.
-    fn report_under_way(&mut self, next: Seq, now: u64) {
+    fn return_squashed_credits(&mut self, next: Seq, now: u64) {
         let back = self.rules.iew_to_rename;
-        let mut ghosts = [(0, 0); 16];
+        let mut squashed_credits = [(0, 0); 16];
         let mut n = 0;
         let p = &self.at;
         let kept = InFront {
@@ -115,8 +115,8 @@ impl O3 {
             to_rob: next.saturating_sub(p.rob_in),
         };
         self.wires.clear_front(now, kept, |cycle, count| {
-            if n < ghosts.len() {
-                ghosts[n] = (cycle, count);
+            if n < squashed_credits.len() {
+                squashed_credits[n] = (cycle, count);
                 n += 1;
             }
         });
@@ -125,7 +125,7 @@ impl O3 {
             self.report_squashed(from, self.at.iew_in, now + back);
             from = self.at.iew_in;
         }
-        for (cycle, count) in ghosts.into_iter().take(n) {
+        for (cycle, count) in squashed_credits.into_iter().take(n) {
             let to = (from + u64::from(count)).min(self.at.rename);
             if from < to {
                 self.report_squashed(from, to, cycle + back);

@@ -45,9 +45,9 @@ pub struct Wire {
     pub renamed: u16,
     pub to_rob: u16,
     /// [`BLOCK`], [`UNBLOCK`]: decode to fetch, rename to decode, dispatch to rename.
-    pub hold_fetch: u8,
-    pub hold_decode: u8,
-    pub hold_rename: u8,
+    pub stall_fetch: u8,
+    pub stall_decode: u8,
+    pub stall_rename: u8,
     /// To rename: micro-ops that have left dispatch, those of them with a ROB entry, loads, stores.
     pub dispatched: u16,
     pub dispatched_rob: u16,
@@ -60,9 +60,9 @@ pub struct Wire {
     /// To rename: registers of each class that commits have freed.
     pub free_regs: [u16; super::rename::REG_CLASSES],
     /// Everything up to this has committed: to fetch, to rename, to dispatch; 0: no news.
-    pub done_fetch: Seq,
-    pub done_rename: Seq,
-    pub done_iew: Seq,
+    pub committed_to_fetch: Seq,
+    pub retired_to_rename: Seq,
+    pub committed_to_iew: Seq,
     pub rob_squashing_rename: bool,
     pub rob_squashing_iew: bool,
     /// To issue: this one is the oldest and may execute.
@@ -114,8 +114,8 @@ impl Wires {
         }
     }
     /// A squash: of the micro-ops in front of dispatch only the first `kept` still arrive at each stage. Returns those that
-    /// would have reached dispatch, by the cycle of their arrival, through `ghosts`.
-    pub fn clear_front(&mut self, now: u64, mut kept: InFront, mut ghosts: impl FnMut(u64, u16)) {
+    /// would have reached dispatch, by the cycle of their arrival, through `squashed_credits`.
+    pub fn clear_front(&mut self, now: u64, mut kept: InFront, mut squashed_credits: impl FnMut(u64, u16)) {
         for cycle in now..=self.last {
             let wire = self.at(cycle);
             keep(&mut wire.fetched, &mut kept.fetched);
@@ -123,7 +123,7 @@ impl Wires {
             keep(&mut wire.to_rob, &mut kept.to_rob);
             let renamed = keep(&mut wire.renamed, &mut kept.renamed);
             if renamed > 0 {
-                ghosts(cycle, renamed);
+                squashed_credits(cycle, renamed);
             }
         }
     }

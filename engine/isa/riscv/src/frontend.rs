@@ -174,7 +174,7 @@ impl RiscvFrontEnd {
             self.fetch[at] = FetchEntry { vpn, paddr, slot: found.slot, shift: found.shift };
             self.page = vpn;
         } else {
-            // Protection differs inside the page, or the walk is not settled: every fetch asks again.
+            // Protection differs inside the page, or the walk is not ad_bits_set: every fetch asks again.
             self.page = NOWHERE;
         }
         Ok(())
@@ -192,7 +192,7 @@ impl RiscvFrontEnd {
             self.fetch = [EMPTY; 4 * FETCH_BANK];
             self.page = NOWHERE;
         }
-        let keep = x.settled && self.hart.pmp.uniform(x.paddr & !(PAGE - 1));
+        let keep = x.ad_bits_set && self.hart.pmp.uniform(x.paddr & !(PAGE - 1));
         Ok(Fetched { slot, paddr: x.paddr, shift: x.shift, keep })
     }
 
@@ -401,7 +401,7 @@ impl FrontEnd for RiscvFrontEnd {
     }
 
     #[inline]
-    fn steer(&mut self, pc: u64) {
+    fn redirect(&mut self, pc: u64) {
         self.hart.pc = pc & !1;
     }
 

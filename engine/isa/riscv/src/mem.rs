@@ -102,7 +102,7 @@ impl Hart {
         }
         let uncacheable = bus.is_uncacheable(x.paddr);
         let is_store = access == Access::Store;
-        if x.settled && is_plain(bus, x.paddr, is_store) && self.pmp.uniform(x.paddr & !(PAGE - 1)) {
+        if x.ad_bits_set && is_plain(bus, x.paddr, is_store) && self.pmp.uniform(x.paddr & !(PAGE - 1)) {
             self.tlb.keep(is_store, self.bank, DataPage::of(vaddr, x.paddr, x.shift, uncacheable));
         }
         Ok(Part { paddr: x.paddr, shift: x.shift, uncacheable })

@@ -27,8 +27,8 @@ pub(crate) struct Xlat {
     pub paddr: u64,
     /// log2 of the page; 0: translation is off, or costs nothing.
     pub shift: u8,
-    /// The walk left nothing to update: the translation may be kept.
-    pub settled: bool,
+    /// The accessed and dirty bits are set already: the translation may be cached.
+    pub ad_bits_set: bool,
 }
 
 struct Leaf {
@@ -131,7 +131,7 @@ impl Hart {
         update: bool,
     ) -> Result<Xlat, u8> {
         if !self.translation_on(mode) {
-            return Ok(Xlat { paddr: vaddr, shift: 0, settled: true });
+            return Ok(Xlat { paddr: vaddr, shift: 0, ad_bits_set: true });
         }
         let leaf = self.walk(ram, vaddr, access, &mut |_| ())?;
         let shift = 12 + 9 * leaf.level;
@@ -141,16 +141,16 @@ impl Hart {
             return Err(page_fault(access));
         }
         let wanted = leaf.pte | pte::A | if access == Access::Store { pte::D } else { 0 };
-        let mut settled = wanted == leaf.pte;
-        if !settled && update {
+        let mut ad_bits_set = wanted == leaf.pte;
+        if !ad_bits_set && update {
             if !self.pmp.allows(leaf.at, 8, Access::Store, Mode::S) || ram.write::<u64>(leaf.at, wanted).is_none() {
                 return Err(access_fault(access));
             }
-            settled = true;
+            ad_bits_set = true;
         }
         let inside = (1u64 << shift) - 1;
         let described = if self.free_translation { 0 } else { shift as u8 };
-        Ok(Xlat { paddr: (ppn << 12) & !inside | vaddr & inside, shift: described, settled })
+        Ok(Xlat { paddr: (ppn << 12) & !inside | vaddr & inside, shift: described, ad_bits_set })
     }
 
     /// What a hardware walk would read.

@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Sketch, Step, StepResult, SysEffect, UopFlags,
+    BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Predecode, Step, StepResult, SysEffect, UopFlags,
     WalkPath,
 };
 
-use crate::ahead::Ahead;
 use crate::code::CodeCache;
 use crate::config::X86Config;
 use crate::cpu::{Cpu, Fault, Halt, Stop};
 use crate::crack::{trap_uop, Cracker, Uops};
 use crate::decode::{decode, Decoded, MAX_LEN};
+use crate::deferred::DeferredPath;
 use crate::describe::finish;
 use crate::exec::exec;
 use crate::inst::{flag, Inst};
@@ -43,7 +43,7 @@ const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, frame: 0, slot: 0, shift: 0
 pub struct X86FrontEnd {
     pub(crate) cpu: Cpu,
     pub(crate) code: CodeCache,
-    pub(crate) ahead: Ahead,
+    pub(crate) deferred: DeferredPath,
     cracker: Arc<Cracker>,
     fetch: [FetchEntry; 2 * FETCH_BANK],
     /// The virtual page that `slot` holds decoded, for the present privilege.
@@ -61,7 +61,7 @@ impl X86FrontEnd {
         Ok(X86FrontEnd {
             cpu: Cpu::new(config),
             code: CodeCache::default(),
-            ahead: Ahead::default(),
+            deferred: DeferredPath::default(),
             cracker: Arc::new(Cracker::new(&config.crack)),
             fetch: [EMPTY; 2 * FETCH_BANK],
             page: NOWHERE,
@@ -221,7 +221,7 @@ impl X86FrontEnd {
         }
         let (slot, x) = self.fetch_page(bus, pc)?;
         self.slot = slot;
-        if x.settled {
+        if x.ad_bits_set {
             self.fetch[at] = FetchEntry { vpn, frame: x.paddr & !(PAGE - 1), slot, shift: x.shift };
             self.page = vpn;
         } else {
@@ -408,8 +408,8 @@ impl FrontEnd for X86FrontEnd {
 
     fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
         self.cpu.fast = false;
-        if !self.ahead.is_empty() {
-            self.settle_all(bus, now);
+        if !self.deferred.is_empty() {
+            self.execute_all_deferred(bus, now);
         }
         self.cpu.keep_registers();
         self.step_at(bus, &now, out)
@@ -471,29 +471,29 @@ impl FrontEnd for X86FrontEnd {
         if self.cpu.in_microcode() {
             self.cpu.keep_registers();
         }
-        self.steer(wrong_pc);
+        self.redirect(wrong_pc);
         depth
     }
 
     #[inline]
-    fn steer(&mut self, pc: u64) {
+    fn redirect(&mut self, pc: u64) {
         if !(self.cpu.in_microcode() && self.cpu.c.micro.follow(pc)) {
             self.cpu.set_rip(pc);
         }
     }
 
     #[inline]
-    fn sketch<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Sketch<'_> {
-        self.sketch_at(bus, out)
+    fn predecode<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> Predecode<'_> {
+        self.predecode_at(bus, out)
     }
 
-    fn settle<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> bool {
-        self.settle_one(bus, &now, out)
+    fn execute_deferred<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> bool {
+        self.execute_one_deferred(bus, &now, out)
     }
 
     fn rollback(&mut self, depth: u32) {
         self.cpu.rollback(depth);
-        self.ahead.clear();
+        self.deferred.clear();
     }
 
     #[inline]

@@ -90,7 +90,7 @@ pub(crate) mod flag {
 /// Whether an instruction on a wrong path can be described without being executed: it always completes there, and goes on
 /// behind itself or as predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sketch {
+pub(crate) enum Deferral {
     No,
     Yes,
     /// If vector state may be used.
@@ -144,7 +144,7 @@ pub(crate) struct Inst {
     pub reads_flags: bool,
     /// Micro-ops before the first that does.
     pub flags_from: u8,
-    pub sketch: Sketch,
+    pub deferral: Deferral,
     /// What it adds to the stack pointer, or [`Inst::ANY_RSP`].
     pub rsp: i32,
     pub branch: BranchKind,
@@ -176,7 +176,7 @@ impl Default for Inst {
             stores: 0,
             reads_flags: false,
             flags_from: 0,
-            sketch: Sketch::No,
+            deferral: Deferral::No,
             rsp: 0,
             branch: BranchKind::None,
             steps: Steps::One,
@@ -234,16 +234,16 @@ impl Inst {
     }
     /// Notes what sketching it must know ([`crate::ahead`]).
     pub fn prepare_sketch(&mut self) {
-        self.sketch = if self.steps == Steps::One { self.can_sketch() } else { Sketch::No };
+        self.deferral = if self.steps == Steps::One { self.deferral_of_op() } else { Deferral::No };
         self.rsp = self.moves_rsp();
     }
-    fn can_sketch(&self) -> Sketch {
+    fn deferral_of_op(&self) -> Deferral {
         use Mnemonic::*;
         if self.has(flag::COLD | flag::PSEUDO | flag::UNKNOWN) {
-            return Sketch::Never;
+            return Deferral::Never;
         }
         if self.has(flag::SPECIAL | flag::LOCK | flag::STRING | flag::X87 | flag::MMX) {
-            return Sketch::No;
+            return Deferral::No;
         }
         let only = |vector: bool| {
             let known = |k: &Opnd| matches!(k.kind, Kind::None | Kind::Imm | Kind::Mem) || k.kind.is_gpr();
@@ -251,9 +251,9 @@ impl Inst {
         };
         match self.op {
             // Elsewhere the target is in a register, and may be none.
-            Jmp | Call if self.has(flag::BRANCH) => Sketch::Yes,
-            Ret => Sketch::Return,
-            Jo | Jno | Jb | Jae | Je | Jne | Jbe | Ja | Js | Jns | Jp | Jnp | Jl | Jge | Jle | Jg => Sketch::Yes,
+            Jmp | Call if self.has(flag::BRANCH) => Deferral::Yes,
+            Ret => Deferral::Return,
+            Jo | Jno | Jb | Jae | Je | Jne | Jbe | Ja | Js | Jns | Jp | Jnp | Jl | Jge | Jle | Jg => Deferral::Yes,
             Mov | Add | Sub | And | Or | Xor | Cmp | Test | Adc | Sbb | Lea | Inc | Dec | Neg | Not | Movzx | Movsx
             | Movsxd | Cbw | Cwde | Cdqe | Cwd | Cdq | Cqo | Bswap | Imul | Nop | Reservednop | Endbr64 | Push
             | Pop | Leave | Cmovo | Cmovno | Cmovb | Cmovae | Cmove | Cmovne | Cmovbe | Cmova | Cmovs | Cmovns
@@ -262,16 +262,16 @@ impl Inst {
             | Rorx | Sarx | Shlx | Shrx
                 if only(false) =>
             {
-                Sketch::Yes
+                Deferral::Yes
             }
             Movaps | Movups | Movapd | Movupd | Movdqa | Movdqu | Movd | Movq | Movntdq | Movntps | Pxor | Por
             | Pand | Paddb | Paddw | Paddd | Paddq | Vmovaps | Vmovups | Vmovdqa | Vmovdqu | Vmovntdq | Vpxor
             | Vpor | Vpand | Vpaddd | Vpaddq
                 if only(true) =>
             {
-                Sketch::Vector
+                Deferral::Vector
             }
-            _ => Sketch::No,
+            _ => Deferral::No,
         }
     }
     /// By how much the instruction moves the stack pointer; [`Inst::ANY_RSP`] where that depends on a value.

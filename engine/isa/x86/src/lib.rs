@@ -13,13 +13,13 @@
 // Guest arithmetic wraps, truncates and reinterprets on purpose.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 
-mod ahead;
 mod code;
 mod config;
 mod cpu;
 mod cpuid;
 mod crack;
 mod decode;
+mod deferred;
 mod describe;
 mod exec;
 mod flags;

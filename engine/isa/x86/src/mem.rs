@@ -205,7 +205,7 @@ impl Cpu {
         let uncacheable = bus.is_uncacheable(x.paddr);
         let is_store = access == Access::Store;
         let code = is_store && self.code_map.contains_key(&(x.paddr / PAGE));
-        if x.settled && !code && self.bank != CHECKED && is_plain(bus, x.paddr, is_store) {
+        if x.ad_bits_set && !code && self.bank != CHECKED && is_plain(bus, x.paddr, is_store) {
             self.tlb.keep(is_store, self.bank, DataPage::of(vaddr, x.paddr, x.shift, uncacheable));
         }
         Ok(Part { paddr: x.paddr, shift: x.shift, uncacheable })

@@ -32,8 +32,8 @@ pub(crate) struct Xlat {
     pub paddr: u64,
     /// log2 of the page; 0: translation costs nothing.
     pub shift: u8,
-    /// The walk left nothing to update: the translation may be kept.
-    pub settled: bool,
+    /// The accessed and dirty bits are set already: the translation may be cached.
+    pub ad_bits_set: bool,
 }
 
 /// A walk's end: rights are the conjunction over the levels.
@@ -131,20 +131,20 @@ impl Cpu {
         if !self.permits(&leaf, access, user) {
             return Err(fault(true, false));
         }
-        let mut settled = true;
+        let mut ad_bits_set = true;
         for &(at, e, last) in path.iter().take(n) {
             let wanted = e | pte::A | if last && access == Access::Store { pte::D } else { 0 };
             if wanted != e {
                 if update {
                     let _ = ram.write::<u64>(at, wanted);
                 } else {
-                    settled = false;
+                    ad_bits_set = false;
                 }
             }
         }
         let inside = (1u64 << leaf.shift) - 1;
         let described = if self.free_translation { 0 } else { leaf.shift as u8 };
-        Ok(Xlat { paddr: leaf.pte | vaddr & inside, shift: described, settled })
+        Ok(Xlat { paddr: leaf.pte | vaddr & inside, shift: described, ad_bits_set })
     }
 
     /// What a hardware walk would read.

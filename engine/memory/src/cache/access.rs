@@ -1,4 +1,4 @@
-//! How a request passes through a cache: hit, target of a line on its way, miss, write-back, maintenance, past it.
+//! The ways of a request through a cache: hit, MSHR target, miss, write-back, maintenance, bypass.
 
 use super::mshr::Mshr;
 use super::tags::Victim;
@@ -8,7 +8,7 @@ use crate::packet::{Cmd, Pkt, Reply, WRITEBACKS};
 use crate::prefetch::Found;
 use crate::MemorySystem;
 
-/// No line has this address: registers that no request may join.
+/// No line has this address: registers that take no further target.
 const NO_LINE: u64 = u64::MAX;
 
 impl MemorySystem {
@@ -17,8 +17,8 @@ impl MemorySystem {
         if pkt.cmd == Cmd::NonTemporalReq {
             return self.cache_written_past(ci, pkt, at);
         }
-        if !self.held.is_empty() {
-            self.meet_held(ci, &pkt, at);
+        if !self.pending.is_empty() {
+            self.join_pending_mshr(ci, &pkt, at);
         }
         let c = &mut self.caches[ci];
         c.mshrs.retire(self.now);
@@ -39,7 +39,7 @@ impl MemorySystem {
     fn cache_demand(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
         let seen = self.caches[ci].prefetching.is_some();
         if seen {
-            // The core asks a first level in order of time; a walker may ask it for the future, which prefetches wait for.
+            // The core accesses a first level in order of time; a walker may book ahead, and prefetches wait for that time.
             let first_level = self.ports.contains(&Link::Cache(ci as u16));
             self.run_prefetches_of(ci, if first_level { self.now } else { at });
         }
@@ -55,8 +55,8 @@ impl MemorySystem {
         reply
     }
 
-    /// A line that is neither here nor on its way is fetched; `by`: by which prefetcher (from 1 on), or 0. Takes the
-    /// reply's `accepted` from the level below.
+    /// A miss without an MSHR: fetches the line. `by`: the prefetcher that asks (from 1 on), or 0 for a demand access. The
+    /// reply's `accepted` is that of the level below.
     #[inline(always)] // one busy caller; the other is rare
     pub(crate) fn cache_misses(&mut self, ci: usize, pkt: Pkt, at: u64, by: u8) -> Reply {
         let c = &mut self.caches[ci];
@@ -69,9 +69,17 @@ impl MemorySystem {
             _ if p.is_read_only => Cmd::ReadCleanReq,
             _ => Cmd::ReadSharedReq,
         };
-        let down =
-            Pkt { cmd, addr: line, size: p.line_bytes, from_cache: true, header: 0, payload: 0, yields: false, ..pkt };
-        // A prefetch has been looked up while it waited.
+        let down = Pkt {
+            cmd,
+            addr: line,
+            size: p.line_bytes,
+            from_cache: true,
+            header: 0,
+            payload: 0,
+            low_priority: false,
+            ..pkt
+        };
+        // A prefetch was looked up while it waited in its queue.
         let out = if pkt.cmd == Cmd::HardPFReq { at } else { edge + p.tag + pkt.header };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
 
@@ -100,7 +108,7 @@ impl MemorySystem {
         reply
     }
 
-    /// What `pkt` missed comes with `r` from below: it is kept, unless the level above keeps it, and a victim leaves.
+    /// Fills the line that `pkt` missed with the response `r`, unless an exclusive level above keeps it, and evicts a victim.
     #[inline(always)] // of the busy way of a miss
     pub(crate) fn cache_fills(&mut self, ci: usize, pkt: &Pkt, r: &Reply, by: u8) -> Reply {
         let c = &mut self.caches[ci];
@@ -120,7 +128,7 @@ impl MemorySystem {
         reply
     }
 
-    /// A line leaves cache `ci` at `at`, to be sent at `out`.
+    /// Cache `ci` evicts a line at `at`, to be sent at `out`.
     fn cache_evicts(&mut self, ci: usize, victim: Victim, at: u64, out: u64, requestor: u8) {
         let c = &mut self.caches[ci];
         let (cmd, size, requestor) = match (victim.dirty, c.p.writeback_clean) {
@@ -135,8 +143,8 @@ impl MemorySystem {
         self.cache_sends_write(ci, pkt, at, out);
     }
 
-    /// The line of `addr`, if it is in cache `ci`, leaves it: whether it was there.
-    pub(crate) fn cache_expels(&mut self, ci: usize, addr: u64, at: u64, out: u64, requestor: u8) -> bool {
+    /// Evicts the line of `addr` from cache `ci`; whether it was there.
+    pub(crate) fn cache_evicts_line(&mut self, ci: usize, addr: u64, at: u64, out: u64, requestor: u8) -> bool {
         let c = &mut self.caches[ci];
         let Some(i) = c.tags.find(addr) else { return false };
         let victim = Victim { line: c.tags.line(addr), dirty: c.tags.invalidate(i) };
@@ -144,14 +152,14 @@ impl MemorySystem {
         true
     }
 
-    /// Something that wants no answer goes through cache `ci`'s write buffer: in at `at`, out at `out` or when the
-    /// level below takes it.
+    /// Sends a packet without a response through cache `ci`'s write buffer: enters at `at`, leaves at `out` or when the next
+    /// level accepts it.
     fn cache_sends_write(&mut self, ci: usize, pkt: Pkt, at: u64, out: u64) {
         let c = &self.caches[ci];
         let link = c.p.mem_side;
-        // Data that a maintenance operation sends ahead of itself does not yield to it: gem5 sends what is for one line in order.
-        let yields = pkt.cmd != Cmd::WriteClean && !c.writes.nearly_full(out);
-        let pkt = Pkt { from_cache: true, header: 0, payload: 0, yields, ..pkt };
+        // Data that a maintenance operation writes back goes before the operation: gem5 keeps packets of one line in order.
+        let low_priority = pkt.cmd != Cmd::WriteClean && !c.writes.nearly_full(out);
+        let pkt = Pkt { from_cache: true, header: 0, payload: 0, low_priority, ..pkt };
         let r = self.send(link, self.source_of_cache(ci), pkt, out);
         let now = self.now;
         let c = &mut self.caches[ci];
@@ -214,7 +222,7 @@ impl MemorySystem {
         let line = c.tags.line(pkt.addr);
         let s = c.stats.at(pkt.cmd, pkt.requestor);
         if pkt.cmd == Cmd::InvalidateReq {
-            // A line above will be written in whole: whoever has it need not ask further.
+            // A higher level will overwrite the whole line: a copy here is enough, no lower level is asked.
             if let Some(i) = found {
                 s.hits += 1;
                 c.tags.invalidate(i);
@@ -233,18 +241,18 @@ impl MemorySystem {
             let data = Pkt { cmd: Cmd::WriteClean, addr: line, size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
             self.cache_sends_write(ci, data, at, out);
         }
-        let down = Pkt { addr: line, from_cache: true, header: 0, payload: 0, yields: false, ..pkt };
+        let down = Pkt { addr: line, from_cache: true, header: 0, payload: 0, low_priority: false, ..pkt };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
         self.cache_forwards(ci, &pkt, at, r, p.response)
     }
 
-    /// An uncacheable access: a line that is here nevertheless leaves first.
+    /// An uncacheable access: a cached copy is evicted first.
     fn cache_passes_by(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
         let c = &mut self.caches[ci];
         let p = c.p;
         let out = c.clock.edge(at) + p.tag + pkt.header;
-        self.cache_expels(ci, pkt.addr, at, out, pkt.requestor);
-        let down = Pkt { from_cache: true, header: 0, payload: 0, yields: false, ..pkt };
+        self.cache_evicts_line(ci, pkt.addr, at, out, pkt.requestor);
+        let down = Pkt { from_cache: true, header: 0, payload: 0, low_priority: false, ..pkt };
         let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
         let reply = self.cache_forwards(ci, &pkt, at, r, p.response + r.payload);
         let s = self.caches[ci].stats.at(pkt.cmd, pkt.requestor);
@@ -253,7 +261,7 @@ impl MemorySystem {
         reply
     }
 
-    /// The answer to something that was only passed on: it held a register and comes back `extra` after it arrived.
+    /// The response to a forwarded request: occupies an MSHR until it arrives, and returns `extra` ticks later.
     fn cache_forwards(&mut self, ci: usize, pkt: &Pkt, at: u64, r: Reply, extra: u64) -> Reply {
         let c = &mut self.caches[ci];
         let level = r.level + 1;
@@ -328,7 +336,7 @@ impl Cache {
         reply
     }
 
-    /// One more target of a line on its way.
+    /// A secondary miss: one more target of an outstanding line.
     fn join(&mut self, pkt: Pkt, at: u64) -> Reply {
         let line = self.tags.line(pkt.addr);
         let found = self.tags.find(pkt.addr);

@@ -22,7 +22,7 @@ impl MemorySystem {
                 let Some(i) = self.caches[ci].tags.find(line) else { continue };
                 if self.caches[ci].tags.dirty(i) {
                     at = self.caches[ci].wait_until_free(at);
-                    self.cache_expels(ci, line, at, at, Port::Data as u8);
+                    self.cache_evicts_line(ci, line, at, at, Port::Data as u8);
                 } else {
                     self.caches[ci].tags.invalidate(i);
                 }

@@ -1,4 +1,4 @@
-//! One cache: its tags, registers and buffers, and the hit path. How a miss travels is in [`access`].
+//! One cache: tags, MSHRs, buffers, and the hit path. The miss path is in [`access`].
 //!
 //! Modelled after gem5's classic `Cache`: a hit answers after tag and data latency (parallel or sequential; a write after
 //! the tag latency), a miss leaves after the tag latency and is answered `response_latency` after the level below;
@@ -6,8 +6,8 @@
 
 pub(crate) mod access;
 mod flush;
-pub(crate) mod held;
 pub(crate) mod mshr;
+pub(crate) mod pending;
 pub(crate) mod replacement;
 pub(crate) mod stats;
 pub(crate) mod tags;
@@ -120,9 +120,9 @@ impl Cache {
         (now < until && now >= from).then_some(until)
     }
 
-    /// The fast way of a core: a hit on a line whose data is there. The tick of the response.
+    /// Fast path: a hit on a line whose data has arrived. The tick of the response.
     #[inline]
-    pub fn quick_hit(&mut self, cmd: Cmd, requestor: u8, now: u64, addr: u64, size: u32) -> Option<u64> {
+    pub fn fast_hit(&mut self, cmd: Cmd, requestor: u8, now: u64, addr: u64, size: u32) -> Option<u64> {
         if self.blocked(now).is_some() {
             return None;
         }
@@ -130,9 +130,9 @@ impl Cache {
         Some(self.answer_at_once(i, cmd, requestor, now, size))
     }
 
-    /// [`Cache::quick_hit`] where there are prefetchers: if none of them wants to see it.
+    /// [`Cache::fast_hit`] where there are prefetchers, if none of them trains on hits.
     #[inline]
-    pub fn quick_unseen_hit(&mut self, cmd: Cmd, requestor: u8, now: u64, addr: u64, size: u32) -> Option<u64> {
+    pub fn hit_fast_path(&mut self, cmd: Cmd, requestor: u8, now: u64, addr: u64, size: u32) -> Option<u64> {
         if self.blocked(now).is_some() {
             return None;
         }
@@ -147,7 +147,7 @@ impl Cache {
     #[inline]
     fn answer_at_once(&mut self, i: usize, cmd: Cmd, requestor: u8, now: u64, size: u32) -> u64 {
         let edge = self.clock.edge(now);
-        // Of reads, writes and swaps (that is all a core asks for quickly).
+        // Of reads, writes and swaps: all that take the fast path.
         if cmd != Cmd::ReadReq {
             self.tags.set_dirty(i);
         }
@@ -159,7 +159,7 @@ impl Cache {
         at
     }
 
-    /// Puts the line of `addr` in the tags; `by`: the prefetcher that brought it, from 1 on, or 0. The line that gave way.
+    /// Fills the line of `addr` into the tags; `by`: the prefetcher that fetched it, from 1 on, or 0. The victim.
     pub fn fill(&mut self, addr: u64, ready: u64, dirty: bool, by: u8) -> Option<Victim> {
         let (i, victim) = self.tags.insert(addr, ready, dirty);
         if let Some(pf) = &mut self.prefetching {
@@ -179,8 +179,8 @@ impl Cache {
         start
     }
 
-    /// The instant from `at` on at which a cache below the first level takes a request: while it is blocked, its
-    /// requesters are held back and try again a tick after it has become free.
+    /// The first instant from `at` on at which a cache below the first level accepts a request: while it is blocked, its
+    /// requesters wait and retry a tick after it has become free.
     #[inline]
     pub fn wait_until_free(&self, at: u64) -> u64 {
         let at = at.max(self.closed_until);
@@ -257,8 +257,8 @@ impl Cache {
         s
     }
 
-    /// `in_order`: asked in order of time only, as a first level by the core. Walkers and upper levels book requests of the
-    /// future too (the next step of a walk, a write-back), which may overlap with what asks later for an earlier instant.
+    /// `in_order`: accesses come in order of time only, as the core's to a first level. Walkers and higher levels book ahead
+    /// (the next step of a walk, a write-back), which may overlap with a later call for an earlier instant.
     pub fn audit(&self, now: u64, in_order: bool) -> Result<(), String> {
         self.tags.audit()?;
         self.prefetching.as_ref().map_or(Ok(()), |p| p.audit())?;

@@ -1,13 +1,13 @@
-//! Miss status holding registers: the lines on their way, who waits for them, and when the file is full.
+//! Miss status holding registers: outstanding lines, their targets, and when the file is full.
 
-/// One line on its way.
+/// One outstanding line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mshr {
     pub line: u64,
     pub alloc_at: u64,
-    /// The response arrives: the register is free from then on. Of a miss that has not left ([`super::held`]): when it may.
+    /// When the response arrives and the register is free. Not sent yet ([`super::pending`]): when it may be sent.
     pub resp_at: u64,
-    /// The rest of the line arrives this much later: what targets at another offset than the first wait for.
+    /// Ticks from the critical word to the rest of the line: what targets at another offset wait for.
     pub payload: u64,
     /// Of the first target.
     pub addr: u64,
@@ -20,7 +20,7 @@ pub(crate) struct MshrFile {
     entries: Vec<Mshr>,
     limit: usize,
     max_targets: u32,
-    /// No register has had more since the file was last empty: most questions are answered without looking at each.
+    /// Upper bound of any register's targets since the file was last empty: saves most searches.
     most_targets: u32,
 }
 crate::util::clone_by_field!(MshrFile { entries, limit, max_targets, most_targets });
@@ -31,7 +31,7 @@ impl MshrFile {
         MshrFile { entries, limit: limit as usize, max_targets, most_targets: 0 }
     }
 
-    /// Frees what has been answered by `now`, for good: no later call is about an earlier time.
+    /// Frees registers whose response has arrived by `now`; no later call is about an earlier time.
     pub fn retire(&mut self, now: u64) {
         self.entries.retain(|m| m.resp_at > now);
         if self.entries.is_empty() {
@@ -39,7 +39,7 @@ impl MshrFile {
         }
     }
 
-    /// Whether at any time a register is free, and room for a target in each; otherwise only time tells.
+    /// Whether a register is free and every register can take a target, at any time; false: it depends on the time.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.entries.len() < self.limit && self.most_targets < self.max_targets
@@ -50,14 +50,14 @@ impl MshrFile {
         self.entries.iter_mut().find(|m| m.line == line && m.resp_at > now)
     }
 
-    /// The register of a miss to `line` that has not left.
-    pub fn held(&mut self, line: u64) -> Option<&mut Mshr> {
+    /// The register of a miss to `line` that has not been sent.
+    pub fn pending(&mut self, line: u64) -> Option<&mut Mshr> {
         self.entries.iter_mut().rfind(|m| m.line == line)
     }
 
-    /// One more target for the miss to `line` that has not left: whether it was the last that there is room for.
+    /// One more target of the unsent miss to `line`; whether its target list is full now.
     pub fn takes_target(&mut self, line: u64) -> bool {
-        let Some(m) = self.held(line) else { return false };
+        let Some(m) = self.pending(line) else { return false };
         m.targets += 1;
         let targets = m.targets;
         self.most_targets = self.most_targets.max(targets);

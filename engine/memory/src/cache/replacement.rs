@@ -1,4 +1,4 @@
-//! Which way of a set gives way: LRU, FIFO, tree-PLRU, random (gem5 `LRURP`, `FIFORP`, `TreePLRURP`, `RandomRP`).
+//! Replacement policies: LRU, FIFO, tree-PLRU, random (gem5 `LRURP`, `FIFORP`, `TreePLRURP`, `RandomRP`).
 
 use crate::config::Replacement as Kind;
 use crate::util::clone_by_field;

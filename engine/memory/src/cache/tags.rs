@@ -6,14 +6,14 @@ use crate::config::Replacement as Kind;
 const VALID: u64 = 1;
 const DIRTY: u64 = 2;
 
-/// A line that left.
+/// A victim line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
     pub line: u64,
     pub dirty: bool,
 }
 
-/// Slots of the shortcut from a line to its place.
+/// Entries of the way-prediction table, which saves most tag searches.
 const HINTS: usize = 64;
 
 pub(crate) struct Tags {

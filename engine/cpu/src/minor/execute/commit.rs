@@ -8,7 +8,7 @@ use breakeven_memory::{Side, TlbResult};
 
 use super::super::fetch2::{finish_step, push_step};
 use super::super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
-use super::super::latch::{Bundle, Ending};
+use super::super::latch::{Bundle, BundleEnd};
 use super::super::lsq::When;
 use super::super::pipe::ResolvedBranch;
 use super::{Event, Execute};
@@ -224,8 +224,8 @@ impl Execute {
         if (barrier != 0 && barrier < seq) || !self.lsq.can_request() {
             return Attempt::default();
         }
-        if ring.get(seq).sketched {
-            ring.settle(cx, when, seq);
+        if ring.get(seq).predecoded {
+            ring.execute_deferred(cx, when, seq);
         }
         self.enter_lsq(seq, ring, cx, when);
         ring.get_mut(seq).in_lsq = true;
@@ -412,7 +412,7 @@ impl Execute {
         ring.make_room(seq);
         let first = ring.tail;
         push_step(&step, &last, ended.flags, ring, &self.costs, self.line_bytes);
-        self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail, ending: Ending::Full });
+        self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail, ending: BundleEnd::Full });
         Err(GONE)
     }
 }

@@ -14,7 +14,7 @@ use super::config::{MinorConfig, MAX_UNITS};
 use super::flight::Flight;
 use super::func_unit::{FuPool, Timing};
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq, NO_UNIT};
-use super::latch::{Bundle, Channel, Ending, Latch, Ring};
+use super::latch::{Bundle, BundleEnd, Channel, Latch, Ring};
 use super::lsq::{Head, Lsq, When};
 use super::pipe::ResolvedBranch;
 use super::scoreboard::Scoreboard;
@@ -229,7 +229,7 @@ impl Execute {
                 }
                 break;
             }
-            if full && ending == Ending::Open {
+            if full && ending == BundleEnd::Bubble {
                 // The empty place behind it is passed in the next cycle.
                 if let Some(bundle) = self.input.front_mut(now) {
                     bundle.next = end;

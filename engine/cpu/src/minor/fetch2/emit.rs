@@ -1,6 +1,6 @@
 //! How an extracted instruction gets into the ring of micro-ops, and what its end means for fetch.
 
-use breakeven_base::{Bus, FrontEnd, MemRef, Sketched, Step, UopFlags, MAX_UOPS};
+use breakeven_base::{Bus, FrontEnd, MemRef, Predecoded, Step, UopFlags, MAX_UOPS};
 
 use super::super::inst::{DynInst, InstRing, Outcome, Seq};
 use super::super::lsq::When;
@@ -14,9 +14,9 @@ pub(super) const MATTERS_TO_FETCH: u32 =
     UopFlags::BRANCH | UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER | UopFlags::TRAP | UopFlags::EFFECT;
 
 impl Fetch2 {
-    /// Puts a sketched instruction into the ring, if it only goes on to the next one. Else false.
+    /// Puts a predecoded instruction into the ring, if it only goes on to the next one. Else false.
     #[inline(always)]
-    pub(super) fn emit_sketched(&mut self, pc: u64, s: &Sketched, io: &mut Fetch2Io) -> bool {
+    pub(super) fn emit_predecoded(&mut self, pc: u64, s: &Predecoded, io: &mut Fetch2Io) -> bool {
         if s.flags & self.ends_sketch != 0 {
             return false;
         }
@@ -43,11 +43,11 @@ impl Fetch2 {
     /// An instruction's record before anything is said about it.
     #[inline(always)]
     fn instruction(&self, io: &mut Fetch2Io) -> DynInst {
-        if self.sketched {
+        if self.predecoded {
             io.ring.note_sketch();
         }
-        let (stream, prediction, sketched) = (self.stream, self.prediction, self.sketched);
-        DynInst { stream, prediction, sketched, pc: self.step.pc, ..DynInst::default() }
+        let (stream, prediction, predecoded) = (self.stream, self.prediction, self.predecoded);
+        DynInst { stream, prediction, predecoded, pc: self.step.pc, ..DynInst::default() }
     }
 
     /// As [`Fetch2::emit`], for what may tell fetch something.
@@ -117,7 +117,7 @@ impl Fetch2 {
 /// thrown away as a whole.
 pub(super) fn leave<F: FrontEnd>(fe: &mut F, ring: &mut InstRing, pc: u64) -> u32 {
     if fe.depth() != 0 {
-        fe.steer(pc);
+        fe.redirect(pc);
         return 0;
     }
     ring.forget_sketches();
@@ -161,7 +161,7 @@ pub fn push_step(step: &Step, last: &DynInst, flags: u32, ring: &mut InstRing, c
             ring.set_effect(seq, step.effect);
         }
     }
-    if flags & UopFlags::MEM != 0 && !last.sketched {
+    if flags & UopFlags::MEM != 0 && !last.predecoded {
         for ((seq, uop), mem) in (first..).zip(&step.uops[..n]).zip(&step.mem) {
             if uop.flags.any(UopFlags::MEM) {
                 refer(ring, seq, uop.flags, mem, costs, line);
@@ -175,7 +175,7 @@ pub fn push_step(step: &Step, last: &DynInst, flags: u32, ring: &mut InstRing, c
 fn push_plain(step: &Step, inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
     let uop = &step.uops[0];
     let seq = ring.push_with(inst, uop);
-    if uop.flags.any(UopFlags::MEM) && !inst.sketched {
+    if uop.flags.any(UopFlags::MEM) && !inst.predecoded {
         refer(ring, seq, uop.flags, &step.mem[0], costs, line);
     }
 }

@@ -9,12 +9,12 @@
 
 mod emit;
 
-use breakeven_base::{Bus, FrontEnd, Now, OpClass, Sketch, Step, StepResult, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{Bus, FrontEnd, Now, OpClass, Predecode, Step, StepResult, Uop, UopFlags, MAX_UOPS};
 
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::inst::{DynInst, InstRing, Outcome, Placeholder, Seq};
-use super::latch::{Bundle, Channel, Ending, InputBuffer, Latch};
+use super::latch::{Bundle, BundleEnd, Channel, InputBuffer, Latch};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
 use crate::bpred::BranchPredictor;
@@ -56,10 +56,10 @@ pub struct Fetch2 {
     unfinished: u64,
     /// The last step continued an instruction and counts as one (the string engine's).
     counted_steps: bool,
-    /// `step` is on a wrong path and has only been sketched.
-    sketched: bool,
-    /// Wrong paths may be sketched: nothing is asked of a reference before it leaves for the LSQ.
-    sketches: bool,
+    /// `step` is on a wrong path and has only been predecoded.
+    predecoded: bool,
+    /// Wrong paths may be predecoded: nothing is asked of a reference before it leaves for the LSQ.
+    deferred: bool,
     /// Else every branch is taken for one that is not taken.
     predicts: bool,
     /// Flags of what tells fetch something, though it is on a wrong path and has not been executed.
@@ -132,8 +132,8 @@ impl Fetch2 {
             pending: false,
             unfinished: u64::MAX,
             counted_steps: false,
-            sketched: false,
-            sketches: !cfg.misaligned.emulate,
+            predecoded: false,
+            deferred: !cfg.misaligned.emulate,
             predicts: cfg.predictsBranches,
             ends_sketch: emit::MATTERS_TO_FETCH & if cfg.predictsBranches { !0 } else { !UopFlags::BRANCH },
             costs: cfg.misaligned,
@@ -227,11 +227,11 @@ impl Fetch2 {
             let extracted = self.extract(cx, when, io);
             if io.ring.tail != first {
                 let ending = if cx.fe.pc() == self.unfinished {
-                    Ending::GoesOn
+                    BundleEnd::Continued
                 } else if extracted < self.width {
-                    Ending::Open
+                    BundleEnd::Bubble
                 } else {
-                    Ending::Full
+                    BundleEnd::Full
                 };
                 io.next.put(when.cycle, Bundle { next: first, end: io.ring.tail, ending });
                 io.activity.mark(when.cycle);
@@ -357,28 +357,28 @@ impl Fetch2 {
         io: &mut Fetch2Io,
     ) -> bool {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
-        self.sketched = false;
+        self.predecoded = false;
         if cx.fe.depth() != 0 {
-            if self.sketches {
+            if self.deferred {
                 let pc = cx.fe.pc();
-                match cx.fe.sketch(cx.bus, &mut self.step) {
-                    Sketch::Described(s) => {
+                match cx.fe.predecode(cx.bus, &mut self.step) {
+                    Predecode::Described(s) => {
                         let whole = pc.wrapping_add(s.len.into()) <= end;
-                        if whole && self.emit_sketched(pc, &s, io) {
+                        if whole && self.emit_predecoded(pc, &s, io) {
                             return false;
                         }
                         self.step.describe(pc, &s);
-                        self.sketched = true;
+                        self.predecoded = true;
                         return true;
                     }
-                    Sketch::Blocked => {
+                    Predecode::Blocked => {
                         self.pass_blocked(cx.fe, io);
                         return false;
                     }
-                    Sketch::Executes => {}
+                    Predecode::MustExecute => {}
                 }
             }
-            io.ring.settle(cx, when, Seq::MAX);
+            io.ring.execute_deferred(cx, when, Seq::MAX);
         }
         self.step.n = 0;
         let result = cx.fe.step(cx.bus, now, &mut self.step);

@@ -4,7 +4,7 @@
 //! - A load behind a read barrier, a store behind a write barrier waits for the youngest such barrier (barriers complete in
 //!   order, so that stands for all of them); otherwise a reference waits for the store that its store set names.
 //! - Atomics and other non-speculative references wait for nothing: they execute when they are the oldest instruction.
-//! - Whoever waits is in a list that hangs from what it waits for, youngest first; write-back empties the list.
+//! - A waiting reference is in a linked list of what it depends on, youngest first; write-back wakes the list.
 
 use breakeven_base::{clone_by_field, UopFlags, MAX_UOPS};
 
@@ -163,7 +163,7 @@ impl Dependences {
         }
     }
 
-    /// `seq`, younger than `last`, never was. Called for every reference thrown away.
+    /// Squashes `seq`, younger than `last`. Called for every squashed reference.
     #[inline]
     pub fn squash(&mut self, seq: Seq, last: Seq) {
         let slot = self.slot(seq);
@@ -175,7 +175,7 @@ impl Dependences {
         if op.is_store {
             self.store_sets.store_gone(op.pc, seq);
         }
-        // The list of an older one that stays begins with what is thrown away.
+        // The list of an older one that stays begins with squashed entries.
         if op.on != 0 && op.on <= last && self.waits(op.on) {
             let on = self.slot(op.on);
             while self.ops[on].first > last {
@@ -185,7 +185,7 @@ impl Dependences {
         }
     }
 
-    /// Barriers younger than `last` never were.
+    /// Squashes barriers younger than `last`.
     #[inline]
     pub fn squash_barriers(&mut self, last: Seq) {
         if self.barriers.last().is_some_and(|b| b.seq > last) {

@@ -12,7 +12,7 @@ use breakeven_memory::Port;
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
 use super::stores::Coverage;
-use super::{is_prefetch, wait_for, Lsq, LsqOut, MemOutcome, Packets, PartialForward, Sent, Stalled};
+use super::{is_prefetch, wait_for, Lsq, LsqOut, MemOutcome, PartialForward, Sent, SplitAccess, Stalled};
 use crate::misaligned::Split;
 use crate::when::When;
 use crate::CoreCtx;
@@ -25,18 +25,18 @@ struct Load {
     translation: Translation,
     /// A store had part of its data.
     partial: bool,
-    packets: Packets,
+    access: SplitAccess,
 }
 
-/// A load whose miss has not left the cache: its answer, and `extra` cycles, are still to come.
+/// A load whose MSHR is pending; its data is `extra` cycles later than the response.
 #[derive(Clone, Copy, Debug)]
-pub struct HeldLoad {
+pub struct PendingLoad {
     pub seq: Seq,
     slot: usize,
     extra: u64,
 }
 
-/// Where a reference stands with its translation.
+/// State of a reference's translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Translation {
     #[default]
@@ -45,7 +45,7 @@ pub enum Translation {
     Done,
 }
 
-/// Places in the queue are counted from the first load ever; they stay with a load as long as it is there.
+/// Positions in the queue count from the first load ever; a load keeps its position until it leaves.
 #[derive(Debug)]
 pub struct Loads {
     head: u64,
@@ -208,7 +208,7 @@ impl Lsq {
                 return MemOutcome::Pending;
             }
         }
-        if when.cycle < self.gate.stalled_until {
+        if when.cycle < self.dcache_port.stalled_until {
             out.ready.push(seq);
             return MemOutcome::Pending;
         }
@@ -246,7 +246,7 @@ impl Lsq {
         self.send_load(slot, seq, &m, &split, extra, cx, when, ring, out)
     }
 
-    /// Misses have left the cache: the loads that waited with them hear when their data comes.
+    /// Pending MSHRs have been sent: their loads' response times are known now.
     pub(super) fn end_held_loads<F: FrontEnd, B: Bus>(
         &mut self,
         cx: &mut CoreCtx<'_, F, B>,
@@ -255,21 +255,21 @@ impl Lsq {
         out: &mut LsqOut,
     ) {
         let levels = cx.mem.cache_levels(Port::Data);
-        let mut held = std::mem::take(&mut self.held);
+        let mut pending = std::mem::take(&mut self.pending);
         let mut known = None;
-        held.retain(|load| {
-            let packets = &mut self.loads.entries[load.slot].packets;
-            if !self.gate.end_held(packets, self.rules.line, &mut known, cx, when) {
+        pending.retain(|load| {
+            let access = &mut self.loads.entries[load.slot].access;
+            if !self.dcache_port.end_pending(access, self.rules.line, &mut known, cx, when) {
                 return true;
             }
-            ring.set_wait(load.seq, wait_for(packets.level, levels));
-            out.done.push((load.seq, when.cycle_of(packets.at).max(when.cycle + 1) + load.extra));
+            ring.set_wait(load.seq, wait_for(access.level, levels));
+            out.done.push((load.seq, when.cycle_of(access.at).max(when.cycle + 1) + load.extra));
             false
         });
-        self.held = held;
+        self.pending = pending;
     }
 
-    /// A store has only part of the load's bytes: the load gives up and is issued again when that store has been sent.
+    /// Partial forwarding: a store has only part of the load's bytes; the load is issued again when that store has been sent.
     fn wait_for_store(&mut self, slot: usize, seq: Seq, store: u64) {
         if self.stalled.is_none_or(|s| seq < s.load) {
             self.stalled = Some(Stalled { store, load: seq });
@@ -281,7 +281,7 @@ impl Lsq {
         load.partial = true;
         // It is translated anew, as in gem5.
         load.translation = Translation::NotStarted;
-        load.packets = Packets::default();
+        load.access = SplitAccess::default();
     }
 
     #[allow(clippy::too_many_arguments)] // one place calls it
@@ -300,8 +300,8 @@ impl Lsq {
     ) -> MemOutcome {
         let (flags, pc) = (ring.flags(seq), ring.pc(seq));
         loop {
-            let (request, sent) = self.loads.entries[slot].packets.next(m, self.rules.line, flags, pc);
-            match self.gate.send(true, &request, cx, when, &mut self.counts) {
+            let (request, sent) = self.loads.entries[slot].access.next(m, self.rules.line, flags, pc);
+            match self.dcache_port.send(true, &request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
                     let again = if self.rules.quirks.gem5PortRetries { &mut self.portless } else { &mut out.ready };
                     again.push(seq);
@@ -314,23 +314,23 @@ impl Lsq {
                     return MemOutcome::Pending;
                 }
                 answer => {
-                    let packets = &mut self.loads.entries[slot].packets;
-                    let single = packets.sent == 0;
+                    let access = &mut self.loads.entries[slot].access;
+                    let single = access.sent == 0;
                     match answer {
-                        Sent::Done { at, level } => packets.sent(sent, at, level),
-                        _ => packets.waits(sent, request.paddr),
+                        Sent::Done { at, level } => access.sent(sent, at, level),
+                        _ => access.waits(sent, request.paddr),
                     }
                     if sent < m.size {
                         self.counts.split_accesses += 1;
                         continue;
                     }
-                    let (at, level) = (packets.at, packets.level);
-                    let held = packets.held > 0;
+                    let (at, level) = (access.at, access.level);
+                    let pending = access.pending > 0;
                     if split.slots > 0 {
-                        self.gate.load_ports.hold(when.cycle, split.slots);
+                        self.dcache_port.load_ports.hold(when.cycle, split.slots);
                     }
                     if split.stall > 0 {
-                        self.gate.stalled_until = when.cycle + u64::from(split.stall);
+                        self.dcache_port.stalled_until = when.cycle + u64::from(split.stall);
                     }
                     let wait = match level {
                         0 if extra > 0 || !single => Wait::Split,
@@ -342,12 +342,12 @@ impl Lsq {
                         return MemOutcome::Done(when.cycle + 1);
                     }
                     let extra = extra + u64::from(split.stall);
-                    if held {
+                    if pending {
                         if !single {
-                            // The first half's miss may have left.
-                            self.gate.held_until = self.gate.held_until.min(when.cycle + 1);
+                            // The first half's MSHR may have been sent.
+                            self.dcache_port.pending_until = self.dcache_port.pending_until.min(when.cycle + 1);
                         }
-                        self.held.push(HeldLoad { seq, slot, extra });
+                        self.pending.push(PendingLoad { seq, slot, extra });
                         return MemOutcome::Pending;
                     }
                     let arrives = when.cycle_of(at).max(when.cycle + 1);

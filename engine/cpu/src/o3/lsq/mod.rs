@@ -12,14 +12,14 @@
 //! ```
 //!
 //! One file a concern: `loads` (load queue, speculative loads, forwarding), `stores` (store queue, violations, drain),
-//! `depend` (barriers and store sets), `translate` (the page walker's queue), `gate` (the way into the cache), `ports`, `filter`. The rules are gem5's
+//! `depend` (barriers and store sets), `translate` (the page walker's queue), `dcache_port` (the way into the cache), `ports`, `filter`. The rules are gem5's
 //! (24.0 `src/cpu/o3/lsq_unit.cc`, `lsq.cc`, `mem_dep_unit.cc`, `store_set.cc`) where gem5 has one; `docs/o3.md` has them on
 //! one page, with what differs.
 
 mod config;
+mod dcache_port;
 mod depend;
 mod filter;
-mod gate;
 mod loads;
 mod ports;
 mod store_sets;
@@ -39,9 +39,9 @@ use super::quirks::Gem5Quirks;
 use crate::misaligned::{MisalignedCosts, Split};
 use crate::when::When;
 use crate::CoreCtx;
+use dcache_port::{DcachePort, Sent, SplitAccess};
 use depend::{Dependences, Queue};
-use gate::{Gate, Packets, Sent};
-use loads::{HeldLoad, Loads};
+use loads::{Loads, PendingLoad};
 use stores::Stores;
 use translate::Walker;
 
@@ -55,12 +55,12 @@ pub enum MemOutcome {
     Pending,
 }
 
-/// What the queue tells the pipeline; the pipeline empties it after each call.
+/// The queue's messages to the pipeline, which empties them after each call.
 #[derive(Debug, Default)]
 pub struct LsqOut {
     /// Writes back in that cycle (not before the present one).
     pub done: Vec<(Seq, u64)>,
-    /// Memory order no longer holds it (first time), or it must be issued again (blocked by the cache, replayed).
+    /// Its memory-order dependence is satisfied (first time), or it must be issued again (blocked by the cache, replayed).
     pub ready: Vec<Seq>,
 }
 
@@ -138,14 +138,14 @@ pub struct Lsq {
     stores: Stores,
     depend: Dependences,
     walker: Walker,
-    gate: Gate,
+    dcache_port: DcachePort,
     violation: Option<Found>,
     /// Loads that the cache has refused.
     blocked: Vec<Seq>,
     /// Loads that found no port in the last cycle (`gem5PortRetries`).
     portless: Vec<Seq>,
-    /// Loads whose misses have not left the cache.
-    held: Vec<HeldLoad>,
+    /// Loads with a pending MSHR.
+    pending: Vec<PendingLoad>,
     /// Loads that wait for a store that has part of their data, and which store must be sent for them to try again.
     replays: Vec<Seq>,
     stalled: Option<Stalled>,
@@ -160,11 +160,11 @@ clone_by_field!(Lsq {
     stores,
     depend,
     walker,
-    gate,
+    dcache_port,
     violation,
     blocked,
     portless,
-    held,
+    pending,
     replays,
     stalled,
     counts,
@@ -202,11 +202,11 @@ impl Lsq {
             stores: Stores::new(cfg.SQEntries, cfg.cacheStorePorts, cfg.lsq.aliasCheckBits),
             depend: Dependences::new(cfg),
             walker: Walker::new(),
-            gate: Gate::new(cfg),
+            dcache_port: DcachePort::new(cfg),
             violation: None,
             blocked: Vec::with_capacity(queues),
             portless: Vec::with_capacity(queues),
-            held: Vec::with_capacity(queues),
+            pending: Vec::with_capacity(queues),
             replays: Vec::with_capacity(queues),
             stalled: None,
             counts: Counts::default(),
@@ -314,14 +314,14 @@ impl Lsq {
         out: &mut LsqOut,
     ) {
         self.stores.retire_written(when.cycle);
-        if self.gate.held_until <= when.cycle {
-            self.end_held(cx, when, ring, out);
+        if self.dcache_port.pending_until <= when.cycle {
+            self.end_pending(cx, when, ring, out);
         }
         if self.walker.next_event() <= when.cycle {
             self.walker.events(cx, when, &mut out.ready);
         }
-        if self.gate.blocked_until <= when.cycle {
-            self.gate.blocked_until = NEVER;
+        if self.dcache_port.blocked_until <= when.cycle {
+            self.dcache_port.blocked_until = NEVER;
             out.ready.append(&mut self.blocked);
             // gem5: a store that was refused goes first, before the loads have been issued again.
             if self.stores.refused {
@@ -330,7 +330,7 @@ impl Lsq {
             self.stores.may_send = true;
         }
         if !self.portless.is_empty() {
-            let again = if self.gate.blocked_until == NEVER { &mut out.ready } else { &mut self.blocked };
+            let again = if self.dcache_port.blocked_until == NEVER { &mut out.ready } else { &mut self.blocked };
             again.append(&mut self.portless);
         }
     }
@@ -351,14 +351,14 @@ impl Lsq {
     }
 
     /// Everything up to and including `seq` has committed: those loads leave, those stores may be written.
-    /// Called at most once a cycle, in the cycle in which the LSQ hears of it (`commitToIEWDelay` after commit), after `tick`.
+    /// Called at most once a cycle, `commitToIEWDelay` after commit, after `tick`.
     #[inline]
     pub fn commit(&mut self, seq: Seq) {
         self.loads.commit(seq);
         self.stores.commit(seq);
     }
 
-    /// Everything younger than `seq` never was.
+    /// Squashes everything younger than `seq`.
     pub fn squash(&mut self, seq: Seq, _ring: &InstRing) {
         while let Some(load) = self.loads.squash_one(seq) {
             self.counts.squashed_loads += 1;
@@ -372,7 +372,7 @@ impl Lsq {
         self.walker.squash(seq);
         self.blocked.retain(|s| *s <= seq);
         self.portless.retain(|s| *s <= seq);
-        self.held.retain(|l| l.seq <= seq);
+        self.pending.retain(|l| l.seq <= seq);
         self.replays.retain(|s| *s <= seq);
         if self.stalled.is_some_and(|s| s.load > seq) {
             self.stalled = None;
@@ -389,7 +389,7 @@ impl Lsq {
         self.stores.has_committed()
     }
 
-    /// Nothing is held.
+    /// Both queues are empty.
     #[inline]
     pub fn drained(&self) -> bool {
         self.loads.is_empty() && self.stores.is_empty()
@@ -401,7 +401,11 @@ impl Lsq {
         if self.stores.may_send || !self.portless.is_empty() {
             return 0;
         }
-        self.stores.next_written().min(self.gate.held_until).min(self.gate.blocked_until).min(self.walker.next_event())
+        self.stores
+            .next_written()
+            .min(self.dcache_port.pending_until)
+            .min(self.dcache_port.blocked_until)
+            .min(self.walker.next_event())
     }
 
     /// Starts (or ends) keeping when stores are written, for the pipeline trace.
@@ -462,7 +466,7 @@ impl Lsq {
 
     /// For the deadlock report.
     pub fn describe(&self) -> String {
-        let cache = match self.gate.blocked_until {
+        let cache = match self.dcache_port.blocked_until {
             NEVER => "takes accesses".to_owned(),
             at => format!("refuses accesses until cycle {at}"),
         };

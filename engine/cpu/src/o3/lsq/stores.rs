@@ -14,7 +14,7 @@ use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, UopFlags};
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
 use super::loads::{has_bytes, Translation};
-use super::{acts_on_line, Found, Lsq, LsqOut, MemOutcome, Packets, Sent, NEVER};
+use super::{acts_on_line, Found, Lsq, LsqOut, MemOutcome, Sent, SplitAccess, NEVER};
 use crate::when::When;
 use crate::CoreCtx;
 
@@ -40,7 +40,7 @@ struct Store {
     /// Loads from this place of the load queue on are younger.
     loads: u64,
     translation: Translation,
-    packets: Packets,
+    access: SplitAccess,
     /// Cycles that the response comes later, that its port is held longer.
     extra: u32,
     slots: u32,
@@ -51,7 +51,7 @@ struct Store {
 impl Store {
     /// The cycle in which the last of its answers, all known, is taken.
     fn arrives(&self, when: &When) -> u64 {
-        when.cycle_of(self.packets.at).max(when.cycle + 1) + u64::from(self.extra)
+        when.cycle_of(self.access.at).max(when.cycle + 1) + u64::from(self.extra)
     }
 }
 
@@ -152,7 +152,7 @@ impl Stores {
         s.seq = seq;
         s.loads = loads;
         s.translation = Translation::NotStarted;
-        s.packets = Packets::default();
+        s.access = SplitAccess::default();
         s.leaves = NEVER;
         self.lo[slot] = u64::MAX;
         self.hi[slot] = 0;
@@ -350,7 +350,7 @@ impl Lsq {
             return MemOutcome::Pending;
         }
         if split.stall > 0 {
-            self.gate.stalled_until = when.cycle + u64::from(split.stall);
+            self.dcache_port.stalled_until = when.cycle + u64::from(split.stall);
         }
         MemOutcome::Done(when.cycle + u64::from(split.stall))
     }
@@ -399,8 +399,8 @@ impl Lsq {
         }
         loop {
             let s = &self.stores.entries[slot];
-            let (request, sent) = s.packets.next(&s.mem, self.rules.line, s.flags, s.pc);
-            match self.gate.send(false, &request, cx, when, &mut self.counts) {
+            let (request, sent) = s.access.next(&s.mem, self.rules.line, s.flags, s.pc);
+            match self.dcache_port.send(false, &request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
                     self.stores.may_send = true;
                     return false;
@@ -409,8 +409,8 @@ impl Lsq {
                     self.stores.refused = true;
                     return false;
                 }
-                Sent::Done { at, level } => self.stores.entries[slot].packets.sent(sent, at, level),
-                Sent::Held => self.stores.entries[slot].packets.waits(sent, request.paddr),
+                Sent::Done { at, level } => self.stores.entries[slot].access.sent(sent, at, level),
+                Sent::Pending => self.stores.entries[slot].access.waits(sent, request.paddr),
             }
             let s = &self.stores.entries[slot];
             if sent < s.mem.size {
@@ -418,18 +418,18 @@ impl Lsq {
                 continue;
             }
             let (slots, size) = (s.slots, s.mem.size);
-            let arrives = (s.packets.held == 0).then(|| s.arrives(when));
+            let arrives = (s.access.pending == 0).then(|| s.arrives(when));
             self.stores.refused = false;
             self.stores.sent += 1;
             if slots > 0 {
-                self.gate.store_ports.hold(when.cycle, slots);
+                self.dcache_port.store_ports.hold(when.cycle, slots);
             }
             match arrives {
                 Some(at) => self.store_written(place, at, when, ring, out),
                 None => {
                     if request.size < size {
                         // The miss of its first half may have left before the second half was taken.
-                        self.gate.held_until = self.gate.held_until.min(when.cycle + 1);
+                        self.dcache_port.pending_until = self.dcache_port.pending_until.min(when.cycle + 1);
                     }
                     self.store_sent(place, out);
                 }
@@ -440,23 +440,25 @@ impl Lsq {
 
     /// Misses leave the cache: what waited with them is told when it will be written.
     #[cold]
-    pub(super) fn end_held<F: FrontEnd, B: Bus>(
+    pub(super) fn end_pending<F: FrontEnd, B: Bus>(
         &mut self,
         cx: &mut CoreCtx<'_, F, B>,
         when: &When,
         ring: &mut InstRing,
         out: &mut LsqOut,
     ) {
-        let next = cx.mem.send_held(when.tick);
-        self.gate.held_until = next.map_or(NEVER, |t| when.cycle_of(t).max(when.cycle + 1));
-        if !self.held.is_empty() {
+        let next = cx.mem.send_pending(when.tick);
+        self.dcache_port.pending_until = next.map_or(NEVER, |t| when.cycle_of(t).max(when.cycle + 1));
+        if !self.pending.is_empty() {
             self.end_held_loads(cx, when, ring, out);
         }
         let mut known = None;
         for place in self.stores.head..self.stores.sent {
             let slot = self.stores.slot(place);
             let s = &mut self.stores.entries[slot];
-            if s.packets.held > 0 && self.gate.end_held(&mut s.packets, self.rules.line, &mut known, cx, when) {
+            if s.access.pending > 0
+                && self.dcache_port.end_pending(&mut s.access, self.rules.line, &mut known, cx, when)
+            {
                 s.leaves = s.arrives(when);
                 if let Some(log) = &mut self.store_log {
                     log.push((s.seq, s.leaves));
@@ -472,7 +474,7 @@ impl Lsq {
         let s = &mut self.stores.entries[slot];
         let seq = s.seq;
         s.leaves = at;
-        let missed = s.mem.valid && s.packets.level > 0 && !s.flags.any(UopFlags::ATOMIC);
+        let missed = s.mem.valid && s.access.level > 0 && !s.flags.any(UopFlags::ATOMIC);
         if missed && self.rules.cfg.storesLeaveOnMiss {
             s.leaves = at.min(when.cycle + 1);
             self.stores.in_fills = self.stores.in_fills.max(at);

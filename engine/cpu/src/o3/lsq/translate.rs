@@ -1,7 +1,7 @@
 //! Translations that take time: a second-level TLB, and the page walker with its queue.
 //! Fact source: gem5 24.0 `src/arch/riscv/pagetable_walker.cc`, `src/cpu/o3/lsq.cc`, `inst_queue.cc`.
 //!
-//! - The walker does one walk at a time; who comes meanwhile queues, and is served with the walk when it wants the same page.
+//! - The walker does one walk at a time; who comes meanwhile queues, and is serialize_done with the walk when it wants the same page.
 //! - A reference whose translation takes time gives its place up and is issued again: it goes on a cycle after the end of
 //!   the walk. After a hit in the second level (ours) the latency is the whole delay.
 

@@ -1,7 +1,7 @@
 //! A wrong path that is only described, and executed when asked for, is what it is when it is executed at once.
 
 use crate::common::{assemble, now, Machine, CODE, STACK};
-use breakeven_base::{FrontEnd, Sketch, Step, StepResult, SysEffect, UopFlags};
+use breakeven_base::{FrontEnd, Predecode, Step, StepResult, SysEffect, UopFlags};
 use iced_x86::code_asm::*;
 
 /// Code with what wrong paths are made of: moves, flags, the stack, calls, vectors, and what must be executed or not be.
@@ -54,9 +54,9 @@ fn references(s: &Step) -> String {
 }
 
 /// The sketching front end catches up; every reference must be the one that was made.
-fn settle(m: &mut Machine, made: &mut std::vec::IntoIter<String>) {
+fn execute_deferred(m: &mut Machine, made: &mut std::vec::IntoIter<String>) {
     let mut step = Step::default();
-    while m.fe.settle(&mut m.bus, now(false), &mut step) {
+    while m.fe.execute_deferred(&mut m.bus, now(false), &mut step) {
         assert_eq!(Some(references(&step)), made.next(), "at {:#x}", step.pc);
     }
 }
@@ -84,23 +84,23 @@ fn compare(seed: u64) -> usize {
         stack.iter().enumerate().for_each(|(i, v)| m.put(STACK + 8 * i as u64, *v));
         m.fe.fork(starts[(seed % starts.len() as u64) as usize]);
     }
-    let (mut sketched, mut made) = (0, Vec::new());
+    let (mut predecoded, mut made) = (0, Vec::new());
     for _ in 0..60 {
         let mut lazy_step = Step::default();
         let result = eager.fe.step(&mut eager.bus, now(false), &mut eager.step);
         let pc = lazy.fe.pc();
-        let described = match lazy.fe.sketch(&mut lazy.bus, &mut lazy_step) {
-            Sketch::Described(sketched) => {
-                lazy_step.describe(pc, &sketched);
+        let described = match lazy.fe.predecode(&mut lazy.bus, &mut lazy_step) {
+            Predecode::Described(predecoded) => {
+                lazy_step.describe(pc, &predecoded);
                 let uops = &eager.step.uops[..usize::from(eager.step.n)];
-                assert_eq!(sketched.flags, uops.iter().fold(0, |all, u| all | u.flags.0), "seed {seed} at {pc:#x}");
+                assert_eq!(predecoded.flags, uops.iter().fold(0, |all, u| all | u.flags.0), "seed {seed} at {pc:#x}");
                 Some(StepResult::Done)
             }
-            Sketch::Blocked => Some(StepResult::Blocked),
-            Sketch::Executes => None,
+            Predecode::Blocked => Some(StepResult::Blocked),
+            Predecode::MustExecute => None,
         };
         let other = described.unwrap_or_else(|| {
-            settle(&mut lazy, &mut std::mem::take(&mut made).into_iter());
+            execute_deferred(&mut lazy, &mut std::mem::take(&mut made).into_iter());
             lazy.fe.step(&mut lazy.bus, now(false), &mut lazy_step)
         });
         assert_eq!(result, other, "seed {seed} at {:#x}", eager.fe.pc());
@@ -113,26 +113,26 @@ fn compare(seed: u64) -> usize {
             Some(_) => made.push(references(&eager.step)),
             None => assert_eq!(references(&eager.step), references(&lazy_step), "seed {seed} at {:#x}", lazy_step.pc),
         }
-        sketched += usize::from(described.is_some());
+        predecoded += usize::from(described.is_some());
         let fall_through = lazy_step.pc + u64::from(lazy_step.len);
         let target = starts[next(starts.len() as u64) as usize];
         let goes_to = if lazy_step.branch.kind != Default::default() && next(2) == 0 { target } else { eager.fe.pc() };
         // A branch that was not executed falls through, until the pipeline says otherwise.
         assert!(lazy.fe.pc() == if described.is_some() { fall_through } else { eager.fe.pc() });
-        eager.fe.steer(goes_to);
-        lazy.fe.steer(goes_to);
+        eager.fe.redirect(goes_to);
+        lazy.fe.redirect(goes_to);
     }
-    settle(&mut lazy, &mut made.into_iter());
+    execute_deferred(&mut lazy, &mut made.into_iter());
     (0..16).for_each(|r| assert_eq!(eager.fe.gpr(r), lazy.fe.gpr(r), "seed {seed}: register {r}"));
     (0..16).for_each(|r| assert_eq!(eager.fe.ymm(r), lazy.fe.ymm(r), "seed {seed}: vector register {r}"));
     assert_eq!(eager.fe.rflags(), lazy.fe.rflags(), "seed {seed}");
     lazy.fe.rollback(1);
     assert_eq!((lazy.fe.pc(), lazy.fe.gpr(0), lazy.fe.depth()), (CODE, numbers[0], 0));
-    sketched
+    predecoded
 }
 
 #[test]
 fn a_sketched_wrong_path_is_the_executed_one() {
-    let sketched: usize = (0..400).map(compare).sum();
-    assert!(sketched > 4000, "only {sketched} instructions were sketched");
+    let predecoded: usize = (0..400).map(compare).sum();
+    assert!(predecoded > 4000, "only {predecoded} instructions were predecoded");
 }

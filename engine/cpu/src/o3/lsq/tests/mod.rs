@@ -90,7 +90,7 @@ fn crossing_costs_what_the_description_says() {
     let cfg = with(|c| c.misaligned = costs);
     let at = |vaddr| done(&cfg, &[load(vaddr, 8, 10)])[0];
     assert_eq!([at(DATA), at(DATA + 1), at(DATA + 12), at(DATA + 60), at(DATA + 4092)], [12, 12, 13, 15, 22]);
-    // gem5's defaults: both packets go in one cycle, nothing is late.
+    // gem5's defaults: both access go in one cycle, nothing is late.
     let free = |vaddr| done(&plain(), &[load(vaddr, 8, 10)])[0];
     assert_eq!([free(DATA + 60), free(DATA + 4092)], [12, 12]);
 }
@@ -423,7 +423,7 @@ fn stores_in_flight_weakly_ordered_and_under_tso() {
         c.lsq.tsoStoresInFlight = 1;
     };
     assert_eq!(three_stores(one), [26, 36, 46]);
-    // In order, one a cycle: with one port the packets go at 11, 12, 13, 14.
+    // In order, one a cycle: with one port the access go at 11, 12, 13, 14.
     let narrow = |c: &mut O3Config| {
         c.needsTSO = true;
         c.cacheStorePorts = 1;

@@ -1,9 +1,10 @@
-//! Store misses that wait in their register, as in gem5's caches (24.0 `BaseCache::allocateMissBuffer`,
+//! Pending misses: MSHRs that are allocated but not sent yet, as in gem5's caches (24.0 `BaseCache::allocateMissBuffer`,
 //! `sendMSHRQueuePacket`, `MSHR::TargetList::updateWriteFlags`): a miss leaves the cache after its tag latency, when the bus
 //! and the level below take it. Stores to the line join it until then; a line that has been written whole by then is not
 //! read: an `InvalidateReq` goes out.
 //!
-//! Only for a core that asks for it ([`MemorySystem::store`]) and comes back for the end of what was held.
+//! Only for a core that uses [`MemorySystem::load`] and [`MemorySystem::store`] and asks again for the response time of what
+//! was pending ([`MemorySystem::pending_end`]).
 
 use breakeven_base::{MemKind, Tick};
 
@@ -15,13 +16,13 @@ use crate::util::clone_by_field;
 use crate::xbar::Slot;
 use crate::{MemorySystem, Port, Request, Response};
 
-/// Longer lines have no mask: nothing is held.
+/// Longer lines do not fit the byte mask: their misses are sent at once.
 const LONGEST_LINE: u32 = 128;
 const NEVER: u64 = u64::MAX;
 
-/// What became of a store.
+/// The data cache's answer to a load or store that may stay pending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stored {
+pub enum DataResponse {
     Done {
         at: Tick,
         level: u8,
@@ -29,35 +30,35 @@ pub enum Stored {
     Blocked {
         retry: Tick,
     },
-    /// It waits with its line's miss: [`MemorySystem::send_held`] at `until`, then [`MemorySystem::held_end`].
-    Held {
+    /// Its line's MSHR has not been sent yet: [`MemorySystem::send_pending`] at `until`, then [`MemorySystem::pending_end`].
+    Pending {
         until: Tick,
     },
 }
 
-impl From<Response> for Stored {
+impl From<Response> for DataResponse {
     fn from(r: Response) -> Self {
         match r {
-            Response::Done { at, level } => Stored::Done { at, level },
-            Response::Blocked { retry } => Stored::Blocked { retry },
+            Response::Done { at, level } => DataResponse::Done { at, level },
+            Response::Blocked { retry } => DataResponse::Blocked { retry },
         }
     }
 }
 
-/// When the stores that were held with a line's miss are in the cache.
+/// When a line's pending targets are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldEnd {
+pub struct PendingEnd {
     pub line: u64,
-    /// The first store's address: the line comes from there on.
+    /// The first target's address: the critical word.
     first: u64,
     at: Tick,
     rest: u64,
-    /// From how far the line came.
+    /// Level that supplied the line (0: first-level cache).
     pub level: u8,
 }
 
-impl HeldEnd {
-    /// Of a store to `paddr`, in the line.
+impl PendingEnd {
+    /// Response time of a target at `paddr`, in the line.
     #[inline]
     #[must_use]
     pub fn of(&self, paddr: u64) -> Tick {
@@ -65,33 +66,33 @@ impl HeldEnd {
     }
 }
 
-/// One miss that has not left.
+/// One MSHR that has been allocated and not sent.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct PendingMiss {
     line: u64,
-    /// Bytes written so far.
+    /// Mask of the bytes that its stores have written so far.
     written: u128,
-    /// The first store.
+    /// The first target.
     first: Pkt,
     slot: Slot,
-    /// When its targets arrived, added up: of those to the first one's address, and of the others.
+    /// Number and sum of arrival times of its targets: of those at the first one's address, and of the others.
     arrivals: [(u64, u64); 2],
-    /// What the core asked for: prefetchers below learn from it.
+    /// The core's access, on which prefetchers of lower levels train.
     asked: Access,
 }
 
-/// The held misses of the data side's cache, in the order of their arrival.
+/// The pending MSHRs of the first-level data cache, oldest first.
 #[derive(Debug)]
-pub(crate) struct HeldMisses {
-    misses: Vec<Held>,
-    /// When the first of them may leave.
+pub(crate) struct PendingMisses {
+    misses: Vec<PendingMiss>,
+    /// When the first of them may be sent.
     next: u64,
 }
-clone_by_field!(HeldMisses { misses, next });
+clone_by_field!(PendingMisses { misses, next });
 
-impl HeldMisses {
+impl PendingMisses {
     pub fn new() -> Self {
-        HeldMisses { misses: Vec::new(), next: NEVER }
+        PendingMisses { misses: Vec::new(), next: NEVER }
     }
 
     fn note_next(&mut self) {
@@ -109,44 +110,42 @@ impl HeldMisses {
     }
 }
 
-/// A bit a byte.
+/// Byte mask, one bit a byte.
 fn bytes(addr: u64, size: u32, line: u32) -> u128 {
     let ones = |n: u32| if n >= u128::BITS { u128::MAX } else { (1 << n) - 1 };
     ones(size) << (addr & u64::from(line - 1))
 }
 
 impl MemorySystem {
-    /// As [`MemorySystem::access`] through the data port, for a core that can wait for a store's end: one that misses is held
-    /// until its miss leaves the first-level cache.
+    /// As [`MemorySystem::access`] through the data port; a store that misses stays pending until its MSHR is sent.
     #[inline]
-    pub fn store(&mut self, now: Tick, req: &Request) -> Stored {
+    pub fn store(&mut self, now: Tick, req: &Request) -> DataResponse {
         self.access_and_wait(now, req, MemKind::Store, Cmd::WriteReq)
     }
 
-    /// As [`MemorySystem::store`], for a load: its miss goes down when it leaves the cache, so that answers come in the order of
-    /// the requests, whoever asked.
+    /// As [`MemorySystem::store`], for a load: loads and stores then reach the next level in the order in which MSHRs are sent.
     #[inline]
-    pub fn load(&mut self, now: Tick, req: &Request) -> Stored {
+    pub fn load(&mut self, now: Tick, req: &Request) -> DataResponse {
         self.access_and_wait(now, req, MemKind::Load, Cmd::ReadReq)
     }
 
-    /// Requests of `kind` are held, as `cmd`; others are accesses like any.
+    /// Requests of `kind` may stay pending, as `cmd`; others are plain accesses.
     #[inline(always)] // `kind` and `cmd` are known to each caller
-    fn access_and_wait(&mut self, now: Tick, req: &Request, kind: MemKind, cmd: Cmd) -> Stored {
+    fn access_and_wait(&mut self, now: Tick, req: &Request, kind: MemKind, cmd: Cmd) -> DataResponse {
         let plain = req.kind == kind && !req.uncacheable && !req.non_temporal;
         let Link::Cache(ci) = self.ports[Port::Data as usize] else { return self.access(Port::Data, now, req).into() };
-        if let (true, Some(ci)) = (plain, self.quick_caches[Port::Data as usize]) {
+        if let (true, Some(ci)) = (plain, self.fast_path_caches[Port::Data as usize]) {
             let c = &mut self.caches[usize::from(ci)];
-            if let Some(at) = c.quick_hit(cmd, Port::Data as u8, now.0, req.paddr, u32::from(req.size)) {
-                return Stored::Done { at: Tick(at), level: 0 };
+            if let Some(at) = c.fast_hit(cmd, Port::Data as u8, now.0, req.paddr, u32::from(req.size)) {
+                return DataResponse::Done { at: Tick(at), level: 0 };
             }
         }
         self.wait_in_full(usize::from(ci), now, req, plain.then_some(cmd))
     }
 
     #[inline(never)]
-    fn wait_in_full(&mut self, ci: usize, now: Tick, req: &Request, cmd: Option<Cmd>) -> Stored {
-        self.send_held(now);
+    fn wait_in_full(&mut self, ci: usize, now: Tick, req: &Request, cmd: Option<Cmd>) -> DataResponse {
+        self.send_pending(now);
         self.now = self.now.max(now.0);
         if self.next_prefetch <= now.0 {
             self.run_prefetches(now.0);
@@ -155,10 +154,10 @@ impl MemorySystem {
             self.run_prefetches_of(ci, now.0);
         }
         let line = self.caches[ci].tags.line(req.paddr);
-        let place = self.held.misses.iter().position(|h| h.line == line);
+        let place = self.pending.misses.iter().position(|h| h.line == line);
         match (cmd, place) {
-            // Loads join loads, stores join stores; for another the miss goes down at once.
-            (Some(cmd), Some(i)) if self.held.misses[i].first.cmd == cmd && self.may_join(ci, now.0) => {
+            // Loads merge with loads, stores with stores; any other access sends the MSHR at once.
+            (Some(cmd), Some(i)) if self.pending.misses[i].first.cmd == cmd && self.may_join(ci, now.0) => {
                 self.hold(ci, now.0, req, cmd, place)
             }
             (Some(cmd), None) if self.may_begin(ci, now.0, req.paddr, cmd) => self.hold(ci, now.0, req, cmd, None),
@@ -166,13 +165,13 @@ impl MemorySystem {
         }
     }
 
-    /// Whether cache `ci` takes a store to a line whose miss is held.
+    /// Whether cache `ci` accepts another target for a pending MSHR.
     #[inline]
     fn may_join(&self, ci: usize, now: u64) -> bool {
         self.caches[ci].blocked(now).is_none()
     }
 
-    /// Whether an access to `addr` misses cache `ci`, which takes it, and its line is not on its way.
+    /// Whether an access to `addr` misses cache `ci`, which accepts it, with no MSHR for its line.
     fn may_begin(&mut self, ci: usize, now: u64, addr: u64, cmd: Cmd) -> bool {
         if self.write_combining.is_some() || self.is_uncached(addr) || self.line_bytes > LONGEST_LINE {
             return false;
@@ -186,22 +185,22 @@ impl MemorySystem {
     }
 
     #[inline(never)]
-    fn hold(&mut self, ci: usize, now: u64, req: &Request, cmd: Cmd, place: Option<usize>) -> Stored {
+    fn hold(&mut self, ci: usize, now: u64, req: &Request, cmd: Cmd, place: Option<usize>) -> DataResponse {
         self.asked = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
         let pkt = Pkt::new(cmd, req.paddr, u32::from(req.size), Port::Data as u8);
         let found = if place.is_some() { Found::Joined(None) } else { Found::Miss };
         let until = match place {
-            Some(place) => self.held_joins(ci, place, &pkt, now),
-            None => self.held_begins(ci, &pkt, now),
+            Some(place) => self.join_pending(ci, place, &pkt, now),
+            None => self.allocate_pending(ci, &pkt, now),
         };
         if self.caches[ci].prefetching.is_some() {
             self.show_prefetchers(ci, &pkt, now, found);
         }
-        Stored::Held { until: Tick(until) }
+        DataResponse::Pending { until: Tick(until) }
     }
 
-    /// A register for a new miss, and its place on the bus.
-    fn held_begins(&mut self, ci: usize, pkt: &Pkt, at: u64) -> u64 {
+    /// Allocates an MSHR and books its slot on the bus; when it may be sent.
+    fn allocate_pending(&mut self, ci: usize, pkt: &Pkt, at: u64) -> u64 {
         let c = &mut self.caches[ci];
         let (line, size, link) = (c.tags.line(pkt.addr), c.p.line_bytes, c.p.mem_side);
         let out = c.clock.edge(at) + c.p.tag;
@@ -221,15 +220,15 @@ impl MemorySystem {
         c.note_mshrs(at);
         let written = bytes(pkt.addr, pkt.size, size);
         let arrivals = [(1, at), (0, 0)];
-        self.held.misses.push(Held { line, written, first: *pkt, slot, arrivals, asked: self.asked });
-        self.held.note_next();
+        self.pending.misses.push(PendingMiss { line, written, first: *pkt, slot, arrivals, asked: self.asked });
+        self.pending.note_next();
         slot.start
     }
 
-    /// One more store to the line of the miss at `place`.
-    fn held_joins(&mut self, ci: usize, place: usize, pkt: &Pkt, at: u64) -> u64 {
+    /// One more target of pending MSHR number `place`; when it may be sent.
+    fn join_pending(&mut self, ci: usize, place: usize, pkt: &Pkt, at: u64) -> u64 {
         let c = &mut self.caches[ci];
-        let h = &mut self.held.misses[place];
+        let h = &mut self.pending.misses[place];
         h.written |= bytes(pkt.addr, pkt.size, c.p.line_bytes);
         let (n, sum) = &mut h.arrivals[usize::from(pkt.addr != h.first.addr)];
         *n += 1;
@@ -243,57 +242,57 @@ impl MemorySystem {
         h.slot.start
     }
 
-    /// Sends the held misses that may leave by `now`. When the next may; `None`: nothing is held.
+    /// Sends the pending MSHRs that may be sent by `now`. When the next may; `None`: none is pending.
     #[inline]
-    pub fn send_held(&mut self, now: Tick) -> Option<Tick> {
-        if self.held.due(now.0) {
+    pub fn send_pending(&mut self, now: Tick) -> Option<Tick> {
+        if self.pending.due(now.0) {
             self.now = self.now.max(now.0);
-            self.send_held_by(now.0, None);
+            self.issue_pending_mshrs(now.0, None);
         }
-        (!self.held.is_empty()).then_some(Tick(self.held.next))
+        (!self.pending.is_empty()).then_some(Tick(self.pending.next))
     }
 
-    /// Sends what may leave by `at`, and the miss of `line` whatever its time is: something else than a store joins it.
+    /// Sends what may be sent by `at`, and the MSHR of `line` whatever its time is (another kind of access needs the line).
     #[inline(never)]
-    pub(crate) fn send_held_by(&mut self, at: u64, line: Option<u64>) {
+    pub(crate) fn issue_pending_mshrs(&mut self, at: u64, line: Option<u64>) {
         let Link::Cache(ci) = self.ports[Port::Data as usize] else { return };
         let ci = usize::from(ci);
         let link = self.caches[ci].p.mem_side;
         let mut place = 0;
-        while let Some(mut h) = self.held.misses.get(place).copied() {
+        while let Some(mut h) = self.pending.misses.get(place).copied() {
             let joined = line == Some(h.line);
             let free = if h.slot.start <= at || joined { self.free_below(link, h.line, h.slot.start) } else { NEVER };
             if free <= at || joined {
                 if free > h.slot.start {
                     h.slot = self.slot_at(link, free);
                 }
-                self.held.misses.remove(place);
-                self.held_leaves(ci, &h);
+                self.pending.misses.remove(place);
+                self.pending_mshr_leaves(ci, &h);
                 continue;
             }
             if free != NEVER {
-                // The level below takes nothing yet: stores may join until it does.
-                self.held.misses[place].slot = self.slot_at(link, free);
-                if let Some(m) = self.caches[ci].mshrs.held(h.line) {
+                // The next level is blocked: targets may merge until it is not.
+                self.pending.misses[place].slot = self.slot_at(link, free);
+                if let Some(m) = self.caches[ci].mshrs.pending(h.line) {
                     m.resp_at = free;
                 }
                 self.caches[ci].note_mshrs(at);
             }
             place += 1;
         }
-        self.held.note_next();
+        self.pending.note_next();
     }
 
-    /// `pkt` arrives at cache `ci` at `at`: what is held there and due by then, or of the same line, is sent first.
+    /// `pkt` arrives at cache `ci` at `at`: pending MSHRs that are due, or of the same line, are sent first.
     #[inline(never)]
-    pub(crate) fn meet_held(&mut self, ci: usize, pkt: &Pkt, at: u64) {
+    pub(crate) fn join_pending_mshr(&mut self, ci: usize, pkt: &Pkt, at: u64) {
         if self.ports[Port::Data as usize] == Link::Cache(ci as u16) {
             let line = self.caches[ci].tags.line(pkt.addr);
-            self.send_held_by(at, Some(line));
+            self.issue_pending_mshrs(at, Some(line));
         }
     }
 
-    /// From `at` on, the instant at which what is below `link` takes a request.
+    /// The first instant from `at` on at which the component behind `link` accepts a request.
     fn free_below(&self, link: Link, addr: u64, at: u64) -> u64 {
         match link {
             Link::XBar(xi) => match self.xbars[usize::from(xi)].route(addr).1 {
@@ -312,7 +311,7 @@ impl MemorySystem {
         }
     }
 
-    fn held_leaves(&mut self, ci: usize, h: &Held) {
+    fn pending_mshr_leaves(&mut self, ci: usize, h: &PendingMiss) {
         let p = self.caches[ci].p;
         let whole = h.written == bytes(0, p.line_bytes, p.line_bytes);
         let cmd = match h.first.cmd {
@@ -330,7 +329,7 @@ impl MemorySystem {
         };
         let reply = self.cache_fills(ci, &h.first, &r, 0);
         let c = &mut self.caches[ci];
-        let Some(m) = c.mshrs.held(h.line) else { return };
+        let Some(m) = c.mshrs.pending(h.line) else { return };
         (m.resp_at, m.payload, m.level) = (r.at, r.payload, reply.level);
         let alloc_at = m.alloc_at;
         let [(first, firsts), (rest, rests)] = h.arrivals;
@@ -340,17 +339,18 @@ impl MemorySystem {
         c.note_mshrs(h.slot.start);
     }
 
-    /// The end of the stores to `paddr`'s line that were held. `None`: their miss has not left by `now`.
-    pub fn held_end(&mut self, now: Tick, paddr: u64) -> Option<HeldEnd> {
-        let known = HeldEnd { line: paddr & !u64::from(self.line_bytes - 1), first: paddr, at: now, rest: 0, level: 0 };
+    /// Response times of the pending accesses to `paddr`'s line. `None`: their MSHR has not been sent by `now`.
+    pub fn pending_end(&mut self, now: Tick, paddr: u64) -> Option<PendingEnd> {
+        let known =
+            PendingEnd { line: paddr & !u64::from(self.line_bytes - 1), first: paddr, at: now, rest: 0, level: 0 };
         let Link::Cache(ci) = self.ports[Port::Data as usize] else { return Some(known) };
-        if self.held.misses.iter().any(|h| h.line == known.line) {
+        if self.pending.misses.iter().any(|h| h.line == known.line) {
             return None;
         }
         let c = &mut self.caches[usize::from(ci)];
-        // Without a register the line has come already: the core asks late.
-        let Some(m) = c.mshrs.find(known.line, now.0) else { return Some(HeldEnd { level: 1, ..known }) };
+        // No MSHR: the line has been filled already, the core asks late.
+        let Some(m) = c.mshrs.find(known.line, now.0) else { return Some(PendingEnd { level: 1, ..known }) };
         let (first, rest, level, resp_at) = (m.addr, m.payload, m.level, m.resp_at);
-        Some(HeldEnd { first, at: Tick(c.clock.edge(resp_at) + c.p.response), rest, level, ..known })
+        Some(PendingEnd { first, at: Tick(c.clock.edge(resp_at) + c.p.response), rest, level, ..known })
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use breakeven_base::{MemKind, Tick};
-use breakeven_memory::{MemorySystem, Port, Request, Response, Stored};
+use breakeven_memory::{DataResponse, MemorySystem, Port, Request, Response};
 use common::*;
 
 const A: u64 = RAM.start + 0x10_0000;
@@ -15,15 +15,15 @@ fn simple() -> MemorySystem {
 /// The cycle until which a store of 8 bytes at `cycle` is held.
 fn held(m: &mut MemorySystem, cycle: u64, paddr: u64) -> u64 {
     match m.store(Tick(cycle * CYCLE), &request(paddr, MemKind::Store)) {
-        Stored::Held { until } => until.0 / CYCLE,
+        DataResponse::Pending { until } => until.0 / CYCLE,
         other => panic!("{other:?}"),
     }
 }
 
 /// The cycle in which a store whose miss has left by `cycle` is in the cache, and the level that had its line.
 fn end(m: &mut MemorySystem, cycle: u64, paddr: u64) -> (u64, u8) {
-    m.send_held(Tick(cycle * CYCLE));
-    let end = m.held_end(Tick(cycle * CYCLE), paddr).expect("it has left");
+    m.send_pending(Tick(cycle * CYCLE));
+    let end = m.pending_end(Tick(cycle * CYCLE), paddr).expect("it has left");
     (end.of(paddr).0 / CYCLE, end.level)
 }
 
@@ -43,7 +43,7 @@ fn a_line_written_whole_in_time_is_not_read() {
     assert_eq!((counts(&m, "cpu.dcache"), counts(&m, "l2")), ([8.0, 1.0, 7.0], [0.0; 3]));
     assert_eq!(
         m.store(Tick(140 * CYCLE), &request(A + 8, MemKind::Store)),
-        Stored::Done { at: Tick(142 * CYCLE), level: 0 }
+        DataResponse::Done { at: Tick(142 * CYCLE), level: 0 }
     );
     m.audit().expect("nothing is out of order");
 }
@@ -56,7 +56,7 @@ fn a_store_too_late_joins_and_the_line_is_read() {
     }
     let late = m.store(Tick(102 * CYCLE), &request(A + 56, MemKind::Store));
     let ends = [end(&mut m, 102, A), end(&mut m, 102, A + 8)];
-    assert_eq!(late, Stored::Done { at: Tick(ends[1].0 * CYCLE), level: 2 });
+    assert_eq!(late, DataResponse::Done { at: Tick(ends[1].0 * CYCLE), level: 2 });
     // As if nothing had been held; the others wait for the rest of the line.
     let mut plain = simple();
     let first = access(&mut plain, 100 * CYCLE, A, MemKind::Store);
@@ -89,12 +89,12 @@ fn a_second_level_that_takes_nothing_holds_misses_back() {
     let mut m = build(c);
     held(&mut m, 100, A);
     assert_eq!(held(&mut m, 101, A + 64), 103);
-    let free = m.send_held(Tick(103 * CYCLE)).expect("the second one is still there").0;
+    let free = m.send_pending(Tick(103 * CYCLE)).expect("the second one is still there").0;
     assert!(free > 200 * CYCLE, "until the first one's line has come: {free}");
     for n in 1..8 {
         assert_eq!(held(&mut m, 150, A + 64 + 8 * n) * CYCLE, free / CYCLE * CYCLE);
     }
-    assert_eq!(m.held_end(Tick(150 * CYCLE), A + 64), None);
+    assert_eq!(m.pending_end(Tick(150 * CYCLE), A + 64), None);
     end(&mut m, free.div_ceil(CYCLE), A + 64);
     assert_eq!(counts(&m, "l2")[0], 1.0, "whole by then");
 }
@@ -105,13 +105,13 @@ fn a_load_sends_the_miss_that_it_joins() {
     (0..7).for_each(|n| _ = held(&mut m, 100, A + 8 * n));
     let loaded = load(&mut m, 101 * CYCLE, A + 8);
     assert_eq!(loaded, end(&mut m, 101, A + 8).0 * CYCLE);
-    assert_eq!(m.send_held(Tick(101 * CYCLE)), None);
+    assert_eq!(m.send_pending(Tick(101 * CYCLE)), None);
 }
 
 /// The cycle until which a load at `cycle` is held.
 fn held_load(m: &mut MemorySystem, cycle: u64, paddr: u64) -> u64 {
     match m.load(Tick(cycle * CYCLE), &request(paddr, MemKind::Load)) {
-        Stored::Held { until } => until.0 / CYCLE,
+        DataResponse::Pending { until } => until.0 / CYCLE,
         other => panic!("{other:?}"),
     }
 }
@@ -146,8 +146,8 @@ fn loads_join_loads_and_a_store_sends_the_miss_that_it_joins() {
     let mut m = simple();
     held_load(&mut m, 100, A);
     let joined = m.store(Tick(100 * CYCLE), &request(A + 8, MemKind::Store));
-    assert_eq!(joined, Stored::Done { at: Tick(all[1].0), level: 2 });
-    assert_eq!(m.send_held(Tick(100 * CYCLE)), None);
+    assert_eq!(joined, DataResponse::Done { at: Tick(all[1].0), level: 2 });
+    assert_eq!(m.send_pending(Tick(100 * CYCLE)), None);
 }
 
 #[test]
@@ -155,13 +155,13 @@ fn what_does_not_miss_is_not_held() {
     let mut m = simple();
     load(&mut m, 100 * CYCLE, A);
     let on_its_way = m.store(Tick(110 * CYCLE), &request(A, MemKind::Store));
-    assert!(matches!(on_its_way, Stored::Done { level: 2, .. }), "{on_its_way:?}");
+    assert!(matches!(on_its_way, DataResponse::Done { level: 2, .. }), "{on_its_way:?}");
     let loaded = m.load(Tick(110 * CYCLE), &request(A, MemKind::Load));
-    assert!(matches!(loaded, Stored::Done { level: 2, .. }), "{loaded:?}");
+    assert!(matches!(loaded, DataResponse::Done { level: 2, .. }), "{loaded:?}");
     let past = Request { uncacheable: true, ..request(A + 640, MemKind::Store) };
-    assert!(matches!(m.store(Tick(111 * CYCLE), &past), Stored::Done { .. }));
-    assert!(matches!(m.load(Tick(111 * CYCLE), &past), Stored::Done { .. }));
-    assert!(matches!(m.store(Tick(112 * CYCLE), &request(A + 1280, MemKind::CboZero)), Stored::Done { .. }));
+    assert!(matches!(m.store(Tick(111 * CYCLE), &past), DataResponse::Done { .. }));
+    assert!(matches!(m.load(Tick(111 * CYCLE), &past), DataResponse::Done { .. }));
+    assert!(matches!(m.store(Tick(112 * CYCLE), &request(A + 1280, MemKind::CboZero)), DataResponse::Done { .. }));
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn random_stores_and_loads_leave_nothing_behind() {
                 _ => m.store(Tick(now), &request(paddr, kind)),
             };
             match answer {
-                Stored::Done { at, .. } => assert!(at.0 > now && at.0 < now + 10_000_000),
-                Stored::Blocked { retry } => now = retry.0.next_multiple_of(CYCLE),
-                Stored::Held { until } => {
+                DataResponse::Done { at, .. } => assert!(at.0 > now && at.0 < now + 10_000_000),
+                DataResponse::Blocked { retry } => now = retry.0.next_multiple_of(CYCLE),
+                DataResponse::Pending { until } => {
                     assert!(until.0 > now && until.0 < now + 10_000_000);
                     last = Some((until.0, paddr));
                     held += 1;
@@ -201,8 +201,8 @@ fn random_stores_and_loads_leave_nothing_behind() {
             }
         }
         if let Some((_, paddr)) = last.filter(|(until, _)| *until <= now) {
-            let next = m.send_held(Tick(now));
-            assert!(next.is_none_or(|t| t.0 > now) && (next.is_some() || m.held_end(Tick(now), paddr).is_some()));
+            let next = m.send_pending(Tick(now));
+            assert!(next.is_none_or(|t| t.0 > now) && (next.is_some() || m.pending_end(Tick(now), paddr).is_some()));
             last = None;
         }
         if i % 500 == 0 {

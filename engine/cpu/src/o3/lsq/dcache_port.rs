@@ -1,7 +1,7 @@
-//! The data side's way into the cache, and a memory reference's way through it.
+//! The data-cache port of the load-store queue, and the progress of one access through it (two packets across a line).
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, Tick, UopFlags};
-use breakeven_memory::{HeldEnd, Port, Request, Stored};
+use breakeven_memory::{DataResponse, PendingEnd, Port, Request};
 
 use super::super::config::O3Config;
 use super::ports::Ports;
@@ -9,25 +9,25 @@ use super::{acts_on_line, Counts, NEVER, PAGE};
 use crate::when::When;
 use crate::CoreCtx;
 
-/// The data side's way into the cache.
+/// The data-cache port: bandwidth a cycle, back pressure, responses.
 #[derive(Debug)]
-pub struct Gate {
+pub struct DcachePort {
     pub load_ports: Ports,
     pub store_ports: Ports,
-    /// The cache refuses everything until this cycle; [`NEVER`]: it does not.
+    /// The cache is blocked until this cycle; [`NEVER`]: it is not.
     pub blocked_until: u64,
-    /// The instant of the last answer in each of the coming cycles.
+    /// The instant of the last response in each of the coming cycles.
     answers: Box<[Tick; ANSWERS]>,
     serial_responses: bool,
-    /// The access that an emulated misaligned one holds up executes at this cycle.
+    /// An emulated misaligned access stalls the following ones until this cycle.
     pub stalled_until: u64,
-    /// Stores join a miss until it leaves the cache.
+    /// Misses stay pending in their MSHR until it is sent (`gem5StoresJoinMisses`).
     stores_join: bool,
-    /// The first miss that has not left may leave in this cycle; [`NEVER`]: all have.
-    pub held_until: u64,
+    /// When the first pending MSHR may be sent; [`NEVER`]: none is pending.
+    pub pending_until: u64,
 }
 
-clone_by_field!(Gate {
+clone_by_field!(DcachePort {
     load_ports,
     store_ports,
     blocked_until,
@@ -35,7 +35,7 @@ clone_by_field!(Gate {
     serial_responses,
     stalled_until,
     stores_join,
-    held_until
+    pending_until
 });
 
 /// What became of one packet.
@@ -47,16 +47,16 @@ pub enum Sent {
     /// No port is free in this cycle.
     NoPort,
     Blocked,
-    /// It waits with its line's miss for the miss to leave the cache.
-    Held,
+    /// Its MSHR has not been sent: the response time is not known yet.
+    Pending,
 }
 
-/// Cycles ahead in which answers at one instant are noticed; beyond them they are hardly ever.
+/// Cycles ahead in which responses at one instant are told apart; later ones are rare.
 const ANSWERS: usize = 1024;
 
-impl Gate {
+impl DcachePort {
     pub fn new(cfg: &O3Config) -> Self {
-        Gate {
+        DcachePort {
             load_ports: Ports::new(cfg.cacheLoadPorts),
             store_ports: Ports::new(cfg.cacheStorePorts),
             blocked_until: NEVER,
@@ -65,12 +65,12 @@ impl Gate {
             stalled_until: 0,
             // Under TSO gem5 has one store under way: none could join it.
             stores_join: cfg.quirks.gem5StoresJoinMisses && !cfg.needsTSO && !cfg.lsq.storesLeaveOnMiss,
-            held_until: NEVER,
+            pending_until: NEVER,
         }
     }
 
-    /// Whether the cache gives another answer at the instant `at`, which then comes first. Answers come a tick apart: the second one
-    /// misses the clock edge.
+    /// Whether another response has been booked for the instant `at`. Responses are sent one a tick (gem5): the second misses
+    /// the clock edge.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // reduced
     fn collides(&mut self, at: Tick, when: &When) -> bool {
@@ -78,7 +78,7 @@ impl Gate {
         std::mem::replace(last, at) == at
     }
 
-    /// Hands one packet to the cache.
+    /// Sends one packet to the cache.
     #[inline]
     pub fn send<F: FrontEnd, B: Bus>(
         &mut self,
@@ -101,47 +101,47 @@ impl Gate {
             (false, _) => cx.mem.access(Port::Data, when.tick, request).into(),
         };
         match answer {
-            Stored::Done { at, level } => Sent::Done { at: self.answered(at, when), level },
-            Stored::Blocked { retry } => {
+            DataResponse::Done { at, level } => Sent::Done { at: self.answered(at, when), level },
+            DataResponse::Blocked { retry } => {
                 ports.give_back();
                 counts.blocked_by_cache += 1;
                 self.blocked_until = when.cycle_of(retry).max(when.cycle + 1);
                 Sent::Blocked
             }
-            Stored::Held { until } => {
-                self.held_until = self.held_until.min(when.cycle_of(until));
-                Sent::Held
+            DataResponse::Pending { until } => {
+                self.pending_until = self.pending_until.min(when.cycle_of(until));
+                Sent::Pending
             }
         }
     }
 
-    /// What `packets` still waits for of misses that have left the cache by now. Whether it waits for no more. `known`: the last
-    /// line asked for.
-    pub fn end_held<F: FrontEnd, B: Bus>(
+    /// Collects response times of pending packets whose MSHR has been sent by now. Whether none is left. `known`: the last line
+    /// looked up.
+    pub fn end_pending<F: FrontEnd, B: Bus>(
         &mut self,
-        packets: &mut Packets,
+        access: &mut SplitAccess,
         line: u32,
-        known: &mut Option<HeldEnd>,
+        known: &mut Option<PendingEnd>,
         cx: &mut CoreCtx<'_, F, B>,
         when: &When,
     ) -> bool {
         let line_of = |paddr: u64| paddr & !u64::from(line - 1);
-        while packets.held > 0 {
-            let paddr = packets.lines[0];
-            // Most have the line of the one before.
+        while access.pending > 0 {
+            let paddr = access.lines[0];
+            // Most are in the line looked up last.
             if known.is_none_or(|end| end.line != line_of(paddr)) {
-                *known = cx.mem.held_end(when.tick, paddr);
+                *known = cx.mem.pending_end(when.tick, paddr);
             }
             let Some(end) = *known else { return false };
             let at = self.answered(end.of(paddr), when);
-            packets.held -= 1;
-            packets.lines[0] = packets.lines[1];
-            packets.sent(packets.sent, at, end.level);
+            access.pending -= 1;
+            access.lines[0] = access.lines[1];
+            access.sent(access.sent, at, end.level);
         }
         true
     }
 
-    /// When an answer that the cache gives at `at` is taken.
+    /// When a response that the cache sends at `at` is received.
     #[inline]
     pub fn answered(&mut self, at: Tick, when: &When) -> Tick {
         let late = self.serial_responses && self.collides(at, when);
@@ -149,20 +149,20 @@ impl Gate {
     }
 }
 
-/// A memory reference's way through the cache: one packet, or one a line.
+/// Progress of one memory reference: one packet, or one a line.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Packets {
+pub struct SplitAccess {
     /// Bytes sent.
     pub sent: u16,
-    /// When the last of their responses comes, and from how far.
+    /// When the last response arrives, and the level that supplied it.
     pub at: Tick,
     pub level: u8,
-    /// How many of them wait with a miss, and the lines of the first and the last such.
-    pub held: u8,
+    /// Packets with a pending MSHR, and the addresses of the first and the last of them.
+    pub pending: u8,
     pub lines: [u64; 2],
 }
 
-impl Packets {
+impl SplitAccess {
     /// The next packet, and the bytes that will have been sent with it.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // at most the reference's size
@@ -189,11 +189,11 @@ impl Packets {
         self.level = self.level.max(level);
     }
 
-    /// A packet has been sent, and waits with a miss.
+    /// A packet has been sent; its MSHR is pending.
     #[inline]
     pub fn waits(&mut self, sent: u16, paddr: u64) {
         self.sent = sent;
-        self.lines[usize::from(self.held.min(1))] = paddr;
-        self.held = self.held.saturating_add(1);
+        self.lines[usize::from(self.pending.min(1))] = paddr;
+        self.pending = self.pending.saturating_add(1);
     }
 }

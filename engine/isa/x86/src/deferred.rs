@@ -1,27 +1,27 @@
-//! Wrong paths, described ahead of being executed.
+//! Deferred execution of wrong paths.
 //!
 //! What a pipeline fetches behind a mispredicted branch is thrown away when the branch resolves. Until then it needs the
 //! micro-ops; a value matters only where a memory reference leaves for the caches before that, or where an instruction may
 //! fault, branch through a register or repeat. So on a fork an instruction that can do none of that is described without
-//! being executed (`FrontEnd::sketch`). It is executed when an address is asked for (`FrontEnd::settle`), or something behind
+//! being executed (`FrontEnd::predecode`). It is executed when an address is asked for (`FrontEnd::execute_deferred`), or something behind
 //! it must be executed. Nothing architectural changes on a fork or under it, so it then does what it would have done before.
 
-use breakeven_base::{self as base, Bus, MemRef, Now, Reg, Sketched, Step, StepResult, Uop, MAX_UOPS};
+use breakeven_base::{self as base, Bus, MemRef, Now, Predecoded, Reg, Step, StepResult, Uop, MAX_UOPS};
 
 use crate::cpu::{Core, Cpu};
 use crate::crack::Flow;
 use crate::describe::place_uops;
 use crate::frontend::X86FrontEnd;
-use crate::inst::{Inst, Sketch, RSP};
+use crate::inst::{Deferral, Inst, RSP};
 use crate::mmu::{canonical, PAGE};
 
-/// Instructions of the path being followed that have been described but not executed.
+/// Instructions of the wrong path that have been predecoded but not executed.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ahead {
-    /// Their addresses, from `done` on.
+pub(crate) struct DeferredPath {
+    /// Their addresses; those before `done` have been executed.
     at: Vec<u64>,
     done: usize,
-    /// Who holds the flags behind the last of them.
+    /// Flag renaming state behind the last of them.
     flag_home: [Reg; 3],
     /// The last one's micro-ops, if they read flags.
     uops: [Uop; MAX_UOPS],
@@ -31,7 +31,7 @@ pub(crate) struct Ahead {
     stores: bool,
 }
 
-impl Ahead {
+impl DeferredPath {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.done == self.at.len()
@@ -62,11 +62,11 @@ impl Ahead {
         self.done += 1;
         Some(pc)
     }
-    /// Whether it is known that the instruction completes, or for a return that it finds an address: which does not matter.
+    /// Whether the instruction is known not to fault; for a return, that its stack slot holds a canonical address.
     fn completes<B: Bus>(&self, cpu: &Cpu, bus: &B, inst: &Inst) -> bool {
-        match inst.sketch {
-            Sketch::Vector => cpu.vector_state(inst).is_ok(),
-            Sketch::Return => {
+        match inst.deferral {
+            Deferral::Vector => cpu.vector_state(inst).is_ok(),
+            Deferral::Return => {
                 let rsp = self.rsp.filter(|_| !self.stores);
                 rsp.and_then(|rsp| cpu.peek(bus, rsp)).is_some_and(canonical)
             }
@@ -76,43 +76,43 @@ impl Ahead {
 }
 
 impl X86FrontEnd {
-    /// See `FrontEnd::sketch`.
+    /// See `FrontEnd::predecode`.
     #[inline(always)]
-    pub(crate) fn sketch_at<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> base::Sketch<'_> {
+    pub(crate) fn predecode_at<B: Bus>(&mut self, bus: &mut B, out: &mut Step) -> base::Predecode<'_> {
         let pc = self.cpu.rip();
         if pc / PAGE != self.page && self.enter_page(bus, pc).is_err() {
-            return base::Sketch::Executes;
+            return base::Predecode::MustExecute;
         }
         let page = self.code.page(self.slot);
         let inst = page.at(pc);
-        if self.ahead.is_empty() {
-            self.ahead.begin(&self.cpu.c);
+        if self.deferred.is_empty() {
+            self.deferred.begin(&self.cpu.c);
         }
-        if inst.sketch == Sketch::Never {
+        if inst.deferral == Deferral::Never {
             (out.pc, out.len, out.n) = (pc, inst.len, inst.nuop);
             out.uops.iter_mut().zip(page.uops(inst)).for_each(|(to, from)| *to = *from);
-            return base::Sketch::Blocked;
+            return base::Predecode::Blocked;
         }
-        if inst.sketch != Sketch::Yes && !self.ahead.completes(&self.cpu, bus, inst) {
-            return base::Sketch::Executes;
+        if inst.deferral != Deferral::Yes && !self.deferred.completes(&self.cpu, bus, inst) {
+            return base::Predecode::MustExecute;
         }
-        self.ahead.push(pc, inst);
+        self.deferred.push(pc, inst);
         self.cpu.set_rip(pc.wrapping_add(u64::from(inst.len)));
         let mut uops = page.uops(inst);
-        let mut flow = Flow { home: &mut self.ahead.flag_home, policy: self.cpu.flag_merge };
+        let mut flow = Flow { home: &mut self.deferred.flag_home, policy: self.cpu.flag_merge };
         if inst.reads_flags {
-            let n = place_uops(flow, &mut self.ahead.uops, inst, uops);
-            uops = &self.ahead.uops[..n.min(MAX_UOPS)];
+            let n = place_uops(flow, &mut self.deferred.uops, inst, uops);
+            uops = &self.deferred.uops[..n.min(MAX_UOPS)];
         } else if inst.fw != 0 {
             flow.write(inst.fw);
         }
-        base::Sketch::Described(Sketched { uops, flags: inst.uop_flags, len: inst.len, branch: inst.branch })
+        base::Predecode::Described(Predecoded { uops, flags: inst.uop_flags, len: inst.len, branch: inst.branch })
     }
 
-    /// See `FrontEnd::settle`.
+    /// See `FrontEnd::execute_deferred`.
     #[inline(never)]
-    pub(crate) fn settle_one<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
-        let Some(pc) = self.ahead.take() else { return false };
+    pub(crate) fn execute_one_deferred<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
+        let Some(pc) = self.deferred.take() else { return false };
         self.cpu.keep_registers();
         let front = self.cpu.rip();
         self.cpu.set_rip(pc);
@@ -124,10 +124,10 @@ impl X86FrontEnd {
         true
     }
 
-    /// Executes all that has been sketched.
+    /// Executes everything deferred.
     #[cold]
-    pub(crate) fn settle_all<B: Bus>(&mut self, bus: &mut B, now: Now) {
+    pub(crate) fn execute_all_deferred<B: Bus>(&mut self, bus: &mut B, now: Now) {
         let mut out = Step::default();
-        while self.settle_one(bus, &now, &mut out) {}
+        while self.execute_one_deferred(bus, &now, &mut out) {}
     }
 }
