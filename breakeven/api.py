@@ -262,13 +262,18 @@ def sensitivity(
     dst: int = 0,
     cache: str = "warm",
     measure: str = "latency",
+    top: int = 8,
+    match: str = "",
     threads: int = 0,
     store: bool | str | Path = True,
     guest: str | Path | None = None,
     **options: Unpack[Measuring],
 ) -> Sensitivity:
     """Which parameters of the machine move the break-even of two routines (of one size: the lead), the strongest first
-    (docs/sensitivity.md)."""
+    (docs/sensitivity.md).
+
+    `top`: parameters whose break-even is searched again. `match`: words that a parameter's path or source must have.
+    """
     from breakeven.sensitivity import sensitivity as run_sensitivity
 
     spec = _spec(
@@ -276,7 +281,7 @@ def sensitivity(
         parameters=None, options=options,
     )  # fmt: skip
     with _engine(store, guest) as engine:
-        return run_sensitivity(spec, engine, threads)
+        return run_sensitivity(spec, engine, threads, top=top, match=match)
 
 
 @resolving()

@@ -7,6 +7,7 @@ Within `resolving` (a command, a call of the Python API) every part that asks fo
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -50,6 +51,7 @@ class Machine:
         raise UserError("the machine has no CPU of a known instruction set (a Riscv or X86 CPU)")
 
 
+_one_at_a_time = threading.RLock()
 #: the machines of the request that is being answered; None: of no request
 _of_request: ContextVar[dict[MachineSpec, Machine] | None] = ContextVar("machines of the request", default=None)
 
@@ -75,7 +77,9 @@ def resolve(spec: MachineSpec) -> Machine:
     from breakeven import m5
     from breakeven.machines import described_machine
 
-    root, description = described_machine(spec.name, spec.settings)
+    # A machine's file imports its neighbours by a path that is the whole process's.
+    with _one_at_a_time:
+        root, description = described_machine(spec.name, spec.settings)
     machine = Machine(spec, root, description, m5.canonical(description))
     if made is not None:
         made[spec] = machine

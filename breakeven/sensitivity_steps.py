@@ -30,8 +30,8 @@ _SMALL = 7
 _CYCLES = re.compile(r"(?i)(lat|latency|delay|penalty|cycles|startup|uops|cross_\w+|rate|bandwidth|per_cycle)")
 _SIZES = ("size", "assoc", "l2_size", "l2_assoc")
 _MICROCODE = ("X86StringMode", "X86Instruction")
-#: numbers that name things or are limits of a format, not properties of hardware
-_NOT_MOVED = ("eventq_index", "min_count", "max_count", "max_bytes", "min_element", "is_read_only", "backwards")
+#: what names things, is a limit of a format or a simulator's rule, not a property of hardware
+_NOT_MOVED = ("eventq_index", "min_count", "max_count", "max_bytes", "min_element", "is_read_only", "backwards", "gem5")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def parameters_of(machine: MachineSpec) -> list[Parameter]:
     root = load_machine(machine.name, machine.settings)
     sources = Sources(root, find_machine(machine.name), tuple(machine.settings))
     objects, description = {obj.path(): obj for obj in root.descendants()}, describe(root)
-    read, found = parameters_read(description), []
+    read, shown, found = parameters_read(description), sources.shown_paths(), []
     for item in description["objects"]:
         if item["path"] not in objects:
             continue
@@ -86,8 +86,8 @@ def parameters_of(machine: MachineSpec) -> list[Parameter]:
             unit = _UNITS.get(cls._params[name].type_name, "")
             steps = tuple(f"{_text(step)}{unit}" for step in steps_of(name, value, choices))
             if steps:
-                path = item["path"].removeprefix("system.")
-                found.append(Parameter(f"{path}.{name}", f"{_text(value)}{unit}", WORDS[mark], steps))
+                path = f"{shown[item['path']]}.{name}".removeprefix("system.")
+                found.append(Parameter(path, f"{_text(value)}{unit}", WORDS[mark], steps))
     return found
 
 

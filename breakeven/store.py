@@ -19,6 +19,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import threading
 import time
 import zlib
 from collections.abc import Iterator, Sequence
@@ -122,6 +123,8 @@ class Store:
         self.path = path
         self._db: sqlite3.Connection | None = None
         self._identities: dict[int, Identity] = {}
+        # Threads of one process may share a store; its connection is for one at a time.
+        self._turn = threading.RLock()
         #: rows read so far whose checksum was wrong
         self.damaged = 0
         try:
@@ -203,9 +206,10 @@ class Store:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """SQLite's errors as one sentence with the file's name and the fix."""
+        """SQLite's errors as one sentence with the file's name and the fix; one thread at a time."""
         try:
-            yield
+            with self._turn:
+                yield
         except sqlite3.DatabaseError as error:
             name, text = str(self.path), str(error)
             if "not a database" in text or "malformed" in text:

@@ -215,10 +215,13 @@ def machines_diff(
 ) -> int:
     """What differs between two machines, parameter by parameter; --set changes B."""
     from breakeven.console import print_json
+    from breakeven.m5.overrides import shown_paths
     from breakeven.machine_diff import differences
-    from breakeven.machines import describe_machine
+    from breakeven.resolved import resolve
 
-    found = differences(describe_machine(a), describe_machine(b, settings))
+    one, other = resolve(machine_spec(a, [])), resolve(machine_spec(b, settings))
+    names = (shown_paths(one.root), shown_paths(other.root))
+    found = differences(one.description, other.description, names)
     if json:
         print_json({"a": a, "b": " ".join([b, *settings]), "differences": [one._asdict() for one in found]})
     elif found:

@@ -37,6 +37,10 @@ def sensitivity_(
     dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
     measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006
+    top: Annotated[int, typer.Option(min=1, help="Parameters whose break-even is searched again.")] = 8,
+    match: Annotated[
+        str, typer.Option(metavar="PATTERN", help="Move only parameters with these words in path or source.")
+    ] = "",
     rows: Annotated[int, typer.Option(min=1, help="Rows of the table.")] = 20,
     threads: ThreadsOption = 0,
     guest: GuestOption = None,
@@ -46,7 +50,8 @@ def sensitivity_(
 ) -> int:
     """Move every value of the machine a step down and up, and rank them by how far the break-even moves.
 
-    Moved are numbers, switches and choices with a source mark, and the microcode's timing (docs/sensitivity.md).
+    All are looked at near the break-even; it is searched again for those that move the lead there most. Moved are
+    numbers, switches and choices with a source mark, and the microcode's timing (docs/sensitivity.md).
     """
     from breakeven.cli.search import quiet_threads
 
@@ -58,7 +63,7 @@ def sensitivity_(
         routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), sweep=[], **measuring
     )
     with open_engine(guest, store, no_store) as engine, progress_bar(not json, "sensitivity") as progress:
-        found = sensitivity(spec, engine, threads, progress)
+        found = sensitivity(spec, engine, threads, progress, top=top, match=match)
     return sensitivity_done(found, rows, json)
 
 

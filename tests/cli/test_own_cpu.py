@@ -40,3 +40,15 @@ def test_objects_and_classes_that_differ():
     describe_machine("u74", ["cpu.executeFuncUnits.funcUnits[2].opLat=20"])
     changed = differences(describe_machine("u74"), describe_machine("u74", ["clk_domain.clock=2GHz"]))
     assert changed == [("clk_domain.clock", "1 GHz", "2 GHz")]
+
+
+def test_differences_have_names_where_paths_would_count(in_process):
+    status, out, _ = in_process("machines", "diff", "skylake", "broadwell", "--json")
+    found = {one["path"]: (one["a"], one["b"]) for one in json.loads(out)["differences"]}
+    assert status == 0 and found["cpu.isa.microcode.rep_movs.forward.bytes_per_cycle"] == ("28.9", "29.7")
+    assert found["cpu.isa.microcode.instructions.psadbw.latency"] == ("3", "5")
+    assert not [path for path in found if re.search(r"(rep_movs|rep_stos|instructions)\d", path)]
+    # What one unit does and the other does not, and nothing that both do.
+    operations = [pair for path, pair in found.items() if path.endswith(".operations")]
+    assert operations and not [pair for pair in operations if set(pair[0].split(", ")) & set(pair[1].split(", "))]
+    describe_machine("skylake", ["cpu.isa.microcode.rep_movs.forward.bytes_per_cycle=29.7"])

@@ -61,8 +61,8 @@ def test_every_value_with_a_source_mark_is_moved_and_can_be_set():
 
 def test_the_microcode_s_timing_is_moved_though_it_bears_no_mark():
     found = {parameter.path: parameter for parameter in parameters_of(MachineSpec("skylake"))}
-    assert found["cpu.isa.microcode.rep_movs1.startup_uops"].mark == "no source"
-    assert "cpu.isa.microcode.rep_movs1.max_count" not in found
+    assert found["cpu.isa.microcode.rep_movs.forward.startup_uops"].mark == "no source"
+    assert not [path for path in found if path.endswith((".max_count", ".gem5"))]
 
 
 def model(routine, size, row, machine):
@@ -121,6 +121,65 @@ def test_the_end_of_the_command(fake, capsys):
     assert text.splitlines()[-2].startswith("the break-even rests on") or "refused" in text
     assert sensitivity_done(ranked(fake), 1, True) == 0
     assert json.loads(capsys.readouterr().out)["effects"][0]["parameter"]["path"] == DELAY
+
+
+def test_only_the_first_ones_are_searched_again(fake):
+    spec = SweepSpec(["slow", "fast"], [U74], list(range(8, 401, 8)))
+    found = sensitivity(spec, fake(model), top=1)
+    assert [effect.doublings is None for effect in found.effects] == [False, True]
+    assert found.rows()[1][3].endswith("x")
+    assert any("searched again for the first 1" in line for line in describe_sensitivity(found))
+    assert all(each.doublings is not None for each in sensitivity(spec, fake(model), top=2).effects)
+
+
+def test_progress_counts_every_move_and_search_and_names_the_strongest(fake):
+    seen = []
+    sensitivity(
+        SweepSpec(["slow", "fast"], [U74], list(range(8, 401, 8))), fake(model), 1, lambda *each: seen.append(each)
+    )
+    assert [done for done, *_ in seen] == list(range(len(seen))) and seen[-1][0] == seen[-1][1] == 6 + 4
+    assert any(label == f"most so far: {DELAY}" for *_, label in seen)
+
+
+def test_a_pattern_chooses_the_values_and_the_answer_is_not_kept(fake, tmp_path):
+    spec = SweepSpec(["slow", "fast"], [U74], list(range(8, 401, 8)))
+    with Store(tmp_path / "s.sqlite") as store:
+        engine = StoredEngine(Storable(fake(model)), store)
+        engine.open(U74)
+        found = sensitivity(spec, engine, match="sourced executeCOMMIT")
+        assert [effect.parameter.path for effect in found.effects] == [WIDTH] and found.moved == 1
+        assert rests_on(spec, engine) == ""
+    with pytest.raises(UserError, match="no value of u74 that could be moved has 'nonsense'"):
+        sensitivity(spec, fake(model), match="nonsense")
+
+
+REAL = ["rv-byte", "rv-word", "--sizes", "1..64", "--no-store", "--json"]
+
+
+def test_what_it_says_of_a_moved_value_is_what_find_says_with_it_set_when_moved(in_process):
+    """On the real engine."""
+    status, out, _ = in_process("sensitivity", *REAL, "--match", DELAY)
+    (effect,) = json.loads(out)["effects"]
+    assert status == 0 and effect["parameter"]["path"] == DELAY
+    (moved,) = effect["variations"]
+    found = json.loads(in_process("find", *REAL, "--set", f"{DELAY}={moved['value']}")[1])["break_even"]
+    assert {name: found[name] for name in ("stays", "first", "stays_lower")} == {
+        name: moved["break_even"][name] for name in ("stays", "first", "stays_lower")
+    }
+    before = json.loads(in_process("find", *REAL)[1])["break_even"]
+    assert before["stays"] == json.loads(out)["break_even"]["stays"] != found["stays"]
+
+
+def test_compare_tells_what_its_answer_rests_on_when_moved(in_process, tmp_path):
+    """On the real engine; a machine with few values that could be moved."""
+    words = ["compare", "rv-byte", "rv-word", "-m", "atomic", "--sizes", "1..8", "--store", tmp_path / "s.sqlite"]
+    assert "rests on" not in in_process(*words)[1]
+    status, out, _ = in_process(*words, "--confidence")
+    line = next(line for line in out.splitlines() if "rests on" in line)
+    assert status == 0 and line.endswith("(1 to 8 B)")
+    assert json.loads(in_process(*words, "--confidence", "--json")[1])["sensitivity"] == line
+    # It is looked up from now on.
+    assert f"{line[:-1]}; an earlier `breakeven sensitivity`)" in in_process(*words)[1]
 
 
 def test_refused_values_are_told(fake):
