@@ -63,14 +63,14 @@ class Measuring(TypedDict, total=False):
     dst_offset2: int
     #: of the buffers' contents
     seed: int
-    #: bits of docs/workload-contract.md, such as large pages
+    #: bits of docs/guests.md, such as large pages
     flags: int
     #: of a routine that has one, such as a threshold; 0: its default
     routine_parameter: int
 
 
 class Faulting(Measuring, total=False):
-    """Of one point also where a user copy faults: a byte of the source (docs/workload-contract.md)."""
+    """Of one point also where a user copy faults: a byte of the source (docs/guests.md)."""
 
     fault_at: int
     #: another name of `routine_parameter`
@@ -200,7 +200,7 @@ def find(
     guest: str | Path | None = None,
     **options: Unpack[Measuring],
 ) -> Found:
-    """Where the lead changes between two routines, along the one axis that has several values (docs/search.md).
+    """Where the lead changes between two routines, along the one axis that has several values (docs/cli.md).
 
     >>> found = find("rv-byte", "rv-word", sizes="1..256")
     >>> found.leads.certain, len(found.leads.probed) <= 25, found.leads.intervals[-1].leaders
@@ -270,7 +270,7 @@ def sensitivity(
     **options: Unpack[Measuring],
 ) -> Sensitivity:
     """Which parameters of the machine move the break-even of two routines (of one size: the lead), the strongest first
-    (docs/sensitivity.md).
+    (docs/cli.md).
 
     `top`: parameters whose break-even is searched again. `match`: words that a parameter's path or source must have.
     """

@@ -24,7 +24,7 @@ from breakeven.points import (
 )
 
 PAGE = 4096
-#: contents of all bits one and of all bits zero (docs/workload-contract.md)
+#: contents of all bits one and of all bits zero (docs/guests.md)
 _EXTREMES = (0xFFFFFFFF, 0xFFFFFFFE)
 #: points of one guest: few enough that one that hangs is found soon
 _CHUNK = 1024

@@ -1,6 +1,6 @@
 """Where cycles went: the core's account as a tree of shares that add up to all of them.
 
-A core charges every commit slot of every cycle to one reason (docs/o3.md, docs/minor.md); the account is the statistics
+A core charges every commit slot of every cycle to one reason (docs/cores.md); the account is the statistics
 `<cpu>.account::<reason>`. Here they get their groups and become cycles: a reason's share of all slots, times the
 cycles.
 """

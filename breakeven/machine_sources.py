@@ -1,6 +1,6 @@
 """Where a machine's values come from: what is gem5's default, and what the comments of the machine's file say.
 
-A value's comment stands at the end of its line (docs/add-a-cpu.md): ``uarch: cpu/parameter`` for rows of
+A value's comment stands at the end of its line (docs/machines.md): ``uarch: cpu/parameter`` for rows of
 ``configs/machines/uarch.csv``, ``assumed``, ``calibrated``, ``gem5``.
 """
 

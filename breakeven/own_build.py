@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from breakeven.errors import UserError
 from breakeven.paths import DataNotFound, checkout, find_data, in_checkout
 
-#: kinds and flags as in docs/workload-contract.md
+#: kinds and flags as in docs/guests.md
 KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3}
 #: what a routine may need: its flag and the compiler's option for it, by instruction set
 NEEDS = {

@@ -1,4 +1,4 @@
-"""Points and results as the guests read and write them (docs/workload-contract.md).
+"""Points and results as the guests read and write them (docs/guests.md).
 
 The layouts stand once, as field tables; both `struct` (one point: no import of numpy on the path of ``breakeven run``)
 and numpy structured dtypes (whole sweeps) are derived from them.

@@ -40,7 +40,7 @@ class MachineSpec:
         return " ".join([self.name, *self.settings])
 
 
-#: flags of a routine (docs/workload-contract.md) that name an extension: the extension and the ISA object's parameter
+#: flags of a routine (docs/guests.md) that name an extension: the extension and the ISA object's parameter
 _NEEDS = {1: ("Zbb", "enable_Zbb"), 4: ("ADX", "enable_adx"), 8: ("AVX2", "enable_avx2"), 16: ("SSE2", "enable_sse2")}
 #: flags of a routine in words
 FLAG_NAMES = {

@@ -2,7 +2,7 @@
 
 One SQLite file. A *context* is what decides a result besides the point: the engine (a hash of its sources), the
 machine (a hash of its description) and the guest (a hash of its ELF). A *result* is the guest's 64-byte record under
-its context and its 128-byte point record (docs/workload-contract.md). Both are kept as they are: what a newer version
+its context and its 128-byte point record (docs/guests.md). Both are kept as they are: what a newer version
 wants to know of an old point can still be read out of it. Each row has a checksum over its point, its result and the
 context's key: a row that a disk or a program has damaged counts as missing, is told, and its point is simulated again.
 

@@ -51,7 +51,7 @@ def sensitivity_(
     """Move every value of the machine a step down and up, and rank them by how far the break-even moves.
 
     All are looked at near the break-even; it is searched again for those that move the lead there most. Moved are
-    numbers, switches and choices with a source mark, and the microcode's timing (docs/sensitivity.md).
+    numbers, switches and choices with a source mark, and the microcode's timing (docs/cli.md).
     """
     from breakeven.cli.search import quiet_threads
 

@@ -1,7 +1,7 @@
 """A generic large out-of-order core: eight-wide, a window of 512, three loads and two stores a cycle, TAGE, prefetchers
 at every level. Of no maker: every value is assumed, from the middle of what such cores have (server and phone cores
 of the early 2020s). It answers whether a conclusion holds where nearly everything is hidden; for a definite core, write
-its own file (docs/add-a-cpu.md).
+its own file (docs/machines.md).
 """
 
 from m5 import objects

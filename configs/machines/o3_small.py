@@ -1,6 +1,6 @@
 """A generic small out-of-order core: two-wide, a window of 48, one load or store a cycle. Of no maker: every value is
 assumed, from the middle of what such cores have (Cortex-A9 and SiFive P270 class). To see what out-of-order execution
-alone does to a copy, set it beside `u74` or `minor`; for a definite core, write its own file (docs/add-a-cpu.md).
+alone does to a copy, set it beside `u74` or `minor`; for a definite core, write its own file (docs/machines.md).
 """
 
 from m5 import objects

@@ -9,7 +9,7 @@ from pathlib import Path
 from breakeven.machine_diff import NONE, differences
 from breakeven.machines import describe_machine
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "add-a-cpu.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "machines.md"
 
 
 def test_a_file_anywhere_builds_on_a_preset(breakeven, tmp_path):

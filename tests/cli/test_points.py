@@ -1,4 +1,4 @@
-"""The binary formats against the table in docs/workload-contract.md, and what a point may not be."""
+"""The binary formats against the table in docs/guests.md, and what a point may not be."""
 
 import struct
 
@@ -7,7 +7,7 @@ import pytest
 from breakeven import points as pt
 from breakeven.errors import UserError
 
-# docs/workload-contract.md, written down a second time on purpose
+# docs/guests.md, written down a second time on purpose
 POINT_OFFSETS = {
     "routine": 0, "size": 40, "src_offset": 48, "dst_offset": 52, "cache_state": 56, "measure": 60, "repetitions": 64,
     "calls": 68, "size2": 72, "src_offset2": 80, "dst_offset2": 84, "warmup": 88, "seed": 92, "fault_at": 96,

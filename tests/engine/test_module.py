@@ -1,4 +1,4 @@
-"""`breakeven._engine` as Python sees it (docs/engine-api.md): errors, hooks, interruption, determinism."""
+"""`breakeven._engine` as Python sees it (docs/development.md): errors, hooks, interruption, determinism."""
 
 from __future__ import annotations
 

@@ -28,3 +28,5 @@ def test_statistics_have_gem5s_names_and_numbers() -> None:
     for column in ("insts", "micro_ops", "dcache_accesses", "dcache_misses", "cond_predicted", "cond_incorrect"):
         assert [pair for pair in found[column] if pair.gem5 != pair.ours] == []
     assert [pair for column in found.values() for pair in column if not pair.close] == []
+    # What the documents' tables are made from.
+    assert gem5_agreement.stored()["rv64", "minor"] == found, "run scripts/docs --measure agreement"

@@ -1,7 +1,7 @@
 """The presets against measurements of the hardware (rows calib_* and others of uarch.csv): checks, not fits.
 
 Each case is a small bare-metal program; the bound says how near the preset comes today, and must not get worse. Where a
-model cannot come near, the case says so and docs/presets.md says why.
+model cannot come near, the case says so and docs/machines.md says why.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ CASES = [
     Case("u74", "lat_load_l1", 3.0, 0.001, load_to_use),
     Case("u74", "calib_aligned_copy 16 KB", 2.65, 0.10, lambda m: 16384 / cycles(m, 16384, words(16), 5)),
     Case("u74", "calib_aligned_copy 1 KB", 2.4, 0.10, lambda m: 1024 / cycles(m, 1024, words(16))),
-    # Too fast: what a store close behind the load of its data costs there is not published (docs/presets.md).
+    # Too fast: what a store close behind the load of its data costs there is not published (docs/machines.md).
     Case("u74", "calib_byte_copy", 7.5, 0.34, lambda m: cycles(m, 2048, byte_by_byte()) / 2048),
     Case("u74", "calib_word4_copy", 7.5, 0.34, lambda m: cycles(m, 2048, words_of_four()) / 512),
     Case("u74", "calib_shift_merge_copy", 9.3, 0.26, lambda m: longer(m, shift_merge()) / 48),

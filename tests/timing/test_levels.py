@@ -1,6 +1,6 @@
 """Load-to-use of every level on every preset: the number configured is the number measured.
 
-The formula is that of docs/memory.md ("Load to use") and docs/presets.md, evaluated here from the description;
+The formula is that of docs/memory.md ("Load to use") and docs/machines.md, evaluated here from the description;
 `breakeven.load_to_use`, what `machines show` prints, measures.
 """
 

@@ -1,4 +1,4 @@
-/* The binary formats of docs/workload-contract.md: what the host and the guest agree on. Little-endian, no padding. */
+/* The binary formats of docs/guests.md: what the host and the guest agree on. Little-endian, no padding. */
 #pragma once
 
 #include <stdint.h>

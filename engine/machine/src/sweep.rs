@@ -14,7 +14,7 @@ use crate::machine::{Cause, Limits, Machine, RunEnd, State};
 use crate::platform::Devices;
 use crate::{EngineError, MachineConfig};
 
-/// Bytes of a point's record and of its result (`docs/workload-contract.md`).
+/// Bytes of a point's record and of its result (`docs/guests.md`).
 pub const RECORD_BYTES: usize = 128;
 pub const RESULT_BYTES: usize = 64;
 const HEADER_BYTES: usize = 32;

@@ -1,4 +1,4 @@
-//! The Python face of the engine, `breakeven._engine` (`docs/engine-api.md`). Thin: arguments in, calls, results out.
+//! The Python face of the engine, `breakeven._engine` (`docs/development.md`). Thin: arguments in, calls, results out.
 //! The interpreter's lock is released while anything is simulated, and taken now and then so that Ctrl-C works.
 
 mod contents;

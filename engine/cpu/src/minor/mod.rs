@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The order within a cycle is in [`Minor::tick`]; each stage is a file with one `tick`. Parameters are gem5's, in
-//! [`config`]. `docs/minor.md` has the rules on one page, and where and why this core differs from gem5's.
+//! [`config`]. `docs/cores.md` has the rules on one page, and where and why this core differs from gem5's.
 
 mod account;
 mod activity;

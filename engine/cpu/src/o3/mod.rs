@@ -13,7 +13,7 @@
 //! Micro-ops are numbered in program order and every stage works in that order up to dispatch, so that what a stage, its
 //! input latch and its skid buffer hold are stretches of numbers ([`Places`]); nothing is copied from queue to queue.
 //! The order within a cycle is in [`O3::tick`]; each stage is a file. Parameters are gem5's, in [`config`].
-//! `docs/o3.md` has the rules on one page, and where and why this core differs from gem5's.
+//! `docs/cores.md` has the rules on one page, and where and why this core differs from gem5's.
 
 mod commit;
 pub mod config;

@@ -13,7 +13,7 @@
 //!
 //! One file a concern: `loads` (load queue, speculative loads, forwarding), `stores` (store queue, violations, drain),
 //! `depend` (barriers and store sets), `translate` (the page walker's queue), `dcache_port` (the way into the cache), `ports`, `filter`. The rules are gem5's
-//! (24.0 `src/cpu/o3/lsq_unit.cc`, `lsq.cc`, `mem_dep_unit.cc`, `store_set.cc`) where gem5 has one; `docs/o3.md` has them on
+//! (24.0 `src/cpu/o3/lsq_unit.cc`, `lsq.cc`, `mem_dep_unit.cc`, `store_set.cc`) where gem5 has one; `docs/cores.md` has them on
 //! one page, with what differs.
 
 mod config;
