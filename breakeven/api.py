@@ -423,9 +423,12 @@ def routines(
     >>> "rv-word" in [routine.name for routine in routines()]
     True
     """
+    from breakeven.resolved import resolve
     from breakeven.runner import guest_routines
 
-    return guest_routines(_machine(machine, settings), _path(guest))[1]
+    spec = _machine(machine, settings)
+    resolve(spec).check_settings()
+    return guest_routines(spec, _path(guest))[1]
 
 
 def machines() -> list[str]:

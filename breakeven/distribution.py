@@ -99,6 +99,8 @@ def _by_size(line: str, name: str) -> dict[tuple[int, int], float]:
 
 
 def _by_line(text: str, name: str) -> dict[tuple[int, int], float]:
+    from breakeven.m5.units import typed_size
+
     found: dict[tuple[int, int], float] = {}
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].replace(",", " ").split()
@@ -107,7 +109,7 @@ def _by_line(text: str, name: str) -> dict[tuple[int, int], float]:
         try:
             sizes, weight = words
             first, _, last = sizes.partition("..")
-            key = int(first), int(last or first)
+            key = typed_size(first), typed_size(last or first)
             found[key] = found.get(key, 0.0) + float(weight)
         except ValueError:
             raise UserError(f"{name}, line {number}: {line.strip()!r} is not SIZE WEIGHT or A..B WEIGHT") from None

@@ -40,7 +40,7 @@ def spec_for(engine: str, spec: SweepSpec, beside_host: bool) -> SweepSpec:
 
 
 def _as_on_a_host(machine: MachineSpec) -> MachineSpec:
-    return machine.with_settings(NO_SMAP) if resolve(machine).isa == "x86" else machine
+    return machine.with_settings(NO_SMAP) if resolve(machine, unread=True).isa == "x86" else machine
 
 
 @dataclass(frozen=True)

@@ -125,22 +125,27 @@ def describe_machine(name_or_path: str, overrides: Iterable[str] = (), **options
 
     Raises `OverrideError` for an override of a parameter that nothing reads on this machine.
     """
-    return described_machine(name_or_path, overrides, **options)[1]
+    root, description, targets = described_machine(name_or_path, overrides, **options)
+    check_read(root, description, targets)
+    return description
 
 
 def described_machine(
     name_or_path: str, overrides: Iterable[str] = (), **options: Any
-) -> tuple[SimObject, dict[str, Any]]:
-    """The Root of a machine and its description, of one execution of its file; raises as `describe_machine`."""
+) -> tuple[SimObject, dict[str, Any], list[Target]]:
+    """The Root of a machine, its description and what the overrides have set, of one execution of its file."""
     from breakeven.m5.describe import describe
 
     root, targets = _loaded(name_or_path, overrides, **options)
-    description = describe(root)
+    return root, describe(root), targets
+
+
+def check_read(root: SimObject, description: dict[str, Any], targets: list[Target]) -> None:
+    """Raises `OverrideError` for an override that no rule of the engine reads on this machine."""
     if targets:
         from breakeven.machine_parameters import check_overrides
 
         check_overrides(root, description, targets)
-    return root, description
 
 
 def stored_form(description: dict[str, Any]) -> str:

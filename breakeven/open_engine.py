@@ -13,7 +13,7 @@ from breakeven.errors import UserError
 
 
 @contextmanager
-def open_named(name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str = "") -> Iterator[Any]:
+def open_named(name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None) -> Iterator[Any]:
     """The engine `name`; store and scheduler are the simulator's affair."""
     if name == "native":
         from breakeven.native import NativeEngine
@@ -32,7 +32,7 @@ def open_named(name: str, guest: Path | None, store: Path | None, no_store: bool
 
 
 @contextmanager
-def open_engine(guest: Path | None, store: Path | None, no_store: bool, scheduler: str = "") -> Iterator[Any]:
+def open_engine(guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None) -> Iterator[Any]:
     """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted.
 
     Without `guest`, routines that the user has added are there as well.
@@ -41,6 +41,8 @@ def open_engine(guest: Path | None, store: Path | None, no_store: bool, schedule
     from breakeven.runner import EmbeddedEngine
     from breakeven.store import OFF, Store, default_path
 
+    if scheduler == "":
+        raise UserError("--scheduler is empty: give the address of a dask scheduler, as tcp://HOST:8786")
     path = store or default_path()
     with ExitStack() as stack:
         kept = None if no_store or str(path) == OFF else stack.enter_context(Store(path))

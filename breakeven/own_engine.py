@@ -133,7 +133,7 @@ class OwnEngine:
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         self._engine(None).check(machine)
         check_known(guest_routines(machine)[1], routines, machine)
-        own = own_by_routine(resolve(machine).isa)
+        own = own_by_routine(resolve(machine, unread=True).isa)
         for file in {own[name].folder: own[name] for name in routines if name in own}.values():
             check_harness(file)
 
@@ -141,7 +141,7 @@ class OwnEngine:
         return self._engine(None).machine_hash(machine)
 
     def open(self, machine: MachineSpec) -> OwnSession:
-        own = own_by_routine(resolve(machine).isa)
+        own = own_by_routine(resolve(machine, unread=True).isa)
         return OwnSession(machine, own, lambda guest: self._engine(guest).open(machine))
 
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:

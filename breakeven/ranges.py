@@ -7,6 +7,7 @@ value once.
 
 from __future__ import annotations
 
+import math
 import re
 
 from breakeven.errors import UserError
@@ -92,9 +93,9 @@ def parse_sweep(text: str) -> tuple[str, list[str]]:
     path = path.strip()
     if not equals or not path or not values.strip():
         raise UserError(f"--sweep {text!r} is not path=start:stop:step or path=value,value,...")
-    match = re.fullmatch(r"\s*(-?[0-9.]+):(-?[0-9.]+)(?::(-?[0-9.]+))?\s*", values)
-    if match:
-        return path, _steps(path, match[1], match[2], match[3] or "1")
+    parts = [part.strip() for part in values.split(":")]
+    if len(parts) in (2, 3) and all(re.match(r"-?[0-9.]", part) for part in parts) and "," not in values:
+        return path, _steps(path, *parts, *["1"] * (3 - len(parts)))
     if ".." in values:
         return path, [str(value) for value in parse_integers(values, path, 0, 1 << 62)]
     listed = [value.strip() for value in values.split(",")]
@@ -105,15 +106,31 @@ def parse_sweep(text: str) -> tuple[str, list[str]]:
 
 def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> list[str]:
     try:
-        if all(re.fullmatch(r"-?\d+", part) for part in (start_text, stop_text, step_text)):
-            start, stop, step = int(start_text), int(stop_text), int(step_text)
-        else:
-            start, stop, step = float(start_text), float(stop_text), float(step_text)
+        start, stop, step = (_step_number(part) for part in (start_text, stop_text, step_text))
     except ValueError:
-        raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} is not made of numbers") from None
+        raise UserError(
+            f"--sweep {path}={start_text}:{stop_text}:{step_text} is not made of numbers or sizes (like 32K): "
+            "list other values with commas"
+        ) from None
     if step <= 0 or stop < start:
         raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} must run upwards with a positive step")
     count = int((stop - start) / step + 1e-9) + 1
     if count > MAX_VALUES:
         raise UserError(f"--sweep {path} holds {count} values: take a larger step")
-    return [f"{start + i * step:.12g}" if isinstance(step, float) else str(start + i * step) for i in range(count)]
+    whole = isinstance(start, int) and isinstance(step, int)
+    return [str(start + i * step) if whole else f"{start + i * step:.12g}" for i in range(count)]
+
+
+def _step_number(text: str) -> int | float:
+    """A number, or a size in bytes; raises `ValueError`."""
+    from breakeven.m5.units import typed_size
+
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    try:
+        value = float(text)
+    except ValueError:
+        return typed_size(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not finite")
+    return value

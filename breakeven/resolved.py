@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import UserError
 
 if TYPE_CHECKING:
+    from breakeven.m5.overrides import Target
     from breakeven.m5.simobject import SimObject
     from breakeven.runner import MachineSpec
 
@@ -33,6 +34,18 @@ class Machine:
     description: dict[str, Any] = field(repr=False)
     #: the canonical description, as the engine takes it
     text: str = field(repr=False)
+    #: what the settings have set
+    targets: list[Target] = field(default_factory=list, repr=False)
+
+    def check_settings(self) -> None:
+        """Raises `OverrideError` for a setting that no rule of the engine reads on this machine."""
+        _ = self._checked
+
+    @cached_property
+    def _checked(self) -> None:
+        from breakeven.machines import check_read
+
+        check_read(self.root, self.description, self.targets)
 
     @cached_property
     def hash(self) -> str:
@@ -69,18 +82,24 @@ def resolving() -> Iterator[None]:
         _of_request.reset(token)
 
 
-def resolve(spec: MachineSpec) -> Machine:
-    """The machine that `spec` names; raises what its file or its settings make wrong."""
+def resolve(spec: MachineSpec, unread: bool = False) -> Machine:
+    """The machine that `spec` names; raises what its file or its settings make wrong.
+
+    `unread`: settings that no rule of the engine reads are no mistake, as a real gem5 may read them.
+    """
     made = _of_request.get()
     if made is not None and spec in made:
-        return made[spec]
-    from breakeven import m5
-    from breakeven.machines import described_machine
+        machine = made[spec]
+    else:
+        from breakeven import m5
+        from breakeven.machines import described_machine
 
-    # A machine's file imports its neighbours by a path that is the whole process's.
-    with _one_at_a_time:
-        root, description = described_machine(spec.name, spec.settings)
-    machine = Machine(spec, root, description, m5.canonical(description))
-    if made is not None:
-        made[spec] = machine
+        # A machine's file imports its neighbours by a path that is the whole process's.
+        with _one_at_a_time:
+            root, description, targets = described_machine(spec.name, spec.settings)
+        machine = Machine(spec, root, description, m5.canonical(description), targets)
+        if made is not None:
+            made[spec] = machine
+    if not unread:
+        machine.check_settings()
     return machine

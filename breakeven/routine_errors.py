@@ -28,7 +28,7 @@ def isa_of_machine(machine: MachineSpec) -> str:
     if _is_host(machine):
         return {"riscv64": "riscv", "x86_64": "x86"}.get(platform.machine(), "")
     preset = preset_at(find_machine(machine.name))
-    return preset.isa if preset is not None else resolve(machine).isa
+    return preset.isa if preset is not None else resolve(machine, unread=True).isa
 
 
 def unknown_routine(name: str, known: Iterable[str], machine: MachineSpec) -> str:

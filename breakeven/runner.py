@@ -16,6 +16,7 @@ from breakeven.points import RESULT_BYTES, Point, Result, pack, unpack_results
 from breakeven.resolved import resolve
 
 if TYPE_CHECKING:
+    from breakeven.resolved import Machine
     from breakeven.store import Identity
 
 #: what a machine is called that is the host's own processor
@@ -197,16 +198,20 @@ class EmbeddedEngine:
         return Identity(load_engine().fingerprint, resolved.hash, guest), resolved.text
 
     def routines(self, machine: MachineSpec) -> list[Routine]:
-        resolved = resolve(machine)
-        return _routines_on(resolved.description, guest_elf(resolved.isa, self.elf))
+        return routines_in(resolve(machine), self.elf)
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
         return EmbeddedSession(machine, self.elf)
 
 
+def routines_in(machine: Machine, elf: Path | None = None) -> list[Routine]:
+    """The routines of the guest for a machine (`elf`: of that guest), with what the machine lacks for each."""
+    return _routines_on(machine.description, guest_elf(machine.isa, elf))
+
+
 def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, list[Routine]]:
     """The instruction set of `machine` and the routines there are for it (`elf`: in that guest), without booting it."""
-    resolved = resolve(machine)
+    resolved = resolve(machine, unread=True)
     isa, description = resolved.isa, resolved.description
     found = _routines_on(description, guest_elf(isa, elf))
     if elf is None:

@@ -56,7 +56,7 @@ def sweep(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Results: .csv, .json or .parquet.")] = None,
     threads: ThreadsOption = 0,
     engine_name: EngineOption = "embedded",
-    scheduler: SchedulerOption = "",
+    scheduler: SchedulerOption = None,
     guest: GuestOption = None,
     store: StoreOption = None,
     no_store: NoStoreOption = False,

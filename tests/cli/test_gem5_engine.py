@@ -34,6 +34,15 @@ def test_the_same_points_under_a_gem5(gem5, breakeven):
     assert done.returncode == 0 and "output        verified" in done.stdout
 
 
+def test_settings_that_only_a_gem5_reads(gem5, breakeven):
+    words = ("run", "rv-word", "-m", "minor", "--size", "8", "--set", "cpu.executeSetTraceTimeOnIssue=true")
+    assert "no rule reads executeSetTraceTimeOnIssue" in breakeven(*words).stderr
+    done = breakeven(*words, "--engine", "gem5")
+    assert done.returncode == 0 and "verified" in done.stdout, done.stderr
+    done = breakeven(*words[:-1], "cpu.nonsense=1", "--engine", "gem5")
+    assert done.returncode == 1 and "nonsense" in done.stderr
+
+
 def test_a_gem5_that_fails_or_is_not_there(gem5, breakeven, monkeypatch):
     gem5.write_text("#!/bin/sh\necho 'fatal: not today' >&2\nexit 1\n")
     done = breakeven("run", "rv-word", "-m", "timing", "--size", "64", "--engine", "gem5")

@@ -24,6 +24,15 @@ from breakeven.runner import Routine
             "compare rv-byte rv-word -m u74 -m c910",
             "compare takes one --machine, and it is given more than once; `sweep` takes several",
         ),
+        (
+            "sweep rv-byte -n 8 --scheduler=",
+            "--scheduler is empty: give the address of a dask scheduler, as tcp://HOST:8786",
+        ),
+        (
+            "sweep rv-byte -n 8 --sweep clk_domain.clock=1GHz:2GHz:1GHz",
+            "--sweep clk_domain.clock=1GHz:2GHz:1GHz is not made of numbers or sizes (like 32K): list other values "
+            "with commas",
+        ),
         ("run rv-byte -n 8 -n 64", "run takes one --size, and it is given more than once"),
         (
             "find rv-byte rv-word -n 8 -n 64",
