@@ -13,7 +13,9 @@ from breakeven.errors import UserError
 
 
 @contextmanager
-def open_named(name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None) -> Iterator[Any]:
+def open_named(
+    name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None
+) -> Iterator[Any]:
     """The engine `name`; store and scheduler are the simulator's affair."""
     if name == "native":
         from breakeven.native import NativeEngine

@@ -51,8 +51,10 @@ def test_sweeps():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "a", "a=", "=1", "a=1:0:1", "a=0:1:0", "a=0:1:-1", "a=1,,2", "a=1.2.3:4:1", "a=0:1e9:1", "a=0:99999999:1", "a=0:1e999:1",
-     "a=1GHz:2GHz:1GHz"],
+    [
+        "", "a", "a=", "=1", "a=1:0:1", "a=0:1:0", "a=0:1:-1", "a=1,,2", "a=1.2.3:4:1", "a=0:1e9:1", "a=0:99999999:1",
+        "a=0:1e999:1", "a=1GHz:2GHz:1GHz",
+    ],
 )
 def test_bad_sweeps(text):
     with pytest.raises(UserError, match="--sweep"):
