@@ -103,3 +103,10 @@ def resolve(spec: MachineSpec, unread: bool = False) -> Machine:
     if not unread:
         machine.check_settings()
     return machine
+
+
+def forget(spec: MachineSpec) -> None:
+    """Within a request that goes on for long: the next `resolve` makes this variant anew."""
+    made = _of_request.get()
+    if made is not None:
+        made.pop(spec, None)

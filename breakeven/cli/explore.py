@@ -1,0 +1,80 @@
+"""A page to change hardware on: `explore`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from breakeven.cli import completion
+from breakeven.cli.app import app
+from breakeven.cli.options import MachineOption, NoStoreOption, SetOption, StoreOption
+from breakeven.errors import UserError
+
+
+@app.command(short_help="A page on this machine: sliders for the hardware, curves and break-evens as they move.")
+def explore(
+    routines: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ROUTINE...|LINK", help="Routines (see `routines`), the first one to beat; or a link to a view.",
+            autocompletion=completion.routines,
+        ),
+    ] = None,  # fmt: skip
+    machine: MachineOption = "u74",
+    settings: SetOption = [],  # noqa: B006
+    src: Annotated[int, typer.Option("--src", "-s", help="Source offset from a page boundary.")] = 0,
+    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset from a page boundary.")] = 0,
+    cache: Annotated[str, typer.Option("--cache", help="As of `compare`.")] = "warm",
+    measure: Annotated[str, typer.Option("--measure", help="latency, throughput.")] = "latency",
+    sizes: Annotated[str, typer.Option("--sizes", "-n", help="From which size to which: 1..2048.")] = "1..2048",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="On 127.0.0.1; 0: a free one.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
+    store: StoreOption = None,
+    no_store: NoStoreOption = False,
+) -> int:
+    """Serve a page on this machine that shows what a parameter of the hardware does to a break-even.
+
+    Sliders, switches and choices for the machine's parameters; curves with their break-evens; where the cycles go; the
+    command that gives the same numbers. It listens on 127.0.0.1 alone, for whoever has the printed address.
+    """
+    from breakeven.explore.launch import serve
+    from breakeven.explore.state import State, from_link
+
+    if len(routines or []) == 1 and "#" in (routines or [""])[0]:
+        state = from_link((routines or [""])[0])
+    else:
+        low, high = _ends(sizes)
+        named = tuple(dict.fromkeys(routines or [])) or _usual(machine)
+        state = State(machine, named, tuple(settings), src, dst, cache, measure, low, high)
+        state.validate()
+    _check(state)
+    serve(state, port, not no_browser, store, no_store)
+    return 0
+
+
+def _usual(machine: str) -> tuple[str, ...]:
+    """Two routines to begin with on a machine."""
+    from breakeven.routine_errors import isa_of_machine
+    from breakeven.runner import MachineSpec
+
+    x86 = isa_of_machine(MachineSpec(machine)) == "x86"
+    return ("x64-copy-unrolled", "x64-copy-erms") if x86 else ("rv-byte", "rv-word")
+
+
+def _ends(text: str) -> tuple[int, int]:
+    from breakeven.ranges import parse_number
+
+    low, dots, high = text.partition("..")
+    if not dots:
+        raise UserError(f"--sizes {text}: from one size to another, such as 1..2048")
+    return parse_number(low, "size"), parse_number(high, "size")
+
+
+def _check(state: object) -> None:
+    """Refuses here what the page could only show as an error."""
+    from breakeven.explore.state import State
+    from breakeven.machines import find_machine
+
+    assert isinstance(state, State)
+    find_machine(state.machine)

@@ -1,0 +1,136 @@
+"""The curves of a state, coarse sizes first, and what is said of them: the same words as `breakeven compare` has.
+
+After the sizes of the log axis come single sizes in between, where the lead changes, until every break-even is known to
+the byte or `state.PROBES` are used up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from breakeven.crossings import BreakEven, break_even, intervals
+from breakeven.explore.process import LATER, NOW, SOON, Worker
+from breakeven.explore.state import PROBES, State
+from breakeven.verdict import confidence, describe_break_even, describe_confidence, describe_interval
+
+#: sizes that are asked for at once behind the coarse ones
+_PART = 10
+
+
+class Curves:
+    """Cycles per call by size, as far as they are known."""
+
+    def __init__(self, routines: Sequence[str]) -> None:
+        self.routines = list(routines)
+        #: size -> of each routine [least, median, instructions, converged, problem]
+        self.rows: dict[int, list[list[Any]]] = {}
+
+    def add(self, sizes: Sequence[int], rows: Sequence[list[Any]]) -> None:
+        """Rows in the order of `Simulator.points`."""
+        wide = len(self.routines)
+        for i, size in enumerate(sizes):
+            self.rows[size] = list(rows[i * wide : (i + 1) * wide])
+
+    def of(self, routine: int) -> list[float]:
+        """Cycles per call (median) of a routine, in the order of the sizes."""
+        return [self.rows[size][routine][1] for size in sorted(self.rows)]
+
+    @property
+    def failures(self) -> list[str]:
+        """A sentence for each wrong output."""
+        return [
+            f"{name}, size {size}: {row[4]}"
+            for size in sorted(self.rows)
+            for name, row in zip(self.routines, self.rows[size], strict=True)
+            if row[4]
+        ]
+
+    def break_evens(self) -> list[BreakEven]:
+        """Of each later routine against the first."""
+        sizes = sorted(self.rows)
+        first = (self.routines[0], self.of(0))
+        return [break_even(sizes, first, (name, self.of(i))) for i, name in enumerate(self.routines) if i]
+
+    def said(self) -> dict[str, Any]:
+        """The verdict for the page: sentences, marks, who leads where."""
+        sizes = sorted(self.rows)
+        if len(sizes) < 2 or len(self.routines) < 2 or self.failures:
+            return {"sentences": [], "marks": [], "leads": [], "failures": self.failures}
+        curves = {name: self.of(i) for i, name in enumerate(self.routines)}
+        sentences, marks = [], []
+        for item in self.break_evens():
+            sentences.append(describe_break_even(item))
+            pair = ((item.incumbent, curves[item.incumbent]), (item.challenger, curves[item.challenger]))
+            sure = confidence(sizes, *pair, item)
+            marks.append({**asdict(item), "sure": describe_confidence(item, sure) if sure else ""})
+        leads = [describe_interval(item) for item in intervals(sizes, curves)]
+        learning = sum(row[3] is False for rows in self.rows.values() for row in rows)
+        note = f"{learning} of {len(sizes) * len(curves)} points have not converged: predictors still learning"
+        return {
+            "sentences": sentences, "marks": marks, "leads": leads, "failures": [], "note": note if learning else "",
+        }  # fmt: skip
+
+    def wanted(self) -> list[int]:
+        """The middles of the gaps in which a lead changes; none: every break-even is known to the byte."""
+        found = set()
+        for item in self.break_evens():
+            places = ((item.first_lower, item.first), (item.stays_lower, item.stays),
+                      (item.threshold_lower, item.threshold))  # fmt: skip
+            for lower, size in places:
+                if lower is not None and size is not None and size - lower > 1:
+                    found.add((lower + size) // 2)
+        return sorted(found)
+
+
+async def curves(worker: Worker, state: State) -> AsyncIterator[dict[str, Any]]:
+    """Points and verdicts as they come; the machine as it is without settings comes beside them, as `ghost`."""
+    known, ghosts = Curves(state.routines), Curves(state.routines)
+    plain = replace(state, settings=())
+    coarse = state.coarse()
+    async for line in _part(worker, state, known, coarse, NOW):
+        yield line
+    yield {"verdict": known.said(), "done": False}
+    if state.settings:
+        async for line in _part(worker, plain, ghosts, coarse, NOW, "ghost"):
+            yield line
+    async for line in _rest(worker, state, known, SOON):
+        yield line
+    yield {"verdict": known.said(), "done": True}
+    if state.settings:
+        async for line in _rest(worker, plain, ghosts, LATER, "ghost"):
+            yield line
+    yield {"ghost_verdict": ghosts.said() if state.settings else None, "end": True}
+
+
+async def _rest(
+    worker: Worker, state: State, known: Curves, priority: int, called: str = "points"
+) -> AsyncIterator[dict[str, Any]]:
+    """The sizes that are not known yet, then those that a break-even lies between."""
+    rest = [size for size in state.sizes() if size not in known.rows]
+    step = -(-len(rest) // _PART)
+    # Each part is spread over the whole range, so that the curve is filled everywhere at once.
+    for start in range(step):
+        async for line in _part(worker, state, known, rest[start::step], priority, called):
+            yield line
+    if called == "points":
+        yield {"verdict": known.said(), "done": False}
+    probes = 0
+    while len(state.routines) > 1 and not known.failures and (wanted := known.wanted()) and probes < PROBES:
+        probes += len(wanted)
+        async for line in _part(worker, state, known, wanted, priority, called):
+            yield line
+
+
+async def _part(
+    worker: Worker, state: State, known: Curves, sizes: list[int], priority: int, called: str = "points"
+) -> AsyncIterator[dict[str, Any]]:
+    if not sizes:
+        return
+    found = await worker.ask(
+        "points", priority, name=state.machine, settings=state.settings, routines=state.routines,
+        places=state.places(sizes), cache=state.cache, measure=state.measure,
+    )  # fmt: skip
+    known.add(sizes, found["rows"])
+    yield {called: [[size, known.rows[size]] for size in sizes], "without_effect": found["without_effect"]}

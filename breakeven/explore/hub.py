@@ -1,0 +1,129 @@
+"""The questions of all tabs: a newer one of a tab replaces the older one of its kind; answers are streams of lines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from breakeven.errors import UserError
+from breakeven.explore import views
+from breakeven.explore.curves import curves
+from breakeven.explore.process import LATER, NOW, SOON, Worker, WorkerDied
+from breakeven.explore.state import State, as_row, from_row
+
+Lines = AsyncIterator[dict[str, Any]]
+
+
+class Hub:
+    """Has the worker that simulates and the one that builds routines."""
+
+    def __init__(self, first: State, store: Path | None = None, no_store: bool = False) -> None:
+        self.first = first
+        self.worker = Worker(store, no_store)
+        self._store = (store, no_store)
+        self._builder: Worker | None = None
+        self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._kinds: dict[str, Callable[[dict[str, Any]], Lines]] = {
+            "describe": self._describe, "curves": self._curves, "commands": self._commands, "account": self._account,
+            "code": self._code, "pipeline": self._pipeline, "map": self._map, "rank": self._rank,
+        }  # fmt: skip
+
+    @property
+    def builder(self) -> Worker:
+        """A process of its own: while a routine is built and checked, curves are still drawn."""
+        if self._builder is None:
+            self._builder = Worker(*self._store)
+        return self._builder
+
+    async def warm_up(self) -> None:
+        """Simulates what the first tab will ask, so that it finds it in the store."""
+        try:
+            async for _ in curves(self.worker, self.first):
+                return
+        except UserError:
+            pass  # the tab that asks is told
+
+    async def stream(self, tab: str, kind: str, question: dict[str, Any]) -> AsyncIterator[bytes]:
+        """The lines that answer a question, as JSON; an error is the last line."""
+        lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
+        task = asyncio.create_task(self._run(kind, question, lines))
+        old = self._tasks.get((tab, kind))
+        if old is not None:
+            old.cancel()
+        self._tasks[tab, kind] = task
+        try:
+            while (line := await lines.get()) is not None:
+                yield json.dumps(line).encode() + b"\n"
+        finally:
+            task.cancel()
+            if self._tasks.get((tab, kind)) is task:
+                del self._tasks[tab, kind]
+
+    async def _run(self, kind: str, question: dict[str, Any], lines: asyncio.Queue[dict[str, Any] | None]) -> None:
+        try:
+            if kind not in self._kinds:
+                raise UserError(f"there is no question {kind!r}")
+            async for line in self._kinds[kind](question):
+                lines.put_nowait(line)
+        except asyncio.CancelledError:
+            lines.put_nowait({"replaced": True})
+        except WorkerDied as error:
+            lines.put_nowait({"error": str(error), "died": True})
+        except (UserError, KeyError, TypeError, ValueError) as error:
+            known = isinstance(error, UserError)
+            lines.put_nowait({"error": str(error) if known else f"the question is incomplete: {error!r}"})
+        finally:
+            lines.put_nowait(None)
+
+    async def _describe(self, question: dict[str, Any]) -> Lines:
+        state = from_row(question["state"])
+        yield await self.worker.ask("describe", NOW, name=state.machine, settings=state.settings)
+
+    async def _curves(self, question: dict[str, Any]) -> Lines:
+        state = from_row(question["state"])
+        async for line in curves(self.worker, state):
+            yield line
+
+    async def _commands(self, question: dict[str, Any]) -> Lines:
+        state, sizes = from_row(question["state"]), [int(size) for size in question["sizes"]]
+        yield await self.worker.ask("commands", LATER, state=as_row(state), sizes=sizes)
+
+    async def _account(self, question: dict[str, Any]) -> Lines:
+        async for line in views.accounts(self.worker, from_row(question["state"]), int(question["size"])):
+            yield line
+
+    async def _code(self, question: dict[str, Any]) -> Lines:
+        async for line in views.code(self.worker, from_row(question["state"]), int(question["size"])):
+            yield line
+
+    async def _pipeline(self, question: dict[str, Any]) -> Lines:
+        async for line in views.pipeline(self.worker, from_row(question["state"]), int(question["size"])):
+            yield line
+
+    async def _map(self, question: dict[str, Any]) -> Lines:
+        async for line in views.winners(self.worker, from_row(question["state"]), question):
+            yield line
+
+    async def _rank(self, question: dict[str, Any]) -> Lines:
+        async for line in views.rank(self.worker, from_row(question["state"]), question):
+            yield line
+
+    async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:
+        """Builds and checks a routine as `breakeven add` does; raises `UserError` with the compiler's words."""
+        added = await self.builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
+        await self.worker.ask("routines_changed", SOON)
+        return added
+
+    def stop(self) -> None:
+        """Ends every question."""
+        for task in self._tasks.values():
+            task.cancel()
+
+    def close(self) -> None:
+        """Ends both processes."""
+        self.worker.close()
+        if self._builder is not None:
+            self._builder.close()

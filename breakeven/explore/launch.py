@@ -1,0 +1,78 @@
+"""Starts the explorer: a free port on the loopback interface, the token, the browser; ends it on Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+
+from breakeven.errors import UserError
+from breakeven.explore.state import State, to_fragment
+
+
+def listen(port: int) -> socket.socket:
+    """A socket on 127.0.0.1; `port` 0: a free one."""
+    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        sock.bind(("127.0.0.1", port))
+        # From now on a browser waits for the server instead of being refused.
+        sock.listen(64)
+    except OSError as error:
+        sock.close()
+        why = (error.strerror or str(error)).lower()
+        raise UserError(f"cannot listen on 127.0.0.1:{port}: {why}: give another --port, or none") from None
+    return sock
+
+
+def presets() -> list[list[str]]:
+    """Name, instruction set and description of every machine that comes with breakeven."""
+    from breakeven.machines import list_presets
+
+    return [[preset.name, preset.isa, preset.description] for preset in list_presets()]
+
+
+def serve(
+    state: State, port: int = 0, browser: bool = True, store: Path | None = None, no_store: bool = False
+) -> None:  # fmt: skip
+    """Serves until Ctrl-C."""
+    from breakeven.explore.hub import Hub
+
+    sock = listen(port)
+    # The worker loads and boots while the server's own libraries are loaded.
+    hub = Hub(state, store, no_store)
+    try:
+        import uvicorn
+
+        class Server(uvicorn.Server):
+            def handle_exit(self, sig: int, frame: Any) -> None:
+                # Answers that are under way would hold the end up.
+                asyncio.get_running_loop().call_soon_threadsafe(hub.stop)
+                super().handle_exit(sig, frame)
+
+        from breakeven.explore.server import application
+
+        port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
+        address = f"http://127.0.0.1:{port}/?token={token}#{to_fragment(state)}"
+        config = uvicorn.Config(
+            application(hub, token, port, presets()), log_level="critical", access_log=False, server_header=False,
+            timeout_graceful_shutdown=1, lifespan="on", http="h11", ws="none", loop="asyncio",
+        )  # fmt: skip
+        print(f"breakeven explore: {address}\nCtrl-C ends it.", flush=True)
+        if browser:
+            threading.Thread(target=_open, args=(address,), daemon=True).start()
+        Server(config).run(sockets=[sock])
+    except KeyboardInterrupt:
+        pass  # how it is ended
+    finally:
+        hub.close()
+        sock.close()
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)

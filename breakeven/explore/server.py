@@ -1,0 +1,119 @@
+"""The server behind the page: on the loopback interface alone, for whoever has the token.
+
+It serves one page and answers questions; it reads no file that a request names.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from breakeven.errors import UserError
+from breakeven.explore import page
+from breakeven.explore.hub import Hub
+from breakeven.explore.state import as_row
+
+#: bytes of a question, and of a routine's file
+_MOST_QUESTION, _MOST_FILE = 1 << 20, 1 << 24
+_HEADERS = {
+    "Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": page.POLICY + "; connect-src 'self'; frame-ancestors http://127.0.0.1:* "
+    "http://localhost:*",
+}  # fmt: skip
+_SUFFIXES = (".S", ".c", ".o")
+
+Scope = MutableMapping[str, Any]
+App = Callable[[Scope, Any, Any], Awaitable[None]]
+
+
+def application(hub: Hub, token: str, port: int, presets: list[list[str]]) -> App:
+    """The ASGI application. `presets`: name, instruction set and description of each machine to choose."""
+
+    async def show(request: Request) -> Response:
+        data = {"live": True, "token": token, "state": as_row(hub.first), "presets": presets}
+        return HTMLResponse(page.html("breakeven explore", data), headers=_HEADERS)
+
+    async def ask(request: Request) -> Response:
+        question = await _json(request)
+        lines = hub.stream(str(question.get("tab", "")), str(question.get("kind", "")), question)
+        return StreamingResponse(lines, media_type="application/x-ndjson", headers=_HEADERS)
+
+    async def add(request: Request) -> Response:
+        name, kind, isa = (request.query_params.get(word, "") for word in ("name", "kind", "isa"))
+        body = await _body(request, _MOST_FILE)
+        return JSONResponse(await _added(hub, name, kind, isa, body), headers=_HEADERS)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        hub.close()
+
+    async def refused(_: Request, error: Exception) -> Response:
+        return JSONResponse({"error": str(error)}, status_code=400, headers=_HEADERS)
+
+    routes = [Route("/", show), Route("/ask", ask, methods=["POST"]), Route("/add", add, methods=["POST"])]
+    inner = Starlette(routes=routes, lifespan=lifespan, exception_handlers={UserError: refused})
+    return _guarded(inner, token, port)
+
+
+def _guarded(inner: App, token: str, port: int) -> App:
+    """`inner` for requests to this host's own name that bring the token; another site's page has neither."""
+    hosts = {f"127.0.0.1:{port}".encode(), f"localhost:{port}".encode()}
+
+    async def guard(scope: Scope, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            await inner(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        given = headers.get(b"x-token", b"")
+        if scope["path"] == "/":
+            given = re.sub(rb".*(?:^|&)token=([^&]*).*", rb"\1", scope["query_string"])
+        if headers.get(b"host") not in hosts or not hmac.compare_digest(given, token.encode()):
+            text = "This page needs the whole address that `breakeven explore` printed, with its token.\n"
+            await PlainTextResponse(text, 403, headers=_HEADERS)(scope, receive, send)
+            return
+        await inner(scope, receive, send)
+
+    return guard
+
+
+async def _body(request: Request, most: int) -> bytes:
+    data = b""
+    async for part in request.stream():
+        data += part
+        if len(data) > most:
+            raise UserError(f"more than {most} bytes were sent")
+    return data
+
+
+async def _json(request: Request) -> dict[str, Any]:
+    import json
+
+    try:
+        found = json.loads(await _body(request, _MOST_QUESTION))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict):
+        raise UserError("a question is an object in JSON")
+    return found
+
+
+async def _added(hub: Hub, name: str, kind: str, isa: str, data: bytes) -> dict[str, Any]:
+    """A dropped file, built in a folder of its own: its name alone is taken from the request."""
+    plain = re.sub(r"[^A-Za-z0-9._+-]", "-", Path(name).name).lstrip(".-")
+    if not plain.endswith(_SUFFIXES):
+        raise UserError(f"{name!r}: a routine is a file whose name ends in {', '.join(_SUFFIXES)}")
+    with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
+        file = Path(folder, plain)
+        file.write_bytes(data)
+        return await hub.add(file, "" if plain.endswith(".o") else isa, kind or "copy")

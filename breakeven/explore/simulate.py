@@ -1,0 +1,193 @@
+"""What the worker of the explorer answers: the points, accounts, traces and listings of one machine variant.
+
+A variant is made once and kept for a while with its booted guest, so that a slider that comes back finds it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from breakeven.errors import UserError
+from breakeven.explore import commands, controls, traces
+from breakeven.explore.state import from_row
+from breakeven.m5.errors import OverrideError
+from breakeven.open_engine import open_engine
+from breakeven.points import CACHE_STATES, MEASURES, Point, index_of, pack, unpack_results
+from breakeven.request import machine_spec
+from breakeven.resolved import Machine, forget, resolve, resolving
+from breakeven.runner import check_routines
+
+#: variants that are kept with their booted guests
+KEPT = 16
+#: calls of one measurement of throughput, as the command line has them
+_CALLS = 16
+#: bytes of a trace: some 4000 micro-ops
+_TRACE = 1 << 20
+
+Settings = Sequence[str]
+#: of one point: size, source and destination offset
+Place = Sequence[int]
+
+
+class Variant:
+    """A machine with its settings, and its session."""
+
+    def __init__(self, machine: Machine, without_effect: list[str], session: Any) -> None:
+        self.machine = machine
+        #: settings that no rule reads on this machine; they are left out
+        self.without_effect = without_effect
+        self.session = session
+        #: a session on the simulator itself, which gives statistics and traces; made when one is asked for
+        self.bare: Any = None
+        self.checked: set[tuple[str, ...]] = set()
+
+    def check(self, routines: Sequence[str]) -> None:
+        """Raises `UserError` for routines that cannot be run or compared here."""
+        if tuple(routines) not in self.checked:
+            check_routines(self.session, list(routines), one_job=len(routines) > 1)
+            self.checked.add(tuple(routines))
+
+
+class Simulator:
+    """Answers questions about variants. Raises what the machine's file, its settings or a routine make wrong."""
+
+    def __init__(self, store: Path | None = None, no_store: bool = False) -> None:
+        self._where = (store, no_store)
+        self._variants: OrderedDict[tuple[str, tuple[str, ...], int], Variant] = OrderedDict()
+        self._stack = ExitStack()
+        # Machines are kept as long as their variants, not as long as one request.
+        self._stack.enter_context(resolving())
+        self._engine = self._opened()
+
+    def _opened(self) -> Any:
+        return self._stack.enter_context(open_engine(None, *self._where))
+
+    def routines_changed(self) -> None:
+        """A routine was added: engines and variants are made anew."""
+        for name, settings, _ in list(self._variants):
+            forget(machine_spec(name, list(settings)))
+        self._variants.clear()
+        self._engine = self._opened()
+
+    def variant(self, name: str, settings: Settings) -> Variant:
+        """The variant, from the kept ones if it is there. An edited machine file is another machine."""
+        edited = Path(name).stat().st_mtime_ns if name.endswith(".py") and Path(name).is_file() else 0
+        key = (name, tuple(settings), edited)
+        found = self._variants.pop(key, None)
+        if found is None:
+            found = self._made(name, list(settings))
+        self._variants[key] = found
+        while len(self._variants) > KEPT:
+            (old, texts, _), _ = self._variants.popitem(last=False)
+            forget(machine_spec(old, list(texts)))
+        return found
+
+    def _made(self, name: str, settings: list[str]) -> Variant:
+        without_effect: list[str] = []
+        while True:
+            spec = machine_spec(name, settings)
+            forget(spec)
+            try:
+                machine = resolve(spec)
+                break
+            except OverrideError as error:
+                idle = [text for text in settings if str(error).startswith(f"{text} changes nothing")]
+                if not idle:
+                    raise
+                without_effect.append(_path(idle[0]))
+                settings = [text for text in settings if text != idle[0]]
+        return Variant(machine, without_effect, self._engine.open(spec))
+
+    def describe(self, name: str, settings: Settings) -> dict[str, Any]:
+        """The machine's parameters as controls, and its routines."""
+        variant = self.variant(name, settings)
+        found = variant.session.routines()
+        return {
+            "isa": variant.machine.isa,
+            "hash": variant.machine.hash,
+            "without_effect": variant.without_effect,
+            "controls": controls.controls(variant.machine),
+            "routines": [[each.name, each.kind, each.lacks, bool(each.origin)] for each in found],
+        }
+
+    def points(
+        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str,
+        stop: Callable[[], None] = lambda: None,
+    ) -> dict[str, Any]:  # fmt: skip
+        """Cycles per call of every routine at every place: [least, median, converged, problem].
+
+        `stop` is called now and then and may raise.
+        """
+        variant = self.variant(name, settings)
+        variant.check(routines)
+        made = [_point(routine, place, cache, measure) for place in places for routine in routines]
+        results = unpack_results(variant.session.run(pack(made), 0, lambda *_: stop()))
+        rows = [
+            [result.cycles_min / point.calls, result.cycles_median / point.calls, result.instructions,
+             result.converged(point.repetitions), result.problem]
+            for point, result in zip(made, results, strict=True)
+        ]  # fmt: skip
+        return {"rows": rows, "without_effect": variant.without_effect}
+
+    def account(
+        self, name: str, settings: Settings, routine: str, place: Place, cache: str, measure: str
+    ) -> dict[str, Any]:
+        """Where the cycles of a point went (`breakeven.explain`)."""
+        from breakeven.explain import account_of, as_dict
+
+        measured = self._measured(name, settings, _point(routine, place, cache, measure))
+        return as_dict(account_of(measured.stats, name))
+
+    def trace(
+        self, name: str, settings: Settings, routine: str, place: Place, cache: str, measure: str
+    ) -> dict[str, Any]:
+        """The micro-ops of a point over the cycles (`traces`); the core must keep a trace."""
+        return traces.of_point(
+            self.variant(name, settings).machine,
+            lambda file: self._measured(name, settings, _point(routine, place, cache, measure), file),
+        )
+
+    def code(self, name: str, settings: Settings, routine: str) -> dict[str, Any]:
+        """A routine's listing: [address, text], and what its file says of it."""
+        from breakeven.own import own_by_routine
+        from breakeven.routine_page import page
+
+        isa = self.variant(name, settings).machine.isa
+        own = own_by_routine(isa).get(routine)
+        found = page(isa, routine, own.guest if own else None)
+        return {"text": found["text"], "published": found["published"], "listing": found["listing"]}
+
+    def commands(self, state: dict[str, Any], sizes: Sequence[int]) -> dict[str, str]:
+        """What makes a state's curves again (`commands`); settings without effect are left out."""
+        asked = from_row(state)
+        variant = self.variant(asked.machine, asked.settings)
+        return commands.commands(replace(asked, settings=variant.machine.spec.settings), sizes, variant.machine.isa)
+
+    def _measured(self, name: str, settings: Settings, point: Point, trace: Path | None = None) -> Any:
+        variant = self.variant(name, settings)
+        if variant.bare is None:
+            # The store keeps no statistics and no traces.
+            with open_engine(None, None, no_store=True) as engine:
+                variant.bare = engine.open(variant.machine.spec)
+        measured = variant.bare.measured(point, trace, _TRACE)
+        if not measured.result.ok:
+            raise UserError(f"{point.routine} on {name}, size {point.size}: {measured.result.problem}")
+        return measured
+
+
+def _path(setting: str) -> str:
+    return setting.partition("=")[0].strip()
+
+
+def _point(routine: str, place: Place, cache: str, measure: str) -> Point:
+    kind = index_of(MEASURES, measure, "measure")
+    size, src, dst = (int(number) for number in place)
+    return Point(
+        routine=routine, size=size, src_offset=src, dst_offset=dst, calls=_CALLS if kind else 1, measure=kind,
+        cache_state=index_of(CACHE_STATES, cache, "cache state"),
+    )  # fmt: skip

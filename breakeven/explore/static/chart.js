@@ -1,0 +1,68 @@
+// Curves over a linear or a log axis, as SVG: drawn at the width of their place, so that texts keep their size.
+function scale(least, most, log, low, high, round = false) {
+  if (!log) least = Math.min(least, 0);
+  if (!(most > least)) most = least + 1;
+  const f = log ? Math.log2 : (value) => value;
+  const at = (value) => low + ((f(value) - f(least)) / (f(most) - f(least))) * (high - low);
+  const back = (pixel) => {
+    const part = f(least) + ((pixel - low) / (high - low)) * (f(most) - f(least));
+    return log ? 2 ** part : part;
+  };
+  const room = Math.max(2, Math.abs(high - low) / (round ? 48 : 36)), ticks = [];
+  if (log && most / least >= 8) {
+    const every = Math.max(1, Math.ceil((Math.log2(most) - Math.log2(least)) / room));
+    for (let power = Math.ceil(Math.log2(least)); power <= Math.log2(most) + 1e-9; power += every) ticks.push(2 ** power);
+  } else {
+    const rough = (most - least) / room, unit = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= rough - 1e-12);
+    for (let value = Math.ceil(least / step) * step; value <= most + step * 1e-9; value += step) {
+      if (!log || value > 0) ticks.push(Number(value.toPrecision(12)));
+    }
+  }
+  return { at, back, ticks };
+}
+
+function curvePath(points, x, y, stepped) {
+  return points.map(([a, b], i) => `${i ? "L" : "M"}${x.at(a).toFixed(1)} ${y.at(b).toFixed(1)}`).join("");
+}
+
+// lines: [{name, i, points: [[x, y]], ghost, hidden}], bands: [{from, to, text, i}], view: {logX, logY, xlabel, ylabel}.
+function chart(width, height, lines, bands, view) {
+  const narrow = width < 520, left = narrow ? 44 : 58, right = 14, top = bands.length ? 26 : 12, bottom = 42;
+  const usable = lines.map((line) => ({ ...line, points: line.points.filter(([a, b]) => (!view.logX || a > 0) && (!view.logY || b > 0)) }))
+    .filter((line) => line.points.length);
+  const every = usable.flatMap((line) => line.points);
+  if (!every.length) return { svg: make("svg", { width, height }), x: null, y: null };
+  const span = (index) => every.reduce(([low, high], point) => [Math.min(low, point[index]), Math.max(high, point[index])], [Infinity, -Infinity]);
+  const [lowX, highX] = span(0), [lowY, highY] = span(1);
+  const x = scale(lowX, highX, view.logX, left, width - right, true), y = scale(lowY, highY, view.logY, height - bottom, top);
+  const svg = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": view.title, "font-size": 12, "font-family": "system-ui, sans-serif" },
+    x.ticks.map((tick) => [
+      make("line", { x1: x.at(tick), x2: x.at(tick), y1: top, y2: height - bottom, stroke: "var(--grid)" }),
+      make("text", { x: x.at(tick), y: height - bottom + 16, "text-anchor": "middle", fill: "var(--soft)" }, size(tick))]),
+    y.ticks.map((tick) => [
+      make("line", { x1: left, x2: width - right, y1: y.at(tick), y2: y.at(tick), stroke: "var(--grid)" }),
+      make("text", { x: left - 6, y: y.at(tick) + 4, "text-anchor": "end", fill: "var(--soft)" }, shown(tick))]),
+    make("path", { d: `M${left} ${top}V${height - bottom}H${width - right}`, fill: "none", stroke: "var(--soft)" }),
+    make("text", { x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle", fill: "var(--ink)" }, view.xlabel),
+    make("text", { transform: `translate(13 ${(top + height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle", fill: "var(--ink)" }, view.ylabel));
+  let free = -Infinity;
+  for (const band of [...bands].sort((a, b) => a.to - b.to)) {
+    if (band.to < lowX || band.from > highX || (view.logX && band.to <= 0)) continue;
+    const a = x.at(Math.max(band.from, lowX)), b = x.at(band.to), middle = (a + b) / 2, half = band.text.length * 3.4;
+    const label = Math.min(Math.max(middle, left + half), width - right - half);
+    svg.append(make("rect", { x: a, y: top, width: Math.max(b - a, 1.5), height: height - bottom - top, fill: colour(band.i), opacity: 0.22, class: "mark", "data-from": band.from, "data-to": band.to }));
+    if (label - half > free) {
+      svg.append(make("text", { x: label, y: top - 8, "text-anchor": "middle", fill: colour(band.i), "font-weight": 600 }, band.text));
+      free = label + half + 6;
+    }
+  }
+  for (const line of usable) {
+    const style = line.dots ? { fill: "none", stroke: "none" } : { fill: "none", stroke: colour(line.i), "stroke-width": line.ghost ? 1.2 : 2, "stroke-dasharray": dash(line.i), "stroke-linejoin": "round", opacity: line.ghost ? 0.45 : line.old ? 0.3 : 1 };
+    svg.append(make("path", { d: curvePath(line.points, x, y), "data-name": line.name, class: line.ghost ? "ghost" : "curve", ...style }));
+    if (line.dots || (!line.ghost && line.points.length <= 12)) {
+      svg.append(...line.points.map(([a, b]) => make("circle", { cx: x.at(a), cy: y.at(b), r: 2.6, fill: line.dots ? "none" : colour(line.i), stroke: colour(line.i) })));
+    }
+  }
+  return { svg, x, y, top, bottom: height - bottom, left, right: width - right, lines: usable };
+}

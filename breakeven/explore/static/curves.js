@@ -1,0 +1,138 @@
+// The curves: cycles over size, ghosts of the machine as its file has it, break-evens, the verdict.
+const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], hidden: new Set(), started: 0, first: 0, all: 0 };
+
+function startCurves() {
+  known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
+  Object.assign(known, { points: new Map(), ghosts: new Map(), verdict: known.verdict, ghostVerdict: null, done: false, routines: [...state.routines], started: performance.now() });
+  document.documentElement.dataset.busy = "1";
+  return ask("curves", {}, (line) => {
+    if (line.points) {
+      trouble("");
+      if (known.old) { known.old = null; known.first = performance.now() - known.started; }
+      for (const [at, rows] of line.points) known.points.set(at, rows);
+      machine.idle = line.without_effect;
+    }
+    for (const [at, rows] of line.ghost || []) known.ghosts.set(at, rows);
+    if (line.verdict) { known.verdict = line.verdict; known.done = line.done; drawVerdict(); }
+    if (line.done) { known.all = performance.now() - known.started; finishedCurves(); }
+    if (line.ghost_verdict) { known.ghostVerdict = line.ghost_verdict; drawVerdict(); }
+    drawCurves();
+  }).then((whole) => { if (whole) delete document.documentElement.dataset.busy; return whole; });
+}
+
+function finishedCurves() {
+  delete document.documentElement.dataset.busy;
+  drawChanges();
+  document.documentElement.dataset.measured = JSON.stringify({ first: Math.round(known.first), all: Math.round(known.all), sizes: known.points.size });
+}
+
+function drawVerdict() {
+  const verdict = known.verdict, place = byId("verdict");
+  if (!verdict) return;
+  if (verdict.failures.length) {
+    place.replaceChildren(make("p", { class: "wrong" }, `Wrong output at ${plural(verdict.failures.length, "point")}; the first: ${verdict.failures[0]}`));
+    return;
+  }
+  const before = known.ghostVerdict && state.settings.length ? known.ghostVerdict.sentences : [];
+  const lines = verdict.sentences.map((text, i) => make("p", { class: "said" }, `${text}.`,
+    before[i] && before[i] !== text ? make("small", {}, ` As the file has ${state.machine}: ${before[i]}.`) : ""));
+  if (state.routines.length < 2) lines.push(make("p", { class: "soft" }, "Add a second routine to see a break-even."));
+  const sure = known.done ? [...verdict.marks.map((mark) => mark.sure), verdict.note].filter(Boolean).map((text) => `${text}.`) : [];
+  place.replaceChildren(...lines, ...sure.map((text) => make("p", { class: "soft" }, text)));
+}
+
+const measured = (at, rows, i) => (view.y === "byte" ? rows[i][1] / Math.max(at, 1) : view.y === "rate" ? at / Math.max(rows[i][1], 1e-9) : rows[i][1]);
+
+// The points are of the routines that were asked for (`names`), which need not be those chosen since.
+function linesOf(points, ghost, names = known.routines) {
+  return names.map((name, column) => ({ name, i: Math.max(0, state.routines.indexOf(name)), ghost, points: [...points].map(([at, rows]) => [at, measured(at, rows, column)]).sort((a, b) => a[0] - b[0]) }))
+    .filter((line) => !known.hidden.has(line.name) && state.routines.includes(line.name));
+}
+
+// Where the lead changes for good; for a dispatcher the threshold where it never does.
+function bandsOf() {
+  if (!known.verdict || known.old) return [];
+  return known.verdict.marks.flatMap((mark) => {
+    const i = state.routines.indexOf(mark.challenger), found = [];
+    if (mark.stays !== null && mark.stays !== mark.smallest) found.push([mark.stays_lower ?? mark.stays, mark.stays, ""]);
+    else if (mark.stays === null && mark.threshold !== null && mark.threshold !== mark.smallest) found.push([mark.threshold_lower ?? mark.threshold, mark.threshold, "dispatch "]);
+    return found.map(([from, to, word]) => ({ from, to, i, text: `${word}${to - from > 1 ? `${from}-${to}` : to} B` }));
+  });
+}
+
+let drawn = null, cursor = null;
+
+function drawCurves() {
+  const place = byId("plot");
+  if (!place) return;
+  const width = Math.max(280, place.clientWidth || 700), height = Math.round(Math.min(440, Math.max(260, width * 0.5)));
+  const lines = known.points.size ? [...(state.settings.length ? linesOf(known.ghosts, true) : []), ...linesOf(known.points, false)]
+    : known.old ? linesOf(known.old.points, false, known.old.routines).map((line) => ({ ...line, old: true })) : [];
+  const labels = { call: "cycles per call", byte: "cycles per byte", rate: "bytes per cycle" };
+  drawn = chart(width, height, lines, bandsOf(), { logX: view.lx === "1", logY: view.ly === "1", xlabel: "size (bytes)", ylabel: labels[view.y],
+    title: `${labels[view.y]} over size: ${state.routines.join(", ")} on ${state.machine}` });
+  place.replaceChildren(drawn.svg);
+  drawLegend();
+  if (drawn.x) drawCursor();
+}
+
+function drawLegend() {
+  byId("legend").replaceChildren(...state.routines.map((name, i) => button([
+    make("svg", { width: 26, height: 8, "aria-hidden": "true" }, make("line", { x1: 0, x2: 26, y1: 4, y2: 4, stroke: colour(i), "stroke-width": 3, "stroke-dasharray": dash(i) })), ` ${name}`],
+  () => { known.hidden.has(name) ? known.hidden.delete(name) : known.hidden.add(name); drawCurves(); }, { "aria-pressed": String(!known.hidden.has(name)), title: "show or hide" })),
+  state.settings.length && known.ghosts.size ? make("span", { class: "soft" }, `thin: ${state.machine} as its file has it`) : "");
+}
+
+// The measured size nearest to a place on the axis.
+function nearest(value) {
+  const sizes = [...known.points.keys()];
+  const far = (at) => (view.lx === "1" ? Math.abs(Math.log(Math.max(at, 0.5) / Math.max(value, 0.5))) : Math.abs(at - value));
+  return sizes.length ? sizes.reduce((best, at) => (far(at) < far(best) ? at : best)) : null;
+}
+
+function drawCursor() {
+  const at = view.at === "" ? null : nearest(Number(view.at)), place = byId("reading");
+  if (cursor) cursor.remove();
+  cursor = null;
+  if (at === null || !known.points.has(at)) { place.textContent = "Point at the curves, or use the arrow keys, to read a size."; return; }
+  const rows = known.points.get(at), names = known.routines, x = drawn.x.at(Math.max(at, view.lx === "1" ? 1 : 0));
+  cursor = make("g", { class: "cursor" }, make("line", { x1: x, x2: x, y1: drawn.top, y2: drawn.bottom, stroke: "var(--ink)", "stroke-dasharray": "2 3" }),
+    names.map((name, i) => (known.hidden.has(name) || !(measured(at, rows, i) > 0) ? null : make("circle", { cx: x, cy: drawn.y.at(measured(at, rows, i)), r: 4, fill: colour(i), stroke: "var(--paper)" }))));
+  drawn.svg.append(cursor);
+  const best = Math.min(...rows.map((cells) => cells[1]));
+  place.replaceChildren(make("b", {}, `${at} B`), ...names.map((name, i) => make("span", { style: `color:${colour(i)}` },
+    ` ${name} `, make("b", {}, shown(rows[i][1])), ` cycles${rows[i][0] < rows[i][1] * 0.99 ? ` (least ${shown(rows[i][0])})` : ""}`,
+    rows[i][1] > best * 1.01 ? ` ×${(rows[i][1] / best).toFixed(2)}` : "", rows[i][3] === false ? " not converged" : "")));
+}
+
+let following = null;
+function pointAt(at) {
+  if (at === null || String(at) === String(view.at)) return;
+  view.at = String(at);
+  drawCursor();
+  clearTimeout(following);
+  following = setTimeout(() => { keepFragment(); if (data.live) refreshView(); }, 120);
+}
+
+function makeCurves() {
+  const plot = make("div", { id: "plot", tabindex: 0, role: "group", "aria-label": "curves; arrow keys move along the sizes" });
+  const move = (event) => { if (drawn && drawn.x) pointAt(nearest(drawn.x.back(event.clientX - plot.getBoundingClientRect().left))); };
+  let frozen = false;
+  plot.addEventListener("pointermove", (event) => { if (!frozen || event.buttons) move(event); });
+  plot.addEventListener("pointerdown", (event) => { frozen = !frozen; move(event); });
+  plot.addEventListener("pointerleave", () => { frozen = false; });
+  plot.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const sizes = [...known.points.keys()].sort((a, b) => a - b), i = sizes.indexOf(nearest(Number(view.at || state.least)));
+    pointAt(sizes[Math.min(sizes.length - 1, Math.max(0, i + step))]);
+  });
+  const choose = (name, options) => select({ y: "show", lx: "sizes", ly: "times" }[name], options, view[name], (value) => { view[name] = value; keepFragment(); drawCurves(); });
+  byId("curves").replaceChildren(
+    make("div", { class: "bar" }, make("div", { id: "legend" }), make("div", { class: "choices" },
+      choose("y", [["cycles per call", "call"], ["cycles per byte", "byte"], ["bytes per cycle", "rate"]]),
+      choose("lx", [["log", "1"], ["linear", "0"]]), choose("ly", [["log", "1"], ["linear", "0"]]))),
+    plot, make("p", { id: "reading" }));
+  new ResizeObserver(() => drawCurves()).observe(plot);
+}

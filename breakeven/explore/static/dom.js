@@ -1,0 +1,59 @@
+// Elements, texts, colours. Text goes in as text nodes, never as HTML.
+const SVG_TAGS = new Set(["svg", "g", "line", "path", "text", "circle", "rect", "title", "defs", "pattern", "clipPath"]);
+
+function make(tag, attributes = {}, ...children) {
+  const node = SVG_TAGS.has(tag) ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+const byId = (id) => document.getElementById(id);
+// A number as a person reads it: at most four digits behind what matters.
+const shown = (value) => (value === null || value === undefined ? "-" : typeof value !== "number" ? String(value)
+  : Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(Math.abs(value) >= 100 ? 5 : 4))));
+const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
+function bytes(value) {
+  for (const [unit, size] of [["GiB", 2 ** 30], ["MiB", 2 ** 20], ["KiB", 2 ** 10]]) {
+    if (value >= size) return `${shown(value / size)} ${unit}`;
+  }
+  return `${shown(value)} B`;
+}
+
+// Sizes at an axis: 64, 1K, 64K.
+function size(value) {
+  if (value >= 2 ** 20 && value % 2 ** 20 === 0) return `${value / 2 ** 20}M`;
+  return value >= 1024 && value % 1024 === 0 ? `${value / 1024}K` : shown(value);
+}
+
+// Okabe and Ito's colours, of which each theme has its own shades (page.css); dashes tell them apart in print.
+const colour = (i) => `var(--c${i % 8})`;
+const dash = (i) => ["", "7 3", "2 3", "9 3 2 3", "5 5", "1 4", "12 4", "4 2 1 2"][i % 8];
+
+function select(label, options, value, change, more = {}) {
+  const list = make("select", { "aria-label": label, onchange: (event) => change(event.target.value), ...more },
+    options.map(([text, key, about]) => make("option", { value: key, selected: key === value, title: about }, text)));
+  return make("label", { class: "field" }, make("span", {}, label), list);
+}
+
+function button(text, press, more = {}) {
+  return make("button", { type: "button", onclick: press, ...more }, text);
+}
+
+function copied(node, text) {
+  const before = node.textContent;
+  const done = (words) => { node.textContent = words; setTimeout(() => { node.textContent = before; }, 1200); };
+  (navigator.clipboard ? navigator.clipboard.writeText(text) : Promise.reject()).then(() => done("copied"), () => {
+    const area = make("textarea", { class: "offscreen" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    done(document.execCommand("copy") ? "copied" : "not copied");
+    area.remove();
+  });
+}

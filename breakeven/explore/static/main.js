@@ -1,0 +1,159 @@
+// The question on top, the tabs, and what follows from a change.
+const TABS = { why: ["why", drawWhy], map: ["map", drawMap], pipeline: ["pipeline", drawPipeline], code: ["code", drawCode] };
+const STATES = ["warm", "src-cold", "dst-cold", "cold", "src-l2", "dst-l2", "l2", "src-l2-dst-cold", "src-cold-dst-l2"];
+
+function viewSize() {
+  const wanted = view.at === "" ? Math.sqrt(Math.max(state.least, 1) * state.most) : Number(view.at);
+  return nearest(wanted) ?? Math.round(wanted);
+}
+
+function refreshView(force = false) {
+  const place = byId("view");
+  if (!place || !known.points.size) return;
+  const key = `${fragment()}${mapped.axis}`;
+  // A map over sizes does not depend on the size under the pointer.
+  const shownKey = view.tab === "map" && mapped.axis !== "offsets" ? key.replace(/&at=\d+/, "") : key;
+  if (!force && refreshView.shown === shownKey) return;
+  refreshView.shown = shownKey;
+  (TABS[view.tab] || TABS.why)[1](place);
+}
+
+function drawTabs() {
+  const press = (name) => { view.tab = name; keepFragment(); drawTabs(); refreshView(true); };
+  const list = Object.entries(TABS).map(([name, [text]]) => button(text, () => press(name), { role: "tab", id: `tab-${name}`, "aria-selected": String(view.tab === name), "aria-controls": "view", tabindex: view.tab === name ? 0 : -1 }));
+  const bar = make("div", { role: "tablist", "aria-label": "views" }, list);
+  bar.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key], names = Object.keys(TABS);
+    if (!step) return;
+    press(names[(names.indexOf(view.tab) + step + names.length) % names.length]);
+    byId(`tab-${view.tab}`).focus();
+  });
+  const place = byId("view") || make("div", { id: "view", role: "tabpanel", tabindex: -1 });
+  byId("views").replaceChildren(bar, place);
+}
+
+// What is shown changes with the question: the numbers at once, the rest when they are there.
+let waiting = null;
+function refresh(what = "question") {
+  keepFragment();
+  drawChanges();
+  document.documentElement.dataset.busy = "1";
+  byId("again").dataset.stale = "1";
+  clearTimeout(waiting);
+  waiting = setTimeout(async () => {
+    trouble("");
+    if (what === "machine") await describeMachine();
+    const whole = await startCurves();
+    if (whole) { refreshView(); drawAgain(); }
+  }, what === "parameter" ? 15 : 0);
+}
+
+function draw() { drawQuestion(); drawMachine(); drawCurves(); }
+
+function routineField(i) {
+  const usable = machine.routines.filter(([name, , lacks]) => !lacks || name === state.routines[i]);
+  const options = usable.map(([name, kind, , own]) => [own ? `${name} (yours)` : name, name, kind]);
+  if (!options.some(([, name]) => name === state.routines[i])) options.unshift([state.routines[i], state.routines[i], ""]);
+  const field = select(i ? `against it` : "routine", options, state.routines[i], (value) => { state.routines[i] = value; state.routines = [...new Set(state.routines)]; draw(); refresh(); }, { disabled: !data.live });
+  if (i > 0 && data.live) field.append(button("×", () => { state.routines.splice(i, 1); draw(); refresh(); }, { "aria-label": `leave out ${state.routines[i]}`, class: "quiet" }));
+  return field;
+}
+
+function numberField(label, name, least, most) {
+  const input = make("input", { type: "number", min: least, max: most, value: state[name], "aria-label": label, disabled: !data.live, onchange: (event) => {
+    const value = Number(event.target.value);
+    if (!Number.isInteger(value) || value < least || value > most) { event.target.value = state[name]; return; }
+    state[name] = value;
+    refresh();
+  } });
+  return make("label", { class: "field" }, make("span", {}, label), input);
+}
+
+function drawQuestion() {
+  const presets = data.presets || [], known_ = presets.some(([name]) => name === state.machine);
+  const machines = [...(known_ ? [] : [[state.machine, state.machine, "your file"]]), ...presets.map(([name, isa, about]) => [name, name, `${isa}: ${about}`])];
+  const isaOf = (name) => (presets.find(([other]) => other === name) || [])[1];
+  const pickMachine = (name) => {
+    if (isaOf(name) !== machine.isa) state.routines = isaOf(name) === "x86" ? ["x64-copy-unrolled", "x64-copy-erms"] : ["rv-byte", "rv-word"];
+    Object.assign(state, { machine: name, settings: [] });
+    known.points = new Map(); known.old = null; known.ghosts = new Map();
+    drawQuestion();
+    refresh("machine");
+  };
+  const unused = machine.routines.filter(([name, , lacks]) => !lacks && !state.routines.includes(name));
+  const add = make("button", { type: "button", class: "quiet", disabled: !unused.length || state.routines.length > 7, onclick: () => { state.routines = [...state.routines, unused[0][0]]; draw(); refresh(); } }, "+ routine");
+  const own = make("button", { type: "button", class: "quiet", onclick: () => openOwn() }, "your own…");
+  byId("question").replaceChildren(
+    make("div", { class: "fields" }, select("machine", machines, state.machine, pickMachine, { disabled: !data.live, id: "preset" }), state.routines.map((_, i) => routineField(i)), data.live ? [add, own] : null),
+    make("div", { class: "fields" },
+      numberField("source offset", "src", 0, 4095), numberField("destination offset", "dst", 0, 4095),
+      select("cache", STATES.map((name) => [name, name]), state.cache, (value) => { state.cache = value; refresh(); }, { disabled: !data.live }),
+      select("measure", [["latency", "latency"], ["throughput", "throughput"]], state.measure, (value) => { state.measure = value; refresh(); }, { disabled: !data.live }),
+      numberField("sizes from", "least", 0, 2 ** 24), numberField("to", "most", 1, 2 ** 24)));
+}
+
+// A routine of one's own: dropped on the page, chosen, or pasted.
+async function build(name, content, kind) {
+  const place = byId("own-said") || byId("trouble");
+  place.hidden = false;
+  place.textContent = `building and checking ${name} ...`;
+  const words = new URLSearchParams({ name, kind, isa: machine.isa });
+  const found = await fetch(`add?${words}`, { method: "POST", headers: { "X-Token": data.token }, body: content })
+    .then((answer) => answer.json(), () => ({ error: "The server is gone." }));
+  if (found.error) { place.textContent = found.error; return; }
+  place.textContent = `${found.routines.join(", ")}: right at ${found.points} points. ${found.notes.join(" ")}`;
+  state.routines = [...new Set([...state.routines.filter((each) => !found.routines.includes(each)), ...found.routines])].slice(-8);
+  await describeMachine();
+  draw();
+  refresh();
+}
+
+function openOwn() {
+  const kind = make("select", { "aria-label": "what it does" }, ["copy", "checksum", "user-copy", "copy-checksum"].map((name) => make("option", {}, name)));
+  const name = make("input", { type: "text", value: "my_copy.S", "aria-label": "file name", pattern: "[A-Za-z0-9_.+-]+\\.(S|c)" });
+  const text = make("textarea", { rows: 12, spellcheck: "false", "aria-label": "its text", placeholder: "Paste assembly (.S) or C (.c), or choose or drop a file (.S, .c, .o)." });
+  const file = make("input", { type: "file", accept: ".S,.c,.o", "aria-label": "a file", onchange: () => { if (file.files[0]) build(file.files[0].name, file.files[0], kind.value); } });
+  const box = make("dialog", { id: "own" }, make("h2", {}, "A routine of your own"),
+    make("p", { class: "soft" }, "It is built and checked as `breakeven add` does it, at every size and offset that matters, then drawn beside the others."),
+    make("div", { class: "fields" }, make("label", { class: "field" }, make("span", {}, "kind"), kind), make("label", { class: "field" }, make("span", {}, "file name"), name), file), text, make("pre", { id: "own-said", role: "status" }),
+    make("div", { class: "fields" }, button("build and draw", () => build(name.value, text.value, kind.value), { class: "main" }), button("close", () => { box.close(); box.remove(); })));
+  document.body.append(box);
+  box.showModal();
+}
+
+function theme(next) {
+  const now = document.documentElement.dataset.theme || "auto", order = ["auto", "light", "dark"];
+  const chosen = next || order[(order.indexOf(now) + 1) % 3];
+  document.documentElement.dataset.theme = chosen;
+  byId("theme").textContent = `theme: ${chosen}`;
+  try { localStorage.setItem("breakeven-theme", chosen); } catch { /* a page without a site of its own keeps nothing */ }
+}
+
+function start() {
+  let kept = "auto";
+  try { kept = localStorage.getItem("breakeven-theme") || "auto"; } catch { /* as above */ }
+  byId("tools").replaceChildren(...shareTools().filter(Boolean), button("theme", () => theme(), { id: "theme", class: "quiet" }));
+  theme(kept);
+  if (data.live) readFragment(location.hash);
+  else if (data.ranked) machine.ranked = new Map(data.ranked);
+  makeCurves();
+  drawTabs();
+  drawQuestion();
+  if (!data.live) byId("verdict").before(make("p", { class: "soft" }, `A snapshot${data.made ? ` of ${data.made}` : ""}. To change something: `, make("code", {}, `breakeven explore '#${fragment()}'`)));
+  // The curves first: the parameters are asked for behind the first sizes.
+  const curves = startCurves();
+  describeMachine().then(() => drawQuestion());
+  curves.then((whole) => { if (whole) { drawAgain(); refreshView(); } });
+  addEventListener("hashchange", () => { if (data.live && location.hash.slice(1) !== fragment() && readFragment(location.hash)) { drawQuestion(); refresh("machine"); drawTabs(); } });
+  addEventListener("dragover", (event) => { if (data.live) { event.preventDefault(); document.documentElement.classList.add("dropping"); } });
+  addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.documentElement.classList.remove("dropping"); });
+  addEventListener("drop", (event) => {
+    document.documentElement.classList.remove("dropping");
+    const file = event.dataTransfer && event.dataTransfer.files[0];
+    if (!data.live || !file) return;
+    event.preventDefault();
+    build(file.name, file, "copy");
+  });
+  byId("question").addEventListener("submit", (event) => event.preventDefault());
+}
+start();

@@ -1,0 +1,163 @@
+// The machine: its parameters as sliders, switches and choices, what was changed, and what moves this break-even.
+const MARKS = { sourced: ["S", "from a cited source"], calibrated: ["C", "calibrated to a measurement"], assumed: ["A", "assumed"], gem5: ["g", "gem5's default"], set: ["!", "set"] };
+const machine = { controls: [], routines: [], isa: "", all: false, words: "", ranked: null, open: new Set(["misaligned access", "string instructions", "changed", "moves"]), idle: [] };
+
+const inUnit = (control, number) => (control.kind !== "number" ? number : control.unit === "B" ? bytes(number) : `${shown(number / control.factor)} ${control.unit}`.trim());
+const numberOf = (control, text) => Number(String(text).replace(/[A-Za-z/]+$/, ""));
+const textOf = (control, number) => `${control.whole ? Math.round(number) : Number(number.toPrecision(6))}${control.suffix}`;
+const current = (control) => settingOf(control.path) ?? control.value;
+const currentText = (control) => {
+  const text = current(control);
+  if (control.kind !== "number") return text;
+  const number = numberOf(control, text);
+  return number === control.number && control.word ? control.word : Number.isNaN(number) ? text : inUnit(control, number);
+};
+
+function change(control, value) {
+  setParameter(control.path, value === control.value ? null : value);
+  refresh("parameter");
+}
+
+// Positions of a slider <-> values: equal steps, or doublings.
+function positions(control) {
+  if (control.scale === "log2") {
+    const below = Math.max(0, Math.floor(Math.log2(control.number / control.least))), above = Math.max(0, Math.floor(Math.log2(control.most / control.number)));
+    return { most: below + above, at: (n) => Math.log2(n / control.number) + below, value: (p) => control.number * 2 ** (p - below) };
+  }
+  const rough = (control.most - control.least) / 240, whole = control.whole ? control.factor >= 1000 ? 1000 : 1 : 0;
+  const unit = 10 ** Math.floor(Math.log10(rough)), step = Math.max(whole, [1, 2, 5, 10].map((n) => n * unit).find((n) => n >= rough));
+  return { most: Math.floor((control.most - control.least) / step), at: (n) => (n - control.least) / step, value: (p) => control.least + p * step };
+}
+
+function slider(control) {
+  const steps = positions(control), number = numberOf(control, current(control));
+  const range = make("input", { type: "range", min: 0, max: steps.most, step: 1, "aria-label": control.label, "data-path": control.path, disabled: !data.live });
+  const exact = make("input", { type: "text", inputmode: "decimal", "aria-label": `${control.label}, exactly`, value: currentText(control), disabled: !data.live });
+  range.value = steps.at(number);
+  range.setAttribute("aria-valuetext", currentText(control));
+  range.addEventListener("input", () => {
+    const at = Number(range.value), value = Math.abs(steps.at(control.number) - at) < 0.5 ? control.number : steps.value(at);
+    exact.value = inUnit(control, value);
+    range.setAttribute("aria-valuetext", exact.value);
+    change(control, textOf(control, value));
+  });
+  exact.addEventListener("change", () => {
+    const text = exact.value.trim(), plain = /^-?[\d.]+$/.test(text);
+    const match = text.match(/^(-?[\d.]+)\s*(\S*)$/);
+    const own = match && match[2] === control.unit && control.unit !== "B";
+    change(control, plain || own ? textOf(control, Number(match[1]) * control.factor) : text.replace(/\s+/g, ""));
+    draw();
+  });
+  return [range, exact];
+}
+
+function inputs(control) {
+  if (control.kind === "switch") {
+    const box = make("input", { type: "checkbox", role: "switch", "aria-label": control.label, "data-path": control.path, disabled: !data.live,
+      onchange: (event) => { change(control, String(event.target.checked)); } });
+    box.checked = current(control) === "true";
+    return [box];
+  }
+  if (control.kind === "choice") {
+    const list = make("select", { "aria-label": control.label, "data-path": control.path, disabled: !data.live, onchange: (event) => change(control, event.target.value) },
+      control.choices.map((choice) => make("option", { value: choice, selected: choice === current(control) }, choice)));
+    return [list];
+  }
+  return slider(control);
+}
+
+function row(control) {
+  const [letter, words] = MARKS[control.mark] || MARKS.gem5, changed = settingOf(control.path) !== null;
+  const moved = machine.ranked && machine.ranked.get(control.path);
+  const about = `${control.path}\n${words}${control.source ? `: ${control.source}` : ""}${control.kind === "number" && control.high < 2 ** 60 ? `\n${control.low} to ${control.high} is taken` : ""}`;
+  return make("div", { class: `control ${control.kind}${changed ? " changed" : ""}`, title: about, "data-row": control.path },
+    make("div", { class: "name" }, make("abbr", { class: `source ${control.mark}`, title: words }, letter), make("span", {}, control.label),
+      moved !== undefined && moved !== null ? make("small", {}, ` ${moved < 0.0005 ? "no effect" : `${shown(Number((moved * 100).toPrecision(2)))} %`}`) : null,
+      machine.idle.includes(control.path) ? make("small", { class: "idle" }, " without effect here") : null),
+    make("div", { class: "inputs" }, ...inputs(control),
+      changed && data.live ? button("↺", () => { change(control, control.value); draw(); }, { class: "reset", title: `back to ${currentBase(control)}`, "aria-label": `reset ${control.label}` }) : null));
+}
+
+const currentBase = (control) => (control.kind === "number" ? control.word || inUnit(control, control.number) : control.value);
+
+function group(name, controls, note = "") {
+  const details = make("details", { ontoggle: () => { details.open ? machine.open.add(name) : machine.open.delete(name); if (details.open && details.childElementCount < 2) details.append(...controls.map(row)); } },
+    make("summary", {}, name, make("small", {}, ` ${note || controls.length}`)));
+  if (machine.open.has(name) || machine.words) { details.open = true; details.append(...controls.map(row)); }
+  return details;
+}
+
+function changedList() {
+  if (!state.settings.length) return make("p", { class: "soft" }, "Nothing changed: this is the machine as its file has it.");
+  const known = new Map(machine.controls.map((control) => [control.path, control]));
+  return make("div", { class: "changes" }, make("ul", {}, state.settings.map((text) => {
+    const control = known.get(pathOf(text));
+    return make("li", {}, make("span", {}, control ? control.label : pathOf(text), ": ", control ? make("s", {}, currentBase(control)) : "", " ", make("b", {}, control ? currentText(control) : valueOf(text)),
+      machine.idle.includes(pathOf(text)) ? make("small", { class: "idle" }, " without effect here") : ""),
+    data.live ? button("×", () => { setParameter(pathOf(text), null); refresh("parameter"); draw(); }, { "aria-label": `reset ${pathOf(text)}`, title: "reset" }) : null);
+  })), data.live ? button("reset all", () => { state.settings = []; refresh("parameter"); draw(); }, { class: "quiet" }) : null);
+}
+
+// Values of a control that are tried to see what it moves, and that a map has along it.
+function steps(control, count) {
+  if (control.kind === "switch") return ["true", "false"];
+  if (control.kind === "choice") return control.choices;
+  const where = positions(control), low = Math.max(0, where.at(control.number) - where.most / 4), high = Math.min(where.most, where.at(control.number) + where.most / 4);
+  const wide = count > 2 ? [0, where.most] : [low, high];
+  const found = Array.from({ length: count }, (_, i) => textOf(control, where.value(Math.round(wide[0] + ((wide[1] - wide[0]) * i) / (count - 1)))));
+  return [...new Set(found)];
+}
+
+async function rankParameters(place) {
+  const tried = machine.controls.filter((control) => control.main).map((control) => [control.path, steps(control, 2).filter((value) => value !== current(control))]);
+  const ranked = new Map();
+  place.disabled = true;
+  const whole = await ask("rank", { controls: tried.filter(([, values]) => values.length) }, (line) => {
+    ranked.set(line.path, line.moved);
+    place.textContent = `trying ${line.done} of ${line.of}`;
+  });
+  if (whole || ranked.size) machine.ranked = ranked;
+  drawMachine();
+}
+
+function found() {
+  const words = machine.words.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return machine.controls.filter((control) => machine.all || control.main || settingOf(control.path) !== null);
+  return machine.controls.filter((control) => words.every((word) => `${control.label} ${control.path} ${control.unit || ""} ${control.group} ${control.source} ${control.mark}`.toLowerCase().includes(word)));
+}
+
+const changesPlace = make("div", { id: "changes" }), controlsPlace = make("div", { id: "controls" });
+
+function drawControls() {
+  const list = found(), groups = new Map();
+  for (const control of list) groups.set(control.group, [...(groups.get(control.group) || []), control]);
+  const parts = [];
+  if (machine.ranked && !machine.words) {
+    const strongest = [...machine.ranked].filter(([, moved]) => moved >= 0.0005).sort((a, b) => b[1] - a[1]).slice(0, 12);
+    const known = new Map(machine.controls.map((control) => [control.path, control]));
+    parts.push(group("moves", strongest.map(([path]) => known.get(path)).filter(Boolean), "this break-even most: change of the ratio of times"));
+  }
+  for (const [name, controls] of groups) parts.push(group(name, controls));
+  if (!list.length) parts.push(make("p", { class: "soft" }, "No parameter has these words."));
+  controlsPlace.replaceChildren(...parts);
+}
+
+function drawChanges() { changesPlace.replaceChildren(changedList()); }
+
+function drawMachine() {
+  const search = make("input", { type: "search", placeholder: "search parameters", "aria-label": "search parameters", value: machine.words,
+    oninput: (event) => { machine.words = event.target.value; drawControls(); } });
+  const rank = button(machine.ranked ? "rank again" : "which ones matter?", () => rankParameters(rank), { class: "quiet", title: "Moves every parameter shown a step and looks how far the two routines' times move against each other" });
+  const all = button(machine.all ? "fewer" : `all ${machine.controls.length}`, () => { machine.all = !machine.all; drawMachine(); }, { class: "quiet" });
+  const box = make("details", { id: "parameters", open: innerWidth >= 860 || machine.unfolded, ontoggle: () => { machine.unfolded = box.open; } }, make("summary", {}, `Parameters of ${state.machine}`),
+    make("div", { class: "searching" }, search, data.live && state.routines.length > 1 ? rank : null, all), controlsPlace);
+  drawChanges();
+  drawControls();
+  byId("machine").replaceChildren(changesPlace, box);
+}
+
+async function describeMachine() {
+  const described = { ...state, settings: [] };
+  await ask("describe", { state: described }, (line) => Object.assign(machine, { controls: line.controls, routines: line.routines, isa: line.isa, ranked: null }));
+  drawMachine();
+}

@@ -1,0 +1,81 @@
+// The same without this page: a link, a snapshot, pictures, numbers, commands.
+const pageText = document.documentElement.outerHTML;
+
+function download(name, type, content) {
+  const link = make("a", { href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type })), download: name });
+  document.body.append(link);
+  link.click();
+  setTimeout(() => { URL.revokeObjectURL(link.href); link.remove(); }, 2000);
+}
+
+const fileName = (ending) => `${[state.machine.replace(/[^\w.-]/g, "_"), ...state.routines].join("-")}${ending}`;
+
+// The page with what it has simulated in it: needs no server, and has no token.
+function snapshotText() {
+  const { token, live, ...rest } = data;
+  const content = JSON.stringify({ ...rest, live: false, state, view: { ...view }, saved, ranked: machine.ranked ? [...machine.ranked] : null, made: new Date().toISOString().slice(0, 10) })
+    .replaceAll("<", "\\u003c").replaceAll("&", "\\u0026");
+  const opening = '<script type="application/json" id="data">', start = pageText.indexOf(opening) + opening.length;
+  return `<!DOCTYPE html>\n${pageText.slice(0, start)}${content}${pageText.slice(pageText.indexOf("<\/script>", start))}`.replace("; connect-src 'self'", "");
+}
+
+// The curves as a file of their own: colours as numbers, a white or dark ground, the legend and what was asked inside.
+function svgText() {
+  const style = getComputedStyle(document.documentElement), svg = drawn.svg.cloneNode(true), width = Number(svg.getAttribute("width")), height = Number(svg.getAttribute("height"));
+  const more = state.routines.map((name, i) => [name, i]).filter(([name]) => !known.hidden.has(name));
+  const words = [`${state.machine}${state.settings.map((text) => ` ${text}`).join("")}, src+${state.src}, dst+${state.dst}, ${state.cache}, ${state.measure}`, ...(known.verdict ? known.verdict.sentences : [])];
+  svg.querySelectorAll(".cursor").forEach((node) => node.remove());
+  const all = height + 22 + more.length * 17 + words.length * 16;
+  svg.setAttribute("viewBox", `0 0 ${width} ${all}`);
+  svg.setAttribute("height", all);
+  svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  svg.prepend(make("rect", { width, height: all, fill: "var(--paper)" }));
+  more.forEach(([name, i], row) => svg.append(make("line", { x1: 20, x2: 50, y1: height + 8 + row * 17, y2: height + 8 + row * 17, stroke: colour(i), "stroke-width": 3, "stroke-dasharray": dash(i) }), make("text", { x: 58, y: height + 12 + row * 17, fill: "var(--ink)" }, name)));
+  words.forEach((text, row) => svg.append(make("text", { x: 20, y: height + 18 + more.length * 17 + row * 16, fill: "var(--soft)", "font-size": 11 }, text)));
+  return new XMLSerializer().serializeToString(svg).replace(/var\((--\w+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+}
+
+function pngBlob() {
+  return new Promise((resolve, reject) => {
+    const image = new Image(), url = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgText())}`;
+    image.onerror = () => reject(new Error("the browser cannot draw it"));
+    image.onload = () => {
+      const canvas = make("canvas", { width: image.width * 2, height: image.height * 2 }), pen = canvas.getContext("2d");
+      pen.scale(2, 2);
+      pen.drawImage(image, 0, 0);
+      canvas.toBlob(resolve, "image/png");
+    };
+    image.src = url;
+  });
+}
+
+function csvText() {
+  const head = ["size", ...known.routines.flatMap((name) => [`${name} cycles`, `${name} least`, `${name} instructions`])];
+  const rows = [...known.points].sort((a, b) => a[0] - b[0]).map(([at, cells]) => [at, ...cells.flatMap((cell) => [cell[1], cell[0], cell[2]])]);
+  return [head, ...rows].map((cells) => cells.join(",")).join("\n") + "\n";
+}
+
+function shareTools() {
+  return [
+    data.live ? button("link", (event) => copied(event.target, `${location.origin}/#${fragment()}`.replace(location.origin + "/", "")), { title: "copies the state: `breakeven explore '#...'` opens it on any machine" }) : null,
+    data.live ? button("snapshot", () => download(fileName(".html"), "text/html", snapshotText()), { title: "this page as one file that needs no server" }) : null,
+    button("SVG", () => download(fileName(".svg"), "image/svg+xml", svgText())),
+    button("PNG", () => pngBlob().then((blob) => download(fileName(".png"), "image/png", blob), (error) => trouble(error.message))),
+    button("CSV", () => download(fileName(".csv"), "text/csv", csvText())),
+  ];
+}
+
+const LABELS = { command: "The same on the command line", machine_file: "my_cpu.py, this machine as a file", gem5: "As a gem5 script (one guest runs all points in turn: predictors keep what they learnt)" };
+
+function drawAgain() {
+  const asking = JSON.stringify(state);
+  return ask("commands", { sizes: [...known.points.keys()].sort((a, b) => a - b) }, (line) => {
+    // An answer about what was shown before is no command for what is shown now.
+    if (asking !== JSON.stringify(state)) return;
+    delete byId("again").dataset.stale;
+    byId("again").replaceChildren(...Object.entries(LABELS).map(([key, label]) => {
+      const copy = button("copy", () => copied(copy, line[key]), { class: "quiet" });
+      return make("details", { open: key === "command" }, make("summary", {}, label), make("div", { class: "command" }, make("pre", { "data-kind": key, tabindex: 0 }, line[key]), copy));
+    }));
+  });
+}

@@ -1,0 +1,46 @@
+// Questions to the server, answered line by line. A snapshot answers from what was saved in it.
+const tab = Math.random().toString(36).slice(2);
+const saved = data.saved || {};
+const asked = {};
+
+function trouble(text) {
+  const place = byId("trouble");
+  place.hidden = !text;
+  place.textContent = text || "";
+}
+
+// Resolves to true when the last line came, to false when a newer question of this kind took its place.
+async function ask(kind, question, onLine) {
+  if (!data.live) {
+    for (const line of saved[kind] || []) onLine(line);
+    return Boolean(saved[kind]);
+  }
+  const number = (asked[kind] = (asked[kind] || 0) + 1), lines = [];
+  try {
+    const answer = await fetch("ask", { method: "POST", headers: { "X-Token": data.token, "Content-Type": "application/json" },
+      body: JSON.stringify({ tab, kind, state, ...question }) });
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    let rest = "";
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (asked[kind] !== number) { reader.cancel(); return false; }
+      if (done) break;
+      const parts = (rest + value).split("\n");
+      rest = parts.pop();
+      for (const text of parts) {
+        const line = JSON.parse(text);
+        if (line.replaced) return false;
+        if (line.error) { trouble(line.error); saved[kind] = []; return false; }
+        lines.push(line);
+        onLine(line);
+      }
+    }
+    if (!answer.ok) { trouble(`The server refused this (${answer.status}).`); return false; }
+  } catch (error) {
+    console.error(error);
+    if (asked[kind] === number) trouble("The server is gone: start `breakeven explore` again, then open its new address.");
+    return false;
+  }
+  saved[kind] = lines;
+  return true;
+}

@@ -1,0 +1,86 @@
+"""A point's micro-ops over the cycles: the O3PipeView trace of its measurement, read into rows for the page."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from breakeven.errors import UserError
+from breakeven.resolved import Machine
+
+#: of a record, in its order
+STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire")
+#: micro-ops that a page shows
+MOST = 1500
+
+
+class Row(NamedTuple):
+    """One micro-op; stages in cycles since the first fetch, None where one was not reached."""
+
+    address: int
+    text: str
+    stages: tuple[int | None, ...]
+
+
+def period_of(machine: Machine) -> int:
+    """Picoseconds of a core cycle."""
+    objects = {item["path"]: item for item in machine.description["objects"]}
+    for item in machine.description["objects"]:
+        if "BaseCPU" in item["bases"]:
+            clock = objects[item["params"]["clk_domain"]["ref"]]["params"]["clock"]
+            return int(clock[0] if isinstance(clock, list) else clock)
+    raise UserError("the machine has no core")
+
+
+def of_point(machine: Machine, measure: Callable[[Path], Any]) -> dict[str, Any]:
+    """The rows of the point that `measure` runs with a trace. Raises `UserError` where the core keeps none."""
+    if not any("BaseO3CPU" in item["bases"] or item["type"] == "BaseO3CPU" for item in machine.description["objects"]):
+        raise UserError("this core keeps no pipeline trace: an out-of-order core (O3CPU) does, such as c910 or skylake")
+    with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
+        file = Path(folder, "trace")
+        measured = measure(file)
+        found = rows(file.read_text(), period_of(machine))
+    return {
+        "stages": STAGES, "rows": [list(row) for row in found[:MOST]],
+        "whole": bool(measured.traced) and len(found) <= MOST, "cycles": measured.cycles,
+        "by_address": by_address(found),
+    }  # fmt: skip
+
+
+def rows(text: str, period: int) -> list[Row]:
+    """The micro-ops that retired, in the order in which they were fetched."""
+    lines = text.splitlines()
+    found = []
+    for at in range(0, len(lines) - len(STAGES) + 1, len(STAGES)):
+        first = lines[at].split(":", 6)
+        ticks = [int(line.split(":")[2]) for line in lines[at : at + len(STAGES)]]
+        if ticks[-1]:
+            found.append((int(first[5]), int(first[3], 16), first[6].strip(), ticks))
+    found.sort()
+    start = min((ticks[0] for *_, ticks in found), default=0)
+    return [
+        Row(address, says, tuple((tick - start) // period if tick else None for tick in ticks))
+        for _, address, says, ticks in found
+    ]
+
+
+def by_address(found: list[Row]) -> dict[str, tuple[int, int]]:
+    """Address -> how often an instruction ran, and the cycles that it held up retirement in all.
+
+    The cycles between two retirements belong to the later one; they add up to the whole.
+    """
+    table: dict[str, tuple[int, int]] = {}
+    last: int | None = None
+    before = None
+    for row in found:
+        retired = row.stages[-1]
+        assert retired is not None
+        held = 0 if last is None else retired - last
+        key = f"{row.address:#x}"
+        times, cycles = table.get(key, (0, 0))
+        # Micro-ops of one instruction follow each other.
+        table[key] = (times + (row.address != before), cycles + held)
+        last, before = retired, row.address
+    return table

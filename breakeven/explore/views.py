@@ -1,0 +1,117 @@
+"""The answers beside the curves: where cycles went, the code, the pipeline, who wins where, what moves the answer."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+from breakeven.errors import UserError
+from breakeven.explore.curves import Curves
+from breakeven.explore.process import IDLE, LATER, SOON, Worker, WorkerDied
+from breakeven.explore.state import State
+
+Lines = AsyncIterator[dict[str, Any]]
+#: sizes of a map
+_MAP_SIZES = 16
+#: sizes at which a parameter's effect is looked at
+_RANK_SIZES = 5
+
+
+def _question(state: State, routine: str, size: int) -> dict[str, Any]:
+    return {
+        "name": state.machine, "settings": state.settings, "routine": routine, "place": (size, state.src, state.dst),
+        "cache": state.cache, "measure": state.measure,
+    }  # fmt: skip
+
+
+async def accounts(worker: Worker, state: State, size: int) -> Lines:
+    """The account of each routine at one size."""
+    for routine in state.routines:
+        found = await worker.ask("account", SOON, **_question(state, routine, size))
+        yield {"routine": routine, "size": size, **found}
+
+
+async def pipeline(worker: Worker, state: State, size: int) -> Lines:
+    """The micro-ops of each routine's measurement at one size."""
+    for routine in state.routines:
+        found = await worker.ask("trace", SOON, **_question(state, routine, size))
+        yield {"routine": routine, "size": size, **found}
+
+
+async def code(worker: Worker, state: State, size: int) -> Lines:
+    """Each routine's listing, then the cycles of each instruction at one size where the core keeps a trace."""
+    for routine in state.routines:
+        found = await worker.ask("code", SOON, name=state.machine, settings=state.settings, routine=routine)
+        yield {"routine": routine, **found}
+    for routine in state.routines:
+        try:
+            found = await worker.ask("trace", LATER, **_question(state, routine, size))
+        except WorkerDied:
+            raise
+        except UserError as error:
+            yield {"routine": routine, "no_cycles": str(error)}
+            continue
+        yield {"routine": routine, "size": size, "by_address": found["by_address"], "whole": found["whole"]}
+
+
+async def winners(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
+    """Who wins over size and a parameter's values (``path``, ``values``), or over both offsets at one size."""
+    if question.get("path"):
+        path, values = str(question["path"]), [str(value) for value in question["values"]]
+        every = state.sizes()
+        sizes = sorted({every[round(i * (len(every) - 1) / (_MAP_SIZES - 1))] for i in range(_MAP_SIZES)})
+        yield {"x": sizes, "y": values, "xlabel": "size (bytes)", "ylabel": path}
+        for row, value in enumerate(values):
+            others = tuple(text for text in state.settings if text.partition("=")[0] != path)
+            found = await _points(worker, replace(state, settings=(*others, f"{path}={value}")), state.places(sizes))
+            idle = path in found["without_effect"]
+            yield {"row": row, "cells": _cells(state, sizes, found["rows"]), "without_effect": idle}
+        return
+    size, offsets = int(question["size"]), [int(offset) for offset in question["offsets"]]
+    yield {"x": offsets, "y": [str(o) for o in offsets], "xlabel": "source offset", "ylabel": "destination offset"}
+    for row, dst in enumerate(offsets):
+        found = await _points(worker, state, [(size, src, dst) for src in offsets])
+        yield {"row": row, "cells": _cells(state, offsets, found["rows"])}
+
+
+async def _points(
+    worker: Worker, state: State, places: list[tuple[int, int, int]], priority: int = LATER
+) -> dict[str, Any]:
+    return await worker.ask(
+        "points", priority, name=state.machine, settings=state.settings, routines=state.routines, places=places,
+        cache=state.cache, measure=state.measure,
+    )  # fmt: skip
+
+
+def _cells(state: State, across: list[int], rows: list[list[Any]]) -> list[list[float]]:
+    """Cycles per call of each routine, a cell for each value across."""
+    wide = len(state.routines)
+    return [[row[1] for row in rows[i * wide : (i + 1) * wide]] for i in range(len(across))]
+
+
+async def rank(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
+    """How much each parameter (``controls``: path and the values to try) moves the second routine's time against the
+    first one's: the greatest change of that ratio over some sizes."""
+    every = state.sizes()
+    sizes = sorted({every[round((i + 0.5) * len(every) / _RANK_SIZES)] for i in range(_RANK_SIZES)})
+    places, pair = state.places(sizes), replace(state, routines=state.routines[:2])
+    if len(pair.routines) < 2:
+        raise UserError("what moves a break-even is asked of two routines")
+    known = Curves(pair.routines)
+    known.add(sizes, (await _points(worker, pair, places))["rows"])
+    before = [a / b if b else 1.0 for a, b in zip(known.of(0), known.of(1), strict=True)]
+    for done, (path, values) in enumerate(question["controls"], 1):
+        moved = 0.0
+        for value in values:
+            changed = replace(pair, settings=(*pair.settings, f"{path}={value}"))
+            try:
+                found = await _points(worker, changed, places, IDLE)
+            except WorkerDied:
+                raise
+            except UserError:
+                continue  # a value that this machine does not take says nothing of the parameter
+            known.add(sizes, found["rows"])
+            after = [a / b if b else 1.0 for a, b in zip(known.of(0), known.of(1), strict=True)]
+            moved = max([moved, *(abs(x / y - 1) for x, y in zip(after, before, strict=True) if y)])
+        yield {"path": path, "moved": moved, "done": done, "of": len(question["controls"])}

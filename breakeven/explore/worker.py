@@ -1,0 +1,98 @@
+"""The process that simulates for the explorer: questions come in as lines of JSON, each is answered by one line.
+
+``{"id": 1, "call": "points", ...}`` is answered by ``{"id": 1, "value": ...}`` or ``{"id": 1, "error": "a sentence"}``;
+``{"stop": 1}`` ends a question that is out of date. The process ends when its standard input does, so that it never
+outlives the server.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+
+class Stopped(Exception):
+    """The question is out of date."""
+
+
+class _Requests:
+    """Reads questions in a thread, so that a stop is seen while one is being answered."""
+
+    def __init__(self) -> None:
+        self.waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
+        self.stopped: set[int] = set()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        for line in sys.stdin.buffer:
+            request = json.loads(line)
+            if "stop" in request:
+                self.stopped.add(request["stop"])
+            else:
+                self.waiting.put(request)
+        # The server is gone: nobody waits for what is being simulated.
+        os._exit(0)
+
+    def check(self, number: int) -> None:
+        if number in self.stopped:
+            raise Stopped
+
+
+def sentence(error: Exception) -> str:
+    """What is told on the page; a user's file may raise anything."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    known = ("UserError", "PointError", "MachineError", "ConfigError", "OverrideError", "EngineError")
+    return text if type(error).__name__ in known else f"{type(error).__name__}: {text}"
+
+
+def add(simulator: Any, file: str, isa: str, kind: str) -> dict[str, Any]:
+    """Builds a routine as `breakeven add` does."""
+    from breakeven.own_add import add as add_file
+    from breakeven.own_build import Build
+
+    added = add_file(Build(Path(file), kind=kind), isa)
+    return {"routines": added.own.routines, "points": added.points, "notes": added.notes}
+
+
+def main() -> None:
+    """Answers until standard input ends."""
+    # Ctrl-C is the server's affair; it closes our standard input.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    # A machine file may print: not into the answers.
+    os.dup2(2, 1)
+    requests = _Requests()
+    options = json.loads(sys.argv[1])
+
+    from breakeven.explore.simulate import Simulator
+
+    simulator = Simulator(Path(options["store"]) if options["store"] else None, options["no_store"])
+    while True:
+        request = requests.waiting.get()
+        number, call = request.pop("id"), request.pop("call")
+        try:
+            requests.check(number)
+            if call == "points":
+                value: Any = simulator.points(**request, stop=lambda number=number: requests.check(number))
+            elif call == "add":
+                value = add(simulator, **request)
+            else:
+                value = getattr(simulator, call)(**request)
+            answer = {"id": number, "value": value}
+        except Stopped:
+            answer = {"id": number, "error": "stopped"}
+        except Exception as error:
+            answer = {"id": number, "error": sentence(error)}
+        requests.stopped.discard(number)
+        out.write(json.dumps(answer) + "\n")
+        out.flush()
+
+
+if __name__ == "__main__":
+    main()

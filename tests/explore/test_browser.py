@@ -1,0 +1,187 @@
+"""The explorer's page in a real browser: what a person does, and that the command line says the same."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from breakeven.cli import load
+from tests.explore.conftest import Explorer
+
+COPY = """# One byte a turn.
+    .globl mine
+mine:
+    beqz a2, 2f
+1:  lbu t0, 0(a1)
+    sb t0, 0(a0)
+    addi a1, a1, 1
+    addi a0, a0, 1
+    addi a2, a2, -1
+    bnez a2, 1b
+2:  ret
+"""
+WRONG = COPY.replace("bnez a2, 1b", "nop")
+CURVE = "path.curve[data-name=rv-copy-user-2021]"
+#: a file let go over the page
+DROP = """([name, text]) => { const files = new DataTransfer(); files.items.add(new File([text], name));
+  dispatchEvent(new DragEvent('drop', { dataTransfer: files, cancelable: true })); }"""
+SETTLED = "html:not([data-busy])[data-measured]"
+
+
+@pytest.fixture
+def page(browser, explorer: Explorer):
+    """A tab with what the explorer was started with."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    tab = context.new_page()
+    errors: list[str] = []
+    tab.on("pageerror", lambda error: errors.append(str(error)))
+    tab.goto(explorer.address)
+    settled(tab)
+    yield tab
+    context.close()
+    assert not errors
+
+
+def settled(tab) -> None:
+    tab.wait_for_selector(SETTLED, state="attached", timeout=30_000)
+
+
+def command_of(tab, kind: str = "command") -> str:
+    tab.wait_for_selector("#again:not([data-stale]) pre", state="attached", timeout=30_000)
+    return tab.locator(f"#again pre[data-kind={kind}]").text_content(timeout=20_000)
+
+
+def compared(command: str) -> dict:
+    """What a `breakeven compare` command says."""
+    words = shlex.split(command)
+    assert words[0] == "breakeven"
+    done = CliRunner().invoke(load(), [*words[1:], "--json"], standalone_mode=False)
+    assert done.exception is None, done.exception
+    return json.loads(done.stdout)
+
+
+def downloaded(tab, name: str, folder: Path) -> Path:
+    with tab.expect_download() as got:
+        tab.click(f"#tools button:text-is('{name}')")
+    path = folder / got.value.suggested_filename
+    got.value.save_as(path)
+    return path
+
+
+def test_a_slider_moves_curve_and_verdict_to_what_the_command_line_says(page, tmp_path: Path) -> None:
+    before, curve = page.locator(".said").text_content(), page.get_attribute(CURVE, "d")
+    page.click("summary:has-text('core')")
+    page.locator("#controls input[data-path='cpu.executeBranchDelay']").focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    page.wait_for_selector("path.ghost", state="attached")
+    settled(page)
+    command = command_of(page)
+    assert "--set cpu.executeBranchDelay=6" in command and "cpu.executeBranchDelay=6" in page.url
+    found = compared(command)
+    (even,) = found["break_even"]
+    shown = page.locator(".said").text_content()
+    assert shown.startswith(even["said"].partition("; `find`")[0]) and shown != before and before[:-1] in shown
+    assert page.get_attribute(CURVE, "d") != curve
+    assert int(page.locator("rect.mark").first.get_attribute("data-to")) == even["stays"]
+    assert page.locator("#changes li").text_content().startswith("execute branch delay: 1 cycles 6 cycles")
+    # The numbers themselves, as the page gives them out.
+    rows = list(csv.DictReader(downloaded(page, "CSV", tmp_path).read_text().splitlines()))
+    assert [float(row["rv-copy-user-2021 cycles"]) for row in rows] == found["cycles"]["rv-copy-user-2021"]
+    page.click("button:has-text('reset all')")
+    page.wait_for_selector("path.ghost", state="detached")
+    settled(page)
+    # What else gives these numbers: the machine's file, the gem5 script.
+    assert page.locator(".said").text_content() == before
+
+
+def test_the_file_and_the_gem5_script_give_the_same(page, explorer: Explorer, tmp_path: Path, monkeypatch) -> None:
+    link = "#m=u74&r=rv-byte,rv-word&set=cpu.executeBranchDelay=6&set=cpu.dcache.size=16KiB&most=16"
+    page.goto(explorer.address.partition("#")[0] + link)
+    page.reload()
+    settled(page)
+    cycles = compared(command_of(page))["cycles"]
+    monkeypatch.chdir(tmp_path)
+    Path("my_cpu.py").write_text(command_of(page, "machine_file"))
+    words = shlex.split(command_of(page))
+    kept = [word for i, word in enumerate(words) if word != "--set" and words[i - 1] != "--set"]
+    kept[kept.index("-m") + 1] = "./my_cpu.py"
+    assert compared(shlex.join(kept))["cycles"] == cycles
+    first = shlex.split(command_of(page, "gem5").splitlines()[0])
+    done = subprocess.run([sys.executable, "-m", *first], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = list(csv.DictReader(Path("m5out/sweep.csv").read_text().splitlines()))
+    for name, curve in cycles.items():
+        assert [float(row["cycles_median"]) for row in rows if row["routine"] == name] == curve
+
+
+def test_a_link_opens_the_same_view(page, explorer: Explorer, browser) -> None:
+    page.click("#tab-map")
+    page.select_option("#curves select[aria-label=show]", "byte")
+    page.focus("#plot")
+    page.keyboard.press("ArrowRight")
+    other = browser.new_context().new_page()
+    other.goto(page.url)
+    settled(other)
+    for field in ("#tab-map[aria-selected=true]", "#curves option[value=byte]:checked"):
+        other.wait_for_selector(field, state="attached", timeout=5000)
+    assert other.locator(".said").text_content() == page.locator(".said").text_content()
+    assert other.locator("#reading b").first.text_content() == page.locator("#reading b").first.text_content()
+    other.wait_for_selector("#view g.cell", state="attached", timeout=10_000)
+    other.context.close()
+
+
+def test_a_snapshot_needs_no_server(page, explorer: Explorer, browser, tmp_path: Path) -> None:
+    page.wait_for_selector("#view .stack")
+    shown = page.locator(".said").text_content(), page.get_attribute(CURVE, "d"), command_of(page)
+    file = downloaded(page, "snapshot", tmp_path)
+    text = file.read_text()
+    assert explorer.token not in text and len(text) < 600_000
+    alone = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True).new_page()
+    errors: list[str] = []
+    alone.on("pageerror", lambda error: errors.append(str(error)))
+    alone.goto(file.as_uri())
+    alone.wait_for_selector("#view .stack")
+    assert (alone.locator(".said").text_content(), alone.get_attribute(CURVE, "d"), command_of(alone)) == shown
+    assert alone.locator("#controls input:not([disabled])").count() == 0 and not errors
+    assert "</svg>" in downloaded(alone, "SVG", tmp_path).read_text()
+    assert downloaded(alone, "PNG", tmp_path).read_bytes().startswith(b"\x89PNG")
+    alone.context.close()
+
+
+def test_a_routine_of_ones_own_is_checked_and_drawn(page) -> None:
+    def drop(name: str, text: str) -> None:
+        page.evaluate_handle(DROP, [name, text])
+
+    drop("mine.S", WRONG)
+    page.wait_for_selector("#trouble:has-text('mine'):not(:has-text('building'))", timeout=60_000)
+    assert re.search("mine is wrong at size 2, .* byte 1 is", page.locator("#trouble").text_content())
+    drop("../../mine.S", COPY)
+    page.wait_for_selector("#trouble:has-text('right at')", state="attached", timeout=60_000)
+    page.wait_for_selector("path.curve[data-name=mine]", state="attached", timeout=30_000)
+    settled(page)
+    assert "mine" in command_of(page)
+
+
+def test_the_other_views_and_narrow_pages(page) -> None:
+    page.click("#tab-code")
+    page.wait_for_selector("#view .listing td.text >> text=lbu")
+    page.click("#tab-map")
+    page.wait_for_selector("#view g.cell[data-winner='0']", state="attached")
+    page.click("#tab-pipeline")
+    page.wait_for_selector("#view p:has-text('keeps no pipeline trace')")
+    page.select_option("#preset", "c910")
+    page.wait_for_selector("#view .pipeline rect", state="attached", timeout=30_000)
+    for width in (400, 800, 1900):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(150)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, f"the page is {wide} pixels wide on {width}"

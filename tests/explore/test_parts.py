@@ -1,0 +1,143 @@
+"""What stands behind the page of `breakeven explore`: links, curves and their words, controls, traces, files."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from breakeven.errors import UserError
+from breakeven.explore import controls, page, traces
+from breakeven.explore.curves import Curves, curves
+from breakeven.explore.state import PROBES, State, from_link, from_row, to_fragment
+
+
+def test_a_link_holds_the_whole_state() -> None:
+    state = State(
+        "skylake", ("x64-copy-unrolled", "x64-copy-erms"), ("cpu.dcache.size=16KiB", "cpu.x=a,b"), 3, 1, "cold",
+        "throughput", 8, 65536,
+    )  # fmt: skip
+    assert from_link(f"http://127.0.0.1:1/?token=t#{to_fragment(state)}") == state
+    assert from_link("#m=u74&r=rv-byte,rv-word&tab=map&at=64") == State()
+    with pytest.raises(UserError, match="no link of an explorer"):
+        from_link("#x=1")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"src": 5000}, "source offset 5000 is out of range"), ({"src": "x"}, "src 'x' is no number"),
+        ({"least": 9, "most": 8}, "sizes 9 to 8"), ({"cache": "receive"}, "unknown cache state"),
+        ({"routines": []}, "0 routines"), ({"routines": ["a" * 60]}, "cannot be a name"),
+    ],
+)  # fmt: skip
+def test_what_no_page_asks_is_refused(row: dict, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        from_row(row)
+
+
+def test_sizes_reach_both_ends_and_the_coarse_ones_are_among_them() -> None:
+    for state in (State(), State(least=0, most=7), State(least=100, most=101), State(most=1 << 24)):
+        sizes, coarse = state.sizes(), state.coarse()
+        assert sizes[0] == state.least and sizes[-1] == state.most and sizes == sorted(set(sizes))
+        assert set(coarse) <= set(sizes) and {state.least, state.most} <= set(coarse) and len(coarse) <= 8
+
+
+class Model:
+    """Answers as the worker does, from a formula."""
+
+    def __init__(self, *cycles) -> None:
+        self.cycles, self.asked = cycles, []
+
+    async def ask(self, call: str, priority: int, **question) -> dict:
+        assert call == "points"
+        self.asked.append((priority, [place[0] for place in question["places"]], question["settings"]))
+        rows = [[f(size), f(size), 1, True, ""] for size, _, _ in question["places"] for f in self.cycles]
+        return {"rows": rows, "without_effect": []}
+
+
+def lines_of(model: Model, state: State) -> list[dict]:
+    async def collect() -> list[dict]:
+        return [line async for line in curves(model, state)]
+
+    return asyncio.run(collect())
+
+
+def test_curves_come_coarse_first_and_end_with_a_break_even_to_the_byte() -> None:
+    model, state = Model(lambda n: 2 * n, lambda n: 700 + n), State(settings=("cpu.x=1",))
+    lines = lines_of(model, state)
+    assert len(lines[0]["points"]) == 8 and not lines[1]["done"]
+    done = next(line for line in lines if line.get("done"))
+    # 2 n > (700 + n) times 1.01 from 715 on.
+    assert done["verdict"]["marks"][0]["stays"] == 715 and done["verdict"]["marks"][0]["stays_lower"] == 714
+    assert "first beats rv-byte at 715 B and stays ahead" in done["verdict"]["sentences"][0]
+    drawn = {size for line in lines for size, _ in line.get("points", [])}
+    assert set(state.sizes()) <= drawn and len(drawn) - len(state.sizes()) <= PROBES
+    ghosts = {size for line in lines for size, _ in line.get("ghost", [])}
+    assert ghosts >= set(state.sizes()) and lines[-1]["ghost_verdict"]["sentences"]
+    assert {settings for _, _, settings in model.asked} == {(), ("cpu.x=1",)}
+
+
+def test_a_wrong_output_is_told_and_nothing_else() -> None:
+    known = Curves(["a", "b"])
+    known.add([8, 16], [[1, 1, 1, True, ""], [2, 2, 1, True, ""], [1, 1, 1, True, ""], [2, 2, 1, None, "wrong output"]])
+    said = known.said()
+    assert said["failures"] == ["b, size 16: wrong output"] and not said["sentences"]
+
+
+def test_controls_know_value_unit_range_and_source() -> None:
+    from breakeven.resolved import resolve
+    from breakeven.runner import MachineSpec
+
+    found = {each["path"]: each for each in controls.controls(resolve(MachineSpec("u74", ())))}
+    policy = found["cpu.misaligned.policy"]
+    assert policy["kind"] == "choice" and policy["value"] == "trap" and "hardware" in policy["choices"]
+    assert policy["group"] == "misaligned access" and policy["mark"] == "sourced" and policy["source"]
+    size = found["cpu.dcache.size"]
+    assert (size["scale"], size["number"], size["value"], size["unit"]) == ("log2", 32768, "32768", "B")
+    latency = found["mem_ctrl.latency"]
+    assert (latency["unit"], latency["factor"], latency["value"]) == ("ns", 1000, "190000ps")
+    assert latency["mark"] == "calibrated" and latency["group"] == "memory" and latency["low"] == 0
+    assert found["l2.replacement_policy.any_way"]["kind"] == "switch"
+    assert controls.label_of("cpu", "numROBEntries") == "ROB entries"
+    assert controls.label_of("cpu.dcache", "tag_latency") == "L1D tag latency"
+
+
+TRACE = """O3PipeView:fetch:{0}000:0x10:0:{1}:  add
+O3PipeView:decode:{2}000
+O3PipeView:rename:{2}000
+O3PipeView:dispatch:{2}000
+O3PipeView:issue:{2}000
+O3PipeView:complete:{3}000
+O3PipeView:retire:{4}000:store:0
+"""
+
+
+def test_a_trace_becomes_rows_and_cycles_by_address() -> None:
+    text = TRACE.format(7, 2, 8, 9, 15) + TRACE.format(5, 1, 6, 7, 9) + TRACE.format(9, 3, 9, 9, 0)
+    rows = traces.rows(text, 1000)
+    assert [row.stages for row in rows] == [(0, 1, 1, 1, 1, 2, 4), (2, 3, 3, 3, 3, 4, 10)]
+    # Once more at the same address counts as one instruction of two micro-ops.
+    assert traces.by_address(rows) == {"0x10": (1, 6)}
+
+
+def test_the_page_is_one_file_below_300_kb_that_asks_nobody() -> None:
+    text = page.html("t", {"live": False, "state": {}, "x": "</script><b>&"})
+    assert len(text.encode()) < 300_000
+    assert "</script><b>" not in text and "\\u003c/script>\\u003cb>\\u0026" in text
+    assert f'content="{page.POLICY}"' in text and "connect-src" not in page.POLICY
+    plain = text.replace("http://www.w3.org", "")
+    assert not [word for word in ("src=", "href=", "http://", "https://", "@import", "url(h") if word in plain]
+
+
+def test_no_other_command_loads_the_server() -> None:
+    code = (
+        "import sys, breakeven.cli; from breakeven.cli import load; load('run')(['run', 'rv-word', '-n', '8'], "
+        "standalone_mode=False); print([m for m in sys.modules if m.split('.')[0] in "
+        "('starlette', 'uvicorn', 'anyio', 'h11') or m.startswith('breakeven.explore')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent)
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr

@@ -1,0 +1,118 @@
+"""The explorer's server: who is let in, a worker that dies, what Ctrl-C leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from breakeven.cli import load
+from tests.explore.conftest import Explorer
+
+QUESTION = {"machine": "u74", "routines": ["rv-word"], "settings": [], "least": 8, "most": 16}
+
+
+def asked(explorer: Explorer, kind: str, state: dict, tab: str = "t", token: str | None = None, **more: object) -> list:
+    """The lines that answer a question."""
+    body = json.dumps({"tab": tab, "kind": kind, "state": state, **more}).encode()
+    headers = {"X-Token": explorer.token if token is None else token}
+    request = urllib.request.Request(f"{explorer.base}ask", body, headers)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return [json.loads(line) for line in answer]
+
+
+def refused(explorer: Explorer, path: str, **headers: str) -> int:
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(urllib.request.Request(explorer.base + path, headers=headers), timeout=30)
+    return error.value.code
+
+
+def test_only_who_has_the_token_is_let_in(explorer: Explorer) -> None:
+    assert refused(explorer, "") == 403 and refused(explorer, "?token=wrong") == 403
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        asked(explorer, "curves", QUESTION, token="wrong")
+    # Another site's name for this address: its pages must not read ours.
+    assert refused(explorer, f"?token={explorer.token}", Host="evil.example") == 403
+    with urllib.request.urlopen(f"{explorer.base}?token={explorer.token}", timeout=30) as answer:
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and answer.headers["Referrer-Policy"] == "no-referrer"
+    # There is no file to ask for.
+    for path in ("page.css", "../../etc/passwd", "%2e%2e/%2e%2e/etc/passwd", "static/page.css"):
+        assert refused(explorer, path, **{"X-Token": explorer.token}) == 404
+
+
+def test_questions_that_are_wrong_get_a_sentence(explorer: Explorer) -> None:
+    for kind, state, words in (
+        ("curves", {**QUESTION, "machine": "u75"}, "there is no machine 'u75'; did you mean 'u74'?"),
+        ("curves", {**QUESTION, "routines": ["rv-wird"]}, "there is no routine 'rv-wird'; did you mean 'rv-word'"),
+        ("curves", {**QUESTION, "settings": ["cpu.dcache.size=3"]}, "cpu.dcache"),
+        ("nothing", QUESTION, "there is no question 'nothing'"),
+        ("account", QUESTION, "the question is incomplete"),
+        ("pipeline", QUESTION, "keeps no pipeline trace"),
+    ):
+        (line,) = asked(explorer, kind, state, size=8) if kind == "pipeline" else asked(explorer, kind, state)
+        assert words in line["error"], line
+
+
+def test_a_setting_that_nothing_reads_is_left_out_and_named(explorer: Explorer) -> None:
+    lines = asked(explorer, "curves", {**QUESTION, "settings": ["cpu.dcache.warmup_percentage=3"]})
+    known = next(line for line in lines if "points" in line)
+    assert known["without_effect"] == ["cpu.dcache.warmup_percentage"]
+
+
+def test_a_newer_question_of_a_tab_replaces_the_older_and_no_other_tabs(explorer: Explorer) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    long = {**QUESTION, "routines": ["rv-byte"], "most": 300_000, "src": 1}
+    with ThreadPoolExecutor(3) as pool:
+        old = pool.submit(asked, explorer, "curves", long, "a")
+        other = pool.submit(asked, explorer, "curves", {**QUESTION, "src": 5}, "b")
+        time.sleep(0.3)
+        start = time.monotonic()
+        new = asked(explorer, "curves", QUESTION, "a")
+        assert time.monotonic() - start < 15
+        assert old.result(30)[-1] == {"replaced": True} and new[-1]["end"] and other.result(30)[-1]["end"]
+
+
+def test_a_worker_that_dies_is_told_and_replaced(explorer: Explorer) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    (worker,) = explorer.children()
+    long = {**QUESTION, "routines": ["rv-byte"], "most": 1 << 20, "src": 2}
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(asked, explorer, "curves", long)
+        time.sleep(0.5)
+        os.kill(worker, signal.SIGKILL)
+        line = answer.result(30)[-1]
+    assert line["died"] and "has died (signal 9)" in line["error"]
+    assert asked(explorer, "curves", QUESTION)[-1]["end"]
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    running = Explorer(tmp_path, "#m=u74&r=rv-byte,rv-word&most=300000")
+    assert running.address.endswith("#m=u74&r=rv-byte,rv-word&most=300000")
+    asked(running, "describe", {**QUESTION})
+    children = running.children()
+    assert len(children) == 1 and running.interrupt() == 0
+    for child in children:
+        assert not Path(f"/proc/{child}").exists()
+    assert {name.partition(".")[0] for name in os.listdir(tmp_path)} <= {"home", "store"}
+
+
+def test_what_cannot_be_served_is_told(explorer: Explorer) -> None:
+    port = explorer.base.rsplit(":", 1)[1].rstrip("/")
+    for words, said in (
+        (["rv-word", "--port", port], f"cannot listen on 127.0.0.1:{port}: address already in use"),
+        (["-m", "u75"], "there is no machine 'u75'"),
+        (["rv-word", "-n", "64"], "from one size to another, such as 1..2048"),
+        (["#x=1"], "is no link of an explorer"),
+    ):
+        with pytest.raises(Exception, match=re.escape(said)):
+            load("explore")(["explore", *words, "--no-browser"], standalone_mode=False)
