@@ -40,15 +40,19 @@ def explore(
     """
     from breakeven.explore.launch import serve
     from breakeven.explore.state import State, from_link
+    from breakeven.machines import find_machine, is_file_name
 
     if len(routines or []) == 1 and "#" in (routines or [""])[0]:
         state = from_link((routines or [""])[0])
+        if is_file_name(state.machine) and state.machine != machine:
+            said = f"the link names the machine file {state.machine!r}, which would be run: give it with -m, too"
+            raise UserError(said)
     else:
         low, high = _ends(sizes)
         named = tuple(dict.fromkeys(routines or [])) or _usual(machine)
         state = State(machine, named, tuple(settings), src, dst, cache, measure, low, high)
         state.validate()
-    _check(state)
+    find_machine(state.machine)
     serve(state, port, not no_browser, store, no_store)
     return 0
 
@@ -70,11 +74,3 @@ def _ends(text: str) -> tuple[int, int]:
         raise UserError(f"--sizes {text}: from one size to another, such as 1..2048")
     return parse_number(low, "size"), parse_number(high, "size")
 
-
-def _check(state: object) -> None:
-    """Refuses here what the page could only show as an error."""
-    from breakeven.explore.state import State
-    from breakeven.machines import find_machine
-
-    assert isinstance(state, State)
-    find_machine(state.machine)

@@ -13,6 +13,7 @@ from breakeven.explore import views
 from breakeven.explore.curves import curves
 from breakeven.explore.process import LATER, NOW, SOON, Worker, WorkerDied
 from breakeven.explore.state import State, as_row, from_row
+from breakeven.machines import is_file_name
 
 Lines = AsyncIterator[dict[str, Any]]
 
@@ -22,6 +23,8 @@ class Hub:
 
     def __init__(self, first: State, store: Path | None = None, no_store: bool = False) -> None:
         self.first = first
+        #: machine files that questions may name: code that is run
+        self._files = {first.machine} if is_file_name(first.machine) else set()
         self.worker = Worker(store, no_store)
         self._store = (store, no_store)
         self._builder: Worker | None = None
@@ -78,37 +81,43 @@ class Hub:
         finally:
             lines.put_nowait(None)
 
-    async def _describe(self, question: dict[str, Any]) -> Lines:
+    def _state(self, question: dict[str, Any]) -> State:
         state = from_row(question["state"])
+        if is_file_name(state.machine) and state.machine not in self._files:
+            raise UserError(f"{state.machine} is a file, which is run to build the machine: name it with --machine")
+        return state
+
+    async def _describe(self, question: dict[str, Any]) -> Lines:
+        state = self._state(question)
         yield await self.worker.ask("describe", NOW, name=state.machine, settings=state.settings)
 
     async def _curves(self, question: dict[str, Any]) -> Lines:
-        state = from_row(question["state"])
+        state = self._state(question)
         async for line in curves(self.worker, state):
             yield line
 
     async def _commands(self, question: dict[str, Any]) -> Lines:
-        state, sizes = from_row(question["state"]), [int(size) for size in question["sizes"]]
+        state, sizes = self._state(question), [int(size) for size in question["sizes"]]
         yield await self.worker.ask("commands", LATER, state=as_row(state), sizes=sizes)
 
     async def _account(self, question: dict[str, Any]) -> Lines:
-        async for line in views.accounts(self.worker, from_row(question["state"]), int(question["size"])):
+        async for line in views.accounts(self.worker, self._state(question), int(question["size"])):
             yield line
 
     async def _code(self, question: dict[str, Any]) -> Lines:
-        async for line in views.code(self.worker, from_row(question["state"]), int(question["size"])):
+        async for line in views.code(self.worker, self._state(question), int(question["size"])):
             yield line
 
     async def _pipeline(self, question: dict[str, Any]) -> Lines:
-        async for line in views.pipeline(self.worker, from_row(question["state"]), int(question["size"])):
+        async for line in views.pipeline(self.worker, self._state(question), int(question["size"])):
             yield line
 
     async def _map(self, question: dict[str, Any]) -> Lines:
-        async for line in views.winners(self.worker, from_row(question["state"]), question):
+        async for line in views.winners(self.worker, self._state(question), question):
             yield line
 
     async def _rank(self, question: dict[str, Any]) -> Lines:
-        async for line in views.rank(self.worker, from_row(question["state"]), question):
+        async for line in views.rank(self.worker, self._state(question), question):
             yield line
 
     async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:

@@ -53,6 +53,7 @@ def test_questions_that_are_wrong_get_a_sentence(explorer: Explorer) -> None:
         ("curves", {**QUESTION, "machine": "u75"}, "there is no machine 'u75'; did you mean 'u74'?"),
         ("curves", {**QUESTION, "routines": ["rv-wird"]}, "there is no routine 'rv-wird'; did you mean 'rv-word'"),
         ("curves", {**QUESTION, "settings": ["cpu.dcache.size=3"]}, "cpu.dcache"),
+        ("describe", {**QUESTION, "machine": "/tmp/evil.py"}, "is a file, which is run to build the machine"),
         ("nothing", QUESTION, "there is no question 'nothing'"),
         ("account", QUESTION, "the question is incomplete"),
         ("pipeline", QUESTION, "keeps no pipeline trace"),
@@ -112,6 +113,7 @@ def test_what_cannot_be_served_is_told(explorer: Explorer) -> None:
         (["rv-word", "--port", port], f"cannot listen on 127.0.0.1:{port}: address already in use"),
         (["-m", "u75"], "there is no machine 'u75'"),
         (["rv-word", "-n", "64"], "from one size to another, such as 1..2048"),
+        (["#m=./evil.py&r=rv-word"], "the link names the machine file './evil.py'"),
         (["#x=1"], "is no link of an explorer"),
     ):
         with pytest.raises(Exception, match=re.escape(said)):
