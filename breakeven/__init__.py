@@ -8,7 +8,6 @@ them is used: ``import breakeven`` itself loads nothing.
 from __future__ import annotations
 
 import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,39 +35,41 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Verb:
-    """A verb of `breakeven.api`. Some modules of the package bear the same name (``from breakeven.sweep import ...``):
-    importing one must not put it in the verb's place."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, module: Any, owner: type) -> Any:
+def __getattr__(name: str) -> Any:
+    if name in __all__:
         from breakeven import api
 
-        return getattr(api, self.name)
-
-    def __set__(self, module: Any, value: Any) -> None:
-        if not isinstance(value, ModuleType):
-            raise AttributeError(f"breakeven.{self.name} cannot be set")
-
-
-class _Package(ModuleType):
-    add, compare, explain, find, machines, remove, report, routines = (_Verb() for _ in range(8))
-    run, sensitivity, surface, sweep, tune = (_Verb() for _ in range(5))
-
-    @property
-    def __version__(self) -> str:
-        """The installed version; ``0+unknown`` in a checkout that was never set up."""
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            return version("breakeven")
-        except PackageNotFoundError:
-            return "0+unknown"
-
-    def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *__all__})
+        return getattr(api, name)
+    if name == "__version__":
+        return _version()
+    raise AttributeError(f"module 'breakeven' has no attribute {name!r}", name=name)
 
 
-sys.modules[__name__].__class__ = _Package
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, "__version__"})
+
+
+def _version() -> str:
+    """The installed version; ``0+unknown`` in a checkout that was never set up."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("breakeven")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+class _FormerNames:
+    """Finds modules by the names that they had before they moved (`breakeven._former`)."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> Any:
+        if not name.startswith("breakeven.") or name.startswith("breakeven._"):
+            return None
+        from breakeven import _former
+
+        return _former.spec_of(name)
+
+
+# Behind all other finders: it is asked for what none of them has.
+sys.meta_path.append(_FormerNames)  # type: ignore[arg-type]

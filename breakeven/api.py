@@ -22,21 +22,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from breakeven.errors import UserError
-from breakeven.resolved import resolving
+from breakeven.machine.resolve import resolving
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from breakeven.compare import Comparison
-    from breakeven.explain import Account
-    from breakeven.find import Found, Surface
-    from breakeven.own_add import Added
+    from breakeven.analysis.comparison import Comparison
+    from breakeven.analysis.search_result import Found, Surface
+    from breakeven.analysis.sensitivity import Sensitivity
+    from breakeven.analysis.topdown import Account
     from breakeven.points import Point, Result
-    from breakeven.runner import Engine, MachineSpec, Routine
-    from breakeven.sensitivity import Sensitivity
-    from breakeven.sweep import SweepSpec
-    from breakeven.tune_run import Answer
-    from breakeven.web_report import Report
+    from breakeven.points.engine import Engine, Routine
+    from breakeven.points.machine_spec import MachineSpec
+    from breakeven.routine.add import Added
+    from breakeven.sweeps.spec import SweepSpec
+    from breakeven.tuning.run import Answer
+    from breakeven.web.report import Report
 
 __all__ = [
     "add", "compare", "explain", "find", "machines", "remove", "report", "routines", "run", "sensitivity", "surface",
@@ -107,7 +108,7 @@ def run(
     >>> near.ok and far.ok and far.cycles_median < near.cycles_median
     True
     """
-    from breakeven.runner import run_points
+    from breakeven.engines.run_points import run_points
 
     point = _point(routine, size, src, dst, cache, measure, options)
     with _engine(store, guest, engine) as opened:
@@ -138,7 +139,7 @@ def sweep(
     >>> len(table), sorted(table["cpu.executeBranchDelay"].unique())
     (12, ['1', '2'])
     """
-    from breakeven.sweep import run_sweep
+    from breakeven.sweeps.run import run_sweep
 
     spec = _spec(
         routines, sizes, _on(engine, machines), settings, guest, src=src, dst=dst, cache=cache, measure=measure,
@@ -171,7 +172,7 @@ def compare(
     >>> found.break_evens[0].stays, found.intervals[-1].leaders
     (8, ('rv-word',))
     """
-    from breakeven.compare import compare as run_comparison
+    from breakeven.analysis.compare import compare as run_comparison
 
     spec = _spec(
         routines, sizes, _on(engine, machine), settings, guest, src=src, dst=dst, cache=cache, measure=measure,
@@ -206,7 +207,7 @@ def find(
     >>> found.leads.certain, len(found.leads.probed) <= 25, found.leads.intervals[-1].leaders
     (True, True, ('rv-word',))
     """
-    from breakeven.find import find as search
+    from breakeven.analysis.find import find as search
 
     spec = _spec(
         [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
@@ -240,7 +241,7 @@ def surface(
     >>> list(found.table()["cpu.executeBranchDelay"])
     [1, 2]
     """
-    from breakeven.find import surface as search
+    from breakeven.analysis.find import surface as search
 
     spec = _spec(
         [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
@@ -274,7 +275,7 @@ def sensitivity(
 
     `top`: parameters whose break-even is searched again. `match`: words that a parameter's path or source must have.
     """
-    from breakeven.sensitivity import sensitivity as run_sensitivity
+    from breakeven.analysis.sensitivity import sensitivity as run_sensitivity
 
     spec = _spec(
         [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
@@ -312,9 +313,9 @@ def tune(
     ('rv-word', True)
     """
     from breakeven import points as pt
-    from breakeven.distribution import distribution_of
-    from breakeven.tune_run import Question
-    from breakeven.tune_run import tune as run_tune
+    from breakeven.tuning.distribution import distribution_of
+    from breakeven.tuning.question import Question
+    from breakeven.tuning.run import tune as run_tune
 
     question = Question(
         _machine(machine, settings), candidates, distribution_of(distribution, _numbers(sizes, "size", pt.MAX_SIZE)),
@@ -347,7 +348,7 @@ def explain(
     >>> found["rv-byte"].cycles > found["rv-word"].cycles, round(sum(row.percent for row in found["rv-byte"].groups))
     (True, 100)
     """
-    from breakeven.explain import explain_points
+    from breakeven.analysis.topdown import explain_points
 
     points = [_point(name, size, src, dst, cache, measure, options) for name in dict.fromkeys(routines)]
     with _engine(False, guest) as engine:
@@ -369,7 +370,7 @@ def report(
     `machine`: of a store only this machine. `settings`: what the tables' sweep had. `machine_files`: machine files of
     yours that the tables name: they are run to show their parameters.
     """
-    from breakeven.web_report import write_report
+    from breakeven.web.report import write_report
 
     return write_report(
         [str(source) for source in sources], Path(out), title=title, machine=machine, settings=_settings(settings),
@@ -392,8 +393,8 @@ def add(
     ``.own.routines``, ``.own.extensions``; at how many points it was right: ``.points``; what is to be known of it:
     ``.notes``.
     """
-    from breakeven.own_add import add as add_file
-    from breakeven.own_build import Build
+    from breakeven.routine.add import add as add_file
+    from breakeven.routine.build import Build
 
     return add_file(
         Build(
@@ -409,7 +410,7 @@ def remove(name: str, isa: str = "") -> list[str]:
 
     `isa`: of this instruction set alone; without it of every one that has such a routine.
     """
-    from breakeven.own import remove as remove_files
+    from breakeven.routine.registry import remove as remove_files
 
     return [routine for own in remove_files(name, isa) for routine in own.routines]
 
@@ -423,8 +424,8 @@ def routines(
     >>> "rv-word" in [routine.name for routine in routines()]
     True
     """
-    from breakeven.resolved import resolve
-    from breakeven.runner import guest_routines
+    from breakeven.machine.resolve import resolve
+    from breakeven.routine.guest import guest_routines
 
     spec = _machine(machine, settings)
     resolve(spec).check_settings()
@@ -437,7 +438,7 @@ def machines() -> list[str]:
     >>> "u74" in machines()
     True
     """
-    from breakeven.machines import list_presets
+    from breakeven.machine.presets import list_presets
 
     return [preset.name for preset in list_presets()]
 
@@ -452,7 +453,7 @@ def _path(path: str | Path | None) -> Path | None:
 
 
 def _machine(name: str, settings: Settings | None) -> MachineSpec:
-    from breakeven.request import machine_spec
+    from breakeven.sweeps.request import machine_spec
 
     return machine_spec(name, _settings(settings))
 
@@ -472,7 +473,7 @@ def _names(names: str | Sequence[str]) -> list[str]:
 
 
 def _numbers(values: Numbers, what: str, most: int) -> list[int]:
-    from breakeven.ranges import parse_integers
+    from breakeven.points.ranges import parse_integers
 
     if isinstance(values, str):
         return parse_integers(values, what, 0, most)
@@ -483,7 +484,7 @@ def _numbers(values: Numbers, what: str, most: int) -> list[int]:
 
 
 def _swept(path: str, values: str | Iterable[object]) -> list[str]:
-    from breakeven.ranges import parse_sweep
+    from breakeven.points.ranges import parse_sweep
 
     if isinstance(values, str):
         return parse_sweep(f"{path}={values}")[1]
@@ -495,7 +496,7 @@ def _point(
 ) -> Point:
     """The point that the arguments describe."""
     from breakeven import points as pt
-    from breakeven.ranges import parse_number
+    from breakeven.points.ranges import parse_number
 
     _refuse(set(options) - Faulting.__annotations__.keys(), Faulting.__annotations__)
     kind = pt.index_of(pt.MEASURES, measure, "measure")
@@ -517,8 +518,8 @@ def _spec(
 ) -> SweepSpec:  # fmt: skip
     """The sweep that the arguments describe."""
     from breakeven import points as pt
-    from breakeven.request import named_routines
-    from breakeven.sweep import SweepSpec
+    from breakeven.sweeps.request import named_routines
+    from breakeven.sweeps.spec import SweepSpec
 
     _refuse(set(options) - Measuring.__annotations__.keys(), Measuring.__annotations__)
     specs = [_machine(name, settings) for name in _names(machines)]
@@ -539,8 +540,8 @@ def _spec(
 
 def _on(engine: str, machines: Any) -> Any:
     """What runs the points: the machines named, or this host whatever they are."""
-    from breakeven.request import engine_names
-    from breakeven.runner import HOST
+    from breakeven.points.machine_spec import HOST
+    from breakeven.sweeps.request import engine_names
 
     return HOST if engine_names(engine, 1) == [HOST] else machines
 
@@ -548,7 +549,7 @@ def _on(engine: str, machines: Any) -> Any:
 @contextmanager
 def _engine(store: bool | str | Path, guest: str | Path | None, engine: str = "embedded") -> Iterator[Engine]:
     """The engine behind a call; `store`: a file, True for the usual one, False for none."""
-    from breakeven.open_engine import open_named
+    from breakeven.engines.open import open_named
 
     path = None if isinstance(store, bool) else Path(store)
     with open_named(engine, _path(guest), path, store is False) as opened:

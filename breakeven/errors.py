@@ -2,6 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class UserError(Exception):
     """What the user asked for cannot be done; the message is one sentence for stderr."""
+
+
+def near(name: str, known: Iterable[str], *, all_of: str = "") -> str:
+    """``; did you mean 'x' or 'y'?`` for the names in `known` close to `name`, or where to look for all of them."""
+    from difflib import get_close_matches  # only errors pay for it
+
+    names = sorted(set(known))
+    lower = {candidate.lower(): candidate for candidate in names}
+    close = [lower[word] for word in get_close_matches(name.lower(), lower, n=3, cutoff=0.6)]
+    if not close:
+        close = [candidate for candidate in names if len(name) > 2 and name.lower() in candidate.lower()][:3]
+    if close:
+        return "; did you mean " + " or ".join(repr(candidate) for candidate in close) + "?"
+    if all_of and names:
+        shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+        return f"; {all_of}: {shown}"
+    return ""

@@ -18,12 +18,12 @@ from m5.util import fatal, warn
 HERE = Path(__file__).resolve().parent
 MACHINES = HERE / "machines"
 # A real gem5's Python does not know where breakeven is: two folders above, or above the wheel's data.
-PACKAGE = next(folder / "breakeven" for folder in HERE.parents if (folder / "breakeven" / "points.py").is_file())
+PACKAGE = next(folder / "breakeven" for folder in HERE.parents if (folder / "breakeven" / "points").is_dir())
 if str(PACKAGE.parent) not in sys.path:
     sys.path.append(str(PACKAGE.parent))
 
-from breakeven.measurements import REPETITIONS  # noqa: E402, F401
 from breakeven.points import Point, points_file, unpack_results  # noqa: E402
+from breakeven.points.measurements import REPETITIONS  # noqa: E402, F401
 
 #: names that a preset uses and gem5 has not -> what a run without them lacks
 EFFECTS = {

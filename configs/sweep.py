@@ -14,7 +14,7 @@ import m5
 from gem5_run import REPETITIONS, Point, machine, run
 
 from breakeven.points import MAX_OFFSET, MAX_SIZE, unpack
-from breakeven.ranges import parse_integers
+from breakeven.points.ranges import parse_integers
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("machine", help="a preset, or a machine file")

@@ -39,9 +39,9 @@ def child(*args: str) -> tuple[bytes, float, int]:
 
 def point_ms(machine: str, points: int) -> float:
     from breakeven import _engine
-    from breakeven.machines import describe_machine
+    from breakeven.files.binaries import guest_elf
+    from breakeven.machine.presets import describe_machine
     from breakeven.points import Point, pack
-    from breakeven.runner import guest_elf
 
     sweep = _engine.Sweep(json.dumps(describe_machine(machine)), guest_elf("riscv"))
     point = Point(routine="rv-copy-user-2021", size=1448, repetitions=3)

@@ -126,7 +126,7 @@ def claims() -> str:
 
 def blind() -> str:
     """A sentence on the blind studies."""
-    from breakeven.ledger import BLIND
+    from breakeven.studies.ledger import BLIND
 
     told = []
     for study in sorted(BLIND):

@@ -42,9 +42,9 @@ def load(path: Path):
 
 def main() -> None:
     engine = load(Path(sys.argv[1]).resolve())
-    from breakeven.machines import describe_machine
+    from breakeven.files.binaries import guest_elf
+    from breakeven.machine.presets import describe_machine
     from breakeven.points import Point, pack
-    from breakeven.runner import guest_elf
 
     for program, machines in PROGRAMS.items():
         elf = (REPO / "tests/data/gem5" / program).read_bytes()

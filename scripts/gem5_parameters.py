@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What of gem5's classes is modelled: writes docs/gem5-parameters.md and breakeven/m5/data/modelled.json.
+"""What of gem5's classes is modelled: writes docs/gem5-parameters.md and breakeven/config/data/modelled.json.
 
 Nothing here is written down by hand: every class is put into a machine where gem5 would take it, and the engine says
 which parameters it looked at (`_engine.parameters_used`) and what it refuses (`_engine.check_description`).
@@ -29,7 +29,7 @@ def _dram() -> Any:
 
 
 def _example(name: str, **values: Any) -> Any:
-    from breakeven.m5.library import get_class
+    from breakeven.config.library import get_class
 
     return get_class(name)(**values)
 
@@ -56,7 +56,7 @@ class Verdict(NamedTuple):
 def machines() -> dict[str, Any]:
     """Name -> a function that makes the Root of a machine."""
     from breakeven.m5.loader import load_module
-    from breakeven.machines import find_machine
+    from breakeven.machine.presets import find_machine
 
     found = {name: load_module(find_machine(name))["machine"] for name in PRESETS}
     found["process"] = lambda: _as_process(found["minor"]())
@@ -65,7 +65,7 @@ def machines() -> dict[str, Any]:
 
 
 def _as_process(root: Any) -> Any:
-    from breakeven.m5.library import get_class
+    from breakeven.config.library import get_class
 
     system = root._children["system"]
     name = "X86EmuLinux" if "X86" in type(system.cpu).__name__ else "RiscvEmuLinux"
@@ -78,7 +78,8 @@ def _as_process(root: Any) -> Any:
 def _looked_at(root: Any) -> tuple[Uses, list[str]]:
     """What the engine looked at in the machine below `root`, and its errors; `ConfigError` for no machine at all."""
     from breakeven import _engine
-    from breakeven.m5 import canonical, describe
+    from breakeven.config import describe
+    from breakeven.m5 import canonical
 
     text = canonical(describe(root))
     uses: Uses = {}
@@ -89,7 +90,7 @@ def _looked_at(root: Any) -> tuple[Uses, list[str]]:
 
 def _places(cls: Any) -> Iterator[tuple[str, Any]]:
     """(machine, function that puts an object of the class into it): parameters that take one, then ports, children."""
-    from breakeven.m5.params import VectorParamDesc
+    from breakeven.config.params import VectorParamDesc
 
     tried = set()
     for name, make in machines().items():
@@ -120,7 +121,7 @@ def _at(root: Any, path: str) -> Any:
 
 def _made(cls: Any, root: Any) -> Any:
     """An object of the class, with a value for every parameter that has no default."""
-    from breakeven.m5.params import ENUMS, MISSING, SCALARS
+    from breakeven.config.params import ENUMS, MISSING, SCALARS
 
     system = root._children["system"]
     made = cls()
@@ -173,7 +174,7 @@ def _join(root: Any, cls: Any) -> None:
 
 def survey() -> tuple[dict[str, Verdict], Uses]:
     """Every class that is not abstract with its verdict, and all uses of parameters seen on the way."""
-    from breakeven.m5.library import all_classes
+    from breakeven.config.library import all_classes
 
     uses: Uses = {}
     present: set[str] = set()
@@ -194,7 +195,7 @@ def _merge(uses: Uses, more: Uses) -> None:
 
 
 def _verdict(name: str, cls: Any, uses: Uses) -> Verdict:
-    from breakeven.m5.errors import ConfigError
+    from breakeven.config.errors import ConfigError
 
     if any(used == name for used, _ in uses):
         return Verdict("modelled")
@@ -240,8 +241,8 @@ def as_json(rows: dict[str, dict[str, list[str]]]) -> str:
 
 def page(verdicts: dict[str, Verdict], rows: dict[str, dict[str, list[str]]]) -> str:
     """The document: classes that are alike in one row."""
-    from breakeven.m5.library import get_class
-    from breakeven.m5.modelled import OWN
+    from breakeven.config.library import get_class
+    from breakeven.config.modelled import OWN
 
     alike: dict[tuple[str, ...], list[str]] = {}
     for name, row in rows.items():
@@ -290,7 +291,7 @@ modelled`). All classes have {common}, which change nothing. What is breakeven's
 
 def generate() -> dict[Path, str]:
     """File -> what it should hold."""
-    from breakeven.m5.modelled import FILE
+    from breakeven.config.modelled import FILE
 
     verdicts, uses = survey()
     rows = table(verdicts, uses)

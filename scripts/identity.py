@@ -135,7 +135,7 @@ def _stats(rows: Iterable[tuple[str, float, str, str]]) -> dict[str, float]:
 
 def _describe(machine: str, *settings: str) -> tuple[str, str]:
     from breakeven.m5 import canonical
-    from breakeven.machines import describe_machine
+    from breakeven.machine.presets import describe_machine
 
     text = canonical(describe_machine(machine, settings))
     return text, hashlib.sha256(text.encode()).hexdigest()[:16]

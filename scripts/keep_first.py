@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from breakeven.blind import keep_first
+from breakeven.studies.blind import keep_first
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -15,16 +15,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from breakeven.analysis.across_engines import LONG, NO_SMAP, compare_engines
+from breakeven.analysis.verdict import describe_break_even
 from breakeven.cli.engines import plot_engines
-from breakeven.engines import LONG, NO_SMAP, compare_engines
-from breakeven.host_preset import Fit, fit_for, host_fit
+from breakeven.engines.open import open_named
 from breakeven.m5 import machine_hash
-from breakeven.machines import describe_machine
-from breakeven.native import cpu_info
-from breakeven.open_engine import open_named
-from breakeven.runner import MachineSpec
-from breakeven.sweep import SweepSpec
-from breakeven.verdict import describe_break_even
+from breakeven.machine.host import Fit, cpu_info, fit_for, host_fit
+from breakeven.machine.presets import describe_machine
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.sweeps.spec import SweepSpec
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from native_probes import table as table_of_probes  # noqa: E402

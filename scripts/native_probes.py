@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from breakeven.machines import describe_machine
+from breakeven.machine.presets import describe_machine
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from tests.x86_asm import BEGIN, END, EXIT, measure  # noqa: E402

@@ -167,7 +167,7 @@ ACCIDENTS: dict[str, Callable[[Soak], None]] = {
 
 def _engine_module() -> str:
     """The module whose engine decides a point's identity."""
-    from breakeven.runner import EmbeddedEngine
+    from breakeven.engines.embedded import EmbeddedEngine
 
     return EmbeddedEngine.__module__.removeprefix("breakeven.")
 

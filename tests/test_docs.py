@@ -99,7 +99,7 @@ def test_the_index_lists_every_document() -> None:
 
 
 def test_every_parameter_of_ours_is_documented_and_read() -> None:
-    ours = json.loads((REPO / "breakeven/m5/data/ours.json").read_text())
+    ours = json.loads((REPO / "breakeven/config/data/ours.json").read_text())
     names = {name for each in ours["classes"].values() for name in each["params"]}
     names |= {name for params in ours["added_params"].values() for name in params}
     text = (DOCS / "description.md").read_text()
@@ -120,7 +120,7 @@ NATIVE = REPO / "results" / "native" / "README.md"
 def test_results_are_of_the_machines_as_they_are(page: Path) -> None:
     """The hashes a report names are those of today's presets: a preset that changes wants its studies run again."""
     from breakeven.m5 import machine_hash
-    from breakeven.machines import describe_machine
+    from breakeven.machine.presets import describe_machine
 
     rows = re.findall(r"^\| (\w+)((?: \S+=\S+)*) \| `([0-9a-f]{16})` \|$", page.read_text(), re.MULTILINE)
     assert rows

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.paths import find_data
+from breakeven.files.data import find_data
 from breakeven.points import FAULT_IN_DESTINATION, Result, points_file, unpack_results
 
 from .guest_points import (
@@ -40,7 +40,7 @@ WORKLOADS = Path(__file__).resolve().parent.parent / "workloads"
 @cache
 def machine(policy: str = "hardware", preset: str = "atomic") -> str:
     from breakeven.m5 import canonical
-    from breakeven.machines import describe_machine
+    from breakeven.machine.presets import describe_machine
 
     return canonical(describe_machine(preset, [f"cpu.misaligned.policy={policy}"]))
 

@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.paths import find_data
+from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.files.data import find_data
 from breakeven.points import FAULT_IN_DESTINATION, Result, points_file, unpack_results
-from breakeven.runner import EmbeddedEngine, MachineSpec
+from breakeven.points.machine_spec import MachineSpec
 
 from .guest_points import (
     DAMAGE,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.process import emulated
+from breakeven.machine.process import emulated
 
 _engine = pytest.importorskip("breakeven._engine")
 

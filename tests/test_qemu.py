@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.machines import describe_machine
+from breakeven.machine.presets import describe_machine
 
 from .qemu import floating, integer, privileged, scaffold, selfcheck
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.paths import find_data
+from breakeven.files.data import find_data
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tutorial.md"
 

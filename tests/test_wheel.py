@@ -43,9 +43,9 @@ COMMANDS = [
     ["gem5", "{configs}/point.py", "u74", "rv-word", "64"],
 ]
 STUDY = """
-from breakeven.runner import MachineSpec
-from breakeven.study import Contents, Study
-from breakeven.sweep import SweepSpec
+from breakeven.engines.embedded import MachineSpec
+from breakeven.studies.study import Contents, Study
+from breakeven.sweeps.spec import SweepSpec
 
 GRID = SweepSpec(["rv-byte"], [MachineSpec("u74", ())], [8, 16])
 TEXT = "{{verdicts}} {{conditions}}"
@@ -123,7 +123,7 @@ def test_the_wheel_does_everything_without_a_compiler(tmp_path: Path) -> None:
         return subprocess.run(command, cwd=home, env=variables, capture_output=True, text=True, timeout=300)
 
     where = subprocess.run(
-        [str(programs / "python"), "-c", "from breakeven.paths import find_data; print(find_data('configs'))"],
+        [str(programs / "python"), "-c", "from breakeven.files.data import find_data; print(find_data('configs'))"],
         cwd=home, env=variables, capture_output=True, text=True, timeout=60, check=True,
     )  # fmt: skip
     configs = where.stdout.strip()

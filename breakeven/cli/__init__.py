@@ -39,7 +39,7 @@ def load(command: str = "") -> Any:
 
 def _message(error: BaseException) -> str | None:
     """The sentence for an error that is the user's to fix; None for one that is ours."""
-    from breakeven.paths import DataNotFound
+    from breakeven.files.data import DataNotFound
 
     if isinstance(error, (UserError, DataNotFound)):
         return str(error)
@@ -47,8 +47,8 @@ def _message(error: BaseException) -> str | None:
         return error.format_message()
     if isinstance(error, MemoryError):
         return "out of memory: take fewer points or a smaller machine"
-    from breakeven.m5.errors import ConfigError, OverrideError
-    from breakeven.machines import MachineError
+    from breakeven.config.errors import ConfigError, OverrideError
+    from breakeven.machine.presets import MachineError
 
     if isinstance(error, (ConfigError, OverrideError, MachineError)):
         return str(error)

@@ -8,7 +8,7 @@ import typer
 import typer.core
 
 from breakeven.errors import UserError
-from breakeven.resolved import resolving
+from breakeven.machine.resolve import resolving
 
 
 class Interrupted(Exception):

@@ -54,8 +54,8 @@ def wanted(flags: str, file: Path, limit: str) -> Trace | None:
             raise UserError(f"unknown debug flag {name!r}: there is {', '.join(_FLAGS)}")
     if not names:
         return None
-    from breakeven.paths import check_target
-    from breakeven.ranges import parse_number
+    from breakeven.files.writing import check_target
+    from breakeven.points.ranges import parse_number
 
     check_target(file)
     size = parse_number(limit, "--debug-limit")

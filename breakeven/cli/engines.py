@@ -21,9 +21,9 @@ _ROWS = 12
 
 def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) -> int:
     """Several engines' comparison as tables (or JSON); the exit status."""
-    from breakeven import report_cli
-    from breakeven.console import print_json
-    from breakeven.measurements import Tally
+    from breakeven.cli import summaries
+    from breakeven.output.console import print_json
+    from breakeven.points.measurements import Tally
 
     bad = [failure for one in found.found.values() for failure in one.failures]
     total = sum(len(one.table) for one in found.found.values())
@@ -34,7 +34,7 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
         for what, path in (("plot", plot), ("results", out)):
             if path:
                 print(f"{what}: {path}")
-    report_cli.loud(bad, total)
+    summaries.loud(bad, total)
     tally = Tally()
     for one in found.found.values():
         tally.add(one.table)
@@ -43,7 +43,7 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
 
 
 def _print(found: Any) -> None:
-    from breakeven.verdict import NARROWER, describe_break_even
+    from breakeven.analysis.verdict import NARROWER, describe_break_even
 
     names = list(found.found)
     first = found.found[names[0]]
@@ -58,8 +58,8 @@ def _print(found: Any) -> None:
 
 
 def _print_errors(found: Any, names: list[str]) -> None:
-    from breakeven.console import print_table
-    from breakeven.engines import LONG
+    from breakeven.analysis.across_engines import LONG
+    from breakeven.output.console import print_table
 
     judged, by = names[:2]
     for routine, group in found.errors().groupby("routine", sort=False):
@@ -91,7 +91,7 @@ def _spread(value: float | None) -> str:
 
 def plot_engines(found: Any, path: Path) -> None:
     """Every engine's curves in one figure."""
-    from breakeven import plots
+    from breakeven.output import plots
 
     x = next(iter(found.found.values())).x
     curves = {f"{routine}, {name}": c for name, one in found.found.items() for routine, c in one.curves.items()}

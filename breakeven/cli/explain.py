@@ -13,9 +13,9 @@ from breakeven.cli.app import app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption
 from breakeven.cli.point import judge, where
 from breakeven.cli.point_options import PointMaker, takes_point
+from breakeven.engines.open import open_engine
 from breakeven.errors import UserError
-from breakeven.open_engine import open_engine
-from breakeven.request import machine_spec
+from breakeven.sweeps.request import machine_spec
 
 #: characters of a bar that stands for everything
 _BAR = 36
@@ -56,9 +56,9 @@ def explain(
 
 def _points(points: list[Any], spec: Any, guest: Path | None, json: bool) -> int:
     from breakeven import points as pt
-    from breakeven.console import print_json
-    from breakeven.explain import account_of, as_dict
-    from breakeven.measurements import Tally
+    from breakeven.analysis.topdown import account_of, as_dict
+    from breakeven.output.console import print_json
+    from breakeven.points.measurements import Tally
 
     with open_engine(guest, None, no_store=True) as engine:
         session = engine.open(spec)
@@ -86,10 +86,11 @@ def _points(points: list[Any], spec: Any, guest: Path | None, json: bool) -> int
 
 
 def _program(elf: Path, spec: Any, json: bool) -> int:
-    from breakeven.console import print_json
-    from breakeven.explain import account_of, as_dict
-    from breakeven.resolved import resolve
-    from breakeven.runner import load_engine, read_file
+    from breakeven.analysis.topdown import account_of, as_dict
+    from breakeven.files.binaries import load_engine
+    from breakeven.files.reading import read_file
+    from breakeven.machine.resolve import resolve
+    from breakeven.output.console import print_json
 
     guest = load_engine().Machine(resolve(spec).text, read_file(elf, "program"))
     guest.keep_account()
@@ -109,8 +110,8 @@ def _program(elf: Path, spec: Any, json: bool) -> int:
 
 def _print(accounts: Sequence[tuple[str, Any]]) -> None:
     """One account with bars, or several side by side."""
-    from breakeven.console import print_table
-    from breakeven.explain import side_by_side
+    from breakeven.analysis.topdown import side_by_side
+    from breakeven.output.console import print_table
 
     for name, account in accounts:
         per = account.instructions / account.cycles if account.cycles else 0.0

@@ -40,7 +40,7 @@ def explore(
     """
     from breakeven.explore.launch import serve
     from breakeven.explore.state import State, from_link
-    from breakeven.machines import find_machine, is_file_name
+    from breakeven.machine.presets import find_machine, is_file_name
 
     if len(routines or []) == 1 and "#" in (routines or [""])[0]:
         state = from_link((routines or [""])[0])
@@ -59,15 +59,15 @@ def explore(
 
 def _usual(machine: str) -> tuple[str, ...]:
     """Two routines to begin with on a machine."""
-    from breakeven.routine_errors import isa_of_machine
-    from breakeven.runner import MachineSpec
+    from breakeven.points.machine_spec import MachineSpec
+    from breakeven.routine.checks import isa_of_machine
 
     x86 = isa_of_machine(MachineSpec(machine)) == "x86"
     return ("x64-copy-unrolled", "x64-copy-erms") if x86 else ("rv-byte", "rv-word")
 
 
 def _ends(text: str) -> tuple[int, int]:
-    from breakeven.ranges import parse_number
+    from breakeven.points.ranges import parse_number
 
     low, dots, high = text.partition("..")
     if not dots:

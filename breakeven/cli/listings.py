@@ -11,7 +11,7 @@ from breakeven.cli import completion
 from breakeven.cli.app import app, machines_app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
 from breakeven.errors import UserError
-from breakeven.request import machine_spec
+from breakeven.sweeps.request import machine_spec
 
 
 @app.command("routines")
@@ -30,10 +30,10 @@ def routines_(
     json: JsonOption = False,
 ) -> int:
     """The routines there are, with what they do; `routines NAME` shows one with its source and listing."""
-    from breakeven.console import print_json, print_table
-    from breakeven.own_build import KINDS
-    from breakeven.routine_page import Text, texts
-    from breakeven.runner import guest_routines
+    from breakeven.output.console import print_json, print_table
+    from breakeven.routine.build import KINDS
+    from breakeven.routine.guest import guest_routines
+    from breakeven.routine.page import Text, texts
 
     if kind and kind not in KINDS:
         raise UserError(f"unknown kind {kind!r}: one of {', '.join(KINDS)}")
@@ -66,10 +66,10 @@ def _marks(lacks: str, notes: str) -> str:
 
 def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int:
     """`routines NAME`: of the machine's instruction set, else of the other."""
-    from breakeven.console import print_json, print_pairs
-    from breakeven.own import own_by_routine
-    from breakeven.routine_page import page
-    from breakeven.runner import guest_routines
+    from breakeven.output.console import print_json, print_pairs
+    from breakeven.routine.guest import guest_routines
+    from breakeven.routine.page import page
+    from breakeven.routine.registry import own_by_routine
 
     spec = machine_spec(machine, [])
     isa, found = guest_routines(spec, guest)
@@ -81,7 +81,7 @@ def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int
                 spec, known = machine_spec(other, []), {routine.name: routine for routine in found}
                 break
     if name not in known:
-        from breakeven.routine_errors import unknown_routine
+        from breakeven.routine.checks import unknown_routine
 
         raise UserError(unknown_routine(name, known, spec))
     routine, own = known[name], own_by_routine(isa).get(name) if guest is None else None
@@ -113,8 +113,8 @@ def machines(context: typer.Context, json: JsonOption = False) -> int | None:
     """The machines there are; `machines show NAME` prints one."""
     if context.invoked_subcommand is not None:
         return None
-    from breakeven.console import print_json, print_table
-    from breakeven.machines import list_presets
+    from breakeven.machine.presets import list_presets
+    from breakeven.output.console import print_json, print_table
 
     presets = list_presets()
     if json:
@@ -136,13 +136,13 @@ def machines_show(
     """One machine on one page, with the measured load-to-use latency of every level (--json: its whole description)."""
     from dataclasses import asdict
 
-    from breakeven.console import print_json, print_pairs
-    from breakeven.load_to_use import load_to_use_of, load_to_use_section
-    from breakeven.machine_page import print_page
-    from breakeven.machine_parameters import parameters
-    from breakeven.machine_sources import Sources
-    from breakeven.machines import find_machine, preset_at
-    from breakeven.resolved import resolve
+    from breakeven.analysis.load_to_use import load_to_use_of, load_to_use_section
+    from breakeven.machine.page import print_page
+    from breakeven.machine.parameters import parameters
+    from breakeven.machine.presets import find_machine, preset_at
+    from breakeven.machine.resolve import resolve
+    from breakeven.machine.sources import Sources
+    from breakeven.output.console import print_json, print_pairs
 
     spec = machine_spec(name, settings)
     machine = resolve(spec)
@@ -175,13 +175,13 @@ def machines_params(
     json: JsonOption = False,
 ) -> int:
     """The parameters of a machine that match: value, unit, range and where the value comes from, one a line."""
-    from breakeven.console import print_json, print_table
     from breakeven.errors import UserError
-    from breakeven.machine_page import legend
-    from breakeven.machine_parameters import matching, parameters
-    from breakeven.machine_sources import Sources
-    from breakeven.machines import find_machine
-    from breakeven.resolved import resolve
+    from breakeven.machine.page import legend
+    from breakeven.machine.parameters import matching, parameters
+    from breakeven.machine.presets import find_machine
+    from breakeven.machine.resolve import resolve
+    from breakeven.machine.sources import Sources
+    from breakeven.output.console import print_json, print_table
 
     spec = machine_spec(machine, settings)
     resolved = resolve(spec)
@@ -192,7 +192,7 @@ def machines_params(
         print_json({"machine": str(spec), "parameters": [each._asdict() for each in found]})
         return 0
     if not found:
-        from breakeven.m5.errors import near
+        from breakeven.errors import near
 
         hint = near(pattern, {each.path.rpartition(".")[2] for each in known})
         raise UserError(f"no parameter of {spec} has {pattern!r}{hint or '; see `breakeven machines show`'}")
@@ -214,10 +214,10 @@ def machines_diff(
     json: JsonOption = False,
 ) -> int:
     """What differs between two machines, parameter by parameter; --set changes B."""
-    from breakeven.console import print_json
-    from breakeven.m5.overrides import shown_paths
-    from breakeven.machine_diff import differences
-    from breakeven.resolved import resolve
+    from breakeven.config.overrides import shown_paths
+    from breakeven.machine.diff import differences
+    from breakeven.machine.resolve import resolve
+    from breakeven.output.console import print_json
 
     one, other = resolve(machine_spec(a, [])), resolve(machine_spec(b, settings))
     names = (shown_paths(one.root), shown_paths(other.root))

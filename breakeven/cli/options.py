@@ -1,4 +1,4 @@
-"""Options that several commands share. What their texts mean: `breakeven.request`."""
+"""Options that several commands share. What their texts mean: `breakeven.sweeps.request`."""
 
 from __future__ import annotations
 

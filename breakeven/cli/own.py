@@ -13,7 +13,7 @@ from breakeven.cli.options import JsonOption
 from breakeven.errors import UserError
 
 if TYPE_CHECKING:
-    from breakeven.own_add import Added
+    from breakeven.routine.add import Added
 
 
 @app.command("add", short_help="Make a file of yours, or a function of compiled code, a routine like all others.")
@@ -43,10 +43,10 @@ def add_(
     A .S or .c file registers its routines with ROUTINE of routine.h, or defines one global function. Adding a routine
     again replaces it. --remove removes it for every instruction set, or for that of --isa.
     """
-    from breakeven.console import print_json
+    from breakeven.output.console import print_json
 
     if remove:
-        from breakeven.own import remove as remove_files
+        from breakeven.routine.registry import remove as remove_files
 
         gone = remove_files(remove, isa)
         if json:
@@ -87,7 +87,7 @@ def add_(
 
 
 def _definition(text: str) -> tuple[str, int]:
-    from breakeven.ranges import parse_number
+    from breakeven.points.ranges import parse_number
 
     name, equals, value = text.partition("=")
     if not name or not equals:
@@ -102,9 +102,9 @@ def _missing_on(machine: str):  # noqa: ANN202
     """What tells the extensions that a machine lacks; the machine is read first, so that a mistake in it ends early."""
     if not machine:
         return lambda _: []
-    from breakeven.extensions import lacking
-    from breakeven.resolved import resolve
-    from breakeven.runner import MachineSpec
+    from breakeven.machine.resolve import resolve
+    from breakeven.points.machine_spec import MachineSpec
+    from breakeven.routine.extensions import lacking
 
     resolved = resolve(MachineSpec(machine))
 

@@ -20,8 +20,8 @@ from breakeven.cli.debug import (
 from breakeven.cli.engines import EngineOption
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
 from breakeven.cli.point_options import PointMaker, takes_point
-from breakeven.open_engine import open_named
-from breakeven.request import engine_names, machine_spec
+from breakeven.engines.open import open_named
+from breakeven.sweeps.request import engine_names, machine_spec
 
 
 @app.command(short_help="Run one point: cycles, bytes/cycle, instructions.")
@@ -42,8 +42,9 @@ def run(
 ) -> int:
     """Run one point: cycles, bytes/cycle, instructions, and whether the output was verified."""
     from breakeven import points as pt
-    from breakeven.measurements import Tally
-    from breakeven.runner import HOST, run_points
+    from breakeven.engines.run_points import run_points
+    from breakeven.points.machine_spec import HOST
+    from breakeven.points.measurements import Tally
 
     asked = point(routine)
     trace = wanted(debug_flags, debug_file, debug_limit)
@@ -91,8 +92,8 @@ def where(point: Any) -> str:
 
 def _print_point(session: Any, point: Any, result: Any, json: bool) -> None:
     from breakeven import points as pt
-    from breakeven.console import print_json, print_pairs
-    from breakeven.runner import HOST
+    from breakeven.output.console import print_json, print_pairs
+    from breakeven.points.machine_spec import HOST
 
     moved = point.size + (point.size2 if point.measure == 2 else 0)
     # The interleaved measure alternates its two sizes: on average a call moves half of both.

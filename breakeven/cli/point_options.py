@@ -24,7 +24,7 @@ from breakeven.cli.options import (
     WarmupOption,
 )
 from breakeven.errors import UserError
-from breakeven.request import TOTAL
+from breakeven.sweeps.request import TOTAL
 
 
 class PointMaker:
@@ -81,7 +81,7 @@ def _point(
 
 def _made(routine: str, options: dict[str, Any]) -> Any:
     from breakeven import points as pt
-    from breakeven.ranges import parse_number
+    from breakeven.points.ranges import parse_number
 
     o = dict(options)
     kind = pt.index_of(pt.MEASURES, o["measure"], "measure")

@@ -22,8 +22,8 @@ from breakeven.cli.debug import (
 )
 from breakeven.cli.options import MAX_U64, JsonOption, MachineOption, SetOption
 from breakeven.errors import UserError
-from breakeven.gem5_options import OPTIONS
-from breakeven.request import machine_spec
+from breakeven.m5.command_line import OPTIONS
+from breakeven.sweeps.request import machine_spec
 
 
 @app.command("exec", short_help="Run any bare-metal ELF or static Linux program; exits with its exit code.")
@@ -80,10 +80,10 @@ def exec_(
     """Run any bare-metal ELF, or a static Linux program: prints what it prints and exits with its exit code (124: a
     limit was reached)."""
     from breakeven.cli.guest_output import Kept, PassedOn, as_text
-    from breakeven.output_file import write_text
-    from breakeven.paths import check_target
-    from breakeven.resolved import resolve
-    from breakeven.runner import load_engine, read_file
+    from breakeven.files.binaries import load_engine
+    from breakeven.files.reading import read_file
+    from breakeven.files.writing import check_target, write_text
+    from breakeven.machine.resolve import resolve
 
     if stats:
         check_target(stats)
@@ -122,7 +122,7 @@ def exec_(
         write_text(stats, guest.stats_txt())
     status = _exit_status(end)
     if json:
-        from breakeven.console import print_json
+        from breakeven.output.console import print_json
 
         print_json({
             "cause": end["cause"], "code": end["code"], "exit_status": status, "instructions": end["insts"],
@@ -190,7 +190,7 @@ def _process(
 ) -> tuple[str, dict[str, Any]]:
     """The description's text with a process, and what the engine gives it of this host."""
     from breakeven import m5
-    from breakeven.process import emulated
+    from breakeven.machine.process import emulated
 
     environment = {"PATH": "/usr/bin:/bin", "LANG": "C"}
     for variable in variables:

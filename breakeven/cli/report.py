@@ -34,9 +34,9 @@ def report(
     json: JsonOption = False,
 ) -> int:
     """Write results as one HTML page without network: figures, sortable tables, the machines, the commands."""
-    from breakeven import report_cli
-    from breakeven.console import print_json
-    from breakeven.web_report import write_report
+    from breakeven.cli import summaries
+    from breakeven.output.console import print_json
+    from breakeven.web.report import write_report
 
     done = write_report(
         sources or [], out, title=title, machine=machine, settings=settings, machine_files=machine_files,
@@ -47,5 +47,5 @@ def report(
         print_json({"file": str(out), "points": done.points, "wrong": len(bad), "first_wrong": bad[0] if bad else None})
     else:
         print(f"{done.points} points: {out}")
-    report_cli.loud(bad, done.points)
+    summaries.loud(bad, done.points)
     return EXIT_WRONG if bad else 0

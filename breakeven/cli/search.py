@@ -23,9 +23,9 @@ from breakeven.cli.options import (
     ThreadsOption,
 )
 from breakeven.cli.point_options import takes_measuring
+from breakeven.engines.open import open_engine
 from breakeven.errors import UserError
-from breakeven.open_engine import open_engine
-from breakeven.request import sweep_spec
+from breakeven.sweeps.request import sweep_spec
 
 RoutinesArgument = Annotated[
     list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.", autocompletion=completion.routines)
@@ -87,11 +87,13 @@ def find_(
     import time
 
     quiet_threads()
-    from breakeven import find_cli
-    from breakeven.console import progress_bar
-    from breakeven.find import find
-    from breakeven.plot_target import plot_target
-    from breakeven.sweep import check_output, described, write_table
+    from breakeven.analysis import search_result
+    from breakeven.analysis.find import find
+    from breakeven.cli import search_output
+    from breakeven.output.console import progress_bar
+    from breakeven.points.table import check_output, write_table
+    from breakeven.sweeps.plot_target import plot_target
+    from breakeven.sweeps.spec import described
 
     axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
     spec = sweep_spec(routines, [machine], settings, guest, **axes, **measuring)
@@ -106,8 +108,8 @@ def find_(
     if out:
         write_table(described(found.table, spec), out)
     if plot:
-        find_cli.plot_find(found, plot)
-    return find_cli.find_done(found, plot, out, seconds, simulated, json)
+        search_result.plot_find(found, plot)
+    return search_output.find_done(found, plot, out, seconds, simulated, json)
 
 
 @app.command("surface", short_help="The break-even size as a function of one or two machine parameters.")
@@ -135,11 +137,13 @@ def surface_(
     import time
 
     quiet_threads()
-    from breakeven import find_cli
-    from breakeven.console import progress_bar
-    from breakeven.find import surface
-    from breakeven.plot_target import plot_target
-    from breakeven.sweep import check_output, described, write_table
+    from breakeven.analysis import search_result
+    from breakeven.analysis.find import surface
+    from breakeven.cli import search_output
+    from breakeven.output.console import progress_bar
+    from breakeven.points.table import check_output, write_table
+    from breakeven.sweeps.plot_target import plot_target
+    from breakeven.sweeps.spec import described
 
     spec = sweep_spec(
         routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), sweep=parameter, **measuring
@@ -154,5 +158,5 @@ def surface_(
     if out:
         write_table(described(found.table(), spec), out)
     if plot:
-        find_cli.plot_surface(found, plot)
-    return find_cli.surface_done(found, plot, out, seconds, json)
+        search_result.plot_surface(found, plot)
+    return search_output.surface_done(found, plot, out, seconds, json)

@@ -17,8 +17,8 @@ from breakeven.cli.options import (
     ThreadsOption,
 )
 from breakeven.cli.point_options import takes_measuring
-from breakeven.open_engine import open_engine
-from breakeven.request import sweep_spec
+from breakeven.engines.open import open_engine
+from breakeven.sweeps.request import sweep_spec
 
 #: sizes along which the break-even is looked for when none are named
 SIZES = "1..2048"
@@ -56,8 +56,8 @@ def sensitivity_(
     from breakeven.cli.search import quiet_threads
 
     quiet_threads()
-    from breakeven.console import progress_bar
-    from breakeven.sensitivity import sensitivity
+    from breakeven.analysis.sensitivity import sensitivity
+    from breakeven.output.console import progress_bar
 
     spec = sweep_spec(
         routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), sweep=[], **measuring
@@ -69,9 +69,9 @@ def sensitivity_(
 
 def sensitivity_done(found: Any, rows: int, json: bool) -> int:
     """The ranking as a table (or JSON); the exit status."""
-    from breakeven.console import print_json, print_table
-    from breakeven.report_cli import loud
-    from breakeven.sensitivity import describe_sensitivity
+    from breakeven.analysis.sensitivity import describe_sensitivity
+    from breakeven.cli.summaries import loud
+    from breakeven.output.console import print_json, print_table
 
     if json:
         print_json(found.as_dict())

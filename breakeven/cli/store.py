@@ -33,8 +33,8 @@ def store(context: typer.Context, store: StoreOption = None, json: JsonOption = 
     """What has been simulated so far: points by machine and engine."""
     if context.invoked_subcommand is not None:
         return None
-    from breakeven.console import print_json, print_table
-    from breakeven.runner import load_engine
+    from breakeven.files.binaries import load_engine
+    from breakeven.output.console import print_json, print_table
     from breakeven.store import Store
 
     with Store(_existing(store)) as opened:
@@ -67,10 +67,10 @@ def export(
     json: JsonOption = False,
 ) -> int:
     """Write the stored points as a table, one row each."""
-    from breakeven.console import print_json
-    from breakeven.runner import load_engine
+    from breakeven.files.binaries import load_engine
+    from breakeven.output.console import print_json
+    from breakeven.points.table import check_output, write_table
     from breakeven.store import Store
-    from breakeven.sweep import check_output, write_table
 
     check_output(out)
     with Store(_existing(store)) as opened:
@@ -90,7 +90,7 @@ def export(
 @store_app.command("check")
 def check(store: StoreOption = None, json: JsonOption = False) -> int:
     """Look for damage: SQLite's own check, and the checksum of every row. Status 1: there is some."""
-    from breakeven.console import print_json
+    from breakeven.output.console import print_json
     from breakeven.store import Store
 
     with Store(_existing(store)) as opened:
@@ -107,8 +107,8 @@ def check(store: StoreOption = None, json: JsonOption = False) -> int:
 @store_app.command("repair")
 def repair(store: StoreOption = None, json: JsonOption = False) -> int:
     """Make a store of the whole rows of a damaged one, which stays beside it as FILE.damaged."""
-    from breakeven.console import print_json
-    from breakeven.store_repair import repair as repair_store
+    from breakeven.output.console import print_json
+    from breakeven.store.repair import repair as repair_store
 
     path = _existing(store)
     done = repair_store(path)
@@ -123,8 +123,8 @@ def repair(store: StoreOption = None, json: JsonOption = False) -> int:
 @store_app.command("prune")
 def prune(store: StoreOption = None, json: JsonOption = False) -> int:
     """Delete the points of other engine versions than this one."""
-    from breakeven.console import print_json
-    from breakeven.runner import load_engine
+    from breakeven.files.binaries import load_engine
+    from breakeven.output.console import print_json
     from breakeven.store import Store
 
     with Store(_existing(store)) as opened:

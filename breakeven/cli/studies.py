@@ -9,7 +9,7 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption
-from breakeven.open_engine import open_engine
+from breakeven.engines.open import open_engine
 
 
 @app.command(short_help="Run studies of published claims; writes results/STUDY/.")
@@ -22,11 +22,11 @@ def reproduce(
     json: JsonOption = False,
 ) -> int:
     """Run studies of published claims: tables, figures and a report in results/STUDY/; all verdicts in results/."""
-    from breakeven import report_cli
-    from breakeven.console import progress_bar
-    from breakeven.report import write_report
-    from breakeven.results_page import write_results_page
-    from breakeven.study import find_studies, run_study
+    from breakeven.cli import summaries
+    from breakeven.output.console import progress_bar
+    from breakeven.studies.report import write_report
+    from breakeven.studies.results_page import write_results_page
+    from breakeven.studies.study import find_studies, run_study
 
     done = []
     with open_engine(None, store, no_store) as engine:
@@ -35,4 +35,4 @@ def reproduce(
                 outcome = run_study(study, engine, threads, progress)
             done.append((outcome, write_report(outcome, out / study.name)))
     write_results_page(out)
-    return report_cli.studies_done(done, json)
+    return summaries.studies_done(done, json)

@@ -27,9 +27,9 @@ from breakeven.cli.options import (
     was_given,
 )
 from breakeven.cli.point_options import takes_measuring
+from breakeven.engines.open import open_named
 from breakeven.errors import UserError
-from breakeven.open_engine import open_named
-from breakeven.request import engine_names, sweep_spec
+from breakeven.sweeps.request import engine_names, sweep_spec
 
 
 @app.command(short_help="Run a grid of points into a results file.")
@@ -68,10 +68,12 @@ def sweep(
     """
     import time
 
-    from breakeven import report_cli
-    from breakeven.console import progress_bar
-    from breakeven.sweep import check_output, described, run_sweep, write_table
-    from breakeven.sweep_file import read_sweep_file
+    from breakeven.cli import summaries
+    from breakeven.output.console import progress_bar
+    from breakeven.points.table import check_output, write_table
+    from breakeven.sweeps.file import read_sweep_file
+    from breakeven.sweeps.run import run_sweep
+    from breakeven.sweeps.spec import described
 
     axes: dict[str, Any] = {
         "sizes": sizes, "src": src, "dst": dst, **measuring, "sweep": parameter,
@@ -100,7 +102,7 @@ def sweep(
     seconds = time.perf_counter() - start
     if path:
         write_table(table, path)
-    return report_cli.sweep_done(spec, table, path, seconds, simulated, json)
+    return summaries.sweep_done(spec, table, path, seconds, simulated, json)
 
 
 #: options of `sweep` that go with a file: those that are no axes, and the machines, of which a file names presets only
@@ -152,15 +154,17 @@ def compare(
     With --sweep the comparison runs along that parameter, at the one size given; with two engines, point by point with
     the error.
     """
-    from breakeven import baseline as earlier
-    from breakeven import compare_cli
+    from breakeven.analysis import baseline as earlier
+    from breakeven.analysis import comparison
+    from breakeven.analysis.across_engines import compare_engines
+    from breakeven.analysis.compare import compare as run_comparison
+    from breakeven.analysis.sensitivity_note import rests_on
+    from breakeven.cli import comparison_output
     from breakeven.cli import engines as several
-    from breakeven.compare import compare as run_comparison
-    from breakeven.console import progress_bar
-    from breakeven.engines import compare_engines
-    from breakeven.plot_target import plot_target
-    from breakeven.sensitivity_note import rests_on
-    from breakeven.sweep import check_output, described, write_table
+    from breakeven.output.console import progress_bar
+    from breakeven.points.table import check_output, write_table
+    from breakeven.sweeps.plot_target import plot_target
+    from breakeven.sweeps.spec import described
 
     names = engine_names(engine)
     if "," in measuring["cache"] or "," in measuring["measure"]:
@@ -201,8 +205,8 @@ def compare(
     if out:
         write_table(described(found.table, found.spec), out)
     if plot:
-        compare_cli.plot_comparison(found, plot)
+        comparison.plot_comparison(found, plot)
     against = earlier.against(found, old, str(baseline)) if old else None
-    return compare_cli.comparison_done(
+    return comparison_output.comparison_done(
         found, plot, out, json, markdown=markdown, baseline=against, rests_on=sure
     )  # fmt: skip

@@ -17,8 +17,8 @@ from breakeven.cli.options import (
     StoreOption,
     ThreadsOption,
 )
-from breakeven.open_engine import open_engine
-from breakeven.request import machine_spec
+from breakeven.engines.open import open_engine
+from breakeven.sweeps.request import machine_spec
 
 
 @app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")
@@ -50,13 +50,12 @@ def tune(
     Says what each further branch gains and costs, and writes a C header with the thresholds and the evidence.
     """
     from breakeven import points as pt
-    from breakeven.console import progress_bar
-    from breakeven.distribution import distribution_of
-    from breakeven.output_file import write_text
-    from breakeven.paths import check_target
-    from breakeven.ranges import parse_integers
-    from breakeven.tune_run import Question
-    from breakeven.tune_run import tune as run_tune
+    from breakeven.files.writing import check_target, write_text
+    from breakeven.output.console import progress_bar
+    from breakeven.points.ranges import parse_integers
+    from breakeven.tuning.distribution import distribution_of
+    from breakeven.tuning.question import Question
+    from breakeven.tuning.run import tune as run_tune
 
     question = Question(
         machine_spec(machine, settings), list(filter(None, candidates.split(","))),
@@ -78,8 +77,8 @@ def tune(
 
 
 def _print(answer: Any, target: Path | None, json: bool) -> None:
-    from breakeven.console import print_json, print_table
-    from breakeven.tune import NEAR, threshold_bounds
+    from breakeven.output.console import print_json, print_table
+    from breakeven.tuning.plans import NEAR, threshold_bounds
 
     found = answer.as_dict()
     bounds = threshold_bounds(answer.tuned.chosen.plan, answer.tuned.costs.sizes)

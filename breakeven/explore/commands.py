@@ -12,7 +12,7 @@ from breakeven.explore.state import State
 from breakeven.points import CACHE_STATES, index_of
 
 if TYPE_CHECKING:
-    from breakeven.m5.simobject import SimObject
+    from breakeven.config.simobject import SimObject
 
 #: the first lines of the machine file
 _HEAD = '''"""{name} with {many}: written by `breakeven explore`. Run it with `--machine ./my_cpu.py`."""
@@ -45,7 +45,7 @@ def _conditions(state: State) -> list[str]:
 
 
 def _compare(state: State, sizes: Sequence[int]) -> str:
-    from breakeven.web_sources import ranges_text
+    from breakeven.web.sources import ranges_text
 
     if len(state.routines) > 1:
         head = ["breakeven", "compare", *state.routines, "-m", state.machine, *_conditions(state)]
@@ -55,8 +55,8 @@ def _compare(state: State, sizes: Sequence[int]) -> str:
 
 
 def _gem5(state: State, sizes: Sequence[int]) -> str:
-    from breakeven.paths import find_data
-    from breakeven.web_sources import ranges_text
+    from breakeven.files.data import find_data
+    from breakeven.web.sources import ranges_text
 
     if state.measure != "latency":
         return f"# configs/sweep.py measures single calls (latency), not {state.measure}"
@@ -74,8 +74,8 @@ def _gem5(state: State, sizes: Sequence[int]) -> str:
 
 def machine_file(state: State, isa: str) -> str:
     """The text of ``my_cpu.py``: the preset (or file) with the settings, as a machine file of the user's has it."""
-    from breakeven.m5.overrides import apply_override
-    from breakeven.machines import load_machine
+    from breakeven.config.overrides import apply_override
+    from breakeven.machine.presets import load_machine
 
     name = Path(state.machine).stem
     many = f"{len(state.settings)} change{'s' if len(state.settings) != 1 else ''}"

@@ -1,6 +1,6 @@
 """The parameters of a machine as a page's sliders, switches and choices: value, unit, range, source, group.
 
-What there is, its unit, its range and its source are `breakeven.machine_parameters`'; here stands how a person looks
+What there is, its unit, its range and its source are `breakeven.machine.parameters`'; here stands how a person looks
 for it, and how far a slider goes.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from breakeven.machine_parameters import Parameter, parameters
-from breakeven.resolved import Machine
+from breakeven.machine.parameters import Parameter, parameters
+from breakeven.machine.resolve import Machine
 
 #: group -> the paths in it; the first that matches counts
 GROUPS = {
@@ -45,8 +45,8 @@ _TIMES = re.compile(r"(?i)(lat|latency|delay|penalty|cycles|startup|uops|cross_\
 
 def controls(machine: Machine) -> list[dict[str, Any]]:
     """Every parameter that the engine reads, in the order of the groups, those whose value has a source first."""
-    from breakeven.machine_sources import Sources
-    from breakeven.machines import find_machine, load_machine
+    from breakeven.machine.presets import find_machine, load_machine
+    from breakeven.machine.sources import Sources
 
     spec = machine.spec
     sources = Sources(load_machine(spec.name, spec.settings), find_machine(spec.name), spec.settings)

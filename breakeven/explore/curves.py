@@ -10,10 +10,10 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from breakeven.crossings import BreakEven, break_even, intervals
+from breakeven.analysis.crossings import BreakEven, break_even, intervals
+from breakeven.analysis.verdict import confidence, describe_break_even, describe_confidence, describe_interval
 from breakeven.explore.process import LATER, NOW, SOON, Worker
 from breakeven.explore.state import PROBES, State
-from breakeven.verdict import confidence, describe_break_even, describe_confidence, describe_interval
 
 #: sizes that are asked for at once behind the coarse ones
 _PART = 10

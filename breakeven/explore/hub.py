@@ -13,7 +13,7 @@ from breakeven.explore import views
 from breakeven.explore.curves import curves
 from breakeven.explore.process import LATER, NOW, SOON, Worker, WorkerDied
 from breakeven.explore.state import State, as_row, from_row
-from breakeven.machines import is_file_name
+from breakeven.machine.presets import is_file_name
 
 Lines = AsyncIterator[dict[str, Any]]
 

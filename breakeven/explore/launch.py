@@ -30,7 +30,7 @@ def listen(port: int) -> socket.socket:
 
 def presets() -> list[list[str]]:
     """Name, instruction set and description of every machine that comes with breakeven."""
-    from breakeven.machines import list_presets
+    from breakeven.machine.presets import list_presets
 
     return [[preset.name, preset.isa, preset.description] for preset in list_presets()]
 

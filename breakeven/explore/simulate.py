@@ -12,15 +12,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from breakeven.config.errors import OverrideError
+from breakeven.engines.open import open_engine
 from breakeven.errors import UserError
 from breakeven.explore import commands, controls, traces
 from breakeven.explore.state import from_row
-from breakeven.m5.errors import OverrideError
-from breakeven.open_engine import open_engine
+from breakeven.machine.resolve import Machine, forget, resolve, resolving
 from breakeven.points import CACHE_STATES, MEASURES, Point, index_of, pack, unpack_results
-from breakeven.request import machine_spec
-from breakeven.resolved import Machine, forget, resolve, resolving
-from breakeven.runner import check_routines
+from breakeven.routine.checks import check_routines
+from breakeven.sweeps.request import machine_spec
 
 #: variants that are kept with their booted guests
 KEPT = 16
@@ -137,8 +137,8 @@ class Simulator:
     def account(
         self, name: str, settings: Settings, routine: str, place: Place, cache: str, measure: str
     ) -> dict[str, Any]:
-        """Where the cycles of a point went (`breakeven.explain`)."""
-        from breakeven.explain import account_of, as_dict
+        """Where the cycles of a point went (`breakeven.analysis.topdown`)."""
+        from breakeven.analysis.topdown import account_of, as_dict
 
         measured = self._measured(name, settings, _point(routine, place, cache, measure))
         return as_dict(account_of(measured.stats, name))
@@ -154,8 +154,8 @@ class Simulator:
 
     def code(self, name: str, settings: Settings, routine: str) -> dict[str, Any]:
         """A routine's listing: [address, text], and what its file says of it."""
-        from breakeven.own import own_by_routine
-        from breakeven.routine_page import page
+        from breakeven.routine.page import page
+        from breakeven.routine.registry import own_by_routine
 
         isa = self.variant(name, settings).machine.isa
         own = own_by_routine(isa).get(routine)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
-from breakeven.resolved import Machine
+from breakeven.machine.resolve import Machine
 
 #: of a record, in its order
 STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire")

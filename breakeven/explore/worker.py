@@ -53,8 +53,8 @@ def sentence(error: Exception) -> str:
 
 def add(simulator: Any, file: str, isa: str, kind: str) -> dict[str, Any]:
     """Builds a routine as `breakeven add` does."""
-    from breakeven.own_add import add as add_file
-    from breakeven.own_build import Build
+    from breakeven.routine.add import add as add_file
+    from breakeven.routine.build import Build
 
     added = add_file(Build(Path(file), kind=kind), isa)
     return {"routines": added.own.routines, "points": added.points, "notes": added.notes}

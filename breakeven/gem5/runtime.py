@@ -22,7 +22,7 @@ def get_runtime_coherence_protocol() -> CoherenceProtocol:
 
 
 def get_runtime_isa() -> ISA:
-    """The one instruction set of the build that this run stands for (`breakeven.m5.build`)."""
-    from breakeven.m5.build import current
+    """The one instruction set of the build that this run stands for (`breakeven.config.gem5_build`)."""
+    from breakeven.config.gem5_build import current
 
     return ISA(current().isa)

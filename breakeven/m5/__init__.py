@@ -1,32 +1,26 @@
-"""gem5's configuration language for the embedded engine.
+"""gem5's Python modules for scripts: what they import as ``m5``, the launcher, programs and their output.
 
-A script sees this package as ``m5`` (`loader.run_script` puts it there while the script runs). `describe` turns a tree
-of objects into the engine's machine description; `apply_override` changes one parameter by its dotted path.
+A script sees this package as ``m5`` (`loader.run_script` puts it there while the script runs). The classes and the
+description made of them are `breakeven.config`'s; the names that Python code takes from here are found when used.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
-from breakeven.m5.describe import canonical, describe, machine_hash
-from breakeven.m5.errors import ConfigError, OverrideError, PortError
-from breakeven.m5.overrides import apply_override
-
-__all__ = [
-    "ConfigError",
-    "OverrideError",
-    "PortError",
-    "apply_override",
-    "canonical",
-    "describe",
-    "machine_hash",
-]
+#: name -> the module that has it
+_NAMES = {
+    **dict.fromkeys(("canonical", "describe", "machine_hash"), "config.describe"),
+    **dict.fromkeys(("ConfigError", "OverrideError", "PortError"), "config.errors"),
+    "apply_override": "config.overrides",
+    **dict.fromkeys(
+        ("instantiate", "simulate", "curTick", "MaxTick", "stats", "objects", "params", "proxy", "util"), "m5.script"
+    ),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """What a script sees as ``m5`` (`instantiate`, `simulate`, `stats`, ...); presets alone never need it."""
-    if name in ("instantiate", "simulate", "curTick", "MaxTick", "stats", "objects", "params", "proxy", "util"):
-        from importlib import import_module
-
-        return getattr(import_module("breakeven.m5.script"), name)
+    if name in _NAMES:
+        return getattr(import_module(f"breakeven.{_NAMES[name]}"), name)
     raise AttributeError(f"breakeven.m5 has no {name!r}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from breakeven.m5.describe import Resolver, Unresolved, modelled_class
-from breakeven.m5.params import MISSING
-from breakeven.m5.simobject import SimObject, SimObjectVector
-from breakeven.m5.values import AddrRange, Frequency, Latency, NullObject
+from breakeven.config.describe import Resolver, Unresolved
+from breakeven.config.params import MISSING
+from breakeven.config.simobject import SimObject, SimObjectVector, modelled_class
+from breakeven.config.values import AddrRange, Frequency, Latency, NullObject
 
 
 def ini(root: SimObject) -> str:

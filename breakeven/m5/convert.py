@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from breakeven.m5 import units
+from breakeven.config import units
 
 
 def toFloat(value: str) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from breakeven.m5.simulate import ExitEvent, Scheduled, current
+from breakeven.config.current import current
+from breakeven.m5.simulate import ExitEvent, Scheduled
 
 __all__ = ["Event", "EventQueue", "ExitEvent", "create", "getEventQueue", "mainq"]
 

@@ -1,8 +1,8 @@
 """Finds ``m5`` and ``gem5`` for a script that imports them, and nothing before or after it.
 
-``m5.x`` is `breakeven.m5.x` (or a small module that `breakeven.m5.script` makes), ``gem5.x`` is `breakeven.gem5.x`: one
-module under two names, loaded when the script first imports it. ``common.SimpleOpts``, which gem5's tutorial takes from
-gem5's own ``configs/``, is found here only when the script's path has none.
+``m5.x`` is `breakeven.m5.x` or `breakeven.config.x` (or a small module that `breakeven.m5.script` makes), ``gem5.x`` is
+`breakeven.gem5.x`: one module under two names, loaded when the script first imports it. ``common.SimpleOpts``, which
+gem5's tutorial takes from gem5's own ``configs/``, is found here only when the script's path has none.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-#: below ``m5``: modules that are files of breakeven.m5
-_FILES = frozenset(("objects", "params", "proxy", "util", "stats", "ports", "event", "SimObject"))
+#: below ``m5``: modules that are files of ours
+_FILES = {
+    "SimObject": "config.simobject", "event": "m5.event", "objects": "m5.objects", "params": "config.params",
+    "ports": "config.ports", "proxy": "config.proxy", "stats": "m5.stats", "stats.gem5stats": "m5.gem5stats",
+    "util": "m5.util", "util.convert": "m5.convert",
+}  # fmt: skip
 #: ... and those that `script` makes
 _MADE = frozenset(("ticks", "defines", "options", "core", "debug", "trace", "internal", "internal.params"))
 _OURS = ("m5", "gem5")
@@ -40,10 +44,7 @@ def _source(name: str) -> str | None:
     if first == "objects" and below.isidentifier():
         # gem5 has a module for each of its files of classes; all of them are in m5.objects.
         return "breakeven.m5.objects"
-    if rest in _FILES or rest in ("util.convert", "stats.gem5stats"):
-        other = {"m5.SimObject": "simobject", "m5.util.convert": "convert", "m5.stats.gem5stats": "gem5stats"}
-        return f"breakeven.m5.{other.get(name, rest)}"
-    return None
+    return f"breakeven.{_FILES[rest]}" if rest in _FILES else None
 
 
 def _there(source: str) -> bool:
@@ -83,7 +84,7 @@ def _spec(name: str, source: str) -> ModuleSpec:
 
 def _absent(fullname: str) -> ModuleSpec:
     """The stand-in for a part of gem5's standard library that is not here."""
-    from breakeven.gem5.absent import reason
+    from breakeven.m5.absent import reason
 
     why = reason(fullname)
     if why is None:
@@ -100,7 +101,7 @@ class _StandIn:
         self._why = why
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        from breakeven.gem5.absent import stand_in
+        from breakeven.m5.absent import stand_in
 
         return stand_in(spec.name, self._why)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from breakeven.m5.simulate import current
+from breakeven.config.current import current
 
 Row = tuple[str, float, str, str]
 

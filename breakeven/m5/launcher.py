@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from getopt import GetoptError, getopt
 
 from breakeven.errors import UserError
-from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION, OPTIONS, flag_called
-from breakeven.m5.simulate import Options
+from breakeven.m5.command_line import DEBUG_FLAGS, GEM5_VERSION, OPTIONS, flag_called
+from breakeven.m5.options import Options
 
 _SHORT = {option.short: option.long for option in OPTIONS if option.short}
 USAGE = "usage: breakeven gem5 [options] script.py [script options]"
@@ -79,7 +79,7 @@ def _take(options: Options, name: str, value: str) -> None:
     elif name == "listener-mode" and value not in ("on", "off", "auto"):
         raise UserError(f"--listener-mode is on, off or auto, not {value!r}")
     elif name == "isa":
-        from breakeven.m5.build import PREFIXES
+        from breakeven.config.gem5_build import PREFIXES
 
         if value.lower() not in PREFIXES:
             raise UserError(f"--isa is {' or '.join(sorted(PREFIXES))}, not {value!r}")
@@ -156,8 +156,8 @@ def _redirect(options: Options) -> None:
 
 
 def _list_objects() -> str:
-    from breakeven.m5.library import all_classes
-    from breakeven.m5.params import MISSING
+    from breakeven.config.library import all_classes
+    from breakeven.config.params import MISSING
 
     lines = ["SimObjects:"]
     for name, cls in all_classes():

@@ -10,12 +10,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from breakeven.files.importing import importable
+from breakeven.files.reading import read_bounded
 from breakeven.m5 import finder
-from breakeven.neighbours import importable
-from breakeven.paths import read_bounded
 
 if TYPE_CHECKING:
-    from breakeven.m5.simulate import Options
+    from breakeven.m5.options import Options
 
 
 @contextmanager
@@ -48,9 +48,9 @@ def load_module(path: Path) -> dict[str, Any]:
 
 
 def _of_m5_objects(name: str) -> str:
-    from breakeven.m5.errors import near
-    from breakeven.m5.former import CLASSES
-    from breakeven.m5.library import names
+    from breakeven.config.former import CLASSES
+    from breakeven.config.library import names
+    from breakeven.errors import near
 
     if name in names():
         return ": it is a class of m5.objects, which this script does not import"
@@ -72,8 +72,8 @@ def naming_near_classes() -> Iterator[None]:
     except ImportError as error:
         found = re.match(r"cannot import name '(\w+)' from 'breakeven\.m5\.objects'", str(error))
         if found:
-            from breakeven.m5.errors import near
-            from breakeven.m5.library import names
+            from breakeven.config.library import names
+            from breakeven.errors import near
 
             error.msg = f"m5.objects has no class {found[1]!r}{near(found[1], names())}"
         raise
@@ -86,13 +86,15 @@ def run_script(
 
     With `outdir`, the configuration, the guest's files and ``stats.txt`` are left there; without, nothing is written.
     """
-    from breakeven.m5 import build, script, simulate
+    from breakeven.config import current
+    from breakeven.config import gem5_build as build
+    from breakeven.m5 import script, simulate
 
     given, path = str(path), Path(path).resolve()
     # A script that asks for argv[0] gets what the user wrote, as from gem5.
     arguments, sys.argv = sys.argv, [given, *argv]
     session = simulate.Session(None if outdir is None else Path(outdir), options)
-    outer = simulate.use(session)
+    outer = current.use(session)
     outer_build = build.use(build.Build(session.options.isa, tuple(argv)))
     script.options.__dict__.update(vars(session.options))
     try:
@@ -100,7 +102,7 @@ def run_script(
             return _execute_main(path)
     finally:
         sys.argv = arguments
-        simulate.use(outer)
+        current.use(outer)
         build.use(outer_build)
         session.finish()
 

@@ -11,17 +11,12 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from breakeven.m5 import build, library
-from breakeven.m5.params import NULL, AddrRange, Param, SimObjectVector, VectorParam  # noqa: F401
-from breakeven.m5.ports import (  # noqa: F401
-    Port,
-    RequestPort,
-    ResponsePort,
-    VectorRequestPort,
-    VectorResponsePort,
-)
-from breakeven.m5.proxy import Parent, Self  # noqa: F401
-from breakeven.m5.simobject import SimObject  # noqa: F401
+from breakeven.config import gem5_build as build
+from breakeven.config import library
+from breakeven.config.params import NULL, AddrRange, Param, SimObjectVector, VectorParam  # noqa: F401
+from breakeven.config.ports import Port, RequestPort, ResponsePort, VectorRequestPort, VectorResponsePort  # noqa: F401
+from breakeven.config.proxy import Parent, Self  # noqa: F401
+from breakeven.config.simobject import SimObject  # noqa: F401
 
 #: modules of Python's that a star import from gem5's ``m5.objects`` and ``m5.params`` leaves behind; public scripts
 #: (gem5's tutorial among them) use them without importing them
@@ -62,7 +57,7 @@ def __getattr__(name: str) -> Any:
     if name.startswith("_"):
         raise AttributeError(name)
     if name in _FUNCTIONS:
-        from breakeven.m5 import methods
+        from breakeven.config import methods
 
         return getattr(methods, _FUNCTIONS[name])
     if name in _LEFT_BEHIND:

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.m5.simulate import unwritable
-from breakeven.output_file import write_bytes, write_text
+from breakeven.files.writing import write_bytes, write_text
 
 
 class Outputs:
@@ -72,3 +71,7 @@ def compress(target: Path) -> None:
     with open(plain, "rb") as source, gzip.open(target, "wb") as sink:
         shutil.copyfileobj(source, sink)
     plain.unlink()
+
+
+def unwritable(error: OSError, outdir: Path) -> UserError:
+    return UserError(f"cannot write to {str(outdir)!r}: {(error.strerror or str(error)).lower()}")

@@ -9,13 +9,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.m5.build import ELF_MACHINES, PREFIXES, elf_machine
-from breakeven.m5.errors import ConfigError
-from breakeven.m5.simulate import Options, program_of, read_named
-from breakeven.paths import MAX_FILE_BYTES
+from breakeven.config.errors import ConfigError
+from breakeven.config.gem5_build import PREFIXES, compatible_workload, read_named
+from breakeven.config.params import MISSING
+from breakeven.files.reading import MAX_FILE_BYTES
+from breakeven.m5.options import Options
 
 if TYPE_CHECKING:
-    from breakeven.m5.simobject import SimObject
+    from breakeven.config.simobject import SimObject
+
 
 _ISA_NAMES = {"Riscv": "RISC-V", "X86": "x86-64"}
 _STDIN = ("cin", "stdin")
@@ -89,7 +91,7 @@ def _choose_workload(root: SimObject, program: str) -> None:
     system = system_of(root)
     if system is None or "SEWorkload" in _classes(system._value("workload")):
         return
-    from breakeven.m5.library import get_class
+    from breakeven.config.library import get_class
 
     kind = compatible_workload(program, "the process")
     system.workload = get_class(kind)()
@@ -165,7 +167,7 @@ class _File:
         self._made = False
 
     def write(self, text: bytes) -> None:
-        from breakeven.m5.simulate import unwritable
+        from breakeven.m5.outputs import unwritable
 
         try:
             with open(self._path, "ab" if self._made else "wb") as file:
@@ -206,17 +208,16 @@ class Console:
             self._warned = len(warnings)
 
 
-def compatible_workload(path: str, what: str = "SEWorkload.init_compatible") -> str:
-    """The class of ``SEWorkload`` for the program at `path`, which `what` names. Raises `ConfigError` when there is
-    none."""
-    head = read_named(path, what)[:20]
-    if len(head) < 20 or head[:4] != b"\x7fELF":
-        raise ConfigError([f"{what}: {path!r} is not an ELF program"])
-    isa = ELF_MACHINES.get(elf_machine(head) or 0)
-    if isa is None:
-        machine = int.from_bytes(head[18:20], "little" if head[5] == 1 else "big")
-        raise ConfigError([f"{what}: {path!r} is for machine {machine}; here run 64-bit x86 and RISC-V programs"])
-    return f"{PREFIXES[isa]}EmuLinux"
-
-
 __all__ = ["Console", "compatible_workload", "load", "name_program", "process_of", "system_of"]
+
+
+def program_of(system: SimObject | None) -> bytes:
+    """The bare-metal ELF that the system's workload names."""
+    workload = None if system is None else system._value("workload")
+    for name in ("bootloader", "object_file"):
+        path = workload._value(name) if workload is not None and name in type(workload)._params else MISSING
+        if isinstance(path, str) and path:
+            return read_named(path, "system.workload.bootloader" if name == "bootloader" else f"system.workload.{name}")
+    raise ConfigError(
+        ["system.workload names no program: e.g. system.workload = RiscvBareMetal(bootloader='guest.elf')"]
+    )

@@ -6,24 +6,25 @@ from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any, NoReturn
 
-from breakeven.gem5_options import DEBUG_FLAGS, GEM5_VERSION, flag_called
+from breakeven.config import units
+from breakeven.config.current import current
+from breakeven.config.gem5_build import BuildEnv
 from breakeven.m5 import simulate as _simulation
-from breakeven.m5 import units
-from breakeven.m5.build import BuildEnv
+from breakeven.m5.command_line import DEBUG_FLAGS, GEM5_VERSION, flag_called
 
 MaxTick = _simulation.MAX_TICK
 
 #: modules of ``m5`` that are loaded when a script first asks for them
 _LAZY = {
-    "SimObject": "simobject", "convert": "convert", "event": "event", "objects": "objects", "params": "params",
-    "ports": "ports", "proxy": "proxy", "stats": "stats", "util": "util",
+    "SimObject": "config.simobject", "convert": "m5.convert", "event": "m5.event", "objects": "m5.objects",
+    "params": "config.params", "ports": "config.ports", "proxy": "config.proxy", "stats": "m5.stats", "util": "m5.util",
 }  # fmt: skip
 _HELPERS = ("addToPath", "fatal", "inform", "panic", "warn")
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
-        return import_module(f"breakeven.m5.{_LAZY[name]}")
+        return import_module(f"breakeven.{_LAZY[name]}")
     if name in _HELPERS:
         return getattr(import_module("breakeven.m5.util"), name)
     raise AttributeError(f"module 'm5' has no attribute {name!r}", name=name)
@@ -42,7 +43,7 @@ def _global_frequency(frequency: Any) -> None:
 
 
 def _output_folder(path: str) -> None:
-    _simulation.current().set_outdir(path)
+    current().set_outdir(path)
 
 
 class _Flags(dict):  # type: ignore[type-arg]
@@ -62,14 +63,14 @@ class _Flag:
         self.name = name
 
     def enable(self) -> None:
-        _simulation.current().enable_trace(self.name)
+        current().enable_trace(self.name)
 
     def disable(self) -> None:
-        _simulation.current().disable_trace(self.name)
+        current().disable_trace(self.name)
 
 
 def _trace_output(name: str) -> None:
-    _simulation.current().options.debug_file = name
+    current().options.debug_file = name
 
 
 defines = _module(
@@ -108,8 +109,8 @@ class _Enums(ModuleType):
     """``m5.internal.params``: gem5's enumerations, of which scripts list the names (``enum_AddrMap.__members__``)."""
 
     def __getattr__(self, name: str) -> Any:
-        from breakeven.m5 import library  # reading the library fills the enumerations
-        from breakeven.m5.params import ENUMS
+        from breakeven.config import library  # reading the library fills the enumerations
+        from breakeven.config.params import ENUMS
 
         values = ENUMS.get(name.removeprefix("enum_")) if name.startswith("enum_") and library.names() else None
         if values is None:
@@ -124,25 +125,25 @@ def instantiate(ckpt_dir: str | None = None) -> None:
     """Resolve the tree below the script's Root and make the machine."""
     if ckpt_dir is not None:
         raise ValueError("checkpoints are not supported: call m5.instantiate() without one")
-    _simulation.current().instantiate()
+    current().instantiate()
 
 
 def simulate(ticks: int = MaxTick, *args: Any) -> _simulation.ExitEvent:
     """Run on for `ticks` at most, or until something happens."""
-    return _simulation.current().simulate(ticks)
+    return current().simulate(ticks)
 
 
 def curTick() -> int:
-    return _simulation.current().current_tick()
+    return current().current_tick()
 
 
 def setMaxTick(tick: int) -> None:
     """The tick at which every `simulate` ends."""
-    _simulation.current().max_tick = tick
+    current().max_tick = tick
 
 
 def getMaxTick() -> int:
-    return _simulation.current().max_tick
+    return current().max_tick
 
 
 def getTicksUntilMax() -> int:
@@ -151,12 +152,12 @@ def getTicksUntilMax() -> int:
 
 def scheduleTickExitFromCurrent(ticks: int, exit_string: str = "Tick exit reached") -> None:
     """`simulate` comes back `ticks` from now with the cause `exit_string`."""
-    session = _simulation.current()
+    session = current()
     session.schedule_exit(session.current_tick() + ticks, exit_string)
 
 
 def scheduleTickExitAbsolute(tick: int, exit_string: str = "Tick exit reached") -> None:
-    _simulation.current().schedule_exit(tick, exit_string)
+    current().schedule_exit(tick, exit_string)
 
 
 def disableAllListeners() -> None:

@@ -10,14 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from breakeven.errors import UserError
-from breakeven.m5.describe import canonical, describe
-from breakeven.m5.errors import ConfigError
-from breakeven.m5.params import MISSING
-from breakeven.paths import read_bounded
+from breakeven.config.current import current, use
+from breakeven.config.describe import canonical, describe
+from breakeven.config.errors import ConfigError
+from breakeven.m5.options import Options
+from breakeven.m5.outputs import unwritable
 
 if TYPE_CHECKING:
-    from breakeven.m5.simobject import SimObject
+    from breakeven.config.simobject import SimObject
+
 
 MAX_TICK = (1 << 64) - 1
 #: the trace ends after so many bytes
@@ -44,34 +45,6 @@ class Scheduled(NamedTuple):
     tick: int
     priority: int
     event: Callable[[], Any]
-
-
-class Options:
-    """The launcher's options, under gem5's names (``m5.options``); a name without a meaning here is not kept."""
-
-    def __init__(self) -> None:
-        self.outdir = "m5out"
-        self.stats_file = "stats.txt"
-        self.dump_config = "config.ini"
-        self.json_config = "config.json"
-        self.debug_flags: list[str] = []
-        self.debug_file = "cout"
-        self.debug_start = 0
-        self.debug_end = 0
-        self.path: list[str] = []
-        self.quiet = 0
-        self.verbose = 0
-        self.redirect_stdout = False
-        self.redirect_stderr = False
-        self.silent_redirect = False
-        self.stdout_file = "simout.txt"
-        self.stderr_file = "simerr.txt"
-        self.listener_mode = "off"
-        #: ours: the one directory whose files a process may read, and whether it may write there
-        self.allow_dir: str | None = None
-        self.allow_writes = False
-        #: ours: the instruction set that the build stands for (`build`)
-        self.isa: str | None = None
 
 
 class Session:
@@ -122,7 +95,7 @@ class Session:
         self._console = Console(process_of(root), self.outdir)
         self.machine = load(_engine, canonical(self.description), root, self.options, self._console)
         if self.outdir is not None:
-            from breakeven.m5.modelled import warn_of_unmodelled
+            from breakeven.config.modelled import warn_of_unmodelled
 
             warn_of_unmodelled(root)
             from breakeven.m5.outputs import Outputs
@@ -133,8 +106,8 @@ class Session:
 
     def _write_config(self, root: SimObject, outdir: Path) -> None:
         """Before anything is simulated: a wrong --outdir must not cost a run."""
+        from breakeven.files.writing import write_text
         from breakeven.m5 import config_files
-        from breakeven.output_file import write_text
 
         try:
             outdir.mkdir(parents=True, exist_ok=True)
@@ -310,7 +283,7 @@ class Session:
 
 def _as_gem5(root: SimObject) -> None:
     """Where a script leaves one of our parameters alone, the core behaves as gem5's, slips included."""
-    from breakeven.m5.library import IN_SCRIPTS
+    from breakeven.config.library import IN_SCRIPTS
 
     for obj in root.descendants():
         for cls in type(obj).__mro__:
@@ -336,39 +309,11 @@ def _put_together(root: SimObject) -> None:
             )
 
 
-def unwritable(error: OSError, outdir: Path) -> UserError:
-    return UserError(f"cannot write to {str(outdir)!r}: {(error.strerror or str(error)).lower()}")
+def _start() -> None:
+    """The simulation of a program that launches no script: Python code that uses ``breakeven.m5`` as it is."""
+    session = Session()
+    session.root = current().root
+    use(session)
 
 
-def read_named(path: str, what: str) -> bytes:
-    """The file that the parameter `what` names; `ConfigError` when it cannot be read."""
-    try:
-        return read_bounded(Path(path))
-    except OSError as error:
-        raise ConfigError([f"{what}: cannot read {path!r}: {error.strerror}"]) from None
-
-
-def program_of(system: SimObject | None) -> bytes:
-    """The bare-metal ELF that the system's workload names."""
-    workload = None if system is None else system._value("workload")
-    for name in ("bootloader", "object_file"):
-        path = workload._value(name) if workload is not None and name in type(workload)._params else MISSING
-        if isinstance(path, str) and path:
-            return read_named(path, "system.workload.bootloader" if name == "bootloader" else f"system.workload.{name}")
-    raise ConfigError(
-        ["system.workload names no program: e.g. system.workload = RiscvBareMetal(bootloader='guest.elf')"]
-    )
-
-
-_current = Session()
-
-
-def current() -> Session:
-    return _current
-
-
-def use(session: Session) -> Session:
-    """Make `session` the current one; returns the one before."""
-    global _current
-    before, _current = _current, session
-    return before
+_start()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from breakeven.m5 import simulate
+from breakeven.config.current import current
 
 
 def _machine() -> Any:
-    machine = simulate.current().machine
+    machine = current().machine
     if machine is None:
         raise RuntimeError("there are no statistics before m5.instantiate()")
     return machine
@@ -27,22 +27,22 @@ def dump(roots: Any = None) -> None:
     if roots:
         raise NotImplementedError("m5.stats.dump() writes all statistics: call it without arguments")
     _machine()
-    simulate.current().dump_stats()
+    current().dump_stats()
 
 
 def reset() -> None:
     _machine().reset_stats()
-    simulate.current().forget_dump()
+    current().forget_dump()
 
 
 def periodicStatDump(period: int = 0) -> None:
     """Dump and reset every `period` ticks from now on; 0 ends it."""
-    simulate.current().dump_every(period)
+    current().dump_every(period)
 
 
 def addStatVisitor(url: str) -> None:
     """Dumps go to one more file: ``FILE`` or ``text://FILE``, ``json://FILE``."""
-    simulate.current().add_stats_file(url)
+    current().add_stats_file(url)
 
 
 def initSimStats() -> None:

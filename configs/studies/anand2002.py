@@ -36,7 +36,8 @@ from anand2002_report import (
     what_if_table,
 )
 
-from breakeven.study import (
+from breakeven.studies.parts import found_figure, machine_value, overtaking, sizes_figure
+from breakeven.studies.study import (
     NOT_SIMULATED,
     Contents,
     Data,
@@ -49,7 +50,6 @@ from breakeven.study import (
     judge_size,
     judge_winner,
 )
-from breakeven.study_parts import found_figure, machine_value, overtaking, sizes_figure
 
 #: claim -> why it is not simulated
 LEFT_OUT = {

@@ -7,9 +7,9 @@ The packet size, the states and what answers which claim are fixed here, before 
 from __future__ import annotations
 
 from breakeven.points import STREAM_FLAGS
-from breakeven.runner import MachineSpec
-from breakeven.study import Data
-from breakeven.sweep import SweepSpec
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.study import Data
+from breakeven.sweeps.spec import SweepSpec
 
 MOVSL, INTEL, GENERIC, MMX = "i386-movsl-plain", "i386-copy-user-intel", "i386-copy-user-generic", "i386-copy-user-mmx"
 SRC8, DST8, MASK = "anand-src8", "anand-dst8", "movsl-mask"

@@ -29,10 +29,10 @@ from anand2002_grids import (
     at_offsets,
 )
 
+from breakeven.engines.embedded import EmbeddedSession
 from breakeven.points import MEASURES, STREAM_FLAGS, Point, index_of, stream_calls
-from breakeven.runner import EmbeddedSession
-from breakeven.study import Data, TableItem
-from breakeven.study_parts import overtaking, ratio
+from breakeven.studies.parts import overtaking, ratio
+from breakeven.studies.study import Data, TableItem
 
 #: what crosses the bus, or its address alone, for a line: statistics of the second level and of the memory
 CROSSINGS = {
@@ -162,7 +162,7 @@ def offsets_figure(data: Data, grid: str, state: str) -> Callable[[Path], object
     def draw(path: Path) -> None:
         import numpy as np
 
-        from breakeven import plots
+        from breakeven.output import plots
 
         panels = {}
         for routine in [MOVSL, INTEL, MMX, *DISPATCHERS]:

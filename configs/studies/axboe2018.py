@@ -10,8 +10,19 @@ import statistics
 from collections.abc import Callable
 from pathlib import Path
 
-from breakeven.runner import MachineSpec
-from breakeven.study import (
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.parts import (
+    curves,
+    cycles_table,
+    found_figure,
+    found_turn,
+    largest_at_most,
+    overtaking,
+    ratio,
+    sizes_figure,
+    surface_figure,
+)
+from breakeven.studies.study import (
     REPRODUCED,
     TIE,
     Contents,
@@ -25,18 +36,7 @@ from breakeven.study import (
     judge_size,
     judge_winner,
 )
-from breakeven.study_parts import (
-    curves,
-    cycles_table,
-    found_figure,
-    found_turn,
-    largest_at_most,
-    overtaking,
-    ratio,
-    sizes_figure,
-    surface_figure,
-)
-from breakeven.sweep import SweepSpec
+from breakeven.sweeps.spec import SweepSpec
 
 UNROLLED, ERMS, DISPATCH = "x64-copy-unrolled", "x64-copy-erms", "x64-copy-erms-threshold"
 #: below its 128 bytes the patch calls what the kernel has for REP_GOOD, which Linux sets on every 64-bit Intel of
@@ -247,7 +247,7 @@ def machines_figure(data: Data) -> Callable[[Path], object]:
     """The ratio of times over size on every processor."""
 
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         ratios, sizes = {}, FINE
         for name, grid in {"broadwell": "sizes", **{name: name for name in OTHERS}}.items():

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
-from breakeven.runner import MachineSpec
-from breakeven.study import (
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.parts import curves, found_figure, found_turn, machine_value, overtaking
+from breakeven.studies.study import (
     ABSOLUTE_FACTOR,
     DIRECTION_ONLY,
     NOT_SIMULATED,
@@ -28,8 +29,7 @@ from breakeven.study import (
     judge_size,
     judge_winner,
 )
-from breakeven.study_parts import curves, found_figure, found_turn, machine_value, overtaking
-from breakeven.sweep import SweepSpec
+from breakeven.sweeps.spec import SweepSpec
 
 CACHED, PAST = "sol-bcopy", "sol-kcopy-nta"
 BOTH = [CACHED, PAST]
@@ -315,7 +315,7 @@ def sizes_figure(data: Data) -> Callable[[Path], object]:
     """Bytes a cycle over the chunk, source faulted in."""
 
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         sizes, times = curves(data, "faulted", BOTH)
         rates = {name: [n / c for n, c in zip(sizes, cycles, strict=True)] for name, cycles in times.items()}

@@ -10,10 +10,10 @@ from __future__ import annotations
 from field2026_report import contents
 
 from breakeven.points import STREAM_FLAGS
-from breakeven.runner import MachineSpec
-from breakeven.study import NOT_SIMULATED, Data, Study, Verdict, judge_ratio, judge_winner
-from breakeven.study_parts import ratio
-from breakeven.sweep import SweepSpec
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.parts import ratio
+from breakeven.studies.study import NOT_SIMULATED, Data, Study, Verdict, judge_ratio, judge_winner
+from breakeven.sweeps.spec import SweepSpec
 
 MOVSB, VECTORS, PAST = "x64-fsrm-inline", "llvm-libc-memcpy-avx2", "x64-copy-nocache-2023"
 #: eight bytes go by general registers: two loads and two stores, the same bytes twice

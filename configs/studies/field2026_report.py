@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from breakeven.study import Contents, Data, TableItem
+from breakeven.studies.study import Contents, Data, TableItem
 
 
 def contents(data: Data, expected: Mapping[str, str]) -> Contents:

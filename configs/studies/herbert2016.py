@@ -48,7 +48,8 @@ from herbert2016_report import (
     winners_table,
 )
 
-from breakeven.study import (
+from breakeven.studies.parts import found_figure, found_turn, machine_value
+from breakeven.studies.study import (
     DIRECTION_ONLY,
     NOT_SIMULATED,
     REPRODUCED,
@@ -63,7 +64,6 @@ from breakeven.study import (
     judge_ratio,
     judge_winner,
 )
-from breakeven.study_parts import found_figure, found_turn, machine_value
 
 
 def judge(data: Data) -> list[Verdict]:

@@ -6,9 +6,9 @@ Grids and conditions are fixed here, before anything runs.
 
 from __future__ import annotations
 
-from breakeven.runner import MachineSpec
-from breakeven.study import Data
-from breakeven.sweep import SweepSpec
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.study import Data
+from breakeven.sweeps.spec import SweepSpec
 
 OLD, NEW, CHECKED = "x64-csum-old", "x64-csum-herbert", "x64-csum-herbert-pagecheck"
 NAIVE, FLAG_FREE, DEC_LEA = "x64-csum-naive-adc", "x64-csum-jrcxz", "x64-csum-dec-lea"

@@ -37,8 +37,8 @@ from herbert2016_grids import (
     with_call,
 )
 
-from breakeven.study import Data, TableItem
-from breakeven.study_parts import machine_value
+from breakeven.studies.parts import machine_value
+from breakeven.studies.study import Data, TableItem
 
 
 def published_table(data: Data) -> TableItem:
@@ -292,7 +292,7 @@ def bare_figure(data: Data, name: str) -> Callable[[Path], object]:
     shown = [OLD, NEW, NAIVE, FLAG_FREE, "x64-csum-dumazet", "x64-csum-goldstein", *MACHINES[name][1:]]
 
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         rates = {}
         for routine in shown:

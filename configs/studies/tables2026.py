@@ -7,10 +7,10 @@ import math
 import tomllib
 from pathlib import Path
 
-from breakeven.blind import first_verdicts
 from breakeven.errors import UserError
-from breakeven.runner import MachineSpec
-from breakeven.study import (
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.blind import first_verdicts
+from breakeven.studies.study import (
     NOT_SIMULATED,
     RATIO_TOLERANCE,
     REPRODUCED,
@@ -24,7 +24,7 @@ from breakeven.study import (
     judge_ratio,
     judge_winner,
 )
-from breakeven.sweep import SweepSpec
+from breakeven.sweeps.spec import SweepSpec
 
 NAME = "tables2026"
 DEFINITION = tomllib.loads(Path(__file__).with_name(f"{NAME}.toml").read_text(encoding="utf-8"))

@@ -50,9 +50,9 @@ from tsukamoto2021_report import (
     what_if_plot,
 )
 
-from breakeven.crossings import break_even
-from breakeven.measurements import REPETITIONS
-from breakeven.study import (
+from breakeven.analysis.crossings import break_even
+from breakeven.points.measurements import REPETITIONS
+from breakeven.studies.study import (
     NOT_SIMULATED,
     Contents,
     Data,

@@ -25,7 +25,7 @@ from tsukamoto2021_grids import (
 )
 from tsukamoto2021_loads import CROCE_AFTER
 
-from breakeven.study import REPRODUCED, Data, TableItem, judge_ratio
+from breakeven.studies.study import REPRODUCED, Data, TableItem, judge_ratio
 
 #: J. Zhang, linux-riscv, 2024-01-28 (1/3), JH7110 at 1.5 GHz, Arm's optimized-routines benchmark: `memcpy(b + 3, a + 1,
 #: n)` again and again ("Unaligned medium memcpy"), in bytes a nanosecond by size; the kernel's routine and the patch's

@@ -9,9 +9,9 @@ import statistics
 from typing import NamedTuple
 
 from breakeven.points import CACHE_STATES, PACKETS
-from breakeven.runner import MachineSpec
-from breakeven.study import Data, time_ratio_of_shares
-from breakeven.sweep import SweepSpec
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.study import Data, time_ratio_of_shares
+from breakeven.sweeps.spec import SweepSpec
 
 OLD, NEW = "rv-copy-user-2017", "rv-copy-user-2021"
 WORD, UNROLLED, NOALIGN = "rv-word", "rv-word-unrolled8", "rv-word-noalign"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tsukamoto2021_grids import CLASSES, EMULATE, LATER, LATER_MACHINES, NEW, NOALIGN, OLD, PACKET
 from tsukamoto2021_report import slope, two, what_if_curve
 
-from breakeven.crossings import crossings_along
-from breakeven.study import Data, TableItem, Turn
+from breakeven.analysis.crossings import crossings_along
+from breakeven.studies.study import Data, TableItem, Turn
 
 
 def later_table(data: Data) -> TableItem:

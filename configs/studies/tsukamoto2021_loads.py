@@ -28,8 +28,8 @@ from tsukamoto2021_grids import (
     row_speed_up,
 )
 
-from breakeven.crossings import crossings_along
-from breakeven.study import Data, TableItem
+from breakeven.analysis.crossings import crossings_along
+from breakeven.studies.study import Data, TableItem
 
 #: where the driver's copy begins: its source was written by a device that does not snoop, its destination is a buffer
 #: that was used before
@@ -138,7 +138,7 @@ def far_table(data: Data) -> TableItem:
 
 def latency_plot(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         curves = {}
         latencies: list[float] = []

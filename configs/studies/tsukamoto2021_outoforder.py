@@ -20,8 +20,8 @@ from tsukamoto2021_grids import (
 )
 from tsukamoto2021_report import two, what_if_curve
 
-from breakeven.crossings import crossings_along
-from breakeven.study import Data, TableItem
+from breakeven.analysis.crossings import crossings_along
+from breakeven.studies.study import Data, TableItem
 
 
 def _cycles(data: Data, routine: str, size: int, pair: tuple[int, int], state: str = "warm") -> float:
@@ -84,7 +84,7 @@ def what_if_table(data: Data) -> TableItem:
 
 def sizes_plot(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         at = {"src_offset": 3, "dst_offset": 0}
         sizes, old = data.curve("ooo-sizes", routine=OLD, **at)

@@ -34,8 +34,8 @@ from tsukamoto2021_grids import (
     speed_ups,
 )
 
-from breakeven.crossings import ahead_by, break_even, crossings_along
-from breakeven.study import Data, TableItem, time_ratio_of_shares
+from breakeven.analysis.crossings import ahead_by, break_even, crossings_along
+from breakeven.studies.study import Data, TableItem, time_ratio_of_shares
 
 
 def two(value: float) -> str:
@@ -107,7 +107,7 @@ def by_size(data: Data) -> TableItem:
 
 def by_size_plot(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         sizes, curves = speed_up_curves(data)
         levels = [(implied(data, claim), f"published, {load.what}") for claim, load in LOADS.items()]
@@ -168,7 +168,7 @@ def break_evens(data: Data) -> TableItem:
 
 def class_plot(data: Data, pair: tuple[int, int]) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         sizes, curves = class_curves(data, pair)
         found = break_even(sizes, (OLD, curves[OLD]), (NEW, curves[NEW]))
@@ -238,7 +238,7 @@ def what_if(data: Data) -> TableItem:
 
 def what_if_plot(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         curves, marks = {}, []
         cost: list[float] = []
@@ -295,7 +295,7 @@ def offsets(data: Data) -> TableItem:
 
 def offsets_plot(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         plots.heat_maps(
             path,
@@ -310,7 +310,7 @@ def offsets_plot(data: Data) -> Callable[[Path], object]:
 
 def ratios_plot(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
-        from breakeven import plots
+        from breakeven.output import plots
 
         old, new, trapping, free = (offset_grid(data, name) for name in (OLD, NEW, TRAPPING_WORDS, FREE_WORDS))
         plots.heat_maps(

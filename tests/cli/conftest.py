@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from breakeven import points as pt
-from breakeven.runner import MachineSpec, Routine
+from breakeven.points.engine import Routine
+from breakeven.points.machine_spec import MachineSpec
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -71,7 +72,7 @@ def fake():
 def _engine_is_built() -> bool:
     try:
         from breakeven import _engine  # noqa: F401
-        from breakeven.paths import find_data
+        from breakeven.files.data import find_data
 
         find_data("guests", "riscv.elf")
     except (ImportError, FileNotFoundError):

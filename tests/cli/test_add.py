@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-from breakeven.own import own_files
-from breakeven.paths import find_data
+from breakeven.files.data import find_data
+from breakeven.routine.registry import own_files
 
 #: rv-byte under another name
 COPY = """
@@ -196,7 +196,7 @@ def test_what_cannot_be_a_name_is_refused(add, monkeypatch, tmp_path, name):
 def test_a_routine_of_two_instruction_sets_is_removed_from_the_one_that_is_asked(monkeypatch, tmp_path):
     from breakeven import api
     from breakeven.errors import UserError
-    from breakeven.own import OwnFile, folder_of, write_entry
+    from breakeven.routine.registry import OwnFile, folder_of, write_entry
 
     monkeypatch.setenv("BREAKEVEN_HOME", str(tmp_path))
     for isa in ("riscv", "x86"):

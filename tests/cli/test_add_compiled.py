@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from breakeven import _engine, api
 from breakeven.cli import load
 from breakeven.errors import UserError
-from breakeven.object_files import Library
-from breakeven.own import own_files
-from breakeven.paths import find_data
+from breakeven.files.data import find_data
+from breakeven.routine.object_files import Library
+from breakeven.routine.registry import own_files
 
 GLIBC_X86 = "/usr/lib/x86_64-linux-gnu/libc.a"
 GLIBC_RISCV = "/usr/riscv64-linux-gnu/lib/libc.a"

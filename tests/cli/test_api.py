@@ -39,7 +39,7 @@ def test_importing_the_package_loads_nothing() -> None:
 
 
 def test_a_module_of_the_same_name_does_not_hide_a_verb() -> None:
-    from breakeven.sweep import SweepSpec
+    from breakeven.sweeps.spec import SweepSpec
 
     assert SweepSpec.__name__ == "SweepSpec"
     for name in breakeven.__all__:

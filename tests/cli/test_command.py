@@ -10,7 +10,7 @@ import time
 import pytest
 import typer
 
-from breakeven.paths import find_data
+from breakeven.files.data import find_data
 from tests import asm
 
 
@@ -211,7 +211,7 @@ def test_single_run_imports_nothing_heavy():
     import sys
 
     code = (
-        "import sys, breakeven.cli, breakeven.runner, breakeven.points, breakeven.ranges, breakeven.console\n"
+        "import sys, breakeven.cli, breakeven.engines.embedded, breakeven.points.ranges, breakeven.output.console\n"
         "breakeven.cli.load('run')\n"
         "heavy = {'numpy', 'pandas', 'matplotlib', 'rich', 'breakeven.cli.sweeps'} & set(sys.modules)\n"
         "sys.exit(', '.join(sorted(heavy)) or None)"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from breakeven.crossings import ahead_by, break_even, crossings_along, intervals, threshold
+from breakeven.analysis.crossings import ahead_by, break_even, crossings_along, intervals, threshold
 
 SIZES = list(range(1, 513))
 

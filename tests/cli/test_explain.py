@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from breakeven.analysis.topdown import GROUPS, account_of, side_by_side
 from breakeven.errors import UserError
-from breakeven.explain import GROUPS, account_of, side_by_side
 
 
 def stats(cycles=100, **slots):
@@ -52,7 +52,7 @@ def test_a_core_without_an_account_is_named():
 
 @pytest.fixture
 def o3():
-    from breakeven.machines import list_presets
+    from breakeven.machine.presets import list_presets
 
     if not any(preset.name == "o3" for preset in list_presets()):
         pytest.skip("there is no o3 preset")

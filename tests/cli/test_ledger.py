@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.ledger import CHOSEN_LATER, KINDS, PREDICTED, WITHDRAWN, Entry, count, load_ledger
-from breakeven.paths import find_data
+from breakeven.files.data import find_data
+from breakeven.studies.ledger import CHOSEN_LATER, KINDS, PREDICTED, WITHDRAWN, Entry, count, load_ledger
 
 REPO = Path(__file__).resolve().parents[2]
 

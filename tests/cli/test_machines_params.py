@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from breakeven import load_to_use as ltu
+from breakeven.analysis import load_to_use as ltu
 from breakeven.errors import UserError
 
 

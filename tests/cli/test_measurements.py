@@ -8,14 +8,17 @@ import numpy as np
 import pytest
 
 from breakeven import points as pt
-from breakeven.compare import compare
-from breakeven.find import find
-from breakeven.measurements import LEAST, REPETITIONS, STREAM_REPETITIONS, Tally, has_converged
+from breakeven.analysis.compare import compare
+from breakeven.analysis.find import find
+from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.engines.run_points import run_points
 from breakeven.points import Point
-from breakeven.runner import EmbeddedEngine, MachineSpec, run_points
-from breakeven.sweep import SweepSpec, run_sweep
-from breakeven.web_page import page
-from breakeven.web_sources import Part
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.measurements import LEAST, REPETITIONS, STREAM_REPETITIONS, Tally, has_converged
+from breakeven.sweeps.run import run_sweep
+from breakeven.sweeps.spec import SweepSpec
+from breakeven.web.page import page
+from breakeven.web.sources import Part
 
 U74 = MachineSpec("u74")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from breakeven.errors import UserError
-from breakeven.routine_errors import check_one_job
-from breakeven.runner import Routine
+from breakeven.points.engine import Routine
+from breakeven.routine.checks import check_one_job
 
 
 @pytest.mark.parametrize(

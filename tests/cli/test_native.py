@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 from breakeven import api as breakeven_api
-from breakeven import native
 from breakeven import points as pt
-from breakeven.compare import Comparison
-from breakeven.engines import EngineComparison
+from breakeven.analysis.across_engines import EngineComparison
+from breakeven.analysis.comparison import Comparison
+from breakeven.engines import native
+from breakeven.engines.native import NativeEngine
+from breakeven.engines.run_points import run_points
 from breakeven.errors import UserError
-from breakeven.host_preset import fit_for
-from breakeven.machines import list_presets
-from breakeven.native import NativeEngine
-from breakeven.runner import HOST, MachineSpec, run_points
-from breakeven.sweep import SweepSpec
+from breakeven.machine.host import fit_for
+from breakeven.machine.presets import list_presets
+from breakeven.points.machine_spec import HOST, MachineSpec
+from breakeven.sweeps.spec import SweepSpec
 
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="this host is no x86-64")
 

@@ -11,16 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from breakeven import api, native
+from breakeven import api
 from breakeven import points as pt
-from breakeven.engines import NO_SMAP, spec_for
+from breakeven.analysis.across_engines import NO_SMAP, spec_for
+from breakeven.engines import native
+from breakeven.engines.run_points import run_points
 from breakeven.errors import UserError
-from breakeven.host_preset import fit_for, host_words
-from breakeven.machines import list_presets
-from breakeven.paths import DataNotFound, find_data
-from breakeven.request import machine_spec
-from breakeven.runner import HOST, MachineSpec, run_points
-from breakeven.sweep import SweepSpec
+from breakeven.files.data import DataNotFound, find_data
+from breakeven.machine.host import fit_for, host_words
+from breakeven.machine.presets import list_presets
+from breakeven.points.machine_spec import HOST, MachineSpec
+from breakeven.sweeps.request import machine_spec
+from breakeven.sweeps.spec import SweepSpec
 
 U74 = """processor\t: 0
 hart\t\t: 1
@@ -57,7 +59,8 @@ def cpuinfo(monkeypatch, tmp_path):
     def become(text: str) -> None:
         (tmp_path / "cpuinfo").write_text(text)
         monkeypatch.setattr(
-            native, "Path", lambda *parts: tmp_path / "cpuinfo" if parts == ("/proc/cpuinfo",) else Path(*parts)
+            "breakeven.machine.host.Path",
+            lambda *parts: tmp_path / "cpuinfo" if parts == ("/proc/cpuinfo",) else Path(*parts),
         )
         monkeypatch.setattr(platform, "machine", lambda: "riscv64")
 

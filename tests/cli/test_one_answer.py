@@ -29,7 +29,7 @@ PAIRS = {
 @cache
 def a_parameter(machine: str) -> tuple[str, str]:
     """A parameter of the first-level cache and the value that it has: setting it changes nothing."""
-    from breakeven.machines import describe_machine
+    from breakeven.machine.presets import describe_machine
 
     for item in describe_machine(machine)["objects"]:
         if item["path"] == "system.cpu.dcache":

@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from breakeven.errors import UserError
-from breakeven.output_file import replacing, write_bytes, write_text
-from breakeven.sweep import write_table
+from breakeven.files.writing import replacing, write_bytes, write_text
+from breakeven.points.table import write_table
 
 
 def test_a_whole_file_takes_the_place(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ FULL = """
 import resource, sys, pandas as pd
 from pathlib import Path
 from breakeven.errors import UserError
-from breakeven.sweep import write_table
+from breakeven.points.table import write_table
 resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
 try:
     write_table(pd.DataFrame({"size": range(5000)}), Path(sys.argv[1]))

@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-from breakeven.machine_diff import NONE, differences
-from breakeven.machines import describe_machine
+from breakeven.machine.diff import NONE, differences
+from breakeven.machine.presets import describe_machine
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "machines.md"
 

@@ -3,7 +3,7 @@
 import pytest
 
 from breakeven.errors import UserError
-from breakeven.ranges import parse_integers, parse_number, parse_sweep
+from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
 
 @pytest.mark.parametrize(

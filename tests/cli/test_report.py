@@ -18,10 +18,11 @@ from typer.testing import CliRunner
 from breakeven.cli import failed, load
 from breakeven.errors import UserError
 from breakeven.points import FLAG_HUGE_PAGES
-from breakeven.runner import MachineSpec
-from breakeven.sweep import SweepSpec, described, write_table
-from breakeven.web_page import page
-from breakeven.web_sources import Part, Shown, ranges_text, read_part, study_parts
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.table import write_table
+from breakeven.sweeps.spec import SweepSpec, described
+from breakeven.web.page import page
+from breakeven.web.sources import Part, Shown, ranges_text, read_part, study_parts
 
 REPO = Path(__file__).resolve().parents[2]
 SIZES = (8, 16, 24, 32)
@@ -198,7 +199,7 @@ def test_data_do_not_choose_code_that_is_run(tmp_path: Path, monkeypatch: pytest
 
 
 def test_ranges_are_written_as_they_are_read() -> None:
-    from breakeven.ranges import parse_integers
+    from breakeven.points.ranges import parse_integers
 
     for text in ("5", "1,7", "1..256,265..2047:9", "0..4,64..1024:64"):
         assert ranges_text(parse_integers(text, "size", 0, 1 << 20)) == text

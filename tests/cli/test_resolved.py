@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 import breakeven
 from breakeven.cli import load
 from breakeven.errors import UserError
-from breakeven.resolved import resolve, resolving
-from breakeven.runner import MachineSpec
+from breakeven.machine.resolve import resolve, resolving
+from breakeven.points.machine_spec import MachineSpec
 from tests.cli.conftest import _engine_is_built
 
 pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
@@ -91,7 +91,7 @@ def test_a_request_is_given_one_machine(mine: Path) -> None:
 
 
 def test_a_machine_without_a_cpu_has_no_isa() -> None:
-    from breakeven.resolved import Machine
+    from breakeven.machine.resolve import Machine
 
     with pytest.raises(UserError, match="no CPU of a known instruction set"):
         assert Machine(MachineSpec("none"), None, {"objects": []}, "").isa

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from breakeven.paths import find_data
-from breakeven.report import markdown_table, measured_text
-from breakeven.results_page import write_results_page
-from breakeven.study import Study, find_studies
+from breakeven.files.data import find_data
+from breakeven.studies.report import markdown_table, measured_text
+from breakeven.studies.results_page import write_results_page
+from breakeven.studies.study import Study, find_studies
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 #: points of each grid or search; none that simulates longer than this (cycles of one call)
@@ -36,8 +36,8 @@ def spread(numbers: list[int], count: int) -> list[int]:
 @pytest.mark.parametrize("study", find_studies([]), ids=lambda study: study.name)
 def test_a_sample_of_every_grid_gives_the_committed_numbers(study: Study) -> None:
     pytest.importorskip("breakeven._engine")
+    from breakeven.engines.embedded import EmbeddedEngine
     from breakeven.points import unpack_results
-    from breakeven.runner import EmbeddedEngine
 
     find_data("guests", "riscv.elf")
     engine, differing = EmbeddedEngine(), []

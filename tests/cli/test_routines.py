@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from breakeven import api
 from breakeven.cli import load
 from breakeven.errors import UserError
-from breakeven.routine_page import Text, listing, publications, texts
-from breakeven.runner import guest_elf
+from breakeven.files.binaries import guest_elf
+from breakeven.routine.page import Text, listing, publications, texts
 
 
 def routines(*words: str) -> str:

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from breakeven.crossings import break_even, intervals
+from breakeven.analysis.crossings import break_even, intervals
+from breakeven.analysis.find import axis_of, find, surface
+from breakeven.analysis.search import bisect, budget_of, search
 from breakeven.errors import UserError
-from breakeven.find import axis_of, find, surface
-from breakeven.runner import MachineSpec
-from breakeven.search import bisect, budget_of, search
-from breakeven.sweep import SweepSpec
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.sweeps.spec import SweepSpec
 
 SIZES = list(range(1, 2049))
 #: cycles at 1 to 2048 bytes, as differences from size to size (scripts/search_grids): five routines on u74 in three
@@ -223,7 +223,7 @@ def test_the_command_along_a_parameter_and_its_mistakes(breakeven) -> None:
 
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_surfaces_are_drawn(fake, tmp_path, suffix) -> None:
-    from breakeven.find_cli import plot_surface
+    from breakeven.analysis.search_result import plot_surface
 
     one = surface(spec(sizes=range(1, 257, 16), parameters={"cpu.penalty": ["0", "10", "300"]}), fake(model))
     plot_surface(one, tmp_path / f"line{suffix}")

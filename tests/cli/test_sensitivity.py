@@ -5,15 +5,17 @@ import sys
 
 import pytest
 
+from breakeven.analysis.sensitivity import describe_sensitivity, sensitivity
+from breakeven.analysis.sensitivity_note import rests_on
+from breakeven.analysis.sensitivity_question import question
+from breakeven.analysis.sensitivity_steps import WORDS, parameters_of, steps_of
 from breakeven.cli.sensitivity import sensitivity_done
+from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
-from breakeven.runner import MachineSpec
-from breakeven.sensitivity import describe_sensitivity, sensitivity
-from breakeven.sensitivity_note import question, rests_on
-from breakeven.sensitivity_steps import WORDS, parameters_of, steps_of
-from breakeven.store import Identity, Store
-from breakeven.stored import StoredEngine
-from breakeven.sweep import SweepSpec
+from breakeven.points.engine import Identity
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.store import Store
+from breakeven.sweeps.spec import SweepSpec
 
 U74 = MachineSpec("u74")
 #: what the model below goes by: an assumed value and a sourced one, that `u74` has
@@ -46,7 +48,7 @@ def test_a_step_down_and_up(name, value, choices, steps):
 
 
 def test_every_value_with_a_source_mark_is_moved_and_can_be_set():
-    from breakeven.machines import describe_machine
+    from breakeven.machine.presets import describe_machine
 
     found = {parameter.path: parameter for parameter in parameters_of(U74)}
     assert found[DELAY].mark == "assumed"
@@ -79,7 +81,7 @@ def few(request, monkeypatch):
     if "moved" not in request.node.name:
         some = [each for each in parameters_of(U74) if each.path in (DELAY, WIDTH, "cpu.dcache.size")]
         # The package's attribute of this name is the verb.
-        monkeypatch.setattr(sys.modules["breakeven.sensitivity"], "parameters_of", lambda machine: some)
+        monkeypatch.setattr(sys.modules["breakeven.analysis.sensitivity"], "parameters_of", lambda machine: some)
 
 
 def ranked(fake, sizes=range(8, 401, 8), engine=None):

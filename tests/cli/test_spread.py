@@ -10,11 +10,13 @@ import time
 
 import pytest
 
+from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
-from breakeven.runner import EmbeddedEngine, MachineSpec
+from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
-from breakeven.stored import StoredEngine
-from breakeven.sweep import SweepSpec, run_sweep
+from breakeven.sweeps.run import run_sweep
+from breakeven.sweeps.spec import SweepSpec
 from tests.cli.conftest import _engine_is_built
 
 distributed = pytest.importorskip("distributed")
@@ -34,7 +36,7 @@ SPEC = SweepSpec(["rv-word", "rv-byte"], [MachineSpec("u74")], range(1, 200), re
 
 
 def test_a_worker_killed_in_mid_sweep_loses_nothing(cluster, tmp_path) -> None:
-    from breakeven.spread import SpreadEngine
+    from breakeven.engines.dask import SpreadEngine
 
     here = run_sweep(SPEC, EmbeddedEngine())
     killed = []
@@ -66,7 +68,7 @@ def test_the_command(cluster, breakeven, tmp_path) -> None:
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch) -> None:
-    from breakeven import spread
+    from breakeven.engines import dask as spread
 
     monkeypatch.setattr(spread, "TIMEOUT", 0.5)
     with pytest.raises(UserError, match="no dask scheduler at 'tcp://127.0.0.1:1'"):
@@ -82,7 +84,7 @@ def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
     """The scheduler's process is killed in mid sweep: one sentence, and the points done so far are in the store."""
     if not _engine_is_built():
         pytest.skip("the engine or the guests are not built")
-    from breakeven.spread import SpreadEngine
+    from breakeven.engines.dask import SpreadEngine
 
     loopback = ["--host", "127.0.0.1"]
     scheduler = start("scheduler", *loopback, "--port", "0", "--no-dashboard", "--scheduler-file", tmp_path / "s.json")
@@ -127,7 +129,7 @@ def wait_for(question, seconds: float = 60):
 
 
 def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> None:
-    from breakeven import spread
+    from breakeven.engines import dask as spread
 
     monkeypatch.setattr(spread, "_run_chunk", _of_another_version)
     another = pytest.raises(UserError, match="a worker has another version of breakeven's engine")
@@ -136,6 +138,6 @@ def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> No
 
 
 def _of_another_version(fingerprint: str, *rest):
-    from breakeven.spread import _run_chunk
+    from breakeven.engines.dask import _run_chunk
 
     return _run_chunk("0" + fingerprint, *rest)

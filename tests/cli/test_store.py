@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 
 from breakeven import points as pt
+from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
-from breakeven.leases import Leases
-from breakeven.runner import MachineSpec, Routine
-from breakeven.store import Identity, Store
-from breakeven.stored import StoredEngine
-from breakeven.sweep import SweepSpec, run_sweep
+from breakeven.points.engine import Identity, Routine
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.store import Store
+from breakeven.store.leases import Leases
+from breakeven.sweeps.run import run_sweep
+from breakeven.sweeps.spec import SweepSpec
 from tests.cli.conftest import FakeSession
 
 IDENTITY = Identity("engine", "machine", "guest")
@@ -122,8 +124,8 @@ def test_an_interrupted_sweep_keeps_what_was_done(store):
 
 def test_results_of_another_process_are_taken(store, monkeypatch):
     """A second sweep meets the first in the middle: what one has kept the other does not simulate."""
-    monkeypatch.setattr("breakeven.stored.FIRST_PART", 10)
-    monkeypatch.setattr("breakeven.stored.PART_SECONDS", 0)
+    monkeypatch.setattr("breakeven.engines.stored.FIRST_PART", 10)
+    monkeypatch.setattr("breakeven.engines.stored.PART_SECONDS", 0)
     engine = Storable(cycles)
     other = Store(store.path)
     records = spec(range(40), routines=("fast",)).records()
@@ -243,7 +245,7 @@ def test_sweeps_at_once_share_the_work(tmp_path):
 def test_a_lease_ends_with_its_holder(tmp_path):
     """A holder that is killed leaves nothing behind; one that lives keeps its points from the others."""
     code = (
-        "import sys, time; from pathlib import Path; from breakeven.leases import Leases\n"
+        "import sys, time; from pathlib import Path; from breakeven.store.leases import Leases\n"
         "with Leases(Path(sys.argv[1]), b'c').take([b'a', b'b'], 9): print(1, flush=True); time.sleep(60)"
     )
     path = tmp_path / "s.sqlite"
@@ -259,7 +261,7 @@ def test_a_lease_ends_with_its_holder(tmp_path):
 
 
 def test_a_holder_that_does_nothing_is_not_waited_for_for_ever(store, monkeypatch):
-    monkeypatch.setattr("breakeven.stored.PATIENCE", 0.2)
+    monkeypatch.setattr("breakeven.engines.stored.PATIENCE", 0.2)
     engine = Storable(cycles)
     records = spec(range(5)).records()
     points = [records[i : i + 1].tobytes() for i in range(len(records))]

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
-from breakeven.store import LAYOUT, Store
-from breakeven.store_repair import repair
-from breakeven.stored import StoredEngine
-from breakeven.sweep import run_sweep
+from breakeven.store import Store
+from breakeven.store.database import LAYOUT
+from breakeven.store.repair import repair
+from breakeven.sweeps.run import run_sweep
 from tests.cli.conftest import FakeEngine
 from tests.cli.test_store import Storable, cycles, spec
 

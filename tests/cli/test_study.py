@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from breakeven import study as st
 from breakeven.errors import UserError
-from breakeven.paths import find_data
-from breakeven.report import first_sentence, markdown_table, render, write_report
-from breakeven.runner import MachineSpec, Routine
-from breakeven.sweep import SweepSpec
+from breakeven.files.data import find_data
+from breakeven.points.engine import Routine
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies import study as st
+from breakeven.studies.report import first_sentence, markdown_table, render, write_report
+from breakeven.sweeps.spec import SweepSpec
 
 
 def test_shares_become_time_ratios():

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from breakeven import study as st
-from breakeven import study_parts as parts
-from breakeven.runner import MachineSpec
-from breakeven.sweep import SweepSpec
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies import parts
+from breakeven.studies import study as st
+from breakeven.sweeps.spec import SweepSpec
 
 BOTH = ["fast", "slow"]
 PATH = "cpu.misaligned.emulate_cycles"

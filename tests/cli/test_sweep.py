@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 
 from breakeven import points as pt
-from breakeven.compare import compare
+from breakeven.analysis.compare import compare
+from breakeven.analysis.verdict import describe_break_even, describe_interval
 from breakeven.errors import UserError
-from breakeven.runner import MachineSpec
-from breakeven.sweep import SweepSpec, check_output, failures, run_sweep, write_table
-from breakeven.verdict import describe_break_even, describe_interval
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.table import check_output, failures, write_table
+from breakeven.sweeps.run import run_sweep
+from breakeven.sweeps.spec import SweepSpec
 
 U74 = MachineSpec("u74")
 

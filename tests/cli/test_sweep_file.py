@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from breakeven.errors import UserError
-from breakeven.sweep_file import read_sweep_file
+from breakeven.sweeps.file import read_sweep_file
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLE = re.search(r"^```toml\n(.*?)^```", (DOCS / "cli.md").read_text(), re.MULTILINE | re.DOTALL)[1]

@@ -107,7 +107,7 @@ def test_the_reader_is_strict(old, new):
 
 @pytest.fixture
 def o3():
-    from breakeven.machines import list_presets
+    from breakeven.machine.presets import list_presets
 
     if not any(preset.name == "o3" for preset in list_presets()):
         pytest.skip("there is no o3 preset")
@@ -160,7 +160,7 @@ def test_the_trace_of_an_x86_measurement(breakeven, tmp_path, machine, routine, 
 
 
 def test_the_trace_of_a_program(breakeven, tmp_path, o3):
-    from breakeven.paths import find_data
+    from breakeven.files.data import find_data
 
     elf = find_data("guests", "riscv.elf")
     options = ("exec", elf, "-m", o3, "--max-insts", "3000", "--debug-flags", "O3PipeView", "--debug-file", "t")

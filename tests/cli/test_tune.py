@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from breakeven import api
-from breakeven.distribution import Distribution, load, uniform
 from breakeven.errors import UserError
-from breakeven.own_build import Registered
-from breakeven.paths import find_data
-from breakeven.tune import (
+from breakeven.files.data import find_data
+from breakeven.routine.build import Registered
+from breakeven.tuning.call_sites import unsure
+from breakeven.tuning.codegen import INLINE, Dispatchers, function, header
+from breakeven.tuning.distribution import Distribution, load, uniform
+from breakeven.tuning.plans import (
     RULES,
     Costs,
     Layout,
@@ -33,8 +35,6 @@ from breakeven.tune import (
     tree,
     worth_other_layouts,
 )
-from breakeven.tune_build import INLINE, Dispatchers, function, header
-from breakeven.tune_sites import unsure
 
 
 def costs_of(cycles: dict[str, list[list[float]]], sizes: list[int], pairs: list[tuple[int, int]]) -> Costs:

@@ -4,16 +4,16 @@ import json
 
 import pytest
 
-from breakeven.baseline import against, read_baseline
-from breakeven.compare import compare
-from breakeven.compare_cli import comparison_done
-from breakeven.console import Table, markdown_lines, table_lines
-from breakeven.crossings import break_even
+from breakeven.analysis.baseline import against, read_baseline
+from breakeven.analysis.compare import compare
+from breakeven.analysis.crossings import break_even
+from breakeven.analysis.verdict import confidence, describe_break_even, describe_confidence, span
+from breakeven.cli.comparison_output import comparison_done
 from breakeven.errors import UserError
-from breakeven.plot_target import plot_target
-from breakeven.runner import MachineSpec
-from breakeven.sweep import SweepSpec
-from breakeven.verdict import confidence, describe_break_even, describe_confidence, span
+from breakeven.output.console import Table, markdown_lines, table_lines
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.sweeps.plot_target import plot_target
+from breakeven.sweeps.spec import SweepSpec
 
 U74 = MachineSpec("u74")
 
@@ -194,13 +194,13 @@ def test_a_baseline_of_something_else_is_refused(fake, tmp_path):
 
 
 def test_tick_labels_are_plain():
-    plots = pytest.importorskip("breakeven.plots")
+    plots = pytest.importorskip("breakeven.output.plots")
     assert [plots.plain_label(v) for v in (20.0, 200.0, 100_000.0, 0.5)] == ["20", "200", "100000", "0.5"]
     assert [plots.size_label(v) for v in (16.0, 1024.0, 65536.0, 1 << 20)] == ["16", "1 Ki", "64 Ki", "1 Mi"]
 
 
 def test_a_constant_surface_is_no_black_block(tmp_path):
-    plots = pytest.importorskip("breakeven.plots")
+    plots = pytest.importorskip("breakeven.output.plots")
     import matplotlib.pyplot as plt
 
     for name, sizes in (("same", [411.0] * 4), ("near", [411.0, 411.0, 412.0, 412.0])):
@@ -213,7 +213,7 @@ def test_a_constant_surface_is_no_black_block(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
 def test_the_interval_of_a_break_even_is_marked_and_the_same_bytes_each_time(fake, tmp_path, suffix):
-    from breakeven.compare_cli import plot_comparison
+    from breakeven.analysis.comparison import plot_comparison
 
     found = compare(SweepSpec(["slow", "fast"], [U74], [1, 449, 513]), fake(lambda r, n, *_: n if r == "slow" else 480))
     paths = [tmp_path / f"{name}{suffix}" for name in "ab"]
@@ -223,8 +223,8 @@ def test_the_interval_of_a_break_even_is_marked_and_the_same_bytes_each_time(fak
 
 
 def test_values_of_a_surface_keep_their_units(fake):
-    from breakeven.find import surface
-    from breakeven.find_cli import surface_done
+    from breakeven.analysis.find import surface
+    from breakeven.cli.search_output import surface_done
 
     spec = SweepSpec(["slow", "fast"], [U74], [1, 449, 513, 600], parameters={"cpu.dcache.size": ["32KiB", "16KiB"]})
     found = surface(spec, fake(lambda r, n, *_: n if r == "slow" else 480))
@@ -245,7 +245,7 @@ def test_a_surface_on_the_screen_has_intervals_and_units(fake, capsys):
 
 
 def test_a_tuned_threshold_tells_the_sizes_that_were_not_simulated():
-    from breakeven.tune import Plan, Segment, threshold_bounds
+    from breakeven.tuning.plans import Plan, Segment, threshold_bounds
 
     plan = Plan("", (Segment(0, "a"), Segment(449, "b"), Segment(601, "c")))
     assert threshold_bounds(plan, [1, 401, 449, 600, 601]) == [(401, 449)]

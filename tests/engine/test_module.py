@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from breakeven import _engine
+from breakeven.files.binaries import guest_elf
 from breakeven.points import Point, pack
-from breakeven.runner import guest_elf
 
 DATA = Path(__file__).resolve().parent.parent / "data"
 REFERENCE = (DATA / "gem5/micro.rv64.elf").read_bytes()

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import pytest
 
+from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.engines.run_points import run_points
 from breakeven.points import CACHE_STATES, OUT_OF_RANGE, PACKETS, STREAM, Point, PointError
-from breakeven.runner import EmbeddedEngine, MachineSpec, run_points
+from breakeven.points.machine_spec import MachineSpec
 
 pytest.importorskip("breakeven._engine")
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.engines.run_points import run_points
 from breakeven.points import OUT_OF_RANGE, STREAM, STREAM_FLAGS, Point
-from breakeven.runner import EmbeddedEngine, MachineSpec, run_points
+from breakeven.points.machine_spec import MachineSpec
 
 pytest.importorskip("breakeven._engine")
 

@@ -6,8 +6,11 @@ import random
 
 import pytest
 
+from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.engines.run_points import run_points
 from breakeven.points import Point
-from breakeven.runner import EmbeddedEngine, MachineSpec, guest_routines, run_points
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.routine.guest import guest_routines
 
 from .x86_space import fault_points, plain_points
 

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any
 
+from breakeven.engines.embedded import EmbeddedEngine
+from breakeven.engines.run_points import run_points
 from breakeven.points import FAULT_IN_DESTINATION, Point
-from breakeven.runner import EmbeddedEngine, MachineSpec, run_points
+from breakeven.points.machine_spec import MachineSpec
 
 SIZES = [*range(513), 4095, 4096, 4097]
 FAULT_SIZES = [1, 7, 8, 15, 16, 31, 33, 63, 64, 65, 127, 128, 129, 200, 255, 300, 512]

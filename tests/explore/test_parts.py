@@ -89,8 +89,8 @@ def test_a_wrong_output_is_told_and_nothing_else() -> None:
 
 
 def test_controls_know_value_unit_range_and_source() -> None:
-    from breakeven.resolved import resolve
-    from breakeven.runner import MachineSpec
+    from breakeven.machine.resolve import resolve
+    from breakeven.points.machine_spec import MachineSpec
 
     found = {each["path"]: each for each in controls.controls(resolve(MachineSpec("u74", ())))}
     policy = found["cpu.misaligned.policy"]

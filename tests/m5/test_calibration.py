@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from breakeven.machines import describe_machine
+from breakeven.machine.presets import describe_machine
 from tests.asm import BEGIN, END, EXIT, measure
 
 pytest.importorskip("breakeven._engine")

@@ -10,9 +10,9 @@ import pytest
 
 import breakeven.m5.objects as o
 from breakeven import m5
-from breakeven.m5.describe import canonical, describe, machine_hash
-from breakeven.m5.errors import ConfigError
-from breakeven.m5.proxy import Parent, Self
+from breakeven.config.describe import canonical, describe, machine_hash
+from breakeven.config.errors import ConfigError
+from breakeven.config.proxy import Parent, Self
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -145,7 +145,7 @@ def test_hash_is_of_the_canonical_text(root: Any) -> None:
     ],
 )
 def test_presets_describe_as_stored(name: str) -> None:
-    from breakeven.machines import describe_machine
+    from breakeven.machine.presets import describe_machine
 
     stored = json.loads((DATA / "descriptions" / f"{name}.json").read_text())
     described = {entry["path"]: entry for entry in describe_machine(name)["objects"]}

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from breakeven.config.errors import ConfigError
 from breakeven.m5 import loader, simulate
-from breakeven.m5.errors import ConfigError
 
 CONFIG = Path(__file__).parents[1] / "data" / "gem5" / "config.py"
 
@@ -41,7 +41,7 @@ def test_gem5s_reference_script_runs_unchanged(engine: Any, elf: str, isa: str, 
 @pytest.mark.parametrize("cpu", ["minor", "o3"])
 def test_the_reference_script_builds_the_preset(engine: Any, elf: str, cpu: str) -> None:
     """Slips of gem5's included, which a script that says nothing of them wants."""
-    from breakeven.machines import describe_machine
+    from breakeven.machine.presets import describe_machine
 
     loader.run_script(CONFIG, [elf, "--isa", "riscv", "--cpu", cpu])
     assert json.loads(engine.made[0].description) == describe_machine(cpu, bootloader=elf)
@@ -120,7 +120,10 @@ def test_a_missing_program_is_named(engine: Any, root: Any) -> None:
 
 def test_describing_a_preset_imports_little() -> None:
     """What `breakeven run` pays on every start: no heavy module may creep in."""
-    code = "import sys; from breakeven.machines import describe_machine; describe_machine('u74');print(*sys.modules)"
+    code = (
+        "import sys; from breakeven.machine.presets import describe_machine; describe_machine('u74')\n"
+        "print(*sys.modules)"
+    )
     repository = Path(__file__).parents[2]
     done = subprocess.run(
         [sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True, cwd=repository

@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from breakeven.m5.overrides import get_parameter
-from breakeven.machine_page import Page, in_columns
-from breakeven.machine_parameters import matching, parameters
-from breakeven.machine_sources import Sources
-from breakeven.machines import describe_machine, find_machine, list_presets, load_machine
+from breakeven.config.overrides import get_parameter
+from breakeven.machine.page import Page, in_columns
+from breakeven.machine.parameters import matching, parameters
+from breakeven.machine.presets import describe_machine, find_machine, list_presets, load_machine
+from breakeven.machine.sources import Sources
 
 
 def page(name: str, *settings: str) -> tuple[str, Sources]:

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from breakeven.m5.element_names import mode_name
-from breakeven.m5.errors import OverrideError
-from breakeven.m5.overrides import apply_override, get_parameter, set_parameter
-from breakeven.machines import describe_machine, list_presets, load_machine
-from breakeven.ranges import parse_number
+from breakeven.config.element_names import mode_name
+from breakeven.config.errors import OverrideError
+from breakeven.config.overrides import apply_override, get_parameter, set_parameter
+from breakeven.machine.presets import describe_machine, list_presets, load_machine
+from breakeven.points.ranges import parse_number
 
 
 @pytest.fixture

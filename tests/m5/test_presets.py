@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from breakeven.m5 import units
-from breakeven.m5.errors import OverrideError
-from breakeven.machines import MachineError, describe_machine, find_machine, list_presets, load_machine
-from breakeven.paths import DataNotFound, find_data
+from breakeven.config import units
+from breakeven.config.errors import OverrideError
+from breakeven.files.data import DataNotFound, find_data
+from breakeven.machine.presets import MachineError, describe_machine, find_machine, list_presets, load_machine
 
 MACHINES = find_data("configs", "machines")
 #: an assignment or a keyword with a literal that carries a number or a truth value

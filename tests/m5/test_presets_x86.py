@@ -11,7 +11,7 @@ from functools import cache
 
 import pytest
 
-from breakeven.machines import list_presets
+from breakeven.machine.presets import list_presets
 from tests.probes import comparison as rows
 from tests.probes.document import named, shown, stored, use
 from tests.probes.x86 import PROBES, Machine

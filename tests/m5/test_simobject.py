@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import breakeven.m5.objects as o
-from breakeven.m5 import library
-from breakeven.m5.errors import PortError
-from breakeven.m5.params import NULL, Param, VectorParam
-from breakeven.m5.simobject import SimObject
+from breakeven.config import library
+from breakeven.config.errors import PortError
+from breakeven.config.params import NULL, Param, VectorParam
+from breakeven.config.simobject import SimObject
 
 
 def line_of(error: BaseException) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from breakeven.m5 import units
-from breakeven.m5.params import NULL, Param, VectorParam
-from breakeven.m5.values import AddrRange, Clock, Frequency, Latency
+from breakeven.config import units
+from breakeven.config.params import NULL, Param, VectorParam
+from breakeven.config.values import AddrRange, Clock, Frequency, Latency
 
 
 @pytest.mark.parametrize(

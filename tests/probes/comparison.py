@@ -30,7 +30,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from breakeven.paths import find_data
+from breakeven.files.data import find_data
 from tests.probes.x86 import PROBES
 
 ROWS = Path(__file__).parent / "x86_rows"

@@ -11,7 +11,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-from breakeven.paths import find_data
+from breakeven.files.data import find_data
 from tests.probes.comparison import PRESETS, Comparison, Sourced, comparison
 from tests.probes.x86 import PROBES, Machine
 

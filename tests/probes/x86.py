@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from breakeven.machines import describe_machine
+from breakeven.machine.presets import describe_machine
 from tests.x86_asm import BEGIN, END, EXIT, measure
 
 KIBI, MEBI = 1 << 10, 1 << 20

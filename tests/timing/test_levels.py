@@ -1,7 +1,7 @@
 """Load-to-use of every level on every preset: the number configured is the number measured.
 
 The formula is that of docs/memory.md ("Load to use") and docs/machines.md, evaluated here from the description;
-`breakeven.load_to_use`, what `machines show` prints, measures.
+`breakeven.analysis.load_to_use`, what `machines show` prints, measures.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from breakeven import load_to_use as ltu
+from breakeven.analysis import load_to_use as ltu
+from breakeven.analysis.load_to_use import data_caches, load_to_use, load_to_use_of
 from breakeven.errors import UserError
-from breakeven.load_to_use import data_caches, load_to_use, load_to_use_of
-from breakeven.machines import list_presets
-from breakeven.resolved import Machine, resolve
-from breakeven.runner import MachineSpec
+from breakeven.machine.presets import list_presets
+from breakeven.machine.resolve import Machine, resolve
+from breakeven.points.machine_spec import MachineSpec
 from tests.cli.conftest import _engine_is_built
 
 pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")

@@ -1,4 +1,4 @@
-/* Load-to-use latency: rings of pointers, each followed by dependent loads (breakeven/load_to_use.py, which writes the
+/* Load-to-use latency: rings of pointers, each followed by dependent loads (breakeven/analysis/load_to_use.py, which writes the
    table at TABLE, the pointers behind it, and reads the cycles out of the statistics). Runs in M-mode: no translation. */
 #define TABLE 0x80200000
 #define BYTES 0x10000000

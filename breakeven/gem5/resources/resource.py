@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from breakeven.gem5.absent import SAMPLES, WHOLE, absent_names
+from breakeven.m5.absent import SAMPLES, WHOLE, absent_names
 
 
 class AbstractResource:

@@ -176,7 +176,7 @@ class Simulator:
         return found
 
     def get_instruction_count(self) -> int:
-        from breakeven.m5.simulate import current
+        from breakeven.config.current import current
 
         return current().insts()
 

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from breakeven.config.errors import unimplemented
 from breakeven.gem5.components.boards.mem_mode import MemMode, mem_mode_to_string
 from breakeven.gem5.resources.resource import BinaryResource
-from breakeven.m5.errors import unimplemented
 from breakeven.m5.objects import SrcClockDomain, System, VoltageDomain
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from breakeven.m5.errors import unimplemented
+from breakeven.config.errors import unimplemented
 from breakeven.m5.objects import SubSystem
 
 

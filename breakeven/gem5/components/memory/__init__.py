@@ -1,6 +1,5 @@
 """Memories. The makers of single channels can be imported from here, as in gem5."""
 
-from breakeven.gem5.absent import CHANNELS, absent_names
 from breakeven.gem5.components.memory.single_channel import (
     SingleChannelDDR3_1600,
     SingleChannelDDR3_2133,
@@ -8,6 +7,7 @@ from breakeven.gem5.components.memory.single_channel import (
     SingleChannelHBM,
     SingleChannelLPDDR3_1600,
 )
+from breakeven.m5.absent import CHANNELS, absent_names
 
 __all__ = [
     "SingleChannelDDR3_1600",

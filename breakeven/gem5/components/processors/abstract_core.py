@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from breakeven.m5.errors import unimplemented
+from breakeven.config.errors import unimplemented
 from breakeven.m5.objects import SubSystem
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from breakeven.config.errors import unimplemented
 from breakeven.gem5.isas import ISA
-from breakeven.m5.errors import unimplemented
 from breakeven.m5.objects import SubSystem
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from breakeven.config.methods import isa_prefix
 from breakeven.gem5.components.processors.abstract_core import AbstractCore
 from breakeven.gem5.isas import ISA
 from breakeven.gem5.utils.requires import requires
-from breakeven.m5.methods import isa_prefix
 from breakeven.m5.objects import BaseO3CPU
 
 

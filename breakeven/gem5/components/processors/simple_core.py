@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from breakeven.config.library import get_class
 from breakeven.gem5.components.processors.base_cpu_core import BaseCPUCore
 from breakeven.gem5.components.processors.cpu_types import CPUTypes
 from breakeven.gem5.isas import ISA
 from breakeven.gem5.utils.requires import requires
-from breakeven.m5.library import get_class
 
 _PREFIX = {ISA.RISCV: "Riscv", ISA.X86: "X86"}
 _CLASS = {

@@ -10,7 +10,7 @@ from breakeven.gem5.runtime import get_runtime_isa
 
 
 class SimpleProcessor(BaseCPUProcessor):
-    """`num_cores` cores of the kind `cpu_type`; `isa` by default that of the build (`breakeven.m5.build`)."""
+    """`num_cores` cores of the kind `cpu_type`; `isa` by default that of the build (`breakeven.config.gem5_build`)."""
 
     def __init__(self, cpu_type: CPUTypes, num_cores: int, isa: ISA | None = None) -> None:
         isa = get_runtime_isa() if isa is None else isa

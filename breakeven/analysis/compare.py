@@ -1,0 +1,69 @@
+"""Two or more routines on one machine: who leads where along size, or along one swept parameter at one size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from breakeven.analysis.comparison import Comparison
+from breakeven.analysis.crossings import break_even, crossings_along, intervals
+from breakeven.errors import UserError
+from breakeven.points.engine import Engine, SweepProgress
+from breakeven.points.table import failures
+from breakeven.sweeps.run import run_sweep
+from breakeven.sweeps.spec import SweepSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def curves_of(
+    table: pd.DataFrame, along: str = "size", column: str = "cycles_median"
+) -> tuple[list[float], dict[str, list[float]]]:
+    """x and cycles per call of each routine in a table that varies only in routine and `along`."""
+    per_call = table.assign(cycles=table[column] / table["calls"])
+    wide = per_call.pivot(index=along, columns="routine", values="cycles")
+    wide = wide[list(dict.fromkeys(table["routine"]))]
+    if along != "size":
+        wide.index = wide.index.astype(float)
+    wide = wide.sort_index()
+    return list(wide.index), {str(name): [float(v) for v in wide[name]] for name in wide.columns}
+
+
+def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Comparison:
+    """Runs the comparison that `spec` describes: one machine, one condition, sizes or one swept parameter."""
+    if len(set(spec.routines)) < 2:
+        raise UserError("compare needs at least two different routines")
+    if len(spec.parameters) > 1:
+        raise UserError("compare follows one swept parameter at a time: give --sweep once")
+    along = next(iter(spec.parameters), "size")
+    if along != "size":
+        if len(spec.sizes) != 1:
+            raise UserError("compare along a parameter needs one size: give --sizes N")
+        try:
+            [float(value) for value in spec.parameters[along]]
+        except ValueError:
+            raise UserError(f"compare needs numbers along {along}; use the sweep command for other values") from None
+    table = run_sweep(spec, engine, threads, progress, one_job=True)
+    x, curves = curves_of(table, along)
+    least = curves_of(table, along, "cycles_min")[1]
+    names, bad = list(curves), failures(table)
+    if along == "size":
+        x = [int(value) for value in x]
+        leads = intervals(x, curves)
+        pairs = [break_even(x, (names[0], curves[names[0]]), (name, curves[name])) for name in names[1:]]
+        spreads = _spreads(engine, spec, x, names)
+        return Comparison(spec, table, along, x, curves, leads, pairs, [], bad, least, spreads)
+    crossings = [(a, b, crossings_along(x, curves[a], curves[b])) for i, a in enumerate(names) for b in names[i + 1 :]]
+    return Comparison(spec, table, along, x, curves, [], [], crossings, bad, least)
+
+
+def _spreads(engine: Engine, spec: SweepSpec, x: list[int], names: list[str]) -> dict[str, list[float]]:
+    """The spread of each point in cycles per call, where the engine measures rounds of its own (the host's)."""
+    known = getattr(engine, "spreads", None)
+    if not known:
+        return {}
+    found = {
+        (row["routine"].decode(), int(row["size"])): known.get(row.tobytes(), 0.0) / int(row["calls"])
+        for row in spec.records()
+    }
+    return {name: [found[name, size] for size in x] for name in names}

@@ -1,0 +1,286 @@
+"""What a search has found: the leads along an axis, or a surface of break-evens; as JSON, in a notebook, as a plot."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import asdict, dataclass, field
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from breakeven.analysis.crossings import BreakEven, crossings_along
+from breakeven.analysis.search import Leads
+from breakeven.analysis.verdict import (
+    AHEAD,
+    Confidence,
+    break_even_dict,
+    confidence,
+    describe_break_even,
+    describe_interval,
+    span,
+)
+from breakeven.errors import UserError
+from breakeven.output.html import table, wrong
+from breakeven.points.measurements import Tally
+from breakeven.points.ranges import parse_number
+from breakeven.sweeps.spec import SweepSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+
+#: axes of the machine's input; every other axis is a machine parameter's dotted path
+AXES = {"size": "sizes", "src": "src_offsets", "dst": "dst_offsets"}
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where the lead changes, and the points that say so."""
+
+    spec: SweepSpec
+    #: "size", "src", "dst", or the dotted path of a machine parameter
+    along: str
+    leads: Leads
+    #: the probed points, as a sweep's table
+    table: pd.DataFrame
+    failures: list[str]
+
+    @property
+    def confidence(self) -> Confidence | None:
+        """How sure the break-even is (along size); of the curves, which are predicted where they were not probed."""
+        if self.along != "size":
+            return None
+        (old, new), leads = self.leads.curves.items(), self.leads
+        return confidence([int(v) for v in leads.x], old, new, leads.break_even)
+
+    @property
+    def tally(self) -> Tally:
+        """Of the probed points."""
+        return Tally().add(self.table)
+
+    @property
+    def crossings(self) -> list[float]:
+        """Along a parameter: its values at which the two are equal, interpolated."""
+        return [] if self.along in AXES else crossings_along(self.leads.x, *self.leads.curves.values())
+
+    def conditions(self) -> str:
+        """Machine, offsets, cache state and measure in a line."""
+        src, dst = self.spec.pairs()[0]
+        parts = [str(self.spec.machines[0])]
+        parts += [] if self.along == "size" else [f"{self.spec.sizes[0]} B"]
+        parts += [] if self.along == "src" else [f"src+{src}"]
+        parts += [] if self.along == "dst" else [f"dst+{dst}"]
+        return ", ".join([*parts, self.spec.cache_states[0], self.spec.measures[0]])
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``."""
+        leads = self.leads
+        return {
+            "machine": str(self.spec.machines[0]),
+            "conditions": self.conditions(),
+            "routines": list(leads.curves),
+            "along": self.along,
+            "grid": {"first": leads.x[0], "last": leads.x[-1], "points": len(leads.x)},
+            "probed": [leads.x[i] for i in leads.probed],
+            "cycles": {name: [curve[i] for i in leads.probed] for name, curve in leads.curves.items()},
+            "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
+            "not_converged": self.tally.not_converged,
+            "intervals": [{**asdict(item), "kind": item.kind} for item in leads.intervals],
+            "break_even": break_even_dict(leads.break_even),
+            "confidence": self.confidence and self.confidence.as_dict(),
+            "crossings": self.crossings,
+            "verified": leads.verified,
+            "doubt": round(leads.doubt, 3),
+            "certain": leads.certain,
+            "ok": not self.failures,
+            "first_failure": self.failures[0] if self.failures else None,
+        }
+
+    def plot(self, path: str | Path) -> Path:
+        """Draws it as the command's ``--plot`` does: .png, .svg or .pdf."""
+
+        plot_find(self, Path(path))
+        return Path(path)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.leads.curves)
+        return f"Found({names}; {self.conditions()}; {len(self.leads.probed)} of {len(self.leads.x)} points probed)"
+
+    def _repr_html_(self) -> str:
+
+        return found_page(self)
+
+
+def grid_of(spec: SweepSpec, along: str) -> tuple[list[Any], list[Any]]:
+    """The axis as ascending numbers, and the values as the engine takes them."""
+    if along in AXES:
+        grid = sorted(set(getattr(spec, AXES[along])))
+        return grid, grid
+    pairs = sorted({number_of(value, along): value for value in spec.parameters[along]}.items())
+    return [number for number, _ in pairs], [text for _, text in pairs]
+
+
+def number_of(text: str, along: str) -> float:
+    """A parameter's value as a number: ``2.5``, ``32KiB``."""
+    try:
+        value = float(text)
+        return int(value) if value.is_integer() else value
+    except ValueError:
+        pass
+    try:
+        return parse_number(text, along)
+    except UserError:
+        raise UserError(f"a search needs numbers along {along}, not {text!r}: give LOW:HIGH:STEP") from None
+
+
+@dataclass(frozen=True)
+class Surface:
+    """The break-even size over one or two machine parameters."""
+
+    spec: SweepSpec
+    #: dotted path -> values (numbers), first across, second down
+    parameters: dict[str, list[float]]
+    #: one search for each combination, in the order of `itertools.product(*parameters.values())`
+    found: list[Found] = field(repr=False)
+
+    @property
+    def texts(self) -> dict[str, list[str]]:
+        """`parameters` as they were given, with their units."""
+        return {path: grid_of(self.spec, path)[1] for path in self.parameters}
+
+    def texts_of_all(self) -> list[tuple[str, ...]]:
+        """The parameters' texts of each of `found`."""
+        return list(itertools.product(*self.texts.values()))
+
+    @property
+    def break_evens(self) -> list[BreakEven]:
+        return [item.leads.break_even for item in self.found]
+
+    @property
+    def failures(self) -> list[str]:
+        return [text for item in self.found for text in item.failures]
+
+    @property
+    def tally(self) -> Tally:
+        """Of all probed points."""
+        tally = Tally()
+        for item in self.found:
+            tally.add(item.table)
+        return tally
+
+    def table(self) -> pd.DataFrame:
+        """One row for each combination of the parameters. Sizes are empty where the challenger is never ahead; the
+        measured size before each is its ``..._lower``."""
+        import pandas as pd
+
+        rows = []
+        for values, item in zip(itertools.product(*self.parameters.values()), self.found, strict=True):
+            even = item.leads.break_even
+            rows.append({
+                **dict(zip(self.parameters, values, strict=True)), "first": even.first, "stays": even.stays,
+                "threshold": even.threshold, "loss": even.loss, "probed": len(item.leads.probed),
+                "grid": len(item.leads.x), "certain": item.leads.certain, "first_lower": even.first_lower,
+                "stays_lower": even.stays_lower, "threshold_lower": even.threshold_lower,
+            })  # fmt: skip
+        sizes = [name + end for name in ("first", "stays", "threshold") for end in ("", "_lower")]
+        return pd.DataFrame(rows).astype(dict.fromkeys(sizes, "Int64"))
+
+    def conditions(self) -> str:
+        src, dst = self.spec.pairs()[0]
+        return (
+            f"{self.spec.machines[0]}, sizes {min(self.spec.sizes)} to {max(self.spec.sizes)} B, src+{src}, dst+{dst}, "
+            f"{self.spec.cache_states[0]}, {self.spec.measures[0]}"
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """For ``--json``."""
+        rows = self.table().astype(object).where(lambda t: t.notna(), None).to_dict(orient="records")
+        return {
+            "machine": str(self.spec.machines[0]),
+            "conditions": self.conditions(),
+            "routines": list(self.spec.routines),
+            "parameters": self.parameters,
+            "texts": self.texts,
+            "surface": rows,
+            "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
+            "not_converged": self.tally.not_converged,
+            "ok": not self.failures,
+            "first_failure": self.failures[0] if self.failures else None,
+        }
+
+    def plot(self, path: str | Path) -> Path:
+        """Draws it as the command's ``--plot`` does: .png, .svg or .pdf."""
+
+        plot_surface(self, Path(path))
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+
+        return surface_page(self)
+
+
+def plot_find(found: Found, path: Path) -> None:
+    """The two curves, the changes of the lead, and the probed points."""
+    from breakeven.output import plots
+
+    leads = found.leads
+    wide = found.along == "size" and max(leads.x) / max(min(leads.x), 1) >= 256
+    if found.along in AXES:
+        changes = zip(leads.intervals, leads.intervals[1:], strict=False)
+        marks = [(before.last, after.first, f"{span(before.last, after.first)} B") for before, after in changes]
+    else:
+        marks = [(at, at, f"{at:.3g}") for at in found.crossings]
+    names = list(leads.curves)
+    labels = {"size": "size (bytes)", "src": "source offset (bytes)", "dst": "destination offset (bytes)"}
+    plots.lines(
+        path, leads.x, leads.curves, title=f"{names[0]} / {names[1]}",
+        caption=f"{found.conditions()}. Markers: the {len(leads.probed)} probed of {len(leads.x)} points; "
+        "lines between them are predicted. Marked: where the lead changes.",
+        xlabel=labels.get(found.along, found.along), log_x=wide, log_y=wide, spans=marks, probed=leads.probed,
+    )  # fmt: skip
+
+
+def plot_surface(found: Surface, path: Path) -> None:
+    """Over one parameter a line, over two a heat map."""
+    from breakeven.output import plots
+
+    old, new = found.spec.routines
+    ahead, dispatch = "stays ahead from", "dispatch at (least loss)"
+    plots.surface(
+        path, found.parameters, {
+            ahead: [item.stays for item in found.break_evens],
+            dispatch: [item.threshold for item in found.break_evens],
+        }, cells={
+            ahead: [span(item.stays_lower, item.stays) for item in found.break_evens],
+            dispatch: [span(item.threshold_lower, item.threshold) for item in found.break_evens],
+        },
+        title=f"from which size on {new} beats {old}", caption=f"{found.conditions()}.", texts=found.texts,
+    )  # fmt: skip
+
+
+def found_page(found: Found) -> str:
+    """A search's leads and its sentence."""
+
+    leads = found.leads
+    rows = [describe_interval(item) for item in leads.intervals]
+    page = table((found.along, "fastest", AHEAD), rows, found.conditions())
+    said = describe_break_even(leads.break_even) if found.along == "size" else ""
+    share = f"{len(leads.probed)} of {len(leads.x)} points probed"
+    doubt = "" if leads.certain else f"; about {max(leads.doubt, 1):.0f} points in doubt"
+    return f"{wrong(found.failures)}{page}<p>{escape(said)}</p><p>{share}{doubt}</p>"
+
+
+def surface_page(found: Surface) -> str:
+    """A surface's table."""
+    from breakeven.analysis.verdict import span
+
+    old, new = found.spec.routines
+    rows = [
+        (*at, span(even.first_lower, even.first), span(even.stays_lower, even.stays),
+         span(even.threshold_lower, even.threshold), f"{even.loss:.1%}", "yes" if item.leads.certain else "no")
+        for at, item, even in zip(found.texts_of_all(), found.found, found.break_evens, strict=True)
+    ]  # fmt: skip
+    title = f"from which size on {new} beats {old} (bytes): {found.conditions()}"
+    heads = (*found.parameters, "first ahead", "stays ahead", "dispatch at", "loses", "certain")
+    return wrong(found.failures) + table(heads, rows, title)

@@ -1,0 +1,87 @@
+"""What `sweep` and `reproduce` print at their end."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from breakeven.output.console import print_json, print_table
+from breakeven.points.measurements import Tally
+from breakeven.points.table import failures
+from breakeven.sweeps.spec import SweepSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from breakeven.studies.study import Outcome
+
+
+def loud(bad: list[str], total: int) -> None:
+    """Wrong outputs make every number worthless: said first and last, on stderr."""
+    if bad:
+        print(f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}", file=sys.stderr)
+
+
+def sweep_done(
+    spec: SweepSpec, table: pd.DataFrame, path: Path | None, seconds: float, simulated: int, json: bool
+) -> int:
+    """Summary of a sweep; the exit status. `simulated`: points that did not come from the store."""
+    import pandas as pd
+
+    bad, tally = failures(table), Tally().add(table)
+    if json:
+        answer: dict[str, Any] = {
+            "points": len(table), "wrong": len(bad), "first_wrong": bad[0] if bad else None,
+            "machines": [str(machine) for machine in spec.machines], "file": str(path) if path else None,
+            "host_seconds": round(seconds, 3), "simulated": simulated,
+            "not_converged": tally.not_converged,
+        }  # fmt: skip
+        if path is None:
+            answer["rows"] = table.astype({"converged": object}).replace({pd.NA: None}).to_dict(orient="records")
+        print_json(answer)
+        loud(bad, len(table))
+        tally.say()
+        return 1 if bad else 0
+    small, large = min(spec.sizes), max(spec.sizes)
+    work = table.assign(cycles=table["cycles_median"] / table["calls"])
+    rows = []
+    for (machine, routine), group in work.groupby(["machine", "routine"], sort=False):
+        ends = [group[group["size"] == size]["cycles"].median() for size in dict.fromkeys((small, large))]
+        wrong = int((~group["ok"]).sum())
+        rows.append((machine, routine, len(group), *(f"{end:.0f}" for end in ends), wrong or "-"))
+    heads = [f"at {size} B" for size in dict.fromkeys((small, large))]
+    print_table(
+        ("machine", "routine", "points", *heads, "wrong"), rows, "cycles/call (median over conditions)",
+        right=range(2, 4 + len(heads)),
+    )  # fmt: skip
+    rate = simulated / seconds if seconds else 0.0
+    stored = f", {len(table) - simulated} from the store" if simulated < len(table) else ""
+    print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {path}")
+    loud(bad, len(table))
+    tally.say()
+    return 1 if bad else 0
+
+
+def studies_done(done: list[tuple[Outcome, Path]], json: bool) -> int:
+    """Verdicts of the studies; the exit status is 1 when a point's output was wrong."""
+    bad = [failure for outcome, _ in done for failure in outcome.failures]
+    points = sum(outcome.points for outcome, _ in done)
+    if json:
+        print_json({
+            "studies": [
+                {
+                    "study": outcome.study.name, "report": str(path), "points": outcome.points,
+                    "claims": [verdict.as_dict() for verdict in outcome.verdicts],
+                }
+                for outcome, path in done
+            ],
+            "wrong": len(bad), "first_wrong": bad[0] if bad else None,
+        })  # fmt: skip
+    else:
+        for outcome, path in done:
+            rows = [(v.claim, v.published, v.simulated, v.verdict) for v in outcome.verdicts]
+            print_table(("claim", "published", "simulated", "verdict"), rows, outcome.study.title)
+            print(f"{outcome.points} points; report: {path}")
+    loud(bad, points)
+    return 1 if bad else 0

@@ -1,0 +1,87 @@
+"""How points are run: a sweep or a study asks an `Engine` for a session on a machine and never knows what is behind it.
+
+`EmbeddedEngine` is the simulator inside this process; another engine (a real gem5) is another class.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from breakeven.errors import UserError
+from breakeven.files.binaries import guest_elf, load_engine
+from breakeven.machine.resolve import resolve
+from breakeven.points import Point, unpack_results
+from breakeven.points.engine import Measured, Progress, Results, Routine
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.routine.checks import check_known, check_routines
+from breakeven.routine.guest import _routines_on
+
+if TYPE_CHECKING:
+    from breakeven.machine.resolve import Machine
+    from breakeven.points.engine import Identity
+
+
+class EmbeddedSession:
+    """A session on the simulator inside this process."""
+
+    def __init__(self, machine: MachineSpec, elf: Path | None = None) -> None:
+        engine = load_engine()
+        resolved = resolve(machine)
+        self.machine = machine
+        self.machine_hash = resolved.hash
+        program = guest_elf(resolved.isa, elf)
+        self._routines = _routines_on(resolved.description, program)
+        self._sweep = engine.Sweep(resolved.text, program)
+
+    def routines(self) -> list[Routine]:
+        return self._routines
+
+    def run(
+        self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
+    ) -> bytes:
+        return self._sweep.run(records, threads=threads, on_progress=progress, on_results=on_results)
+
+    def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
+        """One point with a look into the measurement that its median comes from."""
+        check_routines(self, [point.routine])
+        result, begin, end, stats, traced = self._sweep.measured(point.pack(), trace, trace_limit)
+        return Measured(unpack_results(result)[0], end - begin, stats, traced)
+
+
+class EmbeddedEngine:
+    """The simulator inside this process. `elf`: a guest of the user's own instead of breakeven's."""
+
+    def __init__(self, elf: Path | None = None) -> None:
+        self.elf = elf
+
+    def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
+        resolved = resolve(machine)
+        errors = load_engine().check_description(resolved.text)
+        if errors:
+            raise UserError(f"{machine}: {'; '.join(errors)}")
+        if routines:
+            check_known(self.routines(machine), routines, machine)
+
+    def machine_hash(self, machine: MachineSpec) -> str:
+        return resolve(machine).hash
+
+    def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
+        from breakeven.points.engine import Identity
+
+        resolved = resolve(machine)
+        guest = hashlib.sha256(guest_elf(resolved.isa, self.elf)).hexdigest()
+        return Identity(load_engine().fingerprint, resolved.hash, guest), resolved.text
+
+    def routines(self, machine: MachineSpec) -> list[Routine]:
+        return routines_in(resolve(machine), self.elf)
+
+    def open(self, machine: MachineSpec) -> EmbeddedSession:
+        return EmbeddedSession(machine, self.elf)
+
+
+def routines_in(machine: Machine, elf: Path | None = None) -> list[Routine]:
+    """The routines of the guest for a machine (`elf`: of that guest), with what the machine lacks for each."""
+    return _routines_on(machine.description, guest_elf(machine.isa, elf))

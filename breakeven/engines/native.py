@@ -1,0 +1,209 @@
+"""The processor in front of the user as an engine: the routines for it run on it, in the harness that the guests have.
+
+``<isa>-native`` (workloads/native/native.c) measures: pinned to one CPU, a counter scaled to core cycles by a chain of
+dependent additions timed beside each point. Here the rounds become one result and a spread. Nothing is kept in the
+store: the same point on the same host may take another time tomorrow.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from breakeven import points as pt
+from breakeven.engines.user_routines import OwnSession
+from breakeven.errors import UserError
+from breakeven.files.binaries import guest_elf, load_engine
+from breakeven.machine.host import cpu_info
+from breakeven.points.engine import FLAG_NAMES, Progress, Results, Routine
+from breakeven.points.machine_spec import HOST, MachineSpec
+from breakeven.routine.checks import check_known
+from breakeven.routine.registry import OwnFile, own_by_routine, own_files
+
+#: times that the points are gone through; the median of them counts
+ROUNDS = 5
+#: points of one run of the program: progress is told between them
+_CHUNK = 256
+#: Linux puts the program's heap at random into the GiB behind it: once in some 300 runs where the buffers have to lie
+_ATTEMPTS = 4
+#: instruction set by what Python calls the machine
+_ISAS = {"x86_64": "x86", "riscv64": "riscv"}
+#: flags of a routine (docs/guests.md) that name an extension, as ``/proc/cpuinfo`` calls it
+_CPU_FLAGS = {"x86": {4: "adx", 8: "avx2", 16: "sse2"}, "riscv": {1: "zbb"}}
+
+
+def extensions(isa: str, info: dict[str, str]) -> list[str]:
+    """What a processor that ``/proc/cpuinfo`` describes so has beyond the base of its instruction set."""
+    if isa == "riscv":
+        # Single letters behind rv64, then words: those that all harts have and Linux knows of.
+        return info.get("isa", "").lower().split("_")[1:]
+    return info.get("flags", "").split()
+
+
+def host_name() -> str:
+    """The host's processor in words."""
+    info = cpu_info()
+    return info.get("model name") or info.get("uarch") or platform.processor() or platform.machine()
+
+
+class NativeEngine:
+    """The host's processor. Raises `UserError` where there is none that runs routines of ours."""
+
+    def __init__(self) -> None:
+        isa = _ISAS.get(platform.machine())
+        if isa is None or not cpu_info():
+            raise UserError(
+                "--engine native runs the routines on Linux on an x86-64 or RISC-V (rv64) host; this is "
+                f"{platform.system()} on {platform.machine()}"
+            )
+        #: the instruction set of the host, as `Machine.isa`
+        self.isa = isa
+        #: the CPU that everything is pinned to: the last one allowed, where the least else happens
+        self.cpu = max(os.sched_getaffinity(0))
+        #: point record -> half the distance between the second least and second greatest round, in core cycles
+        self.spreads: dict[bytes, float] = {}
+        #: core cycles a tick of the counter: the least and the greatest seen
+        self.clock: tuple[float, float] | None = None
+        #: what counted: ``tsc``, ``rdcycle`` (``rdcycle,perf``: by perf's leave), ``rdtime``; empty: nothing has run
+        self.counter = ""
+        #: points during which the clock never held still
+        self.unsteady = 0
+
+    def routines(self) -> list[Routine]:
+        """The routines of the host's instruction set, and what this host lacks for each."""
+        has = extensions(self.isa, cpu_info())
+        found = [
+            Routine(row["name"], row["kind"], row["flags"], _lacking(self.isa, row["flags"], has))
+            for row in load_engine().routines(guest_elf(self.isa))
+        ]
+        for own in own_files(self.isa):
+            missing = "" if own.native else f"was added without a program for this host: add it again ({own.source})"
+            found += [
+                Routine(
+                    row["name"], row["kind"], row["flags"],
+                    missing or _lacking(self.isa, row["flags"], has), own.source,
+                )
+                for row in load_engine().routines(own.guest.read_bytes())
+            ]  # fmt: skip
+        return found
+
+    def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
+        _refuse_settings(machine)
+        check_known(self.routines(), routines, MachineSpec(host_name()))
+
+    def machine_hash(self, machine: MachineSpec) -> str:
+        raise UserError("the host's processor has no description")
+
+    def open(self, machine: MachineSpec) -> OwnSession:
+        _refuse_settings(machine)
+        own = own_by_routine(self.isa)
+        by_guest = {file.guest: file for file in own.values()}
+        return OwnSession(
+            machine, own, lambda guest: NativeSession(self, by_guest[guest] if guest else None), self.routines
+        )
+
+
+def _refuse_settings(machine: MachineSpec) -> None:
+    if machine.settings:
+        raise UserError(f"the host's processor has no parameters to set: {machine.settings[0]}")
+
+
+def _lacking(isa: str, flags: int, has: Sequence[str]) -> str:
+    for bit, name in _CPU_FLAGS[isa].items():
+        if flags & bit and name not in has:
+            return f"{FLAG_NAMES[bit]}, which this host lacks"
+    return ""
+
+
+def _program(isa: str, own: OwnFile | None) -> Path:
+    if own is None:
+        from breakeven.files.data import find_data
+
+        return find_data("guests", f"{isa}-native")
+    if own.native is None:
+        raise UserError(f"{own.routines[0]} has no program for this host: add it again ({own.source})")
+    return own.native
+
+
+class NativeSession:
+    """Points of the routines that one program holds."""
+
+    machine_hash = ""
+
+    def __init__(self, engine: NativeEngine, own: OwnFile | None) -> None:
+        self.machine = MachineSpec(HOST)
+        self._engine = engine
+        self._program = _program(engine.isa, own)
+
+    def routines(self) -> list[Routine]:
+        return self._engine.routines()
+
+    def run(
+        self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
+    ) -> bytes:
+        """As a session's; one CPU measures, whatever `threads` says."""
+        total = len(records) // pt.POINT_BYTES
+        if np.any(np.frombuffer(records, pt.point_dtype())["flags"] & pt.FLAG_HUGE_PAGES):
+            raise UserError("--engine native has 4 KiB pages only: leave out --huge-pages")
+        done = []
+        for start in range(0, total, _CHUNK):
+            part = records[start * pt.POINT_BYTES : (start + _CHUNK) * pt.POINT_BYTES]
+            results = self._measure(part)
+            results["index"] += start
+            done.append(results.tobytes())
+            if on_results is not None:
+                on_results(results["index"].astype("<u4").tobytes(), done[-1])
+            if progress is not None:
+                progress(min(start + _CHUNK, total), total)
+        return b"".join(done)
+
+    def _measure(self, records: bytes) -> np.ndarray:
+        """The results of some points: of each the median of its rounds."""
+        count = len(records) // pt.POINT_BYTES
+        with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
+            points, out = Path(folder, "points.bin"), Path(folder, "results.bin")
+            points.write_bytes(pt.points_file(records))
+            self._note(_run(self._program, Path(folder), [points, out, ROUNDS, self._engine.cpu]))
+            rounds = np.frombuffer(out.read_bytes(), pt.result_dtype())
+        if len(rounds) != count * ROUNDS:
+            raise UserError(f"{self._program.name} left {len(rounds)} results for {count} points")
+        rounds = rounds.reshape(ROUNDS, count)
+        medians = np.sort(rounds["cycles_median"].astype("f8"), axis=0)
+        for i, spread in enumerate((medians[-2] - medians[1]) / 2):
+            self._engine.spreads[records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES]] = float(spread)
+        # A round that went wrong is the one to tell.
+        worst = np.argmax(rounds["status"], axis=0)
+        results = rounds[worst, np.arange(count)].copy()
+        right = results["status"] == 0
+        results["cycles_median"][right] = medians[ROUNDS // 2][right]
+        results["detail"][right] = np.sort(rounds["detail"], axis=0)[ROUNDS // 2][right]
+        results["cycles_min"][right] = rounds["cycles_min"].min(axis=0)[right]
+        return results
+
+    def _note(self, text: str) -> None:
+        low, _, high, unsteady, self._engine.counter = text.split()
+        before = self._engine.clock or (float(low), float(high))
+        self._engine.clock = (min(before[0], float(low)), max(before[1], float(high)))
+        self._engine.unsteady += int(unsteady)
+
+
+def _run(program: Path, folder: Path, arguments: Sequence[object]) -> str:
+    if not os.access(program, os.X_OK):
+        # An installer of wheels need not keep the permission.
+        program = Path(shutil.copy(program, folder / program.name))
+        program.chmod(0o700)
+    for _ in range(_ATTEMPTS):
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, errors="replace")
+        if "no room for the buffers" not in done.stderr:
+            break
+    if done.returncode:
+        why = done.stderr.strip() or f"it ended with status {done.returncode}"
+        raise UserError(f"the native engine gave up: {why}")
+    return done.stdout

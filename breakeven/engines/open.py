@@ -1,0 +1,65 @@
+"""Opens the engine that was asked for, with the store before it: the simulator in this process or on a dask scheduler's
+workers, a real gem5, this host's own processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from breakeven.errors import UserError
+
+
+@contextmanager
+def open_named(
+    name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None
+) -> Iterator[Any]:
+    """The engine `name`; store and scheduler are the simulator's affair."""
+    if name == "native":
+        from breakeven.engines.native import NativeEngine
+
+        if guest is not None:
+            raise UserError("--guest and --engine native: a guest is for a simulator; `breakeven add` makes both")
+        yield NativeEngine()
+    elif name == "gem5":
+        from breakeven.engines.gem5_binary import Gem5Engine
+        from breakeven.engines.user_routines import with_own
+
+        yield Gem5Engine(guest) if guest else with_own(Gem5Engine)
+    else:
+        with open_engine(guest, store, no_store, scheduler) as engine:
+            yield engine
+
+
+@contextmanager
+def open_engine(guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None) -> Iterator[Any]:
+    """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted.
+
+    Without `guest`, routines that the user has added are there as well.
+    """
+    from breakeven.engines.embedded import EmbeddedEngine
+    from breakeven.engines.user_routines import with_own
+    from breakeven.store import OFF, Store, default_path
+
+    if scheduler == "":
+        raise UserError("--scheduler is empty: give the address of a dask scheduler, as tcp://HOST:8786")
+    path = store or default_path()
+    with ExitStack() as stack:
+        kept = None if no_store or str(path) == OFF else stack.enter_context(Store(path))
+
+        def make(elf: Path | None) -> Any:
+            if scheduler:
+                from breakeven.engines.dask import SpreadEngine
+
+                engine: Any = stack.enter_context(SpreadEngine(scheduler, elf))
+            else:
+                engine = EmbeddedEngine(elf)
+            if kept is not None:
+                from breakeven.engines.stored import StoredEngine
+
+                engine = StoredEngine(engine, kept)
+            return engine
+
+        yield make(guest) if guest else with_own(make)

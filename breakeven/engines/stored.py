@@ -1,0 +1,177 @@
+"""An engine with a store before it: what has been simulated is read, what has not is simulated and kept.
+
+Looks like any `Engine`; a session boots its guest only when a point is missing. Sessions of several processes on one
+store share the work (`Leases`): each simulates the points that no other has under way, then waits for the rest.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+
+from breakeven.errors import UserError
+from breakeven.points import POINT_BYTES, RESULT_BYTES
+from breakeven.points.engine import Progress, Results, Routine, Session, StorableEngine
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.store import Store
+from breakeven.store.leases import Leases
+
+#: points leased and run at a time: the first part, and the most; a part that takes less than `PART_SECONDS` doubles
+FIRST_PART, MOST_PART = 64, 1024
+PART_SECONDS = 0.5
+#: how often points of another process are looked for while there is nothing else to do (s)
+LOOK_SECONDS = 0.05
+#: a holder that keeps nothing for so long is not waited for: stopped, or in a very long point (s)
+PATIENCE = 60.0
+
+
+class StoredSession:
+    """A session that asks the store first."""
+
+    def __init__(self, machine: MachineSpec, engine: StorableEngine, store: Store) -> None:
+        self.machine = machine
+        self._engine = engine
+        self._store = store
+        self._inner: Session | None = None
+        identity, description = engine.identity(machine)
+        self._identity = identity
+        self.machine_hash = identity.machine_hash
+        self.context = store.context(identity, str(machine), description)
+        #: points that this session took from the store, and that it simulated
+        self.read, self.simulated = 0, 0
+
+    @property
+    def _session(self) -> Session:
+        if self._inner is None:
+            self._inner = self._engine.open(self.machine)
+        return self._inner
+
+    def routines(self) -> list[Routine]:
+        return self._engine.routines(self.machine)
+
+    def run(
+        self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
+    ) -> bytes:
+        """As a session's; the results of points that are asked for twice are the same."""
+        points = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
+        found = self._known(points)
+        missing = list(dict.fromkeys(p for p, r in zip(points, found, strict=True) if r is None))
+        had = len(set(points)) - len(missing)
+        self.read += had
+        fresh: dict[bytes, bytes] = {}
+        if missing:
+            self._fill(missing, fresh, threads, progress, len(points))
+        if progress is not None:
+            progress(len(points), len(points))
+        results = [r if r is not None else fresh[p] for p, r in zip(points, found, strict=True)]
+        return b"".join(i.to_bytes(4, "little") + r[4:] for i, r in enumerate(results))
+
+    def _known(self, points: list[bytes]) -> list[bytes | None]:
+        """The results that the store has; rows that are damaged are told and count as missing."""
+        before = self._store.damaged
+        found = self._store.known(self.context, points)
+        if damaged := self._store.damaged - before:
+            print(
+                f"breakeven: {damaged} rows of the store {str(self._store.path)!r} are damaged: simulated again "
+                "(`breakeven store check` looks at all)",
+                file=sys.stderr,
+            )
+        return found
+
+    def _fill(
+        self, missing: list[bytes], fresh: dict[bytes, bytes], threads: int, progress: Progress | None, total: int
+    ) -> None:
+        """Fills `fresh` with the results of `missing`: simulated here, or by another process at the same time."""
+        leases = Leases(self._store.path, "\n".join(self._identity).encode())
+        size, changed = FIRST_PART, time.monotonic()
+        try:
+            while missing:
+                start = time.monotonic()
+                with leases.take(missing, size) as leased:
+                    # A lease that has just ended left its point in the store.
+                    self._look(leased or missing, fresh)
+                    part = [p for p in leased if p not in fresh]
+                    self._simulate(part, fresh, threads, _shifted(progress, total - len(missing), total))
+                left = [p for p in missing if p not in fresh]
+                now = time.monotonic()
+                if part and now - start < PART_SECONDS:
+                    size = min(2 * size, MOST_PART)
+                if len(left) < len(missing):
+                    missing, changed = left, now
+                elif now - changed < PATIENCE:
+                    time.sleep(LOOK_SECONDS)
+                else:
+                    self._simulate(left, fresh, threads, _shifted(progress, total - len(left), total))
+                    missing = []
+        finally:
+            leases.close()
+
+    def _look(self, points: list[bytes], fresh: dict[bytes, bytes]) -> None:
+        """Adds to `fresh` what other processes have kept of `points`."""
+        found = self._known(points)
+        fresh.update((p, r) for p, r in zip(points, found, strict=True) if r is not None)
+
+    def _simulate(self, part: list[bytes], fresh: dict[bytes, bytes], threads: int, progress: Progress | None) -> None:
+        if not part:
+            return
+
+        def keep(indices: bytes, results: bytes) -> None:
+            which = [int.from_bytes(indices[at : at + 4], "little") for at in range(0, len(indices), 4)]
+            rows = [results[at : at + RESULT_BYTES] for at in range(0, len(results), RESULT_BYTES)]
+            self._store.add(self.context, [part[i] for i in which], rows)
+            fresh.update((part[i], row) for i, row in zip(which, rows, strict=True))
+            self.simulated += len(rows)
+
+        self._session.run(b"".join(part), threads, progress, keep)
+        if any(p not in fresh for p in part):
+            raise UserError(f"the guest left fewer results than points on {self.machine}")
+
+
+def _shifted(progress: Progress | None, done: int, total: int) -> Progress | None:
+    """Tells of a part's points as of points of the whole, of which `done` were there before."""
+    if progress is None:
+        return None
+    return lambda count, _total: progress(done + count, total)
+
+
+class StoredEngine:
+    """`engine` with `store` before it."""
+
+    def __init__(self, engine: StorableEngine, store: Store) -> None:
+        self._engine = engine
+        self._store = store
+        self._sessions: list[StoredSession] = []
+
+    def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
+        self._engine.check(machine, routines)
+
+    def machine_hash(self, machine: MachineSpec) -> str:
+        return self._engine.machine_hash(machine)
+
+    def open(self, machine: MachineSpec) -> StoredSession:
+        session = StoredSession(machine, self._engine, self._store)
+        self._sessions.append(session)
+        return session
+
+    def note(self, machine: MachineSpec, question: str, answer: str) -> None:
+        """Keeps what was found out about a machine that this engine has opened."""
+        for session in self._opened(machine):
+            self._store.note(session.context, question, answer)
+
+    def noted(self, machine: MachineSpec, question: str) -> str | None:
+        """What was found out earlier about a machine that this engine has opened; None: nothing."""
+        return next((self._store.noted(session.context, question) for session in self._opened(machine)), None)
+
+    def _opened(self, machine: MachineSpec) -> list[StoredSession]:
+        return [session for session in self._sessions if session.machine == machine][:1]
+
+    @property
+    def read(self) -> int:
+        """Points taken from the store so far."""
+        return sum(session.read for session in self._sessions)
+
+    @property
+    def simulated(self) -> int:
+        """Points simulated so far."""
+        return sum(session.simulated for session in self._sessions)

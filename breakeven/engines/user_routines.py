@@ -1,0 +1,167 @@
+"""An engine before which the user's routines stand beside breakeven's: each point runs in the guest of its routine.
+
+Looks like any `Engine`. What is behind it is an engine for each guest that is asked of, made when it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from breakeven.errors import UserError
+from breakeven.machine.resolve import resolve
+from breakeven.points import POINT_BYTES, RESULT_BYTES, ROUTINE_BYTES, Point
+from breakeven.points.engine import Engine, Measured, Progress, Results, Routine, Session
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.routine.checks import check_known
+from breakeven.routine.guest import guest_routines
+from breakeven.routine.registry import OwnFile, check_harness, own_by_routine
+
+#: makes the engine for a guest; None: breakeven's own
+Make = Callable[[Path | None], Any]
+
+
+class OwnSession:
+    """A session whose points run where their routines are."""
+
+    def __init__(
+        self,
+        machine: MachineSpec,
+        own: dict[str, OwnFile],
+        open_guest: Callable[[Path | None], Session],
+        routines: Callable[[], list[Routine]] | None = None,
+    ) -> None:
+        self.machine = machine
+        self._own = own
+        self._open = open_guest
+        self._routines = routines or (lambda: guest_routines(machine)[1])
+        self._sessions: dict[Path | None, Session] = {}
+
+    def _session(self, guest: Path | None) -> Session:
+        if guest not in self._sessions:
+            for own in {file.folder: file for file in self._own.values() if file.guest == guest}.values():
+                check_harness(own)
+            self._sessions[guest] = self._open(guest)
+        return self._sessions[guest]
+
+    def _guest_of(self, routine: str) -> Path | None:
+        own = self._own.get(routine)
+        return own.guest if own else None
+
+    @property
+    def machine_hash(self) -> str:
+        opened = next(iter(self._sessions), None)
+        return self._session(opened).machine_hash
+
+    def routines(self) -> list[Routine]:
+        return self._routines()
+
+    def run(
+        self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
+    ) -> bytes:
+        """As a session's, guest after guest."""
+        total = len(records) // POINT_BYTES
+        places: dict[Path | None, list[int]] = {}
+        for i in range(total):
+            name = records[i * POINT_BYTES : i * POINT_BYTES + ROUTINE_BYTES].rstrip(b"\0").decode(errors="replace")
+            places.setdefault(self._guest_of(name), []).append(i)
+        if len(places) == 1:
+            return self._session(next(iter(places))).run(records, threads, progress, on_results)
+        rows: list[bytes] = [b""] * total
+        done = 0
+        for guest, indices in places.items():
+            part = b"".join(records[i * POINT_BYTES : (i + 1) * POINT_BYTES] for i in indices)
+            shown = None if progress is None else _shifted(progress, done, total)
+            results = self._session(guest).run(part, threads, shown, _renumbered(on_results, indices))
+            if len(results) != len(indices) * RESULT_BYTES:
+                raise UserError(f"a guest left {len(results)} bytes of results for {len(indices)} points")
+            for i, row in zip(indices, _numbered(results, indices), strict=True):
+                rows[i] = row
+            done += len(indices)
+        return b"".join(rows)
+
+    def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
+        """As `EmbeddedSession.measured`."""
+        check_known(self.routines(), [point.routine], self.machine)
+        session: Any = self._session(self._guest_of(point.routine))
+        return session.measured(point, trace, trace_limit)
+
+
+def _numbered(results: bytes, indices: Sequence[int]) -> list[bytes]:
+    """Result records, each with the number of its point in the whole."""
+    starts = range(0, len(results), RESULT_BYTES)
+    return [
+        i.to_bytes(4, "little") + results[at + 4 : at + RESULT_BYTES] for i, at in zip(indices, starts, strict=True)
+    ]
+
+
+def _shifted(progress: Progress, done: int, total: int) -> Progress:
+    return lambda count, _: progress(done + count, total)
+
+
+def _renumbered(on_results: Results | None, indices: Sequence[int]) -> Results | None:
+    if on_results is None:
+        return None
+
+    def report(which: bytes, results: bytes) -> None:
+        some = [indices[int.from_bytes(which[at : at + 4], "little")] for at in range(0, len(which), 4)]
+        on_results(b"".join(i.to_bytes(4, "little") for i in some), b"".join(_numbered(results, some)))
+
+    return report
+
+
+class OwnEngine:
+    """The engines that `make` gives, chosen by routine."""
+
+    def __init__(self, make: Make) -> None:
+        self._make = make
+        self._engines: dict[Path | None, Any] = {}
+
+    def _engine(self, guest: Path | None) -> Any:
+        if guest not in self._engines:
+            self._engines[guest] = self._make(guest)
+        return self._engines[guest]
+
+    def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
+        self._engine(None).check(machine)
+        check_known(guest_routines(machine)[1], routines, machine)
+        own = own_by_routine(resolve(machine, unread=True).isa)
+        for file in {own[name].folder: own[name] for name in routines if name in own}.values():
+            check_harness(file)
+
+    def machine_hash(self, machine: MachineSpec) -> str:
+        return self._engine(None).machine_hash(machine)
+
+    def open(self, machine: MachineSpec) -> OwnSession:
+        own = own_by_routine(resolve(machine, unread=True).isa)
+        return OwnSession(machine, own, lambda guest: self._engine(guest).open(machine))
+
+    def note(self, machine: MachineSpec, question: str, answer: str) -> None:
+        """As `StoredEngine.note`, where all points ran in one guest: its hash stands for the routines."""
+        if len(self._engines) == 1:
+            next(iter(self._engines.values())).note(machine, question, answer)
+
+    def noted(self, machine: MachineSpec, question: str) -> str | None:
+        """As `StoredEngine.noted`, likewise."""
+        return next(iter(self._engines.values())).noted(machine, question) if len(self._engines) == 1 else None
+
+    @property
+    def read(self) -> int:
+        """Points taken from the store so far."""
+        return sum(engine.read for engine in self._engines.values())
+
+    @property
+    def simulated(self) -> int:
+        """Points simulated so far."""
+        return sum(engine.simulated for engine in self._engines.values())
+
+
+def with_own(make: Make) -> Engine:
+    """The engine that `make` gives for breakeven's guests, with the user's routines beside if there are any."""
+    from breakeven.routine.registry import home
+
+    folder = home() / "routines"
+    if not folder.is_dir() or next(folder.glob("*/*/"), None) is None:
+        return make(None)
+    return OwnEngine(make)

@@ -1,0 +1,1 @@
+"""What is shown: tables and progress on a terminal, plots, tables in a notebook."""

@@ -1,0 +1,105 @@
+"""What an engine is: something that runs points on machines. The simulator in this process, a dask scheduler's workers,
+a real gem5 and the host's own processor are such (`breakeven.engines`); a sweep or a study never knows which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from breakeven.points import Result
+from breakeven.points.machine_spec import MachineSpec
+
+#: points done, points in all
+Progress = Callable[[int, int], None]
+#: numbers of points that are done (32-bit, little-endian) and their results, as they come
+Results = Callable[[bytes, bytes], None]
+
+
+#: flags of a routine (docs/guests.md) that name an extension: the extension and the ISA object's parameter
+FLAG_NEEDS = {
+    1: ("Zbb", "enable_Zbb"), 4: ("ADX", "enable_adx"), 8: ("AVX2", "enable_avx2"), 16: ("SSE2", "enable_sse2"),
+}  # fmt: skip
+#: flags of a routine in words
+FLAG_NAMES = {
+    **{bit: f"needs {extension}" for bit, (extension, _) in FLAG_NEEDS.items()},
+    2: "issues misaligned accesses",
+}
+
+
+class Routine(NamedTuple):
+    """A routine that a guest holds."""
+
+    name: str
+    kind: str
+    flags: int
+    #: what the machine it was asked of lacks for it, with the fix; empty: nothing
+    lacks: str = ""
+    #: the user's file that it was added from; empty: it is breakeven's
+    origin: str = ""
+
+    @property
+    def notes(self) -> str:
+        """What its flags say."""
+        return ", ".join(words for bit, words in FLAG_NAMES.items() if self.flags & bit)
+
+
+class Session(Protocol):
+    """A booted guest on one machine, ready to run points."""
+
+    machine: MachineSpec
+    machine_hash: str
+
+    def routines(self) -> list[Routine]:
+        """The routines of the guest."""
+
+    def run(
+        self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
+    ) -> bytes:
+        """The results of packed points, in their order; the same for every number of threads (0: one a core)."""
+
+
+class Engine(Protocol):
+    """Something that runs points on machines."""
+
+    def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
+        """Raises when `machine` cannot be built or cannot run one of `routines`; cheap."""
+
+    def machine_hash(self, machine: MachineSpec) -> str:
+        """What identifies the machine's description."""
+
+    def open(self, machine: MachineSpec) -> Session:
+        """Builds `machine` and boots the guest on it."""
+
+
+class StorableEngine(Engine, Protocol):
+    """An engine whose results depend on nothing but an identity and the point, and may so be kept."""
+
+    def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
+        """What decides the results on `machine`, and its canonical description."""
+
+    def routines(self, machine: MachineSpec) -> list[Routine]:
+        """The routines of the guest for `machine`, without booting it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One measurement of a point, from the inside."""
+
+    result: Result
+    #: core cycles between the two readings of the cycle counter: the result's, with what an empty measurement costs
+    cycles: int
+    #: all statistics of those cycles: name, value, unit, description; none for a point without a right result
+    stats: list[tuple[str, float, str, str]]
+    #: whether the trace that was wanted is whole
+    traced: bool
+
+
+class Identity(NamedTuple):
+    """What decides a result besides the point."""
+
+    engine: str
+    machine_hash: str
+    guest: str
+#: progress callback: points done, points in all, what is running
+SweepProgress = Callable[[int, int, str], None]

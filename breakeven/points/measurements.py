@@ -1,0 +1,96 @@
+"""How many measurements a point takes, and whether their median has converged.
+
+A branch predictor that goes by the branches before it learns a routine within 3 to 12 measurements; unmeasured calls
+teach it little, as the harness's code between two measurements is part of what it goes by. Meanwhile up to eight
+readings may be equal, so that a rule which stops at equal readings stops too early. So every verb, on every engine,
+takes the same number: `repetitions_of`. Readings repeat to the cycle.
+
+The guest reports the median of the later half of the readings beside that of all. A median that these two agree on has
+converged; readings that repeat with a period do so, too.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+#: measurements of a point
+REPETITIONS = 21
+#: of a stream: each holds many calls
+STREAM_REPETITIONS = 3
+#: of fewer measurements half of them say nothing (LEAST_HALVED in workloads/harness/stats.h)
+LEAST = 5
+#: a median has converged when that of the later half is this near: cycles per measurement, or a share of it
+CYCLES, SHARE = 2, 0.01
+
+
+def repetitions_of(measure: str) -> int:
+    """Measurements of a point of `measure` where nobody asks for another number."""
+    return STREAM_REPETITIONS if measure == "stream" else REPETITIONS
+
+
+def has_converged(repetitions: int, median: int, later: int) -> bool | None:
+    """Whether a median has converged, by that of the later half of the readings (cycles per measurement).
+
+    None: not known, of fewer than `LEAST` measurements, or by a guest that reports no later median (0).
+    """
+    near = max(CYCLES, SHARE * median)
+    if repetitions < LEAST or (later == 0 and median > near):
+        return None
+    return abs(median - later) <= near
+
+
+@dataclass
+class Tally:
+    """Points, those of them whose median has not converged, and the most measurements that one of those took."""
+
+    points: int = 0
+    not_converged: int = 0
+    repetitions: int = 0
+
+    def add(self, table: pd.DataFrame) -> Tally:
+        """Counts the points of a sweep's table."""
+        learning = table[table["converged"].eq(False).fillna(False).astype(bool)]
+        self.points += len(table)
+        self.not_converged += len(learning)
+        if len(learning):
+            self.repetitions = max(self.repetitions, int(learning["repetitions"].max()))
+        return self
+
+    def count(self, repetitions: int, converged: bool | None) -> None:
+        """Counts a point."""
+        self.points += 1
+        if converged is False:
+            self.not_converged += 1
+            self.repetitions = max(self.repetitions, repetitions)
+
+    def __str__(self) -> str:
+        """One sentence on the medians that have not converged; empty: there is none."""
+        if not self.not_converged:
+            return ""
+        what = f"{self.not_converged} of {self.points} points have" if self.points > 1 else "the median has"
+        return (
+            f"{what} not converged after {self.repetitions} measurements: predictors still learning; "
+            f"give --repetitions {4 * self.repetitions + 1}"
+        )
+
+    def say(self) -> None:
+        """Says so on the standard error, in one line."""
+        if text := str(self):
+            print(f"breakeven: {text}", file=sys.stderr)
+
+
+def converged_column(records: Any, results: Any) -> Any:
+    """`has_converged` of many points (structured arrays of the point and result records): true, false or missing."""
+    import numpy as np
+    import pandas as pd
+
+    median, later = results["cycles_median"].astype("f8"), results["detail"].astype("f8")
+    near = np.maximum(CYCLES, SHARE * median)
+    unknown = (records["repetitions"] < LEAST) | (results["status"] != 0) | ((later == 0) & (median > near))
+    return pd.array(np.where(unknown, None, np.abs(median - later) <= near), dtype="boolean")

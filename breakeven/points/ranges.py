@@ -1,0 +1,136 @@
+"""The little language of sizes, offsets and parameter values on the command line.
+
+``64,1448`` a list; ``64..1448`` every integer; ``64..1448:8`` every eighth; ``1..64K*2`` multiplied by 2 each step (the
+end belongs to it); ``K``, ``M``, ``G``, with or without ``B`` or ``iB``, are powers of 1024. Items are sorted, each
+value once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+from breakeven.errors import UserError
+
+#: one list may not hold more values than this (a sweep's size is checked again, in points)
+MAX_VALUES = 1 << 20
+
+
+def parse_number(text: str, what: str) -> int:
+    """``1448``, ``64K``, ``2MiB``, ``0x40`` as an integer; `what` names the option in the error."""
+    from breakeven.config.units import typed_size
+
+    try:
+        return typed_size(text)
+    except ValueError:
+        raise UserError(f"{what} {text!r} is not a number (like 1448, 64K or 2MiB)") from None
+
+
+def _range(item: str, what: str, least: int, most: int) -> list[int]:
+    start_text, rest = item.split("..", 1)
+    stop_text, operator, step_text = rest, "", ""
+    for operator in (":", "*"):
+        if operator in rest:
+            stop_text, step_text = rest.split(operator, 1)
+            break
+    else:
+        operator = ""
+    start, stop = parse_number(start_text, what), parse_number(stop_text, what)
+    _check(start, what, least, most)
+    _check(stop, what, least, most)
+    if stop < start:
+        raise UserError(f"{what} {item!r} runs backwards: {start} is more than {stop}")
+    if operator == "*":
+        return _geometric(start, stop, step_text, item, what)
+    step = parse_number(step_text, what) if operator else 1
+    if step < 1:
+        raise UserError(f"{what} {item!r} has a step of {step}: at least 1")
+    if (stop - start) // step >= MAX_VALUES:
+        raise UserError(f"{what} {item!r} holds more than {MAX_VALUES} values: take a larger step")
+    return list(range(start, stop + 1, step))
+
+
+def _geometric(start: int, stop: int, factor_text: str, item: str, what: str) -> list[int]:
+    try:
+        factor = float(factor_text)
+    except ValueError:
+        factor = 0.0
+    if not 1.01 <= factor <= 1e6:
+        raise UserError(f"{what} {item!r} needs a factor of at least 1.01 after '*'")
+    values, value = [], float(max(start, 1))
+    if start == 0:
+        values.append(0)
+    while round(value) <= stop:
+        values.append(round(value))
+        value *= factor
+    return values
+
+
+def _check(value: int, what: str, least: int, most: int) -> None:
+    if not least <= value <= most:
+        raise UserError(f"{what} {value} is out of range: {least} to {most}")
+
+
+def parse_integers(text: str, what: str, least: int, most: int) -> list[int]:
+    """The integers that `text` names, ascending, each once; `what` names the option in errors."""
+    values: set[int] = set()
+    for item in text.split(","):
+        if ".." in item:
+            values.update(_range(item, what, least, most))
+        else:
+            value = parse_number(item, what)
+            _check(value, what, least, most)
+            values.add(value)
+    return sorted(values)
+
+
+def parse_sweep(text: str) -> tuple[str, list[str]]:
+    """``path=start:stop:step`` (the end belongs to it) or ``path=value,value,...`` of a machine parameter.
+
+    Values stay text: the configuration language converts and checks them (``32KiB``, ``true``, ``2.5``).
+    """
+    path, equals, values = text.partition("=")
+    path = path.strip()
+    if not equals or not path or not values.strip():
+        raise UserError(f"--sweep {text!r} is not path=start:stop:step or path=value,value,...")
+    parts = [part.strip() for part in values.split(":")]
+    if len(parts) in (2, 3) and all(re.match(r"-?[0-9.]", part) for part in parts) and "," not in values:
+        return path, _steps(path, *parts, *["1"] * (3 - len(parts)))
+    if ".." in values:
+        return path, [str(value) for value in parse_integers(values, path, 0, 1 << 62)]
+    listed = [value.strip() for value in values.split(",")]
+    if not all(listed):
+        raise UserError(f"--sweep {text!r} has an empty value")
+    return path, list(dict.fromkeys(listed))
+
+
+def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> list[str]:
+    try:
+        start, stop, step = (_step_number(part) for part in (start_text, stop_text, step_text))
+    except ValueError:
+        raise UserError(
+            f"--sweep {path}={start_text}:{stop_text}:{step_text} is not made of numbers or sizes (like 32K): "
+            "list other values with commas"
+        ) from None
+    if step <= 0 or stop < start:
+        raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} must run upwards with a positive step")
+    count = int((stop - start) / step + 1e-9) + 1
+    if count > MAX_VALUES:
+        raise UserError(f"--sweep {path} holds {count} values: take a larger step")
+    whole = isinstance(start, int) and isinstance(step, int)
+    return [str(start + i * step) if whole else f"{start + i * step:.12g}" for i in range(count)]
+
+
+def _step_number(text: str) -> int | float:
+    """A number, or a size in bytes; raises `ValueError`."""
+    from breakeven.config.units import typed_size
+
+    if re.fullmatch(r"-?\d+", text):
+        return int(text)
+    try:
+        value = float(text)
+    except ValueError:
+        return typed_size(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is not finite")
+    return value

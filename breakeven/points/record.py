@@ -1,0 +1,357 @@
+"""Points and results as the guests read and write them (docs/guests.md).
+
+The layouts stand once, as field tables; both `struct` (one point: no import of numpy on the path of ``breakeven run``)
+and numpy structured dtypes (whole sweeps) are derived from them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from breakeven.errors import UserError
+from breakeven.points.measurements import has_converged, repetitions_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+MAGIC = b"BEPOINTS"
+VERSION = 2
+ROUTINE_BYTES = 40
+MAX_SIZE = 1 << 24
+MAX_OFFSET = 4095
+MAX_COUNT = 1_000_000
+#: `fault_at` of a point without a fault
+NO_FAULT = (1 << 64) - 1
+#: bit of `fault_at`: the unmapped page lies on the destination side
+FAULT_IN_DESTINATION = 1 << 63
+
+#: where the buffers lie when a measurement begins: cold is in memory, l2 in the second level but not in the first
+CACHE_STATES = (
+    "warm", "src-cold", "dst-cold", "cold", "src-l2", "dst-l2", "l2", "src-l2-dst-cold", "src-cold-dst-l2",
+    "receive", "send",
+)  # fmt: skip
+#: of a stream only those before this one
+_L2_STATES = CACHE_STATES.index("src-l2")
+#: from here on: as a network driver leaves it, a ring of buffers on one side
+PACKETS = CACHE_STATES.index("receive")
+MEASURES = ("latency", "throughput", "interleaved", "stream")
+STREAM = MEASURES.index("stream")
+#: bytes of all calls of a stream together
+MAX_STREAM = 64 << 20
+FLAG_HUGE_PAGES = 1
+FLAG_SKIP_VERIFICATION = 2
+#: of the stream measure alone: the source moves on like the destination; its pages appear when they are first touched;
+#: a reader touches every line of the destination after each call
+STREAM_FLAGS = {"moving": 4, "untouched": 8, "reader": 16}
+#: `status` of a result, by number
+STATUSES = (
+    "right",
+    "wrong output",
+    "unknown routine",
+    "point out of range",
+    "unexpected trap",
+    "wrong return value",
+    "guard band or callee-saved register damaged",
+    "the point did not finish",
+)
+OUT_OF_RANGE = STATUSES.index("point out of range")
+UNEXPECTED_TRAP = STATUSES.index("unexpected trap")
+#: statuses of a routine that ran to its end and did something else than it should
+WRONG = tuple(map(STATUSES.index, ("wrong output", "wrong return value", STATUSES[6])))
+#: `detail` of status 7
+_UNFINISHED = {1: "instruction limit", 2: "cycle limit", 3: "deadlock", 4: "the guest ended without a result"}
+
+# (field, struct code, numpy code); both little-endian without padding
+_POINT_LAYOUT = (
+    ("routine", "40s", "S40"),
+    ("size", "Q", "u8"),
+    ("src_offset", "I", "u4"),
+    ("dst_offset", "I", "u4"),
+    ("cache_state", "I", "u4"),
+    ("measure", "I", "u4"),
+    ("repetitions", "I", "u4"),
+    ("calls", "I", "u4"),
+    ("size2", "Q", "u8"),
+    ("src_offset2", "I", "u4"),
+    ("dst_offset2", "I", "u4"),
+    ("warmup", "I", "u4"),
+    ("seed", "I", "u4"),
+    ("fault_at", "Q", "u8"),
+    ("flags", "I", "u4"),
+    ("parameter", "I", "u4"),
+    ("reserved", "16s", "V16"),
+)
+_RESULT_LAYOUT = (
+    ("index", "I", "u4"),
+    ("status", "I", "u4"),
+    ("cycles_min", "Q", "u8"),
+    ("cycles_median", "Q", "u8"),
+    ("cycles_total", "Q", "u8"),
+    ("instructions", "Q", "u8"),
+    ("ret", "Q", "u8"),
+    ("detail", "Q", "u8"),
+    ("overhead", "Q", "u8"),
+)
+_POINT = struct.Struct("<" + "".join(code for _, code, _ in _POINT_LAYOUT))
+_RESULT = struct.Struct("<" + "".join(code for _, code, _ in _RESULT_LAYOUT))
+_HEADER = struct.Struct("<8sIIQQ")
+POINT_BYTES = _POINT.size
+RESULT_BYTES = _RESULT.size
+
+
+def point_dtype() -> np.dtype:
+    """One point record as a numpy structured dtype."""
+    import numpy as np
+
+    return np.dtype([(name, code if code[0] in "SV" else f"<{code}") for name, _, code in _POINT_LAYOUT])
+
+
+def result_dtype() -> np.dtype:
+    """One result record as a numpy structured dtype."""
+    import numpy as np
+
+    return np.dtype([(name, f"<{code}") for name, _, code in _RESULT_LAYOUT])
+
+
+class PointError(UserError, ValueError):
+    """A field of a point is out of its range."""
+
+
+# field -> (least, most)
+_RANGES: dict[str, tuple[int, int]] = {
+    "size": (0, MAX_SIZE),
+    "src_offset": (0, MAX_OFFSET),
+    "dst_offset": (0, MAX_OFFSET),
+    "cache_state": (0, len(CACHE_STATES) - 1),
+    "measure": (0, len(MEASURES) - 1),
+    "repetitions": (1, MAX_COUNT),
+    "calls": (1, MAX_COUNT),
+    "size2": (0, MAX_SIZE),
+    "src_offset2": (0, MAX_OFFSET),
+    "dst_offset2": (0, MAX_OFFSET),
+    "warmup": (0, MAX_COUNT),
+    "seed": (0, (1 << 32) - 1),
+    "flags": (0, FLAG_HUGE_PAGES | FLAG_SKIP_VERIFICATION | sum(STREAM_FLAGS.values())),
+    "parameter": (0, (1 << 32) - 1),
+}
+
+
+def check_range(field: str, value: int) -> None:
+    """Raises `PointError` when `value` is outside the range of the point field `field`."""
+    least, most = _RANGES[field]
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise PointError(f"{field} {value!r} is out of range: {least} to {most}")
+
+
+def check_stream_state(measure: int, cache_state: int) -> None:
+    """Raises `PointError` for a stream from a second-level state: what a stream touches fits in no cache."""
+    if measure == STREAM and cache_state >= _L2_STATES:
+        states = ", ".join(CACHE_STATES[:_L2_STATES])
+        raise PointError(f"cache state {CACHE_STATES[cache_state]} is not of the stream measure: one of {states}")
+
+
+def check_packets_measure(measure: int, cache_state: int) -> None:
+    """Raises `PointError` for another measure than latency of a state that a network driver leaves."""
+    if measure != 0 and cache_state >= PACKETS:
+        raise PointError(f"cache state {CACHE_STATES[cache_state]} is of the latency measure only")
+
+
+def stream_flags(text: str) -> int:
+    """The flags of a stream from words separated by commas; raises `PointError`."""
+    names = tuple(STREAM_FLAGS)
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    return sum({STREAM_FLAGS[names[index_of(names, word, "kind of stream")]] for word in words})
+
+
+def stream_calls(total: int, size: int) -> int:
+    """Calls of `size` bytes in a stream of `total` bytes: at least one."""
+    return max(1, total // max(size, 1))
+
+
+def check_routine_name(name: str) -> bytes:
+    """The name as the guests store it; raises `PointError` when it cannot be one."""
+    try:
+        encoded = name.encode()
+    except UnicodeEncodeError:
+        encoded = b""
+    if not encoded or len(encoded) >= ROUTINE_BYTES or b"\0" in encoded:
+        raise PointError(f"routine {name!r} cannot be a name: 1 to {ROUTINE_BYTES - 1} bytes of UTF-8 without a NUL")
+    return encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One measurement: a routine, where it copies, and under which conditions. Numbers as in the points file."""
+
+    routine: str
+    size: int
+    src_offset: int = 0
+    dst_offset: int = 0
+    cache_state: int = 0
+    measure: int = 0
+    #: measurements; None: as many as `measurements.repetitions_of` says
+    repetitions: int = None  # type: ignore[assignment]
+    calls: int = 1
+    size2: int = 0
+    src_offset2: int = 0
+    dst_offset2: int = 0
+    warmup: int = 2
+    seed: int = 1
+    fault_at: int = NO_FAULT
+    flags: int = 0
+    #: of a routine that has one (a threshold); 0: its default
+    parameter: int = 0
+
+    def __post_init__(self) -> None:
+        if self.repetitions is None:
+            measure = "stream" if self.measure == STREAM else ""
+            object.__setattr__(self, "repetitions", repetitions_of(measure))
+
+    def validate(self) -> None:
+        """Raises `PointError`, one sentence that names the field and its range."""
+        check_routine_name(self.routine)
+        for field in _RANGES:
+            check_range(field, getattr(self, field))
+        if self.measure == 0 and self.calls != 1:
+            raise PointError(f"calls {self.calls} is out of range: 1 for the latency measure")
+        if self.measure == STREAM and not 1 <= self.size * self.calls <= MAX_STREAM:
+            bytes_asked = f"{self.calls} calls of {self.size} bytes"
+            raise PointError(f"a stream of {bytes_asked} is out of range: 1 to {MAX_STREAM} bytes")
+        check_stream_state(self.measure, self.cache_state)
+        check_packets_measure(self.measure, self.cache_state)
+        if self.measure != STREAM and self.flags & sum(STREAM_FLAGS.values()):
+            raise PointError(f"flags {self.flags}: {', '.join(STREAM_FLAGS)} are of the stream measure")
+        if self.fault_at != NO_FAULT:
+            index = self.fault_at & ~FAULT_IN_DESTINATION
+            if not 0 <= self.fault_at < 1 << 64 or index > self.size:
+                raise PointError(f"fault_at {index} is out of range: 0 to the size ({self.size})")
+
+    def pack(self) -> bytes:
+        """The record of this point, validated."""
+        self.validate()
+        values = [getattr(self, field) for field in _POINT_FIELDS]
+        return _POINT.pack(values[0].encode(), *values[1:], b"")
+
+
+_POINT_FIELDS = tuple(field.name for field in fields(Point))
+assert tuple(name for name, _, _ in _POINT_LAYOUT[:-1]) == _POINT_FIELDS
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What the guest reports about one point."""
+
+    index: int
+    status: int
+    cycles_min: int
+    cycles_median: int
+    cycles_total: int
+    instructions: int
+    ret: int
+    detail: int
+    overhead: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether the output was right."""
+        return self.status == 0
+
+    def converged(self, repetitions: int) -> bool | None:
+        """Whether the median of so many measurements has converged; None: not known."""
+        return has_converged(repetitions, self.cycles_median, self.detail) if self.ok else None
+
+    @property
+    def problem(self) -> str:
+        """What went wrong, in words; empty when the output was right."""
+        return describe_status(self.status, self.detail)
+
+
+#: `detail` of status 6: what a routine damaged
+_DAMAGED_REGISTERS = 1 << 62
+_DAMAGED_SOURCE = 1 << 61
+_LEFT_OPEN = 1 << 32
+
+
+def _damage(detail: int) -> str:
+    """What was damaged; an offset counts from the destination's start and may be negative (two's complement)."""
+    offset = detail - (1 << 64) if detail >> 63 else detail
+    if -(1 << 32) < offset < 1 << 32:
+        return f"guard byte at destination{offset:+}"
+    if detail & _DAMAGED_REGISTERS:
+        saved = detail & (_LEFT_OPEN - 1)
+        words = [f"registers, mask {saved:#x}"] if saved else []
+        words += ["user pages left open"] if detail & _LEFT_OPEN else []
+        return "; ".join(words) or "registers"
+    return "the source was written to" if detail & _DAMAGED_SOURCE else f"detail {detail:#x}"
+
+
+def describe_status(status: int, detail: int) -> str:
+    """A result's status and detail in words; empty for status 0."""
+    if status == 0:
+        return ""
+    words = STATUSES[status] if status < len(STATUSES) else f"unknown status {status}"
+    extra = {
+        1: f" (first wrong byte: {detail})",
+        4: f" (cause {detail})",
+        5: f" (expected {detail})",
+        6: f" ({_damage(detail)})",
+        7: f" ({_UNFINISHED.get(detail, f'reason {detail}')})",
+    }
+    return words + extra.get(status, "")
+
+
+def pack(points: Iterable[Point]) -> bytes:
+    """The records of `points`, as `Sweep.run` of the engine takes them."""
+    return b"".join(point.pack() for point in points)
+
+
+def points_file(records: bytes) -> bytes:
+    """A whole points file, as a guest reads it, around packed records."""
+    if len(records) % POINT_BYTES:
+        raise ValueError(f"{len(records)} bytes are no whole number of {POINT_BYTES}-byte records")
+    return _HEADER.pack(MAGIC, VERSION, POINT_BYTES, len(records) // POINT_BYTES, 0) + records
+
+
+def unpack(data: bytes) -> list[Point]:
+    """The points of a points file. Raises `UserError` on anything that is none."""
+    if len(data) < _HEADER.size:
+        raise UserError(f"the points file has {len(data)} bytes, its header alone takes {_HEADER.size}")
+    magic, version, record, count, _ = _HEADER.unpack_from(data)
+    if magic != MAGIC or version != VERSION or record != POINT_BYTES:
+        raise UserError(f"this is no points file of version {VERSION} with {POINT_BYTES}-byte records")
+    if len(data) - _HEADER.size != count * POINT_BYTES:
+        raise UserError(f"the points file announces {count} points and holds {len(data) - _HEADER.size} bytes of them")
+    points = []
+    for row in _POINT.iter_unpack(data[_HEADER.size :]):
+        name = row[0].rstrip(b"\0").decode(errors="replace")
+        points.append(Point(name, *row[1 : len(_POINT_FIELDS)]))
+    return points
+
+
+def unpack_results(data: bytes) -> list[Result]:
+    """The results of N * 64 bytes."""
+    if len(data) % RESULT_BYTES:
+        raise UserError(f"{len(data)} bytes are no whole number of {RESULT_BYTES}-byte results")
+    return [Result(*row) for row in _RESULT.iter_unpack(data)]
+
+
+def index_of(names: Sequence[str], word: str, what: str) -> int:
+    """The number of a cache state or measure from its name (or number); raises `UserError` with the choices."""
+    if word in names:
+        return names.index(word)
+    if word.isascii() and word.isdigit() and int(word) < len(names):
+        return int(word)
+    raise UserError(f"unknown {what} {word!r}: one of {', '.join(names)}")
+
+
+def as_dict(point: Point) -> dict[str, Any]:
+    """A point for JSON: names instead of numbers."""
+    row: dict[str, Any] = {field: getattr(point, field) for field in _POINT_FIELDS}
+    row["cache_state"] = CACHE_STATES[point.cache_state]
+    row["measure"] = MEASURES[point.measure]
+    row["fault_at"] = None if point.fault_at == NO_FAULT else point.fault_at
+    return row

@@ -1,0 +1,91 @@
+"""The tidy table of points and their results, and the files it is written to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from breakeven.errors import UserError
+from breakeven.files.writing import check_target, replacing
+from breakeven.points import record as pt
+from breakeven.points.measurements import converged_column
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results: np.ndarray) -> pd.DataFrame:
+    """The tidy table of one machine's points. `cycles_*` are per measurement: of `calls` calls together, without
+    `overhead`, what as many empty calls take."""
+    import pandas as pd
+
+    names = [name.decode() for name in records["routine"]]
+    columns: dict[str, object] = {
+        "routine": pd.Categorical(names, categories=list(dict.fromkeys(names))),
+        "machine": machine,
+        "size": records["size"].astype("i8"),
+        "src_offset": records["src_offset"].astype("i8"),
+        "dst_offset": records["dst_offset"].astype("i8"),
+        "cache_state": np.array(pt.CACHE_STATES)[records["cache_state"]],
+        "measure": np.array(pt.MEASURES)[records["measure"]],
+        "repetitions": records["repetitions"].astype("i8"),
+        "calls": records["calls"].astype("i8"),
+    }
+    for name in ("cycles_min", "cycles_median", "cycles_total", "instructions", "overhead"):
+        columns[name] = results[name].astype("i8")
+    columns["converged"] = converged_column(records, results)
+    columns["ok"] = results["status"] == 0
+    columns["status"] = results["status"].astype("i8")
+    # Unsigned: a wrong return value may be any 64 bits. Of a right result it is what `converged` is told by.
+    columns["detail"] = np.where(results["status"] == 0, 0, results["detail"]).astype("u8")
+    columns.update(parameters)
+    table = pd.DataFrame(columns)
+    table["routine"] = table["routine"].astype(str)
+    return table
+
+
+#: what `described` tells of a sweep: a column's name and the field of `SweepSpec`
+SETTINGS = "settings"
+DESCRIBED = {
+    "warmup": "warmup", "seed": "seed", "flags": "flags", "parameter": "routine_parameter",
+    "size2": "size2", "src_offset2": "src_offset2", "dst_offset2": "dst_offset2",
+}  # fmt: skip
+
+
+def failures(table: pd.DataFrame) -> list[str]:
+    """One sentence per point whose output was wrong, in order."""
+    bad = table[~table["ok"]]
+    return [
+        f"{row.routine} on {row.machine}, size {row.size}, src {row.src_offset}, dst {row.dst_offset}, "
+        f"{row.cache_state}: {pt.describe_status(int(row.status), int(row.detail))}"
+        for row in bad.itertuples()
+    ]
+
+
+FORMATS = (".csv", ".json", ".parquet")
+
+
+def check_output(path: Path) -> None:
+    """Raises `UserError` before the sweep runs when its table could not be written to `path`."""
+    import importlib.util
+
+    if path.suffix not in FORMATS:
+        raise UserError(f"cannot write {str(path)!r}: the name must end in {', '.join(FORMATS)}")
+    if path.suffix == ".parquet" and not (
+        importlib.util.find_spec("pyarrow") or importlib.util.find_spec("fastparquet")
+    ):
+        raise UserError("writing .parquet needs the package pyarrow: install it, or write .csv")
+    check_target(path)
+
+
+def write_table(table: pd.DataFrame, path: Path) -> None:
+    """The table as .csv, .json (a list of rows) or .parquet."""
+    with replacing(path) as beside:
+        if path.suffix == ".csv":
+            table.to_csv(beside, index=False, lineterminator="\n")
+        elif path.suffix == ".json":
+            table.to_json(beside, orient="records", indent=1)
+        else:
+            table.to_parquet(beside, index=False)

@@ -1,0 +1,190 @@
+"""`add`: a user's file, or a function of compiled code, becomes routines, or a precise statement of why not."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from breakeven.errors import UserError
+from breakeven.routine.build import KINDS, NEEDS, SOURCES, Build, build, check_name, is_shared, register_needs
+from breakeven.routine.contract import check_contract
+from breakeven.routine.extensions import DIRTY, used_by
+from breakeven.routine.recipe import Recipe, load_recipe
+from breakeven.routine.registry import GUEST, NATIVE, OBJECTS, OwnFile, folder_of, own_by_routine, write_entry
+
+#: an ELF's machine number
+_MACHINES = {243: "riscv", 62: "x86"}
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What `add` has done."""
+
+    own: OwnFile
+    #: points at which each routine was right
+    points: int
+    host_seconds: float
+    #: what is to be known of the code, a sentence each
+    notes: tuple[str, ...] = ()
+
+
+def add(what: Build, isa: str) -> Added:
+    """Builds a file, checks its routines against the contract, and keeps them; raises `UserError`, keeping nothing.
+
+    `isa`: may be empty for compiled code, which says its own.
+    """
+    start = time.perf_counter()
+    isa = _check_arguments(what, isa)
+    recipe = load_recipe(isa)
+    if recipe is None:
+        raise UserError("adding a routine needs breakeven's checkout with its guests built (scripts/setup)")
+    kept = folder_of(isa)
+    try:
+        kept.mkdir(parents=True, exist_ok=True)
+        work = Path(tempfile.mkdtemp(prefix=".new-", dir=kept))
+    except OSError as error:
+        raise UserError(f"cannot write below {str(kept)!r}: {(error.strerror or str(error)).lower()}") from None
+    try:
+        built = build(recipe, what, work / "build")
+        names = built.names
+        _check_names(isa, names, what)
+        points = _check(isa, work / "build")
+        notes, extensions = _look_at_code(recipe, what, built.function, work / "build")
+        fresh = work / "kept"
+        fresh.mkdir()
+        if not what.exists:
+            shutil.copy(what.source, fresh / what.source.name)
+        (work / "build" / "guest").rename(fresh / GUEST)
+        (work / "build" / "routines").rename(fresh / OBJECTS)
+        if (native := work / "build" / "native").is_file():
+            native.rename(fresh / NATIVE)
+        own = OwnFile(
+            isa, tuple(names), str(what.source.resolve()), recipe.harness, kept / names[0], what.symbol,
+            _options(what), extensions,
+        )  # fmt: skip
+        write_entry(own, fresh)
+        _put(own, fresh)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    return Added(own, points, time.perf_counter() - start, (*built.notes, *notes))
+
+
+def _options(what: Build) -> str:
+    """What else to give to `add` to get the same again."""
+    words = [str(path.resolve()) for path in what.more]
+    words += ["--kind", what.kind] if what.kind != "copy" else []
+    words += ["--symbol", what.symbol] if what.symbol else []
+    words += ["--name", what.name] if what.name else []
+    for name, value in what.defines.items():
+        words += ["--define", f"{name}={value:#x}"]
+    return shlex.join(words)
+
+
+def _look_at_code(recipe: Recipe, what: Build, function: str, built: Path) -> tuple[list[str], tuple[str, ...]]:
+    """What is to be told of the instructions that run, and the extensions among them.
+
+    An extension that nobody has declared is declared here, where the registration is ours.
+    """
+    from breakeven.files.binaries import load_engine
+
+    elf, notes, found = (built / "check").read_bytes(), [], set(what.needs)
+    extensions: set[str] = set()
+    for row in load_engine().routines(elf):
+        used = used_by(recipe.isa, elf, row["name"], row["kind"])
+        extensions.update(used.extensions)
+        if used.dirty:
+            notes.append(f"{row['name']} {DIRTY}")
+        needs = {name for name in NEEDS[recipe.isa] if name in {each.lower() for each in used.extensions}}
+        missing = sorted(name for name in needs if not row["flags"] & NEEDS[recipe.isa][name][0])
+        if missing and function:
+            notes.append(f"{row['name']} uses {', '.join(missing)}: registered so (--needs {','.join(missing)})")
+            found.update(missing)
+        elif missing:
+            flags = " | ".join(f"NEEDS_{name.upper()}" for name in missing)
+            notes.append(f"{row['name']} uses {', '.join(missing)} and does not declare it: add {flags} to its ROUTINE")
+    if found - set(what.needs):
+        register_needs(recipe, replace(what, needs=tuple(sorted(found))), function, built)
+    return notes, tuple(sorted(extensions))
+
+
+def _check_arguments(what: Build, isa: str) -> str:
+    """The instruction set; raises `UserError` for what cannot be meant."""
+    if isa and isa not in NEEDS:
+        raise UserError(f"unknown instruction set {isa!r}: one of {', '.join(NEEDS)}")
+    if what.kind not in KINDS:
+        raise UserError(f"unknown kind {what.kind!r}: one of {', '.join(KINDS)}")
+    if what.name:
+        check_name(what.name)
+    for path in (what.source, *what.more):
+        if not path.is_file():
+            raise UserError(f"there is no file {str(path)!r}")
+    found = _isa_of(what)
+    if isa and found and isa != found:
+        raise UserError(f"{what.source} is for {found}, not for {isa}")
+    isa = isa or found
+    if not isa:
+        raise UserError("add needs --isa riscv or --isa x86 for a file that it compiles")
+    for need in what.needs:
+        if need not in NEEDS[isa]:
+            raise UserError(f"unknown need {need!r} on {isa}: one of {', '.join(NEEDS[isa])}")
+    return isa
+
+
+def _isa_of(what: Build) -> str:
+    """The instruction set of compiled code; empty: it is source. Raises `UserError` when it is neither."""
+    if not what.exists:
+        for option, given in (("--symbol", what.symbol), ("--define", what.defines), ("a second file", what.more)):
+            if given:
+                raise UserError(f"{what.source} is source: {option} is for compiled code (.o, .a, .so)")
+        return ""
+    if what.flags:
+        raise UserError(f"{what.source} is compiled already: --flags is for {' and '.join(SOURCES)} files")
+    with what.source.open("rb") as file:
+        head = file.read(64)
+    if head.startswith(b"!<"):
+        from breakeven.routine.object_files import Library
+
+        return Library([what.source]).isa
+    if not head.startswith(b"\x7fELF"):
+        kinds = f"a {' or '.join(SOURCES)} file, an object (.o), an archive (.a) or a shared library (.so)"
+        raise UserError(f"{what.source} is no code that can be added: {kinds}")
+    if is_shared(head) and what.more:
+        raise UserError(f"{what.source} is a shared library: it is taken whole, without other files")
+    machine = int.from_bytes(head[18:20], "little")
+    if machine not in _MACHINES:
+        raise UserError(f"{what.source} is for another processor (ELF machine {machine}): riscv64 or x86-64")
+    return _MACHINES[machine]
+
+
+def _check_names(isa: str, names: list[str], what: Build) -> None:
+    from breakeven.files.binaries import guest_elf, load_engine
+
+    if len(names) != len(set(names)):
+        raise UserError(f"{what.source} registers a name twice: {', '.join(names)}")
+    ours = {row["name"] for row in load_engine().routines(guest_elf(isa))}
+    others = own_by_routine(isa)
+    for name in names:
+        check_name(name)
+        if name in ours:
+            raise UserError(f"{name} is a routine of breakeven's: give yours another name (--name)")
+        if name in others and others[name].routines != tuple(names) and others[name].routines[0] != names[0]:
+            raise UserError(f"{name} was added from {others[name].source}: remove it first, or give another name")
+
+
+def _check(isa: str, built: Path) -> int:
+    from breakeven.files.binaries import load_engine
+
+    elf = (built / "check").read_bytes()
+    return sum(check_contract(isa, elf, row["name"], row["kind"]) for row in load_engine().routines(elf))
+
+
+def _put(own: OwnFile, fresh: Path) -> None:
+    """`fresh` takes the place of what was added before under this name."""
+    old = fresh.parent / "old"
+    if own.folder.exists():
+        own.folder.rename(old)
+    fresh.rename(own.folder)

@@ -1,0 +1,257 @@
+"""A user's file to a guest: compiled and linked as the guests are (`scons guests` leaves the recipe).
+
+The file registers its routines itself (``ROUTINE`` of ``routine.h``), or defines one global function, which is then
+registered here.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from breakeven.errors import UserError
+from breakeven.routine.recipe import Recipe, run_tool
+
+#: kinds and flags as in docs/guests.md
+KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3}
+#: what a routine may need: its flag and the compiler's option for it, by instruction set
+NEEDS = {
+    "riscv": {"zbb": (1, "-march=rv64imafdc_zicsr_zifencei_zbb"), "misaligned": (2, "")},
+    "x86": {"adx": (4, "-madx"), "avx2": (8, "-mavx2"), "sse2": (16, "-msse2")},
+}
+#: what is compiled here; every other file holds code that exists
+SOURCES = (".S", ".c")
+_REGISTRATION = "registration.o"
+#: what a routine may be called
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,38}")
+#: `struct routine` of the contract
+_ROUTINE = struct.Struct("<40sIIQQ")
+#: SHF_EXECINSTR; STB_GLOBAL
+_EXECUTABLE, _GLOBAL = 4, 1
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """A file to build."""
+
+    #: a .S or .c file, or files with code that exists: the first names the routine, the others only define symbols
+    source: Path
+    more: Sequence[Path] = ()
+    kind: str = "copy"
+    #: the registered name, for a file that registers nothing itself; empty: from the file's name
+    name: str = ""
+    needs: Sequence[str] = ()
+    #: more compiler flags
+    flags: Sequence[str] = ()
+    #: of code that exists: the function, and the values of variables that it reads
+    symbol: str = ""
+    defines: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def exists(self) -> bool:
+        """It is compiled already."""
+        return self.source.suffix not in SOURCES
+
+    @property
+    def routine(self) -> str:
+        """What a routine is called that its file does not name."""
+        if self.name:
+            return self.name
+        text = self.symbol.strip("_") if self.symbol and not self.symbol.startswith("0x") else self.source.stem
+        return text.replace("_", "-")
+
+
+class Built(NamedTuple):
+    """What a build has made."""
+
+    #: the routines
+    names: list[str]
+    #: the function that was registered here; empty: the file registers its routines itself
+    function: str
+    #: what is to be known of the code, a sentence each
+    notes: list[str]
+
+
+def build(recipe: Recipe, what: Build, folder: Path) -> Built:
+    """Builds every program of the recipe into `folder`. Raises `UserError`."""
+    # The linker script puts what lies below a folder of this name where the routines go.
+    objects = folder / "routines"
+    objects.mkdir(parents=True)
+    notes: list[str] = []
+    if what.exists:
+        compiled, function, notes = _take(recipe, what, objects)
+    else:
+        source = what.source.resolve()
+        compiled, function = objects / f"{source.stem}.o", ""
+        run_tool(recipe, recipe.compiler, *_flags(recipe, what), *what.flags, "-c", str(source), "-o", str(compiled))
+    if not function and ".routines" not in _sections(compiled):
+        function = _only_function(what, compiled)
+    if function:
+        _register(recipe, what, function, objects)
+    return Built(link_programs(recipe, folder), function, notes)
+
+
+def register_needs(recipe: Recipe, what: Build, function: str, folder: Path) -> None:
+    """Registers the function that `build` has built into `folder` with the needs of `what`, and links again."""
+    _register(recipe, what, function, folder / "routines")
+    link_programs(recipe, folder)
+
+
+def _parts(folder: Path) -> list[Path]:
+    return sorted((folder / "routines").glob("*.o"))
+
+
+def link_programs(recipe: Recipe, folder: Path) -> list[str]:
+    """Links every program of the recipe with the objects below `folder`; the names of the routines."""
+    for program in recipe.programs:
+        link(recipe, program, _parts(folder), folder / program)
+    from breakeven.files.binaries import load_engine
+
+    return [row["name"] for row in load_engine().routines((folder / "guest").read_bytes())]
+
+
+def entry_name(what: Build) -> str:
+    """What a function that is taken from a library is called in the guest."""
+    return "routine_" + re.sub(r"[^A-Za-z0-9]", "_", what.routine)
+
+
+def _take(recipe: Recipe, what: Build, objects: Path) -> tuple[Path, str, list[str]]:
+    """The object with the function of files that are compiled already; the function's name there; notes."""
+    from breakeven.files.reading import read_file
+    from breakeven.routine.shared_library import take_from_shared
+    from breakeven.routine.taken_function import take_function
+
+    data = read_file(what.source, "file")
+    entry = entry_name(what)
+    if is_shared(data):
+        taken = take_from_shared(recipe, what.source, data, what.symbol, entry, objects, what.defines)
+    else:
+        taken = take_function(recipe, [what.source, *what.more], what.symbol, entry, what.defines, objects)
+    return taken.path, taken.symbol, taken.notes
+
+
+def is_shared(data: bytes) -> bool:
+    """An ELF of type ET_DYN."""
+    return data.startswith(b"\x7fELF") and data[16:18] == b"\x03\0"
+
+
+def link(recipe: Recipe, program: str, parts: Sequence[Path], out: Path, without: Sequence[str] = ()) -> None:
+    """Links one program of the recipe with the objects `parts`; `without`: flags to leave out."""
+    how = recipe.programs[program]
+    flags = [flag for flag in how["link"] if flag not in without]
+    run_tool(recipe, how["compiler"], *flags, *how["objects"], *map(str, parts), "-o", str(out))
+
+
+def compile_text(
+    recipe: Recipe, text: str, out: Path, without: Sequence[str] = (), more: Sequence[str] = ()
+) -> None:  # fmt: skip
+    """Compiles C that breakeven has written to the object `out`; the text stays beside it. `without`, `more`: flags."""
+    source = out.with_suffix(".c")
+    source.write_text(text)
+    flags = [flag for flag in _flags(recipe) if flag not in without]
+    run_tool(recipe, recipe.compiler, *flags, *more, "-c", str(source), "-o", str(out))
+
+
+def _flags(recipe: Recipe, what: Build | None = None) -> list[str]:
+    flags = list(recipe.flags)
+    for need in what.needs if what else ():
+        option = NEEDS[recipe.isa][need][1]
+        # What needs vector registers may have the compiler use them.
+        flags = [flag for flag in flags if need not in ("sse2", "avx2") or flag != "-mgeneral-regs-only"]
+        flags += [option] if option else []
+    return [*flags, *(f"-I{recipe.root / folder}" for folder in recipe.include)]
+
+
+def check_name(name: str) -> None:
+    """Raises `UserError` for what cannot name a routine: on a command line, in a table, as a folder."""
+    if not _NAME.fullmatch(name):
+        rule = "1 to 39 letters, digits and ._+-, the first a letter, a digit or _"
+        raise UserError(f"{name!r} cannot be a routine's name ({rule}): give another (--name)")
+    if name == "all" or name in KINDS:
+        raise UserError(f"{name!r} cannot be a routine's name, as it stands for several: give another (--name)")
+
+
+def _wanted(what: Build) -> str:
+    return (what.name or what.source.stem).replace("-", "_")
+
+
+def _only_function(what: Build, compiled: Path) -> str:
+    """The one function of a file that registers none."""
+    functions = _functions(compiled)
+    if _wanted(what) in functions:
+        return _wanted(what)
+    if len(functions) != 1:
+        there = f"it defines {', '.join(functions)}" if functions else "it defines no global function"
+        raise UserError(
+            f"{what.source}: {there}: make one function global and the others local (static), or register each with "
+            "ROUTINE of routine.h"
+        )
+    return functions[0]
+
+
+def _register(recipe: Recipe, what: Build, function: str, objects: Path) -> None:
+    """Makes the object that registers a function."""
+    flags = sum(NEEDS[recipe.isa][need][0] for need in what.needs)
+    check_name(what.routine)
+    text = (
+        '#include "routine.h"\n'
+        f'extern void routine(void) __asm__("{function}");\n'
+        f'ROUTINE(routine, "{what.routine}", {KINDS[what.kind]}, {flags});\n'
+    )
+    compile_text(recipe, text, objects / _REGISTRATION)
+
+
+class Registered(NamedTuple):
+    """A routine as a guest has it."""
+
+    name: str
+    kind: str
+    flags: int
+    #: of the function, and where it lies
+    symbol: str
+    address: int
+    #: the default of its parameter; 0: it has none
+    parameter: int
+
+
+def registered(guest: Path) -> dict[str, Registered]:
+    """The routines that the guest `guest` registers; raises `UserError` for what is no guest."""
+    return registered_in(guest.read_bytes(), repr(str(guest)))
+
+
+def registered_in(data: bytes, where: str) -> dict[str, Registered]:
+    """As `registered`, of the bytes of a guest that is called `where`."""
+    from breakeven.routine.object_files import elf_contents
+
+    contents = elf_contents(data, where)
+    table = [data[at : at + size] for name, _, _, _, at, size in contents["sections"] if name == ".routines"]
+    if not table:
+        raise UserError(f"{where} has no section .routines: it is no guest")
+    symbols = {value: name for name, value, _, _, binding, section in contents["local_symbols"] if section and binding}
+    kinds = {number: kind for kind, number in KINDS.items()}
+    found = {}
+    for name, kind, flags, at, parameter in _ROUTINE.iter_unpack(table[0]):
+        text = name.rstrip(b"\0").decode(errors="replace")
+        found[text] = Registered(text, kinds.get(kind, "copy"), flags, symbols.get(at, ""), at, parameter)
+    return found
+
+
+def _contents(path: Path) -> dict[str, Any]:
+    from breakeven.routine.object_files import elf_contents
+
+    return elf_contents(path.read_bytes(), str(path))
+
+
+def _sections(object_file: Path) -> set[str]:
+    return {name for name, *_ in _contents(object_file)["sections"]}
+
+
+def _functions(object_file: Path) -> list[str]:
+    """The global functions that an object defines."""
+    contents = _contents(object_file)
+    code = {number for number, (_, _, flags, *_) in enumerate(contents["sections"]) if flags & _EXECUTABLE}
+    return [name for name, _, _, _, binding, section in contents["symbols"] if binding == _GLOBAL and section in code]

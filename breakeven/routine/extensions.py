@@ -1,0 +1,107 @@
+"""Which instruction set extensions a routine uses: from the instructions that run when it is called.
+
+What its code holds but never executes does not count: a library's functions are often a table of variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from breakeven.errors import UserError
+
+#: where the guests' linker scripts put routines, behind the start of .text
+_ROUTINES = 0x8000
+#: SHF_EXECINSTR
+_EXECUTABLE = 4
+#: every processor with x86-64 has them
+_BASE = {"cmov", "mmx"}
+#: (`FrontEnd::upper_vector_state`)
+DIRTY = (
+    "leaves the upper halves of ymm registers in use: SSE code that follows becomes slow on hardware: end it with "
+    "vzeroupper"
+)
+
+
+class Used(NamedTuple):
+    """What the calls of a routine have used."""
+
+    #: names as a machine's parameter `enable_...` has them (``avx2``, ``Zbb``)
+    extensions: tuple[str, ...]
+    #: calls that returned, and with something in the upper halves of ymm registers
+    returns: int
+    dirty: int
+
+
+def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
+    """Runs a routine of the guest `elf` at a few hundred points and looks at the instructions that ran."""
+    from breakeven.files.binaries import load_engine
+    from breakeven.machine.resolve import resolve
+    from breakeven.points import pack, points_file
+    from breakeven.points.machine_spec import MachineSpec
+    from breakeven.routine.contract import MACHINES, spread_points
+
+    engine = load_engine()
+    code = Code(elf)
+    machine = resolve(MachineSpec(MACHINES[isa])).text
+    guest = engine.Machine(machine, elf, readfile=points_file(pack(spread_points(name, kind))))
+    guest.cover(*code.routines)
+    end = guest.run()
+    if "results.bin" not in guest.outputs():
+        raise UserError(f"{name}: the guest ended ({end['cause']}) without results")
+    executed, returns, dirty = guest.coverage()
+    return Used(tuple(_extensions(isa, code, executed)), returns, dirty)
+
+
+class Code:
+    """The code of a guest."""
+
+    def __init__(self, elf: bytes) -> None:
+        from breakeven.files.binaries import load_engine
+
+        self._elf = elf
+        rows = load_engine().elf_contents(elf)["sections"]
+        self._sections = [(name, at, offset, size) for name, _, flags, at, offset, size in rows if flags & _EXECUTABLE]
+        if not self._sections:
+            raise UserError("the guest has no code")
+
+    @property
+    def routines(self) -> tuple[int, int]:
+        """Where routines lie: the first address, and the one behind the last."""
+        first = min(at for name, at, _, _ in self._sections if name == ".text")
+        return first + _ROUTINES, max(at + size for _, at, _, size in self._sections)
+
+    def at(self, address: int, size: int) -> bytes:
+        """Up to `size` bytes at an address."""
+        for _, start, offset, length in self._sections:
+            if start <= address < start + length:
+                end = min(address + size, start + length)
+                return self._elf[offset + address - start : offset + end - start]
+        return b""
+
+
+def _extensions(isa: str, code: Code, executed: Iterable[int]) -> list[str]:
+    from breakeven.files.binaries import load_engine
+
+    decode, found = load_engine().instructions, set()
+    for at in executed:
+        for _, _, _, needs, *_ in decode(code.at(at, 16), isa, at, 1):
+            found.update(needs)
+    return sorted(found - _BASE)
+
+
+def lacking(description: dict[str, Any], extensions: Iterable[str]) -> list[tuple[str, str]]:
+    """The extensions that a described machine does not have, each with the setting that gives it."""
+    found = []
+    for extension in extensions:
+        for item in description["objects"]:
+            if item["params"].get(f"enable_{extension}") is False:
+                found.append((extension, f"{item['path'].removeprefix('system.')}.enable_{extension}=true"))
+    return found
+
+
+def lacks_of(description: dict[str, Any], extensions: Iterable[str]) -> str:
+    """What a described machine lacks of `extensions`, in words (`Routine.lacks`); empty: nothing."""
+    for extension, setting in lacking(description, extensions):
+        return f"needs {extension}, which this machine lacks: add --set {setting}"
+    return ""

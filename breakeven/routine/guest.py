@@ -1,0 +1,45 @@
+"""The routines that there are for a machine: breakeven's guest and those that the user has added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from breakeven.files.binaries import guest_elf, load_engine
+from breakeven.machine.resolve import resolve
+from breakeven.points.engine import FLAG_NEEDS, Routine
+from breakeven.points.machine_spec import MachineSpec
+
+
+def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, list[Routine]]:
+    """The instruction set of `machine` and the routines there are for it (`elf`: in that guest), without booting it."""
+    resolved = resolve(machine, unread=True)
+    isa, description = resolved.isa, resolved.description
+    found = _routines_on(description, guest_elf(isa, elf))
+    if elf is None:
+        from breakeven.routine.extensions import lacks_of
+        from breakeven.routine.registry import own_files
+
+        for own in own_files(isa):
+            for each in _routines_on(description, own.guest.read_bytes()):
+                lacks = each.lacks or lacks_of(description, own.extensions)
+                found.append(each._replace(origin=own.source, lacks=lacks))
+    return isa, found
+
+
+def _routines_on(description: dict[str, Any], program: bytes) -> list[Routine]:
+    """The routines of a guest with what the described machine lacks for each."""
+    found = []
+    for row in load_engine().routines(program):
+        found.append(Routine(row["name"], row["kind"], row["flags"], _lacking(description, row["flags"])))
+    return found
+
+
+def _lacking(description: dict[str, Any], flags: int) -> str:
+    """What the described machine lacks of what a routine's flags ask for."""
+    for bit, (extension, parameter) in FLAG_NEEDS.items():
+        for item in description["objects"] if flags & bit else ():
+            if item["params"].get(parameter) is False:
+                setting = f"{item['path'].removeprefix('system.')}.{parameter}=true"
+                return f"needs {extension}, which this machine lacks: add --set {setting}"
+    return ""

@@ -1,0 +1,1 @@
+"""Studies: published claims, the simulations that test them, reports and the ledger."""

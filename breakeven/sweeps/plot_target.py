@@ -1,0 +1,35 @@
+"""Where a plot goes. Loads no matplotlib: the name is checked before anything runs."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from breakeven.output.plot_file import FORMATS, check_plot
+
+if TYPE_CHECKING:
+    from breakeven.sweeps.spec import SweepSpec
+
+
+def plot_target(asked: Path | None, verb: str, spec: SweepSpec) -> Path | None:
+    """The file that ``--plot`` means: the one named, or for a bare format (``png``) one named after the question.
+
+    The name of another question is another one, so that its plot stays.
+    """
+    if asked is None:
+        return None
+    named = f".{asked}" not in FORMATS
+    path = asked if named else Path(f"{plot_name(verb, spec)}.{asked}")
+    check_plot(path)
+    return path
+
+
+def plot_name(verb: str, spec: SweepSpec) -> str:
+    """Verb, machine, routines and offsets, and a few letters that stand for everything else that was asked."""
+    machine = spec.machines[0].name.rsplit("/")[-1].removesuffix(".py")
+    routines = list(spec.routines[:2]) + ([f"{len(spec.routines) - 2}more"] if len(spec.routines) > 2 else [])
+    (src, dst), *_ = spec.pairs()
+    asked = repr([(name, str(value)) for name, value in sorted(vars(spec).items())])
+    offsets = [f"src{src}"] * bool(src) + [f"dst{dst}"] * bool(dst)
+    return "-".join([verb, machine, *routines, *offsets, hashlib.sha256(asked.encode()).hexdigest()[:6]])

@@ -1,0 +1,167 @@
+"""What a sweep is of: every list is one axis of a product."""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from breakeven import points as pt
+from breakeven.errors import UserError
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.measurements import repetitions_of
+from breakeven.points.table import DESCRIBED, SETTINGS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+#: points in one sweep (their records alone take 128 bytes each)
+MAX_POINTS = 4_000_000
+
+
+@dataclass(frozen=True)
+class SweepSpec:
+    """What to run. Every list is one axis of the product."""
+
+    routines: Sequence[str]
+    machines: Sequence[MachineSpec]
+    sizes: Sequence[int]
+    src_offsets: Sequence[int] = (0,)
+    dst_offsets: Sequence[int] = (0,)
+    cache_states: Sequence[str] = ("warm",)
+    measures: Sequence[str] = ("latency",)
+    #: machine parameter -> its values, as text in the parameter's own notation
+    parameters: dict[str, Sequence[str]] = field(default_factory=dict)
+    #: measurements of each point; None: as many as `measurements.repetitions_of` its measure
+    repetitions: int | None = None
+    warmup: int = 2
+    #: calls per measurement for throughput and interleaved
+    calls: int = 16
+    #: bytes of all calls of a stream together
+    total: int = 1 << 20
+    #: second size and offsets of the interleaved measure
+    size2: int = 0
+    src_offset2: int = 0
+    dst_offset2: int = 0
+    seed: int = 1
+    flags: int = 0
+    #: `parameter` of every point: of routines that have one; 0: their default
+    routine_parameter: int = 0
+    #: (src, dst) pairs instead of the product of `src_offsets` and `dst_offsets`
+    offset_pairs: Sequence[tuple[int, int]] = ()
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """The (source, destination) offsets."""
+        return list(self.offset_pairs) or list(itertools.product(self.src_offsets, self.dst_offsets))
+
+    def repetitions_of(self, measure: str) -> int:
+        """Measurements of each point of `measure`."""
+        return repetitions_of(measure) if self.repetitions is None else self.repetitions
+
+    def variants(self) -> Iterator[tuple[MachineSpec, dict[str, str]]]:
+        """Every machine with every combination of the swept parameters."""
+        for machine in self.machines:
+            for values in itertools.product(*self.parameters.values()):
+                chosen = dict(zip(self.parameters, values, strict=True))
+                yield machine.with_settings(*(f"{path}={value}" for path, value in chosen.items())), chosen
+
+    def points_per_machine(self) -> int:
+        """Points on each machine variant."""
+        # Counted, not listed: this is what refuses a product too large to be listed.
+        pairs = len(self.offset_pairs) or len(self.src_offsets) * len(self.dst_offsets)
+        axes = (self.routines, self.sizes, self.cache_states, self.measures)
+        return pairs * int(np.prod([len(axis) for axis in axes], dtype=object))
+
+    def count(self) -> int:
+        """Points in all."""
+        variants = int(np.prod([len(values) for values in self.parameters.values()], dtype=object))
+        return self.points_per_machine() * len(self.machines) * variants
+
+    def validate(self) -> None:
+        """Raises `UserError`, one sentence that names the axis."""
+        for name in ("routines", "machines", "sizes", "src_offsets", "dst_offsets", "cache_states", "measures"):
+            if not getattr(self, name):
+                raise UserError(f"the sweep has no {name.replace('_', ' ')}")
+        if self.count() > MAX_POINTS:
+            raise UserError(f"the sweep has {self.count()} points, more than {MAX_POINTS}: take fewer sizes or offsets")
+        for routine in self.routines:
+            pt.check_routine_name(routine)
+        for size in self.sizes:
+            pt.check_range("size", int(size))
+        for src, dst in self.pairs():
+            pt.check_range("src_offset", int(src))
+            pt.check_range("dst_offset", int(dst))
+        if self.repetitions is not None:
+            pt.check_range("repetitions", self.repetitions)
+        for name in ("warmup", "calls", "size2", "src_offset2", "dst_offset2", "seed", "flags"):
+            pt.check_range(name, getattr(self, name))
+        pt.check_range("parameter", self.routine_parameter)
+        self._validate_streams()
+        for state, measure in itertools.product(self.cache_states, self.measures):
+            pt.check_packets_measure(
+                pt.index_of(pt.MEASURES, measure, "measure"), pt.index_of(pt.CACHE_STATES, state, "cache state")
+            )
+
+    def _validate_streams(self) -> None:
+        streams, others = "stream" in self.measures, set(self.measures) - {"stream"}
+        if others and self.flags & sum(pt.STREAM_FLAGS.values()):
+            raise UserError(f"{', '.join(pt.STREAM_FLAGS)} are of the stream measure: give --measure stream alone")
+        if streams and not 1 <= self.total <= pt.MAX_STREAM:
+            raise UserError(f"total {self.total} is out of range: 1 to {pt.MAX_STREAM} bytes")
+        for state in self.cache_states if streams else ():
+            pt.check_stream_state(pt.STREAM, pt.index_of(pt.CACHE_STATES, state, "cache state"))
+        for size in self.sizes if streams else ():
+            calls = pt.stream_calls(self.total, size)
+            if not 1 <= size * calls <= pt.MAX_STREAM or calls > pt.MAX_COUNT:
+                raise UserError(f"a stream of {calls} calls of {size} bytes is out of range: take other sizes")
+
+    def records(self) -> np.ndarray:
+        """The points of one machine variant, as a structured array."""
+        self.validate()
+        states = [pt.index_of(pt.CACHE_STATES, state, "cache state") for state in self.cache_states]
+        measures = [pt.index_of(pt.MEASURES, measure, "measure") for measure in self.measures]
+        pairs = self.pairs()
+        axes = [range(len(self.routines)), states, measures, range(len(self.sizes)), range(len(pairs))]
+        routine, state, measure, size, pair = (
+            grid.ravel() for grid in np.meshgrid(*[np.asarray(axis) for axis in axes], indexing="ij")
+        )
+        table = np.zeros(len(routine), pt.point_dtype())
+        table["routine"] = np.array([name.encode() for name in self.routines], "S40")[routine]
+        table["size"] = np.array(self.sizes, "u8")[size]
+        table["src_offset"] = np.array([src for src, _ in pairs], "u4")[pair]
+        table["dst_offset"] = np.array([dst for _, dst in pairs], "u4")[pair]
+        table["cache_state"] = state
+        table["measure"] = measure
+        table["repetitions"] = np.array([self.repetitions_of(name) for name in pt.MEASURES])[measure]
+        of_stream = np.array([pt.stream_calls(self.total, each) for each in self.sizes])[size]
+        table["calls"] = np.select([measure == 0, measure == pt.STREAM], [1, of_stream], self.calls)
+        interleaved = measure == pt.MEASURES.index("interleaved")
+        for name in ("src_offset2", "dst_offset2"):
+            table[name] = np.where(interleaved, getattr(self, name), 0)
+        table["size2"] = np.where(interleaved | (state >= pt.PACKETS), self.size2, 0)
+        table["warmup"] = self.warmup
+        table["seed"] = self.seed
+        table["flags"] = self.flags
+        table["parameter"] = self.routine_parameter
+        table["fault_at"] = pt.NO_FAULT
+        return table
+
+
+def described(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
+    """`table` with a column for everything that `spec` has otherwise than by default and the rows do not say.
+
+    ``settings`` are the machines' own ``path=value`` as a shell would take them; the others are numbers.
+    """
+    columns: dict[str, object] = {}
+    if own := spec.machines[0].settings:
+        columns[SETTINGS] = shlex.join(own)
+    for column, name in DESCRIBED.items():
+        value = getattr(spec, name)
+        if value != SweepSpec.__dataclass_fields__[name].default:
+            columns[column] = value
+    return table.assign(**columns)

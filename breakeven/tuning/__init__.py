@@ -1,0 +1,1 @@
+"""Tuning: from a distribution of sizes to a dispatcher between routines, measured."""

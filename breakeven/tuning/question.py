@@ -1,0 +1,68 @@
+"""What to tune for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from breakeven import points as pt
+from breakeven.errors import UserError
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.measurements import repetitions_of
+from breakeven.tuning.distribution import Distribution
+
+#: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
+POINTS = 1000
+#: tests that a dispatcher may make
+MOST_BRANCHES = 16
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to tune for."""
+
+    machine: MachineSpec
+    candidates: Sequence[str]
+    distribution: Distribution
+    src: Sequence[int] = (0,)
+    dst: Sequence[int] = (0,)
+    branches: int = 3
+    cache: str = "warm"
+    measure: str = "latency"
+    #: most points of the candidates
+    points: int = POINTS
+    #: of the function in the header
+    name: str = "tuned_copy"
+    #: near the best routine at every size, instead of the least expected cycles
+    everywhere: bool = False
+    #: measurements of each point; None: as many as `measurements.repetitions_of` says
+    repetitions: int | None = None
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        return [(src, dst) for src in self.src for dst in self.dst]
+
+    def validate(self) -> None:
+        """Raises `UserError` naming what cannot be."""
+        if not self.name.isidentifier():
+            raise UserError(f"the function's name {self.name!r} is no C identifier")
+        if len(dict.fromkeys(self.candidates)) < 2:
+            raise UserError("tune needs at least two different candidates: --candidates a,b")
+        if not 0 <= self.branches <= MOST_BRANCHES or self.points < 1:
+            raise UserError(
+                f"branches {self.branches} must be 0 to {MOST_BRANCHES}, and points {self.points} 1 or more"
+            )
+        for word, names, what in (
+            (self.cache, pt.CACHE_STATES, "cache state"),
+            (self.measure, pt.MEASURES[:2], "measure"),
+        ):
+            pt.index_of(names, word, what)
+
+    @property
+    def measurements(self) -> int:
+        return self.repetitions or repetitions_of(self.measure)
+
+    def grid(self) -> Distribution:
+        """The sizes that are simulated, with the shares they stand for."""
+        most = max(16, self.points // (len(self.pairs) * len(self.candidates)))
+        return self.distribution.on_grid(most)

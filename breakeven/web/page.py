@@ -1,0 +1,242 @@
+"""Results as one HTML file that needs no network: figures to hover over, tables to sort and filter, the machines.
+
+The data stand in the page as JSON; ``web/page.js`` draws them. A page of the same results is the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence, Set
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from breakeven.errors import UserError
+from breakeven.output import html
+from breakeven.points.machine_spec import HOST
+from breakeven.points.table import DESCRIBED
+from breakeven.web.sources import Part, Shown, parameters
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from breakeven.config.simobject import SimObject
+
+
+#: rows in one page: some 60 bytes each
+MAX_ROWS = 200_000
+#: conditions whose break-even sizes are told
+_MAX_LEADS = 5000
+#: what makes a condition, besides the machine parameters that were swept
+_CONDITION = (
+    "engine", "machine", "src_offset", "dst_offset", "cache_state", "measure", "calls", "repetitions",
+)  # fmt: skip
+#: of these what follows from the rest of a condition says nothing
+_FOLLOWING = ("engine", "calls", "repetitions")
+_COLUMNS = ("routine", "size", *_CONDITION)
+
+
+def failures(parts: Sequence[Part]) -> list[str]:
+    """A sentence for each point whose output was wrong."""
+    found = []
+    for part in parts:
+        if "ok" in part.table:
+            for row in part.table[~part.table["ok"].astype(bool)].itertuples():
+                found.append(f"{part.name}: {row.routine}, size {row.size}")
+    return found
+
+
+def page(title: str, parts: Sequence[Part], again: str, machine_files: Iterable[Path] = ()) -> str:
+    """The HTML text. `again`: the command that writes this page from its sources.
+
+    `machine_files`: the user's machine files that may be run to show their parameters. A table or a store that names
+    another file gets no parameters: data must not choose code that is run.
+    """
+    rows = sum(len(part.table) for part in parts)
+    if rows > MAX_ROWS:
+        raise UserError(f"{rows} points are more than a page holds ({MAX_ROWS}): take one machine, or fewer sizes")
+    trusted = {path.resolve() for path in machine_files}
+    machines = [_machine(one, trusted) for one in _machines(parts)]
+    data = {"parts": [_part(part) for part in parts], "machines": machines}
+    folder = Path(__file__).parent
+    script = (folder / "page.js").read_text(encoding="utf-8")
+    style = (folder / "page.css").read_text(encoding="utf-8")
+    commands = "\n".join(dict.fromkeys([*(part.command for part in parts if part.command), again]))
+    # The policy makes the browser refuse what would leave the page, whatever stands in it.
+    policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{escape(title)}</title>\n<style>\n{style}</style></head>\n<body>\n"
+        f"<h1>{escape(title)}</h1>\n{html.wrong(failures(parts))}"
+        f'<p>{rows} points. Made again by</p>\n<pre class="command">{escape(commands)}</pre>\n{_left_out(parts)}'
+        '<div id="parts"></div>\n<h2>Machines</h2>\n<div id="machines"></div>\n'
+        f'<script type="application/json" id="data">{_embedded(data)}</script>\n<script>\n{script}</script>\n'
+        "</body></html>\n"
+    )
+
+
+def _left_out(parts: Iterable[Part]) -> str:
+    unknown = [part.name for part in parts if not part.command]
+    if unknown:
+        return f"<p>The command that made {escape(', '.join(unknown))} cannot be told from its table.</p>\n"
+    return ""
+
+
+def _embedded(data: Any) -> str:
+    """JSON inside a script element: nothing in it may end the element."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def _part(part: Part) -> dict[str, Any]:
+    table, swept = part.table, parameters(part.table)
+    calls = table.get("calls", 1)
+    cycles = table["cycles_median"] / calls
+    table = table.assign(cycles=cycles, bytes_a_cycle=(table["size"] / cycles.where(cycles > 0)).round(4))
+    names = [name for name in (*_COLUMNS, *DESCRIBED, *swept) if name in table]
+    varying = [name for name in names if name in ("routine", "size") or table[name].nunique() > 1]
+    for name in _FOLLOWING:
+        # As a host's engine from its machine, and a stream's calls from its size.
+        others = [other for other in varying if other not in (name, "routine")]
+        if name in varying and others and table.groupby(others, dropna=False)[name].nunique().max() == 1:
+            varying.remove(name)
+    measured = [name for name in ("cycles", "bytes_a_cycle", "instructions") if name in table]
+    if "ok" in table and not table["ok"].all():
+        measured.append("ok")
+    constants = {name: _plain(table[name].iloc[0]) for name in names if name not in varying and len(table)}
+    return {
+        "name": part.name,
+        "about": part.about,
+        "note": part.note,
+        "constants": constants,
+        "axes": varying,
+        "measured": [name for name in measured if name != "ok"],
+        "columns": [{"name": name, **_packed(table[name])} for name in (*varying, *measured)],
+        "leads": _leads(table.assign(cycles=cycles), [name for name in varying if name not in ("routine", "size")]),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A cell as JSON has it: numbers without needless digits, NaN as null."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float):
+        return None if value != value or value in (float("inf"), -float("inf")) else float(f"{value:.6g}")
+    return value if isinstance(value, (int, str)) else str(value)
+
+
+def _packed(column: pd.Series) -> dict[str, Any]:
+    """A column's values; of few different texts the texts once and their numbers."""
+    values = [_plain(value) for value in column]
+    if any(isinstance(value, str) for value in values):
+        texts = list(dict.fromkeys(map(str, values)))
+        number = {text: i for i, text in enumerate(texts)}
+        return {"texts": texts, "values": [number[str(value)] for value in values]}
+    return {"values": values}
+
+
+def _leads(table: pd.DataFrame, conditions: list[str]) -> dict[str, Any] | None:
+    """Where each later routine overtakes the first, for every condition; None where there is nothing to compare."""
+    from breakeven.analysis.crossings import break_even
+    from breakeven.analysis.verdict import exact, span
+
+    rows: list[list[Any]] = []
+    groups = table.groupby(conditions, sort=False) if conditions else [((), table)]
+    for key, group in groups:
+        if len(rows) >= _MAX_LEADS:
+            break
+        wide = group.pivot_table(index="size", columns="routine", values="cycles", aggfunc="median", sort=True)
+        first, *others = [name for name in dict.fromkeys(group["routine"]) if name in wide]
+        for other in others:
+            both = wide[[first, other]].dropna()
+            if len(both) < 2:
+                continue
+            sizes = [int(size) for size in both.index]
+            found = break_even(sizes, (first, list(both[first])), (other, list(both[other])))
+            loss = f"{found.loss:.1%}" if found.threshold is not None else None
+            where = [_plain(value) for value in (key if isinstance(key, tuple) else (key,))]
+            places = (
+                (found.first_lower, found.first), (found.stays_lower, found.stays),
+                (found.threshold_lower, found.threshold),
+            )  # fmt: skip
+            cells = [size if size is None or exact(lower, size) else span(lower, size) for lower, size in places]
+            rows.append([*where, first, other, *cells, loss])
+    if not rows:
+        return None
+    heads = ["routine", "against it", "first ahead at", "ahead from", "dispatch at", "loss"]
+    return {"columns": [*conditions, *heads], "rows": rows}
+
+
+def _machines(parts: Iterable[Part]) -> list[Shown]:
+    """Each machine once, in the order in which the parts name them."""
+    found: dict[tuple[str, str], Shown] = {}
+    for part in parts:
+        for shown in part.machines:
+            found.setdefault((str(shown.spec), json.dumps(shown.description, sort_keys=True)), shown)
+    return list(found.values())
+
+
+class _Unmarked:
+    """Stands for `Sources` where a machine's file is not what the results were simulated with."""
+
+    def mark(self, path: str, name: str, value: Any) -> str:
+        return ""
+
+    def constant(self, name: str) -> str:
+        return ""
+
+    def rows(self) -> list[tuple[str, str]]:
+        return []
+
+
+#: of a machine that only its name is known of
+_UNKNOWN = "no preset of this name: name its file with --machine-file to see its parameters"
+
+
+def _machine(shown: Shown, trusted: Set[Path]) -> dict[str, Any]:
+    from breakeven.m5 import machine_hash
+    from breakeven.machine.diff import parameters_of
+    from breakeven.machine.page import Page, legend
+
+    loaded = _loaded(shown, trusted)
+    description = shown.description or (loaded and loaded[0])
+    if shown.spec.name == HOST:
+        return {"name": HOST, "about": "the processor of the host that the points were measured on"}
+    if description is None:
+        return {"name": str(shown.spec), "about": _UNKNOWN}
+    digest = machine_hash(description)
+    if loaded and machine_hash(loaded[0]) == digest:
+        sources: Any = loaded[1]
+        about, marks = loaded[2], legend()
+    else:
+        about = "as it was when the points were simulated" + ("; its file says otherwise now" if loaded else "")
+        sources, marks = _Unmarked(), ""
+    sections = [[heading, lines] for heading, lines in Page(description, sources).sections()]
+    cited = [f"{row}  {says}" for row, says in sources.rows()]
+    if cited:
+        sections.append(["rows of configs/machines/uarch.csv", cited])
+    return {
+        "name": str(shown.spec), "about": about, "hash": digest, "marks": marks, "sections": sections,
+        "parameters": [list(pair) for pair in parameters_of(description)],
+    }  # fmt: skip
+
+
+def _loaded(shown: Shown, trusted: Set[Path]) -> tuple[dict[str, Any], Any, str] | None:
+    """Description, sources and a line about the machine as its file has it; None for no preset of ours and no file
+    that the user named."""
+    from breakeven.config.describe import describe
+    from breakeven.machine.presets import MachineError, find_machine, is_file_name, load_machine, preset_at
+    from breakeven.machine.sources import Sources
+
+    try:
+        path = find_machine(shown.spec.name)
+    except MachineError:
+        return None
+    if is_file_name(shown.spec.name) and path.resolve() not in trusted:
+        return None
+    root: SimObject = load_machine(shown.spec.name, shown.spec.settings)
+    preset = preset_at(path)
+    about = preset.description if preset else "a machine of your own"
+    return describe(root), Sources(root, path, tuple(shown.spec.settings)), about

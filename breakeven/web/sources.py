@@ -1,0 +1,266 @@
+"""What a web page of results is made from: a table that `sweep` wrote, the folder of a study's report, or the store.
+
+Each source gives parts: a tidy table with the machines it is of, and the command that makes it again.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from breakeven.errors import UserError
+from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
+from breakeven.points.machine_spec import HOST, MachineSpec
+from breakeven.points.measurements import repetitions_of
+from breakeven.points.table import DESCRIBED, FORMATS, SETTINGS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from breakeven.sweeps.spec import SweepSpec
+
+
+#: what every table must have
+_NEEDED = ("routine", "size", "cycles_median")
+#: columns that must hold numbers, and names, where there are such columns
+_NUMBERS = ("calls", "src_offset", "dst_offset", "repetitions", "instructions")
+_TEXTS = ("routine", "machine", "cache_state", "measure")
+#: a sweep's own columns; any other is a machine parameter that was swept
+_OWN = (
+    "routine", "machine", "size", "src_offset", "dst_offset", "cache_state", "measure", "repetitions", "calls",
+    "cycles", "cycles_min", "cycles_median", "cycles_total", "instructions", "overhead", "converged", "ok", "status",
+    "detail",
+    "machine_hash", "engine", "guest", SETTINGS, *DESCRIBED,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A machine of the page. `description`: as the results were simulated, when they say so."""
+
+    spec: MachineSpec
+    description: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table of the page."""
+
+    name: str
+    #: what it is for, in a few words
+    about: str
+    table: pd.DataFrame
+    #: makes the table again; empty: the table does not tell
+    command: str
+    machines: Sequence[Shown] = field(default_factory=tuple)
+    #: what the reader has to know of it
+    note: str = ""
+
+
+def parameters(table: pd.DataFrame) -> list[str]:
+    """The swept machine parameters of a table: dotted paths as column names."""
+    return [str(name) for name in table.columns if name not in _OWN]
+
+
+def read_part(path: Path, settings: Sequence[str] = ()) -> Part:
+    """A table that `sweep`, `compare` or `store export` wrote; `settings`: more ``--set`` that it was made with."""
+    table = read_table(path)
+    own = [_split(text) for text in table[SETTINGS]] if SETTINGS in table else [()] * len(table)
+    pairs = dict.fromkeys(zip(table["machine"], own, strict=True)) if "machine" in table else {}
+    machines = [Shown(_spec(str(name), (*mine, *settings))) for name, mine in pairs]
+    if len(set(own)) > 1:
+        note = "Its rows are of sweeps with different --set: no one command makes them all."
+        return Part(path.name, "", table, "", machines, note)
+    return Part(path.name, "", table, _sweep_command(table, path, settings), machines)
+
+
+def _split(text: object) -> tuple[str, ...]:
+    """A row's settings; none where a row of another sweep has nothing."""
+    try:
+        return tuple(shlex.split(text)) if isinstance(text, str) else ()
+    except ValueError:
+        raise UserError(f"not a table of results: {text!r} are no settings") from None
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """The results in a file; raises `UserError` for one that is no such table."""
+    import numpy as np
+    import pandas as pd
+
+    if path.suffix not in FORMATS:
+        raise UserError(f"cannot read {str(path)!r}: the name must end in {', '.join(FORMATS)}")
+    try:
+        if path.suffix == ".csv":
+            table = pd.read_csv(path, low_memory=False)
+        elif path.suffix == ".json":
+            table = pd.read_json(path, orient="records")
+        else:
+            table = pd.read_parquet(path)
+    except OSError as error:
+        raise UserError(f"cannot read {str(path)!r}: {(error.strerror or str(error)).lower()}") from None
+    except ImportError:
+        raise UserError(f"reading {str(path)!r} needs the package pyarrow: install it, or write .csv") from None
+    except ValueError as error:
+        raise UserError(f"{str(path)!r} is not a table of results: {str(error).splitlines()[0]}") from None
+    missing = [name for name in _NEEDED if name not in table]
+    if missing:
+        raise UserError(f"{str(path)!r} is not a table of results: it has no column {missing[0]}")
+    for name in ("size", "cycles_median", *(each for each in (*_NUMBERS, *DESCRIBED) if each in table)):
+        # A row of another sweep has nothing where this one says what it had otherwise than by default.
+        column = table[name].dropna() if name in DESCRIBED else table[name]
+        if len(column) and not (pd.api.types.is_numeric_dtype(column) and np.isfinite(column).all()):
+            raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a number")
+    for name in (each for each in _TEXTS if each in table):
+        if not all(isinstance(value, str) and value for value in table[name]):
+            raise UserError(f"{str(path)!r} is not a table of results: not every {name} is a name")
+    return table
+
+
+def _spec(text: str, settings: Sequence[str] = ()) -> MachineSpec:
+    """A machine by what a table calls it: its name, and in a store's its settings."""
+    name, *own = text.split(" ")
+    return MachineSpec(name, (*own, *settings))
+
+
+def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> str:
+    """The sweep that has this table; empty when its rows are not the product of their axes."""
+    if not {"machine", "src_offset", "dst_offset", "cache_state", "measure"} <= set(table.columns):
+        return ""
+    swept = parameters(table)
+    axes = {
+        name: list(dict.fromkeys(table[name]))
+        for name in ("routine", "machine", "size", "src_offset", "dst_offset", "cache_state", "measure", *swept)
+    }
+    product = 1
+    for values in axes.values():
+        product *= len(values)
+    machines = [str(name) for name in axes["machine"]]
+    # Of several engines, or of machines with settings of their own: no one sweep has such a table.
+    several = "engine" in table or (HOST in machines and len(machines) > 1)
+    if product != len(table) or several or any(" " in name for name in machines):
+        return ""
+    words = ["breakeven", "sweep", *map(str, axes["routine"])]
+    for name in machines:
+        words += ["--engine", "native"] if name == HOST else ["--machine", name]
+    for option, name in (("--sizes", "size"), ("--src", "src_offset"), ("--dst", "dst_offset")):
+        words += [option, ranges_text(int(value) for value in axes[name])]
+    words += ["--cache", ",".join(axes["cache_state"]), "--measure", ",".join(axes["measure"])]
+    calls = set(table["calls"]) - {1}
+    if len(calls) == 1 and (value := int(calls.pop())) != 16:
+        words += ["--calls", str(value)]
+    taken = {(measure, int(n)) for measure, n in zip(table["measure"], table.get("repetitions", []), strict=False)}
+    if any(n != repetitions_of(measure) for measure, n in taken):
+        if len({n for _, n in taken}) > 1:
+            return ""
+        words += ["--repetitions", str(taken.pop()[1])]
+    for setting in (*(_split(table[SETTINGS].iloc[0]) if SETTINGS in table else ()), *settings):
+        words += ["--set", setting]
+    words += _described_words(table)
+    for name in swept:
+        words += ["--sweep", f"{name}={','.join(str(value) for value in axes[name])}"]
+    return shlex.join([*words, "--out", path.name])
+
+
+#: the options of the columns that `described` adds
+_OPTIONS = {
+    "warmup": "--warmup", "seed": "--seed", "parameter": "--parameter", "size2": "--size2", "src_offset2": "--src2",
+    "dst_offset2": "--dst2",
+}  # fmt: skip
+
+
+def _described_words(table: pd.DataFrame) -> list[str]:
+    """Options for what the sweep had otherwise than by default."""
+    words = []
+    for name, option in _OPTIONS.items():
+        if name in table and table[name].nunique(dropna=False) == 1:
+            words += [option, str(int(table[name].iloc[0]))]
+    flags = int(table["flags"].iloc[0]) if "flags" in table and table["flags"].notna().all() else 0
+    words += ["--huge-pages"] if flags & FLAG_HUGE_PAGES else []
+    streams = [word for word, bit in STREAM_FLAGS.items() if flags & bit]
+    words += ["--stream", ",".join(streams)] if streams else []
+    return words
+
+
+def ranges_text(values: Iterable[int]) -> str:
+    """Integers as ``--sizes`` takes them: ``1..256,265..2048:9``."""
+    rest, items = sorted(set(values)), []
+    while rest:
+        count, step = 1, rest[1] - rest[0] if len(rest) > 1 else 0
+        while count < len(rest) and rest[count] - rest[count - 1] == step:
+            count += 1
+        if count < 3:
+            items.append(str(rest.pop(0)))
+            continue
+        items.append(f"{rest[0]}..{rest[count - 1]}" + (f":{step}" if step > 1 else ""))
+        rest = rest[count:]
+    return ",".join(items)
+
+
+def is_study(source: str) -> bool:
+    """Whether a source is the folder of a study's report."""
+    return (Path(source) / "verdicts.csv").is_file()
+
+
+def study_parts(folder: Path) -> tuple[str, list[Part]]:
+    """The title and the tables of a study's report; what a table leaves out as constant comes from the study."""
+    from breakeven.studies.study import find_studies
+
+    (study,) = find_studies([folder.resolve().name])
+    command = f"breakeven reproduce {study.name}"
+    parts = []
+    for name, (about, spec) in {**study.grids, **study.searches}.items():
+        path = folder / f"data-{name}.csv"
+        if path.is_file():
+            table = _with_constants(read_table(path), spec)
+            parts.append(Part(name, about, table, command, [Shown(machine) for machine in spec.machines]))
+    if not parts:
+        raise UserError(f"{str(folder)!r} has no data of {study.name}: run `{command}` first")
+    return study.title, parts
+
+
+def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
+    (src, dst), *more = dict.fromkeys(spec.pairs())
+    constants: dict[str, Sequence[Any]] = {
+        "machine": spec.machines, "cache_state": spec.cache_states, "measure": spec.measures,
+        "src_offset": [src] if len({a for a, _ in [(src, dst), *more]}) == 1 else [],
+        "dst_offset": [dst] if len({b for _, b in [(src, dst), *more]}) == 1 else [],
+    }  # fmt: skip
+    missing = {name: str(values[0]) for name, values in constants.items() if name not in table and len(values) == 1}
+    offsets = {name: int(value) for name, value in missing.items() if name.endswith("offset")}
+    calls = (
+        {"calls": spec.calls} if "calls" not in table and set(spec.measures) <= {"throughput", "interleaved"} else {}
+    )
+    return table.assign(**{**missing, **offsets, **calls})
+
+
+def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
+    """The points that this engine has simulated, a part for each machine; `again`: the command that shows them."""
+    from breakeven.files.binaries import load_engine
+    from breakeven.store import Store
+
+    if not path.is_file():
+        raise UserError(f"there is no store {str(path)!r}: run, sweep, compare and reproduce make one")
+    present = load_engine().fingerprint
+    parts = []
+    with Store(path) as store:
+        contexts = [item for item in store.contexts() if item.identity.engine == present and item.points]
+        for context in contexts:
+            if machine not in (None, context.machine):
+                continue
+            table = store.frame(context.machine, present)
+            table = table[(table["machine_hash"] == context.identity.machine_hash)]
+            table = table[table["guest"] == context.identity.guest].drop(columns=["machine_hash", "engine", "guest"])
+            shown = Shown(_spec(context.machine), json.loads(store.description(context.id)))
+            parts.append(Part(context.machine, "from the store", table.reset_index(drop=True), again, [shown]))
+    if not parts:
+        known = sorted({item.machine for item in contexts})
+        raise UserError(
+            f"the store has no points of {machine}; there are: {', '.join(known)}"
+            if machine and known
+            else f"the store {str(path)!r} has no points of this engine: simulate some"
+        )
+    return parts
