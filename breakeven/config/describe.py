@@ -16,6 +16,9 @@ from breakeven.config.proxy import Proxy, apply_scale
 from breakeven.config.simobject import MetaSimObject, SimObject, modelled_class
 from breakeven.config.values import AddrRange, Frequency, Latency, NullObject
 
+#: what a parameter of LEFT_OUT_WHILE_UNSET is while unset, where that is not False
+_UNSET = {"associativity": 1, "slices": 1, "gem5ReplaysTogether": True, "gem5Retranslation": True}
+
 FORMAT = 1
 
 
@@ -171,7 +174,7 @@ class _Describer:
             self.errors.append(f"{path} is a {cls.__name__}, which is abstract: use one of its subclasses")
         params = {name: self.param(obj, path, name, desc) for name, desc in cls._params.items()}
         for name in LEFT_OUT_WHILE_UNSET.intersection(params):
-            if params[name] in (None, False) or name in ("associativity", "slices") and params[name] == 1:
+            if params[name] is None or params[name] == _UNSET.get(name, False):
                 del params[name]
         bases = [base.__name__ for base in cls.__mro__[1:] if isinstance(base, MetaSimObject)]
         return {"path": path, "type": cls.__name__, "bases": bases, "params": params, "ports": self.ports(obj, path)}

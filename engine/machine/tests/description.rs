@@ -422,3 +422,29 @@ fn a_process_is_read_and_what_it_cannot_have_is_named() {
     t.object("system.workload")["type"] = json!("X86EmuLinux");
     assert!(errors(&t)[0].contains("RiscvEmuLinux"), "{:?}", errors(&t));
 }
+
+#[test]
+fn parameters_of_o3_without_effect_are_refused_by_name_unless_at_gem5_s_default() {
+    let errors = |text: &str| -> Vec<String> {
+        MachineConfig::parse(text).err().unwrap_or_default().iter().map(ToString::to_string).collect()
+    };
+    let plain = include_str!("../../../tests/data/descriptions/o3.json");
+    assert_eq!(errors(plain), Vec::<String>::new());
+    assert_eq!(errors(include_str!("../../../tests/data/descriptions/x86_o3.json")), Vec::<String>::new());
+    for (name, default, other) in [
+        ("renameToFetchDelay", "1", "2"),
+        ("iewToFetchDelay", "1", "2"),
+        ("iewToDecodeDelay", "1", "2"),
+        ("fetchTrapLatency", "1", "2"),
+        ("LSQCheckLoads", "true", "false"),
+        ("numPhysVecRegs", "256", "128"),
+        ("numPhysVecPredRegs", "32", "64"),
+        ("numPhysMatRegs", "2", "4"),
+        ("numPhysCCRegs", "0", "8"),
+    ] {
+        let is = |value: &str| format!("\"{name}\": {value}");
+        assert!(plain.contains(&is(default)), "{name}");
+        let found = errors(&plain.replace(&is(default), &is(other)));
+        assert!(found.len() == 1 && found[0].contains(name), "{name}: {found:?}");
+    }
+}

@@ -77,6 +77,9 @@ pub struct MinorConfig {
     pub executeLSQStoreBufferSize: u32,
     pub executeBranchDelay: u32,
     pub executeAllowEarlyMemoryIssue: bool,
+    /// The clock stops when nothing moves and starts at the edge after an arrival: a response to an idle core is seen a cycle
+    /// late. Off: the clock always runs.
+    pub enableIdling: bool,
     /// *Ours*: without it every branch is taken for one that goes straight on, as gem5 does for what its decoder does not
     /// call control flow (x86).
     pub predictsBranches: bool,
@@ -127,6 +130,7 @@ impl Default for MinorConfig {
             executeLSQStoreBufferSize: 5,
             executeBranchDelay: 1,
             executeAllowEarlyMemoryIssue: true,
+            enableIdling: true,
             predictsBranches: true,
             executeFuncUnits: default_fu_pool(),
             misaligned: MisalignedCosts::default(),

@@ -72,6 +72,8 @@ pub struct Minor {
     cycle: u64,
     /// The clock runs; else the core waits for something to arrive.
     running: bool,
+    /// `enableIdling`.
+    idles: bool,
     started: bool,
     /// Cycles in which the stages were evaluated.
     ticked: u64,
@@ -97,6 +99,7 @@ clone_by_field!(Minor {
     activity,
     cycle,
     running,
+    idles,
     started,
     ticked,
     ops_seen,
@@ -136,6 +139,7 @@ impl Minor {
             activity: Activity::new(longest),
             cycle: 1,
             running: true,
+            idles: cfg.enableIdling,
             started: false,
             ticked: 0,
             ops_seen: 0,
@@ -296,7 +300,8 @@ impl Minor {
         self.arrivals(cx, &when);
         if self.activity.is_awake() || self.execute.lsq.wake {
             self.running = true;
-            self.cycle = next + 1;
+            // gem5 restarts the clock at the edge after the arrival; a clock that never stopped evaluates this one.
+            self.cycle = next + u64::from(self.idles);
         }
         None
     }

@@ -106,6 +106,9 @@ fn an_address_from_a_load_waits_for_it() {
 fn memory_latency_shows_once_and_an_idle_core_wakes_a_cycle_late() {
     let at = |latency| cycles_with(MinorConfig::default(), latency, padded(vec![load(5, DATA)]));
     assert_eq!(at(50) - at(40), 10);
+    // A clock that never stops sees a response in its own cycle: here the first line and the data.
+    let awake = MinorConfig { enableIdling: false, ..MinorConfig::default() };
+    assert_eq!(cycles_with(awake, 50, padded(vec![load(5, DATA)])), at(50) - 2);
 }
 
 #[test]

@@ -38,7 +38,8 @@ pub enum RenameRecovery {
     Checkpoint,
 }
 
-/// gem5 `BaseO3CPU` and what it refers to, apart from the branch predictor.
+/// gem5 `BaseO3CPU` and what it refers to, apart from the branch predictor. A parameter of gem5's that is not here has no effect
+/// (docs/o3.md says why); whoever sets one is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(non_snake_case)]
 pub struct O3Config {
@@ -47,11 +48,8 @@ pub struct O3Config {
     pub clock: Clock,
     // Delays in cycles.
     pub decodeToFetchDelay: u32,
-    pub renameToFetchDelay: u32,
-    pub iewToFetchDelay: u32,
     pub commitToFetchDelay: u32,
     pub renameToDecodeDelay: u32,
-    pub iewToDecodeDelay: u32,
     pub commitToDecodeDelay: u32,
     pub fetchToDecodeDelay: u32,
     pub iewToRenameDelay: u32,
@@ -64,8 +62,6 @@ pub struct O3Config {
     pub renameToROBDelay: u32,
     /// Cycles from the commit of a faulting instruction to the squash.
     pub trapLatency: u32,
-    /// Cycles before a fetch fault is reported.
-    pub fetchTrapLatency: u32,
     // Widths in micro-ops a cycle.
     pub fetchWidth: u32,
     pub decodeWidth: u32,
@@ -83,18 +79,12 @@ pub struct O3Config {
     pub numIQEntries: u32,
     pub numPhysIntRegs: u32,
     pub numPhysFloatRegs: u32,
-    pub numPhysVecRegs: u32,
-    pub numPhysVecPredRegs: u32,
-    pub numPhysMatRegs: u32,
-    pub numPhysCCRegs: u32,
     pub LQEntries: u32,
     pub SQEntries: u32,
     /// Loads that may enter the data cache in a cycle.
     pub cacheLoadPorts: u32,
     /// Stores that may enter the data cache in a cycle.
     pub cacheStorePorts: u32,
-    /// Executing loads check older loads (matters only with other agents).
-    pub LSQCheckLoads: bool,
     /// log2 bytes of the granule by which violations are found.
     pub LSQDepCheckShift: u32,
     pub LFSTSize: u32,
@@ -131,11 +121,8 @@ impl Default for O3Config {
             path: "system.cpu".to_owned(),
             clock: Clock::new(500),
             decodeToFetchDelay: 1,
-            renameToFetchDelay: 1,
-            iewToFetchDelay: 1,
             commitToFetchDelay: 1,
             renameToDecodeDelay: 1,
-            iewToDecodeDelay: 1,
             commitToDecodeDelay: 1,
             fetchToDecodeDelay: 1,
             iewToRenameDelay: 1,
@@ -147,7 +134,6 @@ impl Default for O3Config {
             iewToCommitDelay: 1,
             renameToROBDelay: 1,
             trapLatency: 13,
-            fetchTrapLatency: 1,
             fetchWidth: 8,
             decodeWidth: 8,
             renameWidth: 8,
@@ -162,15 +148,10 @@ impl Default for O3Config {
             numIQEntries: 64,
             numPhysIntRegs: 256,
             numPhysFloatRegs: 256,
-            numPhysVecRegs: 256,
-            numPhysVecPredRegs: 32,
-            numPhysMatRegs: 2,
-            numPhysCCRegs: 0,
             LQEntries: 32,
             SQEntries: 32,
             cacheLoadPorts: 200,
             cacheStorePorts: 200,
-            LSQCheckLoads: true,
             LSQDepCheckShift: 4,
             LFSTSize: 1024,
             SSITSize: 1024,
@@ -289,14 +270,11 @@ impl O3Config {
 
     /// Name, value, least and greatest of the plain numbers.
     #[rustfmt::skip] // a table
-    fn ranges(&self) -> [(&'static str, u32, u32, u32); 41] {
+    fn ranges(&self) -> [(&'static str, u32, u32, u32); 33] {
         [
             ("decodeToFetchDelay", self.decodeToFetchDelay, 1, MAX_DELAY),
-            ("renameToFetchDelay", self.renameToFetchDelay, 1, MAX_DELAY),
-            ("iewToFetchDelay", self.iewToFetchDelay, 1, MAX_DELAY),
             ("commitToFetchDelay", self.commitToFetchDelay, 1, MAX_DELAY),
             ("renameToDecodeDelay", self.renameToDecodeDelay, 1, MAX_DELAY),
-            ("iewToDecodeDelay", self.iewToDecodeDelay, 1, MAX_DELAY),
             ("commitToDecodeDelay", self.commitToDecodeDelay, 1, MAX_DELAY),
             ("fetchToDecodeDelay", self.fetchToDecodeDelay, 1, MAX_DELAY),
             ("iewToRenameDelay", self.iewToRenameDelay, 1, MAX_DELAY),
@@ -309,7 +287,6 @@ impl O3Config {
             ("renameToROBDelay", self.renameToROBDelay, 1, MAX_DELAY),
             ("flagStallDelay", self.flagStallDelay, 0, MAX_DELAY),
             ("trapLatency", self.trapLatency, 0, MAX_TRAP_LATENCY),
-            ("fetchTrapLatency", self.fetchTrapLatency, 0, MAX_LATENCY),
             ("fetchWidth", self.fetchWidth, 1, MAX_WIDTH),
             ("decodeWidth", self.decodeWidth, 1, MAX_WIDTH),
             ("renameWidth", self.renameWidth, 1, MAX_WIDTH),
@@ -323,10 +300,6 @@ impl O3Config {
             ("numIQEntries", self.numIQEntries, 1, MAX_QUEUE),
             ("numPhysIntRegs", self.numPhysIntRegs, 40, MAX_REGS),
             ("numPhysFloatRegs", self.numPhysFloatRegs, 40, MAX_REGS),
-            ("numPhysVecRegs", self.numPhysVecRegs, 0, MAX_REGS),
-            ("numPhysVecPredRegs", self.numPhysVecPredRegs, 0, MAX_REGS),
-            ("numPhysMatRegs", self.numPhysMatRegs, 0, MAX_REGS),
-            ("numPhysCCRegs", self.numPhysCCRegs, 0, MAX_REGS),
             ("LQEntries", self.LQEntries, 1, MAX_QUEUE),
             ("SQEntries", self.SQEntries, 1, MAX_QUEUE),
             ("cacheLoadPorts", self.cacheLoadPorts, 1, 200),

@@ -1,7 +1,9 @@
 //! What gem5's O3CPU does because of how its code is written, and no processor does: one flag a rule, each a parameter of the
-//! same name in the description. A rule of gem5's that a processor could have too is no quirk and has no flag.
+//! same name in the description. A rule of gem5's that a processor could have too is no quirk and has no flag. Minor's only
+//! quirk is gem5's own parameter `enableIdling`.
 
-/// gem5's own artefacts (*ours*: gem5 has no such parameters). Presets of silicon have them off.
+/// gem5's own artefacts (*ours*: gem5 has no such parameters). Presets of silicon have those off that are off by default;
+/// they keep the last two, with which their cycles were calibrated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_snake_case)]
 pub struct Gem5Quirks {
@@ -25,6 +27,12 @@ pub struct Gem5Quirks {
     /// cycles later at the earliest (`LSQ::tick`, `InstructionQueue::blockMemInst`); with the cache blocked by then, when that
     /// takes accesses again. Off: it is ready again at once.
     pub gem5PortRetries: bool,
+    /// All loads that wait for a store with part of their bytes are issued again together, when the store of the oldest of
+    /// them has been sent (`LSQUnit::stallingStoreIsn`). Off: each when its own store has been sent. On unless switched off.
+    pub gem5ReplaysTogether: bool,
+    /// A load that is issued again for such a store is translated again (`LSQRequest::discard`). Off: it keeps its
+    /// translation. On unless switched off.
+    pub gem5Retranslation: bool,
 }
 
 impl Gem5Quirks {
@@ -36,6 +44,8 @@ impl Gem5Quirks {
         gem5CreditReturns: true,
         gem5PseudoOps: true,
         gem5PortRetries: true,
+        gem5ReplaysTogether: true,
+        gem5Retranslation: true,
     };
     /// Silicon.
     pub const NONE: Gem5Quirks = Gem5Quirks {
@@ -45,12 +55,14 @@ impl Gem5Quirks {
         gem5CreditReturns: false,
         gem5PseudoOps: false,
         gem5PortRetries: false,
+        gem5ReplaysTogether: false,
+        gem5Retranslation: false,
     };
 }
 
 impl Default for Gem5Quirks {
     /// What a description has that mentions none of them.
     fn default() -> Self {
-        Gem5Quirks { serialResponses: true, ..Gem5Quirks::NONE }
+        Gem5Quirks { serialResponses: true, gem5ReplaysTogether: true, gem5Retranslation: true, ..Gem5Quirks::NONE }
     }
 }

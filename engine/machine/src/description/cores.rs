@@ -47,6 +47,7 @@ pub(super) fn minor(cpu: Obj, misaligned: MisalignedCosts) -> MinorConfig {
         executeLSQStoreBufferSize: n("executeLSQStoreBufferSize"),
         executeBranchDelay: n("executeBranchDelay"),
         executeAllowEarlyMemoryIssue: cpu.bool("executeAllowEarlyMemoryIssue"),
+        enableIdling: cpu.bool_or("enableIdling", true),
         predictsBranches: !super::x86::unpredicted(cpu),
         executeFuncUnits: cpu
             .a_ref("executeFuncUnits")

@@ -15,17 +15,15 @@ const ANY: std::ops::RangeInclusive<u32> = 0..=u32::MAX;
 pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
     cpu.only("numRobs", &json!(1), "one hardware thread, one reorder buffer");
     cpu.only("smtNumFetchingThreads", &json!(1), "one hardware thread");
+    unmodelled(cpu);
     let n = |name| cpu.u32(name, ANY);
     let flag = |name| cpu.bool_or(name, false);
     O3Config {
         path: cpu.path().to_owned(),
         clock: Clock::new(cpu.clock_period()),
         decodeToFetchDelay: n("decodeToFetchDelay"),
-        renameToFetchDelay: n("renameToFetchDelay"),
-        iewToFetchDelay: n("iewToFetchDelay"),
         commitToFetchDelay: n("commitToFetchDelay"),
         renameToDecodeDelay: n("renameToDecodeDelay"),
-        iewToDecodeDelay: n("iewToDecodeDelay"),
         commitToDecodeDelay: n("commitToDecodeDelay"),
         fetchToDecodeDelay: n("fetchToDecodeDelay"),
         iewToRenameDelay: n("iewToRenameDelay"),
@@ -37,7 +35,6 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
         iewToCommitDelay: n("iewToCommitDelay"),
         renameToROBDelay: n("renameToROBDelay"),
         trapLatency: n("trapLatency"),
-        fetchTrapLatency: n("fetchTrapLatency"),
         fetchWidth: n("fetchWidth"),
         decodeWidth: n("decodeWidth"),
         renameWidth: n("renameWidth"),
@@ -52,15 +49,10 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
         numIQEntries: n("numIQEntries"),
         numPhysIntRegs: n("numPhysIntRegs"),
         numPhysFloatRegs: n("numPhysFloatRegs"),
-        numPhysVecRegs: n("numPhysVecRegs"),
-        numPhysVecPredRegs: n("numPhysVecPredRegs"),
-        numPhysMatRegs: n("numPhysMatRegs"),
-        numPhysCCRegs: n("numPhysCCRegs"),
         LQEntries: n("LQEntries"),
         SQEntries: n("SQEntries"),
         cacheLoadPorts: n("cacheLoadPorts"),
         cacheStorePorts: n("cacheStorePorts"),
-        LSQCheckLoads: cpu.bool("LSQCheckLoads"),
         LSQDepCheckShift: n("LSQDepCheckShift"),
         LFSTSize: n("LFSTSize"),
         SSITSize: n("SSITSize"),
@@ -78,6 +70,23 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
             [cpu.choice_or("renameRecovery", 0, &["walk", "checkpoint"])],
         quirks: quirks(cpu),
     }
+}
+
+/// Parameters of gem5's without effect here: nothing but gem5's default is accepted.
+fn unmodelled(cpu: Obj) {
+    let wire = "no stage sends anything over this wire, in gem5 either";
+    for name in ["renameToFetchDelay", "iewToFetchDelay", "iewToDecodeDelay"] {
+        cpu.only(name, &json!(1), wire);
+    }
+    cpu.only("fetchTrapLatency", &json!(1), "a fetch fault is found by the fetch itself");
+    cpu.only("LSQCheckLoads", &json!(true), "no other agent writes memory between two loads");
+    let registers = "only integer and floating-point/SIMD registers are counted";
+    cpu.only("numPhysVecRegs", &json!(256), registers);
+    cpu.only("numPhysVecPredRegs", &json!(32), registers);
+    cpu.only("numPhysMatRegs", &json!(2), registers);
+    // X86O3CPU's default is as many as integer registers.
+    let flags = if super::is_x86(cpu) { cpu.u32("numPhysIntRegs", ANY) } else { 0 };
+    cpu.only("numPhysCCRegs", &json!(flags), registers);
 }
 
 /// The load-store queue's parameters that gem5 does not have.
@@ -105,6 +114,8 @@ fn quirks(cpu: Obj) -> Gem5Quirks {
         gem5CreditReturns: cpu.bool_or("gem5CreditReturns", usual.gem5CreditReturns),
         gem5PseudoOps: cpu.bool_or("gem5PseudoOps", usual.gem5PseudoOps),
         gem5PortRetries: cpu.bool_or("gem5PortRetries", usual.gem5PortRetries),
+        gem5ReplaysTogether: cpu.bool_or("gem5ReplaysTogether", usual.gem5ReplaysTogether),
+        gem5Retranslation: cpu.bool_or("gem5Retranslation", usual.gem5Retranslation),
     }
 }
 

@@ -12,7 +12,7 @@ use breakeven_memory::Port;
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
 use super::stores::Coverage;
-use super::{is_prefetch, wait_for, Lsq, LsqOut, MemOutcome, PartialForward, Sent, SplitAccess, Stalled};
+use super::{is_prefetch, wait_for, Lsq, LsqOut, MemOutcome, PartialForward, Replay, Sent, SplitAccess, Stalled};
 use crate::misaligned::Split;
 use crate::when::When;
 use crate::CoreCtx;
@@ -271,16 +271,17 @@ impl Lsq {
 
     /// Partial forwarding: a store has only part of the load's bytes; the load is issued again when that store has been sent.
     fn wait_for_store(&mut self, slot: usize, seq: Seq, store: u64) {
-        if self.stalled.is_none_or(|s| seq < s.load) {
+        if self.rules.quirks.gem5ReplaysTogether && self.stalled.is_none_or(|s| seq < s.load) {
             self.stalled = Some(Stalled { store, load: seq });
         }
         self.counts.rescheduled_loads += 1;
-        self.replays.push(seq);
+        self.replays.push(Replay { load: seq, store });
         self.loads.clear_range(slot);
         let load = &mut self.loads.entries[slot];
         load.partial = true;
-        // It is translated anew, as in gem5.
-        load.translation = Translation::NotStarted;
+        if self.rules.quirks.gem5Retranslation {
+            load.translation = Translation::NotStarted;
+        }
         load.access = SplitAccess::default();
     }
 

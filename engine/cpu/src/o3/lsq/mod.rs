@@ -147,7 +147,7 @@ pub struct Lsq {
     /// Loads with a pending MSHR.
     pending: Vec<PendingLoad>,
     /// Loads that wait for a store that has part of their data, and which store must be sent for them to try again.
-    replays: Vec<Seq>,
+    replays: Vec<Replay>,
     stalled: Option<Stalled>,
     counts: Counts,
     /// Sequence number and cycle of each store that has been written to the cache; kept only when asked for.
@@ -177,6 +177,13 @@ struct Found {
     load: Seq,
     load_pc: u64,
     store_pc: u64,
+}
+
+/// A load that waits for the store at position `store` of the store queue, which has part of its bytes.
+#[derive(Clone, Copy, Debug)]
+struct Replay {
+    load: Seq,
+    store: u64,
 }
 
 /// gem5's `stallingStoreIsn`, `stallingLoadIdx`: the oldest load that a store has only part of.
@@ -373,7 +380,7 @@ impl Lsq {
         self.blocked.retain(|s| *s <= seq);
         self.portless.retain(|s| *s <= seq);
         self.pending.retain(|l| l.seq <= seq);
-        self.replays.retain(|s| *s <= seq);
+        self.replays.retain(|r| r.load <= seq);
         if self.stalled.is_some_and(|s| s.load > seq) {
             self.stalled = None;
         }

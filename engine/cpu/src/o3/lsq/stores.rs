@@ -494,10 +494,12 @@ impl Lsq {
     fn store_sent(&mut self, place: u64, out: &mut LsqOut) {
         let slot = self.stores.slot(place);
         self.stores.clear_range(slot);
-        // gem5 lets all loads that wait for part of a store try again when the store of the oldest of them has been sent.
-        if self.stalled.is_some_and(|s| s.store == place) {
+        if !self.rules.quirks.gem5ReplaysTogether {
+            out.ready.extend(self.replays.iter().filter(|r| r.store == place).map(|r| r.load));
+            self.replays.retain(|r| r.store != place);
+        } else if self.stalled.is_some_and(|s| s.store == place) {
             self.stalled = None;
-            out.ready.append(&mut self.replays);
+            out.ready.extend(self.replays.drain(..).map(|r| r.load));
         }
     }
 }

@@ -539,3 +539,39 @@ fn every_reference_completes_whatever_is_squashed() {
         rig.lsq.audit().unwrap_or_else(|e| panic!("round {round}: {e}"));
     }
 }
+
+#[test]
+fn gem5_replays_all_partly_covered_loads_when_the_oldest_ones_store_is_sent() {
+    // The younger load's store is sent at 21, the older load's at 31.
+    let executed = |together| {
+        let quirks = Gem5Quirks { gem5ReplaysTogether: together, ..Gem5Quirks::NONE };
+        let mut rig = Rig::new(&with(|c| c.quirks = quirks));
+        rig.dispatch(store(DATA, 8, 10));
+        rig.dispatch(store(DATA + 64, 8, 10));
+        rig.dispatch(load(DATA + 65, 8, 11));
+        rig.dispatch(load(DATA + 1, 8, 11));
+        rig.commit(1, 20);
+        rig.commit(2, 30);
+        rig.run_to(100);
+        [rig.executed[3], rig.executed[4]]
+    };
+    assert_eq!(executed(true), [33, 33]);
+    assert_eq!(executed(false), [33, 23]);
+}
+
+#[test]
+fn a_replayed_load_is_translated_again_only_with_the_quirk() {
+    // Loads of four other pages take its page out of the TLB before its store is sent at 201.
+    let done = |again| {
+        let quirks = Gem5Quirks { gem5Retranslation: again, ..Gem5Quirks::NONE };
+        let mut rig = Rig::new(&with(|c| c.quirks = quirks));
+        rig.dispatch(store(DATA, 8, 10));
+        rig.dispatch(load(DATA + 1, 8, 11).paged());
+        (1..=4).for_each(|page| _ = rig.dispatch(load(DATA + 4096 * page, 8, 60).paged()));
+        rig.commit(1, 200);
+        rig.run_to(300);
+        rig.done[2]
+    };
+    // A walk of 20 cycles, then it issues and executes.
+    assert_eq!([done(false), done(true)], [205, 226]);
+}
