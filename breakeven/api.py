@@ -112,7 +112,8 @@ def run(
 
     point = _point(routine, size, src, dst, cache, measure, options)
     with _engine(store, guest, engine) as opened:
-        return run_points(opened.open(_machine(_on(engine, machine), settings)), [point])[0]
+        session = opened.open(_machine(_on(engine, machine), settings))
+        return run_points(session, [point], by_rule=options.get("repetitions") is None)[0]
 
 
 @resolving()
@@ -352,7 +353,9 @@ def explain(
 
     points = [_point(name, size, src, dst, cache, measure, options) for name in dict.fromkeys(routines)]
     with _engine(False, guest) as engine:
-        return {point.routine: found for point, found in explain_points(engine, _machine(machine, settings), points)}
+        by_rule = options.get("repetitions") is None
+        found = explain_points(engine, _machine(machine, settings), points, by_rule)
+        return {point.routine: account for point, account in found}
 
 
 def report(

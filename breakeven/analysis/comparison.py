@@ -20,7 +20,7 @@ from breakeven.analysis.verdict import (
     span,
 )
 from breakeven.output.html import table, wrong
-from breakeven.points.measurements import Tally
+from breakeven.points.measurements import Tally, measured_again
 from breakeven.sweeps.spec import SweepSpec
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class Comparison:
             "x": self.x,
             "cycles": self.curves,
             "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
+            "measured_again": measured_again(self.table),
             "not_converged": Tally().add(self.table).not_converged,
             "intervals": [{**asdict(item), "kind": item.kind} for item in self.intervals],
             "least": self.least,

@@ -16,6 +16,7 @@ from breakeven import points as pt
 from breakeven.analysis.search import Leads, bisect, budget_of, search
 from breakeven.analysis.search_result import AXES, Found, Surface, grid_of
 from breakeven.errors import UserError
+from breakeven.points.converged import run_until_converged
 from breakeven.points.engine import Engine, Session, SweepProgress
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.table import failures, frame
@@ -67,7 +68,8 @@ class _Points:
     def _run(self, session: Session, spec: SweepSpec, chosen: dict[str, str]) -> list[list[float]]:
         spec = replace(spec, parameters={})
         records = spec.records()
-        results = np.frombuffer(session.run(records.tobytes(), self.threads), pt.result_dtype())
+        taken, found = run_until_converged(session, records.tobytes(), spec.by_rule, self.threads)
+        records, results = np.frombuffer(taken, pt.point_dtype()), np.frombuffer(found, pt.result_dtype())
         if len(results) != len(records):
             raise UserError(f"the guest left {len(results)} results for {len(records)} points on {session.machine}")
         self.frames.append(frame(self.spec.machines[0].name, chosen, records, results))

@@ -21,7 +21,7 @@ from breakeven.analysis.verdict import (
 )
 from breakeven.errors import UserError
 from breakeven.output.html import table, wrong
-from breakeven.points.measurements import Tally
+from breakeven.points.measurements import Tally, measured_again
 from breakeven.points.ranges import parse_number
 from breakeven.sweeps.spec import SweepSpec
 
@@ -85,6 +85,7 @@ class Found:
             "probed": [leads.x[i] for i in leads.probed],
             "cycles": {name: [curve[i] for i in leads.probed] for name, curve in leads.curves.items()},
             "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
+            "measured_again": measured_again(self.table),
             "not_converged": self.tally.not_converged,
             "intervals": [{**asdict(item), "kind": item.kind} for item in leads.intervals],
             "break_even": break_even_dict(leads.break_even),
@@ -204,6 +205,7 @@ class Surface:
             "texts": self.texts,
             "surface": rows,
             "repetitions": self.spec.repetitions_of(self.spec.measures[0]),
+            "measured_again": measured_again(*(item.table for item in self.found)),
             "not_converged": self.tally.not_converged,
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,

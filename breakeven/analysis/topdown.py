@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.points.converged import measured
 
 if TYPE_CHECKING:
     from breakeven.points import Point
@@ -74,14 +75,19 @@ class Account:
         return [line for line in self.lines if not line.reason]
 
 
-def explain_points(engine: Any, machine: MachineSpec, points: Sequence[Point]) -> Iterator[tuple[Point, Account]]:
-    """The account of each point's measurement on the simulator. Raises `UserError` for a wrong output."""
+def explain_points(
+    engine: Any, machine: MachineSpec, points: Sequence[Point], by_rule: bool = False
+) -> Iterator[tuple[Point, Account]]:
+    """The account of each point's measurement on the simulator. Raises `UserError` for a wrong output.
+
+    `by_rule`: as of `run_points`.
+    """
     session = engine.open(machine)
     for point in points:
-        measured = session.measured(point)
-        if not measured.result.ok:
-            raise UserError(f"{point.routine} on {machine}, size {point.size}: {measured.result.problem}")
-        yield point, account_of(measured.stats, str(machine))
+        found = measured(session, point, by_rule)
+        if not found.result.ok:
+            raise UserError(f"{point.routine} on {machine}, size {point.size}: {found.result.problem}")
+        yield point, account_of(found.stats, str(machine))
 
 
 def account_of(stats: Stats, machine: str) -> Account:

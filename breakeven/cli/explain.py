@@ -51,29 +51,31 @@ def explain(
     if not point.options["size"]:
         raise UserError("explain ROUTINE needs --size")
     points = [point(name) for name in dict.fromkeys(routines)]
-    return _points(points, spec, guest, json)
+    return _points(points, point.by_rule, spec, guest, json)
 
 
-def _points(points: list[Any], spec: Any, guest: Path | None, json: bool) -> int:
+def _points(points: list[Any], by_rule: bool, spec: Any, guest: Path | None, json: bool) -> int:
     from breakeven import points as pt
     from breakeven.analysis.topdown import account_of, as_dict
     from breakeven.output.console import print_json
+    from breakeven.points.converged import measured
     from breakeven.points.measurements import Tally
 
     with open_engine(guest, None, no_store=True) as engine:
         session = engine.open(spec)
     rows, accounts, status, tally = [], [], 0, Tally()
     for point in points:
-        measured = session.measured(point)
-        status = status or judge(session, point, measured.result)
-        if not measured.result.ok:
+        found = measured(session, point, by_rule)
+        result = found.result
+        status = status or judge(session, point, result)
+        if not result.ok:
             continue
-        account = account_of(measured.stats, str(spec))
-        tally.count(point.repetitions, converged := measured.result.converged(point.repetitions))
+        account = account_of(found.stats, str(spec))
+        tally.count(result.repetitions, result.converged)
         accounts.append((point.routine, account))
         rows.append(
-            {**pt.as_dict(point), "cycles_median": measured.result.cycles_median,
-             "overhead": measured.result.overhead, "converged": converged, **as_dict(account)}
+            {**pt.as_dict(point), "repetitions": result.repetitions, "cycles_median": result.cycles_median,
+             "overhead": result.overhead, "converged": result.converged, **as_dict(account)}
         )  # fmt: skip
     if json:
         print_json({"machine": str(spec), "machine_hash": session.machine_hash, "points": rows})

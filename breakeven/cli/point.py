@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -43,6 +44,7 @@ def run(
     """Run one point: cycles, bytes/cycle, instructions, and whether the output was verified."""
     from breakeven import points as pt
     from breakeven.engines.run_points import run_points
+    from breakeven.points.converged import measured
     from breakeven.points.machine_spec import HOST
     from breakeven.points.measurements import Tally
 
@@ -53,15 +55,16 @@ def run(
     with open_named(engine_name, guest, store, no_store or trace is not None) as engine:
         session = engine.open(machine_spec(machine, settings))
         if trace:
-            measured = session.measured(asked, trace.file, trace.limit)
-            result = measured.result
-            trace.tell(measured.traced)
+            found = measured(session, asked, point.by_rule, trace.file, trace.limit)
+            result = found.result
+            trace.tell(found.traced)
         else:
-            result = run_points(session, [asked])[0]
+            (result,) = run_points(session, [asked], by_rule=point.by_rule)
+    asked = replace(asked, repetitions=result.repetitions)
     if json or result.ok or result.status in pt.WRONG:
         _print_point(session, asked, result, json)
     tally = Tally()
-    tally.count(asked.repetitions, result.converged(asked.repetitions))
+    tally.count(result.repetitions, result.converged)
     tally.say()
     return judge(session, asked, result)
 
@@ -105,12 +108,12 @@ def _print_point(session: Any, point: Any, result: Any, json: bool) -> None:
             "cycles": result.cycles_median, "cycles_min": result.cycles_min, "cycles_median": result.cycles_median,
             "cycles_total": result.cycles_total, "bytes_per_cycle": rate, "instructions": result.instructions,
             "overhead": result.overhead,
-            "converged": result.converged(point.repetitions), "ret": result.ret, "ok": result.ok,
+            "converged": result.converged, "ret": result.ret, "ok": result.ok,
             "problem": result.problem,
         })  # fmt: skip
         return
     print(f"{point.routine} on {session.machine}: {where(point)}")
-    known = {True: "converged; ", False: "not converged; ", None: ""}[result.converged(point.repetitions)]
+    known = {True: "converged; ", False: "not converged; ", None: ""}[result.converged]
     spread = f"(median of {point.repetitions}; {known}least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""
     counted = session.machine.name != HOST

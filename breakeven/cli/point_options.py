@@ -33,6 +33,11 @@ class PointMaker:
     def __init__(self, options: dict[str, Any]) -> None:
         self.options = options
 
+    @property
+    def by_rule(self) -> bool:
+        """Whether nobody asked for a number of measurements."""
+        return self.options["repetitions"] is None
+
     def __call__(self, routine: str) -> Any:
         """The point of a routine; raises `UserError` when it cannot be one."""
         return _made(routine, self.options)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +49,8 @@ class EmbeddedSession:
         """One point with a look into the measurement that its median comes from."""
         check_routines(self, [point.routine])
         result, begin, end, stats, traced = self._sweep.measured(point.pack(), trace, trace_limit)
-        return Measured(unpack_results(result)[0], end - begin, stats, traced)
+        told = replace(unpack_results(result)[0], repetitions=point.repetitions)
+        return Measured(told, end - begin, stats, traced)
 
 
 class EmbeddedEngine:

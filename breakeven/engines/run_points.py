@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from breakeven.errors import UserError
 from breakeven.points import RESULT_BYTES, Point, Result, pack, unpack_results
+from breakeven.points.converged import repetitions_in, run_until_converged
 from breakeven.points.engine import Progress, Session
 from breakeven.routine.checks import check_routines
 
 
 def run_points(
-    session: Session, points: list[Point], threads: int = 1, progress: Progress | None = None
+    session: Session, points: list[Point], threads: int = 1, progress: Progress | None = None, by_rule: bool = False
 ) -> list[Result]:
-    """A few points, typed in and out."""
-    records = pack(points)
+    """A few points, typed in and out. `by_rule`: nobody asked for their number of measurements, so that those whose
+    median has not converged are measured again (`points.converged`); a result says how many it took."""
     check_routines(session, sorted({point.routine for point in points}))
-    data = session.run(records, threads, progress)
+    records, data = run_until_converged(session, pack(points), by_rule, threads, progress)
     if len(data) != len(points) * RESULT_BYTES:
         raise UserError(f"the guest left {len(data)} bytes of results for {len(points)} points")
-    return unpack_results(data)
+    return [
+        replace(result, repetitions=taken)
+        for result, taken in zip(unpack_results(data), repetitions_in(records), strict=True)
+    ]

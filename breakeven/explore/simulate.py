@@ -14,11 +14,13 @@ from typing import Any
 
 from breakeven.config.errors import OverrideError
 from breakeven.engines.open import open_engine
+from breakeven.engines.run_points import run_points
 from breakeven.errors import UserError
 from breakeven.explore import commands, controls, traces
 from breakeven.explore.state import from_row
 from breakeven.machine.resolve import Machine, forget, resolve, resolving
-from breakeven.points import CACHE_STATES, MEASURES, Point, index_of, pack, unpack_results
+from breakeven.points import CACHE_STATES, MEASURES, Point, index_of
+from breakeven.points.converged import measured
 from breakeven.routine.checks import check_routines
 from breakeven.sweeps.request import machine_spec
 
@@ -126,10 +128,10 @@ class Simulator:
         variant = self.variant(name, settings)
         variant.check(routines)
         made = [_point(routine, place, cache, measure) for place in places for routine in routines]
-        results = unpack_results(variant.session.run(pack(made), 0, lambda *_: stop()))
+        results = run_points(variant.session, made, 0, lambda *_: stop(), by_rule=True)
         rows = [
             [result.cycles_min / point.calls, result.cycles_median / point.calls, result.instructions,
-             result.converged(point.repetitions), result.problem]
+             result.converged, result.problem]
             for point, result in zip(made, results, strict=True)
         ]  # fmt: skip
         return {"rows": rows, "without_effect": variant.without_effect}
@@ -140,8 +142,8 @@ class Simulator:
         """Where the cycles of a point went (`breakeven.analysis.topdown`)."""
         from breakeven.analysis.topdown import account_of, as_dict
 
-        measured = self._measured(name, settings, _point(routine, place, cache, measure))
-        return as_dict(account_of(measured.stats, name))
+        found = self._measured(name, settings, _point(routine, place, cache, measure))
+        return as_dict(account_of(found.stats, name))
 
     def trace(
         self, name: str, settings: Settings, routine: str, place: Place, cache: str, measure: str
@@ -174,10 +176,10 @@ class Simulator:
             # The store keeps no statistics and no traces.
             with open_engine(None, None, no_store=True) as engine:
                 variant.bare = engine.open(variant.machine.spec)
-        measured = variant.bare.measured(point, trace, _TRACE)
-        if not measured.result.ok:
-            raise UserError(f"{point.routine} on {name}, size {point.size}: {measured.result.problem}")
-        return measured
+        found = measured(variant.bare, point, True, trace, _TRACE)
+        if not found.result.ok:
+            raise UserError(f"{point.routine} on {name}, size {point.size}: {found.result.problem}")
+        return found
 
 
 def _path(setting: str) -> str:

@@ -1,9 +1,10 @@
 """How many measurements a point takes, and whether their median has converged.
 
-A branch predictor that goes by the branches before it learns a routine within 3 to 12 measurements; unmeasured calls
-teach it little, as the harness's code between two measurements is part of what it goes by. Meanwhile up to eight
-readings may be equal, so that a rule which stops at equal readings stops too early. So every verb, on every engine,
-takes the same number: `repetitions_of`. Readings repeat to the cycle.
+A branch predictor that goes by the branches before it learns a routine within 3 to 12 measurements, a few points
+within 40; unmeasured calls teach it little, as the harness's code between two measurements is part of what it goes by.
+Meanwhile up to eight readings may be equal, so that a rule which stops at equal readings stops too early. So every
+verb, on every engine, takes the same number, `repetitions_of`, and the points whose median has not converged then are
+measured once more with `AGAIN` (`converged.run_until_converged`). Readings repeat to the cycle.
 
 The guest reports the median of the later half of the readings beside that of all. A median that these two agree on has
 converged; readings that repeat with a period do so, too.
@@ -16,11 +17,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pandas as pd
 
 
 #: measurements of a point
 REPETITIONS = 21
+#: of a point whose median has not converged after those
+AGAIN = 4 * REPETITIONS + 1
 #: of a stream: each holds many calls
 STREAM_REPETITIONS = 3
 #: of fewer measurements half of them say nothing (LEAST_HALVED in workloads/harness/stats.h)
@@ -94,3 +99,32 @@ def converged_column(records: Any, results: Any) -> Any:
     near = np.maximum(CYCLES, SHARE * median)
     unknown = (records["repetitions"] < LEAST) | (results["status"] != 0) | ((later == 0) & (median > near))
     return pd.array(np.where(unknown, None, np.abs(median - later) <= near), dtype="boolean")
+
+
+def measured_again(*tables: pd.DataFrame) -> dict[str, int] | None:
+    """How many points of a request's tables took `AGAIN` measurements by rule; None where all took one number."""
+    taken = [int(n) for table in tables for n in table["repetitions"]]
+    again = taken.count(AGAIN)
+    return {"points": again, "repetitions": AGAIN} if again and REPETITIONS in taken else None
+
+
+def one_number(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """`table` with a point's numbers of measurements by rule as one: of a point that was measured again only that, and
+    its ``repetitions`` are the rule's. Points that were asked for with other numbers stay apart.
+
+    `names`: the columns that tell points apart.
+    """
+    if "repetitions" not in table or not {REPETITIONS, AGAIN} <= set(table["repetitions"]):
+        return table
+    others = [name for name in names if name in table and name != "repetitions"]
+    first, again = table["repetitions"] == REPETITIONS, table["repetitions"] == AGAIN
+    learning = first & table["converged"].eq(False).fillna(False).astype(bool)
+
+    def among(rows: pd.Series) -> pd.Series:
+        """Which points are among those of `rows`."""
+        return table.merge(table.loc[rows, others].drop_duplicates(), how="left", indicator=True)["_merge"] == "both"
+
+    # One that had converged was asked for with the other number.
+    ruled = again & ~among(first & ~learning).set_axis(table.index)
+    superseded = learning & among(again).set_axis(table.index)
+    return table.assign(repetitions=table["repetitions"].where(~ruled, REPETITIONS))[~superseded]

@@ -100,6 +100,9 @@ _POINT = struct.Struct("<" + "".join(code for _, code, _ in _POINT_LAYOUT))
 _RESULT = struct.Struct("<" + "".join(code for _, code, _ in _RESULT_LAYOUT))
 _HEADER = struct.Struct("<8sIIQQ")
 POINT_BYTES = _POINT.size
+#: where in a point record the number of its measurements stands
+REPETITIONS_AT = struct.calcsize("<" + "".join(code for _, code, _ in _POINT_LAYOUT[:6]))
+assert _POINT_LAYOUT[6][0] == "repetitions"
 RESULT_BYTES = _RESULT.size
 
 
@@ -254,15 +257,18 @@ class Result:
     ret: int
     detail: int
     overhead: int
+    #: measurements that it took; 0: whoever read the record did not say
+    repetitions: int = 0
 
     @property
     def ok(self) -> bool:
         """Whether the output was right."""
         return self.status == 0
 
-    def converged(self, repetitions: int) -> bool | None:
-        """Whether the median of so many measurements has converged; None: not known."""
-        return has_converged(repetitions, self.cycles_median, self.detail) if self.ok else None
+    @property
+    def converged(self) -> bool | None:
+        """Whether the median has converged; None: not known (of fewer than 5 measurements, or of a wrong output)."""
+        return has_converged(self.repetitions, self.cycles_median, self.detail) if self.ok else None
 
     @property
     def problem(self) -> str:

@@ -238,14 +238,20 @@ def load_study(path: Path) -> Study:
 
 def run_study(study: Study, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Outcome:
     """Runs every grid and every search of a study and judges its claims."""
+    # A study states how many measurements its points take (grids.csv) and keeps to it; those that have not converged
+    # then are told.
+    grids, searches = (
+        {name: (words, replace(spec, again=False)) for name, (words, spec) in specs.items()}
+        for specs in (study.grids, study.searches)
+    )
     data = Data(load_claims(study.name))
     total = sum(spec.count() for _, spec in study.grids.values())
     done, bad = 0, []
-    for name, (_, spec) in study.grids.items():
+    for name, (_, spec) in grids.items():
         part = _shifted(progress, done, total, f"{study.name} {name}")
         _keep(data, name, run_sweep(spec, engine, threads, part), bad)
         done += spec.count()
-    for name, (_, spec) in study.searches.items():
+    for name, (_, spec) in searches.items():
         _keep(data, name, _search(data, name, spec, engine, threads), bad)
         if progress is not None:
             progress(total, total, f"{study.name} {name}")

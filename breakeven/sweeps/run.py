@@ -12,6 +12,7 @@ import numpy as np
 
 from breakeven import points as pt
 from breakeven.errors import UserError
+from breakeven.points.converged import run_until_converged
 from breakeven.points.engine import Engine, SweepProgress
 from breakeven.points.table import frame
 from breakeven.routine.checks import check_routines
@@ -47,10 +48,11 @@ def run_sweep(
             def report(count: int, _: int, start: int = start, label: str = label) -> None:
                 progress(start + count, total, label)
 
-        results = np.frombuffer(session.run(data, threads, report), pt.result_dtype())
+        taken, found = run_until_converged(session, data, spec.by_rule, threads, report)
+        results = np.frombuffer(found, pt.result_dtype())
         if len(results) != len(records):
             raise UserError(f"the guest left {len(results)} results for {len(records)} points on {machine}")
-        frames.append(frame(machine.name, chosen, records, results))
+        frames.append(frame(machine.name, chosen, np.frombuffer(taken, pt.point_dtype()), results))
         done += len(records)
     if progress is not None:
         progress(total, total, "done")

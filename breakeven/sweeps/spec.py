@@ -52,6 +52,8 @@ class SweepSpec:
     flags: int = 0
     #: `parameter` of every point: of routines that have one; 0: their default
     routine_parameter: int = 0
+    #: measure points again whose median has not converged, where nobody asked for `repetitions` (`converged`)
+    again: bool = True
     #: (src, dst) pairs instead of the product of `src_offsets` and `dst_offsets`
     offset_pairs: Sequence[tuple[int, int]] = ()
 
@@ -59,8 +61,13 @@ class SweepSpec:
         """The (source, destination) offsets."""
         return list(self.offset_pairs) or list(itertools.product(self.src_offsets, self.dst_offsets))
 
+    @property
+    def by_rule(self) -> bool:
+        """Whether points are measured until they have converged."""
+        return self.repetitions is None and self.again
+
     def repetitions_of(self, measure: str) -> int:
-        """Measurements of each point of `measure`."""
+        """Measurements of each point of `measure` (by rule: of those that converge so)."""
         return repetitions_of(measure) if self.repetitions is None else self.repetitions
 
     def variants(self) -> Iterator[tuple[MachineSpec, dict[str, str]]]:

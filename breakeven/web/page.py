@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import UserError
 from breakeven.output import html
 from breakeven.points.machine_spec import HOST
+from breakeven.points.measurements import one_number
 from breakeven.points.table import DESCRIBED
 from breakeven.web.sources import Part, Shown, parameters
 
@@ -91,7 +92,8 @@ def _embedded(data: Any) -> str:
 
 
 def _part(part: Part) -> dict[str, Any]:
-    table, swept = part.table, parameters(part.table)
+    swept = parameters(part.table)
+    table = one_number(part.table, ("routine", "size", *_CONDITION, *DESCRIBED, *swept, "machine_hash", "guest"))
     calls = table.get("calls", 1)
     cycles = table["cycles_median"] / calls
     table = table.assign(cycles=cycles, bytes_a_cycle=(table["size"] / cycles.where(cycles > 0)).round(4))

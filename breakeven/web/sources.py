@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import UserError
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
 from breakeven.points.machine_spec import HOST, MachineSpec
-from breakeven.points.measurements import repetitions_of
+from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
 from breakeven.points.table import DESCRIBED, FORMATS, SETTINGS
 
 if TYPE_CHECKING:
@@ -153,6 +153,8 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
     if len(calls) == 1 and (value := int(calls.pop())) != 16:
         words += ["--calls", str(value)]
     taken = {(measure, int(n)) for measure, n in zip(table["measure"], table.get("repetitions", []), strict=False)}
+    # By rule, those that had not converged.
+    taken -= {(measure, AGAIN) for measure, n in taken if n == REPETITIONS}
     if any(n != repetitions_of(measure) for measure, n in taken):
         if len({n for _, n in taken}) > 1:
             return ""

@@ -14,7 +14,7 @@ from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.engines.run_points import run_points
 from breakeven.points import Point
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.points.measurements import LEAST, REPETITIONS, STREAM_REPETITIONS, Tally, has_converged
+from breakeven.points.measurements import AGAIN, LEAST, REPETITIONS, STREAM_REPETITIONS, Tally, has_converged
 from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 from breakeven.web.page import page
@@ -49,27 +49,35 @@ def test_one_number_for_every_size_and_state():
 )  # fmt: skip
 def test_when_a_median_has_converged(repetitions, median, later, answer):
     assert has_converged(repetitions, median, later) is answer
-    point = Point("x", 8, repetitions=repetitions)
-    result = pt.Result(0, 0, 0, median, 0, 0, 0, later, 0)
-    assert result.converged(point.repetitions) is answer
+    assert pt.Result(0, 0, 0, median, 0, 0, 0, later, 0, repetitions).converged is answer
 
 
 def test_a_wrong_output_has_no_median():
-    assert pt.Result(0, 1, 0, 47, 0, 0, 0, 47, 0).converged(21) is None
+    assert pt.Result(0, 1, 0, 47, 0, 0, 0, 47, 0, 21).converged is None
 
 
-def test_tables_say_what_has_converged(fake, monkeypatch):
-    engine = fake(learning, wrong={("fast", 16)})
-    session = type(engine.open(U74))
-    plain = session.run
+@pytest.fixture
+def later(monkeypatch):
+    """Sessions of a fake engine whose guest reports 40 cycles for the later half of the readings."""
 
-    def run(self, records, *rest):
-        results = np.frombuffer(plain(self, records, *rest), pt.result_dtype()).copy()
-        results["detail"][results["status"] == 0] = 40
-        return results.tobytes()
+    def patched(engine):
+        session = type(engine.open(U74))
+        plain = session.run
 
-    monkeypatch.setattr(session, "run", run)
-    spec = SweepSpec(["fast", "slow"], [U74], [8, 16])
+        def run(self, records, *rest):
+            results = np.frombuffer(plain(self, records, *rest), pt.result_dtype()).copy()
+            results["detail"][results["status"] == 0] = 40
+            return results.tobytes()
+
+        monkeypatch.setattr(session, "run", run)
+        return engine
+
+    return patched
+
+
+def test_tables_say_what_has_converged(fake, later):
+    engine = later(fake(learning, wrong={("fast", 16)}))
+    spec = SweepSpec(["fast", "slow"], [U74], [8, 16], again=False)
     table = run_sweep(spec, engine)
     assert table["converged"].astype(object).where(table["ok"], None).tolist() == [True, None, False, False]
     assert table["converged"].isna().sum() == 1 and table["repetitions"].eq(21).all()
@@ -79,11 +87,49 @@ def test_tables_say_what_has_converged(fake, monkeypatch):
         "2 of 4 points have not converged after 21 measurements: predictors still learning; give --repetitions 85"
     )
     found = compare(spec, engine).as_dict()
-    assert (found["repetitions"], found["not_converged"]) == (21, 2)
-    found = find(spec, engine).as_dict()
-    assert (found["repetitions"], found["not_converged"]) == (21, 2)
+    assert (found["repetitions"], found["not_converged"], found["measured_again"]) == (21, 2, None)
     more = run_sweep(SweepSpec(["fast", "slow"], [U74], [8], repetitions=85), engine)
     assert str(Tally().add(more)) == "" and more["converged"].all()
+
+
+def test_a_point_that_has_not_converged_is_measured_again(fake, later):
+    engine = later(fake(learning, wrong={("fast", 16)}))
+    spec = SweepSpec(["fast", "slow"], [U74], [8, 16])
+    table = run_sweep(spec, engine)
+    assert table["repetitions"].tolist() == [21, 21, AGAIN, AGAIN]
+    assert table["cycles_median"].tolist() == [41, 41, 40, 40] and table["converged"][[0, 2, 3]].all()
+    asked = run_sweep(SweepSpec(["slow"], [U74], [8], repetitions=21), engine)
+    assert asked["repetitions"].tolist() == [21] and asked["cycles_median"].tolist() == [70]
+    for found in (compare(spec, engine).as_dict(), find(spec, engine).as_dict()):
+        assert (found["repetitions"], found["not_converged"]) == (21, 0)
+        assert found["measured_again"] == {"points": 2, "repetitions": 85}
+    session = engine.open(U74)
+    points = [Point("slow", 8), Point("fast", 8)]
+    assert [(r.repetitions, r.cycles_median) for r in run_points(session, points, by_rule=True)] == [(85, 40), (21, 41)]
+    assert [r.repetitions for r in run_points(session, points)] == [21, 21]
+    # What never converges is told of its last number.
+    endless = later(fake(lambda routine, *_: 70))
+    assert "after 85 measurements" in str(Tally().add(run_sweep(spec, endless)))
+
+
+def test_a_page_has_one_number_for_what_the_rule_measured(fake, later):
+    import pandas as pd
+
+    engine = later(fake(learning))
+    ruled = run_sweep(SweepSpec(["fast", "slow"], [U74], [8, 16]), engine)
+
+    def axes(table):
+        text = page("t", [Part("p", "", table, "")], "again")
+        part = json.loads(text.partition('id="data">')[2].partition("<")[0])["parts"][0]
+        return part["axes"], len(part["columns"][0].get("values", part["columns"][0].get("codes", [])))
+
+    assert axes(ruled)[0] == ["routine", "size"]
+    # As a store has them: of a point that was measured again both, and what was asked for with a number of its own.
+    first = run_sweep(SweepSpec(["slow"], [U74], [8, 16], again=False), engine)
+    both = pd.concat([first, ruled], ignore_index=True)
+    assert axes(both) == axes(ruled)
+    asked = run_sweep(SweepSpec(["fast"], [U74], [8], repetitions=AGAIN), engine)
+    assert axes(pd.concat([both, asked], ignore_index=True))[0] == ["routine", "size", "repetitions"]
 
 
 def test_a_page_never_mixes_numbers_of_measurements(fake):
@@ -106,12 +152,25 @@ def test_the_guest_reports_the_later_median(routine, machine):
     pytest.importorskip("breakeven._engine")
     session = EmbeddedEngine().open(MachineSpec(machine))
     least, asked = run_points(session, [Point(routine, 200, repetitions=n) for n in (LEAST - 1, REPETITIONS)])
-    assert least.ok and least.detail == 0 and least.converged(LEAST - 1) is None
-    assert asked.ok and asked.detail == asked.cycles_median and asked.converged(REPETITIONS)
+    assert least.ok and least.detail == 0 and least.converged is None
+    assert asked.ok and asked.detail == asked.cycles_median and asked.converged
     # The first readings are of predictors that learn: they are in the first half alone.
     assert asked.cycles_total > REPETITIONS * asked.cycles_median
     few = run_points(session, [Point(routine, 200, repetitions=LEAST, warmup=0)])[0]
     assert few.detail <= few.cycles_median and few.cycles_total >= few.detail * 3
+
+
+def test_every_verb_measures_such_a_point_again(breakeven):
+    """One that learns at the 11th measurement, by the engine itself."""
+    words = ("rv-copy-user-2021", "-m", "u74", "--src", "3", "--json", "--no-store")
+    point = json.loads(breakeven("run", *words, "-n", "24").stdout)
+    assert (point["repetitions"], point["converged"]) == (85, True)
+    told = json.loads(breakeven("explain", *words[:-1], "-n", "24").stdout)["points"][0]
+    assert (told["repetitions"], told["cycles_median"]) == (85, point["cycles"])
+    row = json.loads(breakeven("sweep", *words, "-n", "16,24").stdout)["rows"][1]
+    assert (row["repetitions"], row["cycles_median"]) == (85, point["cycles"])
+    asked = json.loads(breakeven("run", *words, "-n", "24", "--repetitions", "21").stdout)
+    assert (asked["repetitions"], asked["converged"]) == (21, False) and asked["cycles"] > point["cycles"]
 
 
 def test_run_says_that_it_has_converged(breakeven):
