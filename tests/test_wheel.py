@@ -43,7 +43,7 @@ COMMANDS = [
     ["gem5", "{configs}/point.py", "u74", "rv-word", "64"],
 ]
 STUDY = """
-from breakeven.engines.embedded import MachineSpec
+from breakeven.points.machine_spec import MachineSpec
 from breakeven.studies.study import Contents, Study
 from breakeven.sweeps.spec import SweepSpec
 
