@@ -137,7 +137,7 @@ def machines_show(
     from dataclasses import asdict
 
     from breakeven.analysis.load_to_use import load_to_use_of, load_to_use_section
-    from breakeven.machine.page import print_page
+    from breakeven.machine.page import constructor_section, print_page
     from breakeven.machine.parameters import parameters
     from breakeven.machine.presets import find_machine, preset_at
     from breakeven.machine.resolve import resolve
@@ -163,7 +163,8 @@ def machines_show(
     preset = preset_at(path)
     print(f"{name}: {preset.description if preset else 'a machine of your own'}")
     print_pairs([("file", str(path)), ("hash", machine.hash)])
-    print_page(machine.description, sources, load_to_use_section(measured, why_not))
+    before = [load_to_use_section(measured, why_not), *constructor_section(machine.root)]
+    print_page(machine.description, sources, *before)
     return 0
 
 

@@ -6,10 +6,13 @@ Each heading is a path and each value's name the rest of it: what ``--set`` take
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from breakeven.machine.sources import MARKS, Sources
 from breakeven.output.console import WIDTH
+
+if TYPE_CHECKING:
+    from breakeven.config.simobject import SimObject
 
 #: a heading and the lines below it
 Section = tuple[str, list[str]]
@@ -312,6 +315,15 @@ def _memory_text(name: str, value: Any) -> str:
     if name == "latency" or (name.startswith("t") and isinstance(value, int)):
         return f"{value / 1e3:g} ns"
     return str(value)
+
+
+def constructor_section(root: SimObject) -> list[Section]:
+    """What the board's constructor takes (configs/machines/constructors.py); nothing for a machine without one."""
+    construct = getattr(getattr(root, "system", None), "_constructor", None)
+    if construct is None:
+        return []
+    cells = [f"{name} ({', '.join(paths)})" if paths else name for name, paths in construct.options.items()]
+    return [(f"{construct.__name__}(...) (its options, the paths that they set)", in_columns(cells))]
 
 
 def legend() -> str:

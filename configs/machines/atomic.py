@@ -1,7 +1,8 @@
 """gem5's AtomicSimple: every instruction a cycle, memory without time; for running programs, not for measuring them."""
 
+from constructors import RISCV, constructor, machine_of
 from m5.objects import DDR3_1600_8x8, MemCtrl, RiscvAtomicSimpleCPU
-from riscv_board import RiscvBoard, board_range, root
+from riscv_board import RiscvBoard, board_range
 
 NAME = "atomic"
 DESCRIPTION = "gem5's AtomicSimple: 2 GHz, one instruction a cycle, no caches, memory without time"
@@ -11,6 +12,10 @@ CLOCK = "2GHz"  # gem5: reference configuration
 MEMORY = "512MB"  # gem5: reference configuration
 
 
-def machine(**options):
+@constructor("clk_freq", *RISCV)
+def AtomicBoard(**options):
     memory = MemCtrl(dram=DDR3_1600_8x8(range=board_range(MEMORY)))
-    return root(RiscvBoard(cpu=RiscvAtomicSimpleCPU(), clock=CLOCK, memory=memory, **options))
+    return RiscvBoard(cpu=RiscvAtomicSimpleCPU(), clock=CLOCK, memory=memory, **options)
+
+
+machine = machine_of(AtomicBoard)

@@ -10,6 +10,7 @@ moves are microcode. It has the string instructions of the Pineviews that were m
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import IN_ORDER, L2, MEMORY, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     X86ISA,
@@ -37,6 +38,7 @@ DESCRIPTION = "Intel Bonnell (Atom N450, 1.67 GHz): 2-wide in-order, 24 KiB L1, 
 ISA = "x86"
 
 CLOCK = "1667MHz"  # uarch: bonnell/clock_mhz
+LOAD_TO_USE = {"L1": 3, "L2": 17}  # cycles; what `breakeven machines show bonnell` measures
 
 
 def op_classes(*names):
@@ -221,12 +223,13 @@ def ours(cpu, dcache, l2):
     l2.prefetcher = objects.StreamPrefetcher()  # uarch: bonnell/prefetchers
 
 
-def machine(**options):
+@constructor(*IN_ORDER, *L2, *MEMORY, "prefetchers")
+def BonnellBoard(**options):
     cpu = BonnellCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Bonnell")])
     cpu.mmu.itb.size = 32  # assumed: the instruction side's
     cpu.mmu.dtb.size = 16  # uarch: bonnell/dtlb_entries
     dcache, l2 = L1DCache(), L2Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, dcache, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
@@ -243,3 +246,6 @@ def machine(**options):
         l2bus=L2Bus(),
         **options,
     )
+
+
+machine = machine_of(BonnellBoard)

@@ -6,6 +6,7 @@ the micro-op cache (fetch brings its 32 bytes a cycle at any time), three-compon
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     LTAGE,
@@ -41,6 +42,7 @@ DESCRIPTION = "Intel Broadwell server (E5-2650 v4, 2.2 GHz): 4-wide out-of-order
 ISA = "x86"
 
 CLOCK = "2200MHz"  # uarch: broadwell/clock_mhz
+LOAD_TO_USE = {"L1": 4, "L2": 13, "L3": 62}  # cycles; what `breakeven machines show broadwell` measures
 
 
 #: on ports 0, 1 and 5: logic and additions on vectors
@@ -236,14 +238,15 @@ def ours(cpu, dcache, l2):
     l2.prefetcher = streamer_and_pairs()  # uarch: broadwell/prefetchers
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
+def BroadwellBoard(**options):
     cpu = BroadwellCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Broadwell")])
     cpu.mmu.itb.size = 128  # assumed: as its relatives
     cpu.mmu.dtb.size = 64  # uarch: broadwell/dtlb_entries
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, dcache, l2)
-    if hasattr(l3, "slices"):
+    if has_extensions():
         l3.slices = 12  # uarch: broadwell/l3_size_kb, calibrated: twelve of 2560 KiB
     else:
         l3 = L3Cache(size="20MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
@@ -264,3 +267,6 @@ def machine(**options):
         l3bus=L3Bus(),
         **options,
     )
+
+
+machine = machine_of(BroadwellBoard)

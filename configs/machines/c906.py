@@ -6,6 +6,7 @@ D1 (rows calib_*) are checks. Not modelled: its stride prefetcher and its write-
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import IN_ORDER, L1, MEMORY, RISCV, constructor, has_extensions, machine_of
 from m5.objects import (
     Cache,
     LocalBP,
@@ -23,13 +24,14 @@ from m5.objects import (
     SimpleBTB,
     SimpleMemory,
 )
-from riscv_board import RiscvBoard, board_range, root
+from riscv_board import RiscvBoard, board_range
 
 NAME = "c906"
 DESCRIPTION = "T-Head C906 (Allwinner D1, 1 GHz): single-issue in-order, 32 KiB L1, no L2, misaligned in hardware"
 ISA = "riscv"
 
 CLOCK = "1000MHz"  # uarch: c906/clock_mhz
+LOAD_TO_USE = {"L1": 3}  # cycles; what `breakeven machines show c906` measures
 MEMORY_SIZE = "512MiB"  # assumed: what the guests need
 
 
@@ -125,25 +127,27 @@ def ours(cpu):
     cpu.isa[0].enable_Zbs = False  # assumed: as enable_Zba
 
 
-def machine(**options):
+@constructor(*IN_ORDER, *L1, *MEMORY, *RISCV)
+def C906Board(**options):
     cpu = C906CPU(isa=[RiscvISA()])
     cpu.mmu.itb.size = 10  # assumed: as the data side's first level
     cpu.mmu.dtb.size = 10  # uarch: c906/dtlb_entries
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="110ns",  # uarch: c906/dram_latency_ns, calibrated: the cache and bus on the way add the rest
         bandwidth="1GiB/s",  # uarch: c906/dram_bw_single_core_gbps
     )
-    return root(
-        RiscvBoard(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=L1DCache(),
-            misaligned=True,  # uarch: c906/unaligned_within_line
-            **options,
-        )
+    return RiscvBoard(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1ICache(),
+        dcache=L1DCache(),
+        misaligned=True,  # uarch: c906/unaligned_within_line
+        **options,
     )
+
+
+machine = machine_of(C906Board)

@@ -8,6 +8,7 @@ is the third of the integer units here), and the loop buffer.
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import L2, MEMORY, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     FP_ALU,
@@ -30,13 +31,14 @@ from m5.objects import (
     SimpleMemory,
     StridePrefetcher,
 )
-from riscv_board import RiscvBoard, board_range, root
+from riscv_board import RiscvBoard, board_range
 
 NAME = "c910"
 DESCRIPTION = "T-Head C910 (TH1520, 1.85 GHz): 3-wide out-of-order, 64 KiB L1, 1 MiB L2, misaligned in hardware"
 ISA = "riscv"
 
 CLOCK = "1850MHz"  # uarch: c910/clock_mhz
+LOAD_TO_USE = {"L1": 3, "L2": 60}  # cycles; what `breakeven machines show c910` measures
 MEMORY_SIZE = "512MiB"  # assumed: what the guests need; the board has 8 GiB
 
 
@@ -173,28 +175,30 @@ def ours(cpu, l2):
     l2.prefetcher = objects.StreamPrefetcher()
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L2, *MEMORY, *RISCV, "prefetchers")
+def C910Board(**options):
     cpu = C910CPU(isa=[RiscvISA()])
     cpu.mmu.itb.size = 32  # assumed: the instruction side's first level
     cpu.mmu.dtb.size = 17  # uarch: c910/dtlb_entries
     l2 = L2Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="116ns",  # uarch: c910/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="4GiB/s",  # uarch: c910/dram_bw_single_core_gbps
     )
-    return root(
-        RiscvBoard(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=L1DCache(),
-            l2=l2,
-            l2bus=L2Bus(),
-            misaligned=True,  # uarch: c910/unaligned_within_line
-            **options,
-        )
+    return RiscvBoard(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1ICache(),
+        dcache=L1DCache(),
+        l2=l2,
+        l2bus=L2Bus(),
+        misaligned=True,  # uarch: c910/unaligned_within_line
+        **options,
     )
+
+
+machine = machine_of(C910Board)

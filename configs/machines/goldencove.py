@@ -11,6 +11,7 @@ Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chose
 """
 
 from broadwell import string_modes
+from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     LTAGE,
@@ -46,6 +47,7 @@ DESCRIPTION = "Intel Golden Cove (Alder Lake, 3.19 GHz): 6-wide out-of-order, th
 ISA = "x86"
 
 CLOCK = "3190MHz"  # uarch: goldencove/clock_mhz
+LOAD_TO_USE = {"L1": 5, "L2": 17, "L3": 79}  # cycles; what `breakeven machines show goldencove` measures
 STARTUP_UOPS = 130  # uarch: goldencove/rep_movs_startup, calibrated: of rep stos, five a cycle
 ANY = 0xFFFF_FFFF  # assumed: bytes, no limit
 
@@ -261,14 +263,15 @@ def ours(cpu, dcache, l2):
     l2.prefetcher = streamer_and_pairs()  # uarch: goldencove/prefetchers
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
+def GoldenCoveBoard(**options):
     cpu = GoldenCoveCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Golden Cove")])
     cpu.mmu.itb.size = 256  # assumed: as its relatives
     cpu.mmu.dtb.size = 96  # uarch: goldencove/dtlb_entries
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, dcache, l2)
-    if hasattr(l3, "slices"):
+    if has_extensions():
         l3.slices = 10  # assumed: 3 MiB each, of 4096 sets
     else:
         l3 = L3Cache(size="24MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
@@ -289,3 +292,6 @@ def machine(**options):
         l3bus=L3Bus(),
         **options,
     )
+
+
+machine = machine_of(GoldenCoveBoard)

@@ -10,6 +10,7 @@ Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chose
 """
 
 from broadwell import string_modes
+from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     LTAGE,
@@ -45,6 +46,7 @@ DESCRIPTION = (
 ISA = "x86"
 
 CLOCK = "2200MHz"  # uarch: ivybridge/clock_mhz
+LOAD_TO_USE = {"L1": 4, "L2": 13, "L3": 57}  # cycles; what `breakeven machines show ivybridge` measures
 STARTUP_UOPS = 96  # uarch: ivybridge/rep_movs_startup, calibrated: three a cycle, and 64 bytes make 35 cycles
 
 #: additions on vectors, on ports 1 and 5
@@ -211,14 +213,15 @@ def ours(cpu, dcache, l2, l3):
     l2.prefetcher = streamer_and_pairs()  # uarch: ivybridge/prefetchers
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
+def IvyBridgeBoard(**options):
     cpu = IvyBridgeCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Ivy Bridge")])
     cpu.mmu.itb.size = 128  # assumed: as its relatives
     cpu.mmu.dtb.size = 64  # uarch: ivybridge/dtlb_entries
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, dcache, l2, l3)
-    if hasattr(l3, "slices"):
+    if has_extensions():
         l3.slices = 10  # assumed: one a core, of 2048 sets
     else:
         l3 = L3Cache(size="20MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
@@ -239,3 +242,6 @@ def machine(**options):
         l3bus=L3Bus(),
         **options,
     )
+
+
+machine = machine_of(IvyBridgeBoard)

@@ -6,6 +6,7 @@ measured at another clock (454 MHz) and is taken over in nanoseconds.
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import L2, OUT_OF_ORDER, constructor, machine_of
 from m5.objects import L2XBar
 from pc133 import PC133
 from pentium3 import Chipset, L2Cache, board
@@ -17,6 +18,7 @@ DESCRIPTION = "Intel Pentium III (Katmai, 550 MHz, 100 MHz bus): Coppermine's co
 ISA = "x86"
 
 CLOCK = "550MHz"  # uarch: pentium3/clock_mhz
+LOAD_TO_USE = {"L1": 3, "L2": 15}  # cycles; what `breakeven machines show katmai` measures
 
 
 class KatmaiL2Cache(L2Cache):
@@ -54,7 +56,8 @@ class KatmaiChipset(Chipset):
     static_backend_latency = "45ns"  # uarch: pentium3/dram_latency_ns, calibrated: as static_frontend_latency
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L2)
+def KatmaiBoard(**options):
     return board(
         "Pentium III",
         CLOCK,
@@ -64,3 +67,6 @@ def machine(**options):
         bytes_per_cycle=4.3,  # uarch: pentium3/rep_movs_bytes_per_cycle
         **options,
     )
+
+
+machine = machine_of(KatmaiBoard)

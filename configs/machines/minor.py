@@ -1,7 +1,8 @@
 """gem5's own default in-order core: the configuration that gem5's reference cycles were measured on."""
 
+from constructors import IN_ORDER, L2, RISCV, constructor, machine_of
 from m5.objects import Cache, DDR3_1600_8x8, MemCtrl, RiscvMinorCPU
-from riscv_board import RiscvBoard, board_range, root
+from riscv_board import RiscvBoard, board_range
 
 NAME = "minor"
 DESCRIPTION = "gem5's default Minor: 2 GHz, dual issue, 32 kB L1, 256 kB L2, DDR3-1600; misaligned accesses in hardware"
@@ -44,5 +45,9 @@ def board(cpu, **options):
     )
 
 
-def machine(**options):
-    return root(board(RiscvMinorCPU(), **options))
+@constructor(*IN_ORDER, *L2, *RISCV)
+def MinorBoard(**options):
+    return board(RiscvMinorCPU(), **options)
+
+
+machine = machine_of(MinorBoard)

@@ -9,6 +9,7 @@ the uncore's own clock.
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import L3, MEMORY, OUT_OF_ORDER, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     LTAGE,
@@ -46,6 +47,7 @@ DESCRIPTION = "Intel Nehalem server (X5570, 2.93 GHz): 4-wide out-of-order, adc 
 ISA = "x86"
 
 CLOCK = "2930MHz"  # uarch: nehalem/clock_mhz
+LOAD_TO_USE = {"L1": 4, "L2": 11, "L3": 40}  # cycles; what `breakeven machines show nehalem` measures
 
 #: additions, on ports 0 and 5
 VECTOR_ADD = {"SimdAdd": 1, "SimdAddAcc": 1, "SimdReduceAlu": 3}  # uarch: nehalem/lat_simd_add
@@ -286,7 +288,7 @@ def board(name, clock, l3, memory, **options):
     cpu.mmu.itb.size = 128  # assumed: Intel's of the time
     cpu.mmu.dtb.size = 64  # uarch: nehalem/dtlb_entries
     dcache, l2 = L1Cache(), L2Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, dcache, l2)
         memory.write_buffer_size = 16  # assumed: the write tracker of the uncore's global queue
     return silicon_board(
@@ -303,5 +305,9 @@ def board(name, clock, l3, memory, **options):
     )
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, "prefetchers")
+def NehalemBoard(**options):
     return board("Nehalem", CLOCK, L3Cache(), Memory(range=board_range(MEMORY_SIZE)), **options)
+
+
+machine = machine_of(NehalemBoard)

@@ -3,6 +3,7 @@ assumed, from the middle of what such cores have (Cortex-A9 and SiFive P270 clas
 alone does to a copy, set it beside `u74` or `minor`; for a definite core, write its own file (docs/machines.md).
 """
 
+from constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     FP_ALU,
@@ -21,13 +22,14 @@ from m5.objects import (
     SIMD_Unit,
     TaggedPrefetcher,
 )
-from riscv_board import RiscvBoard, board_range, root
+from riscv_board import RiscvBoard, board_range
 
 NAME = "o3_small"
 DESCRIPTION = "Generic small out-of-order core (values assumed): 1.5 GHz, 2-wide, 48-entry ROB, 32 KiB L1"
 ISA = "riscv"
 
 CLOCK = "1500MHz"  # assumed: an embedded core
+LOAD_TO_USE = {"L1": 3, "L2": 20}  # cycles; what `breakeven machines show o3_small` measures
 MEMORY = "512MB"  # assumed: what the guests need
 
 
@@ -125,18 +127,20 @@ def ours(cpu):
     cpu.misaligned.page_cross_store = 10  # assumed: two translations
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L2, *RISCV, "prefetchers")
+def O3SmallBoard(**options):
     cpu = SmallCPU()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu)
-    return root(
-        RiscvBoard(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=MemCtrl(dram=DDR3_1600_8x8(range=board_range(MEMORY))),
-            icache=L1Cache(),
-            dcache=L1Cache(),
-            l2=L2Cache(),
-            **options,
-        )
+    return RiscvBoard(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=MemCtrl(dram=DDR3_1600_8x8(range=board_range(MEMORY))),
+        icache=L1Cache(),
+        dcache=L1Cache(),
+        l2=L2Cache(),
+        **options,
     )
+
+
+machine = machine_of(O3SmallBoard)

@@ -9,6 +9,7 @@ Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chose
 """
 
 from broadwell import string_modes
+from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     LTAGE,
@@ -44,6 +45,7 @@ DESCRIPTION = "Intel Skylake server (Gold 6148, 2.4 GHz): 4-wide out-of-order, A
 ISA = "x86"
 
 CLOCK = "2400MHz"  # uarch: skylake/clock_mhz
+LOAD_TO_USE = {"L1": 4, "L2": 15, "L3": 84}  # cycles; what `breakeven machines show skylake` measures
 
 #: logic and additions on vectors, on ports 0, 1 and 5
 VECTOR = {"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}  # uarch: skylake/lat_simd_add
@@ -200,14 +202,15 @@ def ours(cpu, dcache, l2):
     l2.prefetcher = streamer_and_pairs()  # uarch: skylake/prefetchers
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
+def SkylakeBoard(**options):
     cpu = SkylakeCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Skylake")])
     cpu.mmu.itb.size = 128  # assumed: as its relatives
     cpu.mmu.dtb.size = 64  # uarch: skylake/dtlb_entries
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, dcache, l2)
-    if hasattr(l3, "slices"):
+    if has_extensions():
         l3.slices = 20  # assumed: one a core, of 2048 sets
     else:
         l3 = L3Cache(size="22MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
@@ -228,3 +231,6 @@ def machine(**options):
         l3bus=L3Bus(),
         **options,
     )
+
+
+machine = machine_of(SkylakeBoard)

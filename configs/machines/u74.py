@@ -9,6 +9,7 @@ reset (its core manuals), and the board's measured read rate is that of one line
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import IN_ORDER, L2, MEMORY, RISCV, constructor, has_extensions, machine_of
 from m5.objects import (
     Cache,
     L2XBar,
@@ -31,13 +32,14 @@ from m5.objects import (
     SimpleMemory,
     TournamentBP,
 )
-from riscv_board import RiscvBoard, board_range, root
+from riscv_board import RiscvBoard, board_range
 
 NAME = "u74"
 DESCRIPTION = "SiFive U74 (JH7100 BeagleV, 1 GHz): dual-issue in-order, 32 KiB L1, 2 MiB L2, misaligned accesses trap"
 ISA = "riscv"
 
 CLOCK = "1000MHz"  # uarch: u74/clock_mhz
+LOAD_TO_USE = {"L1": 3, "L2": 25}  # cycles; what `breakeven machines show u74` measures
 MEMORY_SIZE = "512MiB"  # assumed: what the guests need; the board has 8 GiB
 
 
@@ -161,39 +163,41 @@ class L2Bus(L2XBar):
     width = 16  # assumed: 16 bytes a cycle between the levels
 
 
-def ours(cpu, l2, zbb):
+def ours(cpu, l2):
     """What a real gem5 cannot express; there, the board's empty PMA range makes misaligned accesses trap."""
     cpu.misaligned.policy = "trap"  # uarch: u74/unaligned_within_line
     cpu.mmu.dtb.l2_size = 512  # uarch: u74/stlb_entries
     cpu.mmu.dtb.l2_assoc = 4  # uarch: u74/stlb_entries
     cpu.mmu.dtb.l2_latency = 4  # assumed: a look-up of a small array
-    cpu.isa[0].enable_Zbb = zbb
+    cpu.isa[0].enable_Zbb = False  # assumed: the JH7100's U74 lacks it, the JH7110's has it (`zbb`)
     l2.replacement_policy.any_way = True  # uarch: u74/l2_replacement
 
 
-def machine(zbb=False, **options):
-    """The board. `zbb`: a later U74 (JH7110) that has the bit-manipulation extension."""
+@constructor(*IN_ORDER, *L2, *MEMORY, *RISCV)
+def U74Board(**options):
+    """The JH7100's board. `zbb=True`: a later U74 (JH7110)."""
     cpu = U74CPU(isa=[RiscvISA()])
     l2 = L2Cache()
     cpu.mmu.itb.size = 32  # assumed: as the data side
     cpu.mmu.dtb.size = 32  # uarch: u74/dtlb_entries
-    if hasattr(cpu, "misaligned"):
-        ours(cpu, l2, zbb)
+    if has_extensions():
+        ours(cpu, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency="190ns",  # uarch: u74/dram_latency_ns, calibrated: the caches and buses on the way add the rest
         bandwidth="1GiB/s",  # uarch: u74/dram_bw_single_core_gbps, calibrated: a line written back takes 60 ns more
     )
-    return root(
-        RiscvBoard(
-            cpu=cpu,
-            clock=CLOCK,
-            memory=memory,
-            icache=L1ICache(),
-            dcache=L1DCache(),
-            l2=l2,
-            l2bus=L2Bus(),
-            misaligned=False,  # uarch: u74/unaligned_within_line
-            **options,
-        )
+    return RiscvBoard(
+        cpu=cpu,
+        clock=CLOCK,
+        memory=memory,
+        icache=L1ICache(),
+        dcache=L1DCache(),
+        l2=l2,
+        l2bus=L2Bus(),
+        misaligned=False,  # uarch: u74/unaligned_within_line
+        **options,
     )
+
+
+machine = machine_of(U74Board)

@@ -6,6 +6,7 @@ this one uses; what differs is here. The third level is served at the core's clo
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import L3, MEMORY, OUT_OF_ORDER, constructor, has_extensions, machine_of
 from nehalem import L3Cache, Memory, board
 from x86_board import board_range
 
@@ -14,6 +15,7 @@ DESCRIPTION = "Intel Westmere server (X5650, 2.67 GHz): Nehalem's core, 12 MiB t
 ISA = "x86"
 
 CLOCK = "2670MHz"  # uarch: westmere/clock_mhz
+LOAD_TO_USE = {"L1": 4, "L2": 11, "L3": 53}  # cycles; what `breakeven machines show westmere` measures
 MEMORY_SIZE = "512MiB"  # assumed: what the guests need
 
 
@@ -29,10 +31,14 @@ class WestmereMemory(Memory):
     latency = "56ns"  # uarch: westmere/dram_latency_ns, calibrated: the caches and buses on the way add the rest
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, "prefetchers")
+def WestmereBoard(**options):
     l3 = WestmereL3Cache()
-    if hasattr(l3, "slices"):
+    if has_extensions():
         l3.slices = 6  # assumed: one a core, of 2048 sets
     else:
         l3 = WestmereL3Cache(size="8MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
     return board("Westmere", CLOCK, l3, WestmereMemory(range=board_range(MEMORY_SIZE)), **options)
+
+
+machine = machine_of(WestmereBoard)

@@ -1,8 +1,9 @@
 """gem5's own default in-order core with x86: the configuration that gem5's reference cycles were measured on."""
 
+from constructors import IN_ORDER, L2, X86, constructor, machine_of
 from m5.objects import DDR3_1600_8x8, MemCtrl, X86MinorCPU
 from minor import CLOCK, MEMORY, L1Cache, L2Cache
-from x86_board import X86Board, board_range, root
+from x86_board import X86Board, board_range
 
 NAME = "x86_minor"
 DESCRIPTION = "gem5's default Minor, gem5's x86 micro-ops: 2 GHz, dual issue, 32 kB L1, 256 kB L2, DDR3-1600"
@@ -22,5 +23,9 @@ def board(cpu, **options):
     )
 
 
-def machine(**options):
-    return root(board(X86MinorCPU(), **options))
+@constructor(*IN_ORDER, *L2, *X86)
+def X86MinorBoard(**options):
+    return board(X86MinorCPU(), **options)
+
+
+machine = machine_of(X86MinorBoard)

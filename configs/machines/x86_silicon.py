@@ -6,7 +6,7 @@ A preset subclasses these and adds what its own rows of uarch.csv say. A real ge
 
 from m5 import objects
 from m5.objects import Cache, FUDesc, OpDesc
-from x86_board import X86Board, root
+from x86_board import X86Board
 
 MEMORY_SIZE = "512MiB"  # assumed: what the guests need
 
@@ -105,9 +105,9 @@ def streamer_and_pairs():
 
 
 def silicon_board(cpu, clock, memory, icache, **parts):
-    """The machine of these parts (see `X86Board`), with an instruction cache as pipelined fetch meets it."""
+    """The board of these parts (see `X86Board`), with an instruction cache as pipelined fetch meets it."""
     system = X86Board(cpu=cpu, clock=clock, memory=memory, icache=icache, **parts)
     system.cpu.icache.tag_latency = 1  # assumed: fetch is pipelined on the hardware
     system.cpu.icache.data_latency = 1  # assumed: as tag_latency
     system.cpu.icache.is_read_only = True  # assumed: instruction side
-    return root(system)
+    return system

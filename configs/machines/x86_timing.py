@@ -1,7 +1,7 @@
 """gem5's TimingSimple: one instruction at a time, every memory access waited for; no pipeline."""
 
+from constructors import L2, X86, constructor, machine_of
 from m5.objects import X86TimingSimpleCPU
-from x86_board import root
 from x86_minor import board
 
 NAME = "x86_timing"
@@ -9,5 +9,9 @@ DESCRIPTION = "gem5's TimingSimple, gem5's x86 micro-ops: 2 GHz, one instruction
 ISA = "x86"
 
 
-def machine(**options):
-    return root(board(X86TimingSimpleCPU(), **options))
+@constructor("clk_freq", "misaligned", *L2, *X86)
+def X86TimingBoard(**options):
+    return board(X86TimingSimpleCPU(), **options)
+
+
+machine = machine_of(X86TimingBoard)

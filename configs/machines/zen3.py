@@ -9,6 +9,7 @@ data at renaming (memfile), stores that cross 32 bytes, that stores of different
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     LTAGE,
@@ -42,6 +43,7 @@ DESCRIPTION = (
 ISA = "x86"
 
 CLOCK = "3241MHz"  # uarch: zen3/clock_mhz
+LOAD_TO_USE = {"L1": 4, "L2": 13, "L3": 44}  # cycles; what `breakeven machines show zen3` measures
 
 
 class Alu1(FUDesc):
@@ -293,9 +295,13 @@ def zen_board(cpu, clock, dcache, l2, l3, memory, **options):
     )
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
+def Zen3Board(**options):
     cpu = zen_cpu(Zen3CPU, "Zen 3")
     dcache, l2 = L1Cache(), L2Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, dcache, l2, microcode())
     return zen_board(cpu, CLOCK, dcache, l2, L3Cache(), Memory(range=board_range(MEMORY_SIZE)), **options)
+
+
+machine = machine_of(Zen3Board)

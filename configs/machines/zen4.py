@@ -7,6 +7,7 @@ what is not there either: AVX-512, and that REP MOVS is half as fast at distance
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
+from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5.objects import ReturnAddrStack, SimpleBTB
 from x86_board import board_range
 from x86_silicon import MEMORY_SIZE
@@ -17,6 +18,7 @@ DESCRIPTION = "AMD Zen 4 (EPYC 9004, 3.7 GHz): Zen 3 with longer queues, 1 MiB o
 ISA = "x86"
 
 CLOCK = "3700MHz"  # uarch: zen4/clock_mhz, calibrated: Genoa's highest
+LOAD_TO_USE = {"L1": 4, "L2": 15, "L3": 60}  # cycles; what `breakeven machines show zen4` measures
 
 
 class Zen4BranchPredictor(Zen3BranchPredictor):
@@ -45,11 +47,15 @@ class Zen4Memory(Memory):
     latency = "71ns"  # uarch: zen4/dram_latency_ns, calibrated: the caches and buses on the way add the rest
 
 
-def machine(**options):
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
+def Zen4Board(**options):
     cpu = zen_cpu(Zen4CPU, "Zen 4")
     cpu.mmu.dtb.size = 72  # uarch: zen4/dtlb_entries
     dcache, l2 = L1Cache(), Zen4L2Cache()
-    if hasattr(cpu, "misaligned"):
+    if has_extensions():
         ours(cpu, dcache, l2, microcode(movs=28.9, stos=31))  # uarch: zen4/rep_movs_bytes_per_cycle
         cpu.mmu.dtb.l2_size = 3072  # uarch: zen4/stlb_entries
     return zen_board(cpu, CLOCK, dcache, l2, Zen4L3Cache(), Zen4Memory(range=board_range(MEMORY_SIZE)), **options)
+
+
+machine = machine_of(Zen4Board)

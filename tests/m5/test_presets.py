@@ -184,7 +184,7 @@ def test_the_engine_can_build_every_preset(name: str) -> None:
 
 def test_the_documented_example_is_a_machine(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "machines.md").read_text()
-    example = text.split("```python\n")[1].split("```")[0]
+    example = next(part for part in text.split("```python\n") if part.startswith('"""A small')).split("```")[0]
     (tmp_path / "mycpu.py").write_text(example)
     (tmp_path / "riscv_board.py").write_text((MACHINES / "riscv_board.py").read_text())
     description = describe_machine(str(tmp_path / "mycpu.py"), ["cpu.dcache.size=32KiB"])

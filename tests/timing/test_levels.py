@@ -6,6 +6,8 @@ The formula is that of docs/memory.md ("Load to use") and docs/machines.md, eval
 
 from __future__ import annotations
 
+import ast
+import re
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ import pytest
 from breakeven.analysis import load_to_use as ltu
 from breakeven.analysis.load_to_use import data_caches, load_to_use, load_to_use_of
 from breakeven.errors import UserError
-from breakeven.machine.presets import list_presets
+from breakeven.machine.presets import find_machine, list_presets
 from breakeven.machine.resolve import Machine, resolve
 from breakeven.points.machine_spec import MachineSpec
 from tests.cli.conftest import _engine_is_built
@@ -65,6 +67,10 @@ def test_every_level_takes_what_is_configured(name: str) -> None:
             beside = OTHER.get(name, IN_UNIT) if i else OTHER_FIRST.get(name, IN_UNIT)
             beside += SWAPS.get(name, 0) if i else 0
             assert measured[level] == pytest.approx(cycles + beside, abs=0.07)
+    stated = re.search(r"^LOAD_TO_USE = (\{.*?\})", find_machine(name).read_text(), re.MULTILINE)
+    if stated:
+        caches = [cycles for level, cycles in measured.items() if level != "memory"]
+        assert [*ast.literal_eval(stated[1]).values()] == pytest.approx(caches, abs=0.05)
 
 
 @pytest.mark.parametrize("parameter", ["l2bus.frontend_latency", "l2.data_latency"])
