@@ -116,7 +116,7 @@ def left_out(path):
 
 def _names(tree):
     """Names in a preset that may be breakeven's own: attributes, values in class bodies, classes, keywords."""
-    facts = json.loads((PACKAGE / "m5" / "data" / "gem5.json").read_text())
+    facts = json.loads((PACKAGE / "config" / "data" / "gem5.json").read_text())
     # `SimpleMemory(bandwidth=...)` is gem5's; a cache's is not.
     of_gem5 = {name for each in facts.values() for name in each.get("params", {})}
     for node in ast.walk(tree):

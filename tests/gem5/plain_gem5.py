@@ -21,7 +21,10 @@ def _without_ours(text: Any, **settings: Any) -> Any:
 
 if __name__ == "__main__":
     json.loads = _without_ours
-    from breakeven.m5.launcher import main
+    # Reads the data as it is imported.
+    import breakeven.config.library  # noqa: F401
 
     json.loads = _loads
+    from breakeven.m5.launcher import main
+
     sys.exit(main(sys.argv[1:]))
