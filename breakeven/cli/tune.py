@@ -78,7 +78,8 @@ def tune(
 
 def _print(answer: Any, target: Path | None, json: bool) -> None:
     from breakeven.output.console import print_json, print_table
-    from breakeven.tuning.plans import NEAR, threshold_bounds
+    from breakeven.tuning.plan_search import NEAR
+    from breakeven.tuning.plans import threshold_bounds
 
     found = answer.as_dict()
     bounds = threshold_bounds(answer.tuned.chosen.plan, answer.tuned.costs.sizes)

@@ -11,9 +11,10 @@ from typing import Any
 
 from breakeven.config.errors import ConfigError
 from breakeven.config.library import LEFT_OUT_WHILE_UNSET, REQUIRED_PORTS
+from breakeven.config.metaclass import MetaSimObject
 from breakeven.config.params import MISSING, ParamDesc, SimObjectVector
 from breakeven.config.proxy import Proxy, apply_scale
-from breakeven.config.simobject import MetaSimObject, SimObject, modelled_class
+from breakeven.config.simobject import SimObject, modelled_class
 from breakeven.config.values import AddrRange, Frequency, Latency, NullObject
 
 #: what a parameter of LEFT_OUT_WHILE_UNSET is while unset, where that is not False

@@ -17,10 +17,11 @@ from typing import Any
 
 from breakeven.config import methods
 from breakeven.config.errors import UnknownName
+from breakeven.config.metaclass import FORMER_NAMES, ClassBody, Delayed, MetaSimObject
 from breakeven.config.params import ENUMS, NULL, ParamDesc, VectorParamDesc, hooks
 from breakeven.config.ports import KINDS
 from breakeven.config.proxy import from_text
-from breakeven.config.simobject import FORMER_NAMES, Delayed, MetaSimObject, SimObject, _Body
+from breakeven.config.simobject import SimObject
 
 _DATA = Path(__file__).parent / "data"
 
@@ -110,7 +111,7 @@ def _make(name: str) -> MetaSimObject:
     facts = _FACTS[name]
     # gem5's SimObject is ours; its one parameter is put on it when the library starts.
     bases = tuple(get_class(base) for base in facts["bases"]) or (SimObject,)
-    body = _Body(name, bases)
+    body = ClassBody(name, bases)
     dict.update(body, _methods(name))
     dict.update(
         body, {"__module__": "m5.objects", "__qualname__": name, "type": name, "abstract": facts.get("abstract", False)}

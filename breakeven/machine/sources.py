@@ -15,10 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from breakeven.config.metaclass import MetaSimObject
 from breakeven.config.overrides import located, shown_paths
 from breakeven.config.params import MISSING
 from breakeven.config.proxy import Proxy
-from breakeven.config.simobject import MetaSimObject, SimObject, modelled_class
+from breakeven.config.simobject import SimObject, modelled_class
 from breakeven.config.values import Frequency, Latency
 
 #: mark of a value -> what the page says it means

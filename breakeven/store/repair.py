@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.points.engine import Identity
-from breakeven.store.database import APPLICATION_ID, Store, is_whole
+from breakeven.store.database import Store
+from breakeven.store.rows import APPLICATION_ID, is_whole
 
 
 class Repaired(NamedTuple):

@@ -21,7 +21,8 @@ from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 from breakeven.tuning.codegen import Dispatchers
 from breakeven.tuning.distribution import Distribution
-from breakeven.tuning.plans import NEAR, Plan
+from breakeven.tuning.plan_search import NEAR
+from breakeven.tuning.plans import Plan
 
 if TYPE_CHECKING:
     from breakeven.tuning.question import Question

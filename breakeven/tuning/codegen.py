@@ -22,7 +22,8 @@ from breakeven.files.data import find_data
 from breakeven.routine.build import KINDS, Registered, compile_text, link, registered
 from breakeven.routine.recipe import Recipe, load_recipe
 from breakeven.routine.registry import check_harness, own_by_routine
-from breakeven.tuning.plans import RULES, Plan, Segment, Tuned
+from breakeven.tuning.plan_search import Tuned
+from breakeven.tuning.plans import RULES, Plan, Segment
 
 #: kind -> what a routine returns, its parameters, its arguments
 _SIGNATURES = {

@@ -19,13 +19,10 @@ from breakeven.routine.guest import guest_routines
 from breakeven.tuning.call_sites import CallSites, simulate
 from breakeven.tuning.codegen import Dispatchers, header, installed_candidates, kind_of
 from breakeven.tuning.distribution import Distribution
-from breakeven.tuning.plans import (
-    RULES,
+from breakeven.tuning.plan_search import (
     Costs,
-    Plan,
     Tried,
     Tuned,
-    always,
     layouts,
     nearest,
     plans_near_everywhere,
@@ -33,6 +30,7 @@ from breakeven.tuning.plans import (
     ranked,
     worth_other_layouts,
 )
+from breakeven.tuning.plans import RULES, Plan, always
 from breakeven.tuning.question import Question
 
 if TYPE_CHECKING:

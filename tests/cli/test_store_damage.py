@@ -11,8 +11,8 @@ import pytest
 from breakeven.engines.stored import StoredEngine
 from breakeven.errors import UserError
 from breakeven.store import Store
-from breakeven.store.database import LAYOUT
 from breakeven.store.repair import repair
+from breakeven.store.rows import LAYOUT
 from breakeven.sweeps.run import run_sweep
 from tests.cli.conftest import FakeEngine
 from tests.cli.test_store import Storable, cycles, spec

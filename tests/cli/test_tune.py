@@ -17,15 +17,10 @@ from breakeven.routine.build import Registered
 from breakeven.tuning.call_sites import unsure
 from breakeven.tuning.codegen import INLINE, Dispatchers, function, header
 from breakeven.tuning.distribution import Distribution, load, uniform
-from breakeven.tuning.plans import (
-    RULES,
+from breakeven.tuning.plan_search import (
     Costs,
-    Layout,
-    Plan,
-    Segment,
     Tried,
     Tuned,
-    always,
     best_plans,
     layouts,
     nearest,
@@ -35,6 +30,7 @@ from breakeven.tuning.plans import (
     tree,
     worth_other_layouts,
 )
+from breakeven.tuning.plans import RULES, Layout, Plan, Segment, always
 
 
 def costs_of(cycles: dict[str, list[list[float]]], sizes: list[int], pairs: list[tuple[int, int]]) -> Costs:
