@@ -45,7 +45,11 @@ StateOption = Annotated[
 ]
 MeasureOption = Annotated[str, typer.Option("--measure", help="latency, throughput, interleaved, stream.")]
 RepetitionsOption = Annotated[
-    int | None, typer.Option("--repetitions", help="Measurements per point (median): 21, or 85 where 21 do not converge; of a stream 3.")
+    int | None,
+    typer.Option(
+        "--repetitions",
+        help="Measurements per point (median): 21, or 85 where 21 do not converge; of a stream 3.",
+    ),
 ]
 WarmupOption = Annotated[int, typer.Option("--warmup", help="Unmeasured calls before the first measurement.")]
 CallsOption = Annotated[int, typer.Option("--calls", help="Calls per measurement (throughput, interleaved).")]

@@ -1,0 +1,111 @@
+"""What there is and what is kept: `report`, `add`, `remove`, `routines`, `machines`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from breakeven.api.arguments import (
+    Settings,
+    machine_of,
+    names_of,
+    path_of,
+    settings_of,
+)
+from breakeven.machine.resolve import resolving
+
+if TYPE_CHECKING:
+
+    from breakeven.points.engine import Routine
+    from breakeven.routine.add import Added
+    from breakeven.web.report import Report
+
+
+def report(
+    *sources: str | Path,
+    out: str | Path = "report.html",
+    title: str = "",
+    machine: str | None = None,
+    settings: Settings | None = None,
+    machine_files: Sequence[str | Path] = (),
+    command: str = "",
+    store: str | Path | None = None,
+) -> Report:
+    """One web page of tables that `sweep` wrote, of studies' reports, or (no `sources`) of the store (docs/cli.md).
+
+    `machine`: of a store only this machine. `settings`: what the tables' sweep had. `machine_files`: machine files of
+    yours that the tables name: they are run to show their parameters.
+    """
+    from breakeven.web.report import write_report
+
+    return write_report(
+        [str(source) for source in sources], Path(out), title=title, machine=machine, settings=settings_of(settings),
+        machine_files=[Path(path) for path in machine_files], command=command, store=path_of(store),
+    )  # fmt: skip
+
+
+def add(
+    source: str | Path, isa: str = "", *, kind: str = "copy", name: str = "", needs: str | Sequence[str] = (),
+    flags: str | Sequence[str] = (), symbol: str = "", defines: Mapping[str, int] | None = None,
+    more: Sequence[str | Path] = (),
+) -> Added:  # fmt: skip
+    """Makes a ``.S`` or ``.c`` file of yours, or a function of compiled code, a routine like all others
+    (docs/add-a-routine.md).
+
+    `isa`: ``"riscv"`` or ``"x86"`` (compiled code says its own); `kind`: ``"copy"``, ``"checksum"``, ``"user-copy"`` or
+    ``"copy-checksum"``; `needs`: extensions; `flags`: more of the compiler's. Of compiled code (``.o``, ``.a``,
+    ``.so``): `symbol`, the function; `defines`, the values of variables that it reads; `more`, files that define what
+    the first one lacks. A `UserError` has the compiler's words, or the first wrong byte. What was added:
+    ``.own.routines``, ``.own.extensions``; at how many points it was right: ``.points``; what is to be known of it:
+    ``.notes``.
+    """
+    from breakeven.routine.add import add as add_file
+    from breakeven.routine.build import Build
+
+    return add_file(
+        Build(
+            Path(source), tuple(Path(path) for path in more), kind, name,
+            tuple(names_of(needs)), tuple(names_of(flags)),
+            symbol, dict(defines or {}),
+        ),
+        isa,
+    )  # fmt: skip
+
+
+def remove(name: str, isa: str = "") -> list[str]:
+    """Removes what `add` has added, by the name of a routine in it; the names of all that are gone.
+
+    `isa`: of this instruction set alone; without it of every one that has such a routine.
+    """
+    from breakeven.routine.registry import remove as remove_files
+
+    return [routine for own in remove_files(name, isa) for routine in own.routines]
+
+
+@resolving()
+def routines(
+    machine: str = "u74", *, settings: Settings | None = None, guest: str | Path | None = None
+) -> list[Routine]:
+    """The routines there are for a machine.
+
+    >>> "rv-word" in [routine.name for routine in routines()]
+    True
+    """
+    from breakeven.machine.resolve import resolve
+    from breakeven.routine.guest import guest_routines
+
+    spec = machine_of(machine, settings)
+    resolve(spec).check_settings()
+    return guest_routines(spec, path_of(guest))[1]
+
+
+def machines() -> list[str]:
+    """The names of the machines there are.
+
+    >>> "u74" in machines()
+    True
+    """
+    from breakeven.machine.presets import list_presets
+
+    return [preset.name for preset in list_presets()]
