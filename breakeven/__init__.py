@@ -1,8 +1,8 @@
 """Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.
 
-``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``sensitivity``, ``tune``, ``explain``, ``report``,
-``add``, ``remove``, ``routines`` and ``machines`` are functions of `breakeven.api`, which is imported when the first of
-them is used: ``import breakeven`` itself loads nothing.
+``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``sensitivity``, ``tune``, ``explain``, ``explore``,
+``report``, ``add``, ``remove``, ``routines`` and ``machines`` are functions of `breakeven.api`, which is imported when
+the first of them is used: ``import breakeven`` itself loads nothing.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         add,
         compare,
         explain,
+        explore,
         find,
         machines,
         remove,
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "add", "compare", "explain", "find", "machines", "remove", "report", "routines", "run", "sensitivity", "surface",
-    "sweep", "tune",
+    "add", "compare", "explain", "explore", "find", "machines", "remove", "report", "routines", "run", "sensitivity",
+    "surface", "sweep", "tune",
 ]  # fmt: skip
 
 

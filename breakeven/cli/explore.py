@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -29,6 +30,9 @@ def explore(
     measure: Annotated[str, typer.Option("--measure", help="latency, throughput.")] = "latency",
     sizes: Annotated[str, typer.Option("--sizes", "-n", help="From which size to which: 1..2048.")] = "1..2048",
     port: Annotated[int, typer.Option(min=0, max=65535, help="On 127.0.0.1; 0: a free one.")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the page with its numbers to this .html; serve nothing.")
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only.")] = False,
     store: StoreOption = None,
     no_store: NoStoreOption = False,
@@ -38,12 +42,13 @@ def explore(
     Sliders, switches and choices for the machine's parameters; curves with their break-evens; where the cycles go; the
     command that gives the same numbers. It listens on 127.0.0.1 alone, for whoever has the printed address.
     """
-    from breakeven.explore.launch import serve
-    from breakeven.explore.state import State, from_link
+    from breakeven.explorer.launch import serve
+    from breakeven.explorer.state import State, from_link
     from breakeven.machine.presets import find_machine, is_file_name
 
-    if len(routines or []) == 1 and "#" in (routines or [""])[0]:
-        state = from_link((routines or [""])[0])
+    link = routines[0] if routines and len(routines) == 1 and "#" in routines[0] else ""
+    if link:
+        state = from_link(link)
         if is_file_name(state.machine) and state.machine != machine:
             said = f"the link names the machine file {state.machine!r}, which would be run: give it with -m, too"
             raise UserError(said)
@@ -53,7 +58,15 @@ def explore(
         state = State(machine, named, tuple(settings), src, dst, cache, measure, low, high)
         state.validate()
     find_machine(state.machine)
-    serve(state, port, not no_browser, store, no_store)
+    if out is not None:
+        from breakeven.explorer.snapshot import view
+        from breakeven.files.writing import check_target
+
+        check_target(out)
+        found = view(state, store, no_store)
+        print("\n".join([*found.verdicts, f"page: {found.save(out)}"]))
+        return 0
+    serve(state, port, not no_browser, store, no_store, link.partition("#")[2])
     return 0
 
 

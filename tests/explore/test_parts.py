@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from breakeven.errors import UserError
-from breakeven.explore import controls, page, traces
-from breakeven.explore.curves import Curves, curves
-from breakeven.explore.state import PROBES, State, from_link, from_row, to_fragment
+from breakeven.explorer import controls, page, traces
+from breakeven.explorer.curves import Curves, curves
+from breakeven.explorer.state import PROBES, State, from_link, from_row, to_fragment
 
 
 def test_a_link_holds_the_whole_state() -> None:
@@ -137,7 +137,7 @@ def test_no_other_command_loads_the_server() -> None:
     code = (
         "import sys, breakeven.cli; from breakeven.cli import load; load('run')(['run', 'rv-word', '-n', '8'], "
         "standalone_mode=False); print([m for m in sys.modules if m.split('.')[0] in "
-        "('starlette', 'uvicorn', 'anyio', 'h11') or m.startswith('breakeven.explore')])"
+        "('starlette', 'uvicorn', 'anyio', 'h11') or m.startswith('breakeven.explorer')])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent)
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr

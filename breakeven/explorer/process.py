@@ -37,7 +37,7 @@ class Worker:
 
     def _started(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "breakeven.explore.worker", self._options],
+            [sys.executable, "-m", "breakeven.explorer.worker", self._options],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         threading.Thread(target=self._read, args=(process,), daemon=True).start()

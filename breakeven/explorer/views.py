@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.explore.curves import Curves
-from breakeven.explore.process import IDLE, LATER, SOON, Worker, WorkerDied
-from breakeven.explore.state import State
+from breakeven.explorer.curves import Curves
+from breakeven.explorer.process import IDLE, LATER, SOON, Worker, WorkerDied
+from breakeven.explorer.state import State
 
 Lines = AsyncIterator[dict[str, Any]]
 #: sizes of a map

@@ -16,8 +16,8 @@ from breakeven.config.errors import OverrideError
 from breakeven.engines.open import open_engine
 from breakeven.engines.run_points import run_points
 from breakeven.errors import UserError
-from breakeven.explore import commands, controls, traces
-from breakeven.explore.state import from_row
+from breakeven.explorer import commands, controls, traces
+from breakeven.explorer.state import from_row
 from breakeven.machine.resolve import Machine, forget, resolve, resolving
 from breakeven.points import CACHE_STATES, MEASURES, Point, index_of
 from breakeven.points.converged import measured
@@ -68,6 +68,11 @@ class Simulator:
 
     def _opened(self) -> Any:
         return self._stack.enter_context(open_engine(None, *self._where))
+
+    def close(self) -> None:
+        """Closes the store."""
+        self._variants.clear()
+        self._stack.close()
 
     def routines_changed(self) -> None:
         """A routine was added: engines and variants are made anew."""

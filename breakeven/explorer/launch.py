@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.explore.state import State, to_fragment
+from breakeven.explorer.state import State, to_fragment
 
 
 def listen(port: int) -> socket.socket:
@@ -36,10 +36,10 @@ def presets() -> list[list[str]]:
 
 
 def serve(
-    state: State, port: int = 0, browser: bool = True, store: Path | None = None, no_store: bool = False
+    state: State, port: int = 0, browser: bool = True, store: Path | None = None, no_store: bool = False, link: str = ""
 ) -> None:  # fmt: skip
-    """Serves until Ctrl-C."""
-    from breakeven.explore.hub import Hub
+    """Serves until Ctrl-C. `link`: what the address has behind its ``#``; empty: the state."""
+    from breakeven.explorer.hub import Hub
 
     sock = listen(port)
     # The worker loads and boots while the server's own libraries are loaded.
@@ -53,10 +53,10 @@ def serve(
                 asyncio.get_running_loop().call_soon_threadsafe(hub.stop)
                 super().handle_exit(sig, frame)
 
-        from breakeven.explore.server import application
+        from breakeven.explorer.server import application
 
         port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
-        address = f"http://127.0.0.1:{port}/?token={token}#{to_fragment(state)}"
+        address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"
         config = uvicorn.Config(
             application(hub, token, port, presets()), log_level="critical", access_log=False, server_header=False,
             timeout_graceful_shutdown=1, lifespan="on", http="h11", ws="none", loop="asyncio",

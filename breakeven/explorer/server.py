@@ -19,9 +19,9 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from breakeven.errors import UserError
-from breakeven.explore import page
-from breakeven.explore.hub import Hub
-from breakeven.explore.state import as_row
+from breakeven.explorer import page
+from breakeven.explorer.hub import Hub
+from breakeven.explorer.state import as_row
 
 #: bytes of a question, and of a routine's file
 _MOST_QUESTION, _MOST_FILE = 1 << 20, 1 << 24

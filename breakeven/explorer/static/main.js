@@ -94,14 +94,20 @@ function drawQuestion() {
 
 // A routine of one's own: dropped on the page, chosen, or pasted.
 async function build(name, content, kind) {
-  const place = byId("own-said") || byId("trouble");
-  place.hidden = false;
-  place.textContent = `building and checking ${name} ...`;
+  const inside = byId("own-said");
+  const tell = (text, wrong = false) => {
+    const place = inside || byId("notice");
+    if (wrong && !inside) trouble(text);
+    place.hidden = wrong && !inside;
+    place.textContent = text;
+  };
+  trouble("");
+  tell(`building ${name} and checking it at thousands of points ...`);
   const words = new URLSearchParams({ name, kind, isa: machine.isa });
   const found = await fetch(`add?${words}`, { method: "POST", headers: { "X-Token": data.token }, body: content })
     .then((answer) => answer.json(), () => ({ error: "The server is gone." }));
-  if (found.error) { place.textContent = found.error; return; }
-  place.textContent = `${found.routines.join(", ")}: right at ${found.points} points. ${found.notes.join(" ")}`;
+  if (found.error) { tell(found.error, true); return; }
+  tell(`${found.routines.join(", ")}: right at ${found.points} points. ${found.notes.join(" ")}`);
   state.routines = [...new Set([...state.routines.filter((each) => !found.routines.includes(each)), ...found.routines])].slice(-8);
   await describeMachine();
   draw();

@@ -10,7 +10,7 @@ function drawCode(place) {
       note ? make("p", { class: "soft" }, note) : null,
       make("div", { class: "listing", tabindex: 0, role: "region", "aria-label": `listing of ${name}` }, make("table", {}, make("tbody", {}, routine.listing.map(([address, text]) => {
         const ran = cycles && cycles[`0x${address.toString(16)}`];
-        return make("tr", ran ? {} : { class: cycles ? "idle" : "" }, make("td", { class: "address" }, address.toString(16)),
+        return make("tr", ran ? {} : { class: cycles ? "unrun" : "" }, make("td", { class: "address" }, address.toString(16)),
           cycles ? make("td", { class: "number" }, ran ? `${ran[0]}×` : "") : null,
           cycles ? make("td", { class: "number heat", style: ran ? `--heat:${Math.round((100 * ran[1]) / most)}%` : "" }, ran ? String(ran[1]) : "") : null,
           make("td", { class: "text" }, text));

@@ -1,5 +1,5 @@
 // The curves: cycles over size, ghosts of the machine as its file has it, break-evens, the verdict.
-const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], hidden: new Set(), started: 0, first: 0, all: 0 };
+const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], hidden: new Set(), started: 0, first: 0, grid: 0, all: 0 };
 
 function startCurves() {
   known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
@@ -13,7 +13,10 @@ function startCurves() {
       machine.idle = line.without_effect;
     }
     for (const [at, rows] of line.ghost || []) known.ghosts.set(at, rows);
-    if (line.verdict) { known.verdict = line.verdict; known.done = line.done; drawVerdict(); }
+    if (line.verdict) {
+      if (!line.done && known.points.size > 8) known.grid = performance.now() - known.started;
+      known.verdict = line.verdict; known.done = line.done; drawVerdict();
+    }
     if (line.done) { known.all = performance.now() - known.started; finishedCurves(); }
     if (line.ghost_verdict) { known.ghostVerdict = line.ghost_verdict; drawVerdict(); }
     drawCurves();
@@ -23,7 +26,7 @@ function startCurves() {
 function finishedCurves() {
   delete document.documentElement.dataset.busy;
   drawChanges();
-  document.documentElement.dataset.measured = JSON.stringify({ first: Math.round(known.first), all: Math.round(known.all), sizes: known.points.size });
+  document.documentElement.dataset.measured = JSON.stringify({ first: Math.round(known.first), grid: Math.round(known.grid), all: Math.round(known.all), sizes: known.points.size });
 }
 
 function drawVerdict() {
@@ -35,7 +38,7 @@ function drawVerdict() {
   }
   const before = known.ghostVerdict && state.settings.length ? known.ghostVerdict.sentences : [];
   const lines = verdict.sentences.map((text, i) => make("p", { class: "said" }, `${text}.`,
-    before[i] && before[i] !== text ? make("small", {}, ` As the file has ${state.machine}: ${before[i]}.`) : ""));
+    before[i] ? make("small", {}, before[i] === text ? " The same without the changes." : ` As the file has ${state.machine}: ${before[i]}.`) : ""));
   if (state.routines.length < 2) lines.push(make("p", { class: "soft" }, "Add a second routine to see a break-even."));
   const sure = known.done ? [...verdict.marks.map((mark) => mark.sure), verdict.note].filter(Boolean).map((text) => `${text}.`) : [];
   place.replaceChildren(...lines, ...sure.map((text) => make("p", { class: "soft" }, text)));

@@ -28,14 +28,16 @@ function curvePath(points, x, y, stepped) {
 
 // lines: [{name, i, points: [[x, y]], ghost, hidden}], bands: [{from, to, text, i}], view: {logX, logY, xlabel, ylabel}.
 function chart(width, height, lines, bands, view) {
-  const narrow = width < 520, left = narrow ? 44 : 58, right = 14, top = bands.length ? 26 : 12, bottom = 42;
+  const right = 14, top = bands.length ? 26 : 12, bottom = 42;
   const usable = lines.map((line) => ({ ...line, points: line.points.filter(([a, b]) => (!view.logX || a > 0) && (!view.logY || b > 0)) }))
     .filter((line) => line.points.length);
   const every = usable.flatMap((line) => line.points);
   if (!every.length) return { svg: make("svg", { width, height }), x: null, y: null };
   const span = (index) => every.reduce(([low, high], point) => [Math.min(low, point[index]), Math.max(high, point[index])], [Infinity, -Infinity]);
   const [lowX, highX] = span(0), [lowY, highY] = span(1);
-  const x = scale(lowX, highX, view.logX, left, width - right, true), y = scale(lowY, highY, view.logY, height - bottom, top);
+  const y = scale(lowY, highY, view.logY, height - bottom, top);
+  const left = 30 + 7 * Math.max(...y.ticks.map((tick) => shown(tick).length));
+  const x = scale(lowX, highX, view.logX, left, width - right, true);
   const svg = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": view.title, "font-size": 12, "font-family": "system-ui, sans-serif" },
     x.ticks.map((tick) => [
       make("line", { x1: x.at(tick), x2: x.at(tick), y1: top, y2: height - bottom, stroke: "var(--grid)" }),

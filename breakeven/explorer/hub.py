@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.explore import views
-from breakeven.explore.curves import curves
-from breakeven.explore.process import LATER, NOW, SOON, Worker, WorkerDied
-from breakeven.explore.state import State, as_row, from_row
+from breakeven.explorer import views
+from breakeven.explorer.curves import curves
+from breakeven.explorer.process import LATER, NOW, SOON, Worker, WorkerDied
+from breakeven.explorer.state import State, as_row, from_row
 from breakeven.machine.presets import is_file_name
 
 Lines = AsyncIterator[dict[str, Any]]

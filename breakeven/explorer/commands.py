@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from breakeven.explore.state import State
+from breakeven.explorer.state import State
 from breakeven.points import CACHE_STATES, index_of
 
 if TYPE_CHECKING:

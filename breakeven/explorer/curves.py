@@ -12,11 +12,11 @@ from typing import Any
 
 from breakeven.analysis.crossings import BreakEven, break_even, intervals
 from breakeven.analysis.verdict import confidence, describe_break_even, describe_confidence, describe_interval
-from breakeven.explore.process import LATER, NOW, SOON, Worker
-from breakeven.explore.state import PROBES, State
+from breakeven.explorer.process import LATER, NOW, SOON, Worker
+from breakeven.explorer.state import PROBES, State
 
 #: sizes that are asked for at once behind the coarse ones
-_PART = 10
+_PART = 17
 
 
 class Curves:

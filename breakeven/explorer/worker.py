@@ -70,7 +70,7 @@ def main() -> None:
     requests = _Requests()
     options = json.loads(sys.argv[1])
 
-    from breakeven.explore.simulate import Simulator
+    from breakeven.explorer.simulate import Simulator
 
     simulator = Simulator(Path(options["store"]) if options["store"] else None, options["no_store"])
     while True:

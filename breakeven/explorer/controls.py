@@ -116,6 +116,8 @@ def _owner(path: str) -> str:
             return called
     if inside := _MICROCODE.fullmatch(path):
         return inside[1].replace(".", " ")
+    if plain := re.search(r"funcUnits\[(\d+)\](.*)", path):
+        return f"functional unit {plain[1]}{plain[2].replace('.', ' ')}"
     if unit := _OPCLASS.search(path):
         return unit[1].replace("timings", "").replace("opClasses.", "").replace("opList.", "").replace(".", " ").strip()
     return path.removeprefix("cpu.").replace("branchPred.", "").replace(".", " ")

@@ -1,0 +1,128 @@
+"""The explorer's page with its numbers in it, without a server: for a file, a notebook, a web server.
+
+What a server would stream is simulated here and kept in the page, question by question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from breakeven.errors import UserError
+from breakeven.explorer import page, views
+from breakeven.explorer.curves import curves
+from breakeven.explorer.simulate import Simulator
+from breakeven.explorer.state import State, as_row, to_fragment
+
+Lines = AsyncIterator[dict[str, Any]]
+#: height of a view in a notebook, in pixels
+_HEIGHT = 900
+
+
+@dataclass(frozen=True)
+class View:
+    """A state with all that its page shows. Shows itself in a notebook; `save` writes the page."""
+
+    state: State
+    #: question -> the lines that answer it
+    saved: dict[str, list[dict[str, Any]]]
+
+    @property
+    def verdicts(self) -> list[str]:
+        """A sentence for each routine behind the first one, as `compare` has it."""
+        return list(self._said["sentences"])
+
+    @property
+    def break_evens(self) -> list[dict[str, Any]]:
+        """The break-evens behind `verdicts`, sizes in bytes (`breakeven.analysis.crossings.BreakEven`)."""
+        return list(self._said["marks"])
+
+    @property
+    def command(self) -> str:
+        """The command that gives the same cycles."""
+        return str(self.saved["commands"][0]["command"])
+
+    @property
+    def link(self) -> str:
+        """What `breakeven explore` takes to show this with a server."""
+        return f"#{to_fragment(self.state)}"
+
+    @property
+    def _said(self) -> dict[str, Any]:
+        return [line["verdict"] for line in self.saved["curves"] if "verdict" in line][-1]
+
+    def html(self) -> str:
+        """The page."""
+        title = f"{', '.join(self.state.routines)} on {self.state.machine}"
+        return page.html(title, {"live": False, "state": as_row(self.state), "presets": [], "saved": self.saved})
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the page as one file that needs no server and no network."""
+        from breakeven.files.writing import replacing
+
+        with replacing(Path(path)) as beside:
+            beside.write_text(self.html(), encoding="utf-8")
+        return Path(path)
+
+    def _repr_html_(self) -> str:
+        # A frame keeps the page's styles and the notebook's apart; it may run its scripts and nothing else.
+        return (
+            f'<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:{_HEIGHT}px;border:0" '
+            f'srcdoc="{escape(self.html())}"></iframe>'
+        )
+
+
+class _Here:
+    """Answers like a worker, in this process."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+
+    async def ask(self, call: str, priority: int, **question: Any) -> Any:
+        return getattr(self._simulator, call)(**question)
+
+
+def view(state: State, store: Path | None = None, no_store: bool = False) -> View:
+    """Simulates what the page of `state` shows. Raises `UserError` as the page would tell it."""
+    # In a thread of its own: a notebook has a loop that runs already.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_view, state, store, no_store).result()
+
+
+def _view(state: State, store: Path | None, no_store: bool) -> View:
+    with closing(Simulator(store, no_store)) as simulator:
+        return View(state, asyncio.run(_saved(simulator, state)))
+
+
+async def _saved(simulator: Simulator, state: State) -> dict[str, list[dict[str, Any]]]:
+    worker: Any = _Here(simulator)
+    drawn = await _all(curves(worker, state))
+    sizes = sorted({size for line in drawn for size, _ in line.get("points", [])})
+    middle = min(sizes, key=lambda size: abs(size * size - max(state.least, 1) * state.most))
+    saved = {
+        "describe": [simulator.describe(state.machine, ())],
+        "curves": drawn,
+        "commands": [simulator.commands(as_row(state), sizes)],
+        "code": await _all(views.code(worker, state, middle)),
+    }
+    for kind, lines in (
+        ("account", views.accounts(worker, state, middle)), ("pipeline", views.pipeline(worker, state, middle)),
+    ):  # fmt: skip
+        try:
+            saved[kind] = await _all(lines)
+        except UserError:
+            continue  # a core that keeps none
+    if len(state.routines) > 1:
+        question = {"size": middle, "offsets": list(range(8))}
+        saved["map"] = await _all(views.winners(worker, state, question))
+    return saved
+
+
+async def _all(lines: Lines) -> list[dict[str, Any]]:
+    return [line async for line in lines]

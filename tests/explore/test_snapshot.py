@@ -1,0 +1,51 @@
+"""The explorer's page without a server, from Python and from the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import breakeven
+from breakeven.cli import load
+from breakeven.errors import UserError
+
+pytest.importorskip("breakeven._engine", reason="the engine is not built")
+
+
+def test_a_view_says_what_compare_says_and_saves_itself(tmp_path: Path) -> None:
+    changed = {"cpu.executeBranchDelay": 6}
+    view = breakeven.explore("rv-byte", "rv-copy-user-2021", settings=changed, src=3, largest=64, store=False)
+    sizes = [size for line in view.saved["curves"] for size, _ in line.get("points", [])]
+    found = breakeven.compare("rv-byte", "rv-copy-user-2021", sizes=sizes, settings=changed, src=3, store=False)
+    assert view.break_evens[0]["stays"] == found.break_evens[0].stays == view.break_evens[0]["stays_lower"] + 1
+    assert view.verdicts == [found.as_dict()["break_even"][0]["said"]]
+    assert "--set cpu.executeBranchDelay=6 --src 3" in view.command and "set=cpu.executeBranchDelay=6" in view.link
+    text = view.save(tmp_path / "page.html").read_text()
+    data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[0])
+    assert data["live"] is False and "token" not in data and len(text) < 600_000
+    # A Minor core keeps an account and no pipeline trace.
+    assert {"describe", "curves", "commands", "code", "account", "map"} == data["saved"].keys()
+    shown = view._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts') and "&lt;!DOCTYPE html&gt;" in shown
+
+
+def test_the_command_writes_a_page_and_serves_nothing(tmp_path: Path) -> None:
+    def run(*words: object) -> str:
+        done = CliRunner().invoke(load("explore"), ["explore", *map(str, words), "--no-store"], standalone_mode=False)
+        if done.exception:
+            raise done.exception
+        return done.stdout
+
+    out = tmp_path / "page.html"
+    said = run("rv-byte", "rv-word", "-n", "1..16", "-o", out)
+    assert said == f"{breakeven.explore('rv-byte', 'rv-word', largest=16, store=False).verdicts[0]}\npage: {out}\n"
+    before = out.read_bytes()
+    run("rv-byte", "rv-word", "-n", "1..16", "-o", out)
+    assert out.read_bytes() == before, "a page of the same results is the same bytes"
+    with pytest.raises(UserError, match="there is no routine 'rv-wird'"):
+        run("rv-wird", "rv-word", "-o", out)
+    assert out.read_bytes() == before
