@@ -1,23 +1,26 @@
 //! Commit: takes micro-ops into the ROB, retires them in order, and starts squashes.
 //! Fact source: gem5 24.0 `src/cpu/o3/commit.cc`, `rob.cc`.
 //!
-//! - Squashed micro-ops are marked `squashWidth` a cycle; until that is done nothing commits. They keep their places in the
+//! - Squashed micro-ops are marked `squashWidth` a cycle; until that is done nothing commits. They keep their entries in the
 //!   ROB until everything older has gone.
-//! - A trap waits for all stores, then `trapLatency` cycles; then everything goes.
-//! - What executes only when it is the oldest is told so when it is, and when all stores have been written.
+//! - A trap waits for all stores, then `trapLatency` cycles; then everything is squashed.
+//! - A non-speculative micro-op is told to execute when it is the oldest and all stores have been written.
+
+mod rob;
 
 use breakeven_base::{clone_by_field, Bus, FrontEnd, SysEffect, UopFlags};
 
-use super::config::RenameRecovery;
-use super::decode;
-use super::fetch;
-use super::inst::{note, state, Seq, Wait};
-use super::rename::{Rename, REG_CLASSES};
+use super::config::{O3Config, RenameRecovery};
+use super::inst::{state, Seq};
+use super::io::Io;
+use super::lsq::Lsq;
+use super::rename::{count_registers, REG_CLASSES};
 use super::wires::{Cause, Squash, Wire};
-use super::{Stopped, O3};
+use super::Stopped;
 use crate::account::Reason;
 use crate::when::When;
 use crate::CoreCtx;
+use rob::Rob;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Status {
@@ -25,7 +28,7 @@ pub enum Status {
     Running,
     /// The ROB is being walked.
     RobSquashing,
-    /// Everything goes next cycle.
+    /// Everything is squashed next cycle.
     FlushPending,
     TrapPending,
 }
@@ -59,204 +62,184 @@ impl Default for CommitStats {
 
 #[derive(Debug)]
 pub struct Commit {
-    pub status: Status,
-    /// Places of the ROB that are taken, squashed micro-ops included.
-    used: u32,
-    size: u32,
-    /// Squashed micro-ops between each micro-op and the one before it in the ROB.
-    squashed: Box<[u16]>,
-    /// Those behind the youngest, and all others.
-    squashed_behind: u32,
-    squashed_between: u32,
-    /// Still to be walked.
+    status: Status,
+    rob: Rob,
+    /// Squashed entries still to be walked.
     to_walk: u32,
     /// When a trap's squash is due.
     trap_at: u64,
     /// Nothing younger is in the ROB.
     youngest: Seq,
+    /// Rename has not been told that the ROB is empty.
     check_empty: bool,
-    /// A squash is on its way to the other stages: what rename still sends is void.
+    /// A squash is on its way to the other stages until then: what rename still sends is void.
     squash_until: u64,
     /// What is charged until the first micro-op after a squash has come.
-    pub recovering: Option<Reason>,
+    recovering: Option<Reason>,
+    /// The cycle of the last commit, or of the last skip.
+    last_commit: u64,
     pub stats: CommitStats,
 }
 
 clone_by_field!(Commit {
     status,
-    used,
-    size,
-    squashed,
-    squashed_behind,
-    squashed_between,
+    rob,
     to_walk,
     trap_at,
     youngest,
     check_empty,
     squash_until,
     recovering,
+    last_commit,
     stats,
 });
 
 impl Commit {
-    pub fn new(size: u32, capacity: usize) -> Self {
+    pub fn new(cfg: &O3Config, capacity: usize) -> Self {
         Commit {
             status: Status::Running,
-            used: 0,
-            size,
-            squashed: vec![0; capacity].into_boxed_slice(),
-            squashed_behind: 0,
-            squashed_between: 0,
+            rob: Rob::new(cfg.numROBEntries, capacity),
             to_walk: 0,
             trap_at: u64::MAX,
             youngest: 0,
             check_empty: true,
             squash_until: 0,
             recovering: None,
+            last_commit: 0,
             stats: CommitStats::default(),
         }
     }
 
+    #[inline]
+    pub fn status(&self) -> Status {
+        self.status
+    }
+    /// The next micro-op to enter the ROB.
+    #[inline]
+    pub fn rob_end(&self) -> Seq {
+        self.rob.end()
+    }
+    #[inline]
+    pub fn recovering(&self) -> Option<Reason> {
+        self.recovering
+    }
+    #[inline]
+    pub fn last_commit(&self) -> u64 {
+        self.last_commit
+    }
+    /// Cycles in which nothing can happen are skipped: they count for no deadlock.
+    pub fn skip(&mut self, cycles: u64) {
+        self.last_commit += cycles;
+    }
+
     /// The next cycle in which something is due here.
-    pub fn next_event(&self) -> u64 {
+    pub fn next_event(&self, io: &Io) -> u64 {
+        let head = io.ring.head();
+        if head < self.rob.end() && io.ring.state(head) & state::DONE != 0 {
+            return self.trap_at.min(io.ring.ready_at(head));
+        }
         self.trap_at
     }
 
     pub fn describe(&self) -> String {
-        format!("commit: {:?}, {} of {} ROB entries taken", self.status, self.used, self.size)
+        format!("commit: {:?}, {}", self.status, self.rob.describe())
     }
-}
 
-impl O3 {
-    /// One cycle of commit.
-    pub(super) fn commit_tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When, wire: &Wire) {
+    /// One cycle. In: micro-ops from rename, the squash that execution asks for. Out: what has committed, freed registers and
+    /// ROB entries, the squash for all units; returns the slots retired.
+    pub fn tick<F: FrontEnd, B: Bus>(
+        &mut self,
+        io: &mut Io,
+        lsq: &Lsq,
+        cx: &mut CoreCtx<'_, F, B>,
+        when: &When,
+        wire: &Wire,
+    ) -> u32 {
         let now = when.cycle;
-        if self.commit.status == Status::RobSquashing {
-            self.moved = true;
-            if self.commit.to_walk == 0 {
-                self.commit.status = Status::Running;
+        if self.status == Status::RobSquashing {
+            io.activity.moved = true;
+            if self.to_walk == 0 {
+                self.status = Status::Running;
             } else {
-                self.commit.to_walk = self.commit.to_walk.saturating_sub(self.rules.squash_width);
-                self.tell_rob_squashing(now);
+                self.to_walk = self.to_walk.saturating_sub(io.rules.squash_width);
+                report_rob_squashing(io, now);
             }
         }
-        self.handle_squashes(now, wire);
+        self.handle_squashes(io, now, wire);
         let (mut retired, mut stored) = (0, false);
-        let mut changed = wire.squash.is_some() || self.commit.status == Status::RobSquashing;
-        changed |= self.enter_rob(now, wire);
-        if self.commit.status == Status::Running {
-            (retired, stored) = self.retire(cx, when, &mut changed);
+        let mut changed = wire.squash.is_some() || self.status == Status::RobSquashing;
+        changed |= self.enter_rob(io, now, wire);
+        if self.status == Status::Running {
+            (retired, stored) = self.retire(io, lsq, cx, when, &mut changed);
         }
-        let empty = self.commit.used == 0;
+        let empty = self.rob.is_empty();
         if changed {
-            self.moved = true;
-            self.commit.check_empty |= empty;
-            let free = self.commit.size.saturating_sub(self.commit.used);
-            self.wires.at(now + self.rules.commit_to_rename).free_rob = Some((free, false));
+            io.activity.moved = true;
+            self.check_empty |= empty;
+            io.wires.at(now + io.rules.commit_to_rename).free_rob = Some((self.rob.free(), false));
         }
-        if self.commit.check_empty && empty && !stored && !self.lsq.has_stores_to_write() {
-            self.moved = true;
-            self.commit.check_empty = false;
-            self.wires.at(now + self.rules.commit_to_rename).free_rob = Some((self.commit.size, true));
+        if self.check_empty && empty && !stored && !lsq.has_stores_to_write() {
+            io.activity.moved = true;
+            self.check_empty = false;
+            io.wires.at(now + io.rules.commit_to_rename).free_rob = Some((self.rob.size(), true));
         }
-        let reason = if retired < self.rules.commit_width { self.reason() } else { Reason::Retiring };
-        self.account.cycle(retired, self.rules.commit_width, reason);
-    }
-
-    fn tell_rob_squashing(&mut self, now: u64) {
-        self.wires.at(now + self.rules.commit_to_rename).rob_squashing_rename = true;
-        self.wires.at(now + self.rules.commit_to_iew).rob_squashing_iew = true;
+        retired
     }
 
     #[inline]
-    fn handle_squashes(&mut self, now: u64, wire: &Wire) {
-        if self.commit.trap_at <= now || self.commit.status == Status::FlushPending {
-            self.commit.trap_at = u64::MAX;
-            let after = self.at.head - 1;
-            self.start_squash(Squash { after, stamp: 0, cause: Cause::Flush }, now);
+    fn handle_squashes(&mut self, io: &mut Io, now: u64, wire: &Wire) {
+        if self.trap_at <= now || self.status == Status::FlushPending {
+            self.trap_at = u64::MAX;
+            let after = io.ring.head() - 1;
+            self.start_squash(io, Squash { after, stamp: 0, cause: Cause::Flush }, now);
         }
         if let Some(squash) = wire.resolve {
             let seq = squash.by();
-            let alive = seq < self.path.tail && self.ring.stamp(seq) == squash.stamp;
-            if alive && self.commit.status != Status::TrapPending && seq <= self.commit.youngest {
-                self.commit.stats.mispredicts += u64::from(squash.cause == Cause::Mispredict);
-                self.start_squash(squash, now);
+            let alive = seq < io.ring.tail() && io.ring.stamp(seq) == squash.stamp;
+            if alive && self.status != Status::TrapPending && seq <= self.youngest {
+                self.stats.mispredicts += u64::from(squash.cause == Cause::Mispredict);
+                self.start_squash(io, squash, now);
             }
         }
     }
 
     #[cold]
-    fn start_squash(&mut self, squash: Squash, now: u64) {
-        self.moved = true;
-        let n = self.leave_rob(squash.after);
-        self.commit.stats.squashed += u64::from(n);
-        self.commit.status = Status::RobSquashing;
-        let at_once = self.rules.recovery == RenameRecovery::Checkpoint;
-        if at_once {
-            self.commit.used -= self.commit.squashed_behind;
-            self.commit.squashed_behind = 0;
-            self.commit.to_walk = 0;
+    fn start_squash(&mut self, io: &mut Io, squash: Squash, now: u64) {
+        io.activity.moved = true;
+        let n = self.rob.squash(squash.after, io);
+        self.stats.squashed += u64::from(n);
+        self.status = Status::RobSquashing;
+        if io.rules.recovery == RenameRecovery::Checkpoint {
+            self.rob.free_squashed();
+            self.to_walk = 0;
         } else {
-            self.commit.to_walk = n.saturating_sub(self.rules.squash_width);
+            self.to_walk = n.saturating_sub(io.rules.squash_width);
         }
-        self.commit.youngest = squash.after;
-        self.commit.recovering =
-            Some(if squash.cause == Cause::Violation { Reason::Replay } else { Reason::BadSpeculation });
-        self.tell_rob_squashing(now);
-        self.wires.at(now + self.rules.squash_delay).squash = Some(squash);
-        self.commit.squash_until = now + self.rules.squash_delay;
+        self.youngest = squash.after;
+        self.recovering = Some(if squash.cause == Cause::Violation { Reason::Replay } else { Reason::BadSpeculation });
+        report_rob_squashing(io, now);
+        io.wires.at(now + io.rules.squash_delay).squash = Some(squash);
+        self.squash_until = now + io.rules.squash_delay;
     }
 
-    /// The micro-ops younger than `after` become squashed behind it. How many places they have.
-    pub(super) fn leave_rob(&mut self, after: Seq) -> u32 {
-        let mut n = std::mem::take(&mut self.commit.squashed_behind);
-        let from = (after + 1).max(self.at.head);
-        for seq in from..self.at.rob_in {
-            n += self.cost(seq) + self.take_squashed_before(seq);
+    /// A squash that takes effect at once, without a walk of the ROB.
+    pub fn squash_now(&mut self, after: Seq, io: &Io) {
+        if self.rob.squash(after, io) > 0 {
+            self.rob.free_squashed();
+            self.check_empty = true;
         }
-        self.at.rob_in = self.at.rob_in.min(from);
-        self.commit.squashed_behind = n;
-        n
     }
 
-    /// The squashed micro-ops directly before `seq` in the ROB, which are its no more.
+    /// Renamed micro-ops take their entries.
     #[inline]
-    fn take_squashed_before(&mut self, seq: Seq) -> u32 {
-        if self.commit.squashed_between == 0 {
-            return 0;
-        }
-        let n = std::mem::take(&mut self.commit.squashed[self.ring.slot(seq)]).into();
-        self.commit.squashed_between -= n;
-        n
-    }
-
-    /// A squash that takes effect at once: its micro-ops' places are free.
-    pub(super) fn free_squashed(&mut self) {
-        self.commit.used -= self.commit.squashed_behind;
-        self.commit.squashed_behind = 0;
-        self.commit.check_empty = true;
-    }
-
-    /// Renamed micro-ops take their places.
-    #[inline]
-    fn enter_rob(&mut self, now: u64, wire: &Wire) -> bool {
-        if wire.to_rob == 0 || self.commit.status == Status::TrapPending || now <= self.commit.squash_until {
+    fn enter_rob(&mut self, io: &Io, now: u64, wire: &Wire) -> bool {
+        if wire.to_rob == 0 || self.status == Status::TrapPending || now <= self.squash_until {
             return false;
         }
         for _ in 0..wire.to_rob {
-            let seq = self.at.rob_in;
-            if self.commit.squashed_behind > 0 {
-                let squashed = std::mem::take(&mut self.commit.squashed_behind);
-                self.commit.squashed_between += squashed;
-                #[allow(clippy::cast_possible_truncation)] // at most the ROB's size
-                {
-                    self.commit.squashed[self.ring.slot(seq)] = squashed as u16;
-                }
-            }
-            self.commit.used += self.cost(seq);
-            self.at.rob_in += 1;
+            self.rob.push(io);
         }
-        self.commit.youngest = self.at.rob_in - 1;
+        self.youngest = self.rob.end() - 1;
         true
     }
 
@@ -264,65 +247,63 @@ impl O3 {
     #[inline]
     fn retire<F: FrontEnd, B: Bus>(
         &mut self,
+        io: &mut Io,
+        lsq: &Lsq,
         cx: &mut CoreCtx<'_, F, B>,
         when: &When,
         changed: &mut bool,
     ) -> (u32, bool) {
         let now = when.cycle;
-        let width = self.rules.commit_width;
+        let width = io.rules.commit_width;
         let (mut retired, mut stored) = (0, false);
-        let first = self.at.head;
+        let first = io.ring.head();
         let mut regs = [0; REG_CLASSES];
-        while self.at.head < self.at.rob_in {
-            let seq = self.at.head;
-            let squashed = self.take_squashed_before(seq);
-            if squashed > 0 {
-                self.commit.used -= squashed;
-                *changed = true;
-            }
-            let cost = self.cost(seq);
+        while io.ring.head() < self.rob.end() {
+            let seq = io.ring.head();
+            *changed |= self.rob.free_squashed_before(seq, io);
+            let cost = io.cost(seq);
             if retired + cost > width {
                 break;
             }
-            let bits = self.ring.state(seq);
+            let bits = io.ring.state(seq);
             if bits & state::DONE == 0 {
-                self.release_oldest(seq, bits, retired, now);
+                self.release_oldest(io, lsq, seq, bits, retired, now);
                 break;
             }
-            if self.ring.ready_at(seq) > now {
+            if io.ring.ready_at(seq) > now {
                 break;
             }
-            let flags = self.ring.flags(seq);
+            let flags = io.ring.flags(seq);
             if flags.any(UopFlags::TRAP) {
-                self.trap(seq, retired, now, cx);
+                self.trap(io, lsq, seq, retired, now, cx);
                 break;
             }
-            self.account_for(seq, flags);
-            Rename::frees(&self.ring, seq, &mut regs);
+            self.count(io, seq, flags);
+            count_registers(&io.ring, seq, &mut regs);
             stored |= flags.any(UopFlags::STORE);
-            self.commit.used -= cost;
+            self.rob.free_entries(cost);
             retired += cost;
-            self.at.head += 1;
-            if let Some(trace) = &mut self.trace {
-                trace.retired(self.ring.slot(seq), now, flags.any(UopFlags::STORE));
+            io.ring.retire();
+            if let Some(trace) = &mut io.trace {
+                trace.retired(io.ring.slot(seq), now, flags.any(UopFlags::STORE));
             }
-            if flags.any(UopFlags::EFFECT | UopFlags::SQUASH_AFTER) && self.finish(seq, flags, cx) {
+            if flags.any(UopFlags::EFFECT | UopFlags::SQUASH_AFTER) && self.finish(io, seq, flags, cx) {
                 break;
             }
         }
-        if self.at.head == self.at.rob_in && self.commit.squashed_behind > 0 {
-            self.free_squashed();
+        if io.ring.head() == self.rob.end() && self.rob.free_squashed() {
+            self.check_empty = true;
             *changed = true;
         }
-        if self.at.head != first {
+        if io.ring.head() != first {
             *changed = true;
             self.last_commit = now;
-            self.commit.recovering = None;
-            let done = self.at.head - 1;
-            self.wires.at(now + self.rules.commit_to_fetch).committed_to_fetch = done;
-            self.wires.at(now + self.rules.retired_to_rename).retired_to_rename = done;
-            self.wires.at(now + self.rules.commit_to_iew).committed_to_iew = done;
-            let freed = &mut self.wires.at(now + self.rules.commit_to_rename).free_regs;
+            self.recovering = None;
+            let done = io.ring.head() - 1;
+            io.wires.at(now + io.rules.commit_to_fetch).committed_to_fetch = done;
+            io.wires.at(now + io.rules.retired_to_rename).retired_to_rename = done;
+            io.wires.at(now + io.rules.commit_to_iew).committed_to_iew = done;
+            let freed = &mut io.wires.at(now + io.rules.commit_to_rename).free_regs;
             for (f, n) in freed.iter_mut().zip(regs) {
                 *f += n;
             }
@@ -330,151 +311,104 @@ impl O3 {
         (retired, stored)
     }
 
-    /// The oldest has not been executed: perhaps it waits to be told.
+    /// The oldest has not been executed: a non-speculative one is told to, once.
     #[inline]
-    fn release_oldest(&mut self, seq: Seq, bits: u8, retired: u32, now: u64) {
+    fn release_oldest(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, bits: u8, retired: u32, now: u64) {
         if bits & (state::NON_SPEC | state::RELEASED) != state::NON_SPEC || retired > 0 {
             return;
         }
-        if self.lsq.has_stores_to_write() {
+        if lsq.has_stores_to_write() {
             return;
         }
-        self.moved = true;
-        self.commit.stats.non_spec_stalls += 1;
-        self.ring.set_state(seq, state::RELEASED);
-        self.wires.at(now + self.rules.commit_to_iew).release = seq;
+        io.activity.moved = true;
+        self.stats.non_spec_stalls += 1;
+        io.ring.set_state(seq, state::RELEASED);
+        io.wires.at(now + io.rules.commit_to_iew).release = seq;
     }
 
     #[cold]
-    fn trap<F: FrontEnd, B: Bus>(&mut self, seq: Seq, retired: u32, now: u64, cx: &mut CoreCtx<'_, F, B>) {
-        if retired > 0 || self.lsq.has_stores_to_write() {
-            self.moved |= retired > 0;
+    fn trap<F: FrontEnd, B: Bus>(
+        &mut self,
+        io: &mut Io,
+        lsq: &Lsq,
+        seq: Seq,
+        retired: u32,
+        now: u64,
+        cx: &mut CoreCtx<'_, F, B>,
+    ) {
+        if retired > 0 || lsq.has_stores_to_write() {
+            io.activity.moved |= retired > 0;
             return;
         }
-        self.moved = true;
-        self.commit.stats.traps += 1;
-        self.commit.status = Status::TrapPending;
-        self.commit.trap_at = now + self.rules.trap_latency + 1;
-        // It leaves without having been an instruction; what is behind it is thrown away when the trap is due.
-        self.commit.used -= self.cost(seq);
-        self.at.head += 1;
+        io.activity.moved = true;
+        self.stats.traps += 1;
+        self.status = Status::TrapPending;
+        self.trap_at = now + io.rules.trap_latency + 1;
+        // It leaves without having been an instruction; what is behind it is squashed when the trap is due.
+        self.rob.free_entries(io.cost(seq));
+        io.ring.retire();
         self.last_commit = now;
         // What ends the run, or a system call's effect.
-        self.act(seq, cx);
+        act(io, seq, cx);
     }
 
     #[inline]
-    fn account_for(&mut self, seq: Seq, flags: UopFlags) {
-        let s = &mut self.commit.stats;
+    fn count(&mut self, io: &Io, seq: Seq, flags: UopFlags) {
+        let s = &mut self.stats;
         s.ops += 1;
         s.insts += u64::from(flags.any(UopFlags::LAST));
-        s.by_class[self.ring.class(seq) as usize] += 1;
+        s.by_class[io.ring.class(seq) as usize] += 1;
         s.branches += u64::from(flags.any(UopFlags::BRANCH));
-    }
-
-    /// Carries out a micro-op's effect, if it has one.
-    #[cold]
-    fn act<F: FrontEnd, B: Bus>(&mut self, seq: Seq, cx: &mut CoreCtx<'_, F, B>) {
-        if self.ring.flags(seq).any(UopFlags::EFFECT) {
-            match self.ring.effect(seq) {
-                SysEffect::None => {}
-                SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
-                SysEffect::FetchFlush => cx.mem.fetch_flush(),
-                SysEffect::CacheFlush { at, line_cycles } => cx.mem.flush_caches(at, line_cycles),
-                other => self.stopped = Some(Stopped::Effect(other)),
-            }
-        }
-    }
-
-    /// gem5 carries a pseudo-op out when it executes, which it does as the oldest: it and what commits with it count behind what
-    /// it says of the statistics.
-    #[cold]
-    pub(super) fn act_at_once<F: FrontEnd, B: Bus>(&mut self, seq: Seq, flags: UopFlags, cx: &mut CoreCtx<'_, F, B>) {
-        let at_commit =
-            flags.any(UopFlags::TRAP) || flags.any(UopFlags::SERIALIZE_AFTER) && !self.rules.quirks.gem5PseudoOps;
-        if flags.any(UopFlags::NON_SPECULATIVE) && !at_commit {
-            self.act(seq, cx);
-            self.ring.uop_mut(seq).flags.0 &= !UopFlags::EFFECT;
-        }
     }
 
     /// What an instruction does when it has committed. Whether nothing more commits in this cycle.
     #[cold]
-    fn finish<F: FrontEnd, B: Bus>(&mut self, seq: Seq, flags: UopFlags, cx: &mut CoreCtx<'_, F, B>) -> bool {
-        self.act(seq, cx);
+    fn finish<F: FrontEnd, B: Bus>(
+        &mut self,
+        io: &mut Io,
+        seq: Seq,
+        flags: UopFlags,
+        cx: &mut CoreCtx<'_, F, B>,
+    ) -> bool {
+        act(io, seq, cx);
         if flags.any(UopFlags::SQUASH_AFTER) && flags.any(UopFlags::LAST) {
-            self.commit.status = Status::FlushPending;
+            self.status = Status::FlushPending;
             return true;
         }
-        self.stopped.is_some()
+        io.stopped.is_some()
     }
+}
 
-    /// Why commit has an empty slot.
-    #[inline]
-    pub(super) fn reason(&self) -> Reason {
-        if let Some(reason) = self.commit.recovering {
-            return reason;
-        }
-        let head = self.at.head;
-        if head < self.at.rob_in {
-            let reason = self.reason_of_head(head);
-            // A latency that the window hides holds nothing up while the front end delivers less than could be taken.
-            let hidden = matches!(reason, Reason::Execution | Reason::Level1) && self.starved();
-            return if hidden { self.reason_of_fetch() } else { reason };
-        }
-        match self.commit.status {
-            Status::TrapPending | Status::FlushPending => return Reason::Serialize,
-            _ => {}
-        }
-        if self.rename.status == decode::Status::SerializeStall {
-            let for_stores = self.rename.waits_for_stores() && self.lsq.has_stores_to_write();
-            return if for_stores { Reason::StoreQueue } else { Reason::Serialize };
-        }
-        self.reason_of_fetch()
-    }
+fn report_rob_squashing(io: &mut Io, now: u64) {
+    io.wires.at(now + io.rules.commit_to_rename).rob_squashing_rename = true;
+    io.wires.at(now + io.rules.commit_to_iew).rob_squashing_iew = true;
+}
 
-    /// Rename has taken everything there is, and less is on its way than it could take.
-    fn starved(&self) -> bool {
-        let on_its_way = self.at.decode - self.at.rename;
-        self.rename.status == decode::Status::Running
-            && self.at.rename == self.at.rename_in
-            && on_its_way < u64::from(self.rules.rename_width) * self.rules.decode_to_rename
-            && self.fetch.status != fetch::Status::Stopped
-    }
-
-    fn reason_of_fetch(&self) -> Reason {
-        match self.fetch.status {
-            fetch::Status::WaitCache | fetch::Status::Retry => Reason::FetchCache,
-            fetch::Status::Translating => Reason::FetchTlb,
-            fetch::Status::Stopped => Reason::Serialize,
-            _ => Reason::FrontEnd,
-        }
-    }
-
-    fn reason_of_head(&self, head: Seq) -> Reason {
-        let bits = self.ring.state(head);
-        if bits & state::DONE != 0 {
-            return Reason::Execution;
-        }
-        if self.ring.note(head) & note::REPLAYED != 0 {
-            return Reason::Replay;
-        }
-        if bits & state::NON_SPEC != 0 && bits & state::ISSUED == 0 {
-            return if self.lsq.has_stores_to_write() { Reason::StoreQueue } else { Reason::Serialize };
-        }
-        match self.ring.wait(head) {
-            Wait::Execution => Reason::Execution,
-            Wait::Unit => Reason::Unit,
-            Wait::Level1 => Reason::Level1,
-            Wait::Level2 => Reason::Level2,
-            Wait::Level3 => Reason::Level3,
-            Wait::Memory => Reason::Memory,
-            Wait::TlbWalk => Reason::TlbWalk,
-            Wait::Split => Reason::Split,
-            Wait::ForwardFail => Reason::ForwardFail,
-            Wait::Replay => Reason::Replay,
-            Wait::StoreQueue => Reason::StoreQueue,
-            Wait::Serialize => Reason::Serialize,
+/// Carries out a micro-op's effect, if it has one.
+#[cold]
+fn act<F: FrontEnd, B: Bus>(io: &mut Io, seq: Seq, cx: &mut CoreCtx<'_, F, B>) {
+    if io.ring.flags(seq).any(UopFlags::EFFECT) {
+        match io.ring.effect(seq) {
+            SysEffect::None => {}
+            SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
+            SysEffect::FetchFlush => cx.mem.fetch_flush(),
+            SysEffect::CacheFlush { at, line_cycles } => cx.mem.flush_caches(at, line_cycles),
+            other => io.stopped = Some(Stopped::Effect(other)),
         }
     }
 }
+
+/// `seq` has just executed: carries a pseudo-op's effect out, as gem5 does when the pseudo-op executes, which it does as the
+/// oldest (`gem5PseudoOps`): it and what commits with it count behind what it says of the statistics.
+#[cold]
+pub fn act_at_execution<F: FrontEnd, B: Bus>(io: &mut Io, seq: Seq, cx: &mut CoreCtx<'_, F, B>) {
+    let flags = io.ring.flags(seq);
+    let at_commit = flags.any(UopFlags::TRAP) || flags.any(UopFlags::SERIALIZE_AFTER) && !io.rules.quirks.gem5PseudoOps;
+    if flags.any(UopFlags::NON_SPECULATIVE) && !at_commit {
+        act(io, seq, cx);
+        io.ring.uop_mut(seq).flags.0 &= !UopFlags::EFFECT;
+    }
+}
+
+#[cfg(test)]
+mod tests;

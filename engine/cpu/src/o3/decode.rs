@@ -1,14 +1,14 @@
-//! Decode: passes `decodeWidth` micro-ops a cycle on, and sets direct branches right whose target fetch could not know.
+//! Decode: sends `decodeWidth` micro-ops a cycle on, and corrects direct branches whose target fetch could not know.
 //! Fact source: gem5 24.0 `src/cpu/o3/decode.cc`.
 //!
 //! What arrives while the stage is stalled waits in a skid buffer and goes first when it goes on. With a loop buffer (*ours*)
-//! there is a queue behind the decoders: what rename cannot take waits there, the stage is never stalled, and fetch counts.
+//! there is a queue behind the decoders: what rename cannot take waits there, the stage never stalls, and fetch counts.
 
-use breakeven_base::{BranchKind, FrontEnd, UopFlags};
+use breakeven_base::{BranchKind, UopFlags};
 
 use super::inst::Seq;
+use super::io::Io;
 use super::wires::{Wire, BLOCK, UNBLOCK};
-use super::O3;
 
 /// What a stage with a skid buffer is doing (gem5's `ThreadStatus`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,130 +34,153 @@ pub struct DecodeStats {
     pub idle_cycles: u64,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Decode {
-    pub status: Status,
-    /// Rename holds it back.
+    status: Status,
+    /// Rename has blocked decode.
     stalled: bool,
-    /// Slots that have left the fetch queue and are not renamed.
-    pub(super) waiting: u32,
+    /// Latch and skid buffer: the next micro-op to be decoded, and the next to arrive.
+    next: Seq,
+    end: Seq,
     pub stats: DecodeStats,
 }
 
-impl O3 {
-    /// One cycle of decode.
-    pub(super) fn decode_tick<F: FrontEnd>(&mut self, fe: &mut F, now: u64, wire: &Wire) {
-        if wire.stall_decode & BLOCK != 0 && self.rules.decode_queue == 0 {
-            self.decode.stalled = true;
+impl Decode {
+    pub fn new() -> Self {
+        Decode { status: Status::Running, stalled: false, next: 1, end: 1, stats: DecodeStats::default() }
+    }
+
+    /// The next micro-op to be decoded.
+    #[inline]
+    pub fn next(&self) -> Seq {
+        self.next
+    }
+    /// The next micro-op to arrive.
+    #[inline]
+    pub fn end(&self) -> Seq {
+        self.end
+    }
+
+    pub fn describe(&self) -> String {
+        format!("decode: {:?}, {} micro-ops from #{} on", self.status, self.end - self.next, self.next)
+    }
+
+    /// One cycle. In: micro-ops from fetch, stalls by rename. Out: micro-ops to rename, stalls to fetch, and the direct branch
+    /// that it corrects ([`super::fetch::Fetch::correct`]); what fetch has sent behind it is dropped.
+    pub fn tick(&mut self, io: &mut Io, now: u64, wire: &Wire) -> Option<Seq> {
+        if wire.stall_decode & BLOCK != 0 && io.rules.decode_queue == 0 {
+            self.stalled = true;
         }
         if wire.stall_decode & UNBLOCK != 0 {
-            self.decode.stalled = false;
+            self.stalled = false;
         }
         let arrived = u64::from(wire.fetched);
-        self.at.decode_in += arrived;
-        let to_fetch = now + self.rules.decode_to_fetch;
+        self.end += arrived;
+        let to_fetch = now + io.rules.decode_to_fetch;
         if wire.squash.is_some() {
-            if matches!(self.decode.status, Status::Blocked | Status::Unblocking) {
-                self.wires.at(to_fetch).stall_fetch = UNBLOCK;
+            if matches!(self.status, Status::Blocked | Status::Unblocking) {
+                io.wires.at(to_fetch).stall_fetch = UNBLOCK;
             }
-            self.decode.status = Status::Squashing;
-            self.decode.stats.squash_cycles += 1;
-            return;
+            self.status = Status::Squashing;
+            self.stats.squash_cycles += 1;
+            return None;
         }
-        if self.decode.stalled {
-            if self.decode.status != Status::Blocked {
-                self.block_decode(to_fetch);
+        if self.stalled {
+            if self.status != Status::Blocked {
+                self.block(io, to_fetch);
             }
-            self.decode.stats.blocked_cycles += 1;
-            return;
+            self.stats.blocked_cycles += 1;
+            return None;
         }
-        match self.decode.status {
+        match self.status {
             Status::Blocked => {
-                self.moved = true;
-                self.decode.status = Status::Unblocking;
-                if self.at.decode_in - arrived == self.at.decode {
-                    self.unblock_decode(to_fetch);
+                io.activity.moved = true;
+                self.status = Status::Unblocking;
+                if self.end - arrived == self.next {
+                    self.unblock(io, to_fetch);
                 }
             }
-            Status::Squashing => self.decode.status = Status::Running,
+            Status::Squashing => self.status = Status::Running,
             _ => {}
         }
-        if self.at.decode == self.at.decode_in && self.decode.status == Status::Running {
-            self.decode.stats.idle_cycles += 1;
-            return;
+        if self.next == self.end && self.status == Status::Running {
+            self.stats.idle_cycles += 1;
+            return None;
         }
-        let unblocking = self.decode.status == Status::Unblocking;
-        let end = if unblocking { self.at.decode_in - arrived } else { self.at.decode_in };
+        let unblocking = self.status == Status::Unblocking;
+        let end = if unblocking { self.end - arrived } else { self.end };
         if unblocking {
-            self.decode.stats.unblock_cycles += 1;
+            self.stats.unblock_cycles += 1;
         } else {
-            self.decode.stats.run_cycles += 1;
+            self.stats.run_cycles += 1;
         }
-        self.decode_until(fe, end, now);
-        if self.decode.status == Status::Squashing {
-            return;
+        let corrected = self.decode_until(io, end, now);
+        if corrected.is_some() {
+            return corrected;
         }
-        if self.at.decode < end {
-            self.block_decode(to_fetch);
-        } else if unblocking && self.at.decode == self.at.decode_in {
-            self.unblock_decode(to_fetch);
+        if self.next < end {
+            self.block(io, to_fetch);
+        } else if unblocking && self.next == self.end {
+            self.unblock(io, to_fetch);
         }
+        None
     }
 
-    fn block_decode(&mut self, to_fetch: u64) {
-        self.moved = true;
-        self.decode.status = Status::Blocked;
-        let hold = &mut self.wires.at(to_fetch).stall_fetch;
-        *hold = if *hold & UNBLOCK != 0 { 0 } else { BLOCK };
+    fn block(&mut self, io: &mut Io, to_fetch: u64) {
+        io.activity.moved = true;
+        self.status = Status::Blocked;
+        let stall = &mut io.wires.at(to_fetch).stall_fetch;
+        *stall = if *stall & UNBLOCK != 0 { 0 } else { BLOCK };
     }
 
-    fn unblock_decode(&mut self, to_fetch: u64) {
-        self.moved = true;
-        self.wires.at(to_fetch).stall_fetch = UNBLOCK;
-        self.decode.status = Status::Running;
+    fn unblock(&mut self, io: &mut Io, to_fetch: u64) {
+        io.activity.moved = true;
+        io.wires.at(to_fetch).stall_fetch = UNBLOCK;
+        self.status = Status::Running;
     }
 
-    /// After micro-ops have been thrown away.
-    #[cold]
-    pub(super) fn count_waiting(&mut self) {
-        self.decode.waiting = (self.at.rename..self.at.queue).map(|seq| self.cost(seq)).sum();
+    /// Drops the micro-ops from `next` on.
+    pub fn squash(&mut self, next: Seq) {
+        self.next = self.next.min(next);
+        self.end = self.end.min(next);
     }
 
-    fn decode_until<F: FrontEnd>(&mut self, fe: &mut F, end: Seq, now: u64) {
+    fn decode_until(&mut self, io: &mut Io, end: Seq, now: u64) -> Option<Seq> {
         let mut slots = 0;
         let mut sent = 0;
-        let mut corrected = false;
-        while self.at.decode < end {
-            let seq = self.at.decode;
-            slots += self.cost(seq);
-            if slots > self.rules.decode_width {
+        let mut corrected = None;
+        while self.next < end {
+            let seq = self.next;
+            slots += io.cost(seq);
+            if slots > io.rules.decode_width {
                 break;
             }
             sent += 1;
-            self.at.decode += 1;
-            if let Some(trace) = &mut self.trace {
-                trace.decoded(self.ring.slot(seq), now);
+            self.next += 1;
+            if let Some(trace) = &mut io.trace {
+                trace.decoded(io.ring.slot(seq), now);
             }
-            if self.ring.flags(seq).any(UopFlags::BRANCH) && self.knows_better(seq) {
-                corrected = true;
+            if io.ring.flags(seq).any(UopFlags::BRANCH) && self.must_correct(seq, io) {
+                corrected = Some(seq);
                 break;
             }
         }
         if sent > 0 {
-            self.moved = true;
-            self.decode.stats.decoded += u64::from(sent);
-            self.wires.at(now + self.rules.decode_to_rename).decoded += sent;
+            io.activity.moved = true;
+            self.stats.decoded += u64::from(sent);
+            io.wires.at(now + io.rules.decode_to_rename).decoded += sent;
         }
-        if corrected {
-            self.correct_in_decode(fe, now);
+        if corrected.is_some() {
+            self.drop_fetched(io, now);
         }
+        corrected
     }
 
-    /// A direct branch that is always taken, or was predicted taken, must go to its target. "Predicted taken" is the
-    /// predictor's word, not where it led: the BTB may hold the next instruction (`gem5CompressedBranches`).
-    fn knows_better(&mut self, seq: Seq) -> bool {
-        let flow = self.ring.flow(seq);
-        if self.ring.flags(seq).any(UopFlags::TRAP) {
+    /// Whether a direct branch that is always taken, or was predicted taken, was not predicted to its target. "Predicted
+    /// taken" is the predictor's word, not where it led: the BTB may hold the next instruction (`gem5CompressedBranches`).
+    fn must_correct(&mut self, seq: Seq, io: &Io) -> bool {
+        let flow = io.ring.flow(seq);
+        if io.ring.flags(seq).any(UopFlags::TRAP) {
             return false;
         }
         let goes = match flow.branch {
@@ -165,35 +188,65 @@ impl O3 {
             BranchKind::Cond => flow.taken,
             _ => false,
         };
-        self.decode.stats.resolved += u64::from(goes);
+        self.stats.resolved += u64::from(goes);
         goes && flow.predicted != flow.target
     }
 
-    /// Fetch goes on at the target; a conditional branch may still turn out not to be taken.
+    /// The branch decoded last was mispredicted: what fetch has sent behind it is void.
     #[cold]
-    fn correct_in_decode<F: FrontEnd>(&mut self, fe: &mut F, now: u64) {
-        let seq = self.at.decode - 1;
-        self.decode.stats.mispredicted += 1;
-        let target = self.ring.flow(seq).target;
-        self.path.restore_fork(fe, seq, &mut self.ring);
-        self.at.decode_in = seq + 1;
-        self.at.queue = seq + 1;
-        self.count_waiting();
-        self.path.tail = seq + 1;
-        self.wires.clear_fetched(now);
-        self.ring.flow_mut(seq).predicted = target;
-        self.fetch.redirect_from_decode(seq, target, now + self.rules.decode_to_fetch);
-        if target != self.ring.flow(seq).next_pc {
-            if self.path.can_fork() {
-                self.path.fork(fe, target, &self.ring, true);
-            } else {
-                // As in fetch: nothing until the branch, which is wrong now, executes.
-                self.fetch.status = super::fetch::Status::Stopped;
-            }
+    fn drop_fetched(&mut self, io: &mut Io, now: u64) {
+        self.stats.mispredicted += 1;
+        self.end = self.next;
+        io.wires.clear_fetched(now);
+        if matches!(self.status, Status::Blocked | Status::Unblocking) {
+            io.wires.at(now + io.rules.decode_to_fetch).stall_fetch = UNBLOCK;
         }
-        if matches!(self.decode.status, Status::Blocked | Status::Unblocking) {
-            self.wires.at(now + self.rules.decode_to_fetch).stall_fetch = UNBLOCK;
+        self.status = Status::Squashing;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::config::O3Config;
+    use super::super::unit_rig::{flagged, op, UnitRig};
+    use super::*;
+
+    fn fetched(n: u16) -> Wire {
+        Wire { fetched: n, ..Wire::default() }
+    }
+
+    #[test]
+    fn what_exceeds_the_width_blocks_fetch_and_goes_in_the_next_cycle() {
+        let mut rig = UnitRig::new(&O3Config { decodeWidth: 2, ..O3Config::default() });
+        let mut d = Decode::new();
+        rig.fetch_all((0..3).map(|_| op(1, 0)));
+        assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(3)), None);
+        assert_eq!((rig.sent(1).decoded, rig.sent(1).stall_fetch), (2, BLOCK));
+        rig.now += 1;
+        d.tick(&mut rig.io, rig.now, &fetched(0));
+        assert_eq!((rig.sent(1).decoded, rig.sent(1).stall_fetch, d.next()), (1, UNBLOCK, 4));
+    }
+
+    #[test]
+    fn a_jump_that_fetch_took_for_straight_is_corrected_and_what_follows_is_dropped() {
+        let mut rig = UnitRig::new(&O3Config::default());
+        let mut d = Decode::new();
+        rig.fetch(op(1, 0));
+        let jump = rig.fetch(flagged(op(0, 0), UopFlags::BRANCH));
+        rig.fetch_all([op(1, 0), op(1, 0)]);
+        let flow = rig.io.ring.flow_mut(jump);
+        (flow.branch, flow.target, flow.predicted) = (BranchKind::Jump, 0x9000, 0x800c);
+        rig.io.wires.at(rig.now + 1).fetched = 1;
+        assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(3)), Some(jump));
+        assert_eq!((rig.sent(1).decoded, rig.sent(1).fetched), (2, 0));
+        assert_eq!((d.next(), d.end(), d.stats.mispredicted), (jump + 1, jump + 1, 1));
+        // A conditional branch is corrected only when it was predicted taken.
+        for (taken, corrected) in [(false, None), (true, Some(3))] {
+            let mut d = Decode { next: 3, end: 3, ..Decode::new() };
+            let flow = rig.io.ring.flow_mut(3);
+            (flow.branch, flow.target, flow.predicted, flow.taken) = (BranchKind::Cond, 0x9000, 0x8010, taken);
+            rig.io.ring.uop_mut(3).flags.0 |= UopFlags::BRANCH;
+            assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(1)), corrected);
         }
-        self.decode.status = Status::Squashing;
     }
 }

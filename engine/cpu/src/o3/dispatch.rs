@@ -1,13 +1,16 @@
-//! Dispatch: puts `dispatchWidth` renamed micro-ops a cycle into the issue queue and the load-store queue.
+//! Dispatch: puts `dispatchWidth` renamed micro-ops a cycle into the issue queue and the load-store queue, and returns their
+//! credits to rename.
 //! Fact source: gem5 24.0 `src/cpu/o3/iew.cc`.
 
-use breakeven_base::{OpClass, UopFlags};
+use breakeven_base::UopFlags;
 
+use super::config::O3Config;
 use super::decode::Status;
 use super::inst::{note, state, Seq};
-use super::lsq::{uses_load_queue, uses_store_queue};
-use super::wires::{Wire, BLOCK, UNBLOCK};
-use super::O3;
+use super::io::Io;
+use super::issue::Issue;
+use super::lsq::{uses_load_queue, uses_store_queue, Lsq};
+use super::wires::{Arrivals, Wire, BLOCK, UNBLOCK};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DispatchStats {
@@ -22,211 +25,275 @@ pub struct DispatchStats {
     pub squash_cycles: u64,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Dispatch {
-    pub status: Status,
+    status: Status,
+    /// Latch and skid buffer: the next micro-op to be dispatched, and the next to arrive.
+    next: Seq,
+    end: Seq,
+    /// Something committed: the queues' credits return to rename in the next cycle.
+    credits_due: bool,
+    /// Free entries of the store queue plus all that have been taken: changes when one is given back.
+    stores_left: u64,
     pub stats: DispatchStats,
+}
+
+/// Micro-ops that leave dispatch, as rename counts them: all, with a ROB entry, loads, stores.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leaving {
+    uops: u16,
+    rob: u16,
+    loads: u16,
+    stores: u16,
+}
+
+impl Leaving {
+    fn report(self, wire: &mut Wire) {
+        wire.dispatched += self.uops;
+        wire.dispatched_rob += self.rob;
+        wire.to_load_queue += self.loads;
+        wire.to_store_queue += self.stores;
+    }
 }
 
 const BARRIER: u32 = UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER;
 
-impl O3 {
-    pub(super) fn dispatch_tick(&mut self, now: u64, wire: &Wire) {
+impl Dispatch {
+    pub fn new(cfg: &O3Config) -> Self {
+        Dispatch {
+            status: Status::Running,
+            next: 1,
+            end: 1,
+            credits_due: false,
+            stores_left: u64::from(cfg.SQEntries),
+            stats: DispatchStats::default(),
+        }
+    }
+
+    /// The next micro-op to be dispatched.
+    #[inline]
+    pub fn next(&self) -> Seq {
+        self.next
+    }
+    /// The next micro-op to arrive.
+    #[inline]
+    pub fn end(&self) -> Seq {
+        self.end
+    }
+
+    /// Micro-ops arrive outside of `tick`: together with a squash.
+    pub fn arrive(&mut self, count: u16) {
+        self.end += u64::from(count);
+    }
+
+    pub fn describe(&self) -> String {
+        format!("dispatch: {:?}, {} micro-ops from #{} on", self.status, self.end - self.next, self.next)
+    }
+
+    /// One cycle. In: micro-ops from rename, whether there is a squash. Out: entries of the issue queue and the load-store
+    /// queue, stalls and counts to rename.
+    pub fn tick(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: u64, wire: &Wire) {
         let arrived = u64::from(wire.renamed);
-        self.at.iew_in += arrived;
-        let to_rename = now + self.rules.iew_to_rename;
-        let status = self.dispatch.status;
+        self.end += arrived;
+        let to_rename = now + io.rules.iew_to_rename;
         if wire.squash.is_some() {
-            if matches!(status, Status::Blocked | Status::Unblocking) {
-                self.wires.at(to_rename).stall_rename = UNBLOCK;
+            if matches!(self.status, Status::Blocked | Status::Unblocking) {
+                io.wires.at(to_rename).stall_rename = UNBLOCK;
             }
-            self.dispatch.status = Status::Squashing;
-            self.dispatch.stats.squash_cycles += 1;
+            self.status = Status::Squashing;
+            self.stats.squash_cycles += 1;
             return;
         }
-        if wire.rob_squashing_iew && !matches!(status, Status::Blocked | Status::Unblocking) {
-            self.dispatch.status = Status::Squashing;
+        if wire.rob_squashing_iew && !matches!(self.status, Status::Blocked | Status::Unblocking) {
+            self.status = Status::Squashing;
         }
-        if wire.rob_squashing_iew || self.iq.free == 0 {
-            self.block_dispatch(to_rename);
-            self.dispatch.stats.block_cycles += 1;
+        if wire.rob_squashing_iew || issue.free() == 0 {
+            self.block(io, to_rename);
+            self.stats.block_cycles += 1;
             return;
         }
-        let skid = self.at.iew_in - arrived - self.at.dispatch;
-        let was_blocked = self.dispatch.status == Status::Blocked;
-        match self.dispatch.status {
+        let skid = self.end - arrived - self.next;
+        let was_blocked = self.status == Status::Blocked;
+        match self.status {
             Status::Blocked => {
-                self.dispatch.status = Status::Unblocking;
+                self.status = Status::Unblocking;
                 if skid == 0 {
-                    self.unblock_dispatch(to_rename);
+                    self.unblock(io, to_rename);
                 }
             }
-            Status::Squashing => self.dispatch.status = Status::Running,
+            Status::Squashing => self.status = Status::Running,
             _ => {}
         }
-        let unblocking = self.dispatch.status == Status::Unblocking;
-        let end = if unblocking { self.at.iew_in - arrived } else { self.at.iew_in };
-        let first = self.at.dispatch;
+        let unblocking = self.status == Status::Unblocking;
+        let end = if unblocking { self.end - arrived } else { self.end };
+        let first = self.next;
         if first < end {
-            self.dispatch_until(end, now);
+            self.dispatch_until(io, issue, lsq, end, now);
         }
-        if self.at.dispatch < end {
-            self.stalled_retry |= was_blocked && self.at.dispatch == first;
-            self.block_dispatch(to_rename);
+        if self.next < end {
+            io.activity.stalled_retry |= was_blocked && self.next == first;
+            self.block(io, to_rename);
         } else if unblocking {
-            self.dispatch.stats.unblock_cycles += 1;
-            if self.at.dispatch == self.at.iew_in {
-                self.unblock_dispatch(to_rename);
+            self.stats.unblock_cycles += 1;
+            if self.next == self.end {
+                self.unblock(io, to_rename);
             }
         }
     }
 
-    fn block_dispatch(&mut self, to_rename: u64) {
-        if self.dispatch.status != Status::Blocked && self.dispatch.status != Status::Unblocking {
-            self.wires.at(to_rename).stall_rename = BLOCK;
-            self.moved = true;
+    fn block(&mut self, io: &mut Io, to_rename: u64) {
+        if self.status != Status::Blocked && self.status != Status::Unblocking {
+            io.wires.at(to_rename).stall_rename = BLOCK;
+            io.activity.moved = true;
         }
-        self.dispatch.status = Status::Blocked;
+        self.status = Status::Blocked;
     }
 
-    fn unblock_dispatch(&mut self, to_rename: u64) {
-        self.wires.at(to_rename).stall_rename = UNBLOCK;
-        self.dispatch.status = Status::Running;
-        self.moved = true;
+    fn unblock(&mut self, io: &mut Io, to_rename: u64) {
+        io.wires.at(to_rename).stall_rename = UNBLOCK;
+        self.status = Status::Running;
+        io.activity.moved = true;
     }
 
-    fn dispatch_until(&mut self, end: Seq, now: u64) {
-        let first = self.at.dispatch;
-        let (mut slots, mut rob, mut loads, mut stores) = (0, 0, 0, 0);
-        while self.at.dispatch < end {
-            let seq = self.at.dispatch;
-            let cost = self.cost(seq);
-            if slots + cost > self.rules.dispatch_width {
+    fn dispatch_until(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, end: Seq, now: u64) {
+        let first = self.next;
+        let mut slots = 0;
+        let mut leaving = Leaving::default();
+        while self.next < end {
+            let seq = self.next;
+            let cost = io.cost(seq);
+            if slots + cost > io.rules.dispatch_width {
                 break;
             }
-            let flags = self.ring.flags(seq);
+            let flags = io.ring.flags(seq);
             let reference = flags.any(UopFlags::MEM);
             let (load, store) = (reference && uses_load_queue(flags), reference && uses_store_queue(flags));
-            if self.iq.free == 0 {
-                self.dispatch.stats.iq_full += 1;
+            if issue.free() == 0 {
+                self.stats.iq_full += 1;
                 break;
             }
-            if load && self.lsq.free_loads() == 0 || store && self.lsq.free_stores() == 0 {
-                self.dispatch.stats.lsq_full += 1;
+            if load && lsq.free_loads() == 0 || store && lsq.free_stores() == 0 {
+                self.stats.lsq_full += 1;
                 break;
             }
-            loads += u16::from(load);
-            stores += u16::from(store);
+            leaving.loads += u16::from(load);
+            leaving.stores += u16::from(store);
             #[allow(clippy::cast_possible_truncation)] // 0 or 1
             {
-                rob += cost as u16;
+                leaving.rob += cost as u16;
             }
             slots += cost;
-            self.dispatch_one(seq, now);
-            self.at.dispatch += 1;
+            self.dispatch_one(io, issue, lsq, seq, now);
+            self.next += 1;
         }
-        let n = self.at.dispatch - first;
+        let n = self.next - first;
         if n > 0 {
-            self.moved = true;
-            self.dispatch.stats.dispatched += n;
-            self.dispatch.stats.loads += u64::from(loads);
-            self.dispatch.stats.stores += u64::from(stores);
-            let wire = self.wires.at(now + self.rules.iew_to_rename);
+            io.activity.moved = true;
+            self.stats.dispatched += n;
+            self.stats.loads += u64::from(leaving.loads);
+            self.stats.stores += u64::from(leaving.stores);
             #[allow(clippy::cast_possible_truncation)] // a few
             {
-                wire.dispatched += n as u16;
+                leaving.uops = n as u16;
             }
-            wire.dispatched_rob += rob;
-            wire.to_load_queue += loads;
-            wire.to_store_queue += stores;
+            leaving.report(io.wires.at(now + io.rules.iew_to_rename));
         }
     }
 
     #[inline]
-    fn dispatch_one(&mut self, seq: Seq, now: u64) {
-        if let Some(trace) = &mut self.trace {
-            trace.dispatched(self.ring.slot(seq), now);
+    fn dispatch_one(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, seq: Seq, now: u64) {
+        if let Some(trace) = &mut io.trace {
+            trace.dispatched(io.ring.slot(seq), now);
         }
-        let head = self.at.head;
-        let s = self.ring.at_mut(seq);
+        let s = io.ring.at_mut(seq);
         s.waiting = [0; 2];
         s.pending = 0;
         let noted = s.note;
-        let by_head = noted & (note::FUSED_WITH_PREV | note::UNFUSED) == note::FUSED_WITH_PREV;
-        if noted & note::ELIMINATED != 0 || by_head {
-            if noted & note::ELIMINATED != 0 {
-                s.state |= state::DONE | state::WRITTEN;
-                s.ready_at = now;
-            }
+        if noted & note::ELIMINATED != 0 {
+            s.state |= state::DONE | state::WRITTEN | state::DISPATCHED;
+            s.ready_at = now;
             return;
         }
-        for (i, from) in s.sources.into_iter().enumerate() {
-            if from != 0 {
-                let by = from >> 1;
-                if by < head || self.ring.state(by) & state::WRITTEN != 0 {
-                    self.ring.at_mut(seq).sources[i] = 0;
-                } else {
-                    self.ring.link(seq, i, from);
-                }
-            }
+        s.state |= state::DISPATCHED;
+        if noted & (note::FUSED_WITH_PREV | note::UNFUSED) == note::FUSED_WITH_PREV {
+            return;
         }
-        let flags = self.ring.flags(seq);
-        let mut bits = state::IN_IQ;
+        issue.link_operands(&mut io.ring, seq);
+        let flags = io.ring.flags(seq);
+        let mut bits = 0;
         let in_lsq = flags.any(UopFlags::MEM | BARRIER) && !flags.any(UopFlags::TRAP);
-        let mut hold = 0;
-        if in_lsq && !self.lsq.dispatch(seq, &self.ring) {
-            hold += 1;
+        let mut pending = 0;
+        if in_lsq && !lsq.dispatch(seq, &io.ring) {
+            pending += 1;
         }
-        if flags.any(UopFlags::NON_SPECULATIVE | BARRIER | UopFlags::MEM) && self.only_when_oldest(seq, flags) {
+        if flags.any(UopFlags::NON_SPECULATIVE | BARRIER | UopFlags::MEM) && only_when_oldest(io, lsq, seq, flags) {
             bits |= state::NON_SPEC;
-            hold += 1;
-            self.dispatch.stats.non_spec += 1;
+            pending += 1;
+            self.stats.non_spec += 1;
         }
-        self.iq.free -= 1;
-        let s = self.ring.at_mut(seq);
-        s.state |= bits;
-        s.pending += hold;
-        if s.pending == 0 {
-            let class = s.uop.class;
-            self.make_ready(self.ring.slot(seq), class);
+        issue.insert(&mut io.ring, seq, bits, pending);
+    }
+
+    /// Returns the queues' credits to rename after executions, commits, squashes and when a store has left the queue. Called
+    /// once a cycle; `executed`: something was. Whether they return in this cycle: [`Dispatch::return_credits`].
+    pub fn credits_return(&mut self, io: &Io, lsq: &Lsq, executed: bool, wire: &Wire) -> bool {
+        let left = u64::from(lsq.free_stores()) + self.stats.stores;
+        let store_left = std::mem::replace(&mut self.stores_left, left) != left;
+        let freed = executed || wire.squash.is_some() || store_left;
+        let returns = freed || self.credits_due;
+        self.credits_due &= freed && !io.rules.quirks.gem5CreditReturns;
+        self.credits_due |= wire.committed_to_iew != 0;
+        returns
+    }
+
+    /// Free entries of the issue, load and store queue, to rename.
+    pub fn return_credits(&self, io: &mut Io, issue: &Issue, lsq: &Lsq, now: u64) {
+        let free = [issue.free(), lsq.free_loads(), lsq.free_stores()];
+        io.wires.at(now + io.rules.iew_to_rename).free_queues = Some(free);
+    }
+
+    /// Squash: drops the micro-ops from `next` on. Rename gets their credits back as if they had been dispatched: those that
+    /// are here now, those on their way (`in_flight`, up to `renamed`, the next to be renamed) as they would have arrived.
+    pub fn squash(&mut self, io: &mut Io, next: Seq, renamed: Seq, in_flight: &Arrivals, now: u64) {
+        let back = io.rules.iew_to_rename;
+        let mut from = self.next.max(next);
+        if from < self.end {
+            report_squashed(io, from, self.end, now + back);
+            from = self.end;
         }
-    }
-
-    fn only_when_oldest(&self, seq: Seq, flags: UopFlags) -> bool {
-        let barrier = flags.any(BARRIER) && !flags.any(UopFlags::MEM);
-        barrier
-            || flags.any(UopFlags::NON_SPECULATIVE)
-            || flags.any(UopFlags::MEM) && !flags.any(UopFlags::TRAP) && self.lsq.only_when_oldest(seq, &self.ring)
-    }
-
-    #[inline]
-    pub(super) fn make_ready(&mut self, slot: usize, class: OpClass) {
-        self.iq.set_ready(slot, self.units.group(class));
-    }
-
-    /// Free entries as rename hears of them.
-    pub(super) fn return_credits(&mut self, now: u64) {
-        let free = [self.iq.free, self.lsq.free_loads(), self.lsq.free_stores()];
-        self.wires.at(now + self.rules.iew_to_rename).free_queues = Some(free);
-    }
-
-    /// Micro-ops that a squash takes on their way to dispatch: rename hears of them as if they had been dispatched.
-    pub(super) fn report_squashed(&mut self, from: Seq, to: Seq, at: u64) {
-        let mut counts = [0u16; 4];
-        for seq in from..to {
-            let flags = self.ring.flags(seq);
-            counts[0] += 1;
-            #[allow(clippy::cast_possible_truncation)] // 0 or 1
-            {
-                counts[1] += self.cost(seq) as u16;
+        for (cycle, count) in in_flight.iter() {
+            let to = (from + u64::from(count)).min(renamed);
+            if from < to {
+                report_squashed(io, from, to, cycle + back);
+                from = to;
             }
-            counts[2] += u16::from(uses_load_queue(flags));
-            counts[3] += u16::from(uses_store_queue(flags));
         }
-        let wire = self.wires.at(at);
-        wire.dispatched += counts[0];
-        wire.dispatched_rob += counts[1];
-        wire.to_load_queue += counts[2];
-        wire.to_store_queue += counts[3];
+        self.next = self.next.min(next);
+        self.end = self.end.min(next);
     }
 }
+
+fn report_squashed(io: &mut Io, from: Seq, to: Seq, at: u64) {
+    let mut leaving = Leaving::default();
+    for seq in from..to {
+        let flags = io.ring.flags(seq);
+        leaving.uops += 1;
+        #[allow(clippy::cast_possible_truncation)] // 0 or 1
+        {
+            leaving.rob += io.cost(seq) as u16;
+        }
+        leaving.loads += u16::from(uses_load_queue(flags));
+        leaving.stores += u16::from(uses_store_queue(flags));
+    }
+    leaving.report(io.wires.at(at));
+}
+
+fn only_when_oldest(io: &Io, lsq: &Lsq, seq: Seq, flags: UopFlags) -> bool {
+    let barrier = flags.any(BARRIER) && !flags.any(UopFlags::MEM);
+    barrier
+        || flags.any(UopFlags::NON_SPECULATIVE)
+        || flags.any(UopFlags::MEM) && !flags.any(UopFlags::TRAP) && lsq.only_when_oldest(seq, &io.ring)
+}
+
+#[cfg(test)]
+mod tests;

@@ -52,6 +52,8 @@ pub mod state {
     pub const NON_SPEC: u8 = 1 << 4;
     /// Commit has told it to execute.
     pub const RELEASED: u8 = 1 << 5;
+    /// Has left dispatch.
+    pub const DISPATCHED: u8 = 1 << 6;
 }
 
 /// What fetch found out about a micro-op ([`InstRing::note`]); stays in the slot like the rest of what was fetched.
@@ -111,9 +113,12 @@ pub struct InstRing {
     /// Counts only with `UopFlags::EFFECT`.
     effect: Box<[SysEffect]>,
     next_stamp: u32,
+    /// The oldest micro-op that has not committed; the next to be fetched.
+    head: Seq,
+    tail: Seq,
 }
 
-clone_by_field!(InstRing { mask, slots, mem, effect, next_stamp });
+clone_by_field!(InstRing { mask, slots, mem, effect, next_stamp, head, tail });
 
 /// Where an instruction leads; in the slots of all its micro-ops.
 #[derive(Clone, Copy, Debug, Default)]
@@ -142,12 +147,46 @@ impl InstRing {
             mem: filled(n, MemRef::default()),
             effect: filled(n, SysEffect::None),
             next_stamp: 0,
+            head: 1,
+            tail: 1,
         }
     }
 
     #[inline]
     pub fn capacity(&self) -> usize {
         self.mask + 1
+    }
+
+    /// The oldest micro-op that has not committed.
+    #[inline]
+    pub fn head(&self) -> Seq {
+        self.head
+    }
+    /// The next micro-op to be fetched: `head..tail` are in flight.
+    #[inline]
+    pub fn tail(&self) -> Seq {
+        self.tail
+    }
+    /// The micro-op at `tail` has been fetched; its number.
+    #[inline]
+    pub fn push(&mut self) -> Seq {
+        self.tail += 1;
+        self.tail - 1
+    }
+    /// The oldest has left.
+    #[inline]
+    pub fn retire(&mut self) {
+        self.head += 1;
+    }
+    /// Squash: micro-ops from `next` on are in flight no more.
+    #[inline]
+    pub fn truncate(&mut self, next: Seq) {
+        self.tail = self.tail.min(next);
+    }
+    /// `tail` is where re-execution of younger micro-ops has come to.
+    #[inline]
+    pub fn set_tail(&mut self, tail: Seq) {
+        self.tail = tail;
     }
 
     /// Where `seq` is in the arrays.

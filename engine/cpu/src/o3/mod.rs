@@ -10,9 +10,20 @@
 //!    +------- squash ----------------- commit (oldest first)
 //! ```
 //!
-//! Micro-ops are numbered in program order and every stage works in that order up to dispatch, so that what a stage, its
-//! input latch and its skid buffer hold are stretches of numbers ([`Places`]); nothing is copied from queue to queue.
-//! The order within a cycle is in [`O3::tick`]; each stage is a file. Parameters are gem5's, in [`config`].
+//! # Units
+//! Fetch, decode, rename, dispatch, issue, execute, the load-store queue and commit are a type and a file each. A unit owns
+//! its state; its `tick` says what comes in and what goes out. Units meet in three ways only:
+//!
+//! - [`wires`]: what is sent in one cycle and arrives a delay later (gem5's time buffers): micro-ops, stalls, credits, squashes.
+//! - [`io::Io`]: the records of the micro-ops in flight, which every unit reads and each writes its own part of.
+//! - a queue that a unit is given to fill: dispatch fills the issue queue and the load-store queue, issue execute's calendar.
+//!
+//! A squash is a message: each unit has a `squash` that drops its micro-ops from a sequence number on (`squash.rs`).
+//! Micro-ops are numbered in program order and every unit works in that order up to dispatch, so that what a unit, its
+//! input latch and its skid buffer hold are ranges of sequence numbers; nothing is copied from queue to queue:
+//! `head <= dispatch <= rename <= decode <= fetch queue <= tail <= placed` (in [`path::Path`]).
+//!
+//! The order within a cycle is in [`O3::tick`]. Parameters are gem5's, in [`config`].
 //! `docs/cores.md` has the rules on one page, and where and why this core differs from gem5's.
 
 mod commit;
@@ -22,10 +33,13 @@ mod dispatch;
 mod execute;
 mod fetch;
 mod inst;
+mod io;
 mod iq;
+mod issue;
 pub mod lsq;
 mod path;
 mod quirks;
+mod reason;
 mod rename;
 mod rules;
 mod squash;
@@ -36,6 +50,8 @@ mod wires;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod unit_rig;
 
 pub use crate::account::{Account, Reason};
 pub use config::{default_fu_pool, FuDesc, O3Config, OpDesc, RenameRecovery};
@@ -49,38 +65,14 @@ use crate::bpred::{BranchPredictor, BranchPredictorParams};
 use crate::pipeview::{PipeView, Window};
 use crate::when::When;
 use crate::{Budget, CoreCtx, Stop};
-use inst::state;
-use rules::Rules;
-use wheel::{Event, Wheel};
-use wires::{Squash, Wires};
+use inst::note;
 
 /// Without a commit for this long, with nothing known to arrive, the core hangs (or its guest does nothing but trap).
 const DEADLOCK_CYCLES: u64 = 1_000_000;
 
-/// Where the stretches of micro-ops end, in program order from the oldest to the youngest:
-/// `head <= dispatch <= iew_in <= rename <= rename_in <= decode <= decode_in <= queue <= tail` (in [`path::Path`]).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Places {
-    /// The oldest that has not committed.
-    head: Seq,
-    /// The next to enter the ROB.
-    rob_in: Seq,
-    /// The next to be dispatched.
-    dispatch: Seq,
-    /// The next to reach dispatch.
-    iew_in: Seq,
-    /// The next to be renamed, and the next to reach rename.
-    rename: Seq,
-    rename_in: Seq,
-    decode: Seq,
-    decode_in: Seq,
-    /// The next to leave the fetch queue.
-    queue: Seq,
-}
-
-/// Something that `run` must come back for.
+/// Why [`O3::run`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stopped {
+pub(crate) enum Stopped {
     Effect(SysEffect),
     Paused,
 }
@@ -90,85 +82,38 @@ enum Stopped {
 pub struct O3 {
     path_name: String,
     clock: Clock,
-    rules: Rules,
-    ring: InstRing,
-    path: path::Path,
-    at: Places,
-    wires: Wires,
+    io: io::Io,
     fetch: fetch::Fetch,
     decode: decode::Decode,
     rename: rename::Rename,
     dispatch: dispatch::Dispatch,
-    iq: iq::IssueQueue,
-    units: units::Units,
-    /// What executes when; what has its data when.
-    executes: Wheel,
-    written: Wheel,
-    /// Has its result and waits for a write-back slot.
-    arrived: Vec<Event>,
-    scratch: Vec<Event>,
+    issue: issue::Issue,
+    execute: execute::Execute,
     lsq: lsq::Lsq,
-    lsq_out: lsq::LsqOut,
     commit: commit::Commit,
-    predictor: BranchPredictor,
     account: Account,
-    /// The squash that this cycle's execution asks for.
-    redirect: Option<Squash>,
-    /// Something committed: its queues' credits return to rename in the next cycle.
-    credits_next: bool,
-    /// Free entries of the store queue plus all that have been taken: changes when one is given back.
-    stores_left: u64,
-    /// Something has happened in this cycle.
-    moved: bool,
-    /// A stage that is held has tried to go on in this cycle, without success: it counts that, and will do so again each cycle.
-    stalled_retry: bool,
-    /// The stages' counts before the present cycle, when the last one was in vain and nothing else happened.
-    retry_counts: Option<stats::StageCounts>,
-    trace: Option<Box<PipeView>>,
-    execute_stats: execute::ExecuteStats,
-    stopped: Option<Stopped>,
     /// The cycle that comes next.
     cycle: u64,
-    started: bool,
-    last_commit: u64,
+    /// The units' counts before the present cycle, when a stalled unit retried in the last one and nothing else happened.
+    retry_counts: Option<stats::StageCounts>,
     base: stats::Base,
 }
 
 clone_by_field!(O3 {
     path_name,
     clock,
-    rules,
-    ring,
-    path,
-    at,
-    wires,
+    io,
     fetch,
     decode,
     rename,
     dispatch,
-    iq,
-    units,
-    executes,
-    written,
-    arrived,
-    scratch,
+    issue,
+    execute,
     lsq,
-    lsq_out,
     commit,
-    predictor,
     account,
-    redirect,
-    credits_next,
-    stores_left,
-    moved,
-    stalled_retry,
-    retry_counts,
-    trace,
-    execute_stats,
-    stopped,
     cycle,
-    started,
-    last_commit,
+    retry_counts,
     base,
 });
 
@@ -182,53 +127,22 @@ impl O3 {
     ) -> Result<Self, Vec<ConfigError>> {
         let errors = cfg.check(line_bytes).err().unwrap_or_default();
         let predictor = BranchPredictor::of_core(branch_pred, &cfg.path, errors)?;
-        let ring = InstRing::new(in_flight_bound(&cfg));
-        let units = units::Units::new(&cfg.fuPool);
+        let io = io::Io::new(&cfg);
         Ok(O3 {
             clock: cfg.clock,
-            rules: Rules::new(&cfg),
-            path: path::Path::new(),
-            at: Places {
-                head: 1,
-                rob_in: 1,
-                dispatch: 1,
-                iew_in: 1,
-                rename: 1,
-                rename_in: 1,
-                decode: 1,
-                decode_in: 1,
-                queue: 1,
-            },
-            wires: Wires::new(),
-            fetch: fetch::Fetch::new(),
-            decode: decode::Decode::default(),
+            fetch: fetch::Fetch::new(predictor),
+            decode: decode::Decode::new(),
             rename: rename::Rename::new(&cfg),
-            dispatch: dispatch::Dispatch::default(),
-            iq: iq::IssueQueue::new(cfg.numIQEntries, &ring, units.groups()),
-            units,
-            executes: Wheel::new(),
-            written: Wheel::new(),
-            arrived: Vec::with_capacity(64),
-            scratch: Vec::with_capacity(64),
+            dispatch: dispatch::Dispatch::new(&cfg),
+            issue: issue::Issue::new(&cfg, &io.ring),
+            execute: execute::Execute::new(),
             lsq: lsq::Lsq::new(&cfg, line_bytes),
-            lsq_out: lsq::LsqOut::default(),
-            commit: commit::Commit::new(cfg.numROBEntries, ring.capacity()),
-            predictor,
+            commit: commit::Commit::new(&cfg, io.ring.capacity()),
+            io,
             account: Account::new(),
-            redirect: None,
-            credits_next: false,
-            stores_left: u64::from(cfg.SQEntries),
-            moved: false,
-            stalled_retry: false,
-            retry_counts: None,
-            trace: None,
-            execute_stats: execute::ExecuteStats::default(),
-            stopped: None,
             cycle: 1,
-            started: false,
-            last_commit: 0,
+            retry_counts: None,
             base: stats::Base::default(),
-            ring,
             path_name: cfg.path,
         })
     }
@@ -247,13 +161,13 @@ impl O3 {
 
     /// Starts (or with `None` ends) the O3PipeView trace.
     pub fn set_trace(&mut self, window: Option<Window>) {
-        self.trace = window.map(|w| Box::new(PipeView::new(self.ring.capacity(), self.clock.period(), w)));
-        self.lsq.log_stores(self.trace.is_some());
+        self.io.trace = window.map(|w| Box::new(PipeView::new(self.io.ring.capacity(), self.clock.period(), w)));
+        self.lsq.log_stores(self.io.trace.is_some());
     }
 
     /// The records since the last call; with `finish` those, too, of what is still in flight.
     pub fn take_trace(&mut self, finish: bool) -> String {
-        let Some(trace) = &mut self.trace else { return String::new() };
+        let Some(trace) = &mut self.io.trace else { return String::new() };
         for (seq, cycle) in self.lsq.take_store_log() {
             trace.stored(seq, cycle);
         }
@@ -272,7 +186,9 @@ impl O3 {
     /// Nothing is in flight: every instruction that has been fetched has committed and every store has been written.
     #[must_use]
     pub fn drained(&self) -> bool {
-        self.at.head == self.path.tail && self.path.tail == self.path.placed && self.lsq.drained()
+        self.io.ring.head() == self.io.ring.tail()
+            && self.fetch.path.placed == self.io.ring.tail()
+            && self.lsq.drained()
     }
 
     #[inline]
@@ -282,9 +198,8 @@ impl O3 {
 
     /// Runs until the budget is spent or something happens that the caller must know of.
     pub fn run<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, budget: Budget) -> Stop {
-        if !self.started {
-            self.fetch.pc = cx.fe.pc();
-            self.started = true;
+        if self.cycle == 1 {
+            self.fetch.start(cx.fe.pc());
         }
         loop {
             if self.commit.stats.insts >= budget.max_insts {
@@ -294,20 +209,19 @@ impl O3 {
                 return Stop::MaxCycles;
             }
             let when = self.when(self.cycle);
-            self.moved = false;
-            self.stalled_retry = false;
+            self.io.activity = io::Activity::default();
             self.tick(cx, &when);
             self.cycle += 1;
-            if let Some(stopped) = self.stopped.take() {
+            if let Some(stopped) = self.io.stopped.take() {
                 return match stopped {
                     Stopped::Effect(effect) => Stop::Effect(effect),
                     Stopped::Paused => Stop::Paused,
                 };
             }
-            if self.cycle > self.last_commit + DEADLOCK_CYCLES {
+            if self.cycle > self.commit.last_commit() + DEADLOCK_CYCLES {
                 return self.deadlock(cx);
             }
-            if self.moved {
+            if self.io.activity.moved {
                 self.retry_counts = None;
             } else if let Some(stop) = self.skip(cx, budget.max_cycles) {
                 return stop;
@@ -315,63 +229,107 @@ impl O3 {
         }
     }
 
-    /// One cycle. A stage hears what others said at least a cycle ago; within a cycle the order is gem5's.
+    /// One cycle. A unit sees what others sent at least a cycle ago; within a cycle the order is gem5's.
     fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
-        let mut wire = self.wires.take(when.cycle);
+        let now = when.cycle;
+        let mut wire = self.io.wires.take(now);
         // 1. What the memory side brings up to the start of this cycle.
-        if self.lsq.next_event() <= when.cycle {
-            self.lsq.events(cx, when, &mut self.ring, &mut self.lsq_out);
-            self.hear_lsq(when.cycle);
+        if self.lsq.next_event() <= now {
+            self.lsq.events(cx, when, &mut self.io.ring, &mut self.execute.from_lsq);
+            self.execute.receive(&mut self.io, &mut self.issue, now);
         }
-        // 2. A squash reaches all stages.
+        // 2. A squash reaches all units. What arrives in this very cycle is younger and goes, too.
         if let Some(squash) = wire.squash {
-            // What arrives in this very cycle is younger and goes too.
-            self.at.iew_in += u64::from(wire.renamed);
-            self.squash(cx, &squash, when.cycle);
+            self.dispatch.arrive(wire.renamed);
+            self.squash(cx, &squash, now);
             (wire.fetched, wire.decoded, wire.renamed, wire.to_rob) = (0, 0, 0, 0);
         }
-        // 3. The stages, from the first to the last.
-        self.fetch_tick(cx, when, &wire);
-        self.decode_tick(cx.fe, when.cycle, &wire);
-        self.rename_tick(when.cycle, &wire);
-        self.iew_tick(cx, when, &wire);
-        self.commit_tick(cx, when, &wire);
+        // 3. The front end, in order.
+        self.fetch.tick(&mut self.io, cx, when, &wire);
+        if let Some(branch) = self.decode.tick(&mut self.io, now, &wire) {
+            self.fetch.correct(branch, self.rename.next(), &mut self.io, cx.fe, now);
+        }
+        let renamed = self.rename.tick(&mut self.io, now, &wire);
+        self.fetch.slots_renamed(renamed);
+        self.dispatch.tick(&mut self.io, &mut self.issue, &mut self.lsq, now, &wire);
+        // 4. Execution; write-back, which wakes dependents; issue.
+        let executed = self.execute_due(cx, when);
+        self.execute.write_back(&mut self.io, &mut self.issue, &mut self.lsq, now);
+        if self.issue.has_ready() {
+            self.issue.tick(&mut self.io, &mut self.execute.input, now);
+        }
+        // 5. Committed stores go to the cache; loads and stores that have committed leave; credits return.
+        let credits = self.dispatch.credits_return(&self.io, &self.lsq, executed, &wire);
+        if self.lsq.next_event() <= now {
+            self.lsq.tick(cx, when, &mut self.io.ring, &mut self.execute.from_lsq);
+            self.execute.receive(&mut self.io, &mut self.issue, now);
+        }
+        if wire.committed_to_iew != 0 {
+            self.lsq.commit(wire.committed_to_iew);
+            self.io.activity.moved = true;
+        }
+        // They count the loads that have just left.
+        if credits {
+            self.dispatch.return_credits(&mut self.io, &self.issue, &self.lsq, now);
+        }
+        if wire.release != 0 {
+            self.issue.release(&mut self.io, wire.release);
+        }
+        // 6. Commit, and what its empty slots are charged to.
+        let retired = self.commit.tick(&mut self.io, &self.lsq, cx, when, &wire);
+        let width = self.io.rules.commit_width;
+        let reason = if retired < width { self.reason() } else { Reason::Retiring };
+        self.account.cycle(retired, width, reason);
     }
 
-    /// Nothing has moved: unless something is still under way between the stages, goes to the next cycle in which anything can.
-    /// Where a stage tries in vain, two such cycles show what each of them counts.
+    /// Executes what is due. Whether anything was.
+    fn execute_due<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
+        let Some(due) = self.execute.begin(&mut self.io, when.cycle) else { return false };
+        for event in due.iter().copied() {
+            if !self.io.is_current(event) {
+                continue;
+            }
+            let seq = event.seq;
+            if self.io.ring.note(seq) & note::PLACEHOLDER != 0 && !self.execute_placeholder(seq, cx, when) {
+                continue;
+            }
+            if self.execute.execute(seq, &mut self.io, &mut self.issue, &mut self.lsq, cx, when) {
+                commit::act_at_execution(&mut self.io, seq, cx);
+            }
+        }
+        self.execute.end(&mut self.io, due, when.cycle);
+        true
+    }
+
+    /// Nothing has moved: unless something is still on its way between the units, goes to the next cycle in which anything can.
+    /// Where a stalled unit retries, two such cycles show what each of them counts.
     fn skip<F: FrontEnd, B: Bus>(&mut self, cx: &CoreCtx<'_, F, B>, max_cycles: u64) -> Option<Stop> {
-        if self.wires.busy(self.cycle) || self.iq.ready_total > 0 || !self.arrived.is_empty() {
+        if self.io.wires.busy(self.cycle) || self.issue.has_ready() || self.execute.has_arrived() {
             self.retry_counts = None;
             return None;
         }
         let counted = self.retry_counts.take();
-        if self.stalled_retry && counted.is_none() {
+        if self.io.activity.stalled_retry && counted.is_none() {
             self.retry_counts = Some(self.stage_counts());
             return None;
         }
-        let mut next = self
-            .executes
-            .next(self.cycle)
-            .min(self.written.next(self.cycle))
+        let next = self
+            .execute
+            .next_event(self.cycle)
             .min(self.lsq.next_event())
             .min(self.fetch.next_event())
-            .min(self.commit.next_event());
-        let head = self.at.head;
-        if head < self.at.rob_in && self.ring.state(head) & state::DONE != 0 {
-            next = next.min(self.ring.ready_at(head));
-        }
+            .min(self.commit.next_event(&self.io));
         if next == u64::MAX {
             return Some(self.deadlock(cx));
         }
         let next = next.min(max_cycles.saturating_add(1));
         if next > self.cycle {
             let idle = next - self.cycle;
-            if let Some(before) = counted.filter(|_| self.stalled_retry) {
+            if let Some(before) = counted.filter(|_| self.io.activity.stalled_retry) {
                 self.count_again(&before, idle);
             }
-            self.account.idle(idle, self.rules.commit_width, self.reason());
-            self.last_commit += idle;
+            self.account.idle(idle, self.io.rules.commit_width, self.reason());
+            self.commit.skip(idle);
             self.cycle = next;
         }
         None
@@ -379,36 +337,35 @@ impl O3 {
 
     #[cold]
     fn deadlock<F: FrontEnd, B: Bus>(&self, cx: &CoreCtx<'_, F, B>) -> Stop {
-        let head = self.at.head;
+        let ring = &self.io.ring;
+        let head = ring.head();
         let mut oldest = String::from("nothing in flight");
-        if head < self.path.tail {
-            let u = self.ring.uop(head);
+        if head < ring.tail() {
             oldest = format!(
                 "oldest #{head} at {:#x}, {}, state {:#x}, waits for {:?}",
-                self.ring.pc(head),
-                u.class.name(),
-                self.ring.state(head),
-                self.ring.wait(head)
+                ring.pc(head),
+                ring.class(head).name(),
+                ring.state(head),
+                ring.wait(head)
             );
         }
+        let units = [
+            oldest,
+            self.fetch.describe(),
+            self.decode.describe(),
+            self.rename.describe(),
+            self.dispatch.describe(),
+            self.issue.describe(),
+            self.commit.describe(),
+            format!("lsq: {}", self.lsq.describe()),
+            cx.mem.describe_queues(self.when(self.cycle).tick),
+        ];
         Stop::Deadlock(format!(
-            "no instruction has committed since cycle {} (now {}); the front end stands at {:#x}, {} forks open\n{oldest}\n{}\n\
-             decode: {:?}; dispatch: {:?}; places {:?}, fetched up to {}\n{}\n{}\n{}\n{}\nlsq: {}\n{}",
-            self.last_commit,
+            "no instruction has committed since cycle {} (now {}); the front end stands at {:#x}\n{}",
+            self.commit.last_commit(),
             self.cycle,
             cx.fe.pc(),
-            self.path.open(),
-            self.fetch.describe(),
-            self.decode.status,
-            self.dispatch.status,
-            self.at,
-            self.path.tail,
-            self.rename.describe(),
-            self.iq.describe(),
-            self.units.describe(),
-            self.commit.describe(),
-            self.lsq.describe(),
-            cx.mem.describe_queues(self.when(self.cycle).tick),
+            units.join("\n"),
         ))
     }
 }

@@ -40,18 +40,16 @@ struct Fork {
 
 #[derive(Debug)]
 pub struct Path {
-    /// The next micro-op to be fetched.
-    pub tail: Seq,
     pub placed: Seq,
     forks: Vec<Fork>,
     aside: Vec<SavedUops>,
 }
 
-clone_by_field!(Path { tail, placed, forks, aside });
+clone_by_field!(Path { placed, forks, aside });
 
 impl Path {
     pub fn new() -> Self {
-        Path { tail: 1, placed: 1, forks: Vec::with_capacity(MAX_FORKS), aside: Vec::with_capacity(512) }
+        Path { placed: 1, forks: Vec::with_capacity(MAX_FORKS), aside: Vec::with_capacity(512) }
     }
 
     #[inline]
@@ -62,9 +60,9 @@ impl Path {
     /// Forks the front end onto `pc` behind the instruction that ends just before `tail`; if `executed` is false that
     /// instruction has not been executed and will be after the rollback.
     pub fn fork<F: FrontEnd>(&mut self, fe: &mut F, pc: u64, ring: &InstRing, executed: bool) {
-        let at = self.tail - 1;
+        let at = ring.tail() - 1;
         let aside = self.aside.len();
-        for seq in self.tail..self.placed {
+        for seq in ring.tail()..self.placed {
             self.aside.push(SavedUops {
                 uop: *ring.uop(seq),
                 mem: *ring.mem(seq),
@@ -76,7 +74,7 @@ impl Path {
         }
         let placed = if executed { self.placed } else { at };
         self.forks.push(Fork { at, depth: fe.fork(pc), placed, aside });
-        self.placed = self.tail;
+        self.placed = ring.tail();
     }
 
     /// Undoes every fork at `from` or behind it.

@@ -7,6 +7,7 @@ use super::decode::DecodeStats;
 use super::dispatch::DispatchStats;
 use super::execute::ExecuteStats;
 use super::fetch::FetchStats;
+use super::issue::IssueStats;
 use super::rename::RenameStats;
 use super::O3;
 use crate::account::Account;
@@ -19,12 +20,13 @@ pub(super) struct Base {
     decode: DecodeStats,
     dispatch: DispatchStats,
     execute: ExecuteStats,
+    issue: IssueStats,
     fetch: FetchStats,
     rename: RenameStats,
     account: Account,
 }
 
-/// The counts that go on while a stage tries in vain.
+/// The counts that go on while a stalled unit retries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StageCounts {
     fetch: FetchStats,
@@ -75,12 +77,13 @@ impl O3 {
             commit: self.commit.stats.clone(),
             decode: self.decode.stats,
             dispatch: self.dispatch.stats,
-            execute: self.execute_stats,
+            execute: self.execute.stats,
+            issue: self.issue.stats,
             fetch: self.fetch.stats,
             rename: self.rename.stats,
             account: self.account,
         };
-        self.predictor.reset_stats();
+        self.fetch.predictor.reset_stats();
         self.lsq.reset_stats();
     }
 
@@ -92,7 +95,7 @@ impl O3 {
             self.collect_back(s);
             self.account.collect(s, &self.base.account);
             s.scope("lsq0", |s| self.lsq.collect(s));
-            s.scope("branchPred", |s| self.predictor.stats(s));
+            s.scope("branchPred", |s| self.fetch.predictor.stats(s));
         });
     }
 
@@ -204,7 +207,8 @@ impl O3 {
 
     fn collect_back(&self, s: &mut StatSink) {
         let (d, e) = (&self.dispatch.stats, &self.base.dispatch);
-        let (x, y) = (&self.execute_stats, &self.base.execute);
+        let (x, y) = (&self.execute.stats, &self.base.execute);
+        let (i, j) = (&self.issue.stats, &self.base.issue);
         let (now, then) = (&self.commit.stats, &self.base.commit);
         counts(
             s,
@@ -236,9 +240,9 @@ impl O3 {
                     now.ops - then.ops + now.squashed - then.squashed,
                     "Number of micro-ops that left the ROB, committed or squashed",
                 ),
-                ("instsIssued", x.issued - y.issued, "Number of micro-ops issued"),
+                ("instsIssued", i.issued - j.issued, "Number of micro-ops issued"),
                 ("executeStats0.numInsts", x.executed - y.executed, "Number of micro-ops executed"),
-                ("fuBusy", x.fu_busy - y.fu_busy, "Number of times a ready micro-op found its units taken"),
+                ("fuBusy", i.fu_busy - j.fu_busy, "Number of times a ready micro-op found its units taken"),
             ],
         );
     }

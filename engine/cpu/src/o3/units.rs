@@ -38,10 +38,10 @@ fn behind(unit: u32) -> u64 {
 
 /// A unit for a micro-op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Grant {
     /// Cycles from the start of execution to the result.
     Latency(u32),
-    NoneFree,
+    Busy,
 }
 
 impl Units {
@@ -108,14 +108,14 @@ impl Units {
 
     /// Takes a unit. A class that no unit executes needs none (gem5 `NoCapableFU`). `own`: the micro-op's latency, 0: the class's.
     #[inline]
-    pub fn take(&mut self, class: OpClass, own: u8, now: u64) -> Found {
+    pub fn take(&mut self, class: OpClass, own: u8, now: u64) -> Grant {
         let c = &mut self.classes[class as usize];
         if c.capable == 0 {
-            return Found::Latency(u32::from(own).max(1));
+            return Grant::Latency(u32::from(own).max(1));
         }
         let free = c.capable & !self.taken;
         if free == 0 {
-            return Found::NoneFree;
+            return Grant::Busy;
         }
         let next = free & c.behind;
         let unit = if next != 0 { next.trailing_zeros() } else { free.trailing_zeros() };
@@ -128,7 +128,7 @@ impl Units {
             self.until[unit as usize] = until;
             self.next_release = self.next_release.min(until);
         }
-        Found::Latency(latency)
+        Grant::Latency(latency)
     }
 
     pub fn describe(&self) -> String {
@@ -145,15 +145,15 @@ mod tests {
     fn a_divider_is_taken_until_it_has_finished() {
         let mut u = Units::new(&default_fu_pool());
         u.begin(10);
-        assert_eq!(u.take(OpClass::IntDiv, 0, 10), Found::Latency(20));
-        assert_eq!(u.take(OpClass::IntMult, 0, 10), Found::Latency(3));
-        assert_eq!(u.take(OpClass::IntMult, 0, 10), Found::NoneFree);
+        assert_eq!(u.take(OpClass::IntDiv, 0, 10), Grant::Latency(20));
+        assert_eq!(u.take(OpClass::IntMult, 0, 10), Grant::Latency(3));
+        assert_eq!(u.take(OpClass::IntMult, 0, 10), Grant::Busy);
         u.begin(11);
-        assert_eq!(u.take(OpClass::IntMult, 0, 11), Found::Latency(3));
-        assert_eq!(u.take(OpClass::IntDiv, 0, 11), Found::NoneFree);
+        assert_eq!(u.take(OpClass::IntMult, 0, 11), Grant::Latency(3));
+        assert_eq!(u.take(OpClass::IntDiv, 0, 11), Grant::Busy);
         u.begin(30);
-        assert_eq!(u.take(OpClass::IntDiv, 0, 30), Found::Latency(20));
-        assert_eq!(u.take(OpClass::IntDiv, 7, 30), Found::Latency(7));
-        assert_eq!(u.take(OpClass::No_OpClass, 0, 30), Found::Latency(1));
+        assert_eq!(u.take(OpClass::IntDiv, 0, 30), Grant::Latency(20));
+        assert_eq!(u.take(OpClass::IntDiv, 7, 30), Grant::Latency(7));
+        assert_eq!(u.take(OpClass::No_OpClass, 0, 30), Grant::Latency(1));
     }
 }

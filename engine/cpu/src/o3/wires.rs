@@ -1,10 +1,10 @@
-//! What the stages tell each other, with its delay: one record a cycle, written by the stages for the cycle in which it
+//! What the units send each other, with its delay: one record a cycle, written by the units for the cycle in which it
 //! arrives. (gem5: the time buffers.)
 
 use super::config::MAX_DELAY;
 use super::inst::Seq;
 
-/// Hold back / go on.
+/// Stall signals.
 pub const BLOCK: u8 = 1;
 pub const UNBLOCK: u8 = 2;
 
@@ -19,7 +19,7 @@ pub enum Cause {
     Flush,
 }
 
-/// Everything younger than `after` goes. For everything but a violation `after` is the instruction that causes it, whose
+/// Everything younger than `after` is squashed. For everything but a violation `after` is the instruction that causes it, whose
 /// outcome is known now.
 #[derive(Clone, Copy, Debug)]
 pub struct Squash {
@@ -59,7 +59,7 @@ pub struct Wire {
     pub free_rob: Option<(u32, bool)>,
     /// To rename: registers of each class that commits have freed.
     pub free_regs: [u16; super::rename::REG_CLASSES],
-    /// Everything up to this has committed: to fetch, to rename, to dispatch; 0: no news.
+    /// Everything up to this has committed: to fetch, to rename, to dispatch; 0: nothing has.
     pub committed_to_fetch: Seq,
     pub retired_to_rename: Seq,
     pub committed_to_iew: Seq,
@@ -69,7 +69,7 @@ pub struct Wire {
     pub release: Seq,
     /// To commit.
     pub resolve: Option<Squash>,
-    /// To everyone.
+    /// To every unit.
     pub squash: Option<Squash>,
 }
 
@@ -107,15 +107,16 @@ impl Wires {
     pub fn busy(&self, cycle: u64) -> bool {
         self.last >= cycle
     }
-    /// Decode throws away what fetch has sent it.
+    /// Decode drops what fetch has sent it.
     pub fn clear_fetched(&mut self, now: u64) {
         for cycle in now..=self.last {
             self.at(cycle).fetched = 0;
         }
     }
-    /// A squash: of the micro-ops in front of dispatch only the first `kept` still arrive at each stage. Returns those that
-    /// would have reached dispatch, by the cycle of their arrival, through `squashed_credits`.
-    pub fn clear_front(&mut self, now: u64, mut kept: InFront, mut squashed_credits: impl FnMut(u64, u16)) {
+    /// A squash: of the micro-ops on their way to a stage only the first `kept` still arrive there. Returns those that
+    /// would have reached dispatch.
+    pub fn clear_front(&mut self, now: u64, mut kept: InFront) -> Arrivals {
+        let mut dropped = Arrivals::default();
         for cycle in now..=self.last {
             let wire = self.at(cycle);
             keep(&mut wire.fetched, &mut kept.fetched);
@@ -123,9 +124,29 @@ impl Wires {
             keep(&mut wire.to_rob, &mut kept.to_rob);
             let renamed = keep(&mut wire.renamed, &mut kept.renamed);
             if renamed > 0 {
-                squashed_credits(cycle, renamed);
+                dropped.push(cycle, renamed);
             }
         }
+        dropped
+    }
+}
+
+/// Numbers of micro-ops by the cycle of their arrival.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Arrivals {
+    list: [(u64, u16); MAX_DELAY as usize + 1],
+    len: usize,
+}
+
+impl Arrivals {
+    fn push(&mut self, cycle: u64, count: u16) {
+        if let Some(free) = self.list.get_mut(self.len) {
+            *free = (cycle, count);
+            self.len += 1;
+        }
+    }
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u16)> + '_ {
+        self.list[..self.len].iter().copied()
     }
 }
 

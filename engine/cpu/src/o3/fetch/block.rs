@@ -3,72 +3,93 @@
 use breakeven_base::{Bus, FrontEnd, MemKind};
 use breakeven_memory::{Port, Request, Response, Side, TlbResult};
 
-use super::Status;
-use crate::o3::O3;
+use super::{Fetch, Status};
+use crate::o3::io::Io;
 use crate::when::When;
 use crate::CoreCtx;
 
-impl O3 {
-    #[inline]
-    fn block_of(&self, pc: u64) -> u64 {
-        pc & !u64::from(self.rules.fetch_buffer - 1)
-    }
+/// The fetch buffer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Buffer {
+    /// Address of the block, whether it has arrived or not.
+    block: u64,
+    paddr: u64,
+    pub valid: bool,
+    /// The next instruction begins in the block before: its first part has been taken.
+    pub second_half: bool,
+}
 
-    /// The bytes that come next are there.
-    #[inline]
-    pub(super) fn in_buffer(&self) -> bool {
-        self.looping() || self.fetch.valid && self.block_wanted()
-    }
+#[inline]
+fn block_of(pc: u64, bytes: u32) -> u64 {
+    pc & !u64::from(bytes - 1)
+}
 
+impl Buffer {
     /// The buffer's block is the one of the next bytes, whether or not it has arrived.
     #[inline]
-    fn block_wanted(&self) -> bool {
-        let f = &self.fetch;
-        let width = u64::from(self.rules.fetch_buffer);
-        // How far the next instruction begins behind the block's.
-        let ahead = f.pc.wrapping_sub(f.block);
-        if f.half {
-            ahead.wrapping_add(width) < width
+    fn is_wanted(&self, pc: u64, bytes: u32) -> bool {
+        let width = u64::from(bytes);
+        // How far the next instruction begins behind the block's start.
+        let offset = pc.wrapping_sub(self.block);
+        if self.second_half {
+            offset.wrapping_add(width) < width
         } else {
-            ahead < width
+            offset < width
         }
     }
 
-    /// Where the bytes that come next are: past a block's end when the first part of the instruction has been taken.
+    /// Block of the next bytes: the one behind `pc`'s when an instruction's first part has been taken.
     #[inline]
-    fn fetch_address(&self) -> u64 {
-        if !self.fetch.half {
-            return self.fetch.pc;
+    fn wanted(&self, pc: u64, bytes: u32) -> u64 {
+        let block = block_of(pc, bytes);
+        if self.second_half {
+            block.wrapping_add(u64::from(bytes))
+        } else {
+            block
         }
-        self.block_of(self.fetch.pc).wrapping_add(u64::from(self.rules.fetch_buffer))
+    }
+}
+
+impl Fetch {
+    /// The next bytes are in the fetch buffer or the loop buffer.
+    #[inline]
+    pub(super) fn in_buffer(&self, io: &Io) -> bool {
+        self.loops.has(self.pc) || self.buffer.valid && self.buffer.is_wanted(self.pc, io.rules.fetch_buffer)
     }
 
+    /// As [`Fetch::in_buffer`], or the block has been requested: a second request is pointless.
+    #[inline]
+    pub(super) fn is_requested(&self, io: &Io) -> bool {
+        self.in_buffer(io) || self.buffer.is_wanted(self.pc, io.rules.fetch_buffer)
+    }
+
+    /// What fetch waited for has arrived.
     #[cold]
-    pub(super) fn fetch_arrival<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
-        self.moved = true;
-        match self.fetch.status {
+    pub(super) fn arrival<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+        io.activity.moved = true;
+        match self.status {
             Status::WaitCache => {
-                self.fetch.valid = true;
-                self.fetch.status = Status::Complete;
+                self.buffer.valid = true;
+                self.status = Status::Complete;
             }
-            Status::Translating | Status::Retry => self.access_block(cx, when),
+            Status::Translating | Status::Retry => self.access_block(io, cx, when),
             _ => {}
         }
     }
 
-    /// Asks for the block of the next bytes.
-    pub(super) fn request_block<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
-        self.moved = true;
-        let block = self.block_of(self.fetch_address());
-        self.fetch.block = block;
-        self.fetch.valid = false;
+    /// Translates the block of the next bytes and accesses the cache.
+    pub(super) fn request_block<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+        io.activity.moved = true;
+        let block = self.buffer.wanted(self.pc, io.rules.fetch_buffer);
+        self.buffer.block = block;
+        self.buffer.valid = false;
         let Some(xlat) = cx.fe.fetch_translate(cx.bus, block) else {
-            // The instruction there says itself what is wrong.
-            self.fetch.status = Status::WaitCache;
-            self.fetch.at = when.cycle + 1;
+            // The front end raises the fault when it executes the instruction.
+            self.status = Status::WaitCache;
+            self.at = when.cycle + 1;
             return;
         };
-        self.fetch.paddr = xlat.paddr;
+        self.buffer.paddr = xlat.paddr;
         let asid = cx.fe.asid();
         let at = match cx.mem.tlb_lookup(Side::Inst, when.tick, block, xlat.page_shift, asid, false) {
             TlbResult::Hit { at } => at,
@@ -77,36 +98,30 @@ impl O3 {
                 cx.mem.tlb_walk(Side::Inst, at, block, xlat.page_shift, asid, &path)
             }
         };
-        self.fetch.at = when.cycle_of(at);
-        if self.fetch.at > when.cycle {
-            self.fetch.status = Status::Translating;
+        self.at = when.cycle_of(at);
+        if self.at > when.cycle {
+            self.status = Status::Translating;
             return;
         }
-        self.access_block(cx, when);
+        self.access_block(io, cx, when);
     }
 
-    fn access_block<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    fn access_block<F: FrontEnd, B: Bus>(&mut self, io: &Io, cx: &mut CoreCtx<'_, F, B>, when: &When) {
         #[allow(clippy::cast_possible_truncation)] // at most a line
         let request = Request {
-            paddr: self.fetch.paddr,
-            size: self.rules.fetch_buffer as u16,
+            paddr: self.buffer.paddr,
+            size: io.rules.fetch_buffer as u16,
             kind: MemKind::Fetch,
             uncacheable: false,
             non_temporal: false,
-            pc: self.fetch.block,
+            pc: self.buffer.block,
         };
         let (status, at) = match cx.mem.access(Port::Inst, when.tick, &request) {
             Response::Done { at, .. } => (Status::WaitCache, at),
             Response::Blocked { retry } => (Status::Retry, retry),
         };
-        self.fetch.stats.cache_lines += u64::from(status == Status::WaitCache);
-        self.fetch.status = status;
-        self.fetch.at = when.cycle_of(at).max(when.cycle + 1);
-    }
-
-    /// As [`O3::in_buffer`], whether or not the block has arrived: a second request for it is pointless.
-    #[inline]
-    pub(super) fn in_buffer_block(&self) -> bool {
-        self.in_buffer() || self.block_wanted()
+        self.stats.cache_lines += u64::from(status == Status::WaitCache);
+        self.status = status;
+        self.at = when.cycle_of(at).max(when.cycle + 1);
     }
 }

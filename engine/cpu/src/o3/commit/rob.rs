@@ -1,0 +1,113 @@
+//! The reorder buffer's entries. Micro-ops in it are `head..end` of the ring; squashed ones stay as entries before the next
+//! younger micro-op until everything older has gone.
+
+use breakeven_base::clone_by_field;
+
+use crate::o3::inst::Seq;
+use crate::o3::io::Io;
+
+#[derive(Debug)]
+pub(super) struct Rob {
+    /// The next micro-op to enter.
+    end: Seq,
+    /// Entries that are taken, squashed micro-ops included.
+    used: u32,
+    size: u32,
+    /// Squashed entries between each micro-op and the one before it.
+    squashed: Box<[u16]>,
+    /// Those behind the youngest micro-op, and the sum of `squashed`.
+    squashed_behind: u32,
+    squashed_between: u32,
+}
+
+clone_by_field!(Rob { end, used, size, squashed, squashed_behind, squashed_between });
+
+impl Rob {
+    /// `capacity`: the ring's.
+    pub fn new(size: u32, capacity: usize) -> Self {
+        let squashed = vec![0; capacity].into_boxed_slice();
+        Rob { end: 1, used: 0, size, squashed, squashed_behind: 0, squashed_between: 0 }
+    }
+
+    #[inline]
+    pub fn end(&self) -> Seq {
+        self.end
+    }
+    #[inline]
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+    #[inline]
+    pub fn free(&self) -> u32 {
+        self.size.saturating_sub(self.used)
+    }
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    pub fn describe(&self) -> String {
+        format!("{} of {} ROB entries taken, up to #{}", self.used, self.size, self.end)
+    }
+
+    /// The micro-op at `end` enters.
+    #[inline]
+    pub fn push(&mut self, io: &Io) {
+        let seq = self.end;
+        if self.squashed_behind > 0 {
+            let squashed = std::mem::take(&mut self.squashed_behind);
+            self.squashed_between += squashed;
+            #[allow(clippy::cast_possible_truncation)] // at most the ROB's size
+            {
+                self.squashed[io.ring.slot(seq)] = squashed as u16;
+            }
+        }
+        self.used += io.cost(seq);
+        self.end += 1;
+    }
+
+    /// A micro-op leaves its entry, if it has one of its own.
+    #[inline]
+    pub fn free_entries(&mut self, cost: u32) {
+        self.used -= cost;
+    }
+
+    /// Squashes the micro-ops younger than `after`. How many entries they have.
+    pub fn squash(&mut self, after: Seq, io: &Io) -> u32 {
+        let mut n = std::mem::take(&mut self.squashed_behind);
+        let from = (after + 1).max(io.ring.head());
+        for seq in from..self.end {
+            n += io.cost(seq) + self.take_squashed_before(seq, io);
+        }
+        self.end = self.end.min(from);
+        self.squashed_behind = n;
+        n
+    }
+
+    /// The squashed entries directly before `seq`, which are counted there no more.
+    #[inline]
+    fn take_squashed_before(&mut self, seq: Seq, io: &Io) -> u32 {
+        if self.squashed_between == 0 {
+            return 0;
+        }
+        let n = std::mem::take(&mut self.squashed[io.ring.slot(seq)]).into();
+        self.squashed_between -= n;
+        n
+    }
+
+    /// Everything older than `seq` has gone: frees the squashed entries before it. Whether there were any.
+    #[inline]
+    pub fn free_squashed_before(&mut self, seq: Seq, io: &Io) -> bool {
+        let n = self.take_squashed_before(seq, io);
+        self.used -= n;
+        n > 0
+    }
+
+    /// Frees the squashed entries behind the youngest micro-op. Whether there were any.
+    #[inline]
+    pub fn free_squashed(&mut self) -> bool {
+        let n = std::mem::take(&mut self.squashed_behind);
+        self.used -= n;
+        n > 0
+    }
+}

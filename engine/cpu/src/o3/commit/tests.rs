@@ -1,0 +1,155 @@
+//! Commit by itself, with the default delays: the other units hear of it a cycle later.
+
+use breakeven_memory::MemorySystem;
+
+use super::super::unit_rig::{flagged, op, UnitRig};
+use super::*;
+use crate::testing::{memory, memory_config, MockBus, MockFe, PERIOD};
+use breakeven_base::{Tick, Uop};
+
+struct Rig {
+    unit: UnitRig,
+    commit: Commit,
+    lsq: Lsq,
+    fe: MockFe,
+    bus: MockBus,
+    mem: MemorySystem,
+}
+
+impl Rig {
+    fn new(cfg: &O3Config) -> Rig {
+        let unit = UnitRig::new(cfg);
+        Rig {
+            commit: Commit::new(cfg, unit.io.ring.capacity()),
+            lsq: Lsq::new(cfg, 64),
+            fe: MockFe::new(vec![]),
+            bus: MockBus::new(),
+            mem: memory(memory_config(2, 2, 4)),
+            unit,
+        }
+    }
+
+    /// A micro-op that commit may take from `ready_at` on.
+    fn done(&mut self, uop: Uop, ready_at: u64) -> Seq {
+        let seq = self.unit.fetch(uop);
+        self.unit.io.ring.set_state(seq, state::DONE);
+        self.unit.io.ring.set_ready_at(seq, ready_at);
+        seq
+    }
+
+    /// One cycle with what has been sent for it and `more`; the slots retired.
+    fn tick_with(&mut self, more: impl FnOnce(&mut Wire)) -> u32 {
+        let mut wire = self.unit.next();
+        more(&mut wire);
+        let now = self.unit.now;
+        let when = When { cycle: now, tick: Tick(now * PERIOD), period: PERIOD };
+        let mut cx = CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
+        self.commit.tick(&mut self.unit.io, &self.lsq, &mut cx, &when, &wire)
+    }
+
+    fn tick(&mut self) -> u32 {
+        self.tick_with(|_| {})
+    }
+}
+
+#[test]
+fn micro_ops_retire_in_order_up_to_the_width_and_free_what_they_replaced() {
+    let mut rig = Rig::new(&O3Config { commitWidth: 2, ..O3Config::default() });
+    for _ in 0..3 {
+        rig.done(op(1, 0), 0);
+    }
+    assert_eq!(rig.tick_with(|w| w.to_rob = 3), 2);
+    let sent = rig.unit.sent(1);
+    assert_eq!((sent.committed_to_fetch, sent.committed_to_iew, sent.free_regs), (2, 2, [2, 0]));
+    assert_eq!(sent.free_rob, Some((191, false)));
+    assert_eq!(rig.tick(), 1);
+    assert_eq!(rig.unit.sent(1).free_rob, Some((192, true)));
+    assert_eq!((rig.commit.stats.insts, rig.unit.io.ring.head()), (3, 4));
+}
+
+#[test]
+fn the_oldest_holds_up_the_others_until_its_result_is_there() {
+    let mut rig = Rig::new(&O3Config::default());
+    rig.done(op(1, 0), 13);
+    rig.done(op(2, 0), 0);
+    assert_eq!(rig.commit.next_event(&rig.unit.io), u64::MAX, "not in the ROB yet");
+    assert_eq!(rig.tick_with(|w| w.to_rob = 2), 0);
+    assert_eq!(rig.commit.next_event(&rig.unit.io), 13);
+    assert_eq!([rig.tick(), rig.tick()], [0, 2]);
+}
+
+#[test]
+fn a_squash_takes_its_width_a_cycle_and_nothing_commits_meanwhile() {
+    // Nine squashed micro-ops at four a cycle: one walk at once, two more cycles.
+    for (squashed, retires_at) in [(1, 13), (4, 13), (5, 14), (9, 15)] {
+        let mut rig = Rig::new(&O3Config { squashWidth: 4, ..O3Config::default() });
+        let branch = rig.done(op(0, 0), 13);
+        for _ in 0..squashed {
+            rig.unit.fetch(op(1, 0));
+        }
+        rig.tick_with(|w| w.to_rob = 1 + squashed);
+        let stamp = rig.unit.io.ring.stamp(branch);
+        let squash = Squash { after: branch, stamp, cause: Cause::Mispredict };
+        rig.tick_with(|w| w.resolve = Some(squash));
+        assert_eq!(rig.commit.status(), Status::RobSquashing);
+        let sent = rig.unit.sent(1);
+        assert!(sent.squash.is_some_and(|s| s.after == branch) && sent.rob_squashing_iew);
+        rig.unit.io.ring.truncate(branch + 1);
+        while rig.tick() == 0 {}
+        assert_eq!((rig.unit.now, rig.commit.stats.squashed), (retires_at, u64::from(squashed)), "{squashed}");
+        assert_eq!(rig.unit.sent(1).free_rob, Some((192, true)), "squashed entries leave with the branch");
+    }
+}
+
+#[test]
+fn squashed_entries_stay_until_what_is_older_has_gone_unless_there_is_a_checkpoint() {
+    for (recovery, free) in [(RenameRecovery::Walk, 188), (RenameRecovery::Checkpoint, 190)] {
+        let mut rig = Rig::new(&O3Config { renameRecovery: recovery, ..O3Config::default() });
+        let branch = rig.done(op(0, 0), 1000);
+        rig.unit.fetch_all([op(1, 0), op(1, 0)]);
+        rig.tick_with(|w| w.to_rob = 3);
+        let squash = Squash { after: branch, stamp: rig.unit.io.ring.stamp(branch), cause: Cause::Mispredict };
+        rig.tick_with(|w| w.resolve = Some(squash));
+        rig.unit.io.ring.truncate(branch + 1);
+        // What rename sent before the squash arrived is void.
+        assert_eq!(rig.tick_with(|w| w.to_rob = 5), 0);
+        rig.unit.fetch(op(1, 0));
+        rig.tick_with(|w| w.to_rob = 1);
+        assert_eq!(rig.unit.sent(1).free_rob, Some((free, false)), "{recovery:?}");
+    }
+}
+
+#[test]
+fn of_two_squashes_the_dead_ones_is_ignored() {
+    let mut rig = Rig::new(&O3Config::default());
+    let branch = rig.done(op(0, 0), 1000);
+    rig.tick_with(|w| w.to_rob = 1);
+    let stale = Squash { after: branch, stamp: rig.unit.io.ring.stamp(branch) + 1, cause: Cause::Mispredict };
+    rig.tick_with(|w| w.resolve = Some(stale));
+    assert_eq!((rig.commit.status(), rig.commit.stats.mispredicts), (Status::Running, 0));
+}
+
+#[test]
+fn a_non_speculative_micro_op_is_released_when_it_is_the_oldest() {
+    let mut rig = Rig::new(&O3Config::default());
+    rig.done(op(1, 0), 12);
+    let seq = rig.unit.fetch(op(1, 0));
+    rig.unit.io.ring.set_state(seq, state::NON_SPEC);
+    rig.tick_with(|w| w.to_rob = 2);
+    assert_eq!((rig.tick(), rig.unit.sent(1).release), (1, 0), "not in the cycle in which another retires");
+    assert_eq!((rig.tick(), rig.unit.sent(1).release), (0, seq));
+    assert_eq!((rig.tick(), rig.unit.sent(1).release), (0, 0), "once");
+}
+
+#[test]
+fn a_trap_flushes_after_its_latency() {
+    let mut rig = Rig::new(&O3Config { trapLatency: 5, ..O3Config::default() });
+    rig.done(flagged(op(0, 0), UopFlags::TRAP), 0);
+    rig.unit.fetch(op(1, 0));
+    assert_eq!(rig.tick_with(|w| w.to_rob = 2), 0);
+    assert_eq!((rig.commit.status(), rig.commit.next_event(&rig.unit.io)), (Status::TrapPending, 11 + 5 + 1));
+    while rig.unit.sent(1).squash.is_none() {
+        rig.tick();
+    }
+    assert_eq!((rig.unit.now, rig.commit.stats.insts, rig.commit.stats.traps), (17, 0, 1));
+}

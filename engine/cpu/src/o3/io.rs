@@ -1,0 +1,65 @@
+//! What the units share: the micro-ops in flight, the wires between the units, the configuration.
+//!
+//! A unit gets this and what arrives in the cycle; it never gets another unit's state, but for the one whose queue it fills.
+
+use breakeven_base::clone_by_field;
+
+use super::config::O3Config;
+use super::inst::{note, InstRing, Seq};
+use super::rules::Rules;
+use super::wheel::Event;
+use super::wires::Wires;
+use super::{in_flight_bound, Stopped};
+use crate::pipeview::PipeView;
+
+/// Whether anything happens in a cycle: idle cycles are skipped.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Activity {
+    /// Something has changed.
+    pub moved: bool,
+    /// A stalled unit has tried to go on, without success: it counts that, and will do so again each cycle.
+    pub stalled_retry: bool,
+}
+
+#[derive(Debug)]
+pub struct Io {
+    pub rules: Rules,
+    pub ring: InstRing,
+    pub wires: Wires,
+    pub activity: Activity,
+    pub trace: Option<Box<PipeView>>,
+    /// Why [`super::O3::run`] returns after this cycle.
+    pub stopped: Option<Stopped>,
+}
+
+clone_by_field!(Io { rules, ring, wires, activity, trace, stopped });
+
+impl Io {
+    pub fn new(cfg: &O3Config) -> Self {
+        Io {
+            rules: Rules::new(cfg),
+            ring: InstRing::new(in_flight_bound(cfg)),
+            wires: Wires::new(),
+            activity: Activity::default(),
+            trace: None,
+            stopped: None,
+        }
+    }
+
+    /// Slots of each stage's width that a micro-op takes from fetch to commit: 0 when fused with the one before it.
+    #[inline]
+    pub fn cost(&self, seq: Seq) -> u32 {
+        u32::from(!self.rules.fuses || self.ring.note(seq) & note::FUSED_NO_SLOT == 0)
+    }
+
+    #[inline]
+    pub fn event_of(&self, seq: Seq) -> Event {
+        Event { seq, stamp: self.ring.stamp(seq) }
+    }
+
+    /// Whether the event's micro-op is still in flight (it has not been squashed).
+    #[inline]
+    pub fn is_current(&self, event: Event) -> bool {
+        event.seq < self.ring.tail() && self.ring.stamp(event.seq) == event.stamp
+    }
+}

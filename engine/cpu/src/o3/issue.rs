@@ -1,0 +1,210 @@
+//! Issue: takes ready micro-ops oldest first, at most `issueWidth` a cycle; a class whose units are all busy is passed over.
+//! Fact source: gem5 24.0 `src/cpu/o3/inst_queue.cc`.
+
+use breakeven_base::{clone_by_field, OpClass, Uop, UopFlags};
+
+use super::config::O3Config;
+use super::inst::{state, InstRing, Seq, Wait};
+use super::io::Io;
+use super::iq::IssueQueue;
+use super::units::{Grant, Units};
+use super::wheel::{Event, Wheel};
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IssueStats {
+    pub issued: u64,
+    pub fu_busy: u64,
+}
+
+/// The issue queue and the functional units.
+#[derive(Debug)]
+pub struct Issue {
+    queue: IssueQueue,
+    units: Units,
+    pub stats: IssueStats,
+}
+
+clone_by_field!(Issue { queue, units, stats });
+
+impl Issue {
+    pub fn new(cfg: &O3Config, ring: &InstRing) -> Self {
+        let units = Units::new(&cfg.fuPool);
+        Issue { queue: IssueQueue::new(cfg.numIQEntries, ring, units.groups()), units, stats: IssueStats::default() }
+    }
+
+    /// Free entries of the issue queue.
+    #[inline]
+    pub fn free(&self) -> u32 {
+        self.queue.free
+    }
+    #[inline]
+    pub fn has_ready(&self) -> bool {
+        self.queue.ready_total > 0
+    }
+
+    pub fn describe(&self) -> String {
+        format!("{}\n{}", self.queue.describe(), self.units.describe())
+    }
+
+    /// Dispatch: makes the micro-op wait for those operands that have not been written.
+    #[inline]
+    pub fn link_operands(&mut self, ring: &mut InstRing, seq: Seq) {
+        for (i, from) in ring.at(seq).sources.into_iter().enumerate() {
+            if from != 0 {
+                let by = from >> 1;
+                if by < ring.head() || ring.state(by) & state::WRITTEN != 0 {
+                    ring.at_mut(seq).sources[i] = 0;
+                } else {
+                    ring.link(seq, i, from);
+                }
+            }
+        }
+    }
+
+    /// Dispatch: takes an entry; `pending`: things that it waits for beside its operands ([`Issue::arrived`]).
+    #[inline]
+    pub fn insert(&mut self, ring: &mut InstRing, seq: Seq, bits: u8, pending: u8) {
+        self.queue.free -= 1;
+        let s = ring.at_mut(seq);
+        s.state |= state::IN_IQ | bits;
+        s.pending += pending;
+        if s.pending == 0 {
+            let class = s.uop.class;
+            self.set_ready(ring.slot(seq), class);
+        }
+    }
+
+    #[inline]
+    fn set_ready(&mut self, slot: usize, class: OpClass) {
+        self.queue.set_ready(slot, self.units.group(class));
+    }
+
+    /// One thing that `seq` waits for has come: memory order, or it is the oldest.
+    #[inline]
+    pub fn arrived(&mut self, ring: &mut InstRing, seq: Seq) {
+        if ring.arrive(seq) {
+            self.set_ready(ring.slot(seq), ring.class(seq));
+        }
+    }
+
+    /// The load-store queue: `seq` may issue, for the first time or again.
+    #[inline]
+    pub fn memory_ready(&mut self, ring: &mut InstRing, seq: Seq) {
+        if ring.state(seq) & state::ISSUED != 0 {
+            self.set_ready(ring.slot(seq), ring.class(seq));
+        } else {
+            self.arrived(ring, seq);
+        }
+    }
+
+    /// Commit has told the oldest micro-op to execute.
+    pub fn release(&mut self, io: &mut Io, seq: Seq) {
+        if io.ring.state(seq) & state::RELEASED != 0 {
+            io.activity.moved = true;
+            self.arrived(&mut io.ring, seq);
+        }
+    }
+
+    /// Write-back: `seq`'s results are there, its dependents may issue.
+    #[inline]
+    pub fn wake(&mut self, ring: &mut InstRing, seq: Seq) {
+        let (queue, units) = (&mut self.queue, &self.units);
+        ring.wake(seq, |slot, class| queue.set_ready(slot, units.group(class)));
+    }
+
+    /// A memory reference keeps its entry until it writes back.
+    #[inline]
+    pub fn leave(&mut self, ring: &mut InstRing, seq: Seq) {
+        if ring.state(seq) & state::IN_IQ != 0 {
+            self.queue.free += 1;
+            ring.clear_state(seq, state::IN_IQ);
+        }
+    }
+
+    /// One cycle. Out: what executes when.
+    pub fn tick(&mut self, io: &mut Io, executes: &mut Wheel, now: u64) {
+        self.units.begin(now);
+        // Groups without a free unit, and how many ready micro-ops have not been looked at or passed over with them.
+        let mut busy = 0;
+        let mut ready = self.queue.ready_total;
+        let head = io.ring.head();
+        let start = io.ring.slot(head);
+        let words = io.ring.capacity() / 64;
+        let mut left = io.rules.issue_width;
+        let mut word = start / 64;
+        // The word in which the oldest lies comes twice: its upper bits first, its lower ones last.
+        let mut within = u64::MAX << (start % 64);
+        for turn in 0..=words {
+            if turn == words {
+                within = !(u64::MAX << (start % 64));
+            }
+            let mut bits = self.queue.ready_word(busy, word) & within;
+            while bits != 0 {
+                let slot = word * 64 + bits.trailing_zeros() as usize;
+                let seq = io.ring.seq_of(slot, head);
+                let Uop { class, latency, .. } = *io.ring.uop(seq);
+                let group = self.units.group(class);
+                match self.units.take(class, latency, now) {
+                    Grant::Latency(latency) => {
+                        bits &= bits - 1;
+                        self.queue.clear_ready(slot, group);
+                        self.start(io, executes, seq, now, latency);
+                        left -= 1;
+                        ready -= 1;
+                        if left == 0 {
+                            return;
+                        }
+                    }
+                    Grant::Busy => {
+                        self.stats.fu_busy += 1;
+                        io.ring.set_wait(seq, Wait::Unit);
+                        busy |= 1 << group;
+                        ready -= self.queue.ready_in(group);
+                        bits &= self.queue.ready_word(busy, word);
+                    }
+                }
+                if ready == 0 {
+                    return;
+                }
+            }
+            within = u64::MAX;
+            word = if word + 1 == words { 0 } else { word + 1 };
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, io: &mut Io, executes: &mut Wheel, seq: Seq, now: u64, latency: u32) {
+        io.activity.moved = true;
+        self.stats.issued += 1;
+        let s = io.ring.at_mut(seq);
+        if s.wait == Wait::Unit {
+            s.wait = Wait::Execution;
+        }
+        let mut bits = s.state | state::ISSUED;
+        if !s.uop.flags.any(UopFlags::MEM) || s.uop.flags.any(UopFlags::TRAP) {
+            self.queue.free += 1;
+            bits &= !state::IN_IQ;
+        }
+        s.state = bits;
+        let event = Event { seq, stamp: s.stamp };
+        if let Some(trace) = &mut io.trace {
+            trace.issued(io.ring.slot(seq), now);
+        }
+        let at = now + io.rules.issue_to_execute + u64::from(latency) - 1;
+        executes.push(now, at, event);
+    }
+
+    /// Squash: micro-ops from `next` to `dispatched`, the next to be dispatched, leave the queue and the lists of those they
+    /// wait for.
+    pub fn squash(&mut self, ring: &mut InstRing, next: Seq, dispatched: Seq) {
+        for seq in (next..dispatched).rev() {
+            ring.forget(seq, ring.head());
+            let slot = ring.slot(seq);
+            self.queue.clear_ready(slot, self.units.group(ring.class(seq)));
+            self.leave(ring, seq);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

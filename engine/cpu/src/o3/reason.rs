@@ -1,0 +1,76 @@
+//! Why a commit slot stays empty: what the cycle account is charged with.
+
+use super::inst::{note, state, Seq, Wait};
+use super::{commit, decode, fetch, O3};
+use crate::account::Reason;
+
+impl O3 {
+    #[inline]
+    pub(super) fn reason(&self) -> Reason {
+        if let Some(reason) = self.commit.recovering() {
+            return reason;
+        }
+        let head = self.io.ring.head();
+        if head < self.commit.rob_end() {
+            let reason = self.reason_of_head(head);
+            // A latency that the window hides costs nothing while the front end delivers less than could be taken.
+            let hidden = matches!(reason, Reason::Execution | Reason::Level1) && self.starved();
+            return if hidden { self.reason_of_fetch() } else { reason };
+        }
+        match self.commit.status() {
+            commit::Status::TrapPending | commit::Status::FlushPending => return Reason::Serialize,
+            _ => {}
+        }
+        if self.rename.status() == decode::Status::SerializeStall {
+            let for_stores = self.rename.waits_for_stores() && self.lsq.has_stores_to_write();
+            return if for_stores { Reason::StoreQueue } else { Reason::Serialize };
+        }
+        self.reason_of_fetch()
+    }
+
+    /// Rename has taken everything there is, and less is on its way than it could take.
+    fn starved(&self) -> bool {
+        let on_its_way = self.decode.next() - self.rename.next();
+        self.rename.status() == decode::Status::Running
+            && self.rename.next() == self.rename.end()
+            && on_its_way < u64::from(self.io.rules.rename_width) * self.io.rules.decode_to_rename
+            && self.fetch.status() != fetch::Status::Stopped
+    }
+
+    fn reason_of_fetch(&self) -> Reason {
+        match self.fetch.status() {
+            fetch::Status::WaitCache | fetch::Status::Retry => Reason::FetchCache,
+            fetch::Status::Translating => Reason::FetchTlb,
+            fetch::Status::Stopped => Reason::Serialize,
+            _ => Reason::FrontEnd,
+        }
+    }
+
+    fn reason_of_head(&self, head: Seq) -> Reason {
+        let ring = &self.io.ring;
+        let bits = ring.state(head);
+        if bits & state::DONE != 0 {
+            return Reason::Execution;
+        }
+        if ring.note(head) & note::REPLAYED != 0 {
+            return Reason::Replay;
+        }
+        if bits & state::NON_SPEC != 0 && bits & state::ISSUED == 0 {
+            return if self.lsq.has_stores_to_write() { Reason::StoreQueue } else { Reason::Serialize };
+        }
+        match ring.wait(head) {
+            Wait::Execution => Reason::Execution,
+            Wait::Unit => Reason::Unit,
+            Wait::Level1 => Reason::Level1,
+            Wait::Level2 => Reason::Level2,
+            Wait::Level3 => Reason::Level3,
+            Wait::Memory => Reason::Memory,
+            Wait::TlbWalk => Reason::TlbWalk,
+            Wait::Split => Reason::Split,
+            Wait::ForwardFail => Reason::ForwardFail,
+            Wait::Replay => Reason::Replay,
+            Wait::StoreQueue => Reason::StoreQueue,
+            Wait::Serialize => Reason::Serialize,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! For tests of one unit by itself: micro-ops are put into the ring by hand, and the test reads and writes the wires.
+
+use breakeven_base::{MemRef, OpClass, Reg, Uop, UopFlags};
+
+use super::config::O3Config;
+use super::inst::{Flow, Seq};
+use super::io::Io;
+use super::wires::Wire;
+
+/// The parts that units share, and the cycle.
+pub struct UnitRig {
+    pub io: Io,
+    pub now: u64,
+}
+
+/// An operation of one cycle: `dst` and `src` are register numbers, 0: none.
+pub fn op(dst: u8, src: u8) -> Uop {
+    Uop {
+        class: OpClass::IntAlu,
+        dst: [Reg(dst), Reg::NONE],
+        src: [Reg(src), Reg::NONE, Reg::NONE],
+        flags: UopFlags(UopFlags::FIRST | UopFlags::LAST),
+        ..Uop::default()
+    }
+}
+
+pub fn flagged(uop: Uop, flags: u32) -> Uop {
+    Uop { flags: UopFlags(uop.flags.0 | flags), ..uop }
+}
+
+impl UnitRig {
+    pub fn new(cfg: &O3Config) -> UnitRig {
+        assert_eq!(cfg.check(64), Ok(()));
+        UnitRig { io: Io::new(cfg), now: 10 }
+    }
+
+    /// Puts a micro-op into the ring, as fetched; its number.
+    pub fn fetch(&mut self, uop: Uop) -> Seq {
+        let seq = self.io.ring.push();
+        let mem =
+            MemRef { valid: uop.flags.any(UopFlags::MEM), size: 8, vaddr: 0x1000, paddr: 0x1000, ..MemRef::default() };
+        self.io.ring.place(seq, &uop, &mem, 0x8000_0000 + 4 * seq, &Flow::default());
+        self.io.ring.set_note(seq, 0);
+        seq
+    }
+
+    pub fn fetch_all(&mut self, uops: impl IntoIterator<Item = Uop>) {
+        for uop in uops {
+            self.fetch(uop);
+        }
+    }
+
+    /// What the units have sent for the cycle `ahead` of the present one.
+    pub fn sent(&mut self, ahead: u64) -> Wire {
+        *self.io.wires.at(self.now + ahead)
+    }
+
+    /// The next cycle; what arrives in it.
+    pub fn next(&mut self) -> Wire {
+        self.now += 1;
+        self.io.wires.take(self.now)
+    }
+}
