@@ -1,9 +1,12 @@
 //! The reference guest's 34 kernels on x86 against gem5 24.0 (`tests/data/gem5`): cycles side by side, counts equal.
 //! Printed; what explains the rest is in docs/gem5-agreement.md.
 
+mod common;
+
 use std::collections::BTreeMap;
 
 use breakeven_machine::{Limits, Machine};
+use common::{kept_cycles, STALE};
 
 const ELF: &[u8] = include_bytes!("../../../tests/data/gem5/micro.x86.elf");
 const CYCLES: &str = include_str!("../../../tests/data/gem5/cycles-x86.csv");
@@ -38,6 +41,7 @@ fn compare(core: &str) -> Vec<(&'static str, f64)> {
         let stat = |name: &str| dump.iter().find(|s| s.name == name).map_or_else(|| panic!("no {name}"), |s| s.value);
         let number = |column: &str| k[column].parse::<f64>().expect("a number");
         let (theirs, ours) = (number("cycles"), stat("system.cpu.numCycles"));
+        assert_eq!(ours, kept_cycles("x86", core, name), "{core}, {name}: {STALE}");
         let difference = (ours / theirs - 1.0) * 100.0;
         let ops = (number("micro_ops"), stat("simOps"));
         println!(

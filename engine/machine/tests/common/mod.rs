@@ -343,3 +343,13 @@ fn dram(t: &mut Tree) {
     );
     t.connect("system.membus.mem_side_ports", "system.mem_ctrl.port");
 }
+
+/// Our cycles on the reference guest as the documents have them: isa, cpu, kernel, cycles, ...
+const OURS: &str = include_str!("../../../../tests/data/gem5/ours.csv");
+pub const STALE: &str = "the documents have other cycles: run scripts/docs --measure agreement";
+
+pub fn kept_cycles(isa: &str, core: &str, kernel: &str) -> f64 {
+    let start = format!("{isa},{core},{kernel},");
+    let row = OURS.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("no row {start}"));
+    row.split(',').next().and_then(|cycles| cycles.parse().ok()).unwrap_or_else(|| panic!("no cycles in {row}"))
+}
