@@ -29,15 +29,15 @@ RUNS = [
 ]
 
 
-def description(machine: str, program: str) -> str:
+def description(machine: str, program: str, arguments: list[str] = ARGUMENTS) -> str:
     """The stored description `machine` with one process."""
     stored = json.loads((ROOT / f"tests/data/descriptions/{machine}.json").read_text())
-    return json.dumps(emulated(stored, [program, *ARGUMENTS], ENVIRONMENT))
+    return json.dumps(emulated(stored, [program, *arguments], ENVIRONMENT))
 
 
-def program(library: str) -> Path:
+def program(library: str, name: str = "checks") -> Path:
     """The program linked with `library`; skips where its compiler was not there."""
-    path = PROGRAMS / f"checks-{library}"
+    path = PROGRAMS / f"{name}-{library}"
     if not path.exists():
         pytest.skip(f"no compiler for {library} (scripts/setup --test-tools)")
     return path
@@ -74,6 +74,26 @@ def test_a_program_prints_what_it_prints_natively(library: str, machine: str, tm
     assert (end["cause"], end["code"]) == ("exiting with last active thread context", expected.returncode)
     assert not any("not implemented" in warning for warning in m.warnings()), m.warnings()
     assert list(folders[1].iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def children(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, int]:
+    """What the program of processes and signals prints natively. qemu-user does not execute itself."""
+    done = native(program("x86-glibc", "children"), tmp_path_factory.mktemp("children"))
+    return done.stdout, done.returncode
+
+
+@pytest.mark.parametrize(
+    ("library", "machine"),
+    [("riscv-glibc", "atomic"), ("riscv-glibc", "o3"), ("x86-glibc", "x86_minor"), ("x86-musl", "x86_o3")],
+)
+def test_processes_and_signals_are_as_natively(library: str, machine: str, children, tmp_path: Path) -> None:
+    path = program(library, "children")
+    m = _engine.Machine(description(machine, path.name, []), path.read_bytes(), directory=str(tmp_path), writable=True)
+    end = m.run(max_insts=50_000_000)
+    assert m.stdout().decode().splitlines() == children[0].decode().splitlines(), (end, m.warnings())
+    assert (end["cause"], end["code"]) == ("exiting with last active thread context", children[1])
+    assert m.stderr() == b"" and list(tmp_path.iterdir()) == []
 
 
 def test_a_program_that_may_use_no_directory_gets_none(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 //! The functional outside world as an instruction-set front end sees it: RAM, devices, interrupts, pseudo-ops.
 
 use crate::phys::PhysMem;
-use crate::process::{FaultAnswer, Syscall, SyscallDone, UserFault};
+use crate::process::{FaultAnswer, Syscall, SyscallDone, UserContext, UserFault};
 use crate::units::Tick;
 
 /// A physical access that nothing answers.
@@ -110,13 +110,14 @@ pub trait Bus {
         translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
     ) -> PseudoOutcome;
 
-    /// A system call of a process under emulation; called once the pipeline has drained. Without emulation: ENOSYS.
-    fn syscall(&mut self, call: &Syscall, _now: crate::frontend::Now) -> SyscallDone {
+    /// A system call of a process under emulation; called once the pipeline has drained. `context` is the processor that
+    /// makes it. Without emulation: ENOSYS.
+    fn syscall(&mut self, call: &Syscall, _now: crate::frontend::Now, _context: &mut dyn UserContext) -> SyscallDone {
         const ENOSYS: u64 = 38;
-        SyscallDone { ret: ENOSYS.wrapping_neg(), bases: call.bases, stale: false, effect: SysEffect::None }
+        SyscallDone { ret: Some(ENOSYS.wrapping_neg()), bases: call.bases, stale: false, effect: SysEffect::None }
     }
-    /// A process under emulation faulted at `pc`.
-    fn user_fault(&mut self, _pc: u64, _fault: UserFault) -> FaultAnswer {
+    /// A process under emulation faulted at `pc`, where `context` stands.
+    fn user_fault(&mut self, _pc: u64, _fault: UserFault, _context: &mut dyn UserContext) -> FaultAnswer {
         FaultAnswer::End(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 })
     }
 }

@@ -19,7 +19,7 @@ pub use error::ConfigError;
 pub use frontend::{FetchXlat, FrontEnd, Now, Predecode, Predecoded, StepResult, WalkPath};
 pub use op_class::OpClass;
 pub use phys::{MemImage, PhysMem};
-pub use process::{FaultAnswer, ProcessStart, Syscall, SyscallDone, UserAccess, UserFault};
+pub use process::{FaultAnswer, ProcessStart, Syscall, SyscallDone, UserAccess, UserContext, UserFault, UserState};
 pub use stats::{Stat, StatSink, Unit};
 pub use units::{Clock, Cycle, Tick};
 pub use uop::{BranchInfo, BranchKind, MemKind, MemRef, Reg, Step, Uop, UopFlags, MAX_UOPS};

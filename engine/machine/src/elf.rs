@@ -43,6 +43,7 @@ enum Purpose {
 /// A parsed ELF: nothing is in memory yet.
 #[derive(Debug)]
 pub struct Elf<'a> {
+    pub(crate) file: &'a [u8],
     pub entry: u64,
     pub isa: IsaName,
     /// Only a program's: its addresses are relative to wherever it is loaded.
@@ -155,7 +156,7 @@ impl<'a> Elf<'a> {
             .filter_map(|s| s.name(LE, table.strings()).ok().map(|n| (n, s.st_value.get(LE))))
             .filter(|(name, _)| !name.is_empty())
             .collect();
-        Ok(Elf { entry: header.e_entry.get(LE), isa, position_independent, program_headers, segments, symbols })
+        Ok(Elf { file, entry: header.e_entry.get(LE), isa, position_independent, program_headers, segments, symbols })
     }
 
     /// # Errors

@@ -166,3 +166,91 @@ fn a_program_needs_its_own_instruction_set_and_points_need_bare_metal() {
     let m = machine("atomic", &a, json!({"maxStackSize": 1 << 16})).run(LIMITS);
     assert_eq!(m.cause, Cause::Exit(breakeven_base::bus::ExitCause::ProcessExit));
 }
+
+/// `clone` with SIGCHLD: a fork.
+fn fork(a: &mut Asm) {
+    call(a, 220, &[17, 0, 0, 0, 0]);
+}
+
+#[test]
+fn processes_take_turns_on_every_core() {
+    let mut a = Asm::new();
+    a.data(DATA, b"PC");
+    fork(&mut a);
+    a.mv(S0, A0);
+    let to_parent = a.words.len();
+    a.word(0); // beqz s0 to the child's part
+    call(&mut a, 260, &[0xffff_ffff, DATA + 16, 0, 0]); // wait4
+    call(&mut a, 64, &[1, DATA, 1]);
+    a.li(T0, DATA).ld(S0, T0, 16).word(0x0084_5413); // srli s0, s0, 8
+    exit_with(&mut a, S0);
+    let child = a.words.len();
+    call(&mut a, 64, &[1, DATA + 1, 1]);
+    a.addi(S0, ZERO, 77);
+    exit_with(&mut a, S0);
+    a.spin();
+    let mut jump = Asm::new();
+    jump.words.resize(to_parent, 0);
+    jump.beq(S0, ZERO, child);
+    a.words[to_parent] = jump.words[to_parent];
+    run_all(&a, |core, m, end| {
+        assert_eq!(
+            (end.cause.text(), end.code),
+            ("exiting with last active thread context", 77),
+            "{core}: {end:?} {:?}",
+            m.bus.process.as_ref().map(|p| p.warnings().to_vec())
+        );
+        assert_eq!(m.bus.process.as_ref().map(|p| p.stdout()), Some(&b"CP"[..]), "{core}");
+    });
+}
+
+#[test]
+fn a_fork_bomb_and_ignored_alarms_end() {
+    let mut a = Asm::new();
+    let start = a.words.len();
+    fork(&mut a);
+    a.beq(ZERO, ZERO, start);
+    let mut m = machine("atomic", &a, json!({}));
+    let end = m.run(Limits { insts: 200_000, ..LIMITS });
+    assert_eq!(end.cause, Cause::MaxInsts, "{end:?}");
+    let told = m.bus.process.as_ref().expect("is there").warnings().to_vec();
+    assert_eq!(told, ["64 processes are there, as many as there may be: a further one is EAGAIN"]);
+
+    // SIGALRM ignored, a timer of a microsecond, pause: nothing ever happens.
+    let mut a = Asm::new();
+    a.data(DATA, &1u64.to_le_bytes());
+    a.data(DATA + 64, &[0u64, 1, 0, 1].map(u64::to_le_bytes).concat());
+    call(&mut a, 134, &[14, DATA, 0, 8]);
+    call(&mut a, 103, &[0, DATA + 64, 0]);
+    call(&mut a, 73, &[0, 0, 0, 0, 0]); // ppoll
+    exit_with(&mut a, ZERO);
+    a.spin();
+    let end = machine("atomic", &a, json!({})).run(LIMITS);
+    assert_eq!(end.code, 137, "{end:?}");
+}
+
+#[test]
+fn a_handler_that_never_returns_runs_out_of_stack() {
+    let mut a = Asm::new();
+    // The handler sends the signal again: s0 counts.
+    let handler = a.here();
+    a.addi(S0, S0, 1);
+    call(&mut a, 130, &[100, 10]); // tkill
+    a.spin();
+    let start = a.words.len();
+    call(&mut a, 134, &[10, DATA, 0, 8]);
+    call(&mut a, 130, &[100, 10]);
+    a.spin();
+    // SA_NODEFER.
+    a.data(DATA, &[handler, 0x4000_0000, 0].map(u64::to_le_bytes).concat());
+    let mut whole = Asm::new();
+    whole.beq(ZERO, ZERO, start + 1);
+    whole.words.extend(&a.words);
+    whole.data(DATA, &[handler + 4, 0x4000_0000, 0].map(u64::to_le_bytes).concat());
+    for core in ["atomic", "o3"] {
+        let mut m = machine(core, &whole, json!({"maxStackSize": 1 << 16}));
+        let end = m.run(LIMITS);
+        assert_eq!(end.code, 139, "{core}: {end:?}");
+        assert!(end.detail.contains("stack"), "{core}: {}", end.detail);
+    }
+}

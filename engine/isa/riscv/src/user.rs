@@ -2,12 +2,13 @@
 //! as gem5 has them: it flushes when they commit, and they take no further time.
 
 use breakeven_base::{
-    Bus, FaultAnswer, Now, ProcessStart, Step, StepResult, SysEffect, Syscall, UopFlags, UserAccess, UserFault,
+    Bus, FaultAnswer, Now, ProcessStart, Step, StepResult, SysEffect, Syscall, UopFlags, UserAccess, UserContext,
+    UserFault, UserState,
 };
 
 use crate::csr::{envcfg, status};
 use crate::frontend::RiscvFrontEnd;
-use crate::hart::Mode;
+use crate::hart::{Hart, Mode};
 use crate::pmp::Pmp;
 
 const SV39: u64 = 8 << 60;
@@ -29,6 +30,33 @@ fn user_fault(cause: u8, addr: u64) -> UserFault {
         2 => UserFault::Illegal,
         // Misaligned addresses, and pages with nothing behind them.
         _ => UserFault::Bus { addr },
+    }
+}
+
+/// The registers' file has f0 behind x31.
+const FLOAT: usize = 32;
+
+impl UserContext for Hart {
+    fn save(&self) -> UserState {
+        UserState {
+            regs: std::array::from_fn(|n| self.regs[n]),
+            pc: self.pc,
+            float: std::array::from_fn(|n| self.regs[FLOAT + n]),
+            fcsr: u32::from(self.frm) << 5 | u32::from(self.fflags),
+            page_table: self.satp << 12,
+            ..UserState::default()
+        }
+    }
+
+    fn load(&mut self, state: &UserState) {
+        self.regs[1..FLOAT].copy_from_slice(&state.regs[1..]);
+        self.regs[FLOAT..2 * FLOAT].copy_from_slice(&state.float);
+        (self.frm, self.fflags) = ((state.fcsr >> 5 & 7) as u8, (state.fcsr & 31) as u8);
+        self.pc = state.pc & !1;
+        self.satp = SV39 | state.page_table >> 12;
+        self.reservation = None;
+        self.flush_translations();
+        self.code_stale = true;
     }
 }
 
@@ -64,17 +92,19 @@ impl RiscvFrontEnd {
         len: u8,
     ) -> StepResult {
         let pc = self.hart.pc;
-        let mut effect = SysEffect::None;
+        let mut effect;
         if cause == ECALL {
             if !now.drained {
                 return StepResult::NeedsDrain;
             }
             let args = std::array::from_fn(|i| self.hart.regs[A0 + i]);
             let call = Syscall { number: self.hart.regs[A7], args, bases: [0; 2], pc };
-            let done = bus.syscall(&call, *now);
-            self.hart.regs[A0] = done.ret;
             self.hart.reservation = None;
             self.hart.pc = pc.wrapping_add(u64::from(len));
+            let done = bus.syscall(&call, *now, &mut self.hart);
+            if let Some(ret) = done.ret {
+                self.hart.regs[A0] = ret;
+            }
             effect = done.effect;
             if done.stale {
                 self.hart.flush_translations();
@@ -83,8 +113,12 @@ impl RiscvFrontEnd {
                     effect = SysEffect::TlbFlush { vaddr: None };
                 }
             }
-        } else if let FaultAnswer::End(end) = bus.user_fault(pc, user_fault(cause, tval)) {
-            effect = end;
+        } else {
+            effect = match bus.user_fault(pc, user_fault(cause, tval), &mut self.hart) {
+                FaultAnswer::Retry => SysEffect::None,
+                FaultAnswer::Loaded => SysEffect::TlbFlush { vaddr: None },
+                FaultAnswer::End(end) => end,
+            };
         }
         self.describe_trap(out, pc, len);
         if effect != SysEffect::None {

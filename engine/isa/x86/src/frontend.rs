@@ -265,6 +265,10 @@ impl X86FrontEnd {
         let next = (pc | (PAGE - 1)).wrapping_add(1);
         let (second, _) = self.fetch_page(bus, next).map_err(Stop::Fault)?;
         bytes.extend_from_slice(self.code.bytes(second, next, MAX_LEN - bytes.len()));
+        if self.page == NOWHERE {
+            // The next page may have emptied a full cache, and with it the slot of this one.
+            self.enter_page(bus, pc).map_err(Stop::Fault)?;
+        }
         match decode(&bytes, &self.cpu.features) {
             Decoded::Inst(mut inst, ins) => {
                 let u = self.cracker.crack(&ins, &inst);

@@ -3,7 +3,7 @@
 
 use breakeven_base::{
     BranchInfo, Bus, FaultAnswer, MemRef, Now, OpClass, ProcessStart, Step, StepResult, SysEffect, Syscall, Uop,
-    UopFlags, UserAccess, UserFault,
+    UopFlags, UserAccess, UserContext, UserFault, UserState,
 };
 
 use crate::cpu::{cr4, Cpu, Fault};
@@ -52,12 +52,14 @@ impl Cpu {
         let next = pc.wrapping_add(u64::from(len));
         let args = ARGUMENTS.map(|r| self.c.r[r]);
         let bases = [self.c.base[1], self.c.base[2]];
-        let done = bus.syscall(&Syscall { number: self.c.r[RAX], args, bases, pc }, *now);
-        self.c.r[RAX] = done.ret;
         self.c.r[RCX] = next;
         self.c.r[R11] = self.rflags() & !flags::RF;
-        [self.c.base[1], self.c.base[2]] = done.bases;
         self.set_rip(next);
+        let done = bus.syscall(&Syscall { number: self.c.r[RAX], args, bases, pc }, *now, self);
+        if let Some(ret) = done.ret {
+            self.c.r[RAX] = ret;
+            [self.c.base[1], self.c.base[2]] = done.bases;
+        }
         if !done.stale {
             return done.effect;
         }
@@ -67,6 +69,70 @@ impl Cpu {
             SysEffect::None => SysEffect::TlbFlush { vaddr: None },
             effect => effect,
         }
+    }
+}
+
+/// Flags that a program sets as it likes. Single steps are not modelled.
+const USER_FLAGS: u64 = flags::ARITH | flags::DF | flags::AC;
+/// Where FXSAVE puts x87's registers and SSE's, 16 bytes each.
+const ST: usize = 32;
+const XMM: usize = 160;
+
+impl UserContext for Cpu {
+    fn save(&self) -> UserState {
+        let c = &self.c;
+        let mut fxsave = [0; UserState::FXSAVE];
+        let mut put = |at: usize, bytes: &[u8]| fxsave[at..at + bytes.len()].copy_from_slice(bytes);
+        put(0, &c.fcw.to_le_bytes());
+        put(2, &c.fsw.to_le_bytes());
+        put(4, &[c.tags]);
+        put(UserState::MXCSR, &(u64::from(c.mxcsr) | 0xffff << 32).to_le_bytes());
+        for (n, (significand, exponent)) in c.x87_in_order().into_iter().enumerate() {
+            put(ST + 16 * n, &significand.to_le_bytes());
+            put(ST + 16 * n + 8, &exponent.to_le_bytes());
+        }
+        for (n, v) in c.v.iter().enumerate() {
+            put(XMM + 16 * n, &v.0[0].to_le_bytes());
+            put(XMM + 16 * n + 8, &v.0[1].to_le_bytes());
+        }
+        UserState {
+            regs: std::array::from_fn(|n| if n < 16 { c.r[n] } else { 0 }),
+            pc: self.rip(),
+            flags: self.rflags(),
+            bases: [c.base[1], c.base[2]],
+            fxsave,
+            upper: std::array::from_fn(|n| [c.v[n].0[2], c.v[n].0[3]]),
+            page_table: self.cr3,
+            ..UserState::default()
+        }
+    }
+
+    fn load(&mut self, state: &UserState) {
+        let word = |at: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&state.fxsave[at..at + 8]);
+            u64::from_le_bytes(bytes)
+        };
+        let c = &mut self.c;
+        c.r[..16].copy_from_slice(&state.regs[..16]);
+        let head = word(0);
+        (c.fcw, c.fsw, c.tags) = (head as u16, (head >> 16) as u16, (head >> 32) as u8);
+        c.mxcsr = word(UserState::MXCSR) as u32 & 0xffff;
+        for n in 0..8 {
+            let slot = (usize::from(c.fsw >> 11) + n) & 7;
+            (c.mm[slot], c.exponents[slot]) = (word(ST + 16 * n), word(ST + 16 * n + 8) as u16);
+        }
+        for (n, v) in c.v.iter_mut().enumerate() {
+            let [low, high] = state.upper[n];
+            v.0 = [word(XMM + 16 * n), word(XMM + 16 * n + 8), low, high];
+        }
+        [c.base[1], c.base[2]] = state.bases;
+        self.set_rip(state.pc);
+        self.set_rflags(state.flags, USER_FLAGS);
+        self.cr3 = state.page_table;
+        self.abandon();
+        self.flush_translations();
+        self.code_stale = true;
     }
 }
 
@@ -115,8 +181,9 @@ impl X86FrontEnd {
         self.cpu.abandon();
         let effect = match fault {
             None => self.cpu.system_call(bus, now, out.len),
-            Some(fault) => match bus.user_fault(pc, user_fault(fault)) {
+            Some(fault) => match bus.user_fault(pc, user_fault(fault), &mut self.cpu) {
                 FaultAnswer::Retry => SysEffect::None,
+                FaultAnswer::Loaded => SysEffect::TlbFlush { vaddr: None },
                 FaultAnswer::End(effect) => effect,
             },
         };

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
     Bus, BusError, ConfigError, FaultAnswer, MemImage, Now, PhysMem, PseudoOutcome, SysEffect, Syscall, SyscallDone,
-    Tick, UserFault,
+    Tick, UserContext, UserFault,
 };
 use breakeven_memory::config::AddrRange;
 
@@ -293,16 +293,16 @@ impl Bus for Platform {
         outcome
     }
 
-    fn syscall(&mut self, call: &Syscall, now: Now) -> SyscallDone {
+    fn syscall(&mut self, call: &Syscall, now: Now, context: &mut dyn UserContext) -> SyscallDone {
         match &mut self.process {
-            Some(process) => process.syscall(&mut self.ram, call, now),
-            None => SyscallDone { ret: u64::MAX, bases: call.bases, stale: false, effect: SysEffect::None },
+            Some(process) => process.syscall(&mut self.ram, call, now, context),
+            None => SyscallDone { ret: Some(u64::MAX), bases: call.bases, stale: false, effect: SysEffect::None },
         }
     }
 
-    fn user_fault(&mut self, pc: u64, fault: UserFault) -> FaultAnswer {
+    fn user_fault(&mut self, pc: u64, fault: UserFault, context: &mut dyn UserContext) -> FaultAnswer {
         match &mut self.process {
-            Some(process) => process.fault(&mut self.ram, pc, fault),
+            Some(process) => process.fault(&mut self.ram, pc, fault, context),
             // Only a process's front end asks; without one nothing can be mapped.
             None => FaultAnswer::End(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 }),
         }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use cap_std::fs::{OpenOptions, OpenOptionsExt};
 
-use super::errno::{Errno, EBADF, EISDIR, ENOENT, ENOSPC, ESPIPE};
+use super::errno::{Errno, EAGAIN, EBADF, EISDIR, ENOENT, ENOSPC, ESPIPE};
 use super::host::{here, is_kernels, join, path_of, Host, Root};
 use super::pipes::{Pipes, Ready};
 use super::random::Random;
@@ -18,8 +18,13 @@ use crate::EngineError;
 
 /// Descriptors of one process.
 pub(super) const MOST: usize = 256;
-/// All that a process may write to files, in bytes: a runaway guest must not fill the host's disk.
+/// Open files of all processes.
+const MOST_OPEN: usize = 4096;
+/// All that the processes may write to files together, in bytes: a runaway guest must not fill the host's disk.
 pub(super) const WRITE_LIMIT: u64 = 4 << 30;
+
+/// As [`WRITE_LIMIT`], to files in memory (`memfd_create`): they are in the host's.
+const MEMORY_LIMIT: u64 = 256 << 20;
 
 pub(super) mod open {
     pub const ACCESS: u64 = 3;
@@ -32,8 +37,20 @@ pub(super) mod open {
     pub const DIRECTORY: u64 = 0o200_000;
     pub const NO_FOLLOW: u64 = 0o400_000;
     pub const CLOSE_ON_EXEC: u64 = 0o2_000_000;
+    /// Of `memfd_create`: not one of Linux's.
+    pub const MEMORY: u64 = 1 << 63;
     /// `O_PATH` and `O_TMPFILE`'s own bit.
     pub const NOT_MODELLED: u64 = 0o10_000_000 | 0o20_000_000;
+}
+
+/// Of `poll` and `epoll`.
+pub(super) mod event {
+    pub const IN: u32 = 1;
+    pub const OUT: u32 = 4;
+    pub const ERR: u32 = 8;
+    pub const HUP: u32 = 0x10;
+    pub const INVALID: u32 = 0x20;
+    pub const ONE_SHOT: u32 = 1 << 30;
 }
 
 /// What a descriptor stands for.
@@ -51,12 +68,37 @@ pub(super) enum Target {
         number: usize,
         writes: bool,
     },
+    /// `eventfd`'s number; whether a read takes 1 of it.
+    Event {
+        count: u64,
+        semaphore: bool,
+    },
+    /// `signalfd`'s set.
+    Signals(u64),
+    /// `epoll`'s list.
+    Poll(Vec<Interest>),
     /// Entries as `getdents64` gives them, from `at` on.
     Directory {
         file: File,
         entries: Option<Vec<Entry>>,
         at: usize,
     },
+}
+
+/// What `epoll` looks at: a descriptor, the file that it stood for then, events, and what the process calls it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Interest {
+    pub fd: u32,
+    pub file: FileId,
+    pub events: u32,
+    pub data: u64,
+}
+
+/// An open file, whatever descriptors stand for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileId {
+    slot: usize,
+    serial: u64,
 }
 
 /// A directory's entry.
@@ -84,15 +126,31 @@ struct Descriptor {
     close_on_exec: bool,
 }
 
-/// See the module.
-#[derive(Debug)]
-pub(super) struct Files {
-    pub root: Option<Root>,
+/// What is a process's own.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
     /// The working directory below the allowed one.
     pub cwd: PathBuf,
     pub umask: u32,
     descriptors: Vec<Option<Descriptor>>,
-    open: Vec<Option<Open>>,
+}
+
+/// An open file, and how many descriptors stand for it.
+#[derive(Debug)]
+struct Shared {
+    open: Open,
+    descriptors: usize,
+    serial: u64,
+}
+
+/// See the module. All processes share the open files; the table is the running one's.
+#[derive(Debug)]
+pub(super) struct Files {
+    pub root: Option<Root>,
+    pub table: Table,
+    open: Vec<Option<Shared>>,
+    /// Of the file opened last.
+    serial: u64,
     stdin: Vec<u8>,
     stdin_at: usize,
     pub stdout: Console,
@@ -101,6 +159,8 @@ pub(super) struct Files {
     pub both: Vec<u8>,
     pub pipes: Pipes,
     pub written: u64,
+    /// Bytes that may still be written to files in memory.
+    memory_left: u64,
     /// Files, directories and links made, and how many may be.
     made: u64,
     max_files: u64,
@@ -121,18 +181,19 @@ impl Files {
                 r.dir.canonicalize(below).ok().map(|path| here(&path))
             })
             .unwrap_or_else(|| PathBuf::from("."));
-        let standard = |target, flags| Some(Open { target, flags, path: PathBuf::new() });
+        let standard = |target, flags| {
+            Some(Shared { open: Open { target, flags, path: PathBuf::new() }, descriptors: 1, serial: 0 })
+        };
         let number = |open| Some(Descriptor { open, close_on_exec: false });
         Ok(Files {
             root,
-            cwd,
-            umask: 0o022,
-            descriptors: vec![number(0), number(1), number(2)],
+            table: Table { cwd, umask: 0o022, descriptors: vec![number(0), number(1), number(2)] },
             open: vec![
                 standard(Target::Stdin, 0),
                 standard(Target::Stdout, open::WRITE_ONLY),
                 standard(Target::Stderr, open::WRITE_ONLY),
             ],
+            serial: 0,
             stdin: host.stdin.clone(),
             stdin_at: 0,
             stdout: Console::default(),
@@ -140,6 +201,7 @@ impl Files {
             both: Vec::new(),
             pipes: Pipes::default(),
             written: 0,
+            memory_left: MEMORY_LIMIT,
             made: 0,
             max_files: host.max_files,
             times: BTreeMap::new(),
@@ -148,45 +210,82 @@ impl Files {
 
     fn descriptor(&self, fd: u64) -> Result<Descriptor, Errno> {
         // Descriptors are int: the upper half is not theirs.
-        self.descriptors.get(fd as u32 as usize).copied().flatten().ok_or(EBADF)
+        self.table.descriptors.get(fd as u32 as usize).copied().flatten().ok_or(EBADF)
     }
     pub fn get(&mut self, fd: u64) -> Result<&mut Open, Errno> {
         let d = self.descriptor(fd)?;
-        self.open.get_mut(d.open).and_then(Option::as_mut).ok_or(EBADF)
+        self.open.get_mut(d.open).and_then(Option::as_mut).map(|shared| &mut shared.open).ok_or(EBADF)
     }
 
     /// Puts an open file at the lowest free descriptor from `least` on.
     fn place(&mut self, open: usize, close_on_exec: bool, least: usize) -> Result<u64, Errno> {
-        let free = (least..MOST).find(|n| self.descriptors.get(*n).is_none_or(Option::is_none));
+        let descriptors = &mut self.table.descriptors;
+        let free = (least..MOST).find(|n| descriptors.get(*n).is_none_or(Option::is_none));
         let at = free.ok_or(Errno(libc::EMFILE))?;
-        if self.descriptors.len() <= at {
-            self.descriptors.resize(at + 1, None);
+        if descriptors.len() <= at {
+            descriptors.resize(at + 1, None);
         }
-        self.descriptors[at] = Some(Descriptor { open, close_on_exec });
+        descriptors[at] = Some(Descriptor { open, close_on_exec });
+        if let Some(Some(shared)) = self.open.get_mut(open) {
+            shared.descriptors += 1;
+        }
         Ok(at as u64)
     }
 
     pub fn insert(&mut self, file: Open) -> Result<u64, Errno> {
         let close_on_exec = file.flags & open::CLOSE_ON_EXEC != 0;
         let at = self.open.iter().position(Option::is_none).unwrap_or(self.open.len());
+        if at >= MOST_OPEN {
+            return Err(Errno(libc::ENFILE));
+        }
         let fd = self.place(at, close_on_exec, 0)?;
+        self.serial += 1;
+        let shared = Some(Shared { open: file, descriptors: 1, serial: self.serial });
         if at == self.open.len() {
-            self.open.push(Some(file));
+            self.open.push(shared);
         } else {
-            self.open[at] = Some(file);
+            self.open[at] = shared;
         }
         Ok(fd)
     }
 
     pub fn close(&mut self, fd: u64) -> Result<(), Errno> {
         let d = self.descriptor(fd)?;
-        self.descriptors[fd as u32 as usize] = None;
-        if !self.descriptors.iter().flatten().any(|other| other.open == d.open) {
-            if let Some(Open { target: Target::Pipe { number, writes }, .. }) = self.open[d.open].take() {
+        self.table.descriptors[fd as u32 as usize] = None;
+        self.release(d);
+        Ok(())
+    }
+
+    /// One descriptor less stands for an open file.
+    fn release(&mut self, d: Descriptor) {
+        let Some(slot) = self.open.get_mut(d.open) else { return };
+        let Some(shared) = slot else { return };
+        shared.descriptors -= 1;
+        if shared.descriptors == 0 {
+            if let Some(Shared { open: Open { target: Target::Pipe { number, writes }, .. }, .. }) = slot.take() {
                 self.pipes.close(number, writes);
             }
         }
-        Ok(())
+    }
+
+    /// The table of a child: the same open files.
+    pub fn fork(&mut self) -> Table {
+        for d in self.table.descriptors.iter().flatten() {
+            if let Some(Some(shared)) = self.open.get_mut(d.open) {
+                shared.descriptors += 1;
+            }
+        }
+        self.table.clone()
+    }
+
+    /// Closes everything (a process ends), or what another program is not to have.
+    pub fn close_all(&mut self, on_exec: bool) {
+        for n in 0..self.table.descriptors.len() {
+            if let Some(d) = self.table.descriptors[n].filter(|d| d.close_on_exec || !on_exec) {
+                self.table.descriptors[n] = None;
+                self.release(d);
+            }
+        }
     }
 
     /// A pipe: the descriptors of its two ends.
@@ -208,11 +307,49 @@ impl Files {
         ends
     }
 
-    /// What can be done with a descriptor now without waiting.
-    pub fn ready(&mut self, fd: u64) -> Result<Ready, Errno> {
-        match self.get(fd)?.target {
-            Target::Pipe { number, writes } => Ok(self.pipes.ready(number, writes)),
-            _ => Ok(Ready { read: true, write: true, hung_up: false }),
+    /// The open file behind a descriptor.
+    pub fn id(&self, fd: u64) -> Result<FileId, Errno> {
+        let slot = self.descriptor(fd)?.open;
+        let shared = self.open.get(slot).and_then(Option::as_ref).ok_or(EBADF)?;
+        Ok(FileId { slot, serial: shared.serial })
+    }
+
+    /// What can be done with a file now without waiting, in a process with these signals `pending`; nothing with one that is
+    /// closed.
+    pub fn ready(&self, id: FileId, pending: u64) -> Ready {
+        let nothing = Ready { read: false, write: false, hung_up: false };
+        let shared = self.open.get(id.slot).and_then(Option::as_ref).filter(|s| s.serial == id.serial);
+        match shared.map(|s| &s.open.target) {
+            None => nothing,
+            Some(Target::Pipe { number, writes }) => self.pipes.ready(*number, *writes),
+            Some(Target::Event { count, .. }) => Ready { read: *count > 0, write: true, hung_up: false },
+            Some(Target::Signals(set)) => Ready { read: pending & set != 0, ..nothing },
+            // No list holds another one.
+            Some(Target::Poll(list)) => Ready { read: list.iter().any(|i| self.events(i, pending) != 0), ..nothing },
+            Some(_) => Ready { read: true, write: true, hung_up: false },
+        }
+    }
+
+    /// The events of an interest that have come: as `poll` names them, errors without being asked for.
+    pub fn events(&self, interest: &Interest, pending: u64) -> u32 {
+        let r = self.ready(interest.file, pending);
+        let bit = |on: bool, bit: u32| if on { bit } else { 0 };
+        // A reader sees the end of the data, a writer its error.
+        let asked = bit(r.read, event::IN) | bit(r.write, event::OUT);
+        let writes = self.writes(interest.file);
+        asked & interest.events | bit(r.hung_up, if writes { event::ERR } else { event::HUP })
+    }
+
+    fn writes(&self, id: FileId) -> bool {
+        let shared = self.open.get(id.slot).and_then(Option::as_ref);
+        matches!(shared.map(|s| &s.open.target), Some(Target::Pipe { writes: true, .. }))
+    }
+
+    /// The pipe that a descriptor is an end of, and whether it is the one to write to.
+    pub fn pipe_of(&mut self, fd: u64) -> Option<(usize, bool)> {
+        match self.get(fd).ok()?.target {
+            Target::Pipe { number, writes } => Some((number, writes)),
+            _ => None,
         }
     }
 
@@ -256,7 +393,7 @@ impl Files {
         let mut d = self.descriptor(fd)?;
         if let Some(on) = set {
             d.close_on_exec = on;
-            self.descriptors[fd as u32 as usize] = Some(d);
+            self.table.descriptors[fd as u32 as usize] = Some(d);
         }
         Ok(d.close_on_exec)
     }
@@ -270,7 +407,7 @@ impl Files {
                 Open { target: Target::Directory { .. }, path, .. } => path.clone(),
                 _ => return Err(Errno(libc::ENOTDIR)),
             },
-            _ => self.cwd.clone(),
+            _ => self.table.cwd.clone(),
         };
         let root = self.root.as_ref().ok_or(ENOENT)?;
         if bytes.is_empty() {
@@ -306,7 +443,7 @@ impl Files {
             .create(flags & open::CREATE != 0 && root.writable && write)
             .create_new(flags & (open::CREATE | open::EXCLUSIVE) == open::CREATE | open::EXCLUSIVE && write)
             .truncate(flags & open::TRUNCATE != 0 && write && flags & open::APPEND == 0)
-            .mode(mode & 0o777 & !self.umask)
+            .mode(mode & 0o777 & !self.table.umask)
             // A pipe that somebody put there must not hold the simulator up.
             .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | follow);
         if makes {
@@ -356,6 +493,15 @@ impl Files {
                 to.fill(0);
                 Ok(to.len())
             }
+            Target::Event { .. } if to.len() < 8 => Err(Errno(libc::EINVAL)),
+            Target::Event { count: 0, .. } => Err(EAGAIN),
+            Target::Event { count, semaphore } => {
+                let taken = if *semaphore { 1 } else { *count };
+                *count -= taken;
+                to[..8].copy_from_slice(&taken.to_le_bytes());
+                Ok(8)
+            }
+            Target::Poll(_) | Target::Signals(_) => Err(Errno(libc::EINVAL)),
             Target::Random => {
                 random.fill(to);
                 Ok(to.len())
@@ -367,13 +513,15 @@ impl Files {
 
     /// Writes; returns how many bytes.
     pub fn write(&mut self, fd: u64, from: &[u8], offset: Option<u64>) -> Result<usize, Errno> {
-        let room = WRITE_LIMIT - self.written.min(WRITE_LIMIT);
+        let (room, memory) = (WRITE_LIMIT - self.written.min(WRITE_LIMIT), self.memory_left);
         let file = self.get(fd)?;
         if file.flags & open::ACCESS == 0 {
             return Err(EBADF);
         }
         let written = match &mut file.target {
             Target::File(f) => {
+                let in_memory = file.flags & open::MEMORY != 0;
+                let room = if in_memory { room.min(memory) } else { room };
                 let from = &from[..from.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
                 let far = offset.is_some_and(|at| at > WRITE_LIMIT) || f.stream_position()? > WRITE_LIMIT;
                 if from.is_empty() || far {
@@ -384,6 +532,9 @@ impl Files {
                     None => f.write(from)?,
                 };
                 self.written += n as u64;
+                if in_memory {
+                    self.memory_left -= n as u64;
+                }
                 return Ok(n);
             }
             Target::Null | Target::Zero | Target::Random => return Ok(from.len()),
@@ -394,6 +545,16 @@ impl Files {
             }
             Target::Stdout => self.stdout.write(from),
             Target::Stderr => self.stderr.write(from),
+            Target::Event { count, .. } => {
+                let bytes: [u8; 8] = from.get(..8).and_then(|b| b.try_into().ok()).ok_or(Errno(libc::EINVAL))?;
+                let sum = count.checked_add(u64::from_le_bytes(bytes)).ok_or(Errno(libc::EINVAL))?;
+                if sum == u64::MAX {
+                    return Err(EAGAIN);
+                }
+                *count = sum;
+                return Ok(8);
+            }
+            Target::Poll(_) | Target::Signals(_) => return Err(Errno(libc::EINVAL)),
             Target::Stdin | Target::Directory { .. } => return Err(EBADF),
         };
         written.map_err(Errno)?;

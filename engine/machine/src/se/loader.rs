@@ -5,7 +5,7 @@ use breakeven_base::PhysMem;
 use object::elf::{PF_R, PF_W, PF_X};
 
 use super::memory::{AddressSpace, Prot, Refused, PAGE};
-use super::ProcessConfig;
+use super::{Ids, ProcessConfig};
 use crate::elf::Segment;
 use crate::{Elf, EngineError, IsaName};
 
@@ -53,6 +53,32 @@ pub(super) struct Image {
     pub end: u64,
 }
 
+/// What a program is started with.
+#[derive(Clone, Debug)]
+pub(super) struct Launch {
+    /// What it is called.
+    pub executable: Vec<u8>,
+    pub args: Vec<Vec<u8>>,
+    pub env: Vec<Vec<u8>>,
+    pub ids: Ids,
+    /// Bytes.
+    pub max_stack: u64,
+}
+
+impl Launch {
+    /// Of the first process.
+    pub fn of(config: &ProcessConfig) -> Launch {
+        let bytes = |list: &[String]| list.iter().map(|s| s.clone().into_bytes()).collect();
+        Launch {
+            executable: config.executable.clone().into_bytes(),
+            args: bytes(&config.args),
+            env: bytes(&config.env),
+            ids: config.ids,
+            max_stack: config.max_stack,
+        }
+    }
+}
+
 /// What only the processor knows: CPUID.1:EDX, and whether there are FS and GS base instructions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hardware {
@@ -74,7 +100,7 @@ pub(super) fn load(
     space: &mut AddressSpace,
     ram: &mut PhysMem,
     elf: &Elf,
-    config: &ProcessConfig,
+    launch: &Launch,
     hardware: Hardware,
     random: [u8; 16],
 ) -> Result<Image, EngineError> {
@@ -96,7 +122,7 @@ pub(super) fn load(
     }
     // gem5 and Linux keep the top page free.
     let top = space.limit - PAGE;
-    let bottom = top - (config.max_stack & !(PAGE - 1));
+    let bottom = top - (launch.max_stack & !(PAGE - 1));
     space.map(ram, bottom, top, Prot::RW);
     space.mmap_top = bottom - STACK_GAP;
     if end > space.mmap_top {
@@ -105,7 +131,7 @@ pub(super) fn load(
         )));
     }
     let mut stack = Stack { space, ram, at: top };
-    let built = stack.build(elf, bias, config, hardware, random);
+    let built = stack.build(elf, bias, launch, hardware, random);
     let stack = built.map_err(|r| cannot(r, ram))?;
     Ok(Image { entry, stack, end })
 }
@@ -154,11 +180,11 @@ impl Stack<'_> {
         self.space.put(self.ram, self.at, bytes)?;
         Ok(self.at)
     }
-    fn push_string(&mut self, text: &str) -> Result<u64, Refused> {
+    fn push_string(&mut self, text: &[u8]) -> Result<u64, Refused> {
         self.push(&[0])?;
-        self.push(text.as_bytes())
+        self.push(text)
     }
-    fn push_strings(&mut self, list: &[String]) -> Result<Vec<u64>, Refused> {
+    fn push_strings(&mut self, list: &[Vec<u8>]) -> Result<Vec<u64>, Refused> {
         let mut at: Vec<u64> = list.iter().rev().map(|s| self.push_string(s)).collect::<Result<_, _>>()?;
         at.reverse();
         Ok(at)
@@ -168,20 +194,20 @@ impl Stack<'_> {
         &mut self,
         elf: &Elf,
         bias: u64,
-        config: &ProcessConfig,
+        launch: &Launch,
         hardware: Hardware,
         random: [u8; 16],
     ) -> Result<u64, Refused> {
         self.push(&[0; 8])?;
-        let name = self.push_string(&config.executable)?;
-        let env = self.push_strings(&config.env)?;
-        let args = self.push_strings(&config.args)?;
+        let name = self.push_string(&launch.executable)?;
+        let env = self.push_strings(&launch.env)?;
+        let args = self.push_strings(&launch.args)?;
         let x86 = elf.isa == IsaName::X86;
-        let platform = if x86 { self.push_string("x86_64")? } else { 0 };
+        let platform = if x86 { self.push_string(b"x86_64")? } else { 0 };
         self.at &= !15;
         let random = self.push(&random)?;
 
-        let ids = &config.ids;
+        let ids = &launch.ids;
         let mut vector = vec![
             (at::PHDR, elf.program_headers.address.wrapping_add(bias)),
             (at::PHENT, elf.program_headers.size),

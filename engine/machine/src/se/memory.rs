@@ -91,6 +91,13 @@ impl Entries {
             }
         }
     }
+    /// The same rights to another frame.
+    fn with_frame(self, entry: u64, frame: u64) -> u64 {
+        match self.isa {
+            IsaName::Riscv => entry & !(((1 << 44) - 1) << 10) | (frame >> 12) << 10,
+            IsaName::X86 => entry & !0x000f_ffff_ffff_f000 | frame,
+        }
+    }
     fn frame(self, entry: u64) -> u64 {
         match self.isa {
             IsaName::Riscv => (entry >> 10 & ((1 << 44) - 1)) << 12,
@@ -106,6 +113,7 @@ struct Frames {
     /// Page tables lie from here on.
     end: u64,
     freed: Vec<u64>,
+    freed_tables: Vec<u64>,
 }
 
 impl Frames {
@@ -119,6 +127,10 @@ impl Frames {
         Some(at)
     }
     fn table(&mut self, ram: &mut PhysMem) -> Option<u64> {
+        if let Some(at) = self.freed_tables.pop() {
+            ram.slice_mut(at, PAGE)?.fill(0);
+            return Some(at);
+        }
         if self.next < self.end {
             self.end -= PAGE;
             return Some(self.end);
@@ -127,13 +139,19 @@ impl Frames {
     }
 }
 
-/// See the module.
+/// What one process has mapped, and its page tables. The default is nobody's: it has no table.
+#[derive(Debug, Default)]
+pub(super) struct Map {
+    root: u64,
+    areas: BTreeMap<u64, Area>,
+}
+
+/// See the module. All processes share the frames; the map is the running one's.
 #[derive(Debug)]
 pub(super) struct AddressSpace {
     entries: Entries,
-    root: u64,
     frames: Frames,
-    areas: BTreeMap<u64, Area>,
+    map: Map,
     /// First address that is not the process's.
     pub limit: u64,
     /// Where mappings without an address end.
@@ -154,15 +172,68 @@ impl AddressSpace {
             IsaName::Riscv => (3, 1 << 38),
             IsaName::X86 => (4, (1 << 47) - PAGE),
         };
-        let mut frames = Frames { next: ram.start(), end: ram.start() + ram.len(), freed: Vec::new() };
+        let mut frames =
+            Frames { next: ram.start(), end: ram.start() + ram.len(), freed: Vec::new(), freed_tables: Vec::new() };
         let root = frames.table(ram)?;
         let entries = Entries { isa, levels };
-        Some(AddressSpace { entries, root, frames, areas: BTreeMap::new(), limit, mmap_top: limit, stale: false })
+        let map = Map { root, areas: BTreeMap::new() };
+        Some(AddressSpace { entries, frames, map, limit, mmap_top: limit, stale: false })
+    }
+
+    /// A map of nothing; `None`: RAM is full.
+    pub fn empty(&mut self, ram: &mut PhysMem) -> Option<Map> {
+        Some(Map { root: self.frames.table(ram)?, areas: BTreeMap::new() })
+    }
+
+    /// Makes `map` the present one, and returns the one that was.
+    pub fn switch(&mut self, map: Map) -> Map {
+        self.stale = true;
+        std::mem::replace(&mut self.map, map)
+    }
+
+    /// A copy of the present map, with copies of all pages that have a frame; `None`: RAM is full. Returns their number, too.
+    pub fn copy(&mut self, ram: &mut PhysMem) -> Option<(Map, u64)> {
+        let mut map = self.empty(ram)?;
+        map.areas.clone_from(&self.map.areas);
+        let leaves = self.leaves(ram, 0, u64::MAX);
+        let pages = leaves.len() as u64;
+        for (page, at) in leaves {
+            if self.copy_page(ram, &map, page, at).is_none() {
+                self.free(ram, map);
+                return None;
+            }
+        }
+        Some((map, pages))
+    }
+
+    fn copy_page(&mut self, ram: &mut PhysMem, to: &Map, page: u64, at: u64) -> Option<()> {
+        let entry = ram.read::<u64>(at)?;
+        let slot = self.slot_in(ram, to.root, page, true)?;
+        let frame = self.frames.frame(ram)?;
+        let from = self.entries.frame(entry);
+        let bytes = ram.slice(from, PAGE)?.to_vec();
+        ram.slice_mut(frame, PAGE)?.copy_from_slice(&bytes);
+        ram.write(slot, self.entries.with_frame(entry, frame))
+    }
+
+    /// Frees the frames and tables of a map that is not the present one.
+    pub fn free(&mut self, ram: &PhysMem, map: Map) {
+        let mut open = vec![(self.entries.levels - 1, map.root)];
+        while let Some((level, table)) = open.pop() {
+            for entry in (0..512).filter_map(|n| ram.read::<u64>(table + 8 * n)).filter(|entry| *entry != 0) {
+                match level {
+                    0 => self.frames.freed.push(self.entries.frame(entry)),
+                    _ => open.push((level - 1, self.entries.frame(entry))),
+                }
+            }
+            self.frames.freed_tables.push(table);
+        }
+        self.stale = true;
     }
 
     /// Physical address of the root page table.
     pub fn root(&self) -> u64 {
-        self.root
+        self.map.root
     }
     /// Whether translations have changed since the last call.
     pub fn take_stale(&mut self) -> bool {
@@ -174,7 +245,10 @@ impl AddressSpace {
 
     /// Where the entry of a page's leaf lies; the tables on the way are made when `make`.
     fn slot(&mut self, ram: &mut PhysMem, vaddr: u64, make: bool) -> Option<u64> {
-        let mut table = self.root;
+        self.slot_in(ram, self.map.root, vaddr, make)
+    }
+    fn slot_in(&mut self, ram: &mut PhysMem, root: u64, vaddr: u64, make: bool) -> Option<u64> {
+        let mut table = root;
         for level in (1..self.entries.levels).rev() {
             let at = table + (vaddr >> (12 + 9 * level) & 0x1ff) * 8;
             let mut entry = ram.read::<u64>(at)?;
@@ -193,7 +267,7 @@ impl AddressSpace {
     /// The leaves between `start` and `end`: page and entry's address. What has no table is passed over at once.
     fn leaves(&self, ram: &PhysMem, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut found = Vec::new();
-        let mut open = vec![(self.entries.levels - 1, self.root, 0u64)];
+        let mut open = vec![(self.entries.levels - 1, self.map.root, 0u64)];
         while let Some((level, table, base)) = open.pop() {
             let span = 1u64 << (12 + 9 * level);
             for n in 0..512 {
@@ -213,7 +287,7 @@ impl AddressSpace {
     }
 
     fn area(&self, vaddr: u64) -> Option<Area> {
-        self.areas.range(..=vaddr).next_back().map(|(_, a)| *a).filter(|a| vaddr < a.end)
+        self.map.areas.range(..=vaddr).next_back().map(|(_, a)| *a).filter(|a| vaddr < a.end)
     }
 
     /// Whether all of `start..end` may be asked for.
@@ -221,13 +295,13 @@ impl AddressSpace {
         start < end && end <= self.limit
     }
     pub fn is_free(&self, start: u64, end: u64) -> bool {
-        self.areas.range(..end).next_back().is_none_or(|(_, a)| a.end <= start)
+        self.map.areas.range(..end).next_back().is_none_or(|(_, a)| a.end <= start)
     }
     /// How far from `at` on, up to `end`, all is free or all is one area, and that area's rights.
     pub fn span(&self, at: u64, end: u64) -> (u64, Option<Prot>) {
         match self.area(at) {
             Some(a) => (a.end.min(end), Some(a.prot)),
-            None => (self.areas.range(at..end).next().map_or(end, |(start, _)| *start), None),
+            None => (self.map.areas.range(at..end).next().map_or(end, |(start, _)| *start), None),
         }
     }
     /// Whether all of `start..end` is mapped.
@@ -243,12 +317,12 @@ impl AddressSpace {
     }
     /// Room for another mapping.
     pub fn has_room(&self) -> bool {
-        self.areas.len() < MOST_AREAS
+        self.map.areas.len() < MOST_AREAS
     }
     /// The highest free range of `len` bytes below the top for mappings.
     pub fn find_free(&self, len: u64) -> Option<u64> {
         let mut end = self.mmap_top;
-        for (start, area) in self.areas.range(..self.mmap_top).rev() {
+        for (start, area) in self.map.areas.range(..self.mmap_top).rev() {
             if end.checked_sub(len).is_some_and(|from| from >= area.end) {
                 break;
             }
@@ -260,11 +334,11 @@ impl AddressSpace {
 
     /// Makes sure that an area starts at `at` when one covers it.
     fn split(&mut self, at: u64) {
-        if let Some((_, area)) = self.areas.range_mut(..at).next_back() {
+        if let Some((_, area)) = self.map.areas.range_mut(..at).next_back() {
             if at < area.end {
                 let rest = *area;
                 area.end = at;
-                self.areas.insert(at, rest);
+                self.map.areas.insert(at, rest);
             }
         }
     }
@@ -274,16 +348,16 @@ impl AddressSpace {
         self.unmap(ram, start, end);
         let mut area = Area { end, prot };
         let mut at = start;
-        if let Some((before, a)) = self.areas.range(..start).next_back() {
+        if let Some((before, a)) = self.map.areas.range(..start).next_back() {
             if a.end == start && a.prot == prot {
                 at = *before;
             }
         }
-        if let Some(after) = self.areas.get(&end).copied().filter(|a| a.prot == prot) {
-            self.areas.remove(&end);
+        if let Some(after) = self.map.areas.get(&end).copied().filter(|a| a.prot == prot) {
+            self.map.areas.remove(&end);
             area.end = after.end;
         }
-        self.areas.insert(at, area);
+        self.map.areas.insert(at, area);
     }
 
     /// Unmaps, and frees the frames.
@@ -293,9 +367,9 @@ impl AddressSpace {
         }
         self.split(start);
         self.split(end);
-        let gone: Vec<u64> = self.areas.range(start..end).map(|(s, _)| *s).collect();
+        let gone: Vec<u64> = self.map.areas.range(start..end).map(|(s, _)| *s).collect();
         for s in gone {
-            self.areas.remove(&s);
+            self.map.areas.remove(&s);
         }
         self.discard(ram, start, end);
     }
@@ -316,7 +390,7 @@ impl AddressSpace {
     pub fn protect(&mut self, ram: &mut PhysMem, start: u64, end: u64, prot: Prot) {
         self.split(start);
         self.split(end);
-        for (_, area) in self.areas.range_mut(start..end) {
+        for (_, area) in self.map.areas.range_mut(start..end) {
             area.prot = prot;
         }
         for (_, at) in self.leaves(ram, start, end) {

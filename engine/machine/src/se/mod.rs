@@ -1,4 +1,5 @@
-//! Syscall emulation: a static Linux program runs in user mode, and the engine answers its system calls and faults
+//! Syscall emulation: a static Linux program runs in user mode, and the engine answers its system calls and faults; so it
+//! does for processes that the program starts, one after the other
 //! (`docs/syscall-emulation.md`). Everything is deterministic: time is simulated, randomness has a fixed seed, files are
 //! those of one directory that the caller allows.
 
@@ -9,12 +10,16 @@ mod calls;
 mod config;
 mod errno;
 mod files;
+mod frame;
 mod host;
 mod loader;
 mod memory;
 mod pipes;
 mod process;
 mod random;
+mod schedule;
+mod signals;
+mod task;
 #[cfg(test)]
 mod tests;
 

@@ -1,4 +1,4 @@
-//! Pipes between descriptors of one process: bytes in memory.
+//! Pipes between descriptors: bytes in memory.
 
 use std::collections::VecDeque;
 
@@ -6,6 +6,8 @@ use super::errno::{Errno, EAGAIN, EPIPE};
 
 /// Bytes that a pipe holds, as Linux's.
 const CAPACITY: usize = 1 << 16;
+/// `PIPE_BUF`: what is written in one piece.
+pub(super) const WHOLE: usize = 4096;
 
 /// One pipe. Descriptors that `dup` made share an end.
 #[derive(Debug)]
@@ -15,7 +17,7 @@ struct Pipe {
     writer: bool,
 }
 
-/// All pipes of a process.
+/// All pipes.
 #[derive(Debug, Default)]
 pub(super) struct Pipes(Vec<Option<Pipe>>);
 
@@ -73,25 +75,31 @@ impl Pipes {
         Ok(len)
     }
 
-    /// Puts in what fits; EAGAIN: nothing does, EPIPE: nobody reads.
+    /// Puts in what fits, up to [`WHOLE`] bytes all or nothing; EAGAIN: nothing does, EPIPE: nobody reads.
     pub fn write(&mut self, n: usize, from: &[u8]) -> Result<usize, Errno> {
         let pipe = self.at(n)?;
         if !pipe.reader {
             return Err(EPIPE);
         }
         let len = from.len().min(CAPACITY - pipe.data.len());
-        if len == 0 && !from.is_empty() {
+        if (len == 0 && !from.is_empty()) || (len < from.len() && from.len() <= WHOLE) {
             return Err(EAGAIN);
         }
         pipe.data.extend(&from[..len]);
         Ok(len)
     }
 
-    pub fn ready(&mut self, n: usize, writes: bool) -> Ready {
-        match self.at(n) {
-            Ok(p) if writes => Ready { read: false, write: !p.reader || p.data.len() < CAPACITY, hung_up: !p.reader },
-            Ok(p) => Ready { read: !p.data.is_empty() || !p.writer, write: false, hung_up: !p.writer },
-            Err(_) => Ready { read: false, write: false, hung_up: true },
+    /// Bytes that can be written; `None`: nobody reads.
+    pub fn room(&self, n: usize) -> Option<usize> {
+        let pipe = self.0.get(n).and_then(Option::as_ref).filter(|p| p.reader)?;
+        Some(CAPACITY - pipe.data.len())
+    }
+    pub fn ready(&self, n: usize, writes: bool) -> Ready {
+        match self.0.get(n).and_then(Option::as_ref) {
+            // As Linux: a page of room.
+            Some(p) if writes => Ready { read: false, write: p.data.len() + WHOLE <= CAPACITY, hung_up: !p.reader },
+            Some(p) => Ready { read: !p.data.is_empty(), write: false, hung_up: !p.writer },
+            None => Ready { read: false, write: false, hung_up: true },
         }
     }
 }

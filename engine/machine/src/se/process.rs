@@ -1,17 +1,23 @@
 //! A process: its memory, its files, and what becomes of its system calls and faults.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use breakeven_base::bus::ExitCause;
-use breakeven_base::{FaultAnswer, Now, PhysMem, ProcessStart, SysEffect, Syscall, SyscallDone, UserAccess, UserFault};
+use breakeven_base::{
+    FaultAnswer, Now, PhysMem, ProcessStart, SysEffect, Syscall, SyscallDone, UserAccess, UserContext, UserFault,
+    UserState,
+};
 
 use super::calls::{self, Call};
 use super::errno::ENOSYS;
 use super::files::Files;
 use super::host::Host;
-use super::loader::{self, Hardware};
+use super::loader::{self, Hardware, Launch};
 use super::memory::{AddressSpace, Prot, Refused, PAGE};
 use super::random::Random;
+use super::schedule::set_result;
+use super::signals::{self, Info, Signals};
+use super::task::{Break, End, Ended, Others, Task};
 use super::ProcessConfig;
 use crate::platform::Sink;
 use crate::{Elf, EngineError, IsaName};
@@ -21,65 +27,41 @@ const VSYSCALL: u64 = 0xffff_ffff_ff60_0000;
 /// Warnings kept.
 const MOST_WARNINGS: usize = 100;
 
-pub(super) mod signal {
-    pub const ILL: u32 = 4;
-    pub const TRAP: u32 = 5;
-    pub const ABRT: u32 = 6;
-    pub const BUS: u32 = 7;
-    pub const FPE: u32 = 8;
-    pub const KILL: u32 = 9;
-    pub const SEGV: u32 = 11;
-    pub const PIPE: u32 = 13;
-    pub const XFSZ: u32 = 25;
-    pub const COUNT: usize = 65;
-
-    pub fn name(n: u32) -> &'static str {
-        match n {
-            ILL => "SIGILL",
-            TRAP => "SIGTRAP",
-            ABRT => "SIGABRT",
-            BUS => "SIGBUS",
-            FPE => "SIGFPE",
-            KILL => "SIGKILL",
-            SEGV => "SIGSEGV",
-            2 => "SIGINT",
-            PIPE => "SIGPIPE",
-            XFSZ => "SIGXFSZ",
-            14 => "SIGALRM",
-            15 => "SIGTERM",
-            _ => "a signal",
-        }
-    }
-}
-
-/// The data segment's end, as `brk` moves it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Break {
-    pub start: u64,
-    pub now: u64,
-}
-
-/// See the module.
+/// The process that a machine runs, and those that it has started. What is a process's own ([`Task`], the descriptors in
+/// [`Files`], the map in [`AddressSpace`]) is that of the one that runs now; `others` wait for their turn.
 #[derive(Debug)]
 pub struct Process {
     pub(super) config: ProcessConfig,
     pub(super) isa: IsaName,
+    pub(super) hardware: Hardware,
+    /// The ELF of the first program, which may run itself again wherever it lies.
+    pub(super) program: Arc<[u8]>,
     pub(super) space: AddressSpace,
     pub(super) files: Files,
     pub(super) random: Random,
     /// Seconds since 1970 at the start.
     pub(super) epoch: u64,
-    /// Saved user and group.
-    pub(super) saved: [u32; 2],
-    pub(super) brk: Break,
-    /// `struct sigaction` as the process gave it, by signal; never called.
-    pub(super) actions: Vec<Option<Vec<u8>>>,
-    pub(super) signal_mask: u64,
-    pub(super) alternate_stack: Option<[u64; 3]>,
-    /// `prctl`'s.
-    pub(super) name: Vec<u8>,
-    ended: Option<SysEffect>,
-    detail: String,
+    /// Simulated time at the last call, and what was slept on top of it: ticks, nanoseconds.
+    pub(super) tick: u64,
+    pub(super) slept: u64,
+    pub(super) task: Task,
+    pub(super) others: Others,
+    pub(super) zombies: Vec<Ended>,
+    /// Number of the last process that was made, and how many pages all forks have copied.
+    pub(super) last_pid: u32,
+    pub(super) pages_copied: u64,
+    /// Something was mapped that a child would share.
+    pub(super) shares_memory: bool,
+    /// Since when the running process has run, in nanoseconds; whether it lets others go first.
+    pub(super) since: u64,
+    pub(super) yielded: bool,
+    /// The first alarm of all processes: nanoseconds.
+    pub(super) next_alarm: u64,
+    /// The state to go on with behind the call, where that is another one.
+    pub(super) replaced: Option<Box<UserState>>,
+    pub(super) end_of_first: Option<End>,
+    pub(super) ended: Option<SysEffect>,
+    pub(super) detail: String,
     warned: BTreeSet<String>,
     warnings: Vec<String>,
 }
@@ -101,7 +83,8 @@ impl Process {
         let mut random = Random::default();
         let mut seed = [0; 16];
         random.fill(&mut seed);
-        let image = loader::load(&mut space, ram, elf, config, hardware, seed)?;
+        let launch = Launch::of(config);
+        let image = loader::load(&mut space, ram, elf, &launch, hardware, seed)?;
         let start = ProcessStart {
             entry: image.entry,
             stack: image.stack,
@@ -109,19 +92,42 @@ impl Process {
             timed_translation: config.timed_translation,
         };
         let name = config.executable.rsplit('/').next().unwrap_or_default();
+        let task = Task {
+            ids: config.ids,
+            saved: [config.ids.euid, config.ids.egid],
+            brk: Break { start: image.end, now: image.end },
+            executable: config.executable.clone(),
+            name: name.bytes().take(15).collect(),
+            signals: Signals::default(),
+            wait: None,
+            deadline: None,
+            done: 0,
+            end: None,
+            alarm: None,
+            lender: None,
+        };
         let process = Process {
             config: config.clone(),
             isa: elf.isa,
+            hardware,
+            program: elf.file.into(),
             space,
             files: Files::new(host, &config.cwd)?,
             random,
             epoch: host.start_time,
-            saved: [config.ids.euid, config.ids.egid],
-            brk: Break { start: image.end, now: image.end },
-            actions: vec![None; signal::COUNT],
-            signal_mask: 0,
-            alternate_stack: None,
-            name: name.bytes().take(15).collect(),
+            tick: 0,
+            slept: 0,
+            task,
+            others: Others::new(),
+            zombies: Vec::new(),
+            last_pid: config.ids.pid,
+            pages_copied: 0,
+            shares_memory: false,
+            since: 0,
+            yielded: false,
+            next_alarm: u64::MAX,
+            replaced: None,
+            end_of_first: None,
             ended: None,
             detail: String::new(),
             warned: BTreeSet::new(),
@@ -175,38 +181,30 @@ impl Process {
         }
     }
 
+    /// The running process ends behind its call.
     pub(super) fn exit(&mut self, status: u64) {
-        self.ended = Some(SysEffect::Exit { cause: ExitCause::ProcessExit, code: i64::from(status as u8) });
+        self.task.end = Some(End::Exit(status as u8));
     }
-    /// Ends the process as a signal does whose default it is. Handlers are not run.
-    pub(super) fn die(&mut self, number: u32, why: &str) -> SysEffect {
-        let handled = matches!(self.actions.get(number as usize), Some(Some(a)) if a.iter().take(8).any(|b| *b > 1));
-        let handled = if handled { "; its handler was not run: signals are not delivered" } else { "" };
-        self.detail = format!("{} ({number}): {why}{handled}", signal::name(number));
-        let effect = SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 + i64::from(number) };
-        self.ended = Some(effect);
-        effect
+    /// As [`Process::exit`], by a signal that cannot be handled.
+    pub(super) fn die(&mut self, number: u32, why: &str) {
+        self.task.end = Some(End::Signal { number, why: why.to_owned() });
     }
-    /// A signal to the process: ignored, or the end.
+    /// A signal to the running process.
     pub(super) fn raise(&mut self, number: u32, why: &str) {
-        /// SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
-        const IGNORED: [u32; 4] = [17, 18, 23, 28];
-        const SIG_IGN: u8 = 1;
-        let ignores = |a: &Vec<u8>| a.first() == Some(&SIG_IGN) && a.iter().take(8).skip(1).all(|b| *b == 0);
-        let ignored = self.actions.get(number as usize).and_then(Option::as_ref).is_some_and(ignores);
-        if number != 0 && (number == signal::KILL || !(ignored || IGNORED.contains(&number))) {
-            self.die(number, why);
-        }
-    }
-    fn out_of_memory(&mut self, ram: &PhysMem) -> SysEffect {
-        let why = format!("the process uses all of its {} bytes of memory; enlarge system.mem_ranges", ram.len());
-        self.die(signal::KILL, &why)
+        self.task.signals.post(number, Info::kernel(why));
     }
 
     /// Answers a system call.
-    pub(crate) fn syscall(&mut self, ram: &mut PhysMem, call: &Syscall, now: Now) -> SyscallDone {
+    pub(crate) fn syscall(
+        &mut self,
+        ram: &mut PhysMem,
+        call: &Syscall,
+        now: Now,
+        context: &mut dyn UserContext,
+    ) -> SyscallDone {
+        self.tick = now.tick.0;
         let name = calls::name(self.isa, call.number);
-        let mut c = Call { p: self, ram, args: call.args, now, bases: call.bases, pc: call.pc };
+        let mut c = Call { p: self, ram, context, args: call.args, bases: call.bases, pc: call.pc };
         let ret = match name.and_then(|name| c.dispatch(name)) {
             Some(Ok(value)) => value,
             Some(Err(e)) => e.value(),
@@ -217,13 +215,43 @@ impl Process {
             }
         };
         let bases = c.bases;
-        let effect = self.ended.unwrap_or(SysEffect::None);
-        SyscallDone { ret, bases, stale: self.space.take_stale(), effect }
+        if self.goes_on() {
+            return SyscallDone { ret: Some(ret), bases, stale: self.space.take_stale(), effect: SysEffect::None };
+        }
+        let state = self.replaced.take().unwrap_or_else(|| {
+            let mut state = Box::new(context.save());
+            state.bases = bases;
+            if self.task.wait.is_some() {
+                state.pc = call.pc;
+            } else {
+                set_result(self.isa, &mut state, ret);
+            }
+            state
+        });
+        match self.resume(ram, state) {
+            Ok(state) => {
+                context.load(&state);
+                self.space.take_stale();
+                SyscallDone { ret: None, bases, stale: true, effect: SysEffect::None }
+            }
+            Err(effect) => SyscallDone { ret: Some(ret), bases, stale: self.space.take_stale(), effect },
+        }
     }
 
     /// Answers a fault.
-    pub(crate) fn fault(&mut self, ram: &mut PhysMem, pc: u64, fault: UserFault) -> FaultAnswer {
-        let (number, what) = match fault {
+    pub(crate) fn fault(
+        &mut self,
+        ram: &mut PhysMem,
+        pc: u64,
+        fault: UserFault,
+        context: &mut dyn UserContext,
+    ) -> FaultAnswer {
+        // The codes of `siginfo_t`.
+        const MAPERR: i32 = 1;
+        const ACCERR: i32 = 2;
+        const FIRST: i32 = 1;
+        let mut behind = 0;
+        let (number, code, addr, what) = match fault {
             UserFault::Page { addr, access } => {
                 let (wanted, doing) = match access {
                     UserAccess::Load => (Prot::READ, "read from"),
@@ -232,22 +260,56 @@ impl Process {
                 };
                 match self.touch(ram, addr, wanted) {
                     Ok(_) => return FaultAnswer::Retry,
-                    Err(Refused::OutOfMemory) => return FaultAnswer::End(self.out_of_memory(ram)),
+                    Err(Refused::OutOfMemory) => {
+                        let why = self.out_of_memory(ram);
+                        self.die(signals::KILL, &why);
+                        return self.answer(ram, context, 0);
+                    }
                     Err(Refused::Fault) => {}
                 }
                 let mapped = self.space.rights(addr).is_some();
-                let why = if mapped { "is mapped without that right" } else { "is not mapped" };
-                (signal::SEGV, format!("address {addr:#x} cannot be {doing}: it {why}"))
+                let (code, why) =
+                    if mapped { (ACCERR, "is mapped without that right") } else { (MAPERR, "is not mapped") };
+                (signals::SEGV, code, addr, format!("address {addr:#x} cannot be {doing}: it {why}"))
             }
-            UserFault::Bus { addr } => (signal::BUS, format!("address {addr:#x} cannot be accessed so")),
+            UserFault::Bus { addr } => (signals::BUS, FIRST, addr, format!("address {addr:#x} cannot be accessed so")),
             UserFault::Protection => {
-                (signal::SEGV, "an address or an instruction that a process may not use".to_owned())
+                let what = "an address or an instruction that a process may not use";
+                // `SI_KERNEL`: there is no address.
+                (signals::SEGV, 0x80, 0, what.to_owned())
             }
-            UserFault::Illegal => (signal::ILL, "an instruction that this processor does not have".to_owned()),
-            UserFault::Breakpoint => (signal::TRAP, "a breakpoint".to_owned()),
-            UserFault::Arithmetic => (signal::FPE, "a division by zero or its overflow".to_owned()),
+            UserFault::Illegal => {
+                (signals::ILL, FIRST, pc, "an instruction that this processor does not have".to_owned())
+            }
+            UserFault::Breakpoint => {
+                // x86's is a trap: it has been executed.
+                behind = u64::from(self.isa == IsaName::X86);
+                (signals::TRAP, FIRST, pc, "a breakpoint".to_owned())
+            }
+            UserFault::Arithmetic => (signals::FPE, FIRST, pc, "a division by zero or its overflow".to_owned()),
         };
-        FaultAnswer::End(self.die(number, &format!("{what}, at pc {pc:#x}")))
+        let info = Info { code, fields: [addr, 0], why: format!("{what}, at pc {pc:#x}") };
+        self.task.signals.force(number, info);
+        self.answer(ram, context, behind)
+    }
+
+    /// What becomes of the running process, `behind` bytes after its pc.
+    fn answer(&mut self, ram: &mut PhysMem, context: &mut dyn UserContext, behind: u64) -> FaultAnswer {
+        let mut state = Box::new(context.save());
+        state.pc = state.pc.wrapping_add(behind);
+        match self.resume(ram, state) {
+            Ok(state) => {
+                context.load(&state);
+                self.space.take_stale();
+                FaultAnswer::Loaded
+            }
+            Err(effect) => FaultAnswer::End(effect),
+        }
+    }
+
+    fn out_of_memory(&self, ram: &PhysMem) -> String {
+        let processes = if self.others.is_empty() { "the process uses" } else { "the processes use" };
+        format!("{processes} all of its {} bytes of memory; enlarge system.mem_ranges", ram.len())
     }
 
     fn touch(&mut self, ram: &mut PhysMem, addr: u64, wanted: Prot) -> Result<u64, Refused> {

@@ -66,7 +66,7 @@ impl Core {
         self.fsw = self.fsw & !(C0 | C1 | C2 | C3) | bits;
     }
     /// Significands and exponents from ST(0) on: FXSAVE's order.
-    pub(super) fn x87_in_order(&self) -> [(u64, u16); 8] {
+    pub(crate) fn x87_in_order(&self) -> [(u64, u16); 8] {
         std::array::from_fn(|i| {
             let n = self.x87_slot(i as u8);
             (self.mm[n], self.exponents[n])

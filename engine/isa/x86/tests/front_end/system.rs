@@ -354,3 +354,31 @@ fn wbinvd_waits_for_the_pipeline_and_empties_the_caches() {
     m.code(CODE, &assemble(CODE, |a| a.wbinvd()));
     assert_eq!(m.step().effect, SysEffect::CacheFlush { at: now(true).tick, line_cycles: 7 });
 }
+
+#[test]
+fn an_instruction_across_pages_survives_a_full_cache_of_decoded_pages() {
+    const PAGE: u64 = 4096;
+    const MOST: u64 = 512;
+    const FIRST: u64 = 0x40_0000;
+    let mut m = Machine::new(|a| a.jmp(FIRST));
+    // With the first program's page they fill the cache; the last one's instruction goes on on one page more.
+    for n in 0..MOST - 2 {
+        let at = FIRST + n * PAGE;
+        m.code(at, &assemble(at, |a| a.jmp(at + PAGE)));
+    }
+    let last = FIRST + (MOST - 2) * PAGE;
+    m.code(last, &assemble(last, |a| a.jmp(last + PAGE - 2)));
+    m.code(
+        last + PAGE - 2,
+        &assemble(last + PAGE - 2, |a| {
+            a.mov(eax, 0x1234_5678)?;
+            a.ud2()
+        }),
+    );
+    m.handler(6, HANDLER, 0);
+    m.code(HANDLER, &assemble(HANDLER, exit));
+    for _ in 0..MOST + 2 {
+        m.step();
+    }
+    assert_eq!(m.fe.gpr(0), 0x1234_5678);
+}

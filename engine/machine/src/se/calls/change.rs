@@ -105,7 +105,7 @@ impl Call<'_> {
 
     fn make_directory(&mut self, fd: u64, path: u64, mode: u64) -> R {
         let mut how = DirBuilder::new();
-        how.mode(mode as u32 & 0o777 & !self.p.files.umask);
+        how.mode(mode as u32 & 0o777 & !self.p.files.table.umask);
         self.make(fd, path, |dir, path| dir.create_dir_with(path, &how))
     }
 
@@ -203,7 +203,7 @@ impl Call<'_> {
     }
     /// Every file is the process's, and stays its.
     fn owner(&mut self, ids: [u64; 2]) -> R {
-        let own = self.p.config.ids;
+        let own = self.p.task.ids;
         let kept = |id: u64, own: &[u32]| id as u32 == SAME || own.contains(&(id as u32));
         if kept(ids[0], &[own.uid, own.euid]) && kept(ids[1], &[own.gid, own.egid]) {
             Ok(0)
@@ -219,7 +219,7 @@ impl Call<'_> {
             _ => self.facts_at(fd, path, flags)?,
         };
         self.writable()?;
-        let ns = self.now.tick.0 / 1000;
+        let ns = self.p.nanoseconds();
         let now = [self.p.epoch + ns / 1_000_000_000, ns % 1_000_000_000];
         let mut asked = [0, UTIME_NOW, 0, UTIME_NOW];
         if to != 0 {

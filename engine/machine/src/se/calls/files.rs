@@ -5,7 +5,9 @@ use std::os::unix::fs::MetadataExt;
 use super::super::errno::{Errno, EAGAIN, EBADF, EFAULT, EFBIG, EINVAL, ENOTTY, EPIPE};
 use super::super::files::{open, Entry, Target, MOST};
 use super::super::memory::{Prot, PAGE};
-use super::super::process::signal;
+use super::super::pipes::WHOLE;
+use super::super::signals;
+use super::super::task::Until;
 use super::{Call, R};
 
 const F_DUPFD: u64 = 0;
@@ -41,7 +43,7 @@ impl Call<'_> {
             "pipe2" => self.pipe(fd, a),
             "close_range" => self.close_range(),
             "readahead" | "sync_file_range" | "syncfs" => self.p.files.get(fd).map(|_| 0),
-            "writev" => self.each_buffer(|call, at, len| call.write_from(fd, at, len, None)),
+            "writev" => self.write_vector(fd, a, b),
             "close" => self.p.files.close(fd).map(|()| 0),
             #[allow(clippy::cast_possible_wrap)] // off_t
             "lseek" => self.p.files.seek(fd, a as i64, b),
@@ -64,44 +66,48 @@ impl Call<'_> {
             self.p.space.touch(self.ram, at.checked_add(n).ok_or(EFAULT)?, Prot::WRITE)?;
         }
         let mut buffer = vec![0; len as usize];
-        let n = self.take(fd, &mut buffer, offset)?;
+        let n = match self.p.files.get(fd)?.target {
+            Target::Signals(set) => self.take_signals(fd, set, &mut buffer)?,
+            _ => self.take(fd, &mut buffer, offset)?,
+        };
         self.write(at, &buffer[..n])?;
         Ok(n as u64)
     }
 
-    /// Reads; a process that would wait for a pipe for ever ends.
+    /// Reads; at an empty pipe the process waits.
     fn take(&mut self, fd: u64, to: &mut [u8], offset: Option<u64>) -> Result<usize, Errno> {
         let read = self.p.files.read(fd, to, offset, &mut self.p.random);
-        if read == Err(EAGAIN) {
-            self.stuck(fd, "it reads from an empty pipe that only it could write to");
+        if read == Err(EAGAIN) && self.waits_at(fd) {
+            let until = Until::Ready { files: vec![(self.p.files.id(fd)?, false)], signals: 0 };
+            self.wait_for(until, true, "reads from an empty pipe that nobody else could write to")?;
         }
         read
     }
 
-    /// Nobody else could end the wait: the process ends, unless it did not want to wait.
-    fn stuck(&mut self, fd: u64, why: &str) {
-        let waits = self.p.files.get(fd).is_ok_and(|file| file.flags & open::NON_BLOCKING == 0);
-        if waits {
-            self.p.die(signal::KILL, why);
-        }
+    pub(super) fn waits_at(&mut self, fd: u64) -> bool {
+        self.p.files.get(fd).is_ok_and(|file| file.flags & open::NON_BLOCKING == 0)
     }
 
-    /// Writes as the process may: what Linux answers with a signal, too.
+    /// Writes as the process may: what Linux answers with a signal, too. A pipe takes all of it, if need be in several turns.
     fn give(&mut self, fd: u64, from: &[u8], offset: Option<u64>) -> Result<usize, Errno> {
-        let written = self.p.files.write(fd, from, offset);
+        let before = self.p.task.done.min(from.len());
+        let written = self.p.files.write(fd, &from[before..], offset);
         match written {
-            Err(EPIPE) => self.p.raise(signal::PIPE, "nobody reads what it writes"),
+            Err(EPIPE) => self.p.raise(signals::PIPE, "nobody reads what it writes"),
             Err(EFBIG) => {
                 let why = "its output is longer than the 16 MiB that are kept where nothing takes it as it comes";
-                self.p.die(signal::XFSZ, why);
-            }
-            Err(EAGAIN) => self.stuck(fd, "it writes to a full pipe that only it could read from"),
-            Ok(n) if n < from.len() && self.p.files.ready(fd).is_ok_and(|r| !r.write) => {
-                self.stuck(fd, "it writes more to a pipe that only it could read from than that holds");
+                self.p.die(signals::XFSZ, why);
             }
             _ => {}
         }
-        written
+        let Some((pipe, _)) = self.p.files.pipe_of(fd).filter(|_| self.waits_at(fd)) else { return written };
+        let done = before + if written == Err(EAGAIN) { 0 } else { written? };
+        if done < from.len() {
+            self.p.task.done = done;
+            let until = Until::Room(pipe, (from.len() - done).min(WHOLE));
+            self.wait_for(until, true, "writes more to a pipe than that holds, and nobody else could read it")?;
+        }
+        Ok(done)
     }
 
     fn write_from(&mut self, fd: u64, at: u64, len: u64, offset: Option<u64>) -> R {
@@ -109,6 +115,28 @@ impl Call<'_> {
         let mut buffer = vec![0; len.min(CHUNK) as usize];
         self.read(at, &mut buffer)?;
         Ok(self.give(fd, &buffer, offset)? as u64)
+    }
+
+    /// Writes a vector of buffers as one.
+    fn write_vector(&mut self, fd: u64, at: u64, count: u64) -> R {
+        self.p.files.get(fd)?;
+        let mut all = Vec::new();
+        for (at, len) in self.vector(at, count)? {
+            let before = all.len();
+            let room = CHUNK - before as u64;
+            all.resize(before + len.min(room) as usize, 0);
+            if let Err(e) = self.p.space.read(self.ram, at, &mut all[before..]) {
+                all.truncate(before);
+                if before == 0 {
+                    return Err(e.into());
+                }
+                break;
+            }
+            if len > room {
+                break;
+            }
+        }
+        Ok(self.give(fd, &all, None)? as u64)
     }
 
     /// Goes through a vector of buffers until one is not used up.
@@ -160,7 +188,14 @@ impl Call<'_> {
         }
         let mut buffer = vec![0; len.min(CHUNK) as usize];
         let n = self.take(from, &mut buffer, start)?;
-        let sent = self.give(out, &buffer[..n], out_start)?;
+        let sent = match self.give(out, &buffer[..n], out_start) {
+            Err(e) if start.is_none() => {
+                // It may be made again.
+                self.p.files.seek(from, -(n as i64), 1)?;
+                return Err(e);
+            }
+            sent => sent?,
+        };
         match start {
             Some(start) => self.write_words(offset, &[start + sent as u64])?,
             // What did not go out is still to come.

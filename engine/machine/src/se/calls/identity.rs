@@ -12,7 +12,7 @@ const MOST_POLICY: u64 = 6;
 
 impl Call<'_> {
     pub(super) fn identity_call(&mut self, name: &str) -> Option<R> {
-        let ids = self.p.config.ids;
+        let ids = self.p.task.ids;
         let [a, b, c, ..] = self.args;
         let itself = |pid: u64| pid as u32 == 0 || pid as u32 == ids.pid;
         Some(match name {
@@ -32,19 +32,19 @@ impl Call<'_> {
             "setregid" => self.set_ids(true, [a as u32, b as u32, SAME], false),
             "setresuid" => self.set_ids(false, [a as u32, b as u32, c as u32], false),
             "setresgid" => self.set_ids(true, [a as u32, b as u32, c as u32], false),
-            "getresuid" => self.get_ids([ids.uid, ids.euid, self.p.saved[0]]),
-            "getresgid" => self.get_ids([ids.gid, ids.egid, self.p.saved[1]]),
+            "getresuid" => self.get_ids([ids.uid, ids.euid, self.p.task.saved[0]]),
+            "getresgid" => self.get_ids([ids.gid, ids.egid, self.p.task.saved[1]]),
             // They return what was, and only files would look at what is.
             "setfsuid" => Ok(u64::from(ids.euid)),
             "setfsgid" => Ok(u64::from(ids.egid)),
             "setsid" if ids.pid == ids.pgid => Err(EPERM),
             "setsid" => {
-                self.p.config.ids.pgid = ids.pid;
+                self.p.task.ids.pgid = ids.pid;
                 Ok(u64::from(ids.pid))
             }
             "setpgid" if !itself(a) => Err(Errno(libc::ESRCH)),
             "setpgid" if b as u32 == 0 || itself(b) => {
-                self.p.config.ids.pgid = ids.pid;
+                self.p.task.ids.pgid = ids.pid;
                 Ok(0)
             }
             "setpgid" => Err(EPERM),
@@ -79,21 +79,22 @@ impl Call<'_> {
     /// Real, effective and saved user (or group): each becomes one of the three, or anything for root. `all`: `setuid`, by
     /// which only root changes more than the effective one.
     fn set_ids(&mut self, group: bool, new: [u32; 3], all: bool) -> R {
-        let ids = self.p.config.ids;
+        let ids = self.p.task.ids;
         let slot = usize::from(group);
-        let old = if group { [ids.gid, ids.egid, self.p.saved[1]] } else { [ids.uid, ids.euid, self.p.saved[0]] };
+        let old =
+            if group { [ids.gid, ids.egid, self.p.task.saved[1]] } else { [ids.uid, ids.euid, self.p.task.saved[0]] };
         if ids.euid != 0 && new.iter().any(|id| *id != SAME && !old.contains(id)) {
             return Err(EPERM);
         }
         let keep = all && ids.euid != 0;
         let pick = |n: usize| if new[n] == SAME || (keep && n != 1) { old[n] } else { new[n] };
-        let ids = &mut self.p.config.ids;
+        let ids = &mut self.p.task.ids;
         if group {
             (ids.gid, ids.egid) = (pick(0), pick(1));
         } else {
             (ids.uid, ids.euid) = (pick(0), pick(1));
         }
-        self.p.saved[slot] = pick(2);
+        self.p.task.saved[slot] = pick(2);
         Ok(0)
     }
 

@@ -6,6 +6,7 @@ use super::super::memory::{whole_pages, Prot, PAGE};
 use super::{Call, R};
 
 const MAP_SHARED: u64 = 1;
+const MAP_PRIVATE: u64 = 2;
 const MAP_TYPE: u64 = 15;
 const MAP_FIXED: u64 = 0x10;
 const MAP_ANONYMOUS: u64 = 0x20;
@@ -39,7 +40,7 @@ impl Call<'_> {
 
     /// Returns the break, moved or not.
     fn brk(&mut self) -> u64 {
-        let (asked, b) = (self.args[0], self.p.brk);
+        let (asked, b) = (self.args[0], self.p.task.brk);
         let pages = |at: u64| at.next_multiple_of(PAGE);
         if asked < b.start || asked > self.p.space.mmap_top {
             return b.now;
@@ -54,7 +55,7 @@ impl Call<'_> {
         } else if new < old {
             space.unmap(self.ram, new, old);
         }
-        self.p.brk.now = asked;
+        self.p.task.brk.now = asked;
         asked
     }
 
@@ -98,6 +99,7 @@ impl Call<'_> {
                 return Err(Errno(libc::EACCES));
             }
         }
+        self.p.shares_memory |= flags & MAP_TYPE != MAP_PRIVATE && prot.has(Prot::WRITE);
         let start = self.place(asked, len, flags)?;
         let (start, end) = whole_pages(start, len).ok_or(ENOMEM)?;
         self.p.space.map(self.ram, start, end, prot);

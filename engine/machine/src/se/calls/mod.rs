@@ -7,9 +7,11 @@ mod identity;
 mod memory;
 mod paths;
 mod ready;
+mod signals;
 mod system;
+mod tasks;
 
-use breakeven_base::{Now, PhysMem};
+use breakeven_base::{PhysMem, UserContext};
 
 use super::errno::{Errno, EFAULT, EINVAL, ENOSYS};
 use super::process::Process;
@@ -17,6 +19,7 @@ use crate::IsaName;
 
 pub(super) type R = Result<u64, Errno>;
 
+const NANOSECOND: u64 = 1_000_000_000;
 /// The longest path.
 const PATH_MAX: usize = 4096;
 
@@ -35,8 +38,8 @@ pub(super) fn name(isa: IsaName, number: u64) -> Option<&'static str> {
 pub(super) struct Call<'a> {
     pub p: &'a mut Process,
     pub ram: &'a mut PhysMem,
+    pub context: &'a mut dyn UserContext,
     pub args: [u64; 6],
-    pub now: Now,
     pub bases: [u64; 2],
     pub pc: u64,
 }
@@ -48,9 +51,6 @@ impl Call<'_> {
         if matches!(name, "rseq" | "riscv_hwprobe" | "clone3" | "get_robust_list") {
             return Some(Err(ENOSYS));
         }
-        if matches!(name, "clone" | "fork" | "vfork" | "execve" | "execveat") {
-            return Some(self.refuse_task(name));
-        }
         self.file_call(name)
             .or_else(|| self.ready_call(name))
             .or_else(|| self.path_call(name))
@@ -58,6 +58,8 @@ impl Call<'_> {
             .or_else(|| self.identity_call(name))
             .or_else(|| self.memory_call(name))
             .or_else(|| self.system_call(name))
+            .or_else(|| self.signal_call(name))
+            .or_else(|| self.task_call(name))
     }
 
     fn read(&mut self, at: u64, to: &mut [u8]) -> Result<(), Errno> {

@@ -38,6 +38,19 @@ impl From<&Metadata> for Facts {
 /// A device that is no host file.
 const DEVICE: Facts = Facts { inode: 1, mode: S_IFCHR | 0o666, links: 1, size: 0, blocks: 0 };
 
+/// The descriptor that a path names.
+fn descriptor_of(path: &[u8]) -> Option<u64> {
+    match path {
+        b"/dev/stdin" => Some(0),
+        b"/dev/stdout" => Some(1),
+        b"/dev/stderr" => Some(2),
+        _ => {
+            let number = path.strip_prefix(b"/dev/fd/").or_else(|| path.strip_prefix(b"/proc/self/fd/"))?;
+            std::str::from_utf8(number).ok()?.parse::<u32>().ok().map(u64::from)
+        }
+    }
+}
+
 impl Call<'_> {
     pub(super) fn path_call(&mut self, name: &str) -> Option<R> {
         let [a, b, c, d, ..] = self.args;
@@ -60,7 +73,7 @@ impl Call<'_> {
             "chdir" => self.chdir(),
             "fchdir" => self.fchdir(),
             "umask" => {
-                let old = std::mem::replace(&mut self.p.files.umask, a as u32 & 0o777);
+                let old = std::mem::replace(&mut self.p.files.table.umask, a as u32 & 0o777);
                 Ok(u64::from(old))
             }
             _ => return None,
@@ -97,6 +110,9 @@ impl Call<'_> {
         if let Some(target) = device {
             return self.p.files.insert(Open { target, flags, path: PathBuf::new() });
         }
+        if let Some(fd) = descriptor_of(&text) {
+            return self.p.files.duplicate(fd, 0, flags & open::CLOSE_ON_EXEC != 0);
+        }
         let (path, _) = self.path(fd, path)?;
         let opened = self.p.files.open(path, flags, mode as u32);
         self.warn_of_quota(&opened);
@@ -119,6 +135,9 @@ impl Call<'_> {
         if matches!(text.as_slice(), b"/dev/null" | b"/dev/zero" | b"/dev/urandom" | b"/dev/random") {
             return Ok(DEVICE);
         }
+        if let Some(fd) = descriptor_of(&text) {
+            return self.facts_of(fd);
+        }
         let (path, _) = self.path(fd, path)?;
         let dir = &self.p.files.root.as_ref().ok_or(ENOENT)?.dir;
         let m = if flags & AT_SYMLINK_NOFOLLOW != 0 { dir.symlink_metadata(path)? } else { dir.metadata(path)? };
@@ -133,7 +152,7 @@ impl Call<'_> {
 
     /// `struct stat`: x86-64 has its own.
     fn write_stat(&mut self, to: u64, f: &Facts) -> R {
-        let ids = self.p.config.ids;
+        let ids = self.p.task.ids;
         let owner = u64::from(ids.uid) | u64::from(ids.gid) << 32;
         let mut words = vec![1, f.inode];
         match self.p.isa {
@@ -165,7 +184,7 @@ impl Call<'_> {
         const BASIC: u64 = 0x7ff;
         let [fd, path, flags, _, to, _] = self.args;
         let f = self.facts_at(fd, path, flags)?;
-        let ids = self.p.config.ids;
+        let ids = self.p.task.ids;
         let mut words = vec![
             BASIC | BLOCK << 32,
             0,
@@ -206,7 +225,7 @@ impl Call<'_> {
         let text = self.string(path)?;
         let mut target = if text == b"/proc/self/exe" {
             // Libraries rely on its being absolute.
-            let name = &self.p.config.executable;
+            let name = &self.p.task.executable;
             let path = self.working_directory().join(name.strip_prefix("./").unwrap_or(name));
             path.into_os_string().into_encoded_bytes()
         } else {
@@ -222,8 +241,8 @@ impl Call<'_> {
     fn working_directory(&self) -> PathBuf {
         let files = &self.p.files;
         match &files.root {
-            Some(root) if files.cwd.as_os_str() == "." => root.name().to_owned(),
-            Some(root) => root.name().join(&files.cwd),
+            Some(root) if files.table.cwd.as_os_str() == "." => root.name().to_owned(),
+            Some(root) => root.name().join(&files.table.cwd),
             None => PathBuf::from("/"),
         }
     }
@@ -246,7 +265,7 @@ impl Call<'_> {
         if !dir.metadata(&path)?.is_dir() {
             return Err(Errno(libc::ENOTDIR));
         }
-        self.p.files.cwd = here(&dir.canonicalize(path)?);
+        self.p.files.table.cwd = here(&dir.canonicalize(path)?);
         Ok(0)
     }
 
@@ -254,7 +273,7 @@ impl Call<'_> {
         match self.p.files.get(self.args[0])? {
             Open { target: Target::Directory { .. }, path, .. } => {
                 let path = path.clone();
-                self.p.files.cwd = path;
+                self.p.files.table.cwd = path;
                 Ok(0)
             }
             _ => Err(Errno(libc::ENOTDIR)),

@@ -1,16 +1,15 @@
 //! The rest: the end, time, identity, limits, signals, and what threads would need.
 
 use super::super::errno::{Errno, EINVAL, ENOSYS};
-use super::super::process::signal;
-use super::{Call, R};
+use super::super::signals;
+use super::super::task::Until;
+use super::{Call, NANOSECOND, R};
 use crate::IsaName;
 
-const NANOSECOND: u64 = 1_000_000_000;
-/// Ticks in a nanosecond.
-const TICKS: u64 = 1000;
 const CLOCK_REALTIME: u64 = 0;
 const CLOCK_REALTIME_COARSE: u64 = 5;
 const MOST_CLOCK: u64 = 11;
+const TIMER_ABSTIME: u64 = 1;
 const RLIM_INFINITY: u64 = u64::MAX;
 const RLIMIT_STACK: u64 = 3;
 const RLIMIT_NOFILE: u64 = 7;
@@ -25,15 +24,11 @@ const UTS_FIELD: usize = 65;
 
 impl Call<'_> {
     pub(super) fn system_call(&mut self, name: &str) -> Option<R> {
-        let ids = self.p.config.ids;
+        let ids = self.p.task.ids;
         let [a, b, ..] = self.args;
         Some(match name {
-            "exit" | "exit_group" => {
-                self.p.exit(a);
-                Ok(0)
-            }
             "set_tid_address" => Ok(u64::from(ids.pid)),
-            "set_robust_list" | "sched_yield" | "membarrier" | "setpriority" | "sync" => Ok(0),
+            "set_robust_list" | "membarrier" | "setpriority" | "sync" => Ok(0),
             // 20 minus nice, so that it is no error.
             "getpriority" => Ok(20),
             "uname" => self.uname(),
@@ -52,32 +47,12 @@ impl Call<'_> {
             "clock_getres" => self.write_words(b, &[0, 1]).map(|()| 0),
             "gettimeofday" => self.time_of_day(),
             "time" => self.time(),
-            // Time does not pass in a system call.
-            "nanosleep" | "clock_nanosleep" => Ok(0),
-            "rt_sigaction" => self.sigaction(),
-            "rt_sigprocmask" => self.sigprocmask(),
-            "sigaltstack" => self.sigaltstack(),
-            "kill" | "tkill" => self.kill(a, b),
-            "tgkill" => self.kill(b, self.args[2]),
+            "nanosleep" => self.sleep(a, false),
+            "clock_nanosleep" if a > MOST_CLOCK => Err(EINVAL),
+            "clock_nanosleep" => self.sleep(self.args[2], b & TIMER_ABSTIME != 0),
             "futex" => self.futex(),
             _ => return None,
         })
-    }
-
-    /// One process with one thread, to its end.
-    pub(super) fn refuse_task(&mut self, name: &str) -> R {
-        const CLONE_THREAD: u64 = 0x1_0000;
-        let what = match name {
-            "execve" | "execveat" => "does not run another program in its place",
-            "clone" if self.args[0] & CLONE_THREAD != 0 => "has no further threads",
-            _ => "has no child processes",
-        };
-        self.p.warn(format!("an emulated process {what}: {name} returns ENOSYS"));
-        Err(ENOSYS)
-    }
-
-    fn nanoseconds(&self) -> u64 {
-        self.now.tick.0 / TICKS
     }
 
     fn clock(&mut self, id: u64, to: u64) -> R {
@@ -85,13 +60,36 @@ impl Call<'_> {
             return Err(EINVAL);
         }
         let since = if matches!(id, CLOCK_REALTIME | CLOCK_REALTIME_COARSE | MOST_CLOCK) { self.p.epoch } else { 0 };
-        let ns = self.nanoseconds();
+        let ns = self.p.nanoseconds();
         self.write_words(to, &[since + ns / NANOSECOND, ns % NANOSECOND])?;
         Ok(0)
     }
 
+    /// The clock goes on at once when nobody else has something to do meanwhile.
+    fn sleep(&mut self, at: u64, absolute: bool) -> R {
+        let (seconds, ns) = (self.read_word(at)?, self.read_word(at.wrapping_add(8))?);
+        if ns >= NANOSECOND || (seconds as i64) < 0 {
+            return Err(EINVAL);
+        }
+        let now = self.p.nanoseconds();
+        let mut long = seconds.saturating_mul(NANOSECOND).saturating_add(ns);
+        if absolute {
+            let realtime = self.args[0] == CLOCK_REALTIME;
+            let since = if realtime { self.p.epoch.saturating_mul(NANOSECOND) } else { 0 };
+            long = long.saturating_sub(since).saturating_sub(now);
+        }
+        if self.is_overdue(long) {
+            return Ok(0);
+        }
+        if self.p.is_alone() {
+            self.p.slept = self.p.slept.saturating_add(long);
+            return Ok(0);
+        }
+        self.wait_for(Until::Never, false, "sleeps")
+    }
+
     fn time_of_day(&mut self) -> R {
-        let ns = self.nanoseconds();
+        let ns = self.p.nanoseconds();
         let [to, zone, ..] = self.args;
         if to != 0 {
             self.write_words(to, &[self.p.epoch + ns / NANOSECOND, ns % NANOSECOND / 1000])?;
@@ -103,7 +101,7 @@ impl Call<'_> {
     }
 
     fn time(&mut self) -> R {
-        let now = self.p.epoch + self.nanoseconds() / NANOSECOND;
+        let now = self.p.epoch + self.p.nanoseconds() / NANOSECOND;
         if self.args[0] != 0 {
             self.write_words(self.args[0], &[now])?;
         }
@@ -112,7 +110,7 @@ impl Call<'_> {
 
     /// All time is the user's.
     fn usage(&mut self, name: &str) -> R {
-        let ns = self.nanoseconds();
+        let ns = self.p.nanoseconds();
         if name == "times" {
             let clocks = ns / (NANOSECOND / 100);
             if self.args[0] != 0 {
@@ -143,7 +141,7 @@ impl Call<'_> {
 
     fn sysinfo(&mut self) -> R {
         let total = self.ram.len();
-        let seconds = self.nanoseconds() / NANOSECOND;
+        let seconds = self.p.nanoseconds() / NANOSECOND;
         // Uptime, three loads, total and free RAM, shared, buffers, swap total and free, processes, high total and free, unit.
         self.write_words(self.args[0], &[seconds, 0, 0, 0, total, total, 0, 0, 0, 0, 1, 0, 0, 1])?;
         Ok(0)
@@ -171,11 +169,11 @@ impl Call<'_> {
                     }
                     *slot = byte[0];
                 }
-                self.p.name = name.iter().copied().take_while(|b| *b != 0).collect();
+                self.p.task.name = name.iter().copied().take_while(|b| *b != 0).collect();
                 Ok(0)
             }
             PR_GET_NAME => {
-                let mut name = self.p.name.clone();
+                let mut name = self.p.task.name.clone();
                 name.resize(16, 0);
                 self.write(at, &name)?;
                 Ok(0)
@@ -216,81 +214,6 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// Remembered and reported; handlers are never called.
-    fn sigaction(&mut self) -> R {
-        let [number, new, old, size, ..] = self.args;
-        let wrong = number == 0 || number >= signal::COUNT as u64 || size != 8;
-        let fixed = matches!(number as u32, signal::KILL | 19) && new != 0;
-        if wrong || fixed {
-            return Err(EINVAL);
-        }
-        // Handler, flags, mask, and on x86-64 a restorer before the mask.
-        let len = if self.p.isa == IsaName::X86 { 32 } else { 24 };
-        let mut action = vec![0; len];
-        if new != 0 {
-            self.read(new, &mut action)?;
-        }
-        let slot = number as usize;
-        if old != 0 {
-            let before = self.p.actions[slot].clone().unwrap_or_else(|| vec![0; len]);
-            self.write(old, &before)?;
-        }
-        if new != 0 {
-            self.p.actions[slot] = Some(action);
-        }
-        Ok(0)
-    }
-
-    fn sigprocmask(&mut self) -> R {
-        let [how, new, old, size, ..] = self.args;
-        if size != 8 {
-            return Err(EINVAL);
-        }
-        let before = self.p.signal_mask;
-        if new != 0 {
-            let set = self.read_word(new)?;
-            self.p.signal_mask = match how {
-                0 => before | set,
-                1 => before & !set,
-                2 => set,
-                _ => return Err(EINVAL),
-            };
-        }
-        if old != 0 {
-            self.write_words(old, &[before])?;
-        }
-        Ok(0)
-    }
-
-    fn sigaltstack(&mut self) -> R {
-        const SS_DISABLE: u64 = 2;
-        let [new, old, ..] = self.args;
-        let before = self.p.alternate_stack.unwrap_or([0, SS_DISABLE, 0]);
-        if new != 0 {
-            let word = |call: &mut Self, n: u64| call.read_word(new.wrapping_add(8 * n));
-            self.p.alternate_stack = Some([word(self, 0)?, word(self, 1)?, word(self, 2)?]);
-        }
-        if old != 0 {
-            self.write_words(old, &before)?;
-        }
-        Ok(0)
-    }
-
-    /// A signal to itself: ignored, or the end.
-    fn kill(&mut self, pid: u64, number: u64) -> R {
-        let pid = pid as u32;
-        let itself = [0, self.p.config.ids.pid, self.p.config.ids.pgid.wrapping_neg()].contains(&pid);
-        if !itself {
-            return Err(Errno(libc::ESRCH));
-        }
-        if number >= signal::COUNT as u64 {
-            return Err(EINVAL);
-        }
-        let why = format!("the process sent it to itself, at pc {:#x}", self.pc);
-        self.p.raise(number as u32, &why);
-        Ok(0)
-    }
-
     /// With one thread nobody wakes and nobody is woken.
     fn futex(&mut self) -> R {
         const WAIT: u64 = 0;
@@ -308,7 +231,7 @@ impl Call<'_> {
                     return Err(Errno(libc::EAGAIN));
                 }
                 if timeout == 0 {
-                    self.p.die(signal::KILL, "it waits for another thread (futex), and there is none");
+                    self.p.die(signals::KILL, "it waits for another thread (futex), and there is none");
                 }
                 Err(Errno(libc::ETIMEDOUT))
             }

@@ -1,0 +1,356 @@
+//! Which process runs. There is one core: a process runs until it waits or ends, or at a call when its time is over, then
+//! the next in the order of their numbers. Where all wait, the clock goes on to the first deadline.
+
+use breakeven_base::bus::ExitCause;
+use breakeven_base::{PhysMem, SysEffect, UserState};
+
+use super::files::FileId;
+use super::frame::{self, Delivery};
+use super::memory::{Map, Prot, PAGE};
+use super::process::Process;
+use super::signals::{self, Info};
+use super::task::{named, End, Ended, Parked, Task, Until, Wait};
+use crate::IsaName;
+
+/// Nanoseconds that a process runs before others get their turn, at a call.
+const SLICE: u64 = 10_000_000;
+/// Who takes in processes without a parent.
+const INIT: u32 = 1;
+/// `li a7, 139; ecall`: RISC-V's `rt_sigreturn`.
+const TRAMPOLINE: [u8; 8] = [0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0];
+const SS_ONSTACK: u64 = 1;
+const SS_DISABLE: u64 = 2;
+
+/// Puts a call's result where the instruction set has it.
+pub(super) fn set_result(isa: IsaName, state: &mut UserState, value: u64) {
+    let reg = if isa == IsaName::X86 { 0 } else { 10 };
+    state.regs[reg] = value;
+}
+
+impl Process {
+    /// Nanoseconds since the start: what was simulated and what was slept.
+    pub(super) fn nanoseconds(&self) -> u64 {
+        const TICKS: u64 = 1000;
+        (self.tick / TICKS).saturating_add(self.slept)
+    }
+    /// Whether nobody could do anything while the running process waits, and no alarm interrupts it.
+    pub(super) fn is_alone(&self) -> bool {
+        self.others.is_empty() && self.next_alarm == u64::MAX && self.task.signals.due() == 0
+    }
+    fn turn_is_over(&self) -> bool {
+        !self.others.is_empty() && self.nanoseconds().saturating_sub(self.since) >= SLICE
+    }
+
+    /// Whether the running process simply goes on behind its call.
+    pub(super) fn goes_on(&mut self) -> bool {
+        let task = &self.task;
+        let calm = self.replaced.is_none()
+            && !self.yielded
+            && task.wait.is_none()
+            && task.end.is_none()
+            && task.signals.due() == 0
+            && task.signals.restore.is_none()
+            && self.next_alarm > self.nanoseconds()
+            && !self.turn_is_over();
+        if calm {
+            (self.task.deadline, self.task.done) = (None, 0);
+        }
+        calm
+    }
+
+    /// From the running process's `state` on (at its call when that waits: it is made again from there): the state of the
+    /// process that runs now, or how the last one ended.
+    pub(super) fn resume(&mut self, ram: &mut PhysMem, mut state: Box<UserState>) -> Result<Box<UserState>, SysEffect> {
+        loop {
+            self.expire_alarms();
+            if let Some(end) = self.task.end.take() {
+                self.finish(ram, end);
+                state = self.next(None)?;
+            } else if self.task.wait.as_ref().is_some_and(|wait| self.is_over(wait, &self.task)) {
+                // The call is made again, and answers what has come of it; signals come behind it.
+                self.task.wait = None;
+                break;
+            } else if self.task.signals.due() != 0 {
+                self.deliver(ram, &mut state);
+            } else if self.task.wait.is_some() {
+                state = self.next(Some(state))?;
+            } else if let Some(mask) = self.task.signals.restore.take() {
+                self.task.signals.set_mask(mask);
+            } else {
+                (self.task.deadline, self.task.done) = (None, 0);
+                if std::mem::take(&mut self.yielded) || self.turn_is_over() {
+                    self.since = self.nanoseconds();
+                    state = self.next(Some(state))?;
+                    continue;
+                }
+                break;
+            }
+        }
+        state.page_table = self.space.root();
+        Ok(state)
+    }
+
+    /// Whether a process has something to do.
+    fn can_run(&self, task: &Task) -> bool {
+        let Some(wait) = &task.wait else { return true };
+        task.end.is_some() || task.signals.due() != 0 || self.is_over(wait, task)
+    }
+
+    fn is_over(&self, wait: &Wait, task: &Task) -> bool {
+        if task.deadline.is_some_and(|d| d <= self.nanoseconds()) {
+            return true;
+        }
+        match &wait.until {
+            Until::Ready { files, signals } => {
+                let pending = task.signals.pending();
+                let ready = |(id, writes): &(FileId, bool)| {
+                    let r = self.files.ready(*id, pending);
+                    r.hung_up || if *writes { r.write } else { r.read }
+                };
+                files.iter().any(ready) || pending & signals != 0
+            }
+            Until::Room(n, len) => self.files.pipes.room(*n).is_none_or(|room| room >= *len),
+            Until::Child(which) => {
+                let own = task.ids;
+                let mine = |e: &&Ended| e.parent == own.pid && named(*which, own.pgid, e.pid, e.pgid);
+                self.zombies.iter().any(|e| mine(&e)) || !self.has_child(task, *which)
+            }
+            Until::Never => false,
+        }
+    }
+
+    /// Whether a child that `which` names lives.
+    pub(super) fn has_child(&self, task: &Task, which: i32) -> bool {
+        let own = task.ids;
+        let all = self.others.values().map(|p| &p.task).chain([&self.task]);
+        all.filter(|t| t.ids.ppid == own.pid && t.ids.pid != own.pid)
+            .any(|t| named(which, own.pgid, t.ids.pid, t.ids.pgid))
+    }
+
+    /// The process that runs next; `state`: of the one that has run, unless it has ended.
+    fn next(&mut self, state: Option<Box<UserState>>) -> Result<Box<UserState>, SysEffect> {
+        let own = self.task.ids.pid;
+        loop {
+            let in_turn = self.others.range(own + 1..).chain(self.others.range(..own));
+            let ready = in_turn.filter(|(_, p)| p.map.is_some() && self.can_run(&p.task)).map(|(pid, _)| *pid).next();
+            if let Some(pid) = ready {
+                return self.switch(pid, state).ok_or_else(|| self.result());
+            }
+            if let Some(state) = state.as_ref().filter(|_| self.can_run(&self.task)) {
+                return Ok(state.clone());
+            }
+            if self.others.is_empty() && state.is_none() {
+                return Err(self.result());
+            }
+            // Everybody waits.
+            let own = state.is_some().then_some(&self.task);
+            let tasks = self.others.values().map(|p| &p.task).chain(own);
+            let times = tasks.flat_map(|t| [t.wait.as_ref().and(t.deadline), t.wakes_at()]);
+            let Some(first) = times.flatten().min() else { return Err(self.deadlock(state.is_some())) };
+            self.slept = self.slept.saturating_add(first.saturating_sub(self.nanoseconds()));
+            self.expire_alarms();
+        }
+    }
+
+    /// Runs process `pid` in place of the present one.
+    fn switch(&mut self, pid: u32, state: Option<Box<UserState>>) -> Option<Box<UserState>> {
+        let Parked { task, table, map, state: to } = self.others.remove(&pid)?;
+        let map = self.space.switch(map?);
+        let task = std::mem::replace(&mut self.task, task);
+        let table = std::mem::replace(&mut self.files.table, table);
+        if let Some(state) = state {
+            self.others.insert(task.ids.pid, Parked { task, table, map: Some(map), state });
+        }
+        self.since = self.nanoseconds();
+        Some(to)
+    }
+
+    /// Nobody can go on any more.
+    fn deadlock(&mut self, present: bool) -> SysEffect {
+        let own = present.then_some(&self.task);
+        let tasks = self.others.values().map(|p| &p.task).chain(own);
+        let mut waits: Vec<(u32, String)> = tasks
+            .map(|t| {
+                let why = t.wait.as_ref().map_or("waits for the child that uses its memory", |wait| wait.why);
+                (t.ids.pid, format!("process {} ({}): {why}", t.ids.pid, String::from_utf8_lossy(&t.name)))
+            })
+            .collect();
+        waits.sort();
+        let all = waits.into_iter().map(|(_, why)| why).collect::<Vec<_>>().join("; ");
+        if self.end_of_first.is_some() {
+            self.warn(format!("processes are left that wait for ever: {all}"));
+            return self.result();
+        }
+        let why = match (&self.task.wait, self.others.is_empty()) {
+            (Some(wait), true) => wait.why.to_owned(),
+            _ => format!("all processes wait for each other: {all}"),
+        };
+        self.end_of_first = Some(End::Signal { number: signals::KILL, why });
+        self.result()
+    }
+
+    /// What the machine ends with: the first process's end.
+    fn result(&mut self) -> SysEffect {
+        let end = self.end_of_first.clone().unwrap_or(End::Exit(0));
+        let effect = match end {
+            End::Exit(status) => SysEffect::Exit { cause: ExitCause::ProcessExit, code: i64::from(status) },
+            End::Signal { number, why } => {
+                self.detail = format!("{} ({number}): {why}", signals::name(number));
+                SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 + i64::from(number) }
+            }
+        };
+        self.ended = Some(effect);
+        effect
+    }
+
+    /// The running process is gone: its descriptors, its memory; its parent hears of it.
+    fn finish(&mut self, ram: &PhysMem, end: End) {
+        let ids = self.task.ids;
+        let status = end.status();
+        if ids.pid == self.config.ids.pid {
+            self.end_of_first = Some(end);
+        } else if let End::Signal { number, why } = end {
+            if !why.is_empty() {
+                let name = String::from_utf8_lossy(&self.task.name).into_owned();
+                let signal = signals::name(number);
+                self.warn(format!("process {} ({name}) was ended by {signal} ({number}): {why}", ids.pid));
+            }
+        }
+        // The last one leaves everything as it was.
+        if !self.others.is_empty() {
+            self.files.close_all(false);
+            let map = self.space.switch(Map::default());
+            self.give_back(ram, map);
+        }
+        for parked in self.others.values_mut().filter(|p| p.task.ids.ppid == ids.pid) {
+            parked.task.ids.ppid = INIT;
+        }
+        self.zombies.retain(|e| e.parent != ids.pid);
+        // It stands in its place until another one runs, but it is nobody's child and has no timer.
+        (self.task.ids.ppid, self.task.alarm) = (0, None);
+        self.find_next_alarm();
+        let Some(parent) = self.others.get_mut(&ids.ppid) else { return };
+        let action = parent.task.signals.action(signals::CHLD);
+        if !action.ignores() && action.flags & signals::SA_NOCLDWAIT == 0 {
+            let ended = Ended { pid: ids.pid, pgid: ids.pgid, parent: ids.ppid, uid: ids.uid, status };
+            self.zombies.push(ended);
+        }
+        parent.task.signals.post(signals::CHLD, Info::of_child(ids.pid, ids.uid, status));
+    }
+
+    /// Memory that the running process does not use any more: its own, or that of a parent who waits for it (`vfork`).
+    pub(super) fn give_back(&mut self, ram: &PhysMem, map: Map) {
+        let brk = self.task.brk;
+        match self.task.lender.take().and_then(|pid| self.others.get_mut(&pid)).filter(|p| p.map.is_none()) {
+            Some(parent) => (parent.map, parent.task.brk) = (Some(map), brk),
+            None => self.space.free(ram, map),
+        }
+    }
+
+    /// Alarms whose time has come.
+    fn expire_alarms(&mut self) {
+        let now = self.nanoseconds();
+        if self.next_alarm > now {
+            return;
+        }
+        for task in self.others.values_mut().map(|p| &mut p.task).chain([&mut self.task]) {
+            let Some((at, period)) = task.alarm.filter(|(at, _)| *at <= now) else { continue };
+            task.signals.post(signals::ALRM, Info::kernel("its timer has expired"));
+            let next = at.saturating_add(period.saturating_mul((now - at) / period.max(1) + 1));
+            task.alarm = (period > 0).then_some((next, period));
+        }
+        self.find_next_alarm();
+    }
+    pub(super) fn find_next_alarm(&mut self) {
+        let tasks = self.others.values().map(|p| &p.task).chain([&self.task]);
+        self.next_alarm = tasks.filter_map(|t| t.alarm.map(|(at, _)| at)).min().unwrap_or(u64::MAX);
+    }
+
+    /// One signal of the running process: its handler is called, or the process ends, or nothing.
+    fn deliver(&mut self, ram: &mut PhysMem, state: &mut Box<UserState>) {
+        let signals = &mut self.task.signals;
+        let mask = signals.mask();
+        let Some((number, info)) = signals.take_one(!mask) else { return };
+        let action = signals.action(number);
+        if signals.is_ignored(number) {
+            return;
+        }
+        if !action.handles() {
+            self.task.end = Some(End::Signal { number, why: info.why });
+            return;
+        }
+        if let Some(wait) = self.task.wait.take() {
+            self.interrupt(state, &wait, action.flags & signals::SA_RESTART != 0);
+        }
+        let signals = &mut self.task.signals;
+        let old = signals.restore.take().unwrap_or(mask);
+        let own = if action.flags & signals::SA_NODEFER == 0 { signals::bit(number) } else { 0 };
+        signals.set_mask(mask | action.mask | own);
+        if action.flags & signals::SA_RESETHAND != 0 {
+            signals.set_action(number, signals::Action::default());
+        }
+        if let Err(why) = self.call_handler(ram, state, number, &action, &info, old) {
+            self.task.end = Some(End::Signal { number: signals::SEGV, why: why.to_owned() });
+        }
+    }
+
+    /// A handler comes between a call and what it waits for: the call is made again behind it, or returns.
+    fn interrupt(&mut self, state: &mut UserState, wait: &Wait, again: bool) {
+        let done = std::mem::take(&mut self.task.done);
+        self.task.deadline = None;
+        if done > 0 || !(again && wait.restarts) {
+            // The length of `syscall` or `ecall`.
+            state.pc = state.pc.wrapping_add(if self.isa == IsaName::X86 { 2 } else { 4 });
+            let interrupted = i64::from(-libc::EINTR) as u64;
+            set_result(self.isa, state, if done > 0 { done as u64 } else { interrupted });
+        }
+    }
+
+    fn call_handler(
+        &mut self,
+        ram: &mut PhysMem,
+        state: &mut Box<UserState>,
+        number: u32,
+        action: &signals::Action,
+        info: &Info,
+        mask: u64,
+    ) -> Result<(), &'static str> {
+        if self.isa == IsaName::X86 && action.flags & signals::SA_RESTORER == 0 {
+            return Err("a handler without SA_RESTORER, which x86-64 needs");
+        }
+        let sp = state.regs[if self.isa == IsaName::X86 { 4 } else { 2 }];
+        let stack = self.alternate_stack(sp);
+        let unused = stack[1] == 0 && action.flags & signals::SA_ONSTACK != 0;
+        let top = unused.then(|| stack[0].wrapping_add(stack[2]));
+        const FULL: &str = "no room for a handler's frame on its stack";
+        let trampoline = self.trampoline(ram).ok_or(FULL)?;
+        let delivery = Delivery { number, action, info, mask, stack, top, trampoline };
+        let frame = frame::push(self.isa, state, &delivery).ok_or(FULL)?;
+        for (at, bytes) in &frame.parts {
+            self.space.write(ram, *at, bytes).map_err(|_| FULL)?;
+        }
+        *state = frame.state;
+        Ok(())
+    }
+
+    /// `stack_t` as a process at stack pointer `sp` sees it.
+    pub(super) fn alternate_stack(&self, sp: u64) -> [u64; 3] {
+        match self.task.signals.alternate {
+            Some((base, len)) => [base, if sp.wrapping_sub(base) < len { SS_ONSTACK } else { 0 }, len],
+            None => [0, SS_DISABLE, 0],
+        }
+    }
+
+    /// RISC-V has no `sa_restorer`: Linux's vDSO has the way back. Here it is the last page, above the stack.
+    fn trampoline(&mut self, ram: &mut PhysMem) -> Option<u64> {
+        if self.isa == IsaName::X86 {
+            return Some(0);
+        }
+        let at = self.space.limit - PAGE;
+        if self.space.rights(at).is_none() {
+            self.space.map(ram, at, at + PAGE, Prot::READ.with(Prot::EXEC));
+            self.space.put(ram, at, &TRAMPOLINE).ok()?;
+        }
+        Some(at)
+    }
+}

@@ -1,0 +1,146 @@
+//! One process of those that the emulation runs: what is its own beside memory and descriptors, and what it waits for.
+
+use std::collections::BTreeMap;
+
+use breakeven_base::UserState;
+
+use super::config::Ids;
+use super::files::{FileId, Table};
+use super::memory::Map;
+use super::signals::{self, Signals};
+
+/// Processes that may be there at once, ended ones that nobody has waited for among them.
+pub(super) const MOST_PROCESSES: usize = 64;
+
+/// The data segment's end, as `brk` moves it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Break {
+    pub start: u64,
+    pub now: u64,
+}
+
+/// How a process ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    Exit(u8),
+    Signal { number: u32, why: String },
+}
+
+impl End {
+    /// As `wait` reports it.
+    pub fn status(&self) -> u32 {
+        match self {
+            End::Exit(status) => u32::from(*status) << 8,
+            End::Signal { number, .. } => *number,
+        }
+    }
+}
+
+/// What ends a wait, beside a signal and a deadline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Until {
+    /// One of these files can be read (`true`: written), or one of these signals is pending.
+    Ready { files: Vec<(FileId, bool)>, signals: u64 },
+    /// Room for that many bytes in a pipe, or nobody who reads.
+    Room(usize, usize),
+    /// One of these children has ended, or there is none any more: as `wait4` names them.
+    Child(i32),
+    /// Nothing else.
+    Never,
+}
+
+/// A call that waits: it is made again when it may go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wait {
+    pub until: Until,
+    /// Made again after a handler that asks for it (`SA_RESTART`); else EINTR.
+    pub restarts: bool,
+    /// What it does, for the report of a deadlock.
+    pub why: &'static str,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(super) struct Task {
+    pub ids: Ids,
+    /// Saved user and group.
+    pub saved: [u32; 2],
+    pub brk: Break,
+    /// `AT_EXECFN`, `/proc/self/exe`.
+    pub executable: String,
+    /// `prctl`'s.
+    pub name: Vec<u8>,
+    pub signals: Signals,
+    pub wait: Option<Wait>,
+    /// When the call that waits gives up: nanoseconds.
+    pub deadline: Option<u64>,
+    /// Bytes that the call that waits has moved already.
+    pub done: usize,
+    pub end: Option<End>,
+    /// `ITIMER_REAL`: the next time and the period, nanoseconds.
+    pub alarm: Option<(u64, u64)>,
+    /// The process whose memory it uses (`vfork`).
+    pub lender: Option<u32>,
+}
+
+impl Task {
+    /// A child as `fork` makes it.
+    pub fn child(&self, pid: u32) -> Task {
+        let ids = Ids { pid, ppid: self.ids.pid, ..self.ids };
+        Task {
+            ids,
+            signals: self.signals.inherited(),
+            wait: None,
+            deadline: None,
+            done: 0,
+            end: None,
+            alarm: None,
+            lender: None,
+            ..self.clone()
+        }
+    }
+
+    /// When its alarm ends its wait: not where that is ignored or blocked.
+    pub fn wakes_at(&self) -> Option<u64> {
+        let alarm = signals::bit(signals::ALRM);
+        let asked = match &self.wait {
+            Some(Wait { until: Until::Ready { signals, .. }, .. }) => signals & alarm,
+            _ => 0,
+        };
+        let blocked = self.signals.mask() & alarm & !asked != 0;
+        self.alarm.map(|(at, _)| at).filter(|_| !blocked && !self.signals.is_ignored(signals::ALRM))
+    }
+}
+
+/// Whether `which` names a process, as `wait4` and `kill` do: one, a group, any. `own` is the caller's group.
+pub(super) fn named(which: i32, own: u32, pid: u32, pgid: u32) -> bool {
+    match which {
+        -1 => true,
+        0 => pgid == own,
+        1.. => pid == which.unsigned_abs(),
+        _ => pgid == which.unsigned_abs(),
+    }
+}
+
+/// A process that does not run now.
+#[derive(Debug)]
+pub(super) struct Parked {
+    pub task: Task,
+    pub table: Table,
+    /// `None`: a child runs in it (`vfork`).
+    pub map: Option<Map>,
+    pub state: Box<UserState>,
+}
+
+/// A process that has ended and that its parent has not waited for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    pub pid: u32,
+    pub pgid: u32,
+    pub parent: u32,
+    pub uid: u32,
+    pub status: u32,
+}
+
+/// Those that do not run, by their numbers.
+pub(super) type Others = BTreeMap<u32, Parked>;

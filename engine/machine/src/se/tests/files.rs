@@ -1,0 +1,235 @@
+//! Descriptors and paths: what stays in the allowed directory.
+
+use super::*;
+
+#[test]
+fn files_stay_in_the_directory() {
+    let (mut r, dir) = Rig::in_directory("files", true);
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, dir.join("inside").join(name)).expect("a link");
+    link("../secret", "out");
+    link("/etc/passwd", "passwd");
+    link("..", "up");
+    link("/proc/self/root", "root");
+    link("sub/../data", "fine");
+    let absolute = dir.join("inside/data").to_str().expect("UTF-8").to_owned();
+    let outside = dir.join("secret").to_str().expect("UTF-8").to_owned();
+    for path in ["data", "./sub/../data", "fine", absolute.as_str()] {
+        let fd = r.open(path, 0);
+        assert_eq!(fd, 3, "{path}");
+        assert_eq!(r.call("read", &[fd, BUFFER, 100]), 8);
+        assert_eq!(r.get(BUFFER, 8), b"contents");
+        assert_eq!(r.call("close", &[fd]), 0);
+    }
+    let long = "../".repeat(40) + "etc/passwd";
+    for path in [
+        "../secret",
+        "sub/../../secret",
+        "out",
+        "passwd",
+        "up/secret",
+        "root/etc/passwd",
+        "/etc/passwd",
+        "/proc/self/mem",
+        outside.as_str(),
+        long.as_str(),
+        "",
+        "/",
+        "..",
+        "up",
+        "/dev/mem",
+        "/dev/tty",
+    ] {
+        for flags in [0, 0o101, 0o200_000] {
+            let fd = r.open(path, flags) as i64;
+            assert!((-4095..0).contains(&fd), "{path} {flags:o} gave {fd}");
+        }
+        let at = r.text(path);
+        for (name, args) in
+            [("newfstatat", [-100i64 as u64, at, BUFFER, 0]), ("unlinkat", [-100i64 as u64, at, 0x200, 0])]
+        {
+            let got = r.call(name, &args) as i64;
+            assert!((-4095..0).contains(&got), "{name} {path} gave {got}");
+        }
+    }
+    assert_eq!(fs::read(dir.join("secret")).expect("still there"), b"secret");
+    // A pipe is no file, and does not hold anybody up.
+    assert_eq!(unsafe_free_mkfifo(&dir.join("inside/pipe")), 0);
+    assert_eq!(r.open("pipe", 0), error(libc::EACCES));
+
+    let fd = r.open("new", 0o102);
+    r.put(BUFFER, b"0123456789");
+    assert_eq!(r.call("write", &[fd, BUFFER, 10]), 10);
+    assert_eq!(r.call("ftruncate", &[fd, u64::MAX >> 1]), error(libc::EFBIG));
+    assert_eq!(r.call("pwrite64", &[fd, BUFFER, 1, 1 << 62]), error(libc::ENOSPC));
+    assert_eq!(fs::read(dir.join("inside/new")).expect("made"), b"0123456789");
+    let _ = fs::remove_dir_all(dir);
+}
+
+fn unsafe_free_mkfifo(path: &std::path::Path) -> i32 {
+    std::process::Command::new("mkfifo").arg(path).status().map_or(1, |s| s.code().unwrap_or(1))
+}
+
+#[test]
+fn nothing_changes_where_writing_is_not_allowed() {
+    let (mut r, dir) = Rig::in_directory("readonly", false);
+    for flags in [0o1, 0o2, 0o101, 0o1001, 0o2001] {
+        assert_eq!(r.open("data", flags), error(libc::EROFS), "{flags:o}");
+        assert_eq!(r.open("new", flags | 0o100), error(libc::EROFS), "{flags:o}");
+    }
+    let at = r.text("sub");
+    assert_eq!(r.call("unlinkat", &[-100i64 as u64, at, 0x200]), error(libc::EROFS));
+    assert_eq!(r.call("mkdirat", &[-100i64 as u64, at, 0o777]), error(libc::EROFS));
+    let fd = r.open("data", 0);
+    assert_eq!(r.call("write", &[fd, BUFFER, 1]), error(libc::EBADF));
+    assert_eq!(r.call("ftruncate", &[fd, 0]), error(libc::EINVAL));
+    assert_eq!(fs::read(dir.join("inside/data")).expect("still there"), b"contents");
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
+fn without_a_directory_there_are_no_files() {
+    let mut r = Rig::new(&Host::default());
+    for path in [".", "data", "/etc/passwd", "/proc/self/exe"] {
+        assert_eq!(r.open(path, 0), error(libc::ENOENT));
+    }
+    assert_eq!(r.p.warnings().len(), 4);
+    for (name, link) in [("/bin/program", "/bin/program"), ("./hello", "/hello"), ("sub/hello", "/sub/hello")] {
+        name.clone_into(&mut r.p.task.executable);
+        let at = r.text("/proc/self/exe");
+        assert_eq!(r.call("readlinkat", &[0, at, BUFFER, 100]), link.len() as u64);
+        assert_eq!(r.get(BUFFER, link.len()), link.as_bytes());
+    }
+    let fd = r.open("/dev/null", 2);
+    assert_eq!([r.call("write", &[fd, BUFFER, 5]), r.call("read", &[fd, BUFFER, 5])], [5, 0]);
+    for bad in ["/", "/proc/self", "/dev/shm", "/nowhere/at/all"] {
+        let host = Host { directory: Some(bad.into()), ..Host::default() };
+        let file = elf::build(BASE, &[0x13, 0, 0, 0], SEGMENT, &[]);
+        let parsed = Elf::parse_process(&file).expect("an ELF");
+        let mut ram = PhysMem::new(0, RAM).expect("maps");
+        let refused = Process::new(&config(), &parsed, &host, Hardware::default(), &mut ram);
+        assert!(matches!(refused, Err(EngineError::Process(_))), "{bad}");
+    }
+}
+
+#[test]
+fn locks_are_granted_to_the_only_process() {
+    let (mut r, dir) = Rig::in_directory("locks", true);
+    let (reads, writes) = (r.open("data", 0), r.open("data", 2));
+    let lock = |r: &mut Rig, fd, command, kind: u16, whence: u16| {
+        let head = u64::from(kind) | u64::from(whence) << 16;
+        r.put(BUFFER, &[head.to_le_bytes(), [0; 8], 10u64.to_le_bytes(), [0; 8]].concat());
+        r.call("fcntl", &[fd, command, BUFFER])
+    };
+    for command in [6, 7] {
+        assert_eq!(lock(&mut r, reads, command, 0, 0), 0, "for reading");
+        assert_eq!(lock(&mut r, reads, command, 1, 0), error(libc::EBADF), "for writing, opened for reading");
+        assert_eq!([lock(&mut r, writes, command, 1, 2), lock(&mut r, writes, command, 2, 0)], [0, 0]);
+        assert_eq!(lock(&mut r, writes, command, 3, 0), error(libc::EINVAL));
+        assert_eq!(lock(&mut r, writes, command, 1, 3), error(libc::EINVAL));
+        assert_eq!(lock(&mut r, 99, command, 0, 0), error(libc::EBADF));
+    }
+    assert_eq!(lock(&mut r, reads, 5, 1, 0), 0);
+    assert_eq!(r.get(BUFFER, 2), [2, 0], "F_GETLK: nobody is in the way");
+    assert_eq!(r.call("fcntl", &[reads, 6, 8]), error(libc::EFAULT));
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
+fn names_rights_and_lengths_change_inside_the_directory_only() {
+    let (mut r, dir) = Rig::in_directory("changes", true);
+    let inside = dir.join("inside");
+    let two = |r: &mut Rig, a: &str, b: &str| {
+        r.put(TEXT, &[a.as_bytes(), b"\0", b.as_bytes(), b"\0"].concat());
+        (TEXT, TEXT + a.len() as u64 + 1)
+    };
+    let (a, b) = two(&mut r, "data", "sub/hard");
+    assert_eq!(r.call("linkat", &[HERE, a, HERE, b, 0]), 0);
+    assert_eq!(r.call("linkat", &[HERE, a, HERE, b, 0]), error(libc::EEXIST));
+    assert_eq!(fs::read(inside.join("sub/hard")).expect("linked"), b"contents");
+    let (a, b) = two(&mut r, "../secret", "stolen");
+    assert!((r.call("linkat", &[HERE, a, HERE, b, 0]) as i64) < 0);
+    for (to, name) in [("../secret", "l"), ("/etc/passwd", "l"), ("../../secret", "sub/l"), ("a/../../x", "l")] {
+        let (a, b) = two(&mut r, to, name);
+        assert_eq!(r.call("symlinkat", &[a, HERE, b]), error(libc::EPERM), "{to}");
+    }
+    let (a, b) = two(&mut r, "../data", "sub/link");
+    assert_eq!(r.call("symlinkat", &[a, HERE, b]), 0);
+    assert_eq!(fs::read(inside.join("sub/link")).expect("a link"), b"contents");
+
+    let at = r.text("data");
+    assert_eq!(r.call("fchmodat", &[HERE, at, 0o7640]), 0);
+    let mode = std::os::unix::fs::MetadataExt::mode(&fs::metadata(inside.join("data")).expect("there"));
+    assert_eq!(mode & 0o7777, 0o640, "no set-user-ID");
+    assert_eq!(r.call("truncate", &[at, 3]), 0);
+    assert_eq!(r.call("truncate", &[at, u64::MAX]), error(libc::EINVAL));
+    assert_eq!(fs::read(inside.join("data")).expect("cut"), b"con");
+    assert_eq!(r.call("fchownat", &[HERE, at, 1, u64::from(u32::MAX), 0]), 0);
+    assert_eq!(r.call("fchownat", &[HERE, at, 77, 3, 0]), error(libc::EPERM));
+    assert_eq!(r.call("mknodat", &[HERE, at, 0o100_644, 0]), error(libc::EEXIST));
+    let at = r.text("device");
+    assert_eq!(r.call("mknodat", &[HERE, at, 0o020_644, 0x103]), error(libc::EPERM));
+    assert_eq!(r.call("mknodat", &[HERE, at, 0o100_600, 0]), 0);
+
+    // Times are the process's own.
+    r.put(BUFFER, &[5u64, 6, 7, 8].iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>());
+    assert_eq!(r.call("utimensat", &[HERE, at, BUFFER, 0]), 0);
+    assert_eq!(r.call("newfstatat", &[HERE, at, BUFFER, 0]), 0);
+    assert_eq!(r.get(BUFFER + 72, 32)[..8], 5u64.to_le_bytes());
+    assert_eq!(r.get(BUFFER + 88, 16), [7u64.to_le_bytes(), 8u64.to_le_bytes()].concat());
+    assert_eq!(r.call("unlinkat", &[HERE, at, 0]), 0);
+    assert!(r.p.files.times.is_empty(), "the inode may be another file's soon");
+
+    let fd = r.open("data", 2);
+    assert_eq!(r.call("fallocate", &[fd, 0, 0, 100]), 0);
+    assert_eq!(r.call("fallocate", &[fd, 0, 1 << 40, 1 << 40]), error(libc::EFBIG));
+    let out = r.open("copy", 0o101);
+    r.put(BUFFER, &1u64.to_le_bytes());
+    assert_eq!(r.call("sendfile", &[out, fd, BUFFER, 1000]), 99);
+    assert_eq!(r.get(BUFFER, 8), 100u64.to_le_bytes());
+    assert_eq!(r.call("sendfile", &[out, fd, 0, 10]), 10);
+    assert_eq!(fs::read(inside.join("copy")).expect("sent")[..4], *b"on\0\0");
+    r.put(BUFFER, &[BUFFER + 64, 2, BUFFER + 80, 1].iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>());
+    assert_eq!(r.call("preadv", &[fd, BUFFER, 2, 0]), 3);
+    assert_eq!([r.get(BUFFER + 64, 2), r.get(BUFFER + 80, 1)].concat(), b"con");
+    let sub = r.open("sub", 0o200_000);
+    assert_eq!(r.call("fchdir", &[sub]), 0);
+    assert_eq!(r.open("hard", 0) as i64, sub as i64 + 1);
+    assert_eq!(r.call("statfs", &[TEXT, BUFFER]), 0);
+    assert_eq!(r.get(BUFFER, 2), [0x53, 0xef]);
+    assert_eq!(fs::read(dir.join("secret")).expect("still there"), b"secret");
+    let _ = fs::remove_dir_all(dir);
+
+    let (mut r, dir) = Rig::in_directory("changes-not", false);
+    let (a, b) = two(&mut r, "data", "new");
+    for (name, args) in [
+        ("linkat", [HERE, a, HERE, b, 0]),
+        ("symlinkat", [a, HERE, b, 0, 0]),
+        ("fchmodat", [HERE, a, 0, 0, 0]),
+        ("truncate", [a, 0, 0, 0, 0]),
+        ("utimensat", [HERE, a, 0, 0, 0]),
+        ("mknodat", [HERE, b, 0o100_644, 0, 0]),
+        ("renameat2", [HERE, a, HERE, b, 0]),
+    ] {
+        assert_eq!(r.call(name, &args), error(libc::EROFS), "{name}");
+    }
+    let fd = r.open("data", 0);
+    assert_eq!(r.call("fchmod", &[fd, 0]), error(libc::EROFS));
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[test]
+fn a_process_makes_so_many_files_and_no_more() {
+    let (_, dir) = Rig::in_directory("many", true);
+    let host = Host { directory: Some(dir.join("inside")), writable: true, max_files: 3, ..Host::default() };
+    let mut r = Rig::new(&host);
+    for name in ["one", "two", "three"] {
+        assert!((r.open(name, 0o101) as i64) > 0);
+    }
+    assert!((r.open("one", 0o101) as i64) > 0, "it is there");
+    assert_eq!(r.open("four", 0o101), error(libc::EDQUOT));
+    let at = r.text("directory");
+    assert_eq!(r.call("mkdirat", &[HERE, at, 0o777]), error(libc::EDQUOT));
+    assert!(!dir.join("inside/four").exists() && !dir.join("inside/directory").exists());
+    assert_eq!(r.p.warnings(), ["the process has made 3 files, as many as it may: EDQUOT"]);
+    let _ = fs::remove_dir_all(dir);
+}

@@ -1,0 +1,76 @@
+//! Pipes, signals, identity, other processes.
+
+use super::*;
+
+#[test]
+fn signals_end_it_or_are_ignored() {
+    let mut r = Rig::new(&Host::default());
+    assert_eq!(r.call("kill", &[1, 9]), error(libc::ESRCH));
+    r.put(BUFFER, &[1, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(r.call("rt_sigaction", &[10, BUFFER, 0, 8]), 0);
+    assert_eq!(r.call("kill", &[5, 10]), 0);
+    assert_eq!(r.p.ended(), None);
+    r.call("tgkill", &[5, 5, 6]);
+    assert_eq!(r.p.ended(), Some(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 134 }));
+    assert!(r.p.detail().starts_with("SIGABRT (6)"));
+}
+
+#[test]
+fn pipes_hold_what_the_process_sends_itself() {
+    let mut r = Rig::new(&Host::default());
+    let pipe = |r: &mut Rig, flags| {
+        assert_eq!(r.call("pipe2", &[BUFFER, flags]), 0);
+        let ends = r.get(BUFFER, 8);
+        (u64::from(ends[0]), u64::from(ends[4]))
+    };
+    let (from, to) = pipe(&mut r, 0o4000);
+    r.put(TEXT, b"through");
+    assert_eq!(r.call("read", &[from, BUFFER, 9]), error(libc::EAGAIN));
+    let poll = |r: &mut Rig| {
+        let entry = |fd: u64| (fd | 5 << 32).to_le_bytes();
+        r.put(BUFFER, &[entry(from), entry(to)].concat());
+        let n = r.call("ppoll", &[BUFFER, 2, BUFFER + 64, 0, 0]);
+        let found = r.get(BUFFER, 16);
+        (n, found[6], found[14])
+    };
+    assert_eq!(poll(&mut r), (1, 0, 4));
+    assert_eq!(r.call("write", &[to, TEXT, 7]), 7);
+    assert_eq!(poll(&mut r), (2, 1, 4));
+    r.put(BUFFER, &(1u64 << from | 1 << to).to_le_bytes());
+    assert_eq!(r.call("pselect6", &[64, BUFFER, 0, 0, 0, 0]), 1);
+    assert_eq!(r.get(BUFFER, 8), (1u64 << from).to_le_bytes());
+    assert_eq!(r.call("read", &[to, BUFFER, 9]), error(libc::EBADF));
+    assert_eq!(r.call("pread64", &[from, BUFFER, 9, 0]), error(libc::ESPIPE));
+    assert_eq!(r.call("read", &[from, BUFFER, 4]), 4);
+    assert_eq!(r.call("close", &[to]), 0);
+    assert_eq!([r.call("read", &[from, BUFFER + 4, 9]), r.call("read", &[from, BUFFER, 9])], [3, 0], "to the end");
+    assert_eq!(r.get(BUFFER, 7), b"through");
+
+    let (from, to) = pipe(&mut r, 0);
+    for _ in 0..16 {
+        assert_eq!(r.call("write", &[to, BASE, 4096]), 4096);
+    }
+    assert_eq!(r.p.ended(), None);
+    assert_eq!(r.call("close", &[from]), 0);
+    assert_eq!(r.call("write", &[to, BASE, 1]), error(libc::EPIPE));
+    assert_eq!(r.p.ended(), Some(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 + 13 }));
+
+    let mut r = Rig::new(&Host::default());
+    let (from, _) = pipe(&mut r, 0);
+    r.call("read", &[from, BUFFER, 1]);
+    assert!(r.p.ended().is_some() && r.p.detail().contains("empty pipe"), "{}", r.p.detail());
+}
+
+#[test]
+fn users_groups_and_the_scheduler_answer_as_to_an_ordinary_process() {
+    let mut r = Rig::new(&Host::default());
+    // Real 1, effective and saved 2.
+    assert_eq!([r.call("setuid", &[1]), r.call("geteuid", &[]), r.call("setuid", &[2])], [0, 1, 0]);
+    assert_eq!([r.call("setuid", &[0]), r.call("setresuid", &[0, 1, 2])], [error(libc::EPERM); 2]);
+    assert_eq!(r.call("setresuid", &[1, 1, 1]), 0);
+    assert_eq!(r.call("setuid", &[2]), error(libc::EPERM));
+    assert_eq!(r.call("getresgid", &[BUFFER, BUFFER + 4, BUFFER + 8]), 0);
+    assert_eq!(r.get(BUFFER, 12), [3, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0]);
+    assert_eq!([r.call("sched_get_priority_max", &[1]), r.call("sched_getscheduler", &[0])], [99, 0]);
+    assert_eq!(r.call("sched_getscheduler", &[99]), error(libc::ESRCH));
+}
