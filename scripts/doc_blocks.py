@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import re
@@ -150,6 +151,19 @@ def speed() -> str:
     )
 
 
+def load_to_use() -> str:
+    """What the presets state; tests/timing holds it to what is measured."""
+    from breakeven.machine.presets import list_presets
+
+    rows = []
+    for preset in list_presets():
+        stated = re.search(r"^LOAD_TO_USE = (\{.*?\})", preset.path.read_text(encoding="utf-8"), re.MULTILINE)
+        if stated:
+            levels = ast.literal_eval(stated[1])
+            rows.append([f"`{preset.name}`", *(levels.get(level, "") for level in ("L1", "L2", "L3"))])
+    return table(("cycles, load to use", "L1", "L2", "L3"), rows, (1, 2, 3))
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "agreement": agreement_summary,
     "agreement-sentence": agreement_sentence,
@@ -160,4 +174,5 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "claims": claims,
     "blind": blind,
     "speed": speed,
+    "load-to-use": load_to_use,
 }
