@@ -108,7 +108,7 @@ def test_the_wheel_does_everything_without_a_compiler(tmp_path: Path) -> None:
     assert {f"breakeven/_data/guests/{name}" for name in GUESTS} <= names
     ours = {path.relative_to(REPO) for path in (REPO / "configs").rglob("*.*") if "__pycache__" not in path.parts}
     assert {f"breakeven/_data/{path}" for path in ours} <= names
-    assert {"breakeven/explorer/static/page.html", "breakeven/explorer/static/main.js"} <= names
+    assert {"breakeven/explorer/static/page.html", "breakeven/web/chart.js"} <= names
     assert not [name for name in names if "__pycache__" in name]
 
     programs = environment(tmp_path / "venv", wheel)

@@ -16,6 +16,7 @@ from breakeven.output import html
 from breakeven.points.machine_spec import HOST
 from breakeven.points.measurements import one_number
 from breakeven.points.table import DESCRIBED
+from breakeven.web.document import HERE, document
 from breakeven.web.sources import Part, Shown, parameters
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 MAX_ROWS = 200_000
 #: conditions whose break-even sizes are told
 _MAX_LEADS = 5000
+#: of them those that are also told as a sentence, some 100 bytes each
+_MAX_SAID = 500
 #: what makes a condition, besides the machine parameters that were swept
 _CONDITION = (
     "engine", "machine", "src_offset", "dst_offset", "cache_state", "measure", "calls", "repetitions",
@@ -47,8 +50,12 @@ def failures(parts: Sequence[Part]) -> list[str]:
     return found
 
 
-def page(title: str, parts: Sequence[Part], again: str, machine_files: Iterable[Path] = ()) -> str:
-    """The HTML text. `again`: the command that writes this page from its sources.
+def page(
+    title: str, parts: Sequence[Part], again: str, machine_files: Iterable[Path] = (),
+    verdicts: Sequence[Sequence[str]] = (),
+) -> str:  # fmt: skip
+    """The HTML text. `again`: the command that writes this page from its sources. `verdicts`: of studies
+    (`sources.study_verdicts`).
 
     `machine_files`: the user's machine files that may be run to show their parameters. A table or a store that names
     another file gets no parameters: data must not choose code that is run.
@@ -59,23 +66,23 @@ def page(title: str, parts: Sequence[Part], again: str, machine_files: Iterable[
     trusted = {path.resolve() for path in machine_files}
     machines = [_machine(one, trusted) for one in _machines(parts)]
     data = {"parts": [_part(part) for part in parts], "machines": machines}
-    folder = Path(__file__).parent
-    script = (folder / "page.js").read_text(encoding="utf-8")
-    style = (folder / "page.css").read_text(encoding="utf-8")
     commands = "\n".join(dict.fromkeys([*(part.command for part in parts if part.command), again]))
-    # The policy makes the browser refuse what would leave the page, whatever stands in it.
-    policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:"
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(title)}</title>\n<style>\n{style}</style></head>\n<body>\n"
-        f"<h1>{escape(title)}</h1>\n{html.wrong(failures(parts))}"
+    body = (
+        f"<h1>{escape(title)}</h1>\n{html.wrong(failures(parts))}{_verdicts(verdicts)}"
         f'<p>{rows} points. Made again by</p>\n<pre class="command">{escape(commands)}</pre>\n{_left_out(parts)}'
         '<div id="parts"></div>\n<h2>Machines</h2>\n<div id="machines"></div>\n'
-        f'<script type="application/json" id="data">{_embedded(data)}</script>\n<script>\n{script}</script>\n'
-        "</body></html>\n"
     )
+    return document(title, body, data, [HERE / "page.css"], [HERE / "page.js"])
+
+
+def _verdicts(verdicts: Sequence[Sequence[str]]) -> str:
+    """What studies found of their claims: claim, published, simulated, verdict, note."""
+    if not verdicts:
+        return ""
+    held = sum(row[3] == "reproduced" for row in verdicts)
+    rows = html.table(("claim", "published", "simulated", "verdict", "note"), verdicts)
+    said = f"{held} of {len(verdicts)} claims reproduced"
+    return f'<details open><summary class="said">{said}</summary><div class="rows">{rows}</div></details>\n'
 
 
 def _left_out(parts: Iterable[Part]) -> str:
@@ -83,12 +90,6 @@ def _left_out(parts: Iterable[Part]) -> str:
     if unknown:
         return f"<p>The command that made {escape(', '.join(unknown))} cannot be told from its table.</p>\n"
     return ""
-
-
-def _embedded(data: Any) -> str:
-    """JSON inside a script element: nothing in it may end the element."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return text.replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def _part(part: Part) -> dict[str, Any]:
@@ -142,9 +143,10 @@ def _packed(column: pd.Series) -> dict[str, Any]:
 def _leads(table: pd.DataFrame, conditions: list[str]) -> dict[str, Any] | None:
     """Where each later routine overtakes the first, for every condition; None where there is nothing to compare."""
     from breakeven.analysis.crossings import break_even
-    from breakeven.analysis.verdict import exact, span
+    from breakeven.analysis.verdict import describe_break_even, exact, span
 
     rows: list[list[Any]] = []
+    said: list[str] = []
     groups = table.groupby(conditions, sort=False) if conditions else [((), table)]
     for key, group in groups:
         if len(rows) >= _MAX_LEADS:
@@ -165,10 +167,11 @@ def _leads(table: pd.DataFrame, conditions: list[str]) -> dict[str, Any] | None:
             )  # fmt: skip
             cells = [size if size is None or exact(lower, size) else span(lower, size) for lower, size in places]
             rows.append([*where, first, other, *cells, loss])
+            said.append(describe_break_even(found) if len(rows) <= _MAX_SAID else "")
     if not rows:
         return None
     heads = ["routine", "against it", "first ahead at", "ahead from", "dispatch at", "loss"]
-    return {"columns": [*conditions, *heads], "rows": rows}
+    return {"columns": [*conditions, *heads], "rows": rows, "said": said}
 
 
 def _machines(parts: Iterable[Part]) -> list[Shown]:

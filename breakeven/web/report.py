@@ -52,11 +52,12 @@ def write_report(
         {"out": out.name, "title": title, "machine": machine, "command": command, "store": store},
         [("--machine-file", str(path)) for path in machine_files] + [("--set", setting) for setting in settings],
     )
-    parts, titles = [], []
+    parts, titles, verdicts = [], [], []
     for source in sources:
         if web_sources.is_study(source):
             name, found = web_sources.study_parts(Path(source))
             parts += found
+            verdicts += web_sources.study_verdicts(Path(source))
             titles.append(name)
             continue
         part = web_sources.read_part(Path(source), settings)
@@ -65,7 +66,7 @@ def write_report(
     if not sources:
         parts = web_sources.store_parts(store or default_path(), machine, again)
         titles = ["what has been simulated"]
-    write_text(out, web_page.page(title or ", ".join(titles), parts, again, machine_files))
+    write_text(out, web_page.page(title or ", ".join(titles), parts, again, machine_files, verdicts))
     return Report(out, sum(len(part.table) for part in parts), tuple(web_page.failures(parts)))
 
 

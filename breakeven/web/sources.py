@@ -5,6 +5,7 @@ Each source gives parts: a tidy table with the machines it is of, and the comman
 
 from __future__ import annotations
 
+import csv
 import json
 import shlex
 from collections.abc import Iterable, Sequence
@@ -222,6 +223,13 @@ def study_parts(folder: Path) -> tuple[str, list[Part]]:
     if not parts:
         raise UserError(f"{str(folder)!r} has no data of {study.name}: run `{command}` first")
     return study.title, parts
+
+
+def study_verdicts(folder: Path) -> list[list[str]]:
+    """Claim, published, simulated, verdict and note of each claim of a study's report."""
+    with (folder / "verdicts.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return [[row.get(name) or "" for name in ("claim", "published", "simulated", "verdict", "note")] for row in rows]
 
 
 def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.table import write_table
 from breakeven.sweeps.spec import SweepSpec, described
 from breakeven.web.page import page
-from breakeven.web.sources import Part, Shown, ranges_text, read_part, study_parts
+from breakeven.web.sources import Part, Shown, ranges_text, read_part, study_parts, study_verdicts
 
 REPO = Path(__file__).resolve().parents[2]
 SIZES = (8, 16, 24, 32)
@@ -210,7 +210,10 @@ def test_a_study_becomes_a_page() -> None:
     assert title.startswith("tsukamoto2021: ")
     assert {str(shown.spec) for part in parts for shown in part.machines} >= {"u74 cpu.misaligned.policy=trap"}
     assert all(set(part.table["machine"]) for part in parts)
-    assert "breakeven reproduce tsukamoto2021" in page(title, parts, "again")
+    verdicts = study_verdicts(REPO / "results/tsukamoto2021")
+    text = page(title, parts, "again", verdicts=verdicts)
+    assert "breakeven reproduce tsukamoto2021" in text
+    assert f"of {len(verdicts)} claims reproduced" in text and "<td>bytes-when-mismatched</td>" in text
 
 
 def test_points_of_the_store_become_a_page(breakeven, tmp_path: Path) -> None:
@@ -232,17 +235,20 @@ USER = """
 <script>
 const seen = {}, tick = () => new Promise((done) => setTimeout(done, 50));
 const one = (selector, root = document) => root.querySelector(selector);
-const texts = (selector, root = document) => [...root.querySelectorAll(selector)].map((node) => node.textContent);
+const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+const texts = (selector, root = document) => all(selector, root).map((node) => node.textContent.trim());
 addEventListener("error", (event) => { seen.error = event.message; });
 document.addEventListener("securitypolicyviolation", (event) => { seen.error = event.blockedURI; });
 (async () => {
   await tick();
-  seen.lines = document.querySelectorAll("svg path").length;
-  const svg = one("svg"), box = svg.getBoundingClientRect();
-  svg.dispatchEvent(new MouseEvent("mousemove", { clientX: box.left + 0.98 * box.width, clientY: box.top + 50 }));
+  seen.lines = document.querySelectorAll("svg path.curve").length;
+  const svg = one(".figure"), box = svg.getBoundingClientRect();
+  svg.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + 0.98 * box.width, clientY: box.top + 50 }));
   seen.tip = [one(".tip b").textContent, ...texts(".tip div")];
+  seen.said = texts(".said");
+  seen.marks = [...document.querySelectorAll("rect.mark")].map((node) => [node.dataset.from, node.dataset.to]);
   one(".legend button").click();
-  seen.toggled = [document.querySelectorAll("svg path").length, one(".legend button").getAttribute("aria-pressed")];
+  seen.toggled = [document.querySelectorAll("path.curve").length, one(".legend button").getAttribute("aria-pressed")];
   one(".legend button").click();
   const choose = async (label, i) => {
     const list = one(`select[aria-label="${label}"]`);
@@ -251,9 +257,10 @@ document.addEventListener("securitypolicyviolation", (event) => { seen.error = e
     await tick();
   };
   await choose("src_offset", 1);
-  const other = one("svg");
-  other.dispatchEvent(new MouseEvent("mousemove", { clientX: box.left + 0.98 * box.width, clientY: box.top + 50 }));
+  const other = one(".figure");
+  other.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + 0.98 * box.width, clientY: box.top + 50 }));
   seen.otherTip = texts(".tip div");
+  seen.otherSaid = texts(".said");
   await choose("a line for each", 1);
   seen.allLines = texts(".legend button");
   for (const details of document.querySelectorAll("details")) details.open = true;
@@ -311,6 +318,9 @@ def test_a_browser_draws_sorts_and_filters(tmp_path: Path) -> None:
     assert "error" not in seen
     assert seen["lines"] == 2 and seen["tip"] == ["size 32", "fast: 52", "slow: 64"]
     assert seen["toggled"] == [1, "false"]
+    (said,) = seen["said"]
+    assert said.startswith("fast first beats slow between 16 and 24 B and stays ahead; dispatch there (loses 0.0%")
+    assert seen["marks"] == [["16", "24"]] and seen["otherSaid"] == ["slow leads fast at every size (8 to 32 B)."]
     assert seen["otherTip"] == ["slow: 64", "fast: 352"]
     assert seen["allLines"] == ["slow, 0", "slow, 3", "fast, 0", "fast, 3"]
     assert len(seen["sorted"]) == 16 and seen["sorted"] == sorted(seen["sorted"], key=float, reverse=True)

@@ -1,13 +1,6 @@
 // The same without this page: a link, a snapshot, pictures, numbers, commands.
 const pageText = document.documentElement.outerHTML;
 
-function download(name, type, content) {
-  const link = make("a", { href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type })), download: name });
-  document.body.append(link);
-  link.click();
-  setTimeout(() => { URL.revokeObjectURL(link.href); link.remove(); }, 2000);
-}
-
 const fileName = (ending) => `${[state.machine.replace(/[^\w.-]/g, "_"), ...state.routines].join("-")}${ending}`;
 
 // The page with what it has simulated in it: needs no server, and has no token.
@@ -19,20 +12,9 @@ function snapshotText() {
   return `<!DOCTYPE html>\n${pageText.slice(0, start)}${content}${pageText.slice(pageText.indexOf("<\/script>", start))}`.replace("; connect-src 'self'", "");
 }
 
-// The curves as a file of their own: colours as numbers, a white or dark ground, the legend and what was asked inside.
 function svgText() {
-  const style = getComputedStyle(document.documentElement), svg = drawn.svg.cloneNode(true), width = Number(svg.getAttribute("width")), height = Number(svg.getAttribute("height"));
-  const more = state.routines.map((name, i) => [name, i]).filter(([name]) => !known.hidden.has(name));
   const words = [`${state.machine}${state.settings.map((text) => ` ${text}`).join("")}, src+${state.src}, dst+${state.dst}, ${state.cache}, ${state.measure}`, ...(known.verdict ? known.verdict.sentences : [])];
-  svg.querySelectorAll(".cursor").forEach((node) => node.remove());
-  const all = height + 22 + more.length * 17 + words.length * 16;
-  svg.setAttribute("viewBox", `0 0 ${width} ${all}`);
-  svg.setAttribute("height", all);
-  svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
-  svg.prepend(make("rect", { width, height: all, fill: "var(--paper)" }));
-  more.forEach(([name, i], row) => svg.append(make("line", { x1: 20, x2: 50, y1: height + 8 + row * 17, y2: height + 8 + row * 17, stroke: colour(i), "stroke-width": 3, "stroke-dasharray": dash(i) }), make("text", { x: 58, y: height + 12 + row * 17, fill: "var(--ink)" }, name)));
-  words.forEach((text, row) => svg.append(make("text", { x: 20, y: height + 18 + more.length * 17 + row * 16, fill: "var(--soft)", "font-size": 11 }, text)));
-  return new XMLSerializer().serializeToString(svg).replace(/var\((--\w+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+  return pictureOf(drawn.svg, state.routines.map((name, i) => [name, i]).filter(([name]) => !known.hidden.has(name)), words);
 }
 
 function pngBlob() {

@@ -13,9 +13,9 @@ function make(tag, attributes = {}, ...children) {
 }
 
 const byId = (id) => document.getElementById(id);
-// A number as a person reads it: at most four digits behind what matters.
-const shown = (value) => (value === null || value === undefined ? "-" : typeof value !== "number" ? String(value)
-  : Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(Math.abs(value) >= 100 ? 5 : 4))));
+// A number as a person reads it.
+const shown = (value) => (value === null || value === undefined ? "-" : typeof value === "number"
+  ? String(Math.abs(value) >= 100 ? Math.round(value * 10) / 10 : Math.round(value * 1e4) / 1e4) : String(value));
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
 
 function bytes(value) {
@@ -56,4 +56,11 @@ function copied(node, text) {
     done(document.execCommand("copy") ? "copied" : "not copied");
     area.remove();
   });
+}
+
+function download(name, type, content) {
+  const link = make("a", { href: URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type })), download: name });
+  document.body.append(link);
+  link.click();
+  setTimeout(() => { URL.revokeObjectURL(link.href); link.remove(); }, 2000);
 }

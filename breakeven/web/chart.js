@@ -68,3 +68,17 @@ function chart(width, height, lines, bands, view) {
   }
   return { svg, x, y, top, bottom: height - bottom, left, right: width - right, lines: usable };
 }
+
+// A chart as a file of its own: colours as numbers, a ground, the legend ([name, i]) and some lines of text below.
+function pictureOf(chartSvg, legend, words) {
+  const style = getComputedStyle(document.documentElement), svg = chartSvg.cloneNode(true), width = Number(svg.getAttribute("width")), height = Number(svg.getAttribute("height"));
+  svg.querySelectorAll(".cursor").forEach((node) => node.remove());
+  const all = height + 22 + legend.length * 17 + words.length * 16;
+  svg.setAttribute("viewBox", `0 0 ${width} ${all}`);
+  svg.setAttribute("height", all);
+  svg.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  svg.prepend(make("rect", { width, height: all, fill: "var(--paper)" }));
+  legend.forEach(([name, i], row) => svg.append(make("line", { x1: 20, x2: 50, y1: height + 8 + row * 17, y2: height + 8 + row * 17, stroke: colour(i), "stroke-width": 3, "stroke-dasharray": dash(i) }), make("text", { x: 58, y: height + 12 + row * 17, fill: "var(--ink)" }, name)));
+  words.forEach((text, row) => svg.append(make("text", { x: 20, y: height + 18 + legend.length * 17 + row * 16, fill: "var(--soft)", "font-size": 11 }, text)));
+  return new XMLSerializer().serializeToString(svg).replace(/var\((--\w+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+}
