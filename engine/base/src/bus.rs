@@ -84,8 +84,14 @@ pub trait Bus {
     fn ram(&self) -> &PhysMem;
     fn ram_mut(&mut self) -> &mut PhysMem;
     /// Reads a device register. Called only once the pipeline has drained (`Now::drained`).
+    ///
+    /// # Errors
+    /// No device answers there.
     fn device_read(&mut self, paddr: u64, size: u16, now: Tick) -> Result<u64, BusError>;
     /// Writes a device register, or the RAM line that [`PhysMem::watched`] names (HTIF) after the store has been done.
+    ///
+    /// # Errors
+    /// No device answers there.
     fn device_write(&mut self, paddr: u64, size: u16, value: u64, now: Tick) -> Result<SysEffect, BusError>;
     /// Whether a device answers at `paddr`.
     fn is_device(&self, paddr: u64) -> bool;

@@ -248,7 +248,7 @@ impl PhysMem {
                 // SAFETY: the page lies in both mappings, which have the same length and do not overlap; nobody writes the
                 // image's, and this one is ours.
                 unsafe {
-                    std::ptr::copy_nonoverlapping(written.image.host.add(at), self.map.host.add(at), PAGE as usize)
+                    std::ptr::copy_nonoverlapping(written.image.host.add(at), self.map.host.add(at), PAGE as usize);
                 };
             }
         }

@@ -51,6 +51,7 @@ pub fn elf_contents<'py>(py: Python<'py>, file: &[u8]) -> PyResult<Bound<'py, Py
 
 /// The members of an archive: (name, offset, size, global symbols that it defines).
 #[pyfunction]
+#[allow(clippy::type_complexity)] // as Python sees it
 pub fn archive_members(file: &[u8]) -> PyResult<Vec<(String, u64, u64, Vec<String>)>> {
     let found = guarded(|| contents::members(file).map_err(refuse))?;
     Ok(found.into_iter().map(|m| (m.name, m.offset, m.size, m.defines)).collect())

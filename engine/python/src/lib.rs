@@ -46,6 +46,7 @@ fn check_description(description: &str) -> PyResult<Vec<String>> {
 /// What building the machine of a description looks at: the object's path, its class, the parameter (empty: the class
 /// itself), whether any value is taken or only the one that is modelled, and in words which values (empty: all of its type).
 #[pyfunction]
+#[allow(clippy::type_complexity)] // as Python sees it
 fn parameters_used(description: &str) -> PyResult<Vec<(String, String, String, bool, String)>> {
     let uses = guarded(|| {
         engine::MachineConfig::uses(description).map_err(|errors| refuse(engine::EngineError::Description(errors)))

@@ -30,6 +30,7 @@ pub(crate) struct TraceFile {
 }
 
 impl TraceFile {
+    #[allow(clippy::unnecessary_box_returns)] // kept behind a pointer
     pub(crate) fn new(path: PathBuf) -> Box<Self> {
         Box::new(TraceFile { path, file: None })
     }

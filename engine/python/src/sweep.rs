@@ -24,6 +24,7 @@ impl Sweep {
     #[new]
     fn new(py: Python<'_>, description: &str, elf: &[u8]) -> PyResult<Self> {
         let mut raised = None;
+        #[allow(clippy::redundant_closure_for_method_calls)] // of every lifetime
         let mut signals = || match Python::attach(|py| py.check_signals()) {
             Ok(()) => ControlFlow::Continue(()),
             Err(e) => {

@@ -87,7 +87,7 @@ impl DynInst {
     #[inline(always)]
     fn set_uop(&mut self, uop: &Uop) {
         // SAFETY: both are valid and apart, and a micro-op is plain data. (An assignment is taken apart by the compiler.)
-        unsafe { std::ptr::copy_nonoverlapping(uop, &mut self.uop, 1) };
+        unsafe { std::ptr::copy_nonoverlapping(uop, &raw mut self.uop, 1) };
     }
     /// Goes through the LSQ. A faulting reference does not.
     #[inline]

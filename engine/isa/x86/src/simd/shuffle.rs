@@ -63,7 +63,7 @@ impl<B: Bus> Exec<'_, B> {
                 self.one_source(|s| s.build(|i| s.get::<u16>(if i < 4 { imm >> (2 * i) & 3 } else { i })))?;
             }
             Pshufhw | Vpshufhw => {
-                self.one_source(|s| s.build(|i| s.get::<u16>(if i < 4 { i } else { 4 + (imm >> (2 * (i - 4)) & 3) })))?
+                self.one_source(|s| s.build(|i| s.get::<u16>(if i < 4 { i } else { 4 + (imm >> (2 * (i - 4)) & 3) })))?;
             }
             Shufps | Vshufps => self.lanes(|a, b| {
                 a.build(|i| {
@@ -106,7 +106,7 @@ impl<B: Bus> Exec<'_, B> {
         let imm = self.i.imm as usize;
         match self.i.op {
             Pblendw | Vpblendw => {
-                self.lanes(|a, b| a.build(|i| if imm >> i & 1 != 0 { b.get::<u16>(i) } else { a.get(i) }))?
+                self.lanes(|a, b| a.build(|i| if imm >> i & 1 != 0 { b.get::<u16>(i) } else { a.get(i) }))?;
             }
             Blendps | Vblendps | Vpblendd => self.blend_by::<u32>(|n| imm >> n & 1 != 0)?,
             Blendpd | Vblendpd => self.blend_by::<u64>(|n| imm >> n & 1 != 0)?,

@@ -103,7 +103,7 @@ impl<B: Bus> Exec<'_, B> {
         };
         if index {
             let first = if bits == 0 { n as u32 } else { bits.trailing_zeros() };
-            let last = if bits == 0 { n as u32 } else { 31 - bits.leading_zeros() };
+            let last = if bits == 0 { n as u32 } else { bits.ilog2() };
             self.set_reg(Kind::R32, RCX as u8, u64::from(if imm & 64 != 0 { last } else { first }));
         } else {
             self.set_mask(imm, f, bits);
