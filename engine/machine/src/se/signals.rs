@@ -144,7 +144,7 @@ impl Signals {
 
     /// Another program has no handlers.
     pub fn forget_handlers(&mut self) {
-        for action in self.actions.iter_mut() {
+        for action in &mut self.actions {
             *action = Action { handler: if action.ignores() { SIG_IGN } else { SIG_DFL }, ..Action::default() };
         }
         self.alternate = None;

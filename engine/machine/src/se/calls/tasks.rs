@@ -335,7 +335,7 @@ fn interpreter(bytes: &[u8]) -> Option<(Vec<u8>, Option<Vec<u8>>)> {
     let line = bytes.strip_prefix(b"#!")?;
     let line = &line[..line.len().min(FIRST_LINE)];
     let line = line.split(|b| *b == b'\n').next()?.trim_ascii();
-    let end = line.iter().position(|b| b.is_ascii_whitespace()).unwrap_or(line.len());
+    let end = line.iter().position(u8::is_ascii_whitespace).unwrap_or(line.len());
     let (program, rest) = line.split_at(end);
     let rest = rest.trim_ascii();
     (!program.is_empty()).then(|| (program.to_vec(), (!rest.is_empty()).then(|| rest.to_vec())))
