@@ -78,8 +78,7 @@ def _as_process(root: Any) -> Any:
 def _looked_at(root: Any) -> tuple[Uses, list[str]]:
     """What the engine looked at in the machine below `root`, and its errors; `ConfigError` for no machine at all."""
     from breakeven import _engine
-    from breakeven.config import describe
-    from breakeven.m5 import canonical
+    from breakeven.m5 import canonical, describe
 
     text = canonical(describe(root))
     uses: Uses = {}

@@ -8,7 +8,6 @@ under a real gem5, too, where a parameter that gem5 has not is refused.
 """
 
 import functools
-import inspect
 
 from m5 import objects
 from m5.objects import NULL, Root
@@ -98,22 +97,25 @@ def constructor(*options):
     """Gives a function that builds a board the options of these names."""
 
     def decorate(build):
-        @functools.wraps(build)
-        def construct(**given):
-            chosen = {option: given.pop(option, None) for option in options}
-            board = build(**given)
+        def construct(chosen, rest):
+            board = build(**rest)
             for option, value in chosen.items():
                 if value is not None:
                     _apply(board, build.__name__, option, value)
-            board._constructor = construct
+            board._constructor = made
             return board
 
-        keywords = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in options]
-        others = inspect.Parameter("board", inspect.Parameter.VAR_KEYWORD)
-        construct.__signature__ = inspect.Signature([*keywords, others])
-        construct.__doc__ = _documentation(build, options)
-        construct.options = {option: OPTIONS[option][0] for option in options}
-        return construct
+        # Written out, so that the function has these keywords; `inspect` would cost every start some milliseconds.
+        keywords = ", ".join(f"{option}=None" for option in options)
+        chosen = ", ".join(f"{option}={option}" for option in options)
+        names = {"construct": construct}
+        exec(f"def made(*, {keywords}, **board):\n    return construct(dict({chosen}), board)\n", names)
+        made = names["made"]
+        made.__name__ = made.__qualname__ = build.__name__
+        made.__module__ = build.__module__
+        made.__doc__ = _documentation(build, options)
+        made.options = {option: OPTIONS[option][0] for option in options}
+        return made
 
     return decorate
 
