@@ -88,13 +88,20 @@ FORMER = {
     "taken_function": "routine.taken_function",
     "tune": "tuning.plans tuning.plan_search",
     "tune_build": "tuning.codegen",
-    "tune_run": "tuning.run tuning.question",
+    "tune_run": "tuning.run tuning.request",
     "tune_sites": "tuning.call_sites",
     "verdict": "analysis.verdict",
     "web_page": "web.page",
     "web_report": "web.report",
     "web_sources": "web.sources",
 }
+#: names that have changed with their place
+RENAMED = {
+    "Answer": "TuneResult", "Found": "SearchResult", "Leads": "Lead", "OwnEngine": "UserRoutinesEngine",
+    "OwnFile": "UserRoutineFile", "OwnSession": "UserRoutinesSession", "Question": "TuneRequest",
+    "SpreadEngine": "DaskEngine", "SpreadSession": "DaskSession", "own_by_routine": "user_file_by_routine",
+    "own_files": "user_files", "with_own": "with_user_routines",
+}  # fmt: skip
 #: of these, what is a function of the package's, too: ``breakeven.sweep(...)`` must go on when ``breakeven.sweep`` was
 #: imported as a module
 _VERBS = frozenset(("compare", "explain", "find", "machines", "report", "sensitivity", "sweep", "tune"))
@@ -106,13 +113,14 @@ class FormerModule(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
+        former, name = name, RENAMED.get(name, name)
         modules = [import_module(f"breakeven.{place}") for place in FORMER[self.__name__[len("breakeven.") :]].split()]
         having = [module for module in modules if name in vars(module)]
         # Where it is defined rather than where it is imported.
         having.sort(key=lambda module: getattr(vars(module)[name], "__module__", "") != module.__name__)
         if not having:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)
-        _warn(f"{self.__name__}.{name}", f"{having[0].__name__}.{name}", 3)
+            raise AttributeError(f"module {self.__name__!r} has no attribute {former!r}", name=former)
+        _warn(f"{self.__name__}.{former}", f"{having[0].__name__}.{name}", 3)
         return vars(having[0])[name]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:

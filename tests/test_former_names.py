@@ -48,6 +48,15 @@ def test_a_study_written_before_the_move_still_loads() -> None:
     assert told[0].filename == __file__
 
 
+def test_a_name_that_has_changed_is_found() -> None:
+    with pytest.warns(DeprecationWarning, match="breakeven.find.Found is now .*analysis.search_result.SearchResult"):
+        from breakeven.find import Found
+    with pytest.warns(DeprecationWarning, match="breakeven.tune_run.Question is now .*tuning.request.TuneRequest"):
+        from breakeven.tune_run import Question
+
+    assert (Found.__name__, Question.__name__) == ("SearchResult", "TuneRequest")
+
+
 def test_a_function_of_the_package_stays_one_beside_a_former_module_of_its_name() -> None:
     importlib.import_module("breakeven.machines")
     assert "u74" in breakeven.machines()

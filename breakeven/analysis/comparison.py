@@ -44,7 +44,7 @@ class Comparison:
     break_evens: list[BreakEven]
     #: (routine, routine, values at which they cross) (along a parameter)
     crossings: list[tuple[str, str, list[float]]]
-    #: what went wrong, point by point; empty when every output was right
+    #: what went wrong, point by point; empty when every output was verified
     failures: list[str]
     #: least cycles per call of the measurements of a point, as `curves`
     least: dict[str, list[float]] = field(default_factory=dict)

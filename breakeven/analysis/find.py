@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from breakeven import points as pt
-from breakeven.analysis.search import Leads, bisect, budget_of, search
-from breakeven.analysis.search_result import AXES, Found, Surface, grid_of
+from breakeven.analysis.search import Lead, bisect, budget_of, search
+from breakeven.analysis.search_result import AXES, SearchResult, Surface, grid_of
 from breakeven.errors import UserError
 from breakeven.points.converged import run_until_converged
 from breakeven.points.engine import Engine, Session, SweepProgress
@@ -101,7 +101,7 @@ def find(
     progress: SweepProgress | None = None,
     budget: int | None = None,
     hints: Sequence[float] = (),
-) -> Found:
+) -> SearchResult:
     """Searches along the axis of `spec` that has several values; `budget`: points to probe (of each routine)."""
     _checked(spec)
     along = axis_of(spec)
@@ -119,7 +119,7 @@ def find(
     import pandas as pd
 
     table = pd.concat(run.frames, ignore_index=True)
-    return Found(spec, along, leads, table, failures(table))
+    return SearchResult(spec, along, leads, table, failures(table))
 
 
 def surface(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Surface:
@@ -142,7 +142,7 @@ def surface(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
     }
     for machine in variants.values():
         engine.check(machine, spec.routines)
-    done: dict[tuple[int, ...], Found] = {}
+    done: dict[tuple[int, ...], SearchResult] = {}
     for at, machine in variants.items():
         before = [tuple(i - (k == axis) for k, i in enumerate(at)) for axis in range(len(at))]
         hints = sorted({hint for where in before if where in done for hint in lead_edges(done[where].leads)})
@@ -153,7 +153,7 @@ def surface(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
     return Surface(spec, parameters, [done[at] for at in variants])
 
 
-def lead_edges(leads: Leads) -> list[float]:
+def lead_edges(leads: Lead) -> list[float]:
     """Both sides of the changes that a neighbour may share; of many the outermost."""
     changes = list(zip(leads.intervals, leads.intervals[1:], strict=False))
     return [edge for before, after in [*changes[:2], *changes[-2:]] for edge in (before.last, after.first)]

@@ -49,7 +49,7 @@ _REMOTE = 1e-4
 
 
 @dataclass(frozen=True)
-class Leads:
+class Lead:
     """What a search found."""
 
     #: the grid, and the two curves on it: measured where probed, predicted elsewhere
@@ -63,13 +63,13 @@ class Leads:
     #: for each change between neighbouring intervals: whether both sides of it were probed
     verified: list[bool]
     #: grid points whose predicted lead is mistaken (their expected number; within an alternating zone a tenth)
-    doubt: float
+    expected_errors: float
     rounds: int
 
     @property
     def certain(self) -> bool:
         """Every change verified, and less than half a point in doubt."""
-        return all(self.verified) and self.doubt < 0.5
+        return all(self.verified) and self.expected_errors < 0.5
 
 
 def budget_of(points: int) -> int:
@@ -84,7 +84,7 @@ def search(
     budget: int | None = None,
     tie: float = TIE,
     hints: Sequence[int] = (),
-) -> Leads:
+) -> Lead:
     """The leads of two sawtooth curves over the ascending grid `x` (sizes, offsets).
 
     `hints`: values of `x` where the lead may change (a neighbour's answer): looked at first.
@@ -100,7 +100,7 @@ def bisect(
     budget: int | None = None,
     tie: float = TIE,
     hints: Sequence[float] = (),
-) -> Leads:
+) -> Lead:
     """The leads of two smooth curves over the ascending grid `x`: a coarse start, then every change halved."""
     points = budget_of(len(x)) if budget is None else min(budget, len(x))
     known: dict[int, tuple[float, float]] = {}
@@ -135,17 +135,17 @@ def _leads(
     curves: dict[str, list[float]],
     probed: list[int],
     tie: float,
-    doubt: float,
+    expected_errors: float,
     rounds: int,
     period: int = PERIOD,
-) -> Leads:
+) -> Lead:
     """What the curves say, by the definitions of `crossings`."""
     found = intervals(x, curves, tie, period)
     known = {x[i] for i in probed}
     verified = [before.last in known and after.first in known for before, after in zip(found, found[1:], strict=False)]
     (old, a), (new, b) = curves.items()
     even = break_even(x, (old, a), (new, b), tie)
-    return Leads([float(v) for v in x], curves, probed, found, even, verified, doubt, rounds)
+    return Lead([float(v) for v in x], curves, probed, found, even, verified, expected_errors, rounds)
 
 
 class _Search:
@@ -160,7 +160,7 @@ class _Search:
         self.is_known = np.zeros(len(self.x), bool)
         self.learned = 0
 
-    def run(self, hints: Sequence[int]) -> Leads:
+    def run(self, hints: Sequence[int]) -> Lead:
         todo, rounds = self._start(hints), 0
         while todo:
             rounds += 1
@@ -307,6 +307,6 @@ class _Search:
                         weight[first:last] = 1.0
         return weight
 
-    def _result(self, rounds: int) -> Leads:
-        doubt = float((self._risk() * self._weights(self._intervals())).sum())
-        return _leads(self.x, self._times(), sorted(self.known), self.tie, doubt, rounds)
+    def _result(self, rounds: int) -> Lead:
+        expected_errors = float((self._risk() * self._weights(self._intervals())).sum())
+        return _leads(self.x, self._times(), sorted(self.known), self.tie, expected_errors, rounds)

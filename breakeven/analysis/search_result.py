@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.crossings import BreakEven, crossings_along
-from breakeven.analysis.search import Leads
+from breakeven.analysis.search import Lead
 from breakeven.analysis.verdict import (
     AHEAD,
     Confidence,
@@ -35,13 +35,13 @@ AXES = {"size": "sizes", "src": "src_offsets", "dst": "dst_offsets"}
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """Where the lead changes, and the points that say so."""
 
     spec: SweepSpec
     #: "size", "src", "dst", or the dotted path of a machine parameter
     along: str
-    leads: Leads
+    leads: Lead
     #: the probed points, as a sweep's table
     table: pd.DataFrame
     failures: list[str]
@@ -92,7 +92,7 @@ class Found:
             "confidence": self.confidence and self.confidence.as_dict(),
             "crossings": self.crossings,
             "verified": leads.verified,
-            "doubt": round(leads.doubt, 3),
+            "expected_errors": round(leads.expected_errors, 3),
             "certain": leads.certain,
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,
@@ -106,7 +106,8 @@ class Found:
 
     def __repr__(self) -> str:
         names = ", ".join(self.leads.curves)
-        return f"Found({names}; {self.conditions()}; {len(self.leads.probed)} of {len(self.leads.x)} points probed)"
+        probed = f"{len(self.leads.probed)} of {len(self.leads.x)} points probed"
+        return f"SearchResult({names}; {self.conditions()}; {probed})"
 
     def _repr_html_(self) -> str:
 
@@ -143,7 +144,7 @@ class Surface:
     #: dotted path -> values (numbers), first across, second down
     parameters: dict[str, list[float]]
     #: one search for each combination, in the order of `itertools.product(*parameters.values())`
-    found: list[Found] = field(repr=False)
+    found: list[SearchResult] = field(repr=False)
 
     @property
     def texts(self) -> dict[str, list[str]]:
@@ -222,7 +223,7 @@ class Surface:
         return surface_page(self)
 
 
-def plot_find(found: Found, path: Path) -> None:
+def plot_find(found: SearchResult, path: Path) -> None:
     """The two curves, the changes of the lead, and the probed points."""
     from breakeven.output import plots
 
@@ -261,7 +262,7 @@ def plot_surface(found: Surface, path: Path) -> None:
     )  # fmt: skip
 
 
-def found_page(found: Found) -> str:
+def found_page(found: SearchResult) -> str:
     """A search's leads and its sentence."""
 
     leads = found.leads
@@ -269,7 +270,7 @@ def found_page(found: Found) -> str:
     page = table((found.along, "fastest", AHEAD), rows, found.conditions())
     said = describe_break_even(leads.break_even) if found.along == "size" else ""
     share = f"{len(leads.probed)} of {len(leads.x)} points probed"
-    doubt = "" if leads.certain else f"; about {max(leads.doubt, 1):.0f} points in doubt"
+    doubt = "" if leads.certain else f"; about {max(leads.expected_errors, 1):.0f} points in doubt"
     return f"{wrong(found.failures)}{page}<p>{escape(said)}</p><p>{share}{doubt}</p>"
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from breakeven.analysis.compare import curves_of
 from breakeven.analysis.crossings import BreakEven, break_even
 from breakeven.analysis.find import find
-from breakeven.analysis.search_result import Found
+from breakeven.analysis.search_result import SearchResult
 from breakeven.analysis.sensitivity_question import question, sizes_text
 from breakeven.analysis.sensitivity_steps import Parameter, parameters_of
 from breakeven.analysis.verdict import describe_break_even, span
@@ -34,7 +34,7 @@ from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 
 if TYPE_CHECKING:
-    from breakeven.analysis.search_result import Found
+    from breakeven.analysis.search_result import SearchResult
 
 
 #: parameters whose break-even is searched again when nobody asks for another number
@@ -257,7 +257,7 @@ class _Variants:
         self.failures: list[str] = []
         self.sizes = sorted(set(spec.sizes))
         self.edges: list[int] = []
-        base: Found | None = None
+        base: SearchResult | None = None
         if len(self.sizes) > 1:
             base = find(spec, engine, threads)
             self.failures += base.failures
@@ -266,7 +266,7 @@ class _Variants:
         self.even = base.leads.break_even if base else self._even()
         self.lead = self._lead(self.curves)
 
-    def _near(self, found: Found) -> list[int]:
+    def _near(self, found: SearchResult) -> list[int]:
         """The sizes that decide: both sides of the break-even and as many farther out; without one an even spread."""
         sizes, ends = sorted(set(self.spec.sizes)), _ends(found.leads.break_even)
         if ends:

@@ -104,21 +104,21 @@ class Surrogate:
 
     def _learn(self, parts: Array, z: Array, noise: float) -> None:
         """The shares that make the probed values most likely: one after the other, up and down by factors."""
-        best = _unlikelihood(self._shares, parts, z, noise)
+        best = _neg_log_likelihood(self._shares, parts, z, noise)
         for _ in range(2):
             before = best
             for i in range(len(self._shares)):
                 for factor in (0.1, 0.33, 3.0, 10.0):
                     tried = self._shares.copy()
                     tried[i] = min(max(tried[i] * factor, _LEAST), _MOST)
-                    value = _unlikelihood(tried, parts, z, noise)
+                    value = _neg_log_likelihood(tried, parts, z, noise)
                     if value < best - 0.1:
                         best, self._shares = value, tried
             if before - best < 1.0:
                 break
 
 
-def _unlikelihood(shares: Array, parts: Array, z: Array, noise: float) -> float:
+def _neg_log_likelihood(shares: Array, parts: Array, z: Array, noise: float) -> float:
     """The negative logarithm of the marginal likelihood, but for a constant."""
     n = len(z)
     whole = np.empty((n + 1, n + 1))

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from breakeven.analysis.comparison import Comparison
-    from breakeven.analysis.search_result import Found, Surface
+    from breakeven.analysis.search_result import SearchResult, Surface
     from breakeven.analysis.sensitivity import Sensitivity
     from breakeven.analysis.topdown import Account
     from breakeven.points import Result
-    from breakeven.tuning.run import Answer
+    from breakeven.tuning.run import TuneResult
 
 
 @resolving()
@@ -151,7 +151,7 @@ def find(
     store: bool | str | Path = True,
     guest: str | Path | None = None,
     **options: Unpack[Measuring],
-) -> Found:
+) -> SearchResult:
     """Where the lead changes between two routines, along the one axis that has several values (docs/cli.md).
 
     >>> found = find("rv-byte", "rv-word", sizes="1..256")
@@ -253,7 +253,7 @@ def tune(
     everywhere: bool = False,
     threads: int = 0,
     store: bool | str | Path = True,
-) -> Answer:
+) -> TuneResult:
     """The dispatch by size and alignment with the least expected cycles, and the C header that ships it (docs/tune.md).
 
     `distribution`: ``"uniform"`` over `sizes`, ``"spec2017"``, a file, or weights by size. `everywhere`: near the best
@@ -265,10 +265,10 @@ def tune(
     """
     from breakeven import points as pt
     from breakeven.tuning.distribution import distribution_of
-    from breakeven.tuning.question import Question
+    from breakeven.tuning.request import TuneRequest
     from breakeven.tuning.run import tune as run_tune
 
-    question = Question(
+    question = TuneRequest(
         machine_of(machine, settings), candidates,
         distribution_of(distribution, numbers_of(sizes, "size", pt.MAX_SIZE)),
         numbers_of(src, "src offset", pt.MAX_OFFSET), numbers_of(dst, "dst offset", pt.MAX_OFFSET),

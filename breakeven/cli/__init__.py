@@ -23,7 +23,7 @@ MOST_SAID = 1500
 #: the files beside this one that have commands, in the order of the help, and their commands
 FILES = {
     "point": {"run"}, "explain": {"explain"}, "explore": {"explore"}, "listings": {"machines", "routines"},
-    "own": {"add"}, "programs": {"exec", "gem5"}, "report": {"report"}, "search": {"find", "surface"},
+    "add": {"add"}, "programs": {"exec", "gem5"}, "report": {"report"}, "search": {"find", "surface"},
     "sensitivity": {"sensitivity"}, "store": {"store"},
     "studies": {"reproduce"}, "sweeps": {"compare", "sweep"}, "tune": {"tune"},
 }  # fmt: skip

@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 Command = Callable[..., Any]
 
 
-def takes(parameter: str, options_of: Callable[..., Any], **defaults: Any) -> Callable[[Command], Command]:
+def option_group(parameter: str, options_of: Callable[..., Any], **defaults: Any) -> Callable[[Command], Command]:
     """Gives a command the options of `options_of`, a function, in place of its own parameter `parameter`.
 
     The command gets there what `options_of` returns for the values given. `defaults` replace those of the options.

@@ -14,7 +14,7 @@ from breakeven.analysis.verdict import (
     describe_confidence,
     describe_interval,
 )
-from breakeven.cli.summaries import loud
+from breakeven.cli.summaries import print_failures
 from breakeven.output.console import Table, print_json, print_parts
 from breakeven.points.measurements import Tally
 
@@ -36,7 +36,7 @@ def comparison_done(
 
     `rests_on`: what a sensitivity said of the same question.
     """
-    loud(found.failures, len(found.table))
+    print_failures(found.failures, len(found.table))
     if json:
         files = {"plot": str(plot) if plot else None, "file": str(out) if out else None}
         against = {"baseline": baseline.as_dict()} if baseline else {}
@@ -48,7 +48,7 @@ def comparison_done(
     parts += baseline.parts() if baseline else []
     parts += [f"{what}: {path}" for what, path in (("plot", plot), ("results", out)) if path]
     print_parts(parts, markdown)
-    loud(found.failures, len(found.table))
+    print_failures(found.failures, len(found.table))
     Tally().add(found.table).say()
     return 1 if found.failures else 0
 

@@ -14,7 +14,7 @@ def machines(incomplete: str) -> list[str]:
 def routines(incomplete: str) -> list[str]:
     """Routines of any instruction set that begin so, the user's among them; no guest is opened."""
     from breakeven.routine.page import texts
-    from breakeven.routine.registry import own_by_routine
+    from breakeven.routine.registry import user_file_by_routine
 
-    names = {name for isa in ("riscv", "x86") for name in (*texts(isa), *own_by_routine(isa))}
+    names = {name for isa in ("riscv", "x86") for name in (*texts(isa), *user_file_by_routine(isa))}
     return sorted(name for name in names if name.startswith(incomplete))

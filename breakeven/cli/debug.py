@@ -37,7 +37,7 @@ class Trace:
     file: Path
     limit: int
 
-    def tell(self, whole: bool) -> None:
+    def warn_if_truncated(self, whole: bool) -> None:
         """Says so when the trace was cut short."""
         if not whole:
             print(
@@ -46,7 +46,7 @@ class Trace:
             )
 
 
-def wanted(flags: str, file: Path, limit: str) -> Trace | None:
+def parse_trace_options(flags: str, file: Path, limit: str) -> Trace | None:
     """The trace that the options ask for; None: none. Raises `UserError` for a flag that there is not."""
     names = [name for name in flags.split(",") if name]
     for name in names:

@@ -34,7 +34,7 @@ def engines_done(found: Any, plot: Path | None, out: Path | None, json: bool) ->
         for what, path in (("plot", plot), ("results", out)):
             if path:
                 print(f"{what}: {path}")
-    summaries.loud(bad, total)
+    summaries.print_failures(bad, total)
     tally = Tally()
     for one in found.found.values():
         tally.add(one.table)

@@ -11,8 +11,8 @@ import typer
 from breakeven.cli import completion
 from breakeven.cli.app import app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption
-from breakeven.cli.point import judge, where
-from breakeven.cli.point_options import PointMaker, takes_point
+from breakeven.cli.point import exit_status_of, where
+from breakeven.cli.point_options import PointMaker, point_option_group
 from breakeven.engines.open import open_engine
 from breakeven.errors import UserError
 from breakeven.sweeps.request import machine_spec
@@ -22,7 +22,7 @@ _BAR = 36
 
 
 @app.command(short_help="Where the cycles of a point (or of a program) went, adding up to 100 %.")
-@takes_point(size_required=False)
+@point_option_group(size_required=False)
 def explain(
     routines: Annotated[
         list[str],
@@ -67,7 +67,7 @@ def _points(points: list[Any], by_rule: bool, spec: Any, guest: Path | None, jso
     for point in points:
         found = measured(session, point, by_rule)
         result = found.result
-        status = status or judge(session, point, result)
+        status = status or exit_status_of(session, point, result)
         if not result.ok:
             continue
         account = account_of(found.stats, str(spec))

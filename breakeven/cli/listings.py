@@ -69,7 +69,7 @@ def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int
     from breakeven.output.console import print_json, print_pairs
     from breakeven.routine.guest import guest_routines
     from breakeven.routine.page import page
-    from breakeven.routine.registry import own_by_routine
+    from breakeven.routine.registry import user_file_by_routine
 
     spec = machine_spec(machine, [])
     isa, found = guest_routines(spec, guest)
@@ -84,7 +84,7 @@ def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int
         from breakeven.routine.checks import unknown_routine
 
         raise UserError(unknown_routine(name, known, spec))
-    routine, own = known[name], own_by_routine(isa).get(name) if guest is None else None
+    routine, own = known[name], user_file_by_routine(isa).get(name) if guest is None else None
     known_of = page(isa, name, own.guest if own else guest)
     if json:
         print_json({

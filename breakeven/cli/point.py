@@ -16,17 +16,17 @@ from breakeven.cli.debug import (
     DebugFileOption,
     DebugFlagsOption,
     DebugLimitOption,
-    wanted,
+    parse_trace_options,
 )
 from breakeven.cli.engines import EngineOption
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
-from breakeven.cli.point_options import PointMaker, takes_point
+from breakeven.cli.point_options import PointMaker, point_option_group
 from breakeven.engines.open import open_named
 from breakeven.sweeps.request import engine_names, machine_spec
 
 
 @app.command(short_help="Run one point: cycles, bytes/cycle, instructions.")
-@takes_point()
+@point_option_group()
 def run(
     routine: Annotated[str, typer.Argument(help="See `routines`.", autocompletion=completion.routines)],
     point: PointMaker,
@@ -49,7 +49,7 @@ def run(
     from breakeven.points.measurements import Tally
 
     asked = point(routine)
-    trace = wanted(debug_flags, debug_file, debug_limit)
+    trace = parse_trace_options(debug_flags, debug_file, debug_limit)
     # A trace is of a simulation: what a store holds has none.
     machine = HOST if engine_names(engine_name, 1) == [HOST] else machine
     with open_named(engine_name, guest, store, no_store or trace is not None) as engine:
@@ -57,7 +57,7 @@ def run(
         if trace:
             found = measured(session, asked, point.by_rule, trace.file, trace.limit)
             result = found.result
-            trace.tell(found.traced)
+            trace.warn_if_truncated(found.traced)
         else:
             (result,) = run_points(session, [asked], by_rule=point.by_rule)
     asked = replace(asked, repetitions=result.repetitions)
@@ -66,11 +66,11 @@ def run(
     tally = Tally()
     tally.count(result.repetitions, result.converged)
     tally.say()
-    return judge(session, asked, result)
+    return exit_status_of(session, asked, result)
 
 
-def judge(session: Any, point: Any, result: Any) -> int:
-    """The exit status for a result; loud when it is not right."""
+def exit_status_of(session: Any, point: Any, result: Any) -> int:
+    """The exit status for a result; a warning on stderr where the output is wrong."""
     from breakeven import points as pt
 
     if not result.ok:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from breakeven.cli.bundles import Command, takes
+from breakeven.cli.bundles import Command, option_group
 from breakeven.cli.options import (
     CallsOption,
     Dst2Option,
@@ -67,10 +67,10 @@ def _measuring(
 
 
 #: gives a command those options in place of its parameter `measuring`
-takes_measuring = takes("measuring", _measuring)
+measuring_option_group = option_group("measuring", _measuring)
 
 
-@takes_measuring
+@measuring_option_group
 def _point(
     *,
     size: Annotated[str, typer.Option("--size", "-n", help="Bytes (1448, 64K, 2MiB).")],
@@ -116,6 +116,6 @@ def _fault(index: int | None, side: str) -> int:
     return index | (pt.FAULT_IN_DESTINATION if side == "dst" else 0)
 
 
-def takes_point(size_required: bool = True) -> Callable[[Command], Command]:
+def point_option_group(size_required: bool = True) -> Callable[[Command], Command]:
     """Gives a command the options of a point in place of its parameter `point`, which becomes a `PointMaker`."""
-    return takes("point", _point, **({} if size_required else {"size": ""}))
+    return option_group("point", _point, **({} if size_required else {"size": ""}))

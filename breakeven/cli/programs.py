@@ -18,7 +18,7 @@ from breakeven.cli.debug import (
     DebugFlagsOption,
     DebugLimitOption,
     DebugStartOption,
-    wanted,
+    parse_trace_options,
 )
 from breakeven.cli.options import MAX_U64, JsonOption, MachineOption, SetOption
 from breakeven.errors import UserError
@@ -87,7 +87,7 @@ def exec_(
 
     if stats:
         check_target(stats)
-    trace = wanted(debug_flags, debug_file, debug_limit)
+    trace = parse_trace_options(debug_flags, debug_file, debug_limit)
     program = read_file(elf, "program")
     data = read_file(readfile, "readfile") if readfile else b""
     engine = load_engine()
@@ -115,7 +115,7 @@ def exec_(
         for warning in guest.warnings():
             print(f"breakeven: {warning}", file=sys.stderr)
     if trace:
-        trace.tell(guest.end_trace())
+        trace.warn_if_truncated(guest.end_trace())
     if stats:
         # gem5 dumps at its exit too: a guest need not ask for statistics.
         guest.dump_stats()
@@ -132,10 +132,10 @@ def exec_(
         })  # fmt: skip
         return status
     rate = end["insts"] / end["host_seconds"] / 1e6 if end["host_seconds"] > 0 else 0.0
-    per = end["cycles"] / end["insts"] if end["insts"] else 0.0
+    ipc = end["insts"] / end["cycles"] if end["cycles"] else 0.0
     print(
         f"breakeven: {end['cause']}, code {end['code']}: {end['insts']} instructions, {end['cycles']} cycles "
-        f"({per:.2f} a instruction), {end['host_seconds']:.2f} s ({rate:.1f} million instructions a second)",
+        f"(IPC {ipc:.2f}), {end['host_seconds']:.2f} s ({rate:.1f} million instructions a second)",
         file=sys.stderr,
     )
     if end["detail"]:

@@ -47,5 +47,5 @@ def report(
         print_json({"file": str(out), "points": done.points, "wrong": len(bad), "first_wrong": bad[0] if bad else None})
     else:
         print(f"{done.points} points: {out}")
-    summaries.loud(bad, done.points)
+    summaries.print_failures(bad, done.points)
     return EXIT_WRONG if bad else 0

@@ -22,7 +22,7 @@ from breakeven.cli.options import (
     SweepOption,
     ThreadsOption,
 )
-from breakeven.cli.point_options import takes_measuring
+from breakeven.cli.point_options import measuring_option_group
 from breakeven.engines.open import open_engine
 from breakeven.errors import UserError
 from breakeven.sweeps.request import sweep_spec
@@ -57,7 +57,7 @@ def _axis(along: str, axes: dict[str, Any]) -> dict[str, Any]:
 
 
 @app.command("find", short_help="Where the lead changes between two routines, with a tenth of the grid's points.")
-@takes_measuring
+@measuring_option_group
 def find_(
     *,
     routines: RoutinesArgument,
@@ -113,7 +113,7 @@ def find_(
 
 
 @app.command("surface", short_help="The break-even size as a function of one or two machine parameters.")
-@takes_measuring
+@measuring_option_group
 def surface_(
     *,
     routines: RoutinesArgument,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from breakeven.analysis.search_result import AXES, Found, Surface
+from breakeven.analysis.search_result import AXES, SearchResult, Surface
 from breakeven.analysis.verdict import AHEAD, describe_break_even, describe_confidence, describe_interval, span
-from breakeven.cli.summaries import loud
+from breakeven.cli.summaries import print_failures
 from breakeven.output.console import print_json, print_table
 
 #: what a search says of a break-even within a step of its grid
@@ -15,23 +15,25 @@ NARROWER = "a smaller step of --sizes narrows it"
 _ROWS = 60
 
 
-def find_done(found: Found, plot: Path | None, out: Path | None, seconds: float, simulated: int, json: bool) -> int:
+def find_done(
+    found: SearchResult, plot: Path | None, out: Path | None, seconds: float, simulated: int, json: bool
+) -> int:
     """The leads as tables (or JSON); the exit status. `simulated`: points that did not come from the store."""
     if json:
         print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None,
                     "simulated": simulated, "host_seconds": round(seconds, 3)})  # fmt: skip
     else:
-        loud(found.failures, len(found.table))
+        print_failures(found.failures, len(found.table))
         _print(found, seconds)
         for label, path in (("plot", plot), ("probed points", out)):
             if path:
                 print(f"{label}: {path}")
-    loud(found.failures, len(found.table))
+    print_failures(found.failures, len(found.table))
     found.tally.say()
     return 1 if found.failures else 0
 
 
-def _print(found: Found, seconds: float) -> None:
+def _print(found: SearchResult, seconds: float) -> None:
     leads = found.leads
     print(found.conditions())
     rows = []
@@ -51,7 +53,8 @@ def _print(found: Found, seconds: float) -> None:
     what = f"{len(leads.probed)} of {len(leads.x)} points probed ({share:.0%})"
     print(f"{what} in {leads.rounds} rounds, {seconds:.1f} s")
     if not leads.certain:
-        print(f"in doubt: the lead at about {max(leads.doubt, 1):.0f} of the points not probed (--budget probes more)")
+        expected = max(leads.expected_errors, 1)
+        print(f"in doubt: the lead at about {expected:.0f} of the points not probed (--budget probes more)")
 
 
 def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: float, json: bool) -> int:
@@ -89,6 +92,6 @@ def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: f
         for label, path in (("plot", plot), ("surface", out)):
             if path:
                 print(f"{label}: {path}")
-    loud(found.failures, sum(len(item.table) for item in found.found))
+    print_failures(found.failures, sum(len(item.table) for item in found.found))
     found.tally.say()
     return 1 if found.failures else 0

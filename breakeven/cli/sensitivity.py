@@ -16,7 +16,7 @@ from breakeven.cli.options import (
     StoreOption,
     ThreadsOption,
 )
-from breakeven.cli.point_options import takes_measuring
+from breakeven.cli.point_options import measuring_option_group
 from breakeven.engines.open import open_engine
 from breakeven.sweeps.request import sweep_spec
 
@@ -25,7 +25,7 @@ SIZES = "1..2048"
 
 
 @app.command("sensitivity", short_help="Which machine parameters the break-even rests on, ranked.")
-@takes_measuring
+@measuring_option_group
 def sensitivity_(
     *,
     routines: Annotated[list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.")],
@@ -70,7 +70,7 @@ def sensitivity_(
 def sensitivity_done(found: Any, rows: int, json: bool) -> int:
     """The ranking as a table (or JSON); the exit status."""
     from breakeven.analysis.sensitivity import describe_sensitivity
-    from breakeven.cli.summaries import loud
+    from breakeven.cli.summaries import print_failures
     from breakeven.output.console import print_json, print_table
 
     if json:
@@ -85,5 +85,5 @@ def sensitivity_done(found: Any, rows: int, json: bool) -> int:
         if len(shown) > rows:
             print(f"... and {len(shown) - rows} parameters more (--rows shows them)")
         print("\n".join(describe_sensitivity(found)))
-    loud(found.failures, len(found.failures))
+    print_failures(found.failures, len(found.failures))
     return 1 if found.failures else 0

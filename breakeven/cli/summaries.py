@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from breakeven.studies.study import Outcome
 
 
-def loud(bad: list[str], total: int) -> None:
+def print_failures(bad: list[str], total: int) -> None:
     """Wrong outputs make every number worthless: said first and last, on stderr."""
     if bad:
         print(f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}", file=sys.stderr)
@@ -40,7 +40,7 @@ def sweep_done(
         if path is None:
             answer["rows"] = table.astype({"converged": object}).replace({pd.NA: None}).to_dict(orient="records")
         print_json(answer)
-        loud(bad, len(table))
+        print_failures(bad, len(table))
         tally.say()
         return 1 if bad else 0
     small, large = min(spec.sizes), max(spec.sizes)
@@ -58,7 +58,7 @@ def sweep_done(
     rate = simulated / seconds if seconds else 0.0
     stored = f", {len(table) - simulated} from the store" if simulated < len(table) else ""
     print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {path}")
-    loud(bad, len(table))
+    print_failures(bad, len(table))
     tally.say()
     return 1 if bad else 0
 
@@ -83,5 +83,5 @@ def studies_done(done: list[tuple[Outcome, Path]], json: bool) -> int:
             rows = [(v.claim, v.published, v.simulated, v.verdict) for v in outcome.verdicts]
             print_table(("claim", "published", "simulated", "verdict"), rows, outcome.study.title)
             print(f"{outcome.points} points; report: {path}")
-    loud(bad, points)
+    print_failures(bad, points)
     return 1 if bad else 0

@@ -26,14 +26,14 @@ from breakeven.cli.options import (
     ThreadsOption,
     was_given,
 )
-from breakeven.cli.point_options import takes_measuring
+from breakeven.cli.point_options import measuring_option_group
 from breakeven.engines.open import open_named
 from breakeven.errors import UserError
 from breakeven.sweeps.request import engine_names, sweep_spec
 
 
 @app.command(short_help="Run a grid of points into a results file.")
-@takes_measuring
+@measuring_option_group
 def sweep(
     context: typer.Context,
     *,
@@ -119,7 +119,7 @@ def _refuse_axes(context: typer.Context) -> None:
 
 
 @app.command(short_help="Who wins where: a table, the break-even sizes, a plot.")
-@takes_measuring
+@measuring_option_group
 def compare(
     *,
     routines: Annotated[

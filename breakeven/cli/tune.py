@@ -54,10 +54,10 @@ def tune(
     from breakeven.output.console import progress_bar
     from breakeven.points.ranges import parse_integers
     from breakeven.tuning.distribution import distribution_of
-    from breakeven.tuning.question import Question
+    from breakeven.tuning.request import TuneRequest
     from breakeven.tuning.run import tune as run_tune
 
-    question = Question(
+    question = TuneRequest(
         machine_spec(machine, settings), list(filter(None, candidates.split(","))),
         distribution_of(distribution, parse_integers(sizes, "size", 0, pt.MAX_SIZE)),
         parse_integers(src, "src offset", 0, pt.MAX_OFFSET), parse_integers(dst, "dst offset", 0, pt.MAX_OFFSET),

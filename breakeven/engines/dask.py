@@ -55,10 +55,10 @@ def _run_chunk(fingerprint: str, description: str, program: bytes, records: byte
     return _booted.sweep.run(records, threads=1)
 
 
-class SpreadSession:
+class DaskSession:
     """A session whose points run elsewhere."""
 
-    def __init__(self, machine: MachineSpec, engine: SpreadEngine) -> None:
+    def __init__(self, machine: MachineSpec, engine: DaskEngine) -> None:
         self.machine = machine
         self.machine_hash = engine.machine_hash(machine)
         self._engine = engine
@@ -93,7 +93,7 @@ class SpreadSession:
         return b"".join(rows)
 
 
-class SpreadEngine:
+class DaskEngine:
     """The workers of the dask scheduler at `address`. `elf`: a guest of the user's own."""
 
     def __init__(self, address: str, elf: Path | None = None) -> None:
@@ -102,7 +102,7 @@ class SpreadEngine:
         self._client = _connect(address)
         self._address = address
 
-    def __enter__(self) -> SpreadEngine:
+    def __enter__(self) -> DaskEngine:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -120,8 +120,8 @@ class SpreadEngine:
     def routines(self, machine: MachineSpec) -> list[Routine]:
         return self._local.routines(machine)
 
-    def open(self, machine: MachineSpec) -> SpreadSession:
-        return SpreadSession(machine, self)
+    def open(self, machine: MachineSpec) -> DaskSession:
+        return DaskSession(machine, self)
 
     def threads(self) -> int:
         """Threads of all workers."""

@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 
 from breakeven import points as pt
-from breakeven.engines.user_routines import OwnSession
+from breakeven.engines.user_routines import UserRoutinesSession
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.host import cpu_info
 from breakeven.points.engine import FLAG_NAMES, Progress, Results, Routine
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.routine.checks import check_known
-from breakeven.routine.registry import OwnFile, own_by_routine, own_files
+from breakeven.routine.registry import UserRoutineFile, user_file_by_routine, user_files
 
 #: times that the points are gone through; the median of them counts
 ROUNDS = 5
@@ -83,7 +83,7 @@ class NativeEngine:
             Routine(row["name"], row["kind"], row["flags"], _lacking(self.isa, row["flags"], has))
             for row in load_engine().routines(guest_elf(self.isa))
         ]
-        for own in own_files(self.isa):
+        for own in user_files(self.isa):
             missing = "" if own.native else f"was added without a program for this host: add it again ({own.source})"
             found += [
                 Routine(
@@ -101,11 +101,11 @@ class NativeEngine:
     def machine_hash(self, machine: MachineSpec) -> str:
         raise UserError("the host's processor has no description")
 
-    def open(self, machine: MachineSpec) -> OwnSession:
+    def open(self, machine: MachineSpec) -> UserRoutinesSession:
         _refuse_settings(machine)
-        own = own_by_routine(self.isa)
+        own = user_file_by_routine(self.isa)
         by_guest = {file.guest: file for file in own.values()}
-        return OwnSession(
+        return UserRoutinesSession(
             machine, own, lambda guest: NativeSession(self, by_guest[guest] if guest else None), self.routines
         )
 
@@ -122,7 +122,7 @@ def _lacking(isa: str, flags: int, has: Sequence[str]) -> str:
     return ""
 
 
-def _program(isa: str, own: OwnFile | None) -> Path:
+def _program(isa: str, own: UserRoutineFile | None) -> Path:
     if own is None:
         from breakeven.files.data import find_data
 
@@ -137,7 +137,7 @@ class NativeSession:
 
     machine_hash = ""
 
-    def __init__(self, engine: NativeEngine, own: OwnFile | None) -> None:
+    def __init__(self, engine: NativeEngine, own: UserRoutineFile | None) -> None:
         self.machine = MachineSpec(HOST)
         self._engine = engine
         self._program = _program(engine.isa, own)

@@ -25,9 +25,9 @@ def open_named(
         yield NativeEngine()
     elif name == "gem5":
         from breakeven.engines.gem5_binary import Gem5Engine
-        from breakeven.engines.user_routines import with_own
+        from breakeven.engines.user_routines import with_user_routines
 
-        yield Gem5Engine(guest) if guest else with_own(Gem5Engine)
+        yield Gem5Engine(guest) if guest else with_user_routines(Gem5Engine)
     else:
         with open_engine(guest, store, no_store, scheduler) as engine:
             yield engine
@@ -40,7 +40,7 @@ def open_engine(guest: Path | None, store: Path | None, no_store: bool, schedule
     Without `guest`, routines that the user has added are there as well.
     """
     from breakeven.engines.embedded import EmbeddedEngine
-    from breakeven.engines.user_routines import with_own
+    from breakeven.engines.user_routines import with_user_routines
     from breakeven.store import OFF, Store, default_path
 
     if scheduler == "":
@@ -51,9 +51,9 @@ def open_engine(guest: Path | None, store: Path | None, no_store: bool, schedule
 
         def make(elf: Path | None) -> Any:
             if scheduler:
-                from breakeven.engines.dask import SpreadEngine
+                from breakeven.engines.dask import DaskEngine
 
-                engine: Any = stack.enter_context(SpreadEngine(scheduler, elf))
+                engine: Any = stack.enter_context(DaskEngine(scheduler, elf))
             else:
                 engine = EmbeddedEngine(elf)
             if kept is not None:
@@ -62,4 +62,4 @@ def open_engine(guest: Path | None, store: Path | None, no_store: bool, schedule
                 engine = StoredEngine(engine, kept)
             return engine
 
-        yield make(guest) if guest else with_own(make)
+        yield make(guest) if guest else with_user_routines(make)

@@ -16,19 +16,19 @@ from breakeven.points.engine import Engine, Measured, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.checks import check_known
 from breakeven.routine.guest import guest_routines
-from breakeven.routine.registry import OwnFile, check_harness, own_by_routine
+from breakeven.routine.registry import UserRoutineFile, check_harness, user_file_by_routine
 
 #: makes the engine for a guest; None: breakeven's own
 Make = Callable[[Path | None], Any]
 
 
-class OwnSession:
+class UserRoutinesSession:
     """A session whose points run where their routines are."""
 
     def __init__(
         self,
         machine: MachineSpec,
-        own: dict[str, OwnFile],
+        own: dict[str, UserRoutineFile],
         open_guest: Callable[[Path | None], Session],
         routines: Callable[[], list[Routine]] | None = None,
     ) -> None:
@@ -111,7 +111,7 @@ def _renumbered(on_results: Results | None, indices: Sequence[int]) -> Results |
     return report
 
 
-class OwnEngine:
+class UserRoutinesEngine:
     """The engines that `make` gives, chosen by routine."""
 
     def __init__(self, make: Make) -> None:
@@ -126,16 +126,16 @@ class OwnEngine:
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         self._engine(None).check(machine)
         check_known(guest_routines(machine)[1], routines, machine)
-        own = own_by_routine(resolve(machine, unread=True).isa)
+        own = user_file_by_routine(resolve(machine, unread=True).isa)
         for file in {own[name].folder: own[name] for name in routines if name in own}.values():
             check_harness(file)
 
     def machine_hash(self, machine: MachineSpec) -> str:
         return self._engine(None).machine_hash(machine)
 
-    def open(self, machine: MachineSpec) -> OwnSession:
-        own = own_by_routine(resolve(machine, unread=True).isa)
-        return OwnSession(machine, own, lambda guest: self._engine(guest).open(machine))
+    def open(self, machine: MachineSpec) -> UserRoutinesSession:
+        own = user_file_by_routine(resolve(machine, unread=True).isa)
+        return UserRoutinesSession(machine, own, lambda guest: self._engine(guest).open(machine))
 
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:
         """As `StoredEngine.note`, where all points ran in one guest: its hash stands for the routines."""
@@ -157,11 +157,11 @@ class OwnEngine:
         return sum(engine.simulated for engine in self._engines.values())
 
 
-def with_own(make: Make) -> Engine:
+def with_user_routines(make: Make) -> Engine:
     """The engine that `make` gives for breakeven's guests, with the user's routines beside if there are any."""
     from breakeven.routine.registry import home
 
     folder = home() / "routines"
     if not folder.is_dir() or next(folder.glob("*/*/"), None) is None:
         return make(None)
-    return OwnEngine(make)
+    return UserRoutinesEngine(make)

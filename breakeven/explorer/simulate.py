@@ -162,10 +162,10 @@ class Simulator:
     def code(self, name: str, settings: Settings, routine: str) -> dict[str, Any]:
         """A routine's listing: [address, text], and what its file says of it."""
         from breakeven.routine.page import page
-        from breakeven.routine.registry import own_by_routine
+        from breakeven.routine.registry import user_file_by_routine
 
         isa = self.variant(name, settings).machine.isa
-        own = own_by_routine(isa).get(routine)
+        own = user_file_by_routine(isa).get(routine)
         found = page(isa, routine, own.guest if own else None)
         return {"text": found["text"], "published": found["published"], "listing": found["listing"]}
 

@@ -49,7 +49,7 @@ FLAG_SKIP_VERIFICATION = 2
 STREAM_FLAGS = {"moving": 4, "untouched": 8, "reader": 16}
 #: `status` of a result, by number
 STATUSES = (
-    "right",
+    "verified",
     "wrong output",
     "unknown routine",
     "point out of range",
@@ -262,7 +262,7 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """Whether the output was right."""
+        """Whether the output was verified: as the reference has it."""
         return self.status == 0
 
     @property
@@ -272,7 +272,7 @@ class Result:
 
     @property
     def problem(self) -> str:
-        """What went wrong, in words; empty when the output was right."""
+        """What went wrong, in words; empty when the output was verified."""
         return describe_status(self.status, self.detail)
 
 

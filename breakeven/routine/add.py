@@ -14,7 +14,15 @@ from breakeven.routine.build import KINDS, NEEDS, SOURCES, Build, build, check_n
 from breakeven.routine.contract import check_contract
 from breakeven.routine.extensions import DIRTY, used_by
 from breakeven.routine.recipe import Recipe, load_recipe
-from breakeven.routine.registry import GUEST, NATIVE, OBJECTS, OwnFile, folder_of, own_by_routine, write_entry
+from breakeven.routine.registry import (
+    GUEST,
+    NATIVE,
+    OBJECTS,
+    UserRoutineFile,
+    folder_of,
+    user_file_by_routine,
+    write_entry,
+)
 
 #: an ELF's machine number
 _MACHINES = {243: "riscv", 62: "x86"}
@@ -24,8 +32,8 @@ _MACHINES = {243: "riscv", 62: "x86"}
 class Added:
     """What `add` has done."""
 
-    own: OwnFile
-    #: points at which each routine was right
+    own: UserRoutineFile
+    #: points at which each routine was verified
     points: int
     host_seconds: float
     #: what is to be known of the code, a sentence each
@@ -62,7 +70,7 @@ def add(what: Build, isa: str) -> Added:
         (work / "build" / "routines").rename(fresh / OBJECTS)
         if (native := work / "build" / "native").is_file():
             native.rename(fresh / NATIVE)
-        own = OwnFile(
+        own = UserRoutineFile(
             isa, tuple(names), str(what.source.resolve()), recipe.harness, kept / names[0], what.symbol,
             _options(what), extensions,
         )  # fmt: skip
@@ -166,7 +174,7 @@ def _check_names(isa: str, names: list[str], what: Build) -> None:
     if len(names) != len(set(names)):
         raise UserError(f"{what.source} registers a name twice: {', '.join(names)}")
     ours = {row["name"] for row in load_engine().routines(guest_elf(isa))}
-    others = own_by_routine(isa)
+    others = user_file_by_routine(isa)
     for name in names:
         check_name(name)
         if name in ours:
@@ -182,7 +190,7 @@ def _check(isa: str, built: Path) -> int:
     return sum(check_contract(isa, elf, row["name"], row["kind"]) for row in load_engine().routines(elf))
 
 
-def _put(own: OwnFile, fresh: Path) -> None:
+def _put(own: UserRoutineFile, fresh: Path) -> None:
     """`fresh` takes the place of what was added before under this name."""
     old = fresh.parent / "old"
     if own.folder.exists():

@@ -62,13 +62,13 @@ def _routines_of(isa: str) -> set[str]:
     """The routines of breakeven's guest for `isa`, and the user's."""
     from breakeven.files.binaries import guest_elf, load_engine
     from breakeven.files.data import DataNotFound
-    from breakeven.routine.registry import own_files
+    from breakeven.routine.registry import user_files
 
     try:
         found = {row["name"] for row in load_engine().routines(guest_elf(isa))}
     except (DataNotFound, UserError):
         return set()
-    return found.union(*(own.routines for own in own_files(isa)))
+    return found.union(*(own.routines for own in user_files(isa)))
 
 
 def check_one_isa(words: Sequence[str], machines: Sequence[MachineSpec]) -> None:

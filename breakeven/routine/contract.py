@@ -73,7 +73,7 @@ def contract_points(name: str, kind: str) -> Iterator[Point]:
                     yield _point(name, n, src, seed=seed)
 
 
-def spread_points(name: str, kind: str) -> list[Point]:
+def sample_points(name: str, kind: str) -> list[Point]:
     """A few hundred points that take a routine through its code: the sizes of the contract, each at other offsets."""
     sizes = [*range(289), *(16 * n for n in range(19, 120)), 4096, 8191, 16384, 65536, 300000, 1 << 20]
     whole = [_point(name, n, n % 8, 0 if kind == "checksum" else n // 8 % 8, seed=n) for n in sizes]

@@ -39,12 +39,12 @@ def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
     from breakeven.machine.resolve import resolve
     from breakeven.points import pack, points_file
     from breakeven.points.machine_spec import MachineSpec
-    from breakeven.routine.contract import MACHINES, spread_points
+    from breakeven.routine.contract import MACHINES, sample_points
 
     engine = load_engine()
     code = Code(elf)
     machine = resolve(MachineSpec(MACHINES[isa])).text
-    guest = engine.Machine(machine, elf, readfile=points_file(pack(spread_points(name, kind))))
+    guest = engine.Machine(machine, elf, readfile=points_file(pack(sample_points(name, kind))))
     guest.cover(*code.routines)
     end = guest.run()
     if "results.bin" not in guest.outputs():
@@ -100,7 +100,7 @@ def lacking(description: dict[str, Any], extensions: Iterable[str]) -> list[tupl
     return found
 
 
-def lacks_of(description: dict[str, Any], extensions: Iterable[str]) -> str:
+def missing_extension_of(description: dict[str, Any], extensions: Iterable[str]) -> str:
     """What a described machine lacks of `extensions`, in words (`Routine.lacks`); empty: nothing."""
     for extension, setting in lacking(description, extensions):
         return f"needs {extension}, which this machine lacks: add --set {setting}"

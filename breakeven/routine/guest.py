@@ -17,12 +17,12 @@ def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, 
     isa, description = resolved.isa, resolved.description
     found = _routines_on(description, guest_elf(isa, elf))
     if elf is None:
-        from breakeven.routine.extensions import lacks_of
-        from breakeven.routine.registry import own_files
+        from breakeven.routine.extensions import missing_extension_of
+        from breakeven.routine.registry import user_files
 
-        for own in own_files(isa):
+        for own in user_files(isa):
             for each in _routines_on(description, own.guest.read_bytes()):
-                lacks = each.lacks or lacks_of(description, own.extensions)
+                lacks = each.lacks or missing_extension_of(description, own.extensions)
                 found.append(each._replace(origin=own.source, lacks=lacks))
     return isa, found
 

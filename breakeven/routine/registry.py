@@ -26,7 +26,7 @@ _FORMAT = 1
 
 
 @dataclass(frozen=True, slots=True)
-class OwnFile:
+class UserRoutineFile:
     """One file of the user's, built."""
 
     isa: str
@@ -73,24 +73,24 @@ def folder_of(isa: str) -> Path:
     return home() / "routines" / isa
 
 
-def write_entry(own: OwnFile, folder: Path) -> None:
+def write_entry(own: UserRoutineFile, folder: Path) -> None:
     """Makes `folder` an entry of the list."""
     row = {key: value for key, value in asdict(own).items() if key != "folder"}
     (folder / _ENTRY).write_text(json.dumps({"format": _FORMAT, **row}, indent=1) + "\n")
 
 
-def _read(path: Path) -> OwnFile | None:
+def _read(path: Path) -> UserRoutineFile | None:
     try:
         row = json.loads(path.read_text())
         if row.pop("format") != _FORMAT:
             return None
         lists = {key: tuple(row[key]) for key in ("routines", "extensions") if key in row}
-        return OwnFile(**{**row, **lists}, folder=path.parent)
+        return UserRoutineFile(**{**row, **lists}, folder=path.parent)
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
-def own_files(isa: str) -> list[OwnFile]:
+def user_files(isa: str) -> list[UserRoutineFile]:
     """The user's files of an instruction set, by folder."""
     folder = folder_of(isa)
     if not folder.is_dir():
@@ -100,12 +100,12 @@ def own_files(isa: str) -> list[OwnFile]:
     return [own for own in found if own is not None and own.guest.is_file()]
 
 
-def own_by_routine(isa: str) -> dict[str, OwnFile]:
+def user_file_by_routine(isa: str) -> dict[str, UserRoutineFile]:
     """The user's routines of an instruction set and the file of each."""
-    return {name: own for own in own_files(isa) for name in own.routines}
+    return {name: own for own in user_files(isa) for name in own.routines}
 
 
-def check_harness(own: OwnFile) -> None:
+def check_harness(own: UserRoutineFile) -> None:
     """Raises `UserError` when the harness has changed since `own` was built: its numbers would not compare."""
     from breakeven.routine.recipe import load_recipe
 
@@ -115,7 +115,7 @@ def check_harness(own: OwnFile) -> None:
         raise UserError(f"{own.routines[0]} was added to another version of breakeven: add it again ({again})")
 
 
-def remove(name: str, isa: str = "") -> list[OwnFile]:
+def remove(name: str, isa: str = "") -> list[UserRoutineFile]:
     """Removes the files that define a routine `name`, of one instruction set or (none given) of any; raises `UserError`
     when none does."""
     import shutil
@@ -123,7 +123,7 @@ def remove(name: str, isa: str = "") -> list[OwnFile]:
     from breakeven.errors import near
 
     isas = [isa] if isa else [path.name for path in sorted((home() / "routines").glob("*"))]
-    known = [own for each in isas for own in own_files(each)]
+    known = [own for each in isas for own in user_files(each)]
     found = [own for own in known if name in own.routines]
     if not found:
         names = [each for own in known for each in own.routines]

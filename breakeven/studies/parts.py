@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.analysis.crossings import BreakEven, break_even
-from breakeven.analysis.search_result import Found, Surface
+from breakeven.analysis.search_result import SearchResult, Surface
 from breakeven.config.overrides import get_parameter
 from breakeven.machine.presets import load_machine
 from breakeven.points.machine_spec import MachineSpec
@@ -65,14 +65,14 @@ def sizes_figure(
     return draw
 
 
-def found_turn(found: Found, conclusion: str, figure: str) -> Turn:
+def found_turn(found: SearchResult, conclusion: str, figure: str) -> Turn:
     """What a search along a parameter says about a conclusion: where the two routines are equal."""
     low, high = found.leads.x[0], found.leads.x[-1]
     at = ", ".join(f"{value:.3g}" for value in found.crossings) or f"nowhere in {low:g}..{high:g}"
     return Turn(conclusion, found.along, machine_value(found.spec.machines[0], found.along), at, figure)
 
 
-def found_figure(found: Found, title: str, log: bool = False) -> Callable[[Path], object]:
+def found_figure(found: SearchResult, title: str, log: bool = False) -> Callable[[Path], object]:
     """Draws both routines' cycles over the searched parameter, the crossings marked.
 
     `log`: both axes logarithmic; a first value of 0 is then left out.

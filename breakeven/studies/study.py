@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.analysis.find import find, surface
-from breakeven.analysis.search_result import Found, Surface
+from breakeven.analysis.search_result import SearchResult, Surface
 from breakeven.errors import UserError, near
 from breakeven.files.data import find_data
 from breakeven.files.importing import importable
@@ -155,7 +155,7 @@ class Data:
     claims: dict[str, Claim]
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
     #: what the searches found
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, SearchResult] = field(default_factory=dict)
     surfaces: dict[str, Surface] = field(default_factory=dict)
 
     def select(self, grid: str, **where: Any) -> pd.DataFrame:

@@ -25,7 +25,7 @@ from breakeven.tuning.plan_search import NEAR
 from breakeven.tuning.plans import Plan
 
 if TYPE_CHECKING:
-    from breakeven.tuning.question import Question
+    from breakeven.tuning.request import TuneRequest
 
 
 #: places in which each plan is simulated at every size
@@ -40,7 +40,7 @@ class CallSites:
     """Simulates plans where they are called from."""
 
     def __init__(
-        self, dispatchers: Dispatchers, question: Question, grid: Distribution, threads: int,
+        self, dispatchers: Dispatchers, question: TuneRequest, grid: Distribution, threads: int,
         progress: SweepProgress | None, tally: Tally,
     ) -> None:  # fmt: skip
         self._dispatchers = dispatchers
@@ -88,7 +88,7 @@ def unsure(cycles: np.ndarray, best: np.ndarray | None) -> np.ndarray:
 
 
 def simulate(
-    question: Question, sizes: Sequence[int], names: Sequence[str], engine: Any, threads: int,
+    question: TuneRequest, sizes: Sequence[int], names: Sequence[str], engine: Any, threads: int,
     progress: SweepProgress | None, tally: Tally,
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """Cycles per call of each routine, sizes x pairs, counted in `tally`; `UserError` when an output is wrong."""

@@ -21,7 +21,7 @@ from breakeven.errors import UserError
 from breakeven.files.data import find_data
 from breakeven.routine.build import KINDS, Registered, compile_text, link, registered
 from breakeven.routine.recipe import Recipe, load_recipe
-from breakeven.routine.registry import check_harness, own_by_routine
+from breakeven.routine.registry import check_harness, user_file_by_routine
 from breakeven.tuning.plan_search import Tuned
 from breakeven.tuning.plans import RULES, Plan, Segment
 
@@ -50,7 +50,7 @@ def kind_of(candidates: Sequence[Registered]) -> str:
 
 def installed_candidates(isa: str, names: Sequence[str]) -> list[Registered]:
     """The candidates of an installed wheel, where nothing can be linked: without symbols."""
-    own = own_by_routine(isa)
+    own = user_file_by_routine(isa)
     ours = registered(find_data("guests", f"{isa}.elf"))
     return [registered(own[name].guest)[name] if name in own else ours[name] for name in names]
 
@@ -71,7 +71,7 @@ class Dispatchers:
             raise UserError("the guests are not built: scripts/setup builds them")
         self._recipe: Recipe = recipe
         self._folder = folder
-        own = own_by_routine(isa)
+        own = user_file_by_routine(isa)
         files = {own[name].folder: own[name] for name in candidates if name in own}
         for file in files.values():
             check_harness(file)

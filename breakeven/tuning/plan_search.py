@@ -261,9 +261,9 @@ class Tried:
 
     def may_gain(self, costs: Costs) -> bool:
         """Whether another layout could be better by anything that counts."""
-        return self.far(costs) > 0 or self.expected > self.plan.cycles * (1 + AS_GOOD)
+        return self.excess_regret(costs) > 0 or self.expected > self.plan.cycles * (1 + AS_GOOD)
 
-    def far(self, costs: Costs) -> float:
+    def excess_regret(self, costs: Costs) -> float:
         """What is lost beyond `NEAR`, summed over the sizes (shares)."""
         return float(np.maximum(self.regret(costs) - NEAR, 0).sum())
 
@@ -288,25 +288,25 @@ def ranked(costs: Costs, tried: Sequence[Tried]) -> list[Tried]:
     def key(one: Tried) -> tuple[bool, float, int, float]:
         if one.expected > limit:
             return True, 0.0, 0, one.expected
-        return False, one.far(costs), one.plan.branches, one.expected
+        return False, one.excess_regret(costs), one.plan.branches, one.expected
 
     return sorted(tried, key=key)
 
 
 def nearest(costs: Costs, tried: Sequence[Tried]) -> Tried:
     """The plan that loses least beyond `NEAR`; of equals the one with the least expected cycles."""
-    return min(tried, key=lambda one: (one.far(costs), one.expected, one.plan.branches))
+    return min(tried, key=lambda one: (one.excess_regret(costs), one.expected, one.plan.branches))
 
 
 def worth_other_layouts(costs: Costs, tried: Sequence[Tried]) -> list[Plan]:
     """The best plans, and the one whose routines by themselves lose least beyond `NEAR`: where another layout may be
     better by anything that counts."""
 
-    def promised(one: Tried) -> tuple[float, int]:
-        return replace(one, cycles=costs.planned(one.plan)).far(costs), one.plan.branches
+    def regret_without_dispatch(one: Tried) -> tuple[float, int]:
+        return replace(one, cycles=costs.planned(one.plan)).excess_regret(costs), one.plan.branches
 
     chosen = ranked(costs, tried)[:FURTHER]
-    most = min(tried, key=promised)
+    most = min(tried, key=regret_without_dispatch)
     if most not in chosen:
         chosen.append(most)
     return [one.plan for one in chosen if one.may_gain(costs)]

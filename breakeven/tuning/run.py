@@ -31,7 +31,7 @@ from breakeven.tuning.plan_search import (
     worth_other_layouts,
 )
 from breakeven.tuning.plans import RULES, Plan, always
-from breakeven.tuning.question import Question
+from breakeven.tuning.request import TuneRequest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Answer:
+class TuneResult:
     """Thresholds with the header that ships them."""
 
-    question: Question
+    question: TuneRequest
     tuned: Tuned
     #: text of the C header
     header: str
@@ -87,7 +87,7 @@ class Answer:
         return answer_page(self)
 
 
-def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Answer:
+def tune(question: TuneRequest, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> TuneResult:
     """Finds the thresholds. `engine` simulates the candidates (and may store them); dispatchers are never stored.
 
     An installed wheel has no compiler to make dispatchers with: there the routines' own cycles decide.
@@ -122,7 +122,7 @@ def tune(question: Question, engine: Engine, threads: int = 0, progress: SweepPr
     tuned = Tuned(costs, sorted(tried, key=lambda one: one.plan.branches), chosen, dispatchers is not None)
     machine_hash = engine.machine_hash(question.machine)
     text = header(question.name, kind, tuned, routines, _about(question, grid, machine_hash))
-    return Answer(question, tuned, text, machine_hash, tally)
+    return TuneResult(question, tuned, text, machine_hash, tally)
 
 
 def _try(costs: Costs, plans: Sequence[Plan], sites: CallSites | None) -> list[Tried]:
@@ -131,7 +131,7 @@ def _try(costs: Costs, plans: Sequence[Plan], sites: CallSites | None) -> list[T
     return [Tried(plan, cycles, costs.expected(cycles)) for plan, cycles in zip(plans, found, strict=True)]
 
 
-def _about(question: Question, grid: Distribution, machine_hash: str) -> list[str]:
+def _about(question: TuneRequest, grid: Distribution, machine_hash: str) -> list[str]:
     sizes = list(grid.shares)
     offsets = f"source offsets {_some(question.src)}, destination offsets {_some(question.dst)}, as likely each"
     thinned = len(question.distribution.shares) - len(sizes)
@@ -152,7 +152,7 @@ def _some(values: Sequence[int]) -> str:
     return f"{values[0]}..{values[-1]}" if whole else ",".join(map(str, values))
 
 
-def answer_page(answer: Answer) -> str:
+def answer_page(answer: TuneResult) -> str:
     """What `tune` tried, what it chose, and the header."""
     found = answer.as_dict()
     rows = [

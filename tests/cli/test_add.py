@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from breakeven.files.data import find_data
-from breakeven.routine.registry import own_files
+from breakeven.routine.registry import user_files
 
 #: rv-byte under another name
 COPY = """
@@ -96,7 +96,7 @@ def add(tmp_path, monkeypatch, breakeven):
 def test_an_added_routine_is_like_all_others(add, breakeven):
     done = add("my_copy.S", COPY, "--isa", "riscv")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("my-copy (riscv): right at all 1")
+    assert done.stdout.startswith("my-copy (riscv): verified at all 1")
     done = breakeven("compare", "my-copy", "rv-word", "--sizes", "8..64:8", "--json")
     found = json.loads(done.stdout)
     assert found["ok"] and found["break_even"][0]["challenger"] == "rv-word"
@@ -125,7 +125,7 @@ def test_a_checksum_in_c_and_a_file_that_registers_itself(add, breakeven):
     done = add("reg.S", X86_REGISTERED, "--isa", "x86")
     assert done.returncode == 0, done.stderr
     assert json.loads(breakeven("run", "reg-copy", "-m", "x86_minor", "--size", "99", "--json").stdout)["ok"]
-    assert [own.routines for own in own_files("x86")] == [("reg-copy",)]
+    assert [own.routines for own in user_files("x86")] == [("reg-copy",)]
     if platform.machine() == "x86_64":
         done = breakeven("run", "reg-copy", "--engine", "native", "--size", "99")
         assert done.returncode == 0 and "reg-copy on native" in done.stdout
@@ -137,7 +137,7 @@ def test_a_wrong_copy_is_refused(add, name):
     done = add("wrong.c", f"{C_HEAD}{body}\n}}\n", "--isa", "riscv")
     assert done.returncode == 1
     assert said in done.stderr, done.stderr
-    assert own_files("riscv") == []
+    assert user_files("riscv") == []
 
 
 def test_a_wrong_sum_and_a_lost_register(add):
@@ -196,19 +196,19 @@ def test_what_cannot_be_a_name_is_refused(add, monkeypatch, tmp_path, name):
 def test_a_routine_of_two_instruction_sets_is_removed_from_the_one_that_is_asked(monkeypatch, tmp_path):
     from breakeven import api
     from breakeven.errors import UserError
-    from breakeven.routine.registry import OwnFile, folder_of, write_entry
+    from breakeven.routine.registry import UserRoutineFile, folder_of, write_entry
 
     monkeypatch.setenv("BREAKEVEN_HOME", str(tmp_path))
     for isa in ("riscv", "x86"):
         folder = folder_of(isa) / "both"
         folder.mkdir(parents=True)
         (folder / "guest.elf").write_bytes(b"")
-        write_entry(OwnFile(isa, ("both",), "both.c", "", folder), folder)
+        write_entry(UserRoutineFile(isa, ("both",), "both.c", "", folder), folder)
     assert api.remove("both", "x86") == ["both"]
-    assert [own.isa for isa in ("riscv", "x86") for own in own_files(isa)] == ["riscv"]
+    assert [own.isa for isa in ("riscv", "x86") for own in user_files(isa)] == ["riscv"]
     with pytest.raises(UserError, match="you have added no routine 'both' for x86"):
         api.remove("both", "x86")
-    assert api.remove("both") == ["both"] and own_files("riscv") == []
+    assert api.remove("both") == ["both"] and user_files("riscv") == []
 
 
 def test_flags_that_do_not_split_are_told(add):

@@ -14,7 +14,7 @@ from breakeven.cli import load
 from breakeven.errors import UserError
 from breakeven.files.data import find_data
 from breakeven.routine.object_files import Library
-from breakeven.routine.registry import own_files
+from breakeven.routine.registry import user_files
 
 GLIBC_X86 = "/usr/lib/x86_64-linux-gnu/libc.a"
 GLIBC_RISCV = "/usr/riscv64-linux-gnu/lib/libc.a"
@@ -118,7 +118,7 @@ def test_a_machine_without_an_extension_is_told(compiled):
         load("add"), ["add", GLIBC_X86, "--symbol", "__memcpy_avx_unaligned_erms", *words, "-m", "westmere"]
     )
     assert done.exception is None, done.exception
-    assert "memcpy-avx-unaligned-erms (x86): right at all" in done.output
+    assert "memcpy-avx-unaligned-erms (x86): verified at all" in done.output
     assert "__x86_rep_movsb_threshold is 0x800, as in the file" in done.output
     assert "westmere lacks avx: --set cpu.isa.enable_avx=true" in done.output
     with pytest.raises(UserError, match="needs avx, which this machine lacks: add --set cpu.isa.enable_avx=true"):
@@ -155,7 +155,7 @@ def test_a_function_comes_with_what_it_reaches_and_no_more(compiled, isa):
     # `never` is what `other` alone calls: it need not exist.
     done = api.add(far, symbol="far", defines={"limit": 40}, more=[helper])
     assert done.own.routines == ("far",) and done.own.extensions == ()
-    (kept,) = own_files(isa)
+    (kept,) = user_files(isa)
     assert kept.options == f"{helper} --symbol far --define limit=0x28"
     with pytest.raises(UserError, match=f"is for {isa}, not for"):
         api.add(far, {"x86": "riscv", "riscv": "x86"}[isa], symbol="far")

@@ -95,7 +95,7 @@ def test_a_little_lost_at_two_sizes_is_better_than_much_at_one():
     little, much = np.array([[102.5], [102.5], [100.0]]), np.array([[100.0], [142.0], [100.0]])
     even, uneven = Tried(always("a"), little, 101.0), Tried(always("b"), much, 101.0)
     assert (even.near(costs), uneven.near(costs)) == (1, 2)
-    assert even.far(costs) == pytest.approx(0.01) and uneven.far(costs) == pytest.approx(0.40)
+    assert even.excess_regret(costs) == pytest.approx(0.01) and uneven.excess_regret(costs) == pytest.approx(0.40)
     assert ranked(costs, [uneven, even])[0] is even
 
 

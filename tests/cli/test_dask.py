@@ -36,11 +36,11 @@ SPEC = SweepSpec(["rv-word", "rv-byte"], [MachineSpec("u74")], range(1, 200), re
 
 
 def test_a_worker_killed_in_mid_sweep_loses_nothing(cluster, tmp_path) -> None:
-    from breakeven.engines.dask import SpreadEngine
+    from breakeven.engines.dask import DaskEngine
 
     here = run_sweep(SPEC, EmbeddedEngine())
     killed = []
-    with SpreadEngine(cluster.scheduler_address) as engine, Store(tmp_path / "points.sqlite") as store:
+    with DaskEngine(cluster.scheduler_address) as engine, Store(tmp_path / "points.sqlite") as store:
 
         def progress(done: int, total: int, _: str) -> None:
             if 0 < done < total and not killed:
@@ -72,19 +72,19 @@ def test_no_scheduler_is_one_sentence(monkeypatch) -> None:
 
     monkeypatch.setattr(spread, "TIMEOUT", 0.5)
     with pytest.raises(UserError, match="no dask scheduler at 'tcp://127.0.0.1:1'"):
-        spread.SpreadEngine("tcp://127.0.0.1:1")
+        spread.DaskEngine("tcp://127.0.0.1:1")
     for address in ("nonsense://x", "abc", "", "/", "tcp://", "host:", "inproc://x", "tcp://a b:1"):
         with pytest.raises(UserError, match="is no address of a dask scheduler: give it like tcp://127.0.0.1:8786"):
-            spread.SpreadEngine(address)
+            spread.DaskEngine(address)
     with pytest.raises(UserError, match="distributed.comm.tls"):
-        spread.SpreadEngine("tls://127.0.0.1:1")
+        spread.DaskEngine("tls://127.0.0.1:1")
 
 
 def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
     """The scheduler's process is killed in mid sweep: one sentence, and the points done so far are in the store."""
     if not _engine_is_built():
         pytest.skip("the engine or the guests are not built")
-    from breakeven.engines.dask import SpreadEngine
+    from breakeven.engines.dask import DaskEngine
 
     loopback = ["--host", "127.0.0.1"]
     scheduler = start("scheduler", *loopback, "--port", "0", "--no-dashboard", "--scheduler-file", tmp_path / "s.json")
@@ -92,7 +92,7 @@ def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
     try:
         address = wait_for(lambda: json.loads((tmp_path / "s.json").read_text())["address"])
         worker = start("worker", address, *loopback, "--nthreads", "1", "--nanny-port", "0", "--no-dashboard")
-        with SpreadEngine(address) as engine, Store(tmp_path / "points.sqlite") as store:
+        with DaskEngine(address) as engine, Store(tmp_path / "points.sqlite") as store:
             wait_for(engine.threads)
 
             def progress(done: int, total: int, _: str) -> None:
@@ -133,7 +133,7 @@ def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> No
 
     monkeypatch.setattr(spread, "_run_chunk", _of_another_version)
     another = pytest.raises(UserError, match="a worker has another version of breakeven's engine")
-    with spread.SpreadEngine(cluster.scheduler_address) as engine, another:
+    with spread.DaskEngine(cluster.scheduler_address) as engine, another:
         run_sweep(SPEC, engine)
 
 

@@ -18,7 +18,7 @@ MOST_BRANCHES = 16
 
 
 @dataclass(frozen=True)
-class Question:
+class TuneRequest:
     """What to tune for."""
 
     machine: MachineSpec

@@ -77,7 +77,7 @@ def add_(
         })  # fmt: skip
         return 0
     names = ", ".join(done.own.routines)
-    print(f"{names} ({done.own.isa}): right at all {done.points} points, {done.host_seconds:.1f} s")
+    print(f"{names} ({done.own.isa}): verified at all {done.points} points, {done.host_seconds:.1f} s")
     print(f"  uses: {', '.join(done.own.extensions) or 'the base instruction set alone'}")
     for note in done.notes:
         print(f"  {note}")
