@@ -11,8 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -426,6 +429,65 @@ static void between(void)
 	printf("group: %d, %d\n", sent, ended(pid));
 }
 
+static void events(void)
+{
+	int ends[2], list = epoll_create1(EPOLL_CLOEXEC), number = eventfd(3, EFD_NONBLOCK);
+	sigset_t set, old;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	int signals = signalfd(-1, &set, SFD_NONBLOCK);
+	if (pipe(ends) || list < 0 || number < 0 || signals < 0)
+		exit(1);
+	struct epoll_event e = { .events = EPOLLIN, .data.u64 = 0x123456789abcdefULL }, found[4];
+	int added = epoll_ctl(list, EPOLL_CTL_ADD, ends[0], &e);
+	int twice = epoll_ctl(list, EPOLL_CTL_ADD, ends[0], &e) < 0 && errno == EEXIST;
+	e.events = EPOLLIN | EPOLLONESHOT;
+	e.data.u64 = 2;
+	added += epoll_ctl(list, EPOLL_CTL_ADD, signals, &e);
+	printf("epoll: %d, twice %d, nothing %d\n", added, twice, epoll_wait(list, found, 4, 0));
+	pid_t parent = getpid(), pid = start();
+	if (pid == 0) {
+		pause_for(20);
+		int failed = write(ends[1], "w", 1) != 1;
+		pause_for(40);
+		_exit(failed + kill(parent, SIGUSR1));
+	}
+	int n = epoll_wait(list, found, 4, -1);
+	printf("written: %d, %#x, %d\n", n, found[0].events, found[0].data.u64 == 0x123456789abcdefULL);
+	epoll_ctl(list, EPOLL_CTL_DEL, ends[0], NULL);
+	n = epoll_wait(list, found, 4, 5000);
+	printf("signal: %d, %d, then %d\n", n, (int)found[0].data.u64, epoll_wait(list, found, 4, 1));
+	struct signalfd_siginfo info;
+	ssize_t got = read(signals, &info, sizeof info);
+	printf("signalfd: %d, %d, from the child %d", got == sizeof info, info.ssi_signo == SIGUSR1,
+	       info.ssi_pid == (uint32_t)pid);
+	got = read(signals, &info, sizeof info);
+	printf(", then %d %d\n", (int)got, errno == EAGAIN);
+	ended(pid);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+
+	uint64_t value = 4;
+	got = write(number, &value, sizeof value);
+	n = read(number, &value, sizeof value);
+	int again = read(number, &value, sizeof value) < 0 && errno == EAGAIN;
+	printf("eventfd: %d %d %d, again %d\n", (int)got, n, (int)value, again);
+	int memory = memfd_create("name", MFD_CLOEXEC);
+	got = write(memory, "in memory", 9);
+	lseek(memory, 3, SEEK_SET);
+	char text[20] = { 0 };
+	n = read(memory, text, sizeof text - 1);
+	struct stat st;
+	fstat(memory, &st);
+	printf("memfd: %d %d <%s>, %d bytes\n", (int)got, n, text, (int)st.st_size);
+	close(memory);
+	close(number);
+	close(signals);
+	close(list);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static int child(int count_of, char **args)
 {
 	struct sigaction action;
@@ -450,5 +512,6 @@ int main(int argc, char **argv)
 	handlers();
 	timers();
 	between();
+	events();
 	return 5;
 }
