@@ -15,9 +15,14 @@ impl Call<'_> {
         let ids = self.p.task.ids;
         let [a, b, c, ..] = self.args;
         let itself = |pid: u64| pid as u32 == 0 || pid as u32 == ids.pid;
+        let lives = |pid: u64| itself(pid) || self.p.others.contains_key(&(pid as u32));
         Some(match name {
             "getpid" | "gettid" => Ok(u64::from(ids.pid)),
             "getppid" => Ok(u64::from(ids.ppid)),
+            "getpgid" | "getsid" if !itself(a) => match self.p.others.get(&(a as u32)) {
+                Some(other) => Ok(u64::from(other.task.ids.pgid)),
+                None => Err(Errno(libc::ESRCH)),
+            },
             "getpgrp" | "getpgid" | "getsid" => Ok(u64::from(ids.pgid)),
             "getuid" => Ok(u64::from(ids.uid)),
             "geteuid" => Ok(u64::from(ids.euid)),
@@ -42,7 +47,7 @@ impl Call<'_> {
                 self.p.task.ids.pgid = ids.pid;
                 Ok(u64::from(ids.pid))
             }
-            "setpgid" if !itself(a) => Err(Errno(libc::ESRCH)),
+            "setpgid" if !itself(a) => self.set_group_of(a as u32, b as u32),
             "setpgid" if b as u32 == 0 || itself(b) => {
                 self.p.task.ids.pgid = ids.pid;
                 Ok(0)
@@ -55,12 +60,14 @@ impl Call<'_> {
             | "sched_setparam"
             | "sched_getaffinity"
             | "sched_setaffinity"
-                if !itself(a) =>
+                if !lives(a) =>
             {
                 Err(Errno(libc::ESRCH))
             }
             // SCHED_OTHER, of priority 0.
             "sched_getscheduler" | "ioprio_get" => Ok(0),
+            "ioprio_set" if self.ioprio_is_allowed() => Ok(0),
+            "ioprio_set" => Err(EPERM),
             "sched_getparam" => self.write_u32(b, 0).map(|()| 0),
             "sched_setscheduler" => self.schedule(b, c),
             "sched_setparam" => self.schedule(0, b),
@@ -96,6 +103,25 @@ impl Call<'_> {
         }
         self.p.task.saved[slot] = pick(2);
         Ok(0)
+    }
+
+    /// The group of a child: its own, or that of its parent.
+    fn set_group_of(&mut self, pid: u32, group: u32) -> R {
+        let own = self.p.task.ids;
+        let child = self.p.others.get_mut(&pid).filter(|p| p.task.ids.ppid == own.pid);
+        let ids = &mut child.ok_or(Errno(libc::ESRCH))?.task.ids;
+        match group {
+            0 => ids.pgid = pid,
+            group if group == pid || group == own.pgid => ids.pgid = group,
+            _ => return Err(EPERM),
+        }
+        Ok(0)
+    }
+
+    /// Best effort and idle, which change nothing here; real time is root's.
+    fn ioprio_is_allowed(&self) -> bool {
+        const REAL_TIME: u64 = 1;
+        self.args[2] >> 13 & 7 != REAL_TIME || self.p.task.ids.euid == 0
     }
 
     fn get_ids(&mut self, ids: [u32; 3]) -> R {
