@@ -94,6 +94,12 @@ def located(root: SimObject, path: str) -> tuple[str, str]:
     return owner.path(), name
 
 
+def kind_of(root: SimObject, path: str) -> tuple[str, str]:
+    """The class of the object and the parameter's name that `path` means."""
+    owner, name, _ = _find_owner(root, path)
+    return type(owner).__name__, name
+
+
 def get_parameter(root: SimObject, path: str) -> Any:
     """The value at `path` as written (a proxy stays a proxy)."""
     owner, name, index = _find_owner(root, path)

@@ -118,12 +118,16 @@ def lines(
     levels: Sequence[tuple[float, str]] = (),
     probed: Sequence[int] | None = None,
     spans: Sequence[tuple[float, float, str]] = (),
+    least: Mapping[str, Sequence[float]] | None = None,
+    joined: bool = True,
 ) -> Path:
     """Curves over `x`. `marks`: vertical lines with a label; `levels`: horizontal ones.
 
     `spans`: stretches of x with a label; a line where the ends are no more than 1 apart.
 
-    `probed`: the numbers of the points that were measured, which then bear the markers.
+    `probed`: the numbers of the points that were measured, which then bear the markers. `least`: of a curve of
+    medians, the least that was measured; the stretch between is shaded. `joined` false: points without a line, where
+    nothing can lie between two values of x.
     """
     with plt.rc_context(_PARAMETERS):
         figure, axes = plt.subplots(figsize=(7.6, 4.4))
@@ -134,7 +138,11 @@ def lines(
             start = number * every // max(len(curves), 1)
             where = (start, every) if probed is None else list(probed)
             size, width = (4, 1.3) if probed is None else (2.6, 0.8)
+            if not joined:
+                look, where, size = {**look, "linestyle": "none"}, (0, 1), 7
             axes.plot(x, curve, label=name, linewidth=width, markersize=size, markevery=where, **look)
+            if least and name in least:
+                axes.fill_between(x, least[name], curve, color=look["color"], alpha=0.2, linewidth=0)
         if log_y:
             _log_y(axes)
         else:

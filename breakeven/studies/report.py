@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import UserError
 from breakeven.files.writing import replacing, write_text
 from breakeven.points.measurements import Tally
+from breakeven.studies.commands import search_command, sweep_command
 from breakeven.studies.study import ABSOLUTE_FACTOR, RATIO_TOLERANCE, SIZE_FACTOR, WINNER_SHARE, Contents, Outcome
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ def _write_csv(path: Path, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 
 def _varying(table: pd.DataFrame) -> pd.DataFrame:
     """The columns that say something: constants of a grid stand in the report's list of grids."""
-    always = ("routine", "size", "cycles_median", "instructions", "ok")
+    always = ("routine", "size", "cycles_min", "cycles_median", "instructions", "ok")
     # The others follow from the median or repeat it.
-    derived = ("cycles", "cycles_min", "cycles_total", "overhead", "detail", "status")
+    derived = ("cycles", "least", "cycles_total", "overhead", "detail", "status")
     keep = [c for c in table.columns if c in always or (c not in derived and table[c].nunique() > 1)]
     return table[keep]
 
@@ -227,14 +228,21 @@ def _conditions(outcome: Outcome, folder: Path) -> str:
     study = outcome.study
     every = {**study.grids, **study.searches}
     rows = [_grid_row(name, *what, len(outcome.data.tables[name])) for name, what in every.items()]
-    _write_csv(folder / "grids.csv", _GRID_COLUMNS, rows)
+    commands = {name: sweep_command(spec) for name, (_, spec) in study.grids.items()}
+    commands |= {name: search_command(spec) for name, (_, spec) in study.searches.items()}
+    with_commands = [[*row, commands[row[0]]] for row in rows]
+    _write_csv(folder / "grids.csv", (*_GRID_COLUMNS, "command"), with_commands)
+    pasted = "\n".join(f"# {name}: {what}\n{commands[name]}" for name, (what, _) in every.items())
     result = "all were right" if not outcome.failures else f"{len(outcome.failures)} were wrong"
     machines = [[machine, f"`{digest[:16]}`"] for machine, digest in outcome.hashes.items()]
     parts = [
         f"{outcome.points} points. Every output was compared with its source byte by byte, guard bands on both sides "
         f"included: {result}. {_convergence(outcome)}The tidy data of each grid stand in `data-<grid>.csv`.",
-        markdown_table(_GRID_COLUMNS, rows),
-        markdown_table(("machine", "hash of its description"), machines),
-        f"Again: `scripts/reproduce {study.name}`, or `breakeven reproduce {study.name}`.",
+        f"All of it again: `breakeven reproduce {study.name}` (from a clone: `scripts/reproduce {study.name}`). One "
+        "grid again, with the numbers of its tables: a command below. Where a grid's pairs of offsets are no product, "
+        "its command runs the product, so more points.",
+        f"```sh\n{pasted}\n```",
+        folded("The grids in a table", markdown_table(_GRID_COLUMNS, rows)),
+        folded("The machines", markdown_table(("machine", "hash of its description"), machines)),
     ]
     return "\n\n".join(parts)

@@ -150,7 +150,7 @@ class Study:
 
 @dataclass
 class Data:
-    """The tables of a study's grids and searches. `cycles` is per call."""
+    """The tables of a study's grids and searches. `cycles` (median) and `least` are per call."""
 
     claims: dict[str, Claim]
     tables: dict[str, pd.DataFrame] = field(default_factory=dict)
@@ -174,10 +174,10 @@ class Data:
             raise KeyError(f"grid {grid} has {len(rows)} points with {where}, not one")
         return float(rows["cycles"].iloc[0])
 
-    def curve(self, grid: str, **where: Any) -> tuple[list[int], list[float]]:
-        """Sizes and cycles per call of the points that match, ascending."""
+    def curve(self, grid: str, column: str = "cycles", **where: Any) -> tuple[list[int], list[float]]:
+        """Sizes and cycles per call of the points that match, ascending; `column`: ``least`` of the measurements."""
         rows = self.select(grid, **where).sort_values("size")
-        return [int(v) for v in rows["size"]], [float(v) for v in rows["cycles"]]
+        return [int(v) for v in rows["size"]], [float(v) for v in rows[column]]
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,8 @@ def run_study(study: Study, engine: Engine, threads: int = 0, progress: SweepPro
 
 def _keep(data: Data, name: str, table: pd.DataFrame, bad: list[str]) -> None:
     bad += [f"{name}: {failure}" for failure in failures(table)]
-    data.tables[name] = table.assign(cycles=table["cycles_median"] / table["calls"])
+    calls = table["calls"]
+    data.tables[name] = table.assign(cycles=table["cycles_median"] / calls, least=table["cycles_min"] / calls)
 
 
 def _search(data: Data, name: str, spec: SweepSpec, engine: Engine, threads: int) -> pd.DataFrame:

@@ -28,12 +28,13 @@ from anand2002_report import (
     bus_table,
     dispatcher_table,
     findings,
-    offsets_figure,
     packet_table,
+    queues_table,
     slowdowns,
     streamed,
     threshold_table,
     what_if_table,
+    winners_figure,
 )
 
 from breakeven.studies.parts import found_figure, machine_value, overtaking, sizes_figure
@@ -175,11 +176,10 @@ def judge_checksum(data: Data) -> Verdict:
 
 def contents(data: Data) -> Contents:
     tables = [packet_table(data), bus_table(data), what_if_table(data), threshold_table(data)]
-    tables += [dispatcher_table(data, name) for name in MACHINES]
+    tables += [dispatcher_table(data, name) for name in MACHINES] + [queues_table(data)]
     figures = [
-        FigureItem("offsets", "A packet at every pair of offsets, warm", offsets_figure(data, "offsets", "warm")),
-        FigureItem("offsets-cold", "The same from memory to memory", offsets_figure(data, "offsets", "cold")),
-        FigureItem("offsets-k7", "The same on a K7, warm", offsets_figure(data, "offsets-k7", "warm")),
+        FigureItem("winners", "The fastest copy at every pair of offsets", winners_figure(data, "offsets")),
+        FigureItem("winners-k7", "The same on a K7", winners_figure(data, "offsets-k7")),
         FigureItem(
             "sizes",
             "Cycles over size, source at 4",

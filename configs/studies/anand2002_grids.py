@@ -64,6 +64,13 @@ WHAT_IFS = {
         ("mem_ctrl.dram.tRTW=0ns", "mem_ctrl.dram.tWTR=0ns", "mem_ctrl.dram.tCS=0ns"),
     ),
 }
+#: what holds a turn of the loop up: entries of the scheduler and of the store queue. grid -> (what, settings)
+QUEUES = {
+    "store-queue": ("a store queue of 24", ("cpu.SQEntries=24",)),
+    "queues": ("a store queue of 24 and a scheduler of 40", ("cpu.SQEntries=24", "cpu.numIQEntries=40")),
+}
+#: the same loop called directly and through the dispatcher takes another time at these
+QUEUE_PAIRS = [(1, 1), (4, 0), (5, 0)]
 #: claim -> (routine, whether an address is misaligned)
 TIMES = {
     "movsl-aligned": (MOVSL, False),
@@ -114,6 +121,13 @@ GRIDS = {
     **{
         grid: (f"the same: {what}", stream([MOVSL, INTEL], PENTIUM3.with_settings(*settings), STREAM_PAIRS[:2]))
         for grid, (what, settings) in WHAT_IFS.items()
+    },
+    **{
+        grid: (
+            f"directly and through the dispatcher with {what}",
+            steady([INTEL, SRC8], PENTIUM3.with_settings(*settings), [PACKET], offset_pairs=QUEUE_PAIRS),
+        )
+        for grid, (what, settings) in QUEUES.items()
     },
     "k7-sizes": (
         "no artefact on AMD",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from anand2002_grids import (
@@ -19,6 +19,8 @@ from anand2002_grids import (
     PACKET,
     PAIRS,
     PENTIUM3,
+    QUEUE_PAIRS,
+    QUEUES,
     SIZE_PAIRS,
     SRC8,
     STATES,
@@ -108,18 +110,22 @@ def packet_table(data: Data) -> TableItem:
     for routine in COPIES:
         for misaligned in (False, True):
             pairs = MISALIGNED if misaligned else [(0, 0)]
-            cycles = [
-                round(statistics.median(at_offsets(data, "offsets", routine, state)[p] for p in pairs))
-                for state in STATES
-            ]
+            cycles = [spread([at_offsets(data, "offsets", routine, state)[p] for p in pairs]) for state in STATES]
             long = round(streamed(data, routine, misaligned)) if routine in (MOVSL, INTEL, MMX) else "-"
             k7 = [
-                round(statistics.median(at_offsets(data, "offsets-k7", routine, state)[p] for p in pairs))
-                for state in ("warm", "cold")
+                spread([at_offsets(data, "offsets-k7", routine, state)[p] for p in pairs]) for state in ("warm", "cold")
             ]
             rows.append([routine, "both misaligned" if misaligned else "both aligned", *cycles, long, *k7])
     columns = ("routine", "addresses", *STATES, "in a stream", "k7 warm", "k7 cold")
-    return TableItem("packet", f"{PACKET} bytes on pentium3 and k7, cycles (median over offsets)", columns, rows)
+    caption = f"{PACKET} bytes on pentium3 and k7, cycles: median over the offsets (least to most)"
+    return TableItem("packet", caption, columns, rows)
+
+
+def spread(cycles: Sequence[float]) -> str:
+    """Median, least and most of several offsets."""
+    if len(cycles) == 1:
+        return f"{cycles[0]:.0f}"
+    return f"{statistics.median(cycles):.0f} ({min(cycles):.0f} to {max(cycles):.0f})"
 
 
 def threshold_table(data: Data) -> TableItem:
@@ -128,16 +134,15 @@ def threshold_table(data: Data) -> TableItem:
         at = {"src_offset": src, "dst_offset": dst}
         row: list[object] = [name, f"{src}/{dst}"]
         for challenger in (INTEL, SRC8, MMX):
-            found = overtaking(data, "sizes", MOVSL, challenger, **at)
-            row += [found.first or "never", found.threshold or "never"]
+            row.append(overtaking(data, "sizes", MOVSL, challenger, **at).threshold or "never")
         slower = ratio(data, "sizes", MOVSL, INTEL, size=4096, **at)
         row.append(f"{slower:.2f}")
         rows.append(row)
     columns = (
-        "offsets", "src/dst", *(f"{what}: {routine}" for routine in (INTEL, SRC8, MMX) for what in ("first", "best")),
+        "offsets", "src/dst", INTEL, SRC8, MMX,
         f"{MOVSL} / {INTEL} at 4096 B",
     )  # fmt: skip
-    return TableItem("thresholds", f"From which size on each beats {MOVSL}, warm", columns, rows)
+    return TableItem("thresholds", f"Best size from which to use each in place of {MOVSL}, warm", columns, rows)
 
 
 def dispatcher_table(data: Data, name: str) -> TableItem:
@@ -152,26 +157,46 @@ def dispatcher_table(data: Data, name: str) -> TableItem:
         row: list[object] = [routine]
         for state in STATES:
             times = at_offsets(data, grid, routine, state).values()
-            row.append(f"{statistics.mean(t / b for t, b in zip(times, best[state], strict=True)):.2f}")
+            ratios = [t / b for t, b in zip(times, best[state], strict=True)]
+            row.append(f"{statistics.mean(ratios):.2f} ({max(ratios):.2f})")
         rows.append(row)
-    caption = f"Time against the best copy at each of the 64 pairs (mean), {PACKET} bytes on {name}"
+    caption = f"Time against the best copy at each of the 64 pairs: mean (worst), {PACKET} bytes on {name}"
     return TableItem(f"dispatchers-{name}", caption, ("choice", *STATES), rows)
 
 
-def offsets_figure(data: Data, grid: str, state: str) -> Callable[[Path], object]:
+def queues_table(data: Data) -> TableItem:
+    """The same loop, called directly and through a dispatcher, by what holds it up."""
+    rows = []
+    for src, dst in QUEUE_PAIRS:
+        row: list[object] = [f"{src}/{dst}"]
+        for grid in ("offsets", *QUEUES):
+            where = {"src_offset": src, "dst_offset": dst, **({"cache_state": "warm"} if grid == "offsets" else {})}
+            row += [round(data.cycles(grid, routine=routine, **where)) for routine in (INTEL, SRC8)]
+        rows.append(row)
+    machines = ("as it is", *(what for what, _ in QUEUES.values()))
+    columns = ("src/dst", *(f"{how}, {what}" for what in machines for how in ("directly", f"by {SRC8}")))
+    return TableItem("queues", f"{PACKET} bytes by {INTEL}, warm, cycles", columns, rows)
+
+
+def winners_figure(data: Data, grid: str) -> Callable[[Path], object]:
+    """Which copy is fastest at each pair of offsets, by cache state."""
+
     def draw(path: Path) -> None:
         import numpy as np
 
-        from breakeven.output import plots
+        from breakeven.studies.winner_map import winner_map
 
         panels = {}
-        for routine in [MOVSL, INTEL, MMX, *DISPATCHERS]:
-            cells = at_offsets(data, grid, routine, state)
-            panels[routine] = np.array([[cells[(src, dst)] for dst in range(8)] for src in range(8)])
+        for state in STATES:
+            cells = {routine: at_offsets(data, grid, routine, state) for routine in COPIES}
+            panels[state] = {
+                routine: np.array([[of[(src, dst)] for dst in range(8)] for src in range(8)])
+                for routine, of in cells.items()
+            }
         machine = next(name for name, (its, _) in MACHINES.items() if its == grid)
-        plots.heat_maps(
-            path, panels, title=f"{PACKET} bytes at every pair of offsets, {state}", log=True,
-            caption=f"{machine}, {state}, latency, cycles per call; one logarithmic grey scale, darker is slower.",
+        winner_map(
+            path, panels, title=f"Who wins, {PACKET} bytes on {machine}",
+            caption=f"{machine}, latency, by what the caches hold. The number: times faster than the next.",
         )  # fmt: skip
 
     return draw

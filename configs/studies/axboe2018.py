@@ -17,6 +17,7 @@ from breakeven.studies.parts import (
     found_figure,
     found_turn,
     largest_at_most,
+    machine_value,
     overtaking,
     ratio,
     sizes_figure,
@@ -70,7 +71,6 @@ def steady(routines, machine, sizes, **axes):
 
 GRIDS = {
     "sizes": ("both by size and alignment", steady(BOTH, BROADWELL, FINE, offset_pairs=list(PAIRS.values()))),
-    "measures": ("the short copies, back to back", steady(BOTH, BROADWELL, FINE, measures=["throughput"])),
     "patch": (
         "what the patch runs and what it replaced",
         steady([PATCHED, STOCK, ERMS], BROADWELL, [*REQUEST, *BELOW[1:]]),
@@ -91,8 +91,10 @@ GRIDS = {
     **{name: (f"both on {name}", steady(BOTH, machine, FINE)) for name, machine in OTHERS.items()},
 }
 
-PACES = ["8", "16", "32", "64"]
-SURFACE_SIZES = list(range(8, 2049, 8))
+#: the preset's among them
+PACES = ["8", "16", "29.7", "64"]
+#: those of the break-even itself: a search among others would find another one
+SURFACE_SIZES = [size for size in FINE if size <= 2048]
 SEARCHES = {
     "startup": (
         "the break-even over the start-up",
@@ -178,14 +180,14 @@ def judge_thresholds(data: Data) -> list[Verdict]:
 
 def others_table(data: Data) -> TableItem:
     """The break-even on every processor."""
-    grids = {"broadwell": "sizes", **{name: name for name in OTHERS}}
+    grids = {"broadwell": "sizes", "broadwell without STAC and CLAC": "no-smap", **{name: name for name in OTHERS}}
     rows = []
     for name, grid in grids.items():
         where = ALIGNED if grid == "sizes" else {}
         found = overtaking(data, grid, UNROLLED, ERMS, **where)
         at = [ratio(data, grid, UNROLLED, ERMS, size=size, **where) for size in (32, 64, 128, 4096)]
-        rows.append([name, found.first or "never", found.threshold or "never", *(f"{value:.2f}" for value in at)])
-    columns = ("machine", "first ahead at", "best dispatch size", *(f"at {size} B" for size in (32, 64, 128, 4096)))
+        rows.append([name, found.threshold or "never", *(f"{value:.2f}" for value in at)])
+    columns = ("machine", "break-even, B", *(f"at {size} B" for size in (32, 64, 128, 4096)))
     return TableItem(
         "machines", "From which size on ERMS wins; and the unrolled copy's time over that of ERMS", columns, rows
     )
@@ -199,10 +201,10 @@ def alignment_table(data: Data) -> TableItem:
             round(data.cycles("sizes", routine=routine, size=4096, src_offset=src, dst_offset=dst)) for routine in BOTH
         ]
         rows.append(
-            [name, f"{src}/{dst}", found.first or "never", found.threshold or "never", f"{found.loss:.1%}", *at]
+            [name, f"{src}/{dst}", found.threshold or "never", f"{found.loss:.1%}", *at]
         )
     columns = (
-        "offsets", "src/dst", "ERMS first ahead at", "best dispatch size", "its loss",
+        "offsets", "src/dst", "break-even, B", "its loss",
         f"{UNROLLED} at 4096 B", f"{ERMS} at 4096 B",
     )  # fmt: skip
     return TableItem("alignments", "Break-even by alignment, warm", columns, rows)
@@ -249,13 +251,44 @@ def machines_figure(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
         from breakeven.output import plots
 
-        ratios, sizes = {}, FINE
+        ratios, sizes, marks = {}, FINE, []
         for name, grid in {"broadwell": "sizes", **{name: name for name in OTHERS}}.items():
-            sizes, times = curves(data, grid, BOTH, **(ALIGNED if grid == "sizes" else {}))
+            where = ALIGNED if grid == "sizes" else {}
+            sizes, times = curves(data, grid, BOTH, **where)
             ratios[name] = [a / b for a, b in zip(times[UNROLLED], times[ERMS], strict=True)]
+            at = overtaking(data, grid, UNROLLED, ERMS, **where).threshold
+            marks += [(at, f"{name} {at} B")] if at and at > sizes[0] else []
         plots.lines(
             path, sizes, ratios, title="Unrolled copy over ERMS", ylabel="ratio of times", log_x=True,
-            levels=[(1.0, "above: ERMS is faster")], caption="Both aligned, warm, latency.",
+            levels=[(1.0, "above: ERMS is faster")], marks=marks,
+            caption="Both aligned, warm, latency. Dotted: the break-evens.",
+        )  # fmt: skip
+
+    return draw
+
+
+def pace_figure(data: Data) -> Callable[[Path], object]:
+    """The break-even over the start-up, a curve for each pace."""
+
+    def draw(path: Path) -> None:
+        import math
+
+        from breakeven.machine.words import axis_words
+        from breakeven.output import plots
+
+        found = data.surfaces["startup-pace"]
+        starts, paces = found.parameters[STARTUP], found.parameters[PACE]
+        sizes = [math.nan if even.threshold is None else even.threshold for even in found.break_evens]
+        by_pace = {
+            f"{pace:g} bytes a cycle": [sizes[i * len(paces) + j] for i in range(len(starts))]
+            for j, pace in enumerate(paces)
+        }
+        at = int(machine_value(BROADWELL, STARTUP))
+        plots.lines(
+            path, starts, by_pace, title="From which size on ERMS pays, by start-up and pace",
+            xlabel=axis_words(BROADWELL, STARTUP), ylabel="break-even (bytes)", probed=list(range(len(starts))),
+            marks=[(at, f"broadwell: {at} micro-ops, {machine_value(BROADWELL, PACE)} bytes a cycle")],
+            caption="broadwell, both aligned, warm. No point: ERMS never stays ahead up to 2 KiB.",
         )  # fmt: skip
 
     return draw
@@ -269,13 +302,13 @@ def contents(data: Data) -> Contents:
         ),
         FigureItem(
             "startup",
-            "Best dispatch size over the string engine's start-up",
+            "The break-even over the string engine's start-up",
             surface_figure(data.surfaces["startup"], "From which size on ERMS pays"),
         ),
         FigureItem(
             "startup-pace",
-            "Best dispatch size over start-up and pace",
-            surface_figure(data.surfaces["startup-pace"], "From which size on ERMS pays"),
+            "The break-even over start-up and pace",
+            pace_figure(data),
         ),
         FigureItem(
             "what-if",

@@ -58,6 +58,10 @@ FLAG_MERGE = "cpu.isa[0].microcode.flag_merge"
 FLAG_STALL = "cpu.isa[0].microcode.flag_stall"
 #: around the preset's
 STALLS = [0, 1, 2, 3]
+#: micro-ops of jrcxz, whose count no source gives, and how many a description may have
+JRCXZ = "cpu.isa[0].microcode.instructions[4].uops"
+JRCXZ_UOPS = ["1", "2", "4", "8"]
+ADC = "cpu.isa[0].microcode.instructions[0].latency"
 LINE_CROSS = "cpu.misaligned.line_cross_load"
 SPLIT_SLOTS = "cpu.misaligned.split_slots"
 DEPTH = "cpu.fetchToDecodeDelay"
@@ -149,6 +153,18 @@ GRIDS = {
     "stall": (
         "the loop of adc and dec by what its stall lasts",
         back_to_back([NEW, NAIVE], WESTMERE, [40, 1400], parameters={FLAG_STALL: [str(v) for v in STALLS]}),
+    ),
+    "jrcxz": (
+        "the loop of jrcxz by its micro-ops",
+        back_to_back([NEW, NAIVE, FLAG_FREE], WESTMERE, [1400], parameters={JRCXZ: JRCXZ_UOPS}),
+    ),
+    "jrcxz-adc": (
+        "the same by the carry chain's latency",
+        back_to_back([NEW, NAIVE, FLAG_FREE], WESTMERE, [1400], parameters={ADC: ["2", "4", "6"]}),
+    ),
+    "jrcxz-fetch": (
+        "the same without the loop buffer",
+        back_to_back([NEW, NAIVE, FLAG_FREE], WESTMERE.with_settings("cpu.loopBufferSize=0"), [1400]),
     ),
     **{
         f"later-{name}": (

@@ -39,15 +39,14 @@ from tsukamoto2021_report import (
     class_plot,
     findings,
     offsets,
-    offsets_plot,
     packets,
     rates,
-    ratios_plot,
     shares,
     tails,
     unrolling,
     what_if,
     what_if_plot,
+    winners_plot,
 )
 
 from breakeven.analysis.crossings import break_even
@@ -99,9 +98,7 @@ def judge_bytes(data: Data) -> Verdict:
 def judge_traps(data: Data) -> Verdict:
     new = data.select("offsets", routine=NEW).set_index(["size", "src_offset", "dst_offset"])["cycles"]
     words = data.select("trap").set_index(["size", "src_offset", "dst_offset"])["cycles"]
-    ratios = [
-        cycles / new[at] for at, cycles in words.items() if at[0] >= 8 and (at[1], at[2]) != (0, 0)
-    ]  # below 8 bytes there is no word to copy, so nothing traps
+    ratios = [cycles / new[at] for at, cycles in words.items()]  # all of them trap
     share, gain = sum(ratio > 1 for ratio in ratios) / len(ratios), statistics.median(ratios)
     return Verdict(
         "misaligned-traps",
@@ -206,12 +203,11 @@ def contents(data: Data) -> Contents:
             "speedup", "Speed-up over size from warm and cold caches, and the published shares", by_size_plot(data)
         ),
         FigureItem(
-            "sizes-misaligned", "Cycles over size, source at 3 and destination aligned", class_plot(data, (3, 0))
+            "sizes-misaligned", "Times over size, source at 3 and destination aligned", class_plot(data, (3, 0))
         ),
-        FigureItem("sizes-aligned", "Cycles over size, both aligned", class_plot(data, (0, 0))),
+        FigureItem("sizes-aligned", "Times over size, both aligned", class_plot(data, (0, 0))),
         FigureItem("what-if", "Cycles of a packet copy over the cost of one misaligned access", what_if_plot(data)),
-        FigureItem("offsets", "Cycles of a packet copy at every pair of offsets", offsets_plot(data)),
-        FigureItem("offset-ratios", "Who is faster at every pair of offsets", ratios_plot(data)),
+        FigureItem("winners", "The fastest copy of a packet at every pair of offsets", winners_plot(data)),
         FigureItem("ooo-sizes", "Ratios over size, in order and out of order", outoforder.sizes_plot(data)),
     ]
     return Contents(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from tsukamoto2021_grids import CLASSES, EMULATE, LATER, LATER_MACHINES, NEW, NOALIGN, OLD, PACKET
 from tsukamoto2021_report import slope, two, what_if_curve
 
-from breakeven.analysis.crossings import crossings_along
+from breakeven.studies.parts import changes
 from breakeven.studies.study import Data, TableItem, Turn
 
 
@@ -37,8 +37,8 @@ def turns(data: Data) -> list[Turn]:
     for rival in (NEW, OLD):
         cost, cycles = what_if_curve(data, PACKET, (3, 0))
         level = data.cycles("offsets", routine=rival, size=PACKET, **at)
-        equal = crossings_along(cost, cycles, [level] * len(cost))
-        shown = f"below {equal[0]:.1f}" if equal else f"nowhere in {cost[0]:g}..{cost[-1]:g}"
+        equal = changes(cost, cycles, [level] * len(cost))
+        shown = f"{equal[0][0]:g} or less" if equal else f"nowhere in {cost[0]:g}..{cost[-1]:g}"
         conclusion = f"{rival} beats plain words at {PACKET} bytes, source misaligned (u74)"
         found.append(Turn(conclusion, EMULATE, f"a trap: about {trap:.0f}", shown, "what-if"))
     return found

@@ -18,6 +18,7 @@ from tsukamoto2021_grids import (
     PACKET,
     PLACED,
     PLAIN,
+    TRAP,
     UCB,
     UNROLLED,
     implied,
@@ -28,7 +29,7 @@ from tsukamoto2021_grids import (
     row_speed_up,
 )
 
-from breakeven.analysis.crossings import crossings_along
+from breakeven.studies.parts import change_text, changes
 from breakeven.studies.study import Data, TableItem
 
 #: where the driver's copy begins: its source was written by a device that does not snoop, its destination is a buffer
@@ -115,8 +116,8 @@ def latency_table(data: Data) -> TableItem:
         if load.size != PACKET:
             continue
         latencies, gains = latency_curve(data, claim)
-        found = crossings_along(latencies, gains, [implied(data, claim)] * len(latencies))
-        at = f"{found[0]:.0f}" if found else "none"
+        found = changes(latencies, gains, [implied(data, claim)] * len(latencies))
+        at = change_text(found[0]) if found else "none"
         rows.append([load.what, f"{gains[0]:.2f}", f"{gains[-1]:.2f}", f"{implied(data, claim):.2f}", at])
     latencies, _ = latency_curve(data, "udp-send-share")
     columns = ("load", f"at {latencies[0]:.0f} cycles", f"at {latencies[-1]:.0f}", "published", "comes out at")
@@ -138,6 +139,7 @@ def far_table(data: Data) -> TableItem:
 
 def latency_plot(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
+        from breakeven.machine.words import axis_words
         from breakeven.output import plots
 
         curves = {}
@@ -151,7 +153,7 @@ def latency_plot(data: Data) -> Callable[[Path], object]:
             latencies,
             curves,
             title=f"{OLD} time / {NEW} time, {PACKET} bytes",
-            xlabel="latency of the second level, cycles",
+            xlabel=axis_words(TRAP, L2_LATENCY),
             ylabel="times faster",
             levels=[(implied(data, claim), f"published, {load.what}") for claim, load in packets],
             caption="u74, misaligned accesses trap; both buffers in the second level.",

@@ -20,7 +20,7 @@ from tsukamoto2021_grids import (
 )
 from tsukamoto2021_report import two, what_if_curve
 
-from breakeven.analysis.crossings import crossings_along
+from breakeven.studies.parts import change_text, changes
 from breakeven.studies.study import Data, TableItem
 
 
@@ -72,10 +72,10 @@ def what_if_table(data: Data) -> TableItem:
     rows = []
     for name, pair in WHAT_IF_PAIRS.items():
         cost, cycles = what_if_curve(data, PACKET, pair)
-        found = crossings_along(cost, cycles, [packet_cycles(data, NEW, "warm", *pair)] * len(cost))
+        found = changes(cost, cycles, [packet_cycles(data, NEW, "warm", *pair)] * len(cost))
         new = data.cycles("ooo", routine=NEW, src_offset=pair[0], dst_offset=pair[1])
         priced = dict(zip(*what_if_curve(data, PACKET, pair, "ooo-what-if"), strict=True))
-        shown = [name, f"{pair[0]}/{pair[1]}", f"{found[0]:.1f}" if found else "never", round(new)]
+        shown = [name, f"{pair[0]}/{pair[1]}", change_text(found[0]) if found else "never", round(new)]
         rows.append([*shown, *(round(priced[price]) for price in PRICES)])
     words = (f"c910: {NOALIGN}, {price} cycles each" for price in PRICES)
     columns = ("offsets", "src/dst", "u74: 2021 wins from", "c910: 2021", *words)

@@ -11,6 +11,7 @@ from tsukamoto2021_grids import (
     ALIKE,
     CLASSES,
     EMULATE,
+    EMULATED,
     FINE,
     FREE_WORDS,
     LOADS,
@@ -34,7 +35,8 @@ from tsukamoto2021_grids import (
     speed_ups,
 )
 
-from breakeven.analysis.crossings import ahead_by, break_even, crossings_along
+from breakeven.analysis.crossings import ahead_by, break_even
+from breakeven.studies.parts import change_text, changes
 from breakeven.studies.study import Data, TableItem, time_ratio_of_shares
 
 
@@ -132,8 +134,11 @@ def class_curves(data: Data, pair: tuple[int, int]) -> tuple[list[int], dict[str
     curves = {}
     for routine in (OLD, NEW, WORD, UNROLLED):
         sizes, curves[routine] = data.curve("classes", routine=routine, **at)
-    curves[TRAPPING_WORDS] = data.curve("classes-trap", **at)[1]
     curves[FREE_WORDS] = data.curve("classes-free", **at)[1]
+    trapped = {} if pair == (0, 0) else dict(zip(*data.curve("classes-trap", **at), strict=True))
+    # Where nothing traps the two machines are one.
+    both = zip(sizes, curves[FREE_WORDS], strict=True)
+    curves[TRAPPING_WORDS] = [trapped.get(size, free) for size, free in both]
     return sizes, curves
 
 
@@ -146,19 +151,16 @@ def break_evens(data: Data) -> TableItem:
         sizes, curves = class_curves(data, pair)
         for incumbent, challenger in everywhere + (diagonal if pair[0] == pair[1] else []):
             found = break_even(sizes, (incumbent, curves[incumbent]), (challenger, curves[challenger]))
-            sizes_found = (found.first or "never", found.stays or "never", found.threshold or "never")
             clearly = ahead_by(sizes, curves[incumbent], curves[challenger], 1.25) or "never"
             ratio = curves[incumbent][-1] / curves[challenger][-1]
             shown = [name, f"{pair[0]}/{pair[1]}", challenger, incumbent]
-            rows.append([*shown, *sizes_found, f"{found.loss:.1%}", clearly, two(ratio)])
+            rows.append([*shown, found.threshold or "never", f"{found.loss:.1%}", clearly, two(ratio)])
     columns = (
         "offsets",
         "src/dst",
         "challenger",
         "incumbent",
-        "first ahead at",
-        "ahead for good from",
-        "best dispatch size",
+        "break-even, B",
         "its loss",
         "a quarter faster from",
         f"times faster at {FINE[-1]} B",
@@ -172,17 +174,21 @@ def class_plot(data: Data, pair: tuple[int, int]) -> Callable[[Path], object]:
 
         sizes, curves = class_curves(data, pair)
         found = break_even(sizes, (OLD, curves[OLD]), (NEW, curves[NEW]))
-        marks = [(found.stays, f"2021 ahead of 2017 from {found.stays} B on")] if found.stays else []
+        marks = [(found.threshold, f"break-even, 2021 over 2017: {found.threshold} B")] if found.threshold else []
         clearly = ahead_by(sizes, curves[OLD], curves[NEW], 1.25)
-        if clearly and clearly != found.stays:
+        if clearly and clearly != found.threshold:
             marks.append((clearly, f"by a quarter from {clearly} B on"))
+        # Aligned, all are sawtooths that overlap: two of them, against the third, can be told apart.
+        shown = (NEW, UNROLLED) if pair[0] == pair[1] else (NEW, TRAPPING_WORDS, FREE_WORDS)
         plots.lines(
             path,
             sizes,
-            curves,
-            title=f"source at {pair[0]}, destination at {pair[1]}",
+            {name: [a / b for a, b in zip(curves[name], curves[OLD], strict=True)] for name in shown},
+            title=f"source at {pair[0]}, destination at {pair[1]}: time over that of {OLD}",
+            ylabel=f"time over that of {OLD}",
             log_x=True,
             log_y=True,
+            levels=[(1.0, "below: faster")],
             marks=marks,
             caption="u74, warm, latency. 'trapping', 'free': misaligned accesses handled by firmware, by hardware.",
         )
@@ -219,18 +225,18 @@ def what_if(data: Data) -> TableItem:
             row: list[object] = [name, f"{pair[0]}/{pair[1]}", size]
             for rival in (NEW, OLD):
                 level = data.cycles("offsets", routine=rival, size=size, src_offset=pair[0], dst_offset=pair[1])
-                found = crossings_along(cost, cycles, [level] * len(cost))
+                found = changes(cost, cycles, [level] * len(cost))
                 never = "never" if cycles[0] < level else "always"
-                row += [round(level), f"{found[0]:.1f}" if found else never]
+                row += [round(level), change_text(found[0]) if found else never]
             rows.append(row)
     columns = (
         "offsets",
         "src/dst",
         "bytes",
         f"{NEW} cycles",
-        f"{NEW} wins from a cost of",
+        f"{NEW} wins from",
         f"{OLD} cycles",
-        f"{OLD} wins from a cost of",
+        f"{OLD} wins from",
     )
     caption = "The cost of one misaligned access, in cycles, from which each user copy beats plain words"
     return TableItem("what-if", caption, columns, rows)
@@ -238,16 +244,17 @@ def what_if(data: Data) -> TableItem:
 
 def what_if_plot(data: Data) -> Callable[[Path], object]:
     def draw(path: Path) -> None:
+        from breakeven.machine.words import axis_words
         from breakeven.output import plots
 
-        curves, marks = {}, []
+        curves, spans = {}, []
         cost: list[float] = []
         for name, pair in (("one side misaligned", (3, 0)), ("both misaligned", (3, 5))):
             cost, cycles = what_if_curve(data, PACKET, pair)
             curves[f"{NOALIGN}, {name}"] = cycles
             for rival in (NEW, OLD):
                 level = data.cycles("offsets", routine=rival, size=PACKET, src_offset=pair[0], dst_offset=pair[1])
-                marks += [(at, f"{at:.0f}") for at in crossings_along(cost, cycles, [level] * len(cost))]
+                spans += [(*at, change_text(at)) for at in changes(cost, cycles, [level] * len(cost))]
                 curves.setdefault(rival, [level] * len(cost))
         plots.lines(
             path,
@@ -255,10 +262,10 @@ def what_if_plot(data: Data) -> Callable[[Path], object]:
             {name: curve[1:] for name, curve in curves.items()},
             log_x=True,
             log_y=True,
-            marks=marks,
+            spans=spans,
             title=f"What if a misaligned access cost less? {PACKET} bytes",
-            xlabel="cycles for one misaligned access",
-            caption="u74, misaligned accesses emulated at a fixed cost (cpu.misaligned.emulate_cycles), warm. "
+            xlabel=axis_words(EMULATED, EMULATE),
+            caption="u74, misaligned accesses emulated at a fixed cost, warm. Grey: where two change places. "
             "One side: src+3, dst+0; both: src+3, dst+5. The user copies at dst+0.",
         )
 
@@ -278,9 +285,12 @@ PANELS = {
 def offset_grid(data: Data, panel: str):
     """Cycles of a packet, source offsets down, destination offsets across."""
     import numpy as np
+    import pandas as pd
 
     grid, routine = PANELS[panel]
     rows = data.select(grid, routine=routine, size=PACKET)
+    if panel == TRAPPING_WORDS:  # aligned, nothing traps: the machine is the free one
+        rows = pd.concat([data.select("free", size=PACKET, **ALIGNED), rows])
     return rows.pivot(index="src_offset", columns="dst_offset", values="cycles").to_numpy(np.float64)
 
 
@@ -293,34 +303,22 @@ def offsets(data: Data) -> TableItem:
     return TableItem("offsets", f"{PACKET} bytes over the 64 pairs of offsets, cycles", columns, rows)
 
 
-def offsets_plot(data: Data) -> Callable[[Path], object]:
+def winners_plot(data: Data) -> Callable[[Path], object]:
+    """Which copy is fastest at each pair of offsets, where misaligned words trap and where they are free."""
+
     def draw(path: Path) -> None:
-        from breakeven.output import plots
+        from breakeven.studies.winner_map import winner_map
 
-        plots.heat_maps(
+        aligned = {name: offset_grid(data, name) for name in (OLD, NEW, WORD, UNROLLED)}
+        panels = {
+            "misaligned words trap": {**aligned, NOALIGN: offset_grid(data, TRAPPING_WORDS)},
+            "the hardware does them": {**aligned, NOALIGN: offset_grid(data, FREE_WORDS)},
+        }
+        winner_map(
             path,
-            {name: offset_grid(data, name) for name in PANELS},
-            title=f"{PACKET} bytes at every pair of offsets",
-            log=True,
-            caption="u74, warm, latency, cycles per call; one logarithmic grey scale, darker is slower.",
-        )
-
-    return draw
-
-
-def ratios_plot(data: Data) -> Callable[[Path], object]:
-    def draw(path: Path) -> None:
-        from breakeven.output import plots
-
-        old, new, trapping, free = (offset_grid(data, name) for name in (OLD, NEW, TRAPPING_WORDS, FREE_WORDS))
-        plots.heat_maps(
-            path,
-            {"2017 / 2021": old / new, "trapping words / 2021": trapping / new, "2021 / free words": new / free},
-            title=f"Time ratios at {PACKET} bytes",
-            digits=1,
-            log=True,
-            unit="ratio of times",
-            caption="u74, warm, latency. Above 1: the routine named second is faster.",
+            panels,
+            title=f"Who wins, {PACKET} bytes at every pair of offsets",
+            caption="u74, warm, latency. The number: times faster than the next.",
         )
 
     return draw

@@ -16,9 +16,6 @@ RESULTS = Path(__file__).resolve().parents[2] / "results"
 #: points of each grid or search; none that simulates longer than this (cycles of one call)
 SAMPLE, LONGEST = 2, 60_000
 
-
-#: made before a guest reported the median of the later half: cold and streaming points are some cycles off
-OLD_GUEST = ("copydd2009",)
 #: the column of `grids.csv` that says how a grid was measured
 MEASURED = "measure, warm-up + measured calls"
 
@@ -66,8 +63,6 @@ def test_a_sample_of_every_grid_gives_the_committed_numbers(study: Study) -> Non
                 differing.append(f"{name}: {wanted}, now {result.cycles_median} cycles")
     if stale:
         pytest.skip(f"run the study again: other numbers of measurements than now in {', '.join(stale)}")
-    if study.name in OLD_GUEST:
-        pytest.skip("run the study again, and take it off the list")
     assert not differing
 
 

@@ -48,9 +48,24 @@ def test_ratios_and_break_evens(data):
 
 def test_a_turn_names_the_machine_s_value_and_where_it_turns(data):
     turn = parts.found_turn(data.found["along"], "fast wins", "figure")
-    assert (turn.parameter, turn.turns) == (PATH, "50")
+    assert (turn.parameter, turn.turns) == (PATH, "80 or more")  # equal at 50: 20 and 80 were simulated
     assert turn.has == parts.machine_value(MachineSpec("u74"), PATH)
     assert parts.found_turn(data.found["nowhere"], "fast wins", "figure").turns == "nowhere in 60..80"
+
+
+def test_changes_are_told_as_well_as_the_values_know_them():
+    assert parts.changes([1, 2, 3, 4], [5, 5, 5, 5], [9, 8, 2, 1]) == [(2, 3)]
+    assert parts.changes([10, 20, 30], [1, 2, 3], [0, 2, 4]) == [(10, 30)]  # equal at 20: no side
+    assert parts.changes([1, 2], [1, 1], [2, 2]) == []
+    assert (parts.change_text((3, 4)), parts.change_text((40, 45))) == ("4", "40 to 45")
+
+
+def test_a_break_even_is_marked_with_the_size_that_tables_name(data):
+    threshold = parts.overtaking(data, "sizes", "slow", "fast").threshold
+    assert threshold is None or threshold == 10
+    found = parts.overtaking(data, "sizes", "fast", "slow")
+    assert parts.dispatch_mark(data, "sizes", "fast", "slow") == (found.threshold, f"slow from {found.threshold} B")
+    assert parts.dispatch_mark(data, "sizes", "slow", "fast") is None  # from the first size on already
 
 
 def test_the_largest_value_with_a_break_even_of_at_most(data):
