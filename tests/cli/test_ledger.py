@@ -62,3 +62,14 @@ def test_first_verdicts_are_those_that_were_committed() -> None:
             assert (first["verdict"], first["simulated"]) == (entry.first_verdict, entry.first_simulated)
             checked += 1
     assert checked > 40
+
+
+def test_a_verdict_that_changed_names_its_commits() -> None:
+    for entry in load_ledger():
+        table = REPO / "results" / entry.study / "verdicts.csv"
+        if not table.is_file():
+            continue
+        with open(table, newline="", encoding="utf-8") as file:
+            today = {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
+        if entry.first_verdict and today.get(entry.claim, entry.first_verdict) != entry.first_verdict:
+            assert entry.changed_by, f"{entry.study} {entry.claim}: {entry.first_verdict} once"
