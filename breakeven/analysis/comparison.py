@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-
 @dataclass(frozen=True)
 class Comparison:
     """The curves and what was found on them."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-
 #: axes of the machine's input; every other axis is a machine parameter's dotted path
 AXES = {"size": "sizes", "src": "src_offsets", "dst": "dst_offsets"}
 

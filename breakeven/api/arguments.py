@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from breakeven.errors import UserError
 
 if TYPE_CHECKING:
-
     from breakeven.points import Point
     from breakeven.points.engine import Engine
     from breakeven.points.machine_spec import MachineSpec
@@ -104,9 +103,7 @@ def swept_values(path: str, values: str | Iterable[object]) -> list[str]:
     return list(dict.fromkeys(text_of(value) for value in values))
 
 
-def point_of(
-    routine: str, size: int | str, src: int, dst: int, cache: str, measure: str, options: Faulting
-) -> Point:
+def point_of(routine: str, size: int | str, src: int, dst: int, cache: str, measure: str, options: Faulting) -> Point:
     """The point that the arguments describe."""
     from breakeven import points as pt
     from breakeven.points.ranges import parse_number

@@ -16,7 +16,6 @@ from breakeven.api.arguments import (
 from breakeven.machine.resolve import resolving
 
 if TYPE_CHECKING:
-
     from breakeven.points.engine import Routine
     from breakeven.routine.add import Added
     from breakeven.web.report import Report

@@ -18,7 +18,8 @@ def explore(
     routines: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ROUTINE...|LINK", help="Routines (see `routines`), the first one to beat; or a link to a view.",
+            metavar="ROUTINE...|LINK",
+            help="Routines (see `routines`), the first one to beat; or a link to a view.",
             autocompletion=completion.routines,
         ),
     ] = None,  # fmt: skip
@@ -86,4 +87,3 @@ def _ends(text: str) -> tuple[int, int]:
     if not dots:
         raise UserError(f"--sizes {text}: from one size to another, such as 1..2048")
     return parse_number(low, "size"), parse_number(high, "size")
-

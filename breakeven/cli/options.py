@@ -74,7 +74,8 @@ StoreOption = Annotated[
     Path | None, typer.Option("--store", metavar="FILE", help="Where points are kept (else $BREAKEVEN_STORE).")
 ]
 SchedulerOption = Annotated[
-    str | None, typer.Option("--scheduler", metavar="ADDRESS", help="Run on the workers of this dask scheduler (tcp://...).")
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="Run on the workers of this dask scheduler (tcp://...)."),
 ]
 NoStoreOption = Annotated[bool, typer.Option("--no-store", help="Simulate every point; keep none.")]
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-
 #: instruction set -> the prefix of its classes
 PREFIXES = {"x86": "X86", "riscv": "Riscv"}
 #: machine code of an ELF header (e_machine) -> instruction set

@@ -101,5 +101,7 @@ class Identity(NamedTuple):
     engine: str
     machine_hash: str
     guest: str
+
+
 #: progress callback: points done, points in all, what is running
 SweepProgress = Callable[[int, int, str], None]

@@ -98,7 +98,6 @@ def check_known(known: list[Routine], names: Sequence[str], machine: MachineSpec
     by_name = {routine.name: routine for routine in known}
     for name in names:
         if name not in by_name:
-
             raise UserError(unknown_routine(name, by_name, machine))
         if by_name[name].lacks:
             raise UserError(f"{name} on {machine}: it {by_name[name].lacks}")
@@ -110,5 +109,4 @@ def check_routines(session: Session, names: Sequence[str], one_job: bool = False
     known = session.routines()
     check_known(known, names, session.machine)
     if one_job:
-
         check_one_job(known, names)

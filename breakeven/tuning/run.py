@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-
 @dataclass(frozen=True)
 class TuneResult:
     """Thresholds with the header that ships them."""

@@ -91,9 +91,7 @@ def one_at_a_time(routines, machine, sizes, **axes):
 
 
 def both_ways(routines, machine, sizes, **axes):
-    return SweepSpec(
-        routines, [machine], sizes, measures=["latency", "throughput"], calls=64, **axes
-    )
+    return SweepSpec(routines, [machine], sizes, measures=["latency", "throughput"], calls=64, **axes)
 
 
 GRIDS = {
