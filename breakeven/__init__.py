@@ -73,4 +73,4 @@ class _FormerNames:
 
 
 # Behind all other finders: it is asked for what none of them has.
-sys.meta_path.append(_FormerNames)  # type: ignore[arg-type]
+sys.meta_path.append(_FormerNames)

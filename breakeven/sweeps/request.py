@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+
+if TYPE_CHECKING:
+    from breakeven.points.machine_spec import MachineSpec
 
 ENGINES = ("embedded", "native", "gem5")
 
@@ -28,7 +31,7 @@ def engine_names(text: str, most: int = len(ENGINES)) -> list[str]:
 TOTAL = "1MiB"
 
 
-def machine_spec(name: str, settings: list[str]) -> Any:
+def machine_spec(name: str, settings: list[str]) -> MachineSpec:
     """A machine from the command line; ``host``: the preset that fits this host's processor."""
     from breakeven.points.machine_spec import MachineSpec
 
