@@ -200,9 +200,7 @@ def alignment_table(data: Data) -> TableItem:
         at = [
             round(data.cycles("sizes", routine=routine, size=4096, src_offset=src, dst_offset=dst)) for routine in BOTH
         ]
-        rows.append(
-            [name, f"{src}/{dst}", found.threshold or "never", f"{found.loss:.1%}", *at]
-        )
+        rows.append([name, f"{src}/{dst}", found.threshold or "never", f"{found.loss:.1%}", *at])
     columns = (
         "offsets", "src/dst", "break-even, B", "its loss",
         f"{UNROLLED} at 4096 B", f"{ERMS} at 4096 B",
