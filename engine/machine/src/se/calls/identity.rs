@@ -78,6 +78,8 @@ impl Call<'_> {
             "sched_rr_get_interval" => self.write_words(b, &[0, 4_000_000]).map(|()| 0),
             "sched_getaffinity" => self.affinity(),
             "sched_setaffinity" => self.set_affinity(),
+            // Linux's own, whatever is asked for: there is no other one.
+            "personality" => Ok(0),
             "getcpu" => self.getcpu(),
             _ => return None,
         })

@@ -73,4 +73,8 @@ fn users_groups_and_the_scheduler_answer_as_to_an_ordinary_process() {
     assert_eq!(r.get(BUFFER, 12), [3, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0]);
     assert_eq!([r.call("sched_get_priority_max", &[1]), r.call("sched_getscheduler", &[0])], [99, 0]);
     assert_eq!(r.call("sched_getscheduler", &[99]), error(libc::ESRCH));
+    assert_eq!([r.call("personality", &[0xffff_ffff]), r.call("getpgid", &[5]), r.call("getsid", &[0])], [0, 7, 7]);
+    assert_eq!([r.call("getpgid", &[99]), r.call("setpgid", &[99, 0])], [error(libc::ESRCH); 2]);
+    let class = |class: u64| [1, 0, class << 13];
+    assert_eq!([r.call("ioprio_set", &class(3)), r.call("ioprio_set", &class(1))], [0, error(libc::EPERM)]);
 }
