@@ -66,9 +66,8 @@ fn minor_agrees_with_gem5() {
 #[test]
 fn o3_agrees_with_gem5() {
     let core = || {
-        let cfg =
-            O3Config { quirks: Gem5Quirks { gem5StoresJoinMisses: false, ..Gem5Quirks::ALL }, ..O3Config::default() };
+        let cfg = O3Config { quirks: Gem5Quirks::ALL, ..O3Config::default() };
         O3::new(cfg, Some(&BranchPredictorParams::default()), 64).expect("the default builds")
     };
-    hold("o3", both(core), &[], 0.05, 11.5);
+    hold("o3", both(core), &[], 0.05, 3.6);
 }

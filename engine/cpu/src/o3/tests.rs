@@ -155,7 +155,8 @@ fn a_full_rob_stops_what_is_behind_it() {
     program.push(Inst::op(OpClass::IntDiv, 4, &[5]));
     let small = O3Config { numROBEntries: 16, ..O3Config::default() };
     let delta = cycles_with(small, program.clone()) - cycles(program);
-    assert!((15..=40).contains(&delta), "{delta}");
+    // The second division starts when the first has committed: 18 of its 20 cycles are not hidden.
+    assert_eq!(delta, 18);
 }
 
 #[test]
@@ -168,10 +169,10 @@ fn a_serializing_instruction_waits_and_makes_wait() {
     };
     let plain = after(0);
     // The independent division runs beside the multiplications (30 cycles); serialised it runs after them.
-    for flags in [UopFlags::SERIALIZE_AFTER, UopFlags::SERIALIZE_BEFORE, UopFlags::SQUASH_AFTER] {
-        let delta = after(flags) - plain;
-        assert!((20..=40).contains(&delta), "{flags:#x}: {delta}");
-    }
+    let deltas =
+        [UopFlags::SERIALIZE_AFTER, UopFlags::SERIALIZE_BEFORE, UopFlags::SQUASH_AFTER].map(|f| after(f) - plain);
+    // The division's 20 cycles, 5 from the last commit to its issue; after a squash it is fetched anew: 4 more.
+    assert_eq!(deltas, [25, 25, 29]);
 }
 
 #[test]
@@ -585,5 +586,5 @@ fn a_loop_within_an_instruction_is_fetched_on_in_the_same_cycle() {
     // Four micro-ops a turn: two turns fit a cycle, but a branch to another instruction ends it.
     let (between, insts, _) = run(instructions);
     assert_eq!(insts, 801);
-    assert!(within + 40 < between, "{within} cycles within, {between} between instructions");
+    assert_eq!(between - within, 57);
 }
