@@ -1,8 +1,9 @@
 """Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.
 
-``breakeven.run``, ``sweep``, ``compare``, ``find``, ``surface``, ``sensitivity``, ``tune``, ``explain``, ``explore``,
-``report``, ``add``, ``remove``, ``routines`` and ``machines`` are functions of `breakeven.api`, which is imported when
-the first of them is used: ``import breakeven`` itself loads nothing.
+``breakeven.run``, ``sweep``, ``compare``, ``compare_engines``, ``find``, ``surface``, ``sensitivity``, ``tune``,
+``explain``, ``explore``, ``report``, ``reproduce``, ``add``, ``remove``, ``routines``, ``machines`` and
+``load_to_use`` are functions of `breakeven.api`, which is imported when the first of them is used: ``import breakeven``
+itself loads nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ if TYPE_CHECKING:
     from breakeven.api import (
         add,
         compare,
+        compare_engines,
         explain,
         explore,
         find,
+        load_to_use,
         machines,
         remove,
         report,
+        reproduce,
         routines,
         run,
         sensitivity,
@@ -31,8 +35,8 @@ if TYPE_CHECKING:
     __version__: str
 
 __all__ = [
-    "add", "compare", "explain", "explore", "find", "machines", "remove", "report", "routines", "run", "sensitivity",
-    "surface", "sweep", "tune",
+    "add", "compare", "compare_engines", "explain", "explore", "find", "load_to_use", "machines", "remove", "report",
+    "reproduce", "routines", "run", "sensitivity", "surface", "sweep", "tune",
 ]  # fmt: skip
 
 

@@ -49,6 +49,8 @@ class Comparison:
     least: dict[str, list[float]] = field(default_factory=dict)
     #: half the distance between rounds of measurements (the host's processor), as `curves`
     spreads: dict[str, list[float]] = field(default_factory=dict)
+    #: which parameter of the machine decides it, by a `sensitivity`; empty: not known
+    rests_on: str = ""
 
     @property
     def confidences(self) -> list[Confidence | None]:
@@ -104,6 +106,7 @@ class Comparison:
                 for item, sure in zip(self.break_evens, self.confidences, strict=True)
             ],
             "crossings": [{"routines": [a, b], "at": at} for a, b, at in self.crossings],
+            "sensitivity": self.rests_on or None,
             "ok": not self.failures,
             "first_failure": self.failures[0] if self.failures else None,
         }

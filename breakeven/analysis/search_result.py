@@ -44,6 +44,8 @@ class SearchResult:
     #: the probed points, as a sweep's table
     table: pd.DataFrame
     failures: list[str]
+    #: points that were not taken from a store; None: not counted
+    simulated: int | None = None
 
     @property
     def confidence(self) -> Confidence | None:

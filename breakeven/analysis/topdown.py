@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.points.converged import measured
+from breakeven.points.engine import point_result
 
 if TYPE_CHECKING:
     from breakeven.points import Point
+    from breakeven.points.engine import PointResult
     from breakeven.points.machine_spec import MachineSpec
 
 
@@ -68,6 +70,8 @@ class Account:
     cycles: int
     instructions: int
     lines: tuple[Line, ...]
+    #: of a point's account: its result
+    result: PointResult = None  # type: ignore[assignment]
 
     @property
     def groups(self) -> list[Line]:
@@ -76,18 +80,23 @@ class Account:
 
 
 def explain_points(
-    engine: Any, machine: MachineSpec, points: Sequence[Point], by_rule: bool = False
-) -> Iterator[tuple[Point, Account]]:
-    """The account of each point's measurement on the simulator. Raises `UserError` for a wrong output.
+    engine: Any, machine: MachineSpec, points: Sequence[Point], by_rule: bool = False, check: bool = True
+) -> Iterator[Account]:
+    """The account of each point's measurement on the simulator. Raises `UserError` for a wrong output, or without
+    `check` gives an empty account.
 
     `by_rule`: as of `run_points`.
     """
     session = engine.open(machine)
     for point in points:
         found = measured(session, point, by_rule)
-        if not found.result.ok:
-            raise UserError(f"{point.routine} on {machine}, size {point.size}: {found.result.problem}")
-        yield point, account_of(found.stats, str(machine))
+        result = point_result(session, point, found.result)
+        if result.ok:
+            yield replace(account_of(found.stats, str(machine)), result=result)
+        elif check:
+            raise UserError(f"{point.routine} on {machine}, size {point.size}: {result.problem}")
+        else:
+            yield Account(0, 0, (), result)
 
 
 def account_of(stats: Stats, machine: str) -> Account:

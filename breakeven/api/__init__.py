@@ -1,5 +1,6 @@
-"""The command line's verbs as Python functions: `run`, `sweep`, `compare`, `find`, `surface`, `sensitivity`, `tune`,
-`explain`, `explore`, `report`, `add`, `remove`, `routines`, `machines`.
+"""The command line's verbs as Python functions: `run`, `sweep`, `compare`, `compare_engines`, `find`, `surface`,
+`sensitivity`, `tune`, `explain`, `explore`, `report`, `reproduce`, `add`, `remove`, `routines`, `machines`; and
+`load_to_use`. The command line calls them: it parses, calls, prints.
 
 Everything is also reached as ``breakeven.run(...)`` and so on. Sizes, offsets and swept values are numbers, lists,
 ranges or the command line's texts (``"64..1448:8"``). Results are data frames or objects that show themselves in a
@@ -17,10 +18,11 @@ notebook. Points go to the store, as from the command line; ``store=False`` keep
 from __future__ import annotations
 
 from breakeven.api.exploring import explore
-from breakeven.api.listing import add, machines, remove, report, routines
-from breakeven.api.measuring import compare, explain, find, run, sensitivity, surface, sweep, tune
+from breakeven.api.listing import add, machines, remove, report, reproduce, routines
+from breakeven.api.measuring import compare, compare_engines, explain, load_to_use, run, sweep
+from breakeven.api.searching import find, sensitivity, surface, tune
 
 __all__ = [
-    "add", "compare", "explain", "explore", "find", "machines", "remove", "report", "routines", "run", "sensitivity",
-    "surface", "sweep", "tune",
+    "add", "compare", "compare_engines", "explain", "explore", "find", "load_to_use", "machines", "remove", "report",
+    "reproduce", "routines", "run", "sensitivity", "surface", "sweep", "tune",
 ]  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from breakeven.api.arguments import Settings, settings_of
 from breakeven.machine.resolve import resolving
+from breakeven.sweeps.request import Settings, settings_texts
 
 if TYPE_CHECKING:
     from breakeven.explorer.snapshot import View
@@ -35,6 +35,6 @@ def explore(
     from breakeven.explorer.snapshot import view
     from breakeven.explorer.state import State
 
-    state = State(machine, routines, tuple(settings_of(settings)), src, dst, cache, measure, smallest, largest)
+    state = State(machine, routines, tuple(settings_texts(settings)), src, dst, cache, measure, smallest, largest)
     state.validate()
     return view(state, None if isinstance(store, bool) else Path(store), store is False)

@@ -1,4 +1,4 @@
-"""What there is and what is kept: `report`, `add`, `remove`, `routines`, `machines`."""
+"""What there is and what is kept: `report`, `reproduce`, `add`, `remove`, `routines`, `machines`."""
 
 from __future__ import annotations
 
@@ -6,18 +6,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from breakeven.api.arguments import (
-    Settings,
-    machine_of,
-    names_of,
-    path_of,
-    settings_of,
-)
+from breakeven.api.arguments import names_of, opened_engine, path_of
 from breakeven.machine.resolve import resolving
+from breakeven.sweeps.request import Settings, machine_spec, settings_texts
 
 if TYPE_CHECKING:
-    from breakeven.points.engine import Routine
+    from breakeven.points.engine import Routine, SweepProgress
     from breakeven.routine.add import Added
+    from breakeven.studies.study import Outcome
     from breakeven.web.report import Report
 
 
@@ -39,9 +35,31 @@ def report(
     from breakeven.web.report import write_report
 
     return write_report(
-        [str(source) for source in sources], Path(out), title=title, machine=machine, settings=settings_of(settings),
+        [str(source) for source in sources], Path(out), title=title, machine=machine, settings=settings_texts(settings),
         machine_files=[Path(path) for path in machine_files], command=command, store=path_of(store),
     )  # fmt: skip
+
+
+def reproduce(
+    *studies: str | Path,
+    out: str | Path = "results",
+    threads: int = 0,
+    store: bool | str | Path = True,
+    progress: SweepProgress | None = None,
+) -> list[tuple[Outcome, Path]]:
+    """Runs studies of published claims (none named: all), writes their reports and the page of all verdicts into the
+    folder `out`: each outcome with its report (docs/studies.md)."""
+    from breakeven.studies.report import write_report
+    from breakeven.studies.results_page import write_results_page
+    from breakeven.studies.study import find_studies, run_study
+
+    done = []
+    with resolving(), opened_engine(store, None) as engine:
+        for study in find_studies([str(name) for name in studies]):
+            outcome = run_study(study, engine, threads, progress)
+            done.append((outcome, write_report(outcome, Path(out) / study.name)))
+    write_results_page(Path(out))
+    return done
 
 
 def add(
@@ -64,8 +82,8 @@ def add(
 
     return add_file(
         Build(
-            Path(source), tuple(Path(path) for path in more), kind, name,
-            tuple(names_of(needs)), tuple(names_of(flags)),
+            Path(source), tuple(Path(path) for path in more), kind, name, tuple(names_of(needs)),
+            tuple(names_of(flags)),
             symbol, dict(defines or {}),
         ),
         isa,
@@ -94,7 +112,7 @@ def routines(
     from breakeven.machine.resolve import resolve
     from breakeven.routine.guest import guest_routines
 
-    spec = machine_of(machine, settings)
+    spec = machine_spec(machine, settings)
     resolve(spec).check_settings()
     return guest_routines(spec, path_of(guest))[1]
 

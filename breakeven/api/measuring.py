@@ -1,35 +1,35 @@
-"""The verbs that simulate: `run`, `sweep`, `compare`, `find`, `surface`, `sensitivity`, `tune`, `explain`."""
+"""Verbs that simulate what they are told: `run`, `sweep`, `compare`, `compare_engines`, `explain`, `load_to_use`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from breakeven.api.arguments import (
+from breakeven.api.arguments import opened_engine, path_of
+from breakeven.machine.resolve import resolving
+from breakeven.sweeps.request import (
     Faulting,
     Measuring,
     Numbers,
     Settings,
     Swept,
-    machine_of,
-    machines_on,
-    numbers_of,
-    opened_engine,
+    engine_names,
+    machine_spec,
+    on_engine,
     point_of,
-    spec_of,
+    sweep_spec,
 )
-from breakeven.machine.resolve import resolving
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from breakeven.analysis.across_engines import EngineComparison
     from breakeven.analysis.comparison import Comparison
-    from breakeven.analysis.search_result import SearchResult, Surface
-    from breakeven.analysis.sensitivity import Sensitivity
+    from breakeven.analysis.load_to_use import Latency
     from breakeven.analysis.topdown import Account
-    from breakeven.points import Result
-    from breakeven.tuning.run import TuneResult
+    from breakeven.points.engine import PointResult, SweepProgress
 
 
 @resolving()
@@ -46,24 +46,27 @@ def run(
     store: bool | str | Path = True,
     engine: str = "embedded",
     guest: str | Path | None = None,
+    trace: str | Path | None = None,
+    trace_limit: int = 1 << 30,
     **options: Unpack[Faulting],
-) -> Result:
+) -> PointResult:
     """One point: its cycles and whether its output was right.
 
-    `engine`: ``"embedded"``, ``"native"`` (this host's processor, whatever `machine` says) or ``"gem5"``. `options`:
-    `repetitions`, `warmup`, `calls`, `size2`, `src_offset2`, `dst_offset2`, `seed` as of the command.
+    `engine`: ``"embedded"``, ``"native"`` (this host's processor, whatever `machine` says) or ``"gem5"``. `trace`: a
+    file for the micro-ops of the measurement that the median comes from, in gem5's O3PipeView format, of at most
+    `trace_limit` bytes; nothing is taken from the store then. `options`: how it is measured, as of the command.
 
     >>> near = run("rv-word-noalign", 1448, src=3)
     >>> far = run("rv-word-noalign", 1448, src=3, settings={"cpu.misaligned.policy": "hardware"})
     >>> near.ok and far.ok and far.cycles_median < near.cycles_median
     True
     """
-    from breakeven.engines.run_points import run_points
+    from breakeven.engines.run_points import run_point
 
     point = point_of(routine, size, src, dst, cache, measure, options)
-    with opened_engine(store, guest, engine) as opened:
-        session = opened.open(machine_of(machines_on(engine, machine), settings))
-        return run_points(session, [point], by_rule=options.get("repetitions") is None)[0]
+    with opened_engine(store if trace is None else False, guest, engine) as opened:
+        session = opened.open(machine_spec(on_engine(engine, machine)[0], settings))
+        return run_point(session, point, options.get("repetitions") is None, path_of(trace), trace_limit)
 
 
 @resolving()
@@ -81,23 +84,34 @@ def sweep(
     threads: int = 0,
     store: bool | str | Path = True,
     engine: str = "embedded",
+    scheduler: str | None = None,
     guest: str | Path | None = None,
+    progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> pd.DataFrame:
     """Every combination of the axes, as a data frame with a row for each point (docs/cli.md has the columns).
+
+    `scheduler`: the address of a dask scheduler whose workers simulate. `progress`: called with points done, points in
+    all and what is running. The frame's ``attrs`` say how many points were ``simulated`` (not taken from the store).
 
     >>> table = sweep("rv-word", "64..80:8", src=[0, 1], parameters={"cpu.executeBranchDelay": "1:2"})
     >>> len(table), sorted(table["cpu.executeBranchDelay"].unique())
     (12, ['1', '2'])
     """
     from breakeven.sweeps.run import run_sweep
+    from breakeven.sweeps.spec import described
 
-    spec = spec_of(
-        routines, sizes, machines_on(engine, machines), settings, guest, src=src, dst=dst, cache=cache, measure=measure,
-        parameters=parameters, options=options,
+    spec = sweep_spec(
+        routines, machines, settings, path_of(guest), engine, sizes=sizes, src=src, dst=dst, cache=cache,
+        measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
-    with opened_engine(store, guest, engine) as opened:
-        return run_sweep(spec, opened, threads)
+    with opened_engine(store, guest, engine, scheduler) as opened:
+        table = described(run_sweep(spec, opened, threads, progress), spec)
+        table.attrs |= {
+            "simulated": getattr(opened, "simulated", len(table)),
+            "machines": [str(machine) for machine in spec.machines],
+        }
+        return table
 
 
 @resolving()
@@ -115,168 +129,65 @@ def compare(
     store: bool | str | Path = True,
     engine: str = "embedded",
     guest: str | Path | None = None,
+    confidence: bool = False,
+    progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
 ) -> Comparison:
     """Two or more routines on a machine: who leads where. The first routine is the one to beat.
+
+    ``.rests_on`` says which parameter of the machine decides it, where a `sensitivity` has found that out before, or
+    with `confidence` finds it out now. `progress`: as of `sweep`.
 
     >>> found = compare("rv-byte", "rv-word", sizes="8..64:8")
     >>> found.break_evens[0].stays, found.intervals[-1].leaders
     (8, ('rv-word',))
     """
     from breakeven.analysis.compare import compare as run_comparison
+    from breakeven.analysis.sensitivity_note import rests_on
 
-    spec = spec_of(
-        routines, sizes, machines_on(engine, machine), settings, guest, src=src, dst=dst, cache=cache, measure=measure,
-        parameters=parameters, options=options,
+    spec = sweep_spec(
+        routines, machine, settings, path_of(guest), engine, sizes=sizes, src=src, dst=dst, cache=cache,
+        measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
     with opened_engine(store, guest, engine) as opened:
-        return run_comparison(spec, opened, threads)
+        found = run_comparison(spec, opened, threads, progress)
+        if engine != "embedded":
+            return found
+        return replace(found, rests_on=rests_on(found.spec, opened, threads, progress, run=confidence))
 
 
 @resolving()
-def find(
-    old: str,
-    new: str,
-    *,
-    sizes: Numbers = "1..2048",
+def compare_engines(
+    *routines: str,
+    engines: Sequence[str] = ("embedded", "native"),
+    sizes: Numbers = "1..256,265..2048:9",
     machine: str = "u74",
     settings: Settings | None = None,
-    src: Numbers = 0,
-    dst: Numbers = 0,
+    src: int = 0,
+    dst: int = 0,
     cache: str = "warm",
     measure: str = "latency",
     parameters: Swept | None = None,
-    budget: int | None = None,
     threads: int = 0,
     store: bool | str | Path = True,
     guest: str | Path | None = None,
+    progress: SweepProgress | None = None,
     **options: Unpack[Measuring],
-) -> SearchResult:
-    """Where the lead changes between two routines, along the one axis that has several values (docs/cli.md).
+) -> EngineComparison:
+    """`compare` by several engines, point by point with the error of the first against the second (docs/native.md)."""
+    from functools import partial
 
-    >>> found = find("rv-byte", "rv-word", sizes="1..256")
-    >>> found.leads.certain, len(found.leads.probed) <= 25, found.leads.intervals[-1].leaders
-    (True, True, ('rv-word',))
-    """
-    from breakeven.analysis.find import find as search
+    from breakeven.analysis.across_engines import compare_engines as run_engines
+    from breakeven.engines.open import open_named
 
-    spec = spec_of(
-        [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
-        parameters=parameters, options=options,
+    names = engine_names(",".join(engines))
+    spec = sweep_spec(
+        routines, machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache,
+        measure=measure, parameters=parameters, options=options,
     )  # fmt: skip
-    with opened_engine(store, guest) as engine:
-        return search(spec, engine, threads, budget=budget)
-
-
-@resolving()
-def surface(
-    old: str,
-    new: str,
-    parameters: Swept,
-    *,
-    sizes: Numbers = "1..2048",
-    machine: str = "u74",
-    settings: Settings | None = None,
-    src: int = 0,
-    dst: int = 0,
-    cache: str = "warm",
-    measure: str = "latency",
-    threads: int = 0,
-    store: bool | str | Path = True,
-    guest: str | Path | None = None,
-    **options: Unpack[Measuring],
-) -> Surface:
-    """From which size on `new` beats `old`, over one or two machine parameters.
-
-    >>> found = surface("rv-byte", "rv-word", {"cpu.executeBranchDelay": [1, 2]}, sizes="1..64")
-    >>> list(found.table()["cpu.executeBranchDelay"])
-    [1, 2]
-    """
-    from breakeven.analysis.find import surface as search
-
-    spec = spec_of(
-        [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
-        parameters=parameters, options=options,
-    )  # fmt: skip
-    with opened_engine(store, guest) as engine:
-        return search(spec, engine, threads)
-
-
-@resolving()
-def sensitivity(
-    old: str,
-    new: str,
-    *,
-    sizes: Numbers = "1..2048",
-    machine: str = "u74",
-    settings: Settings | None = None,
-    src: int = 0,
-    dst: int = 0,
-    cache: str = "warm",
-    measure: str = "latency",
-    top: int = 8,
-    match: str = "",
-    threads: int = 0,
-    store: bool | str | Path = True,
-    guest: str | Path | None = None,
-    **options: Unpack[Measuring],
-) -> Sensitivity:
-    """Which parameters of the machine move the break-even of two routines (of one size: the lead), the strongest first
-    (docs/cli.md).
-
-    `top`: parameters whose break-even is searched again. `match`: words that a parameter's path or source must have.
-    """
-    from breakeven.analysis.sensitivity import sensitivity as run_sensitivity
-
-    spec = spec_of(
-        [old, new], sizes, machine, settings, guest, src=src, dst=dst, cache=cache, measure=measure,
-        parameters=None, options=options,
-    )  # fmt: skip
-    with opened_engine(store, guest) as engine:
-        return run_sensitivity(spec, engine, threads, top=top, match=match)
-
-
-@resolving()
-def tune(
-    *candidates: str,
-    machine: str = "u74",
-    settings: Settings | None = None,
-    distribution: str | Mapping[int, float] = "uniform",
-    sizes: Numbers = "1..1024",
-    src: Numbers = "0..7",
-    dst: Numbers = 0,
-    branches: int = 3,
-    cache: str = "warm",
-    measure: str = "latency",
-    points: int = 1000,
-    name: str = "tuned_copy",
-    everywhere: bool = False,
-    threads: int = 0,
-    store: bool | str | Path = True,
-) -> TuneResult:
-    """The dispatch by size and alignment with the least expected cycles, and the C header that ships it (docs/tune.md).
-
-    `distribution`: ``"uniform"`` over `sizes`, ``"spec2017"``, a file, or weights by size. `everywhere`: near the best
-    routine at every size, instead of the least expected cycles.
-
-    >>> found = tune("rv-byte", "rv-word", distribution={8: 3, 64: 1}, src=0, branches=0)
-    >>> found.as_dict()["chosen"], "rv_word(dst, src, n);" in found.header
-    ('rv-word', True)
-    """
-    from breakeven import points as pt
-    from breakeven.tuning.distribution import distribution_of
-    from breakeven.tuning.request import TuneRequest
-    from breakeven.tuning.run import tune as run_tune
-
-    question = TuneRequest(
-        machine_of(machine, settings), candidates,
-        distribution_of(distribution, numbers_of(sizes, "size", pt.MAX_SIZE)),
-        numbers_of(src, "src offset", pt.MAX_OFFSET), numbers_of(dst, "dst offset", pt.MAX_OFFSET),
-        branches, cache, measure, points, name, everywhere,
-    )  # fmt: skip
-    question.validate()
-    with opened_engine(store, None) as engine:
-        return run_tune(question, engine, threads)
+    path = None if isinstance(store, bool) else Path(store)
+    opened = partial(open_named, guest=path_of(guest), store=path, no_store=store is False)
+    return run_engines(spec, names, opened, threads, progress)
 
 
 @resolving()
@@ -290,11 +201,13 @@ def explain(
     cache: str = "warm",
     measure: str = "latency",
     guest: str | Path | None = None,
+    check: bool = True,
     **options: Unpack[Faulting],
 ) -> dict[str, Account]:
     """Where the cycles of each routine's point went, adding up to 100 %: routine -> account (docs/cli.md, explain).
 
-    Raises `UserError` where an output was wrong, or where the core keeps no account (a MinorCPU and an O3CPU do).
+    Raises `UserError` where the core keeps no account (a MinorCPU and an O3CPU do), and with `check` for a wrong
+    output; else that account is empty, and its ``.result`` says what went wrong.
 
     >>> found = explain("rv-byte", "rv-word", size=64)
     >>> found["rv-byte"].cycles > found["rv-word"].cycles, round(sum(row.percent for row in found["rv-byte"].groups))
@@ -304,6 +217,21 @@ def explain(
 
     points = [point_of(name, size, src, dst, cache, measure, options) for name in dict.fromkeys(routines)]
     with opened_engine(False, guest) as engine:
-        by_rule = options.get("repetitions") is None
-        found = explain_points(engine, machine_of(machine, settings), points, by_rule)
-        return {point.routine: account for point, account in found}
+        spec, by_rule = machine_spec(machine, settings), options.get("repetitions") is None
+        found = explain_points(engine, spec, points, by_rule, check)
+        return {account.result.point.routine: account for account in found}
+
+
+@resolving()
+def load_to_use(
+    machine: str = "u74", *, settings: Settings | None = None, store: bool | str | Path = True
+) -> list[Latency]:
+    """The measured load-to-use latency of every level of a machine, from the core outwards.
+
+    >>> [(each.level, each.cycles) for each in load_to_use("u74")][:2]
+    [('cpu.dcache', 3.0), ('l2', 25.0)]
+    """
+    from breakeven.analysis.load_to_use import load_to_use_of
+
+    path = None if isinstance(store, bool) else Path(store)
+    return load_to_use_of(machine_spec(machine, settings), path, store is False)

@@ -30,21 +30,17 @@ def comparison_done(
     *,
     markdown: bool = False,
     baseline: Baseline | None = None,
-    rests_on: str = "",
 ) -> int:
-    """The comparison as tables (or JSON); the exit status.
-
-    `rests_on`: what a sensitivity said of the same question.
-    """
+    """The comparison as tables (or JSON); the exit status."""
     print_failures(found.failures, len(found.table))
     if json:
         files = {"plot": str(plot) if plot else None, "file": str(out) if out else None}
         against = {"baseline": baseline.as_dict()} if baseline else {}
-        print_json({**found.as_dict(), **against, "sensitivity": rests_on or None, **files})
+        print_json({**found.as_dict(), **against, **files})
         Tally().add(found.table).say()
         return 1 if found.failures else 0
     parts: list[str | Table] = [found.conditions(), _times(found), *_answers(found)]
-    parts += [rests_on] if rests_on else []
+    parts += [found.rests_on] if found.rests_on else []
     parts += baseline.parts() if baseline else []
     parts += [f"{what}: {path}" for what, path in (("plot", plot), ("results", out)) if path]
     print_parts(parts, markdown)

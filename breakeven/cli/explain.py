@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,10 +12,12 @@ from breakeven.cli import completion
 from breakeven.cli.app import app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOption
 from breakeven.cli.point import exit_status_of, where
-from breakeven.cli.point_options import PointMaker, point_option_group
-from breakeven.engines.open import open_engine
+from breakeven.cli.point_options import point_option_group
 from breakeven.errors import UserError
 from breakeven.sweeps.request import machine_spec
+
+if TYPE_CHECKING:
+    from breakeven.analysis.topdown import Account
 
 #: characters of a bar that stands for everything
 _BAR = 36
@@ -32,7 +34,7 @@ def explain(
             autocompletion=completion.routines,
         ),
     ],
-    point: PointMaker,
+    point: dict[str, Any],
     machine: MachineOption = "u74",
     settings: SetOption = [],  # noqa: B006
     guest: GuestOption = None,
@@ -43,46 +45,43 @@ def explain(
     Several routines are set side by side. An ELF is run as `exec` does; its account is of the last dump of statistics,
     or of the whole run.
     """
-    spec = machine_spec(machine, settings)
     if len(routines) == 1 and Path(routines[0]).is_file():
-        return _program(Path(routines[0]), spec, json)
+        return _program(Path(routines[0]), machine_spec(machine, settings), json)
     if len(routines) == 1 and (Path(routines[0]).suffix or Path(routines[0]).parent != Path()):
         raise UserError(f"there is no file '{routines[0]}' (and no routine of that name: see `breakeven routines`)")
-    if not point.options["size"]:
+    if not point["size"]:
         raise UserError("explain ROUTINE needs --size")
-    points = [point(name) for name in dict.fromkeys(routines)]
-    return _points(points, point.by_rule, spec, guest, json)
+    from breakeven import api
+
+    accounts = api.explain(*routines, machine=machine, settings=settings, guest=guest, check=False, **point)
+    return _explained(accounts, json)
 
 
-def _points(points: list[Any], by_rule: bool, spec: Any, guest: Path | None, json: bool) -> int:
+def _explained(accounts: Mapping[str, Account], json: bool) -> int:
     from breakeven import points as pt
-    from breakeven.analysis.topdown import account_of, as_dict
+    from breakeven.analysis.topdown import as_dict
     from breakeven.output.console import print_json
-    from breakeven.points.converged import measured
     from breakeven.points.measurements import Tally
 
-    with open_engine(guest, None, no_store=True) as engine:
-        session = engine.open(spec)
-    rows, accounts, status, tally = [], [], 0, Tally()
-    for point in points:
-        found = measured(session, point, by_rule)
-        result = found.result
-        status = status or exit_status_of(session, point, result)
-        if not result.ok:
-            continue
-        account = account_of(found.stats, str(spec))
-        tally.count(result.repetitions, result.converged)
-        accounts.append((point.routine, account))
-        rows.append(
-            {**pt.as_dict(point), "repetitions": result.repetitions, "cycles_median": result.cycles_median,
-             "overhead": result.overhead, "converged": result.converged, **as_dict(account)}
-        )  # fmt: skip
+    status, tally = 0, Tally()
+    for account in accounts.values():
+        status = exit_status_of(account.result) or status
+    right = {name: account for name, account in accounts.items() if account.result.ok}
+    for account in right.values():
+        tally.count(account.result.repetitions, account.result.converged)
+    one = next(iter(accounts.values())).result
     if json:
-        print_json({"machine": str(spec), "machine_hash": session.machine_hash, "points": rows})
-    elif accounts:
-        print(f"{spec}: {where(points[0])}")
-        print(f"  one measurement, with the empty call around it ({rows[0]['overhead']} cycles)")
-        _print(accounts)
+        rows = [
+            {**pt.as_dict(found.result.point), "cycles_median": found.result.cycles_median,
+             "overhead": found.result.overhead, "converged": found.result.converged, **as_dict(found)}
+            for found in right.values()
+        ]  # fmt: skip
+        print_json({"machine": one.machine, "machine_hash": one.machine_hash, "points": rows})
+    elif right:
+        print(f"{one.machine}: {where(one.point)}")
+        first = next(iter(right.values())).result
+        print(f"  one measurement, with the empty call around it ({first.overhead} cycles)")
+        _print(list(right.items()))
     tally.say()
     return status
 

@@ -84,3 +84,8 @@ def was_given(context: typer.Context, parameter: str) -> bool:
     """Whether the command line names the option of this parameter."""
     source = context.get_parameter_source(parameter)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def kept_in(store: Path | None, no_store: bool) -> bool | Path:
+    """``--store`` and ``--no-store`` as the Python API takes them."""
+    return False if no_store else store or True

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,17 +18,26 @@ from breakeven.cli.debug import (
     parse_trace_options,
 )
 from breakeven.cli.engines import EngineOption
-from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
-from breakeven.cli.point_options import PointMaker, point_option_group
-from breakeven.engines.open import open_named
-from breakeven.sweeps.request import engine_names, machine_spec
+from breakeven.cli.options import (
+    GuestOption,
+    JsonOption,
+    MachineOption,
+    NoStoreOption,
+    SetOption,
+    StoreOption,
+    kept_in,
+)
+from breakeven.cli.point_options import point_option_group
+
+if TYPE_CHECKING:
+    from breakeven.points.engine import PointResult
 
 
 @app.command(short_help="Run one point: cycles, bytes/cycle, instructions.")
 @point_option_group()
 def run(
     routine: Annotated[str, typer.Argument(help="See `routines`.", autocompletion=completion.routines)],
-    point: PointMaker,
+    point: dict[str, Any],
     machine: MachineOption = "u74",
     settings: SetOption = [],  # noqa: B006
     engine_name: EngineOption = "embedded",
@@ -42,40 +50,33 @@ def run(
     json: JsonOption = False,
 ) -> int:
     """Run one point: cycles, bytes/cycle, instructions, and whether the output was verified."""
+    from breakeven import api
     from breakeven import points as pt
-    from breakeven.engines.run_points import run_points
-    from breakeven.points.converged import measured
-    from breakeven.points.machine_spec import HOST
     from breakeven.points.measurements import Tally
 
-    asked = point(routine)
     trace = parse_trace_options(debug_flags, debug_file, debug_limit)
-    # A trace is of a simulation: what a store holds has none.
-    machine = HOST if engine_names(engine_name, 1) == [HOST] else machine
-    with open_named(engine_name, guest, store, no_store or trace is not None) as engine:
-        session = engine.open(machine_spec(machine, settings))
-        if trace:
-            found = measured(session, asked, point.by_rule, trace.file, trace.limit)
-            result = found.result
-            trace.warn_if_truncated(found.traced)
-        else:
-            (result,) = run_points(session, [asked], by_rule=point.by_rule)
-    asked = replace(asked, repetitions=result.repetitions)
+    traced = {"trace": trace.file, "trace_limit": trace.limit} if trace else {}
+    result = api.run(
+        routine, machine=machine, settings=settings, engine=engine_name, guest=guest, store=kept_in(store, no_store),
+        **traced, **point,
+    )  # fmt: skip
+    if trace:
+        trace.warn_if_truncated(result.traced)
     if json or result.ok or result.status in pt.WRONG:
-        _print_point(session, asked, result, json)
+        _print_point(result, json)
     tally = Tally()
     tally.count(result.repetitions, result.converged)
     tally.say()
-    return exit_status_of(session, asked, result)
+    return exit_status_of(result)
 
 
-def exit_status_of(session: Any, point: Any, result: Any) -> int:
-    """The exit status for a result; a warning on stderr where the output is wrong."""
+def exit_status_of(result: PointResult) -> int:
+    """The exit status for a result; loud when it is not right."""
     from breakeven import points as pt
 
+    point = result.point
     if not result.ok:
-        notes = next((r.notes for r in session.routines() if r.name == point.routine), "")
-        why = f" ({point.routine} {notes})" if notes and result.status == pt.UNEXPECTED_TRAP else ""
+        why = f" ({point.routine} {result.notes})" if result.notes and result.status == pt.UNEXPECTED_TRAP else ""
         if result.status == pt.OUT_OF_RANGE and point.parameter:
             why = f" ({point.routine} takes no --parameter)"
         elif result.status == pt.OUT_OF_RANGE and point.fault_at != pt.NO_FAULT:
@@ -93,18 +94,19 @@ def where(point: Any) -> str:
     return f"{point.size} B, src+{point.src_offset}, dst+{point.dst_offset}, {state}, {measure}"
 
 
-def _print_point(session: Any, point: Any, result: Any, json: bool) -> None:
+def _print_point(result: PointResult, json: bool) -> None:
     from breakeven import points as pt
     from breakeven.output.console import print_json, print_pairs
     from breakeven.points.machine_spec import HOST
 
+    point = result.point
     moved = point.size + (point.size2 if point.measure == 2 else 0)
     # The interleaved measure alternates its two sizes: on average a call moves half of both.
     total = point.size * point.calls if point.measure != 2 else moved * point.calls / 2
     rate = total / result.cycles_median if result.cycles_median else 0.0
     if json:
         print_json({
-            "machine": str(session.machine), "machine_hash": session.machine_hash, **pt.as_dict(point),
+            "machine": result.machine, "machine_hash": result.machine_hash, **pt.as_dict(point),
             "cycles": result.cycles_median, "cycles_min": result.cycles_min, "cycles_median": result.cycles_median,
             "cycles_total": result.cycles_total, "bytes_per_cycle": rate, "instructions": result.instructions,
             "overhead": result.overhead,
@@ -112,11 +114,11 @@ def _print_point(session: Any, point: Any, result: Any, json: bool) -> None:
             "problem": result.problem,
         })  # fmt: skip
         return
-    print(f"{point.routine} on {session.machine}: {where(point)}")
+    print(f"{point.routine} on {result.machine}: {where(point)}")
     known = {True: "converged; ", False: "not converged; ", None: ""}[result.converged]
     spread = f"(median of {point.repetitions}; {known}least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""
-    counted = session.machine.name != HOST
+    counted = result.machine.split(" ")[0] != HOST
     per = result.instructions / result.cycles_median if result.cycles_median else 0.0
     rows = [
         ("cycles", f"{result.cycles_median}{calls}  {spread}"),

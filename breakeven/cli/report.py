@@ -34,12 +34,12 @@ def report(
     json: JsonOption = False,
 ) -> int:
     """Write results as one HTML page without network: figures, sortable tables, the machines, the commands."""
+    from breakeven import api
     from breakeven.cli import summaries
     from breakeven.output.console import print_json
-    from breakeven.web.report import write_report
 
-    done = write_report(
-        sources or [], out, title=title, machine=machine, settings=settings, machine_files=machine_files,
+    done = api.report(
+        *(sources or []), out=out, title=title, machine=machine, settings=settings, machine_files=machine_files,
         command=command, store=store,
     )  # fmt: skip
     bad = list(done.failures)

@@ -21,11 +21,11 @@ from breakeven.cli.options import (
     StoreOption,
     SweepOption,
     ThreadsOption,
+    kept_in,
 )
 from breakeven.cli.point_options import measuring_option_group
-from breakeven.engines.open import open_engine
 from breakeven.errors import UserError
-from breakeven.sweeps.request import sweep_spec
+from breakeven.sweeps.request import swept_texts
 
 RoutinesArgument = Annotated[
     list[str], typer.Argument(metavar="A B", help="Two routines; B is to beat A.", autocompletion=completion.routines)
@@ -38,6 +38,12 @@ def quiet_threads() -> None:
     import os
 
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def _two(routines: list[str]) -> list[str]:
+    if len(routines) != 2:
+        raise UserError("a search compares two different routines")
+    return routines
 
 
 def _axis(along: str, axes: dict[str, Any]) -> dict[str, Any]:
@@ -87,29 +93,31 @@ def find_(
     import time
 
     quiet_threads()
-    from breakeven.analysis import search_result
-    from breakeven.analysis.find import find
+    from breakeven import api
+    from breakeven.analysis.search_result import plot_find
     from breakeven.cli import search_output
     from breakeven.output.console import progress_bar
     from breakeven.points.table import check_output, write_table
-    from breakeven.sweeps.plot_target import plot_target
+    from breakeven.sweeps.plot_target import check_plot_asked, plot_target
     from breakeven.sweeps.spec import described
 
-    axes = _axis(along, {"sizes": sizes, "src": str(src), "dst": str(dst), "sweep": []})
-    spec = sweep_spec(routines, [machine], settings, guest, **axes, **measuring)
+    old, new = _two(routines)
+    axes = _axis(along, {"sizes": sizes, "src": src, "dst": dst, "sweep": []})
     if out:
         check_output(out)
-    plot = plot_target(plot, "find", spec)
-    start = time.perf_counter()
-    with open_engine(guest, store, no_store, scheduler) as engine, progress_bar(not json, "find") as progress:
-        found = find(spec, engine, threads, progress, budget or None)
-        simulated = getattr(engine, "simulated", len(found.table))
+    check_plot_asked(plot)
+    swept, start = swept_texts(axes.pop("sweep")), time.perf_counter()
+    with progress_bar(not json, "find") as progress:
+        found = api.find(
+            old, new, machine=machine, settings=settings, parameters=swept, budget=budget or None, threads=threads,
+            store=kept_in(store, no_store), guest=guest, scheduler=scheduler, progress=progress, **axes, **measuring,
+        )  # fmt: skip
     seconds = time.perf_counter() - start
     if out:
-        write_table(described(found.table, spec), out)
-    if plot:
-        search_result.plot_find(found, plot)
-    return search_output.find_done(found, plot, out, seconds, simulated, json)
+        write_table(described(found.table, found.spec), out)
+    if plot := plot_target(plot, "find", found.spec):
+        plot_find(found, plot)
+    return search_output.find_done(found, plot, out, seconds, json)
 
 
 @app.command("surface", short_help="The break-even size as a function of one or two machine parameters.")
@@ -137,26 +145,28 @@ def surface_(
     import time
 
     quiet_threads()
-    from breakeven.analysis import search_result
-    from breakeven.analysis.find import surface
+    from breakeven import api
+    from breakeven.analysis.search_result import plot_surface
     from breakeven.cli import search_output
     from breakeven.output.console import progress_bar
     from breakeven.points.table import check_output, write_table
-    from breakeven.sweeps.plot_target import plot_target
+    from breakeven.sweeps.plot_target import check_plot_asked, plot_target
     from breakeven.sweeps.spec import described
 
-    spec = sweep_spec(
-        routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), sweep=parameter, **measuring
-    )
+    old, new = _two(routines)
     if out:
         check_output(out)
-    plot = plot_target(plot, "surface", spec)
+    check_plot_asked(plot)
     start = time.perf_counter()
-    with open_engine(guest, store, no_store, scheduler) as engine, progress_bar(not json, "surface") as progress:
-        found = surface(spec, engine, threads, progress)
+    with progress_bar(not json, "surface") as progress:
+        found = api.surface(
+            old, new, swept_texts(parameter), sizes=sizes, machine=machine, settings=settings, src=src, dst=dst,
+            threads=threads, store=kept_in(store, no_store), guest=guest, scheduler=scheduler, progress=progress,
+            **measuring,
+        )  # fmt: skip
     seconds = time.perf_counter() - start
     if out:
-        write_table(described(found.table(), spec), out)
-    if plot:
-        search_result.plot_surface(found, plot)
+        write_table(described(found.table(), found.spec), out)
+    if plot := plot_target(plot, "surface", found.spec):
+        plot_surface(found, plot)
     return search_output.surface_done(found, plot, out, seconds, json)

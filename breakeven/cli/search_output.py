@@ -15,13 +15,11 @@ NARROWER = "a smaller step of --sizes narrows it"
 _ROWS = 60
 
 
-def find_done(
-    found: SearchResult, plot: Path | None, out: Path | None, seconds: float, simulated: int, json: bool
-) -> int:
-    """The leads as tables (or JSON); the exit status. `simulated`: points that did not come from the store."""
+def find_done(found: SearchResult, plot: Path | None, out: Path | None, seconds: float, json: bool) -> int:
+    """The leads as tables (or JSON); the exit status."""
     if json:
         print_json({**found.as_dict(), "plot": str(plot) if plot else None, "file": str(out) if out else None,
-                    "simulated": simulated, "host_seconds": round(seconds, 3)})  # fmt: skip
+                    "simulated": found.simulated, "host_seconds": round(seconds, 3)})  # fmt: skip
     else:
         print_failures(found.failures, len(found.table))
         _print(found, seconds)

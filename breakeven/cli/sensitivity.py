@@ -15,10 +15,10 @@ from breakeven.cli.options import (
     SetOption,
     StoreOption,
     ThreadsOption,
+    kept_in,
 )
 from breakeven.cli.point_options import measuring_option_group
-from breakeven.engines.open import open_engine
-from breakeven.sweeps.request import sweep_spec
+from breakeven.errors import UserError
 
 #: sizes along which the break-even is looked for when none are named
 SIZES = "1..2048"
@@ -56,14 +56,16 @@ def sensitivity_(
     from breakeven.cli.search import quiet_threads
 
     quiet_threads()
-    from breakeven.analysis.sensitivity import sensitivity
+    from breakeven import api
     from breakeven.output.console import progress_bar
 
-    spec = sweep_spec(
-        routines, [machine], settings, guest, sizes=sizes, src=str(src), dst=str(dst), sweep=[], **measuring
-    )
-    with open_engine(guest, store, no_store) as engine, progress_bar(not json, "sensitivity") as progress:
-        found = sensitivity(spec, engine, threads, progress, top=top, match=match)
+    if len(routines) != 2:
+        raise UserError("a sensitivity is of two different routines")
+    with progress_bar(not json, "sensitivity") as progress:
+        found = api.sensitivity(
+            *routines, sizes=sizes, machine=machine, settings=settings, src=src, dst=dst, top=top, match=match,
+            threads=threads, store=kept_in(store, no_store), guest=guest, progress=progress, **measuring,
+        )  # fmt: skip
     return sensitivity_done(found, rows, json)
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from breakeven.cli.app import app
-from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption
-from breakeven.engines.open import open_engine
+from breakeven.cli.options import JsonOption, NoStoreOption, StoreOption, ThreadsOption, kept_in
 
 
 @app.command(short_help="Run studies of published claims; writes results/STUDY/.")
@@ -22,17 +21,12 @@ def reproduce(
     json: JsonOption = False,
 ) -> int:
     """Run studies of published claims: tables, figures and a report in results/STUDY/; all verdicts in results/."""
+    from breakeven import api
     from breakeven.cli import summaries
     from breakeven.output.console import progress_bar
-    from breakeven.studies.report import write_report
-    from breakeven.studies.results_page import write_results_page
-    from breakeven.studies.study import find_studies, run_study
 
-    done = []
-    with open_engine(None, store, no_store) as engine:
-        for study in find_studies(studies or []):
-            with progress_bar(not json, study.name) as progress:
-                outcome = run_study(study, engine, threads, progress)
-            done.append((outcome, write_report(outcome, out / study.name)))
-    write_results_page(out)
+    with progress_bar(not json, "reproduce") as progress:
+        done = api.reproduce(
+            *(studies or []), out=out, threads=threads, store=kept_in(store, no_store), progress=progress
+        )
     return summaries.studies_done(done, json)

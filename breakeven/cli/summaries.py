@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from breakeven.output.console import print_json, print_table
 from breakeven.points.measurements import Tally
 from breakeven.points.table import failures
-from breakeven.sweeps.spec import SweepSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,17 +22,16 @@ def print_failures(bad: list[str], total: int) -> None:
         print(f"breakeven: WRONG OUTPUT at {len(bad)} of {total} points; the first: {bad[0]}", file=sys.stderr)
 
 
-def sweep_done(
-    spec: SweepSpec, table: pd.DataFrame, path: Path | None, seconds: float, simulated: int, json: bool
-) -> int:
-    """Summary of a sweep; the exit status. `simulated`: points that did not come from the store."""
+def sweep_done(table: pd.DataFrame, path: Path | None, seconds: float, json: bool) -> int:
+    """Summary of a sweep; the exit status."""
     import pandas as pd
 
+    simulated = table.attrs["simulated"]
     bad, tally = failures(table), Tally().add(table)
     if json:
         answer: dict[str, Any] = {
             "points": len(table), "wrong": len(bad), "first_wrong": bad[0] if bad else None,
-            "machines": [str(machine) for machine in spec.machines], "file": str(path) if path else None,
+            "machines": table.attrs["machines"], "file": str(path) if path else None,
             "host_seconds": round(seconds, 3), "simulated": simulated,
             "not_converged": tally.not_converged,
         }  # fmt: skip
@@ -43,7 +41,7 @@ def sweep_done(
         print_failures(bad, len(table))
         tally.say()
         return 1 if bad else 0
-    small, large = min(spec.sizes), max(spec.sizes)
+    small, large = table["size"].min(), table["size"].max()
     work = table.assign(cycles=table["cycles_median"] / table["calls"])
     rows = []
     for (machine, routine), group in work.groupby(["machine", "routine"], sort=False):

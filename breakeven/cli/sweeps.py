@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,12 +23,12 @@ from breakeven.cli.options import (
     StoreOption,
     SweepOption,
     ThreadsOption,
+    kept_in,
     was_given,
 )
 from breakeven.cli.point_options import measuring_option_group
-from breakeven.engines.open import open_named
 from breakeven.errors import UserError
-from breakeven.sweeps.request import engine_names, sweep_spec
+from breakeven.sweeps.request import engine_names, swept_texts
 
 
 @app.command(short_help="Run a grid of points into a results file.")
@@ -68,12 +67,11 @@ def sweep(
     """
     import time
 
+    from breakeven import api
     from breakeven.cli import summaries
     from breakeven.output.console import progress_bar
     from breakeven.points.table import check_output, write_table
     from breakeven.sweeps.file import read_sweep_file
-    from breakeven.sweeps.run import run_sweep
-    from breakeven.sweeps.spec import described
 
     axes: dict[str, Any] = {
         "sizes": sizes, "src": src, "dst": dst, **measuring, "sweep": parameter,
@@ -89,20 +87,21 @@ def sweep(
     for name, what in (("routines", "routines: name some"), ("sizes", "sizes: give --sizes")):
         if not axes[name]:
             raise UserError(f"the sweep has no {what}, or a --file")
-    spec = sweep_spec(axes.pop("routines"), axes.pop("machines"), axes.pop("settings"), guest, engine_name, **axes)
-    engine_names(engine_name, 1)
     path = out or (None if json else Path("sweep.csv"))
     if path:
         check_output(path)
-    start = time.perf_counter()
-    opened = open_named(engine_name, guest, store, no_store, scheduler)
-    with opened as engine, progress_bar(not json, "sweep") as progress:
-        table = described(run_sweep(spec, engine, threads, progress), spec)
-        simulated = getattr(engine, "simulated", len(table))
+    for name in ("cache", "measure"):
+        axes[name] = axes[name].split(",")
+    swept, start = swept_texts(axes.pop("sweep")), time.perf_counter()
+    with progress_bar(not json, "sweep") as progress:
+        table = api.sweep(
+            axes.pop("routines"), axes.pop("sizes"), parameters=swept, threads=threads, engine=engine_name,
+            scheduler=scheduler, guest=guest, store=kept_in(store, no_store), progress=progress, **axes,
+        )  # fmt: skip
     seconds = time.perf_counter() - start
     if path:
         write_table(table, path)
-    return summaries.sweep_done(spec, table, path, seconds, simulated, json)
+    return summaries.sweep_done(table, path, seconds, json)
 
 
 #: options of `sweep` that go with a file: those that are no axes, and the machines, of which a file names presets only
@@ -154,59 +153,42 @@ def compare(
     With --sweep the comparison runs along that parameter, at the one size given; with two engines, point by point with
     the error.
     """
+    from breakeven import api
     from breakeven.analysis import baseline as earlier
     from breakeven.analysis import comparison
-    from breakeven.analysis.across_engines import compare_engines
-    from breakeven.analysis.compare import compare as run_comparison
-    from breakeven.analysis.sensitivity_note import rests_on
     from breakeven.cli import comparison_output
     from breakeven.cli import engines as several
     from breakeven.output.console import progress_bar
     from breakeven.points.table import check_output, write_table
-    from breakeven.sweeps.plot_target import plot_target
+    from breakeven.sweeps.plot_target import check_plot_asked, plot_target
     from breakeven.sweeps.spec import described
 
     names = engine_names(engine)
     if "," in measuring["cache"] or "," in measuring["measure"]:
         raise UserError("compare looks at one cache state and one measure at a time")
-    spec = sweep_spec(
-        routines,
-        [machine],
-        settings,
-        guest,
-        engine,
-        sizes=sizes,
-        src=str(src),
-        dst=str(dst),
-        sweep=parameter,
-        **measuring,
-    )
     if out:
         check_output(out)
-    plot = plot_target(plot, "compare", spec)
+    check_plot_asked(plot)
     old = earlier.read_baseline(baseline) if baseline else None
+    asked: dict[str, Any] = {
+        "sizes": sizes, "machine": machine, "settings": settings, "src": src, "dst": dst, "threads": threads,
+        "parameters": swept_texts(parameter), "store": kept_in(store, no_store), "guest": guest, **measuring,
+    }  # fmt: skip
     if len(names) > 1:
         if old or markdown:
             raise UserError("--baseline and --markdown are of one engine's comparison: name one --engine")
         with progress_bar(not json, "compare") as progress:
-            opened = functools.partial(open_named, guest=guest, store=store, no_store=no_store)
-            both = compare_engines(spec, names, opened, threads, progress)
+            both = api.compare_engines(*routines, engines=names, progress=progress, **asked)
         if out:
             write_table(both.table, out)
-        if plot:
+        if plot := plot_target(plot, "compare", next(iter(both.found.values())).spec):
             several.plot_engines(both, plot)
         return several.engines_done(both, plot, out, json)
-    with (
-        open_named(engine, guest, store, no_store) as opened_engine,
-        progress_bar(not json, "compare") as progress,
-    ):
-        found = run_comparison(spec, opened_engine, threads, progress)
-        sure = rests_on(found.spec, opened_engine, threads, progress, run=confidence) if engine == "embedded" else ""
+    with progress_bar(not json, "compare") as progress:
+        found = api.compare(*routines, engine=engine, confidence=confidence, progress=progress, **asked)
     if out:
         write_table(described(found.table, found.spec), out)
-    if plot:
+    if plot := plot_target(plot, "compare", found.spec):
         comparison.plot_comparison(found, plot)
     against = earlier.against(found, old, str(baseline)) if old else None
-    return comparison_output.comparison_done(
-        found, plot, out, json, markdown=markdown, baseline=against, rests_on=sure
-    )  # fmt: skip
+    return comparison_output.comparison_done(found, plot, out, json, markdown=markdown, baseline=against)

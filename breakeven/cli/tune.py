@@ -16,9 +16,8 @@ from breakeven.cli.options import (
     SetOption,
     StoreOption,
     ThreadsOption,
+    kept_in,
 )
-from breakeven.engines.open import open_engine
-from breakeven.sweeps.request import machine_spec
 
 
 @app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")
@@ -49,26 +48,20 @@ def tune(
 
     Says what each further branch gains and costs, and writes a C header with the thresholds and the evidence.
     """
-    from breakeven import points as pt
+    from breakeven import api
     from breakeven.files.writing import check_target, write_text
     from breakeven.output.console import progress_bar
-    from breakeven.points.ranges import parse_integers
-    from breakeven.tuning.distribution import distribution_of
-    from breakeven.tuning.request import TuneRequest
-    from breakeven.tuning.run import tune as run_tune
 
-    question = TuneRequest(
-        machine_spec(machine, settings), list(filter(None, candidates.split(","))),
-        distribution_of(distribution, parse_integers(sizes, "size", 0, pt.MAX_SIZE)),
-        parse_integers(src, "src offset", 0, pt.MAX_OFFSET), parse_integers(dst, "dst offset", 0, pt.MAX_OFFSET),
-        branches, cache, measure, points, name, everywhere, repetitions,
-    )  # fmt: skip
-    question.validate()
     target = out or (None if json else Path(f"{name}.h"))
     if target:
         check_target(target)
-    with open_engine(None, store, no_store) as engine, progress_bar(not json, "tune") as progress:
-        answer = run_tune(question, engine, threads, progress)
+    with progress_bar(not json, "tune") as progress:
+        answer = api.tune(
+            *filter(None, candidates.split(",")), machine=machine, settings=settings, distribution=distribution,
+            sizes=sizes, src=src, dst=dst, branches=branches, cache=cache, measure=measure, points=points, name=name,
+            everywhere=everywhere, repetitions=repetitions, threads=threads, store=kept_in(store, no_store),
+            progress=progress,
+        )  # fmt: skip
     if target:
         write_text(target, answer.header)
     _print(answer, target, json)

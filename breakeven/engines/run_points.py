@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.points import RESULT_BYTES, Point, Result, pack, unpack_results
-from breakeven.points.converged import repetitions_in, run_until_converged
-from breakeven.points.engine import Progress, Session
+from breakeven.points.converged import measured, repetitions_in, run_until_converged
+from breakeven.points.engine import PointResult, Progress, Session, point_result
 from breakeven.routine.checks import check_routines
 
 
@@ -24,3 +26,14 @@ def run_points(
         replace(result, repetitions=taken)
         for result, taken in zip(unpack_results(data), repetitions_in(records), strict=True)
     ]
+
+
+def run_point(
+    session: Any, point: Point, by_rule: bool, trace: Path | None = None, trace_limit: int = 1 << 30
+) -> PointResult:
+    """One point. `by_rule`: as of `run_points`. `trace`: a file for its measurement's micro-ops (simulated)."""
+    if trace is None:
+        (result,) = run_points(session, [point], by_rule=by_rule)
+        return point_result(session, point, result)
+    found = measured(session, point, by_rule, trace, trace_limit)
+    return point_result(session, point, found.result, found.traced)

@@ -4,10 +4,10 @@ a real gem5 and the host's own processor are such (`breakeven.engines`); a sweep
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple, Protocol
 
-from breakeven.points import Result
+from breakeven.points import Point, Result
 from breakeven.points.machine_spec import MachineSpec
 
 #: points done, points in all
@@ -42,6 +42,29 @@ class Routine(NamedTuple):
     def notes(self) -> str:
         """What its flags say."""
         return ", ".join(words for bit, words in FLAG_NAMES.items() if self.flags & bit)
+
+
+@dataclass(frozen=True, slots=True)
+class PointResult(Result):
+    """A point's result with what it is of."""
+
+    point: Point = None  # type: ignore[assignment]
+    #: the machine's name with its settings, and the hash of its description (of this host and of gem5: empty)
+    machine: str = ""
+    machine_hash: str = ""
+    #: of a wrong result: what the routine needs or does that may explain it
+    notes: str = ""
+    #: whether the trace that was wanted is whole; None: none was wanted
+    traced: bool | None = None
+
+
+def point_result(session: Session, point: Point, result: Result, traced: bool | None = None) -> PointResult:
+    """`result` of `point` as a verb gives it."""
+    notes = "" if result.ok else next((r.notes for r in session.routines() if r.name == point.routine), "")
+    told = replace(point, repetitions=result.repetitions)
+    values = {field.name: getattr(result, field.name) for field in fields(Result)}
+    return PointResult(**values, point=told, machine=str(session.machine), machine_hash=session.machine_hash,
+                       notes=notes, traced=traced)  # fmt: skip
 
 
 class Session(Protocol):

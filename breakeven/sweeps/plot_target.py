@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from breakeven.sweeps.spec import SweepSpec
 
 
+def check_plot_asked(asked: Path | None) -> None:
+    """Raises `UserError`, before anything runs, for what ``--plot`` cannot mean."""
+    if asked is not None:
+        check_plot(Path(f"plot.{asked}") if f".{asked}" in FORMATS else asked)
+
+
 def plot_target(asked: Path | None, verb: str, spec: SweepSpec) -> Path | None:
     """The file that ``--plot`` means: the one named, or for a bare format (``png``) one named after the question.
 

@@ -1,17 +1,19 @@
-"""What was asked for, in the command line's texts: engines, machines, routines, sweeps. The command line and the Python
-API both come through here, so that the same words mean the same.
-"""
+"""What was asked for: engines, machines, routines, points, sweeps, from numbers or the command line's texts."""
 
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from breakeven.errors import UserError
 
 if TYPE_CHECKING:
     from breakeven.points.machine_spec import MachineSpec
+    from breakeven.points.record import Point
+    from breakeven.sweeps.spec import SweepSpec
 
 ENGINES = ("embedded", "native", "gem5")
 
@@ -29,10 +31,51 @@ def engine_names(text: str, most: int = len(ENGINES)) -> list[str]:
 
 #: bytes of a stream when none are asked for
 TOTAL = "1MiB"
+#: numbers, or the command line's text for them
+Numbers = int | str | Iterable[int]
+#: machine parameters: dotted path -> value; or texts ``path=value``, which may name one path several times
+Settings = Mapping[str, object] | Sequence[str]
+#: swept machine parameters: dotted path -> values, or the command line's text (``"0:40:4"``)
+Swept = Mapping[str, "str | Iterable[object]"]
 
 
-def machine_spec(name: str, settings: list[str]) -> MachineSpec:
-    """A machine from the command line; ``host``: the preset that fits this host's processor."""
+class Measuring(TypedDict, total=False):
+    """How a point is measured, beside where it copies; each as the command's option of this name (docs/cli.md)."""
+
+    #: measurements (default: 21, or 85 where 21 do not converge; of a stream 3), and unmeasured calls before them (2)
+    repetitions: int | None
+    warmup: int
+    #: calls per measurement of throughput and interleaved (16)
+    calls: int
+    #: of a stream: bytes of all calls together (1 MiB), and its kind: moving, untouched, reader
+    total: int | str
+    stream: str
+    #: the second call of interleaved: bytes and offsets
+    size2: int | str
+    src_offset2: int
+    dst_offset2: int
+    #: of the buffers' contents
+    seed: int
+    #: 2 MiB pages for the buffers instead of 4 KiB
+    huge_pages: bool
+    #: more bits of docs/guests.md
+    flags: int
+    #: of a routine that has one, such as a threshold; 0: its default
+    routine_parameter: int
+
+
+class Faulting(Measuring, total=False):
+    """Of one point also where a user copy faults."""
+
+    #: the byte whose page is not mapped, and the side: src or dst
+    fault_at: int | None
+    fault_side: str
+    #: the former name of `routine_parameter`
+    parameter: int
+
+
+def machine_spec(name: str, settings: Settings | None) -> MachineSpec:
+    """A machine by its name; ``host``: the preset that fits this host's processor."""
     from breakeven.points.machine_spec import MachineSpec
 
     if name == "host":
@@ -44,43 +87,149 @@ def machine_spec(name: str, settings: list[str]) -> MachineSpec:
                 f"no preset fits this host's processor ({host_words()}): name one (see `breakeven machines`)"
             )
         name = fit.preset
-    return MachineSpec(name, tuple(settings))
+    return MachineSpec(name, tuple(settings_texts(settings)))
+
+
+def settings_texts(settings: Settings | None) -> list[str]:
+    """Overrides as the command line's texts."""
+    if isinstance(settings, Mapping):
+        return [f"{path}={_text(value)}" for path, value in settings.items()]
+    return list(settings or ())
+
+
+def on_engine(engine: str, machines: str | Sequence[str]) -> list[str]:
+    """What runs the points of one engine: the machines named, or this host whatever they are."""
+    from breakeven.points.machine_spec import HOST
+
+    return [HOST] if engine_names(engine) == [HOST] else _names(machines)
 
 
 def sweep_spec(
-    routines: list[str], machines: list[str], settings: list[str], guest: Path | None, engine: str = "embedded",
-    **axes: Any,
-) -> Any:  # fmt: skip
-    """A sweep from the command line's texts; `engine` native: on this host, whatever machine is named."""
+    routines: str | Sequence[str], machines: str | Sequence[str], settings: Settings | None, guest: Path | None,
+    engine: str = "embedded", *, sizes: Numbers, src: Numbers, dst: Numbers, cache: str | Sequence[str],
+    measure: str | Sequence[str], parameters: Swept | None, options: Measuring,
+) -> SweepSpec:  # fmt: skip
+    """The sweep that the arguments describe."""
     from breakeven import points as pt
-    from breakeven.points.machine_spec import HOST
-    from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
+    from breakeven.points.ranges import parse_number
     from breakeven.sweeps.spec import SweepSpec
 
-    if engine_names(engine) == [HOST]:
-        machines = [HOST]
-    parameters: dict[str, list[str]] = {}
-    for text in axes.pop("sweep"):
-        path, values = parse_sweep(text)
-        if path in parameters:
-            raise UserError(f"--sweep names {path} twice")
-        parameters[path] = values
+    _refuse_unknown(options, Measuring)
+    texts = settings_texts(settings)
+    specs = [machine_spec(name, texts) for name in dict.fromkeys(on_engine(engine, machines))]
+    more: dict[str, Any] = dict(options)
+    flags = _flags(more)
+    for name, default in (("size2", "0"), ("total", TOTAL)):
+        more[name] = parse_number(str(more.get(name, default)), name)
     spec = SweepSpec(
-        routines=named_routines(routines, machines, settings, guest),
-        machines=[machine_spec(name, settings) for name in dict.fromkeys(machines)],
-        sizes=parse_integers(axes.pop("sizes"), "size", 0, pt.MAX_SIZE),
-        src_offsets=parse_integers(axes.pop("src"), "src offset", 0, pt.MAX_OFFSET),
-        dst_offsets=parse_integers(axes.pop("dst"), "dst offset", 0, pt.MAX_OFFSET),
-        cache_states=list(dict.fromkeys(axes.pop("cache").split(","))),
-        measures=list(dict.fromkeys(axes.pop("measure").split(","))),
-        parameters=parameters,
-        size2=parse_number(axes.pop("size2"), "size2"),
-        total=parse_number(axes.pop("total", TOTAL), "total"),
-        flags=pt.stream_flags(axes.pop("stream", "")) | (pt.FLAG_HUGE_PAGES if axes.pop("huge_pages") else 0),
-        **axes,
+        routines=named_routines(_names(routines), [spec.name for spec in specs], texts, guest),
+        machines=specs,
+        sizes=numbers(sizes, "size", pt.MAX_SIZE),
+        src_offsets=numbers(src, "src offset", pt.MAX_OFFSET),
+        dst_offsets=numbers(dst, "dst offset", pt.MAX_OFFSET),
+        cache_states=list(dict.fromkeys(_names(cache))),
+        measures=list(dict.fromkeys(_names(measure))),
+        parameters={path: _swept(path, values) for path, values in (parameters or {}).items()},
+        flags=flags,
+        **more,
     )
     spec.validate()
     return spec
+
+
+def point_of(routine: str, size: int | str, src: int, dst: int, cache: str, measure: str, options: Faulting) -> Point:
+    """The point that the arguments describe."""
+    from breakeven import points as pt
+    from breakeven.points.ranges import parse_number
+
+    _refuse_unknown(options, Faulting)
+    more: dict[str, Any] = {"calls": 16, **options}
+    flags = _flags(more)
+    if "parameter" in more:
+        warnings.warn("parameter= is called routine_parameter=", DeprecationWarning, stacklevel=4)
+    parameter = more.pop("parameter", None) or more.pop("routine_parameter", 0)
+    more.pop("routine_parameter", None)
+    length, total = parse_number(str(size), "size"), parse_number(str(more.pop("total", TOTAL)), "total")
+    kind = pt.index_of(pt.MEASURES, measure, "measure")
+    calls = pt.stream_calls(total, length) if kind == pt.STREAM else more["calls"]
+    more |= {
+        "calls": calls if kind else 1, "size2": parse_number(str(more.get("size2", 0)), "size2"),
+        "fault_at": _fault(more.pop("fault_at", None), more.pop("fault_side", "src")),
+    }  # fmt: skip
+    point = pt.Point(
+        routine=routine, size=length, src_offset=src, dst_offset=dst, measure=kind, flags=flags, parameter=parameter,
+        cache_state=pt.index_of(pt.CACHE_STATES, cache, "cache state"), **more,
+    )  # fmt: skip
+    point.validate()
+    return point
+
+
+def _refuse_unknown(options: Mapping[str, object], known: Any) -> None:
+    names = [name for base in (Measuring, known) for name in base.__annotations__]
+    if unknown := sorted(set(options) - set(names)):
+        raise TypeError(f"unknown option {unknown[0]!r}; there are: {', '.join(sorted(set(names)))}")
+
+
+def _flags(options: dict[str, Any]) -> int:
+    """The bits that options stand for, which are taken out."""
+    from breakeven import points as pt
+
+    stream = pt.stream_flags(options.pop("stream", ""))
+    return int(options.pop("flags", 0)) | stream | (pt.FLAG_HUGE_PAGES if options.pop("huge_pages", False) else 0)
+
+
+def _fault(index: int | None, side: str) -> int:
+    from breakeven import points as pt
+
+    if side not in ("src", "dst"):
+        raise UserError(f"unknown side {side!r} of --fault-at: src or dst")
+    if index is None:
+        return pt.NO_FAULT
+    if not 0 <= index <= pt.MAX_SIZE:
+        raise UserError(f"fault_at {index} is out of range: 0 to the size")
+    return index | (pt.FAULT_IN_DESTINATION if side == "dst" else 0)
+
+
+def numbers(values: Numbers, what: str, most: int) -> list[int]:
+    """Numbers as an axis of a sweep: ascending, each once; `what` names them in errors."""
+    from breakeven.points.ranges import parse_integers
+
+    if isinstance(values, str):
+        return parse_integers(values, what, 0, most)
+    try:
+        return [int(values)] if isinstance(values, int) else sorted({int(value) for value in values})
+    except (TypeError, ValueError):
+        raise UserError(f"{what} {values!r} is not a number, a list of them, or a text like '64..1448:8'") from None
+
+
+def swept_texts(texts: Iterable[str]) -> dict[str, str]:
+    """Swept parameters from ``path=values`` texts; raises `UserError` for a path named twice."""
+    from breakeven.points.ranges import parse_sweep
+
+    found: dict[str, str] = {}
+    for text in texts:
+        path, _ = parse_sweep(text)
+        if path in found:
+            raise UserError(f"--sweep names {path} twice")
+        found[path] = text.partition("=")[2]
+    return found
+
+
+def _swept(path: str, values: str | Iterable[object]) -> list[str]:
+    from breakeven.points.ranges import parse_sweep
+
+    if isinstance(values, str):
+        return parse_sweep(f"{path}={values}")[1]
+    return list(dict.fromkeys(_text(value) for value in values))
+
+
+def _text(value: object) -> str:
+    """A parameter's value in the configuration's notation."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _names(names: str | Sequence[str]) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
 
 
 #: what stands for the routines of a kind

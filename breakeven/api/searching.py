@@ -1,0 +1,174 @@
+"""Verbs that decide themselves what to simulate: `find`, `surface`, `sensitivity`, `tune`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from breakeven.api.arguments import opened_engine, path_of
+from breakeven.machine.resolve import resolving
+from breakeven.sweeps.request import Measuring, Numbers, Settings, Swept, machine_spec, numbers, sweep_spec
+
+if TYPE_CHECKING:
+    from breakeven.analysis.search_result import SearchResult, Surface
+    from breakeven.analysis.sensitivity import Sensitivity
+    from breakeven.points.engine import SweepProgress
+    from breakeven.tuning.run import TuneResult
+
+
+@resolving()
+def find(
+    old: str,
+    new: str,
+    *,
+    sizes: Numbers = "1..2048",
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: Numbers = 0,
+    dst: Numbers = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    parameters: Swept | None = None,
+    budget: int | None = None,
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    scheduler: str | None = None,
+    progress: SweepProgress | None = None,
+    **options: Unpack[Measuring],
+) -> SearchResult:
+    """Where the lead changes between two routines, along the one axis that has several values (docs/cli.md).
+
+    `scheduler`, `progress`: as of `sweep`.
+
+    >>> found = find("rv-byte", "rv-word", sizes="1..256")
+    >>> found.leads.certain, len(found.leads.probed) <= 25, found.leads.intervals[-1].leaders
+    (True, True, ('rv-word',))
+    """
+    from breakeven.analysis.find import find as search
+
+    spec = sweep_spec(
+        [old, new], machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
+        parameters=parameters, options=options,
+    )  # fmt: skip
+    with opened_engine(store, guest, scheduler=scheduler) as engine:
+        found = search(spec, engine, threads, progress, budget)
+        return replace(found, simulated=getattr(engine, "simulated", len(found.table)))
+
+
+@resolving()
+def surface(
+    old: str,
+    new: str,
+    parameters: Swept,
+    *,
+    sizes: Numbers = "1..2048",
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: int = 0,
+    dst: int = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    scheduler: str | None = None,
+    progress: SweepProgress | None = None,
+    **options: Unpack[Measuring],
+) -> Surface:
+    """From which size on `new` beats `old`, over one or two machine parameters.
+
+    >>> found = surface("rv-byte", "rv-word", {"cpu.executeBranchDelay": [1, 2]}, sizes="1..64")
+    >>> list(found.table()["cpu.executeBranchDelay"])
+    [1, 2]
+    """
+    from breakeven.analysis.find import surface as search
+
+    spec = sweep_spec(
+        [old, new], machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
+        parameters=parameters, options=options,
+    )  # fmt: skip
+    with opened_engine(store, guest, scheduler=scheduler) as engine:
+        return search(spec, engine, threads, progress)
+
+
+@resolving()
+def sensitivity(
+    old: str,
+    new: str,
+    *,
+    sizes: Numbers = "1..2048",
+    machine: str = "u74",
+    settings: Settings | None = None,
+    src: int = 0,
+    dst: int = 0,
+    cache: str = "warm",
+    measure: str = "latency",
+    top: int = 8,
+    match: str = "",
+    threads: int = 0,
+    store: bool | str | Path = True,
+    guest: str | Path | None = None,
+    progress: SweepProgress | None = None,
+    **options: Unpack[Measuring],
+) -> Sensitivity:
+    """Which parameters of the machine move the break-even of two routines (of one size: the lead), the strongest first
+    (docs/cli.md).
+
+    `top`: parameters whose break-even is searched again. `match`: words that a parameter's path or source must have.
+    """
+    from breakeven.analysis.sensitivity import sensitivity as run_sensitivity
+
+    spec = sweep_spec(
+        [old, new], machine, settings, path_of(guest), sizes=sizes, src=src, dst=dst, cache=cache, measure=measure,
+        parameters=None, options=options,
+    )  # fmt: skip
+    with opened_engine(store, guest) as engine:
+        return run_sensitivity(spec, engine, threads, progress, top=top, match=match)
+
+
+@resolving()
+def tune(
+    *candidates: str,
+    machine: str = "u74",
+    settings: Settings | None = None,
+    distribution: str | Mapping[int, float] = "uniform",
+    sizes: Numbers = "1..1024",
+    src: Numbers = "0..7",
+    dst: Numbers = 0,
+    branches: int = 3,
+    cache: str = "warm",
+    measure: str = "latency",
+    points: int = 1000,
+    name: str = "tuned_copy",
+    everywhere: bool = False,
+    repetitions: int | None = None,
+    threads: int = 0,
+    store: bool | str | Path = True,
+    progress: SweepProgress | None = None,
+) -> TuneResult:
+    """The dispatch by size and alignment with the least expected cycles, and the C header that ships it (docs/tune.md).
+
+    `distribution`: ``"uniform"`` over `sizes`, ``"spec2017"``, a file, or weights by size. `everywhere`: near the best
+    routine at every size, instead of the least expected cycles.
+
+    >>> found = tune("rv-byte", "rv-word", distribution={8: 3, 64: 1}, src=0, branches=0)
+    >>> found.as_dict()["chosen"], "rv_word(dst, src, n);" in found.header
+    ('rv-word', True)
+    """
+    from breakeven import points as pt
+    from breakeven.tuning.distribution import distribution_of
+    from breakeven.tuning.request import TuneRequest
+    from breakeven.tuning.run import tune as run_tune
+
+    question = TuneRequest(
+        machine_spec(machine, settings), candidates,
+        distribution_of(distribution, numbers(sizes, "size", pt.MAX_SIZE)),
+        numbers(src, "src offset", pt.MAX_OFFSET), numbers(dst, "dst offset", pt.MAX_OFFSET),
+        branches, cache, measure, points, name, everywhere, repetitions,
+    )  # fmt: skip
+    question.validate()
+    with opened_engine(store, None) as engine:
+        return run_tune(question, engine, threads, progress)
