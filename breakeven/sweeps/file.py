@@ -16,7 +16,7 @@ from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
 
 def read_sweep_file(path: Path) -> dict[str, Any]:
-    """What a file asks for, as the arguments of `request.sweep_spec`, and perhaps `out`."""
+    """What a file asks for, as the command `sweep` has it, and perhaps `out`."""
     try:
         text = read_bounded(path).decode()
     except OSError as error:

@@ -28,7 +28,7 @@ def needs_engine() -> None:
 
 def test_the_examples() -> None:
     needs_engine()
-    done = [doctest.testmod(module) for module in (api, api.exploring, api.listing, api.measuring)]
+    done = [doctest.testmod(module) for module in (api, api.exploring, api.listing, api.measuring, api.searching)]
     assert sum(each.attempted for each in done) >= 10
     assert not any(each.failed for each in done)
 
