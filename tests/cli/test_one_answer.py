@@ -56,7 +56,7 @@ def said(*arguments: object) -> Any:
 
 
 @seed(18)
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
 @given(questions())
 def test_the_same_question_has_one_answer(asked: dict[str, Any]) -> None:
     machine, old, new, sizes = asked["machine"], asked["old"], asked["new"], asked["sizes"]
@@ -77,13 +77,38 @@ def test_the_same_question_has_one_answer(asked: dict[str, Any]) -> None:
 
     on_the_line = said("compare", old, new, "--sizes", listed, *words)
     assert on_the_line["cycles"] == compared.curves
+    assert {(row["routine"], row["size"]): row["cycles_median"] for row in said(
+        "sweep", old, new, "--sizes", listed, *words)["rows"]} == cycles  # fmt: skip
 
     found = breakeven.find(old, new, sizes=sizes, budget=len(sizes), **where)
     for name, curve in found.leads.curves.items():
         assert all(curve[i] == cycles[name, int(found.leads.x[i])] for i in found.leads.probed)
     assert found.leads.break_even == compared.break_evens[0]
+    even = on_the_line["break_even"][0]
+    narrowed = said("find", old, new, "--sizes", listed, *words)["break_even"]
+    # `said` differs by compare's advice to narrow it.
+    assert all(narrowed[key] == even[key] for key in narrowed.keys() - {"said"})
 
     path, value = a_parameter(machine)
     (cell,) = breakeven.surface(old, new, {path: [value]}, sizes=sizes, **where).found
     assert cell.leads.break_even.stays == compared.break_evens[0].stays
     assert cell.leads.break_even.first == compared.break_evens[0].first
+    (row,) = said("surface", old, new, "--sweep", f"{path}={value}", "--sizes", listed, *words)["surface"]
+    told = ("first", "stays", "threshold")
+    assert [row[name] for name in told] == [even[name] for name in told]
+
+
+@seed(18)
+@settings(max_examples=4, deadline=None, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+@given(questions(), st.integers(5, 40), st.integers(20, 40))
+def test_a_search_on_a_coarse_grid_says_what_the_whole_grid_says(asked: dict[str, Any], step: int, count: int) -> None:
+    """`find` simulates some of a long grid's points; what it is certain of is what `compare` says of all."""
+    sizes = [asked["sizes"][0] + step * i for i in range(count)]
+    where = {"machine": asked["machine"], "src": asked["src"], "dst": asked["dst"], "store": False}
+    whole = breakeven.compare(asked["old"], asked["new"], sizes=sizes, **where)
+    found = breakeven.find(asked["old"], asked["new"], sizes=sizes, **where)
+    for name, curve in found.leads.curves.items():
+        assert all(curve[i] == whole.curves[name][i] for i in found.leads.probed)
+    if found.leads.certain:
+        here, there = found.leads.break_even, whole.break_evens[0]
+        assert (here.first, here.stays, here.threshold) == (there.first, there.stays, there.threshold)
