@@ -28,7 +28,7 @@ HANG_SECONDS = 300
 #: what the child runs instead of `python -m breakeven`, with a clock that is ten years off or another engine
 _CLOCK = "import time; real = time.time; time.time = lambda: real() + {}; "
 _VERSION = (
-    "from breakeven import {module} as e; old = e.load_engine; "
+    "import {module} as e; old = e.load_engine; "
     "new = type('Engine', (), {{'__getattr__': lambda _, n: getattr(old(), n), 'fingerprint': 'another version'}})(); "
     "e.load_engine = lambda: new; "
 )
@@ -169,7 +169,7 @@ def _engine_module() -> str:
     """The module whose engine decides a point's identity."""
     from breakeven.engines.embedded import EmbeddedEngine
 
-    return EmbeddedEngine.__module__.removeprefix("breakeven.")
+    return EmbeddedEngine.__module__
 
 
 def round_of(soak: Soak, name: str) -> None:

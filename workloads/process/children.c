@@ -425,7 +425,8 @@ static void between(void)
 			pause();
 	}
 	pause_for(20);
-	int sent = kill(-pid, SIGINT);
+	/* Not SIGINT: a shell's background job ignores it from the start. */
+	int sent = kill(-pid, SIGTERM);
 	printf("group: %d, %d\n", sent, ended(pid));
 }
 
