@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use breakeven_base::FrontEnd;
 use common::{now, Machine};
+#[allow(clippy::wildcard_imports)] // an assembler names dozens of registers
 use iced_x86::code_asm::*;
 use iced_x86::IcedError;
 

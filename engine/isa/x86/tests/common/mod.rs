@@ -156,6 +156,7 @@ impl Machine {
 
 /// `lidt`, `lgdt`, `ltr` for [`Machine::handler`]'s tables.
 pub fn load_tables(a: &mut CodeAssembler) -> Result<(), iced_x86::IcedError> {
+    #[allow(clippy::wildcard_imports)] // an assembler names dozens of registers
     use iced_x86::code_asm::*;
     a.lidt(ptr(0x4000u64))?;
     a.lgdt(ptr(0x4010u64))?;
