@@ -38,8 +38,8 @@ pub enum RenameRecovery {
     Checkpoint,
 }
 
-/// gem5 `BaseO3CPU` and what it refers to, apart from the branch predictor. A parameter of gem5's that is not here has no effect
-/// (docs/o3.md says why); whoever sets one is told.
+/// gem5 `BaseO3CPU` and what it refers to, apart from the branch predictor. What becomes of
+/// gem5's other parameters: docs/gem5-parameters.md.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(non_snake_case)]
 pub struct O3Config {
