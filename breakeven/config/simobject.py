@@ -196,7 +196,7 @@ class SimObject(metaclass=MetaSimObject, library=True):
 
     def get_simobj(self, path: str) -> NoReturn:
         """gem5 finds objects here whose statistics alone shall be dumped, which is not supported."""
-        raise NotImplementedError(f"the statistics of {path} alone cannot be had: call m5.stats.dump() without arguments")
+        raise NotImplementedError(f"no statistics of {path} alone: call m5.stats.dump() without arguments")
 
     # An object can stand where a vector of one is expected: cpu[0], for c in cpu, len(cpu).
     def __getitem__(self, index: int) -> SimObject:
