@@ -1,7 +1,7 @@
 """What the engine's profile is made of (scripts/with-profile): the reference programs on gem5's cores, and points of
 sweeps on presets of both instruction sets.
 
-    exercise_engine.py LIB_ENGINE_SO
+    exercise_engine.py LIB_ENGINE_SO programs|points
 """
 
 import importlib.util
@@ -40,11 +40,8 @@ def load(path: Path):
     return engine
 
 
-def main() -> None:
-    engine = load(Path(sys.argv[1]).resolve())
-    from breakeven.files.binaries import guest_elf
+def run_programs(engine) -> None:
     from breakeven.machine.presets import describe_machine
-    from breakeven.points import Point, pack
 
     for program, machines in PROGRAMS.items():
         elf = (REPO / "tests/data/gem5" / program).read_bytes()
@@ -52,6 +49,13 @@ def main() -> None:
             guest = engine.Machine(json.dumps(describe_machine(machine)), elf)
             while guest.run()["cause"] in ("workbegin", "workend"):
                 pass
+
+
+def run_points(engine) -> None:
+    from breakeven.files.binaries import guest_elf
+    from breakeven.machine.presets import describe_machine
+    from breakeven.points import Point, pack
+
     for machine, routines in POINTS.items():
         isa = "riscv" if routines[0].startswith("rv") else "x86"
         sweep = engine.Sweep(json.dumps(describe_machine(machine)), guest_elf(isa))
@@ -60,4 +64,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    {"programs": run_programs, "points": run_points}[sys.argv[2]](load(Path(sys.argv[1]).resolve()))
