@@ -72,8 +72,7 @@ def machine(name, guest="", settings=()):
     path = Path(name) if name.endswith(".py") else MACHINES / f"{name}.py"
     if not path.is_file():
         fatal("there is no machine %s: one of %s, or a .py file", name, " ".join(sorted(presets())))
-    sys.path[:0] = [str(path.resolve().parent), str(MACHINES)]
-    preset = importlib.import_module(path.stem)
+    preset = importlib.import_module(importable(path.resolve()))
     option = "bootloader" if preset.ISA == "riscv" else "object_file"
     root = preset.machine(**{option: guest or guest_elf(preset.ISA)})
     if not is_breakeven():
@@ -88,6 +87,16 @@ def machine(name, guest="", settings=()):
     for text in settings:
         set_parameter(root.system, text)
     return root
+
+
+def importable(path):
+    """The name by which the machine file can be imported: a preset's in the package ``machines``, else its own."""
+    of_package = path.parent == MACHINES
+    sys.path[:0] = [str(HERE)] if of_package else [str(path.parent), str(HERE)]
+    if not is_breakeven():
+        # Former names, `import u74`: breakeven itself finds them, with a warning.
+        sys.path.append(str(MACHINES))
+    return f"machines.{path.stem}" if of_package else path.stem
 
 
 def presets():
@@ -109,7 +118,11 @@ def left_out(path):
             continue
         seen.add(file)
         tree = ast.parse(file.read_text())
-        queue += [MACHINES / f"{node.module}.py" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                # `from machines.u74 import U74CPU`, and `from machines import u74`
+                names = [node.module, *(alias.name for alias in node.names)]
+                queue += [MACHINES / f"{name.removeprefix('machines.')}.py" for name in names]
         found.update(EFFECTS[name] for name in _names(tree) if name in EFFECTS)
     return sorted(found)
 

@@ -66,11 +66,11 @@ def parameters_of(machine: MachineSpec) -> list[Parameter]:
     from breakeven.config.describe import describe
     from breakeven.config.simobject import modelled_class
     from breakeven.machine.parameters import parameters_read
-    from breakeven.machine.presets import find_machine, load_machine
+    from breakeven.machine.presets import load_machine
     from breakeven.machine.sources import Sources
 
     root = load_machine(machine.name, machine.settings)
-    sources = Sources(root, find_machine(machine.name), tuple(machine.settings))
+    sources = Sources(root, tuple(machine.settings))
     objects, description = {obj.path(): obj for obj in root.descendants()}, describe(root)
     read, shown, found = parameters_read(description), sources.shown_paths(), []
     for item in description["objects"]:

@@ -147,7 +147,7 @@ def machines_show(
     spec = machine_spec(name, settings)
     machine = resolve(spec)
     path = find_machine(spec.name)
-    sources = Sources(machine.root, path, spec.settings)
+    sources = Sources(machine.root, spec.settings)
     measured, why_not = [], ""
     try:
         measured = load_to_use_of(spec, store, no_store)
@@ -179,14 +179,13 @@ def machines_params(
     from breakeven.errors import UserError
     from breakeven.machine.page import legend
     from breakeven.machine.parameters import matching, parameters
-    from breakeven.machine.presets import find_machine
     from breakeven.machine.resolve import resolve
     from breakeven.machine.sources import Sources
     from breakeven.output.console import print_json, print_table
 
     spec = machine_spec(machine, settings)
     resolved = resolve(spec)
-    sources = Sources(resolved.root, find_machine(spec.name), spec.settings)
+    sources = Sources(resolved.root, spec.settings)
     known = parameters(resolved.description, sources)
     found = matching(known, pattern)
     if json:

@@ -13,6 +13,7 @@ from breakeven.config.errors import UnknownName
 from breakeven.config.former import instead
 from breakeven.config.params import MISSING, ParamDesc, SimObjectVector, hooks
 from breakeven.config.ports import Port, PortRef
+from breakeven.config.provenance import Provenance, plain
 
 _KEYWORDS = frozenset(
     ("type", "abstract", "cxx_header", "cxx_class", "cxx_base", "cxx_extra_bases", "cxx_exports", "cxx_param_exports",
@@ -89,6 +90,7 @@ class ClassBody(dict):  # type: ignore[type-arg]
         self.raw: dict[str, Any] = {}
         self.children: dict[str, Any] = {}
         self.joins: list[tuple[str, Any]] = []
+        self.provenance: dict[str, Provenance | None] = {}
         self.known_params: dict[str, ParamDesc] = {}
         self.known_ports: dict[str, Port] = {}
         for base in reversed(bases):
@@ -108,6 +110,7 @@ class ClassBody(dict):  # type: ignore[type-arg]
             value.name = name
             self.ports[name] = self.known_ports[name] = value
         elif name in self.known_params:
+            value, self.provenance[name] = plain(value)
             self.assigned[name] = converted_for(self.name, self.known_params[name], value)
         elif name in self.known_ports:
             self.joins.append((name, value))
@@ -125,6 +128,8 @@ class MetaSimObject(type):
 
     _params: dict[str, ParamDesc]
     _ports: dict[str, Port]
+    #: where the values come from that this class gives its parameters; None: it does not say
+    _own_provenance: dict[str, Provenance | None]
 
     @classmethod
     def __prepare__(mcs, name: str, bases: tuple[type, ...], /, **kwargs: Any) -> ClassBody:  # type: ignore[override]
@@ -139,6 +144,7 @@ class MetaSimObject(type):
         own = {
             "_library": library, "abstract": bool(body.get("abstract", False)), "_own_params": body.params,
             "_own_values": {}, "_own_raw": body.raw, "_own_children": {}, "_own_refs": {}, "_plan_cache": None,
+            "_own_provenance": body.provenance,
         }  # fmt: skip
         for key, value in own.items():
             type.__setattr__(cls, key, value)
@@ -248,6 +254,7 @@ class MetaSimObject(type):
         elif name in cls._ports:
             cls._class_ref(name).connect(value)
         elif name in cls._params:
+            value, cls._own_provenance[name] = plain(value)
             cls._put_value(name, converted_for(cls.__name__, cls._params[name], value))
             cls._forget_plan()
         elif is_object_or_list(value):

@@ -23,6 +23,7 @@ from breakeven.config.metaclass import (
 )
 from breakeven.config.params import MISSING, SimObjectVector, hooks
 from breakeven.config.ports import PortRef
+from breakeven.config.provenance import Provenance, plain
 from breakeven.config.values import as_read
 
 
@@ -52,6 +53,7 @@ class SimObject(metaclass=MetaSimObject, library=True):
         put(self, "_children", {})
         put(self, "_values", {})
         put(self, "_refs", {})
+        put(self, "_provenance", {})
         #: of an object that a gem5 default made: what gem5 set
         put(self, "_given", None)
 
@@ -141,6 +143,17 @@ class SimObject(metaclass=MetaSimObject, library=True):
         """A parameter's value as written (a proxy stays a proxy); `MISSING` when it was never set."""
         return self._values[name] if name in self._values else type(self)._class_value(name)
 
+    def provenance(self, name: str) -> Provenance | None:
+        """Where the parameter's value comes from; None where what set it does not say, and where it is gem5's."""
+        if name in self._provenance:
+            return self._provenance[name]
+        for cls in type(self).__mro__:
+            if name in cls.__dict__.get("_own_provenance", {}):
+                return cls._own_provenance[name]
+            if name in cls.__dict__.get("_own_values", {}) or name in cls.__dict__.get("_own_params", {}):
+                return None
+        return None
+
     def set_names(self) -> list[str]:
         """The parameters that this object, or a class that is not the library's, gives a value."""
         names = dict.fromkeys(self._values)
@@ -174,6 +187,7 @@ class SimObject(metaclass=MetaSimObject, library=True):
         elif name in cls._ports:
             self._ref(name).connect(value)
         elif name in cls._params:
+            value, self._provenance[name] = plain(value)
             converted = converted_for(cls.__name__, cls._params[name], value)
             if self._children.get(name) is not converted:
                 self._release(name)
@@ -237,6 +251,7 @@ def _cloned(original: SimObject, memo: dict[int, SimObject], originals: list[Any
     copy = object.__new__(type(original))
     copy._blank()
     copy._given = original._given
+    copy._provenance.update(original._provenance)
     memo[id(original)] = copy
     originals.append(original)
     for name, child in original._children.items():

@@ -45,11 +45,10 @@ _TIMES = re.compile(r"(?i)(lat|latency|delay|penalty|cycles|startup|uops|cross_\
 
 def controls(machine: Machine) -> list[dict[str, Any]]:
     """Every parameter that the engine reads, in the order of the groups, those whose value has a source first."""
-    from breakeven.machine.presets import find_machine, load_machine
     from breakeven.machine.sources import Sources
 
     spec = machine.spec
-    sources = Sources(load_machine(spec.name, spec.settings), find_machine(spec.name), spec.settings)
+    sources = Sources(machine.root, spec.settings)
     shown = sources.shown_paths()
     raw = {
         f"{shown[item['path']]}.{name}".removeprefix("system."): value

@@ -20,7 +20,7 @@ from typing import Any
 _FILES = {
     "SimObject": "config.simobject", "event": "m5.event", "objects": "m5.objects", "params": "config.params",
     "ports": "config.ports", "proxy": "config.proxy", "stats": "m5.stats", "stats.gem5stats": "m5.gem5stats",
-    "util": "m5.util", "util.convert": "m5.convert",
+    "provenance": "config.provenance", "util": "m5.util", "util.convert": "m5.convert",
 }  # fmt: skip
 #: ... and those that `script` makes
 _MADE = frozenset(("ticks", "defines", "options", "core", "debug", "trace", "internal", "internal.params"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.files.importing import importable
 from breakeven.files.reading import read_bounded
-from breakeven.m5 import finder
+from breakeven.m5 import finder, machines_package
 
 if TYPE_CHECKING:
     from breakeven.m5.options import Options
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 @contextmanager
 def as_m5(folder: Path | None = None) -> Iterator[None]:
-    """`m5` is breakeven's while this runs; modules beside the script (in `folder`) can be imported."""
-    with importable(folder), finder.visible():
+    """`m5` is breakeven's while this runs; the presets and modules beside the script (in `folder`) can be imported."""
+    with importable(folder), machines_package.importable(folder), finder.visible():
         yield
 
 
@@ -43,8 +43,10 @@ def _execute(path: Path, name: str) -> dict[str, Any]:
 def load_module(path: Path) -> dict[str, Any]:
     """The names that the preset at `path` defines; its neighbours can be imported from it."""
     path = path.resolve()
-    with as_m5(path.parent), naming_near_classes():
-        return _execute(path, path.stem)
+    name = machines_package.module_of(path)
+    # A preset's folder is a package: only its own modules are beside it.
+    with as_m5(None if name else path.parent), naming_near_classes():
+        return _execute(path, name or path.stem)
 
 
 def _of_m5_objects(name: str) -> str:

@@ -125,11 +125,11 @@ class Page:
         return ((path, item) for path, item in self.objects.items() if self._is(item, kind))
 
     def _clock(self, params: dict[str, Any]) -> str:
-        domain = self.objects.get((params.get("clk_domain") or {}).get("ref", ""), {"params": {}})["params"]
-        ticks = domain.get("clock")
+        path = (params.get("clk_domain") or {}).get("ref", "")
+        ticks = self.objects.get(path, {"params": {}})["params"].get("clock")
         if not ticks:
             return "derived clock"
-        mark = self.sources.constant("CLOCK")
+        mark = self.sources.mark(path, "clock", ticks)
         return f"{1e12 / ticks[0] / 1e9:.4g} GHz{mark and f' {mark}'}"
 
     def _text(self, path: str, name: str, shown: str = "") -> str:

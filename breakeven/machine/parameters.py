@@ -89,8 +89,10 @@ class Parameter(NamedTuple):
     takes: str
     #: letters of `breakeven.machine.sources.MARKS`
     mark: str
-    #: what the comment at the value's line cites
+    #: the row of uarch.csv that the value cites
     source: str
+    #: why this value, as the machine's file says it
+    note: str
     #: gem5's class of the object that has it
     of: str
 
@@ -112,13 +114,13 @@ def parameters(description: dict[str, Any], sources: Sources) -> list[Parameter]
             takes = read.get((path, name))
             if takes is None or takes.startswith("only ") or not _plain(value):
                 continue
-            cited = sources.comment(path, name, value)
+            cited = sources.provenance(path, name)
             mark = sources.mark(path, name, value)
             of_cache = "BaseCache" in item["bases"]
             found.append(Parameter(
                 f"{shown[path]}.{name}".removeprefix("system."), shown_value(name, value, of_cache),
                 "" if of_cache and name == "size" else unit_of(item["type"], name), takes, mark,
-                ", ".join(cited.rows) if cited else "", item["type"],
+                cited.row if cited else "", cited.note if cited else "", item["type"],
             ))  # fmt: skip
     return found
 
@@ -134,4 +136,4 @@ def matching(found: Iterable[Parameter], pattern: str) -> list[Parameter]:
 
     Letters' case does not matter."""
     words = pattern.lower().split()
-    return [each for each in found if all(word in " ".join(each).lower() for word in words)]
+    return [each for each in found if all(word in " ".join(each._replace(note="")).lower() for word in words)]

@@ -97,14 +97,11 @@ def _loaded(name_or_path: str, overrides: Iterable[str], **options: Any) -> tupl
     """The Root of a machine, and what the overrides have set."""
     from breakeven.config.overrides import apply_override
     from breakeven.config.simobject import SimObject
-    from breakeven.files.importing import importable
     from breakeven.m5.loader import load_module
 
     path = find_machine(name_or_path)
     try:
-        # A file of the user's may build on the presets that come with breakeven, wherever it lies.
-        with importable(find_data("configs", "machines")):
-            build = load_module(path).get("machine")
+        build = load_module(path).get("machine")
         if not callable(build):
             raise MachineError(f"{path} defines no machine(): it must define a function that returns the Root")
         root = build(**options)

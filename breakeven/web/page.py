@@ -189,9 +189,6 @@ class _Unmarked:
     def mark(self, path: str, name: str, value: Any) -> str:
         return ""
 
-    def constant(self, name: str) -> str:
-        return ""
-
     def rows(self) -> list[tuple[str, str]]:
         return []
 
@@ -244,4 +241,4 @@ def _loaded(shown: Shown, trusted: Set[Path]) -> tuple[dict[str, Any], Any, str]
     root: SimObject = load_machine(shown.spec.name, shown.spec.settings)
     preset = preset_at(path)
     about = preset.description if preset else "a machine of your own"
-    return describe(root), Sources(root, path, tuple(shown.spec.settings)), about
+    return describe(root), Sources(root, tuple(shown.spec.settings)), about

@@ -10,7 +10,6 @@ moves are microcode. It has the string instructions of the Pineviews that were m
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from constructors import IN_ORDER, L2, MEMORY, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     X86ISA,
@@ -30,14 +29,25 @@ from m5.objects import (
     SimpleMemory,
     X86MinorCPU,
 )
-from x86_board import board_range
-from x86_silicon import MEMORY_SIZE, SINCE_SANDY_BRIDGE, SiliconCache, silicon_board, walk_caches, without
+
+from machines.constructors import IN_ORDER, L2, MEMORY, constructor, has_extensions, machine_of
+from machines.provenance import assumed, calibrated, sourced
+from machines.x86_board import board_range
+from machines.x86_silicon import (
+    MEMORY_SIZE,
+    SINCE_SANDY_BRIDGE,
+    WALK_CACHES,
+    SiliconCache,
+    silicon_board,
+    walk_caches,
+    without,
+)
 
 NAME = "bonnell"
 DESCRIPTION = "Intel Bonnell (Atom N450, 1.67 GHz): 2-wide in-order, 24 KiB L1, 512 KiB L2"
 ISA = "x86"
 
-CLOCK = "1667MHz"  # uarch: bonnell/clock_mhz
+CLOCK = sourced("1667MHz", "bonnell/clock_mhz")
 LOAD_TO_USE = {"L1": 3, "L2": 17}  # cycles; what `breakeven machines show bonnell` measures
 
 
@@ -46,7 +56,7 @@ def op_classes(*names):
     return MinorOpClassSet(opClasses=[MinorOpClass(opClass=name) for name in names])
 
 
-def sources(*cycles, result=0):
+def sources(cycles, result=0):
     """Each source may come so many cycles after issue (all further ones as the last), the result after the end."""
     return [MinorFUTiming(description="sources", srcRegsRelativeLats=cycles, extraAssumedLat=result)]
 
@@ -55,39 +65,42 @@ class IntFU(MinorFU):
     """Arithmetic at the pipeline's end: operations on each other's results follow every cycle."""
 
     opClasses = op_classes("IntAlu")
-    opLat = 5  # uarch: bonnell/lat_int_add, calibrated: one cycle more than its sources may be late
-    timings = sources(4)  # uarch: bonnell/alu_mem_fused, calibrated: in the cycle of the load
+    opLat = calibrated(5, "bonnell/lat_int_add", "one cycle more than its sources may be late")
+    timings = sources(calibrated([4], "bonnell/alu_mem_fused", "in the cycle of the load"))
 
 
 class IntMulFU(MinorFU):
     opClasses = op_classes("IntMult")
-    opLat = 9  # assumed: five cycles
-    timings = sources(4)  # assumed: as IntFU
+    opLat = assumed(9, "five cycles")
+    timings = sources(assumed([4], "as IntFU"))
 
 
 class IntDivFU(MinorDefaultIntDivFU):
-    opLat = 40  # assumed: one bit or two a cycle
-    issueLat = 40  # assumed: not pipelined
+    opLat = assumed(40, "one bit or two a cycle")
+    issueLat = assumed(40, "not pipelined")
 
 
 class SimdFU(MinorFU):
     """Vector additions and logic, on both ports."""
 
     opClasses = op_classes("SimdAdd", "SimdAlu", "SimdCmp", "SimdShift", "SimdMisc", "SimdExt")
-    opLat = 5  # uarch: bonnell/lat_simd_add, calibrated: as IntFU
-    timings = sources(4)  # uarch: bonnell/lat_simd_add, calibrated: as IntFU
+    opLat = calibrated(5, "bonnell/lat_simd_add", "as IntFU")
+    timings = sources(calibrated([4], "bonnell/lat_simd_add", "as IntFU"))
 
 
 class FloatFU(MinorDefaultFloatSimdFU):
-    opLat = 9  # assumed: five cycles
-    timings = sources(4)  # assumed: as IntFU
+    opLat = assumed(9, "five cycles")
+    timings = sources(assumed([4], "as IntFU"))
 
 
 class MemFU(MinorDefaultMemFU):
     """One access a cycle: 3 cycles to an address, none to an operation. The third source is what is stored."""
 
-    opLat = 2  # uarch: bonnell/lat_load_l1, calibrated: with the queue's and the cache's cycles
-    timings = sources(1, 1, 4, result=2)  # uarch: bonnell/agu_address_penalty, calibrated: addresses are needed early
+    opLat = calibrated(2, "bonnell/lat_load_l1", "with the queue's and the cache's cycles")
+    timings = sources(
+        calibrated([1, 1, 4], "bonnell/agu_address_penalty", "stored data comes last"),
+        result=calibrated(2, "bonnell/agu_address_penalty", "addresses are needed early"),
+    )
 
 
 class BonnellFUPool(MinorFUPool):
@@ -106,70 +119,70 @@ class BonnellFUPool(MinorFUPool):
 
 
 class BonnellCPU(X86MinorCPU):
-    fetch1LineSnapWidth = 16  # uarch: bonnell/fetch_bytes_per_cycle
-    fetch1LineWidth = 16  # uarch: bonnell/fetch_bytes_per_cycle
-    fetch1FetchLimit = 2  # assumed: the next piece is asked for while one comes
-    fetch1ToFetch2BackwardDelay = 0  # assumed: a prediction redirects fetch at once
-    fetch2InputBufferSize = 4  # assumed: four pieces
-    fetch2ToDecodeForwardDelay = 4  # uarch: bonnell/branch_mispredict, calibrated: a new path's stages
-    decodeToExecuteForwardDelay = 3  # uarch: bonnell/branch_mispredict, calibrated: as fetch2ToDecodeForwardDelay
-    decodeInputWidth = 2  # uarch: bonnell/decode_width
-    decodeInputBufferSize = 6  # assumed: enough for the delays
-    executeInputWidth = 4  # uarch: bonnell/alu_mem_fused, calibrated: two instructions' loads and operations
-    executeIssueLimit = 4  # uarch: bonnell/alu_mem_fused, calibrated: as executeInputWidth
-    executeCommitLimit = 4  # uarch: bonnell/retire_width, calibrated: as executeInputWidth
-    executeMemoryIssueLimit = 1  # uarch: bonnell/tput_load
-    executeMemoryCommitLimit = 1  # uarch: bonnell/tput_load
-    executeInputBufferSize = 16  # uarch: bonnell/scheduler_size
-    executeMaxAccessesInMemory = 8  # uarch: bonnell/mshr_l1d
-    executeLSQTransfersQueueSize = 8  # assumed: as executeMaxAccessesInMemory
-    executeLSQRequestsQueueSize = 2  # assumed: one being sent, one behind it
-    executeLSQStoreBufferSize = 8  # uarch: bonnell/store_queue
-    executeLSQMaxStoreBufferStoresPerCycle = 1  # uarch: bonnell/tput_store
+    fetch1LineSnapWidth = sourced(16, "bonnell/fetch_bytes_per_cycle")
+    fetch1LineWidth = sourced(16, "bonnell/fetch_bytes_per_cycle")
+    fetch1FetchLimit = assumed(2, "the next piece is asked for while one comes")
+    fetch1ToFetch2BackwardDelay = assumed(0, "a prediction redirects fetch at once")
+    fetch2InputBufferSize = assumed(4, "four pieces")
+    fetch2ToDecodeForwardDelay = calibrated(4, "bonnell/branch_mispredict", "a new path's stages")
+    decodeToExecuteForwardDelay = calibrated(3, "bonnell/branch_mispredict", "as fetch2ToDecodeForwardDelay")
+    decodeInputWidth = sourced(2, "bonnell/decode_width")
+    decodeInputBufferSize = assumed(6, "enough for the delays")
+    executeInputWidth = calibrated(4, "bonnell/alu_mem_fused", "two instructions' loads and operations")
+    executeIssueLimit = calibrated(4, "bonnell/alu_mem_fused", "as executeInputWidth")
+    executeCommitLimit = calibrated(4, "bonnell/retire_width", "as executeInputWidth")
+    executeMemoryIssueLimit = sourced(1, "bonnell/tput_load")
+    executeMemoryCommitLimit = sourced(1, "bonnell/tput_load")
+    executeInputBufferSize = sourced(16, "bonnell/scheduler_size")
+    executeMaxAccessesInMemory = sourced(8, "bonnell/mshr_l1d")
+    executeLSQTransfersQueueSize = assumed(8, "as executeMaxAccessesInMemory")
+    executeLSQRequestsQueueSize = assumed(2, "one being sent, one behind it")
+    executeLSQStoreBufferSize = sourced(8, "bonnell/store_queue")
+    executeLSQMaxStoreBufferStoresPerCycle = sourced(1, "bonnell/tput_store")
     executeFuncUnits = BonnellFUPool()
 
 
 class L1ICache(SiliconCache):
-    size = "32KiB"  # uarch: bonnell/l1i_size_kb
-    assoc = 8  # uarch: bonnell/l1i_assoc
-    mshrs = 2  # assumed: a line and the next one
+    size = sourced("32KiB", "bonnell/l1i_size_kb")
+    assoc = sourced(8, "bonnell/l1i_assoc")
+    mshrs = assumed(2, "a line and the next one")
 
 
 class L1DCache(SiliconCache):
-    size = "24KiB"  # uarch: bonnell/l1d_size_kb
-    assoc = 6  # uarch: bonnell/l1d_assoc
-    tag_latency = 1  # uarch: bonnell/l1d_latency, calibrated: with the core's own cycles, 3 to the use
-    data_latency = 1  # uarch: bonnell/l1d_latency, calibrated: as tag_latency
-    mshrs = 8  # uarch: bonnell/mshr_l1d
-    write_buffers = 8  # assumed: as mshrs
+    size = sourced("24KiB", "bonnell/l1d_size_kb")
+    assoc = sourced(6, "bonnell/l1d_assoc")
+    tag_latency = calibrated(1, "bonnell/l1d_latency", "with the core's own cycles, 3 to the use")
+    data_latency = calibrated(1, "bonnell/l1d_latency", "as tag_latency")
+    mshrs = sourced(8, "bonnell/mshr_l1d")
+    write_buffers = assumed(8, "as mshrs")
 
 
 class L2Cache(SiliconCache):
-    size = "512KiB"  # uarch: bonnell/l2_size_kb
-    assoc = 8  # uarch: bonnell/l2_assoc
-    tag_latency = 4  # uarch: bonnell/l2_latency, calibrated: the first level and the bus add the rest
-    data_latency = 12  # uarch: bonnell/l2_latency, calibrated: as tag_latency
-    mshrs = 8  # assumed: as the first level's
-    write_buffers = 8  # assumed: as mshrs
+    size = sourced("512KiB", "bonnell/l2_size_kb")
+    assoc = sourced(8, "bonnell/l2_assoc")
+    tag_latency = calibrated(4, "bonnell/l2_latency", "the first level and the bus add the rest")
+    data_latency = calibrated(12, "bonnell/l2_latency", "as tag_latency")
+    mshrs = assumed(8, "as the first level's")
+    write_buffers = assumed(8, "as mshrs")
 
 
 class L2Bus(L2XBar):
-    width = 32  # assumed: half a line a cycle
+    width = assumed(32, "half a line a cycle")
 
 
 def string_modes(bytes_per_cycle):
     """Microcode, as fast for single bytes as for words. What a line's accesses take comes on top of the pace."""
     return [
         objects.X86StringMode(
-            startup_uops=120,  # uarch: bonnell/rep_movs_startup, calibrated: 60 cycles at two a cycle
-            block=64,  # uarch: bonnell/line_bytes
+            startup_uops=calibrated(120, "bonnell/rep_movs_startup", "60 cycles at two a cycle"),
+            block=sourced(64, "bonnell/line_bytes"),
             bytes_per_cycle=bytes_per_cycle,
         ),
         objects.X86StringMode(
-            backwards=True,  # assumed: microcode by element
-            startup_uops=120,  # assumed: as going up
-            block=0,  # assumed: microcode by element
-            element_cycles=4,  # assumed: microcode by element
+            backwards=assumed(True, "microcode by element"),
+            startup_uops=assumed(120, "as going up"),
+            block=assumed(0, "microcode by element"),
+            element_cycles=assumed(4, "microcode by element"),
         ),
     ]
 
@@ -177,64 +190,64 @@ def string_modes(bytes_per_cycle):
 def microcode():
     """Micro-ops of the hardware in place of gem5's."""
     return objects.X86Microcode(
-        gem5=False,  # assumed: hardware has its own
-        split_stores=False,  # uarch: bonnell/alu_mem_fused
-        stack_engine=True,  # assumed: push and pop are one pass
-        zero_idioms=True,  # assumed: as later cores
-        flag_merge="none",  # uarch: bonnell/partial_flag_stall
-        max_access=16,  # uarch: bonnell/l1d_load_bytes_per_cycle
+        gem5=assumed(False, "hardware has its own"),
+        split_stores=sourced(False, "bonnell/alu_mem_fused"),
+        stack_engine=assumed(True, "push and pop are one pass"),
+        zero_idioms=assumed(True, "as later cores"),
+        flag_merge=sourced("none", "bonnell/partial_flag_stall"),
+        max_access=sourced(16, "bonnell/l1d_load_bytes_per_cycle"),
         instructions=[
-            objects.X86Instruction(mnemonics=["adc", "sbb"], latency=2),  # uarch: bonnell/lat_adc
-            objects.X86Instruction(mnemonics=["paddq"], latency=5),  # uarch: bonnell/lat_simd_add
+            objects.X86Instruction(mnemonics=["adc", "sbb"], latency=sourced(2, "bonnell/lat_adc")),
+            objects.X86Instruction(mnemonics=["paddq"], latency=sourced(5, "bonnell/lat_simd_add")),
             objects.X86Instruction(
                 mnemonics=["movdqu", "movups", "lddqu"],
-                uops=8,  # uarch: bonnell/tput_movdqu_load, calibrated: as many as an instruction has here
+                uops=calibrated(8, "bonnell/tput_movdqu_load", "as many as an instruction has here"),
             ),
         ],
-        rep_movs=string_modes(bytes_per_cycle=10.7),  # uarch: bonnell/rep_movs_bytes_per_cycle, calibrated: 5.6 in all
-        rep_stos=string_modes(bytes_per_cycle=32),  # uarch: bonnell/rep_stos_bytes_per_cycle, calibrated: 10.6 in all
+        rep_movs=string_modes(bytes_per_cycle=calibrated(10.7, "bonnell/rep_movs_bytes_per_cycle", "5.6 in all")),
+        rep_stos=string_modes(bytes_per_cycle=calibrated(32, "bonnell/rep_stos_bytes_per_cycle", "10.6 in all")),
     )
 
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
     cpu.branchPred = objects.GshareBP(
-        btb=SimpleBTB(numEntries=128),  # uarch: bonnell/btb
-        ras=ReturnAddrStack(numEntries=8),  # uarch: bonnell/btb
-        globalPredictorSize=4096,  # uarch: bonnell/btb
-        historyBits=12,  # assumed: a bit for each of the table's index
+        btb=SimpleBTB(numEntries=sourced(128, "bonnell/btb")),
+        ras=ReturnAddrStack(numEntries=sourced(8, "bonnell/btb")),
+        globalPredictorSize=sourced(4096, "bonnell/btb"),
+        historyBits=assumed(12, "a bit for each of the table's index"),
     )
-    cpu.misaligned.policy = "hardware"  # uarch: bonnell/unaligned_within_line
-    cpu.misaligned.line_cross_load = 16  # uarch: bonnell/split_load_cost
-    cpu.misaligned.line_cross_store = 16  # uarch: bonnell/split_store_cost
-    cpu.misaligned.split_slots = 14  # uarch: bonnell/split_store_cost, calibrated: nothing else meanwhile
-    cpu.misaligned.page_cross_load = 20  # uarch: bonnell/page_cross_load
-    cpu.misaligned.page_cross_store = 20  # uarch: bonnell/page_cross_store
-    cpu.mmu.dtb.l2_size = 64  # uarch: bonnell/stlb_entries
-    cpu.mmu.dtb.l2_assoc = 4  # assumed: four ways
-    cpu.mmu.dtb.l2_latency = 7  # uarch: bonnell/dtlb_miss_cycles, calibrated: one is hidden
-    walk_caches(cpu)  # assumed: as the large cores
-    cpu.write_combining = objects.WriteCombiningBuffers(buffers=4)  # uarch: bonnell/wc_buffers
+    cpu.misaligned.policy = sourced("hardware", "bonnell/unaligned_within_line")
+    cpu.misaligned.line_cross_load = sourced(16, "bonnell/split_load_cost")
+    cpu.misaligned.line_cross_store = sourced(16, "bonnell/split_store_cost")
+    cpu.misaligned.split_slots = calibrated(14, "bonnell/split_store_cost", "nothing else meanwhile")
+    cpu.misaligned.page_cross_load = sourced(20, "bonnell/page_cross_load")
+    cpu.misaligned.page_cross_store = sourced(20, "bonnell/page_cross_store")
+    cpu.mmu.dtb.l2_size = sourced(64, "bonnell/stlb_entries")
+    cpu.mmu.dtb.l2_assoc = assumed(4, "four ways")
+    cpu.mmu.dtb.l2_latency = calibrated(7, "bonnell/dtlb_miss_cycles", "one is hidden")
+    walk_caches(cpu, **WALK_CACHES)
+    cpu.write_combining = objects.WriteCombiningBuffers(buffers=sourced(4, "bonnell/wc_buffers"))
     isa = cpu.isa[0]
     isa.microcode = microcode()
-    without(isa, "sse4_1", "sse4_2", "popcnt", "rdtscp", *SINCE_SANDY_BRIDGE)  # assumed: not in this core
-    isa.enable_movbe = True  # assumed: the first to have it
-    dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: bonnell/prefetchers
-    l2.prefetcher = objects.StreamPrefetcher()  # uarch: bonnell/prefetchers
+    without(isa, "sse4_1", "sse4_2", "popcnt", "rdtscp", *SINCE_SANDY_BRIDGE, note="not in this core")
+    isa.enable_movbe = assumed(True, "the first to have it")
+    dcache.prefetcher = sourced(objects.NextLinePrefetcher(), "bonnell/prefetchers")
+    l2.prefetcher = sourced(objects.StreamPrefetcher(), "bonnell/prefetchers")
 
 
 @constructor(*IN_ORDER, *L2, *MEMORY, "prefetchers")
 def BonnellBoard(**options):
     cpu = BonnellCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Bonnell")])
-    cpu.mmu.itb.size = 32  # assumed: the instruction side's
-    cpu.mmu.dtb.size = 16  # uarch: bonnell/dtlb_entries
+    cpu.mmu.itb.size = assumed(32, "the instruction side's")
+    cpu.mmu.dtb.size = sourced(16, "bonnell/dtlb_entries")
     dcache, l2 = L1DCache(), L2Cache()
     if has_extensions():
         ours(cpu, dcache, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
-        latency="107ns",  # uarch: bonnell/dram_latency_ns, calibrated: the caches and buses on the way add the rest
-        bandwidth="3GiB/s",  # uarch: bonnell/dram_bw_single_core_gbps
+        latency=calibrated("107ns", "bonnell/dram_latency_ns", "the caches and buses on the way add the rest"),
+        bandwidth=sourced("3GiB/s", "bonnell/dram_bw_single_core_gbps"),
     )
     return silicon_board(
         cpu=cpu,

@@ -1,6 +1,6 @@
 """What a board's constructor takes: the parameters that one reaches for, by the same names on every board.
 
-    from u74 import U74Board
+    from machines.u74 import U74Board
     board = U74Board(clk_freq="1.2GHz", l1d_size="64KiB", misaligned="hardware", zbb=True)
 
 A preset says which of them its board has. Each is set on the finished board; None leaves the preset's value. Works

@@ -10,8 +10,6 @@ alone was measured, and kept; one after another they overlap here, on the hardwa
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from broadwell import string_modes
-from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     LTAGE,
@@ -26,9 +24,14 @@ from m5.objects import (
     SimpleBTB,
     SimpleMemory,
 )
-from x86_board import board_range
-from x86_silicon import (
+
+from machines.broadwell import string_modes
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
+from machines.provenance import assumed, calibrated, sourced
+from machines.x86_board import board_range
+from machines.x86_silicon import (
     MEMORY_SIZE,
+    WALK_CACHES,
     LoadPorts,
     SiliconCache,
     StorePorts,
@@ -46,53 +49,64 @@ NAME = "goldencove"
 DESCRIPTION = "Intel Golden Cove (Alder Lake, 3.19 GHz): 6-wide out-of-order, three loads a cycle, REP MOVSB with FSRM"
 ISA = "x86"
 
-CLOCK = "3190MHz"  # uarch: goldencove/clock_mhz
+CLOCK = sourced("3190MHz", "goldencove/clock_mhz")
 LOAD_TO_USE = {"L1": 5, "L2": 17, "L3": 79}  # cycles; what `breakeven machines show goldencove` measures
-STARTUP_UOPS = 130  # uarch: goldencove/rep_movs_startup, calibrated: of rep stos, five a cycle
-ANY = 0xFFFF_FFFF  # assumed: bytes, no limit
+STARTUP_UOPS = calibrated(130, "goldencove/rep_movs_startup", "of rep stos, five a cycle")
+ANY = 0xFFFF_FFFF  # bytes, no limit
 
 #: logic and additions on vectors, on ports 0, 1 and 5
-VECTOR = {"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}  # uarch: goldencove/lat_simd_add
+VECTOR = sourced({"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}, "goldencove/lat_simd_add")
 #: arithmetic on vectors, on ports 0 and 1
 ARITHMETIC = {
-    **dict.fromkeys(("SimdMult", "SimdMultAcc", "FloatCvt", "SimdCvt", "SimdFloatCvt"), 5),  # assumed: as Skylake
+    **dict.fromkeys(("SimdMult", "SimdMultAcc", "FloatCvt", "SimdCvt", "SimdFloatCvt"), assumed(5, "as Skylake")),
     **dict.fromkeys(
-        ("FloatAdd", "FloatCmp", "SimdFloatAdd", "SimdFloatCmp", "SimdFloatAlu"), 3
-    ),  # assumed: fast adders
-    **dict.fromkeys(("FloatMult", "SimdFloatMult", "FloatMultAcc", "SimdFloatMultAcc"), 4),  # assumed: as Skylake
-    "SimdShift": 1,  # assumed: as Skylake
+        ("FloatAdd", "FloatCmp", "SimdFloatAdd", "SimdFloatCmp", "SimdFloatAlu"), assumed(3, "fast adders")
+    ),
+    **dict.fromkeys(("FloatMult", "SimdFloatMult", "FloatMultAcc", "SimdFloatMultAcc"), assumed(4, "as Skylake")),
+    "SimdShift": assumed(1, "as Skylake"),
 }
 
 
 class Port0(FUDesc):
-    count = 1  # uarch: goldencove/port_map
+    count = sourced(1, "goldencove/port_map")
     opList = [
         *ops({"IntAlu": 1, **VECTOR, **ARITHMETIC, "FloatMisc": 1, "SimdFloatMisc": 1}),
-        *dividers(integer=14, divide=11, root=13),  # assumed: a faster divider than Skylake's
+        *dividers(**assumed({"integer": 14, "divide": 11, "root": 13}, "a faster divider than Skylake's")),
     ]
 
 
 class Port1(FUDesc):
-    count = 1  # uarch: goldencove/port_map
-    opList = [*ops({"IntAlu": 1, "IntMult": 3, **VECTOR, **ARITHMETIC})]  # uarch: goldencove/lat_imul
+    count = sourced(1, "goldencove/port_map")
+    opList = [*ops({"IntAlu": 1, "IntMult": sourced(3, "goldencove/lat_imul"), **VECTOR, **ARITHMETIC})]
 
 
 class Port5(FUDesc):
-    count = 1  # uarch: goldencove/port_map
-    opList = [*ops({"IntAlu": 1, **VECTOR, "SimdExt": 1, "SimdFloatExt": 1, "SimdReduceAlu": 3, "SimdReduceAdd": 3})]
+    count = sourced(1, "goldencove/port_map")
+    opList = [
+        *ops(
+            {
+                "IntAlu": 1,
+                **VECTOR,
+                "SimdExt": 1,
+                "SimdFloatExt": 1,
+                "SimdReduceAlu": 3,
+                "SimdReduceAdd": 3,
+            }
+        )
+    ]
 
 
 class Ports6And10(FUDesc):
-    count = 2  # uarch: goldencove/port_map, calibrated: two ports
+    count = calibrated(2, "goldencove/port_map", "two ports")
     opList = [*ops({"IntAlu": 1})]
 
 
 class PortsLoad(LoadPorts):
-    count = 3  # uarch: goldencove/port_map
+    count = sourced(3, "goldencove/port_map")
 
 
 class PortsStore(StorePorts):
-    count = 2  # uarch: goldencove/port_map
+    count = sourced(2, "goldencove/port_map")
 
 
 class GoldenCoveFUPool(FUPool):
@@ -101,184 +115,192 @@ class GoldenCoveFUPool(FUPool):
 
 class GoldenCoveBranchPredictor(LTAGE):
     btb = SimpleBTB(
-        numEntries=12288,  # uarch: goldencove/btb, calibrated: 12 K
-        associativity=6,  # assumed: 2048 sets
+        numEntries=calibrated(12288, "goldencove/btb", "12 K"),
+        associativity=assumed(6, "2048 sets"),
     )
-    ras = ReturnAddrStack(numEntries=16)  # assumed: as its relatives
+    ras = ReturnAddrStack(numEntries=assumed(16, "as its relatives"))
 
 
 class GoldenCoveCPU(X86O3CPU):
-    fetchBufferSize = 64  # assumed: eight micro-ops a cycle out of the micro-op cache; past it, 32 bytes
-    fetchWidth = 8  # uarch: goldencove/decode_width
-    fetchToDecodeDelay = 11  # uarch: goldencove/branch_mispredict, calibrated: the stages that a new path goes through
-    fetchQueueSize = 144  # uarch: goldencove/idq_size
-    decodeWidth = 6  # uarch: goldencove/decode_width
-    renameWidth = 6  # uarch: goldencove/rename_width
-    dispatchWidth = 6  # uarch: goldencove/rename_width
-    issueWidth = 12  # uarch: goldencove/port_map, calibrated: twelve ports
-    wbWidth = 12  # uarch: goldencove/port_map, calibrated: twelve ports
-    commitWidth = 8  # uarch: goldencove/retire_width
-    squashWidth = 128  # assumed: recovery does not walk
-    numROBEntries = 512  # uarch: goldencove/rob_size
-    numIQEntries = 186  # uarch: goldencove/scheduler_size, calibrated: the three together
-    numPhysIntRegs = 280  # uarch: goldencove/int_prf
-    numPhysFloatRegs = 332  # uarch: goldencove/vec_prf
-    LQEntries = 192  # uarch: goldencove/load_queue
-    SQEntries = 114  # uarch: goldencove/store_queue
-    cacheLoadPorts = 3  # uarch: goldencove/tput_load
-    cacheStorePorts = 2  # uarch: goldencove/tput_store
+    fetchBufferSize = assumed(64, "eight micro-ops a cycle out of the micro-op cache; past it, 32 bytes")
+    fetchWidth = sourced(8, "goldencove/decode_width")
+    fetchToDecodeDelay = calibrated(11, "goldencove/branch_mispredict", "the stages that a new path goes through")
+    fetchQueueSize = sourced(144, "goldencove/idq_size")
+    decodeWidth = sourced(6, "goldencove/decode_width")
+    renameWidth = sourced(6, "goldencove/rename_width")
+    dispatchWidth = sourced(6, "goldencove/rename_width")
+    issueWidth = calibrated(12, "goldencove/port_map", "twelve ports")
+    wbWidth = calibrated(12, "goldencove/port_map", "twelve ports")
+    commitWidth = sourced(8, "goldencove/retire_width")
+    squashWidth = assumed(128, "recovery does not walk")
+    numROBEntries = sourced(512, "goldencove/rob_size")
+    numIQEntries = calibrated(186, "goldencove/scheduler_size", "the three together")
+    numPhysIntRegs = sourced(280, "goldencove/int_prf")
+    numPhysFloatRegs = sourced(332, "goldencove/vec_prf")
+    LQEntries = sourced(192, "goldencove/load_queue")
+    SQEntries = sourced(114, "goldencove/store_queue")
+    cacheLoadPorts = sourced(3, "goldencove/tput_load")
+    cacheStorePorts = sourced(2, "goldencove/tput_store")
     fuPool = GoldenCoveFUPool()
     branchPred = GoldenCoveBranchPredictor()
 
 
 class L1Cache(SiliconCache):
-    size = "48KiB"  # uarch: goldencove/l1d_size_kb
-    assoc = 12  # uarch: goldencove/l1d_assoc
-    tag_latency = 4  # uarch: goldencove/l1d_latency, calibrated: with the core's own cycle, 5 to the use
-    data_latency = 4  # uarch: goldencove/l1d_latency, calibrated: as tag_latency
-    mshrs = 16  # uarch: goldencove/mshr_l1d
-    write_buffers = 16  # uarch: goldencove/wc_buffers
+    size = sourced("48KiB", "goldencove/l1d_size_kb")
+    assoc = sourced(12, "goldencove/l1d_assoc")
+    tag_latency = calibrated(4, "goldencove/l1d_latency", "with the core's own cycle, 5 to the use")
+    data_latency = calibrated(4, "goldencove/l1d_latency", "as tag_latency")
+    mshrs = sourced(16, "goldencove/mshr_l1d")
+    write_buffers = sourced(16, "goldencove/wc_buffers")
 
 
 class L1ICache(L1Cache):
-    size = "32KiB"  # assumed: as its relatives
-    assoc = 8  # assumed: as its relatives
+    size = assumed("32KiB", "as its relatives")
+    assoc = assumed(8, "as its relatives")
 
 
 class L2Cache(SiliconCache):
-    size = "1280KiB"  # uarch: goldencove/l2_size_kb
-    assoc = 10  # assumed: ten ways of 2048 lines
-    tag_latency = 2  # uarch: goldencove/l2_latency, calibrated: the first level and the bus add the rest
-    data_latency = 9  # uarch: goldencove/l2_latency, calibrated: as tag_latency
-    mshrs = 48  # uarch: goldencove/mshr_l2
-    write_buffers = 48  # assumed: as mshrs
-    writeback_clean = True  # assumed: the level below holds what this one drops
+    size = sourced("1280KiB", "goldencove/l2_size_kb")
+    assoc = assumed(10, "ten ways of 2048 lines")
+    tag_latency = calibrated(2, "goldencove/l2_latency", "the first level and the bus add the rest")
+    data_latency = calibrated(9, "goldencove/l2_latency", "as tag_latency")
+    mshrs = sourced(48, "goldencove/mshr_l2")
+    write_buffers = assumed(48, "as mshrs")
+    writeback_clean = assumed(True, "the level below holds what this one drops")
 
 
 class L3Cache(SiliconCache):
-    size = "30MiB"  # assumed: the i9-12900K's
-    assoc = 12  # assumed: twelve ways
-    tag_latency = 20  # assumed: half of the data's
-    data_latency = 66  # uarch: goldencove/l3_latency, calibrated: the levels before it add the rest
-    mshrs = 22  # uarch: goldencove/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
-    write_buffers = 48  # assumed: as the second level's
-    clusivity = "mostly_excl"  # assumed: as Skylake's server
+    size = assumed("30MiB", "the i9-12900K's")
+    assoc = assumed(12, "twelve ways")
+    tag_latency = assumed(20, "half of the data's")
+    data_latency = calibrated(66, "goldencove/l3_latency", "the levels before it add the rest")
+    mshrs = calibrated(22, "goldencove/dram_bw_single_core_gbps", "what one core has under way to memory")
+    write_buffers = assumed(48, "as the second level's")
+    clusivity = assumed("mostly_excl", "as Skylake's server")
 
 
 class L2Bus(L2XBar):
-    width = 64  # assumed: a line a cycle, as since Haswell
+    width = assumed(64, "a line a cycle, as since Haswell")
 
 
 class L3Bus(L2XBar):
-    width = 32  # assumed: as its relatives
+    width = assumed(32, "as its relatives")
 
 
-def bands(*limits_and_startups, **conditions):
-    """ERMS: up to so many bytes, so many cycles before the first access."""
+def bands(startups, **conditions):
+    """ERMS: up to so many bytes (the keys), so many cycles before the first access."""
     return [
         objects.X86StringMode(
             max_bytes=limit,
             startup=startup,
-            block=64,  # assumed: as on Broadwell
-            alignment=64,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: a line
-            bytes_per_cycle=64,  # uarch: goldencove/rep_movs_pace
-            bytes_per_cycle_misaligned=64,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: as aligned
-            bytes_per_cycle_crossed=50,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: between the two
-            whole_lines=True,  # assumed: as on Broadwell
+            block=assumed(64, "as on Broadwell"),
+            alignment=calibrated(64, "goldencove/rep_movs_align_sensitivity", "a line"),
+            bytes_per_cycle=sourced(64, "goldencove/rep_movs_pace"),
+            bytes_per_cycle_misaligned=calibrated(64, "goldencove/rep_movs_align_sensitivity", "as aligned"),
+            bytes_per_cycle_crossed=calibrated(50, "goldencove/rep_movs_align_sensitivity", "between the two"),
+            whole_lines=assumed(True, "as on Broadwell"),
             **conditions,
         )
-        for limit, startup in limits_and_startups
+        for limit, startup in startups.items()
     ]
 
 
 def string_copies():
     """Wider elements, at multiples of 8 or else one by one; then bytes: FSRM up to 128, none included."""
     none = objects.X86StringMode(
-        min_element=2,  # uarch: goldencove/rep_movs_startup_wide, calibrated: any but bytes
-        max_count=0,  # uarch: goldencove/rep_movs_startup_wide, calibrated: none
-        startup=60,  # uarch: goldencove/rep_movs_startup_wide, calibrated: with the way through the pipeline, 66
+        min_element=calibrated(2, "goldencove/rep_movs_startup_wide", "any but bytes"),
+        max_count=calibrated(0, "goldencove/rep_movs_startup_wide", "none"),
+        startup=calibrated(60, "goldencove/rep_movs_startup_wide", "with the way through the pipeline, 66"),
     )
-    # uarch: goldencove/rep_movs_startup_wide, calibrated: alone 36 cycles up to 256 bytes, 46 of 384, 54 of 512
     wide = bands(
-        *((128, 21), (256, 19), (511, 26), (ANY, 32)),
-        min_element=2,  # uarch: goldencove/rep_movs_startup_wide, calibrated: any but bytes
-        co_alignment=8,  # uarch: goldencove/rep_movs_align_sensitivity
+        calibrated(
+            {128: 21, 256: 19, 511: 26, ANY: 32},
+            "goldencove/rep_movs_startup_wide",
+            "alone 36 cycles up to 256 bytes, 46 of 384, 54 of 512",
+        ),
+        min_element=calibrated(2, "goldencove/rep_movs_startup_wide", "any but bytes"),
+        co_alignment=sourced(8, "goldencove/rep_movs_align_sensitivity"),
     )
     by_element = objects.X86StringMode(
-        min_element=2,  # uarch: goldencove/rep_movs_startup_wide, calibrated: any but bytes
-        block=0,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: by element
-        startup=76,  # uarch: goldencove/rep_movs_align_sensitivity, calibrated: 64 bytes make 99 cycles
+        min_element=calibrated(2, "goldencove/rep_movs_startup_wide", "any but bytes"),
+        block=calibrated(0, "goldencove/rep_movs_align_sensitivity", "by element"),
+        startup=calibrated(76, "goldencove/rep_movs_align_sensitivity", "64 bytes make 99 cycles"),
     )
     short = objects.X86StringMode(
-        max_bytes=128,  # uarch: goldencove/rep_movs_fast_conditions
-        startup=8,  # uarch: goldencove/rep_movs_startup, calibrated: up to 128 bytes make 9 cycles
-        block=64,  # assumed: as ERMS
-        whole_lines=True,  # assumed: as ERMS
+        max_bytes=sourced(128, "goldencove/rep_movs_fast_conditions"),
+        startup=calibrated(8, "goldencove/rep_movs_startup", "up to 128 bytes make 9 cycles"),
+        block=assumed(64, "as ERMS"),
+        whole_lines=assumed(True, "as ERMS"),
     )
-    # uarch: goldencove/rep_movs_startup_long, calibrated: alone 32 cycles up to 256 bytes, 44 of 384, 54 of 512
-    long = bands((256, 15), (511, 24), (ANY, 32))
-    backwards = string_modes(64, STARTUP_UOPS)[-1]  # uarch: goldencove/rep_movs_pace
+    long = bands(
+        calibrated(
+            {256: 15, 511: 24, ANY: 32},
+            "goldencove/rep_movs_startup_long",
+            "alone 32 cycles up to 256 bytes, 44 of 384, 54 of 512",
+        )
+    )
+    backwards = string_modes(64, STARTUP_UOPS)[-1]
     return [none, *wide, by_element, short, *long, backwards]
 
 
 def microcode():
     """Micro-ops of the hardware in place of gem5's."""
     return intel_microcode(
-        split_stores=True,  # uarch: goldencove/port_map
-        flag_merge="none",  # uarch: goldencove/partial_flag_stall
-        max_access=32,  # uarch: goldencove/l1d_store_bytes_per_cycle, calibrated: two stores a cycle
+        split_stores=sourced(True, "goldencove/port_map"),
+        flag_merge=sourced("none", "goldencove/partial_flag_stall"),
+        max_access=calibrated(32, "goldencove/l1d_store_bytes_per_cycle", "two stores a cycle"),
         instructions=[
-            objects.X86Instruction(mnemonics=["adc", "sbb"], latency=1),  # uarch: goldencove/lat_adc
-            objects.X86Instruction(mnemonics=["adcx", "adox"], latency=1),  # assumed: as adc
-            objects.X86Instruction(mnemonics=["mul", "mulx"], latency=3),  # assumed: as imul, a micro-op a result
-            objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=3),  # uarch: goldencove/lat_psadbw
+            objects.X86Instruction(mnemonics=["adc", "sbb"], latency=sourced(1, "goldencove/lat_adc")),
+            objects.X86Instruction(mnemonics=["adcx", "adox"], latency=assumed(1, "as adc")),
+            objects.X86Instruction(mnemonics=["mul", "mulx"], latency=assumed(3, "as imul, a micro-op a result")),
+            objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=sourced(3, "goldencove/lat_psadbw")),
             *slow_loops(),
         ],
         rep_movs=string_copies(),
-        rep_stos=string_modes(61, STARTUP_UOPS),  # uarch: goldencove/rep_stos_bytes_per_cycle
+        rep_stos=string_modes(sourced(61, "goldencove/rep_stos_bytes_per_cycle"), STARTUP_UOPS),
     )
 
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
     hardware_core(cpu, microcode())
-    cpu.loopBufferSize = 576  # uarch: goldencove/idq_size, calibrated: four bytes of code a micro-op
-    cpu.forwardLatency = 2  # uarch: goldencove/stlf_latency, calibrated: with the store's and the load's own cycles, 5
-    cpu.partialForwardPolicy = "penalty"  # uarch: goldencove/stlf_fail_penalty
-    cpu.forwardFailPenalty = 8  # uarch: goldencove/stlf_fail_penalty, calibrated: with the store's way to the cache, 15
-    cpu.aliasCheckBits = 12  # uarch: goldencove/alias_4k, calibrated: 4 KiB are 12 bits
-    cpu.aliasPenalty = 5  # uarch: goldencove/alias_4k
-    cpu.misaligned.policy = "hardware"  # uarch: goldencove/unaligned_within_line
-    cpu.misaligned.line_cross_load = 6  # uarch: goldencove/split_load_cost
-    cpu.misaligned.line_cross_store = 1  # uarch: goldencove/split_store_cost, calibrated: a second access
-    cpu.misaligned.page_cross_load = 10  # uarch: goldencove/page_cross_load
-    cpu.misaligned.page_cross_store = 25  # uarch: goldencove/page_cross_store
-    cpu.mmu.dtb.assoc = 6  # uarch: goldencove/dtlb_entries
-    cpu.mmu.dtb.l2_size = 2048  # uarch: goldencove/stlb_entries, calibrated: both halves
-    cpu.mmu.dtb.l2_assoc = 8  # uarch: goldencove/stlb_entries
-    cpu.mmu.dtb.l2_latency = 7  # assumed: as Broadwell's
-    walk_caches(cpu)  # assumed: as its relatives
-    cpu.write_combining = objects.WriteCombiningBuffers(buffers=16)  # uarch: goldencove/wc_buffers
-    dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: goldencove/prefetchers
-    l2.prefetcher = streamer_and_pairs()  # uarch: goldencove/prefetchers
+    cpu.loopBufferSize = calibrated(576, "goldencove/idq_size", "four bytes of code a micro-op")
+    cpu.forwardLatency = calibrated(2, "goldencove/stlf_latency", "with the store's and the load's own cycles, 5")
+    cpu.partialForwardPolicy = sourced("penalty", "goldencove/stlf_fail_penalty")
+    cpu.forwardFailPenalty = calibrated(8, "goldencove/stlf_fail_penalty", "with the store's way to the cache, 15")
+    cpu.aliasCheckBits = calibrated(12, "goldencove/alias_4k", "4 KiB are 12 bits")
+    cpu.aliasPenalty = sourced(5, "goldencove/alias_4k")
+    cpu.misaligned.policy = sourced("hardware", "goldencove/unaligned_within_line")
+    cpu.misaligned.line_cross_load = sourced(6, "goldencove/split_load_cost")
+    cpu.misaligned.line_cross_store = calibrated(1, "goldencove/split_store_cost", "a second access")
+    cpu.misaligned.page_cross_load = sourced(10, "goldencove/page_cross_load")
+    cpu.misaligned.page_cross_store = sourced(25, "goldencove/page_cross_store")
+    cpu.mmu.dtb.assoc = sourced(6, "goldencove/dtlb_entries")
+    cpu.mmu.dtb.l2_size = calibrated(2048, "goldencove/stlb_entries", "both halves")
+    cpu.mmu.dtb.l2_assoc = sourced(8, "goldencove/stlb_entries")
+    cpu.mmu.dtb.l2_latency = assumed(7, "as Broadwell's")
+    walk_caches(cpu, **WALK_CACHES)
+    cpu.write_combining = objects.WriteCombiningBuffers(buffers=sourced(16, "goldencove/wc_buffers"))
+    dcache.prefetcher = sourced(objects.NextLinePrefetcher(), "goldencove/prefetchers")
+    l2.prefetcher = sourced(streamer_and_pairs(), "goldencove/prefetchers")
 
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def GoldenCoveBoard(**options):
     cpu = GoldenCoveCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Golden Cove")])
-    cpu.mmu.itb.size = 256  # assumed: as its relatives
-    cpu.mmu.dtb.size = 96  # uarch: goldencove/dtlb_entries
+    cpu.mmu.itb.size = assumed(256, "as its relatives")
+    cpu.mmu.dtb.size = sourced(96, "goldencove/dtlb_entries")
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if has_extensions():
         ours(cpu, dcache, l2)
     if has_extensions():
-        l3.slices = 10  # assumed: 3 MiB each, of 4096 sets
+        l3.slices = assumed(10, "3 MiB each, of 4096 sets")
     else:
-        l3 = L3Cache(size="24MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
+        l3 = L3Cache(size=assumed("24MiB", "the most that a real gem5 takes, whose sets are a power of two"))
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
-        latency="80ns",  # uarch: goldencove/dram_latency_ns, calibrated: the caches and buses on the way add the rest
-        bandwidth="30GiB/s",  # uarch: goldencove/dram_bw_single_core_gbps, calibrated: by the copy's
+        latency=calibrated("80ns", "goldencove/dram_latency_ns", "the caches and buses on the way add the rest"),
+        bandwidth=calibrated("30GiB/s", "goldencove/dram_bw_single_core_gbps", "by the copy's"),
     )
     return silicon_board(
         cpu=cpu,

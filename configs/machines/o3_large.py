@@ -4,7 +4,6 @@ of the early 2020s). It answers whether a conclusion holds where nearly everythi
 its own file (docs/machines.md).
 """
 
-from constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     FP_ALU,
@@ -27,32 +26,35 @@ from m5.objects import (
     SimpleBTB,
     StridePrefetcher,
 )
-from riscv_board import RiscvBoard, board_range
+
+from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
+from machines.provenance import assumed
+from machines.riscv_board import RiscvBoard, board_range
 
 NAME = "o3_large"
 DESCRIPTION = "Generic large out-of-order core (values assumed): 3.5 GHz, 8-wide, 512-entry ROB, L-TAGE"
 ISA = "riscv"
 
-CLOCK = "3500MHz"  # assumed: a server core
+CLOCK = assumed("3500MHz", "a server core")
 LOAD_TO_USE = {"L1": 4, "L2": 19}  # cycles; what `breakeven machines show o3_large` measures
-MEMORY = "512MB"  # assumed: what the guests need
+MEMORY = assumed("512MB", "what the guests need")
 
 
 class LargeIntALU(IntALU):
-    count = 5  # assumed: five
+    count = assumed(5, "five")
 
 
 class LargeMulDiv(IntMultDiv):
-    count = 2  # assumed: two
+    count = assumed(2, "two")
 
 
 class LargeLoad(FUDesc):
-    count = 3  # assumed: three loads a cycle
+    count = assumed(3, "three loads a cycle")
     opList = [OpDesc(opClass=name) for name in ("MemRead", "FloatMemRead")]
 
 
 class LargeStore(FUDesc):
-    count = 2  # assumed: two stores a cycle
+    count = assumed(2, "two stores a cycle")
     opList = [OpDesc(opClass=name) for name in ("MemWrite", "FloatMemWrite")]
 
 
@@ -71,69 +73,69 @@ class LargeFUPool(FUPool):
 
 
 class LargeBranchPredictor(LTAGE):
-    btb = SimpleBTB(numEntries=8192)  # assumed: as large cores have
-    ras = ReturnAddrStack(numEntries=32)  # assumed: as large cores have
+    btb = SimpleBTB(numEntries=assumed(8192, "as large cores have"))
+    ras = ReturnAddrStack(numEntries=assumed(32, "as large cores have"))
 
 
 class LargeCPU(RiscvO3CPU):
-    fetchQueueSize = 64  # assumed: eight fetches
-    issueWidth = 12  # assumed: one a unit that matters
-    wbWidth = 12  # assumed: as issueWidth
-    squashWidth = 16  # assumed: twice the commit's
-    numROBEntries = 512  # assumed: a large window
-    numIQEntries = 192  # assumed: over a third of the window
-    numPhysIntRegs = 320  # assumed: for the window
-    numPhysFloatRegs = 320  # assumed: for the window
-    LQEntries = 192  # assumed: over a third of the window
-    SQEntries = 96  # assumed: under a fifth of the window
-    cacheLoadPorts = 3  # assumed: as the load units
-    cacheStorePorts = 2  # assumed: as the store units
+    fetchQueueSize = assumed(64, "eight fetches")
+    issueWidth = assumed(12, "one a unit that matters")
+    wbWidth = assumed(12, "as issueWidth")
+    squashWidth = assumed(16, "twice the commit's")
+    numROBEntries = assumed(512, "a large window")
+    numIQEntries = assumed(192, "over a third of the window")
+    numPhysIntRegs = assumed(320, "for the window")
+    numPhysFloatRegs = assumed(320, "for the window")
+    LQEntries = assumed(192, "over a third of the window")
+    SQEntries = assumed(96, "under a fifth of the window")
+    cacheLoadPorts = assumed(3, "as the load units")
+    cacheStorePorts = assumed(2, "as the store units")
     fuPool = LargeFUPool()
     branchPred = LargeBranchPredictor()
 
 
 class L1Cache(Cache):
-    size = "64KiB"  # assumed: a large core
-    assoc = 8  # assumed: eight ways
-    tag_latency = 3  # assumed: 4 cycles load to use
-    data_latency = 3  # assumed: as tag_latency
-    response_latency = 1  # assumed: fills pass through
-    mshrs = 16  # assumed: as large cores have
-    tgts_per_mshr = 16  # assumed: enough for one core
-    write_buffers = 16  # assumed: as mshrs
+    size = assumed("64KiB", "a large core")
+    assoc = assumed(8, "eight ways")
+    tag_latency = assumed(3, "4 cycles load to use")
+    data_latency = assumed(3, "as tag_latency")
+    response_latency = assumed(1, "fills pass through")
+    mshrs = assumed(16, "as large cores have")
+    tgts_per_mshr = assumed(16, "enough for one core")
+    write_buffers = assumed(16, "as mshrs")
 
 
 class L1DCache(L1Cache):
-    prefetcher = StridePrefetcher(degree=4)  # assumed: gem5's
+    prefetcher = StridePrefetcher(degree=assumed(4, "gem5's"))
 
 
 class L2Cache(Cache):
-    size = "2MiB"  # assumed: a large core
-    assoc = 16  # assumed: sixteen ways
-    tag_latency = 5  # assumed: under half of the data's
-    data_latency = 12  # assumed: with the way to it, 20 cycles load to use
-    response_latency = 1  # assumed: fills pass through
-    mshrs = 48  # assumed: as large cores have
-    tgts_per_mshr = 16  # assumed: enough for one core
-    write_buffers = 32  # assumed: as large cores have
+    size = assumed("2MiB", "a large core")
+    assoc = assumed(16, "sixteen ways")
+    tag_latency = assumed(5, "under half of the data's")
+    data_latency = assumed(12, "with the way to it, 20 cycles load to use")
+    response_latency = assumed(1, "fills pass through")
+    mshrs = assumed(48, "as large cores have")
+    tgts_per_mshr = assumed(16, "enough for one core")
+    write_buffers = assumed(32, "as large cores have")
 
 
 class L2Bus(L2XBar):
-    width = 64  # assumed: a line a cycle between the levels
+    width = assumed(64, "a line a cycle between the levels")
 
 
 def ours(cpu, l2):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = False  # assumed: a bus a port; one answer an instant is gem5's
+    cpu.serialResponses = assumed(False, "a bus a port; one answer an instant is gem5's")
     l2.prefetcher = objects.MultiPrefetcher(prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()])
-    cpu.misaligned.policy = "hardware"  # assumed: as such cores do
-    cpu.misaligned.line_cross_load = 1  # assumed: a second access
-    cpu.misaligned.line_cross_store = 1  # assumed: a second access
-    cpu.misaligned.page_cross_load = 4  # assumed: two translations
-    cpu.misaligned.page_cross_store = 4  # assumed: two translations
-    cpu.mmu.dtb.l2_size = 2048  # assumed: as large cores have
-    cpu.mmu.dtb.l2_assoc = 8  # assumed: eight ways
-    cpu.mmu.dtb.l2_latency = 6  # assumed: a look-up of a large array
+    cpu.misaligned.policy = assumed("hardware", "as such cores do")
+    cpu.misaligned.line_cross_load = assumed(1, "a second access")
+    cpu.misaligned.line_cross_store = assumed(1, "a second access")
+    cpu.misaligned.page_cross_load = assumed(4, "two translations")
+    cpu.misaligned.page_cross_store = assumed(4, "two translations")
+    cpu.mmu.dtb.l2_size = assumed(2048, "as large cores have")
+    cpu.mmu.dtb.l2_assoc = assumed(8, "eight ways")
+    cpu.mmu.dtb.l2_latency = assumed(6, "a look-up of a large array")
 
 
 @constructor(*OUT_OF_ORDER, *L2, *RISCV, "prefetchers")

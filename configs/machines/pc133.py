@@ -13,35 +13,37 @@ all modules; that four modules' rows follow each other here stands for that.
 
 from m5.objects import DRAMInterface, MemCtrl
 
+from machines.provenance import assumed
+
 
 class PC133(DRAMInterface):
-    device_size = "32MiB"  # assumed: has no effect
-    device_bus_width = 8  # assumed: eight chips make 8 bytes
-    devices_per_rank = 8  # assumed: as device_bus_width
-    ranks_per_channel = 8  # assumed: four double-sided modules, what the 82443BX and the Apollo Pro133A take
-    banks_per_rank = 4  # assumed: SDRAM's
-    device_rowbuffer_size = "1KiB"  # assumed: rows of 8 KiB
-    beats_per_clock = 1  # assumed: single data rate
-    page_policy = "open"  # assumed: pentium3/dram_latency_ns tells open pages from others
-    tCK = "7.5ns"  # assumed: 133 MHz
-    tCL = "22.5ns"  # assumed: three clocks
-    tCWL = "0ns"  # assumed: the standard's; data goes with the command
-    tRCD = "22.5ns"  # assumed: three clocks
-    tRP = "22.5ns"  # assumed: three clocks
-    tRAS = "45ns"  # assumed: six clocks
-    tRRD = "15ns"  # assumed: two clocks
-    tWR = "15ns"  # assumed: two clocks
-    tRTP = "7.5ns"  # assumed: a clock
-    tWTR = "7.5ns"  # assumed: a clock
-    tRTW = "7.5ns"  # assumed: a clock
-    tCS = "7.5ns"  # assumed: a clock
-    tRFC = "67.5ns"  # assumed: nine clocks
-    tREFI = "15.6us"  # assumed: 4096 rows in 64 ms
-    tXAW = "0ns"  # assumed: no such limit
-    activation_limit = 0  # assumed: no such limit
-    write_buffer_size = 4  # assumed: as many as the 82443BX takes requests (data sheet: in-order queue)
+    device_size = assumed("32MiB", "has no effect")
+    device_bus_width = assumed(8, "eight chips make 8 bytes")
+    devices_per_rank = assumed(8, "as device_bus_width")
+    ranks_per_channel = assumed(8, "four double-sided modules, what the 82443BX and the Apollo Pro133A take")
+    banks_per_rank = assumed(4, "SDRAM's")
+    device_rowbuffer_size = assumed("1KiB", "rows of 8 KiB")
+    beats_per_clock = assumed(1, "single data rate")
+    page_policy = assumed("open", "pentium3/dram_latency_ns tells open pages from others")
+    tCK = assumed("7.5ns", "133 MHz")
+    tCL = assumed("22.5ns", "three clocks")
+    tCWL = assumed("0ns", "the standard's; data goes with the command")
+    tRCD = assumed("22.5ns", "three clocks")
+    tRP = assumed("22.5ns", "three clocks")
+    tRAS = assumed("45ns", "six clocks")
+    tRRD = assumed("15ns", "two clocks")
+    tWR = assumed("15ns", "two clocks")
+    tRTP = assumed("7.5ns", "a clock")
+    tWTR = assumed("7.5ns", "a clock")
+    tRTW = assumed("7.5ns", "a clock")
+    tCS = assumed("7.5ns", "a clock")
+    tRFC = assumed("67.5ns", "nine clocks")
+    tREFI = assumed("15.6us", "4096 rows in 64 ms")
+    tXAW = assumed("0ns", "no such limit")
+    activation_limit = assumed(0, "no such limit")
+    write_buffer_size = assumed(4, "as many as the 82443BX takes requests (data sheet: in-order queue)")
 
 
 class Northbridge(MemCtrl):
-    min_writes_per_switch = 1  # assumed: reads pass posted writes
-    write_low_thresh_perc = 0  # assumed: writes go when no read waits
+    min_writes_per_switch = assumed(1, "reads pass posted writes")
+    write_low_thresh_perc = assumed(0, "writes go when no read waits")

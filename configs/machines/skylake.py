@@ -8,8 +8,6 @@ measured there only) at this one's pace.
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from broadwell import string_modes
-from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5 import objects
 from m5.objects import (
     LTAGE,
@@ -24,9 +22,14 @@ from m5.objects import (
     SimpleBTB,
     SimpleMemory,
 )
-from x86_board import board_range
-from x86_silicon import (
+
+from machines.broadwell import string_modes
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
+from machines.provenance import assumed, calibrated, sourced
+from machines.x86_board import board_range
+from machines.x86_silicon import (
     MEMORY_SIZE,
+    WALK_CACHES,
     LoadPorts,
     SiliconCache,
     StorePorts,
@@ -44,49 +47,60 @@ NAME = "skylake"
 DESCRIPTION = "Intel Skylake server (Gold 6148, 2.4 GHz): 4-wide out-of-order, AVX2, victim L3, REP MOVSB with ERMS"
 ISA = "x86"
 
-CLOCK = "2400MHz"  # uarch: skylake/clock_mhz
+CLOCK = sourced("2400MHz", "skylake/clock_mhz")
 LOAD_TO_USE = {"L1": 4, "L2": 15, "L3": 84}  # cycles; what `breakeven machines show skylake` measures
 
 #: logic and additions on vectors, on ports 0, 1 and 5
-VECTOR = {"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}  # uarch: skylake/lat_simd_add
+VECTOR = sourced({"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}, "skylake/lat_simd_add")
 #: arithmetic on vectors, on ports 0 and 1
 ARITHMETIC = {
-    **dict.fromkeys(("SimdMult", "SimdMultAcc", "FloatCvt", "SimdCvt", "SimdFloatCvt"), 5),  # assumed: its manual
-    **dict.fromkeys(("FloatAdd", "FloatCmp", "SimdFloatAdd", "SimdFloatCmp", "SimdFloatAlu"), 4),  # assumed: its manual
-    **dict.fromkeys(("FloatMult", "SimdFloatMult", "FloatMultAcc", "SimdFloatMultAcc"), 4),  # assumed: its manual
-    "SimdShift": 1,  # assumed: its manual
+    **dict.fromkeys(("SimdMult", "SimdMultAcc", "FloatCvt", "SimdCvt", "SimdFloatCvt"), assumed(5, "its manual")),
+    **dict.fromkeys(("FloatAdd", "FloatCmp", "SimdFloatAdd", "SimdFloatCmp", "SimdFloatAlu"), assumed(4, "its manual")),
+    **dict.fromkeys(("FloatMult", "SimdFloatMult", "FloatMultAcc", "SimdFloatMultAcc"), assumed(4, "its manual")),
+    "SimdShift": assumed(1, "its manual"),
 }
 
 
 class Port0(FUDesc):
-    count = 1  # uarch: skylake/port_map
+    count = sourced(1, "skylake/port_map")
     opList = [
         *ops({"IntAlu": 1, **VECTOR, **ARITHMETIC, "FloatMisc": 1, "SimdFloatMisc": 1}),
-        *dividers(integer=25, divide=13, root=16),  # assumed: a radix-16 divider
+        *dividers(**assumed({"integer": 25, "divide": 13, "root": 16}, "a radix-16 divider")),
     ]
 
 
 class Port1(FUDesc):
-    count = 1  # uarch: skylake/port_map
-    opList = [*ops({"IntAlu": 1, "IntMult": 3, **VECTOR, **ARITHMETIC})]  # uarch: skylake/lat_imul
+    count = sourced(1, "skylake/port_map")
+    opList = [*ops({"IntAlu": 1, "IntMult": sourced(3, "skylake/lat_imul"), **VECTOR, **ARITHMETIC})]
 
 
 class Port5(FUDesc):
-    count = 1  # uarch: skylake/port_map
-    opList = [*ops({"IntAlu": 1, **VECTOR, "SimdExt": 1, "SimdFloatExt": 1, "SimdReduceAlu": 3, "SimdReduceAdd": 3})]
+    count = sourced(1, "skylake/port_map")
+    opList = [
+        *ops(
+            {
+                "IntAlu": 1,
+                **VECTOR,
+                "SimdExt": 1,
+                "SimdFloatExt": 1,
+                "SimdReduceAlu": 3,
+                "SimdReduceAdd": 3,
+            }
+        )
+    ]
 
 
 class Port6(FUDesc):
-    count = 1  # uarch: skylake/port_map
+    count = sourced(1, "skylake/port_map")
     opList = [*ops({"IntAlu": 1})]
 
 
 class PortsLoad(LoadPorts):
-    count = 2  # uarch: skylake/port_map
+    count = sourced(2, "skylake/port_map")
 
 
 class PortStore(StorePorts):
-    count = 1  # uarch: skylake/port_map
+    count = sourced(1, "skylake/port_map")
 
 
 class SkylakeFUPool(FUPool):
@@ -94,130 +108,130 @@ class SkylakeFUPool(FUPool):
 
 
 class SkylakeBranchPredictor(LTAGE):
-    btb = SimpleBTB(numEntries=4096)  # uarch: skylake/btb
-    ras = ReturnAddrStack(numEntries=16)  # uarch: skylake/btb
+    btb = SimpleBTB(numEntries=sourced(4096, "skylake/btb"))
+    ras = ReturnAddrStack(numEntries=sourced(16, "skylake/btb"))
 
 
 class SkylakeCPU(X86O3CPU):
-    fetchBufferSize = 32  # assumed: the micro-op cache's window; past it, 16
-    fetchWidth = 8  # assumed: the micro-op cache fills the queue faster than it is emptied
-    fetchToDecodeDelay = 10  # uarch: skylake/branch_mispredict, calibrated: the stages that a new path goes through
-    fetchQueueSize = 64  # uarch: skylake/idq_size
-    decodeWidth = 4  # uarch: skylake/decode_width
-    renameWidth = 4  # uarch: skylake/rename_width
-    dispatchWidth = 4  # uarch: skylake/rename_width
-    issueWidth = 8  # uarch: skylake/port_map, calibrated: eight ports
-    wbWidth = 8  # uarch: skylake/port_map, calibrated: eight ports
-    commitWidth = 4  # uarch: skylake/retire_width
-    squashWidth = 64  # assumed: recovery does not walk
-    numROBEntries = 224  # uarch: skylake/rob_size
-    numIQEntries = 97  # uarch: skylake/scheduler_size
-    numPhysIntRegs = 180  # uarch: skylake/int_prf
-    numPhysFloatRegs = 168  # uarch: skylake/vec_prf
-    LQEntries = 72  # uarch: skylake/load_queue
-    SQEntries = 56  # uarch: skylake/store_queue
-    cacheLoadPorts = 2  # uarch: skylake/tput_load
-    cacheStorePorts = 1  # uarch: skylake/tput_store
+    fetchBufferSize = assumed(32, "the micro-op cache's window; past it, 16")
+    fetchWidth = assumed(8, "the micro-op cache fills the queue faster than it is emptied")
+    fetchToDecodeDelay = calibrated(10, "skylake/branch_mispredict", "the stages that a new path goes through")
+    fetchQueueSize = sourced(64, "skylake/idq_size")
+    decodeWidth = sourced(4, "skylake/decode_width")
+    renameWidth = sourced(4, "skylake/rename_width")
+    dispatchWidth = sourced(4, "skylake/rename_width")
+    issueWidth = calibrated(8, "skylake/port_map", "eight ports")
+    wbWidth = calibrated(8, "skylake/port_map", "eight ports")
+    commitWidth = sourced(4, "skylake/retire_width")
+    squashWidth = assumed(64, "recovery does not walk")
+    numROBEntries = sourced(224, "skylake/rob_size")
+    numIQEntries = sourced(97, "skylake/scheduler_size")
+    numPhysIntRegs = sourced(180, "skylake/int_prf")
+    numPhysFloatRegs = sourced(168, "skylake/vec_prf")
+    LQEntries = sourced(72, "skylake/load_queue")
+    SQEntries = sourced(56, "skylake/store_queue")
+    cacheLoadPorts = sourced(2, "skylake/tput_load")
+    cacheStorePorts = sourced(1, "skylake/tput_store")
     fuPool = SkylakeFUPool()
     branchPred = SkylakeBranchPredictor()
 
 
 class L1Cache(SiliconCache):
-    size = "32KiB"  # uarch: skylake/l1d_size_kb
-    assoc = 8  # uarch: skylake/l1d_assoc
-    tag_latency = 3  # uarch: skylake/l1d_latency, calibrated: with the core's own cycle, 4 to the use
-    data_latency = 3  # uarch: skylake/l1d_latency, calibrated: as tag_latency
-    mshrs = 12  # uarch: skylake/mshr_l1d
-    write_buffers = 12  # uarch: skylake/wc_buffers
+    size = sourced("32KiB", "skylake/l1d_size_kb")
+    assoc = sourced(8, "skylake/l1d_assoc")
+    tag_latency = calibrated(3, "skylake/l1d_latency", "with the core's own cycle, 4 to the use")
+    data_latency = calibrated(3, "skylake/l1d_latency", "as tag_latency")
+    mshrs = sourced(12, "skylake/mshr_l1d")
+    write_buffers = sourced(12, "skylake/wc_buffers")
 
 
 class L2Cache(SiliconCache):
-    size = "1024KiB"  # uarch: skylake/l2_size_kb
-    assoc = 16  # uarch: skylake/l2_size_kb, calibrated: the server part of the row
-    tag_latency = 2  # uarch: skylake/l2_latency, calibrated: the first level and the bus add the rest
-    data_latency = 8  # uarch: skylake/l2_latency, calibrated: as tag_latency
-    mshrs = 32  # assumed: the superqueue, and room for the streamer's
-    write_buffers = 32  # assumed: as mshrs
-    writeback_clean = True  # uarch: skylake/l3_size_kb, the level below holds what this one drops
+    size = sourced("1024KiB", "skylake/l2_size_kb")
+    assoc = calibrated(16, "skylake/l2_size_kb", "the server part of the row")
+    tag_latency = calibrated(2, "skylake/l2_latency", "the first level and the bus add the rest")
+    data_latency = calibrated(8, "skylake/l2_latency", "as tag_latency")
+    mshrs = assumed(32, "the superqueue, and room for the streamer's")
+    write_buffers = assumed(32, "as mshrs")
+    writeback_clean = sourced(True, "skylake/l3_size_kb", "the level below holds what this one drops")
 
 
 class L3Cache(SiliconCache):
-    size = "28160KiB"  # uarch: skylake/l3_size_kb, calibrated: 20 cores' parts
-    assoc = 11  # assumed: 1408 KiB are eleven ways of 2048 lines
-    tag_latency = 20  # assumed: half of the data's
-    data_latency = 72  # uarch: skylake/l3_latency, calibrated: the levels before it add the rest
-    mshrs = 20  # uarch: skylake/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
-    write_buffers = 32  # assumed: as the second level's
-    clusivity = "mostly_excl"  # uarch: skylake/l3_size_kb
+    size = calibrated("28160KiB", "skylake/l3_size_kb", "20 cores' parts")
+    assoc = assumed(11, "1408 KiB are eleven ways of 2048 lines")
+    tag_latency = assumed(20, "half of the data's")
+    data_latency = calibrated(72, "skylake/l3_latency", "the levels before it add the rest")
+    mshrs = calibrated(20, "skylake/dram_bw_single_core_gbps", "what one core has under way to memory")
+    write_buffers = assumed(32, "as the second level's")
+    clusivity = sourced("mostly_excl", "skylake/l3_size_kb")
 
 
 class L2Bus(L2XBar):
-    width = 64  # assumed: a line a cycle, as since Haswell
+    width = assumed(64, "a line a cycle, as since Haswell")
 
 
 class L3Bus(L2XBar):
-    width = 32  # assumed: as its relatives
+    width = assumed(32, "as its relatives")
 
 
 def microcode():
     """Micro-ops of the hardware in place of gem5's."""
     return intel_microcode(
-        split_stores=True,  # uarch: skylake/port_map
-        flag_merge="none",  # uarch: skylake/partial_flag_stall
-        max_access=32,  # uarch: skylake/l1d_store_bytes_per_cycle
+        split_stores=sourced(True, "skylake/port_map"),
+        flag_merge=sourced("none", "skylake/partial_flag_stall"),
+        max_access=sourced(32, "skylake/l1d_store_bytes_per_cycle"),
         instructions=[
-            objects.X86Instruction(mnemonics=["adc", "sbb"], latency=1),  # uarch: skylake/lat_adc
-            objects.X86Instruction(mnemonics=["adcx", "adox"], latency=1),  # assumed: as adc
-            objects.X86Instruction(mnemonics=["mul", "mulx"], latency=3),  # assumed: as imul, a micro-op a result
-            objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=3),  # uarch: skylake/lat_psadbw
+            objects.X86Instruction(mnemonics=["adc", "sbb"], latency=sourced(1, "skylake/lat_adc")),
+            objects.X86Instruction(mnemonics=["adcx", "adox"], latency=assumed(1, "as adc")),
+            objects.X86Instruction(mnemonics=["mul", "mulx"], latency=assumed(3, "as imul, a micro-op a result")),
+            objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=sourced(3, "skylake/lat_psadbw")),
             *slow_loops(),
         ],
-        rep_movs=string_modes(28.9),  # uarch: skylake/rep_movs_bytes_per_cycle
-        rep_stos=string_modes(43),  # uarch: skylake/rep_stos_bytes_per_cycle
+        rep_movs=string_modes(sourced(28.9, "skylake/rep_movs_bytes_per_cycle")),
+        rep_stos=string_modes(sourced(43, "skylake/rep_stos_bytes_per_cycle")),
     )
 
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
     hardware_core(cpu, microcode())
-    cpu.forwardLatency = 2  # uarch: skylake/stlf_latency, calibrated: with the store's and the load's own cycles, 5
-    cpu.partialForwardPolicy = "penalty"  # uarch: skylake/stlf_fail_penalty
-    cpu.forwardFailPenalty = 5  # uarch: skylake/stlf_fail_penalty, calibrated: with the store's way to the cache, 12
-    cpu.aliasCheckBits = 12  # uarch: skylake/alias_4k, calibrated: 4 KiB are 12 bits
-    cpu.aliasPenalty = 5  # uarch: skylake/alias_4k
-    cpu.misaligned.policy = "hardware"  # uarch: skylake/unaligned_within_line
-    cpu.misaligned.line_cross_load = 5  # uarch: skylake/split_load_cost
-    cpu.misaligned.line_cross_store = 1  # uarch: skylake/split_store_cost, calibrated: a second access
-    cpu.misaligned.page_cross_load = 5  # uarch: skylake/page_cross_load
-    cpu.misaligned.page_cross_store = 25  # uarch: skylake/page_cross_store
-    cpu.mmu.dtb.assoc = 4  # uarch: skylake/dtlb_entries
-    cpu.mmu.dtb.l2_size = 1536  # uarch: skylake/stlb_entries
-    cpu.mmu.dtb.l2_assoc = 12  # uarch: skylake/stlb_entries
-    cpu.mmu.dtb.l2_latency = 7  # assumed: as Broadwell's
-    walk_caches(cpu)  # assumed: as its relatives
-    cpu.write_combining = objects.WriteCombiningBuffers(buffers=12)  # uarch: skylake/wc_buffers
+    cpu.forwardLatency = calibrated(2, "skylake/stlf_latency", "with the store's and the load's own cycles, 5")
+    cpu.partialForwardPolicy = sourced("penalty", "skylake/stlf_fail_penalty")
+    cpu.forwardFailPenalty = calibrated(5, "skylake/stlf_fail_penalty", "with the store's way to the cache, 12")
+    cpu.aliasCheckBits = calibrated(12, "skylake/alias_4k", "4 KiB are 12 bits")
+    cpu.aliasPenalty = sourced(5, "skylake/alias_4k")
+    cpu.misaligned.policy = sourced("hardware", "skylake/unaligned_within_line")
+    cpu.misaligned.line_cross_load = sourced(5, "skylake/split_load_cost")
+    cpu.misaligned.line_cross_store = calibrated(1, "skylake/split_store_cost", "a second access")
+    cpu.misaligned.page_cross_load = sourced(5, "skylake/page_cross_load")
+    cpu.misaligned.page_cross_store = sourced(25, "skylake/page_cross_store")
+    cpu.mmu.dtb.assoc = sourced(4, "skylake/dtlb_entries")
+    cpu.mmu.dtb.l2_size = sourced(1536, "skylake/stlb_entries")
+    cpu.mmu.dtb.l2_assoc = sourced(12, "skylake/stlb_entries")
+    cpu.mmu.dtb.l2_latency = assumed(7, "as Broadwell's")
+    walk_caches(cpu, **WALK_CACHES)
+    cpu.write_combining = objects.WriteCombiningBuffers(buffers=sourced(12, "skylake/wc_buffers"))
     isa = cpu.isa[0]
-    isa.enable_fsrm = False  # uarch: skylake/rep_movs_fast_conditions
-    dcache.prefetcher = objects.NextLinePrefetcher()  # uarch: skylake/prefetchers
-    l2.prefetcher = streamer_and_pairs()  # uarch: skylake/prefetchers
+    isa.enable_fsrm = sourced(False, "skylake/rep_movs_fast_conditions")
+    dcache.prefetcher = sourced(objects.NextLinePrefetcher(), "skylake/prefetchers")
+    l2.prefetcher = sourced(streamer_and_pairs(), "skylake/prefetchers")
 
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def SkylakeBoard(**options):
     cpu = SkylakeCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Skylake")])
-    cpu.mmu.itb.size = 128  # assumed: as its relatives
-    cpu.mmu.dtb.size = 64  # uarch: skylake/dtlb_entries
+    cpu.mmu.itb.size = assumed(128, "as its relatives")
+    cpu.mmu.dtb.size = sourced(64, "skylake/dtlb_entries")
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
     if has_extensions():
         ours(cpu, dcache, l2)
     if has_extensions():
-        l3.slices = 20  # assumed: one a core, of 2048 sets
+        l3.slices = assumed(20, "one a core, of 2048 sets")
     else:
-        l3 = L3Cache(size="22MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
+        l3 = L3Cache(size=assumed("22MiB", "the most that a real gem5 takes, whose sets are a power of two"))
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
-        latency="67ns",  # uarch: skylake/dram_latency_ns, calibrated: the caches and buses on the way add the rest
-        bandwidth="30GiB/s",  # uarch: skylake/dram_bw_single_core_gbps, calibrated: by the copy's
+        latency=calibrated("67ns", "skylake/dram_latency_ns", "the caches and buses on the way add the rest"),
+        bandwidth=calibrated("30GiB/s", "skylake/dram_bw_single_core_gbps", "by the copy's"),
     )
     return silicon_board(
         cpu=cpu,

@@ -1,8 +1,9 @@
 """gem5's TimingSimple: one instruction at a time, every memory access waited for; no pipeline."""
 
-from constructors import L2, RISCV, constructor, machine_of
 from m5.objects import RiscvTimingSimpleCPU
-from minor import board
+
+from machines.constructors import L2, RISCV, constructor, machine_of
+from machines.minor import board
 
 NAME = "timing"
 DESCRIPTION = "gem5's TimingSimple: 2 GHz, one instruction at a time, the memory of `minor`"

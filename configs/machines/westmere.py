@@ -6,38 +6,39 @@ this one uses; what differs is here. The third level is served at the core's clo
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from constructors import L3, MEMORY, OUT_OF_ORDER, constructor, has_extensions, machine_of
-from nehalem import L3Cache, Memory, board
-from x86_board import board_range
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, constructor, has_extensions, machine_of
+from machines.nehalem import L3Cache, Memory, board
+from machines.provenance import assumed, calibrated, sourced
+from machines.x86_board import board_range
 
 NAME = "westmere"
 DESCRIPTION = "Intel Westmere server (X5650, 2.67 GHz): Nehalem's core, 12 MiB third level"
 ISA = "x86"
 
-CLOCK = "2670MHz"  # uarch: westmere/clock_mhz
+CLOCK = sourced("2670MHz", "westmere/clock_mhz")
 LOAD_TO_USE = {"L1": 4, "L2": 11, "L3": 53}  # cycles; what `breakeven machines show westmere` measures
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
+MEMORY_SIZE = assumed("512MiB", "what the guests need")
 
 
 class WestmereL3Cache(L3Cache):
-    size = "12288KiB"  # uarch: westmere/l3_size_kb
-    assoc = 16  # uarch: westmere/l3_assoc
-    tag_latency = 20  # assumed: half of the data's
-    data_latency = 41  # uarch: westmere/l3_latency, calibrated: the levels before it add the rest
-    mshrs = 12  # uarch: westmere/dram_bw_single_core_gbps, calibrated: what one core has under way to memory
+    size = sourced("12288KiB", "westmere/l3_size_kb")
+    assoc = sourced(16, "westmere/l3_assoc")
+    tag_latency = assumed(20, "half of the data's")
+    data_latency = calibrated(41, "westmere/l3_latency", "the levels before it add the rest")
+    mshrs = calibrated(12, "westmere/dram_bw_single_core_gbps", "what one core has under way to memory")
 
 
 class WestmereMemory(Memory):
-    latency = "56ns"  # uarch: westmere/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+    latency = calibrated("56ns", "westmere/dram_latency_ns", "the caches and buses on the way add the rest")
 
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, "prefetchers")
 def WestmereBoard(**options):
     l3 = WestmereL3Cache()
     if has_extensions():
-        l3.slices = 6  # assumed: one a core, of 2048 sets
+        l3.slices = assumed(6, "one a core, of 2048 sets")
     else:
-        l3 = WestmereL3Cache(size="8MiB")  # assumed: the most that a real gem5 takes, whose sets are a power of two
+        l3 = WestmereL3Cache(size=assumed("8MiB", "the most that a real gem5 takes, whose sets are a power of two"))
     return board("Westmere", CLOCK, l3, WestmereMemory(range=board_range(MEMORY_SIZE)), **options)
 
 

@@ -1,8 +1,10 @@
 """gem5's own default out-of-order core with x86: the configuration that gem5's reference cycles were measured on."""
 
-from constructors import L2, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5.objects import X86O3CPU
-from x86_minor import board
+
+from machines.constructors import L2, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
+from machines.provenance import as_gem5
+from machines.x86_minor import board
 
 NAME = "x86_o3"
 DESCRIPTION = "gem5's default O3, gem5's x86 micro-ops: 2 GHz, 8-wide, 192-entry ROB, one store at a time (TSO)"
@@ -14,9 +16,9 @@ LOAD_TO_USE = {"L1": 3, "L2": 17}  # cycles; what `breakeven machines show x86_o
 def X86O3Board(**options):
     cpu = X86O3CPU()
     if has_extensions():
-        cpu.gem5CreditReturns = True  # gem5: what it does of itself
-        cpu.gem5PseudoOps = True  # gem5: the same
-        cpu.gem5PortRetries = True  # gem5: the same
+        cpu.gem5CreditReturns = as_gem5(True, "what it does of itself")
+        cpu.gem5PseudoOps = as_gem5(True, "the same")
+        cpu.gem5PortRetries = as_gem5(True, "the same")
     return board(cpu, **options)
 
 

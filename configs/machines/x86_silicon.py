@@ -6,9 +6,11 @@ A preset subclasses these and adds what its own rows of uarch.csv say. A real ge
 
 from m5 import objects
 from m5.objects import Cache, FUDesc, OpDesc
-from x86_board import X86Board
 
-MEMORY_SIZE = "512MiB"  # assumed: what the guests need
+from machines.provenance import assumed, assumed_unless_marked
+from machines.x86_board import X86Board
+
+MEMORY_SIZE = assumed("512MiB", "what the guests need")
 
 #: general registers' shifts where only some ports have them: a class that nothing else uses
 SHIFT = "SimdShiftAcc"
@@ -23,15 +25,19 @@ SINCE_SSE2 = ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "cx16", "rd
 
 
 def ops(latencies):
-    """Classes of operations with their latencies in cycles."""
-    return [OpDesc(opClass=name, opLat=latency) for name, latency in latencies.items()]
+    """Classes of operations with their latencies in cycles. One without a mark is gem5's 1, or the best known value."""
+    return [
+        OpDesc(opClass=name, opLat=latency if latency == 1 else assumed_unless_marked(latency, "best known value"))
+        for name, latency in latencies.items()
+    ]
 
 
 def dividers(integer=None, divide=None, root=None):
     """Units that begin nothing before they are done; cycles of a division, of one of floats, and of a square root."""
     classes = {"IntDiv": integer, "FloatDiv": divide, "SimdFloatDiv": divide, "FloatSqrt": root, "SimdFloatSqrt": root}
     taken = {name: cycles for name, cycles in classes.items() if cycles is not None}
-    return [OpDesc(opClass=name, opLat=cycles, pipelined=False) for name, cycles in taken.items()]
+    one_at_a_time = assumed(False, "dividers are not pipelined")
+    return [OpDesc(opClass=name, opLat=cycles, pipelined=one_at_a_time) for name, cycles in taken.items()]
 
 
 class LoadPorts(FUDesc):
@@ -43,60 +49,63 @@ class StorePorts(FUDesc):
 
 
 class SiliconCache(Cache):
-    response_latency = 1  # assumed: fills pass through
-    tgts_per_mshr = 16  # assumed: enough for one core
+    response_latency = assumed(1, "fills pass through")
+    tgts_per_mshr = assumed(16, "enough for one core")
 
 
 def slow_loops():
     """jrcxz and loop, which no compiler uses."""
     return [
-        objects.X86Instruction(mnemonics=["jrcxz"], uops=2),  # assumed: two
-        objects.X86Instruction(mnemonics=["loop"], uops=4),  # assumed: slow by design on Intel, microcode on AMD
+        objects.X86Instruction(mnemonics=["jrcxz"], uops=assumed(2, "two")),
+        objects.X86Instruction(mnemonics=["loop"], uops=assumed(4, "slow by design on Intel, microcode on AMD")),
     ]
 
 
 def intel_microcode(**rows):
     """Micro-ops of Intel's large cores since Sandy Bridge; `rows`: the parameters that have a source."""
     return objects.X86Microcode(
-        gem5=False,  # assumed: hardware has its own
-        micro_fusion=True,  # assumed: as every Intel core since the Pentium M
-        fuse_cmp_test=True,  # assumed: as every Intel core since Sandy Bridge
-        fuse_add_sub_and=True,  # assumed: as fuse_cmp_test
-        fuse_inc_dec=True,  # assumed: as fuse_cmp_test
-        stack_engine=True,  # assumed: as micro_fusion
-        zero_idioms=True,  # assumed: as micro_fusion
-        eliminate_zero_idioms=True,  # assumed: since Sandy Bridge
-        eliminate_moves=True,  # assumed: since Ivy Bridge
+        gem5=assumed(False, "hardware has its own"),
+        micro_fusion=assumed(True, "as every Intel core since the Pentium M"),
+        fuse_cmp_test=assumed(True, "as every Intel core since Sandy Bridge"),
+        fuse_add_sub_and=assumed(True, "as fuse_cmp_test"),
+        fuse_inc_dec=assumed(True, "as fuse_cmp_test"),
+        stack_engine=assumed(True, "as micro_fusion"),
+        zero_idioms=assumed(True, "as micro_fusion"),
+        eliminate_zero_idioms=assumed(True, "since Sandy Bridge"),
+        eliminate_moves=assumed(True, "since Ivy Bridge"),
         **rows,
     )
 
 
 def hardware_core(cpu, microcode):
     """Out of order as hardware is: stores leave in order but overlap; what decoding fuses stays one micro-op."""
-    cpu.serialResponses = False  # assumed: hardware has a bus a port; one answer an instant is a trait of gem5's
-    cpu.needsTSO = True  # assumed: x86's memory order
-    cpu.tsoStoresInFlight = 0  # assumed: hardware pipelines its stores; one at a time is a trait of gem5's
-    cpu.microFusion = microcode.micro_fusion  # assumed: as the microcode's
-    cpu.macroFusion = microcode.fuse_cmp_test  # assumed: as the microcode's
-    cpu.moveElimination = microcode.eliminate_moves  # assumed: as the microcode's
+    cpu.serialResponses = assumed(False, "hardware has a bus a port; one answer an instant is a trait of gem5's")
+    cpu.needsTSO = assumed(True, "x86's memory order")
+    cpu.tsoStoresInFlight = assumed(0, "hardware pipelines its stores; one at a time is a trait of gem5's")
+    cpu.microFusion = assumed(microcode.micro_fusion, "as the microcode's")
+    cpu.macroFusion = assumed(microcode.fuse_cmp_test, "as the microcode's")
+    cpu.moveElimination = assumed(microcode.eliminate_moves, "as the microcode's")
     cpu.isa[0].microcode = microcode
 
 
-def walk_caches(cpu, pml4e=4, pdpte=8, pde=32):
-    """Entries of the upper page-table levels that each walker keeps.
+#: what an instruction set's extension that a core has not is marked as
+LATER = "came later, or never"
+#: entries of the upper page-table levels that a walker keeps: Intel says that such caches exist, not how large
+WALK_CACHES = assumed({"pml4e": 4, "pdpte": 8, "pde": 32}, "as ChampSim, a simulator of Intel's cores, has it")
 
-    The defaults are ChampSim's, a simulator of Intel's cores: Intel says that such caches exist, not how large.
-    """
+
+def walk_caches(cpu, pml4e, pdpte, pde):
+    """Entries of the upper page-table levels that each walker keeps."""
     for tlb in (cpu.mmu.itb, cpu.mmu.dtb):
         tlb.walker.pml4e_cache_size = pml4e
         tlb.walker.pdpte_cache_size = pdpte
         tlb.walker.pde_cache_size = pde
 
 
-def without(isa, *features):
+def without(isa, *features, note=LATER):
     """Takes extensions of the instruction set away."""
     for feature in features:
-        setattr(isa, f"enable_{feature}", False)  # assumed: came later, or never
+        setattr(isa, f"enable_{feature}", assumed(False, note))
 
 
 def streamer_and_pairs():
@@ -107,7 +116,7 @@ def streamer_and_pairs():
 def silicon_board(cpu, clock, memory, icache, **parts):
     """The board of these parts (see `X86Board`), with an instruction cache as pipelined fetch meets it."""
     system = X86Board(cpu=cpu, clock=clock, memory=memory, icache=icache, **parts)
-    system.cpu.icache.tag_latency = 1  # assumed: fetch is pipelined on the hardware
-    system.cpu.icache.data_latency = 1  # assumed: as tag_latency
-    system.cpu.icache.is_read_only = True  # assumed: instruction side
+    system.cpu.icache.tag_latency = assumed(1, "fetch is pipelined on the hardware")
+    system.cpu.icache.data_latency = assumed(1, "as tag_latency")
+    system.cpu.icache.is_read_only = assumed(True, "instruction side")
     return system

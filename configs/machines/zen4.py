@@ -7,54 +7,69 @@ what is not there either: AVX-512, and that REP MOVS is half as fast at distance
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
 from m5.objects import ReturnAddrStack, SimpleBTB
-from x86_board import board_range
-from x86_silicon import MEMORY_SIZE
-from zen3 import L1Cache, L2Cache, L3Cache, Memory, Zen3BranchPredictor, Zen3CPU, microcode, ours, zen_board, zen_cpu
+
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
+from machines.provenance import calibrated, sourced
+from machines.x86_board import board_range
+from machines.x86_silicon import MEMORY_SIZE
+from machines.zen3 import (
+    L1Cache,
+    L2Cache,
+    L3Cache,
+    Memory,
+    Zen3BranchPredictor,
+    Zen3CPU,
+    microcode,
+    ours,
+    zen_board,
+    zen_cpu,
+)
 
 NAME = "zen4"
 DESCRIPTION = "AMD Zen 4 (EPYC 9004, 3.7 GHz): Zen 3 with longer queues, 1 MiB of second level, REP MOVS as there"
 ISA = "x86"
 
-CLOCK = "3700MHz"  # uarch: zen4/clock_mhz, calibrated: Genoa's highest
+CLOCK = calibrated("3700MHz", "zen4/clock_mhz", "Genoa's highest")
 LOAD_TO_USE = {"L1": 4, "L2": 15, "L3": 60}  # cycles; what `breakeven machines show zen4` measures
+MOVS = sourced(28.9, "zen4/rep_movs_bytes_per_cycle")
+STOS = sourced(31, "zen4/rep_stos_bytes_per_cycle")
 
 
 class Zen4BranchPredictor(Zen3BranchPredictor):
-    btb = SimpleBTB(numEntries=4096)  # uarch: zen4/btb, calibrated: the largest power of two in it
-    ras = ReturnAddrStack(numEntries=32)  # uarch: zen4/btb
+    btb = SimpleBTB(numEntries=calibrated(4096, "zen4/btb", "the largest power of two in it"))
+    ras = ReturnAddrStack(numEntries=sourced(32, "zen4/btb"))
 
 
 class Zen4CPU(Zen3CPU):
-    numROBEntries = 320  # uarch: zen4/rob_size
-    numPhysIntRegs = 224  # uarch: zen4/int_prf
-    numPhysFloatRegs = 192  # uarch: zen4/vec_prf
-    LQEntries = 136  # uarch: zen4/load_queue, calibrated: waiting and executing ones
+    numROBEntries = sourced(320, "zen4/rob_size")
+    numPhysIntRegs = sourced(224, "zen4/int_prf")
+    numPhysFloatRegs = sourced(192, "zen4/vec_prf")
+    LQEntries = calibrated(136, "zen4/load_queue", "waiting and executing ones")
     branchPred = Zen4BranchPredictor()
 
 
 class Zen4L2Cache(L2Cache):
-    size = "1MiB"  # uarch: zen4/l2_size_kb
-    data_latency = 8  # uarch: zen4/l2_latency, calibrated: the first level and the bus add the rest
+    size = sourced("1MiB", "zen4/l2_size_kb")
+    data_latency = calibrated(8, "zen4/l2_latency", "the first level and the bus add the rest")
 
 
 class Zen4L3Cache(L3Cache):
-    data_latency = 48  # uarch: zen4/l3_latency, calibrated: the levels before it add the rest
+    data_latency = calibrated(48, "zen4/l3_latency", "the levels before it add the rest")
 
 
 class Zen4Memory(Memory):
-    latency = "71ns"  # uarch: zen4/dram_latency_ns, calibrated: the caches and buses on the way add the rest
+    latency = calibrated("71ns", "zen4/dram_latency_ns", "the caches and buses on the way add the rest")
 
 
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def Zen4Board(**options):
     cpu = zen_cpu(Zen4CPU, "Zen 4")
-    cpu.mmu.dtb.size = 72  # uarch: zen4/dtlb_entries
+    cpu.mmu.dtb.size = sourced(72, "zen4/dtlb_entries")
     dcache, l2 = L1Cache(), Zen4L2Cache()
     if has_extensions():
-        ours(cpu, dcache, l2, microcode(movs=28.9, stos=31))  # uarch: zen4/rep_movs_bytes_per_cycle
-        cpu.mmu.dtb.l2_size = 3072  # uarch: zen4/stlb_entries
+        ours(cpu, dcache, l2, microcode(MOVS, STOS))
+        cpu.mmu.dtb.l2_size = sourced(3072, "zen4/stlb_entries")
     return zen_board(cpu, CLOCK, dcache, l2, Zen4L3Cache(), Zen4Memory(range=board_range(MEMORY_SIZE)), **options)
 
 

@@ -14,12 +14,23 @@ def test_params_lists_what_has_every_word(in_process):
     rows = [line.split() for line in out.splitlines() if "rep_movs" in line]
     assert rows == [
         ["cpu.isa.microcode.rep_movs.forward.startup", "0", "cycles", "0", "to", "255"],
-        ["cpu.isa.microcode.rep_movs.forward.startup_uops", "140", "micro-ops", "0", "to", "4096", "*"],
+        [
+            "cpu.isa.microcode.rep_movs.forward.startup_uops",
+            "140",
+            "micro-ops",
+            "0",
+            "to",
+            "4096",
+            "*c",
+            "broadwell/rep_movs_startup",
+        ],
     ]
     status, out, _ = in_process("machines", "params", "l1d_size", "--set", "cpu.dcache.assoc=4", "--json")
     found = json.loads(out)["parameters"]
     assert status == 0 and [one["path"] for one in found] == ["cpu.dcache.size"]
     assert found[0]["source"] == "u74/l1d_size_kb" and found[0]["value"] == "32 KiB"
+    _, out, _ = in_process("machines", "params", "l2.tag_latency", "--json")
+    assert json.loads(out)["parameters"][0]["note"] == "half of the data's, as banked caches of this size have it"
 
 
 def test_params_without_a_match_are_told(in_process):

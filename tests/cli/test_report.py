@@ -180,7 +180,7 @@ def test_data_do_not_choose_code_that_is_run(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(tmp_path)
     mine = tmp_path / "mine.py"
     mine.write_text(
-        "import u74\nNAME, DESCRIPTION, ISA = 'mine', 'a board', 'riscv'\nopen('was_run', 'w').close()\n"
+        "from machines import u74\nNAME, DESCRIPTION, ISA = 'mine', 'a board', 'riscv'\nopen('was_run', 'w').close()\n"
         "def machine(**options):\n    return u74.machine(**options)\n"
     )
     for name in ("./mine.py", str(mine), "mine.py", "./mine.py cpu.dcache.size=16KiB"):

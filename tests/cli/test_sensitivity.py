@@ -61,9 +61,18 @@ def test_every_value_with_a_source_mark_is_moved_and_can_be_set():
     describe_machine("u74", [f"{parameter.path}={parameter.value}" for parameter in found.values()])
 
 
-def test_the_microcode_s_timing_is_moved_though_it_bears_no_mark():
-    found = {parameter.path: parameter for parameter in parameters_of(MachineSpec("skylake"))}
+def test_the_microcode_s_timing_is_moved_though_it_bears_no_mark(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from machines import skylake\n"
+        "def machine(**options):\n"
+        "    root = skylake.machine(**options)\n"
+        "    root.system.cpu.isa[0].microcode.rep_movs[1].startup_uops = 141\n"
+        "    return root\n"
+    )
+    found = {parameter.path: parameter for parameter in parameters_of(MachineSpec(str(own)))}
     assert found["cpu.isa.microcode.rep_movs.forward.startup_uops"].mark == "no source"
+    assert found["cpu.isa.microcode.rep_movs.forward.block"].mark == "sourced"
     assert not [path for path in found if path.endswith((".max_count", ".gem5"))]
 
 

@@ -9,13 +9,13 @@ import pytest
 from breakeven.config.overrides import get_parameter
 from breakeven.machine.page import Page, in_columns
 from breakeven.machine.parameters import matching, parameters
-from breakeven.machine.presets import describe_machine, find_machine, list_presets, load_machine
+from breakeven.machine.presets import describe_machine, list_presets, load_machine
 from breakeven.machine.sources import Sources
 
 
 def page(name: str, *settings: str) -> tuple[str, Sources]:
     root = load_machine(name, settings)
-    sources = Sources(root, find_machine(name), settings)
+    sources = Sources(root, settings)
     sections = Page(describe_machine(name, settings), sources).sections()
     return "\n".join("\n".join([f"# {heading}", *lines]) for heading, lines in sections), sources
 
@@ -83,7 +83,7 @@ def test_the_string_engine_and_the_instructions_are_shown() -> None:
 @pytest.mark.parametrize("name", [preset.name for preset in list_presets()])
 def test_every_parameter_has_a_path_that_set_takes(name: str) -> None:
     root = load_machine(name)
-    found = parameters(describe_machine(name), Sources(root, find_machine(name)))
+    found = parameters(describe_machine(name), Sources(root))
     assert len({each.path for each in found}) == len(found) > 90
     for each in found:
         get_parameter(root, each.path)
@@ -91,7 +91,7 @@ def test_every_parameter_has_a_path_that_set_takes(name: str) -> None:
 
 def test_parameters_are_found_by_their_words() -> None:
     root = load_machine("skylake")
-    known = parameters(describe_machine("skylake"), Sources(root, find_machine("skylake")))
+    known = parameters(describe_machine("skylake"), Sources(root))
     found = {each.path: each for each in matching(known, "REP_MOVS uops")}
     one = found["cpu.isa.microcode.rep_movs.zero.startup_uops"]
     assert (one.value, one.unit, one.takes, one.mark) == ("20", "micro-ops", "0 to 4096", "*a")

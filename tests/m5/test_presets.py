@@ -3,22 +3,61 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import re
+import sys
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import pytest
 
-from breakeven.config import units
+from breakeven.config.describe import describe
 from breakeven.config.errors import OverrideError
+from breakeven.config.provenance import ASSUMED, CALIBRATED, SOURCED, Provenance
 from breakeven.files.data import DataNotFound, find_data
 from breakeven.machine.presets import MachineError, describe_machine, find_machine, list_presets, load_machine
+from breakeven.machine.sources import Sources
 
 MACHINES = find_data("configs", "machines")
-#: an assignment or a keyword with a literal that carries a number or a truth value
-_LITERAL = r"""("[^"]*\d[^"]*"|-?\d[\w.]*|True|False)"""
-_VALUE = re.compile(rf"(?:^|[\s(,.])[\w.]+\s*=\s*(?:[A-Za-z_]\w*\(\w+=)?{_LITERAL}\)?,?\s*(#.*)?$")
-_NOT_VALUES = ("NAME", "DESCRIPTION", "ISA")
+#: what names things, says when a string mode applies, or comes from what the machine runs; no property of hardware
+_NOT_VALUES = (
+    *("opClass", "vendor_string", "name_string", "description", "full_system", "mem_mode", "bootloader"),
+    *("object_file", "mnemonics", "min_element", "max_bytes", "max_count", "backwards"),
+)
+ALL = [preset.name for preset in list_presets()]
+
+
+class Value(NamedTuple):
+    path: str
+    name: str
+    #: as the description has it
+    value: Any
+    provenance: Provenance | None
+
+    def __str__(self) -> str:
+        return f"{self.path}.{self.name} = {self.value!r}"
+
+
+def plain(value: Any) -> bool:
+    numbers = isinstance(value, list) and bool(value) and all(isinstance(one, (int, float)) for one in value)
+    return numbers or isinstance(value, (int, float, str))
+
+
+@cache
+def values_set(name: str) -> list[Value]:
+    """Every plain value that a preset's files set beyond gem5's default, or say something of."""
+    root = load_machine(name)
+    sources, objects, found = Sources(root), {obj.path(): obj for obj in root.descendants()}, []
+    for item in describe(root)["objects"]:
+        obj = objects[item["path"]]
+        for parameter in obj.set_names():
+            value, said = item["params"].get(parameter), sources.provenance(item["path"], parameter)
+            of_gem5 = (obj._given or {}).get(parameter) is not None or value == sources.default(item["path"], parameter)
+            if said is not None or (plain(value) and not of_gem5 and parameter not in _NOT_VALUES):
+                found.append(Value(item["path"], parameter, value, said))
+    return found
 
 
 def rows() -> dict[str, dict[str, str]]:
@@ -26,72 +65,84 @@ def rows() -> dict[str, dict[str, str]]:
         return {f"{row['cpu']}/{row['parameter']}": row for row in csv.DictReader(file)}
 
 
-def cited_values(name: str) -> list[tuple[int, str, str]]:
-    """(line number, literal, comment) of every value in a preset's file."""
-    found = []
-    for number, line in enumerate((MACHINES / f"{name}.py").read_text().splitlines(), 1):
-        match = _VALUE.search(line)
-        if match and not line.lstrip().startswith((*_NOT_VALUES, "def ", "#")):
-            found.append((number, match[1].strip('"'), match[2] or ""))
-    return found
-
-
-@pytest.mark.parametrize("name", [preset.name for preset in list_presets()])
+@pytest.mark.parametrize("name", ALL)
 def test_every_value_says_where_it_comes_from(name: str) -> None:
-    for number, literal, comment in cited_values(name):
-        sourced = re.match(r"# (uarch: \w+/\w+|assumed: \w|gem5: \w)", comment)
-        assert sourced, f"{name}.py:{number}: {literal} has no source"
+    silent = [str(value) for value in values_set(name) if value.provenance is None]
+    assert silent == [], "sourced(), calibrated(), assumed() or as_gem5() of machines.provenance marks a value"
 
 
-def in_row(literal: str, row: dict[str, str]) -> bool:
-    """Whether the row's text has the number of `literal` in the row's unit, or a range that it lies in."""
-    if literal in ("True", "False"):
+@pytest.mark.parametrize("name", ALL)
+def test_a_mark_says_enough(name: str) -> None:
+    for value in values_set(name):
+        mark, row, note = value.provenance or ("", "", "")
+        assert bool(row) == (mark in (SOURCED, CALIBRATED)), value
+        assert note or mark == SOURCED, value
+
+
+def test_a_value_without_a_mark_is_found(tmp_path: Path) -> None:
+    source = (MACHINES / "u74.py").read_text()
+    marked = 'assoc = sourced(8, "u74/l1d_assoc")'
+    assert marked in source
+    (tmp_path / "bare.py").write_text(source.replace(marked, "assoc = 16"))
+    bare = [str(value) for value in values_set(str(tmp_path / "bare.py")) if value.provenance is None]
+    assert bare == ["system.cpu.dcache.assoc = 16"]
+
+
+def test_only_parameters_can_be_marked(tmp_path: Path) -> None:
+    source = (MACHINES / "u74.py").read_text()
+    (tmp_path / "wrong.py").write_text(source.replace("executeBranchDelay = ", "executeBranchDelays = "))
+    with pytest.raises(AttributeError, match="has no parameter 'executeBranchDelays'"):
+        load_machine(str(tmp_path / "wrong.py"))
+
+
+#: unit of a row -> a description's value in it
+_IN_UNIT = {
+    "KiB": lambda size: size / 1024,
+    "ns": lambda ticks: ticks / 1000,
+    "GB/s": lambda rate: rate / 2**30,
+}
+
+
+def in_row(value: Any, row: dict[str, str]) -> bool:
+    """Whether the row's text has the number in the row's unit, or a range that it lies in."""
+    if isinstance(value, list):
+        return all(in_row(one, row) for one in value)
+    if row["unit"] == "MHz":
+        # A period is whole picoseconds.
+        return any(value == round(1e6 / float(number)) for number in re.findall(r"\d+", row["value"]))
+    if isinstance(value, (bool, str)):
         return True
-    unit = row["unit"]
-    if unit == "KiB":
-        value = units.memory_size(literal) / 1024
-    elif unit == "MHz":
-        value = units.hertz(literal) / 1e6
-    elif unit == "ns":
-        value = units.seconds(literal) * 1e9
-    elif unit == "GB/s":
-        value = units.memory_bandwidth(literal) / 2**30
-    else:
-        value = float(literal)
+    value = _IN_UNIT.get(row["unit"], float)(value)
     text = row["value"]
     ranges = re.findall(r"(\d+(?:\.\d+)?)(?:-|\.\.)(\d+(?:\.\d+)?)", text)
     numbers = re.findall(r"\d+(?:\.\d+)?", text)
     inside = any(float(low) <= value <= float(high) for low, high in ranges)
-    return inside or any(value == float(number) for number in numbers)
+    return inside or any(value == pytest.approx(float(number), rel=1e-3) for number in numbers)
 
 
-HARDWARE = [preset.name for preset in list_presets() if "# uarch: " in preset.path.read_text()]
+HARDWARE = [name for name in ALL if any(value.provenance and value.provenance.row for value in values_set(name))]
 
 
 @pytest.mark.parametrize("name", HARDWARE)
 def test_cited_rows_exist_and_agree(name: str) -> None:
     table = rows()
     cited = 0
-    for number, literal, comment in cited_values(name):
-        for key in re.findall(r"uarch: (\w+/\w+)", comment):
-            assert key in table, f"{name}.py:{number}: there is no row {key}"
+    for value in values_set(name):
+        mark, row, _ = value.provenance or ("", "", "")
+        if row:
+            assert row in table, f"{value}: there is no row {row}"
             cited += 1
-            if "calibrated" not in comment:
-                says = table[key]["value"]
-                assert in_row(literal, table[key]), f"{name}.py:{number}: {literal} is not what {key} says: {says}"
-        for key in re.findall(rf"\b{name}/(\w+)", comment):
-            assert f"{name}/{key}" in table, f"{name}.py:{number}: there is no row {key}"
-    text = (MACHINES / f"{name}.py").read_text()
-    variant = any(f"from {other} import" in text for other in HARDWARE)
-    assert cited >= (5 if variant else 18)
+        if mark == SOURCED and plain(value.value):
+            assert in_row(value.value, table[row]), f"{value}: is not what {row} says: {table[row]['value']}"
+    assert cited >= 18
 
 
 def test_the_check_of_values_can_fail() -> None:
     row = rows()["u74/l1d_size_kb"]
-    assert in_row("32KiB", row)
-    assert not in_row("64KiB", row)
-    assert in_row("36", rows()["u74/lat_div"])
-    assert not in_row("67", rows()["u74/lat_div"])
+    assert in_row(32 << 10, row)
+    assert not in_row(64 << 10, row)
+    assert in_row(36, rows()["u74/lat_div"])
+    assert not in_row(67, rows()["u74/lat_div"])
 
 
 def test_presets_are_listed_with_their_facts() -> None:
@@ -138,19 +189,14 @@ def test_c910_is_what_it_says() -> None:
 @pytest.mark.parametrize("name", ["o3_small", "o3_large"])
 def test_generic_cores_claim_nothing(name: str) -> None:
     """No row of a real core: every value is assumed, and the one line that users see says so."""
-    assert all(comment.startswith("# assumed: ") for _, _, comment in cited_values(name))
+    assert {value.provenance and value.provenance.mark for value in values_set(name)} == {ASSUMED}
     assert "assumed" in next(preset.description for preset in list_presets() if preset.name == name)
 
 
 def test_machines_are_found_by_name_or_file(tmp_path: Path) -> None:
     own = tmp_path / "mine.py"
     own.write_text((MACHINES / "atomic.py").read_text())
-    # What comes with breakeven is there for a file anywhere; what lies beside it comes first.
-    assert describe_machine(str(own)) == describe_machine("atomic")
-    (tmp_path / "riscv_board.py").write_text("raise ImportError('the one beside it')\n")
-    with pytest.raises(ImportError, match="the one beside it"):
-        load_machine(str(own))
-    (tmp_path / "riscv_board.py").write_text((MACHINES / "riscv_board.py").read_text())
+    # What comes with breakeven is there for a file anywhere.
     assert describe_machine(str(own)) == describe_machine("atomic")
     with pytest.raises(MachineError, match="did you mean 'u74'"):
         find_machine("u47")
@@ -164,6 +210,53 @@ def test_machines_are_found_by_name_or_file(tmp_path: Path) -> None:
         load_machine(str(tmp_path / "number.py"))
     with pytest.raises(OverrideError):
         load_machine("u74", ["cpu.nothing=1"])
+
+
+def test_a_package_called_machines_beside_a_file_wins_and_a_mere_folder_does_not(tmp_path: Path) -> None:
+    own = tmp_path / "mine.py"
+    own.write_text((MACHINES / "atomic.py").read_text())
+    (tmp_path / "machines").mkdir()
+    assert describe_machine(str(own)) == describe_machine("atomic")
+    (tmp_path / "machines" / "__init__.py").write_text("raise ImportError('the one beside it')\n")
+    with pytest.raises(ImportError, match="the one beside it"):
+        load_machine(str(own))
+    # Presets import their own.
+    assert describe_machine("atomic")
+
+
+def test_the_package_is_there_only_while_a_machine_is_made() -> None:
+    theirs = ModuleType("machines")
+    sys.modules["machines"] = theirs
+    try:
+        load_machine("zen4")
+        assert sys.modules["machines"] is theirs
+        assert not [name for name in sys.modules if name.startswith("machines.")]
+    finally:
+        del sys.modules["machines"]
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("machines")
+
+
+def test_former_names_of_modules_work_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own = tmp_path / "mine.py"
+    own.write_text("import u74\nfrom machines.u74 import machine\nassert u74.machine is machine\n")
+    assert describe_machine(str(own)) == describe_machine("u74")
+    assert "warn: the module `u74` is now called `machines.u74`" in capsys.readouterr().err
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("u74")
+
+
+def test_a_real_gem5_gets_plain_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There `m5` has no module `provenance` (here: there is no `m5` at all)."""
+    monkeypatch.syspath_prepend(str(MACHINES.parent))
+    try:
+        marks = importlib.import_module("machines.provenance")
+        assert type(marks.sourced("32KiB", "u74/l1d_size_kb")) is str
+        assert marks.calibrated({"a": 1}, "u74/lat_mul", "so") == {"a": 1}
+        assert [marks.assumed(True, "so"), marks.as_gem5(2, "so"), marks.assumed_unless_marked(3, "so")] == [True, 2, 3]
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "machines"]:
+            del sys.modules[name]
 
 
 def test_data_is_found_or_the_fix_is_named() -> None:
@@ -186,7 +279,6 @@ def test_the_documented_example_is_a_machine(tmp_path: Path) -> None:
     text = (Path(__file__).parents[2] / "docs" / "machines.md").read_text()
     example = next(part for part in text.split("```python\n") if part.startswith('"""A small')).split("```")[0]
     (tmp_path / "mycpu.py").write_text(example)
-    (tmp_path / "riscv_board.py").write_text((MACHINES / "riscv_board.py").read_text())
     description = describe_machine(str(tmp_path / "mycpu.py"), ["cpu.dcache.size=32KiB"])
     assert params(description, "system.cpu.dcache")["size"] == 32768
     assert params(description, "system.cpu.icache")["size"] == 16384

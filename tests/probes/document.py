@@ -6,12 +6,12 @@ prints: the others' parts stay as they are.
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import cache
 from pathlib import Path
 
-from breakeven.files.data import find_data
+from breakeven.config.provenance import CALIBRATED
+from breakeven.machine.presets import list_presets, load_machine
 from tests.probes.comparison import PRESETS, Comparison, Sourced, comparison
 from tests.probes.x86 import PROBES, Machine
 
@@ -34,12 +34,13 @@ def named(probe: str) -> str:
 
 @cache
 def citations() -> dict[str, str]:
-    """What the presets' files use rows for: `set` (a parameter has the row's number) or `calibrated`."""
+    """What the presets use rows for: `set` (a parameter has the row's number) or `calibrated`."""
     found: dict[str, str] = {}
-    for path in sorted(find_data("configs", "machines").glob("*.py")):
-        for comment in re.findall(r"# uarch: .*", path.read_text(encoding="utf-8")):
-            key = comment.removeprefix("# uarch: ").split(",")[0].split(" ")[0]
-            found[key] = "calibrated" if "calibrated" in comment else found.get(key, "set")
+    for preset in list_presets():
+        for obj in load_machine(preset.name).descendants():
+            for said in filter(None, map(obj.provenance, obj.set_names())):
+                if said.row:
+                    found[said.row] = "calibrated" if said.mark == CALIBRATED else found.get(said.row, "set")
     return found
 
 

@@ -100,7 +100,7 @@ def test_a_store_is_asked_first(tmp_path, monkeypatch) -> None:
 def test_a_machine_with_too_little_memory_says_so(tmp_path) -> None:
     small = tmp_path / "small.py"
     small.write_text(
-        "import u74\n"
+        "from machines import u74\n"
         "from m5.objects import AddrRange\n"
         "def machine(**options):\n"
         "    root = u74.machine(**options)\n"

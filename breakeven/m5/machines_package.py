@@ -1,0 +1,104 @@
+"""The package ``machines`` (configs/machines), for presets and scripts that import it, and only while they run.
+
+A package or module of that name beside the script wins, as it would in Python. Former names of its modules
+(``import u74``) still work, with a warning.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from breakeven.files.data import find_data
+
+NAME = "machines"
+
+
+def folder() -> Path:
+    """Where the package lies, in a checkout or in the wheel."""
+    return find_data("configs", NAME)
+
+
+def module_of(path: Path) -> str | None:
+    """The name of the package's module at `path`; None for a file elsewhere."""
+    return f"{NAME}.{path.stem}" if path.parent == folder() else None
+
+
+class _Finder:
+    def __init__(self, beside: Path | None) -> None:
+        self._beside = beside
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname != NAME:
+            return None
+        if self._beside is not None:
+            own = PathFinder.find_spec(fullname, [str(self._beside)])
+            # A mere folder has no loader, and is no package that somebody wrote.
+            if own is not None and own.loader is not None:
+                return own
+        place = folder()
+        return spec_from_file_location(NAME, place / "__init__.py", submodule_search_locations=[str(place)])
+
+
+class _FormerNames:
+    """Modules of the package by their names of before it was one: asked last, when nothing else has the name."""
+
+    _said: set[str] = set()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if path is not None or "." in fullname or not (folder() / f"{fullname}.py").is_file():
+            return None
+        if fullname not in self._said:
+            self._said.add(fullname)
+            print(f"warn: the module `{fullname}` is now called `{NAME}.{fullname}`", file=sys.stderr)
+        loader: Any = _SameModule()
+        return ModuleSpec(fullname, loader)
+
+
+class _SameModule:
+    """Gives a module of the package under its former name."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(f"{NAME}.{spec.name}")
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        # The import system has put the former name's spec on it.
+        module.__spec__ = self._spec
+
+
+def _is_ours(name: str, module: ModuleType) -> bool:
+    file = getattr(module, "__file__", None)
+    return name.partition(".")[0] == NAME or (file is not None and Path(file).parent == folder())
+
+
+@contextmanager
+def importable(beside: Path | None) -> Iterator[None]:
+    """``machines`` can be imported while this runs, by a file in the folder `beside`; then it is forgotten, so that
+    the next file meets the presets as they are by then."""
+    before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == NAME}
+    for name in before:
+        del sys.modules[name]
+    finder: Any = _Finder(beside)
+    former: Any = _FormerNames()
+    sys.meta_path.insert(0, finder)
+    sys.meta_path.append(former)
+    try:
+        yield
+    finally:
+        sys.meta_path[:] = [each for each in sys.meta_path if each is not finder and each is not former]
+        for name in [name for name, module in sys.modules.items() if _is_ours(name, module)]:
+            del sys.modules[name]
+        sys.modules.update(before)
