@@ -11,18 +11,19 @@ import sys
 def main() -> None:
     """Run the command line and end the process with its status."""
     try:
-        _main()
+        command()
     except KeyboardInterrupt:
         # Before a command could take care of it.
         print("breakeven: interrupted", file=sys.stderr)
         sys.exit(130)
 
 
-def _main() -> None:
+def command() -> None:
+    """What `main` does in a process that goes on: ends with `SystemExit`."""
     if sys.argv[1:2] != ["gem5"]:
-        from breakeven.cli import main as command
+        from breakeven.cli import main as cli_main
 
-        command()
+        cli_main()
         return
     try:
         from breakeven.m5.launcher import main as launch

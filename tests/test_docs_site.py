@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 REPO = Path(__file__).resolve().parent.parent
 sys.path.append(str(REPO / "scripts"))
 import docs_site  # noqa: E402

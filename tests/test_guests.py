@@ -31,6 +31,8 @@ from .guest_points import (
     point,
 )
 
+pytestmark = pytest.mark.slow
+
 _engine = pytest.importorskip("breakeven._engine")
 
 ALL_ONES, ALL_ZEROS = 0xFFFFFFFF, 0xFFFFFFFE

@@ -32,6 +32,8 @@ from .guest_points import (
     point,
 )
 
+pytestmark = pytest.mark.slow
+
 COPIES = [
     "folly-memcpy", "folly-memcpy-avx2", "glibc-vec-erms-avx2", "glibc-vec-erms-sse2", "i386-k7-copy-page",
     "i386-mmx-memcpy", "llvm-libc-memcpy", "llvm-libc-memcpy-avx2", "llvm-libc-memcpy-avx2-2023",

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("breakeven._engine")
 sys.path.append(str(Path(__file__).resolve().parents[1] / "scripts"))
 import identity  # noqa: E402

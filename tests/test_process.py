@@ -11,6 +11,8 @@ import pytest
 
 from breakeven.machine.process import emulated
 
+pytestmark = pytest.mark.slow
+
 _engine = pytest.importorskip("breakeven._engine")
 
 ROOT = Path(__file__).parents[1]

@@ -14,6 +14,8 @@ from breakeven.machine.presets import describe_machine
 
 from .qemu import floating, integer, privileged, scaffold, selfcheck
 
+pytestmark = pytest.mark.qemu
+
 _engine = pytest.importorskip("breakeven._engine")
 
 SEED = 1

@@ -14,6 +14,8 @@ import pytest
 
 from breakeven.files.data import find_data
 
+pytestmark = pytest.mark.slow
+
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "tutorial.md"
 
 

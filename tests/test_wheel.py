@@ -17,6 +17,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 REPO = Path(__file__).resolve().parent.parent
 GUESTS = {"riscv.elf", "x86.elf", "load-to-use-riscv.elf", "load-to-use-x86.elf"}
 BOTH = ["rv-byte", "rv-word"]

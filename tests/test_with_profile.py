@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 REPO = Path(__file__).resolve().parent.parent
 PRINT = ["sh", "-c", 'printf %s "$CARGO_ENCODED_RUSTFLAGS"']
 

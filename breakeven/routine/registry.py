@@ -9,11 +9,11 @@ other guest, and with it every stored point, as it is.
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.files import places
 
 ENVIRONMENT = "BREAKEVEN_HOME"
 GUEST = "guest.elf"
@@ -62,10 +62,7 @@ class UserRoutineFile:
 
 def home() -> Path:
     """The user's folder; it need not exist."""
-    if named := os.environ.get(ENVIRONMENT):
-        return Path(named).expanduser()
-    data = os.environ.get("XDG_DATA_HOME")
-    return (Path(data) if data else Path.home() / ".local" / "share") / "breakeven"
+    return places.named_by(ENVIRONMENT) or places.data()
 
 
 def folder_of(isa: str) -> Path:

@@ -17,7 +17,6 @@ processes on one machine may use one store; a network file system will not do (S
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
 import threading
 import time
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.files import places
 from breakeven.points.engine import Identity
 from breakeven.store.rows import APPLICATION_ID, LAYOUT, NOTES, SCHEMA, Context, is_whole, row_sum
 
@@ -46,11 +46,7 @@ ENVIRONMENT = "BREAKEVEN_STORE"
 
 def default_path() -> Path:
     """Where points are kept when nothing else is said: ``BREAKEVEN_STORE``, else the user's cache folder."""
-    named = os.environ.get(ENVIRONMENT)
-    if named:
-        return Path(named)
-    cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(cache).expanduser() / "breakeven" / "points.sqlite"
+    return places.named_by(ENVIRONMENT) or places.cache() / "points.sqlite"
 
 
 class Store:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -81,12 +82,37 @@ def _engine_is_built() -> bool:
 
 
 @pytest.fixture
-def breakeven(tmp_path):
-    """Runs the real command in an empty folder."""
+def breakeven(tmp_path, monkeypatch, capfd):
+    """Runs the command inside this process, in an empty folder, as `program` does it in one of its own."""
+    if not _engine_is_built():
+        pytest.skip("the engine or the guests are not built")
+    from breakeven.entry import command
+
+    def call(*args: object) -> subprocess.CompletedProcess[str]:
+        words = ["breakeven", *(os.fsdecode(arg) if isinstance(arg, bytes) else str(arg) for arg in args)]
+        capfd.readouterr()
+        with monkeypatch.context() as patch:
+            patch.chdir(tmp_path)
+            patch.setattr(sys, "argv", words)
+            try:
+                command()
+                status: object = 0
+            except SystemExit as end:
+                status = end.code or 0
+        out, err = capfd.readouterr()
+        assert isinstance(status, int)
+        return subprocess.CompletedProcess(words, status, out, err)
+
+    return call
+
+
+@pytest.fixture
+def program(tmp_path):
+    """Runs the command as a process of its own, in an empty folder: for signals, descriptors and what a start loads."""
     if not _engine_is_built():
         pytest.skip("the engine or the guests are not built")
 
-    def call(*args: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
+    def call(*args: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "breakeven", *(arg if isinstance(arg, bytes) else str(arg) for arg in args)]
         return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=timeout)
 
@@ -94,20 +120,11 @@ def breakeven(tmp_path):
 
 
 @pytest.fixture
-def in_process(tmp_path, monkeypatch, capsys):
-    """Runs a command inside this process, in an empty folder: exit status, standard output, standard error."""
-    if not _engine_is_built():
-        pytest.skip("the engine or the guests are not built")
-    from breakeven.cli import failed, load
+def in_process(breakeven):
+    """Exit status, standard output and standard error of a command."""
 
-    def call(*args: str) -> tuple[int, str, str]:
-        monkeypatch.chdir(tmp_path)
-        capsys.readouterr()
-        try:
-            status = load(args[0])(list(map(str, args)), standalone_mode=False)
-        except Exception as error:
-            status = failed(error)
-        done = capsys.readouterr()
-        return status, done.out, done.err
+    def call(*args: object) -> tuple[int, str, str]:
+        done = breakeven(*args)
+        return done.returncode, done.stdout, done.stderr
 
     return call

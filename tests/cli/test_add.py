@@ -11,6 +11,8 @@ import pytest
 from breakeven.files.data import find_data
 from breakeven.routine.registry import user_files
 
+pytestmark = pytest.mark.slow
+
 #: rv-byte under another name
 COPY = """
     .globl my_copy

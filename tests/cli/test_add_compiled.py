@@ -16,6 +16,8 @@ from breakeven.files.data import find_data
 from breakeven.routine.object_files import Library
 from breakeven.routine.registry import user_files
 
+pytestmark = pytest.mark.slow
+
 GLIBC_X86 = "/usr/lib/x86_64-linux-gnu/libc.a"
 GLIBC_RISCV = "/usr/riscv64-linux-gnu/lib/libc.a"
 MUSL_X86 = "/usr/lib/x86_64-linux-musl/libc.a"

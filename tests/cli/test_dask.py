@@ -19,6 +19,8 @@ from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 from tests.cli.conftest import _engine_is_built
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed")
 
 

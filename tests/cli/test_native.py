@@ -21,6 +21,8 @@ from breakeven.machine.presets import list_presets
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.sweeps.spec import SweepSpec
 
+pytestmark = pytest.mark.slow
+
 on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="this host is no x86-64")
 
 

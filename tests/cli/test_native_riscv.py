@@ -24,6 +24,8 @@ from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.sweeps.request import machine_spec
 from breakeven.sweeps.spec import SweepSpec
 
+pytestmark = pytest.mark.slow
+
 U74 = """processor\t: 0
 hart\t\t: 1
 isa\t\t: rv64imafdc_zicntr_zicsr_zifencei_zihpm_zca_zcd_zba_zbb

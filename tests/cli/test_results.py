@@ -12,6 +12,8 @@ from breakeven.studies.report import markdown_table, measured_text
 from breakeven.studies.results_page import write_results_page
 from breakeven.studies.study import Study, find_studies
 
+pytestmark = pytest.mark.slow
+
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 #: points of each grid or search; none that simulates longer than this (cycles of one call)
 SAMPLE, LONGEST = 2, 60_000

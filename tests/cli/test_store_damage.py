@@ -17,6 +17,8 @@ from breakeven.sweeps.run import run_sweep
 from tests.cli.conftest import FakeEngine
 from tests.cli.test_store import Storable, cycles, spec
 
+pytestmark = pytest.mark.slow
+
 SIZES = range(60)
 
 

@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 from breakeven.cli import load
 from tests.explore.conftest import Explorer
 
+pytestmark = pytest.mark.browser
+
 COPY = """# One byte a turn.
     .globl mine
 mine:

@@ -16,6 +16,8 @@ import pytest
 from breakeven.cli import load
 from tests.explore.conftest import Explorer
 
+pytestmark = pytest.mark.slow
+
 QUESTION = {"machine": "u74", "routines": ["rv-word"], "settings": [], "least": 8, "most": 16}
 
 

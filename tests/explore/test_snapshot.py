@@ -13,6 +13,8 @@ import breakeven
 from breakeven.cli import load
 from breakeven.errors import UserError
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("breakeven._engine", reason="the engine is not built")
 
 

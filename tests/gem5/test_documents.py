@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
 pytest.importorskip("breakeven._engine")
 

@@ -12,6 +12,8 @@ import pytest
 
 from breakeven.points import Point, points_file
 
+pytestmark = pytest.mark.slow
+
 REPO = Path(__file__).resolve().parents[2]
 pytest.importorskip("breakeven._engine")
 if not (REPO / "build/guests/riscv.elf").exists():

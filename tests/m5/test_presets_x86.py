@@ -17,6 +17,8 @@ from tests.probes import comparison as rows
 from tests.probes.document import named, shown, stored, use
 from tests.probes.x86 import PROBES, Machine
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("breakeven._engine")
 measured = pytest.mark.skipif(
     shutil.which("gcc") is None or platform.machine() != "x86_64", reason="no assembler for x86-64"

@@ -20,7 +20,10 @@ from breakeven.machine.resolve import Machine, resolve
 from breakeven.points.machine_spec import MachineSpec
 from tests.cli.conftest import _engine_is_built
 
-pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built"),
+]
 
 IN_UNIT = 1  # cycles that a load spends in its unit while the cache is asked
 #: what a core adds to its first level where that is not `IN_UNIT`: units of three cycles, gem5's Minor that issues

@@ -15,7 +15,10 @@ from breakeven.machine.presets import describe_machine
 from tests.asm import BEGIN, END, EXIT, measure
 
 pytest.importorskip("breakeven._engine")
-pytestmark = pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no RISC-V cross compiler")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no RISC-V cross compiler"),
+]
 
 LOADS = 16  # in one turn of the measured loop
 LINE = 64

@@ -1,0 +1,40 @@
+"""Where breakeven keeps what is the user's: the XDG base directories, and variables of breakeven's own before them.
+
+Own code, as `platformdirs` would take a fifth of a run's start (docs/decisions/README.md, 13).
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from breakeven.errors import UserError
+
+
+def _expanded(named: str, variable: str) -> Path:
+    try:
+        return Path(named).expanduser()
+    except RuntimeError:
+        raise UserError(f"there is no home folder for {named!r}: set {variable} to a folder") from None
+
+
+def named_by(variable: str) -> Path | None:
+    """The path that breakeven's own variable names; None: it is not set."""
+    named = os.environ.get(variable)
+    return _expanded(named, variable) if named else None
+
+
+def _base(variable: str, otherwise: str) -> Path:
+    named = named_by(variable)
+    # The specification: what is not absolute does not count.
+    return named if named and named.is_absolute() else _expanded(otherwise, variable)
+
+
+def cache() -> Path:
+    """What can be made again: ``$XDG_CACHE_HOME/breakeven``, else ``~/.cache/breakeven``."""
+    return _base("XDG_CACHE_HOME", "~/.cache") / "breakeven"
+
+
+def data() -> Path:
+    """What the user has made: ``$XDG_DATA_HOME/breakeven``, else ``~/.local/share/breakeven``."""
+    return _base("XDG_DATA_HOME", "~/.local/share") / "breakeven"
