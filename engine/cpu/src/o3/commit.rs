@@ -255,11 +255,13 @@ impl Commit {
     ) -> (u32, bool) {
         let now = when.cycle;
         let width = io.rules.commit_width;
-        let (mut retired, mut stored) = (0, false);
+        let (mut retired, mut stored, mut traps) = (0, false, false);
         let first = io.ring.head();
+        let end = self.rob.end();
+        let mut seq = first;
         let mut regs = [0; REG_CLASSES];
-        while io.ring.head() < self.rob.end() {
-            let seq = io.ring.head();
+        let (mut insts, mut branches) = (0, 0);
+        while seq < end {
             *changed |= self.rob.free_squashed_before(seq, io);
             let cost = io.cost(seq);
             if retired + cost > width {
@@ -275,21 +277,32 @@ impl Commit {
             }
             let flags = io.ring.flags(seq);
             if flags.any(UopFlags::TRAP) {
-                self.trap(io, lsq, seq, retired, now, cx);
+                traps = true;
                 break;
             }
-            self.count(io, seq, flags);
+            self.stats.by_class[io.ring.class(seq) as usize] += 1;
+            insts += u64::from(flags.any(UopFlags::LAST));
+            branches += u64::from(flags.any(UopFlags::BRANCH));
             count_registers(&io.ring, seq, &mut regs);
             stored |= flags.any(UopFlags::STORE);
-            self.rob.free_entries(cost);
             retired += cost;
-            io.ring.retire();
-            if let Some(trace) = &mut io.trace {
-                trace.retired(io.ring.slot(seq), now, flags.any(UopFlags::STORE));
-            }
-            if flags.any(UopFlags::EFFECT | UopFlags::SQUASH_AFTER) && self.finish(io, seq, flags, cx) {
+            seq += 1;
+            if flags.any(UopFlags::EFFECT | UopFlags::SQUASH_AFTER) && self.finish(io, seq - 1, flags, cx) {
                 break;
             }
+        }
+        if seq != first {
+            self.stats.ops += seq - first;
+            self.stats.insts += insts;
+            self.stats.branches += branches;
+            self.rob.free_entries(retired);
+            io.traced(first..seq, |trace, ring, seq| {
+                trace.retired(ring.slot(seq), now, ring.flags(seq).any(UopFlags::STORE));
+            });
+            io.ring.retire_to(seq);
+        }
+        if traps {
+            self.trap(io, lsq, seq, retired, now, cx);
         }
         if io.ring.head() == self.rob.end() && self.rob.free_squashed() {
             self.check_empty = true;
@@ -346,19 +359,10 @@ impl Commit {
         self.trap_at = now + io.rules.trap_latency + 1;
         // It leaves without having been an instruction; what is behind it is squashed when the trap is due.
         self.rob.free_entries(io.cost(seq));
-        io.ring.retire();
+        io.ring.retire_to(seq + 1);
         self.last_commit = now;
         // What ends the run, or a system call's effect.
         act(io, seq, cx);
-    }
-
-    #[inline]
-    fn count(&mut self, io: &Io, seq: Seq, flags: UopFlags) {
-        let s = &mut self.stats;
-        s.ops += 1;
-        s.insts += u64::from(flags.any(UopFlags::LAST));
-        s.by_class[io.ring.class(seq) as usize] += 1;
-        s.branches += u64::from(flags.any(UopFlags::BRANCH));
     }
 
     /// What an instruction does when it has committed. Whether nothing more commits in this cycle.

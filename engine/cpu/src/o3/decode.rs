@@ -67,6 +67,7 @@ impl Decode {
 
     /// One cycle. In: micro-ops from fetch, stalls by rename. Out: micro-ops to rename, stalls to fetch, and the direct branch
     /// that it corrects ([`super::fetch::Fetch::correct`]); what fetch has sent behind it is dropped.
+    #[inline(always)]
     pub fn tick(&mut self, io: &mut Io, now: u64, wire: &Wire) -> Option<Seq> {
         if wire.stall_decode & BLOCK != 0 && io.rules.decode_queue == 0 {
             self.stalled = true;
@@ -157,15 +158,13 @@ impl Decode {
             }
             sent += 1;
             self.next += 1;
-            if let Some(trace) = &mut io.trace {
-                trace.decoded(io.ring.slot(seq), now);
-            }
             if io.ring.flags(seq).any(UopFlags::BRANCH) && self.must_correct(seq, io) {
                 corrected = Some(seq);
                 break;
             }
         }
         if sent > 0 {
+            io.traced(self.next - u64::from(sent)..self.next, |trace, ring, seq| trace.decoded(ring.slot(seq), now));
             io.activity.moved = true;
             self.stats.decoded += u64::from(sent);
             io.wires.at(now + io.rules.decode_to_rename).decoded += sent;

@@ -188,6 +188,7 @@ impl Dispatch {
         }
         let n = self.next - first;
         if n > 0 {
+            io.traced(first..self.next, |trace, ring, seq| trace.dispatched(ring.slot(seq), now));
             io.activity.moved = true;
             self.stats.dispatched += n;
             self.stats.loads += u64::from(leaving.loads);
@@ -202,9 +203,6 @@ impl Dispatch {
 
     #[inline]
     fn dispatch_one(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, seq: Seq, now: u64) {
-        if let Some(trace) = &mut io.trace {
-            trace.dispatched(io.ring.slot(seq), now);
-        }
         let s = io.ring.at_mut(seq);
         s.waiting = [0; 2];
         s.pending = 0;

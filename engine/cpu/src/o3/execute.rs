@@ -38,11 +38,12 @@ pub struct Execute {
     pub from_lsq: LsqOut,
     /// The squash that this cycle's execution asks for.
     redirect: Option<Squash>,
-    scratch: Vec<Event>,
+    /// What executes in this cycle.
+    due: Vec<Event>,
     pub stats: ExecuteStats,
 }
 
-clone_by_field!(Execute { input, finishes, arrived, from_lsq, redirect, scratch, stats });
+clone_by_field!(Execute { input, finishes, arrived, from_lsq, redirect, due, stats });
 
 const BARRIER: u32 = UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER;
 
@@ -54,7 +55,7 @@ impl Execute {
             arrived: Vec::with_capacity(64),
             from_lsq: LsqOut::default(),
             redirect: None,
-            scratch: Vec::with_capacity(64),
+            due: Vec::with_capacity(64),
             stats: ExecuteStats::default(),
         }
     }
@@ -102,33 +103,33 @@ impl Execute {
         }
     }
 
-    /// Begins a cycle: takes the results that are due, and hands out what executes, if anything does. Give the list back to
-    /// [`Execute::end`].
-    #[inline]
-    pub fn begin(&mut self, io: &mut Io, now: u64) -> Option<Vec<Event>> {
+    /// Begins a cycle: takes the results that are due. How many micro-ops execute ([`Execute::due`]).
+    #[inline(always)]
+    pub fn begin(&mut self, io: &mut Io, now: u64) -> usize {
         // Data that has come goes before what executes in this cycle.
         if self.finishes.has(now) {
-            let mut due = std::mem::take(&mut self.scratch);
-            self.finishes.take(now, &mut due);
-            self.arrived.extend(due.iter());
-            due.clear();
-            self.scratch = due;
+            self.finishes.take(now, &mut self.due);
+            self.arrived.append(&mut self.due);
         }
         if !self.input.has(now) {
-            return None;
+            return 0;
         }
-        let mut due = std::mem::take(&mut self.scratch);
-        self.input.take(now, &mut due);
+        self.input.take(now, &mut self.due);
         io.activity.moved = true;
         self.redirect = None;
-        Some(due)
+        self.due.len()
+    }
+
+    /// The `i`th that executes in this cycle.
+    #[inline(always)]
+    pub fn due(&self, i: usize) -> Event {
+        self.due[i]
     }
 
     /// Everything due has been executed: the oldest squash goes to commit.
-    #[inline]
-    pub fn end(&mut self, io: &mut Io, mut due: Vec<Event>, now: u64) {
-        due.clear();
-        self.scratch = due;
+    #[inline(always)]
+    pub fn end(&mut self, io: &mut Io, now: u64) {
+        self.due.clear();
         if let Some(squash) = self.redirect.take() {
             io.wires.at(now + io.rules.iew_to_commit).resolve = Some(squash);
         }

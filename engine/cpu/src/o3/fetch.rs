@@ -389,34 +389,53 @@ impl Fetch {
             len: s.len,
             taken: false,
         };
-        for i in 0..usize::from(s.n).min(MAX_UOPS) {
-            let seq = at + i as u64;
-            io.ring.place(seq, &s.uops[i], &s.mem[i], s.pc, &flow);
-            let special = s.uops[i].flags.any(SPECIAL);
-            let mut bits = 0;
-            if special {
-                let flags = s.uops[i].flags;
-                if flags.any(UopFlags::EFFECT) {
-                    io.ring.set_effect(seq, s.effect);
-                }
-                if io.rules.micro_fusion && flags.any(UopFlags::MICRO_FUSED) {
-                    bits |= note::FUSED_NO_SLOT;
-                }
-                if io.rules.move_elimination && flags.any(UopFlags::ELIMINATED) {
-                    bits |= note::ELIMINATED;
-                }
-                if io.rules.macro_fusion && flags.any(UopFlags::FUSE_TAIL) && self.follows_fusion_head(seq, io) {
-                    bits |= note::FUSED_NO_SLOT | note::FUSED_WITH_PREV;
-                }
-                // What the loop buffer holds has been decoded.
-                if flags.any(UopFlags::FIRST_DECODER) && !self.loops.has(self.pc) {
-                    bits |= note::FIRST_DECODER;
-                    self.first_decoder = true;
-                }
-            }
-            io.ring.set_note(seq, bits);
-        }
         self.path.placed = at + u64::from(s.n);
+        self.place_uop(0, at, &flow, io);
+        // Most instructions are one micro-op: the loop costs those nothing.
+        if self.step.n > 1 {
+            self.place_more(at, &flow, io);
+        }
+    }
+
+    #[inline(never)]
+    fn place_more(&mut self, at: Seq, flow: &Flow, io: &mut Io) {
+        for i in 1..usize::from(self.step.n).min(MAX_UOPS) {
+            self.place_uop(i, at + i as u64, flow, io);
+        }
+    }
+
+    /// Puts micro-op `i` of the step at `seq`.
+    #[inline(always)]
+    fn place_uop(&mut self, i: usize, seq: Seq, flow: &Flow, io: &mut Io) {
+        let s = &self.step;
+        let flags = s.uops[i].flags;
+        io.ring.place(seq, &s.uops[i], &s.mem[i], s.pc, flow);
+        let bits = if flags.any(SPECIAL) { self.note_of(flags, seq, io) } else { 0 };
+        io.ring.set_note(seq, bits);
+    }
+
+    /// What fetch notes of a micro-op with one of the [`SPECIAL`] properties, just placed at `seq`.
+    #[inline]
+    fn note_of(&mut self, flags: UopFlags, seq: Seq, io: &mut Io) -> u8 {
+        let mut bits = 0;
+        if flags.any(UopFlags::EFFECT) {
+            io.ring.set_effect(seq, self.step.effect);
+        }
+        if io.rules.micro_fusion && flags.any(UopFlags::MICRO_FUSED) {
+            bits |= note::FUSED_NO_SLOT;
+        }
+        if io.rules.move_elimination && flags.any(UopFlags::ELIMINATED) {
+            bits |= note::ELIMINATED;
+        }
+        if io.rules.macro_fusion && flags.any(UopFlags::FUSE_TAIL) && self.follows_fusion_head(seq, io) {
+            bits |= note::FUSED_NO_SLOT | note::FUSED_WITH_PREV;
+        }
+        // What the loop buffer holds has been decoded.
+        if flags.any(UopFlags::FIRST_DECODER) && !self.loops.has(self.pc) {
+            bits |= note::FIRST_DECODER;
+            self.first_decoder = true;
+        }
+        bits
     }
 
     /// Whether the micro-op directly before `seq` is in the fetch queue and can be macro-fused with a branch at `seq`.

@@ -173,10 +173,10 @@ impl InstRing {
         self.tail += 1;
         self.tail - 1
     }
-    /// The oldest has left.
+    /// Those before `next` have left.
     #[inline]
-    pub fn retire(&mut self) {
-        self.head += 1;
+    pub fn retire_to(&mut self, next: Seq) {
+        self.head = next;
     }
     /// Squash: micro-ops from `next` on are in flight no more.
     #[inline]

@@ -2,6 +2,8 @@
 //!
 //! A unit gets this and what arrives in the cycle; it never gets another unit's state, but for the one whose queue it fills.
 
+use std::ops::Range;
+
 use breakeven_base::clone_by_field;
 
 use super::config::O3Config;
@@ -43,6 +45,22 @@ impl Io {
             activity: Activity::default(),
             trace: None,
             stopped: None,
+        }
+    }
+
+    /// Hands each of the micro-ops to the trace, if there is one: once a cycle and unit, not once a micro-op.
+    #[inline(always)]
+    pub fn traced(&mut self, seqs: Range<Seq>, record: impl FnMut(&mut PipeView, &InstRing, Seq)) {
+        if self.trace.is_some() {
+            self.record(seqs, record);
+        }
+    }
+
+    #[cold]
+    fn record(&mut self, seqs: Range<Seq>, mut record: impl FnMut(&mut PipeView, &InstRing, Seq)) {
+        let Some(trace) = &mut self.trace else { return };
+        for seq in seqs {
+            record(trace, &self.ring, seq);
         }
     }
 

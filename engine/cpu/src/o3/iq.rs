@@ -123,17 +123,23 @@ impl InstRing {
     /// `seq` has its results: calls `wake` with the slot and class of each micro-op that has everything now.
     #[inline]
     pub(super) fn wake(&mut self, seq: Seq, mut wake: impl FnMut(usize, OpClass)) {
-        for mut operand in std::mem::take(&mut self.at_mut(seq).waiting) {
-            while operand != 0 {
-                let (slot, i) = ((operand - 1) >> 2, (operand - 1) as usize & 3);
-                let s = self.at_mut(slot.into());
-                // An operand's number is below 3; masked so, no check is left.
-                operand = s.next[i % 3];
-                s.sources[i % 3] = 0;
-                s.pending -= 1;
-                if s.pending == 0 {
-                    wake(slot as usize, s.uop.class);
-                }
+        let [first, second] = std::mem::take(&mut self.at_mut(seq).waiting);
+        self.wake_list(first, &mut wake);
+        self.wake_list(second, &mut wake);
+    }
+
+    #[inline(always)]
+    fn wake_list(&mut self, first: Operand, wake: &mut impl FnMut(usize, OpClass)) {
+        let mut operand = first;
+        while operand != 0 {
+            let (slot, i) = ((operand - 1) >> 2, (operand - 1) as usize & 3);
+            let s = self.at_mut(slot.into());
+            // An operand's number is below 3; masked so, no check is left.
+            operand = s.next[i % 3];
+            s.sources[i % 3] = 0;
+            s.pending -= 1;
+            if s.pending == 0 {
+                wake(slot as usize, s.uop.class);
             }
         }
     }

@@ -123,6 +123,14 @@ impl Issue {
 
     /// One cycle. Out: what executes when.
     pub fn tick(&mut self, io: &mut Io, executes: &mut Wheel, now: u64) {
+        let issued = self.issue(io, executes, now);
+        self.stats.issued += u64::from(issued);
+        io.activity.moved |= issued > 0;
+    }
+
+    /// How many micro-ops it issues.
+    #[inline]
+    fn issue(&mut self, io: &mut Io, executes: &mut Wheel, now: u64) -> u32 {
         self.units.begin(now);
         // Groups without a free unit, and how many ready micro-ops have not been looked at or passed over with them.
         let mut busy = 0;
@@ -152,7 +160,7 @@ impl Issue {
                         left -= 1;
                         ready -= 1;
                         if left == 0 {
-                            return;
+                            return io.rules.issue_width;
                         }
                     }
                     Grant::Busy => {
@@ -164,18 +172,17 @@ impl Issue {
                     }
                 }
                 if ready == 0 {
-                    return;
+                    return io.rules.issue_width - left;
                 }
             }
             within = u64::MAX;
             word = if word + 1 == words { 0 } else { word + 1 };
         }
+        io.rules.issue_width - left
     }
 
     #[inline]
     fn start(&mut self, io: &mut Io, executes: &mut Wheel, seq: Seq, now: u64, latency: u32) {
-        io.activity.moved = true;
-        self.stats.issued += 1;
         let s = io.ring.at_mut(seq);
         if s.wait == Wait::Unit {
             s.wait = Wait::Execution;

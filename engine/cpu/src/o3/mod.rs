@@ -284,8 +284,12 @@ impl O3 {
 
     /// Executes what is due. Whether anything was.
     fn execute_due<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
-        let Some(due) = self.execute.begin(&mut self.io, when.cycle) else { return false };
-        for event in due.iter().copied() {
+        let due = self.execute.begin(&mut self.io, when.cycle);
+        if due == 0 {
+            return false;
+        }
+        for i in 0..due {
+            let event = self.execute.due(i);
             if !self.io.is_current(event) {
                 continue;
             }
@@ -297,7 +301,7 @@ impl O3 {
                 commit::act_at_execution(&mut self.io, seq, cx);
             }
         }
-        self.execute.end(&mut self.io, due, when.cycle);
+        self.execute.end(&mut self.io, when.cycle);
         true
     }
 

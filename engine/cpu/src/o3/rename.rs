@@ -395,10 +395,13 @@ impl Rename {
         }
         let mut slots = 0;
         let (mut sent, mut sent_rob) = (0, 0);
+        // A micro-op takes two at most.
+        let most = 2 * (end - self.next);
+        let registers = self.free_regs.iter().all(|free| u64::from(*free) >= most);
         while self.next < end {
             let seq = self.next;
             let cost = io.cost(seq);
-            if slots + cost > io.rules.rename_width || !self.has_room(io, seq) {
+            if slots + cost > io.rules.rename_width || !self.has_room(io, seq, registers) {
                 break;
             }
             let flags = io.ring.flags(seq);
@@ -423,7 +426,7 @@ impl Rename {
                     self.serialize_next = true;
                 }
             }
-            self.rename_one(io, seq, now);
+            self.rename_one(io, seq);
             slots += cost;
             sent += 1;
             #[allow(clippy::cast_possible_truncation)] // 0 or 1
@@ -433,6 +436,7 @@ impl Rename {
             self.next += 1;
         }
         if sent > 0 {
+            io.traced(self.next - u64::from(sent)..self.next, |trace, ring, seq| trace.renamed(ring.slot(seq), now));
             io.activity.moved = true;
             self.credits.in_progress += i64::from(sent);
             self.credits.in_progress_rob += i64::from(sent_rob);
@@ -443,9 +447,9 @@ impl Rename {
         (blocked || self.next < end, slots)
     }
 
-    /// Room in the load and store queue, and registers.
+    /// Room in the load and store queue, and registers. `registers`: there are enough for all of this cycle.
     #[inline]
-    fn has_room(&mut self, io: &Io, seq: Seq) -> bool {
+    fn has_room(&mut self, io: &Io, seq: Seq, registers: bool) -> bool {
         let flags = io.ring.flags(seq);
         if flags.any(UopFlags::MEM) {
             if uses_load_queue(flags) && self.credits.room_for_loads() <= 0 {
@@ -457,7 +461,7 @@ impl Rename {
                 return false;
             }
         }
-        if !self.has_registers(&io.ring, seq) {
+        if !registers && !self.has_registers(&io.ring, seq) {
             self.stats.regs_full += 1;
             return false;
         }
@@ -466,10 +470,6 @@ impl Rename {
 
     #[inline]
     fn has_registers(&self, ring: &InstRing, seq: Seq) -> bool {
-        // A micro-op takes two at most.
-        if self.free_regs.iter().all(|free| *free >= 2) {
-            return true;
-        }
         let mut need = [0; REG_CLASSES];
         count_registers(ring, seq, &mut need);
         need.iter().zip(self.free_regs).all(|(n, free)| u32::from(*n) <= free)
@@ -480,7 +480,7 @@ impl Rename {
     fn must_serialize(&mut self, ring: &InstRing, seq: Seq) -> bool {
         const WAITS: u32 = UopFlags::SERIALIZE_BEFORE | UopFlags::FLAG_STALL;
         let flags = ring.flags(seq);
-        if self.serialize_done == seq || !(self.serialize == seq || flags.any(WAITS)) {
+        if self.serialize != seq && !flags.any(WAITS) || self.serialize_done == seq {
             return false;
         }
         self.serialize == seq || flags.any(UopFlags::SERIALIZE_BEFORE) || self.must_stall_for_flags(ring, seq)
@@ -499,7 +499,7 @@ impl Rename {
     }
 
     #[inline]
-    fn rename_one(&mut self, io: &mut Io, seq: Seq, now: u64) {
+    fn rename_one(&mut self, io: &mut Io, seq: Seq) {
         let s = io.ring.at_mut(seq);
         let uop = s.uop;
         s.sources = uop.src.map(|reg| self.map[reg.index()]);
@@ -516,9 +516,6 @@ impl Rename {
         if uop.flags.any(UopFlags::MEM) {
             self.credits.loads += i64::from(uses_load_queue(uop.flags));
             self.credits.stores += i64::from(uses_store_queue(uop.flags));
-        }
-        if let Some(trace) = &mut io.trace {
-            trace.renamed(io.ring.slot(seq), now);
         }
     }
 

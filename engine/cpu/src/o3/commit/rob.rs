@@ -98,6 +98,9 @@ impl Rob {
     /// Everything older than `seq` has gone: frees the squashed entries before it. Whether there were any.
     #[inline]
     pub fn free_squashed_before(&mut self, seq: Seq, io: &Io) -> bool {
+        if self.squashed_between == 0 {
+            return false;
+        }
         let n = self.take_squashed_before(seq, io);
         self.used -= n;
         n > 0
