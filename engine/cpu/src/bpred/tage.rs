@@ -7,6 +7,9 @@
 //! leaves no trace in the history. Where gem5 shifts by a negative number (L-TAGE's tables 11 and 12, whose number is
 //! above their index's width) the result is x86's: the path does not enter those indices.
 
+mod params;
+mod table;
+
 use std::fmt;
 
 use super::counters::low_bits;
@@ -14,13 +17,10 @@ use super::direction::DirectionRecord;
 use super::history::History;
 use super::lfsr::Lfsr;
 use super::loop_predictor::{LoopPredictor, LoopRecord};
-use super::{check_range, LoopPredictorParams, TageParams};
+use super::{LoopPredictorParams, TageParams};
 use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
-
-/// Tagged tables at most: the number of a table is a shift in the index's hash.
-const MAX_TABLES: u32 = 31;
-/// Entries of all tables together at most, as a power of two.
-const MAX_LOG_ENTRIES: u32 = 24;
+use params::{check, history_lengths};
+use table::Table;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
@@ -28,52 +28,6 @@ struct Entry {
     /// Negative: not taken.
     ctr: i8,
     useful: u8,
-}
-
-/// One tagged table; its entries are a range of the common vector.
-#[derive(Clone, Copy, Debug)]
-struct Table {
-    base: u32,
-    /// Its number, from 1: how far the path is turned to the left, and `turn_back` to the right.
-    bank: u32,
-    turn_back: u32,
-    log: u32,
-    index_mask: u32,
-    /// How far the address is shifted to be mixed with itself.
-    spread: u32,
-    tag_mask: u32,
-    path_mask: u32,
-    enabled: bool,
-}
-
-impl Table {
-    fn new(base: u32, bank: u32, log: u32, tag: u32, path_bits: u32, enabled: bool) -> Self {
-        Table {
-            base,
-            bank,
-            // Negative for a number above the width: see the module's text.
-            turn_back: log.wrapping_sub(bank) & 31,
-            log,
-            index_mask: low_bits(log) as u32,
-            spread: log.abs_diff(bank) + 1,
-            tag_mask: low_bits(tag) as u32,
-            path_mask: low_bits(path_bits) as u32,
-            enabled,
-        }
-    }
-
-    #[inline]
-    fn index(&self, pc: u32, folded: u32, path: u32) -> u32 {
-        (pc ^ (pc >> self.spread) ^ folded ^ self.mix(path)) & self.index_mask
-    }
-
-    /// gem5's `F`: the path history folded to the index's width and turned by the table's number.
-    #[inline]
-    fn mix(&self, path: u32) -> u32 {
-        let turn = |a: u32| ((a << self.bank) & self.index_mask).wrapping_add(a >> self.turn_back);
-        let a = path & self.path_mask;
-        turn((a & self.index_mask) ^ turn(a >> self.log))
-    }
 }
 
 /// Who predicts.
@@ -490,56 +444,4 @@ fn saturate(counter: i32, up: bool, bits: u32) -> i32 {
     } else {
         (counter - 1).max(-top)
     }
-}
-
-/// A geometric series from `minHist` to `maxHist`, one length a tagged table.
-fn history_lengths(p: &TageParams) -> Vec<u32> {
-    let (n, min, max) = (p.n_history_tables, f64::from(p.min_hist), f64::from(p.max_hist));
-    (1..=n)
-        .map(|i| match i {
-            _ if i == n => p.max_hist,
-            1 => p.min_hist,
-            _ => (min * (max / min).powf(f64::from(i - 1) / f64::from(n - 1)) + 0.5) as u32,
-        })
-        .collect()
-}
-
-fn check(p: &TageParams, path: &str) -> Result<(), ConfigError> {
-    let bound = |name: &str, v: u32, lo: u32, hi: u32| check_range(path, name, v, lo, hi);
-    bound("nHistoryTables", p.n_history_tables, 1, MAX_TABLES)?;
-    bound("minHist", p.min_hist, 1, 1 << 16)?;
-    bound("maxHist", p.max_hist, p.min_hist, 1 << 16)?;
-    if p.hist_buffer_size <= 2 * p.max_hist {
-        let message = format!("{}: must be above twice maxHist ({})", p.hist_buffer_size, p.max_hist);
-        return Err(ConfigError::new(format!("{path}.histBufferSize"), message));
-    }
-    bound("tagTableCounterBits", p.tag_table_counter_bits, 1, 8)?;
-    bound("tagTableUBits", p.tag_table_u_bits, 1, 2)?;
-    bound("logUResetPeriod", p.log_u_reset_period, 1, 62)?;
-    bound("pathHistBits", p.path_hist_bits, 0, 31)?;
-    bound("useAltOnNaBits", p.use_alt_on_na_bits, 1, 8)?;
-    super::check_shift(path, p.inst_shift_amt)?;
-    let n = p.n_history_tables as usize + 1;
-    for (name, len) in [
-        ("logTagTableSizes", p.log_tag_table_sizes.len()),
-        ("tagTableTagWidths", p.tag_table_tag_widths.len()),
-        ("noSkip", if p.no_skip.is_empty() { n } else { p.no_skip.len() }),
-    ] {
-        if len != n {
-            let message = format!("{len} elements: must be {n}, one more than nHistoryTables");
-            return Err(ConfigError::new(format!("{path}.{name}"), message));
-        }
-    }
-    for (i, (&log, &tag)) in p.log_tag_table_sizes.iter().zip(&p.tag_table_tag_widths).enumerate() {
-        bound(&format!("logTagTableSizes[{i}]"), log, u32::from(i > 0), MAX_LOG_ENTRIES)?;
-        let (lo, hi) = if i == 0 { (0, 0) } else { (2, 16) };
-        bound(&format!("tagTableTagWidths[{i}]"), tag, lo, hi)?;
-    }
-    bound("logRatioBiModalHystEntries", p.log_ratio_bi_modal_hyst_entries, 0, p.log_tag_table_sizes[0])?;
-    let entries: u64 = p.log_tag_table_sizes.iter().map(|log| 1_u64 << log).sum();
-    if entries > 1 << MAX_LOG_ENTRIES {
-        let message = format!("{entries} entries together: at most 2^{MAX_LOG_ENTRIES}");
-        return Err(ConfigError::new(format!("{path}.logTagTableSizes"), message));
-    }
-    Ok(())
 }

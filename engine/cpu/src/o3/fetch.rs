@@ -12,13 +12,15 @@
 mod block;
 mod loops;
 mod non_speculative;
+mod place;
+mod redirect;
 
-use breakeven_base::{clone_by_field, BranchKind, Bus, FrontEnd, Now, Step, StepResult, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, Step, UopFlags};
 
-use super::inst::{note, Flow, Seq};
+use super::inst::{note, Seq};
 use super::io::Io;
 use super::path::Path;
-use super::wires::{Cause, Squash, Wire, BLOCK, UNBLOCK};
+use super::wires::{Wire, BLOCK, UNBLOCK};
 use crate::bpred::BranchPredictor;
 use crate::when::When;
 use crate::CoreCtx;
@@ -96,15 +98,6 @@ clone_by_field!(Fetch {
     predictor,
     stats,
 });
-
-/// Properties that end a straight line of execution, or that need care.
-const SPECIAL: u32 = UopFlags::BRANCH
-    | UopFlags::TRAP
-    | UopFlags::EFFECT
-    | UopFlags::SQUASH_AFTER
-    | UopFlags::ELIMINATED
-    | UopFlags::MICRO_FUSED
-    | UopFlags::FIRST_DECODER;
 
 impl Fetch {
     pub fn new(predictor: BranchPredictor) -> Self {
@@ -324,130 +317,6 @@ impl Fetch {
         }
     }
 
-    /// Lets the front end execute the instruction at `pc` and puts its micro-ops into the ring. False: there are none.
-    #[inline]
-    fn execute_next<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
-        if self.path.placed + MAX_UOPS as u64 - io.ring.head() > io.ring.capacity() as u64 {
-            return false;
-        }
-        let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
-        self.step.n = 0;
-        match cx.fe.step(cx.bus, now, &mut self.step) {
-            StepResult::Done => {
-                self.stats.insts += 1;
-                self.place_step(self.path.placed, io);
-                true
-            }
-            StepResult::NeedsDrain => self.fetch_non_speculative(io, cx, note::WAITS),
-            StepResult::Paused => self.fetch_non_speculative(io, cx, note::PAUSES),
-            StepResult::Blocked => {
-                let s = &self.step;
-                if s.n != 1 || s.len == 0 || s.uops[0].flags.any(UopFlags::BRANCH) {
-                    self.status = Status::Stopped;
-                    return false;
-                }
-                self.fetch_non_speculative(io, cx, note::WAITS)
-            }
-        }
-    }
-
-    /// An instruction that the front end has not executed becomes a non-speculative micro-op: it is executed at the ROB's
-    /// head.
-    #[cold]
-    fn fetch_non_speculative<F: FrontEnd, B: Bus>(
-        &mut self,
-        io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
-        what: u8,
-    ) -> bool {
-        let s = &mut self.step;
-        if s.n != 1 {
-            s.uops[0] = Uop::default();
-            s.len = if s.n == 0 { 1 } else { s.len };
-            s.n = 1;
-        }
-        s.pc = cx.fe.pc();
-        s.uops[0].flags.0 |= UopFlags::FIRST | UopFlags::LAST | UopFlags::NON_SPECULATIVE;
-        s.uops[0].flags.0 &= !(UopFlags::EFFECT | UopFlags::TRAP | UopFlags::BRANCH);
-        s.mem[0].valid = false;
-        s.branch = Default::default();
-        s.next_pc = s.pc.wrapping_add(s.len.into());
-        self.place_step(self.path.placed, io);
-        io.ring.set_note(io.ring.tail(), what);
-        true
-    }
-
-    /// Puts the micro-ops of the step into the ring from `at` on.
-    #[inline(always)]
-    fn place_step(&mut self, at: Seq, io: &mut Io) {
-        let s = &self.step;
-        let flow = Flow {
-            next_pc: s.next_pc,
-            predicted: 0,
-            target: s.branch.target,
-            branch: s.branch.kind,
-            len: s.len,
-            taken: false,
-        };
-        self.path.placed = at + u64::from(s.n);
-        self.place_uop(0, at, &flow, io);
-        // Most instructions are one micro-op: the loop costs those nothing.
-        if self.step.n > 1 {
-            self.place_more(at, &flow, io);
-        }
-    }
-
-    #[inline(never)]
-    fn place_more(&mut self, at: Seq, flow: &Flow, io: &mut Io) {
-        for i in 1..usize::from(self.step.n).min(MAX_UOPS) {
-            self.place_uop(i, at + i as u64, flow, io);
-        }
-    }
-
-    /// Puts micro-op `i` of the step at `seq`.
-    #[inline(always)]
-    fn place_uop(&mut self, i: usize, seq: Seq, flow: &Flow, io: &mut Io) {
-        let s = &self.step;
-        let flags = s.uops[i].flags;
-        io.ring.place(seq, &s.uops[i], &s.mem[i], s.pc, flow);
-        let bits = if flags.any(SPECIAL) { self.note_of(flags, seq, io) } else { 0 };
-        io.ring.set_note(seq, bits);
-    }
-
-    /// What fetch notes of a micro-op with one of the [`SPECIAL`] properties, just placed at `seq`.
-    #[inline]
-    fn note_of(&mut self, flags: UopFlags, seq: Seq, io: &mut Io) -> u8 {
-        let mut bits = 0;
-        if flags.any(UopFlags::EFFECT) {
-            io.ring.set_effect(seq, self.step.effect);
-        }
-        if io.rules.micro_fusion && flags.any(UopFlags::MICRO_FUSED) {
-            bits |= note::FUSED_NO_SLOT;
-        }
-        if io.rules.move_elimination && flags.any(UopFlags::ELIMINATED) {
-            bits |= note::ELIMINATED;
-        }
-        if io.rules.macro_fusion && flags.any(UopFlags::FUSE_TAIL) && self.follows_fusion_head(seq, io) {
-            bits |= note::FUSED_NO_SLOT | note::FUSED_WITH_PREV;
-        }
-        // What the loop buffer holds has been decoded.
-        if flags.any(UopFlags::FIRST_DECODER) && !self.loops.has(self.pc) {
-            bits |= note::FIRST_DECODER;
-            self.first_decoder = true;
-        }
-        bits
-    }
-
-    /// Whether the micro-op directly before `seq` is in the fetch queue and can be macro-fused with a branch at `seq`.
-    fn follows_fusion_head(&self, seq: Seq, io: &Io) -> bool {
-        let before = seq - 1;
-        before >= self.queue
-            && io.ring.flags(before).any(UopFlags::FUSE_HEAD)
-            && io.ring.note(before) & note::ELIMINATED == 0
-            && io.ring.flow(before).next_pc == io.ring.pc(seq)
-            && io.ring.flow(before).next_pc == io.ring.pc(before).wrapping_add(io.ring.flow(before).len.into())
-    }
-
     /// The last micro-op of an instruction has been fetched: the next fetch address. True when it ends the cycle.
     #[inline]
     fn end_instruction<F: FrontEnd, B: Bus>(&mut self, seq: Seq, io: &mut Io, cx: &mut CoreCtx<'_, F, B>) -> bool {
@@ -515,95 +384,6 @@ impl Fetch {
             (false, false) => cx.fe.pc(),
         };
         taken && !flags.any(UopFlags::MICRO_BRANCH) || self.status != Status::Running
-    }
-
-    /// Fetch leaves the right path for `pc`; without a fork left it stops until the branch resolves.
-    fn fork_or_stop<F: FrontEnd>(&mut self, pc: u64, io: &Io, fe: &mut F) {
-        if self.path.can_fork() {
-            self.path.fork(fe, pc, &io.ring, true);
-        } else {
-            self.status = Status::Stopped;
-        }
-    }
-
-    /// A redirection that arrives in cycle `at`: fetch goes on at `pc` in the next.
-    fn redirect(&mut self, pc: u64, at: u64) {
-        // The cache answers before the stages take their turn.
-        self.buffer.valid |= self.status == Status::WaitCache && self.at <= at;
-        self.buffer.second_half = false;
-        self.redirected = at;
-        self.pc = pc;
-        self.status = Status::Squashing;
-        self.loops.stop();
-        self.at = u64::MAX;
-    }
-
-    /// Decode corrects the direct branch `seq`, the youngest that it has decoded: fetch goes on at its target. `renamed`: the
-    /// next micro-op to be renamed. A conditional branch may still turn out not to be taken.
-    #[cold]
-    pub fn correct<F: FrontEnd>(&mut self, seq: Seq, renamed: Seq, io: &mut Io, fe: &mut F, now: u64) {
-        let target = io.ring.flow(seq).target;
-        self.path.restore_fork(fe, seq, &mut io.ring);
-        self.squash(seq + 1, renamed, io);
-        io.ring.flow_mut(seq).predicted = target;
-        self.redirect(target, now + io.rules.decode_to_fetch);
-        // The predictor is trained when the redirection arrives.
-        self.correction = Some((seq, target));
-        if target != io.ring.flow(seq).next_pc {
-            self.fork_or_stop(target, io, fe);
-        }
-    }
-
-    /// Drops the micro-ops from `next` on from the fetch queue. `renamed`: the next micro-op to be renamed.
-    pub fn squash(&mut self, next: Seq, renamed: Seq, io: &mut Io) {
-        self.queue = self.queue.min(next);
-        io.ring.truncate(next);
-        self.decode_slots = (renamed..self.queue).map(|seq| io.cost(seq)).sum();
-    }
-
-    /// A squash has reached all units: trains the predictor and goes on where execution really does.
-    pub fn resume<F: FrontEnd, B: Bus>(&mut self, squash: &Squash, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, now: u64) {
-        let after = squash.after;
-        if squash.cause != Cause::Violation {
-            // The instruction's own outcome is known now: its fork goes too.
-            self.path.restore_fork(cx.fe, after, &mut io.ring);
-        }
-        let target = io.ring.flow(after).next_pc;
-        match squash.cause {
-            Cause::Mispredict => {
-                let flow = io.ring.flow(after);
-                let taken = flow.branch != BranchKind::Cond
-                    || target != io.ring.pc(after).wrapping_add(flow.len.into())
-                    || io.rules.quirks.gem5CompressedBranches && flow.len == 2;
-                self.predictor.correct(after, target, taken, true);
-                io.ring.flow_mut(after).predicted = target;
-            }
-            Cause::Violation | Cause::Flush => self.predictor.squash(after),
-        }
-        if squash.cause == Cause::Violation {
-            let bits = io.ring.note(after + 1) | note::REPLAYED;
-            io.ring.set_note(after + 1, bits);
-        }
-        self.redirect_behind(after, io, cx, now);
-    }
-
-    /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.
-    pub fn redirect_behind<F: FrontEnd, B: Bus>(
-        &mut self,
-        after: Seq,
-        io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
-        now: u64,
-    ) {
-        self.path.restore_fork(cx.fe, after + 1, &mut io.ring);
-        let mut pc = cx.fe.pc();
-        if io.ring.tail() < self.path.placed {
-            pc = io.ring.pc(io.ring.tail());
-            self.refetch(io);
-        }
-        // A correction by decode in the same cycle is of a younger branch.
-        self.correction = None;
-        self.redirect(pc, now);
     }
 }
 

@@ -6,27 +6,20 @@
 //! - A serializing instruction waits here until the ROB is empty and nothing is on its way to it; a reader of flags that several
 //!   instructions wrote (*ours*: x86's partial flag stall) until everything older than its instruction has retired.
 
-use breakeven_base::{clone_by_field, Reg, UopFlags};
+mod credits;
+mod registers;
+
+use breakeven_base::{clone_by_field, UopFlags};
 
 use super::config::O3Config;
 use super::decode::Status;
-use super::inst::{note, InstRing, Seq};
+use super::inst::{InstRing, Seq};
 use super::io::Io;
-use super::iq::{producer, Producer};
 use super::lsq::{uses_load_queue, uses_store_queue};
 use super::wires::{Wire, BLOCK, UNBLOCK};
-
-/// Integer, floating point and SIMD.
-pub const REG_CLASSES: usize = 2;
-/// Architectural registers from this number on are floating-point or SIMD registers; both front ends lay them out so.
-const FIRST_FLOAT: usize = 32;
-/// Of each class, an architectural register has one physical register for good.
-const ARCHITECTURAL: u32 = 32;
-
-#[inline]
-fn class_of(reg: Reg) -> usize {
-    usize::from(reg.index() >= FIRST_FLOAT)
-}
+use credits::Credits;
+use registers::Registers;
+pub use registers::{count_registers, REG_CLASSES};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RenameStats {
@@ -48,60 +41,6 @@ pub struct RenameStats {
     pub undone: u64,
 }
 
-/// What rename knows of the free entries behind it.
-#[derive(Clone, Copy, Debug)]
-struct Credits {
-    /// Free entries as reported last: ROB; issue, load and store queue.
-    rob: i64,
-    queues: [i64; 3],
-    rob_empty: bool,
-    /// Renamed and not dispatched: micro-ops, those of them with a ROB entry, loads, stores.
-    in_progress: i64,
-    in_progress_rob: i64,
-    loads: i64,
-    stores: i64,
-}
-
-impl Credits {
-    #[inline]
-    fn room_in_rob(&self) -> i64 {
-        self.rob - self.in_progress_rob
-    }
-    #[inline]
-    fn room_in_iq(&self) -> i64 {
-        self.queues[0] - self.in_progress
-    }
-    #[inline]
-    fn room_for_loads(&self) -> i64 {
-        self.queues[1] - self.loads
-    }
-    #[inline]
-    fn room_for_stores(&self) -> i64 {
-        self.queues[2] - self.stores
-    }
-
-    /// The ROB is empty and nothing is on its way to it.
-    #[inline]
-    fn drained(&self) -> bool {
-        self.rob_empty && self.in_progress == 0
-    }
-
-    #[inline]
-    fn update(&mut self, wire: &Wire) {
-        if let Some(free) = wire.free_queues {
-            self.queues = free.map(i64::from);
-        }
-        if let Some((free, empty)) = wire.free_rob {
-            self.rob = i64::from(free);
-            self.rob_empty = empty;
-        }
-        self.in_progress -= i64::from(wire.dispatched);
-        self.in_progress_rob -= i64::from(wire.dispatched_rob);
-        self.loads -= i64::from(wire.to_load_queue);
-        self.stores -= i64::from(wire.to_store_queue);
-    }
-}
-
 #[derive(Debug)]
 pub struct Rename {
     status: Status,
@@ -110,11 +49,7 @@ pub struct Rename {
     /// Latch and skid buffer: the next micro-op to be renamed, and the next to arrive.
     next: Seq,
     end: Seq,
-    /// Rename map: the producer of each register's value; as long as a register's number can be.
-    map: [Producer; 1 << u8::BITS],
-    free_regs: [u32; REG_CLASSES],
-    /// Registers of squashed micro-ops, free once the ROB has been walked.
-    freeing: [u32; REG_CLASSES],
+    registers: Registers,
     credits: Credits,
     /// The instruction that must wait for an empty ROB; 0: none.
     serialize: Seq,
@@ -134,9 +69,7 @@ clone_by_field!(Rename {
     stalled,
     next,
     end,
-    map,
-    free_regs,
-    freeing,
+    registers,
     credits,
     serialize,
     serialize_done,
@@ -146,19 +79,6 @@ clone_by_field!(Rename {
     stats,
 });
 
-/// Counts the registers that a micro-op, when it commits, frees of each class.
-#[inline]
-pub fn count_registers(ring: &InstRing, seq: Seq, counts: &mut [u16; REG_CLASSES]) {
-    if ring.note(seq) & note::ELIMINATED != 0 {
-        return;
-    }
-    for dst in ring.uop(seq).dst {
-        if dst.is_some() {
-            counts[class_of(dst)] += 1;
-        }
-    }
-}
-
 impl Rename {
     pub fn new(cfg: &O3Config) -> Self {
         Rename {
@@ -166,18 +86,8 @@ impl Rename {
             stalled: false,
             next: 1,
             end: 1,
-            map: [0; 1 << u8::BITS],
-            free_regs: [cfg.numPhysIntRegs, cfg.numPhysFloatRegs].map(|n| n - ARCHITECTURAL),
-            freeing: [0; REG_CLASSES],
-            credits: Credits {
-                rob: i64::from(cfg.numROBEntries),
-                queues: [cfg.numIQEntries, cfg.LQEntries, cfg.SQEntries].map(i64::from),
-                rob_empty: true,
-                in_progress: 0,
-                in_progress_rob: 0,
-                loads: 0,
-                stores: 0,
-            },
+            registers: Registers::new(cfg),
+            credits: Credits::new(cfg),
             serialize: 0,
             serialize_done: 0,
             serialize_next: false,
@@ -210,7 +120,7 @@ impl Rename {
         let c = &self.credits;
         format!(
             "rename: {:?}, {} micro-ops from #{} on, stalled by dispatch: {}; free: ROB {}, IQ, LQ, SQ {:?}, registers {:?}; {} on their way to dispatch",
-            self.status, self.end - self.next, self.next, self.stalled, c.rob, c.queues, self.free_regs, c.in_progress
+            self.status, self.end - self.next, self.next, self.stalled, c.rob, c.queues, self.registers.free(), c.in_progress
         )
     }
 
@@ -235,9 +145,7 @@ impl Rename {
             slots = self.advance(io, now, arrived);
         }
         // Registers of committed instructions come back at the end of the cycle.
-        for (free, n) in self.free_regs.iter_mut().zip(wire.free_regs) {
-            *free += u32::from(n);
-        }
+        self.registers.give_back(wire.free_regs);
         slots
     }
 
@@ -252,10 +160,8 @@ impl Rename {
         if wire.stall_rename & UNBLOCK != 0 {
             self.stalled = false;
         }
-        if wire.squash.is_none() && !wire.rob_squashing_rename && self.freeing != [0; REG_CLASSES] {
-            for (free, n) in self.free_regs.iter_mut().zip(&mut self.freeing) {
-                *free += std::mem::take(n);
-            }
+        if wire.squash.is_none() && !wire.rob_squashing_rename {
+            self.registers.free_squashed();
         }
     }
 
@@ -339,7 +245,7 @@ impl Rename {
             || c.room_in_rob() <= 0
             || c.room_in_iq() <= 0
             || (c.room_for_loads() <= 0 && c.room_for_stores() <= 0)
-            || self.free_regs.contains(&0)
+            || self.registers.exhausted()
             || (self.status == Status::SerializeStall && !self.stall_is_over())
     }
 
@@ -395,9 +301,7 @@ impl Rename {
         }
         let mut slots = 0;
         let (mut sent, mut sent_rob) = (0, 0);
-        // A micro-op takes two at most.
-        let most = 2 * (end - self.next);
-        let registers = self.free_regs.iter().all(|free| u64::from(*free) >= most);
+        let registers = self.registers.suffice_for(end - self.next);
         while self.next < end {
             let seq = self.next;
             let cost = io.cost(seq);
@@ -461,18 +365,11 @@ impl Rename {
                 return false;
             }
         }
-        if !registers && !self.has_registers(&io.ring, seq) {
+        if !registers && !self.registers.has_room_for(&io.ring, seq) {
             self.stats.regs_full += 1;
             return false;
         }
         true
-    }
-
-    #[inline]
-    fn has_registers(&self, ring: &InstRing, seq: Seq) -> bool {
-        let mut need = [0; REG_CLASSES];
-        count_registers(ring, seq, &mut need);
-        need.iter().zip(self.free_regs).all(|(n, free)| u32::from(*n) <= free)
     }
 
     /// Whether the next micro-op must wait: for an empty ROB, or for the flags.
@@ -500,38 +397,18 @@ impl Rename {
 
     #[inline]
     fn rename_one(&mut self, io: &mut Io, seq: Seq) {
-        let s = io.ring.at_mut(seq);
-        let uop = s.uop;
-        s.sources = uop.src.map(|reg| self.map[reg.index()]);
-        let eliminated = s.note & note::ELIMINATED != 0;
-        for i in 0..2 {
-            let dst = uop.dst[i];
-            if dst.is_some() {
-                s.replaced[i] = self.map[dst.index()];
-                self.map[dst.index()] = if eliminated { s.sources[0] } else { producer(seq, i) };
-                self.free_regs[class_of(dst)] -= u32::from(!eliminated);
-                self.stats.operands += 1;
-            }
-        }
-        if uop.flags.any(UopFlags::MEM) {
-            self.credits.loads += i64::from(uses_load_queue(uop.flags));
-            self.credits.stores += i64::from(uses_store_queue(uop.flags));
+        self.stats.operands += self.registers.rename(&mut io.ring, seq);
+        let flags = io.ring.flags(seq);
+        if flags.any(UopFlags::MEM) {
+            self.credits.loads += i64::from(uses_load_queue(flags));
+            self.credits.stores += i64::from(uses_store_queue(flags));
         }
     }
 
     /// Squash: restores the rename map as it was before `next`, youngest micro-op first.
     pub fn squash(&mut self, next: Seq, ring: &InstRing) {
         for seq in (next..self.next).rev() {
-            let s = ring.at(seq);
-            let eliminated = s.note & note::ELIMINATED != 0;
-            for i in [1, 0] {
-                let dst = s.uop.dst[i];
-                if dst.is_some() {
-                    self.map[dst.index()] = s.replaced[i];
-                    self.freeing[class_of(dst)] += u32::from(!eliminated);
-                    self.stats.undone += 1;
-                }
-            }
+            self.stats.undone += self.registers.undo(ring, seq);
         }
         self.next = self.next.min(next);
         self.end = self.end.min(next);

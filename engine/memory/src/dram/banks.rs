@@ -1,68 +1,16 @@
 //! The DRAM behind the controller (gem5 `DRAMInterface`): banks with open rows, what each command allows when, refresh.
 
+mod geometry;
+mod timing;
+
 use breakeven_base::{StatSink, Unit};
 
-use crate::config::{AddrMapping, DramConfig, PagePolicy};
+use crate::config::{DramConfig, PagePolicy};
 use crate::util::clone_by_field;
+pub(super) use geometry::{Geometry, Place};
+use timing::Timing;
 
 const CLOSED: u64 = u64::MAX;
-
-/// Where a burst lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
-    pub rank: u16,
-    /// Over all ranks.
-    pub bank: u16,
-    pub row: u64,
-}
-
-/// How addresses map to places.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Geometry {
-    start: u64,
-    burst: u64,
-    bursts_per_row: u64,
-    banks: u64,
-    ranks: u64,
-    rows: u64,
-    mapping: AddrMapping,
-}
-
-impl Geometry {
-    fn new(c: &DramConfig) -> Self {
-        let devices = u64::from(c.devices_per_rank);
-        let burst = (devices * u64::from(c.burst_length) * u64::from(c.device_bus_width) / 8).max(1);
-        let row_bytes = c.device_rowbuffer_size * devices;
-        let (banks, ranks) = (u64::from(c.banks_per_rank), u64::from(c.ranks_per_channel));
-        let capacity = (c.range.end - c.range.start).checked_next_power_of_two().unwrap_or(1 << 63);
-        Geometry {
-            start: c.range.start,
-            burst,
-            bursts_per_row: (row_bytes / burst).max(1),
-            banks,
-            ranks,
-            rows: (capacity / (row_bytes * banks * ranks)).max(1),
-            mapping: c.addr_mapping,
-        }
-    }
-
-    pub fn place(&self, addr: u64) -> Place {
-        let n = addr.wrapping_sub(self.start) / self.burst;
-        // With one channel the two mappings with the column at the bottom are the same.
-        let above = match self.mapping {
-            AddrMapping::RoRaBaChCo | AddrMapping::RoRaBaCoCh => n / self.bursts_per_row,
-            AddrMapping::RoCoRaBaCh => n,
-        };
-        let bank = above % self.banks;
-        let rank = above / self.banks % self.ranks;
-        let rest = above / self.banks / self.ranks;
-        let row = match self.mapping {
-            AddrMapping::RoCoRaBaCh => rest / self.bursts_per_row,
-            _ => rest,
-        };
-        Place { rank: rank as u16, bank: (rank * self.banks + bank) as u16, row: row % self.rows }
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Bank {
@@ -90,66 +38,6 @@ struct Closed {
 }
 
 const NOTHING: Closed = Closed { row: CLOSED, accesses: 0, chosen_at: 0, read_at: 0 };
-
-/// Durations in ticks, derived once.
-#[derive(Clone, Copy, Debug)]
-struct Timing {
-    burst: u64,
-    burst_min: u64,
-    rcd_rd: u64,
-    rcd_wr: u64,
-    cl: u64,
-    cwl: u64,
-    rp: u64,
-    ras: u64,
-    wr: u64,
-    rtp: u64,
-    rrd: u64,
-    rrd_l: u64,
-    xaw: u64,
-    ppd: u64,
-    rfc: u64,
-    refresh_every: u64,
-    ccd_l: u64,
-    ccd_l_wr: u64,
-    write_to_read: u64,
-    write_to_read_l: u64,
-    read_to_write: u64,
-    rank_to_rank: u64,
-    read_to_write_gap: u64,
-    write_to_read_gap: u64,
-}
-
-impl Timing {
-    fn new(c: &DramConfig) -> Self {
-        Timing {
-            burst: c.tBURST,
-            burst_min: c.tBURST_MIN,
-            rcd_rd: c.tRCD,
-            rcd_wr: c.tRCD_WR,
-            cl: c.tCL,
-            cwl: c.tCWL,
-            rp: c.tRP,
-            ras: c.tRAS,
-            wr: c.tWR,
-            rtp: c.tRTP,
-            rrd: c.tRRD,
-            rrd_l: if c.bank_groups_per_rank > 0 { c.tRRD_L } else { c.tRRD },
-            xaw: c.tXAW,
-            ppd: c.tPPD,
-            rfc: c.tRFC,
-            refresh_every: c.tREFI.saturating_sub(c.tRP),
-            ccd_l: c.tCCD_L,
-            ccd_l_wr: c.tCCD_L_WR,
-            write_to_read: c.tBURST + c.tWTR + c.tCWL,
-            write_to_read_l: c.tBURST + c.tWTR_L + c.tCWL,
-            read_to_write: c.tBURST + c.tRTW,
-            rank_to_rank: c.tBURST + c.tCS,
-            read_to_write_gap: c.tRTW.min(c.tCS),
-            write_to_read_gap: c.tWTR.min(c.tCS),
-        }
-    }
-}
 
 /// Commands issued in one window of the command bus.
 type Window = (u64, u32);

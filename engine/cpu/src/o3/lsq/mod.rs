@@ -22,6 +22,7 @@ mod depend;
 mod filter;
 mod loads;
 mod ports;
+mod stats;
 mod store_sets;
 mod stores;
 #[cfg(test)]
@@ -30,8 +31,7 @@ mod translate;
 
 pub use config::{LsqConfig, PartialForward};
 
-use breakeven_base::stats::Unit;
-use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, StatSink, UopFlags};
+use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, UopFlags};
 
 use super::config::O3Config;
 use super::inst::{InstRing, Seq, Wait};
@@ -42,6 +42,7 @@ use crate::CoreCtx;
 use dcache_port::{DcachePort, Sent, SplitAccess};
 use depend::{Dependences, Queue};
 use loads::{Loads, PendingLoad};
+use stats::Counts;
 use stores::Stores;
 use translate::Walker;
 
@@ -94,23 +95,6 @@ pub(super) fn is_prefetch(kind: MemKind) -> bool {
 /// Bytes of the smallest page: what a reference crosses, whatever the size of the page that maps it.
 const PAGE: u64 = 4096;
 const NEVER: u64 = u64::MAX;
-
-/// Statistics, under gem5's names.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    forw_loads: u64,
-    squashed_loads: u64,
-    squashed_stores: u64,
-    mem_order_violation: u64,
-    rescheduled_loads: u64,
-    blocked_by_cache: u64,
-    alias_matches: u64,
-    split_accesses: u64,
-    inserted_loads: u64,
-    inserted_stores: u64,
-    conflicting_loads: u64,
-    conflicting_stores: u64,
-}
 
 /// What all of the queue works with and nothing changes.
 #[derive(Clone, Debug)]
@@ -423,34 +407,6 @@ impl Lsq {
     /// Stores written since the last call: sequence number, cycle. Empty unless [`Lsq::log_stores`] is on.
     pub fn take_store_log(&mut self) -> Vec<(Seq, u64)> {
         self.store_log.as_mut().map(std::mem::take).unwrap_or_default()
-    }
-
-    /// The queue's statistics (gem5 `lsq0`).
-    pub fn collect(&self, sink: &mut StatSink) {
-        let c = &self.counts;
-        let mut count = |name, value, desc| sink.count(name, value, Unit::Count, desc);
-        count("forwLoads", c.forw_loads, "Number of loads that had data forwarded from stores");
-        count("squashedLoads", c.squashed_loads, "Number of loads squashed");
-        count("squashedStores", c.squashed_stores, "Number of stores squashed");
-        count("memOrderViolation", c.mem_order_violation, "Number of memory ordering violations");
-        count("rescheduledLoads", c.rescheduled_loads, "Number of loads that were rescheduled");
-        count("blockedByCache", c.blocked_by_cache, "Number of times an access was refused by the cache");
-        count("aliasMatches", c.alias_matches, "Number of loads that only the low address bits tied to a store");
-        count("splitAccesses", c.split_accesses, "Number of accesses sent in two packets");
-    }
-
-    /// The memory-dependence unit's (gem5 `MemDepUnit__0`).
-    pub fn collect_mem_dep(&self, sink: &mut StatSink) {
-        let c = &self.counts;
-        let mut count = |name, value, desc| sink.count(name, value, Unit::Count, desc);
-        count("insertedLoads", c.inserted_loads, "Number of loads inserted to the mem dependence unit.");
-        count("insertedStores", c.inserted_stores, "Number of stores inserted to the mem dependence unit.");
-        count("conflictingLoads", c.conflicting_loads, "Number of conflicting loads.");
-        count("conflictingStores", c.conflicting_stores, "Number of conflicting stores.");
-    }
-
-    pub fn reset_stats(&mut self) {
-        self.counts = Counts::default();
     }
 
     /// Invariants of an empty queue; for tests.

@@ -2,6 +2,7 @@
 
 use super::super::unit_rig::{flagged, op, UnitRig};
 use super::*;
+use crate::o3::iq::producer;
 
 fn unit(cfg: &O3Config) -> (UnitRig, Rename) {
     (UnitRig::new(cfg), Rename::new(cfg))
@@ -41,17 +42,17 @@ fn a_squash_restores_the_producers_and_frees_registers_when_the_rob_has_been_wal
     r.tick(&mut rig.io, rig.now, &decoded(4));
     let source = |rig: &UnitRig, seq| rig.io.ring.at(seq).sources[0];
     assert_eq!([source(&rig, 2), source(&rig, 4)], [producer(1, 0), producer(3, 0)]);
-    assert_eq!(r.free_regs[0], 4);
+    assert_eq!(r.registers.free()[0], 4);
     r.squash(3, &rig.io.ring);
     rig.io.ring.truncate(3);
     rig.now += 1;
     r.tick(&mut rig.io, rig.now, &Wire { rob_squashing_rename: true, ..Wire::default() });
-    assert_eq!((r.free_regs[0], r.next()), (4, 3));
+    assert_eq!((r.registers.free()[0], r.next()), (4, 3));
     // The next reader finds the first producer again.
     rig.fetch(op(7, 5));
     rig.now += 1;
     r.tick(&mut rig.io, rig.now, &decoded(1));
-    assert_eq!((source(&rig, 3), r.free_regs[0]), (producer(1, 0), 5));
+    assert_eq!((source(&rig, 3), r.registers.free()[0]), (producer(1, 0), 5));
 }
 
 #[test]

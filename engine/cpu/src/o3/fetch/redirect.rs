@@ -1,0 +1,100 @@
+//! Redirections: by decode, which corrects a direct branch, and by squashes.
+
+use breakeven_base::{BranchKind, Bus, FrontEnd};
+
+use super::{Fetch, Status};
+use crate::o3::inst::{note, Seq};
+use crate::o3::io::Io;
+use crate::o3::wires::{Cause, Squash};
+use crate::CoreCtx;
+
+impl Fetch {
+    /// Fetch leaves the right path for `pc`; without a fork left it stops until the branch resolves.
+    pub(super) fn fork_or_stop<F: FrontEnd>(&mut self, pc: u64, io: &Io, fe: &mut F) {
+        if self.path.can_fork() {
+            self.path.fork(fe, pc, &io.ring, true);
+        } else {
+            self.status = Status::Stopped;
+        }
+    }
+
+    /// A redirection that arrives in cycle `at`: fetch goes on at `pc` in the next.
+    pub(super) fn redirect(&mut self, pc: u64, at: u64) {
+        // The cache answers before the stages take their turn.
+        self.buffer.valid |= self.status == Status::WaitCache && self.at <= at;
+        self.buffer.second_half = false;
+        self.redirected = at;
+        self.pc = pc;
+        self.status = Status::Squashing;
+        self.loops.stop();
+        self.at = u64::MAX;
+    }
+
+    /// Decode corrects the direct branch `seq`, the youngest that it has decoded: fetch goes on at its target. `renamed`: the
+    /// next micro-op to be renamed. A conditional branch may still turn out not to be taken.
+    #[cold]
+    pub fn correct<F: FrontEnd>(&mut self, seq: Seq, renamed: Seq, io: &mut Io, fe: &mut F, now: u64) {
+        let target = io.ring.flow(seq).target;
+        self.path.restore_fork(fe, seq, &mut io.ring);
+        self.squash(seq + 1, renamed, io);
+        io.ring.flow_mut(seq).predicted = target;
+        self.redirect(target, now + io.rules.decode_to_fetch);
+        // The predictor is trained when the redirection arrives.
+        self.correction = Some((seq, target));
+        if target != io.ring.flow(seq).next_pc {
+            self.fork_or_stop(target, io, fe);
+        }
+    }
+
+    /// Drops the micro-ops from `next` on from the fetch queue. `renamed`: the next micro-op to be renamed.
+    pub fn squash(&mut self, next: Seq, renamed: Seq, io: &mut Io) {
+        self.queue = self.queue.min(next);
+        io.ring.truncate(next);
+        self.decode_slots = (renamed..self.queue).map(|seq| io.cost(seq)).sum();
+    }
+
+    /// A squash has reached all units: trains the predictor and goes on where execution really does.
+    pub fn resume<F: FrontEnd, B: Bus>(&mut self, squash: &Squash, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, now: u64) {
+        let after = squash.after;
+        if squash.cause != Cause::Violation {
+            // The instruction's own outcome is known now: its fork goes too.
+            self.path.restore_fork(cx.fe, after, &mut io.ring);
+        }
+        let target = io.ring.flow(after).next_pc;
+        match squash.cause {
+            Cause::Mispredict => {
+                let flow = io.ring.flow(after);
+                let taken = flow.branch != BranchKind::Cond
+                    || target != io.ring.pc(after).wrapping_add(flow.len.into())
+                    || io.rules.quirks.gem5CompressedBranches && flow.len == 2;
+                self.predictor.correct(after, target, taken, true);
+                io.ring.flow_mut(after).predicted = target;
+            }
+            Cause::Violation | Cause::Flush => self.predictor.squash(after),
+        }
+        if squash.cause == Cause::Violation {
+            let bits = io.ring.note(after + 1) | note::REPLAYED;
+            io.ring.set_note(after + 1, bits);
+        }
+        self.redirect_behind(after, io, cx, now);
+    }
+
+    /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.
+    pub fn redirect_behind<F: FrontEnd, B: Bus>(
+        &mut self,
+        after: Seq,
+        io: &mut Io,
+        cx: &mut CoreCtx<'_, F, B>,
+        now: u64,
+    ) {
+        self.path.restore_fork(cx.fe, after + 1, &mut io.ring);
+        let mut pc = cx.fe.pc();
+        if io.ring.tail() < self.path.placed {
+            pc = io.ring.pc(io.ring.tail());
+            self.refetch(io);
+        }
+        // A correction by decode in the same cycle is of a younger branch.
+        self.correction = None;
+        self.redirect(pc, now);
+    }
+}

@@ -1,0 +1,130 @@
+//! The rename map and the physical registers, which are counted, not named.
+
+use breakeven_base::Reg;
+
+use crate::o3::config::O3Config;
+use crate::o3::inst::{note, InstRing, Seq};
+use crate::o3::iq::{producer, Producer};
+
+/// Integer, floating point and SIMD.
+pub const REG_CLASSES: usize = 2;
+/// Architectural registers from this number on are floating-point or SIMD registers; both front ends lay them out so.
+const FIRST_FLOAT: usize = 32;
+/// Of each class, an architectural register has one physical register for good.
+const ARCHITECTURAL: u32 = 32;
+
+#[inline]
+fn class_of(reg: Reg) -> usize {
+    usize::from(reg.index() >= FIRST_FLOAT)
+}
+
+/// Counts the registers that a micro-op, when it commits, frees of each class.
+#[inline]
+pub fn count_registers(ring: &InstRing, seq: Seq, counts: &mut [u16; REG_CLASSES]) {
+    if ring.note(seq) & note::ELIMINATED != 0 {
+        return;
+    }
+    for dst in ring.uop(seq).dst {
+        if dst.is_some() {
+            counts[class_of(dst)] += 1;
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Registers {
+    /// Rename map: the producer of each register's value; as long as a register's number can be.
+    map: [Producer; 1 << u8::BITS],
+    free: [u32; REG_CLASSES],
+    /// Registers of squashed micro-ops, free once the ROB has been walked.
+    freeing: [u32; REG_CLASSES],
+}
+
+impl Registers {
+    pub fn new(cfg: &O3Config) -> Self {
+        Registers {
+            map: [0; 1 << u8::BITS],
+            free: [cfg.numPhysIntRegs, cfg.numPhysFloatRegs].map(|n| n - ARCHITECTURAL),
+            freeing: [0; REG_CLASSES],
+        }
+    }
+
+    /// Free registers of each class.
+    pub fn free(&self) -> [u32; REG_CLASSES] {
+        self.free
+    }
+
+    /// A class has none left.
+    #[inline]
+    pub fn exhausted(&self) -> bool {
+        self.free.contains(&0)
+    }
+
+    /// Whether `uops` micro-ops, whichever they are, find registers: each takes two at most.
+    #[inline]
+    pub fn suffice_for(&self, uops: u64) -> bool {
+        self.free.iter().all(|free| u64::from(*free) >= 2 * uops)
+    }
+
+    /// Whether there are registers for this micro-op.
+    #[inline]
+    pub fn has_room_for(&self, ring: &InstRing, seq: Seq) -> bool {
+        let mut need = [0; REG_CLASSES];
+        count_registers(ring, seq, &mut need);
+        need.iter().zip(self.free).all(|(n, free)| u32::from(*n) <= free)
+    }
+
+    /// Finds the producers of a micro-op's operands and makes it the producer of its results. How many it has.
+    #[inline]
+    pub fn rename(&mut self, ring: &mut InstRing, seq: Seq) -> u64 {
+        let s = ring.at_mut(seq);
+        let uop = s.uop;
+        s.sources = uop.src.map(|reg| self.map[reg.index()]);
+        let eliminated = s.note & note::ELIMINATED != 0;
+        let mut results = 0;
+        for i in 0..2 {
+            let dst = uop.dst[i];
+            if dst.is_some() {
+                s.replaced[i] = self.map[dst.index()];
+                self.map[dst.index()] = if eliminated { s.sources[0] } else { producer(seq, i) };
+                self.free[class_of(dst)] -= u32::from(!eliminated);
+                results += 1;
+            }
+        }
+        results
+    }
+
+    /// Restores what the micro-op, the youngest renamed one, has replaced in the map. How many results that were.
+    pub fn undo(&mut self, ring: &InstRing, seq: Seq) -> u64 {
+        let s = ring.at(seq);
+        let eliminated = s.note & note::ELIMINATED != 0;
+        let mut results = 0;
+        for i in [1, 0] {
+            let dst = s.uop.dst[i];
+            if dst.is_some() {
+                self.map[dst.index()] = s.replaced[i];
+                self.freeing[class_of(dst)] += u32::from(!eliminated);
+                results += 1;
+            }
+        }
+        results
+    }
+
+    /// Commits have freed these.
+    #[inline]
+    pub fn give_back(&mut self, freed: [u16; REG_CLASSES]) {
+        for (free, n) in self.free.iter_mut().zip(freed) {
+            *free += u32::from(n);
+        }
+    }
+
+    /// The ROB has been walked: the registers of squashed micro-ops are free.
+    #[inline]
+    pub fn free_squashed(&mut self) {
+        if self.freeing != [0; REG_CLASSES] {
+            for (free, n) in self.free.iter_mut().zip(&mut self.freeing) {
+                *free += std::mem::take(n);
+            }
+        }
+    }
+}

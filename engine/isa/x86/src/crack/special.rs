@@ -1,0 +1,175 @@
+//! Stack, control flow, strings and system instructions; which pairs fuse.
+
+use breakeven_base::{OpClass, Reg};
+use iced_x86::{FlowControl, Instruction, Mnemonic};
+
+use super::facts::Facts;
+use super::{group, uop, Cracker, Uops, F, SERIAL};
+use crate::inst::{Inst, RSP};
+use crate::regs::{gpr, C, O, T0, T1, T2, Z};
+
+impl Cracker {
+    /// The micro-op that moves the stack pointer, where one is needed.
+    pub(super) fn move_rsp(&self, u: &mut Uops) {
+        if !self.config.stack_engine {
+            let rsp = gpr(RSP as u8);
+            u.push(uop(OpClass::IntAlu, [rsp, Reg::NONE, Reg::NONE], [rsp, Reg::NONE], 0));
+        }
+    }
+
+    /// push, pop and relatives; false: none of them.
+    pub(super) fn stack(&self, i: &Inst, f: &Facts, u: &mut Uops) -> bool {
+        use Mnemonic::*;
+        let rsp = gpr(RSP as u8);
+        let top = [if self.config.stack_engine { Reg::NONE } else { rsp }, Reg::NONE];
+        match i.op {
+            Push | Pushfq | Pushf => {
+                let mut data = f.src.iter().copied().find(|r| *r != rsp || i.k[0].r == RSP as u8).unwrap_or(Reg::NONE);
+                if f.loads {
+                    self.load(u, f.address, T0, i.msize, 0);
+                    data = T0;
+                }
+                self.move_rsp(u);
+                self.store(u, top, data, 8, 0);
+            }
+            Pop => {
+                let dst = f.dst.first().copied().filter(|_| !f.stores).unwrap_or(T0);
+                self.load(u, top, dst, 8, 0);
+                if dst != rsp {
+                    self.move_rsp(u);
+                }
+                if f.stores {
+                    self.store(u, f.address, T0, 8, 0);
+                }
+            }
+            Leave => {
+                let rbp = gpr(5);
+                u.push(uop(OpClass::IntAlu, [rbp, Reg::NONE, Reg::NONE], [rsp, Reg::NONE], 0));
+                self.load(u, [rsp, Reg::NONE], rbp, 8, 0);
+                self.move_rsp(u);
+            }
+            Enter => {
+                self.store(u, top, gpr(5), 8, 0);
+                u.push(uop(OpClass::IntAlu, [rsp, Reg::NONE, Reg::NONE], [rsp, gpr(5)], SERIAL));
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    pub(super) fn control(&self, ins: &Instruction, i: &Inst, f: &Facts, u: &mut Uops) {
+        use Mnemonic::*;
+        let rsp = gpr(RSP as u8);
+        let top = [if self.config.stack_engine { Reg::NONE } else { rsp }, Reg::NONE];
+        let mut target = f.src.iter().copied().find(|r| *r != rsp).unwrap_or(Reg::NONE);
+        if f.loads {
+            self.load(u, f.address, T0, 8, 0);
+            target = T0;
+        }
+        let mut branch = uop(OpClass::IntAlu, [target, Reg::NONE, Reg::NONE], [Reg::NONE; 2], F::BRANCH);
+        match i.op {
+            Call => {
+                self.move_rsp(u);
+                self.store(u, top, Reg::NONE, 8, 0);
+            }
+            Ret => {
+                self.load(u, top, T0, 8, 0);
+                self.move_rsp(u);
+                branch.src[0] = T0;
+            }
+            Loop | Loope | Loopne => {
+                let rcx = gpr(1);
+                u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], 0));
+                branch.src = [rcx, if f.flags_read != 0 { Z } else { Reg::NONE }, Reg::NONE];
+            }
+            _ => {
+                let named = [(group::C, C), (group::O, O), (group::Z, Z)];
+                let flags = named.iter().filter(|(g, _)| f.flags_read & g != 0).map(|(_, r)| *r);
+                let first = usize::from(target.is_some());
+                for (slot, r) in branch.src.iter_mut().skip(first).zip(flags) {
+                    *slot = r;
+                }
+            }
+        }
+        for _ in 1..self.uops.get(i.op as usize).copied().unwrap_or(0).clamp(1, 4) {
+            u.push(uop(OpClass::IntAlu, branch.src, [T2, Reg::NONE], 0));
+        }
+        branch.latency = self.latency_of(i.op);
+        if (ins.flow_control() == FlowControl::IndirectBranch && f.loads) || i.op == Ret {
+            branch.flags.0 |= self.fused();
+        }
+        u.push(branch);
+    }
+
+    /// A string instruction without a repeat prefix: load, store, compare; the pointers.
+    pub(super) fn string(&self, i: &Inst, u: &mut Uops) {
+        use Mnemonic::*;
+        let (rax, rsi, rdi) = (gpr(0), gpr(6), gpr(7));
+        let bump = |u: &mut Uops, r: Reg| u.push(uop(OpClass::IntAlu, [r, Reg::NONE, Reg::NONE], [r, Reg::NONE], 0));
+        let compare = |u: &mut Uops, a: Reg, b: Reg| u.push(uop(OpClass::IntAlu, [a, b, Reg::NONE], [Reg::NONE, C], 0));
+        match i.op {
+            Movsb | Movsw | Movsd | Movsq => {
+                self.load(u, [rsi, Reg::NONE], T0, i.size, 0);
+                self.store(u, [rdi, Reg::NONE], T0, i.size, 0);
+                bump(u, rsi);
+                bump(u, rdi);
+            }
+            Stosb | Stosw | Stosd | Stosq => {
+                self.store(u, [rdi, Reg::NONE], rax, i.size, 0);
+                bump(u, rdi);
+            }
+            Lodsb | Lodsw | Lodsd | Lodsq => {
+                self.load(u, [rsi, Reg::NONE], rax, i.size, 0);
+                bump(u, rsi);
+            }
+            Scasb | Scasw | Scasd | Scasq => {
+                self.load(u, [rdi, Reg::NONE], T0, i.size, 0);
+                compare(u, T0, rax);
+                bump(u, rdi);
+            }
+            _ => {
+                self.load(u, [rsi, Reg::NONE], T0, i.size, 0);
+                self.load(u, [rdi, Reg::NONE], T1, i.size, 0);
+                compare(u, T0, T1);
+                bump(u, rsi);
+                bump(u, rdi);
+            }
+        }
+    }
+
+    pub(super) fn system(&self, ins: &Instruction, f: &Facts, u: &mut Uops) {
+        let s = |n: usize| f.src.get(n).copied().unwrap_or(Reg::NONE);
+        let d = |n: usize| f.dst.get(n).copied().unwrap_or(Reg::NONE);
+        // Privilege, translation and control flow: what has been fetched behind is fetched again. Not so behind stac and
+        // clac, which are no serialising instructions by the manual: what follows waits for them.
+        let squash = match ins.mnemonic() {
+            Mnemonic::Rdtsc
+            | Mnemonic::Rdtscp
+            | Mnemonic::Rdpmc
+            | Mnemonic::In
+            | Mnemonic::Out
+            | Mnemonic::Rdmsr
+            | Mnemonic::Stac
+            | Mnemonic::Clac => 0,
+            _ => F::SQUASH_AFTER,
+        };
+        u.push(uop(OpClass::No_OpClass, [s(0), s(1), s(2)], [d(0), d(1)], SERIAL | squash));
+    }
+
+    pub(super) fn mark_fusion(&self, ins: &Instruction, i: &Inst, u: &mut Uops) {
+        use Mnemonic::*;
+        if ins.is_jcc_short_or_near() {
+            u.list[u.n.saturating_sub(1)].flags.0 |= F::FUSE_TAIL;
+        }
+        let c = &self.config;
+        let head = match i.op {
+            Cmp | Test => c.fuse_cmp_test,
+            Add | Sub | And => c.fuse_add_sub_and,
+            Inc | Dec => c.fuse_inc_dec,
+            _ => false,
+        };
+        if head && u.n == 1 {
+            u.list[0].flags.0 |= F::FUSE_HEAD;
+        }
+    }
+}
