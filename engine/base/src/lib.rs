@@ -2,7 +2,6 @@
 //! guest memory and statistics. Nothing here knows an instruction set, a pipeline or a cache.
 
 pub mod bus;
-mod clone;
 pub mod data_tlb;
 pub mod error;
 pub mod frontend;

@@ -2,7 +2,9 @@
 //!
 //! Requests are resolved when they are made, so a response far in the future is booked before one that comes earlier.
 //! A layer therefore keeps the intervals that are taken and fills the gaps between them. What comes out of a cache's write
-//! buffer low_priority: a request that is there before it starts goes first, and it moves into the next gap.
+//! buffer has low priority: a request that is there before it starts goes first, and it moves into the next gap.
+
+use educe::Educe;
 
 #[derive(Clone, Copy)]
 struct Taken {
@@ -11,15 +13,14 @@ struct Taken {
     low_priority: bool,
 }
 
-#[derive(Default)]
+#[derive(Default, Educe)]
+#[educe(Clone)]
 pub(crate) struct Layer {
     /// Taken, in order, disjoint.
     busy: Vec<Taken>,
     /// Ticks taken so far.
     pub occupancy: u64,
 }
-crate::util::clone_by_field!(Layer { busy, occupancy });
-
 impl Layer {
     /// Takes the first gap from `at` on that is long enough: `end(start)` is when a packet that starts at `start` is
     /// through. Nothing before `floor` will be asked for again. The start.

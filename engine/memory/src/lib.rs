@@ -79,11 +79,11 @@ pub use cache::pending::{DataResponse, PendingEnd};
 use cache::pending::PendingMisses;
 use cache::Cache;
 use dram::MemCtrl;
+use educe::Educe;
 use packet::{Cmd, Pkt, Reply};
 use prefetch::Access;
 use simple_mem::SimpleMemory;
 use tlb::{Page, TlbArray, TlbStats};
-use util::clone_by_field;
 use walk::Walker;
 use write_combining::WriteCombining;
 use xbar::XBar;
@@ -110,6 +110,8 @@ impl Clone for Memory {
 }
 
 /// The memory side of one core. Cloning it clones every tag, queue and statistic; `clone_from` reuses the buffers.
+#[derive(Educe)]
+#[educe(Clone)]
 pub struct MemorySystem {
     cfg: Arc<MemorySystemConfig>,
     /// Of the four [`Port`]s.
@@ -140,28 +142,6 @@ pub struct MemorySystem {
     /// The latest instant of an access; no earlier one will come (up to a cycle between ports).
     now: u64,
 }
-clone_by_field!(MemorySystem {
-    cfg,
-    ports,
-    line_bytes,
-    caches,
-    xbars,
-    memories,
-    tlbs,
-    l2_tlb,
-    l2_tlb_latency,
-    walkers,
-    tlb_stats,
-    uncacheable,
-    fast_path_commands,
-    fast_path_caches,
-    write_combining,
-    pending,
-    next_prefetch,
-    asked,
-    now
-});
-
 /// Kinds of access, with room for more.
 const KINDS: usize = 16;
 

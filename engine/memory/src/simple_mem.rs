@@ -8,7 +8,7 @@ use breakeven_base::{StatSink, Unit};
 use crate::config::SimpleMemoryConfig;
 use crate::layer::Layer;
 use crate::packet::{Pkt, Reply};
-use crate::util::clone_by_field;
+use educe::Educe;
 
 #[derive(Clone, Copy, Default)]
 struct Traffic {
@@ -18,6 +18,8 @@ struct Traffic {
     bytes_written: u64,
 }
 
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct SimpleMemory {
     latency: u64,
     ticks_per_byte: f64,
@@ -26,8 +28,6 @@ pub(crate) struct SimpleMemory {
     buffers: Vec<u64>,
     traffic: Traffic,
 }
-clone_by_field!(SimpleMemory { latency, ticks_per_byte, port, buffers, traffic });
-
 impl SimpleMemory {
     pub fn new(c: &SimpleMemoryConfig) -> Self {
         let ticks_per_byte = if c.bandwidth > 0.0 { 1e12 / c.bandwidth } else { 0.0 };

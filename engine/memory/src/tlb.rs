@@ -3,7 +3,7 @@
 
 use breakeven_base::{StatSink, Unit};
 
-use crate::util::clone_by_field;
+use educe::Educe;
 
 /// A page of an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ impl Page {
 const SHORTCUTS: usize = 64;
 
 /// One set-associative (or fully associative) array of pages.
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct TlbArray {
     sets: usize,
     ways: usize,
@@ -41,8 +43,6 @@ pub(crate) struct TlbArray {
     shortcuts: Box<[u32; SHORTCUTS]>,
     now: u64,
 }
-clone_by_field!(TlbArray { sets, ways, pages, used, shortcuts, now });
-
 impl TlbArray {
     /// `assoc` 0: fully associative.
     pub fn new(size: u32, assoc: u32) -> Self {

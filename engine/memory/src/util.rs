@@ -1,7 +1,5 @@
 //! Small things that several components share.
 
-pub(crate) use breakeven_base::clone_by_field;
-
 /// A clock whose edges are found without a division: rounding up to its period is two multiplications.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EdgeClock {

@@ -13,8 +13,8 @@ use crate::config::WalkerConfig;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::Access;
 use crate::tlb::{Page, TlbArray};
-use crate::util::clone_by_field;
 use crate::{MemorySystem, Port, Side};
+use educe::Educe;
 
 /// What a walker reads at a time.
 const PTE_BYTES: u32 = 8;
@@ -22,13 +22,13 @@ const PTE_BYTES: u32 = 8;
 const PTE_SHIFT: u8 = 3;
 
 /// One side's walker.
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct Walker {
     /// Caches of upper entries, root first; a level may have none.
     levels: Vec<TlbArray>,
     skipped: u64,
 }
-clone_by_field!(Walker { levels, skipped });
-
 fn entry(pte: u64) -> Page {
     Page::new(pte, PTE_SHIFT, 0)
 }

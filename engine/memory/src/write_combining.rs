@@ -15,8 +15,8 @@ use breakeven_base::{MemKind, StatSink, Tick, Unit};
 
 use crate::config::{AddrRange, Link, WriteCombiningConfig};
 use crate::packet::{Cmd, Pkt, Reply};
-use crate::util::clone_by_field;
 use crate::{MemorySystem, Port, Request, Response};
+use educe::Educe;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
@@ -41,6 +41,8 @@ struct Stats {
     streaming_hits: u64,
 }
 
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct WriteCombining {
     bytes: u64,
     full: u64,
@@ -57,21 +59,6 @@ pub(crate) struct WriteCombining {
     streamed: Option<(u64, u64)>,
     stats: Stats,
 }
-clone_by_field!(WriteCombining {
-    bytes,
-    full,
-    partial,
-    latency,
-    nta_first_level,
-    posted,
-    answered,
-    ranges,
-    buffers,
-    taken,
-    streamed,
-    stats
-});
-
 /// What a store needs first.
 enum Room {
     Buffer(usize),

@@ -9,8 +9,9 @@ use breakeven_base::{StatSink, Unit};
 use crate::config::{Link, Route, XBarConfig};
 use crate::layer::Layer;
 use crate::packet::{Cmd, Pkt, Reply};
-use crate::util::{clone_by_field, EdgeClock};
+use crate::util::EdgeClock;
 use crate::MemorySystem;
+use educe::Educe;
 
 /// A packet's direction; packets out of a write buffer have low priority against other requests.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,8 @@ impl Slot {
     }
 }
 
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct XBar {
     clock: EdgeClock,
     forward: u64,
@@ -52,21 +55,6 @@ pub(crate) struct XBar {
     packets: u64,
     bytes: u64,
 }
-clone_by_field!(XBar {
-    clock,
-    forward,
-    response,
-    header,
-    width,
-    limited,
-    routes,
-    requests,
-    responses,
-    snooped,
-    packets,
-    bytes
-});
-
 impl XBar {
     pub fn new(c: &XBarConfig, requesters: usize, snooped: Vec<u16>) -> Self {
         let clock = EdgeClock::new(c.clock.period());

@@ -5,9 +5,11 @@
 use super::counters::{low_bits, CounterTable};
 use super::direction::DirectionRecord;
 use super::BiModeParams;
-use breakeven_base::{clone_by_field, ConfigError};
+use breakeven_base::ConfigError;
+use educe::Educe;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct BiModeBp {
     choice: CounterTable,
     taken: CounterTable,
@@ -16,8 +18,6 @@ pub struct BiModeBp {
     history_mask: u64,
     shift: u32,
 }
-
-clone_by_field!(BiModeBp { choice, taken, not_taken, history, history_mask, shift });
 
 impl BiModeBp {
     /// # Errors

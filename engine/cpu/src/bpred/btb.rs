@@ -4,7 +4,8 @@
 
 use super::counters::{low_bits, table_size};
 use super::BtbParams;
-use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
+use breakeven_base::{ConfigError, StatSink, Unit};
+use educe::Educe;
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
@@ -21,7 +22,8 @@ struct Counts {
     mispredict: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct SimpleBtb {
     /// Set by set; within a set the way used last stands first.
     entries: Vec<Entry>,
@@ -32,8 +34,6 @@ pub struct SimpleBtb {
     tag_shift: u32,
     counts: Counts,
 }
-
-clone_by_field!(SimpleBtb { entries, ways, index_mask, tag_mask, index_shift, tag_shift, counts });
 
 impl SimpleBtb {
     /// # Errors

@@ -1,16 +1,16 @@
 //! Tables of saturating counters, the memory of every direction predictor.
 
-use breakeven_base::{clone_by_field, ConfigError};
+use breakeven_base::ConfigError;
+use educe::Educe;
 
 /// A power-of-two table of n-bit saturating counters that start at 0 (strongly not taken), as gem5's do.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct CounterTable {
     counters: Vec<u8>,
     mask: u64,
     max: u8,
 }
-
-clone_by_field!(CounterTable { counters, mask, max });
 
 impl CounterTable {
     /// `entries` counters of `bits` bits; `path` names the object in errors, `size` and `width` its parameters.

@@ -4,17 +4,17 @@
 use super::counters::{low_bits, CounterTable};
 use super::direction::DirectionRecord;
 use super::GshareParams;
-use breakeven_base::{clone_by_field, ConfigError};
+use breakeven_base::ConfigError;
+use educe::Educe;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct GshareBp {
     counters: CounterTable,
     history: u64,
     history_mask: u64,
     shift: u32,
 }
-
-clone_by_field!(GshareBp { counters, history, history_mask, shift });
 
 impl GshareBp {
     /// # Errors

@@ -4,7 +4,7 @@
 //! Branches are numbered from 0 as they enter the history. Each leaves the folded registers as it found them in a ring that
 //! grows to the branches in flight, so that any of them can be undone at the cost of one copy of the registers.
 
-use breakeven_base::clone_by_field;
+use educe::Educe;
 use std::fmt;
 
 /// Registers that fold one length of history, to as many widths.
@@ -12,7 +12,8 @@ pub(super) const WIDTHS: usize = 3;
 
 /// The folded registers and their shape, in rows of one register a length: what one row does is the same for all lengths,
 /// so that a compiler does several at a time.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 struct Folds {
     /// Outcomes folded, by length.
     lengths: Vec<u64>,
@@ -24,8 +25,8 @@ struct Folds {
     out: Vec<u32>,
 }
 
-clone_by_field!(Folds { lengths, leaving, mask, top, out });
-
+#[derive(Educe)]
+#[educe(Clone)]
 pub(super) struct History {
     folds: Folds,
     /// The folded registers.
@@ -43,8 +44,6 @@ pub(super) struct History {
     oldest: u64,
     next: u64,
 }
-
-clone_by_field!(History { folds, comp, path, path_mask, longest, outcomes, saved, in_flight, oldest, next });
 
 impl History {
     /// `folds`: each length (up to 2^20) and the widths (1 to 31 bits) that it is folded to. `path_bits`: at most 31.

@@ -6,7 +6,8 @@
 use super::counters::{low_bits, table_size};
 use super::lfsr::Lfsr;
 use super::IndirectParams;
-use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
+use breakeven_base::{ConfigError, StatSink, Unit};
+use educe::Educe;
 
 /// State just before one branch, kept until it commits or is squashed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +35,8 @@ struct Counts {
     indirect_records: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct SimpleIndirectPredictor {
     ways: Vec<Way>,
     assoc: usize,
@@ -52,23 +54,6 @@ pub struct SimpleIndirectPredictor {
     random: Lfsr,
     counts: Counts,
 }
-
-clone_by_field!(SimpleIndirectPredictor {
-    ways,
-    assoc,
-    set_mask,
-    tag_mask,
-    shift,
-    hash_ghr,
-    hash_targets,
-    hash_shift,
-    ghr,
-    ghr_mask,
-    path,
-    path_at,
-    random,
-    counts,
-});
 
 impl SimpleIndirectPredictor {
     /// # Errors

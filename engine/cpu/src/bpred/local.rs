@@ -4,15 +4,15 @@
 use super::counters::{table_size, CounterTable};
 use super::direction::DirectionRecord;
 use super::LocalParams;
-use breakeven_base::{clone_by_field, ConfigError};
+use breakeven_base::ConfigError;
+use educe::Educe;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct LocalBp {
     counters: CounterTable,
     shift: u32,
 }
-
-clone_by_field!(LocalBp { counters, shift });
 
 impl LocalBp {
     /// # Errors

@@ -8,7 +8,8 @@
 use super::counters::low_bits;
 use super::lfsr::Lfsr;
 use super::LoopPredictorParams;
-use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
+use breakeven_base::{ConfigError, StatSink, Unit};
+use educe::Educe;
 
 /// One loop branch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +47,8 @@ struct Counts {
     wrong: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub(super) struct LoopPredictor {
     p: LoopPredictorParams,
     table: Vec<Entry>,
@@ -59,8 +61,6 @@ pub(super) struct LoopPredictor {
     use_counter: i32,
     counts: Counts,
 }
-
-clone_by_field!(LoopPredictor { p, table, set_mask, tag_mask, iter_mask, confident, shift, use_counter, counts });
 
 impl LoopPredictor {
     /// # Errors

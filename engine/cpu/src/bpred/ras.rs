@@ -3,7 +3,8 @@
 //! the stack had wrapped, the oldest address stays lost, and its return will be mispredicted.
 
 use super::RasParams;
-use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
+use breakeven_base::{ConfigError, StatSink, Unit};
+use educe::Educe;
 
 /// What one branch did to the stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,14 +31,13 @@ struct Counts {
     incorrect: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct ReturnAddrStack {
     entries: Vec<u64>,
     top: usize,
     counts: Counts,
 }
-
-clone_by_field!(ReturnAddrStack { entries, top, counts });
 
 impl ReturnAddrStack {
     /// # Errors

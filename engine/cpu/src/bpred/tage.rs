@@ -18,7 +18,8 @@ use super::history::History;
 use super::lfsr::Lfsr;
 use super::loop_predictor::{LoopPredictor, LoopRecord};
 use super::{LoopPredictorParams, TageParams};
-use breakeven_base::{clone_by_field, ConfigError, StatSink, Unit};
+use breakeven_base::{ConfigError, StatSink, Unit};
+use educe::Educe;
 use params::{check, history_lengths};
 use table::Table;
 
@@ -56,14 +57,13 @@ struct Info {
 }
 
 /// What was read for the branches in flight, by the number of the branch.
-#[derive(Default)]
+#[derive(Default, Educe)]
+#[educe(Clone)]
 struct InFlight {
     infos: Vec<Info>,
     /// Index (into the common vector) and tag per tagged table.
     places: Vec<(u32, u16)>,
 }
-
-clone_by_field!(InFlight { infos, places });
 
 /// Leftovers of branches that are gone: nothing that predictions depend on.
 impl fmt::Debug for InFlight {
@@ -72,7 +72,8 @@ impl fmt::Debug for InFlight {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Educe)]
+#[educe(Clone)]
 struct Counts {
     right: [u64; 4],
     wrong: [u64; 4],
@@ -82,9 +83,8 @@ struct Counts {
     alt: Vec<u64>,
 }
 
-clone_by_field!(Counts { right, wrong, alt_would_have_hit, longest_would_have_hit, longest, alt });
-
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Tage {
     tables: Vec<Table>,
     entries: Vec<Entry>,
@@ -106,27 +106,6 @@ pub struct Tage {
     loops: Option<LoopPredictor>,
     counts: Counts,
 }
-
-clone_by_field!(Tage {
-    tables,
-    entries,
-    bimodal,
-    hysteresis,
-    hysteresis_shift,
-    history,
-    in_flight,
-    shift,
-    ctr_bits,
-    useful_max,
-    use_alt,
-    use_alt_bits,
-    max_alloc,
-    ticks,
-    reset_mask,
-    random,
-    loops,
-    counts,
-});
 
 impl Tage {
     /// `path` is TAGE's own (`branchPred.tage`); `loops` are the loop predictor's parameters, the shift of the addresses

@@ -6,9 +6,11 @@
 use super::counters::{low_bits, table_size, CounterTable};
 use super::direction::DirectionRecord;
 use super::TournamentParams;
-use breakeven_base::{clone_by_field, ConfigError};
+use breakeven_base::ConfigError;
+use educe::Educe;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct TournamentBp {
     local_history: Vec<u32>,
     local_index_mask: u64,
@@ -20,18 +22,6 @@ pub struct TournamentBp {
     history_mask: u64,
     shift: u32,
 }
-
-clone_by_field!(TournamentBp {
-    local_history,
-    local_index_mask,
-    local_history_mask,
-    local,
-    global,
-    choice,
-    history,
-    history_mask,
-    shift,
-});
 
 impl TournamentBp {
     /// # Errors

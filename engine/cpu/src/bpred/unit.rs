@@ -10,7 +10,8 @@ use super::direction::{Direction, DirectionRecord};
 use super::indirect::{IndirectRecord, SimpleIndirectPredictor};
 use super::ras::{RasRecord, ReturnAddrStack};
 use super::{check_shift, BranchPredictorParams};
-use breakeven_base::{clone_by_field, BranchKind, ConfigError, StatSink, Unit};
+use breakeven_base::{BranchKind, ConfigError, StatSink, Unit};
+use educe::Educe;
 
 /// What fetch goes on with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +112,8 @@ struct Counts {
 }
 
 /// A branch prediction unit; see the module's text for the protocol.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct BranchPredictor {
     direction: Direction,
     btb: SimpleBtb,
@@ -121,8 +123,6 @@ pub struct BranchPredictor {
     in_flight: VecDeque<Record>,
     counts: Counts,
 }
-
-clone_by_field!(BranchPredictor { direction, btb, ras, indirect, requires_btb_hit, in_flight, counts });
 
 impl BranchPredictor {
     /// The predictor of the core at `core_path`, which cannot do without; `errors` are those of the core so far.

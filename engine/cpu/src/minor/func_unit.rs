@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use breakeven_base::{clone_by_field, OpClass};
+use breakeven_base::OpClass;
+use educe::Educe;
 
 use super::config::{FuConfig, FuTiming, MAX_UNITS};
 use super::inst::Seq;
@@ -103,7 +104,8 @@ pub struct Eligible {
 }
 
 /// All units of a core. Bit `i` of the sets is unit `i`.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct FuPool {
     occupied: u32,
     /// Units that cannot take an instruction every cycle.
@@ -117,8 +119,6 @@ pub struct FuPool {
     /// By class, then unit.
     by_class: ByClass,
 }
-
-clone_by_field!(FuPool { occupied, slow_issue, len, units, queue, capable, eligible, by_class });
 
 type ByClass = Arc<[[ForClass; MAX_UNITS]; OpClass::COUNT]>;
 

@@ -1,7 +1,8 @@
 //! Micro-ops in flight: one ring, indexed by sequence number. Sequence numbers rise in fetch order, which is also the
 //! order of decode, issue and commit; so the queues between the stages carry numbers only.
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, Now, OpClass, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{Bus, FrontEnd, MemRef, Now, OpClass, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
+use educe::Educe;
 
 use crate::when::When;
 use crate::CoreCtx;
@@ -112,7 +113,8 @@ impl DynInst {
 }
 
 /// The micro-ops in flight. What only some of them have lies beside the rest, and is written only for those.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct InstRing {
     slots: Box<[DynInst]>,
     mems: Box<[MemRef]>,
@@ -128,8 +130,6 @@ pub struct InstRing {
     /// The next number to be given out.
     pub tail: Seq,
 }
-
-clone_by_field!(InstRing { slots, mems, effects, targets, deferred, executed, step, bound, tail });
 
 /// What a ring begins with: it is written round and round, and should leave room in the host's first-level cache.
 const FIRST_CAPACITY: usize = 64;

@@ -33,8 +33,9 @@ mod tests;
 pub use config::{default_fu_pool, FuConfig, FuTiming, MinorConfig};
 
 use breakeven_base::units::Clock;
-use breakeven_base::{clone_by_field, Bus, ConfigError, Cycle, FrontEnd, MAX_UOPS};
+use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, MAX_UOPS};
 use breakeven_memory::Port;
+use educe::Educe;
 
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
 use crate::{Budget, CoreCtx, Stop};
@@ -54,7 +55,8 @@ const DEADLOCK_CYCLES: u64 = 1_000_000;
 const STANDSTILL: u64 = 8;
 
 /// An in-order core. Its state between two [`Minor::run`] is kept, and cloned with it.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Minor {
     path: String,
     clock: Clock,
@@ -83,30 +85,6 @@ pub struct Minor {
     /// Kept while it is asked for.
     ledger: Option<Box<account::Ledger>>,
 }
-
-clone_by_field!(Minor {
-    path,
-    clock,
-    fetch1,
-    fetch2,
-    decode,
-    execute,
-    f1_to_f2,
-    f2_to_f1,
-    e_to_f1,
-    ring,
-    predictor,
-    activity,
-    cycle,
-    running,
-    idles,
-    started,
-    ticked,
-    ops_seen,
-    last_commit,
-    base,
-    ledger,
-});
 
 impl Minor {
     /// # Errors

@@ -8,7 +8,8 @@
 
 mod rob;
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, SysEffect, UopFlags};
+use breakeven_base::{Bus, FrontEnd, SysEffect, UopFlags};
+use educe::Educe;
 
 use super::config::{O3Config, RenameRecovery};
 use super::inst::{state, Seq};
@@ -60,7 +61,8 @@ impl Default for CommitStats {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Commit {
     status: Status,
     rob: Rob,
@@ -80,19 +82,6 @@ pub struct Commit {
     last_commit: u64,
     pub stats: CommitStats,
 }
-
-clone_by_field!(Commit {
-    status,
-    rob,
-    to_walk,
-    trap_at,
-    youngest,
-    check_empty,
-    squash_until,
-    recovering,
-    last_commit,
-    stats,
-});
 
 impl Commit {
     pub fn new(cfg: &O3Config, capacity: usize) -> Self {

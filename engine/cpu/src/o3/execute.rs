@@ -6,7 +6,8 @@
 //! - A memory reference goes to the load-store queue when it executes, and keeps its entry in the issue queue until it
 //!   writes back.
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, UopFlags};
+use breakeven_base::{Bus, FrontEnd, UopFlags};
+use educe::Educe;
 
 use super::inst::{note, state, Seq};
 use super::io::Io;
@@ -26,7 +27,8 @@ pub struct ExecuteStats {
     pub violations: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Execute {
     /// Issued micro-ops, by the cycle in which they execute: the latch between issue and execution.
     pub input: Wheel,
@@ -42,8 +44,6 @@ pub struct Execute {
     due: Vec<Event>,
     pub stats: ExecuteStats,
 }
-
-clone_by_field!(Execute { input, finishes, arrived, from_lsq, redirect, due, stats });
 
 const BARRIER: u32 = UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER;
 

@@ -15,7 +15,8 @@ mod non_speculative;
 mod place;
 mod redirect;
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, Step, UopFlags};
+use breakeven_base::{Bus, FrontEnd, Step, UopFlags};
+use educe::Educe;
 
 use super::inst::{note, Seq};
 use super::io::Io;
@@ -53,7 +54,8 @@ pub struct FetchStats {
     pub tlb_cycles: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Fetch {
     status: Status,
     /// Where the next instruction is.
@@ -80,24 +82,6 @@ pub struct Fetch {
     pub predictor: BranchPredictor,
     pub stats: FetchStats,
 }
-
-clone_by_field!(Fetch {
-    status,
-    pc,
-    buffer,
-    at,
-    redirected,
-    correction,
-    stalled,
-    loops,
-    first_decoder,
-    step,
-    queue,
-    decode_slots,
-    path,
-    predictor,
-    stats,
-});
 
 impl Fetch {
     pub fn new(predictor: BranchPredictor) -> Self {

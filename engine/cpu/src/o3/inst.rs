@@ -7,7 +7,8 @@
 
 use super::iq::{Operand, Producer};
 use super::lsq::is_prefetch;
-use breakeven_base::{clone_by_field, BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
+use breakeven_base::{BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
+use educe::Educe;
 
 /// Place of a micro-op in program order; 0 is no micro-op.
 pub type Seq = u64;
@@ -105,7 +106,8 @@ pub(super) struct Slot {
 const _: () = assert!(std::mem::size_of::<Slot>() == 128);
 
 /// The micro-ops in flight. All arrays have the same power-of-two length.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct InstRing {
     mask: usize,
     slots: Box<[Slot]>,
@@ -117,8 +119,6 @@ pub struct InstRing {
     head: Seq,
     tail: Seq,
 }
-
-clone_by_field!(InstRing { mask, slots, mem, effect, next_stamp, head, tail });
 
 /// Where an instruction leads; in the slots of all its micro-ops.
 #[derive(Clone, Copy, Debug, Default)]

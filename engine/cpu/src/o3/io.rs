@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use breakeven_base::clone_by_field;
+use educe::Educe;
 
 use super::config::O3Config;
 use super::inst::{note, InstRing, Seq};
@@ -23,7 +23,8 @@ pub struct Activity {
     pub stalled_retry: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Io {
     pub rules: Rules,
     pub ring: InstRing,
@@ -33,8 +34,6 @@ pub struct Io {
     /// Why [`super::O3::run`] returns after this cycle.
     pub stopped: Option<Stopped>,
 }
-
-clone_by_field!(Io { rules, ring, wires, activity, trace, stopped });
 
 impl Io {
     pub fn new(cfg: &O3Config) -> Self {

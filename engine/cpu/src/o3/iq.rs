@@ -3,7 +3,8 @@
 //! Each result has the list of the operands that wait for it, linked through flat arrays. Ready micro-ops are bits, one set
 //! for each group of functional units, indexed by the slot in the ring: the oldest is found by counting zeros.
 
-use breakeven_base::{clone_by_field, OpClass};
+use breakeven_base::OpClass;
+use educe::Educe;
 
 use super::inst::{InstRing, Seq};
 
@@ -18,7 +19,8 @@ pub fn producer(seq: Seq, dst: usize) -> Producer {
 /// An operand: slot times four plus its number, plus one; 0: none.
 pub type Operand = u32;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct IssueQueue {
     pub free: u32,
     size: u32,
@@ -30,8 +32,6 @@ pub struct IssueQueue {
     counts: Box<[u32]>,
     pub ready_total: u32,
 }
-
-clone_by_field!(IssueQueue { free, size, ready, any, groups, counts, ready_total });
 
 impl IssueQueue {
     pub fn new(size: u32, ring: &InstRing, groups: usize) -> Self {

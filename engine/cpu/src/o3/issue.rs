@@ -1,7 +1,8 @@
 //! Issue: takes ready micro-ops oldest first, at most `issueWidth` a cycle; a class whose units are all busy is passed over.
 //! Fact source: gem5 24.0 `src/cpu/o3/inst_queue.cc`.
 
-use breakeven_base::{clone_by_field, OpClass, Uop, UopFlags};
+use breakeven_base::{OpClass, Uop, UopFlags};
+use educe::Educe;
 
 use super::config::O3Config;
 use super::inst::{state, InstRing, Seq, Wait};
@@ -17,14 +18,13 @@ pub struct IssueStats {
 }
 
 /// The issue queue and the functional units.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Issue {
     queue: IssueQueue,
     units: Units,
     pub stats: IssueStats,
 }
-
-clone_by_field!(Issue { queue, units, stats });
 
 impl Issue {
     pub fn new(cfg: &O3Config, ring: &InstRing) -> Self {

@@ -59,7 +59,8 @@ pub use inst::{InstRing, Seq, Wait};
 pub use quirks::Gem5Quirks;
 
 use breakeven_base::units::Clock;
-use breakeven_base::{clone_by_field, Bus, ConfigError, Cycle, FrontEnd, SysEffect};
+use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, SysEffect};
+use educe::Educe;
 
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
 use crate::pipeview::{PipeView, Window};
@@ -72,13 +73,14 @@ const DEADLOCK_CYCLES: u64 = 1_000_000;
 
 /// Why [`O3::run`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stopped {
+pub enum Stopped {
     Effect(SysEffect),
     Paused,
 }
 
 /// An out-of-order core. Its state between two [`O3::run`] is kept, and cloned with it.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct O3 {
     path_name: String,
     clock: Clock,
@@ -98,24 +100,6 @@ pub struct O3 {
     retry_counts: Option<stats::StageCounts>,
     base: stats::Base,
 }
-
-clone_by_field!(O3 {
-    path_name,
-    clock,
-    io,
-    fetch,
-    decode,
-    rename,
-    dispatch,
-    issue,
-    execute,
-    lsq,
-    commit,
-    account,
-    cycle,
-    retry_counts,
-    base,
-});
 
 impl O3 {
     /// # Errors

@@ -9,7 +9,8 @@
 //! What is fetched again is not executed again: the slots still hold what the front end said. Where fetch then mispredicts
 //! while executed instructions are left, those are put aside until the misprediction is undone.
 
-use breakeven_base::{clone_by_field, FrontEnd, MemRef, SysEffect, Uop};
+use breakeven_base::{FrontEnd, MemRef, SysEffect, Uop};
+use educe::Educe;
 
 use super::inst::{Flow, InstRing, Seq};
 
@@ -38,14 +39,13 @@ struct Fork {
     aside: usize,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Path {
     pub placed: Seq,
     forks: Vec<Fork>,
     aside: Vec<SavedUops>,
 }
-
-clone_by_field!(Path { placed, forks, aside });
 
 impl Path {
     pub fn new() -> Self {

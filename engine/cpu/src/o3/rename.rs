@@ -9,7 +9,8 @@
 mod credits;
 mod registers;
 
-use breakeven_base::{clone_by_field, UopFlags};
+use breakeven_base::UopFlags;
+use educe::Educe;
 
 use super::config::O3Config;
 use super::decode::Status;
@@ -41,7 +42,8 @@ pub struct RenameStats {
     pub undone: u64,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Rename {
     status: Status,
     /// Dispatch has blocked rename.
@@ -63,21 +65,6 @@ pub struct Rename {
     stall_until: Seq,
     pub stats: RenameStats,
 }
-
-clone_by_field!(Rename {
-    status,
-    stalled,
-    next,
-    end,
-    registers,
-    credits,
-    serialize,
-    serialize_done,
-    serialize_next,
-    retired,
-    stall_until,
-    stats,
-});
 
 impl Rename {
     pub fn new(cfg: &O3Config) -> Self {

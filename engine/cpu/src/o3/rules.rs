@@ -5,7 +5,7 @@ use super::quirks::Gem5Quirks;
 
 /// The configuration as the cycle loop reads it.
 #[derive(Clone, Debug)]
-pub(super) struct Rules {
+pub struct Rules {
     pub decode_to_fetch: u64,
     pub fetch_to_decode: u64,
     pub decode_to_rename: u64,

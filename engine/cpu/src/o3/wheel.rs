@@ -1,6 +1,6 @@
 //! A calendar of what happens to micro-ops at known cycles: a bucket a cycle for the near future, a heap for the far one.
 
-use breakeven_base::clone_by_field;
+use educe::Educe;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,15 +16,14 @@ pub struct Event {
 
 const SPAN: u64 = 256;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Wheel {
     buckets: Box<[Vec<Event>; SPAN as usize]>,
     /// A bit a bucket that has events.
     taken: [u64; (SPAN / 64) as usize],
     far: BinaryHeap<Reverse<(u64, Event)>>,
 }
-
-clone_by_field!(Wheel { buckets, taken, far });
 
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // a remainder

@@ -18,7 +18,8 @@ use breakeven_base::StatSink;
 use crate::config::{CacheConfig, Clusivity, Link};
 use crate::packet::Cmd;
 use crate::prefetch::Prefetching;
-use crate::util::{clone_by_field, EdgeClock};
+use crate::util::EdgeClock;
+use educe::Educe;
 use mshr::MshrFile;
 use stats::{Blocked, CacheStats};
 use tags::{Tags, Victim};
@@ -41,6 +42,8 @@ pub(crate) struct Params {
     pub mem_side: Link,
 }
 
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct Cache {
     pub p: Params,
     pub clock: EdgeClock,
@@ -58,20 +61,6 @@ pub(crate) struct Cache {
     data_free: u64,
     pub prefetching: Option<Box<Prefetching>>,
 }
-clone_by_field!(Cache {
-    p,
-    clock,
-    tags,
-    mshrs,
-    writes,
-    stats,
-    blocked_until,
-    closed_until,
-    writes_full,
-    data_free,
-    prefetching
-});
-
 impl Cache {
     pub fn new(c: &CacheConfig, line_bytes: u32) -> Self {
         let clock = EdgeClock::new(c.clock.period());

@@ -1,5 +1,7 @@
 //! Miss status holding registers: outstanding lines, their targets, and when the file is full.
 
+use educe::Educe;
+
 /// One outstanding line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mshr {
@@ -16,6 +18,8 @@ pub(crate) struct Mshr {
 }
 
 /// The register file of one cache (gem5 `MSHRQueue`).
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct MshrFile {
     entries: Vec<Mshr>,
     limit: usize,
@@ -23,8 +27,6 @@ pub(crate) struct MshrFile {
     /// Upper bound of any register's targets since the file was last empty: saves most searches.
     most_targets: u32,
 }
-crate::util::clone_by_field!(MshrFile { entries, limit, max_targets, most_targets });
-
 impl MshrFile {
     pub fn new(limit: u32, max_targets: u32) -> Self {
         let entries = Vec::with_capacity(limit as usize + 1);

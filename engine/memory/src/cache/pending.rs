@@ -12,9 +12,9 @@ use super::mshr::Mshr;
 use crate::config::Link;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::{Access, Found};
-use crate::util::clone_by_field;
 use crate::xbar::Slot;
 use crate::{MemorySystem, Port, Request, Response};
+use educe::Educe;
 
 /// Longer lines do not fit the byte mask: their misses are sent at once.
 const LONGEST_LINE: u32 = 128;
@@ -82,14 +82,13 @@ struct PendingMiss {
 }
 
 /// The pending MSHRs of the first-level data cache, oldest first.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub(crate) struct PendingMisses {
     misses: Vec<PendingMiss>,
     /// When the first of them may be sent.
     next: u64,
 }
-clone_by_field!(PendingMisses { misses, next });
-
 impl PendingMisses {
     pub fn new() -> Self {
         PendingMisses { misses: Vec::new(), next: NEVER }

@@ -1,10 +1,12 @@
 //! Replacement policies: LRU, FIFO, tree-PLRU, random (gem5 `LRURP`, `FIFORP`, `TreePLRURP`, `RandomRP`).
 
 use crate::config::Replacement as Kind;
-use crate::util::clone_by_field;
+use educe::Educe;
 
 /// The state of one policy for all sets of a cache.
 #[cfg_attr(test, derive(PartialEq))]
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct Replacement {
     kind: Kind,
     ways: usize,
@@ -15,8 +17,6 @@ pub(crate) struct Replacement {
     now: u64,
     random: u64,
 }
-clone_by_field!(Replacement { kind, ways, stamps, trees, now, random });
-
 impl Replacement {
     pub fn new(kind: Kind, sets: usize, ways: usize) -> Self {
         let (stamps, trees) = match kind {

@@ -1,5 +1,7 @@
 //! Lines (and, without write-allocate, words) on their way to the level below.
 
+use educe::Educe;
+
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     line: u64,
@@ -10,12 +12,12 @@ struct Entry {
 
 /// The write buffer of one cache (gem5 `WriteQueue`). gem5 keeps as many reserve entries as there are MSHRs, so an entry
 /// is always found; the cache is blocked while the plain ones are used up.
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct WriteBuffer {
     entries: Vec<Entry>,
     limit: usize,
 }
-crate::util::clone_by_field!(WriteBuffer { entries, limit });
-
 impl WriteBuffer {
     pub fn new(limit: u32) -> Self {
         WriteBuffer { entries: Vec::with_capacity(limit as usize + 1), limit: limit as usize }

@@ -6,7 +6,7 @@ mod timing;
 use breakeven_base::{StatSink, Unit};
 
 use crate::config::{DramConfig, PagePolicy};
-use crate::util::clone_by_field;
+use educe::Educe;
 pub(super) use geometry::{Geometry, Place};
 use timing::Timing;
 
@@ -54,6 +54,8 @@ struct DramStats {
 }
 
 /// The ranks and banks of one channel.
+#[derive(Educe)]
+#[educe(Clone)]
 pub(super) struct Banks {
     geometry: Geometry,
     t: Timing,
@@ -78,28 +80,6 @@ pub(super) struct Banks {
     pub next_burst_at: u64,
     stats: DramStats,
 }
-clone_by_field!(Banks {
-    geometry,
-    t,
-    policy,
-    max_accesses,
-    grouped,
-    per_rank,
-    banks,
-    activations,
-    activation_limit,
-    last_burst,
-    refresh_at,
-    refreshed_at,
-    busy_until,
-    window,
-    commands_per_window,
-    commands_per_activate,
-    windows,
-    next_burst_at,
-    stats
-});
-
 impl Banks {
     pub fn new(c: &DramConfig, window: u64) -> Self {
         let (ranks, per_rank) = (c.ranks_per_channel as usize, c.banks_per_rank as usize);

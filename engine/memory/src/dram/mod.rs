@@ -13,8 +13,8 @@ use breakeven_base::StatSink;
 
 use crate::config::{MemCtrlConfig, SchedPolicy};
 use crate::packet::{Pkt, Reply};
-use crate::util::clone_by_field;
 use banks::{Banks, Place};
+use educe::Educe;
 use stats::CtrlStats;
 
 /// One DRAM burst's worth of a request.
@@ -46,6 +46,8 @@ struct Params {
     policy: SchedPolicy,
 }
 
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct MemCtrl {
     p: Params,
     banks: Banks,
@@ -59,8 +61,6 @@ pub(crate) struct MemCtrl {
     writes_this_time: usize,
     stats: CtrlStats,
 }
-clone_by_field!(MemCtrl { p, banks, writes, coming, bus, bus_next, next, writes_this_time, stats });
-
 impl MemCtrl {
     pub fn new(c: &MemCtrlConfig) -> Self {
         let capacity = c.dram.write_buffer_size as usize;

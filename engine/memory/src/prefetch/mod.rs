@@ -21,8 +21,9 @@ use breakeven_base::StatSink;
 use crate::cache::Cache;
 use crate::config::{PrefetcherConfig, PrefetcherKind};
 use crate::packet::{Cmd, Pkt, PREFETCHES};
-use crate::util::{clone_by_field, EdgeClock};
+use crate::util::EdgeClock;
 use crate::MemorySystem;
+use educe::Educe;
 use queue::{Entry, Queue};
 use sequential::NextLine;
 use stats::PrefetchStats;
@@ -129,6 +130,8 @@ struct Params {
 }
 
 /// One prefetcher.
+#[derive(Educe)]
+#[educe(Clone)]
 struct Unit {
     kind: Kind,
     p: Params,
@@ -140,8 +143,6 @@ struct Unit {
     issued: u64,
     useful: u64,
 }
-clone_by_field!(Unit { kind, p, queue, wants, stats, issued, useful });
-
 /// How an access found its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
@@ -258,6 +259,8 @@ enum Hits {
 }
 
 /// The prefetchers of one cache.
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct Prefetching {
     units: Vec<Unit>,
     /// For each line of the tags: which prefetcher brought it (from 1 on) if it has not been used since, else 0.
@@ -276,8 +279,6 @@ pub(crate) struct Prefetching {
     last_line: u64,
     line_bytes: u64,
 }
-clone_by_field!(Prefetching { units, who, next_due, sent, registers, turn, hits, last_line, line_bytes });
-
 impl Prefetching {
     /// `None` without prefetchers. `lines`: of the cache; `registers`: MSHRs that prefetches may use.
     pub fn new(

@@ -1,5 +1,7 @@
 //! Lines that a prefetcher wants and that have not been sent yet (gem5 `QueuedPrefetcher`; all of one priority).
 
+use educe::Educe;
+
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,12 +13,12 @@ pub(crate) struct Entry {
     pub pc: u64,
 }
 
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct Queue {
     entries: VecDeque<Entry>,
     limit: usize,
 }
-crate::util::clone_by_field!(Queue { entries, limit });
-
 impl Queue {
     pub fn new(limit: u32) -> Self {
         let limit = limit.max(1) as usize;

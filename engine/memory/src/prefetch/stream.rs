@@ -6,7 +6,7 @@
 //! (`train`, assumed 2). Not modelled: that it holds back while many requests are outstanding (the queue and the MSHR
 //! reserve do that), and that far prefetches fill the last level only.
 
-use crate::util::clone_by_field;
+use educe::Educe;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Tracker {
@@ -23,6 +23,8 @@ struct Tracker {
     used: u64,
 }
 
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct Stream {
     train: u32,
     degree: u32,
@@ -32,8 +34,6 @@ pub(crate) struct Stream {
     recent: usize,
     now: u64,
 }
-clone_by_field!(Stream { train, degree, distance, trackers, recent, now });
-
 impl Stream {
     pub fn new(trackers: u32, train: u32, degree: u32, distance: u32) -> Self {
         Stream {

@@ -8,7 +8,7 @@ use super::Access;
 use crate::cache::replacement::Replacement;
 use crate::config::Replacement as Policy;
 use crate::packet::REQUESTORS;
-use crate::util::clone_by_field;
+use educe::Educe;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
@@ -20,12 +20,14 @@ struct Entry {
 }
 
 /// The instructions of one requestor; without entries until it has been seen.
+#[derive(Educe)]
+#[educe(Clone)]
 struct Table {
     entries: Vec<Entry>,
     replacement: Replacement,
 }
-clone_by_field!(Table { entries, replacement });
-
+#[derive(Educe)]
+#[educe(Clone)]
 pub(crate) struct Stride {
     max_confidence: u32,
     initial_confidence: u32,
@@ -38,18 +40,6 @@ pub(crate) struct Stride {
     ways: usize,
     tables: Vec<Table>,
 }
-clone_by_field!(Stride {
-    max_confidence,
-    initial_confidence,
-    threshold,
-    per_requestor,
-    degree,
-    distance,
-    sets,
-    ways,
-    tables
-});
-
 /// gem5's parameters; see [`crate::config::PrefetcherKind::Stride`].
 pub(crate) struct StrideParams {
     pub confidence_counter_bits: u32,

@@ -7,7 +7,8 @@
 mod commit;
 mod reason;
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, OpClass, SysEffect};
+use breakeven_base::{Bus, FrontEnd, OpClass, SysEffect};
+use educe::Educe;
 
 use super::activity::Activity;
 use super::config::{MinorConfig, MAX_UNITS};
@@ -46,7 +47,8 @@ pub enum Event {
     Paused,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Execute {
     pub input: Channel<Bundle>,
     /// Issued and not gone yet.
@@ -82,33 +84,6 @@ pub struct Execute {
     resolved: ResolvedBranch,
     pub stats: ExecuteStats,
 }
-
-clone_by_field!(Execute {
-    input,
-    in_flight,
-    mem_in_units,
-    stream,
-    fresh,
-    left_by,
-    commit_from,
-    scoreboard,
-    units,
-    lsq,
-    next_issue,
-    cycle_input,
-    issue_limit,
-    memory_issue_limit,
-    commit_limit,
-    memory_commit_limit,
-    early_memory_issue,
-    costs,
-    line_bytes,
-    drained,
-    rolled_back,
-    event,
-    resolved,
-    stats,
-});
 
 /// What execute works on in one cycle besides its own state.
 pub struct ExecuteIo<'a> {

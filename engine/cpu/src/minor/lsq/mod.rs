@@ -12,8 +12,9 @@
 mod request;
 mod store_buffer;
 
-use breakeven_base::{clone_by_field, MemKind, UopFlags};
+use breakeven_base::{MemKind, UopFlags};
 use breakeven_memory::{MemorySystem, Port, Request, Response};
+use educe::Educe;
 
 use super::config::{MinorConfig, MAX_QUEUE};
 use super::inst::{InstRing, Seq};
@@ -33,7 +34,8 @@ pub struct Head {
 /// Requests by their place in the pool.
 type Slots = Ring<u8, { MAX_QUEUE as usize }>;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Lsq {
     pool: Box<[LsqRequest]>,
     free: Vec<u8>,
@@ -70,34 +72,6 @@ pub struct Lsq {
     /// Loads that took their value from the store buffer.
     pub forwarded: u64,
 }
-
-clone_by_field!(Lsq {
-    pool,
-    free,
-    requests,
-    transfers,
-    stores,
-    requests_size,
-    transfers_size,
-    store_buffer_size,
-    stores_per_cycle,
-    max_in_memory,
-    port,
-    line,
-    costs,
-    splits_late,
-    in_memory,
-    next_response,
-    retry_slot,
-    retry_at,
-    next_translation,
-    port_free,
-    stores_in_transfers,
-    unissued,
-    last_barrier,
-    wake,
-    forwarded,
-});
 
 const NEVER: u64 = u64::MAX;
 

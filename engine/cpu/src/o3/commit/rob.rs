@@ -1,12 +1,13 @@
 //! The reorder buffer's entries. Micro-ops in it are `head..end` of the ring; squashed ones stay as entries before the next
 //! younger micro-op until everything older has gone.
 
-use breakeven_base::clone_by_field;
+use educe::Educe;
 
 use crate::o3::inst::Seq;
 use crate::o3::io::Io;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub(super) struct Rob {
     /// The next micro-op to enter.
     end: Seq,
@@ -19,8 +20,6 @@ pub(super) struct Rob {
     squashed_behind: u32,
     squashed_between: u32,
 }
-
-clone_by_field!(Rob { end, used, size, squashed, squashed_behind, squashed_between });
 
 impl Rob {
     /// `capacity`: the ring's.

@@ -1,7 +1,8 @@
 //! The data-cache port of the load-store queue, and the progress of one access through it (two packets across a line).
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, Tick, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemRef, Tick, UopFlags};
 use breakeven_memory::{DataResponse, PendingEnd, Port, Request};
+use educe::Educe;
 
 use super::super::config::O3Config;
 use super::ports::Ports;
@@ -10,7 +11,8 @@ use crate::when::When;
 use crate::CoreCtx;
 
 /// The data-cache port: bandwidth a cycle, back pressure, responses.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct DcachePort {
     pub load_ports: Ports,
     pub store_ports: Ports,
@@ -26,17 +28,6 @@ pub struct DcachePort {
     /// When the first pending MSHR may be sent; [`NEVER`]: none is pending.
     pub pending_until: u64,
 }
-
-clone_by_field!(DcachePort {
-    load_ports,
-    store_ports,
-    blocked_until,
-    answers,
-    serial_responses,
-    stalled_until,
-    stores_join,
-    pending_until
-});
 
 /// What became of one packet.
 pub enum Sent {

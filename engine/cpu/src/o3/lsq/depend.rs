@@ -6,7 +6,8 @@
 //! - Atomics and other non-speculative references wait for nothing: they execute when they are the oldest instruction.
 //! - A waiting reference is in a linked list of what it depends on, youngest first; write-back wakes the list.
 
-use breakeven_base::{clone_by_field, UopFlags, MAX_UOPS};
+use breakeven_base::{UopFlags, MAX_UOPS};
+use educe::Educe;
 
 use super::super::config::O3Config;
 use super::super::inst::Seq;
@@ -45,7 +46,8 @@ struct Barrier {
     write: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Dependences {
     pub store_sets: StoreSets,
     /// By sequence number; more than can be between dispatch and write-back at once.
@@ -57,8 +59,6 @@ pub struct Dependences {
     read_barrier: Seq,
     write_barrier: Seq,
 }
-
-clone_by_field!(Dependences { store_sets, ops, mask, barriers, read_barrier, write_barrier });
 
 impl Dependences {
     pub fn new(cfg: &O3Config) -> Self {

@@ -1,21 +1,20 @@
 //! Which addresses a queue's entries may overlap: a small table of counters, so that almost every search of a queue ends
 //! before it has begun. Never misses an overlap; may claim one that is none.
 
-use breakeven_base::clone_by_field;
+use educe::Educe;
 
 const BUCKETS: usize = 256;
 /// A range of more granules than this is counted apart: it overlaps everything.
 const MAX_GRANULES: u64 = 8;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Filter {
     counts: Box<[u16; BUCKETS]>,
     wide: u32,
     shift: u32,
     mask: u64,
 }
-
-clone_by_field!(Filter { counts, wide, shift, mask });
 
 impl Filter {
     /// Granules of 2^`shift` bytes. `alias_bits` below 12 (but not 0) makes all addresses that agree in so many low bits overlap.

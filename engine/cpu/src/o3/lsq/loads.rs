@@ -6,8 +6,9 @@
 //!   has been sent. Otherwise the load goes to the cache, past stores whose address is not known yet.
 //! - A load that finds no port is issued again at once (gem5: from the next cycle on); one that the cache refuses when the cache takes accesses again.
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, UopFlags};
 use breakeven_memory::Port;
+use educe::Educe;
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
@@ -46,7 +47,8 @@ pub enum Translation {
 }
 
 /// Positions in the queue count from the first load ever; a load keeps its position until it leaves.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Loads {
     head: u64,
     tail: u64,
@@ -58,8 +60,6 @@ pub struct Loads {
     hi: Box<[u64]>,
     executed: Filter,
 }
-
-clone_by_field!(Loads { head, tail, size, mask, entries, lo, hi, executed });
 
 impl Loads {
     pub fn new(size: u32, check_shift: u32) -> Self {

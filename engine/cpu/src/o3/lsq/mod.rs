@@ -31,7 +31,8 @@ mod translate;
 
 pub use config::{LsqConfig, PartialForward};
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, MemKind, MemRef, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, UopFlags};
+use educe::Educe;
 
 use super::config::O3Config;
 use super::inst::{InstRing, Seq, Wait};
@@ -57,15 +58,14 @@ pub enum MemOutcome {
 }
 
 /// The queue's messages to the pipeline, which empties them after each call.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Educe)]
+#[educe(Clone)]
 pub struct LsqOut {
     /// Writes back in that cycle (not before the present one).
     pub done: Vec<(Seq, u64)>,
     /// Its memory-order dependence is satisfied (first time), or it must be issued again (blocked by the cache, replayed).
     pub ready: Vec<Seq>,
 }
-
-clone_by_field!(LsqOut { done, ready });
 
 /// A load that read before an older store to the same place: everything from it on is fetched again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +115,8 @@ fn acts_on_line(kind: MemKind) -> bool {
     matches!(kind, MemKind::StoreLine | MemKind::CboZero | MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval)
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Lsq {
     rules: Rules,
     loads: Loads,
@@ -137,23 +138,6 @@ pub struct Lsq {
     /// Sequence number and cycle of each store that has been written to the cache; kept only when asked for.
     store_log: Option<Vec<(Seq, u64)>>,
 }
-
-clone_by_field!(Lsq {
-    rules,
-    loads,
-    stores,
-    depend,
-    walker,
-    dcache_port,
-    violation,
-    blocked,
-    portless,
-    pending,
-    replays,
-    stalled,
-    counts,
-    store_log,
-});
 
 /// A violation not yet taken.
 #[derive(Clone, Copy, Debug)]

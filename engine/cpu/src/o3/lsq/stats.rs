@@ -6,7 +6,7 @@ use breakeven_base::StatSink;
 use super::Lsq;
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Counts {
+pub struct Counts {
     pub forw_loads: u64,
     pub squashed_loads: u64,
     pub squashed_stores: u64,

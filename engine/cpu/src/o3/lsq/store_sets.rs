@@ -6,14 +6,15 @@
 //! - LFST (`LFSTSize` entries, one a set): the last store of the set that was dispatched and has not executed.
 //! - Every `store_set_clear_period` dispatched stores both are emptied.
 
-use breakeven_base::clone_by_field;
+use educe::Educe;
 
 /// Instruction addresses are indexed from this bit on; gem5's, also where instructions are shorter than four bytes.
 const OFFSET_BITS: u32 = 2;
 /// No set; no store.
 const NONE: u32 = u32::MAX;
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct StoreSets {
     ssit: Box<[u32]>,
     /// Sequence number of the last store; 0: none.
@@ -21,8 +22,6 @@ pub struct StoreSets {
     clear_period: u64,
     stores: u64,
 }
-
-clone_by_field!(StoreSets { ssit, lfst, clear_period, stores });
 
 impl StoreSets {
     /// Sizes are powers of two (checked with the configuration).

@@ -11,7 +11,8 @@
 
 mod drain;
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemRef, UopFlags};
+use educe::Educe;
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
@@ -59,7 +60,8 @@ impl Store {
 
 /// Places are counted from the first store ever: `head..sent` are on their way, `sent..committed` may be sent,
 /// `committed..tail` are speculative.
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Stores {
     head: u64,
     sent: u64,
@@ -83,24 +85,6 @@ pub struct Stores {
     /// When the last line is there for which fill buffers hold stores that have left; 0: they hold none.
     in_fills: u64,
 }
-
-clone_by_field!(Stores {
-    head,
-    sent,
-    committed,
-    tail,
-    size,
-    mask,
-    ports,
-    entries,
-    lo,
-    hi,
-    unsent,
-    may_send,
-    refused,
-    last_written,
-    in_fills,
-});
 
 impl Stores {
     pub fn new(size: u32, ports: u32, alias_bits: u32) -> Self {

@@ -1,12 +1,13 @@
 //! Translations that take time: a second-level TLB, and the page walker with its queue.
 //! Fact source: gem5 24.0 `src/arch/riscv/pagetable_walker.cc`, `src/cpu/o3/lsq.cc`, `inst_queue.cc`.
 //!
-//! - The walker does one walk at a time; who comes meanwhile queues, and is serialize_done with the walk when it wants the same page.
+//! - The walker does one walk at a time; who comes meanwhile queues, and is served with the walk when it wants the same page.
 //! - A reference whose translation takes time gives its place up and is issued again: it goes on a cycle after the end of
 //!   the walk. After a hit in the second level (ours) the latency is the whole delay.
 
-use breakeven_base::{clone_by_field, Bus, FrontEnd, MemRef, Tick};
+use breakeven_base::{Bus, FrontEnd, MemRef, Tick};
 use breakeven_memory::{Side, TlbResult};
+use educe::Educe;
 
 use super::super::inst::Seq;
 use super::{NEVER, PAGE};
@@ -30,7 +31,8 @@ impl Walk {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Educe)]
+#[educe(Clone)]
 pub struct Walker {
     /// The first one is under way until `until`.
     walks: Vec<Walk>,
@@ -39,8 +41,6 @@ pub struct Walker {
     late: Vec<(u64, Seq)>,
     next_late: u64,
 }
-
-clone_by_field!(Walker { walks, until, late, next_late });
 
 impl Walker {
     pub fn new() -> Self {
