@@ -40,7 +40,9 @@ fn accesses(what: &str, c: MemorySystemConfig) {
             let req = request(RAM.start + i * step % span, kind);
             match m.access(Port::Data, Tick(now), &req) {
                 Response::Done { at, .. } => now = at.0.div_ceil(CYCLE) * CYCLE,
-                Response::Blocked { retry } => now = retry.0.div_ceil(CYCLE) * CYCLE,
+                Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
+                    now = retry.0.div_ceil(CYCLE) * CYCLE
+                }
             }
         });
     };

@@ -53,6 +53,8 @@ pub struct Request {
     pub non_temporal: bool,
     /// Of the instruction that asks; prefetchers train on it.
     pub pc: u64,
+    /// Its sender takes [`Response::Pending`] for an answer (data port only).
+    pub may_wait: bool,
 }
 
 /// What became of an access.
@@ -63,6 +65,24 @@ pub enum Response {
     /// The first-level cache cannot accept it (MSHRs, targets or write buffers full), or it waits for a write-combining
     /// buffer: ask again at `retry` (later than now).
     Blocked { retry: Tick },
+    /// A load or store that may wait has missed, and its MSHR has not been sent yet: others join it until it is. Call
+    /// [`MemorySystem::send_pending`] at `until`, then ask for [`MemorySystem::response_of`] this MSHR.
+    Pending { id: MshrId, until: Tick },
+}
+
+/// An MSHR of the data cache, which has one a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MshrId {
+    line: u64,
+}
+
+impl MshrId {
+    /// The one for the line of `paddr`.
+    #[inline]
+    #[must_use]
+    pub fn of(paddr: u64, line_bytes: u32) -> Self {
+        MshrId { line: paddr & !u64::from(line_bytes - 1) }
+    }
 }
 
 /// A timing-TLB look-up.
@@ -74,7 +94,7 @@ pub enum TlbResult {
     Miss { at: Tick },
 }
 
-pub use cache::pending::{DataResponse, PendingEnd};
+pub use cache::pending::MissResponse;
 
 use cache::pending::PendingMisses;
 use cache::Cache;
@@ -257,9 +277,19 @@ impl MemorySystem {
         }
     }
 
-    /// One access of the core. It must not cross a line; `now` never goes back on a port.
+    /// One access of the core, the only way in. It must not cross a line; `now` never goes back on a port.
     #[inline]
     pub fn access(&mut self, port: Port, now: Tick, req: &Request) -> Response {
+        if req.may_wait && port == Port::Data {
+            self.access_or_wait(now, req)
+        } else {
+            self.access_at_once(port, now, req)
+        }
+    }
+
+    /// An access that is answered at once.
+    #[inline]
+    fn access_at_once(&mut self, port: Port, now: Tick, req: &Request) -> Response {
         // A prefetch for fetching goes where fetches go.
         let port = if req.kind == MemKind::PrefetchFetch { Port::Inst } else { port };
         let special = req.uncacheable | req.non_temporal;

@@ -27,7 +27,7 @@ fn go(m: &mut MemorySystem, now: u64, line: u64, kind: MemKind) -> u64 {
     let req = Request { paddr: RAM.start + line, size: 64, ..request(0, kind) };
     match m.access(Port::Data, Tick(now), &req) {
         Response::Done { at, .. } => at.0 - now,
-        Response::Blocked { .. } => panic!("a memory never blocks the core"),
+        Response::Blocked { .. } | Response::Pending { .. } => panic!("a memory never blocks the core"),
     }
 }
 

@@ -250,7 +250,7 @@ fn simple_memory_has_a_bandwidth() {
         req.paddr = addr;
         match m.access(Port::Data, Tick(0), &req) {
             Response::Done { at, .. } => at.0,
-            Response::Blocked { .. } => 0,
+            Response::Blocked { .. } | Response::Pending { .. } => 0,
         }
     };
     // 64 bytes at 12.8 GB/s: 5 ns.
@@ -289,7 +289,7 @@ fn write_buffers_run_out() {
     let mut m = build(c);
     let blocked =
         (0..32).find_map(|i| match m.access(Port::Data, Tick(i * CYCLE), &request(A + i * 64, MemKind::Store)) {
-            Response::Blocked { retry } => Some((i, retry.0)),
+            Response::Blocked { retry } | Response::Pending { until: retry, .. } => Some((i, retry.0)),
             Response::Done { .. } => None,
         });
     let (i, retry) = blocked.expect("the L2 takes one write a memory latency");
@@ -355,7 +355,7 @@ fn a_dirty_line_beside_is_supplied_and_fence_i_drops_stale_code() {
     let fetch =
         |m: &mut MemorySystem, now: u64| match m.access(Port::Inst, Tick(now * CYCLE), &request(A, MemKind::Fetch)) {
             Response::Done { at, level } => (at.0 / CYCLE - now, level),
-            Response::Blocked { .. } => (0, 9),
+            Response::Blocked { .. } | Response::Pending { .. } => (0, 9),
         };
     do_access(&mut m, 0, A, MemKind::Store);
     // L1 2, bus 1, the other L1 answers after its tag latency, bus 1, L1 2.

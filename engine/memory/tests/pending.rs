@@ -3,7 +3,7 @@
 mod common;
 
 use breakeven_base::{MemKind, Tick};
-use breakeven_memory::{DataResponse, MemorySystem, Port, Request, Response};
+use breakeven_memory::{MemorySystem, MshrId, Port, Request, Response};
 use common::*;
 
 const A: u64 = RAM.start + 0x10_0000;
@@ -12,10 +12,20 @@ fn simple() -> MemorySystem {
     build(reference_simple(100 * CYCLE, 0.0))
 }
 
+/// An access whose sender can wait.
+fn waits(m: &mut MemorySystem, at: Tick, req: &Request) -> Response {
+    m.access(Port::Data, at, &Request { may_wait: true, ..*req })
+}
+
+/// The MSHR of the line of `paddr`.
+fn line_of(paddr: u64) -> MshrId {
+    MshrId::of(paddr, 64)
+}
+
 /// The cycle until which a store of 8 bytes at `cycle` is held.
 fn held(m: &mut MemorySystem, cycle: u64, paddr: u64) -> u64 {
-    match m.store(Tick(cycle * CYCLE), &request(paddr, MemKind::Store)) {
-        DataResponse::Pending { until } => until.0 / CYCLE,
+    match waits(m, Tick(cycle * CYCLE), &request(paddr, MemKind::Store)) {
+        Response::Pending { until, .. } => until.0 / CYCLE,
         other => panic!("{other:?}"),
     }
 }
@@ -23,7 +33,7 @@ fn held(m: &mut MemorySystem, cycle: u64, paddr: u64) -> u64 {
 /// The cycle in which a store whose miss has left by `cycle` is in the cache, and the level that had its line.
 fn end(m: &mut MemorySystem, cycle: u64, paddr: u64) -> (u64, u8) {
     m.send_pending(Tick(cycle * CYCLE));
-    let end = m.pending_end(Tick(cycle * CYCLE), paddr).expect("it has left");
+    let end = m.response_of(Tick(cycle * CYCLE), line_of(paddr)).expect("it has left");
     (end.of(paddr).0 / CYCLE, end.level)
 }
 
@@ -42,8 +52,8 @@ fn a_line_written_whole_in_time_is_not_read() {
     assert_eq!([end(&mut m, 102, A), end(&mut m, 102, A + 56)], [(134, 2), (134, 2)]);
     assert_eq!((counts(&m, "cpu.dcache"), counts(&m, "l2")), ([8.0, 1.0, 7.0], [0.0; 3]));
     assert_eq!(
-        m.store(Tick(140 * CYCLE), &request(A + 8, MemKind::Store)),
-        DataResponse::Done { at: Tick(142 * CYCLE), level: 0 }
+        waits(&mut m, Tick(140 * CYCLE), &request(A + 8, MemKind::Store)),
+        Response::Done { at: Tick(142 * CYCLE), level: 0 }
     );
     m.audit().expect("nothing is out of order");
 }
@@ -54,9 +64,9 @@ fn a_store_too_late_joins_and_the_line_is_read() {
     for n in 0..7 {
         held(&mut m, 100, A + 8 * n);
     }
-    let late = m.store(Tick(102 * CYCLE), &request(A + 56, MemKind::Store));
+    let late = waits(&mut m, Tick(102 * CYCLE), &request(A + 56, MemKind::Store));
     let ends = [end(&mut m, 102, A), end(&mut m, 102, A + 8)];
-    assert_eq!(late, DataResponse::Done { at: Tick(ends[1].0 * CYCLE), level: 2 });
+    assert_eq!(late, Response::Done { at: Tick(ends[1].0 * CYCLE), level: 2 });
     // As if nothing had been held; the others wait for the rest of the line.
     let mut plain = simple();
     let first = access(&mut plain, 100 * CYCLE, A, MemKind::Store);
@@ -94,7 +104,7 @@ fn a_second_level_that_takes_nothing_holds_misses_back() {
     for n in 1..8 {
         assert_eq!(held(&mut m, 150, A + 64 + 8 * n) * CYCLE, free / CYCLE * CYCLE);
     }
-    assert_eq!(m.pending_end(Tick(150 * CYCLE), A + 64), None);
+    assert_eq!(m.response_of(Tick(150 * CYCLE), line_of(A + 64)), None);
     end(&mut m, free.div_ceil(CYCLE), A + 64);
     assert_eq!(counts(&m, "l2")[0], 1.0, "whole by then");
 }
@@ -110,8 +120,8 @@ fn a_load_sends_the_miss_that_it_joins() {
 
 /// The cycle until which a load at `cycle` is held.
 fn held_load(m: &mut MemorySystem, cycle: u64, paddr: u64) -> u64 {
-    match m.load(Tick(cycle * CYCLE), &request(paddr, MemKind::Load)) {
-        DataResponse::Pending { until } => until.0 / CYCLE,
+    match waits(m, Tick(cycle * CYCLE), &request(paddr, MemKind::Load)) {
+        Response::Pending { until, .. } => until.0 / CYCLE,
         other => panic!("{other:?}"),
     }
 }
@@ -145,8 +155,8 @@ fn loads_join_loads_and_a_store_sends_the_miss_that_it_joins() {
     assert_eq!((counts(&m, "cpu.dcache"), counts(&m, "l2")), (counts(&plain, "cpu.dcache"), counts(&plain, "l2")));
     let mut m = simple();
     held_load(&mut m, 100, A);
-    let joined = m.store(Tick(100 * CYCLE), &request(A + 8, MemKind::Store));
-    assert_eq!(joined, DataResponse::Done { at: Tick(all[1].0), level: 2 });
+    let joined = waits(&mut m, Tick(100 * CYCLE), &request(A + 8, MemKind::Store));
+    assert_eq!(joined, Response::Done { at: Tick(all[1].0), level: 2 });
     assert_eq!(m.send_pending(Tick(100 * CYCLE)), None);
 }
 
@@ -154,14 +164,14 @@ fn loads_join_loads_and_a_store_sends_the_miss_that_it_joins() {
 fn what_does_not_miss_is_not_held() {
     let mut m = simple();
     load(&mut m, 100 * CYCLE, A);
-    let on_its_way = m.store(Tick(110 * CYCLE), &request(A, MemKind::Store));
-    assert!(matches!(on_its_way, DataResponse::Done { level: 2, .. }), "{on_its_way:?}");
-    let loaded = m.load(Tick(110 * CYCLE), &request(A, MemKind::Load));
-    assert!(matches!(loaded, DataResponse::Done { level: 2, .. }), "{loaded:?}");
+    let on_its_way = waits(&mut m, Tick(110 * CYCLE), &request(A, MemKind::Store));
+    assert!(matches!(on_its_way, Response::Done { level: 2, .. }), "{on_its_way:?}");
+    let loaded = waits(&mut m, Tick(110 * CYCLE), &request(A, MemKind::Load));
+    assert!(matches!(loaded, Response::Done { level: 2, .. }), "{loaded:?}");
     let past = Request { uncacheable: true, ..request(A + 640, MemKind::Store) };
-    assert!(matches!(m.store(Tick(111 * CYCLE), &past), DataResponse::Done { .. }));
-    assert!(matches!(m.load(Tick(111 * CYCLE), &past), DataResponse::Done { .. }));
-    assert!(matches!(m.store(Tick(112 * CYCLE), &request(A + 1280, MemKind::CboZero)), DataResponse::Done { .. }));
+    assert!(matches!(waits(&mut m, Tick(111 * CYCLE), &past), Response::Done { .. }));
+    assert!(matches!(waits(&mut m, Tick(111 * CYCLE), &past), Response::Done { .. }));
+    assert!(matches!(waits(&mut m, Tick(112 * CYCLE), &request(A + 1280, MemKind::CboZero)), Response::Done { .. }));
 }
 
 #[test]
@@ -182,18 +192,15 @@ fn random_stores_and_loads_leave_nothing_behind() {
         let kind = if x >> 50 & 15 == 0 { MemKind::Load } else { MemKind::Store };
         if kind == MemKind::Load && x & 1 == 0 {
             match m.access(Port::Data, Tick(now), &request(paddr, kind)) {
+                Response::Pending { .. } => panic!("this one cannot wait"),
                 Response::Done { at, .. } => assert!(at.0 > now && at.0 < now + 10_000_000),
                 Response::Blocked { retry } => now = retry.0.next_multiple_of(CYCLE),
             }
         } else {
-            let answer = match kind {
-                MemKind::Load => m.load(Tick(now), &request(paddr, kind)),
-                _ => m.store(Tick(now), &request(paddr, kind)),
-            };
-            match answer {
-                DataResponse::Done { at, .. } => assert!(at.0 > now && at.0 < now + 10_000_000),
-                DataResponse::Blocked { retry } => now = retry.0.next_multiple_of(CYCLE),
-                DataResponse::Pending { until } => {
+            match waits(&mut m, Tick(now), &request(paddr, kind)) {
+                Response::Done { at, .. } => assert!(at.0 > now && at.0 < now + 10_000_000),
+                Response::Blocked { retry } => now = retry.0.next_multiple_of(CYCLE),
+                Response::Pending { until, .. } => {
                     assert!(until.0 > now && until.0 < now + 10_000_000);
                     last = Some((until.0, paddr));
                     held += 1;
@@ -202,7 +209,10 @@ fn random_stores_and_loads_leave_nothing_behind() {
         }
         if let Some((_, paddr)) = last.filter(|(until, _)| *until <= now) {
             let next = m.send_pending(Tick(now));
-            assert!(next.is_none_or(|t| t.0 > now) && (next.is_some() || m.pending_end(Tick(now), paddr).is_some()));
+            assert!(
+                next.is_none_or(|t| t.0 > now)
+                    && (next.is_some() || m.response_of(Tick(now), line_of(paddr)).is_some())
+            );
             last = None;
         }
         if i % 500 == 0 {
@@ -213,7 +223,7 @@ fn random_stores_and_loads_leave_nothing_behind() {
     // A copy goes on as the original does.
     let mut copy = m.clone();
     let both = [&mut m, &mut copy].map(|m| {
-        (0..64).map(|n| m.store(Tick(now + CYCLE * n), &request(A + 8 * n, MemKind::Store))).collect::<Vec<_>>()
+        (0..64).map(|n| waits(m, Tick(now + CYCLE * n), &request(A + 8 * n, MemKind::Store))).collect::<Vec<_>>()
     });
     assert_eq!(both[0], both[1]);
 }

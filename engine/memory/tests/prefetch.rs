@@ -43,7 +43,7 @@ fn cycles(m: &mut MemorySystem, now: u64, paddr: u64, pc: u64) -> u64 {
     let req = Request { pc, ..request(paddr, MemKind::Load) };
     match m.access(Port::Data, Tick(now * CYCLE), &req) {
         Response::Done { at, .. } => at.0.div_ceil(CYCLE) - now,
-        Response::Blocked { retry } => panic!("blocked until {retry:?}"),
+        Response::Blocked { retry } | Response::Pending { until: retry, .. } => panic!("blocked until {retry:?}"),
     }
 }
 

@@ -44,14 +44,22 @@ fn traffic(m: &mut MemorySystem, seed: u64, n: u64) -> Vec<u64> {
         let size = 1 << random(4);
         let paddr = (RAM.start + random(span)) & !(size - 1);
         let uncacheable = random(200) == 0;
-        let req = Request { paddr, size: size as u16, kind, uncacheable, non_temporal: random(9) == 0, pc: i % 13 };
+        let req = Request {
+            paddr,
+            size: size as u16,
+            kind,
+            uncacheable,
+            non_temporal: random(9) == 0,
+            pc: i % 13,
+            may_wait: false,
+        };
         match m.access(port, Tick(now), &req) {
             Response::Done { at, level } => {
                 assert!(at.0 >= now && level <= 4, "{req:?} at {now}: {at:?}, level {level}");
                 assert!(at.0 < now + 100_000_000, "{req:?} at {now} takes until {at:?}");
                 seen.push(at.0);
             }
-            Response::Blocked { retry } => {
+            Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
                 assert!(retry.0 > now);
                 seen.push(!retry.0);
             }

@@ -51,7 +51,9 @@ impl Core {
                     self.now = at.0.max(self.now).div_ceil(CYCLE) * CYCLE;
                     return ((self.now - start) / CYCLE, level);
                 }
-                Response::Blocked { retry } => self.now = retry.0.div_ceil(CYCLE) * CYCLE,
+                Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
+                    self.now = retry.0.div_ceil(CYCLE) * CYCLE
+                }
             }
         }
     }

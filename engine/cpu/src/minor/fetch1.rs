@@ -211,6 +211,7 @@ impl Fetch1 {
             uncacheable: false,
             non_temporal: false,
             pc: f.line.base,
+            may_wait: false,
         };
         match cx.mem.access(Port::Inst, when.tick, &request) {
             Response::Done { at, .. } => {
@@ -219,7 +220,7 @@ impl Fetch1 {
                 self.sent += 1;
                 self.fetches.set(self.sent - 1, f);
             }
-            Response::Blocked { retry } => {
+            Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
                 f.state = State::NeedsRetry;
                 f.at = when.cycle_of(retry).max(when.cycle + 1);
                 self.fetches.set(self.sent, f);

@@ -11,7 +11,7 @@ pub struct Gem5Quirks {
     /// the next: gem5's ports send one packet a tick (`src/mem/packet_queue.cc`). On unless switched off.
     pub serialResponses: bool,
     /// A store miss leaves the cache after its tag latency, when bus and second level take it; stores to the line join it
-    /// until then, and a line written whole by then is not read (`breakeven_memory::MemorySystem::store`). Without effect
+    /// until then, and a line written whole by then is not read (`breakeven_memory::Response::Pending`). Without effect
     /// under TSO, where gem5 has one store under way, and with `storesLeaveOnMiss`.
     pub gem5StoresJoinMisses: bool,
     /// A mispredicted two-byte conditional branch that was not taken trains the predictor as taken, to the instruction behind

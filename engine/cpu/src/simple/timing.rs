@@ -169,7 +169,15 @@ impl TimingSimple {
         let paddr = x.paddr & !u64::from(size - 1);
         let uncacheable = ctx.bus.is_uncacheable(paddr);
         #[allow(clippy::cast_possible_truncation)] // at most 64
-        let request = Request { paddr, size: size as u16, kind: MemKind::Fetch, uncacheable, non_temporal: false, pc };
+        let request = Request {
+            paddr,
+            size: size as u16,
+            kind: MemKind::Fetch,
+            uncacheable,
+            non_temporal: false,
+            pc,
+            may_wait: false,
+        };
         self.counts.cycles = self.access(ctx.mem, Port::Inst, &request)?;
         self.counts.icache_stall += self.counts.cycles - start;
         Ok(true)
@@ -198,6 +206,7 @@ impl TimingSimple {
             uncacheable: m.uncacheable,
             non_temporal,
             pc: step.pc,
+            may_wait: false,
         };
         let mut at = self.access(ctx.mem, Port::Data, &request(m.paddr, split.first.max(1)))?;
         if split.first < m.size {
@@ -245,7 +254,7 @@ impl TimingSimple {
         for _ in 0..MAX_RETRIES {
             match mem.access(port, now, request) {
                 Response::Done { at, .. } => return Ok(clock.edge_at_or_after(at).0.max(self.counts.cycles)),
-                Response::Blocked { retry } => now = retry.max(now + 1),
+                Response::Blocked { retry } | Response::Pending { until: retry, .. } => now = retry.max(now + 1),
             }
         }
         Err(Stuck)

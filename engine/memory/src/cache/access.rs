@@ -1,6 +1,6 @@
 //! The ways of a request through a cache: hit, MSHR target, miss, write-back, maintenance, bypass.
 
-use super::mshr::Mshr;
+use super::mshr::{Mshr, MshrState};
 use super::tags::Victim;
 use super::Cache;
 use crate::config::Link;
@@ -87,6 +87,7 @@ impl MemorySystem {
         let c = &mut self.caches[ci];
         c.mshrs.push(Mshr {
             line,
+            state: MshrState::Sent,
             alloc_at: at,
             resp_at: r.at,
             payload: r.payload,
@@ -265,7 +266,16 @@ impl MemorySystem {
     fn cache_forwards(&mut self, ci: usize, pkt: &Pkt, at: u64, r: Reply, extra: u64) -> Reply {
         let c = &mut self.caches[ci];
         let level = r.level + 1;
-        let m = Mshr { line: NO_LINE, alloc_at: at, resp_at: r.at, payload: 0, addr: pkt.addr, targets: 1, level };
+        let m = Mshr {
+            line: NO_LINE,
+            state: MshrState::Sent,
+            alloc_at: at,
+            resp_at: r.at,
+            payload: 0,
+            addr: pkt.addr,
+            targets: 1,
+            level,
+        };
         c.mshrs.push(m);
         c.note_mshrs(at);
         Reply { at: c.clock.edge(r.at) + extra, level, ..Reply::default() }

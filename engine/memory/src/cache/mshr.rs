@@ -2,12 +2,25 @@
 
 use educe::Educe;
 
+/// Where a miss is. One whose response has come by the time asked about is filled ([`Mshr::state`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MshrState {
+    /// Not sent yet: other accesses join it ([`super::pending`]).
+    Allocated,
+    /// The level below has it.
+    Sent,
+    /// The line is there, the register free.
+    Filled,
+}
+
 /// One outstanding line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mshr {
     pub line: u64,
+    /// Allocated or sent.
+    pub state: MshrState,
     pub alloc_at: u64,
-    /// When the response arrives and the register is free. Not sent yet ([`super::pending`]): when it may be sent.
+    /// Sent: when the response arrives and the register is free. Allocated: when it may be sent.
     pub resp_at: u64,
     /// Ticks from the critical word to the rest of the line: what targets at another offset wait for.
     pub payload: u64,
@@ -15,6 +28,17 @@ pub(crate) struct Mshr {
     pub addr: u64,
     pub targets: u32,
     pub level: u8,
+}
+
+impl Mshr {
+    /// Its state at `now`.
+    pub fn state(&self, now: u64) -> MshrState {
+        if self.state == MshrState::Sent && self.resp_at <= now {
+            MshrState::Filled
+        } else {
+            self.state
+        }
+    }
 }
 
 /// The register file of one cache (gem5 `MSHRQueue`).
@@ -53,13 +77,13 @@ impl MshrFile {
     }
 
     /// The register of a miss to `line` that has not been sent.
-    pub fn pending(&mut self, line: u64) -> Option<&mut Mshr> {
-        self.entries.iter_mut().rfind(|m| m.line == line)
+    pub fn allocated(&mut self, line: u64) -> Option<&mut Mshr> {
+        self.entries.iter_mut().find(|m| m.line == line && m.state == MshrState::Allocated)
     }
 
     /// One more target of the unsent miss to `line`; whether its target list is full now.
     pub fn takes_target(&mut self, line: u64) -> bool {
-        let Some(m) = self.pending(line) else { return false };
+        let Some(m) = self.allocated(line) else { return false };
         m.targets += 1;
         let targets = m.targets;
         self.most_targets = self.most_targets.max(targets);
@@ -106,7 +130,11 @@ impl MshrFile {
         use std::fmt::Write;
         let mut s = format!("{} of {} MSHRs in use", self.live(now).count(), self.limit);
         for m in self.live(now) {
-            let _ = write!(s, "; line {:#x}, {} targets, answered at {}", m.line, m.targets, m.resp_at);
+            let what = match m.state(now) {
+                MshrState::Allocated => "not sent before",
+                MshrState::Sent | MshrState::Filled => "answered at",
+            };
+            let _ = write!(s, "; line {:#x}, {} targets, {what} {}", m.line, m.targets, m.resp_at);
         }
         s
     }
@@ -130,7 +158,20 @@ mod tests {
     use super::*;
 
     fn mshr(line: u64, alloc_at: u64, resp_at: u64) -> Mshr {
-        Mshr { line, alloc_at, resp_at, payload: 0, addr: line, targets: 1, level: 1 }
+        Mshr { line, state: MshrState::Sent, alloc_at, resp_at, payload: 0, addr: line, targets: 1, level: 1 }
+    }
+
+    #[test]
+    fn a_register_is_allocated_then_sent_then_filled() {
+        let mut f = MshrFile::new(2, 3);
+        f.push(Mshr { state: MshrState::Allocated, ..mshr(0x40, 10, 20) });
+        // It may be sent at 20, and has not been.
+        assert_eq!(f.allocated(0x40).map(|m| m.state(30)), Some(MshrState::Allocated));
+        let m = f.allocated(0x40).expect("it is there");
+        (m.state, m.resp_at) = (MshrState::Sent, 100);
+        assert!(f.allocated(0x40).is_none());
+        let m = *f.find(0x40, 30).expect("it is on its way");
+        assert_eq!([m.state(30), m.state(100)], [MshrState::Sent, MshrState::Filled]);
     }
 
     #[test]
@@ -170,7 +211,7 @@ mod tests {
         f.join(0x40, 96);
         assert!(!f.has_room() && f.targets_full_until(96) == Some(100), "no target");
         f.retire(100);
-        f.push(mshr(0x40, 110, 200));
+        f.push(Mshr { state: MshrState::Allocated, ..mshr(0x40, 110, 200) });
         assert!(f.has_room() && !f.takes_target(0x80));
         assert!(f.takes_target(0x40) && !f.has_room() && f.audit(120) == Ok(()));
     }

@@ -3,52 +3,26 @@
 //! and the level below take it. Stores to the line join it until then; a line that has been written whole by then is not
 //! read: an `InvalidateReq` goes out.
 //!
-//! Only for a core that uses [`MemorySystem::load`] and [`MemorySystem::store`] and asks again for the response time of what
-//! was pending ([`MemorySystem::pending_end`]).
+//! Only requests that say so wait ([`Request::may_wait`]); their sender is told the MSHR and asks for its response.
 
 use breakeven_base::{MemKind, Tick};
 
-use super::mshr::Mshr;
+use super::mshr::{Mshr, MshrState};
 use crate::config::Link;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::{Access, Found};
 use crate::xbar::Slot;
-use crate::{MemorySystem, Port, Request, Response};
+use crate::{MemorySystem, MshrId, Port, Request, Response};
 use educe::Educe;
 
 /// Longer lines do not fit the byte mask: their misses are sent at once.
 const LONGEST_LINE: u32 = 128;
 const NEVER: u64 = u64::MAX;
 
-/// The data cache's answer to a load or store that may stay pending.
+/// When the targets of an MSHR that has been sent are served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DataResponse {
-    Done {
-        at: Tick,
-        level: u8,
-    },
-    Blocked {
-        retry: Tick,
-    },
-    /// Its line's MSHR has not been sent yet: [`MemorySystem::send_pending`] at `until`, then [`MemorySystem::pending_end`].
-    Pending {
-        until: Tick,
-    },
-}
-
-impl From<Response> for DataResponse {
-    fn from(r: Response) -> Self {
-        match r {
-            Response::Done { at, level } => DataResponse::Done { at, level },
-            Response::Blocked { retry } => DataResponse::Blocked { retry },
-        }
-    }
-}
-
-/// When a line's pending targets are served.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PendingEnd {
-    pub line: u64,
+pub struct MissResponse {
+    pub id: MshrId,
     /// The first target's address: the critical word.
     first: u64,
     at: Tick,
@@ -57,7 +31,7 @@ pub struct PendingEnd {
     pub level: u8,
 }
 
-impl PendingEnd {
+impl MissResponse {
     /// Response time of a target at `paddr`, in the line.
     #[inline]
     #[must_use]
@@ -116,34 +90,28 @@ fn bytes(addr: u64, size: u32, line: u32) -> u128 {
 }
 
 impl MemorySystem {
-    /// As [`MemorySystem::access`] through the data port; a store that misses stays pending until its MSHR is sent.
+    /// An access through the data port that stays pending if it misses, until its MSHR is sent: loads and stores reach the
+    /// next level in the order in which MSHRs are sent. Other kinds are answered at once, behind what is pending.
     #[inline]
-    pub fn store(&mut self, now: Tick, req: &Request) -> DataResponse {
-        self.access_and_wait(now, req, MemKind::Store, Cmd::WriteReq)
-    }
-
-    /// As [`MemorySystem::store`], for a load: loads and stores then reach the next level in the order in which MSHRs are sent.
-    #[inline]
-    pub fn load(&mut self, now: Tick, req: &Request) -> DataResponse {
-        self.access_and_wait(now, req, MemKind::Load, Cmd::ReadReq)
-    }
-
-    /// Requests of `kind` may stay pending, as `cmd`; others are plain accesses.
-    #[inline(always)] // `kind` and `cmd` are known to each caller
-    fn access_and_wait(&mut self, now: Tick, req: &Request, kind: MemKind, cmd: Cmd) -> DataResponse {
-        let plain = req.kind == kind && !req.uncacheable && !req.non_temporal;
-        let Link::Cache(ci) = self.ports[Port::Data as usize] else { return self.access(Port::Data, now, req).into() };
-        if let (true, Some(ci)) = (plain, self.fast_path_caches[Port::Data as usize]) {
+    pub(crate) fn access_or_wait(&mut self, now: Tick, req: &Request) -> Response {
+        let Link::Cache(ci) = self.ports[Port::Data as usize] else { return self.access_at_once(Port::Data, now, req) };
+        let cmd = match req.kind {
+            _ if req.uncacheable || req.non_temporal => None,
+            MemKind::Load => Some(Cmd::ReadReq),
+            MemKind::Store => Some(Cmd::WriteReq),
+            _ => None,
+        };
+        if let (Some(cmd), Some(ci)) = (cmd, self.fast_path_caches[Port::Data as usize]) {
             let c = &mut self.caches[usize::from(ci)];
             if let Some(at) = c.fast_hit(cmd, Port::Data as u8, now.0, req.paddr, u32::from(req.size)) {
-                return DataResponse::Done { at: Tick(at), level: 0 };
+                return Response::Done { at: Tick(at), level: 0 };
             }
         }
-        self.wait_in_full(usize::from(ci), now, req, plain.then_some(cmd))
+        self.wait_in_full(usize::from(ci), now, req, cmd)
     }
 
     #[inline(never)]
-    fn wait_in_full(&mut self, ci: usize, now: Tick, req: &Request, cmd: Option<Cmd>) -> DataResponse {
+    fn wait_in_full(&mut self, ci: usize, now: Tick, req: &Request, cmd: Option<Cmd>) -> Response {
         self.send_pending(now);
         self.now = self.now.max(now.0);
         if self.next_prefetch <= now.0 {
@@ -160,7 +128,7 @@ impl MemorySystem {
                 self.hold(ci, now.0, req, cmd, place)
             }
             (Some(cmd), None) if self.may_begin(ci, now.0, req.paddr, cmd) => self.hold(ci, now.0, req, cmd, None),
-            _ => self.access(Port::Data, now, req).into(),
+            _ => self.access_at_once(Port::Data, now, req),
         }
     }
 
@@ -184,7 +152,7 @@ impl MemorySystem {
     }
 
     #[inline(never)]
-    fn hold(&mut self, ci: usize, now: u64, req: &Request, cmd: Cmd, place: Option<usize>) -> DataResponse {
+    fn hold(&mut self, ci: usize, now: u64, req: &Request, cmd: Cmd, place: Option<usize>) -> Response {
         self.asked = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
         let pkt = Pkt::new(cmd, req.paddr, u32::from(req.size), Port::Data as u8);
         let found = if place.is_some() { Found::Joined(None) } else { Found::Miss };
@@ -195,7 +163,7 @@ impl MemorySystem {
         if self.caches[ci].prefetching.is_some() {
             self.show_prefetchers(ci, &pkt, now, found);
         }
-        DataResponse::Pending { until: Tick(until) }
+        Response::Pending { id: MshrId::of(req.paddr, self.line_bytes), until: Tick(until) }
     }
 
     /// Allocates an MSHR and books its slot on the bus; when it may be sent.
@@ -214,7 +182,16 @@ impl MemorySystem {
             _ => Slot::at(out),
         };
         let c = &mut self.caches[ci];
-        let m = Mshr { line, alloc_at: at, resp_at: slot.start, payload: 0, addr: pkt.addr, targets: 1, level: 1 };
+        let m = Mshr {
+            line,
+            state: MshrState::Allocated,
+            alloc_at: at,
+            resp_at: slot.start,
+            payload: 0,
+            addr: pkt.addr,
+            targets: 1,
+            level: 1,
+        };
         c.mshrs.push(m);
         c.note_mshrs(at);
         let written = bytes(pkt.addr, pkt.size, size);
@@ -272,7 +249,7 @@ impl MemorySystem {
             if free != NEVER {
                 // The next level is blocked: targets may merge until it is not.
                 self.pending.misses[place].slot = self.slot_at(link, free);
-                if let Some(m) = self.caches[ci].mshrs.pending(h.line) {
+                if let Some(m) = self.caches[ci].mshrs.allocated(h.line) {
                     m.resp_at = free;
                 }
                 self.caches[ci].note_mshrs(at);
@@ -328,8 +305,8 @@ impl MemorySystem {
         };
         let reply = self.cache_fills(ci, &h.first, &r, 0);
         let c = &mut self.caches[ci];
-        let Some(m) = c.mshrs.pending(h.line) else { return };
-        (m.resp_at, m.payload, m.level) = (r.at, r.payload, reply.level);
+        let Some(m) = c.mshrs.allocated(h.line) else { return };
+        (m.state, m.resp_at, m.payload, m.level) = (MshrState::Sent, r.at, r.payload, reply.level);
         let alloc_at = m.alloc_at;
         let [(first, firsts), (rest, rests)] = h.arrivals;
         let s = c.stats.at(h.first.cmd, h.first.requestor);
@@ -338,18 +315,18 @@ impl MemorySystem {
         c.note_mshrs(h.slot.start);
     }
 
-    /// Response times of the pending accesses to `paddr`'s line. `None`: their MSHR has not been sent by `now`.
-    pub fn pending_end(&mut self, now: Tick, paddr: u64) -> Option<PendingEnd> {
-        let known =
-            PendingEnd { line: paddr & !u64::from(self.line_bytes - 1), first: paddr, at: now, rest: 0, level: 0 };
-        let Link::Cache(ci) = self.ports[Port::Data as usize] else { return Some(known) };
-        if self.pending.misses.iter().any(|h| h.line == known.line) {
+    /// Response times of the accesses that wait with an MSHR. `None`: it has not been sent by `now`.
+    pub fn response_of(&mut self, now: Tick, id: MshrId) -> Option<MissResponse> {
+        let Link::Cache(ci) = self.ports[Port::Data as usize] else { return None };
+        if self.pending.misses.iter().any(|h| h.line == id.line) {
             return None;
         }
         let c = &mut self.caches[usize::from(ci)];
         // No MSHR: the line has been filled already, the core asks late.
-        let Some(m) = c.mshrs.find(known.line, now.0) else { return Some(PendingEnd { level: 1, ..known }) };
+        let Some(m) = c.mshrs.find(id.line, now.0) else {
+            return Some(MissResponse { id, first: id.line, at: now, rest: 0, level: 1 });
+        };
         let (first, rest, level, resp_at) = (m.addr, m.payload, m.level, m.resp_at);
-        Some(PendingEnd { first, at: Tick(c.clock.edge(resp_at) + c.p.response), rest, level, ..known })
+        Some(MissResponse { id, first, at: Tick(c.clock.edge(resp_at) + c.p.response), rest, level })
     }
 }

@@ -170,14 +170,14 @@ pub fn build(c: MemorySystemConfig) -> MemorySystem {
 }
 
 pub fn request(paddr: u64, kind: MemKind) -> Request {
-    Request { paddr, size: 8, kind, uncacheable: false, non_temporal: false, pc: 0 }
+    Request { paddr, size: 8, kind, uncacheable: false, non_temporal: false, pc: 0, may_wait: false }
 }
 
 /// One data access at `now`: when it is answered, and from which level.
 pub fn access(m: &mut MemorySystem, now: u64, paddr: u64, kind: MemKind) -> (u64, u8) {
     match m.access(Port::Data, Tick(now), &request(paddr, kind)) {
         Response::Done { at, level } => (at.0, level),
-        Response::Blocked { retry } => panic!("blocked until {retry:?}"),
+        Response::Blocked { retry } | Response::Pending { until: retry, .. } => panic!("blocked until {retry:?}"),
     }
 }
 
@@ -214,7 +214,9 @@ impl Blocking {
                     self.now = at.0.div_ceil(CYCLE) * CYCLE;
                     return;
                 }
-                Response::Blocked { retry } => self.now = retry.0.div_ceil(CYCLE) * CYCLE,
+                Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
+                    self.now = retry.0.div_ceil(CYCLE) * CYCLE
+                }
             }
         }
     }

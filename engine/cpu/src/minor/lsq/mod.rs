@@ -371,6 +371,7 @@ impl Lsq {
             uncacheable: r.mem.uncacheable,
             non_temporal: r.non_temporal,
             pc: r.pc,
+            may_wait: false,
         };
         let from_requests = matches!(r.state, State::Translated | State::RequestIssuing);
         match memory.access(Port::Data, when.tick, &request) {
@@ -394,7 +395,7 @@ impl Lsq {
                 self.next_response = self.next_response.min(done);
                 all
             }
-            Response::Blocked { retry } => {
+            Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
                 r.state = if from_requests { State::RequestNeedsRetry } else { State::StoreBufferNeedsRetry };
                 self.retry_at = when.cycle_of(retry).max(when.cycle + 1);
                 self.retry_slot = slot;

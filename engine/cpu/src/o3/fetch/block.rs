@@ -115,10 +115,11 @@ impl Fetch {
             uncacheable: false,
             non_temporal: false,
             pc: self.buffer.block,
+            may_wait: false,
         };
         let (status, at) = match cx.mem.access(Port::Inst, when.tick, &request) {
             Response::Done { at, .. } => (Status::WaitCache, at),
-            Response::Blocked { retry } => (Status::Retry, retry),
+            Response::Blocked { retry } | Response::Pending { until: retry, .. } => (Status::Retry, retry),
         };
         self.stats.cache_lines += u64::from(status == Status::WaitCache);
         self.status = status;

@@ -1,7 +1,7 @@
 //! The data-cache port of the load-store queue, and the progress of one access through it (two packets across a line).
 
 use breakeven_base::{Bus, FrontEnd, MemRef, Tick, UopFlags};
-use breakeven_memory::{DataResponse, PendingEnd, Port, Request};
+use breakeven_memory::{MissResponse, MshrId, Port, Request, Response};
 use educe::Educe;
 
 use super::super::config::O3Config;
@@ -24,7 +24,7 @@ pub struct DcachePort {
     /// An emulated misaligned access stalls the following ones until this cycle.
     pub stalled_until: u64,
     /// Misses stay pending in their MSHR until it is sent (`gem5StoresJoinMisses`).
-    stores_join: bool,
+    misses_wait: bool,
     /// When the first pending MSHR may be sent; [`NEVER`]: none is pending.
     pub pending_until: u64,
 }
@@ -55,7 +55,7 @@ impl DcachePort {
             serial_responses: cfg.quirks.serialResponses,
             stalled_until: 0,
             // Under TSO gem5 has one store under way: none could join it.
-            stores_join: cfg.quirks.gem5StoresJoinMisses && !cfg.needsTSO && !cfg.lsq.storesLeaveOnMiss,
+            misses_wait: cfg.quirks.gem5StoresJoinMisses && !cfg.needsTSO && !cfg.lsq.storesLeaveOnMiss,
             pending_until: NEVER,
         }
     }
@@ -74,7 +74,7 @@ impl DcachePort {
     pub fn send<F: FrontEnd, B: Bus>(
         &mut self,
         is_load: bool,
-        request: &Request,
+        mut request: Request,
         cx: &mut CoreCtx<'_, F, B>,
         when: &When,
         counts: &mut Counts,
@@ -86,20 +86,16 @@ impl DcachePort {
         if !ports.take(when.cycle) {
             return Sent::NoPort;
         }
-        let answer = match (self.stores_join, is_load) {
-            (true, true) => cx.mem.load(when.tick, request),
-            (true, false) => cx.mem.store(when.tick, request),
-            (false, _) => cx.mem.access(Port::Data, when.tick, request).into(),
-        };
-        match answer {
-            DataResponse::Done { at, level } => Sent::Done { at: self.answered(at, when), level },
-            DataResponse::Blocked { retry } => {
+        request.may_wait = self.misses_wait;
+        match cx.mem.access(Port::Data, when.tick, &request) {
+            Response::Done { at, level } => Sent::Done { at: self.answered(at, when), level },
+            Response::Blocked { retry } => {
                 ports.give_back();
                 counts.blocked_by_cache += 1;
                 self.blocked_until = when.cycle_of(retry).max(when.cycle + 1);
                 Sent::Blocked
             }
-            DataResponse::Pending { until } => {
+            Response::Pending { until, .. } => {
                 self.pending_until = self.pending_until.min(when.cycle_of(until));
                 Sent::Pending
             }
@@ -112,16 +108,16 @@ impl DcachePort {
         &mut self,
         access: &mut SplitAccess,
         line: u32,
-        known: &mut Option<PendingEnd>,
+        known: &mut Option<MissResponse>,
         cx: &mut CoreCtx<'_, F, B>,
         when: &When,
     ) -> bool {
-        let line_of = |paddr: u64| paddr & !u64::from(line - 1);
         while access.pending > 0 {
             let paddr = access.lines[0];
+            let id = MshrId::of(paddr, line);
             // Most are in the line looked up last.
-            if known.is_none_or(|end| end.line != line_of(paddr)) {
-                *known = cx.mem.pending_end(when.tick, paddr);
+            if known.is_none_or(|end| end.id != id) {
+                *known = cx.mem.response_of(when.tick, id);
             }
             let Some(end) = *known else { return false };
             let at = self.answered(end.of(paddr), when);
@@ -168,7 +164,8 @@ impl SplitAccess {
             sent => m.paddr.wrapping_add(sent),
         };
         let non_temporal = flags.any(UopFlags::NON_TEMPORAL);
-        let request = Request { paddr, size, kind: m.kind, uncacheable: m.uncacheable, non_temporal, pc };
+        let request =
+            Request { paddr, size, kind: m.kind, uncacheable: m.uncacheable, non_temporal, pc, may_wait: false };
         (request, self.sent + size)
     }
 

@@ -302,7 +302,7 @@ impl Lsq {
         let (flags, pc) = (ring.flags(seq), ring.pc(seq));
         loop {
             let (request, sent) = self.loads.entries[slot].access.next(m, self.rules.line, flags, pc);
-            match self.dcache_port.send(true, &request, cx, when, &mut self.counts) {
+            match self.dcache_port.send(true, request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
                     let again = if self.rules.quirks.gem5PortRetries { &mut self.portless } else { &mut out.ready };
                     again.push(seq);

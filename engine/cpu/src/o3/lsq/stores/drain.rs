@@ -54,7 +54,7 @@ impl Lsq {
         loop {
             let s = &self.stores.entries[slot];
             let (request, sent) = s.access.next(&s.mem, self.rules.line, s.flags, s.pc);
-            match self.dcache_port.send(false, &request, cx, when, &mut self.counts) {
+            match self.dcache_port.send(false, request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
                     self.stores.may_send = true;
                     return false;
