@@ -4,15 +4,20 @@
 point_ms            one warm 1448-byte point of 3 measurements (rv-copy-user-2021 on u74) inside a sweep, milliseconds
 o3_point_ms         the same point on o3
 run_s               `breakeven run` of that point from the shell, seconds
+help_cpu_s          processor time (user and system) of `breakeven --help`, seconds
+run_cpu_s           ... of `breakeven run` of a small point that is simulated
+compare_cpu_s       ... of `breakeven compare` of points that are in the store
 peak_mb             the largest resident set of those processes, 10^6 bytes
 """
 
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -22,10 +27,15 @@ ELFS = {"riscv": REPO / "tests/data/gem5/micro.rv64.elf", "x86": REPO / "tests/d
 CORES = {f"riscv.{core}": core for core in ("atomic", "timing", "minor", "o3")}
 CORES |= {f"x86.{core}": f"x86_{core}" for core in ("atomic", "timing", "minor", "o3")}
 POINT = ["rv-copy-user-2021", "--machine", "u74", "--size", "1448", "--src", "3", "--no-store"]
+STARTS = {
+    "help_cpu_s": ["--help"],
+    "run_cpu_s": ["run", "rv-word", "--size", "64", "--no-store"],
+    "compare_cpu_s": ["compare", "rv-byte", "rv-word", "--sizes", "1..256", "--store"],
+}
 
 
-def child(*args: str) -> tuple[bytes, float, int]:
-    """Runs one process: its output, wall seconds and peak resident bytes."""
+def child(*args: str) -> tuple[bytes, float, resource.struct_rusage]:
+    """Runs one process: its output, wall seconds and what it used."""
     start = time.perf_counter()
     process = subprocess.Popen(args, stdout=subprocess.PIPE, cwd=REPO)
     assert process.stdout is not None
@@ -34,7 +44,13 @@ def child(*args: str) -> tuple[bytes, float, int]:
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"bench: {' '.join(args)} failed with status {process.returncode}")
-    return out, time.perf_counter() - start, usage.ru_maxrss * 1024
+    return out, time.perf_counter() - start, usage
+
+
+def start_seconds(command: list[str], repeat: int) -> float:
+    """Processor time of a command, the median of `repeat`; the first, which may have points to simulate, left out."""
+    used = [child(*command)[2] for _ in range(repeat + 1)][1:]
+    return statistics.median(usage.ru_utime + usage.ru_stime for usage in used)
 
 
 def point_ms(machine: str, points: int) -> float:
@@ -62,19 +78,23 @@ def main() -> None:
     for name, machine in CORES.items():
         speeds = []
         for _ in range(options.repeat):
-            out, _, rss = child(breakeven, "exec", str(ELFS[name.split(".")[0]]), "--machine", machine, "--json")
+            out, _, usage = child(breakeven, "exec", str(ELFS[name.split(".")[0]]), "--machine", machine, "--json")
             run = json.loads(out)
             speeds.append(run["instructions"] / run["host_seconds"] / 1e6)
-            peak = max(peak, rss)
+            peak = max(peak, usage.ru_maxrss * 1024)
         result[f"{name}.mips"] = round(statistics.median(speeds), 2)
     for key, machine in (("point_ms", "u74"), ("o3_point_ms", "o3")):
         result[key] = round(statistics.median(point_ms(machine, 400) for _ in range(options.repeat)), 4)
     seconds = []
     for _ in range(2 * options.repeat):
-        _, wall, rss = child(breakeven, "run", *POINT, "--json")
+        _, wall, usage = child(breakeven, "run", *POINT, "--json")
         seconds.append(wall)
-        peak = max(peak, rss)
+        peak = max(peak, usage.ru_maxrss * 1024)
     result["run_s"] = round(statistics.median(seconds), 3)
+    with tempfile.TemporaryDirectory() as folder:
+        for key, command in STARTS.items():
+            store = [f"{folder}/points.sqlite"] if command[-1] == "--store" else []
+            result[key] = round(start_seconds([breakeven, *command, *store], 2 * options.repeat), 3)
     result["peak_mb"] = round(peak / 1e6, 1)
     if options.json:
         print(json.dumps(result))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -32,6 +31,8 @@ def replacing(path: Path) -> Iterator[Path]:
         if not (_is_ordinary(target) and os.access(target.parent, os.W_OK)):
             yield path
             return
+        import tempfile  # with it comes `random`: only who writes a file pays for them
+
         descriptor, name = tempfile.mkstemp(prefix=".", suffix=f".new{target.suffix}", dir=target.parent)
         os.close(descriptor)
         beside = Path(name)
