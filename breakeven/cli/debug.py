@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from breakeven.cli.options import MAX_U64
+from breakeven.cli.options import MAX_U64, number
 from breakeven.errors import UserError
 
 DebugFlagsOption = Annotated[
@@ -17,10 +17,10 @@ DebugFlagsOption = Annotated[
 ]
 DebugFileOption = Annotated[Path, typer.Option("--debug-file", metavar="FILE", help="Where the trace goes.")]
 DebugStartOption = Annotated[
-    int, typer.Option("--debug-start", metavar="TICK", min=0, max=MAX_U64, help="Trace what is fetched from here on.")
+    int, typer.Option("--debug-start", metavar="TICK", parser=number(0), help="Trace what is fetched from here on.")
 ]
 DebugEndOption = Annotated[
-    int, typer.Option("--debug-end", metavar="TICK", min=0, max=MAX_U64, help="... and before; 0: to the end.")
+    int, typer.Option("--debug-end", metavar="TICK", parser=number(0), help="... and before; 0: to the end.")
 ]
 DebugLimitOption = Annotated[
     str, typer.Option("--debug-limit", metavar="BYTES", help="The trace ends after this much (a micro-op takes ~250).")

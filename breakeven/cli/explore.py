@@ -9,7 +9,7 @@ import typer
 
 from breakeven.cli import completion
 from breakeven.cli.app import app
-from breakeven.cli.options import MachineOption, NoStoreOption, SetOption, StoreOption
+from breakeven.cli.options import DstOption, MachineOption, NoStoreOption, SetOption, SrcOption, StoreOption, number
 from breakeven.errors import UserError
 
 
@@ -25,12 +25,12 @@ def explore(
     ] = None,  # fmt: skip
     machine: MachineOption = "u74",
     settings: SetOption = [],  # noqa: B006
-    src: Annotated[int, typer.Option("--src", "-s", help="Source offset from a page boundary.")] = 0,
-    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset from a page boundary.")] = 0,
+    src: SrcOption = 0,
+    dst: DstOption = 0,
     cache: Annotated[str, typer.Option("--cache", help="As of `compare`.")] = "warm",
     measure: Annotated[str, typer.Option("--measure", help="latency, throughput.")] = "latency",
     sizes: Annotated[str, typer.Option("--sizes", "-n", help="From which size to which: 1..2048.")] = "1..2048",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="On 127.0.0.1; 0: a free one.")] = 0,
+    port: Annotated[int, typer.Option(parser=number(0, 65535), help="On 127.0.0.1; 0: a free one.")] = 0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the page with its numbers to this .html; serve nothing.")
     ] = None,

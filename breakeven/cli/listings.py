@@ -11,6 +11,7 @@ from breakeven.cli import completion
 from breakeven.cli.app import app, machines_app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
 from breakeven.errors import UserError
+from breakeven.files.data import DataNotFound
 from breakeven.sweeps.request import machine_spec
 
 
@@ -151,8 +152,8 @@ def machines_show(
     measured, why_not = [], ""
     try:
         measured = load_to_use_of(spec, store, no_store)
-    except UserError as error:
-        # A machine that cannot run can be looked at all the same.
+    except (UserError, DataNotFound) as error:
+        # A machine that cannot run, or a checkout without guests, can be looked at all the same.
         why_not = str(error)
     if json:
         listed = [each._asdict() for each in parameters(machine.description, sources)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,6 +12,34 @@ from breakeven.cli import completion
 
 #: what the engine takes
 MAX_U64 = (1 << 64) - 1
+
+
+def number(least: int | None = None, most: int = MAX_U64) -> Callable[[Any], int]:
+    """Parses an option's whole number (``64``, ``0x40``, ``4KiB``). Without `least` the request checks its range."""
+
+    def parse(value: Any) -> int:
+        from breakeven.errors import UserError
+        from breakeven.points.ranges import parse_number
+
+        if isinstance(value, int):  # a default
+            return value
+        text = value.strip()
+        try:
+            found = -parse_number(text[1:], "the value") if text[:1] == "-" else parse_number(text, "the value")
+        except UserError:
+            raise typer.BadParameter(f"{value!r} is not a number (like 1448, 64K or 2MiB)") from None
+        if least is not None and not least <= found <= most:
+            raise typer.BadParameter(f"{value} is out of range: {least} to {most}")
+        return found
+
+    parse.__name__ = "int"  # what help shows
+    return parse
+
+
+NUMBER = number()
+
+SrcOption = Annotated[int, typer.Option("--src", "-s", parser=NUMBER, help="Source offset from a page boundary.")]
+DstOption = Annotated[int, typer.Option("--dst", "-d", parser=NUMBER, help="Destination offset from a page boundary.")]
 
 MachineOption = Annotated[
     str,
@@ -29,12 +58,15 @@ PlotOption = Annotated[
     Path | None,
     typer.Option(metavar="FILE|FORMAT", help="Draw a plot (.png, .svg, .pdf); `png` alone: name the file, too."),
 ]
+NoPlotOption = Annotated[bool, typer.Option("--no-plot", help="Draw none, whatever --plot says.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 GuestOption = Annotated[Path | None, typer.Option("--guest", metavar="ELF", help="A guest of your own.")]
-ThreadsOption = Annotated[int, typer.Option("--threads", "-j", min=0, max=1024, help="Host threads; 0: one a core.")]
-MaxInstsOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many instructions; 0: 10^12.")]
-MaxCyclesOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many cycles; 0: 10^13.")]
-InitParamOption = Annotated[int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam returns.")]
+ThreadsOption = Annotated[
+    int, typer.Option("--threads", "-j", parser=number(0, 1024), help="Host threads; 0: one a core.")
+]
+MaxInstsOption = Annotated[int, typer.Option(parser=number(0), help="Stop after this many instructions; 0: 10^12.")]
+MaxCyclesOption = Annotated[int, typer.Option(parser=number(0), help="Stop after this many cycles; 0: 10^13.")]
+InitParamOption = Annotated[int, typer.Option(parser=number(0), help="What the guest's initparam returns.")]
 SizesOption = Annotated[str, typer.Option("--sizes", "-n", help="64,1448  64..1448  64..1448:8  1..64K*2 (mixed).")]
 StateOption = Annotated[
     str,
@@ -48,11 +80,16 @@ RepetitionsOption = Annotated[
     int | None,
     typer.Option(
         "--repetitions",
+        parser=NUMBER,
         help="Measurements per point (median): 21, or 85 where 21 do not converge; of a stream 3.",
     ),
 ]
-WarmupOption = Annotated[int, typer.Option("--warmup", help="Unmeasured calls before the first measurement.")]
-CallsOption = Annotated[int, typer.Option("--calls", help="Calls per measurement (throughput, interleaved).")]
+WarmupOption = Annotated[
+    int, typer.Option("--warmup", parser=NUMBER, help="Unmeasured calls before the first measurement.")
+]
+CallsOption = Annotated[
+    int, typer.Option("--calls", parser=NUMBER, help="Calls per measurement (throughput, interleaved).")
+]
 HugeOption = Annotated[bool, typer.Option("--huge-pages", help="2 MiB pages for the buffers instead of 4 KiB.")]
 StreamOption = Annotated[
     str, typer.Option("--stream", help="Of a stream: moving (source), untouched (pages of it), reader; with commas.")
@@ -61,12 +98,13 @@ TotalOption = Annotated[str, typer.Option("--total", help="Bytes of all calls of
 Size2Option = Annotated[
     str, typer.Option("--size2", help="Second size (interleaved); bytes of the program's buffer (receive, send).")
 ]
-Src2Option = Annotated[int, typer.Option("--src2", help="Second source offset (interleaved).")]
-Dst2Option = Annotated[int, typer.Option("--dst2", help="Second destination offset (interleaved).")]
+Src2Option = Annotated[int, typer.Option("--src2", parser=NUMBER, help="Second source offset (interleaved).")]
+Dst2Option = Annotated[int, typer.Option("--dst2", parser=NUMBER, help="Second destination offset (interleaved).")]
 ParameterOption = Annotated[
-    int, typer.Option("--parameter", help="Of a routine that has one, such as a threshold; 0: its default.")
+    int,
+    typer.Option("--parameter", parser=NUMBER, help="Of a routine that has one, such as a threshold; 0: its default."),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", help="Seed of the buffers' contents.")]
+SeedOption = Annotated[int, typer.Option("--seed", parser=NUMBER, help="Seed of the buffers' contents.")]
 SweepOption = Annotated[
     list[str], typer.Option("--sweep", metavar="PATH=A:B:STEP|V,V,...", help="Sweep a machine parameter.")
 ]

@@ -9,8 +9,10 @@ import typer
 
 from breakeven.cli.bundles import Command, option_group
 from breakeven.cli.options import (
+    NUMBER,
     CallsOption,
     Dst2Option,
+    DstOption,
     HugeOption,
     MeasureOption,
     ParameterOption,
@@ -18,6 +20,7 @@ from breakeven.cli.options import (
     SeedOption,
     Size2Option,
     Src2Option,
+    SrcOption,
     StateOption,
     StreamOption,
     TotalOption,
@@ -57,10 +60,12 @@ measuring_option_group = option_group("measuring", _measuring)
 def _point(
     *,
     size: Annotated[str, typer.Option("--size", "-n", help="Bytes (1448, 64K, 2MiB).")],
-    src: Annotated[int, typer.Option("--src", "-s", help="Source offset from a page boundary.")] = 0,
-    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset from a page boundary.")] = 0,
+    src: SrcOption = 0,
+    dst: DstOption = 0,
     measuring: dict[str, Any],
-    fault_at: Annotated[int | None, typer.Option(help="User copies: byte whose page is unmapped.")] = None,
+    fault_at: Annotated[
+        int | None, typer.Option(parser=NUMBER, help="User copies: byte whose page is unmapped.")
+    ] = None,
     fault_side: Annotated[str, typer.Option(help="src or dst: the side of --fault-at.")] = "src",
 ) -> dict[str, Any]:
     """Where a point copies and how it is measured, as `breakeven.run` takes it."""

@@ -20,7 +20,7 @@ from breakeven.cli.debug import (
     DebugStartOption,
     parse_trace_options,
 )
-from breakeven.cli.options import MAX_U64, JsonOption, MachineOption, SetOption
+from breakeven.cli.options import JsonOption, MachineOption, SetOption, number
 from breakeven.errors import UserError
 from breakeven.m5.command_line import OPTIONS
 from breakeven.sweeps.request import machine_spec
@@ -41,7 +41,7 @@ def exec_(
     ] = None,
     writable: Annotated[bool, typer.Option("--writable", help="The program may write in --dir.")] = False,
     max_files: Annotated[
-        int, typer.Option(min=0, max=MAX_U64, help="Files, folders and links that the program may make in --dir.")
+        int, typer.Option(parser=number(0), help="Files, folders and links that the program may make in --dir.")
     ] = 10_000,
     environment: Annotated[
         list[str] | None,
@@ -59,16 +59,14 @@ def exec_(
     machine: MachineOption = "minor",
     settings: SetOption = [],  # noqa: B006
     stats: Annotated[Path | None, typer.Option(help="Write gem5's stats.txt here.")] = None,
-    max_insts: Annotated[
-        int, typer.Option(min=0, max=MAX_U64, help="Stop after this many instructions; 0: 10^12.")
-    ] = 0,
-    max_cycles: Annotated[int, typer.Option(min=0, max=MAX_U64, help="Stop after this many cycles; 0: 10^13.")] = 0,
+    max_insts: Annotated[int, typer.Option(parser=number(0), help="Stop after this many instructions; 0: 10^12.")] = 0,
+    max_cycles: Annotated[int, typer.Option(parser=number(0), help="Stop after this many cycles; 0: 10^13.")] = 0,
     max_seconds: Annotated[
         float, typer.Option(min=0, help="Stop after this many seconds of this computer's clock; 0: never.")
     ] = 0,
     readfile: Annotated[Path | None, typer.Option(help="What the guest's readfile pseudo-op reads.")] = None,
     init_param: Annotated[
-        int, typer.Option(min=0, max=MAX_U64, help="What the guest's initparam pseudo-op returns.")
+        int, typer.Option(parser=number(0), help="What the guest's initparam pseudo-op returns.")
     ] = 0,
     debug_flags: DebugFlagsOption = "",
     debug_file: DebugFileOption = DEBUG_FILE,

@@ -10,18 +10,22 @@ import typer
 from breakeven.cli import completion
 from breakeven.cli.app import app
 from breakeven.cli.options import (
+    DstOption,
     GuestOption,
     JsonOption,
     MachineOption,
+    NoPlotOption,
     NoStoreOption,
     PlotOption,
     SchedulerOption,
     SetOption,
     SizesOption,
+    SrcOption,
     StoreOption,
     SweepOption,
     ThreadsOption,
     kept_in,
+    number,
 )
 from breakeven.cli.point_options import measuring_option_group
 from breakeven.errors import UserError
@@ -72,12 +76,15 @@ def find_(
         str, typer.Option("--along", "-a", metavar="AXIS", help="size, src[=0..7], dst[=0..7] or PATH=LOW:HIGH[:STEP].")
     ] = "size",
     sizes: Annotated[str, typer.Option("--sizes", "-n", help="The grid along size, or the one size.")] = "",
-    src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
-    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
-    budget: Annotated[int, typer.Option(min=0, help="Points to probe of each routine; 0: a tenth of the grid.")] = 0,
+    src: SrcOption = 0,
+    dst: DstOption = 0,
+    budget: Annotated[
+        int, typer.Option(parser=number(0), help="Points to probe of each routine; 0: a tenth of the grid.")
+    ] = 0,
     measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006
     plot: PlotOption = None,
+    no_plot: NoPlotOption = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Probed points: .csv, .json, .parquet.")] = None,
     threads: ThreadsOption = 0,
     scheduler: SchedulerOption = None,
@@ -105,6 +112,7 @@ def find_(
     axes = _axis(along, {"sizes": sizes, "src": src, "dst": dst, "sweep": []})
     if out:
         check_output(out)
+    plot = None if no_plot else plot
     check_plot_asked(plot)
     swept, start = swept_texts(axes.pop("sweep")), time.perf_counter()
     with progress_bar(not json, "find") as progress:
@@ -128,11 +136,12 @@ def surface_(
     parameter: SweepOption,
     machine: MachineOption = "u74",
     sizes: SizesOption = _SIZES,
-    src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
-    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
+    src: SrcOption = 0,
+    dst: DstOption = 0,
     measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006
     plot: PlotOption = None,
+    no_plot: NoPlotOption = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The surface: .csv, .json, .parquet.")] = None,
     threads: ThreadsOption = 0,
     scheduler: SchedulerOption = None,
@@ -156,6 +165,7 @@ def surface_(
     old, new = _two(routines)
     if out:
         check_output(out)
+    plot = None if no_plot else plot
     check_plot_asked(plot)
     start = time.perf_counter()
     with progress_bar(not json, "surface") as progress:

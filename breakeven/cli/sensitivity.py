@@ -8,14 +8,17 @@ import typer
 
 from breakeven.cli.app import app
 from breakeven.cli.options import (
+    DstOption,
     GuestOption,
     JsonOption,
     MachineOption,
     NoStoreOption,
     SetOption,
+    SrcOption,
     StoreOption,
     ThreadsOption,
     kept_in,
+    number,
 )
 from breakeven.cli.point_options import measuring_option_group
 from breakeven.errors import UserError
@@ -33,15 +36,15 @@ def sensitivity_(
     sizes: Annotated[
         str, typer.Option("--sizes", "--size", "-n", help="The grid along size; of one size the lead is looked at.")
     ] = SIZES,
-    src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
-    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
+    src: SrcOption = 0,
+    dst: DstOption = 0,
     measuring: dict[str, Any],
     settings: SetOption = [],  # noqa: B006
-    top: Annotated[int, typer.Option(min=1, help="Parameters whose break-even is searched again.")] = 8,
+    top: Annotated[int, typer.Option(parser=number(1), help="Parameters whose break-even is searched again.")] = 8,
     match: Annotated[
         str, typer.Option(metavar="PATTERN", help="Move only parameters with these words in path or source.")
     ] = "",
-    rows: Annotated[int, typer.Option(min=1, help="Rows of the table.")] = 20,
+    rows: Annotated[int, typer.Option(parser=number(1), help="Rows of the table.")] = 20,
     threads: ThreadsOption = 0,
     guest: GuestOption = None,
     store: StoreOption = None,

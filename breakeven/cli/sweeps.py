@@ -11,15 +11,18 @@ from breakeven.cli import completion
 from breakeven.cli.app import app
 from breakeven.cli.engines import EngineOption, EnginesOption
 from breakeven.cli.options import (
+    DstOption,
     GuestOption,
     JsonOption,
     MachineOption,
     MachinesOption,
+    NoPlotOption,
     NoStoreOption,
     PlotOption,
     SchedulerOption,
     SetOption,
     SizesOption,
+    SrcOption,
     StoreOption,
     SweepOption,
     ThreadsOption,
@@ -127,12 +130,13 @@ def compare(
     ],
     machine: MachineOption = "u74",
     sizes: SizesOption = "1..256,265..2048:9",
-    src: Annotated[int, typer.Option("--src", "-s", help="Source offset.")] = 0,
-    dst: Annotated[int, typer.Option("--dst", "-d", help="Destination offset.")] = 0,
+    src: SrcOption = 0,
+    dst: DstOption = 0,
     measuring: dict[str, Any],
     parameter: SweepOption = [],  # noqa: B006
     settings: SetOption = [],  # noqa: B006
     plot: PlotOption = None,
+    no_plot: NoPlotOption = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Results too: .csv, .json, .parquet.")] = None,
     baseline: Annotated[
         Path | None, typer.Option(metavar="OLD.json", help="An earlier `compare --json`: what changed since.")
@@ -168,6 +172,7 @@ def compare(
         raise UserError("compare looks at one cache state and one measure at a time")
     if out:
         check_output(out)
+    plot = None if no_plot else plot
     check_plot_asked(plot)
     old = earlier.read_baseline(baseline) if baseline else None
     asked: dict[str, Any] = {

@@ -17,6 +17,7 @@ from breakeven.cli.options import (
     StoreOption,
     ThreadsOption,
     kept_in,
+    number,
 )
 
 
@@ -29,14 +30,16 @@ def tune(
     sizes: Annotated[str, typer.Option("--sizes", "-n", help="Sizes of the uniform distribution.")] = "1..1024",
     src: Annotated[str, typer.Option("--src", "-s", help="Source offsets, as likely each.")] = "0..7",
     dst: Annotated[str, typer.Option("--dst", "-d", help="Destination offsets, as likely each.")] = "0",
-    branches: Annotated[int, typer.Option(min=0, max=16, help="Most tests that the dispatcher may make.")] = 3,
+    branches: Annotated[int, typer.Option(parser=number(0, 16), help="Most tests that the dispatcher may make.")] = 3,
     everywhere: Annotated[
         bool, typer.Option("--everywhere", help="Near the best routine at every size, not the least expected cycles.")
     ] = False,
     cache: Annotated[str, typer.Option(help="Where the buffers lie, as of compare.")] = "warm",
     measure: Annotated[str, typer.Option(help="latency or throughput.")] = "latency",
     repetitions: RepetitionsOption = None,
-    points: Annotated[int, typer.Option(min=1, help="Most points of the candidates; sizes are thinned out.")] = 1000,
+    points: Annotated[
+        int, typer.Option(parser=number(1), help="Most points of the candidates; sizes are thinned out.")
+    ] = 1000,
     name: Annotated[str, typer.Option(help="The function in the header.")] = "tuned_copy",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The header (default NAME.h).")] = None,
     threads: ThreadsOption = 0,

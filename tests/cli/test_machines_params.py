@@ -6,6 +6,7 @@ import json
 
 from breakeven.analysis import load_to_use as ltu
 from breakeven.errors import UserError
+from breakeven.files import data
 
 
 def test_params_lists_what_has_every_word(in_process):
@@ -64,4 +65,13 @@ def test_what_cannot_be_measured_is_told_and_the_rest_shown(in_process, monkeypa
     monkeypatch.setattr(ltu, "_measured", fails)
     status, out, _ = in_process("machines", "show", "u74", "--no-store")
     assert status == 0 and "not measured: no room" in out and "cpu.dcache" in out
+    assert json.loads(in_process("machines", "show", "u74", "--no-store", "--json")[1])["load_to_use"] is None
+
+
+def test_without_guests_a_machine_is_shown_and_how_to_measure_it(in_process, monkeypatch, tmp_path):
+    monkeypatch.setitem(data._KINDS, "guests", (tmp_path, tmp_path, "build them with `scons guests`"))
+    status, out, error = in_process("machines", "show", "u74", "--no-store")
+    section = out.partition("load to use\n")[2].partition("\n\n")[0]
+    assert status == 0 and error == "" and "cpu.dcache" in out and "misaligned" in out
+    assert section.count("\n") == 0 and "not measured" in section and "build them with `scons guests`" in section
     assert json.loads(in_process("machines", "show", "u74", "--no-store", "--json")[1])["load_to_use"] is None

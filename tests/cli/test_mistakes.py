@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from breakeven.errors import UserError
@@ -80,6 +82,42 @@ from breakeven.routine.checks import check_one_job
 )
 def test_a_mistake_is_told(in_process, command, sentence):
     assert in_process(*command.split()) == (1, "", f"breakeven: {sentence}\n")
+
+
+def test_every_number_takes_what_sizes_take(in_process):
+    words = "run rv-word -n 0x40 --src 1K --dst 0x10 --measure throughput --calls 0x4 --warmup 0x1 --seed 1K --json"
+    point = json.loads(in_process(*words.split())[1])
+    named = {"size": 64, "src_offset": 1024, "dst_offset": 16, "calls": 4, "warmup": 1, "seed": 1024}
+    assert {name: point[name] for name in named} == named
+    words = "run rv-copy-user-2021 -n 1KiB --fault-at 0x200 --repetitions 0x3 --json"
+    point = json.loads(in_process(*words.split())[1])
+    assert (point["size"], point["fault_at"], point["repetitions"]) == (1024, 512, 3)
+    words = "sweep rv-word -n 8 --src 0..2K:1K -j 0x1 --json"
+    rows = json.loads(in_process(*words.split())[1])["rows"]
+    assert [row["src_offset"] for row in rows] == [0, 1024, 2048]
+    words = "compare rv-byte rv-word -n 8,16 --dst 1K -j 0x1 --json"
+    found = json.loads(in_process(*words.split())[1])
+    assert found["ok"] and "dst+1024" in found["conditions"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--src 1X", "Invalid value for '--src' / '-s': '1X' is not a number (like 1448, 64K or 2MiB)"),
+        ("--calls 1.5", "Invalid value for '--calls': '1.5' is not a number (like 1448, 64K or 2MiB)"),
+        ("--src -1", "src_offset -1 is out of range: 0 to 4095"),
+        ("--dst 4K", "dst_offset 4096 is out of range: 0 to 4095"),
+    ],
+)
+def test_a_number_that_is_none_is_told(in_process, words, sentence):
+    status, out, error = in_process("run", "rv-word", "-n", "8", *words.split())
+    assert status and (out, error) == ("", f"breakeven: {sentence}\n")
+
+
+def test_no_plot_draws_none(in_process, tmp_path):
+    path = tmp_path / "p.png"
+    compare = ("compare", "rv-byte", "rv-word", "-n", "8,16", "--plot", str(path))
+    assert in_process(*compare, "--no-plot")[0] == 0 and not path.exists()
 
 
 def test_a_flag_and_a_list_may_be_repeated(in_process):
