@@ -59,11 +59,10 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
 
 def _spreads(engine: Engine, spec: SweepSpec, x: list[int], names: list[str]) -> dict[str, list[float]]:
     """The spread of each point in cycles per call, where the engine measures rounds of its own (the host's)."""
-    known = getattr(engine, "spreads", None)
-    if not known:
-        return {}
-    found = {
-        (row["routine"].decode(), int(row["size"])): known.get(row.tobytes(), 0.0) / int(row["calls"])
-        for row in spec.records()
-    }
+    found: dict[tuple[str, int], float] = {}
+    for row in spec.records():
+        spread = engine.spread_of(row.tobytes())
+        if spread is None:
+            return {}
+        found[row["routine"].decode(), int(row["size"])] = spread / int(row["calls"])
     return {name: [found[name, size] for size in x] for name in names}

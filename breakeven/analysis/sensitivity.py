@@ -217,9 +217,8 @@ def sensitivity(
     result = Sensitivity(
         spec, found.even, found.lead, effects, idle + weak, refused, found.sizes, match, found.failures
     )  # fmt: skip
-    note = getattr(engine, "note", None)
-    if note is not None and not result.failures and not match:
-        note(machine, question(spec), json.dumps({"said": result.sentence(), "sizes": sizes_text(spec)}))
+    if not result.failures and not match:
+        engine.note(machine, question(spec), json.dumps({"said": result.sentence(), "sizes": sizes_text(spec)}))
     return result
 
 

@@ -29,8 +29,7 @@ def rests_on(
 
         found = sensitivity(spec, engine, threads, progress)
         return f"{found.sentence()} ({sizes_text(spec)})"
-    noted = getattr(engine, "noted", None)
-    text = noted(spec.machines[0], question(spec)) if noted else None
+    text = engine.noted(spec.machines[0], question(spec))
     if not text:
         return ""
     answer = json.loads(text)

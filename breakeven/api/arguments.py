@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from breakeven.sweeps.request import engine_names
+
+if TYPE_CHECKING:
+    from breakeven.points.engine import Engine
 
 
 def path_of(path: str | Path | None) -> Path | None:
@@ -16,6 +19,11 @@ def path_of(path: str | Path | None) -> Path | None:
 
 def names_of(names: str | Sequence[str]) -> list[str]:
     return [names] if isinstance(names, str) else list(names)
+
+
+def simulated_by(engine: Engine, asked: int) -> int:
+    """How many of the points that were asked of `engine` it ran (the others were in a store)."""
+    return asked if engine.simulated is None else engine.simulated
 
 
 @contextmanager

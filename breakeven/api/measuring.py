@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from breakeven.api.arguments import opened_engine, path_of
+from breakeven.api.arguments import opened_engine, path_of, simulated_by
 from breakeven.machine.resolve import resolving
 from breakeven.sweeps.request import (
     Faulting,
@@ -108,7 +108,7 @@ def sweep(
     with opened_engine(store, guest, engine, scheduler) as opened:
         table = described(run_sweep(spec, opened, threads, progress), spec)
         table.attrs |= {
-            "simulated": getattr(opened, "simulated", len(table)),
+            "simulated": simulated_by(opened, len(table)),
             "machines": [str(machine) for machine in spec.machines],
         }
         return table

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from breakeven.api.arguments import opened_engine, path_of
+from breakeven.api.arguments import opened_engine, path_of, simulated_by
 from breakeven.machine.resolve import resolving
 from breakeven.sweeps.request import Measuring, Numbers, Settings, Swept, machine_spec, numbers, sweep_spec
 
@@ -55,7 +55,7 @@ def find(
     )  # fmt: skip
     with opened_engine(store, guest, scheduler=scheduler) as engine:
         found = search(spec, engine, threads, progress, budget)
-        return replace(found, simulated=getattr(engine, "simulated", len(found.table)))
+        return replace(found, simulated=simulated_by(engine, len(found.table)))
 
 
 @resolving()

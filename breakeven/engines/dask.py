@@ -19,7 +19,7 @@ from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf
 from breakeven.machine.resolve import resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES
-from breakeven.points.engine import Progress, Results, Routine
+from breakeven.points.engine import Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class DaskSession:
         return b"".join(rows)
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """The workers of the dask scheduler at `address`. `elf`: a guest of the user's own."""
 
     def __init__(self, address: str, elf: Path | None = None) -> None:

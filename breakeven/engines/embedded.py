@@ -15,7 +15,7 @@ from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.resolve import resolve
 from breakeven.points import Point, unpack_results
-from breakeven.points.engine import Measured, Progress, Results, Routine
+from breakeven.points.engine import Engine, Measured, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.checks import check_known, check_routines
 from breakeven.routine.guest import _routines_on
@@ -53,7 +53,7 @@ class EmbeddedSession:
         return Measured(told, end - begin, stats, traced)
 
 
-class EmbeddedEngine:
+class EmbeddedEngine(Engine):
     """The simulator inside this process. `elf`: a guest of the user's own instead of breakeven's."""
 
     def __init__(self, elf: Path | None = None) -> None:

@@ -19,7 +19,7 @@ from breakeven.errors import UserError
 from breakeven.machine.presets import find_machine
 from breakeven.machine.resolve import resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file
-from breakeven.points.engine import Progress, Results, Routine
+from breakeven.points.engine import Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.checks import check_known
 
@@ -67,7 +67,7 @@ class Gem5Session:
         return results
 
 
-class Gem5Engine:
+class Gem5Engine(Engine):
     """A gem5 on this host. `elf`: a guest other than breakeven's own."""
 
     def __init__(self, elf: Path | None = None) -> None:

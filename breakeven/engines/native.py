@@ -22,8 +22,9 @@ from breakeven.engines.user_routines import UserRoutinesSession
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.host import cpu_info
-from breakeven.points.engine import FLAG_NAMES, Progress, Results, Routine
+from breakeven.points.engine import FLAG_NAMES, Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import HOST, MachineSpec
+from breakeven.points.record import REPETITIONS_AT
 from breakeven.routine.checks import check_known
 from breakeven.routine.registry import UserRoutineFile, user_file_by_routine, user_files
 
@@ -53,7 +54,7 @@ def host_name() -> str:
     return info.get("model name") or info.get("uarch") or platform.processor() or platform.machine()
 
 
-class NativeEngine:
+class NativeEngine(Engine):
     """The host's processor. Raises `UserError` where there is none that runs routines of ours."""
 
     def __init__(self) -> None:
@@ -67,8 +68,8 @@ class NativeEngine:
         self.isa = isa
         #: the CPU that everything is pinned to: the last one allowed, where the least else happens
         self.cpu = max(os.sched_getaffinity(0))
-        #: point record -> half the distance between the second least and second greatest round, in core cycles
-        self.spreads: dict[bytes, float] = {}
+        #: of each point, whatever number of measurements it took last, what `spread_of` says
+        self._spreads: dict[bytes, float] = {}
         #: core cycles a tick of the counter: the least and the greatest seen
         self.clock: tuple[float, float] | None = None
         #: what counted: ``tsc``, ``rdcycle`` (``rdcycle,perf``: by perf's leave), ``rdtime``; empty: nothing has run
@@ -101,6 +102,13 @@ class NativeEngine:
     def machine_hash(self, machine: MachineSpec) -> str:
         raise UserError("the host's processor has no description")
 
+    def spread_of(self, record: bytes) -> float | None:
+        return self._spreads.get(_without_repetitions(record))
+
+    def note_spread(self, record: bytes, cycles: float) -> None:
+        """Of a packed point that has been run."""
+        self._spreads[_without_repetitions(record)] = cycles
+
     def open(self, machine: MachineSpec) -> UserRoutinesSession:
         _refuse_settings(machine)
         own = user_file_by_routine(self.isa)
@@ -108,6 +116,10 @@ class NativeEngine:
         return UserRoutinesSession(
             machine, own, lambda guest: NativeSession(self, by_guest[guest] if guest else None), self.routines
         )
+
+
+def _without_repetitions(record: bytes) -> bytes:
+    return record[:REPETITIONS_AT] + record[REPETITIONS_AT + 4 :]
 
 
 def _refuse_settings(machine: MachineSpec) -> None:
@@ -177,7 +189,7 @@ class NativeSession:
         rounds = rounds.reshape(ROUNDS, count)
         medians = np.sort(rounds["cycles_median"].astype("f8"), axis=0)
         for i, spread in enumerate((medians[-2] - medians[1]) / 2):
-            self._engine.spreads[records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES]] = float(spread)
+            self._engine.note_spread(records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES], float(spread))
         # A round that went wrong is the one to tell.
         worst = np.argmax(rounds["status"], axis=0)
         results = rounds[worst, np.arange(count)].copy()

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from breakeven.errors import UserError
 from breakeven.points import POINT_BYTES, RESULT_BYTES
-from breakeven.points.engine import Progress, Results, Routine, Session, StorableEngine
+from breakeven.points.engine import Engine, Progress, Results, Routine, Session, StorableEngine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
 from breakeven.store.leases import Leases
@@ -135,7 +135,7 @@ def _shifted(progress: Progress | None, done: int, total: int) -> Progress | Non
     return lambda count, _total: progress(done + count, total)
 
 
-class StoredEngine:
+class StoredEngine(Engine):
     """`engine` with `store` before it."""
 
     def __init__(self, engine: StorableEngine, store: Store) -> None:

@@ -111,7 +111,7 @@ def _renumbered(on_results: Results | None, indices: Sequence[int]) -> Results |
     return report
 
 
-class UserRoutinesEngine:
+class UserRoutinesEngine(Engine):
     """The engines that `make` gives, chosen by routine."""
 
     def __init__(self, make: Make) -> None:
@@ -147,14 +147,10 @@ class UserRoutinesEngine:
         return next(iter(self._engines.values())).noted(machine, question) if len(self._engines) == 1 else None
 
     @property
-    def read(self) -> int:
-        """Points taken from the store so far."""
-        return sum(engine.read for engine in self._engines.values())
-
-    @property
-    def simulated(self) -> int:
-        """Points simulated so far."""
-        return sum(engine.simulated for engine in self._engines.values())
+    def simulated(self) -> int | None:
+        """As `Engine.simulated`, of all guests together."""
+        counts = [engine.simulated for engine in self._engines.values()]
+        return None if None in counts else sum(counts)
 
 
 def with_user_routines(make: Make) -> Engine:

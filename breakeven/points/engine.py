@@ -83,7 +83,7 @@ class Session(Protocol):
 
 
 class Engine(Protocol):
-    """Something that runs points on machines."""
+    """Something that runs points on machines. Its classes inherit what an engine without a store answers."""
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         """Raises when `machine` cannot be built or cannot run one of `routines`; cheap."""
@@ -93,6 +93,23 @@ class Engine(Protocol):
 
     def open(self, machine: MachineSpec) -> Session:
         """Builds `machine` and boots the guest on it."""
+
+    @property
+    def simulated(self) -> int | None:
+        """Points run so far because the store had none of them; None: there is no store, each point is run."""
+        return None
+
+    def spread_of(self, record: bytes) -> float | None:
+        """Half the distance (in cycles) between the extreme rounds of a packed point that has been run, without the
+        very least and greatest; None: this engine's measurements have no rounds."""
+        return None
+
+    def note(self, machine: MachineSpec, question: str, answer: str) -> None:
+        """Keeps what was found out about a machine that this engine has opened, if it keeps anything."""
+
+    def noted(self, machine: MachineSpec, question: str) -> str | None:
+        """What was found out earlier about a machine that this engine has opened; None: nothing is known."""
+        return None
 
 
 class StorableEngine(Engine, Protocol):

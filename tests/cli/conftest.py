@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from breakeven import points as pt
-from breakeven.points.engine import Routine
+from breakeven.points.engine import Engine, Routine
 from breakeven.points.machine_spec import MachineSpec
 
 REPO = Path(__file__).resolve().parents[2]
@@ -48,7 +48,7 @@ class FakeSession:
         return results.tobytes()
 
 
-class FakeEngine:
+class FakeEngine(Engine):
     def __init__(self, model, wrong=()) -> None:
         self.model, self.wrong = model, wrong
         self.opened: list[str] = []

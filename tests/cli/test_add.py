@@ -102,11 +102,15 @@ def test_an_added_routine_is_like_all_others(add, breakeven):
     done = breakeven("compare", "my-copy", "rv-word", "--sizes", "8..64:8", "--json")
     found = json.loads(done.stdout)
     assert found["ok"] and found["break_even"][0]["challenger"] == "rv-word"
+    kept = json.loads(breakeven("compare", "my-copy", "rv-word", "--sizes", "8..64:8", "--json", "--no-store").stdout)
+    assert kept["cycles"] == found["cycles"]
     rows = json.loads(breakeven("routines", "--json").stdout)["routines"]
     origins = {row["name"]: row["origin"] for row in rows}
     assert origins["my-copy"].endswith("my_copy.S") and origins["rv-word"] == ""
     # Points of a sweep stand in its order, whatever guest they ran in.
     done = breakeven("sweep", "rv-byte", "my-copy", "rv-word", "--sizes", "8,16", "--json")
+    unkept = json.loads(breakeven("sweep", "my-copy", "rv-word", "--sizes", "8,16", "--json", "--no-store").stdout)
+    assert unkept["simulated"] == 4
     rows = json.loads(done.stdout)["rows"]
     assert [(row["routine"], row["size"]) for row in rows] == [
         (name, size) for name in ("rv-byte", "my-copy", "rv-word") for size in (8, 16)
