@@ -57,6 +57,9 @@ class EngineComparison:
     #: half the distance between rounds of the host's, in cycles per call, by routine and size
     spreads: Mapping[tuple[str, int], float]
 
+    def __repr__(self) -> str:
+        return f"EngineComparison({'; '.join(f'{name}: {found!r}' for name, found in self.found.items())})"
+
     @property
     def table(self) -> pd.DataFrame:
         """The rows of every engine, with a column ``engine``."""

@@ -117,6 +117,10 @@ class Comparison:
         plot_comparison(self, Path(path))
         return Path(path)
 
+    def __repr__(self) -> str:
+        said = "; ".join(describe_break_even(item, NARROWER) for item in self.break_evens)
+        return f"Comparison({', '.join(self.curves)}; {self.conditions()}{said and '; '}{said})"
+
     def _repr_html_(self) -> str:
 
         return comparison_page(self)
@@ -149,8 +153,6 @@ def plot_comparison(found: Comparison, path: Path) -> None:
 
 def comparison_page(found: Comparison) -> str:
     """A comparison's leads and its sentences."""
-    from breakeven.analysis.verdict import NARROWER
-
     rows = [describe_interval(item) for item in found.intervals]
     page = table((found.along, "fastest", AHEAD), rows, found.conditions())
     sentences = []

@@ -219,6 +219,10 @@ class Surface:
         plot_surface(self, Path(path))
         return Path(path)
 
+    def __repr__(self) -> str:
+        found = f"{len(self.found)} searches over {' and '.join(self.parameters)}"
+        return f"Surface({', '.join(self.spec.routines)}; {self.conditions()}; {found})"
+
     def _repr_html_(self) -> str:
 
         return surface_page(self)

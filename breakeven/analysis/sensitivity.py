@@ -171,6 +171,9 @@ class Sensitivity:
             found.append((parameter.path, parameter.mark, parameter.value, ", ".join(cells), lead))
         return found
 
+    def __repr__(self) -> str:
+        return f"Sensitivity({', '.join(self.spec.routines)}; {self.conditions()}; {self.sentence()})"
+
     def _repr_html_(self) -> str:
 
         return sensitivity_page(self)

@@ -81,6 +81,9 @@ class TuneResult:
 
         return pd.DataFrame(self.as_dict()["plans"])
 
+    def __repr__(self) -> str:
+        return f"TuneResult({self.question.machine}; {self.tuned.chosen.plan.describe()})"
+
     def _repr_html_(self) -> str:
 
         return answer_page(self)

@@ -110,14 +110,18 @@ def test_the_version_and_the_marker_of_types(monkeypatch) -> None:
     assert (Path(breakeven.__file__).parent / "py.typed").is_file()
 
 
-def test_results_draw_themselves_and_find_is_short(tmp_path) -> None:
+def test_results_draw_themselves_and_are_short(tmp_path) -> None:
     where = {"machine": "minor", "repetitions": 3, "store": False}
     found = breakeven.find("rv-byte", "rv-word", sizes="1..32", **where)
     compared = breakeven.compare("rv-byte", "rv-word", sizes="8..32:8", **where)
     surface = breakeven.surface("rv-byte", "rv-word", {"cpu.executeBranchDelay": [1, 2]}, sizes="1..16", **where)
     for name, drawn in (("found.svg", found), ("compared.png", compared), ("surface.pdf", surface)):
         assert drawn.plot(tmp_path / name).stat().st_size > 1000
-    assert len(repr(found)) < 120 and "rv-word" in repr(found)
+    tuned = breakeven.tune("rv-byte", "rv-word", sizes="1..16", src=0, branches=0, machine="minor", repetitions=3)
+    where["machine"] = "u74"
+    moved = breakeven.sensitivity("rv-byte", "rv-word", sizes="1..16", top=1, match="calibrated", **where)
+    for short in (found, compared, surface, tuned, moved):
+        assert len(repr(short)) < 250 and "rv-word" in repr(short), repr(short)
 
 
 def test_explain_and_report(tmp_path, monkeypatch) -> None:
