@@ -15,7 +15,7 @@ fn configs() -> &'static [Arc<MachineConfig>] {
     static CONFIGS: OnceLock<Vec<Arc<MachineConfig>>> = OnceLock::new();
     CONFIGS.get_or_init(|| {
         let parse = |core| MachineConfig::parse(&reference(core).json()).map(Arc::new);
-        ["atomic", "timing", "minor"].into_iter().filter_map(|core| parse(core).ok()).collect()
+        ["atomic", "timing", "minor", "o3"].into_iter().filter_map(|core| parse(core).ok()).collect()
     })
 }
 

@@ -6,14 +6,16 @@
 mod common;
 
 use breakeven_base::{FrontEnd, StepResult, SysEffect};
-use breakeven_x86::X86Config;
+use breakeven_x86::{RepConfig, X86Config};
 use common::{now, Machine, CODE};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {
     let [how, vector, code @ ..] = input else { return };
     let mut config = X86Config::default();
-    config.rep.per_element = how & 4 != 0;
+    if how & 4 != 0 {
+        config.rep = RepConfig::default();
+    }
     let mut m = Machine::with(&config);
     m.fe.enable_avx();
     for n in 0..16 {
