@@ -78,23 +78,24 @@ def test_a_program_prints_what_it_prints_natively(library: str, machine: str, tm
     assert list(folders[1].iterdir()) == []
 
 
-@pytest.fixture(scope="module")
-def children(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, int]:
-    """What the program of processes and signals prints natively. qemu-user does not execute itself."""
-    done = native(program("x86-glibc", "children"), tmp_path_factory.mktemp("children"))
-    return done.stdout, done.returncode
+@pytest.fixture(scope="module", params=["children", "shared"])
+def processes(request, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes, int]:
+    """A program of several processes, and what it prints natively. qemu-user does not execute itself."""
+    done = native(program("x86-glibc", request.param), tmp_path_factory.mktemp(request.param))
+    return request.param, done.stdout, done.returncode
 
 
 @pytest.mark.parametrize(
     ("library", "machine"),
     [("riscv-glibc", "atomic"), ("riscv-glibc", "o3"), ("x86-glibc", "x86_minor"), ("x86-musl", "x86_o3")],
 )
-def test_processes_and_signals_are_as_natively(library: str, machine: str, children, tmp_path: Path) -> None:
-    path = program(library, "children")
+def test_processes_and_signals_are_as_natively(library: str, machine: str, processes, tmp_path: Path) -> None:
+    name, output, status = processes
+    path = program(library, name)
     m = _engine.Machine(description(machine, path.name, []), path.read_bytes(), directory=str(tmp_path), writable=True)
-    end = m.run(max_insts=50_000_000)
-    assert m.stdout().decode().splitlines() == children[0].decode().splitlines(), (end, m.warnings())
-    assert (end["cause"], end["code"]) == ("exiting with last active thread context", children[1])
+    end = m.run(max_insts=200_000_000)
+    assert m.stdout().decode().splitlines() == output.decode().splitlines(), (end, m.warnings())
+    assert (end["cause"], end["code"]) == ("exiting with last active thread context", status)
     assert m.stderr() == b"" and list(tmp_path.iterdir()) == []
 
 

@@ -122,6 +122,14 @@ pub trait Bus {
         const ENOSYS: u64 = 38;
         SyscallDone { ret: Some(ENOSYS.wrapping_neg()), bases: call.bases, stale: false, effect: SysEffect::None }
     }
+    /// When a process under emulation is to be asked for its turn: a timer or another process may be due.
+    fn user_deadline(&self) -> Tick {
+        Tick::MAX
+    }
+    /// That instant has come, between two instructions. `None`: the process goes on.
+    fn user_turn(&mut self, _now: crate::frontend::Now, _context: &mut dyn UserContext) -> Option<FaultAnswer> {
+        None
+    }
     /// A process under emulation faulted at `pc`, where `context` stands.
     fn user_fault(&mut self, _pc: u64, _fault: UserFault, _context: &mut dyn UserContext) -> FaultAnswer {
         FaultAnswer::End(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 128 })

@@ -68,7 +68,7 @@ pub enum UserAccess {
 pub enum FaultAnswer {
     /// The page is there now: the instruction is executed again.
     Retry,
-    /// Another context has been loaded: a handler of the fault, or another process.
+    /// Another context has been loaded: a signal's handler, or another process.
     Loaded,
     /// The process ends.
     End(SysEffect),

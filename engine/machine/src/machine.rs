@@ -263,6 +263,7 @@ impl Machine {
                 break end;
             }
         };
+        self.bus.write_back();
         let mut detail = self.bus.complaint.take().unwrap_or_default();
         let cause = match cause {
             End::Deadlock(report) => {

@@ -217,7 +217,11 @@ impl RiscvFrontEnd {
     fn step_slow<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> StepResult {
         let pc = self.hart.pc;
         if self.hart.irq_mask != 0 && !self.hart.speculative() {
-            if let Some(cause) = self.hart.interrupt(bus, now) {
+            if self.hart.emulated {
+                if now.tick >= self.hart.irq_look && self.user_turn(bus, now, out) {
+                    return StepResult::Done;
+                }
+            } else if let Some(cause) = self.hart.interrupt(bus, now) {
                 self.trap(out, cause, 0, 0);
                 return StepResult::Done;
             }
@@ -359,7 +363,12 @@ impl FrontEnd for RiscvFrontEnd {
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
         // Time stands still in here: whatever needs it is left to `step`.
         let now = Now { drained: false, ..now };
-        let waiting = self.hart.irq_mask != 0 && self.hart.interrupt(bus, &now).is_some();
+        let waiting = self.hart.irq_mask != 0
+            && if self.hart.emulated {
+                now.tick >= self.hart.irq_look
+            } else {
+                self.hart.interrupt(bus, &now).is_some()
+            };
         if waiting || self.hart.speculative() {
             return 0;
         }

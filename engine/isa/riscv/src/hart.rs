@@ -180,7 +180,13 @@ impl Hart {
     /// To be called after any change of mode, mstatus, mie or mideleg.
     pub fn context_changed(&mut self) {
         self.bank = self.data_bank();
-        self.irq_mask = self.deliverable();
+        self.irq_mask = if self.emulated { u64::from(self.irq_look != Tick::MAX) } else { self.deliverable() };
+    }
+
+    /// A process under emulation has no interrupts but its next turn.
+    pub fn await_turn(&mut self, at: Tick) {
+        self.irq_look = at;
+        self.context_changed();
     }
 
     /// To be called after a change of satp or the PMP, and by sfence.vma.

@@ -2,7 +2,7 @@
 //! as gem5 has them: it flushes when they commit, and they take no further time.
 
 use breakeven_base::{
-    Bus, FaultAnswer, Now, ProcessStart, Step, StepResult, SysEffect, Syscall, UopFlags, UserAccess, UserContext,
+    Bus, FaultAnswer, Now, ProcessStart, Step, StepResult, SysEffect, Syscall, Tick, UopFlags, UserAccess, UserContext,
     UserFault, UserState,
 };
 
@@ -66,6 +66,7 @@ impl RiscvFrontEnd {
     pub fn start_process(&mut self, start: &ProcessStart) {
         let h = &mut self.hart;
         h.emulated = true;
+        h.irq_look = Tick::MAX;
         h.free_translation = !start.timed_translation;
         h.mode = Mode::U;
         h.satp = SV39 | start.page_table >> 12;
@@ -120,12 +121,34 @@ impl RiscvFrontEnd {
                 FaultAnswer::End(end) => end,
             };
         }
+        self.user_trapped(bus, out, pc, len, effect);
+        StepResult::Done
+    }
+
+    /// Its time is over, or a timer's has come. False: it goes on with its next instruction.
+    #[cold]
+    pub(crate) fn user_turn<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
+        let pc = self.hart.pc;
+        let effect = match bus.user_turn(*now, &mut self.hart) {
+            Some(FaultAnswer::End(end)) => end,
+            Some(FaultAnswer::Loaded) => SysEffect::TlbFlush { vaddr: None },
+            Some(FaultAnswer::Retry) | None => {
+                self.hart.await_turn(bus.user_deadline());
+                return false;
+            }
+        };
+        self.user_trapped(bus, out, pc, 0, effect);
+        true
+    }
+
+    /// Describes a trap at `pc` that the emulation has answered.
+    fn user_trapped<B: Bus>(&mut self, bus: &B, out: &mut Step, pc: u64, len: u8, effect: SysEffect) {
         self.describe_trap(out, pc, len);
         if effect != SysEffect::None {
             out.effect = effect;
             out.uops[0].flags.0 |= UopFlags::EFFECT;
         }
         self.after_cold();
-        StepResult::Done
+        self.hart.await_turn(bus.user_deadline());
     }
 }

@@ -1,7 +1,7 @@
 //! The architectural state of one hart, and the state it boots in: gem5's `X86FsWorkload` (64-bit mode, ring 0, the
 //! first 4 GiB identity-mapped with 2 MiB pages, page tables from 0x70000, a GDT at 0x76000, no stack, no IDT).
 
-use breakeven_base::{Bus, MemRef, Reg, SysEffect};
+use breakeven_base::{Bus, MemRef, Reg, SysEffect, Tick};
 
 use crate::config::{Features, FlagMerge, RepConfig, X86Config};
 use crate::cpuid::Cpuid;
@@ -183,6 +183,8 @@ pub(crate) struct Cpu {
     pub rep: std::sync::Arc<RepConfig>,
     /// A process under syscall emulation: what would enter the kernel goes to the bus.
     pub emulated: bool,
+    /// When that process is to be asked for its turn.
+    pub turn: Tick,
     /// Translations are not described to the pipeline.
     pub free_translation: bool,
 
@@ -275,6 +277,7 @@ impl Cpu {
                 .map_or(1, |(_, cycles)| *cycles),
             rep: std::sync::Arc::new(config.rep.clone()),
             emulated: false,
+            turn: Tick::MAX,
             free_translation: false,
             tlb: Box::default(),
             bank: 0,

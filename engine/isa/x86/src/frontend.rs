@@ -286,13 +286,16 @@ impl FrontEnd for X86FrontEnd {
             self.execute_all_deferred(bus, now);
         }
         self.cpu.keep_registers();
+        if now.tick >= self.cpu.turn && self.user_turn(bus, &now, out) {
+            return StepResult::Done;
+        }
         self.step_at(bus, &now, out)
     }
 
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
         // Time stands still in here: whatever needs it is left to `step`.
         let now = Now { drained: false, ..now };
-        if self.cpu.speculative() || self.cpu.halted.is_some() || self.cpu.under_way() {
+        if self.cpu.speculative() || self.cpu.halted.is_some() || self.cpu.under_way() || now.tick >= self.cpu.turn {
             return 0;
         }
         self.cpu.fast = true;

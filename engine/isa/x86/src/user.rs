@@ -187,6 +187,32 @@ impl X86FrontEnd {
                 FaultAnswer::End(effect) => effect,
             },
         };
+        self.user_trapped(bus, out, effect);
+        StepResult::Done
+    }
+
+    /// Its time is over, or a timer's has come. False: it goes on with its next instruction.
+    #[cold]
+    pub(crate) fn user_turn<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
+        // An instruction of several steps is ended first.
+        if self.cpu.speculative() || self.cpu.under_way() {
+            return false;
+        }
+        (out.pc, out.len) = (self.cpu.rip(), 0);
+        let effect = match bus.user_turn(*now, &mut self.cpu) {
+            Some(FaultAnswer::End(effect)) => effect,
+            Some(FaultAnswer::Loaded) => SysEffect::TlbFlush { vaddr: None },
+            Some(FaultAnswer::Retry) | None => {
+                self.cpu.turn = bus.user_deadline();
+                return false;
+            }
+        };
+        self.user_trapped(bus, out, effect);
+        true
+    }
+
+    /// Describes a trap that the emulation has answered; pc and length are there.
+    fn user_trapped<B: Bus>(&mut self, bus: &B, out: &mut Step, effect: SysEffect) {
         out.n = 1;
         out.branch = BranchInfo::default();
         out.effect = effect;
@@ -197,6 +223,6 @@ impl X86FrontEnd {
         }
         out.next_pc = self.cpu.rip();
         self.after_cold();
-        StepResult::Done
+        self.cpu.turn = bus.user_deadline();
     }
 }

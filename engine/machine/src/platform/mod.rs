@@ -184,6 +184,12 @@ impl Platform {
             process.set_stderr(sink);
         }
     }
+    /// What a process has stored to files that it mapped goes back to them.
+    pub(crate) fn write_back(&mut self) {
+        if let Some(process) = &mut self.process {
+            process.write_back(&self.ram);
+        }
+    }
     /// Passes on what the console still holds; why something was lost, if it was.
     pub(crate) fn flush_console(&mut self) -> Option<String> {
         self.devices.console.flush();
@@ -260,7 +266,7 @@ impl Bus for Platform {
 
     #[inline]
     fn irq_deadline(&self) -> Tick {
-        self.devices.clint.deadline()
+        self.devices.clint.deadline().min(self.user_deadline())
     }
     fn irq_lines(&self, now: Tick) -> u64 {
         self.devices.clint.lines(now)
@@ -298,6 +304,14 @@ impl Bus for Platform {
             Some(process) => process.syscall(&mut self.ram, call, now, context),
             None => SyscallDone { ret: Some(u64::MAX), bases: call.bases, stale: false, effect: SysEffect::None },
         }
+    }
+
+    #[inline]
+    fn user_deadline(&self) -> Tick {
+        self.process.as_ref().map_or(Tick::MAX, |process| process.deadline())
+    }
+    fn user_turn(&mut self, now: Now, context: &mut dyn UserContext) -> Option<FaultAnswer> {
+        self.process.as_mut().and_then(|process| process.turn(&mut self.ram, now, context))
     }
 
     fn user_fault(&mut self, pc: u64, fault: UserFault, context: &mut dyn UserContext) -> FaultAnswer {

@@ -43,7 +43,7 @@ impl From<std::io::Error> for Errno {
 impl From<Refused> for Errno {
     fn from(r: Refused) -> Errno {
         match r {
-            Refused::Fault => EFAULT,
+            Refused::Fault | Refused::Beyond => EFAULT,
             Refused::OutOfMemory => ENOMEM,
         }
     }

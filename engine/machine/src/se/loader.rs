@@ -91,7 +91,7 @@ fn cannot(refused: Refused, ram: &PhysMem) -> EngineError {
         Refused::OutOfMemory => {
             format!("the program does not fit into {} bytes of memory; enlarge system.mem_ranges", ram.len())
         }
-        Refused::Fault => "its segments contradict each other; it is damaged".to_owned(),
+        Refused::Fault | Refused::Beyond => "its segments contradict each other; it is damaged".to_owned(),
     })
 }
 

@@ -13,6 +13,7 @@ mod files;
 mod frame;
 mod host;
 mod loader;
+mod locks;
 mod memory;
 mod pipes;
 mod process;

@@ -50,8 +50,6 @@ pub struct Process {
     /// Number of the last process that was made, and how many pages all forks have copied.
     pub(super) last_pid: u32,
     pub(super) pages_copied: u64,
-    /// Something was mapped that a child would share.
-    pub(super) shares_memory: bool,
     /// Since when the running process has run, in nanoseconds; whether it lets others go first.
     pub(super) since: u64,
     pub(super) yielded: bool,
@@ -102,6 +100,8 @@ impl Process {
             wait: None,
             deadline: None,
             done: 0,
+            again: false,
+            woken: false,
             end: None,
             alarm: None,
             lender: None,
@@ -112,7 +112,7 @@ impl Process {
             hardware,
             program: elf.file.into(),
             space,
-            files: Files::new(host, &config.cwd)?,
+            files: Files::new(host, &config.cwd, config.ids.pid)?,
             random,
             epoch: host.start_time,
             tick: 0,
@@ -122,7 +122,6 @@ impl Process {
             zombies: Vec::new(),
             last_pid: config.ids.pid,
             pages_copied: 0,
-            shares_memory: false,
             since: 0,
             yielded: false,
             next_alarm: u64::MAX,
@@ -203,6 +202,7 @@ impl Process {
         context: &mut dyn UserContext,
     ) -> SyscallDone {
         self.tick = now.tick.0;
+        self.task.again = false;
         let name = calls::name(self.isa, call.number);
         let mut c = Call { p: self, ram, context, args: call.args, bases: call.bases, pc: call.pc };
         let ret = match name.and_then(|name| c.dispatch(name)) {
@@ -249,6 +249,7 @@ impl Process {
         // The codes of `siginfo_t`.
         const MAPERR: i32 = 1;
         const ACCERR: i32 = 2;
+        const ADRERR: i32 = 2;
         const FIRST: i32 = 1;
         let mut behind = 0;
         let (number, code, addr, what) = match fault {
@@ -265,12 +266,17 @@ impl Process {
                         self.die(signals::KILL, &why);
                         return self.answer(ram, context, 0);
                     }
-                    Err(Refused::Fault) => {}
+                    Err(refused) => {
+                        let (number, code, why) = match refused {
+                            Refused::Beyond => (signals::BUS, ADRERR, "lies behind the end of what is mapped there"),
+                            _ if self.space.rights(addr).is_some() => {
+                                (signals::SEGV, ACCERR, "is mapped without that right")
+                            }
+                            _ => (signals::SEGV, MAPERR, "is not mapped"),
+                        };
+                        (number, code, addr, format!("address {addr:#x} cannot be {doing}: it {why}"))
+                    }
                 }
-                let mapped = self.space.rights(addr).is_some();
-                let (code, why) =
-                    if mapped { (ACCERR, "is mapped without that right") } else { (MAPERR, "is not mapped") };
-                (signals::SEGV, code, addr, format!("address {addr:#x} cannot be {doing}: it {why}"))
             }
             UserFault::Bus { addr } => (signals::BUS, FIRST, addr, format!("address {addr:#x} cannot be accessed so")),
             UserFault::Protection => {
@@ -291,6 +297,12 @@ impl Process {
         let info = Info { code, fields: [addr, 0], why: format!("{what}, at pc {pc:#x}") };
         self.task.signals.force(number, info);
         self.answer(ram, context, behind)
+    }
+
+    /// Looks at the clock between two instructions; `None`: the running process goes on.
+    pub(crate) fn turn(&mut self, ram: &mut PhysMem, now: Now, context: &mut dyn UserContext) -> Option<FaultAnswer> {
+        self.tick = now.tick.0;
+        self.is_due().then(|| self.answer(ram, context, 0))
     }
 
     /// What becomes of the running process, `behind` bytes after its pc.
@@ -332,6 +344,15 @@ impl Process {
         }
         self.space.map(ram, VSYSCALL, VSYSCALL + PAGE, Prot::READ.with(Prot::EXEC));
         self.space.put(ram, VSYSCALL, &page)
+    }
+
+    /// What was stored to mapped files goes back to them.
+    pub(crate) fn write_back(&mut self, ram: &PhysMem) {
+        self.space.shared.write_back_all(ram);
+        if let Some(e) = self.space.shared.lost.take() {
+            let why = std::io::Error::from_raw_os_error(e.0);
+            self.warn(format!("what was stored to a mapped file is not in it: {why}"));
+        }
     }
 
     /// Makes a page present for the simulator's own access on the process's behalf (pseudo-ops).

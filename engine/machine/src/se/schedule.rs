@@ -1,8 +1,8 @@
-//! Which process runs. There is one core: a process runs until it waits or ends, or at a call when its time is over, then
-//! the next in the order of their numbers. Where all wait, the clock goes on to the first deadline.
+//! Which process runs. There is one core: a process runs until it waits or ends or its time is over, then the next in the
+//! order of their numbers. Where all wait, the clock goes on to the first deadline.
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{PhysMem, SysEffect, UserState};
+use breakeven_base::{PhysMem, SysEffect, Tick, UserState};
 
 use super::files::FileId;
 use super::frame::{self, Delivery};
@@ -12,8 +12,10 @@ use super::signals::{self, Info};
 use super::task::{named, End, Ended, Parked, Task, Until, Wait};
 use crate::IsaName;
 
-/// Nanoseconds that a process runs before others get their turn, at a call.
-const SLICE: u64 = 10_000_000;
+/// Nanoseconds that a process runs before others get their turn.
+const SLICE: u64 = 1_000_000;
+/// Ticks of a nanosecond.
+const TICKS: u64 = 1000;
 /// Who takes in processes without a parent.
 const INIT: u32 = 1;
 /// `li a7, 139; ecall`: RISC-V's `rt_sigreturn`.
@@ -30,7 +32,6 @@ pub(super) fn set_result(isa: IsaName, state: &mut UserState, value: u64) {
 impl Process {
     /// Nanoseconds since the start: what was simulated and what was slept.
     pub(super) fn nanoseconds(&self) -> u64 {
-        const TICKS: u64 = 1000;
         (self.tick / TICKS).saturating_add(self.slept)
     }
     /// Whether nobody could do anything while the running process waits, and no alarm interrupts it.
@@ -39,6 +40,21 @@ impl Process {
     }
     fn turn_is_over(&self) -> bool {
         !self.others.is_empty() && self.nanoseconds().saturating_sub(self.since) >= SLICE
+    }
+
+    /// When the running process is interrupted if it makes no call: a timer, or another process's turn.
+    pub(crate) fn deadline(&self) -> Tick {
+        let turn = if self.others.is_empty() { u64::MAX } else { self.since.saturating_add(SLICE) };
+        match self.next_alarm.min(turn) {
+            u64::MAX => Tick::MAX,
+            ns => Tick(ns.saturating_sub(self.slept).saturating_mul(TICKS)),
+        }
+    }
+    /// Whether that has come.
+    pub(super) fn is_due(&mut self) -> bool {
+        self.expire_alarms();
+        // What ends a wait is answered by its call, which comes next.
+        !self.task.again && (self.task.signals.due() != 0 || self.turn_is_over())
     }
 
     /// Whether the running process simply goes on behind its call.
@@ -68,7 +84,7 @@ impl Process {
                 state = self.next(None)?;
             } else if self.task.wait.as_ref().is_some_and(|wait| self.is_over(wait, &self.task)) {
                 // The call is made again, and answers what has come of it; signals come behind it.
-                self.task.wait = None;
+                (self.task.wait, self.task.again) = (None, true);
                 break;
             } else if self.task.signals.due() != 0 {
                 self.deliver(ram, &mut state);
@@ -115,6 +131,8 @@ impl Process {
                 let mine = |e: &&Ended| e.parent == own.pid && named(*which, own.pgid, e.pid, e.pgid);
                 self.zombies.iter().any(|e| mine(&e)) || !self.has_child(task, *which)
             }
+            Until::Unlocked(file, lock) => self.files.locks.against(*file, lock).next().is_none(),
+            Until::Woken(_) => task.woken,
             Until::Never => false,
         }
     }
@@ -137,6 +155,7 @@ impl Process {
                 return self.switch(pid, state).ok_or_else(|| self.result());
             }
             if let Some(state) = state.as_ref().filter(|_| self.can_run(&self.task)) {
+                self.since = self.nanoseconds();
                 return Ok(state.clone());
             }
             if self.others.is_empty() && state.is_none() {
@@ -216,8 +235,10 @@ impl Process {
                 self.warn(format!("process {} ({name}) was ended by {signal} ({number}): {why}", ids.pid));
             }
         }
-        // The last one leaves everything as it was.
-        if !self.others.is_empty() {
+        // The last one leaves everything as it was, but that files have what was stored to them.
+        if self.others.is_empty() {
+            self.write_back(ram);
+        } else {
             self.files.close_all(false);
             let map = self.space.switch(Map::default());
             self.give_back(ram, map);

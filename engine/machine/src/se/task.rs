@@ -6,6 +6,7 @@ use breakeven_base::UserState;
 
 use super::config::Ids;
 use super::files::{FileId, Table};
+use super::locks::{Inode, Lock};
 use super::memory::Map;
 use super::signals::{self, Signals};
 
@@ -43,6 +44,10 @@ pub(super) enum Until {
     Ready { files: Vec<(FileId, bool)>, signals: u64 },
     /// Room for that many bytes in a pipe, or nobody who reads.
     Room(usize, usize),
+    /// Nothing is against this lock any more.
+    Unlocked(Inode, Lock),
+    /// Somebody wakes those who wait at this physical address (`futex`).
+    Woken(u64),
     /// One of these children has ended, or there is none any more: as `wait4` names them.
     Child(i32),
     /// Nothing else.
@@ -76,6 +81,10 @@ pub(super) struct Task {
     pub deadline: Option<u64>,
     /// Bytes that the call that waits has moved already.
     pub done: usize,
+    /// It waits no more and stands at its call, which is made again.
+    pub again: bool,
+    /// Somebody has woken it at its futex.
+    pub woken: bool,
     pub end: Option<End>,
     /// `ITIMER_REAL`: the next time and the period, nanoseconds.
     pub alarm: Option<(u64, u64)>,
@@ -93,6 +102,8 @@ impl Task {
             wait: None,
             deadline: None,
             done: 0,
+            again: false,
+            woken: false,
             end: None,
             alarm: None,
             lender: None,

@@ -250,11 +250,14 @@ impl Call<'_> {
     }
 
     fn ftruncate(&mut self, fd: u64, len: u64) -> R {
+        let inode = self.p.files.inode(fd)?;
         let file = self.p.files.get(fd)?;
         match &file.target {
             Target::File(_) if len > WRITE_LIMIT => Err(if (len as i64) < 0 { EINVAL } else { EFBIG }),
             Target::File(f) if file.flags & open::ACCESS != 0 => {
+                // A later growth shows zeros, not what was stored behind the end before.
                 f.set_len(len)?;
+                self.p.space.shared.truncate(self.ram, inode, len);
                 Ok(0)
             }
             _ => Err(EINVAL),

@@ -8,16 +8,13 @@ use super::super::memory::{Prot, PAGE};
 use super::super::pipes::WHOLE;
 use super::super::signals;
 use super::super::task::Until;
-use super::{Call, R};
+use super::{locks, Call, R};
 
 const F_DUPFD: u64 = 0;
 const F_GETFD: u64 = 1;
 const F_SETFD: u64 = 2;
 const F_GETFL: u64 = 3;
 const F_SETFL: u64 = 4;
-const F_GETLK: u64 = 5;
-const F_SETLK: u64 = 6;
-const F_SETLKW: u64 = 7;
 const F_DUPFD_CLOEXEC: u64 = 1030;
 /// Bytes moved at a time; a call that asks for more gets less, as it may.
 const CHUNK: u64 = 1 << 20;
@@ -53,7 +50,9 @@ impl Call<'_> {
             "dup3" => self.p.files.duplicate_to(fd, a, b & open::CLOSE_ON_EXEC != 0),
             "fcntl" => self.fcntl(),
             "ioctl" => self.ioctl(),
-            "fsync" | "fdatasync" | "fadvise64" | "flock" => self.p.files.get(fd).map(|_| 0),
+            "fsync" | "fdatasync" => self.settle(fd, Some(0), u64::MAX).and(self.p.files.get(fd).map(|_| 0)),
+            "fadvise64" => self.p.files.get(fd).map(|_| 0),
+            "flock" => self.flock(fd, a),
             "getdents64" => self.getdents(),
             _ => return None,
         })
@@ -76,6 +75,7 @@ impl Call<'_> {
 
     /// Reads; at an empty pipe the process waits.
     fn take(&mut self, fd: u64, to: &mut [u8], offset: Option<u64>) -> Result<usize, Errno> {
+        self.settle(fd, offset, to.len() as u64)?;
         let read = self.p.files.read(fd, to, offset, &mut self.p.random);
         if read == Err(EAGAIN) && self.waits_at(fd) {
             let until = Until::Ready { files: vec![(self.p.files.id(fd)?, false)], signals: 0 };
@@ -93,6 +93,7 @@ impl Call<'_> {
         let before = self.p.task.done.min(from.len());
         let written = self.p.files.write(fd, &from[before..], offset);
         match written {
+            Ok(n) => self.refresh(fd, offset, &from[before..before + n])?,
             Err(EPIPE) => self.p.raise(signals::PIPE, "nobody reads what it writes"),
             Err(EFBIG) => {
                 let why = "its output is longer than the 16 MiB that are kept where nothing takes it as it comes";
@@ -241,34 +242,6 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// Locks of a file belong to processes, and there is no other one: they are granted, and nothing is in the way.
-    fn lock(&mut self, fd: u64, command: u64, at: u64) -> R {
-        const RDLCK: u16 = 0;
-        const WRLCK: u16 = 1;
-        const UNLCK: u16 = 2;
-        let access = self.p.files.get(fd)?.flags & open::ACCESS;
-        // Type and whence, 16 bits each; start, length; the process.
-        let head = self.read_word(at)?;
-        let (kind, whence) = (head as u16, (head >> 16) as u16);
-        if kind > UNLCK || whence > 2 || (command == F_GETLK && kind == UNLCK) {
-            return Err(EINVAL);
-        }
-        if command == F_GETLK {
-            self.write(at, &UNLCK.to_le_bytes())?;
-            return Ok(0);
-        }
-        let allowed = match kind {
-            RDLCK => access != open::WRITE_ONLY,
-            WRLCK => access != 0,
-            _ => true,
-        };
-        if allowed {
-            Ok(0)
-        } else {
-            Err(EBADF)
-        }
-    }
-
     fn fcntl(&mut self) -> R {
         let [fd, command, value, ..] = self.args;
         let files = &mut self.p.files;
@@ -283,7 +256,7 @@ impl Call<'_> {
                 file.flags = file.flags & !open::NON_BLOCKING | value & open::NON_BLOCKING;
                 Ok(0)
             }
-            F_GETLK | F_SETLK | F_SETLKW => self.lock(fd, command, value),
+            _ if locks::COMMANDS.contains(&command) => self.lock(fd, command, value),
             _ => files.get(fd).and(Err(EINVAL)),
         }
     }

@@ -1,11 +1,13 @@
 //! `brk`, `mmap` and their kin.
 
+use std::fs::File;
+
 use super::super::errno::{Errno, EFAULT, EINVAL, ENOMEM};
 use super::super::files::{open, Target};
+use super::super::locks::Inode;
 use super::super::memory::{whole_pages, Prot, PAGE};
 use super::{Call, R};
 
-const MAP_SHARED: u64 = 1;
 const MAP_PRIVATE: u64 = 2;
 const MAP_TYPE: u64 = 15;
 const MAP_FIXED: u64 = 0x10;
@@ -29,7 +31,8 @@ impl Call<'_> {
             "mprotect" => self.mprotect(),
             "mremap" => self.mremap(),
             "madvise" => self.madvise(),
-            "msync" | "mlock" | "munlock" | "mlockall" | "munlockall" => Ok(0),
+            "msync" => self.msync(),
+            "mlock" | "munlock" | "mlockall" | "munlockall" => Ok(0),
             "riscv_flush_icache" => {
                 self.p.space.mark_stale();
                 Ok(0)
@@ -87,29 +90,89 @@ impl Call<'_> {
             return Err(EINVAL);
         }
         let prot = Prot::from_bits(prot);
-        if flags & MAP_ANONYMOUS == 0 {
-            let file = self.p.files.get(fd)?;
-            if !matches!(file.target, Target::File(_)) {
-                return Err(Errno(libc::ENODEV));
-            }
-            let access = file.flags & open::ACCESS;
-            let writes_back = flags & MAP_TYPE == MAP_SHARED && prot.has(Prot::WRITE);
-            if access == open::WRITE_ONLY || writes_back {
-                // Nothing is ever written back: a shared mapping that can be written is refused.
-                return Err(Errno(libc::EACCES));
-            }
-        }
-        self.p.shares_memory |= flags & MAP_TYPE != MAP_PRIVATE && prot.has(Prot::WRITE);
+        let shared = flags & MAP_TYPE != MAP_PRIVATE;
+        let file = if flags & MAP_ANONYMOUS == 0 { self.mappable(fd, shared, prot)? } else { None };
         let start = self.place(asked, len, flags)?;
         let (start, end) = whole_pages(start, len).ok_or(ENOMEM)?;
-        self.p.space.map(self.ram, start, end, prot);
-        if flags & MAP_ANONYMOUS == 0 {
-            if let Err(e) = self.fill(start, end, fd, offset) {
+        offset.checked_add(end - start).ok_or(Errno(libc::EOVERFLOW))?;
+        let copies = file.is_some() && !shared;
+        let objects = &mut self.p.space.shared;
+        let share = match file {
+            _ if !shared => None,
+            None => Some(objects.anonymous(end - start)),
+            Some((inode, file, writable)) => Some(objects.of_file(inode, file, offset, writable)),
+        };
+        self.p.space.map_as(self.ram, start, end, prot, share);
+        if copies {
+            if let Err(e) = self.settle(fd, Some(offset), end - start).and_then(|()| self.fill(start, end, fd, offset))
+            {
                 self.p.space.unmap(self.ram, start, end);
                 return Err(e);
             }
         }
         Ok(start)
+    }
+
+    /// The file that a mapping shows, and whether it is open for writing; `None`: `/dev/zero`, which is as anonymous.
+    fn mappable(&mut self, fd: u64, shared: bool, prot: Prot) -> Result<Option<(Inode, File, bool)>, Errno> {
+        const EACCES: Errno = Errno(libc::EACCES);
+        let inode = self.p.files.inode(fd)?;
+        let file = self.p.files.get(fd)?;
+        let (access, appends) = (file.flags & open::ACCESS, file.flags & open::APPEND != 0);
+        let writable = access != 0;
+        match &file.target {
+            Target::Zero => Ok(None),
+            Target::File(_) if access == open::WRITE_ONLY => Err(EACCES),
+            Target::File(_) if shared && prot.has(Prot::WRITE) && !writable => Err(EACCES),
+            Target::File(_) if shared && writable && appends => {
+                // The host would put at its end what goes back to it.
+                self.p.warn("a file opened with O_APPEND cannot be mapped as shared: EACCES".to_owned());
+                Err(EACCES)
+            }
+            Target::File(f) => Ok(Some((inode, f.try_clone()?, writable))),
+            _ => Err(Errno(libc::ENODEV)),
+        }
+    }
+
+    /// What processes have stored to a mapped file goes back to it: before it is read. `from`: `None`, where it stands.
+    pub(super) fn settle(&mut self, fd: u64, from: Option<u64>, len: u64) -> Result<(), Errno> {
+        if !self.p.space.shared.has_files() || !matches!(self.p.files.get(fd)?.target, Target::File(_)) {
+            return Ok(());
+        }
+        let inode = self.p.files.inode(fd)?;
+        let from = from.map_or_else(|| self.p.files.seek(fd, 0, 1), Ok)?;
+        self.p.space.shared.write_back_file(self.ram, inode, from, len)
+    }
+
+    /// What has been written to a file shows where it is mapped. `at`: `None`, it ends where the file stands.
+    pub(super) fn refresh(&mut self, fd: u64, at: Option<u64>, bytes: &[u8]) -> Result<(), Errno> {
+        if !self.p.space.shared.has_files() || !matches!(self.p.files.get(fd)?.target, Target::File(_)) {
+            return Ok(());
+        }
+        let (inode, len) = (self.p.files.inode(fd)?, bytes.len() as u64);
+        let at = at.map_or_else(|| self.p.files.seek(fd, 0, 1).map(|end| end - len), Ok)?;
+        self.p.space.shared.refresh(self.ram, inode, at, bytes);
+        Ok(())
+    }
+
+    fn msync(&mut self) -> R {
+        const ASYNC: u64 = 1;
+        const SYNC: u64 = 4;
+        let flags = self.args[2];
+        if flags & !7 != 0 || flags & (ASYNC | SYNC) == ASYNC | SYNC {
+            return Err(EINVAL);
+        }
+        if self.args[1] == 0 {
+            return Ok(0);
+        }
+        let (start, end) = self.range()?;
+        if !self.p.space.is_mapped(start, end) {
+            return Err(ENOMEM);
+        }
+        for (share, len) in self.p.space.shares(start, end) {
+            self.p.space.shared.write_back(self.ram, share.object, share.offset, len)?;
+        }
+        Ok(0)
     }
 
     /// Copies a file's part into a fresh mapping.
@@ -156,7 +219,11 @@ impl Call<'_> {
         if !self.p.space.is_mapped(start, end) || !self.p.space.has_room() {
             return Err(ENOMEM);
         }
-        self.p.space.protect(self.ram, start, end, Prot::from_bits(self.args[2]));
+        let prot = Prot::from_bits(self.args[2]);
+        if prot.has(Prot::WRITE) && !self.p.space.may_be_written(start, end) {
+            return Err(Errno(libc::EACCES));
+        }
+        self.p.space.protect(self.ram, start, end, prot);
         Ok(0)
     }
 
@@ -182,7 +249,8 @@ impl Call<'_> {
             return Err(ENOMEM);
         }
         if space.inside(start, new_end) && space.is_free(old_end, new_end) {
-            space.map(self.ram, old_end, new_end, prot);
+            let share = space.share(start).map(|share| share.after(old_end - start));
+            space.map_as(self.ram, old_end, new_end, prot, share);
             return Ok(start);
         }
         if flags & MREMAP_MAYMOVE == 0 {
@@ -190,7 +258,8 @@ impl Call<'_> {
         }
         let to = space.find_free(new_end - start).ok_or(ENOMEM)?;
         space.relocate(self.ram, start, old_end - start, to)?;
-        space.map(self.ram, to + (old_end - start), to + (new_end - start), prot);
+        let share = space.share(to).map(|share| share.after(old_end - start));
+        space.map_as(self.ram, to + (old_end - start), to + (new_end - start), prot, share);
         Ok(to)
     }
 

@@ -4,6 +4,7 @@
 mod change;
 mod files;
 mod identity;
+mod locks;
 mod memory;
 mod paths;
 mod ready;

@@ -116,6 +116,10 @@ impl Call<'_> {
         let (path, _) = self.path(fd, path)?;
         let opened = self.p.files.open(path, flags, mode as u32);
         self.warn_of_quota(&opened);
+        if let (Ok(fd), true) = (opened, flags & open::TRUNCATE != 0 && self.p.space.shared.has_files()) {
+            let inode = self.p.files.inode(fd)?;
+            self.p.space.shared.truncate(self.ram, inode, 0);
+        }
         opened
     }
 

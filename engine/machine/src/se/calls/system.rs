@@ -1,8 +1,8 @@
 //! The rest: the end, time, identity, limits, signals, and what threads would need.
 
-use super::super::errno::{Errno, EINVAL, ENOSYS};
-use super::super::signals;
-use super::super::task::Until;
+use super::super::errno::{Errno, EAGAIN, EINVAL, ENOSYS};
+use super::super::memory::Prot;
+use super::super::task::{Task, Until};
 use super::{Call, NANOSECOND, R};
 use crate::IsaName;
 
@@ -28,7 +28,11 @@ impl Call<'_> {
         let [a, b, ..] = self.args;
         Some(match name {
             "set_tid_address" => Ok(u64::from(ids.pid)),
-            "set_robust_list" | "membarrier" | "setpriority" | "sync" => Ok(0),
+            "set_robust_list" | "membarrier" | "setpriority" => Ok(0),
+            "sync" => {
+                self.p.write_back(self.ram);
+                Ok(0)
+            }
             // 20 minus nice, so that it is no error.
             "getpriority" => Ok(20),
             "uname" => self.uname(),
@@ -214,7 +218,7 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// With one thread nobody wakes and nobody is woken.
+    /// Processes wait for each other in memory that they share: at the same physical address.
     fn futex(&mut self) -> R {
         const WAIT: u64 = 0;
         const WAKE: u64 = 1;
@@ -222,20 +226,50 @@ impl Call<'_> {
         const WAKE_BITSET: u64 = 10;
         const COMMAND: u64 = 0x7f;
         let [at, op, value, timeout, ..] = self.args;
+        if at % 4 != 0 {
+            return Err(EINVAL);
+        }
         match op & COMMAND {
-            WAKE | WAKE_BITSET => Ok(0),
-            WAIT | WAIT_BITSET => {
-                let mut word = [0; 4];
-                self.read(at, &mut word)?;
-                if u32::from_le_bytes(word) != value as u32 {
-                    return Err(Errno(libc::EAGAIN));
-                }
-                if timeout == 0 {
-                    self.p.die(signals::KILL, "it waits for another thread (futex), and there is none");
-                }
-                Err(Errno(libc::ETIMEDOUT))
+            WAKE | WAKE_BITSET => {
+                let at = self.p.space.touch(self.ram, at, Prot::READ)?;
+                let waits =
+                    |task: &Task| !task.woken && task.wait.as_ref().is_some_and(|w| w.until == Until::Woken(at));
+                let waiting = self.p.others.values_mut().map(|p| &mut p.task).filter(|task| waits(task));
+                let woken = waiting.take(value as u32 as usize).map(|task| task.woken = true).count();
+                Ok(woken as u64)
             }
+            WAIT | WAIT_BITSET => self.futex_wait(at, value as u32, timeout, op),
             _ => Err(ENOSYS),
         }
+    }
+
+    fn futex_wait(&mut self, at: u64, value: u32, timeout: u64, op: u64) -> R {
+        const BITSET: u64 = 9;
+        const REALTIME: u64 = 0x100;
+        if std::mem::take(&mut self.p.task.woken) {
+            return Ok(0);
+        }
+        let mut word = [0; 4];
+        self.read(at, &mut word)?;
+        // Made again, the call has found its value already.
+        if self.p.task.deadline.is_none() && u32::from_le_bytes(word) != value {
+            return Err(EAGAIN);
+        }
+        if timeout != 0 {
+            // That of the second kind is a point in time.
+            let absolute = op & 0x7f == BITSET;
+            let since = if absolute && op & REALTIME != 0 { self.p.epoch.saturating_mul(NANOSECOND) } else { 0 };
+            let (seconds, ns) = (self.read_word(timeout)?, self.read_word(timeout.wrapping_add(8))?);
+            if ns >= NANOSECOND || (seconds as i64) < 0 {
+                return Err(EINVAL);
+            }
+            let long = seconds.saturating_mul(NANOSECOND).saturating_add(ns);
+            let now = self.p.nanoseconds();
+            if self.is_overdue(if absolute { long.saturating_sub(since).saturating_sub(now) } else { long }) {
+                return Err(Errno(libc::ETIMEDOUT));
+            }
+        }
+        let at = self.p.space.touch(self.ram, at, Prot::READ)?;
+        self.wait_for(Until::Woken(at), timeout == 0, "waits for another thread or process (futex), and none wakes it")
     }
 }

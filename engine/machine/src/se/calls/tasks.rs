@@ -97,9 +97,6 @@ impl Call<'_> {
         let map = if shares {
             None
         } else {
-            if self.p.shares_memory {
-                self.p.warn("memory mapped as shared is not: a child gets a copy of it".to_owned());
-            }
             let (map, pages) = self.p.space.copy(self.ram).ok_or(ENOMEM)?;
             // The process itself is work, too.
             self.p.pages_copied += pages + 16;
@@ -113,7 +110,7 @@ impl Call<'_> {
         }
         let isa = self.p.isa;
         let mut child = self.p.task.child(pid);
-        let table = self.p.files.fork();
+        let table = self.p.files.fork(pid);
         let mut to = state.clone();
         set_result(isa, &mut to, 0);
         if stack != 0 {
@@ -187,6 +184,7 @@ impl Call<'_> {
     fn whole_file(&mut self, fd: u64) -> Result<Vec<u8>, Errno> {
         use std::io::Read;
         use std::os::unix::fs::PermissionsExt;
+        self.settle(fd, Some(0), u64::MAX)?;
         let Target::File(file) = &mut self.p.files.get(fd)?.target else { return Err(Errno(libc::EACCES)) };
         let meta = file.metadata()?;
         if meta.permissions().mode() & 0o111 == 0 {

@@ -5,10 +5,12 @@ mod io;
 mod target;
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::errno::{Errno, EBADF};
 use super::host::{here, Host, Root};
+use super::locks::{Inode, Locks, Owner};
 use super::pipes::Pipes;
 use crate::platform::Console;
 use crate::EngineError;
@@ -34,6 +36,8 @@ struct Descriptor {
 /// What is a process's own.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
+    /// The process's number.
+    pub pid: u32,
     /// The working directory below the allowed one.
     pub cwd: PathBuf,
     pub umask: u32,
@@ -63,6 +67,7 @@ pub(super) struct Files {
     /// Both, as they came, while neither has a sink.
     pub both: Vec<u8>,
     pub pipes: Pipes,
+    pub locks: Locks,
     pub written: u64,
     /// Bytes that may still be written to files in memory.
     memory_left: u64,
@@ -76,7 +81,7 @@ pub(super) struct Files {
 impl Files {
     /// # Errors
     /// An allowed directory that cannot be opened.
-    pub fn new(host: &Host, cwd: &str) -> Result<Files, EngineError> {
+    pub fn new(host: &Host, cwd: &str, pid: u32) -> Result<Files, EngineError> {
         let root = Root::open(host)?;
         let cwd = root
             .as_ref()
@@ -92,7 +97,7 @@ impl Files {
         let number = |open| Some(Descriptor { open, close_on_exec: false });
         Ok(Files {
             root,
-            table: Table { cwd, umask: 0o022, descriptors: vec![number(0), number(1), number(2)] },
+            table: Table { pid, cwd, umask: 0o022, descriptors: vec![number(0), number(1), number(2)] },
             open: vec![
                 standard(Target::Stdin, 0),
                 standard(Target::Stdout, open::WRITE_ONLY),
@@ -105,6 +110,7 @@ impl Files {
             stderr: Console::default(),
             both: Vec::new(),
             pipes: Pipes::default(),
+            locks: Locks::default(),
             written: 0,
             memory_left: MEMORY_LIMIT,
             made: 0,
@@ -161,12 +167,33 @@ impl Files {
         Ok(())
     }
 
-    /// One descriptor less stands for an open file.
+    /// The file behind a descriptor; what is none is a file of its own.
+    pub fn inode(&self, fd: u64) -> Result<Inode, Errno> {
+        Ok(self.inode_of(self.descriptor(fd)?.open))
+    }
+    fn inode_of(&self, open: usize) -> Inode {
+        let target = self.open.get(open).and_then(Option::as_ref).map(|shared| &shared.open.target);
+        let file = match target {
+            Some(Target::File(file) | Target::Directory { file, .. }) => file.metadata().ok(),
+            _ => None,
+        };
+        file.map_or((u64::MAX, open as u64), |meta| (meta.dev(), meta.ino()))
+    }
+
+    /// One descriptor of this process less stands for an open file.
     fn release(&mut self, d: Descriptor) {
+        let locked = (!self.locks.is_empty()).then(|| self.inode_of(d.open));
+        if let Some(inode) = locked {
+            // As POSIX has it: whatever other descriptors it has for the file.
+            self.locks.forget(inode, Owner::Process(self.table.pid));
+        }
         let Some(slot) = self.open.get_mut(d.open) else { return };
         let Some(shared) = slot else { return };
         shared.descriptors -= 1;
         if shared.descriptors == 0 {
+            if let Some(inode) = locked {
+                self.locks.forget(inode, Owner::Open(FileId { slot: d.open, serial: shared.serial }));
+            }
             if let Some(Shared { open: Open { target: Target::Pipe { number, writes }, .. }, .. }) = slot.take() {
                 self.pipes.close(number, writes);
             }
@@ -174,13 +201,13 @@ impl Files {
     }
 
     /// The table of a child: the same open files.
-    pub fn fork(&mut self) -> Table {
+    pub fn fork(&mut self, pid: u32) -> Table {
         for d in self.table.descriptors.iter().flatten() {
             if let Some(Some(shared)) = self.open.get_mut(d.open) {
                 shared.descriptors += 1;
             }
         }
-        self.table.clone()
+        Table { pid, ..self.table.clone() }
     }
 
     /// Closes everything (a process ends), or what another program is not to have.

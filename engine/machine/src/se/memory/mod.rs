@@ -4,42 +4,30 @@
 //! no page of the process is ever mapped. An area is a promise and costs nothing, so a process may ask for more than there
 //! is RAM; it ends when it touches too much of it.
 
+mod access;
+mod frames;
+pub(super) mod shared;
+
 use std::collections::BTreeMap;
 
 use breakeven_base::PhysMem;
 
+use self::frames::{Entries, Frames};
+use self::shared::{Share, Shared};
 use crate::IsaName;
+
+pub(super) use frames::Prot;
 
 pub(super) const PAGE: u64 = 4096;
 /// Areas of one process, as Linux bounds them.
 const MOST_AREAS: usize = 65_530;
 
-/// What a page may be used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Prot(pub u8);
-
-impl Prot {
-    pub const NONE: Prot = Prot(0);
-    pub const READ: Prot = Prot(1);
-    pub const WRITE: Prot = Prot(2);
-    pub const EXEC: Prot = Prot(4);
-    pub const RW: Prot = Prot(3);
-
-    pub fn from_bits(bits: u64) -> Prot {
-        Prot((bits & 7) as u8)
-    }
-    pub fn has(self, other: Prot) -> bool {
-        self.0 & other.0 == other.0
-    }
-    pub fn with(self, other: Prot) -> Prot {
-        Prot(self.0 | other.0)
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Area {
     end: u64,
     prot: Prot,
+    /// None: the process's own.
+    share: Option<Share>,
 }
 
 /// Why an access or a request cannot be had.
@@ -49,94 +37,8 @@ pub(super) enum Refused {
     Fault,
     /// RAM is full.
     OutOfMemory,
-}
-
-/// How an instruction set writes a page-table entry.
-#[derive(Clone, Copy, Debug)]
-struct Entries {
-    isa: IsaName,
-    /// Tables on the way to a page, root first.
-    levels: u32,
-}
-
-impl Entries {
-    fn table(self, at: u64) -> u64 {
-        match self.isa {
-            // Valid; the rest would make it a leaf.
-            IsaName::Riscv => (at >> 12) << 10 | 1,
-            // Present, writable, user, accessed: the leaf decides.
-            IsaName::X86 => at | 0x27,
-        }
-    }
-    /// A leaf, accessed and dirty from the start. Without a right it is not present but keeps its frame.
-    fn leaf(self, frame: u64, prot: Prot) -> u64 {
-        let bit = |on: bool, n: u32| u64::from(on) << n;
-        let any = prot != Prot::NONE;
-        match self.isa {
-            // V, R, W, X, U, A, D; writable pages are readable.
-            IsaName::Riscv => {
-                let write = prot.has(Prot::WRITE);
-                let rights = bit(prot.has(Prot::READ) || write, 1) | bit(write, 2) | bit(prot.has(Prot::EXEC), 3);
-                (frame >> 12) << 10 | bit(any, 0) | rights | 1 << 4 | 1 << 6 | 1 << 7
-            }
-            // P, W, U, A, D, NX.
-            IsaName::X86 => {
-                frame
-                    | bit(any, 0)
-                    | bit(prot.has(Prot::WRITE), 1)
-                    | 1 << 2
-                    | 1 << 5
-                    | 1 << 6
-                    | bit(!prot.has(Prot::EXEC), 63)
-            }
-        }
-    }
-    /// The same rights to another frame.
-    fn with_frame(self, entry: u64, frame: u64) -> u64 {
-        match self.isa {
-            IsaName::Riscv => entry & !(((1 << 44) - 1) << 10) | (frame >> 12) << 10,
-            IsaName::X86 => entry & !0x000f_ffff_ffff_f000 | frame,
-        }
-    }
-    fn frame(self, entry: u64) -> u64 {
-        match self.isa {
-            IsaName::Riscv => (entry >> 10 & ((1 << 44) - 1)) << 12,
-            IsaName::X86 => entry & 0x000f_ffff_ffff_f000,
-        }
-    }
-}
-
-/// Free RAM.
-#[derive(Debug)]
-struct Frames {
-    next: u64,
-    /// Page tables lie from here on.
-    end: u64,
-    freed: Vec<u64>,
-    freed_tables: Vec<u64>,
-}
-
-impl Frames {
-    fn frame(&mut self, ram: &mut PhysMem) -> Option<u64> {
-        if let Some(at) = self.freed.pop() {
-            ram.slice_mut(at, PAGE)?.fill(0);
-            return Some(at);
-        }
-        let at = self.next;
-        (at < self.end).then(|| self.next += PAGE)?;
-        Some(at)
-    }
-    fn table(&mut self, ram: &mut PhysMem) -> Option<u64> {
-        if let Some(at) = self.freed_tables.pop() {
-            ram.slice_mut(at, PAGE)?.fill(0);
-            return Some(at);
-        }
-        if self.next < self.end {
-            self.end -= PAGE;
-            return Some(self.end);
-        }
-        self.frame(ram)
-    }
+    /// Behind the end of the file, or of the shared memory, that is mapped there.
+    Beyond,
 }
 
 /// What one process has mapped, and its page tables. The default is nobody's: it has no table.
@@ -146,11 +48,19 @@ pub(super) struct Map {
     areas: BTreeMap<u64, Area>,
 }
 
+impl Map {
+    /// The area that covers an address, and where it starts.
+    fn area(&self, vaddr: u64) -> Option<(u64, Area)> {
+        self.areas.range(..=vaddr).next_back().map(|(start, a)| (*start, *a)).filter(|(_, a)| vaddr < a.end)
+    }
+}
+
 /// See the module. All processes share the frames; the map is the running one's.
 #[derive(Debug)]
 pub(super) struct AddressSpace {
     entries: Entries,
     frames: Frames,
+    pub shared: Shared,
     map: Map,
     /// First address that is not the process's.
     pub limit: u64,
@@ -177,7 +87,7 @@ impl AddressSpace {
         let root = frames.table(ram)?;
         let entries = Entries { isa, levels };
         let map = Map { root, areas: BTreeMap::new() };
-        Some(AddressSpace { entries, frames, map, limit, mmap_top: limit, stale: false })
+        Some(AddressSpace { entries, frames, shared: Shared::default(), map, limit, mmap_top: limit, stale: false })
     }
 
     /// A map of nothing; `None`: RAM is full.
@@ -191,10 +101,14 @@ impl AddressSpace {
         std::mem::replace(&mut self.map, map)
     }
 
-    /// A copy of the present map, with copies of all pages that have a frame; `None`: RAM is full. Returns their number, too.
+    /// A copy of the present map, with copies of all pages that have a frame and are not shared; `None`: RAM is full.
+    /// Returns their number, too.
     pub fn copy(&mut self, ram: &mut PhysMem) -> Option<(Map, u64)> {
         let mut map = self.empty(ram)?;
         map.areas.clone_from(&self.map.areas);
+        for (start, area) in &map.areas {
+            area.share.inspect(|share| self.shared.show(*share, (area.end - start) / PAGE));
+        }
         let leaves = self.leaves(ram, 0, u64::MAX);
         let pages = leaves.len() as u64;
         for (page, at) in leaves {
@@ -209,6 +123,9 @@ impl AddressSpace {
     fn copy_page(&mut self, ram: &mut PhysMem, to: &Map, page: u64, at: u64) -> Option<()> {
         let entry = ram.read::<u64>(at)?;
         let slot = self.slot_in(ram, to.root, page, true)?;
+        if to.area(page).is_some_and(|(_, area)| area.share.is_some()) {
+            return ram.write(slot, entry);
+        }
         let frame = self.frames.frame(ram)?;
         let from = self.entries.frame(entry);
         let bytes = ram.slice(from, PAGE)?.to_vec();
@@ -218,15 +135,21 @@ impl AddressSpace {
 
     /// Frees the frames and tables of a map that is not the present one.
     pub fn free(&mut self, ram: &PhysMem, map: Map) {
-        let mut open = vec![(self.entries.levels - 1, map.root)];
-        while let Some((level, table)) = open.pop() {
-            for entry in (0..512).filter_map(|n| ram.read::<u64>(table + 8 * n)).filter(|entry| *entry != 0) {
-                match level {
-                    0 => self.frames.freed.push(self.entries.frame(entry)),
-                    _ => open.push((level - 1, self.entries.frame(entry))),
+        let mut open = vec![(self.entries.levels - 1, map.root, 0u64)];
+        while let Some((level, table, base)) = open.pop() {
+            for n in 0..512 {
+                let at = base + (n << (12 + 9 * level));
+                match ram.read::<u64>(table + 8 * n) {
+                    Some(0) | None => {}
+                    Some(entry) if level > 0 => open.push((level - 1, self.entries.frame(entry), at)),
+                    Some(_) if map.area(at).is_some_and(|(_, area)| area.share.is_some()) => {}
+                    Some(entry) => self.frames.freed.push(self.entries.frame(entry)),
                 }
             }
             self.frames.freed_tables.push(table);
+        }
+        for (start, area) in map.areas {
+            self.hide(ram, start, area);
         }
         self.stale = true;
     }
@@ -287,7 +210,18 @@ impl AddressSpace {
     }
 
     fn area(&self, vaddr: u64) -> Option<Area> {
-        self.map.areas.range(..=vaddr).next_back().map(|(_, a)| *a).filter(|a| vaddr < a.end)
+        self.map.area(vaddr).map(|(_, area)| area)
+    }
+    /// What shared memory a page shows.
+    pub fn share(&self, vaddr: u64) -> Option<Share> {
+        let (start, area) = self.map.area(vaddr)?;
+        area.share.map(|share| share.after((vaddr & !(PAGE - 1)) - start))
+    }
+    /// An area that shows shared memory is gone.
+    fn hide(&mut self, ram: &PhysMem, start: u64, area: Area) {
+        if let Some(share) = area.share {
+            self.shared.hide(ram, &mut self.frames, share, (area.end - start) / PAGE);
+        }
     }
 
     /// Whether all of `start..end` may be asked for.
@@ -334,9 +268,9 @@ impl AddressSpace {
 
     /// Makes sure that an area starts at `at` when one covers it.
     fn split(&mut self, at: u64) {
-        if let Some((_, area)) = self.map.areas.range_mut(..at).next_back() {
+        if let Some((start, area)) = self.map.areas.range_mut(..at).next_back() {
             if at < area.end {
-                let rest = *area;
+                let rest = Area { share: area.share.map(|share| share.after(at - start)), ..*area };
                 area.end = at;
                 self.map.areas.insert(at, rest);
             }
@@ -346,18 +280,27 @@ impl AddressSpace {
     /// Maps zeroed pages, in place of what was there. Addresses are multiples of a page.
     pub fn map(&mut self, ram: &mut PhysMem, start: u64, end: u64, prot: Prot) {
         self.unmap(ram, start, end);
-        let mut area = Area { end, prot };
+        let mut area = Area { end, prot, share: None };
         let mut at = start;
         if let Some((before, a)) = self.map.areas.range(..start).next_back() {
-            if a.end == start && a.prot == prot {
+            if a.end == start && a.prot == prot && a.share.is_none() {
                 at = *before;
             }
         }
-        if let Some(after) = self.map.areas.get(&end).copied().filter(|a| a.prot == prot) {
+        if let Some(after) = self.map.areas.get(&end).copied().filter(|a| a.prot == prot && a.share.is_none()) {
             self.map.areas.remove(&end);
             area.end = after.end;
         }
         self.map.areas.insert(at, area);
+    }
+
+    /// As [`AddressSpace::map`], shared memory; `None`: the process's own.
+    pub fn map_as(&mut self, ram: &mut PhysMem, start: u64, end: u64, prot: Prot, share: Option<Share>) {
+        let Some(share) = share else { return self.map(ram, start, end, prot) };
+        // It may be what was there.
+        self.shared.show(share, (end - start) / PAGE);
+        self.unmap(ram, start, end);
+        self.map.areas.insert(start, Area { end, prot, share: Some(share) });
     }
 
     /// Unmaps, and frees the frames.
@@ -367,23 +310,42 @@ impl AddressSpace {
         }
         self.split(start);
         self.split(end);
+        self.discard(ram, start, end);
         let gone: Vec<u64> = self.map.areas.range(start..end).map(|(s, _)| *s).collect();
         for s in gone {
-            self.map.areas.remove(&s);
+            if let Some(area) = self.map.areas.remove(&s) {
+                self.hide(ram, s, area);
+            }
         }
-        self.discard(ram, start, end);
     }
 
-    /// Frees the frames of mapped pages: they read as zeros again.
+    /// Frees the frames of mapped pages: they read as zeros again, shared ones as the others see them.
     pub fn discard(&mut self, ram: &mut PhysMem, start: u64, end: u64) {
-        for (_, at) in self.leaves(ram, start, end) {
+        for (page, at) in self.leaves(ram, start, end) {
             if let Some(entry) = ram.read::<u64>(at) {
-                self.frames.freed.push(self.entries.frame(entry));
+                if self.share(page).is_none() {
+                    self.frames.freed.push(self.entries.frame(entry));
+                }
                 // Inside RAM: it has just been read.
                 let _ = ram.write::<u64>(at, 0);
                 self.stale = true;
             }
         }
+    }
+
+    /// The shared memory that is mapped there: from where on, and how many bytes.
+    pub fn shares(&self, start: u64, end: u64) -> Vec<(Share, u64)> {
+        let areas = self.map.areas.range(..end).rev().take_while(|(_, a)| a.end > start);
+        let part = |(from, a): (&u64, &Area)| {
+            let (first, last) = (start.max(*from), end.min(a.end));
+            a.share.map(|share| (share.after(first - from), last - first))
+        };
+        areas.filter_map(part).collect()
+    }
+
+    /// Whether what is mapped there may be made writable.
+    pub fn may_be_written(&self, start: u64, end: u64) -> bool {
+        self.shares(start, end).iter().all(|(share, _)| share.writable)
     }
 
     /// Changes the rights of mapped pages.
@@ -404,7 +366,7 @@ impl AddressSpace {
     /// Moves the pages of one range to another of the same length, which is mapped with the same rights.
     pub fn relocate(&mut self, ram: &mut PhysMem, from: u64, len: u64, to: u64) -> Result<(), Refused> {
         let Some(area) = self.area(from) else { return Err(Refused::Fault) };
-        self.map(ram, to, to + len, area.prot);
+        self.map_as(ram, to, to + len, area.prot, self.share(from));
         for (page, at) in self.leaves(ram, from, from + len) {
             let entry = ram.read::<u64>(at).ok_or(Refused::Fault)?;
             let slot = self.slot(ram, to + (page - from), true).ok_or(Refused::OutOfMemory)?;
@@ -422,10 +384,14 @@ impl AddressSpace {
 
     /// Gives the page a frame unless it has one; the physical address of `vaddr`. The caller has looked at its rights.
     fn back(&mut self, ram: &mut PhysMem, vaddr: u64, prot: Prot) -> Result<u64, Refused> {
+        let share = self.share(vaddr);
         let slot = self.slot(ram, vaddr, true).ok_or(Refused::OutOfMemory)?;
         let mut entry = ram.read::<u64>(slot).ok_or(Refused::OutOfMemory)?;
         if entry == 0 {
-            let frame = self.frames.frame(ram).ok_or(Refused::OutOfMemory)?;
+            let frame = match share {
+                Some(share) => self.shared.frame(ram, &mut self.frames, share)?,
+                None => self.frames.frame(ram).ok_or(Refused::OutOfMemory)?,
+            };
             entry = self.entries.leaf(frame, prot);
             ram.write(slot, entry).ok_or(Refused::OutOfMemory)?;
         }
@@ -445,70 +411,6 @@ impl AddressSpace {
         }
         self.back(ram, vaddr, prot)
     }
-
-    /// Writes whatever the rights: the loader.
-    pub fn put(&mut self, ram: &mut PhysMem, vaddr: u64, bytes: &[u8]) -> Result<(), Refused> {
-        for (at, part) in pieces(vaddr, bytes) {
-            let prot = self.rights(at).ok_or(Refused::Fault)?;
-            let paddr = self.back(ram, at, prot)?;
-            ram.slice_mut(paddr, part.len() as u64).ok_or(Refused::Fault)?.copy_from_slice(part);
-        }
-        Ok(())
-    }
-
-    /// Writes as the process may.
-    pub fn write(&mut self, ram: &mut PhysMem, vaddr: u64, bytes: &[u8]) -> Result<(), Refused> {
-        for (at, part) in pieces(vaddr, bytes) {
-            let paddr = self.touch(ram, at, Prot::WRITE)?;
-            ram.slice_mut(paddr, part.len() as u64).ok_or(Refused::Fault)?.copy_from_slice(part);
-            // What is executable may have been decoded.
-            self.stale |= self.rights(at).is_some_and(|p| p.has(Prot::EXEC));
-        }
-        Ok(())
-    }
-
-    /// Reads as the process may.
-    pub fn read(&mut self, ram: &mut PhysMem, vaddr: u64, to: &mut [u8]) -> Result<(), Refused> {
-        let mut done = 0;
-        while done < to.len() {
-            let at = vaddr.checked_add(done as u64).ok_or(Refused::Fault)?;
-            let n = ((PAGE - (at & (PAGE - 1))) as usize).min(to.len() - done);
-            let paddr = self.touch(ram, at, Prot::READ)?;
-            to[done..done + n].copy_from_slice(ram.slice(paddr, n as u64).ok_or(Refused::Fault)?);
-            done += n;
-        }
-        Ok(())
-    }
-
-    /// A string up to its NUL, at most `most` bytes; `None` when it is longer.
-    pub fn read_string(&mut self, ram: &mut PhysMem, vaddr: u64, most: usize) -> Result<Option<Vec<u8>>, Refused> {
-        let mut text = Vec::new();
-        while text.len() <= most {
-            let at = vaddr.checked_add(text.len() as u64).ok_or(Refused::Fault)?;
-            let paddr = self.touch(ram, at, Prot::READ)?;
-            let rest = ram.slice(paddr, PAGE - (at & (PAGE - 1))).ok_or(Refused::Fault)?;
-            if let Some(end) = rest.iter().position(|b| *b == 0) {
-                text.extend_from_slice(&rest[..end]);
-                return Ok((text.len() <= most).then_some(text));
-            }
-            text.extend_from_slice(rest);
-        }
-        Ok(None)
-    }
-}
-
-/// Bytes cut at page boundaries; what would wrap around is at an address that nothing maps.
-fn pieces(vaddr: u64, bytes: &[u8]) -> impl Iterator<Item = (u64, &[u8])> {
-    let mut done = 0;
-    std::iter::from_fn(move || {
-        (done < bytes.len()).then(|| {
-            let at = vaddr.saturating_add(done as u64);
-            let n = ((PAGE - (at & (PAGE - 1))) as usize).min(bytes.len() - done);
-            let part = &bytes[done..done + n];
-            done += n;
-            (at, part)
-        })
-    })
 }
 
 /// A range in whole pages; `None` when it wraps or is empty.
