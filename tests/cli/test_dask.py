@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -143,3 +144,39 @@ def _of_another_version(fingerprint: str, *rest):
     from breakeven.engines.dask import _run_chunk
 
     return _run_chunk("0" + fingerprint, *rest)
+
+
+def test_tls_lets_in_who_has_a_certificate(breakeven, tmp_path, monkeypatch) -> None:
+    """Scheduler and worker with TLS, as docs/cli.md has it: the sweep needs the certificate."""
+    if not _engine_is_built() or not shutil.which("openssl"):
+        pytest.skip("the engine is not built, or no openssl")
+    key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
+    make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=breakeven", "-keyout", key]
+    subprocess.run([*make, "-out", cert], check=True, capture_output=True)
+    tls = ["--tls-ca-file", cert, "--tls-cert", cert, "--tls-key", key, "--no-dashboard", "--host", "tls://127.0.0.1"]
+    found = tmp_path / "s.json"
+    processes = [start("scheduler", "--port", "0", "--scheduler-file", found, *tls)]
+    try:
+        address = wait_for(lambda: json.loads(found.read_text())["address"])
+        assert address.startswith("tls://127.0.0.1:")
+        processes.append(start("worker", address, "--nthreads", "1", "--no-nanny", *tls))
+        command = ["sweep", "rv-word", "--sizes", "1..9", "--no-store"]
+        refused = breakeven(*command, "--scheduler", address, "-o", "far.csv")
+        assert refused.returncode == 1 and "distributed.comm.tls" in refused.stderr, refused.stderr
+        for name, value in {"CA_FILE": cert, "CLIENT__CERT": cert, "CLIENT__KEY": key}.items():
+            monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{name}", str(value))
+        with_certificate = wait_for(lambda: served(breakeven(*command, "--scheduler", address, "-o", "far.csv")))
+        assert with_certificate.returncode == 0, with_certificate.stderr
+        assert breakeven(*command, "-o", "near.csv").returncode == 0
+        assert (tmp_path / "far.csv").read_bytes() == (tmp_path / "near.csv").read_bytes()
+    finally:
+        for process in processes:
+            process.terminate()
+            process.wait(20)
+
+
+def served(done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+    """What a command did; it is to be tried again while the worker has not come yet."""
+    if "has no workers" in done.stderr:
+        raise UserError(done.stderr)
+    return done
