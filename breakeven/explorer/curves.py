@@ -95,6 +95,11 @@ async def curves(worker: Worker, state: State) -> AsyncIterator[dict[str, Any]]:
     if state.settings:
         async for line in _part(worker, plain, ghosts, coarse, NOW, "ghost"):
             yield line
+    dots = await worker.ask(
+        "published", SOON, name=state.machine, routines=state.routines, src=state.src, dst=state.dst,
+        cache=state.cache, measure=state.measure,
+    )  # fmt: skip
+    yield {"dots": [dot for dot in dots if state.least <= dot[1] <= state.most]}
     async for line in _rest(worker, state, known, SOON):
         yield line
     yield {"verdict": known.said(), "done": True}

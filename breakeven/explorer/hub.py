@@ -32,6 +32,7 @@ class Hub:
         self._kinds: dict[str, Callable[[dict[str, Any]], Lines]] = {
             "describe": self._describe, "curves": self._curves, "commands": self._commands, "account": self._account,
             "code": self._code, "pipeline": self._pipeline, "map": self._map, "rank": self._rank,
+            "host": self._host,
         }  # fmt: skip
 
     @property
@@ -118,6 +119,11 @@ class Hub:
 
     async def _rank(self, question: dict[str, Any]) -> Lines:
         async for line in views.rank(self.worker, self._state(question), question):
+            yield line
+
+    async def _host(self, question: dict[str, Any]) -> Lines:
+        # The other process: measuring must not wait for what is simulated.
+        async for line in views.host(self.builder, self._state(question)):
             yield line
 
     async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:

@@ -35,6 +35,16 @@ def presets() -> list[list[str]]:
     return [[preset.name, preset.isa, preset.description] for preset in list_presets()]
 
 
+def host() -> list[str] | None:
+    """Instruction set and name of this host's processor; None: it runs no routines of ours."""
+    from breakeven.engines.native import NativeEngine, host_name
+
+    try:
+        return [NativeEngine().isa, host_name()]
+    except UserError:
+        return None
+
+
 def serve(
     state: State, port: int = 0, browser: bool = True, store: Path | None = None, no_store: bool = False, link: str = ""
 ) -> None:  # fmt: skip
@@ -58,8 +68,8 @@ def serve(
         port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
         address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"
         config = uvicorn.Config(
-            application(hub, token, port, presets()), log_level="critical", access_log=False, server_header=False,
-            timeout_graceful_shutdown=1, lifespan="on", http="h11", ws="none", loop="asyncio",
+            application(hub, token, port, presets(), host()), log_level="critical", access_log=False,
+            server_header=False, timeout_graceful_shutdown=1, lifespan="on", http="h11", ws="none", loop="asyncio",
         )  # fmt: skip
         print(f"breakeven explore: {address}\nCtrl-C ends it.", flush=True)
         if browser:

@@ -36,11 +36,12 @@ Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
-def application(hub: Hub, token: str, port: int, presets: list[list[str]]) -> App:
-    """The ASGI application. `presets`: name, instruction set and description of each machine to choose."""
+def application(hub: Hub, token: str, port: int, presets: list[list[str]], host: list[str] | None = None) -> App:
+    """The ASGI application. `presets`: name, instruction set and description of each machine to choose; `host`:
+    instruction set and name of this host's processor, where it can be measured."""
 
     async def show(request: Request) -> Response:
-        data = {"live": True, "token": token, "state": as_row(hub.first), "presets": presets}
+        data = {"live": True, "token": token, "state": as_row(hub.first), "presets": presets, "host": host}
         return HTMLResponse(page.html("breakeven explore", data), headers=_HEADERS)
 
     async def ask(request: Request) -> Response:

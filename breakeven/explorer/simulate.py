@@ -141,6 +141,34 @@ class Simulator:
         ]  # fmt: skip
         return {"rows": rows, "without_effect": variant.without_effect}
 
+    def published(
+        self, name: str, routines: Sequence[str], src: int, dst: int, cache: str, measure: str
+    ) -> list[list[Any]]:
+        """What was measured on the preset's hardware (`breakeven.studies.published.Dot`)."""
+        from breakeven.machine.clock import core_period
+        from breakeven.studies.published import dots
+
+        found = dots(name, routines, src, dst, cache, measure, lambda: core_period(self.variant(name, ()).machine))
+        return [list(dot) for dot in found]
+
+    def host(self, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str) -> list[list[Any]]:
+        """The same points on this host's own processor, as rows of `published`."""
+        from breakeven.engines.native import NativeEngine, host_name
+        from breakeven.points.machine_spec import HOST, MachineSpec
+        from breakeven.studies.published import IN_A_PROGRAM
+
+        spec, found = MachineSpec(HOST), []
+        engine = NativeEngine()
+        session, name = engine.open(spec), host_name() + (f"; {IN_A_PROGRAM}" if engine.isa == "x86" else "")
+        check_routines(session, list(routines), one_job=len(routines) > 1)
+        made = [_point(routine, place, cache, measure) for place in places for routine in routines]
+        for point, result in zip(made, run_points(session, made, 1), strict=True):
+            cycles = result.cycles_median / point.calls
+            if result.ok and cycles > 0:
+                said = f"measured here: {cycles:.4g} cycles ({name})"
+                found.append([point.routine, point.size, cycles, said])
+        return found
+
     def account(
         self, name: str, settings: Settings, routine: str, place: Place, cache: str, measure: str
     ) -> dict[str, Any]:

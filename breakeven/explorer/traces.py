@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
+from breakeven.machine.clock import core_period
 from breakeven.machine.resolve import Machine
 
 #: of a record, in its order
@@ -24,16 +25,6 @@ class Row(NamedTuple):
     stages: tuple[int | None, ...]
 
 
-def period_of(machine: Machine) -> int:
-    """Picoseconds of a core cycle."""
-    objects = {item["path"]: item for item in machine.description["objects"]}
-    for item in machine.description["objects"]:
-        if "BaseCPU" in item["bases"]:
-            clock = objects[item["params"]["clk_domain"]["ref"]]["params"]["clock"]
-            return int(clock[0] if isinstance(clock, list) else clock)
-    raise UserError("the machine has no core")
-
-
 def of_point(machine: Machine, measure: Callable[[Path], Any]) -> dict[str, Any]:
     """The rows of the point that `measure` runs with a trace. Raises `UserError` where the core keeps none."""
     if not any("BaseO3CPU" in item["bases"] or item["type"] == "BaseO3CPU" for item in machine.description["objects"]):
@@ -41,7 +32,7 @@ def of_point(machine: Machine, measure: Callable[[Path], Any]) -> dict[str, Any]
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         file = Path(folder, "trace")
         measured = measure(file)
-        found = rows(file.read_text(), period_of(machine))
+        found = rows(file.read_text(), core_period(machine))
     return {
         "stages": STAGES, "rows": [list(row) for row in found[:MOST]],
         "whole": bool(measured.traced) and len(found) <= MOST, "cycles": measured.cycles,

@@ -55,6 +55,18 @@ async def code(worker: Worker, state: State, size: int) -> Lines:
         yield {"routine": routine, "size": size, "by_address": found["by_address"], "whole": found["whole"]}
 
 
+async def host(worker: Worker, state: State) -> Lines:
+    """What this host's own processor takes at some of the sizes, the coarse ones first."""
+    coarse = state.coarse()
+    rest = [size for size in state.sizes() if size not in coarse]
+    for sizes in (coarse, rest):
+        found = await worker.ask(
+            "host", LATER, routines=state.routines, places=state.places(sizes), cache=state.cache,
+            measure=state.measure,
+        )  # fmt: skip
+        yield {"dots": found}
+
+
 async def winners(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
     """Who wins over size and a parameter's values (``path``, ``values``), or over both offsets at one size."""
     if question.get("path"):

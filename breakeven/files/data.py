@@ -18,6 +18,11 @@ _KINDS: dict[str, tuple[Path, Path, str]] = {
         PACKAGE / "_data" / "configs",
         "reinstall breakeven, or run from a complete checkout",
     ),
+    "native": (
+        _CHECKOUT / "results" / "native",
+        PACKAGE / "_data" / "native",
+        "`scripts/native.py` measures a host",
+    ),
     "guests": (
         _CHECKOUT / "build" / "guests",
         PACKAGE / "_data" / "guests",
@@ -41,7 +46,9 @@ def checkout() -> Path:
 
 
 def find_data(kind: str, name: str | None = None) -> Path:
-    """The folder of `kind` (``"configs"`` or ``"guests"``), or the file or folder `name` in it.
+    """The folder of `kind`, or the file or folder `name` in it.
+
+    ``"configs"``; ``"guests"``; ``"native"``: what was measured on hosts.
 
     Raises `DataNotFound` with the places looked at and the fix.
     """

@@ -26,12 +26,14 @@ function curvePath(points, x, y, stepped) {
   return points.map(([a, b], i) => `${i ? "L" : "M"}${x.at(a).toFixed(1)} ${y.at(b).toFixed(1)}`).join("");
 }
 
-// lines: [{name, i, points: [[x, y]], ghost, hidden}], bands: [{from, to, text, i}], view: {logX, logY, xlabel, ylabel}.
+// lines: [{name, i, points: [[x, y]], ghost, hidden}], bands: [{from, to, text, i}], view: {logX, logY, xlabel, ylabel, dots}.
+// dots: [{x, y, i, text, hollow}], measured on hardware: diamonds, with a ring of paper so that they stand out.
 function chart(width, height, lines, bands, view) {
   const right = 14, top = bands.length ? 26 : 12, bottom = 42;
   const usable = lines.map((line) => ({ ...line, points: line.points.filter(([a, b]) => (!view.logX || a > 0) && (!view.logY || b > 0)) }))
     .filter((line) => line.points.length);
-  const every = usable.flatMap((line) => line.points);
+  const dots = (view.dots || []).filter((dot) => (!view.logX || dot.x > 0) && (!view.logY || dot.y > 0));
+  const every = [...usable.flatMap((line) => line.points), ...dots.map((dot) => [dot.x, dot.y])];
   if (!every.length) return { svg: make("svg", { width, height }), x: null, y: null };
   const span = (index) => every.reduce(([low, high], point) => [Math.min(low, point[index]), Math.max(high, point[index])], [Infinity, -Infinity]);
   const [lowX, highX] = span(0), [lowY, highY] = span(1);
@@ -66,6 +68,8 @@ function chart(width, height, lines, bands, view) {
       svg.append(...line.points.map(([a, b]) => make("circle", { cx: x.at(a), cy: y.at(b), r: 2.6, fill: line.dots ? "none" : colour(line.i), stroke: colour(line.i) })));
     }
   }
+  svg.append(...dots.map((dot) => make("path", { class: "dot", "data-size": dot.x, d: `M${x.at(dot.x).toFixed(1)} ${(y.at(dot.y) - 6).toFixed(1)}l6 6l-6 6l-6 -6z`, fill: dot.hollow ? "var(--paper)" : colour(dot.i), stroke: dot.hollow ? colour(dot.i) : "var(--paper)", "stroke-width": 1.5 },
+    make("title", {}, dot.text))));
   return { svg, x, y, top, bottom: height - bottom, left, right: width - right, lines: usable };
 }
 

@@ -130,8 +130,14 @@ function figure(part, data) {
     });
     return { sentences, changes };
   }
+  // Measured on hardware under the chosen condition.
+  function dotsOf(lines) {
+    if (state.x !== "size" || state.also || !["cycles", "bytes_a_cycle"].includes(state.y)) return [];
+    return (part.dots || []).filter((dot) => !state.hidden.has(dot.routine) && Object.entries(dot.where).every(([name, value]) => !(name in state.chosen) || state.chosen[name] === value))
+      .map((dot) => ({ x: dot.size, y: state.y === "cycles" ? dot.cycles : dot.size / dot.cycles, i: Math.max(0, lines.findIndex((line) => line[0] === dot.routine)), text: `${dot.routine}, ${dot.size} B: ${dot.said}` }));
+  }
   const unit = { cycles: "cycles a call", bytes_a_cycle: "bytes a cycle", size: "size (bytes)" };
-  const verdict = make("div", { class: "verdict" }), plot = make("div", { class: "figure", tabindex: 0, role: "group", "aria-label": "curves; arrow keys move along" });
+  const verdict = make("div", { class: "verdict" }), plot = make("div", { class: "figure", tabindex: 0, role: "group", "aria-label": "curves; arrow keys move along" }), measurements = make("details", { class: "count" });
   let now = null, at = null, width = 0;
   function draw() {
     const lines = curves(data, state.x, state.y, ["routine", ...(state.also ? [state.also] : [])], state.chosen);
@@ -142,9 +148,12 @@ function figure(part, data) {
     const { sentences, changes } = answers();
     verdict.replaceChildren(...sentences.map((text) => make("p", { class: "said" }, `${text}.`)));
     const bands = changes.map(([name, from, to]) => ({ from, to, i: Math.max(0, lines.findIndex((line) => line[0] === name)), text: `${from === to ? to : `${from}-${to}`} B` }));
+    const dots = dotsOf(lines);
+    measurements.replaceChildren(...(dots.length ? [make("summary", {}, `◆ ${plural(dots.length, "measurement")} on hardware`), make("ul", {}, dots.map((dot) => make("li", {}, dot.text)))] : []));
+    measurements.hidden = !dots.length;
     width = Math.max(280, plot.clientWidth || 1000);
     now = chart(width, Math.round(Math.min(420, Math.max(250, width * 0.45))), visible, bands, { logX: state.logX, logY: state.logY,
-      xlabel: unit[state.x] || state.x, ylabel: unit[state.y] || state.y, title: `${state.y} along ${state.x}` });
+      xlabel: unit[state.x] || state.x, ylabel: unit[state.y] || state.y, dots, title: `${state.y} along ${state.x}` });
     now.sentences = sentences;
     now.legend = lines.map(([name], i) => [name, i]).filter(([name]) => !state.hidden.has(name));
     if (!now.x) { plot.replaceChildren(make("p", { class: "count" }, "nothing to draw here")); return; }
@@ -181,7 +190,7 @@ function figure(part, data) {
   const downloads = make("span", {}, button("SVG", () => download(`${plainName}.svg`, "image/svg+xml", pictureOf(now.svg, now.legend, now.sentences))),
     " ", button("CSV", () => download(`${plainName}.csv`, "text/csv", [part.columns.map((column) => column.name), ...data.rows].map((row) => row.join(",")).join("\n") + "\n")));
   all();
-  return make("div", {}, verdict, controls, make("div", { class: "bar" }, legend, downloads), plot);
+  return make("div", {}, verdict, controls, make("div", { class: "bar" }, legend, downloads), plot, measurements);
 }
 
 // Filled when it is opened: a study has dozens of tables.

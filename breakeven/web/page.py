@@ -117,8 +117,35 @@ def _part(part: Part) -> dict[str, Any]:
         "axes": varying,
         "measured": [name for name in measured if name != "ok"],
         "columns": [{"name": name, **_packed(table[name])} for name in (*varying, *measured)],
+        "dots": _dots(table, varying),
         "leads": _leads(table.assign(cycles=cycles), [name for name in varying if name not in ("routine", "size")]),
     }
+
+
+def _dots(table: pd.DataFrame, varying: list[str]) -> list[dict[str, Any]]:
+    """What was measured on the hardware of the table's presets: ``where``, the values of the axes it stands beside."""
+    from breakeven.machine.clock import core_period
+    from breakeven.machine.resolve import resolve
+    from breakeven.points.machine_spec import MachineSpec
+    from breakeven.studies.published import dots
+
+    names = ["machine", "src_offset", "dst_offset", "cache_state", "measure"]
+    if not {"routine", *names} <= set(table):
+        return []
+    found = []
+    routines, least, most = sorted(set(table["routine"])), table["size"].min(), table["size"].max()
+    for condition in table[names].drop_duplicates().itertuples(index=False):
+        machine = str(condition[0]).partition(" ")[0]
+        where = {name: _plain(value) for name, value in zip(names, condition, strict=True) if name in varying}
+        measured = dots(
+            machine, routines, int(condition[1]), int(condition[2]), *map(str, condition[3:]),
+            period=lambda name=machine: core_period(resolve(MachineSpec(name))),
+        )  # fmt: skip
+        found += [
+            {"where": where, "routine": dot.routine, "size": dot.size, "cycles": _plain(dot.cycles), "said": dot.said}
+            for dot in measured if least <= dot.size <= most
+        ]  # fmt: skip
+    return found
 
 
 def _plain(value: Any) -> Any:

@@ -25,13 +25,15 @@ from tsukamoto2021_grids import (
 )
 from tsukamoto2021_loads import CROCE_AFTER
 
+from breakeven.studies.published import load_measurements
 from breakeven.studies.study import REPRODUCED, Data, TableItem, judge_ratio
 
 #: J. Zhang, linux-riscv, 2024-01-28 (1/3), JH7110 at 1.5 GHz, Arm's optimized-routines benchmark: `memcpy(b + 3, a + 1,
 #: n)` again and again ("Unaligned medium memcpy"), in bytes a nanosecond by size; the kernel's routine and the patch's
+#: (measurements.csv)
 BENCH = {
-    UCB: {128: 0.19, 256: 0.20, 512: 0.20},
-    CROCE: {128: 0.85, 256: 1.00, 512: 1.14},
+    name: {int(row["size"]): float(row["value"]) for row in load_measurements() if row["routine"] == name}
+    for name in (UCB, CROCE)
 }
 BENCH_GHZ = 1.5
 #: bytes that a turn of the routine's loop copies there

@@ -188,3 +188,30 @@ def test_the_other_views_and_narrow_pages(page) -> None:
         page.wait_for_timeout(150)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= width, f"the page is {wide} pixels wide on {width}"
+
+
+def test_what_was_measured_on_hardware_is_drawn_with_its_source(page, explorer: Explorer) -> None:
+    # A JH7110's own benchmark: 512 bytes at 1.14 bytes a nanosecond and 1.5 GHz.
+    link = "#m=u74&r=rv-memcpy-ucb,rv-memcpy-croce-c&src=1&dst=3&measure=throughput&least=64&most=512"
+    page.goto(explorer.address.partition("#")[0] + link)
+    page.reload()
+    settled(page)
+    assert page.locator("#plot path.dot").count() == 6
+    texts = page.locator("#plot path.dot title").all_text_contents()
+    (text,) = (text for text in texts if text.startswith("rv-memcpy-croce-c, 512 B"))
+    assert "1.14 B/ns" in text and "J. Zhang" in text and "673.7 cycles at 1.5 GHz" in text
+    assert page.locator("#measurements li").count() == 6
+    page.select_option("select[aria-label=measure]", "latency")
+    page.wait_for_selector("#plot path.dot", state="detached")
+
+
+def test_this_hosts_own_processor_is_measured_on_demand(page) -> None:
+    if page.locator("#measurements button").count() == 0:
+        # The routines shown are RISC-V's.
+        page.select_option("#preset", "zen4")
+        settled(page)
+    press = page.locator("#measurements button")
+    if press.count() == 0:
+        pytest.skip("this host runs no routines of ours")
+    press.click()
+    page.wait_for_selector("#plot path.dot title:has-text('measured here')", state="attached", timeout=60_000)

@@ -1,5 +1,5 @@
 // The curves: cycles over size, ghosts of the machine as its file has it, break-evens, the verdict.
-const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], hidden: new Set(), started: 0, first: 0, grid: 0, all: 0 };
+const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], hidden: new Set(), dots: [], host: [], hostOf: "", started: 0, first: 0, grid: 0, all: 0 };
 
 function startCurves() {
   known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
@@ -13,6 +13,7 @@ function startCurves() {
       machine.idle = line.without_effect;
     }
     for (const [at, rows] of line.ghost || []) known.ghosts.set(at, rows);
+    if (line.dots) known.dots = line.dots;
     if (line.verdict) {
       if (!line.done && known.points.size > 8) known.grid = performance.now() - known.started;
       known.verdict = line.verdict; known.done = line.done; drawVerdict();
@@ -63,6 +64,30 @@ function bandsOf() {
   });
 }
 
+// What a measurement on this host was of: its silicon knows no settings.
+const hostQuestion = () => JSON.stringify([state.routines, state.src, state.dst, state.cache, state.measure]);
+
+function dotsOf() {
+  const host = known.hostOf === hostQuestion() ? known.host : [];
+  return [...known.dots, ...host.map((dot) => [...dot.slice(0, 4), true])].filter(([name, at]) => state.routines.includes(name) && !known.hidden.has(name) && at >= state.least && at <= state.most)
+    .map(([name, at, cycles, text, hollow]) => ({ hollow, x: at, y: measured(at, [[0, cycles]], 0), i: state.routines.indexOf(name), text: `${name}, ${at} B: ${text}` }));
+}
+
+function measureHost(press) {
+  const asked_ = hostQuestion();
+  press.disabled = true;
+  Object.assign(known, { host: [], hostOf: asked_ });
+  return ask("host", {}, (line) => { known.host.push(...line.dots); drawCurves(); }).then(() => { press.disabled = false; });
+}
+
+function drawDots() {
+  const dots = dotsOf(), place = byId("measurements");
+  const here = data.host && data.host[0] === machine.isa ? button("measure on this host", (event) => measureHost(event.target), { class: "quiet", title: `runs these routines on ${data.host[1]}` }) : null;
+  const open = place.querySelector("details");
+  place.replaceChildren(...[dots.length ? make("details", { open: Boolean(open && open.open) }, make("summary", {}, `◆ ${plural(dots.length, "measurement")} on hardware`),
+    make("ul", {}, dots.sort((a, b) => a.x - b.x).map((dot) => make("li", {}, dot.text)))) : null, here].filter(Boolean));
+}
+
 let drawn = null, cursor = null;
 
 function drawCurves() {
@@ -72,10 +97,11 @@ function drawCurves() {
   const lines = known.points.size ? [...(state.settings.length ? linesOf(known.ghosts, true) : []), ...linesOf(known.points, false)]
     : known.old ? linesOf(known.old.points, false, known.old.routines).map((line) => ({ ...line, old: true })) : [];
   const labels = { call: "cycles per call", byte: "cycles per byte", rate: "bytes per cycle" };
-  drawn = chart(width, height, lines, bandsOf(), { logX: view.lx === "1", logY: view.ly === "1", xlabel: "size (bytes)", ylabel: labels[view.y],
+  drawn = chart(width, height, lines, bandsOf(), { logX: view.lx === "1", logY: view.ly === "1", xlabel: "size (bytes)", ylabel: labels[view.y], dots: dotsOf(),
     title: `${labels[view.y]} over size: ${state.routines.join(", ")} on ${state.machine}` });
   place.replaceChildren(drawn.svg);
   drawLegend();
+  drawDots();
   if (drawn.x) drawCursor();
 }
 
@@ -105,7 +131,8 @@ function drawCursor() {
   const best = Math.min(...rows.map((cells) => cells[1]));
   place.replaceChildren(make("b", {}, `${at} B`), ...names.map((name, i) => make("span", { style: `color:${colour(i)}` },
     ` ${name} `, make("b", {}, shown(rows[i][1])), ` cycles${rows[i][0] < rows[i][1] * 0.99 ? ` (least ${shown(rows[i][0])})` : ""}`,
-    rows[i][1] > best * 1.01 ? ` ×${(rows[i][1] / best).toFixed(2)}` : "", rows[i][3] === false ? " not converged" : "")));
+    rows[i][1] > best * 1.01 ? ` ×${(rows[i][1] / best).toFixed(2)}` : "", rows[i][3] === false ? " not converged" : "")),
+    ...dotsOf().filter((dot) => nearest(dot.x) === at && Math.abs(Math.log((dot.x + 1) / (at + 1))) < 0.06).map((dot) => make("span", { class: "soft" }, ` ◆ ${dot.text}`)));
 }
 
 let following = null;
@@ -136,6 +163,6 @@ function makeCurves() {
     make("div", { class: "bar" }, make("div", { id: "legend" }), make("div", { class: "choices" },
       choose("y", [["cycles per call", "call"], ["cycles per byte", "byte"], ["bytes per cycle", "rate"]]),
       choose("lx", [["log", "1"], ["linear", "0"]]), choose("ly", [["log", "1"], ["linear", "0"]]))),
-    plot, make("p", { id: "reading" }));
+    plot, make("p", { id: "reading" }), make("div", { id: "measurements" }));
   new ResizeObserver(() => drawCurves()).observe(plot);
 }
