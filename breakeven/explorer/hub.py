@@ -16,10 +16,12 @@ from breakeven.explorer.state import State, as_row, from_row
 from breakeven.machine.presets import is_file_name
 
 Lines = AsyncIterator[dict[str, Any]]
+#: how far the second process stands back (nice(1))
+_NICE = 10
 
 
 class Hub:
-    """Has the worker that simulates and the one that builds routines."""
+    """Has the worker that simulates what is looked at, and the one for the rest."""
 
     def __init__(self, first: State, store: Path | None = None, no_store: bool = False) -> None:
         self.first = first
@@ -37,9 +39,9 @@ class Hub:
 
     @property
     def builder(self) -> Worker:
-        """A process of its own: while a routine is built and checked, curves are still drawn."""
+        """A process of its own, behind the other: while it builds, checks, measures or ranks, curves are drawn."""
         if self._builder is None:
-            self._builder = Worker(*self._store)
+            self._builder = Worker(*self._store, nice=_NICE)
         return self._builder
 
     async def warm_up(self) -> None:
@@ -54,9 +56,10 @@ class Hub:
         """The lines that answer a question, as JSON; an error is the last line."""
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(kind, question, lines))
-        old = self._tasks.get((tab, kind))
-        if old is not None:
-            old.cancel()
+        # Parameters are ranked behind the curves: others make the ranking out of date.
+        for other in (kind, *(["rank"] if kind == "curves" else [])):
+            if (old := self._tasks.get((tab, other))) is not None:
+                old.cancel()
         self._tasks[tab, kind] = task
         try:
             while (line := await lines.get()) is not None:
@@ -118,7 +121,7 @@ class Hub:
             yield line
 
     async def _rank(self, question: dict[str, Any]) -> Lines:
-        async for line in views.rank(self.worker, self._state(question), question):
+        async for line in views.rank(self.builder, self._state(question), question):
             yield line
 
     async def _host(self, question: dict[str, Any]) -> Lines:
@@ -129,7 +132,7 @@ class Hub:
     async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:
         """Builds and checks a routine as `breakeven add` does; raises `UserError` with the compiler's words."""
         added = await self.builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
-        await self.worker.ask("routines_changed", SOON)
+        await asyncio.gather(*(each.ask("routines_changed", SOON) for each in (self.worker, self.builder)))
         return added
 
     def stop(self) -> None:

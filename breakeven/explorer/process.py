@@ -25,8 +25,8 @@ class WorkerDied(UserError):
 class Worker:
     """Starts the process at once; the loop is taken with the first question."""
 
-    def __init__(self, store: Path | None = None, no_store: bool = False) -> None:
-        self._options = json.dumps({"store": str(store) if store else "", "no_store": no_store})
+    def __init__(self, store: Path | None = None, no_store: bool = False, nice: int = 0) -> None:
+        self._options = json.dumps({"store": str(store) if store else "", "no_store": no_store, "nice": nice})
         self._numbers = itertools.count(1)
         self._queue: list[tuple[int, int, dict[str, Any], asyncio.Future[Any]]] = []
         #: the question that the process works on

@@ -16,6 +16,8 @@ Lines = AsyncIterator[dict[str, Any]]
 _MAP_SIZES = 16
 #: sizes at which a parameter's effect is looked at
 _RANK_SIZES = 5
+#: how far from a break-even they lie at most
+_NEAR = 8
 
 
 def _question(state: State, routine: str, size: int) -> dict[str, Any]:
@@ -102,18 +104,26 @@ def _cells(state: State, across: list[int], rows: list[list[Any]]) -> list[list[
     return [[row[1] for row in rows[i * wide : (i + 1) * wide]] for i in range(len(across))]
 
 
+def _rank_sizes(state: State, around: int | None) -> list[int]:
+    """Sizes over the whole range, or within a factor of `_NEAR` of a break-even."""
+    every = state.sizes()
+    if around is not None:
+        every = [size for size in every if around / _NEAR <= size <= around * _NEAR] or every
+    return sorted({every[int((i + 0.5) * len(every) / _RANK_SIZES)] for i in range(_RANK_SIZES)})
+
+
 async def rank(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
     """How much each parameter (``controls``: path and the values to try) moves the second routine's time against the
-    first one's: the greatest change of that ratio over some sizes."""
-    every = state.sizes()
-    sizes = sorted({every[round((i + 0.5) * len(every) / _RANK_SIZES)] for i in range(_RANK_SIZES)})
+    first one's: the greatest change of that ratio over some sizes, near the break-even (``around``) if there is one."""
+    around = question.get("around")
+    sizes = _rank_sizes(state, None if around is None else int(around))
     places, pair = state.places(sizes), replace(state, routines=state.routines[:2])
     if len(pair.routines) < 2:
         raise UserError("what moves a break-even is asked of two routines")
     known = Curves(pair.routines)
     known.add(sizes, (await _points(worker, pair, places))["rows"])
     before = [a / b if b else 1.0 for a, b in zip(known.of(0), known.of(1), strict=True)]
-    for done, (path, values) in enumerate(question["controls"], 1):
+    for path, values in question["controls"]:
         moved = 0.0
         for value in values:
             changed = replace(pair, settings=(*pair.settings, f"{path}={value}"))
@@ -126,4 +136,4 @@ async def rank(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
             known.add(sizes, found["rows"])
             after = [a / b if b else 1.0 for a, b in zip(known.of(0), known.of(1), strict=True)]
             moved = max([moved, *(abs(x / y - 1) for x, y in zip(after, before, strict=True) if y)])
-        yield {"path": path, "moved": moved, "done": done, "of": len(question["controls"])}
+        yield {"path": path, "moved": moved}

@@ -69,6 +69,7 @@ def main() -> None:
     os.dup2(2, 1)
     requests = _Requests()
     options = json.loads(sys.argv[1])
+    os.nice(options["nice"])
 
     from breakeven.explorer.simulate import Simulator
 

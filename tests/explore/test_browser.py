@@ -215,3 +215,18 @@ def test_this_hosts_own_processor_is_measured_on_demand(page) -> None:
         pytest.skip("this host runs no routines of ours")
     press.click()
     page.wait_for_selector("#plot path.dot title:has-text('measured here')", state="attached", timeout=60_000)
+
+
+def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_change(page) -> None:
+    page.wait_for_selector("#ranking:has-text('ranking')", timeout=20_000)
+    page.click("summary:has-text('core')")
+    page.locator("#controls input[data-path='cpu.executeBranchDelay']").focus()
+    page.keyboard.press("ArrowRight")
+    settled(page)
+    page.wait_for_selector("#ranking button:text-is('rank again')", timeout=90_000)
+    first = page.locator("#controls > details").first
+    assert first.get_attribute("data-group") == "moves" and first.locator(".control").count() >= 3
+    moved = [float(text.strip(" %")) for text in first.locator(".name small").all_text_contents()]
+    assert moved == sorted(moved, reverse=True) and moved[-1] > 0
+    # The slider in hand is still there, and still has the keyboard.
+    assert page.evaluate("document.activeElement.dataset.path") == "cpu.executeBranchDelay"

@@ -120,3 +120,18 @@ def test_what_cannot_be_served_is_told(explorer: Explorer) -> None:
     ):
         with pytest.raises(Exception, match=re.escape(said)):
             load("explore")(["explore", *words, "--no-browser"], standalone_mode=False)
+
+
+def test_new_curves_of_a_tab_end_its_ranking(explorer: Explorer) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    pair = {**QUESTION, "routines": ["rv-byte", "rv-word"], "most": 256}
+    steps = [["cpu.executeBranchDelay", [str(value)]] for value in range(2, 60)]
+    with ThreadPoolExecutor(1) as pool:
+        ranking = pool.submit(asked, explorer, "rank", pair, "r", controls=steps, around=64)
+        time.sleep(2)
+        assert asked(explorer, "curves", pair, "r")[-1]["end"]
+        lines = ranking.result(30)
+    assert lines[-1] == {"replaced": True} and len(lines) < len(steps)
+    (line,) = asked(explorer, "rank", pair, "r", controls=steps[4:5], around=64)
+    assert line["path"] == "cpu.executeBranchDelay" and line["moved"] > 0.1

@@ -44,7 +44,7 @@ function refresh(what = "question") {
     trouble("");
     if (what === "machine") await describeMachine();
     const whole = await startCurves();
-    if (whole) { refreshView(); drawAgain(); }
+    if (whole) { refreshView(); drawAgain(); rankParameters(); }
   }, what === "parameter" ? 15 : 0);
 }
 
@@ -148,8 +148,8 @@ function start() {
   if (!data.live) byId("verdict").before(make("p", { class: "soft" }, `A snapshot${data.made ? ` of ${data.made}` : ""}. To change something: `, make("code", {}, `breakeven explore '#${fragment()}'`)));
   // The curves first: the parameters are asked for behind the first sizes.
   const curves = startCurves();
-  describeMachine().then(() => drawQuestion());
-  curves.then((whole) => { if (whole) { drawAgain(); refreshView(); } });
+  const described = describeMachine().then(() => drawQuestion());
+  curves.then((whole) => { if (whole) { drawAgain(); refreshView(); described.then(() => rankParameters()); } });
   addEventListener("hashchange", () => { if (data.live && location.hash.slice(1) !== fragment() && readFragment(location.hash)) { drawQuestion(); refresh("machine"); drawTabs(); } });
   addEventListener("dragover", (event) => { if (data.live) { event.preventDefault(); document.documentElement.classList.add("dropping"); } });
   addEventListener("dragleave", (event) => { if (!event.relatedTarget) document.documentElement.classList.remove("dropping"); });

@@ -1,6 +1,6 @@
 // The machine: its parameters as sliders, switches and choices, what was changed, and what moves this break-even.
 const MARKS = { sourced: ["S", "from a cited source"], calibrated: ["C", "calibrated to a measurement"], assumed: ["A", "assumed"], gem5: ["g", "gem5's default"], set: ["!", "set"] };
-const machine = { controls: [], routines: [], isa: "", all: false, words: "", ranked: null, open: new Set(["misaligned access", "string instructions", "changed", "moves"]), idle: [] };
+const machine = { controls: [], routines: [], isa: "", all: false, words: "", ranked: null, rankedOf: "", tried: new Map(), open: new Set(["misaligned access", "string instructions", "changed", "moves"]), idle: [] };
 
 const inUnit = (control, number) => (control.kind !== "number" ? number : control.unit === "B" ? bytes(number) : `${shown(number / control.factor)} ${control.unit}`.trim());
 const numberOf = (control, text) => Number(String(text).replace(/[A-Za-z/]+$/, ""));
@@ -81,7 +81,7 @@ function row(control) {
 const currentBase = (control) => (control.kind === "number" ? control.word || inUnit(control, control.number) : control.value);
 
 function group(name, controls, note = "") {
-  const details = make("details", { ontoggle: () => { details.open ? machine.open.add(name) : machine.open.delete(name); if (details.open && details.childElementCount < 2) details.append(...controls.map(row)); } },
+  const details = make("details", { "data-group": name, ontoggle: () => { details.open ? machine.open.add(name) : machine.open.delete(name); if (details.open && details.childElementCount < 2) details.append(...controls.map(row)); } },
     make("summary", {}, name, make("small", {}, ` ${note || controls.length}`)));
   if (machine.open.has(name) || machine.words) { details.open = true; details.append(...controls.map(row)); }
   return details;
@@ -108,16 +108,38 @@ function steps(control, count) {
   return [...new Set(found)];
 }
 
-async function rankParameters(place) {
-  const tried = machine.controls.filter((control) => control.main).map((control) => [control.path, steps(control, 2).filter((value) => value !== current(control))]);
-  const ranked = new Map();
-  place.disabled = true;
-  const whole = await ask("rank", { controls: tried.filter(([, values]) => values.length) }, (line) => {
-    ranked.set(line.path, line.moved);
-    place.textContent = `trying ${line.done} of ${line.of}`;
-  });
-  if (whole || ranked.size) machine.ranked = ranked;
-  drawMachine();
+// What a ranking is of. Settings are not in it: the list must not change under a finger that moves a slider.
+const rankQuestion = () => JSON.stringify([state.machine, state.routines.slice(0, 2), state.src, state.dst, state.cache, state.measure, state.least, state.most]);
+
+// Asked behind the curves, by itself; new curves end it (the server does), and when they are drawn it goes on.
+async function rankParameters(again = false) {
+  const question = rankQuestion(), place = rankingPlace;
+  if (!data.live || state.routines.length < 2 || !machine.controls.length || (machine.ranked && machine.rankedOf === question && !again)) return;
+  if (again || machine.rankedOf !== question) Object.assign(machine, { rankedOf: question, tried: new Map(), ranked: null });
+  const all = machine.controls.filter((control) => control.main).map((control) => [control.path, steps(control, 2).filter((value) => value !== current(control))]).filter(([, values]) => values.length);
+  const mark = known.verdict && known.verdict.marks[0], left = all.filter(([path]) => !machine.tried.has(path));
+  const tell = () => { place.textContent = `ranking ${machine.tried.size} of ${all.length}`; };
+  tell();
+  const whole = await ask("rank", { controls: left, around: mark ? mark.stays ?? mark.threshold : null }, (line) => { machine.tried.set(line.path, line.moved); tell(); });
+  if (!whole || machine.rankedOf !== question) return;
+  machine.ranked = new Map(machine.tried);
+  place.replaceChildren(button("rank again", () => rankParameters(true), { class: "quiet", title: "Moves every parameter shown a step, from the machine as it is now" }));
+  drawRanked();
+}
+
+// The strongest on top. What has the keyboard or a finger on it stays as it is.
+function drawRanked() {
+  if (!controlsPlace.contains(document.activeElement)) { drawControls(); return; }
+  controlsPlace.querySelectorAll("details[data-group=moves]").forEach((old) => { if (!old.contains(document.activeElement)) old.remove(); });
+  const top = strongest();
+  if (top && !controlsPlace.querySelector("details[data-group=moves]")) controlsPlace.prepend(top);
+}
+
+function strongest() {
+  if (!machine.ranked || machine.words) return null;
+  const first = [...machine.ranked].filter(([, moved]) => moved >= 0.0005).sort((a, b) => b[1] - a[1]).slice(0, 12);
+  const all = new Map(machine.controls.map((control) => [control.path, control]));
+  return group("moves", first.map(([path]) => all.get(path)).filter(Boolean), "this break-even most: change of the ratio of times");
 }
 
 function found() {
@@ -126,17 +148,14 @@ function found() {
   return machine.controls.filter((control) => words.every((word) => `${control.label} ${control.path} ${control.unit || ""} ${control.group} ${control.source} ${control.mark}`.toLowerCase().includes(word)));
 }
 
-const changesPlace = make("div", { id: "changes" }), controlsPlace = make("div", { id: "controls" });
+const changesPlace = make("div", { id: "changes" }), controlsPlace = make("div", { id: "controls" }), rankingPlace = make("p", { id: "ranking", class: "soft", role: "status" });
 
 function drawControls() {
   const list = found(), groups = new Map();
   for (const control of list) groups.set(control.group, [...(groups.get(control.group) || []), control]);
   const parts = [];
-  if (machine.ranked && !machine.words) {
-    const strongest = [...machine.ranked].filter(([, moved]) => moved >= 0.0005).sort((a, b) => b[1] - a[1]).slice(0, 12);
-    const known = new Map(machine.controls.map((control) => [control.path, control]));
-    parts.push(group("moves", strongest.map(([path]) => known.get(path)).filter(Boolean), "this break-even most: change of the ratio of times"));
-  }
+  const top = strongest();
+  if (top) parts.push(top);
   for (const [name, controls] of groups) parts.push(group(name, controls));
   if (!list.length) parts.push(make("p", { class: "soft" }, "No parameter has these words."));
   controlsPlace.replaceChildren(...parts);
@@ -147,10 +166,9 @@ function drawChanges() { changesPlace.replaceChildren(changedList()); }
 function drawMachine() {
   const search = make("input", { type: "search", placeholder: "search parameters", "aria-label": "search parameters", value: machine.words,
     oninput: (event) => { machine.words = event.target.value; drawControls(); } });
-  const rank = button(machine.ranked ? "rank again" : "which ones matter?", () => rankParameters(rank), { class: "quiet", title: "Moves every parameter shown a step and looks how far the two routines' times move against each other" });
   const all = button(machine.all ? "fewer" : `all ${machine.controls.length}`, () => { machine.all = !machine.all; drawMachine(); }, { class: "quiet" });
   const box = make("details", { id: "parameters", open: innerWidth >= 860 || machine.unfolded, ontoggle: () => { machine.unfolded = box.open; } }, make("summary", {}, `Parameters of ${state.machine}`),
-    make("div", { class: "searching" }, search, data.live && state.routines.length > 1 ? rank : null, all), controlsPlace);
+    make("div", { class: "searching" }, search, all), rankingPlace, controlsPlace);
   drawChanges();
   drawControls();
   byId("machine").replaceChildren(changesPlace, box);
@@ -158,6 +176,7 @@ function drawMachine() {
 
 async function describeMachine() {
   const described = { ...state, settings: [] };
-  await ask("describe", { state: described }, (line) => Object.assign(machine, { controls: line.controls, routines: line.routines, isa: line.isa, ranked: null }));
+  await ask("describe", { state: described }, (line) => Object.assign(machine, { controls: line.controls, routines: line.routines, isa: line.isa }));
+  if (machine.rankedOf !== rankQuestion()) Object.assign(machine, { ranked: data.live ? null : machine.ranked, tried: new Map(), rankedOf: "" });
   drawMachine();
 }
