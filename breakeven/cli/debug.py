@@ -13,7 +13,7 @@ from breakeven.cli.options import MAX_U64, number
 from breakeven.errors import UserError
 
 DebugFlagsOption = Annotated[
-    str, typer.Option("--debug-flags", metavar="FLAG", help="O3PipeView: the stages of each micro-op (O3 cores).")
+    str, typer.Option("--debug-flags", metavar="FLAG", help="O3PipeView: the stages of each micro-op (O3 and Minor).")
 ]
 DebugFileOption = Annotated[Path, typer.Option("--debug-file", metavar="FILE", help="Where the trace goes.")]
 DebugStartOption = Annotated[

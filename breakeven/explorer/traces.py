@@ -13,6 +13,8 @@ from breakeven.machine.resolve import Machine
 
 #: of a record, in its order
 STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire")
+#: cores that keep such a trace
+_TRACED = {"BaseO3CPU", "BaseMinorCPU"}
 #: micro-ops that a page shows
 MOST = 1500
 
@@ -27,8 +29,8 @@ class Row(NamedTuple):
 
 def of_point(machine: Machine, measure: Callable[[Path], Any]) -> dict[str, Any]:
     """The rows of the point that `measure` runs with a trace. Raises `UserError` where the core keeps none."""
-    if not any("BaseO3CPU" in item["bases"] or item["type"] == "BaseO3CPU" for item in machine.description["objects"]):
-        raise UserError("this core keeps no pipeline trace: an out-of-order core (O3CPU) does, such as c910 or skylake")
+    if not any({*item["bases"], item["type"]} & _TRACED for item in machine.description["objects"]):
+        raise UserError("this core has no pipeline: O3CPU and MinorCPU have, such as u74, c910 or skylake")
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         file = Path(folder, "trace")
         measured = measure(file)

@@ -136,6 +136,26 @@ def test_the_trace_of_a_measurement(breakeven, tmp_path, o3):
 
 
 @pytest.mark.parametrize(
+    ("machine", "routine"), [("u74", "rv-word"), ("minor", "rv-byte"), ("bonnell", "x64-copy-unrolled")]
+)
+def test_the_trace_of_an_in_order_core(breakeven, tmp_path, machine, routine):
+    point = ("run", routine, "-n", "200", "-m", machine, "--json", "--repetitions", "3")
+    plain = json.loads(breakeven(*point).stdout)
+    done = breakeven(*point, "--debug-flags", "O3PipeView", "--debug-file", "t")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == plain, "tracing changes nothing"
+    records = read((tmp_path / "t").read_text())
+    committed = sorted((r for r in records if r.retired), key=lambda r: r.seq)
+    assert plain["instructions"] < sum(r.micro_pc == 0 for r in committed) < plain["instructions"] + 60
+    assert all(r.text for r in committed)
+    # Every stage is in order, of the whole pipeline.
+    for stage in range(len(STAGES)):
+        if STAGES[stage] != "complete":
+            ticks = [r.ticks[stage] for r in committed]
+            assert ticks == sorted(ticks), STAGES[stage]
+
+
+@pytest.mark.parametrize(
     ("machine", "routine", "repeats"),
     [("x86_o3", "x64-copy-unrolled", False), ("skylake", "x64-copy-erms", True), ("x86_o3", "x64-copy-erms", True)],
 )
@@ -186,7 +206,7 @@ def test_the_trace_of_a_program(breakeven, tmp_path, o3):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("--debug-flags", "O3PipeView", "-m", "u74"), ["O3PipeView", "O3CPU"]),
+        (("--debug-flags", "O3PipeView", "-m", "timing"), ["O3PipeView", "O3CPU"]),
         (("--debug-flags", "Exec"), ["Exec", "O3PipeView"]),
         (("--debug-flags", "O3PipeView", "--debug-file", "no/where"), ["no folder"]),
         (("--debug-flags", "O3PipeView", "--debug-limit", "many"), ["--debug-limit", "many"]),

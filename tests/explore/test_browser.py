@@ -180,7 +180,9 @@ def test_the_other_views_and_narrow_pages(page) -> None:
     page.click("#tab-map")
     page.wait_for_selector("#view g.cell[data-winner='0']", state="attached")
     page.click("#tab-pipeline")
-    page.wait_for_selector("#view p:has-text('keeps no pipeline trace')")
+    page.wait_for_selector("#view .pipeline rect", state="attached", timeout=30_000)
+    page.select_option("#preset", "timing")
+    page.wait_for_selector("#view p:has-text('this core has no pipeline')")
     page.select_option("#preset", "c910")
     page.wait_for_selector("#view .pipeline rect", state="attached", timeout=30_000)
     for width in (400, 800, 1900):

@@ -58,7 +58,7 @@ def test_questions_that_are_wrong_get_a_sentence(explorer: Explorer) -> None:
         ("describe", {**QUESTION, "machine": "/tmp/evil.py"}, "is a file, which is run to build the machine"),
         ("nothing", QUESTION, "there is no question 'nothing'"),
         ("account", QUESTION, "the question is incomplete"),
-        ("pipeline", QUESTION, "keeps no pipeline trace"),
+        ("pipeline", {**QUESTION, "machine": "timing"}, "this core has no pipeline"),
     ):
         (line,) = asked(explorer, kind, state, size=8) if kind == "pipeline" else asked(explorer, kind, state)
         assert words in line["error"], line

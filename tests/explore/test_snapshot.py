@@ -29,8 +29,7 @@ def test_a_view_says_what_compare_says_and_saves_itself(tmp_path: Path) -> None:
     text = view.save(tmp_path / "page.html").read_text()
     data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[0])
     assert data["live"] is False and "token" not in data and len(text) < 600_000
-    # A Minor core keeps an account and no pipeline trace.
-    assert {"describe", "curves", "commands", "code", "account", "map"} == data["saved"].keys()
+    assert {"describe", "curves", "commands", "code", "account", "pipeline", "map"} == data["saved"].keys()
     shown = view._repr_html_()
     assert shown.startswith('<iframe sandbox="allow-scripts') and "&lt;!DOCTYPE html&gt;" in shown
 

@@ -42,6 +42,6 @@ function drawPipeline(place) {
     make("span", {}, button("−", () => zoom(0.8), { "aria-label": "zoom out" }), button("+", () => zoom(1.25), { "aria-label": "zoom in" }))), charts);
   return ask("pipeline", { size: at }, (line) => { found.push(line); draw(); }).then((whole) => {
     if (!whole && !found.length) charts.replaceChildren(make("p", {}, byId("trouble").textContent || "Nothing to show."));
-    if (!whole && !found.length && /pipeline trace/.test(byId("trouble").textContent)) trouble("");
+    if (!whole && !found.length && /has no pipeline/.test(byId("trouble").textContent)) trouble("");
   });
 }

@@ -112,6 +112,13 @@ impl PipeView {
         self.reached(slot, 4, cycle);
     }
 
+    /// As [`PipeView::completed`], of one that has not been before.
+    pub fn completed_first(&mut self, slot: usize, cycle: u64) {
+        if self.slots.get(slot).is_some_and(|r| r.stages[4] == 0) {
+            self.completed(slot, cycle);
+        }
+    }
+
     /// The micro-op in `slot` committed; `store` when it is still to be written (then [`PipeView::stored`] follows).
     pub fn retired(&mut self, slot: usize, cycle: u64, store: bool) {
         let Some(r) = self.slots.get_mut(slot).filter(|r| r.live) else { return };

@@ -73,7 +73,11 @@ impl Core {
     /// Starts (or with `None` ends) the O3PipeView trace. False for a core that has none.
     pub fn set_trace(&mut self, window: Option<Window>) -> bool {
         match self {
-            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) => window.is_none(),
+            Core::Atomic(_) | Core::Timing(_) => window.is_none(),
+            Core::Minor(c) => {
+                c.set_trace(window);
+                true
+            }
             Core::O3(c) => {
                 c.set_trace(window);
                 true
@@ -83,7 +87,8 @@ impl Core {
     /// The records since the last call; with `finish` those of stores, too, whose write will not be seen.
     pub fn take_trace(&mut self, finish: bool) -> String {
         match self {
-            Core::Atomic(_) | Core::Timing(_) | Core::Minor(_) => String::new(),
+            Core::Atomic(_) | Core::Timing(_) => String::new(),
+            Core::Minor(c) => c.take_trace(finish),
             Core::O3(c) => c.take_trace(finish),
         }
     }

@@ -18,7 +18,7 @@ pub struct TraceOptions {
     pub end: u64,
     /// Bytes after which the trace ends; a micro-op takes some 250.
     pub limit: u64,
-    /// O3PipeView: the stages of each micro-op, of an out-of-order core.
+    /// O3PipeView: the stages of each micro-op, of an out-of-order core or Minor.
     pub pipeline: bool,
     /// Exec: each instruction, of any core.
     pub instructions: bool,
@@ -72,7 +72,7 @@ impl Machine {
         let window = Window { first: clock.edge_at_or_after(Tick(options.start)).0, last };
         if options.pipeline && !self.state.core.set_trace(Some(window)) {
             return Err(EngineError::Trace(
-                "O3PipeView is the trace of an out-of-order core: take a machine with an O3CPU".to_owned(),
+                "O3PipeView is the trace of a pipeline: take a machine with an O3CPU or a MinorCPU".to_owned(),
             ));
         }
         if options.instructions {

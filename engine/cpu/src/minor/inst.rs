@@ -158,6 +158,15 @@ impl InstRing {
     fn capacity(&self) -> u64 {
         self.slots.len() as u64
     }
+    /// Micro-ops that it can grow to hold, a power of two.
+    pub fn bound(&self) -> usize {
+        self.bound
+    }
+    /// A number below [`InstRing::bound`] that no other micro-op in flight has.
+    #[allow(clippy::cast_possible_truncation)] // masked
+    pub fn place(&self, seq: Seq) -> usize {
+        seq as usize & (self.bound - 1)
+    }
     /// Whether another instruction fits in behind those from `oldest` on. If it does not, the ring grows.
     #[inline]
     pub fn make_room(&mut self, oldest: Seq) -> bool {

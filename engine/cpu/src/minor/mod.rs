@@ -29,6 +29,7 @@ mod skip;
 mod stats;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub use config::{default_fu_pool, FuConfig, FuTiming, MinorConfig};
 
@@ -84,6 +85,9 @@ pub struct Minor {
     base: stats::Base,
     /// Kept while it is asked for.
     ledger: Option<Box<account::Ledger>>,
+    trace: Option<Box<trace::Trace>>,
+    /// `decodeToExecuteForwardDelay`.
+    to_execute: u64,
 }
 
 impl Minor {
@@ -124,6 +128,8 @@ impl Minor {
             last_commit: 0,
             base: stats::Base::default(),
             ledger: None,
+            trace: None,
+            to_execute: u64::from(cfg.decodeToExecuteForwardDelay),
             path: cfg.path,
         })
     }
@@ -178,6 +184,9 @@ impl Minor {
             self.ticked += 1;
             self.running = self.activity.end_of_cycle(when.cycle);
             self.cycle += 1;
+            if self.trace.is_some() {
+                self.note_stages(cx, when.cycle);
+            }
             if let Some(event) = self.execute.event.take() {
                 if self.ledger.is_some() {
                     self.charge(cx.mem.cache_levels(Port::Data));
@@ -190,8 +199,8 @@ impl Minor {
             if let Some(stop) = self.watch(when.cycle, budget.max_cycles, cx) {
                 return stop;
             }
-            // An account looks at every cycle.
-            if still && self.ledger.is_none() {
+            // An account and a trace look at every cycle.
+            if still && self.ledger.is_none() && self.trace.is_none() {
                 self.skip_still(when.cycle, budget.max_cycles);
             }
         }

@@ -131,6 +131,22 @@ impl Execute {
         }
     }
 
+    /// The next micro-op to be issued.
+    pub fn next_issue(&self) -> Seq {
+        self.next_issue
+    }
+
+    /// At the end of cycle `now`: a micro-op that is in flight has been executed, and waits for its turn to commit.
+    pub fn is_done(&self, seq: Seq, now: u64, ring: &InstRing) -> bool {
+        let inst = ring.get(seq);
+        match inst.unit {
+            _ if inst.in_lsq => self.lsq.has_response(seq),
+            NO_UNIT => true,
+            // A reference has yet to go to memory.
+            unit => !inst.is_mem() && self.units.first(unit) == seq && self.units.at_end(unit, now + 1),
+        }
+    }
+
     /// Micro-ops that can be committed in a cycle.
     pub fn commit_limit(&self) -> u32 {
         self.commit_limit
