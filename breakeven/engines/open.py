@@ -34,10 +34,12 @@ def open_named(
 
 
 @contextmanager
-def open_engine(guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None) -> Iterator[Any]:
+def open_engine(
+    guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None, durable: bool = True
+) -> Iterator[Any]:  # fmt: skip
     """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted.
 
-    Without `guest`, routines that the user has added are there as well.
+    Without `guest`, routines that the user has added are there as well. `durable`: of `Store`.
     """
     from breakeven.engines.embedded import EmbeddedEngine
     from breakeven.engines.user_routines import with_user_routines
@@ -47,7 +49,7 @@ def open_engine(guest: Path | None, store: Path | None, no_store: bool, schedule
         raise UserError("--scheduler is empty: give the address of a dask scheduler, as tcp://HOST:8786")
     path = store or default_path()
     with ExitStack() as stack:
-        kept = None if no_store or str(path) == OFF else stack.enter_context(Store(path))
+        kept = None if no_store or str(path) == OFF else stack.enter_context(Store(path, durable))
 
         def make(elf: Path | None) -> Any:
             if scheduler:

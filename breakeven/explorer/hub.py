@@ -45,7 +45,9 @@ class Hub:
         return self._builder
 
     async def warm_up(self) -> None:
-        """Simulates what the first tab will ask, so that it finds it in the store."""
+        """Simulates what the first tab will ask while the browser starts, so that it finds it in the store."""
+        if self._store[1]:
+            return
         try:
             async for _ in curves(self.worker, self.first):
                 return

@@ -5,6 +5,7 @@ It serves one page and answers questions; it reads no file that a request names.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 import tempfile
@@ -56,7 +57,9 @@ def application(hub: Hub, token: str, port: int, presets: list[list[str]], host:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        warming = asyncio.create_task(hub.warm_up())
         yield
+        warming.cancel()
         hub.close()
 
     async def refused(_: Request, error: Exception) -> Response:

@@ -50,10 +50,14 @@ def default_path() -> Path:
 
 
 class Store:
-    """An open store. Use it as a context manager, or `close` it."""
+    """An open store. Use it as a context manager, or `close` it.
 
-    def __init__(self, path: Path) -> None:
+    `durable`: what is kept outlives a power cut from its commit on; if not, the last seconds may be lost, no more.
+    """
+
+    def __init__(self, path: Path, durable: bool = True) -> None:
         self.path = path
+        self._durable = durable
         self._db: sqlite3.Connection | None = None
         self._identities: dict[int, Identity] = {}
         # Threads of one process may share a store; its connection is for one at a time.
@@ -81,7 +85,7 @@ class Store:
             raise UserError(f"{str(self.path)!r} is a database of another program: name another file for the store")
         with self._errors():
             self._write_ahead(db)
-            db.execute("PRAGMA synchronous=FULL")
+            db.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}")
             db.execute("PRAGMA foreign_keys=ON")
             # Text that something has damaged is text all the same: it equals no key.
             db.text_factory = lambda data: data.decode(errors="replace")

@@ -144,3 +144,16 @@ def test_no_other_command_loads_the_server() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parent)
     assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
+
+
+def test_points_come_in_the_order_of_the_places_though_the_long_ones_run_first() -> None:
+    pytest.importorskip("breakeven._engine", reason="the engine is not built")
+    from breakeven.explorer.simulate import Simulator
+
+    simulator, names = Simulator(None, no_store=True), ["rv-byte", "rv-word"]
+    places = [(size, 0, 0) for size in (8, 64, 1, 32)]
+    together = simulator.points("u74", (), names, places, "warm", "latency")["rows"]
+    alone = [
+        simulator.points("u74", (), [name], [place], "warm", "latency")["rows"][0] for place in places for name in names
+    ]
+    assert together == alone and len({row[1] for row in together}) > 4

@@ -3,31 +3,37 @@ const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdic
 
 function startCurves() {
   known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
-  Object.assign(known, { points: new Map(), ghosts: new Map(), verdict: known.verdict, ghostVerdict: null, done: false, routines: [...state.routines], started: performance.now() });
+  Object.assign(known, { points: new Map(), ghosts: new Map(), verdict: known.verdict, ghostVerdict: null, done: false, routines: [...state.routines], started: known.asked || performance.now(), asked: 0, first: 0, drawing: 0 });
   document.documentElement.dataset.busy = "1";
   return ask("curves", {}, (line) => {
     if (line.points) {
       trouble("");
-      if (known.old) { known.old = null; known.first = performance.now() - known.started; }
+      if (!known.first) { known.old = null; known.first = -1; seen("first"); }
       for (const [at, rows] of line.points) known.points.set(at, rows);
       machine.idle = line.without_effect;
     }
     for (const [at, rows] of line.ghost || []) known.ghosts.set(at, rows);
     if (line.dots) known.dots = line.dots;
     if (line.verdict) {
-      if (!line.done && known.points.size > 8) known.grid = performance.now() - known.started;
+      if (!line.done && known.points.size > 8) seen("grid");
       known.verdict = line.verdict; known.done = line.done; drawVerdict();
     }
-    if (line.done) { known.all = performance.now() - known.started; finishedCurves(); }
+    if (line.done) seen("all", finishedCurves);
     if (line.ghost_verdict) { known.ghostVerdict = line.ghost_verdict; drawVerdict(); }
     drawCurves();
   }).then((whole) => { if (whole) delete document.documentElement.dataset.busy; return whole; });
 }
 
+// How long it took until what has come is on the screen, in milliseconds from the change on.
+function seen(name, then = () => {}) {
+  const started = known.started;
+  requestAnimationFrame(() => { if (known.started !== started) return; known[name] = performance.now() - started; then(); });
+}
+
 function finishedCurves() {
   delete document.documentElement.dataset.busy;
   drawChanges();
-  document.documentElement.dataset.measured = JSON.stringify({ first: Math.round(known.first), grid: Math.round(known.grid), all: Math.round(known.all), sizes: known.points.size });
+  document.documentElement.dataset.measured = JSON.stringify({ first: Math.round(known.first), grid: Math.round(known.grid), all: Math.round(known.all), drawing: Math.round(known.drawing), sizes: known.points.size });
 }
 
 function drawVerdict() {
@@ -91,7 +97,7 @@ function drawDots() {
 let drawn = null, cursor = null;
 
 function drawCurves() {
-  const place = byId("plot");
+  const place = byId("plot"), began = performance.now();
   if (!place) return;
   const width = Math.max(280, place.clientWidth || 700), height = Math.round(Math.min(440, Math.max(260, width * 0.5)));
   const lines = known.points.size ? [...(state.settings.length ? linesOf(known.ghosts, true) : []), ...linesOf(known.points, false)]
@@ -103,6 +109,7 @@ function drawCurves() {
   drawLegend();
   drawDots();
   if (drawn.x) drawCursor();
+  known.drawing += performance.now() - began;
 }
 
 function drawLegend() {

@@ -38,6 +38,7 @@ function refresh(what = "question") {
   keepFragment();
   drawChanges();
   document.documentElement.dataset.busy = "1";
+  known.asked = performance.now();
   byId("again").dataset.stale = "1";
   clearTimeout(waiting);
   waiting = setTimeout(async () => {
@@ -45,7 +46,7 @@ function refresh(what = "question") {
     if (what === "machine") await describeMachine();
     const whole = await startCurves();
     if (whole) { refreshView(); drawAgain(); rankParameters(); }
-  }, what === "parameter" ? 15 : 0);
+  }, 0);
 }
 
 function draw() { drawQuestion(); drawMachine(); drawCurves(); }

@@ -30,7 +30,12 @@ async function ask(kind, question, onLine) {
       for (const text of parts) {
         const line = JSON.parse(text);
         if (line.replaced) return false;
-        if (line.error) { trouble(line.error); saved[kind] = []; return false; }
+        if (line.error) {
+          trouble(line.error);
+          saved[kind] = [];
+          if (kind === "curves") delete document.documentElement.dataset.busy;
+          return false;
+        }
         lines.push(line);
         onLine(line);
       }

@@ -1,0 +1,152 @@
+"""How long the explorer lets one wait: `scripts/bench --explore` on an idle machine with two cores.
+
+First curves: from the command to the first eight sizes, as a program asks for them, and as chromium draws them. A moved
+slider: a value that was not simulated before, until its eight sizes are here (and drawn), and until all 48 are. Each
+number is a median; the processor time is that of server and workers together, for one move.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+#: machine -> routines, the parameter that is moved, its values
+CASES = {
+    "u74": (["rv-byte", "rv-word"], "cpu.executeBranchDelay", range(2, 12)),
+    "skylake": (["x64-copy-unrolled", "x64-copy-erms"], "cpu.dcache.data_latency", range(4, 14)),
+}
+#: milliseconds that issue and documents promise: first curves; eight sizes; 48 sizes by machine
+BUDGET = {"first": 1000, "eight": 100, "u74 all": 500, "skylake all": 1000}
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def explorer(machine: str, routines: list[str]) -> Iterator[tuple[subprocess.Popen[str], str, float]]:
+    """A server with an empty store: the process, its address, when its command was given."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "breakeven", "explore", *routines, "-m", machine, "--no-browser"]
+        start = time.perf_counter()
+        process = subprocess.Popen(
+            [*command, "--store", str(Path(folder, "store.sqlite"))], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        address = process.stdout.readline().partition(": ")[2].strip()
+        try:
+            yield process, address, start
+        finally:
+            process.terminate()
+            process.wait(10)
+
+
+def processor_time(process: int) -> float:
+    """Seconds of a process and its children."""
+    done = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True)
+    total = 0
+    for each in [process, *map(int, done.stdout.split())]:
+        fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+        total += int(fields[11]) + int(fields[12])
+    return total / _TICKS
+
+
+def curves(address: str, state: dict[str, Any], start: float) -> tuple[float, float]:
+    """Milliseconds from `start` until eight sizes, and until every size of the axis, have come."""
+    base, _, rest = address.partition("?token=")
+    body = json.dumps({"tab": "bench", "kind": "curves", "state": state}).encode()
+    request = urllib.request.Request(f"{base}ask", body, {"X-Token": rest.partition("#")[0]})
+    eight = every = 0.0
+    with urllib.request.urlopen(request, timeout=100) as answer:
+        for line in map(json.loads, answer):
+            if "error" in line:
+                raise SystemExit(f"bench: {line['error']}")
+            now = 1e3 * (time.perf_counter() - start)
+            if line.get("points") and not eight:
+                eight = now
+            # A verdict comes behind the eight, behind the 48, and at the end.
+            if line.get("done") is False:
+                every = now
+            if line.get("done"):
+                break
+    return eight, every
+
+
+def asked(machine: str) -> dict[str, float]:
+    """What a program waits for."""
+    routines, path, values = CASES[machine]
+    state = {"machine": machine, "routines": routines, "settings": []}
+    with explorer(machine, routines) as (process, address, start):
+        first, _ = curves(address, state, start)
+        moves, used = [], []
+        for value in values:
+            before = processor_time(process.pid)
+            moves.append(curves(address, {**state, "settings": [f"{path}={value}"]}, time.perf_counter()))
+            used.append(1e3 * (processor_time(process.pid) - before))
+    # The first move also makes the machine's own curves, which stay behind the others.
+    eight, every = (statistics.median(move[i] for move in moves[1:]) for i in (0, 1))
+    return {"first": first, "eight": eight, "all": every, "processor": statistics.median(used[1:])}
+
+
+def drawn(machine: str) -> dict[str, float] | None:
+    """What a person waits for, in chromium; None: there is none."""
+    program = shutil.which("chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        return None
+    if program is None:
+        return None
+    routines, path, values = CASES[machine]
+    settled = "html:not([data-busy])[data-measured]"
+    with sync_playwright() as api:
+        browser = api.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        with explorer(machine, routines) as (_, address, start):
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.goto(address)
+            page.wait_for_selector("path.curve", state="attached", timeout=60_000)
+            first = 1e3 * (time.perf_counter() - start)
+            # The parameters are ranked behind the curves: not while we measure.
+            page.wait_for_selector("#ranking button", state="attached", timeout=300_000)
+            page.evaluate("document.querySelectorAll('#controls details').forEach((each) => { each.open = true; })")
+            measured = []
+            for _ in values:
+                page.focus(f"#controls input[type=range][data-path='{path}']")
+                page.evaluate("delete document.documentElement.dataset.measured")
+                page.keyboard.press("ArrowRight")
+                page.wait_for_selector(settled, state="attached", timeout=60_000)
+                measured.append(json.loads(page.evaluate("document.documentElement.dataset.measured")))
+        browser.close()
+    one: Callable[[str], float] = lambda name: statistics.median(row[name] for row in measured[1:])  # noqa: E731
+    return {"first": first, "eight": one("first"), "all": one("grid"), "drawing": one("drawing")}
+
+
+def main() -> None:
+    rows = []
+    for machine in CASES:
+        for how, found in (("asked", asked(machine)), ("drawn", drawn(machine))):
+            if found is None:
+                print("no chromium: what is drawn is not measured", file=sys.stderr)
+                continue
+            for name in ("first", "eight", "all"):
+                budget = BUDGET.get(name) or BUDGET[f"{machine} all"]
+                rows.append((machine, how, name, found[name], budget))
+            for name in ("processor", "drawing"):
+                if name in found:
+                    rows.append((machine, how, name, found[name], None))
+    print(f"load {os.getloadavg()[0]:.1f}; milliseconds")
+    for machine, how, name, took, budget in rows:
+        said = "" if budget is None else f"  of {budget}{'' if took <= budget else '  TOO LONG'}"
+        print(f"{machine:8} {how:6} {name:10} {took:7.0f}{said}")
+
+
+if __name__ == "__main__":
+    main()
