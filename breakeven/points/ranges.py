@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 from breakeven.errors import UserError
 
@@ -134,3 +135,27 @@ def _step_number(text: str) -> int | float:
     if not math.isfinite(value):
         raise ValueError(f"{text!r} is not finite")
     return value
+
+
+def ranges_text(values: Sequence[int] | set[int]) -> str:
+    """Integers as the command line takes them: runs of equal steps as ``first..last:step``."""
+    left, parts = sorted(set(values)), []
+    while left:
+        count = _run(left)
+        first, last = left[0], left[count - 1]
+        if count < 3:
+            parts.append(f"{first}")
+            left = left[1:]
+            continue
+        step = left[1] - first
+        parts.append(f"{first}..{last}" if step == 1 else f"{first}..{last}:{step}")
+        left = left[count:]
+    return ",".join(parts)
+
+
+def _run(values: Sequence[int]) -> int:
+    """How many of the first values have one step between them."""
+    count = 1
+    while count < len(values) and values[count] - values[count - 1] == values[min(1, len(values) - 1)] - values[0]:
+        count += 1
+    return count

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
+from breakeven.points.ranges import ranges_text
 from breakeven.sweeps.spec import SweepSpec
 
 #: option of `sweep` -> field of `SweepSpec`, where it is a number and its default says nothing
@@ -28,10 +29,10 @@ def sweep_command(spec: SweepSpec) -> str:
         words += ["--set", setting]
     for path, values in spec.parameters.items():
         words += ["--sweep", f"{path}={_values(values)}"]
-    words += ["-n", ranges(spec.sizes)]
+    words += ["-n", ranges_text(spec.sizes)]
     pairs = spec.pairs()
     for option, offsets in (("-s", {src for src, _ in pairs}), ("-d", {dst for _, dst in pairs})):
-        words += [option, ranges(offsets)] if offsets != {0} else []
+        words += [option, ranges_text(offsets)] if offsets != {0} else []
     if list(spec.cache_states) != ["warm"]:
         words += ["--cache", ",".join(spec.cache_states)]
     if list(spec.measures) != ["latency"]:
@@ -71,30 +72,6 @@ def _how(spec: SweepSpec) -> list[str]:
         if value != SweepSpec.__dataclass_fields__[name].default:
             words += [option, str(value)]
     return [*words, *(["--huge-pages"] if spec.flags & FLAG_HUGE_PAGES else [])]
-
-
-def ranges(values: Sequence[int] | set[int]) -> str:
-    """Integers as the command line takes them: runs of equal steps as ``first..last:step``."""
-    left, parts = sorted(set(values)), []
-    while left:
-        count = _run(left)
-        first, last = left[0], left[count - 1]
-        if count < 3:
-            parts.append(f"{first}")
-            left = left[1:]
-            continue
-        step = left[1] - first
-        parts.append(f"{first}..{last}" if step == 1 else f"{first}..{last}:{step}")
-        left = left[count:]
-    return ",".join(parts)
-
-
-def _run(values: Sequence[int]) -> int:
-    """How many of the first values have one step between them."""
-    count = 1
-    while count < len(values) and values[count] - values[count - 1] == values[min(1, len(values) - 1)] - values[0]:
-        count += 1
-    return count
 
 
 def _values(values: Sequence[str]) -> str:

@@ -171,7 +171,8 @@ def header(name: str, kind: str, tuned: Tuned, candidates: Sequence[Registered],
     used = [each for each in candidates if f"{each.name!r}" in repr(tuned.chosen.plan)]
     guard = f"{identifier(name).upper()}_H"
     evidence = [*about, "", *_evidence(tuned)]
-    comment = "\n".join(f" * {line}".rstrip() for line in evidence)
+    # A name may hold what ends a comment.
+    comment = "\n".join(f" * {line.replace('*/', '* /')}".rstrip() for line in evidence)
     text = f"/* {name}: thresholds by breakeven tune.\n *\n{comment}\n */\n"
     text += f"#ifndef {guard}\n#define {guard}\n\n#include <stddef.h>\n#include <stdint.h>\n\n"
     text += declarations(kind, used, symbols=False)

@@ -8,11 +8,12 @@ of Google's servers (libc/benchmarks/distributions).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from breakeven.errors import UserError
 from breakeven.points import MAX_SIZE
+from breakeven.points.ranges import ranges_text
 
 #: sizes that one range or file may name
 MAX_SIZES = 1 << 20
@@ -33,6 +34,8 @@ class Distribution:
 
     name: str
     shares: Mapping[int, float]
+    #: the command line's options for it; empty: only Python can give these weights
+    options: tuple[str, ...] = ()
 
     def on_grid(self, most: int) -> Distribution:
         """At most `most` sizes: the others' shares go to the nearest that stays. Sizes of a large share stay."""
@@ -54,13 +57,14 @@ class Distribution:
             while i + 1 < len(grid) and abs(grid[i + 1] - n) < abs(grid[i] - n):
                 i += 1
             shares[grid[i]] += share
-        return Distribution(self.name, shares)
+        return replace(self, shares=shares)
 
 
 def uniform(sizes: list[int]) -> Distribution:
     """Every size as often as the others."""
     first, last = min(sizes), max(sizes)
-    return Distribution(f"uniform over {first}..{last}", {n: 1 / len(sizes) for n in sorted(sizes)})
+    shares = {n: 1 / len(sizes) for n in sorted(sizes)}
+    return Distribution(f"uniform over {first}..{last}", shares, ("--sizes", ranges_text(sizes)))
 
 
 def distribution_of(given: str | Mapping[int, float], sizes: list[int]) -> Distribution:
@@ -69,7 +73,7 @@ def distribution_of(given: str | Mapping[int, float], sizes: list[int]) -> Distr
         return _normalised(
             "the distribution", {(int(n), int(n)): weight for n, weight in given.items()}, "given weights"
         )
-    return uniform(sizes) if given == "uniform" else load(given)
+    return uniform(sizes) if given == "uniform" else replace(load(given), options=("--distribution", given))
 
 
 def load(name: str) -> Distribution:

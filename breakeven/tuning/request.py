@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.measurements import repetitions_of
+from breakeven.points.ranges import ranges_text
 from breakeven.tuning.distribution import Distribution
 
 #: points of the candidates, unless the user asks for more: beyond it sizes are thinned out
@@ -61,6 +63,22 @@ class TuneRequest:
     @property
     def measurements(self) -> int:
         return self.repetitions or repetitions_of(self.measure)
+
+    def command(self) -> str:
+        """What asks for the same on the command line; empty: only Python can give these weights."""
+        if not self.distribution.options:
+            return ""
+        words = ["breakeven", "tune", "--machine", self.machine.name]
+        words += [word for setting in self.machine.settings for word in ("--set", setting)]
+        words += ["--candidates", ",".join(self.candidates), *self.distribution.options]
+        given: dict[str, object] = {
+            "--src": ranges_text(self.src), "--dst": ranges_text(self.dst), "--branches": self.branches,
+            "--cache": self.cache, "--measure": self.measure, "--points": self.points, "--name": self.name,
+        }  # fmt: skip
+        for option, value in given.items():
+            words += [option, str(value)]
+        words += ["--repetitions", str(self.repetitions)] if self.repetitions else []
+        return shlex.join([*words, *(["--everywhere"] if self.everywhere else [])])
 
     def grid(self) -> Distribution:
         """The sizes that are simulated, with the shares they stand for."""

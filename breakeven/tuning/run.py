@@ -13,7 +13,7 @@ from breakeven.files.data import in_checkout
 from breakeven.machine.resolve import resolve
 from breakeven.output.html import table
 from breakeven.points.engine import Engine, SweepProgress
-from breakeven.points.measurements import Tally
+from breakeven.points.measurements import AGAIN, Tally
 from breakeven.routine.checks import check_known
 from breakeven.routine.guest import guest_routines
 from breakeven.tuning.call_sites import CallSites, simulate
@@ -142,10 +142,9 @@ def _about(question: TuneRequest, grid: Distribution, machine_hash: str) -> list
         f"sizes: {question.distribution.name}; {len(sizes)} from {sizes[0]} to {sizes[-1]} simulated"
         + (f", {thinned} between them stood for by the nearest" if thinned else ""),
         f"{offsets}; {question.cache}, {question.measure}, the same size again and again; "
-        f"medians of {question.measurements}",
-        f"again: breakeven tune --machine {question.machine.name}"
-        + "".join(f" --set {setting}" for setting in question.machine.settings)
-        + f" --candidates {','.join(question.candidates)}{' --everywhere' * question.everywhere} ...",
+        f"medians of {question.measurements} measurements"
+        + ("" if question.repetitions else f", of {AGAIN} where they do not converge"),
+        f"again: {question.command() or 'breakeven.tune with the same weights, in Python'}",
     ]
 
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 from breakeven.cli import load
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.ranges import ranges_text
 from breakeven.studies import commands
 from breakeven.studies.study import Study, find_studies
 from breakeven.sweeps.spec import SweepSpec
@@ -79,6 +80,6 @@ def test_ranges_are_those_of_the_command_line() -> None:
     from breakeven.points.ranges import parse_integers
 
     for values in ([1], [1, 2], [1, 2, 3], [4, 8, 12, 13, 14, 15, 99], list(range(138, 513, 9)), [0, 1, 3, 4, 6, 7]):
-        text = commands.ranges(values)
+        text = ranges_text(values)
         assert parse_integers(text, "size", 0, 1 << 20) == values, text
-    assert commands.ranges([4, 8, 12, 99]) == "4..12:4,99"
+    assert ranges_text([4, 8, 12, 99]) == "4..12:4,99"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import shlex
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,10 +15,11 @@ import pytest
 from breakeven import api
 from breakeven.errors import UserError
 from breakeven.files.data import find_data
+from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.build import Registered
 from breakeven.tuning.call_sites import unsure
 from breakeven.tuning.codegen import INLINE, Dispatchers, function, header
-from breakeven.tuning.distribution import Distribution, load, uniform
+from breakeven.tuning.distribution import Distribution, distribution_of, load, uniform
 from breakeven.tuning.plan_search import (
     Costs,
     Tried,
@@ -31,6 +34,7 @@ from breakeven.tuning.plan_search import (
     worth_other_layouts,
 )
 from breakeven.tuning.plans import RULES, Layout, Plan, Segment, always
+from breakeven.tuning.request import TuneRequest
 
 
 def costs_of(cycles: dict[str, list[list[float]]], sizes: list[int], pairs: list[tuple[int, int]]) -> Costs:
@@ -331,6 +335,19 @@ def test_the_names_of_rules_hold():
     assert Plan("both", (Segment(0, "a"), Segment(9, "b")), (Segment(0, "c"),)).branches == 2
 
 
+def test_the_command_of_a_request_is_whole():
+    more = {"src": [0, 1, 2], "dst": [8], "everywhere": True, "repetitions": 5, "cache": "cold", "name": "f"}
+    spec = MachineSpec("u74", ("cpu.dcache.size=64KiB",))
+    asked = TuneRequest(spec, ("a", "b"), distribution_of("uniform", [1, 2, 3, 64]), **more)
+    assert asked.command() == (
+        "breakeven tune --machine u74 --set cpu.dcache.size=64KiB --candidates a,b --sizes 1..3,64 --src 0..2 --dst 8 "
+        "--branches 3 --cache cold --measure latency --points 1000 --name f --repetitions 5 --everywhere"
+    )
+    named = replace(asked, distribution=distribution_of("spec2017", [1]).on_grid(16))
+    assert "--candidates a,b --distribution spec2017 --src" in named.command()
+    assert replace(asked, distribution=distribution_of({8: 1.0}, [])).command() == ""
+
+
 def test_a_header_is_written_that_is_as_good_as_choosing_right(breakeven, tmp_path):
     """From 1 KiB on dispatch is nothing, below 2 KiB or so string instructions lose: one threshold, and it is found."""
     if shutil.which("x86_64-linux-gnu-gcc") is None or not find_data("guests").joinpath("x86-recipe.json").is_file():
@@ -344,6 +361,10 @@ def test_a_header_is_written_that_is_as_good_as_choosing_right(breakeven, tmp_pa
     assert found["near"] == found["sizes"] == 3, found
     text = (tmp_path / "t.h").read_text()
     assert text == found["header"] and "always_inline)) size_t tuned_copy(void *dst" in text
+    again = next(line for line in text.splitlines() if line.startswith(" * again: ")).removeprefix(
+        " * again: breakeven "
+    )
+    assert json.loads(breakeven(*shlex.split(again), "--json").stdout)["header"] == text
     (tmp_path / "use.c").write_text('#include "t.h"\nsize_t f(void *d, void *s) { return tuned_copy(d, s, 9); }\n')
     subprocess.run(["x86_64-linux-gnu-gcc", "-Wall", "-Werror", "-c", "use.c"], cwd=tmp_path, check=True)
     done = breakeven("tune", "-m", "x86_o3", "--candidates", "x64-copy-unrolled,x64-byte")
