@@ -49,15 +49,15 @@ def reproduce(
 ) -> list[tuple[Outcome, Path]]:
     """Runs studies of published claims (none named: all), writes their reports and the page of all verdicts into the
     folder `out`: each outcome with its report (docs/studies.md)."""
+    from breakeven.studies.ahead import run_studies
     from breakeven.studies.report import write_report
     from breakeven.studies.results_page import write_results_page
-    from breakeven.studies.study import find_studies, run_study
+    from breakeven.studies.study import find_studies
 
     done = []
     with resolving(), opened_engine(store, None) as engine:
-        for study in find_studies([str(name) for name in studies]):
-            outcome = run_study(study, engine, threads, progress)
-            done.append((outcome, write_report(outcome, Path(out) / study.name)))
+        for outcome in run_studies(find_studies([str(name) for name in studies]), engine, threads, progress):
+            done.append((outcome, write_report(outcome, Path(out) / outcome.study.name)))
     write_results_page(Path(out))
     return done
 

@@ -6,6 +6,7 @@ which returns the Root of a tree. Ours lie in ``configs/machines/``.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +17,10 @@ from breakeven.files.data import find_data
 if TYPE_CHECKING:
     from breakeven.config.overrides import Target
     from breakeven.config.simobject import SimObject
+
+
+#: a machine's file imports its neighbours by a path that is the whole process's, and classes are made when first named
+one_at_a_time = threading.RLock()
 
 
 class MachineError(ValueError):
@@ -90,7 +95,8 @@ def _shown(options: dict[str, Any]) -> str:
 
 def load_machine(name_or_path: str, overrides: Iterable[str] = (), **options: Any) -> SimObject:
     """The Root of a machine: a preset by name or a file by path, with ``path=value`` overrides applied in order."""
-    return _loaded(name_or_path, overrides, **options)[0]
+    with one_at_a_time:
+        return _loaded(name_or_path, overrides, **options)[0]
 
 
 def _loaded(name_or_path: str, overrides: Iterable[str], **options: Any) -> tuple[SimObject, list[Target]]:
@@ -133,8 +139,9 @@ def described_machine(
     """The Root of a machine, its description and what the overrides have set, of one execution of its file."""
     from breakeven.config.describe import describe
 
-    root, targets = _loaded(name_or_path, overrides, **options)
-    return root, describe(root), targets
+    with one_at_a_time:
+        root, targets = _loaded(name_or_path, overrides, **options)
+        return root, describe(root), targets
 
 
 def check_read(root: SimObject, description: dict[str, Any], targets: list[Target]) -> None:

@@ -7,7 +7,6 @@ Within `resolving` (a command, a call of the Python API) every part that asks fo
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -43,9 +42,10 @@ class Machine:
 
     @cached_property
     def _checked(self) -> None:
-        from breakeven.machine.presets import check_read
+        from breakeven.machine.presets import check_read, one_at_a_time
 
-        check_read(self.root, self.description, self.targets)
+        with one_at_a_time:
+            check_read(self.root, self.description, self.targets)
 
     @cached_property
     def hash(self) -> str:
@@ -64,7 +64,6 @@ class Machine:
         raise UserError("the machine has no CPU of a known instruction set (a Riscv or X86 CPU)")
 
 
-_one_at_a_time = threading.RLock()
 #: the machines of the request that is being answered; None: of no request
 _of_request: ContextVar[dict[MachineSpec, Machine] | None] = ContextVar("machines of the request", default=None)
 
@@ -94,9 +93,7 @@ def resolve(spec: MachineSpec, unread: bool = False) -> Machine:
         from breakeven import m5
         from breakeven.machine.presets import described_machine
 
-        # A machine's file imports its neighbours by a path that is the whole process's.
-        with _one_at_a_time:
-            root, description, targets = described_machine(spec.name, spec.settings)
+        root, description, targets = described_machine(spec.name, spec.settings)
         machine = Machine(spec, root, description, m5.canonical(description), targets)
         if made is not None:
             made[spec] = machine

@@ -236,12 +236,16 @@ def load_study(path: Path) -> Study:
         raise UserError(f"study {study.name} has no text: write {str(path.with_suffix('.md'))!r}") from None
 
 
+def as_asked(spec: SweepSpec) -> SweepSpec:
+    """`spec` as a study runs it: a study states how many measurements its points take (grids.csv) and keeps to it;
+    those that have not converged then are told."""
+    return replace(spec, again=False)
+
+
 def run_study(study: Study, engine: Engine, threads: int = 0, progress: SweepProgress | None = None) -> Outcome:
     """Runs every grid and every search of a study and judges its claims."""
-    # A study states how many measurements its points take (grids.csv) and keeps to it; those that have not converged
-    # then are told.
     grids, searches = (
-        {name: (words, replace(spec, again=False)) for name, (words, spec) in specs.items()}
+        {name: (words, as_asked(spec)) for name, (words, spec) in specs.items()}
         for specs in (study.grids, study.searches)
     )
     data = Data(load_claims(study.name))
@@ -271,14 +275,23 @@ def _keep(data: Data, name: str, table: pd.DataFrame, bad: list[str]) -> None:
     data.tables[name] = table.assign(cycles=table["cycles_median"] / calls, least=table["cycles_min"] / calls)
 
 
+def run_search(
+    spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepProgress | None = None
+) -> SearchResult | Surface:
+    """A `find` along the axis with several values; with several sizes and a swept parameter a `surface`."""
+    one_axis = len(spec.sizes) == 1 or not spec.parameters
+    return (find if one_axis else surface)(spec, engine, threads, progress)
+
+
 def _search(data: Data, name: str, spec: SweepSpec, engine: Engine, threads: int) -> pd.DataFrame:
     """Runs a search; the points it probed."""
     import pandas as pd
 
-    if len(spec.sizes) == 1 or not spec.parameters:
-        data.found[name] = find(spec, engine, threads)
-        return data.found[name].table
-    data.surfaces[name] = found = surface(spec, engine, threads)
+    found = run_search(spec, engine, threads)
+    if isinstance(found, SearchResult):
+        data.found[name] = found
+        return found.table
+    data.surfaces[name] = found
     combinations = itertools.product(*found.parameters.values())
     tables = [
         item.table.assign(**dict(zip(found.parameters, values, strict=True)))

@@ -1,0 +1,108 @@
+"""Several studies in one pool of threads: the same outcomes as one point after the other, each point run once."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from breakeven.errors import UserError
+from breakeven.points import Point, pack
+from breakeven.points.engine import Engine
+from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies import study as st
+from breakeven.studies.ahead import AheadEngine, run_studies
+from breakeven.sweeps.spec import SweepSpec
+
+BOTH = ["slow", "fast"]
+
+
+def cost(routine: str, size: int, row, machine) -> int:
+    start = 40 if "=" in str(machine) else 10
+    return 10 * size if routine == "slow" else start + 2 * size + int(row["src_offset"])
+
+
+def study(name: str) -> st.Study:
+    """Two grids that have points in common, and a search."""
+    machine = MachineSpec("u74")
+    settings = {"cpu.executeBranchDelay": ["1", "2"]}
+    grids = {
+        "a": ("one", SweepSpec(BOTH, [machine], range(1, 40), src_offsets=[0, 3])),
+        "b": ("two", SweepSpec(BOTH, [machine], range(20, 60), parameters=settings)),
+        "c": ("three", SweepSpec(BOTH, [machine], range(30, 50))),
+    }
+    searches = {"where": ("who", SweepSpec(BOTH, [machine], range(1, 64)))}
+    contents = st.Contents({}, [], [])
+    return st.Study(name, "t", grids, lambda data: [], lambda data: contents, "text", searches)
+
+
+class CountingSession:
+    """Counts what it runs, and the threads that it runs in."""
+
+    def __init__(self, inner, engine) -> None:
+        self.inner, self.engine = inner, engine
+
+    def routines(self):
+        return self.inner.routines()
+
+    def run(self, records, threads=0, progress=None, on_results=None):
+        self.engine.threads.add(threading.get_ident())
+        self.engine.ran += [(str(self.inner.machine), records[at : at + 128]) for at in range(0, len(records), 128)]
+        return self.inner.run(records, threads, progress, on_results)
+
+
+class Counting(Engine):
+    def __init__(self, inner) -> None:
+        self.inner, self.ran, self.threads = inner, [], set()
+
+    def check(self, machine, routines=()) -> None:
+        self.inner.check(machine, routines)
+
+    def machine_hash(self, machine) -> str:
+        return self.inner.machine_hash(machine)
+
+    def open(self, machine):
+        return CountingSession(self.inner.open(machine), self)
+
+
+def test_the_outcomes_are_those_of_one_point_after_the_other(fake) -> None:
+    names = ["nobody", "nothing"]
+    plain = [st.run_study(study(name), fake(cost)) for name in names]
+    engine, seen = Counting(fake(cost)), []
+    pooled = list(run_studies([study(name) for name in names], engine, 3, lambda *at: seen.append(at)))
+    for one, other in zip(plain, pooled, strict=True):
+        assert one.study.name == other.study.name and one.points == other.points and one.failures == other.failures
+        assert list(one.data.tables) == list(other.data.tables)
+        for name, table in one.data.tables.items():
+            assert table.equals(other.data.tables[name]), name
+        assert one.data.found["where"].as_dict() == other.data.found["where"].as_dict()
+        assert one.hashes == other.hashes
+    # Points of several grids and studies run once (a search may meet one that is just being run), none of them here.
+    asked = sum(table.shape[0] for outcome in plain for table in outcome.data.tables.values())
+    assert 300 < len(set(engine.ran)) <= len(engine.ran) < 0.6 * asked
+    assert threading.get_ident() not in engine.threads
+    assert seen[-1][0] == seen[-1][1] and [done for done, *_ in seen] == sorted(done for done, *_ in seen)
+
+
+def test_an_error_ends_the_pool(fake) -> None:
+    bad = SweepSpec(BOTH, [MachineSpec("u74", ("bad=1",))], [1])
+    broken = st.Study("nobody", "t", {"a": ("one", bad)}, lambda data: [], lambda data: None, "text")
+    with pytest.raises(ValueError, match="bad machine"):
+        list(run_studies([study("nobody"), broken, study("nobody")], fake(cost), 2))
+    assert all(not thread.name.startswith("ThreadPool") for thread in threading.enumerate())
+
+
+def test_what_is_known_is_not_run_again(fake) -> None:
+    engine = Counting(fake(cost))
+    ahead, machine = AheadEngine(engine), MachineSpec("u74")
+    points = [Point("slow", size, repetitions=21) for size in (1, 2, 3)]
+    first = ahead.open(machine).run(pack(points))
+    again = ahead.open(machine).run(pack(points[::-1]))
+    assert len(engine.ran) == 3
+    size = len(first) // 3
+    assert [again[i * size + 4 : (i + 1) * size] for i in (2, 1, 0)] == [
+        first[i * size + 4 : (i + 1) * size] for i in range(3)
+    ]
+    assert [int.from_bytes(again[i * size : i * size + 4], "little") for i in range(3)] == [0, 1, 2]
+    with pytest.raises((UserError, ValueError)):
+        AheadEngine(fake(cost)).check(MachineSpec("bad"))
