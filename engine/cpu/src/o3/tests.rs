@@ -1,11 +1,12 @@
-//! Exact cycle differences between two tiny programs that differ in one thing; and random programs on small and odd
-//! machines, which must commit what the front end executes whatever is thrown away and fetched again.
+//! Exact cycle differences between two tiny programs that differ in one thing.
 //!
 //! Instruction memory answers in 2 cycles, data memory in `data_cycles`. With the default delays (1 everywhere, rename to
 //! dispatch 2) a micro-op is fetched at F, decoded at F+1, renamed at F+2, dispatched at F+4; issued at I it executes at
 //! I + latency, and what depends on it can issue then; commit takes it from two cycles after that on.
 
 use breakeven_base::{BranchKind, OpClass, SysEffect, Tick, UopFlags};
+
+mod random;
 
 use super::*;
 use crate::testing::{memory_config, Inst, MockFe, Run, BASE, PERIOD};
@@ -363,124 +364,6 @@ fn what_decode_finds_as_commit_squashes_is_not_learnt() {
     };
     let all: Vec<_> = (2..7).map(counts).collect();
     assert_eq!(all, [(0.0, 1.0), (0.0, 1.0), (1.0, 1.0), (1.0, 2.0), (1.0, 2.0)]);
-}
-
-/// The next number of a fixed sequence.
-fn random(state: &mut u64, below: u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state % below
-}
-
-/// Straight code with forward branches, loads and stores to a few places, serialising and timed instructions, in a loop.
-fn random_program(seed: u64) -> Vec<Inst> {
-    let mut s = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
-    let n = 40 + random(&mut s, 60) as usize;
-    let mut program: Vec<Inst> = (0..n)
-        .map(|i| {
-            let reg = |s: &mut u64| 1 + random(s, 12) as u8;
-            let place = |s: &mut u64| DATA + random(s, 6) * 4 + random(s, 2) * 61;
-            let inst = match random(&mut s, 22) {
-                20 | 21 => {
-                    // Load, operate, store: one instruction of three micro-ops, the first two of which may travel as one.
-                    let mut inst = Inst::load(13, reg(&mut s), place(&mut s), 8);
-                    inst.uops.extend(Inst::op(OpClass::IntAlu, 13, &[13]).flags(UopFlags::MICRO_FUSED).uops);
-                    inst.uops.extend(Inst::store(13, reg(&mut s), place(&mut s), 8).uops);
-                    inst
-                }
-                0..=5 => Inst::op(OpClass::IntAlu, reg(&mut s), &[reg(&mut s), reg(&mut s)]),
-                6 => Inst::op(OpClass::IntMult, reg(&mut s), &[reg(&mut s)]),
-                7 => Inst::op(OpClass::IntDiv, reg(&mut s), &[reg(&mut s)]),
-                8..=10 => Inst::load(reg(&mut s), reg(&mut s), place(&mut s), 8),
-                11..=13 => Inst::store(reg(&mut s), reg(&mut s), place(&mut s), 8),
-                14..=17 => {
-                    let taken: Vec<bool> = (0..7).map(|_| random(&mut s, 2) == 0).collect();
-                    let target = (i + 1 + random(&mut s, 6) as usize).min(n);
-                    let mut b = Inst::branch(BranchKind::Cond, target, &[&taken[..], &taken[..], &taken[..]].concat());
-                    b.uops[0].0.src[0] = breakeven_base::Reg(reg(&mut s));
-                    b
-                }
-                18 => match random(&mut s, 5) {
-                    0 => Inst::nop().flags(UopFlags::SERIALIZE_AFTER | UopFlags::NON_SPECULATIVE),
-                    1 => Inst::nop().flags(UopFlags::SQUASH_AFTER),
-                    2 => Inst::nop().flags(UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER),
-                    3 => Inst::nop().flags(UopFlags::FLAG_STALL),
-                    _ => Inst::nop().flags(UopFlags::SERIALIZE_BEFORE),
-                },
-                _ => {
-                    let mut timed = Inst::op(OpClass::IntAlu, reg(&mut s), &[]);
-                    timed.timed = true;
-                    timed.flags(UopFlags::SERIALIZE_AFTER | UopFlags::NON_SPECULATIVE)
-                }
-            };
-            if random(&mut s, 3) == 0 {
-                inst.short()
-            } else {
-                inst
-            }
-        })
-        .collect();
-    program.push(Inst::branch(BranchKind::Cond, 0, &[&[true; 30][..], &[false]].concat()));
-    program.push(mark());
-    program
-}
-
-fn odd_machines() -> Vec<O3Config> {
-    let base = O3Config::default;
-    vec![
-        base(),
-        O3Config { numROBEntries: 8, numIQEntries: 4, LQEntries: 2, SQEntries: 2, fetchQueueSize: 2, ..base() },
-        O3Config { fetchWidth: 1, decodeWidth: 1, renameWidth: 1, dispatchWidth: 1, issueWidth: 1, ..base() },
-        O3Config { wbWidth: 1, commitWidth: 1, squashWidth: 1, fetchBufferSize: 8, ..base() },
-        O3Config { fetchToDecodeDelay: 3, renameToIEWDelay: 5, iewToCommitDelay: 4, commitToFetchDelay: 6, ..base() },
-        O3Config { renameToROBDelay: 2, decodeToFetchDelay: 3, iewToRenameDelay: 5, issueToExecuteDelay: 3, ..base() },
-        O3Config { numPhysIntRegs: 40, numROBEntries: 32, renameRecovery: RenameRecovery::Checkpoint, ..base() },
-        O3Config { needsTSO: true, SQEntries: 4, loopBufferSize: 64, commitWidth: 3, dispatchWidth: 2, ..base() },
-        O3Config { microFusion: true, macroFusion: true, moveElimination: true, numROBEntries: 12, ..base() },
-        O3Config { fetchToDecodeDelay: 11, fetchQueueSize: 64, decodeToRenameDelay: 4, ..base() },
-        O3Config { fetchToDecodeDelay: 11, loopBufferSize: 8, fetchQueueSize: 1, decodeWidth: 3, ..base() },
-        O3Config { loopBufferSize: 64, microFusion: true, macroFusion: true, numROBEntries: 12, ..base() },
-    ]
-}
-
-/// Random programs a machine; some hundreds find what is rare.
-const SEEDS: u64 = 40;
-
-#[test]
-fn random_programs_commit_what_is_executed() {
-    for (odd, cfg) in odd_machines().into_iter().enumerate() {
-        let width = u64::from(cfg.commitWidth);
-        for seed in 1..=SEEDS {
-            let mut r = machine(cfg.clone(), 3, MockFe::new(random_program(seed)));
-            let stop = r.go(ALL);
-            assert_eq!(stop, Stop::Effect(DUMP), "machine {odd}, seed {seed}");
-            assert_eq!(r.core.insts(), r.fe.executed, "machine {odd}, seed {seed}");
-            assert_eq!(r.core.account().total(), r.core.cycles() * width, "machine {odd}, seed {seed}");
-            assert!(r.fe.times.windows(2).all(|t| t[0] < t[1]), "time goes on");
-        }
-    }
-}
-
-#[test]
-fn slices_and_copies_change_nothing() {
-    let whole = {
-        let mut r = machine(O3Config::default(), 3, MockFe::new(random_program(5)));
-        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
-        r.core.cycles()
-    };
-    let mut r = machine(O3Config::default(), 3, MockFe::new(random_program(5)));
-    for limit in 1.. {
-        match r.go(Budget { max_cycles: limit * 3, ..ALL }) {
-            Stop::MaxCycles => {
-                r.core = r.core.clone();
-                r.mem = r.mem.clone();
-            }
-            Stop::Effect(_) => break,
-            other => panic!("{other:?}"),
-        }
-    }
-    assert_eq!(r.core.cycles(), whole);
 }
 
 #[test]

@@ -5,6 +5,8 @@ mod rig;
 
 use std::sync::Arc;
 
+use proptest::test_runner::{Config, RngSeed};
+
 use breakeven_base::{
     BranchInfo, BranchKind, Bus, BusError, FetchXlat, FrontEnd, MemKind, MemRef, Now, OpClass, PhysMem, PseudoOutcome,
     Reg, Step, StepResult, SysEffect, Tick, Uop, UopFlags, WalkPath,
@@ -13,6 +15,11 @@ use breakeven_base::{
 pub use rig::{memory, memory_config, simple_memory, Run, PERIOD};
 
 pub const BASE: u64 = 0x8000_0000;
+
+/// So many cases of a property, the same in each run: a change, not chance, decides whether a test passes.
+pub fn cases(cases: u32) -> Config {
+    Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
+}
 
 /// RAM, one interrupt that rises at `irq_at`, nothing else.
 #[derive(Debug)]
