@@ -29,11 +29,16 @@ def report(
 ) -> Report:
     """One web page of tables that `sweep` wrote, of studies' reports, or (no `sources`) of the store (docs/cli.md).
 
+    A folder of studies' reports (``results``) alone: a page of each in it, and its ``index.html``; `out` is not used.
     `machine`: of a store only this machine. `settings`: what the tables' sweep had. `machine_files`: machine files of
     yours that the tables name: they are run to show their parameters.
     """
-    from breakeven.web.report import write_report
+    from breakeven.web.report import Report, write_report
+    from breakeven.web.results_site import is_results, write_site
 
+    if len(sources) == 1 and is_results(Path(sources[0])):
+        site = write_site(Path(sources[0]))
+        return Report(site.index, site.points, site.failures)
     return write_report(
         [str(source) for source in sources], Path(out), title=title, machine=machine, settings=settings_texts(settings),
         machine_files=[Path(path) for path in machine_files], command=command, store=path_of(store),
@@ -48,17 +53,19 @@ def reproduce(
     progress: SweepProgress | None = None,
 ) -> list[tuple[Outcome, Path]]:
     """Runs studies of published claims (none named: all), writes their reports and the page of all verdicts into the
-    folder `out`: each outcome with its report (docs/studies.md)."""
+    folder `out`, and the same as web pages: each outcome with its report (docs/studies.md)."""
     from breakeven.studies.ahead import run_studies
     from breakeven.studies.report import write_report
     from breakeven.studies.results_page import write_results_page
     from breakeven.studies.study import find_studies
+    from breakeven.web.results_site import write_site
 
     done = []
     with resolving(), opened_engine(store, None) as engine:
         for outcome in run_studies(find_studies([str(name) for name in studies]), engine, threads, progress):
             done.append((outcome, write_report(outcome, Path(out) / outcome.study.name)))
     write_results_page(Path(out))
+    write_site(Path(out), {outcome.study.name: outcome.study for outcome, _ in done})
     return done
 
 

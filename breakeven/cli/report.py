@@ -15,7 +15,10 @@ from breakeven.cli.options import JsonOption, StoreOption
 def report(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(help="Tables of sweep (.csv, .json, .parquet), folders of studies' reports; none: the store."),
+        typer.Argument(
+            help="Tables of sweep (.csv, .json, .parquet), folders of studies' reports; none: the store. The folder of "
+            "all reports (results): a page in each, and an index.html."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The page, .html.")] = Path("report.html"),
     title: Annotated[str, typer.Option(help="Its title (default: the sources' names).")] = "",
@@ -44,8 +47,10 @@ def report(
     )  # fmt: skip
     bad = list(done.failures)
     if json:
-        print_json({"file": str(out), "points": done.points, "wrong": len(bad), "first_wrong": bad[0] if bad else None})
+        print_json(
+            {"file": str(done.file), "points": done.points, "wrong": len(bad), "first_wrong": bad[0] if bad else None}
+        )
     else:
-        print(f"{done.points} points: {out}")
+        print(f"{done.points} points: {done.file}")
     summaries.print_failures(bad, done.points)
     return EXIT_WRONG if bad else 0

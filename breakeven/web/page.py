@@ -52,10 +52,10 @@ def failures(parts: Sequence[Part]) -> list[str]:
 
 def page(
     title: str, parts: Sequence[Part], again: str, machine_files: Iterable[Path] = (),
-    verdicts: Sequence[Sequence[str]] = (),
+    verdicts: Sequence[Sequence[str]] = (), links: Sequence[tuple[str, str]] = (),
 ) -> str:  # fmt: skip
     """The HTML text. `again`: the command that writes this page from its sources. `verdicts`: of studies
-    (`sources.study_verdicts`).
+    (`sources.study_verdicts`). `links`: text and address of each page that stands beside this one.
 
     `machine_files`: the user's machine files that may be run to show their parameters. A table or a store that names
     another file gets no parameters: data must not choose code that is run.
@@ -68,7 +68,7 @@ def page(
     data = {"parts": [_part(part) for part in parts], "machines": machines}
     commands = "\n".join(dict.fromkeys([*(part.command for part in parts if part.command), again]))
     body = (
-        f"<h1>{escape(title)}</h1>\n{html.wrong(failures(parts))}{_verdicts(verdicts)}"
+        f"{_links(links)}<h1>{escape(title)}</h1>\n{html.wrong(failures(parts))}{_verdicts(verdicts)}"
         f'<p>{rows} points. Made again by</p>\n<pre class="command">{escape(commands)}</pre>\n{_left_out(parts)}'
         '<div id="parts"></div>\n<h2>Machines</h2>\n<div id="machines"></div>\n'
     )
@@ -79,10 +79,19 @@ def _verdicts(verdicts: Sequence[Sequence[str]]) -> str:
     """What studies found of their claims: claim, published, simulated, verdict, note."""
     if not verdicts:
         return ""
-    held = sum(row[3] == "reproduced" for row in verdicts)
-    rows = html.table(("claim", "published", "simulated", "verdict", "note"), verdicts)
+    held, rows = sum(row[3] == "reproduced" for row in verdicts), verdict_table(verdicts)
     said = f"{held} of {len(verdicts)} claims reproduced"
     return f'<details open><summary class="said">{said}</summary><div class="rows">{rows}</div></details>\n'
+
+
+def verdict_table(rows: Sequence[Sequence[str]]) -> str:
+    """Claim, published, simulated, verdict and note of each row as an HTML table."""
+    return html.table(("claim", "published", "simulated", "verdict", "note"), rows)
+
+
+def _links(links: Sequence[tuple[str, str]]) -> str:
+    shown = " &middot; ".join(f'<a href="{escape(to)}">{escape(text)}</a>' for text, to in links)
+    return f"<nav>{shown}</nav>\n" if links else ""
 
 
 def _left_out(parts: Iterable[Part]) -> str:

@@ -326,3 +326,30 @@ def test_a_browser_draws_sorts_and_filters(tmp_path: Path) -> None:
     assert len(seen["sorted"]) == 16 and seen["sorted"] == sorted(seen["sorted"], key=float, reverse=True)
     assert seen["filtered"] == [["fast"] * 4, ["32", "24", "32", "24"], "4 of 16 rows"]
     assert seen["machines"][0] == "u74" and seen["machine"]
+
+
+def test_the_folder_of_all_results_becomes_a_site_that_needs_nothing_else(tmp_path: Path) -> None:
+    import re
+    import shutil
+
+    from breakeven.web.results_site import write_site
+
+    committed = Path(__file__).resolve().parents[2] / "results"
+    folder = tmp_path / "results"
+    for name in ("field2026", "tables2026", "native/zen4"):
+        shutil.copytree(committed / name, folder / name, ignore=shutil.ignore_patterns("*.png", "index.html"))
+    site = write_site(folder)
+    assert site.index == folder / "index.html" and site.points > 300 and not site.failures
+    pages = [site.index, folder / "field2026" / "index.html", folder / "native" / "zen4" / "index.html"]
+    for at in pages:
+        text = at.read_text()
+        plain = text.replace("http://www.w3.org", "")
+        assert "http://" not in plain and "https://" not in plain and "src=" not in plain
+        linked = re.findall(r'href="([^"#]+)"', text)
+        assert linked and all((at.parent / link).is_file() for link in linked), at
+    top = pages[0].read_text()
+    assert "go-2048" in top and "direction only" in top and "field2026/index.html" in top
+    assert "claims reproduced" in pages[1].read_text() and "results/native/zen4" in pages[2].read_text()
+    before = {at: at.read_bytes() for at in pages}
+    write_site(folder)
+    assert before == {at: at.read_bytes() for at in pages}, "the same tables are the same bytes"

@@ -1,0 +1,130 @@
+"""``results/`` as a web site: ``index.html`` in the folder of each study and of each measured host, and one on top.
+
+They are made from the tables that lie there; nothing is simulated. A web server needs nothing but the folder.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from breakeven.errors import UserError
+from breakeven.files.writing import write_text
+from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED, Study
+from breakeven.web import page as web_page
+from breakeven.web.document import HERE, document
+from breakeven.web.sources import Part, Shown, is_study, study_parts, study_verdicts
+
+INDEX = "index.html"
+_VERDICTS = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED)
+_HEADS = ("claim", "published", "simulated", "verdict", "note")
+
+
+@dataclass(frozen=True)
+class Site:
+    """What was written."""
+
+    index: Path
+    points: int
+    failures: tuple[str, ...]
+
+
+def is_results(folder: Path) -> bool:
+    """Whether a folder holds studies' reports."""
+    return not is_study(str(folder)) and any(folder.glob("*/verdicts.csv"))
+
+
+def write_site(results: Path, studies: Mapping[str, Study] | None = None) -> Site:
+    """Writes the pages. `studies`: only of these, by name; None: of all. Raises `UserError`."""
+    points, failures = 0, []
+    for folder in _folders(results):
+        if studies is None or folder.name in studies:
+            title, parts = study_parts(folder, (studies or {}).get(folder.name))
+            again = f"breakeven reproduce {folder.name}"
+            _write(folder / INDEX, web_page.page(title, parts, again, (), study_verdicts(folder), _LINKS))
+            points += sum(len(part.table) for part in parts)
+            failures += web_page.failures(parts)
+    for path in sorted(results.glob("native/*/points.csv")):
+        parts = _host(path)
+        title = f"{path.parent.name} beside its processor"
+        _write(path.with_name(INDEX), web_page.page(title, parts, parts[0].command, links=_LINKS_NATIVE))
+        points += sum(len(part.table) for part in parts)
+    _write(results / INDEX, _index(results))
+    return Site(results / INDEX, points, tuple(failures))
+
+
+_LINKS = [
+    ("all results", "../index.html"),
+    ("the report with figures", "README.md"),
+    ("every verdict's note", "verdicts.csv"),
+]
+_LINKS_NATIVE = [("all results", "../../index.html"), ("errors and causes", "README.md"), ("every point", "points.csv")]
+
+
+def _folders(results: Path) -> list[Path]:
+    return sorted(path.parent for path in results.glob("*/verdicts.csv") if (path.parent / "README.md").is_file())
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        write_text(path, text)
+    except OSError as error:
+        raise UserError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def _host(path: Path) -> list[Part]:
+    """The points of a host as the preset has them, copies and checksums; the page adds the host's own as dots."""
+    import csv
+
+    import pandas as pd
+
+    from breakeven.analysis.across_engines import NO_SMAP
+    from breakeven.points.machine_spec import MachineSpec
+
+    spec = MachineSpec(path.parent.name, (NO_SMAP,))
+    with path.open(newline="", encoding="utf-8") as file:
+        rows: list[dict[str, Any]] = [
+            {"routine": row["routine"], "size": int(row["size"]), "machine": str(spec), "cache_state": "warm",
+             "measure": "latency", "src_offset": int(row["offset"]), "dst_offset": int(row["offset"]),
+             "cycles_median": float(row["embedded"])}
+            for row in csv.DictReader(file)
+        ]  # fmt: skip
+    sums = {True: "checksums", False: "copies"}
+    return [
+        Part(
+            name, "simulated; diamonds: the host's own processor",
+            pd.DataFrame([row for row in rows if ("csum" in row["routine"]) == kind]),
+            f"python scripts/native.py {spec.name}",
+            [Shown(spec)],
+        )
+        for kind, name in sorted(sums.items())
+    ]  # fmt: skip
+
+
+def _index(results: Path) -> str:
+    summary, bodies = [], []
+    for folder in _folders(results):
+        rows = study_verdicts(folder)
+        counts = Counter(row[3] for row in rows)
+        title = (folder / "README.md").read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        there = folder.name + ("/" + INDEX if (folder / INDEX).is_file() else "/README.md")
+        cells = "".join(f'<td class="number">{counts[verdict]}</td>' for verdict in _VERDICTS)
+        summary.append(f'<tr><td><a href="{escape(there)}">{escape(title)}</a></td>{cells}</tr>')
+        bodies.append(f'<h2 id="{escape(folder.name)}"><a href="{escape(there)}">{escape(title)}</a></h2>')
+        bodies.append(f'<div class="rows whole">{web_page.verdict_table(rows)}</div>')
+    presets = [escape(path.parent.name) for path in sorted(results.glob("native/*/points.csv"))]
+    hosts = [f'<li><a href="native/{name}/{INDEX}">{name}</a> beside its own processor</li>' for name in presets]
+    heads = "".join(f"<th>{name}</th>" for name in ("study", *_VERDICTS))
+    ledger = ': <a href="ledger.md">the ledger</a> says which' if (results / "ledger.md").is_file() else ""
+    body = (
+        "<h1>Published claims, simulated</h1>\n"
+        f"<p>Rows of each study by verdict, those that cannot fail among them{ledger}.</p>\n"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(summary)}</tbody></table>\n"
+        + (f"<h2>Presets beside hosts</h2><ul>{''.join(hosts)}</ul>\n" if hosts else "")
+        + "\n".join(bodies)
+    )
+    return document("breakeven: published claims, simulated", body, {}, [HERE / "page.css"], [])
