@@ -37,6 +37,11 @@ class Hub:
             "host": self._host,
         }  # fmt: skip
 
+    def allow(self, machine: str) -> None:
+        """From now on questions may name this machine, be it a file."""
+        if is_file_name(machine):
+            self._files.add(machine)
+
     @property
     def builder(self) -> Worker:
         """A process of its own, behind the other: while it builds, checks, measures or ranks, curves are drawn."""

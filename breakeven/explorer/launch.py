@@ -7,10 +7,15 @@ import secrets
 import socket
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.explorer.state import State, to_fragment
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from breakeven.explorer.hub import Hub
 
 
 def listen(port: int) -> socket.socket:
@@ -45,6 +50,25 @@ def host() -> list[str] | None:
         return None
 
 
+def server(hub: Hub, token: str, port: int) -> uvicorn.Server:
+    """The server of a hub's questions; its `run` takes the socket."""
+    import uvicorn
+
+    from breakeven.explorer.server import application
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            # Answers that are under way would hold the end up.
+            asyncio.get_running_loop().call_soon_threadsafe(hub.stop)
+            super().handle_exit(sig, frame)
+
+    config = uvicorn.Config(
+        application(hub, token, port, presets(), host()), log_level="critical", access_log=False,
+        server_header=False, timeout_graceful_shutdown=1, lifespan="on", http="h11", ws="none", loop="asyncio",
+    )  # fmt: skip
+    return Server(config)
+
+
 def serve(
     state: State, port: int = 0, browser: bool = True, store: Path | None = None, no_store: bool = False, link: str = ""
 ) -> None:  # fmt: skip
@@ -55,26 +79,13 @@ def serve(
     # The worker loads and boots while the server's own libraries are loaded.
     hub = Hub(state, store, no_store)
     try:
-        import uvicorn
-
-        class Server(uvicorn.Server):
-            def handle_exit(self, sig: int, frame: Any) -> None:
-                # Answers that are under way would hold the end up.
-                asyncio.get_running_loop().call_soon_threadsafe(hub.stop)
-                super().handle_exit(sig, frame)
-
-        from breakeven.explorer.server import application
-
         port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
         address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"
-        config = uvicorn.Config(
-            application(hub, token, port, presets(), host()), log_level="critical", access_log=False,
-            server_header=False, timeout_graceful_shutdown=1, lifespan="on", http="h11", ws="none", loop="asyncio",
-        )  # fmt: skip
+        serving = server(hub, token, port)
         print(f"breakeven explore: {address}\nCtrl-C ends it.", flush=True)
         if browser:
             threading.Thread(target=_open, args=(address,), daemon=True).start()
-        Server(config).run(sockets=[sock])
+        serving.run(sockets=[sock])
     except KeyboardInterrupt:
         pass  # how it is ended
     finally:

@@ -10,28 +10,30 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.explorer import page, views
+from breakeven.explorer import notebook, page, views
 from breakeven.explorer.curves import curves
 from breakeven.explorer.simulate import Simulator
 from breakeven.explorer.state import State, as_row, to_fragment
 
 Lines = AsyncIterator[dict[str, Any]]
-#: height of a view in a notebook, in pixels
-_HEIGHT = 900
 
 
 @dataclass(frozen=True)
 class View:
-    """A state with all that its page shows. Shows itself in a notebook; `save` writes the page."""
+    """A state with all that its page shows; `save` writes the page.
+
+    In a notebook it shows itself (`notebook`): its sliders move while the kernel runs.
+    """
 
     state: State
     #: question -> the lines that answer it
     saved: dict[str, list[dict[str, Any]]]
+    #: the store that points are kept in (None: the usual one), and whether none is
+    where: tuple[Path | None, bool] = (None, False)
 
     @property
     def verdicts(self) -> list[str]:
@@ -71,11 +73,9 @@ class View:
         return Path(path)
 
     def _repr_html_(self) -> str:
-        # A frame keeps the page's styles and the notebook's apart; it may run its scripts and nothing else.
-        return (
-            f'<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:{_HEIGHT}px;border:0" '
-            f'srcdoc="{escape(self.html())}"></iframe>'
-        )
+        if not notebook.in_kernel():
+            return notebook.saved_frame(self.html())
+        return notebook.live_frame(self.html(), notebook.running(self.state, *self.where).address(self.state))
 
 
 class _Here:
@@ -97,7 +97,7 @@ def view(state: State, store: Path | None = None, no_store: bool = False) -> Vie
 
 def _view(state: State, store: Path | None, no_store: bool) -> View:
     with closing(Simulator(store, no_store)) as simulator:
-        return View(state, asyncio.run(_saved(simulator, state)))
+        return View(state, asyncio.run(_saved(simulator, state)), (store, no_store))
 
 
 async def _saved(simulator: Simulator, state: State) -> dict[str, list[dict[str, Any]]]:

@@ -232,3 +232,42 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
     assert moved == sorted(moved, reverse=True) and moved[-1] > 0
     # The slider in hand is still there, and still has the keyboard.
     assert page.evaluate("document.activeElement.dataset.path") == "cpu.executeBranchDelay"
+
+
+def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
+    browser, tmp_path: Path, monkeypatch
+) -> None:
+    import threading
+    from functools import partial
+    from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+    from types import SimpleNamespace
+
+    import breakeven
+    from breakeven.explorer.notebook import running as running_for
+
+    kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=True))
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    view = breakeven.explore("rv-byte", "rv-word", largest=64, store=tmp_path / "store.sqlite")
+    # The output of a cell, in another server's page as a notebook's is.
+    (tmp_path / "notebook.html").write_text(f"<!DOCTYPE html><body>{view._repr_html_()}</body>")
+    running = running_for(view.state, *view.where)
+    site = ThreadingHTTPServer(("127.0.0.1", 0), partial(SimpleHTTPRequestHandler, directory=tmp_path))
+    threading.Thread(target=site.serve_forever, daemon=True).start()
+    tab = browser.new_page()
+    try:
+        tab.goto(f"http://localhost:{site.server_port}/notebook.html")
+        live, saved = tab.frame_locator("iframe >> nth=0"), tab.frame_locator("iframe >> nth=1")
+        live.locator(".said").wait_for(timeout=30_000)
+        assert live.locator(".said").text_content() == f"{view.verdicts[0]}."
+        assert live.locator("#controls input:not([disabled])").count() and tab.locator("iframe >> nth=1").is_hidden()
+        running.close()
+        tab.reload()
+        saved.locator(".said").wait_for(timeout=30_000)
+        assert (
+            saved.locator(".said").text_content() == f"{view.verdicts[0]}."
+            and tab.locator("iframe >> nth=0").is_hidden()
+        )
+    finally:
+        tab.close()
+        running.close()
+        site.shutdown()

@@ -161,6 +161,8 @@ function start() {
     event.preventDefault();
     build(file.name, file, "copy");
   });
+  // A notebook shows the snapshot until it hears of the live page.
+  if (data.live && parent !== window) parent.postMessage("breakeven explore", "*");
   byId("question").addEventListener("submit", (event) => event.preventDefault());
 }
 start();
