@@ -2,7 +2,8 @@
 
 `python scripts/native.py [PRESET]`; another host gives other numbers. Its five routines are x86-64's: on a RISC-V host
 compare one's own choice with `breakeven compare A B -m host --engine embedded,native`. `--probes` writes the probes and
-the causes alone anew. results/native/README.md names what there is of every host.
+the causes alone anew, `--leads PRESET` the sentences on who leads, by the points that are kept (on any host).
+results/native/README.md names what there is of every host.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.analysis.across_engines import LONG, NO_SMAP, compare_engines
+from breakeven.analysis.crossings import break_even
 from breakeven.analysis.verdict import describe_break_even
 from breakeven.cli.engines import plot_engines
 from breakeven.engines.open import open_named
@@ -32,6 +34,7 @@ RESULTS = Path(__file__).resolve().parent.parent / "results" / "native"
 COPIES = ["x64-copy-unrolled", "x64-copy-erms", "x64-copy-string"]
 CHECKSUMS = ["x64-csum-herbert", "x64-csum-goldstein"]
 OFFSETS = (0, 3)
+LEADS = "## Where each sees the lead change"
 SIZES = sorted(
     {0, 1, 2, 4, 8, 12, 1448, 16384, *range(16, 128, 16)}
     | {1 << k for k in range(7, 14)}
@@ -125,13 +128,23 @@ def overall(found: dict[tuple[int, str], Any]) -> str:
     )
 
 
-def crossings(found: dict[tuple[int, str], Any]) -> list[str]:
+def crossings(folder: Path) -> list[str]:
+    """Where the lead changes, by the points kept in `folder`."""
+    curves: dict[tuple[str, str, str], dict[int, float]] = {}
+    with (folder / "points.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            for engine in ("embedded", "native"):
+                curves.setdefault((engine, row["offset"], row["routine"]), {})[int(row["size"])] = float(row[engine])
     rows = []
-    for (offset, _), both in found.items():
-        engines = both.found
-        for ours, theirs in zip(engines["embedded"].break_evens, engines["native"].break_evens, strict=True):
-            rows.append((f"{ours.challenger} over {ours.incumbent}", offset, describe_break_even(ours),
-                         describe_break_even(theirs)))  # fmt: skip
+    for offset in map(str, OFFSETS):
+        for old, *others in (COPIES, CHECKSUMS):
+            for new in others:
+                said = []
+                for engine in ("embedded", "native"):
+                    one, other = (curves[engine, offset, name] for name in (old, new))
+                    even = break_even(list(one), (old, list(one.values())), (new, [other[size] for size in one]))
+                    said.append(describe_break_even(even))
+                rows.append((f"{new} over {old}", offset, *said))
     return table(("pair", "offset", "simulated", "native"), rows)
 
 
@@ -141,7 +154,18 @@ def probes_and_causes(fit: Fit, folder: Path) -> str:
     return "\n".join([*probes(fit), notes]).rstrip("\n") + "\n"
 
 
+def write_leads(page: Path) -> None:
+    """The section on the lead anew, in the page that is there."""
+    before, _, rest = page.read_text().partition(LEADS)
+    after = rest[rest.index("![") :]
+    page.write_text("\n".join([f"{before}{LEADS}", "", *crossings(page.parent), after]))
+
+
 def main(arguments: list[str]) -> None:
+    if arguments[:1] == ["--leads"]:
+        for name in arguments[1:]:
+            write_leads(RESULTS / name / "README.md")
+        return
     probes_alone = "--probes" in arguments
     arguments = [each for each in arguments if each != "--probes"]
     info = cpu_info()
@@ -180,7 +204,7 @@ def main(arguments: list[str]) -> None:
         "Every point: [points.csv](points.csv).",
         "", "## Errors", "", *summary(found),
         "An error is (simulated - native) / native.", "",
-        "## Where each sees the lead change", "", *crossings(found),
+        LEADS, "", *crossings(folder),
         "![copies at offset 0](copies-0.png)", "", "![copies at offset 3](copies-3.png)", "",
         "![checksums at offset 0](checksums-0.png)", "", "![checksums at offset 3](checksums-3.png)", "",
         probes_and_causes(fit, folder),

@@ -70,7 +70,7 @@ def winner_map(
         figure.suptitle(title, x=0.01, ha="left", fontsize=10, fontweight="bold")
         figure.legend(handles=keys, loc="lower left", bbox_to_anchor=(0.01, 0.32 / height), ncols=4, fontsize=8)
         _caption(figure, caption)
-        figure.tight_layout(rect=(0, 0.75 / height, 1, 1 - 0.1 / height))
+        figure.tight_layout(rect=(0, (0.9 + 0.25 * (len(keys) > 4)) / height, 1, 1 - 0.1 / height))
         return save(figure, path)
 
 

@@ -247,18 +247,18 @@ def machines_figure(data: Data) -> Callable[[Path], object]:
     """The ratio of times over size on every processor."""
 
     def draw(path: Path) -> None:
-        from breakeven.output import plots
+        from breakeven.studies.ratio_panels import ratio_panels
 
-        ratios, sizes, marks = {}, FINE, []
+        ratios, sizes, breaks = {}, FINE, {}
         for name, grid in {"broadwell": "sizes", **{name: name for name in OTHERS}}.items():
             where = ALIGNED if grid == "sizes" else {}
             sizes, times = curves(data, grid, BOTH, **where)
             ratios[name] = [a / b for a, b in zip(times[UNROLLED], times[ERMS], strict=True)]
             at = overtaking(data, grid, UNROLLED, ERMS, **where).threshold
-            marks += [(at, f"{name} {at} B")] if at and at > sizes[0] else []
-        plots.lines(
-            path, sizes, ratios, title="Unrolled copy over ERMS", ylabel="ratio of times", log_x=True,
-            levels=[(1.0, "above: ERMS is faster")], marks=marks,
+            breaks |= {name: (at, f"{at} B")} if at and at > sizes[0] else {}
+        ratio_panels(
+            path, sizes, ratios, ("the unrolled copy", "ERMS"), breaks,
+            title="The unrolled copy's time over that of ERMS",
             caption="Both aligned, warm, latency. Dotted: the break-evens.",
         )  # fmt: skip
 

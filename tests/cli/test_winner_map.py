@@ -6,6 +6,7 @@ import numpy as np
 
 from breakeven.machine.words import axis_words, has_gaps
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.studies.ratio_panels import ratio_panels
 from breakeven.studies.winner_map import winner_map, winners
 
 
@@ -32,3 +33,18 @@ def test_axes_have_words_and_units() -> None:
     assert axis_words(pentium3, "cpu.numROBEntries") == "num rob entries (entries)"
     assert has_gaps(asks)
     assert not has_gaps("cpu.misaligned.emulate_cycles")
+
+
+def test_a_panel_a_machine(tmp_path) -> None:
+    ratios = {"one": [0.5, 0.9, 2.0], "always above": [1.1, 1.5, 3.0]}
+
+    def draw(name: str):
+        words = ("a", "b")
+        return ratio_panels(
+            tmp_path / name, [1, 64, 4096], ratios, words, {"one": (64, "64 B")}, title="t", caption="c"
+        )
+
+    path = draw("panels.svg")
+    text = path.read_text()
+    assert all(f"<!-- {word} -->" in text for word in ("one", "always above", "64 B", "b is faster", "a is faster"))
+    assert draw("again.svg").read_bytes() == path.read_bytes()
