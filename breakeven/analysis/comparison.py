@@ -20,7 +20,7 @@ from breakeven.analysis.verdict import (
     span,
 )
 from breakeven.output.html import table, wrong
-from breakeven.points.measurements import Tally, measured_again
+from breakeven.points.measurements import Tally, again_words, measured_again
 from breakeven.sweeps.spec import SweepSpec
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ def plot_comparison(found: Comparison, path: Path) -> None:
         found.x,
         found.curves,
         title=" / ".join(found.curves) if len(found.curves) < 4 else f"{len(found.curves)} routines",
-        caption=f"{found.conditions()}." + (" Marked: where the lead changes for good." if marks else ""),
+        caption=f"{found.conditions()}."
+        + (" Marked: where the lead changes for good." if marks else "")
+        + (f" {again}." if (again := again_words(found.table)) else ""),
         xlabel="size (bytes)" if along_size else found.along,
         log_x=wide,
         log_y=wide,

@@ -21,7 +21,7 @@ from breakeven.analysis.verdict import (
 )
 from breakeven.errors import UserError
 from breakeven.output.html import table, wrong
-from breakeven.points.measurements import Tally, measured_again
+from breakeven.points.measurements import Tally, again_words, measured_again
 from breakeven.points.ranges import parse_number
 from breakeven.sweeps.spec import SweepSpec
 
@@ -228,6 +228,11 @@ class Surface:
         return surface_page(self)
 
 
+def _again(*found: SearchResult) -> str:
+    said = again_words(*(item.table for item in found))
+    return said and f" {said}."
+
+
 def plot_find(found: SearchResult, path: Path) -> None:
     """The two curves, the changes of the lead, and the probed points."""
     from breakeven.output import plots
@@ -244,7 +249,7 @@ def plot_find(found: SearchResult, path: Path) -> None:
     plots.lines(
         path, leads.x, leads.curves, title=f"{names[0]} / {names[1]}",
         caption=f"{found.conditions()}. Markers: the {len(leads.probed)} probed of {len(leads.x)} points; "
-        "lines between them are predicted. Marked: where the lead changes.",
+        f"lines between them are predicted. Marked: where the lead changes.{_again(found)}",
         xlabel=labels.get(found.along, found.along), log_x=wide, log_y=wide, spans=marks, probed=leads.probed,
     )  # fmt: skip
 
@@ -263,7 +268,8 @@ def plot_surface(found: Surface, path: Path) -> None:
             ahead: [span(item.stays_lower, item.stays) for item in found.break_evens],
             dispatch: [span(item.threshold_lower, item.threshold) for item in found.break_evens],
         },
-        title=f"from which size on {new} beats {old}", caption=f"{found.conditions()}.", texts=found.texts,
+        title=f"from which size on {new} beats {old}", caption=f"{found.conditions()}.{_again(*found.found)}",
+        texts=found.texts,
     )  # fmt: skip
 
 

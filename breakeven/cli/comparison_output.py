@@ -16,7 +16,7 @@ from breakeven.analysis.verdict import (
 )
 from breakeven.cli.summaries import print_failures
 from breakeven.output.console import Table, print_json, print_parts
-from breakeven.points.measurements import Tally
+from breakeven.points.measurements import Tally, again_words
 
 #: rows of the table of times: enough to see the shape, few enough for a screen
 _SAMPLE_SIZES = 12
@@ -40,6 +40,7 @@ def comparison_done(
         Tally().add(found.table).say()
         return 1 if found.failures else 0
     parts: list[str | Table] = [found.conditions(), _times(found), *_answers(found)]
+    parts += [again] if (again := again_words(found.table)) else []
     parts += [found.rests_on] if found.rests_on else []
     parts += baseline.parts() if baseline else []
     parts += [f"{what}: {path}" for what, path in (("plot", plot), ("results", out)) if path]

@@ -92,10 +92,13 @@ def _spread(value: float | None) -> str:
 def plot_engines(found: Any, path: Path) -> None:
     """Every engine's curves in one figure."""
     from breakeven.output import plots
+    from breakeven.points.measurements import again_words
 
     x = next(iter(found.found.values())).x
     curves = {f"{routine}, {name}": c for name, one in found.found.items() for routine, c in one.curves.items()}
     wide = max(x) / max(min(x), 1) >= 256
     words = "; ".join(f"{name}: {on}" for name, on in found.on.items())
+    if again := again_words(*(one.table for one in found.found.values())):
+        words = f"{words}. {again}"
     plots.lines(path, x, curves, title="the same routines by several engines", caption=f"{words}.", log_x=wide,
                 log_y=wide)  # fmt: skip

@@ -8,6 +8,7 @@ from breakeven.analysis.search_result import AXES, SearchResult, Surface
 from breakeven.analysis.verdict import AHEAD, describe_break_even, describe_confidence, describe_interval, span
 from breakeven.cli.summaries import print_failures
 from breakeven.output.console import print_json, print_table
+from breakeven.points.measurements import again_words
 
 #: what a search says of a break-even within a step of its grid
 NARROWER = "a smaller step of --sizes narrows it"
@@ -50,6 +51,8 @@ def _print(found: SearchResult, seconds: float) -> None:
     share = len(leads.probed) / len(leads.x)
     what = f"{len(leads.probed)} of {len(leads.x)} points probed ({share:.0%})"
     print(f"{what} in {leads.rounds} rounds, {seconds:.1f} s")
+    if again := again_words(found.table):
+        print(again)
     if not leads.certain:
         expected = max(leads.expected_errors, 1)
         print(f"in doubt: the lead at about {expected:.0f} of the points not probed (--budget probes more)")
@@ -87,6 +90,8 @@ def surface_done(found: Surface, plot: Path | None, out: Path | None, seconds: f
         points = sum(len(item.leads.probed) for item in found.found)
         grid = sum(len(item.leads.x) for item in found.found)
         print(f"{len(table)} searches, {points} of {grid} points probed ({points / grid:.0%}), {seconds:.1f} s")
+        if again := again_words(*(item.table for item in found.found)):
+            print(again)
         for label, path in (("plot", plot), ("surface", out)):
             if path:
                 print(f"{label}: {path}")

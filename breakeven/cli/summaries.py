@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.output.console import print_json, print_table
-from breakeven.points.measurements import Tally
+from breakeven.points.measurements import Tally, again_words
 from breakeven.points.table import failures
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ def sweep_done(table: pd.DataFrame, path: Path | None, seconds: float, json: boo
         ("machine", "routine", "points", *heads, "wrong"), rows, "cycles/call (median over conditions)",
         right=range(2, 4 + len(heads)),
     )  # fmt: skip
+    if again := again_words(table):
+        print(again)
     rate = simulated / seconds if seconds else 0.0
     stored = f", {len(table) - simulated} from the store" if simulated < len(table) else ""
     print(f"{len(table)} points in {seconds:.1f} s ({rate:.0f} simulated a second{stored}): {path}")

@@ -108,6 +108,16 @@ def measured_again(*tables: pd.DataFrame) -> dict[str, int] | None:
     return {"points": again, "repetitions": AGAIN} if again and REPETITIONS in taken else None
 
 
+def again_words(*tables: pd.DataFrame) -> str:
+    """A sentence on the points that took `AGAIN` measurements, for tables and figures that show others beside them;
+    empty where all took one number."""
+    found = measured_again(*tables)
+    if found is None:
+        return ""
+    points = sum(len(table) for table in tables)
+    return f"{found['points']} of {points} points took {AGAIN} measurements each, as {REPETITIONS} did not converge"
+
+
 def one_number(table: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """`table` with a point's numbers of measurements by rule as one: of a point that was measured again only that, and
     its ``repetitions`` are the rule's. Points that were asked for with other numbers stay apart.

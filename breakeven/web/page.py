@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.errors import UserError
 from breakeven.output import html
 from breakeven.points.machine_spec import HOST
-from breakeven.points.measurements import one_number
+from breakeven.points.measurements import again_words, one_number
 from breakeven.points.table import DESCRIBED
 from breakeven.web.document import HERE, document
 from breakeven.web.sources import Part, Shown, parameters
@@ -95,10 +95,13 @@ def _links(links: Sequence[tuple[str, str]]) -> str:
 
 
 def _left_out(parts: Iterable[Part]) -> str:
+    """What the reader of the curves must know besides."""
     unknown = [part.name for part in parts if not part.command]
-    if unknown:
-        return f"<p>The command that made {escape(', '.join(unknown))} cannot be told from its table.</p>\n"
-    return ""
+    said = [f"The command that made {', '.join(unknown)} cannot be told from its table."] if unknown else []
+    for part in parts:
+        again = again_words(part.table) if "repetitions" in part.table else ""
+        said += [f"{part.name}: {again}."] if again else []
+    return "".join(f"<p>{escape(text)}</p>\n" for text in said)
 
 
 def _part(part: Part) -> dict[str, Any]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from breakeven import points as pt
 from breakeven.analysis.compare import compare
-from breakeven.analysis.find import find
+from breakeven.analysis.find import find, surface
+from breakeven.cli.comparison_output import comparison_done
+from breakeven.cli.search_output import find_done, surface_done
 from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.engines.run_points import run_points
 from breakeven.points import Point
@@ -110,6 +114,25 @@ def test_a_point_that_has_not_converged_is_measured_again(fake, later):
     # What never converges is told of its last number.
     endless = later(fake(lambda routine, *_: 70))
     assert "after 85 measurements" in str(Tally().add(run_sweep(spec, endless)))
+
+
+def test_tables_figures_and_pages_say_how_many_points_took_more(fake, later, tmp_path, capsys):
+    engine = later(fake(learning))
+    spec = SweepSpec(["fast", "slow"], [U74], [8, 16])
+    over = replace(spec, parameters={"cpu.executeBranchDelay": ["1", "2"]})
+    said = "2 of 4 points took 85 measurements each, as 21 did not converge"
+    compared, found, searched = compare(spec, engine), find(spec, engine), surface(over, engine)
+    assert comparison_done(compared, None, None, False) == 0 and said in capsys.readouterr().out
+    assert find_done(found, None, None, 1.0, False) == 0 and said in capsys.readouterr().out
+    over_all = said.replace("2 of 4", "4 of 8")
+    assert surface_done(searched, None, None, 1.0, False) == 0 and over_all in capsys.readouterr().out
+    for name, drawn, words in (("c", compared, said), ("f", found, said), ("s", searched, "4 of 8 points took 85")):
+        texts = re.findall(r"<!-- (.*?) -->", drawn.plot(tmp_path / f"{name}.svg").read_text(), re.DOTALL)
+        assert words in " ".join(" ".join(texts).split()), texts
+    assert said in page("t", [Part("p", "", run_sweep(spec, engine), "")], "again")
+    same = compare(replace(spec, repetitions=85), engine)
+    assert comparison_done(same, None, None, False) == 0 and "took 85" not in capsys.readouterr().out
+    assert "took 85" not in same.plot(tmp_path / "same.svg").read_text()
 
 
 def test_a_page_has_one_number_for_what_the_rule_measured(fake, later):
