@@ -31,6 +31,8 @@ class Hub:
         self._store = (store, no_store)
         self._builder: Worker | None = None
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        #: `warm_up`, which the first question ends: what it has simulated is in the store
+        self.warming: asyncio.Task[None] | None = None
         self._kinds: dict[str, Callable[[dict[str, Any]], Lines]] = {
             "describe": self._describe, "curves": self._curves, "commands": self._commands, "account": self._account,
             "code": self._code, "pipeline": self._pipeline, "map": self._map, "rank": self._rank,
@@ -61,6 +63,8 @@ class Hub:
 
     async def stream(self, tab: str, kind: str, question: dict[str, Any]) -> AsyncIterator[bytes]:
         """The lines that answer a question, as JSON; an error is the last line."""
+        if self.warming is not None:
+            self.warming.cancel()
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(kind, question, lines))
         # Parameters are ranked behind the curves: others make the ranking out of date.

@@ -57,9 +57,9 @@ def application(hub: Hub, token: str, port: int, presets: list[list[str]], host:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        warming = asyncio.create_task(hub.warm_up())
+        hub.warming = asyncio.create_task(hub.warm_up())
         yield
-        warming.cancel()
+        hub.warming.cancel()
         hub.close()
 
     async def refused(_: Request, error: Exception) -> Response:

@@ -78,7 +78,15 @@ async def winners(worker: Worker, state: State, question: dict[str, Any]) -> Lin
         yield {"x": sizes, "y": values, "xlabel": "size (bytes)", "ylabel": path}
         for row, value in enumerate(values):
             others = tuple(text for text in state.settings if text.partition("=")[0] != path)
-            found = await _points(worker, replace(state, settings=(*others, f"{path}={value}")), state.places(sizes))
+            changed = replace(state, settings=(*others, f"{path}={value}"))
+            try:
+                found = await _points(worker, changed, state.places(sizes))
+            except WorkerDied:
+                raise
+            except UserError as error:
+                # A value that this machine does not take: its row says so, the others are drawn.
+                yield {"row": row, "cells": [], "refused": str(error)}
+                continue
             idle = path in found["without_effect"]
             yield {"row": row, "cells": _cells(state, sizes, found["rows"]), "without_effect": idle}
         return

@@ -135,3 +135,10 @@ def test_new_curves_of_a_tab_end_its_ranking(explorer: Explorer) -> None:
     assert lines[-1] == {"replaced": True} and len(lines) < len(steps)
     (line,) = asked(explorer, "rank", pair, "r", controls=steps[4:5], around=64)
     assert line["path"] == "cpu.executeBranchDelay" and line["moved"] > 0.1
+
+
+def test_a_value_that_the_machine_does_not_take_leaves_the_rest_of_a_map(explorer: Explorer) -> None:
+    pair = {**QUESTION, "routines": ["rv-byte", "rv-word"], "most": 32}
+    lines = asked(explorer, "map", pair, "m", path="cpu.executeBranchDelay", values=["0", "3"])
+    assert "must be 1 to" in lines[1]["refused"] and not lines[1]["cells"]
+    assert len(lines[2]["cells"]) == len(lines[0]["x"]) and all(lines[2]["cells"][0])

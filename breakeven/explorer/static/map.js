@@ -22,6 +22,7 @@ function mapOf(grid) {
     const y = (grid.y.length - 1 - row) * high;
     const label = /^\d+ps$/.test(grid.y[row]) ? `${Number(grid.y[row].slice(0, -2)) / 1000} ns` : grid.y[row].replace(/B\/s$/, "");
     svg.append(make("text", { x: left - 6, y: y + high / 2 + 4, "text-anchor": "end", fill: "var(--ink)" }, label.length > 11 ? Number(label).toPrecision(3) : label));
+    if (grid.refused && grid.refused[row]) svg.append(make("text", { x: left + 6, y: y + high / 2 + 4, fill: "var(--soft)" }, grid.refused[row].slice(0, 90)));
     (cells || []).forEach((cycles, i) => {
       const { winner, ratio } = cellOf(cycles), x = left + i * cell, strength = winner < 0 ? 1 : Math.min(1, 0.35 + Math.log2(ratio) * 0.8);
       const says = `${grid.xlabel} ${grid.x[i]}, ${grid.ylabel} ${grid.y[row]}: ${winner < 0 ? "a tie" : `${state.routines[winner]} by ×${ratio.toFixed(2)}`}\n${state.routines.map((name, n) => `${name} ${shown(cycles[n])}`).join(", ")}`;
@@ -47,7 +48,7 @@ function drawMap(place) {
   if (state.routines.length < 2) { chartPlace.replaceChildren(make("p", {}, "A map needs two routines.")); return null; }
   const question = control ? { path: control.path, values: steps(control, 12) } : { size: viewSize(), offsets: OFFSETS };
   return ask("map", question, (line) => {
-    if (line.x) Object.assign(grid, line, { rows: [] });
-    else { grid.rows[line.row] = line.cells; chartPlace.replaceChildren(mapOf(grid)); }
+    if (line.x) Object.assign(grid, line, { rows: [], refused: [] });
+    else { grid.rows[line.row] = line.cells; grid.refused[line.row] = line.refused || ""; chartPlace.replaceChildren(mapOf(grid)); }
   });
 }
