@@ -271,3 +271,14 @@ def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
         tab.close()
         running.close()
         site.shutdown()
+
+
+def test_paper_is_white_in_every_theme(page) -> None:
+    for theme in ("dark", "light"):
+        page.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        page.emulate_media(media="print", color_scheme=theme)
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert page.locator("#tools").is_hidden() and page.locator("#plot path.curve").first.is_visible()
+        page.emulate_media(media="screen")
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
