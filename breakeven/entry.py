@@ -6,6 +6,7 @@ A short gem5 script is over before the command-line library would be loaded.
 from __future__ import annotations
 
 import gc
+import os
 import sys
 
 #: new containers between two runs of the garbage collector; with Python's own 700 it runs a hundred times for imports
@@ -15,6 +16,7 @@ _COLLECT_AFTER = 50_000
 def main() -> None:
     """Run the command line and end the process with its status."""
     gc.set_threshold(_COLLECT_AFTER)
+    _keep_standard_streams()
     try:
         command()
     except KeyboardInterrupt:
@@ -24,6 +26,18 @@ def main() -> None:
     finally:
         # The interpreter collects once more as it ends, over every module, for memory that is free at once anyway.
         gc.freeze()
+
+
+def _keep_standard_streams() -> None:
+    """An output that the caller has closed (`>&-`) fails when written to; no file that is opened takes its place."""
+    for number, name in ((1, "stdout"), (2, "stderr")):
+        if getattr(sys, name) is None:
+            # Of standard error nobody would hear.
+            null = os.open(os.devnull, os.O_RDONLY if number == 1 else os.O_WRONLY)
+            if null != number:
+                os.dup2(null, number)
+                os.close(null)
+            setattr(sys, name, os.fdopen(number, "w"))
 
 
 def command() -> None:

@@ -4,12 +4,17 @@ workers, a real gem5, this host's own processor.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+
+if TYPE_CHECKING:
+    from breakeven.store import Store
 
 
 @contextmanager
@@ -43,13 +48,13 @@ def open_engine(
     """
     from breakeven.engines.embedded import EmbeddedEngine
     from breakeven.engines.user_routines import with_user_routines
-    from breakeven.store import OFF, Store, default_path
+    from breakeven.store import OFF, default_path
 
     if scheduler == "":
         raise UserError("--scheduler is empty: give the address of a dask scheduler, as tcp://HOST:8786")
     path = store or default_path()
     with ExitStack() as stack:
-        kept = None if no_store or str(path) == OFF else stack.enter_context(Store(path, durable))
+        kept = None if no_store or str(path) == OFF else _opened(path, stack, durable, named=store is not None)
 
         def make(elf: Path | None) -> Any:
             if scheduler:
@@ -65,3 +70,16 @@ def open_engine(
             return engine
 
         yield make(guest) if guest else with_user_routines(make)
+
+
+def _opened(path: Path, stack: ExitStack, durable: bool, named: bool) -> Store | None:
+    """The store; None where nobody named one and the user's cache folder cannot be written, which is told."""
+    from breakeven.store import ENVIRONMENT, NotWritable, Store
+
+    try:
+        return stack.enter_context(Store(path, durable))
+    except NotWritable as error:
+        if named or os.environ.get(ENVIRONMENT):
+            raise
+        print(f"breakeven: nothing is kept: {error}", file=sys.stderr)
+        return None

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from breakeven.store.database import ENVIRONMENT, OFF, Store, default_path
+from breakeven.store.database import ENVIRONMENT, OFF, NotWritable, Store, default_path
 
-__all__ = ["ENVIRONMENT", "OFF", "Store", "default_path"]
+__all__ = ["ENVIRONMENT", "OFF", "NotWritable", "Store", "default_path"]

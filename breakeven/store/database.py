@@ -49,6 +49,10 @@ def default_path() -> Path:
     return places.named_by(ENVIRONMENT) or places.cache() / "points.sqlite"
 
 
+class NotWritable(UserError):
+    """Where the store is to be, nothing can be written."""
+
+
 class Store:
     """An open store. Use it as a context manager, or `close` it.
 
@@ -68,7 +72,7 @@ class Store:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
-            raise UserError(f"cannot make the store's folder {str(path.parent)!r}: {reason}") from None
+            raise NotWritable(f"cannot make the store's folder {str(path.parent)!r}: {reason}") from None
         with self._errors():
             # autocommit: transactions are ours, see `_transaction`.
             self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
@@ -148,7 +152,7 @@ class Store:
             with self._turn:
                 yield
         except sqlite3.DatabaseError as error:
-            name, text = str(self.path), str(error)
+            name, text, kind = str(self.path), str(error), UserError
             if "not a database" in text or "malformed" in text:
                 fix = "take what is left with `breakeven store repair`, or name another file (--store)"
             elif "full" in text or "disk I/O" in text:
@@ -157,9 +161,10 @@ class Store:
                 fix = f"another process has kept it for {BUSY_SECONDS} s: wait for it, or name another file"
             elif "readonly" in text or "unable to open" in text:
                 fix = f"name a file that can be written (--store, or {ENVIRONMENT}), or use --no-store"
+                kind = NotWritable
             else:
                 fix = "name another file (--store), or use --no-store"
-            raise UserError(f"the store {name!r}: {text}: {fix}") from None
+            raise kind(f"the store {name!r}: {text}: {fix}") from None
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

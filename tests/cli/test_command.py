@@ -330,3 +330,28 @@ def test_ctrl_c(breakeven, tmp_path, args):
     # `exec` goes on with what it has done by then.
     first, *rest = said.splitlines()
     assert (running.returncode, first[:22], rest) == (130, "breakeven: interrupted", [])
+
+
+def test_a_closed_output_is_one_sentence(breakeven, tmp_path) -> None:
+    closed = 'exec "$@" >&-'
+    for command in (["run", "rv-word", "-m", "u74", "-n", "8", "--json", "--no-store"], ["machines"]):
+        words = ["sh", "-c", closed, "sh", sys.executable, "-m", "breakeven", *command]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+        assert (done.returncode, done.stderr) == (1, "breakeven: cannot write the output: bad file descriptor\n")
+    words[2] = 'exec "$@" 2>&-'
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, timeout=120)
+    assert done.returncode == 0 and "u74" in done.stdout
+
+
+def test_a_cache_folder_that_cannot_be_written_only_keeps_nothing(breakeven, tmp_path, monkeypatch) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.delenv("BREAKEVEN_STORE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    command = ["run", "rv-word", "-m", "u74", "-n", "8"]
+    done = breakeven(*command)
+    assert done.returncode == 0 and "cycles" in done.stdout
+    assert done.stderr.startswith("breakeven: nothing is kept: cannot make the store's folder")
+    # One that was named is wanted.
+    assert breakeven(*command, "--store", tmp_path / "file" / "s.sqlite").returncode == 1
+    monkeypatch.setenv("BREAKEVEN_STORE", str(tmp_path / "file" / "s.sqlite"))
+    assert breakeven(*command).returncode == 1
