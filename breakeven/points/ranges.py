@@ -115,7 +115,10 @@ def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> list[s
         ) from None
     if step <= 0 or stop < start:
         raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} must run upwards with a positive step")
-    count = int((stop - start) / step + 1e-9) + 1
+    try:
+        count = int((stop - start) / step + 1e-9) + 1
+    except OverflowError:
+        raise UserError(f"--sweep {path}={start_text}:{stop_text}:{step_text} runs too far") from None
     if count > MAX_VALUES:
         raise UserError(f"--sweep {path} holds {count} values: take a larger step")
     whole = isinstance(start, int) and isinstance(step, int)

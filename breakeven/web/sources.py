@@ -111,6 +111,8 @@ def read_table(path: Path) -> pd.DataFrame:
     missing = [name for name in _NEEDED if name not in table]
     if missing:
         raise UserError(f"{str(path)!r} is not a table of results: it has no column {missing[0]}")
+    if table.empty:
+        raise UserError(f"{str(path)!r} is not a table of results: it has no rows")
     for name in ("size", "cycles_median", *(each for each in (*_NUMBERS, *DESCRIBED) if each in table)):
         # A row of another sweep has nothing where this one says what it had otherwise than by default.
         column = table[name].dropna() if name in DESCRIBED else table[name]
