@@ -46,6 +46,8 @@ class Soak:
         self.folder, self.draw = folder, draw
         self.store = folder / "points.sqlite"
         self.done: Counter[str] = Counter()
+        #: sweeps that have met kill -9
+        self.kills = 0
         self.right = self._right()
 
     def start(
@@ -99,6 +101,8 @@ def killed(soak: Soak) -> None:
     running = [soak.start(f"out{i}.csv") for i in range(soak.draw.choice([1, 3]))]
     time.sleep(soak.draw.uniform(0.1, 1.5))
     for process in running:
+        # One that has ended already was not killed.
+        soak.kills += process.poll() is None
         process.send_signal(signal.SIGKILL)
     for process in running:
         process.communicate()
@@ -190,24 +194,28 @@ def round_of(soak: Soak, name: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60, help="how long (default 60)")
-    parser.add_argument("--kills", type=int, default=0, help="this many rounds of kill -9 alone, however long")
+    parser.add_argument("--kills", type=int, default=0, help="kill -9 alone, until it has met so many sweeps")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="what draws the rounds (default: the time)")
     options = parser.parse_args()
     draw = random.Random(options.seed)
     end = time.monotonic() + 60 * options.minutes
     with tempfile.TemporaryDirectory(prefix="breakeven-soak-") as folder:
         soak = Soak(Path(folder), draw)
-        left = ["killed"] * options.kills or list(ACCIDENTS)
-        while left or (not options.kills and time.monotonic() < end):
-            # Each accident once, then at random until the time is over.
-            name = left.pop() if left else draw.choice(list(ACCIDENTS))
-            try:
+        left = [] if options.kills else list(ACCIDENTS)
+        name = "killed"
+        try:
+            while left or (soak.kills < options.kills if options.kills else time.monotonic() < end):
+                # Each accident once, then at random until the time is over.
+                if not options.kills:
+                    name = left.pop() if left else draw.choice(list(ACCIDENTS))
                 round_of(soak, name)
-            except Breach as breach:
-                print(f"soak: seed {options.seed}, after {dict(soak.done)}, {name}: {breach}", file=sys.stderr)
-                return 1
-        soak.finish()
-    print(f"soak: {sum(soak.done.values())} rounds, no breach: {dict(soak.done)}")
+            soak.finish()
+        except Breach as breach:
+            print(f"soak: seed {options.seed}, after {dict(soak.done)}, {name}: {breach}", file=sys.stderr)
+            return 1
+        except KeyboardInterrupt:
+            print("soak: interrupted", file=sys.stderr)
+    print(f"soak: {sum(soak.done.values())} rounds, {soak.kills} sweeps killed, no breach: {dict(soak.done)}")
     return 0
 
 

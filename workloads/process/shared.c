@@ -247,6 +247,18 @@ static void memory(void)
 	printf(" %d\n", mprotect(a, PAGE, PROT_READ | PROT_WRITE) < 0 && errno == EACCES);
 	munmap(a, PAGE);
 	close(fd);
+	/* What is appended shows at the end, whatever offset it was to have. */
+	fd = open("mapped", O_RDWR);
+	int appends = open("mapped", O_WRONLY | O_APPEND);
+	a = map(2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	n = pwrite(appends, "end", 3, 0) + write(appends, "ing", 3);
+	printf("appended: %d %.3s %s, then %d\n", (int)n, a, a + PAGE + 100, (int)lseek(fd, 0, SEEK_END));
+	if (ftruncate(fd, 2) || ftruncate(fd, PAGE))
+		exit(1);
+	printf("cut: %.9s\n", a);
+	munmap(a, 2 * PAGE);
+	close(appends);
+	close(fd);
 	unlink("mapped");
 
 	fd = memfd_create("m", 0);

@@ -150,7 +150,13 @@ impl Call<'_> {
             return Ok(());
         }
         let (inode, len) = (self.p.files.inode(fd)?, bytes.len() as u64);
-        let at = at.map_or_else(|| self.p.files.seek(fd, 0, 1).map(|end| end - len), Ok)?;
+        let file = self.p.files.get(fd)?;
+        let at = match (&file.target, at) {
+            // Linux puts it at the end, wherever it was to go.
+            (Target::File(f), Some(_)) if file.flags & open::APPEND != 0 => f.metadata()?.len().saturating_sub(len),
+            (_, Some(at)) => at,
+            _ => self.p.files.seek(fd, 0, 1)?.saturating_sub(len),
+        };
         self.p.space.shared.refresh(self.ram, inode, at, bytes);
         Ok(())
     }
