@@ -144,4 +144,6 @@ async def rank(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
             known.add(sizes, found["rows"])
             after = [a / b if b else 1.0 for a, b in zip(known.of(0), known.of(1), strict=True)]
             moved = max([moved, *(abs(x / y - 1) for x, y in zip(after, before, strict=True) if y)])
+            if not moved:
+                break  # what changes nothing one way is not tried the other way
         yield {"path": path, "moved": moved}
