@@ -6,8 +6,9 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from breakeven.files.importing import importable
@@ -35,9 +36,16 @@ def _execute(path: Path, name: str) -> dict[str, Any]:
         raise SyntaxError("the file has NUL bytes: it is no Python source", (str(path), 1, 1, None))
     module = ModuleType(name)
     module.__file__ = str(path)
-    code = compile(source, str(path), "exec")
+    code = _bytecode(path, name) or compile(source, str(path), "exec")
     exec(code, module.__dict__)  # a script is code that the user asked us to run
     return module.__dict__
+
+
+def _bytecode(path: Path, name: str) -> CodeType | None:
+    """That of a preset of ours, which the build has left beside it; None for a file of the user's."""
+    if machines_package.module_of(path) is None:
+        return None
+    return SourceFileLoader(name, str(path)).get_code(name)
 
 
 def load_module(path: Path) -> dict[str, Any]:

@@ -79,9 +79,10 @@ class _SameModule:
         module.__spec__ = self._spec
 
 
-def _is_ours(name: str, module: ModuleType) -> bool:
+def _is_ours(name: str, module: ModuleType, place: str) -> bool:
+    # Asked of every module that there is: no paths, no look at the disk.
     file = getattr(module, "__file__", None)
-    return name.partition(".")[0] == NAME or (file is not None and Path(file).parent == folder())
+    return name.partition(".")[0] == NAME or (file is not None and file.rpartition("/")[0] == place)
 
 
 @contextmanager
@@ -99,6 +100,7 @@ def importable(beside: Path | None) -> Iterator[None]:
         yield
     finally:
         sys.meta_path[:] = [each for each in sys.meta_path if each is not finder and each is not former]
-        for name in [name for name, module in sys.modules.items() if _is_ours(name, module)]:
+        place = str(folder())
+        for name in [name for name, module in sys.modules.items() if _is_ours(name, module, place)]:
             del sys.modules[name]
         sys.modules.update(before)
