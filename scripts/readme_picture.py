@@ -16,7 +16,8 @@ from playwright.sync_api import sync_playwright
 REPO = Path(__file__).resolve().parent.parent
 OUT = REPO / "docs" / "explore.png"
 #: a preset that was measured, in a program as its host was
-LINK = "#m=goldencove&r=x64-copy-unrolled,x64-copy-erms&set=cpu.isa.enable_smap=false&src=3&dst=3&least=16&most=16384&at=512"
+LINK = "#m=goldencove&r=x64-copy-unrolled,x64-copy-erms&set=cpu.isa.enable_smap=false&src=3&dst=3"
+LINK += "&least=16&most=16384&at=512"
 WIDTH, HEIGHT = 1180, 860
 
 
