@@ -37,7 +37,7 @@ def store(context: typer.Context, store: StoreOption = None, json: JsonOption = 
     from breakeven.output.console import print_json, print_table
     from breakeven.store import Store
 
-    with Store(_existing(store)) as opened:
+    with Store(_existing(store), reading=True) as opened:
         statistics, contexts = opened.statistics(), opened.contexts()
     present = load_engine().fingerprint
     if json:
@@ -73,7 +73,7 @@ def export(
     from breakeven.store import Store
 
     check_output(out)
-    with Store(_existing(store)) as opened:
+    with Store(_existing(store), reading=True) as opened:
         table = opened.frame(machine, None if all_engines else load_engine().fingerprint)
         names = sorted({context.machine for context in opened.contexts()})
     if table.empty:
@@ -93,7 +93,7 @@ def check(store: StoreOption = None, json: JsonOption = False) -> int:
     from breakeven.output.console import print_json
     from breakeven.store import Store
 
-    with Store(_existing(store)) as opened:
+    with Store(_existing(store), reading=True) as opened:
         wrong, statistics = opened.check(), opened.statistics()
     if json:
         print_json({**statistics, "damage": wrong})

@@ -17,6 +17,7 @@ processes on one machine may use one store; a network file system will not do (S
 from __future__ import annotations
 
 import hashlib
+import os
 import sqlite3
 import threading
 import time
@@ -57,9 +58,10 @@ class Store:
     """An open store. Use it as a context manager, or `close` it.
 
     `durable`: what is kept outlives a power cut from its commit on; if not, the last seconds may be lost, no more.
+    `reading`: nothing is to be written, so that a store in a folder that cannot be written will do.
     """
 
-    def __init__(self, path: Path, durable: bool = True) -> None:
+    def __init__(self, path: Path, durable: bool = True, reading: bool = False) -> None:
         self.path = path
         self._durable = durable
         self._db: sqlite3.Connection | None = None
@@ -75,10 +77,24 @@ class Store:
             raise NotWritable(f"cannot make the store's folder {str(path.parent)!r}: {reason}") from None
         with self._errors():
             # autocommit: transactions are ours, see `_transaction`.
-            self._db = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-            self._open()
+            frozen = reading and path.is_file() and not os.access(path.parent, os.W_OK)
+            name = self._frozen() if frozen else str(path)
+            self._db = sqlite3.connect(
+                name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=frozen
+            )
+            self._open(frozen)
 
-    def _open(self) -> None:
+    def _frozen(self) -> str:
+        """SQLite's name for a file that nobody changes: it makes no files beside it, and reads no log there."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        if log.is_file() and log.stat().st_size:
+            raise NotWritable(
+                f"the store {str(self.path)!r} was not closed and cannot be written: copy it and {log.name!r} to a folder "
+                "that can be"
+            )
+        return f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+
+    def _open(self, frozen: bool) -> None:
         db = self._connection
         with self._errors():
             # In this order: another process that is making the store marks it together with its tables.
@@ -88,7 +104,8 @@ class Store:
             self.close()
             raise UserError(f"{str(self.path)!r} is a database of another program: name another file for the store")
         with self._errors():
-            self._write_ahead(db)
+            if not frozen:
+                self._write_ahead(db)
             db.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}")
             db.execute("PRAGMA foreign_keys=ON")
             # Text that something has damaged is text all the same: it equals no key.

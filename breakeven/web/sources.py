@@ -263,7 +263,7 @@ def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
         raise UserError(f"there is no store {str(path)!r}: run, sweep, compare and reproduce make one")
     present = load_engine().fingerprint
     parts = []
-    with Store(path) as store:
+    with Store(path, reading=True) as store:
         contexts = [item for item in store.contexts() if item.identity.engine == present and item.points]
         for context in contexts:
             if machine not in (None, context.machine):

@@ -199,6 +199,25 @@ def test_a_full_disk_is_an_error_and_loses_nothing(store):
     assert (again.read, again.simulated) == (kept, 10_000 - kept)
 
 
+def test_a_store_that_cannot_be_written_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "points.sqlite"
+    with Store(path) as store:
+        kept = run_sweep(spec(range(9)), StoredEngine(Storable(cycles), store))
+        store._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    for beside in tmp_path.glob("points.sqlite?*"):
+        beside.unlink()
+    # As on a read-only file system; root may write anywhere else.
+    monkeypatch.setattr("breakeven.store.database.os.access", lambda *_: False)
+    with Store(path, reading=True) as store:
+        assert len(store.frame()) == len(kept) and store.check() == []
+        with pytest.raises(UserError, match="readonly database: name a file that can be written"):
+            store.prune("another")
+    assert [file.name for file in tmp_path.iterdir()] == ["points.sqlite"]
+    (tmp_path / "points.sqlite-wal").write_bytes(b"log")
+    with pytest.raises(UserError, match="copy it and 'points.sqlite-wal' to a folder"):
+        Store(path, reading=True)
+
+
 def test_an_unusable_path_is_one_sentence(breakeven, tmp_path):
     (tmp_path / "file").write_text("")
     for path in ("file/x.sqlite", "."):
