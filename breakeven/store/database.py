@@ -89,8 +89,8 @@ class Store:
         log = self.path.with_name(f"{self.path.name}-wal")
         if log.is_file() and log.stat().st_size:
             raise NotWritable(
-                f"the store {str(self.path)!r} was not closed and cannot be written: copy it and {log.name!r} to a folder "
-                "that can be"
+                f"the store {str(self.path)!r} was not closed and cannot be written: "
+                f"copy it and {log.name!r} to a folder that can be"
             )
         return f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
 
