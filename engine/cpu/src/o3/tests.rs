@@ -225,6 +225,21 @@ fn write_back_slots_limit_results() {
 /// gem5's skid buffer: what rename leaves over goes alone in the next cycle, what decode has sent meanwhile takes two more,
 /// and decode starts again a cycle after rename has said so. Of five cycles two move a full width and two what is left over
 /// of `decodeWidth` (a full width again where it is twice the other), one nothing.
+/// gem5's `loads` with one port, a first level of three cycles and 12 entries: 17,086 cycles for 12,800 loads; with 32 entries
+/// the port is never idle.
+#[test]
+fn gem5s_retries_leave_the_port_idle_where_the_load_queue_is_short() {
+    let more = |retries: bool, entries: u32| {
+        let cycles = |n: usize| {
+            let quirks = Gem5Quirks { gem5PortRetries: retries, ..Gem5Quirks::NONE };
+            let cfg = O3Config { cacheLoadPorts: 1, LQEntries: entries, quirks, ..O3Config::default() };
+            cycles_with_data(3, cfg, (0..n).map(|_| Inst::load(1, 2, DATA, 8)).collect())
+        };
+        cycles(1000) - cycles(400)
+    };
+    assert_eq!([more(false, 12), more(true, 32), more(true, 12)], [600, 600, 800]);
+}
+
 #[test]
 fn a_decoder_wider_than_rename_slows_both_down() {
     let more = |decode, rename| {
