@@ -6,7 +6,7 @@
 
 use crate::bus::Bus;
 use crate::units::Tick;
-use crate::uop::{BranchKind, Step, Uop};
+use crate::uop::{Predecoded, Step};
 
 /// When a step happens.
 #[derive(Clone, Copy, Debug)]
@@ -41,17 +41,6 @@ pub enum Predecode<'a> {
     Blocked,
     /// It cannot be deferred: execute it.
     MustExecute,
-}
-
-/// A predecoded instruction of a wrong path, not executed yet.
-#[derive(Clone, Copy, Debug)]
-pub struct Predecoded<'a> {
-    /// At least one, at most [`crate::MAX_UOPS`].
-    pub uops: &'a [Uop],
-    /// The flags of all of them.
-    pub flags: u32,
-    pub len: u8,
-    pub branch: BranchKind,
 }
 
 /// Where an instruction fetch goes.

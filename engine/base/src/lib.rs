@@ -3,6 +3,7 @@
 
 pub mod bus;
 pub mod data_tlb;
+pub mod effect;
 pub mod error;
 pub mod frontend;
 pub mod listing;
@@ -13,12 +14,13 @@ pub mod stats;
 pub mod units;
 pub mod uop;
 
-pub use bus::{Bus, BusError, PseudoOutcome, SysEffect};
+pub use bus::{Bus, BusError, PseudoOutcome};
+pub use effect::SysEffect;
 pub use error::ConfigError;
-pub use frontend::{FetchXlat, FrontEnd, Now, Predecode, Predecoded, StepResult, WalkPath};
+pub use frontend::{FetchXlat, FrontEnd, Now, Predecode, StepResult, WalkPath};
 pub use op_class::OpClass;
 pub use phys::{MemImage, PhysMem};
 pub use process::{FaultAnswer, ProcessStart, Syscall, SyscallDone, UserAccess, UserContext, UserFault, UserState};
 pub use stats::{Stat, StatSink, Unit};
 pub use units::{Clock, Cycle, Tick};
-pub use uop::{BranchInfo, BranchKind, MemKind, MemRef, Reg, Step, Uop, UopFlags, MAX_UOPS};
+pub use uop::{BranchInfo, BranchKind, MemKind, MemRef, Predecoded, Reg, Step, Uop, UopFlags, MAX_UOPS};

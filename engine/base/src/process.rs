@@ -1,7 +1,7 @@
 //! Syscall emulation as a front end sees it: a process runs in user mode, and what would enter the kernel goes to the
 //! [`crate::Bus`] instead.
 
-use crate::bus::SysEffect;
+use crate::effect::SysEffect;
 
 /// How a process starts: user mode, translation on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 //! The static half ([`Uop`]) is made once, when an instruction is decoded. What changes per execution (addresses,
 //! outcomes) is in the [`Step`] that the front end fills in when it executes the instruction.
 
-use crate::bus::SysEffect;
-use crate::frontend::Predecoded;
+use crate::effect::SysEffect;
 use crate::op_class::OpClass;
 
 /// An architectural register in one flat space that each front end lays out; [`Reg::NONE`] is no register
@@ -124,6 +123,15 @@ pub enum MemKind {
     CboZero,
 }
 
+impl MemKind {
+    /// Brings a line closer, and waits for nothing.
+    #[inline]
+    #[must_use]
+    pub fn is_prefetch(self) -> bool {
+        matches!(self, MemKind::PrefetchRead | MemKind::PrefetchWrite | MemKind::PrefetchFetch)
+    }
+}
+
 /// Where a memory micro-op went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MemRef {
@@ -239,4 +247,15 @@ impl Default for Step {
             mem: [MemRef::default(); MAX_UOPS],
         }
     }
+}
+
+/// A predecoded instruction of a wrong path, not executed yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Predecoded<'a> {
+    /// At least one, at most [`MAX_UOPS`].
+    pub uops: &'a [Uop],
+    /// The flags of all of them.
+    pub flags: u32,
+    pub len: u8,
+    pub branch: BranchKind,
 }

@@ -116,7 +116,7 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
         self.inner.pc()
     }
 
-    #[inline]
+    #[inline(always)]
     fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
         let Logged { inner, record } = self;
         match record {

@@ -5,13 +5,22 @@
 //! never repeats. What the front end said of an instruction stays in its slot after a squash until it is overwritten, so
 //! that right-path instructions can be fetched again without being executed again (see `fetch.rs`).
 
-use super::iq::{Operand, Producer};
-use super::lsq::is_prefetch;
 use breakeven_base::{BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
 use educe::Educe;
 
 /// Place of a micro-op in program order; 0 is no micro-op.
 pub type Seq = u64;
+
+/// The two results of a micro-op are numbered `2 * seq` and `2 * seq + 1`; 0 is none (a value that is always there).
+pub type Producer = u64;
+
+#[inline]
+pub fn producer(seq: Seq, dst: usize) -> Producer {
+    seq << 1 | dst as u64
+}
+
+/// An operand: slot times four plus its number, plus one; 0: none.
+pub type Operand = u32;
 
 /// What a micro-op is waiting for, or did wait for last: what an empty commit slot is charged to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -313,7 +322,7 @@ impl InstRing {
         let mut prefetch = 0;
         if uop.flags.any(UopFlags::MEM) {
             self.set_mem(seq, mem);
-            if uop.flags.any(UopFlags::CACHE_OP) && is_prefetch(mem.kind) {
+            if uop.flags.any(UopFlags::CACHE_OP) && mem.kind.is_prefetch() {
                 // A load without a destination, as in gem5: it goes through the load queue.
                 prefetch = UopFlags::LOAD;
             }

@@ -6,18 +6,7 @@
 use breakeven_base::OpClass;
 use educe::Educe;
 
-use super::inst::{InstRing, Seq};
-
-/// The two results of a micro-op are numbered `2 * seq` and `2 * seq + 1`; 0 is none (a value that is always there).
-pub type Producer = u64;
-
-#[inline]
-pub fn producer(seq: Seq, dst: usize) -> Producer {
-    seq << 1 | dst as u64
-}
-
-/// An operand: slot times four plus its number, plus one; 0: none.
-pub type Operand = u32;
+use super::inst::{InstRing, Operand, Producer, Seq};
 
 #[derive(Debug, Educe)]
 #[educe(Clone)]

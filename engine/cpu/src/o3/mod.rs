@@ -32,6 +32,7 @@ mod decode;
 mod dispatch;
 mod execute;
 mod fetch;
+mod fu_pool;
 mod inst;
 mod io;
 mod iq;
@@ -54,7 +55,8 @@ mod tests;
 mod unit_rig;
 
 pub use crate::account::{Account, Reason};
-pub use config::{default_fu_pool, FuDesc, O3Config, OpDesc, RenameRecovery};
+pub use config::{O3Config, RenameRecovery};
+pub use fu_pool::{default_fu_pool, FuDesc, OpDesc};
 pub use inst::{InstRing, Seq, Wait};
 pub use quirks::Gem5Quirks;
 

@@ -4,7 +4,7 @@
 
 use breakeven_base::OpClass;
 
-use super::config::FuDesc;
+use super::fu_pool::FuDesc;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Class {
@@ -138,7 +138,7 @@ impl Units {
 
 #[cfg(test)]
 mod tests {
-    use super::super::config::default_fu_pool;
+    use super::super::fu_pool::default_fu_pool;
     use super::*;
 
     #[test]

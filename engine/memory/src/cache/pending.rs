@@ -92,7 +92,7 @@ fn bytes(addr: u64, size: u32, line: u32) -> u128 {
 impl MemorySystem {
     /// An access through the data port that stays pending if it misses, until its MSHR is sent: loads and stores reach the
     /// next level in the order in which MSHRs are sent. Other kinds are answered at once, behind what is pending.
-    #[inline]
+    #[inline(always)] // one caller
     pub(crate) fn access_or_wait(&mut self, now: Tick, req: &Request) -> Response {
         let Link::Cache(ci) = self.ports[Port::Data as usize] else { return self.access_at_once(Port::Data, now, req) };
         let cmd = match req.kind {

@@ -12,7 +12,7 @@
 mod request;
 mod store_buffer;
 
-use breakeven_base::{MemKind, UopFlags};
+use breakeven_base::UopFlags;
 use breakeven_memory::{MemorySystem, Port, Request, Response};
 use educe::Educe;
 
@@ -168,7 +168,7 @@ impl Lsq {
         let (inst, mem) = (ring.get(seq), ring.mem(seq));
         let Some(slot) = self.free.pop() else { return };
         let flags = inst.uop.flags;
-        let is_store = flags.any(UopFlags::STORE) || (flags.any(UopFlags::CACHE_OP) && !is_prefetch(mem.kind));
+        let is_store = flags.any(UopFlags::STORE) || (flags.any(UopFlags::CACHE_OP) && !mem.kind.is_prefetch());
         let split = self.costs.split(mem, is_store, self.port, self.line);
         let state = if !mem.valid {
             State::Failed
@@ -513,8 +513,4 @@ impl Lsq {
             self.last_barrier,
         )
     }
-}
-
-fn is_prefetch(kind: MemKind) -> bool {
-    matches!(kind, MemKind::PrefetchRead | MemKind::PrefetchWrite | MemKind::PrefetchFetch)
 }

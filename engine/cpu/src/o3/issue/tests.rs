@@ -1,6 +1,6 @@
 //! Issue by itself: which micro-ops start in which cycle.
 
-use super::super::iq::producer;
+use super::super::inst::producer;
 use super::super::unit_rig::{op, UnitRig};
 use super::*;
 

@@ -6,14 +6,15 @@
 //!   has been sent. Otherwise the load goes to the cache, past stores whose address is not known yet.
 //! - A load that finds no port is issued again at once (gem5: from the next cycle on); one that the cache refuses when the cache takes accesses again.
 
-use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemRef, UopFlags};
 use breakeven_memory::Port;
 use educe::Educe;
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
 use super::stores::Coverage;
-use super::{is_prefetch, wait_for, Lsq, LsqOut, MemOutcome, PartialForward, Replay, Sent, SplitAccess, Stalled};
+use super::translate::Translation;
+use super::{wait_for, Lsq, LsqOut, MemOutcome, PartialForward, Replay, Sent, SplitAccess, Stalled};
 use crate::misaligned::Split;
 use crate::when::When;
 use crate::CoreCtx;
@@ -35,15 +36,6 @@ pub struct PendingLoad {
     pub seq: Seq,
     slot: usize,
     extra: u64,
-}
-
-/// State of a reference's translation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Translation {
-    #[default]
-    NotStarted,
-    UnderWay,
-    Done,
 }
 
 /// Positions in the queue count from the first load ever; a load keeps its position until it leaves.
@@ -219,7 +211,7 @@ impl Lsq {
             load.translation = Translation::Done;
         }
         let mut extra = u64::from(split.extra);
-        if !is_prefetch(m.kind) {
+        if !m.kind.is_prefetch() {
             self.loads.set_range(slot, &m);
             let stores = self.loads.entries[slot].stores;
             match self.stores.search(stores, &m, flags.any(UopFlags::ATOMIC), self.rules.cfg.aliasCheckBits) {
@@ -339,7 +331,7 @@ impl Lsq {
                         n => wait_for(n, cx.mem.cache_levels(Port::Data)),
                     };
                     ring.set_wait(seq, wait);
-                    if is_prefetch(m.kind) {
+                    if m.kind.is_prefetch() {
                         return MemOutcome::Done(when.cycle + 1);
                     }
                     let extra = extra + u64::from(split.stall);
@@ -357,10 +349,4 @@ impl Lsq {
             }
         }
     }
-}
-
-/// Whether a store of `kind` has bytes that a load can take.
-#[inline]
-pub fn has_bytes(kind: MemKind) -> bool {
-    matches!(kind, MemKind::Store | MemKind::StoreLine | MemKind::Atomic | MemKind::CboZero)
 }

@@ -16,7 +16,7 @@
 //! (24.0 `src/cpu/o3/lsq_unit.cc`, `lsq.cc`, `mem_dep_unit.cc`, `store_set.cc`) where gem5 has one; `docs/cores.md` has them on
 //! one page, with what differs.
 
-mod config;
+pub mod config;
 mod dcache_port;
 mod depend;
 mod filter;
@@ -85,11 +85,6 @@ pub fn uses_load_queue(flags: UopFlags) -> bool {
 #[must_use]
 pub fn uses_store_queue(flags: UopFlags) -> bool {
     flags.any(UopFlags::STORE | UopFlags::CACHE_OP) && !flags.any(UopFlags::TRAP) && !uses_load_queue(flags)
-}
-
-#[inline]
-pub(super) fn is_prefetch(kind: MemKind) -> bool {
-    matches!(kind, MemKind::PrefetchRead | MemKind::PrefetchWrite | MemKind::PrefetchFetch)
 }
 
 /// Bytes of the smallest page: what a reference crosses, whatever the size of the page that maps it.

@@ -11,12 +11,12 @@
 
 mod drain;
 
-use breakeven_base::{Bus, FrontEnd, MemRef, UopFlags};
+use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, UopFlags};
 use educe::Educe;
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
-use super::loads::{has_bytes, Translation};
+use super::translate::Translation;
 use super::{acts_on_line, Found, Lsq, MemOutcome, SplitAccess, NEVER};
 use crate::when::When;
 use crate::CoreCtx;
@@ -351,4 +351,10 @@ fn range_of(m: &MemRef, line: u32) -> (u64, u64) {
     } else {
         (m.vaddr, m.vaddr.saturating_add(u64::from(m.size.max(1) - 1)))
     }
+}
+
+/// Whether a store of `kind` has bytes that a load can take.
+#[inline]
+fn has_bytes(kind: MemKind) -> bool {
+    matches!(kind, MemKind::Store | MemKind::StoreLine | MemKind::Atomic | MemKind::CboZero)
 }

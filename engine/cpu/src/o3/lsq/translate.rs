@@ -14,6 +14,15 @@ use super::{NEVER, PAGE};
 use crate::when::When;
 use crate::CoreCtx;
 
+/// State of a reference's translation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Translation {
+    #[default]
+    NotStarted,
+    UnderWay,
+    Done,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Walk {
     /// Who wants it; 0: it has been squashed meanwhile.

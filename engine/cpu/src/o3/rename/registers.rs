@@ -3,8 +3,7 @@
 use breakeven_base::Reg;
 
 use crate::o3::config::O3Config;
-use crate::o3::inst::{note, InstRing, Seq};
-use crate::o3::iq::{producer, Producer};
+use crate::o3::inst::{note, producer, InstRing, Producer, Seq};
 
 /// Integer, floating point and SIMD.
 pub const REG_CLASSES: usize = 2;
@@ -61,7 +60,7 @@ impl Registers {
     }
 
     /// Whether `uops` micro-ops, whichever they are, find registers: each takes two at most.
-    #[inline]
+    #[inline(always)]
     pub fn suffice_for(&self, uops: u64) -> bool {
         self.free.iter().all(|free| u64::from(*free) >= 2 * uops)
     }
@@ -75,7 +74,7 @@ impl Registers {
     }
 
     /// Finds the producers of a micro-op's operands and makes it the producer of its results. How many it has.
-    #[inline]
+    #[inline(always)]
     pub fn rename(&mut self, ring: &mut InstRing, seq: Seq) -> u64 {
         let s = ring.at_mut(seq);
         let uop = s.uop;

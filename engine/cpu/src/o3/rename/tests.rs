@@ -2,7 +2,7 @@
 
 use super::super::unit_rig::{flagged, op, UnitRig};
 use super::*;
-use crate::o3::iq::producer;
+use crate::o3::inst::producer;
 
 fn unit(cfg: &O3Config) -> (UnitRig, Rename) {
     (UnitRig::new(cfg), Rename::new(cfg))
