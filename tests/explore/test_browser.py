@@ -230,6 +230,13 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
     assert first.get_attribute("data-group") == "moves" and first.locator(".control").count() >= 3
     moved = [float(text.strip(" %")) for text in first.locator(".name small").all_text_contents()]
     assert moved == sorted(moved, reverse=True) and moved[-1] > 0
+    # One parameter's two sliders move together.
+    first.locator("input[data-path='cpu.executeBranchDelay']").first.evaluate(
+        "each => { each.value = 5; each.dispatchEvent(new Event('input')); }"
+    )
+    assert page.locator("#controls input[data-path='cpu.executeBranchDelay']").evaluate_all(
+        "all => all.map(each => each.value)"
+    ) == ["5", "5"]
     # The slider in hand is still there, and still has the keyboard.
     assert page.evaluate("document.activeElement.dataset.path") == "cpu.executeBranchDelay"
 

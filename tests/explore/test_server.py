@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import time
 import urllib.error
@@ -142,3 +143,28 @@ def test_a_value_that_the_machine_does_not_take_leaves_the_rest_of_a_map(explore
     lines = asked(explorer, "map", pair, "m", path="cpu.executeBranchDelay", values=["0", "3"])
     assert "must be 1 to" in lines[1]["refused"] and not lines[1]["cells"]
     assert len(lines[2]["cells"]) == len(lines[0]["x"]) and all(lines[2]["cells"][0])
+
+
+@pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("forever.S", ".globl forever\nforever: j forever\n", "forever"),
+        ("wild.S", ".globl wild\nwild: li a0, -8\n sd a0, 0(a0)\n ret\n", "wild"),
+        ("host.S", '.incbin "/no/such/file"\n', "file not found"),
+        ("bomb.c", "int broken(", "bomb"),
+        ("evil.py", "raise SystemExit", "whose name ends in .S, .c, .o"),
+        ("..", "x", "whose name ends in"),
+    ],
+)
+def test_a_hostile_routine_is_a_sentence_and_the_page_goes_on(
+    explorer: Explorer, name: str, text: str, words: str
+) -> None:
+    address = f"{explorer.base}add?name={name}&kind=copy&isa=riscv"
+    request = urllib.request.Request(address, text.encode(), {"X-Token": explorer.token})
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(request, timeout=100)
+    assert error.value.code == 400
+    said = json.loads(error.value.read())["error"]
+    assert words in said and "Traceback" not in said and "root:" not in said, said
+    assert asked(explorer, "curves", QUESTION)[-1]["end"]

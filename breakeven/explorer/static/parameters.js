@@ -39,6 +39,10 @@ function slider(control) {
     const at = Number(range.value), value = Math.abs(steps.at(control.number) - at) < 0.5 ? control.number : steps.value(at);
     exact.value = inUnit(control, value);
     range.setAttribute("aria-valuetext", exact.value);
+    // The same parameter stands in its group and among those that move the break-even.
+    for (const other of controlsPlace.querySelectorAll("input[type=range]")) {
+      if (other !== range && other.dataset.path === control.path) { other.value = range.value; other.nextElementSibling.value = exact.value; }
+    }
     change(control, textOf(control, value));
   });
   exact.addEventListener("change", () => {
