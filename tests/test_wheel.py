@@ -111,6 +111,7 @@ def test_the_wheel_does_everything_without_a_compiler(tmp_path: Path) -> None:
     ours = {path.relative_to(REPO) for path in (REPO / "configs").rglob("*.*") if "__pycache__" not in path.parts}
     assert {f"breakeven/_data/{path}" for path in ours} <= names
     assert {"breakeven/explorer/static/page.html", "breakeven/web/chart.js"} <= names
+    assert {f"breakeven/_data/native/{preset}/points.csv" for preset in ("goldencove", "zen4")} <= names
     assert not [name for name in names if "__pycache__" in name]
 
     programs = environment(tmp_path / "venv", wheel)
