@@ -146,7 +146,7 @@ def _of_another_version(fingerprint: str, *rest):
     return _run_chunk("0" + fingerprint, *rest)
 
 
-def test_tls_lets_in_who_has_a_certificate(breakeven, tmp_path, monkeypatch) -> None:
+def test_tls_lets_in_who_has_a_certificate(tmp_path, monkeypatch) -> None:
     """Scheduler and worker with TLS, as docs/cli.md has it: the sweep needs the certificate."""
     if not _engine_is_built() or not shutil.which("openssl"):
         pytest.skip("the engine is not built, or no openssl")
@@ -160,14 +160,17 @@ def test_tls_lets_in_who_has_a_certificate(breakeven, tmp_path, monkeypatch) -> 
         address = wait_for(lambda: json.loads(found.read_text())["address"])
         assert address.startswith("tls://127.0.0.1:")
         processes.append(start("worker", address, "--nthreads", "1", "--no-nanny", *tls))
-        command = ["sweep", "rv-word", "--sizes", "1..9", "--no-store"]
-        refused = breakeven(*command, "--scheduler", address, "-o", "far.csv")
+        # dask reads its configuration when it is imported: a process of its own.
+        command = [sys.executable, "-m", "breakeven", "sweep", "rv-word", "--sizes", "1..9", "--no-store"]
+        far = [*command, "--scheduler", address, "-o", str(tmp_path / "far.csv")]
+        refused = subprocess.run(far, capture_output=True, text=True, timeout=120)
         assert refused.returncode == 1 and "distributed.comm.tls" in refused.stderr, refused.stderr
         for name, value in {"CA_FILE": cert, "CLIENT__CERT": cert, "CLIENT__KEY": key}.items():
             monkeypatch.setenv(f"DASK_DISTRIBUTED__COMM__TLS__{name}", str(value))
-        with_certificate = wait_for(lambda: served(breakeven(*command, "--scheduler", address, "-o", "far.csv")))
-        assert with_certificate.returncode == 0, with_certificate.stderr
-        assert breakeven(*command, "-o", "near.csv").returncode == 0
+        let_in = wait_for(lambda: served(subprocess.run(far, capture_output=True, text=True, timeout=120)))
+        assert let_in.returncode == 0, let_in.stderr
+        near = subprocess.run([*command, "-o", str(tmp_path / "near.csv")], capture_output=True, timeout=120)
+        assert near.returncode == 0
         assert (tmp_path / "far.csv").read_bytes() == (tmp_path / "near.csv").read_bytes()
     finally:
         for process in processes:
