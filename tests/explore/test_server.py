@@ -102,8 +102,12 @@ def test_a_worker_that_dies_is_told_and_replaced(explorer: Explorer) -> None:
 def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
     running = Explorer(tmp_path, "#m=u74&r=rv-byte,rv-word&most=300000")
     assert running.address.endswith("#m=u74&r=rv-byte,rv-word&most=300000")
-    asked(running, "describe", {**QUESTION})
-    children = running.children()
+    try:
+        asked(running, "describe", {**QUESTION})
+        children = running.children()
+    except BaseException:
+        running.interrupt()
+        raise
     assert len(children) == 1 and running.interrupt() == 0
     for child in children:
         assert not Path(f"/proc/{child}").exists()
