@@ -215,7 +215,7 @@ impl Blocking {
                     return;
                 }
                 Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
-                    self.now = retry.0.div_ceil(CYCLE) * CYCLE
+                    self.now = retry.0.div_ceil(CYCLE) * CYCLE;
                 }
             }
         }

@@ -9,6 +9,7 @@
 //! - A store across lines is translated piece by piece, the second behind the core's cycle: it commits in the next one.
 //! - Atomics and uncacheable references are sent only when they are the oldest instruction, and after overlapping stores.
 
+mod describe;
 mod request;
 mod store_buffer;
 
@@ -19,7 +20,6 @@ use educe::Educe;
 use super::config::{MinorConfig, MAX_QUEUE};
 use super::inst::{InstRing, Seq};
 use super::latch::Ring;
-use crate::account::Reason;
 use crate::misaligned::MisalignedCosts;
 pub use crate::when::When;
 use request::{Coverage, LsqRequest, State};
@@ -404,37 +404,6 @@ impl Lsq {
         }
     }
 
-    /// What the reference of the oldest instruction waits for; `levels`: caches in front of the memory.
-    pub fn waits_for(&self, seq: Seq, now: u64, levels: u8) -> Reason {
-        let here = self.transfers.iter().chain(self.requests.iter());
-        let Some(r) = here.map(|&slot| &self.pool[slot as usize]).find(|r| r.seq == seq) else {
-            return Reason::Execution;
-        };
-        let of_level = |level| match level {
-            0 => Reason::Level1,
-            n if n >= levels => Reason::Memory,
-            1 => Reason::Level2,
-            _ => Reason::Level3,
-        };
-        match r.state {
-            State::InTranslation => Reason::TlbWalk,
-            State::StoreToStoreBuffer | State::StoreInStoreBuffer => Reason::StoreQueue,
-            State::RequestIssuing if r.level == 0 && (r.issued_fragments > 1 || !r.sent_all() || r.extra > 0) => {
-                Reason::Split
-            }
-            State::RequestIssuing => of_level(r.level),
-            State::RequestNeedsRetry => Reason::Memory,
-            State::Translated if self.stores_in_transfers != 0 => Reason::StoreQueue,
-            State::Translated if r.is_load && self.forwarding(r) == Coverage::Partial => Reason::ForwardFail,
-            State::Translated if now < self.port_free => Reason::Split,
-            // Its turn comes when one of those in memory is done; they may be stores that miss.
-            State::Translated => {
-                of_level(self.in_memory.iter().map(|(_, slot)| self.pool[*slot as usize].level).max().unwrap_or(0))
-            }
-            _ => Reason::Execution,
-        }
-    }
-
     /// Whether the oldest transfer is `seq`'s and it can leave now: complete, or a store with room in the store buffer.
     #[inline]
     pub fn has_response(&self, seq: Seq) -> bool {
@@ -482,35 +451,5 @@ impl Lsq {
     #[inline]
     pub fn next_event(&self) -> u64 {
         self.next_response.min(self.next_translation).min(self.retry_at)
-    }
-
-    /// What each queue holds, for the deadlock report.
-    pub fn describe(&self) -> String {
-        let list = |ring: &Slots| {
-            let parts: Vec<String> = ring
-                .iter()
-                .map(|s| {
-                    let r = &self.pool[*s as usize];
-                    format!("#{} {:?} {:#x} {:?}", r.seq, r.mem.kind, r.mem.vaddr, r.state)
-                })
-                .collect();
-            if parts.is_empty() {
-                "empty".to_owned()
-            } else {
-                parts.join(", ")
-            }
-        };
-        let response = match self.next_response {
-            NEVER => "no response due".to_owned(),
-            at => format!("next response at cycle {at}"),
-        };
-        format!(
-            "requests: {}; transfers: {}; store buffer: {}; {} in memory ({response}); barrier #{}",
-            list(&self.requests),
-            list(&self.transfers),
-            list(&self.stores),
-            self.in_memory.len(),
-            self.last_barrier,
-        )
     }
 }

@@ -6,6 +6,7 @@
 mod common;
 mod float;
 mod integer;
+mod integer_cases;
 mod memory;
 mod privileged;
 mod random_programs;
