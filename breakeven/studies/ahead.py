@@ -39,9 +39,9 @@ class Stopped(Exception):
 class AheadSession:
     """A session that runs only what is not known."""
 
-    def __init__(self, machine: MachineSpec, engine: Engine, known: Known) -> None:
+    def __init__(self, machine: MachineSpec, engine: Engine, known: Known, stop: threading.Event) -> None:
         self.machine = machine
-        self._engine, self._known = engine, known
+        self._engine, self._known, self._stop = engine, known, stop
         self._opened: Session | None = None
 
     @property
@@ -64,7 +64,7 @@ class AheadSession:
         points = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
         missing = [point for point in dict.fromkeys(points) if (self.machine, point) not in self._known]
         if missing:
-            results = self._session.run(b"".join(missing), threads, progress)
+            results = self._session.run(b"".join(missing), threads, self._stoppable(progress))
             for i, point in enumerate(missing):
                 self._known[self.machine, point] = results[i * RESULT_BYTES : (i + 1) * RESULT_BYTES]
         if progress is not None:
@@ -73,12 +73,21 @@ class AheadSession:
         # A result begins with the number of its point.
         return b"".join(i.to_bytes(4, "little") + result[4:] for i, result in enumerate(found))
 
+    def _stoppable(self, progress: Progress | None) -> Progress:
+        def report(done: int, total: int) -> None:
+            if self._stop.is_set():
+                raise Stopped
+            if progress is not None:
+                progress(done, total)
+
+        return report
+
 
 class AheadEngine(Engine):
-    """`engine`, whose results are remembered for as long as the studies run."""
+    """`engine`, whose results are remembered for as long as the studies run. `stop`: ends what is under way."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, stop: threading.Event | None = None) -> None:
+        self._engine, self._stop = engine, stop or threading.Event()
         self._known: Known = {}
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
@@ -88,7 +97,7 @@ class AheadEngine(Engine):
         return self._engine.machine_hash(machine)
 
     def open(self, machine: MachineSpec) -> AheadSession:
-        return AheadSession(machine, self._engine, self._known)
+        return AheadSession(machine, self._engine, self._known, self._stop)
 
 
 def run_studies(
@@ -96,9 +105,10 @@ def run_studies(
 ) -> Iterator[Outcome]:
     """Runs studies, `threads` points at a time (0: one a core); an outcome for each, in order, when it is whole."""
     threads = threads or len(os.sched_getaffinity(0))
-    ahead, stop = AheadEngine(engine), threading.Event()
+    stop = threading.Event()
+    ahead = AheadEngine(engine, stop)
     parts = [_parts(study, threads) for study in studies]
-    count = _Count(progress, sum(len(piece) for _, pieces in parts for _, piece in pieces), stop)
+    count = _Count(progress, sum(len(piece) for _, pieces in parts for _, piece in pieces))
     with ThreadPoolExecutor(threads) as pool:
         try:
             submitted = [
@@ -167,8 +177,8 @@ def _weights(table: np.ndarray) -> list[float]:
 class _Count:
     """The progress of the pool's threads as one."""
 
-    def __init__(self, progress: SweepProgress | None, total: int, stop: threading.Event) -> None:
-        self._progress, self._total, self._stop = progress, total, stop
+    def __init__(self, progress: SweepProgress | None, total: int) -> None:
+        self._progress, self._total = progress, total
         self._done, self._turn = 0, threading.Lock()
 
     def of_piece(self, label: str, points: int) -> Progress:
@@ -187,8 +197,6 @@ class _Count:
         return lambda _done, _total, _label: self._add(0, label)
 
     def _add(self, points: int, label: str) -> None:
-        if self._stop.is_set():
-            raise Stopped
         if self._progress is not None:
             with self._turn:
                 self._done += points

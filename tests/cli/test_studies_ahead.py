@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
+from dataclasses import replace
 
 import pytest
 
+from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.errors import UserError
 from breakeven.points import Point, pack
 from breakeven.points.engine import Engine
@@ -13,6 +18,7 @@ from breakeven.points.machine_spec import MachineSpec
 from breakeven.studies import study as st
 from breakeven.studies.ahead import AheadEngine, run_studies
 from breakeven.sweeps.spec import SweepSpec
+from tests.cli.conftest import _engine_is_built
 
 BOTH = ["slow", "fast"]
 
@@ -89,6 +95,29 @@ def test_an_error_ends_the_pool(fake) -> None:
     broken = st.Study("nobody", "t", {"a": ("one", bad)}, lambda data: [], lambda data: None, "text")
     with pytest.raises(ValueError, match="bad machine"):
         list(run_studies([study("nobody"), broken, study("nobody")], fake(cost), 2))
+    assert all(not thread.name.startswith("ThreadPool") for thread in threading.enumerate())
+
+
+def test_ctrl_c_ends_what_is_under_way(tmp_path) -> None:
+    """A search of points that each take seconds."""
+    if not _engine_is_built():
+        pytest.skip("the engine or the guests are not built")
+    names, machine = ["sol-bcopy", "sol-kcopy-nta"], MachineSpec("nehalem")
+    slow = SweepSpec(names, [machine], [128 << 10], measures=["stream"], total=64 << 20, repetitions=1, flags=4)
+    over = {"mem_ctrl.write_buffer_size": ["2", "4", "8", "16"]}
+    long = st.Study("nobody", "t", {"a": ("one", slow)}, lambda data: [], lambda data: None, "text",
+                    {"where": ("who", replace(slow, parameters=over))})  # fmt: skip
+    interrupt = threading.Timer(1.0, os.kill, [os.getpid(), signal.SIGINT])
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    started = time.monotonic()
+    try:
+        interrupt.start()
+        with pytest.raises(KeyboardInterrupt):
+            list(run_studies([long], EmbeddedEngine(), 2))
+    finally:
+        interrupt.cancel()
+        signal.signal(signal.SIGINT, before)
+    assert time.monotonic() - started < 20
     assert all(not thread.name.startswith("ThreadPool") for thread in threading.enumerate())
 
 
