@@ -81,7 +81,7 @@ def add(
     ``"copy-checksum"``; `needs`: extensions; `flags`: more of the compiler's. Of compiled code (``.o``, ``.a``,
     ``.so``): `symbol`, the function; `defines`, the values of variables that it reads; `more`, files that define what
     the first one lacks. A `UserError` has the compiler's words, or the first wrong byte. What was added:
-    ``.own.routines``, ``.own.extensions``; at how many points it was right: ``.points``; what is to be known of it:
+    ``.file.routines``, ``.file.extensions``; at how many points it was right: ``.points``; what is to be known of it:
     ``.notes``.
     """
     from breakeven.routine.add import add as add_file

@@ -62,23 +62,23 @@ def add_(
         more_flags = shlex.split(flags)
     except ValueError as error:
         raise UserError(f"--flags {flags!r} cannot be split into words: {str(error).lower()}") from None
-    lacks = _missing_on(machine)
+    missing_for = _missing_on(machine)
     done = add(
         source[0], isa, kind=kind, name=name, needs=list(filter(None, needs.split(","))), flags=more_flags,
         symbol=symbol, defines=dict(map(_definition, define)), more=source[1:],
     )  # fmt: skip
-    lacking = lacks(done)
+    lacking = missing_for(done)
     if json:
         print_json({
-            "routines": list(done.own.routines), "isa": done.own.isa, "points": done.points,
-            "extensions": list(done.own.extensions), "notes": list(done.notes),
-            **({"machine": machine, "lacks": [name for name, _ in lacking]} if machine else {}),
-            "folder": str(done.own.folder), "host_seconds": round(done.host_seconds, 3),
+            "routines": list(done.file.routines), "isa": done.file.isa, "points": done.points,
+            "extensions": list(done.file.extensions), "notes": list(done.notes),
+            **({"machine": machine, "missing_extensions": [name for name, _ in lacking]} if machine else {}),
+            "folder": str(done.file.folder), "host_seconds": round(done.host_seconds, 3),
         })  # fmt: skip
         return 0
-    names = ", ".join(done.own.routines)
-    print(f"{names} ({done.own.isa}): verified at all {done.points} points, {done.host_seconds:.1f} s")
-    print(f"  uses: {', '.join(done.own.extensions) or 'the base instruction set alone'}")
+    names = ", ".join(done.file.routines)
+    print(f"{names} ({done.file.isa}): verified at all {done.points} points, {done.host_seconds:.1f} s")
+    print(f"  uses: {', '.join(done.file.extensions) or 'the base instruction set alone'}")
     for note in done.notes:
         print(f"  {note}")
     for extension, setting in lacking:
@@ -109,8 +109,8 @@ def _missing_on(machine: str):  # noqa: ANN202
     resolved = resolve(MachineSpec(machine))
 
     def missing(done: Added) -> list[tuple[str, str]]:
-        if resolved.isa != done.own.isa:
-            raise UserError(f"{done.own.routines[0]} was added; {machine} is a machine of another instruction set")
-        return lacking(resolved.description, done.own.extensions)
+        if resolved.isa != done.file.isa:
+            raise UserError(f"{done.file.routines[0]} was added; {machine} is a machine of another instruction set")
+        return lacking(resolved.description, done.file.extensions)
 
     return missing

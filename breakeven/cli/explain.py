@@ -115,9 +115,9 @@ def _print(accounts: Sequence[tuple[str, Any]]) -> None:
     from breakeven.output.console import print_table
 
     for name, account in accounts:
-        per = account.instructions / account.cycles if account.cycles else 0.0
+        ipc = account.instructions / account.cycles if account.cycles else 0.0
         label = f"{name}: " if len(accounts) > 1 else ""
-        print(f"  {label}{account.cycles} cycles, {account.instructions} instructions ({per:.2f} a cycle)")
+        print(f"  {label}{account.cycles} cycles, {account.instructions} instructions (IPC {ipc:.2f})")
     single = len(accounts) == 1
     rows = []
     for title, lines in side_by_side([account for _, account in accounts]):

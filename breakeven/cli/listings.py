@@ -47,21 +47,22 @@ def routines_(
     if json:
         rows = [
             {
-                "name": r.name, "kind": r.kind, "flags": r.flags, "notes": r.notes, "lacks": r.lacks,
+                "name": r.name, "kind": r.kind, "flags": r.flags, "notes": r.notes,
+                "missing_extension": r.missing_extension,
                 "origin": r.origin, "description": lines[r.name],
             }
             for r in found
         ]  # fmt: skip
         print_json({"isa": isa, "routines": rows})
     else:
-        rows = [(r.name, r.kind, f"{lines[r.name]}{_marks(r.lacks, r.notes)}") for r in found]
+        rows = [(r.name, r.kind, f"{lines[r.name]}{_marks(r.missing_extension, r.notes)}") for r in found]
         print_table(("routine", "kind", "what it is"), rows)
     return 0
 
 
-def _marks(lacks: str, notes: str) -> str:
+def _marks(missing: str, notes: str) -> str:
     """What a row adds in brackets: that the machine lacks something, else what the routine needs."""
-    marks = f"NOT HERE: it {lacks.split(',')[0]}" if lacks else notes
+    marks = f"NOT HERE: it {missing.split(',')[0]}" if missing else notes
     return f" ({marks})" if marks else ""
 
 
@@ -90,7 +91,8 @@ def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int
     if json:
         print_json({
             "name": name, "isa": isa, "kind": routine.kind, "flags": routine.flags, "notes": routine.notes,
-            "lacks": routine.lacks, "origin": routine.origin, "description": known_of["text"], "file": known_of["file"],
+            "missing_extension": routine.missing_extension, "origin": routine.origin,
+            "description": known_of["text"], "file": known_of["file"],
             "published": known_of["published"], "extensions": list(own.extensions) if own else None,
             "listing": [{"address": at, "instruction": text} for at, text in known_of["listing"]],
         })  # fmt: skip
@@ -98,7 +100,7 @@ def _one_routine(name: str, machine: str, guest: Path | None, json: bool) -> int
     print(f"{name}: {known_of['text'] or 'a routine of your own'}")
     pairs = [
         ("kind", f"{routine.kind}, {isa}"), ("notes", routine.notes),
-        (f"on {spec}", routine.lacks and f"it {routine.lacks}"),
+        (f"on {spec}", routine.missing_extension and f"it {routine.missing_extension}"),
         ("uses", ", ".join(own.extensions) if own else ""), ("file", routine.origin or known_of["file"]),
         *(("published", each) for each in known_of["published"]),
     ]  # fmt: skip

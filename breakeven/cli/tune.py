@@ -85,7 +85,7 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
     tuned, costs = answer.tuned, answer.tuned.costs
     print(f"{answer.question.machine}, {costs.distribution.name}, {len(costs.sizes)} sizes, {len(costs.pairs)} offsets")
     rows = [(f"always {name}", f"{value:.1f}") for name, value in found["expected"].items()]
-    rows.append(("always right", f"{found['always_right']:.1f}"))
+    rows.append(("always the fastest", f"{found['always_right']:.1f}"))
     print_table(("routine", "expected cycles"), rows, right=range(1, 2))
     first = tuned.tried[0].plan.cycles
     rows = [
@@ -94,7 +94,7 @@ def _print(answer: Any, target: Path | None, json: bool) -> None:
         for one in tuned.tried
     ]  # fmt: skip
     heads = ("branches", "dispatch", "gains", "costs", "expected", f"within {NEAR:.0%}")
-    print_table(heads, rows, "what branches gain and cost, cycles a call", right=(2, 3, 4, 5))
+    print_table(heads, rows, "what branches gain and cost, cycles/call", right=(2, 3, 4, 5))
     print(f"chosen: {found['chosen']}")
     if bounds:
         between = ", ".join(f"{first} (not simulated: {lower + 1} to {first - 1} B)" for lower, first in bounds)

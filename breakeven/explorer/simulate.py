@@ -120,7 +120,7 @@ class Simulator:
             "hash": variant.machine.hash,
             "without_effect": variant.without_effect,
             "controls": controls.controls(variant.machine),
-            "routines": [[each.name, each.kind, each.lacks, bool(each.origin)] for each in found],
+            "routines": [[each.name, each.kind, each.missing_extension, bool(each.origin)] for each in found],
         }
 
     def points(

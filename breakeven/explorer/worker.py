@@ -57,7 +57,7 @@ def add(simulator: Any, file: str, isa: str, kind: str) -> dict[str, Any]:
     from breakeven.routine.build import Build
 
     added = add_file(Build(Path(file), kind=kind), isa)
-    return {"routines": added.own.routines, "points": added.points, "notes": added.notes}
+    return {"routines": added.file.routines, "points": added.points, "notes": added.notes}
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ class Routine(NamedTuple):
     kind: str
     flags: int
     #: what the machine it was asked of lacks for it, with the fix; empty: nothing
-    lacks: str = ""
+    missing_extension: str = ""
     #: the user's file that it was added from; empty: it is breakeven's
     origin: str = ""
 

@@ -6,6 +6,7 @@ import shlex
 import shutil
 import tempfile
 import time
+import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -32,12 +33,19 @@ _MACHINES = {243: "riscv", 62: "x86"}
 class Added:
     """What `add` has done."""
 
-    own: UserRoutineFile
+    #: the user's file, built
+    file: UserRoutineFile
     #: points at which each routine was verified
     points: int
     host_seconds: float
     #: what is to be known of the code, a sentence each
     notes: tuple[str, ...] = ()
+
+    @property
+    def own(self) -> UserRoutineFile:
+        """The former name of `file`, for one release."""
+        warnings.warn("Added.own is now called Added.file", DeprecationWarning, stacklevel=2)
+        return self.file
 
 
 def add(what: Build, isa: str) -> Added:

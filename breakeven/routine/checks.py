@@ -99,8 +99,8 @@ def check_known(known: list[Routine], names: Sequence[str], machine: MachineSpec
     for name in names:
         if name not in by_name:
             raise UserError(unknown_routine(name, by_name, machine))
-        if by_name[name].lacks:
-            raise UserError(f"{name} on {machine}: it {by_name[name].lacks}")
+        if by_name[name].missing_extension:
+            raise UserError(f"{name} on {machine}: it {by_name[name].missing_extension}")
 
 
 def check_routines(session: Session, names: Sequence[str], one_job: bool = False) -> None:

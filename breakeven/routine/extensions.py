@@ -101,7 +101,7 @@ def lacking(description: dict[str, Any], extensions: Iterable[str]) -> list[tupl
 
 
 def missing_extension_of(description: dict[str, Any], extensions: Iterable[str]) -> str:
-    """What a described machine lacks of `extensions`, in words (`Routine.lacks`); empty: nothing."""
+    """What a described machine lacks of `extensions`, in words (`Routine.missing_extension`); empty: nothing."""
     for extension, setting in lacking(description, extensions):
         return f"needs {extension}, which this machine lacks: add --set {setting}"
     return ""

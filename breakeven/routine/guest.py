@@ -22,8 +22,8 @@ def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, 
 
         for own in user_files(isa):
             for each in _routines_on(description, own.guest.read_bytes()):
-                lacks = each.lacks or missing_extension_of(description, own.extensions)
-                found.append(each._replace(origin=own.source, lacks=lacks))
+                missing = each.missing_extension or missing_extension_of(description, own.extensions)
+                found.append(each._replace(origin=own.source, missing_extension=missing))
     return isa, found
 
 

@@ -26,7 +26,7 @@ def ratio(data: Data, grid: str, routine: str, baseline: str, **where: Any) -> f
 
 
 def curves(data: Data, grid: str, routines: Sequence[str], **where: Any) -> tuple[list[int], dict[str, list[float]]]:
-    """The sizes of a grid and each routine's cycles a call at them."""
+    """The sizes of a grid and each routine's cycles/call at them."""
     each = {name: data.curve(grid, routine=name, **where) for name in routines}
     sizes = next(iter(each.values()))[0]
     return sizes, {name: cycles for name, (_, cycles) in each.items()}

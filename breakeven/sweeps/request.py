@@ -251,7 +251,7 @@ def named_routines(names: list[str], machines: list[str], settings: list[str], g
 
         check_one_isa([name for name in names if name in _KINDS], [machine_spec(name, []) for name in machines])
     known = _routines_of(machines[0], settings, guest)
-    lacking = {r.name for name in machines for r in _routines_of(name, settings, guest) if r.lacks}
+    lacking = {r.name for name in machines for r in _routines_of(name, settings, guest) if r.missing_extension}
     found: list[str] = []
     for name in names:
         found += [r.name for r in known if r.kind in _KINDS[name]] if name in _KINDS else [name]

@@ -184,10 +184,10 @@ def _evidence(tuned: Tuned) -> list[str]:
     """Expected cycles of each routine and of the dispatcher, and both sides of each threshold."""
     costs, chosen = tuned.costs, tuned.chosen
     expected = {name: costs.expected(cycles) for name, cycles in costs.cycles.items()}
-    width = max(len(name) for name in [*expected, "always the right one"])
-    lines = ["expected cycles a call:"]
+    width = max(len(name) for name in [*expected, "always the fastest"])
+    lines = ["expected cycles/call:"]
     lines += [f"  {name:<{width}}  {value:.1f}" for name, value in expected.items()]
-    lines.append(f"  {'always the right one':<{width}}  {costs.expected(costs.best()):.1f}")
+    lines.append(f"  {'always the fastest':<{width}}  {costs.expected(costs.best()):.1f}")
     dispatch = (
         "dispatch included" if tuned.dispatched else "without dispatch: there was no compiler to simulate it with"
     )

@@ -76,7 +76,7 @@ class TuneResult:
         }  # fmt: skip
 
     def table(self) -> pd.DataFrame:
-        """What was tried: a row for each plan, cycles a call."""
+        """What was tried: a row for each plan, cycles/call."""
         import pandas as pd
 
         return pd.DataFrame(self.as_dict()["plans"])

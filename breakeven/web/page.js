@@ -136,7 +136,7 @@ function figure(part, data) {
     return (part.dots || []).filter((dot) => !state.hidden.has(dot.routine) && Object.entries(dot.where).every(([name, value]) => !(name in state.chosen) || state.chosen[name] === value))
       .map((dot) => ({ x: dot.size, y: state.y === "cycles" ? dot.cycles : dot.size / dot.cycles, i: Math.max(0, lines.findIndex((line) => line[0] === dot.routine)), text: `${dot.routine}, ${dot.size} B: ${dot.said}` }));
   }
-  const unit = { cycles: "cycles a call", bytes_a_cycle: "bytes a cycle", size: "size (bytes)" };
+  const unit = { cycles: "cycles/call", bytes_a_cycle: "bytes/cycle", size: "size (bytes)" };
   const verdict = make("div", { class: "verdict" }), plot = make("div", { class: "figure", tabindex: 0, role: "group", "aria-label": "curves; arrow keys move along" }), measurements = make("details", { class: "count" });
   let now = null, at = null, width = 0;
   function draw() {

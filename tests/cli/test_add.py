@@ -186,7 +186,7 @@ def test_what_cannot_be_a_name_is_refused(add, monkeypatch, tmp_path, name):
 
     (tmp_path / "my_copy.S").write_text(COPY)
     if not name:
-        assert api.add(tmp_path / "my_copy.S", "riscv").own.routines == ("my-copy",)
+        assert api.add(tmp_path / "my_copy.S", "riscv").file.routines == ("my-copy",)
         return
     with pytest.raises(UserError, match="cannot be a routine's name"):
         api.add(tmp_path / "my_copy.S", "riscv", name=name)

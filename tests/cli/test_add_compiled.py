@@ -106,7 +106,7 @@ def test_a_librarys_own_copy_keeps_the_contract(compiled, name):
     if not Path(file).is_file():
         pytest.skip(f"no {file} (Debian: {package}; scripts/setup --test-tools)")
     done = api.add(file, symbol=symbol, name=name, defines=defines)
-    assert done.own.isa == isa and done.own.routines == (name,) and done.own.extensions == extensions
+    assert done.file.isa == isa and done.file.routines == (name,) and done.file.extensions == extensions
     assert done.points > 18000 and not any("vzeroupper" in note for note in done.notes)
     machine = {"riscv": "atomic", "x86": "x86_atomic"}[isa]
     point = api.run(name, 1448, machine=machine, src=3, store=False)
@@ -130,7 +130,7 @@ def test_musls_copy_of_riscv_keeps_the_contract(compiled, tmp_path, monkeypatch,
         )
     subprocess.run([folder / "zig", "ar", "rcs", "libc.a", "memcpy.o", "memmove.o"], cwd=tmp_path, check=True)
     done = api.add(tmp_path / "libc.a", symbol=symbol, name=f"musl-{symbol}")
-    assert done.own.isa == "riscv" and done.own.extensions == () and done.points > 18000
+    assert done.file.isa == "riscv" and done.file.extensions == () and done.points > 18000
     point = api.run(f"musl-{symbol}", 1448, machine="atomic", src=3, store=False)
     assert point.ok and point.instructions > 5
 
@@ -179,7 +179,7 @@ def test_a_function_comes_with_what_it_reaches_and_no_more(compiled, isa):
         api.add(far, symbol="far", defines={"limit": 40, "lim": 1}, more=[helper])
     # `never` is what `other` alone calls: it need not exist.
     done = api.add(far, symbol="far", defines={"limit": 40}, more=[helper])
-    assert done.own.routines == ("far",) and done.own.extensions == ()
+    assert done.file.routines == ("far",) and done.file.extensions == ()
     (kept,) = user_files(isa)
     assert kept.options == f"{helper} --symbol far --define limit=0x28"
     with pytest.raises(UserError, match=f"is for {isa}, not for"):
@@ -190,7 +190,7 @@ def test_a_forgotten_vzeroupper_and_an_undeclared_extension_are_told(compiled, t
     source = tmp_path / "avx_copy.S"
     source.write_text(DIRTY)
     done = api.add(source, "x86")
-    assert done.own.extensions == ("avx", "avx2")
+    assert done.file.extensions == ("avx", "avx2")
     assert done.notes[0].startswith("avx-copy leaves the upper halves of ymm registers in use")
     assert done.notes[1] == "avx-copy uses avx2: registered so (--needs avx2)"
     assert [r.notes for r in api.routines("x86_o3") if r.name == "avx-copy"] == ["needs AVX2"]

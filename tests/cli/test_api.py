@@ -62,7 +62,7 @@ def test_a_routine_of_ones_own_is_added_tuned_and_removed(tmp_path, monkeypatch)
     file = tmp_path / "mine.S"
     file.write_text(f".globl mine\nmine:\n{COPY.partition('my_copy:')[2]}")
     added = breakeven.add(file, "riscv")
-    assert added.own.routines == ("mine",) and added.points > 100
+    assert added.file.routines == ("mine",) and added.points > 100
     assert "mine" in [routine.name for routine in breakeven.routines()]
     found = breakeven.tune("mine", "rv-word", sizes=[8, 64], src=0, branches=1, store=False, name="f")
     assert found.as_dict()["chosen"] == "rv-word" and "always_inline)) void f(" in found.header

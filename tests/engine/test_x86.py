@@ -59,7 +59,7 @@ def test_a_sample_of_all_points() -> None:
 
 def test_what_a_machine_lacks_is_told() -> None:
     _, routines = guest_routines(MachineSpec("x86_o3", ("cpu.isa.enable_adx=false",)))
-    lacks = {routine.name: routine.lacks for routine in routines}
-    assert "needs ADX" in lacks["x64-csum-adx"]
-    assert "cpu.isa.enable_adx=true" in lacks["x64-csum-adx"]
-    assert lacks["x64-csum-avx2"] == ""
+    missing = {routine.name: routine.missing_extension for routine in routines}
+    assert "needs ADX" in missing["x64-csum-adx"]
+    assert "cpu.isa.enable_adx=true" in missing["x64-csum-adx"]
+    assert missing["x64-csum-avx2"] == ""
