@@ -138,6 +138,7 @@ def test_named_commands_and_options_exist(page: Path) -> None:
         assert set(re.findall(r"(?<![\w-])--[a-z][\w-]*", rest)) <= known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shown", shown_commands(), ids=lambda shown: f"{shown.page}: {shown.line}")
 def test_shown_commands_print_what_is_shown(shown: Shown, tmp_path: Path) -> None:
     pytest.importorskip("breakeven._engine")
@@ -161,6 +162,7 @@ def test_shown_commands_print_what_is_shown(shown: Shown, tmp_path: Path) -> Non
             pytest.fail(f"it prints:\n{printed}", pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [REPO / "README.md", DOCS / "add-a-routine.md"], ids=lambda page: page.name)
 def test_the_routine_shown_is_right(page: Path, tmp_path: Path) -> None:
     """Dropped into the folder as it stands, it is built, listed and right."""
@@ -181,6 +183,7 @@ def test_the_routine_shown_is_right(page: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_python_of_the_guide_runs(tmp_path: Path) -> None:
     pytest.importorskip("breakeven._engine")
     (code,) = fences((DOCS / "python.md").read_text(), "python")

@@ -287,8 +287,6 @@ def found_page(found: SearchResult) -> str:
 
 def surface_page(found: Surface) -> str:
     """A surface's table."""
-    from breakeven.analysis.verdict import span
-
     old, new = found.spec.routines
     rows = [
         (*at, span(even.first_lower, even.first), span(even.stays_lower, even.stays),

@@ -4,7 +4,8 @@
 
 Everything is also reached as ``breakeven.run(...)`` and so on. Sizes, offsets and swept values are numbers, lists,
 ranges or the command line's texts (``"64..1448:8"``). Results are data frames or objects that show themselves in a
-notebook. Points go to the store, as from the command line; ``store=False`` keeps none.
+notebook. Points go to the store, as from the command line; ``store=False`` keeps none. A verb loads what it uses when
+it is called.
 
 >>> import breakeven
 >>> point = breakeven.run("rv-word", 64, machine="u74")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from breakeven.api.arguments import names_of, opened_engine, path_of
-from breakeven.machine.resolve import resolving
+from breakeven.machine.resolve import resolve, resolving
 from breakeven.sweeps.request import Settings, machine_spec, settings_texts
 
 if TYPE_CHECKING:
@@ -116,7 +116,6 @@ def routines(
     >>> "rv-word" in [routine.name for routine in routines()]
     True
     """
-    from breakeven.machine.resolve import resolve
     from breakeven.routine.guest import guest_routines
 
     spec = machine_spec(machine, settings)

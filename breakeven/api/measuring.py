@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
@@ -175,8 +176,6 @@ def compare_engines(
     **options: Unpack[Measuring],
 ) -> EngineComparison:
     """`compare` by several engines, point by point with the error of the first against the second (docs/native.md)."""
-    from functools import partial
-
     from breakeven.analysis.across_engines import compare_engines as run_engines
     from breakeven.engines.open import open_named
 

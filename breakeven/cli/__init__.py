@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -72,8 +73,6 @@ def _shortened(name: str, most: int = 100) -> str:
 
 def _fault(error: BaseException) -> str:
     """The sentence for an error of breakeven's own: what, where, and how to tell more of it."""
-    import traceback
-
     last = traceback.extract_tb(error.__traceback__)[-1]
     where = f"{Path(last.filename).name}, line {last.lineno}"
     what = _shortened(" ".join(str(error).split()), 200)
@@ -85,8 +84,6 @@ def _fault(error: BaseException) -> str:
 
 def _script_message(error: BaseException) -> str | None:
     """An error raised by a machine file or a gem5 script: what it says and the line where it was written."""
-    import traceback
-
     if isinstance(error, SyntaxError):
         return f"{error.filename}, line {error.lineno}: {error.msg}" if error.filename else error.msg
     written = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_script(frame.filename)]

@@ -11,6 +11,7 @@ import typer
 from breakeven.cli.app import app
 from breakeven.cli.options import JsonOption
 from breakeven.errors import UserError
+from breakeven.machine.resolve import resolve
 
 if TYPE_CHECKING:
     from breakeven.routine.add import Added
@@ -102,7 +103,6 @@ def _missing_on(machine: str):  # noqa: ANN202
     """What tells the extensions that a machine lacks; the machine is read first, so that a mistake in it ends early."""
     if not machine:
         return lambda _: []
-    from breakeven.machine.resolve import resolve
     from breakeven.points.machine_spec import MachineSpec
     from breakeven.routine.extensions import lacking
 

@@ -14,6 +14,7 @@ from breakeven.cli.options import GuestOption, JsonOption, MachineOption, SetOpt
 from breakeven.cli.point import exit_status_of, where
 from breakeven.cli.point_options import point_option_group
 from breakeven.errors import UserError
+from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
 
 if TYPE_CHECKING:
@@ -90,7 +91,6 @@ def _program(elf: Path, spec: Any, json: bool) -> int:
     from breakeven.analysis.topdown import account_of, as_dict
     from breakeven.files.binaries import load_engine
     from breakeven.files.reading import read_file
-    from breakeven.machine.resolve import resolve
     from breakeven.output.console import print_json
 
     guest = load_engine().Machine(resolve(spec).text, read_file(elf, "program"))

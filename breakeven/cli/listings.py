@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,9 @@ import typer
 from breakeven.cli import completion
 from breakeven.cli.app import app, machines_app
 from breakeven.cli.options import GuestOption, JsonOption, MachineOption, NoStoreOption, SetOption, StoreOption
-from breakeven.errors import UserError
+from breakeven.errors import UserError, near
 from breakeven.files.data import DataNotFound
+from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
 
 
@@ -137,13 +139,10 @@ def machines_show(
     json: JsonOption = False,
 ) -> int:
     """One machine on one page, with the measured load-to-use latency of every level (--json: its whole description)."""
-    from dataclasses import asdict
-
     from breakeven.analysis.load_to_use import load_to_use_of, load_to_use_section
     from breakeven.machine.page import constructor_section, print_page
     from breakeven.machine.parameters import parameters
     from breakeven.machine.presets import find_machine, preset_at
-    from breakeven.machine.resolve import resolve
     from breakeven.machine.sources import Sources
     from breakeven.output.console import print_json, print_pairs
 
@@ -179,10 +178,8 @@ def machines_params(
     json: JsonOption = False,
 ) -> int:
     """The parameters of a machine that match: value, unit, range and where the value comes from, one a line."""
-    from breakeven.errors import UserError
     from breakeven.machine.page import legend
     from breakeven.machine.parameters import matching, parameters
-    from breakeven.machine.resolve import resolve
     from breakeven.machine.sources import Sources
     from breakeven.output.console import print_json, print_table
 
@@ -195,8 +192,6 @@ def machines_params(
         print_json({"machine": str(spec), "parameters": [each._asdict() for each in found]})
         return 0
     if not found:
-        from breakeven.errors import near
-
         hint = near(pattern, {each.path.rpartition(".")[2] for each in known})
         raise UserError(f"no parameter of {spec} has {pattern!r}{hint or '; see `breakeven machines show`'}")
     rows = [(e.path, e.value, e.unit, _cut(e.takes), f"{e.mark} {e.source}".strip()) for e in found]
@@ -219,7 +214,6 @@ def machines_diff(
     """What differs between two machines, parameter by parameter; --set changes B."""
     from breakeven.config.overrides import shown_paths
     from breakeven.machine.diff import differences
-    from breakeven.machine.resolve import resolve
     from breakeven.output.console import print_json
 
     one, other = resolve(machine_spec(a, [])), resolve(machine_spec(b, settings))

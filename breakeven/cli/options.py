@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from breakeven.cli import completion
+from breakeven.errors import UserError
 
 #: what the engine takes
 MAX_U64 = (1 << 64) - 1
@@ -18,7 +19,6 @@ def number(least: int | None = None, most: int = MAX_U64) -> Callable[[Any], int
     """Parses an option's whole number (``64``, ``0x40``, ``4KiB``). Without `least` the request checks its range."""
 
     def parse(value: Any) -> int:
-        from breakeven.errors import UserError
         from breakeven.points.ranges import parse_number
 
         if isinstance(value, int):  # a default

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
+from time import monotonic
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +25,7 @@ from breakeven.cli.debug import (
 from breakeven.cli.options import JsonOption, MachineOption, SetOption, number
 from breakeven.errors import UserError
 from breakeven.m5.command_line import OPTIONS
+from breakeven.machine.resolve import resolve
 from breakeven.sweeps.request import machine_spec
 
 
@@ -81,7 +84,6 @@ def exec_(
     from breakeven.files.binaries import load_engine
     from breakeven.files.reading import read_file
     from breakeven.files.writing import check_target, write_text
-    from breakeven.machine.resolve import resolve
 
     if stats:
         check_target(stats)
@@ -143,8 +145,6 @@ def exec_(
 
 def _run(guest: Any, max_insts: int, max_cycles: int, max_seconds: float) -> dict[str, Any]:
     """The guest's end; Ctrl-C is one, too: what there is by then is worth telling."""
-    from time import monotonic
-
     start = monotonic()
     try:
         while True:
@@ -164,8 +164,6 @@ def _run(guest: Any, max_insts: int, max_cycles: int, max_seconds: float) -> dic
 
 def _seconds(time: str) -> int:
     """Seconds since 1970 of `--start-time`."""
-    from datetime import UTC, datetime
-
     if time == "now":
         return int(datetime.now(UTC).timestamp())
     try:

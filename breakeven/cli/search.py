@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,8 +41,6 @@ _SIZES, _OFFSETS = "1..2048", "0..63"
 
 def quiet_threads() -> None:
     """The surrogate's matrices are small: more threads of the linear algebra than one only get in the engine's way."""
-    import os
-
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
@@ -97,8 +97,6 @@ def find_(
 
     The answer is that of `compare` on the full grid, from a tenth of its points; what is in doubt is said.
     """
-    import time
-
     quiet_threads()
     from breakeven import api
     from breakeven.analysis.search_result import plot_find
@@ -151,8 +149,6 @@ def surface_(
     json: JsonOption = False,
 ) -> int:
     """From which size on B beats A, for every value of one or two machine parameters: a search for each."""
-    import time
-
     quiet_threads()
     from breakeven import api
     from breakeven.analysis.search_result import plot_surface

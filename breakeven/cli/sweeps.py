@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,8 +69,6 @@ def sweep(
 
     Without --out the table goes to sweep.csv (with --json: into the object).
     """
-    import time
-
     from breakeven import api
     from breakeven.cli import summaries
     from breakeven.output.console import progress_bar

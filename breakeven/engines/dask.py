@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.errors import UserError
-from breakeven.files.binaries import guest_elf
+from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.resolve import resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES
 from breakeven.points.engine import Engine, Progress, Results, Routine
@@ -44,8 +44,6 @@ _booted = threading.local()
 
 def _run_chunk(fingerprint: str, description: str, program: bytes, records: bytes) -> bytes:
     """On a worker: the results of some points."""
-    from breakeven.files.binaries import load_engine
-
     engine = load_engine()
     if engine.fingerprint != fingerprint:
         raise UserError("a worker has another version of breakeven's engine: install the same one everywhere")
@@ -136,8 +134,6 @@ class DaskEngine(Engine):
 
         from distributed import as_completed
         from distributed.scheduler import KilledWorker
-
-        from breakeven.files.binaries import load_engine
 
         starts = range(0, len(records) // POINT_BYTES, size)
         chunks = [records[at * POINT_BYTES : (at + size) * POINT_BYTES] for at in starts]

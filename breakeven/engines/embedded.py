@@ -15,7 +15,7 @@ from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.resolve import resolve
 from breakeven.points import Point, unpack_results
-from breakeven.points.engine import Engine, Measured, Progress, Results, Routine
+from breakeven.points.engine import Engine, Identity, Measured, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.checks import check_known, check_routines
 from breakeven.routine.guest import _routines_on
@@ -71,8 +71,6 @@ class EmbeddedEngine(Engine):
         return resolve(machine).hash
 
     def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
-        from breakeven.points.engine import Identity
-
         resolved = resolve(machine)
         guest = hashlib.sha256(guest_elf(resolved.isa, self.elf)).hexdigest()
         return Identity(load_engine().fingerprint, resolved.hash, guest), resolved.text

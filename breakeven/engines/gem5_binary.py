@@ -16,6 +16,7 @@ from pathlib import Path
 
 from breakeven.engines.embedded import routines_in
 from breakeven.errors import UserError
+from breakeven.files.data import find_data
 from breakeven.machine.presets import find_machine
 from breakeven.machine.resolve import resolve
 from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file
@@ -90,8 +91,6 @@ class Gem5Engine(Engine):
 
     def simulate(self, machine: MachineSpec, records: bytes, folder: Path) -> bytes:
         """The results of packed points, by a run of gem5 in `folder`."""
-        from breakeven.files.data import find_data
-
         points = folder / "asked.bin"
         points.write_bytes(points_file(records))
         script = find_data("configs", "sweep.py")

@@ -16,7 +16,7 @@ from breakeven.points.engine import Engine, Measured, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.checks import check_known
 from breakeven.routine.guest import guest_routines
-from breakeven.routine.registry import UserRoutineFile, check_harness, user_file_by_routine
+from breakeven.routine.registry import UserRoutineFile, check_harness, home, user_file_by_routine
 
 #: makes the engine for a guest; None: breakeven's own
 Make = Callable[[Path | None], Any]
@@ -155,8 +155,6 @@ class UserRoutinesEngine(Engine):
 
 def with_user_routines(make: Make) -> Engine:
     """The engine that `make` gives for breakeven's guests, with the user's routines beside if there are any."""
-    from breakeven.routine.registry import home
-
     folder = home() / "routines"
     if not folder.is_dir() or next(folder.glob("*/*/"), None) is None:
         return make(None)

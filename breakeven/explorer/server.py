@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import json
 import re
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -101,8 +102,6 @@ async def _body(request: Request, most: int) -> bytes:
 
 
 async def _json(request: Request) -> dict[str, Any]:
-    import json
-
     try:
         found = json.loads(await _body(request, _MOST_QUESTION))
     except ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,13 +40,9 @@ class SimStat:
         return self._values
 
     def dump(self, file: Any, **settings: Any) -> None:
-        import json
-
         json.dump(self._values, file, **settings)
 
     def dumps(self, **settings: Any) -> str:
-        import json
-
         return json.dumps(self._values, **settings)
 
     def __getattr__(self, name: str) -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from breakeven.errors import near
 from breakeven.files.importing import importable
 from breakeven.files.reading import read_bounded
 from breakeven.m5 import finder, machines_package
@@ -60,7 +61,6 @@ def load_module(path: Path) -> dict[str, Any]:
 def _of_m5_objects(name: str) -> str:
     from breakeven.config.former import CLASSES
     from breakeven.config.library import names
-    from breakeven.errors import near
 
     if name in names():
         return ": it is a class of m5.objects, which this script does not import"
@@ -83,7 +83,6 @@ def naming_near_classes() -> Iterator[None]:
         found = re.match(r"cannot import name '(\w+)' from 'breakeven\.m5\.objects'", str(error))
         if found:
             from breakeven.config.library import names
-            from breakeven.errors import near
 
             error.msg = f"m5.objects has no class {found[1]!r}{near(found[1], names())}"
         raise

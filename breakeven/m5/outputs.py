@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,6 @@ class Outputs:
             except OSError as error:
                 raise unwritable(error, path) from None
         if self._jsons:
-            import json
-
             from breakeven.m5.gem5stats import tree
 
             for path in self._jsons:

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from breakeven.config.current import current, use
 from breakeven.config.describe import canonical, describe
 from breakeven.config.errors import ConfigError
+from breakeven.config.library import IN_SCRIPTS
+from breakeven.files.writing import write_text
 from breakeven.m5.options import Options
-from breakeven.m5.outputs import unwritable
+from breakeven.m5.outputs import Outputs, compress, unwritable
 
 if TYPE_CHECKING:
     from breakeven.config.simobject import SimObject
@@ -98,7 +100,6 @@ class Session:
             from breakeven.config.modelled import warn_of_unmodelled
 
             warn_of_unmodelled(root)
-            from breakeven.m5.outputs import Outputs
 
             self._outputs = Outputs(self.outdir, self.options.stats_file)
         if self.options.debug_flags:
@@ -106,7 +107,6 @@ class Session:
 
     def _write_config(self, root: SimObject, outdir: Path) -> None:
         """Before anything is simulated: a wrong --outdir must not cost a run."""
-        from breakeven.files.writing import write_text
         from breakeven.m5 import config_files
 
         try:
@@ -153,8 +153,6 @@ class Session:
         if not self.machine.end_trace():
             print(f"warn: the trace {name!r} ends early, at {TRACE_LIMIT} bytes", file=sys.stderr)
         if name.endswith(".gz"):
-            from breakeven.m5.outputs import compress
-
             compress((self.outdir or Path()) / name)
 
     # --- running ---
@@ -283,8 +281,6 @@ class Session:
 
 def _as_gem5(root: SimObject) -> None:
     """Where a script leaves one of our parameters alone, the core behaves as gem5's, slips included."""
-    from breakeven.config.library import IN_SCRIPTS
-
     for obj in root.descendants():
         for cls in type(obj).__mro__:
             for name, value in IN_SCRIPTS.get(cls.__name__, {}).items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import product
 from typing import Any, NoReturn
 
 from breakeven.m5 import convert
@@ -87,8 +88,6 @@ class attrdict(dict):  # type: ignore[type-arg]
 
 def crossproduct(items: Iterable[Iterable[Any]]) -> Iterator[tuple[Any, ...]]:
     """Every combination of one of each."""
-    from itertools import product
-
     return product(*items)
 
 

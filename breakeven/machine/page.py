@@ -5,6 +5,7 @@ Each heading is a path and each value's name the rest of it: what ``--set`` take
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -295,8 +296,6 @@ def _paths(references: Any) -> list[str]:
 
 
 def _wrapped(*texts: str) -> list[str]:
-    import textwrap
-
     width = WIDTH - 2
     return [line for text in texts for line in textwrap.wrap(text, width, subsequent_indent="    ")]
 

@@ -6,6 +6,7 @@ which returns the Root of a tree. Ours lie in ``configs/machines/``.
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -154,8 +155,6 @@ def check_read(root: SimObject, description: dict[str, Any], targets: list[Targe
 
 def stored_form(description: dict[str, Any]) -> str:
     """A description as the tests keep it: one object a line, so that a change shows as a line."""
-    import json
-
     lines = ",\n".join(json.dumps(entry, sort_keys=True) for entry in description["objects"])
     return f'{{"format": {description["format"]}, "objects": [\n{lines}\n]}}\n'
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from breakeven.errors import UserError, near
 from breakeven.machine.resolve import resolve
 from breakeven.points.engine import Routine, Session
-from breakeven.points.machine_spec import MachineSpec
+from breakeven.points.machine_spec import HOST, MachineSpec
 
 if TYPE_CHECKING:
     from breakeven.points.engine import Routine
@@ -50,7 +50,6 @@ def unknown_routine(name: str, known: Iterable[str], machine: MachineSpec) -> st
 def _is_host(machine: MachineSpec) -> bool:
     """Whether this is the host's own processor, which an engine may also call by its model's name."""
     from breakeven.machine.presets import MachineError, find_machine
-    from breakeven.points.machine_spec import HOST
 
     try:
         return machine.name == HOST or not find_machine(machine.name)

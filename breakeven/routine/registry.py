@@ -12,7 +12,7 @@ import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from breakeven.errors import UserError
+from breakeven.errors import UserError, near
 from breakeven.files import places
 
 ENVIRONMENT = "BREAKEVEN_HOME"
@@ -116,8 +116,6 @@ def remove(name: str, isa: str = "") -> list[UserRoutineFile]:
     """Removes the files that define a routine `name`, of one instruction set or (none given) of any; raises `UserError`
     when none does."""
     import shutil
-
-    from breakeven.errors import near
 
     isas = [isa] if isa else [path.name for path in sorted((home() / "routines").glob("*"))]
     known = [own for each in isas for own in user_files(each)]

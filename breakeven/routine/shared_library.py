@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from breakeven.errors import UserError
+from breakeven.errors import UserError, near
 from breakeven.routine.object_files import (
     FUNCTION,
     IFUNC,
@@ -74,8 +74,6 @@ class SharedLibrary:
         if any(symbol.kind == IFUNC for symbol in found):
             raise chosen_at_start(name, variants_of(name, names), self.path.name)
         if not found:
-            from breakeven.errors import near
-
             raise UserError(f"{self.path} defines no function {name!r}{near(name, names) or '; nm -D shows them'}")
         return found[0].value
 

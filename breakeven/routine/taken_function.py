@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from breakeven.errors import UserError
+from breakeven.errors import UserError, near
 from breakeven.routine.object_files import (
     IFUNC,
     NOBITS,
@@ -196,8 +196,6 @@ def take_function(
     symbol = symbol or _only_function(files, library)
     found = library.find(symbol)
     if found is None:
-        from breakeven.errors import near
-
         hint = near(symbol, library.names) or "; nm shows what there is"
         raise UserError(f"{files[0]} defines no symbol {symbol!r}{hint}")
     root, definition = found

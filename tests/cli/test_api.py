@@ -26,6 +26,7 @@ def needs_engine() -> None:
         pytest.skip("the engine or the guests are not built")
 
 
+@pytest.mark.slow
 def test_the_examples() -> None:
     needs_engine()
     done = [doctest.testmod(module) for module in (api, api.exploring, api.listing, api.measuring, api.searching)]
@@ -54,6 +55,7 @@ def test_results_show_themselves_in_a_notebook() -> None:
     assert "rv-word" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_routine_of_ones_own_is_added_tuned_and_removed(tmp_path, monkeypatch) -> None:
     needs_engine()
     if shutil.which("riscv64-unknown-elf-gcc") is None:

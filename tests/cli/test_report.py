@@ -131,6 +131,7 @@ def test_what_is_no_table_is_refused(tmp_path: Path) -> None:
 HOSTILE = ["", "abc", "inf", "-1", "1e400", "nan", "0", "9" * 30, "x" * 5000, "\0", "true", "'", "<b>"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_cells_are_shown_or_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], value: str
@@ -205,6 +206,7 @@ def test_ranges_are_written_as_they_are_read() -> None:
         assert ranges_text(parse_integers(text, "size", 0, 1 << 20)) == text
 
 
+@pytest.mark.slow
 def test_a_study_becomes_a_page() -> None:
     title, parts = study_parts(REPO / "results/tsukamoto2021")
     assert title.startswith("tsukamoto2021: ")
@@ -309,6 +311,7 @@ def in_browser(folder: Path, text: str) -> str:
     return done.stdout
 
 
+@pytest.mark.browser
 def test_a_browser_draws_sorts_and_filters(tmp_path: Path) -> None:
     text = page("t", [Part("t.csv", "", table(), "", [Shown(MachineSpec("u74", ()))])], "breakeven report")
     left = in_browser(tmp_path, text.replace("</body>", f"{USER}</body>"))

@@ -52,6 +52,7 @@ def searched(curves, sizes=SIZES, **options):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair)
 def test_every_change_of_the_full_grid_is_found_with_a_tenth_of_its_points(pair) -> None:
     curves = {name: GRID[name] for name in pair}
@@ -77,6 +78,7 @@ def sawtooth(random, sizes):
     return cost.astype(float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_synthetic_sawtooths(seed) -> None:
     random = np.random.default_rng(seed)

@@ -183,6 +183,7 @@ def test_a_store_of_another_layout_is_refused(tmp_path):
         Store(path)
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_an_error_and_loses_nothing(store):
     engine = Storable(cycles)
     run_sweep(spec(range(100)), StoredEngine(engine, store))
@@ -248,6 +249,7 @@ def test_the_command_keeps_and_reads(breakeven, tmp_path):
     assert missing.returncode == 1 and "there is no store" in missing.stderr
 
 
+@pytest.mark.slow
 def test_sweeps_at_once_share_the_work(tmp_path):
     """Four identical sweeps: each point is simulated by one of them."""
     pytest.importorskip("breakeven._engine")

@@ -348,6 +348,7 @@ def test_the_command_of_a_request_is_whole():
     assert replace(asked, distribution=distribution_of({8: 1.0}, [])).command() == ""
 
 
+@pytest.mark.slow
 def test_a_header_is_written_that_is_as_good_as_choosing_right(breakeven, tmp_path):
     """From 1 KiB on dispatch is nothing, below 2 KiB or so string instructions lose: one threshold, and it is found."""
     if shutil.which("x86_64-linux-gnu-gcc") is None or not find_data("guests").joinpath("x86-recipe.json").is_file():
