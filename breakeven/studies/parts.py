@@ -1,4 +1,4 @@
-"""What studies have in common: ratios of two routines, the turning value of a parameter, curves of a search."""
+"""What studies have in common: ratios of two routines, where a parameter flips a conclusion, curves of a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from breakeven.analysis.search_result import SearchResult, Surface
 from breakeven.config.overrides import get_parameter
 from breakeven.machine.presets import load_machine
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.studies.study import TIE, Data, TableItem, Turn
+from breakeven.studies.study import TIE, Data, Flip, TableItem
 
 
 def machine_value(machine: MachineSpec, path: str) -> str:
@@ -104,19 +104,19 @@ def change_text(change: tuple[float, float]) -> str:
     return f"{high:g}" if high - low == 1 else f"{low:g} to {high:g}"
 
 
-def turnings(found: SearchResult) -> list[tuple[float, float]]:
+def flips_of(found: SearchResult) -> list[tuple[float, float]]:
     """Neighbouring values of the searched parameter that were simulated, between which the lead changes."""
     probed = found.leads.probed
     return changes([found.leads.x[i] for i in probed], *([c[i] for i in probed] for c in found.leads.curves.values()))
 
 
-def found_turn(found: SearchResult, conclusion: str, figure: str) -> Turn:
+def found_flip(found: SearchResult, conclusion: str, figure: str) -> Flip:
     """What a search along a parameter says about a conclusion: the value nearest the machine's at which the lead has
     changed, as far as it was simulated."""
     low, high = found.leads.x[0], found.leads.x[-1]
     has = machine_value(found.spec.machines[0], found.along)
-    at = ", ".join(_turned(below, above, float(has)) for below, above in turnings(found))
-    return Turn(conclusion, found.along, has, at or f"nowhere in {low:g}..{high:g}", figure)
+    at = ", ".join(_turned(below, above, float(has)) for below, above in flips_of(found))
+    return Flip(conclusion, found.along, has, at or f"nowhere in {low:g}..{high:g}", figure)
 
 
 def _turned(below: float, above: float, has: float) -> str:
@@ -137,8 +137,8 @@ def found_figure(found: SearchResult, title: str, log: bool = False) -> Callable
         at = [i for i in leads.probed if not log or leads.x[i] > 0]
         has = float(machine_value(machine, found.along))
         gaps = has_gaps(found.along)  # of powers of two a grey stretch would show what cannot be
-        where = [f"between {low:g} and {high:g}" for low, high in turnings(found)]
-        spans = [] if gaps else [(*turn, f"turns {at}") for turn, at in zip(turnings(found), where, strict=True)]
+        where = [f"between {low:g} and {high:g}" for low, high in flips_of(found)]
+        spans = [] if gaps else [(*turn, f"turns {at}") for turn, at in zip(flips_of(found), where, strict=True)]
         turns = f" The lead changes {', '.join(where)}." if gaps and where else ""
         plots.lines(
             path, [leads.x[i] for i in at], {name: [curve[i] for i in at] for name, curve in leads.curves.items()},

@@ -156,8 +156,8 @@ def _write_report(outcome: Outcome, folder: Path) -> Path:
         contents = study.contents(outcome.data)
         blocks = _blocks(contents, folder)
         blocks["verdicts"], blocks["conditions"] = _verdicts(outcome, folder), _conditions(outcome, folder)
-        if contents.turns:
-            blocks["turns"] = _turns(contents, folder)
+        if contents.flips:
+            blocks["flips"] = _flips(contents, folder)
         path = folder / "README.md"
         body = render((study.text or "").strip(), contents.values, blocks)
         write_text(path, f"# {study.title}\n\n{body}\n")
@@ -167,14 +167,14 @@ def _write_report(outcome: Outcome, folder: Path) -> Path:
 
 
 VERDICT_COLUMNS = ("claim", "published", "simulated", "verdict", "note")
-#: what stands in a study's ``turns.csv`` and on the page of all verdicts
-TURN_COLUMNS = ("conclusion", "parameter", "the machine has", "turns at")
+#: what stands in a study's ``flips.csv`` and on the page of all verdicts
+FLIP_COLUMNS = ("conclusion", "parameter", "the machine has", "flips at")
 
 
-def _turns(contents: Contents, folder: Path) -> str:
-    rows = [[turn.conclusion, turn.parameter, turn.has, turn.turns] for turn in contents.turns]
-    _write_csv(folder / "turns.csv", TURN_COLUMNS, rows)
-    return markdown_table(TURN_COLUMNS, [[row[0], f"`{row[1]}`", *row[2:]] for row in rows])
+def _flips(contents: Contents, folder: Path) -> str:
+    rows = [[flip.conclusion, flip.parameter, flip.has, flip.at] for flip in contents.flips]
+    _write_csv(folder / "flips.csv", FLIP_COLUMNS, rows)
+    return markdown_table(FLIP_COLUMNS, [[row[0], f"`{row[1]}`", *row[2:]] for row in rows])
 
 
 def _verdicts(outcome: Outcome, folder: Path) -> str:

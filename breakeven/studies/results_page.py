@@ -19,7 +19,7 @@ from breakeven.studies.ledger import (
     ledger_rows,
     load_ledger,
 )
-from breakeven.studies.report import TURN_COLUMNS, VERDICT_COLUMNS, first_sentence, markdown_table, tolerances
+from breakeven.studies.report import FLIP_COLUMNS, VERDICT_COLUMNS, first_sentence, markdown_table, tolerances
 from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED
 
 _ORDER = (REPRODUCED, DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED)
@@ -46,12 +46,12 @@ def write_results_page(results: Path) -> Path:
             path.parent for path in results.glob("*/verdicts.csv") if (path.parent / "README.md").is_file()
         )
         verdicts = {folder.name: _rows(folder / "verdicts.csv") for folder in folders}
-        turns = {folder.name: _rows(folder / "turns.csv") for folder in folders}
+        flips = {folder.name: _rows(folder / "flips.csv") for folder in folders}
         titles = {folder.name: _title(folder) for folder in folders}
         path = results / "README.md"
         entries = load_ledger()
         by_claim = {name: {row["claim"]: row for row in rows} for name, rows in verdicts.items()}
-        write_text(path, _page(verdicts, turns, titles, _counts(entries, by_claim)))
+        write_text(path, _page(verdicts, flips, titles, _counts(entries, by_claim)))
         write_text(results / "ledger.md", _ledger_page(entries, by_claim))
     except OSError as error:
         raise UserError(f"cannot write the page of results in {str(results)!r}: {error.strerror or error}") from None
@@ -91,7 +91,7 @@ def _ledger_page(entries: list[Entry], verdicts: Verdicts) -> str:
 
 def _page(
     verdicts: dict[str, list[dict[str, str]]],
-    turns: dict[str, list[dict[str, str]]],
+    flips: dict[str, list[dict[str, str]]],
     titles: dict[str, str],
     counted: str,
 ) -> str:
@@ -106,12 +106,12 @@ def _page(
         "By study, rows that cannot fail among them:",
         markdown_table(("study", *_ORDER), summary),
     ]
-    turned = [[name, *(row[column] for column in TURN_COLUMNS)] for name, rows in turns.items() for row in rows]
-    if turned:
+    flipped = [[name, *(row[column] for column in FLIP_COLUMNS)] for name, rows in flips.items() for row in rows]
+    if flipped:
         parts += [
-            "## What would have turned the conclusions",
+            "## What would have flipped the conclusions",
             "One parameter of the CPU at a time, by search; the curves stand in the studies.",
-            markdown_table(("study", *TURN_COLUMNS), turned),
+            markdown_table(("study", *FLIP_COLUMNS), flipped),
         ]
     for name, rows in verdicts.items():
         cells = [

@@ -104,16 +104,16 @@ class FigureItem:
 
 
 @dataclass(frozen=True)
-class Turn:
-    """A parameter of the CPU that would have turned a conclusion, and from which value on."""
+class Flip:
+    """A parameter of the CPU that would have flipped a conclusion, and from which value on."""
 
     conclusion: str
-    #: what is turned: a machine's parameter
+    #: what is moved: a machine's parameter
     parameter: str
     #: its value on the machine of the study
     has: str
-    #: where a search found the conclusion turned; "nowhere in LOW..HIGH" where it is not
-    turns: str
+    #: where a search found the conclusion flipped; "nowhere in LOW..HIGH" where it is not
+    at: str
     #: name of the figure that shows the curve
     figure: str
 
@@ -122,13 +122,13 @@ class Turn:
 class Contents:
     """What a study's text refers to: ``{{name}}`` in a line; ``{{table name}}``, ``{{figure name}}`` on their own.
 
-    With `turns` the text also has ``{{turns}}``, their table.
+    With `flips` the text also has ``{{flips}}``, their table.
     """
 
     values: Mapping[str, str]
     tables: Sequence[TableItem]
     figures: Sequence[FigureItem]
-    turns: Sequence[Turn] = ()
+    flips: Sequence[Flip] = ()
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,8 @@ from breakeven.studies.study import (
     Contents,
     Data,
     FigureItem,
+    Flip,
     Study,
-    Turn,
     Verdict,
     judge_absolute,
     judge_ratio,
@@ -197,8 +197,8 @@ def contents(data: Data) -> Contents:
     leads = data.found["condition"].leads
     movsl, registers = leads.curves[MOVSL], leads.curves[INTEL]
     enough = [value for value, a, b in zip(leads.x, movsl, registers, strict=True) if a < b]
-    turns = [
-        Turn(
+    flips = [
+        Flip(
             f"registers beat REP MOVSL at {PACKET} bytes, source at 4 (pentium3)",
             CONDITION,
             machine_value(PENTIUM3, CONDITION),
@@ -206,7 +206,7 @@ def contents(data: Data) -> Contents:
             "what-if",
         )
     ]
-    return Contents(findings(data) | {"flush": FLUSH}, tables, figures, turns)
+    return Contents(findings(data) | {"flush": FLUSH}, tables, figures, flips)
 
 
 STUDY = Study(

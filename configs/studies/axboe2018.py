@@ -15,7 +15,7 @@ from breakeven.studies.parts import (
     curves,
     cycles_table,
     found_figure,
-    found_turn,
+    found_flip,
     largest_at_most,
     machine_value,
     overtaking,
@@ -321,11 +321,11 @@ def contents(data: Data) -> Contents:
         threshold_table(data),
         others_table(data),
     ]
-    turns = [
-        found_turn(data.found[f"startup-at-{size}"], f"unrolled beats ERMS at {size} B (broadwell)", "what-if")
+    flips = [
+        found_flip(data.found[f"startup-at-{size}"], f"unrolled beats ERMS at {size} B (broadwell)", "what-if")
         for size in (64, 128, 256)
     ]
-    return Contents(findings(data), tables, figures, turns)
+    return Contents(findings(data), tables, figures, flips)
 
 
 STUDY = Study(

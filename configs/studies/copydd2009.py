@@ -11,7 +11,7 @@ from pathlib import Path
 
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.studies.parts import curves, dispatch_mark, found_figure, found_turn, machine_value, overtaking
+from breakeven.studies.parts import curves, dispatch_mark, found_figure, found_flip, machine_value, overtaking
 from breakeven.studies.study import (
     ABSOLUTE_FACTOR,
     DIRECTION_ONLY,
@@ -340,8 +340,8 @@ def contents(data: Data) -> Contents:
             found_figure(found, "What if fewer writes could be under way? 128 KiB"),
         ),
     ]
-    turns = [found_turn(found, "sol-bcopy is level at 128 KiB, source faulted in (nehalem)", "what-if")]
-    return Contents(findings(data), [paces(data), pages(data), traps(data), causes(data)], figures, turns)
+    flips = [found_flip(found, "sol-bcopy is level at 128 KiB, source faulted in (nehalem)", "what-if")]
+    return Contents(findings(data), [paces(data), pages(data), traps(data), causes(data)], figures, flips)
 
 
 STUDY = Study(

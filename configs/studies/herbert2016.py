@@ -49,7 +49,7 @@ from herbert2016_report import (
     winners_table,
 )
 
-from breakeven.studies.parts import found_figure, found_turn, machine_value
+from breakeven.studies.parts import found_figure, found_flip, machine_value
 from breakeven.studies.study import (
     DIRECTION_ONLY,
     NOT_SIMULATED,
@@ -58,8 +58,8 @@ from breakeven.studies.study import (
     Contents,
     Data,
     FigureItem,
+    Flip,
     Study,
-    Turn,
     Verdict,
     judge_absolute,
     judge_ratio,
@@ -336,10 +336,10 @@ def contents(data: Data) -> Contents:
             found_figure(data.found["page-cross"], "What if a load across two pages cost less? 40 bytes"),
         ),
     ]
-    return Contents(findings(data), tables, figures, turns(data))
+    return Contents(findings(data), tables, figures, flips(data))
 
 
-def turns(data: Data) -> list[Turn]:
+def flips(data: Data) -> list[Flip]:
     slower = {
         value: data.cycles("flags", routine=NAIVE, size=1400, **{FLAG_MERGE: value})
         / data.cycles("flags", routine=NEW, size=1400, **{FLAG_MERGE: value})
@@ -348,16 +348,16 @@ def turns(data: Data) -> list[Turn]:
     cost = float(machine_value(WESTMERE, PAGE_CROSS))
     pays = "pays" if any(at <= cost for at in data.found["page-cross"].crossings) else "does not pay"
     return [
-        found_turn(
+        found_flip(
             data.found["split"], f"{NEW} beats {OLD}, which aligns, at 1400 unaligned bytes (westmere)", "what-if"
         ),
-        found_turn(data.found["split-atom"], f"{OLD} beats {NEW} there on the Atom (bonnell)", "what-if-atom"),
-        found_turn(
+        found_flip(data.found["split-atom"], f"{OLD} beats {NEW} there on the Atom (bonnell)", "what-if-atom"),
+        found_flip(
             data.found["page-cross"],
             f"at a page's end the test for it {pays} ({CHECKED}, 40 bytes, westmere)",
             "what-if-page",
         ),
-        Turn(
+        Flip(
             "a loop of adc and dec is slower than the unrolled sum (1400 bytes, westmere)",
             FLAG_MERGE,
             "stall",

@@ -221,7 +221,7 @@ def contents(data: Data) -> Contents:
         },
         tables,
         figures,
-        later.turns(data),
+        later.flips(data),
     )
 
 

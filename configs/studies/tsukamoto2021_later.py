@@ -1,4 +1,4 @@
-"""The chapter of tsukamoto2021's report on what came later, and what would have turned its conclusion."""
+"""The chapter of tsukamoto2021's report on what came later, and what would have flipped its conclusion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tsukamoto2021_grids import CLASSES, EMULATE, LATER, LATER_MACHINES, NEW, NO
 from tsukamoto2021_report import slope, two, what_if_curve
 
 from breakeven.studies.parts import changes
-from breakeven.studies.study import Data, TableItem, Turn
+from breakeven.studies.study import Data, Flip, TableItem
 
 
 def later_table(data: Data) -> TableItem:
@@ -29,7 +29,7 @@ def later_table(data: Data) -> TableItem:
     return TableItem("later", f"{PACKET} bytes, warm: what came later against {NEW}", columns, rows)
 
 
-def turns(data: Data) -> list[Turn]:
+def flips(data: Data) -> list[Flip]:
     """The trap's cost from which shifting pays."""
     found = []
     at = {"src_offset": 3, "dst_offset": 0}
@@ -40,5 +40,5 @@ def turns(data: Data) -> list[Turn]:
         equal = changes(cost, cycles, [level] * len(cost))
         shown = f"{equal[0][0]:g} or less" if equal else f"nowhere in {cost[0]:g}..{cost[-1]:g}"
         conclusion = f"{rival} beats plain words at {PACKET} bytes, source misaligned (u74)"
-        found.append(Turn(conclusion, EMULATE, f"a trap: about {trap:.0f}", shown, "what-if"))
+        found.append(Flip(conclusion, EMULATE, f"a trap: about {trap:.0f}", shown, "what-if"))
     return found

@@ -112,6 +112,7 @@ def test_the_version_and_the_marker_of_types(monkeypatch) -> None:
     assert (Path(breakeven.__file__).parent / "py.typed").is_file()
 
 
+@pytest.mark.slow
 def test_results_draw_themselves_and_are_short(tmp_path) -> None:
     where = {"machine": "minor", "repetitions": 3, "store": False}
     found = breakeven.find("rv-byte", "rv-word", sizes="1..32", **where)

@@ -129,6 +129,7 @@ def test_a_program_whose_reader_is_gone_ends_by_sigpipe(busybox):
         assert process.wait(60) == 128 + 13 and b"SIGPIPE" in err and b"Traceback" not in err
 
 
+@pytest.mark.slow
 def test_applets_change_files_as_on_this_host(run, busybox, tmp_path):
     folders = [tmp_path / "here", tmp_path / "there"]
     for folder in folders:
@@ -152,6 +153,7 @@ def test_applets_change_files_as_on_this_host(run, busybox, tmp_path):
     assert kept[0] == kept[1] and len(kept[0]) >= 8
 
 
+@pytest.mark.slow
 def test_shells_start_processes_and_handle_signals(run, busybox, tmp_path):
     line = (
         "trap 'echo T' EXIT; trap 'echo U' USR1; yes | head -1; echo $(echo in $(echo deep)); kill -USR1 $$; cat <<E\n"

@@ -117,6 +117,7 @@ def test_routines_side_by_side(breakeven, o3):
     assert max(map(len, done.stdout.splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_a_program_explained(breakeven, o3):
     elf = Path(__file__).resolve().parents[1] / "data/gem5/micro.rv64.elf"
     done = breakeven("explain", elf, "-m", o3)

@@ -14,6 +14,8 @@ from typer.testing import CliRunner
 
 from breakeven.cli import FILES, failed, load
 
+pytestmark = pytest.mark.slow
+
 CASES = int(os.environ.get("BREAKEVEN_HOSTILE", "300"))
 #: cases of one test
 BATCH = 100

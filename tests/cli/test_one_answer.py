@@ -16,7 +16,10 @@ from breakeven.cli import load
 from breakeven.points.measurements import AGAIN, REPETITIONS
 from tests.cli.conftest import _engine_is_built
 
-pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built"),
+]
 
 #: machine -> pairs of routines to ask about; in-order and out-of-order cores of both instruction sets
 PAIRS = {

@@ -81,7 +81,7 @@ def test_the_page_counts_verdicts(tmp_path: Path) -> None:
         (tmp_path / name / "README.md").write_text(f"# Title of {name}\n\ntext\n")
         lines = ["claim,published,simulated,verdict,note", *(f"c{i},1,2,{v},n" for i, v in enumerate(verdicts))]
         (tmp_path / name / "verdicts.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "b/turns.csv").write_text("conclusion,parameter,the machine has,turns at\nB wins,cpu.x,3,7\n")
+    (tmp_path / "b/flips.csv").write_text("conclusion,parameter,the machine has,flips at\nB wins,cpu.x,3,7\n")
     page = write_results_page(tmp_path).read_text()
     assert "| [a](a/README.md) | 1 | 0 | 0 | 1 |" in page
     assert "## [Title of a](a/README.md)" in page

@@ -193,6 +193,7 @@ def test_wrong_output_is_loud(fake) -> None:
     assert "Wrong output" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_the_command_agrees_with_compare(breakeven, tmp_path) -> None:
     grid = ["--sizes", "1..449:4", "--store", "points.db", "--json"]
     pair = ["rv-copy-user-2017", "rv-copy-user-2021"]

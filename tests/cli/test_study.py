@@ -153,12 +153,12 @@ def test_searches_run_beside_the_grids(tmp_path, fake):
         "along": ("a parameter", SweepSpec(both, [machine], [50], parameters={"cpu.start": ["0", "20", "80"]})),
         "over": ("a surface", SweepSpec(both, [machine], sizes, parameters={"cpu.start": ["20", "80"]})),
     }
-    turn = st.Turn("fast wins", "cpu.start", "100", "50", "t")
+    flip = st.Flip("fast wins", "cpu.start", "100", "50", "t")
     study = replace(
         small("nobody"),
         searches=searches,
-        contents=lambda data: st.Contents({}, [], [], [turn]),
-        text="{{verdicts}} {{turns}} {{conditions}}",
+        contents=lambda data: st.Contents({}, [], [], [flip]),
+        text="{{verdicts}} {{flips}} {{conditions}}",
     )
     outcome = st.run_study(study, fake(model))
     assert outcome.data.found["along"].crossings == [pytest.approx(50)]
@@ -167,7 +167,7 @@ def test_searches_run_beside_the_grids(tmp_path, fake):
     assert set(outcome.data.tables["over"]["cpu.start"]) == {20, 80}
     report = write_report(outcome, tmp_path).read_text()
     assert "| fast wins | `cpu.start` | 100 | 50 |" in report
-    assert (tmp_path / "turns.csv").read_text().count("\n") == 2
+    assert (tmp_path / "flips.csv").read_text().count("\n") == 2
     assert (tmp_path / "data-over.csv").is_file()
 
 
@@ -218,6 +218,7 @@ def test_predictions_run_to_their_report(name, left_out, judged, tmp_path, fake)
     assert f"| {judged} |" in write_report(outcome, tmp_path).read_text()
 
 
+@pytest.mark.slow
 def test_shipped_study_runs_to_its_report(tmp_path, fake):
     """The study on a made-up machine: every claim judged, every table and figure of its text there."""
 

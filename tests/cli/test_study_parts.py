@@ -1,4 +1,4 @@
-"""What studies share: ratios, break-evens, the turning value of a parameter, the figures of searches."""
+"""What studies share: ratios, break-evens, where a parameter flips a conclusion, the figures of searches."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def test_ratios_and_break_evens(data):
 
 
 def test_a_turn_names_the_machine_s_value_and_where_it_turns(data):
-    turn = parts.found_turn(data.found["along"], "fast wins", "figure")
-    assert (turn.parameter, turn.turns) == (PATH, "80 or more")  # equal at 50: 20 and 80 were simulated
-    assert turn.has == parts.machine_value(MachineSpec("u74"), PATH)
-    assert parts.found_turn(data.found["nowhere"], "fast wins", "figure").turns == "nowhere in 60..80"
+    flip = parts.found_flip(data.found["along"], "fast wins", "figure")
+    assert (flip.parameter, flip.at) == (PATH, "80 or more")  # equal at 50: 20 and 80 were simulated
+    assert flip.has == parts.machine_value(MachineSpec("u74"), PATH)
+    assert parts.found_flip(data.found["nowhere"], "fast wins", "figure").at == "nowhere in 60..80"
 
 
 def test_changes_are_told_as_well_as_the_values_know_them():

@@ -11,6 +11,8 @@ from breakeven.engines.run_points import run_points
 from breakeven.points import CACHE_STATES, OUT_OF_RANGE, PACKETS, STREAM, Point, PointError
 from breakeven.points.machine_spec import MachineSpec
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("breakeven._engine")
 
 SIZE, LINE = 1536, 64
