@@ -53,7 +53,9 @@ WHY_LATE = {
     "concurrent": "only with dask",
     "importlib": "a run needs neither versions nor plugins",
     "ast": "a preset that is named by its file only",
-    **dict.fromkeys(("gzip", "hashlib", "platform", "runpy", "select", "shlex", "shutil"), "few commands use it"),
+    **dict.fromkeys(
+        ("csv", "gzip", "hashlib", "platform", "runpy", "select", "shlex", "shutil"), "few commands use it"
+    ),
     "breakeven": "the public names load what is behind them when they are used",
     "breakeven.analysis": "numpy, or a table that a page shows only at times",
     "breakeven.cli": "a short gem5 script is over before it would be loaded",

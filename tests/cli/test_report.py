@@ -331,6 +331,7 @@ def test_a_browser_draws_sorts_and_filters(tmp_path: Path) -> None:
     assert seen["machines"][0] == "u74" and seen["machine"]
 
 
+@pytest.mark.slow
 def test_the_folder_of_all_results_becomes_a_site_that_needs_nothing_else(tmp_path: Path) -> None:
     import re
     import shutil
