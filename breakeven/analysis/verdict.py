@@ -1,4 +1,4 @@
-"""What `crossings` found, in words. A size is told only as well as the measured sizes know it."""
+"""What `crossings` found, in words. A change of the lead is stated no more exactly than the measured sizes allow."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from breakeven.analysis.crossings import BreakEven, Interval, off_by
 
-#: what `Confidence` takes a routine's times to be off by
+#: how far off `Confidence` takes a routine's times to be
 SHARE = 0.05
 #: what a comparison on a grid says when a step of it holds the change
 NARROWER = "`find` narrows it"
@@ -103,7 +103,7 @@ def _dispatch(item: BreakEven) -> str:
 
 @dataclass(frozen=True)
 class Confidence:
-    """How far a break-even is from being another one.
+    """How robust a break-even is against errors of the model.
 
     `less` and `more`: the break-even if every time of the challenger were `SHARE` less, and as much more. `median` and
     `least`: how far ahead the leader is (ratio of times) where it leads for good; `at`: the size of the least.
@@ -127,7 +127,7 @@ def confidence(
     challenger: tuple[str, Sequence[float]],
     item: BreakEven,
 ) -> Confidence | None:
-    """How sure `item`, the break-even of two curves, is; None where nobody leads for good."""
+    """How robust `item`, the break-even of two curves, is; None where neither leads from some size on."""
     less, more = off_by(sizes, incumbent, challenger, SHARE)
     ahead, behind = challenger, incumbent
     since = item.stays
@@ -149,10 +149,10 @@ def describe_confidence(item: BreakEven, sure: Confidence) -> str:
     """How near the lead comes to a tie, and what times that are `SHARE` off would change, in one sentence."""
     least = "a tie" if sure.least <= 1.01 else f"{sure.least:.2f}x"
     lead = f"{sure.leader} leads by {sure.median:.2f}x (median), least {least} at {sure.at} B"
-    turned = _from(sure.less), _from(sure.more)
-    if turned == (_from(item), _from(item)):
+    with_less, with_more = _from(sure.less), _from(sure.more)
+    if with_less == with_more == _from(item):
         return f"{lead}; {SHARE:.0%} on the times changes no answer"
-    return f"{lead}; with {SHARE:.0%} less time {item.challenger} {turned[0]}, with {SHARE:.0%} more it {turned[1]}"
+    return f"{lead}; with {SHARE:.0%} less time {item.challenger} {with_less}, with {SHARE:.0%} more it {with_more}"
 
 
 def _from(item: BreakEven) -> str:

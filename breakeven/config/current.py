@@ -1,4 +1,4 @@
-"""The simulation that a script works on: `breakeven.m5.simulate` has what it can do, here is which one it is."""
+"""Which simulation a gem5 script works on. What one can do: `breakeven.m5.simulate.Session`."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from breakeven.config.proxy import Proxy, apply_scale
 from breakeven.config.simobject import SimObject, modelled_class
 from breakeven.config.values import AddrRange, Frequency, Latency, NullObject
 
-#: what a parameter of LEFT_OUT_WHILE_UNSET is while unset, where that is not False
+#: a parameter of LEFT_OUT_WHILE_UNSET counts as unset while it has this value; the others while they are False
 _UNSET = {"associativity": 1, "slices": 1, "gem5ReplaysTogether": True, "gem5Retranslation": True}
 
 FORMAT = 1
@@ -27,6 +27,7 @@ class Unresolved(Exception):
     """A value that cannot be found; the text says why."""
 
 
+#: stands for a value that is just being worked out: who meets it has gone in a circle
 _BUSY = object()
 
 
