@@ -147,6 +147,8 @@ class Program:
     turns: int
     floats: bool = False
     march: str = MARCH
+    #: Vector registers are seeded and folded, too, and an illegal instruction is skipped.
+    vectors: bool = False
     #: Instructions of the group that are executed at least.
     executed: int = 0
 
@@ -161,11 +163,12 @@ class Program:
         scratch = _words(_int(r) for _ in range(SCRATCH // 8))
         return "\n".join(
             [
-                _START.format(turns=self.turns, scratch_half=SCRATCH // 2),
+                _START.format(turns=self.turns, scratch_half=SCRATCH // 2, status="0x6600" if self.vectors else "0x6000"),
                 *body,
                 _END,
-                _seed(self.floats),
-                _fold(self.floats),
+                _skip(self.vectors),
+                _seed(self.floats, self.vectors),
+                _fold(self.floats, self.vectors),
                 _DATA.format(
                     scratch=scratch, pools="\n".join(pools), results=8 * self.turns * (len(self.blocks) + 1) + 8
                 ),
@@ -187,7 +190,7 @@ _START = """
 _start:
  la x5, unexpected
  csrw mtvec, x5
- li x5, 0x6000
+ li x5, {status}
  csrs mstatus, x5
  csrw fcsr, zero
  la x3, scratch
@@ -266,8 +269,7 @@ put_hex:
  ret
 
 # A trap that the program did not mean: cause, address, value, then exit code 3.
- .balign 4
-unexpected:
+really_unexpected:
  csrr x10, mcause
  jal x1, put_hex
  csrr x10, mepc
@@ -301,10 +303,28 @@ scratch:
  .bss
  .balign 64
 results: .zero {results}
+ .balign 64
+vectors: .zero 1024
 """
 
 
-def _seed(floats: bool) -> str:
+def _skip(vectors: bool) -> str:
+    """The trap handler: with vectors an illegal instruction (of four bytes) is passed over, on either machine."""
+    passed = [
+        " csrw mscratch, x5",
+        " csrr x5, mcause",
+        " addi x5, x5, -2",
+        " bnez x5, really_unexpected",
+        " csrr x5, mepc",
+        " addi x5, x5, 4",
+        " csrw mepc, x5",
+        " csrr x5, mscratch",
+        " mret",
+    ]
+    return "\n".join([" .balign 4", "unexpected:", *(passed if vectors else [" j really_unexpected"])])
+
+
+def _seed(floats: bool, vectors: bool) -> str:
     """Every free register from the pools, the place in them from a xorshift generator."""
     out = ["seed:", " ld x5, 16(x4)", " la x6, pool_int"]
     step = [
@@ -320,6 +340,12 @@ def _seed(floats: bool) -> str:
         out.append(" la x8, pool_float")
         for n in range(32):
             out += [*step, *index[:3], " add x7, x7, x8", f" fld f{n}, 0(x7)"]
+    if vectors:
+        # Eight registers a group, from the first half of a pool.
+        for n in range(0, 32, 8):
+            pool = "x8" if floats and n >= 16 else "x6"
+            out += [*step, " srli x7, x5, 20", f" andi x7, x7, {POOL // 2 - 1}", " slli x7, x7, 3"]
+            out += [f" add x7, x7, {pool}", f" vl8re64.v v{n}, (x7)"]
     for n in range(8, 32):
         out += [*step, *index, f" ld x{n}, 0(x7)"]
     out += [
@@ -335,7 +361,7 @@ def _seed(floats: bool) -> str:
     return "\n".join(out)
 
 
-def _fold(floats: bool) -> str:
+def _fold(floats: bool, vectors: bool) -> str:
     mix = [" xor x5, x5, x6", " mul x5, x5, x7", " srli x6, x5, 29", " xor x5, x5, x6"]
     out = [
         "fold:",
@@ -349,6 +375,13 @@ def _fold(floats: bool) -> str:
         for n in range(32):
             out += [f" fmv.x.d x6, f{n}", *mix]
         out += [" csrr x6, fcsr", *mix, " csrw fcsr, zero"]
+    if vectors:
+        for csr in ("vl", "vtype", "vcsr", "vstart"):
+            out += [f" csrr x6, {csr}", *mix]
+        for n in range(0, 32, 8):
+            out += [" la x8, vectors", f" vs8r.v v{n}, (x8)", " csrr x9, vlenb"]
+            out += [f"{n + 1}: ld x6, 0(x8)", *mix, " addi x8, x8, 8", " addi x9, x9, -1", f" bnez x9, {n + 1}b"]
+        out += [" csrw vcsr, zero"]
     out += [" sd x5, 0(x4)", " ld x6, 8(x4)", " sd x5, 0(x6)", " addi x6, x6, 8", " sd x6, 8(x4)", " ret"]
     return "\n".join(out)
 
@@ -371,9 +404,10 @@ def build(source: str, folder: Path, name: str, march: str = MARCH) -> Path:
     return elf
 
 
-def run_qemu(elf: Path, timeout: float = 60) -> tuple[int, list[str]]:
-    """Exit code and console lines of qemu's Spike machine."""
-    cpu = "rv64,zba=true,zbb=true,zbs=true,v=false,h=false,sstc=false"
+def run_qemu(elf: Path, timeout: float = 60, vlen: int = 0) -> tuple[int, list[str]]:
+    """Exit code and console lines of qemu's Spike machine; with vectors of ``vlen`` bits (0: none)."""
+    vector = f"v=true,vlen={vlen},elen=64,vext_spec=v1.0" if vlen else "v=false"
+    cpu = f"rv64,zba=true,zbb=true,zbs=true,{vector},h=false,sstc=false"
     command = [
         "qemu-system-riscv64",
         "-machine",

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use breakeven_base::ConfigError;
 
+use crate::vector::VectorConfig;
+
 /// What happens to a scalar load or store whose address is not a multiple of its size.
 /// Atomic instructions always trap, as the architecture wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,11 +29,13 @@ pub struct Extensions {
     pub zbs: bool,
     pub zicbom: bool,
     pub zicboz: bool,
+    /// The vector extension; its sizes are [`RiscvConfig::vector`].
+    pub v: bool,
 }
 
 impl Default for Extensions {
     fn default() -> Self {
-        Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true }
+        Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true, v: false }
     }
 }
 
@@ -47,6 +51,8 @@ pub struct RiscvConfig {
     pub cbo_block: u64,
     /// PMP entries: 0, 16 or 64.
     pub pmp_entries: usize,
+    /// What `extensions.v` is built with.
+    pub vector: VectorConfig,
 }
 
 impl Default for RiscvConfig {
@@ -58,6 +64,7 @@ impl Default for RiscvConfig {
             extensions: Extensions::default(),
             cbo_block: 64,
             pmp_entries: 16,
+            vector: VectorConfig::default(),
         }
     }
 }
@@ -78,6 +85,7 @@ impl RiscvConfig {
                 format!("{} entries cannot be built; the architecture allows 0, 16 or 64", self.pmp_entries),
             ));
         }
+        self.vector.check()?;
         if self.reset_pc & 1 != 0 {
             return Err(ConfigError::new(
                 "riscv.reset_pc",

@@ -13,6 +13,10 @@ pub mod num {
     pub const FFLAGS: u16 = 0x001;
     pub const FRM: u16 = 0x002;
     pub const FCSR: u16 = 0x003;
+    pub const VSTART: u16 = 0x008;
+    pub const VXSAT: u16 = 0x009;
+    pub const VXRM: u16 = 0x00a;
+    pub const VCSR: u16 = 0x00f;
     pub const SSTATUS: u16 = 0x100;
     pub const SIE: u16 = 0x104;
     pub const STVEC: u16 = 0x105;
@@ -54,6 +58,9 @@ pub mod num {
     pub const TIME: u16 = 0xc01;
     pub const INSTRET: u16 = 0xc02;
     pub const HPMCOUNTER31: u16 = 0xc1f;
+    pub const VL: u16 = 0xc20;
+    pub const VTYPE: u16 = 0xc21;
+    pub const VLENB: u16 = 0xc22;
     pub const MVENDORID: u16 = 0xf11;
     pub const MARCHID: u16 = 0xf12;
     pub const MIMPID: u16 = 0xf13;
@@ -72,6 +79,8 @@ pub(crate) mod status {
     pub const MPP: u64 = 3 << MPP_SHIFT;
     /// Both bits; all set: dirty.
     pub const FS: u64 = 3 << 13;
+    /// As FS, of the vector state; there only with vectors.
+    pub const VS: u64 = 3 << 9;
     pub const MPRV: u64 = 1 << 17;
     pub const SUM: u64 = 1 << 18;
     pub const MXR: u64 = 1 << 19;
@@ -118,7 +127,8 @@ use CsrError::{Illegal, NeedsDrain};
 
 impl Hart {
     fn status(&self) -> u64 {
-        let sd = if self.mstatus & status::FS == status::FS { status::SD } else { 0 };
+        let dirty = |field| self.mstatus & field == field;
+        let sd = if dirty(status::FS) || dirty(status::VS) { status::SD } else { 0 };
         self.mstatus | status::XL | sd
     }
 
@@ -149,6 +159,11 @@ impl Hart {
         }
         match csr {
             num::FFLAGS..=num::FCSR if self.mstatus & status::FS == 0 => Err(Illegal),
+            num::VSTART..=num::VCSR | num::VL..=num::VLENB
+                if !self.vector.exists() || self.mstatus & status::VS == 0 =>
+            {
+                Err(Illegal)
+            }
             num::SATP if self.mode == Mode::S && self.mstatus & status::TVM != 0 => Err(Illegal),
             num::CYCLE..=num::HPMCOUNTER31 => {
                 let bit = 1u64 << (csr & 31);
@@ -172,7 +187,14 @@ impl Hart {
             num::FFLAGS => u64::from(self.fflags),
             num::FRM => u64::from(self.frm),
             num::FCSR => u64::from(self.frm) << 5 | u64::from(self.fflags),
-            num::SSTATUS => self.status() & (status::S_MASK | status::UXL | status::SD),
+            num::VSTART => self.vector.vstart,
+            num::VXSAT => u64::from(self.vector.vxsat),
+            num::VXRM => u64::from(self.vector.vxrm),
+            num::VCSR => u64::from(self.vector.vxrm) << 1 | u64::from(self.vector.vxsat),
+            num::VL => self.vector.vl,
+            num::VTYPE => self.vector.vtype.bits(),
+            num::VLENB => self.vector.vlenb as u64,
+            num::SSTATUS => self.status() & (status::S_MASK | status::VS | status::UXL | status::SD),
             num::SIE => self.mie & self.mideleg,
             num::STVEC => self.stvec,
             num::SCOUNTEREN => self.scounteren,
@@ -184,7 +206,7 @@ impl Hart {
             num::SIP => timed(self.pending(bus, now) & self.mideleg)?,
             num::SATP => self.satp,
             num::MSTATUS => self.status(),
-            num::MISA => MISA,
+            num::MISA => MISA | u64::from(self.vector.exists()) << 21,
             num::MEDELEG => self.medeleg,
             num::MIDELEG => self.mideleg,
             num::MIE => self.mie,
@@ -217,7 +239,11 @@ impl Hart {
     pub(crate) fn csr_write(&mut self, now: &Now, csr: u16, v: u64) -> Result<(), CsrError> {
         match csr {
             num::FFLAGS | num::FRM | num::FCSR => self.write_float_csr(csr, v),
-            num::SSTATUS => self.mstatus = self.mstatus & !status::S_MASK | v & status::S_MASK,
+            num::VSTART..=num::VCSR => self.write_vector_csr(csr, v),
+            num::SSTATUS => {
+                let mask = status::S_MASK | self.vector_status();
+                self.mstatus = self.mstatus & !mask | v & mask;
+            }
             num::MSTATUS => self.write_mstatus(v),
             num::SIE => self.mie = self.mie & !self.mideleg | v & self.mideleg,
             num::MIE => self.mie = v & ALL_INTERRUPTS,
@@ -280,8 +306,29 @@ impl Hart {
         self.mstatus |= status::FS;
     }
 
+    /// mstatus.VS where it exists.
+    fn vector_status(&self) -> u64 {
+        if self.vector.exists() {
+            status::VS
+        } else {
+            0
+        }
+    }
+
+    fn write_vector_csr(&mut self, csr: u16, v: u64) {
+        let u = &mut self.vector;
+        match csr {
+            num::VSTART => u.vstart = v & (8 * u.vlenb as u64 - 1),
+            num::VXSAT => u.vxsat = v & 1 != 0,
+            num::VXRM => u.vxrm = v as u8 & 3,
+            num::VCSR => (u.vxsat, u.vxrm) = (v & 1 != 0, (v >> 1) as u8 & 3),
+            _ => {}
+        }
+        self.mstatus |= status::VS;
+    }
+
     fn write_mstatus(&mut self, v: u64) {
-        let mut mask = status::M_MASK;
+        let mut mask = status::M_MASK | self.vector_status();
         if v >> status::MPP_SHIFT & 3 == 2 {
             mask &= !status::MPP;
         }

@@ -73,6 +73,7 @@ fn decode_full(raw: u32, ext: &Extensions) -> Decoded {
             let op = match f3 {
                 2 => Flw,
                 3 => Fld,
+                0 | 5..=7 if ext.v => return Some((VecLoad, Operands { rs1: rs1(raw), ..Operands::default() })),
                 _ => return None,
             };
             Some((op, Operands { rd: rd(raw) + F0, rs1: rs1(raw), imm: imm_i(raw), ..Operands::default() }))
@@ -81,6 +82,7 @@ fn decode_full(raw: u32, ext: &Extensions) -> Decoded {
             let op = match f3 {
                 2 => Fsw,
                 3 => Fsd,
+                0 | 5..=7 if ext.v => return Some((VecStore, Operands { rs1: rs1(raw), ..Operands::default() })),
                 _ => return None,
             };
             Some((op, Operands { rs1: rs1(raw), rs2: rs2(raw) + F0, imm: imm_s(raw), ..Operands::default() }))
@@ -99,6 +101,7 @@ fn decode_full(raw: u32, ext: &Extensions) -> Decoded {
         0x2f => atomic(raw, f3).map(|op| (op, r_type(raw))),
         0x43 | 0x47 | 0x4b | 0x4f => fused(raw),
         0x53 => crate::decode_fp::op_fp(raw),
+        0x57 if ext.v => Some((if f3 == 7 { VecConfig } else { VecArith }, Operands::default())),
         0x73 => system(raw, f3),
         // gem5's pseudo-ops: the function is in bits 31:25, arguments and result follow the calling convention.
         0x7b => Some((M5Op, Operands { rd: 10, imm: bits(raw, 31, 25) as i32, ..Operands::default() })),

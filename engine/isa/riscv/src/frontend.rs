@@ -216,6 +216,11 @@ impl RiscvFrontEnd {
     #[inline(never)]
     fn step_slow<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> StepResult {
         let pc = self.hart.pc;
+        if self.hart.vector.cracked.pending() {
+            // The rest of a long vector instruction.
+            self.vector_step(out);
+            return StepResult::Done;
+        }
         if self.hart.irq_mask != 0 && !self.hart.speculative() {
             if self.hart.emulated {
                 if now.tick >= self.hart.irq_look && self.user_turn(bus, now, out) {
@@ -235,6 +240,15 @@ impl RiscvFrontEnd {
             Ok(inst) => inst,
             Err(stop) => return self.stopped(bus, now, out, stop, None),
         };
+        if inst.op.is_vector() {
+            return match self.hart.exec_vector(bus, now, &inst, true) {
+                Ok(()) => {
+                    self.vector_step(out);
+                    StepResult::Done
+                }
+                Err(stop) => self.stopped(bus, now, out, stop, Some(&inst)),
+            };
+        }
         let mut m = MemRef::default();
         let cold = inst.op.is_cold();
         let result = if !cold {
@@ -281,6 +295,27 @@ impl RiscvFrontEnd {
         }
         self.hart.pc = next;
         self.hart.retired += 1;
+    }
+
+    /// Describes the next micro-ops of the vector instruction at the program counter; behind the last it moves on.
+    fn vector_step(&mut self, out: &mut Step) {
+        let pc = self.hart.pc;
+        (out.pc, out.len) = (pc, 4);
+        out.branch = BranchInfo::default();
+        out.effect = std::mem::take(&mut self.hart.effect);
+        let cracked = &mut self.hart.vector.cracked;
+        out.n = cracked.hand_out(&mut out.uops, &mut out.mem);
+        if out.effect != SysEffect::None {
+            out.uops[0].flags.0 |= UopFlags::EFFECT;
+        }
+        if cracked.pending() {
+            // `step` is to come back here.
+            self.page = NOWHERE;
+        } else {
+            self.hart.pc = pc.wrapping_add(4);
+            self.hart.retired += 1;
+        }
+        out.next_pc = self.hart.pc;
     }
 
     /// An instruction that did not complete, or none at all (a fetch that faulted). One that waits is described as decoded.
@@ -344,7 +379,7 @@ impl FrontEnd for RiscvFrontEnd {
             return self.step_slow(bus, &now, out);
         }
         let inst = self.code.page(self.slot).at(pc);
-        if inst.op.is_cold() {
+        if inst.op.leaves_inner_loop() {
             return self.step_slow(bus, &now, out);
         }
         match exec::<false, B>(&mut self.hart, bus, &now, inst, pc, &mut out.mem[0]) {
@@ -390,8 +425,12 @@ impl FrontEnd for RiscvFrontEnd {
                 match exec::<true, B>(&mut self.hart, bus, &now, code.at(pc), pc, &mut unused) {
                     Ok(next) => pc = next,
                     Err(_) => {
-                        stopped = true;
-                        break;
+                        let inst = *code.at(pc);
+                        if !inst.op.is_vector() || self.hart.exec_vector(bus, &now, &inst, false).is_err() {
+                            stopped = true;
+                            break;
+                        }
+                        pc = pc.wrapping_add(4);
                     }
                 }
                 done += 1;

@@ -6,6 +6,7 @@ use crate::config::{Extensions, MisalignedPolicy, RiscvConfig};
 use crate::mem::DataTlb;
 use crate::pmp::Pmp;
 use crate::spec::Speculation;
+use crate::vector::VectorUnit;
 
 /// Privilege modes, by their encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -115,6 +116,7 @@ pub(crate) struct Hart {
     pub fetch_stale: bool,
     pub code_stale: bool,
     pub spec: Speculation,
+    pub vector: VectorUnit,
 }
 
 impl Hart {
@@ -167,6 +169,7 @@ impl Hart {
             fetch_stale: false,
             code_stale: false,
             spec: Speculation::default(),
+            vector: VectorUnit::new(c.extensions.v.then_some(c.vector)),
         };
         h.context_changed();
         h

@@ -56,6 +56,7 @@ operations! {
     FcvtWD "fcvt.w.d" FcvtWuD "fcvt.wu.d" FcvtLD "fcvt.l.d" FcvtLuD "fcvt.lu.d"
     FcvtDW "fcvt.d.w" FcvtDWu "fcvt.d.wu" FcvtDL "fcvt.d.l" FcvtDLu "fcvt.d.lu"
     FcvtSD "fcvt.s.d" FcvtDS "fcvt.d.s"
+    VecConfig "vset" VecLoad "vload" VecStore "vstore" VecArith "vector"
     Ecall "ecall" Ebreak "ebreak" Mret "mret" Sret "sret" Wfi "wfi" SfenceVma "sfence.vma" FenceI "fence.i"
     Csrrw "csrrw" Csrrs "csrrs" Csrrc "csrrc" Csrrwi "csrrwi" Csrrsi "csrrsi" Csrrci "csrrci"
     CboClean "cbo.clean" CboFlush "cbo.flush" CboInval "cbo.inval" CboZero "cbo.zero"
@@ -73,6 +74,18 @@ impl Op {
     #[must_use]
     pub fn is_fp(self) -> bool {
         (Op::FaddS..=Op::FcvtDS).contains(&self)
+    }
+    /// A vector instruction: executed and cracked for the present `vtype`.
+    #[inline]
+    #[must_use]
+    pub fn is_vector(self) -> bool {
+        (Op::VecConfig..=Op::VecArith).contains(&self)
+    }
+    /// What the inner loop leaves to [`crate::RiscvFrontEnd`]'s slower path: vectors and everything cold.
+    #[inline]
+    #[must_use]
+    pub fn leaves_inner_loop(self) -> bool {
+        self >= Op::VecConfig
     }
     /// System instructions and everything else that the inner loop leaves to `step`.
     #[inline]

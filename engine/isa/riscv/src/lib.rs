@@ -35,6 +35,7 @@ mod system;
 mod trap;
 mod uops;
 mod user;
+mod vector;
 
 pub use config::{Extensions, MisalignedPolicy, RiscvConfig};
 pub use csr::num as csr_num;
@@ -44,3 +45,4 @@ pub use frontend::RiscvFrontEnd;
 pub use hart::Mode;
 pub use inst::{Inst, Op};
 pub use listing::listing;
+pub use vector::VectorConfig;

@@ -17,7 +17,7 @@ const NAMES: [&str; 64] = [
 
 /// Each extension by its name in a machine's description, and the decoder without it.
 const EXTENSIONS: [(&str, Extensions); 5] = {
-    const ALL: Extensions = Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true };
+    const ALL: Extensions = Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true, v: true };
     [
         ("Zba", Extensions { zba: false, ..ALL }),
         ("Zbb", Extensions { zbb: false, ..ALL }),

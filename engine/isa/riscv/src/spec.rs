@@ -5,6 +5,7 @@ use breakeven_base::PhysMem;
 
 use crate::hart::{Hart, Reservation};
 use crate::inst::F0;
+use crate::vector::SavedVector;
 
 /// Registers that instructions on a wrong path change.
 const SAVED: usize = F0 as usize + 32;
@@ -20,6 +21,7 @@ struct Saved {
     retired: u64,
     reservation: Option<Reservation>,
     stores: usize,
+    vector: SavedVector,
 }
 
 /// Bytes of an aligned eight-byte word.
@@ -81,8 +83,10 @@ impl Hart {
     pub fn fork(&mut self, wrong_pc: u64) -> u32 {
         let mut regs = [0; SAVED];
         regs.copy_from_slice(&self.regs[..SAVED]);
+        let vector = self.vector.fork();
         self.spec.saved.push(Saved {
             regs,
+            vector,
             pc: self.pc,
             fflags: self.fflags,
             mstatus: self.mstatus,
@@ -103,6 +107,7 @@ impl Hart {
         self.mstatus = s.mstatus;
         self.retired = s.retired;
         self.reservation = s.reservation;
+        self.vector.rollback(keep, &s.vector);
         self.spec.stores.truncate(s.stores);
         self.spec.saved.truncate(keep);
     }

@@ -44,6 +44,11 @@ fn class_and_flags(op: Op, raw: u32, o: &Operands) -> (OpClass, u32) {
         Div | Divu | Rem | Remu | Divw | Divuw | Remw | Remuw => (OpClass::IntDiv, 0),
         Fence => (OpClass::No_OpClass, F::READ_BARRIER | F::WRITE_BARRIER),
         PrefetchI | PrefetchR | PrefetchW => (OpClass::MemRead, F::CACHE_OP),
+        // What a pipeline sees of one that waits; executed, it is cracked anew (`crate::vector`).
+        VecLoad => (OpClass::SimdUnitStrideLoad, F::LOAD),
+        VecStore => (OpClass::SimdUnitStrideStore, F::STORE),
+        VecConfig => (OpClass::SimdConfig, 0),
+        VecArith => (OpClass::SimdAlu, 0),
         _ if op.is_amo() => atomic(op, raw),
         _ if op.is_fp() => (float_class(op), 0),
         _ if op.is_cold() => system(op, o),

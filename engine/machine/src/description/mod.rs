@@ -21,7 +21,7 @@ use breakeven_cpu::o3::O3;
 use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
 use breakeven_memory::config::AddrRange;
 use breakeven_memory::{MemorySystem, MemorySystemConfig};
-use breakeven_riscv::{Extensions, MisalignedPolicy, RiscvConfig};
+use breakeven_riscv::{Extensions, MisalignedPolicy, RiscvConfig, VectorConfig};
 use serde_json::json;
 
 pub use cores::CoreConfig;
@@ -192,6 +192,7 @@ fn bare_metal(system: Obj, x86: bool) {
 
 fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
     let mut extensions = Extensions::default();
+    let mut vector = VectorConfig::default();
     for isa in cpu.refs("isa") {
         isa.expect_class("instruction set", &["RiscvISA"]);
         isa.only("riscv_type", &json!("RV64"), "harts are 64-bit");
@@ -202,12 +203,18 @@ fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
             zbs: isa.bool_or("enable_Zbs", true),
             zicbom: isa.bool_or("enable_Zicbom_fs", true),
             zicboz: isa.bool_or("enable_Zicboz_fs", true),
+            v: isa.bool_or("enable_rvv", true),
         };
+        isa.only("elen", &json!(64), "vector elements have at most 64 bits");
+        let vlen = isa.u32_or("vlen", 256, 128..=1024);
+        let dlen = isa.u32_or("dlen", 0, 0..=512);
+        vector = VectorConfig { vlen, dlen: if dlen == 0 { vlen.min(512) } else { dlen } };
     }
     let pmp = cpu.opt_ref("mmu").and_then(|m| m.opt_ref("pmp"));
     RiscvConfig {
         misaligned,
         extensions,
+        vector,
         cbo_block: system.pow2("cache_line_size", 16..=256),
         pmp_entries: pmp.map_or(16, |p| p.u32_or("pmp_entries", 16, 0..=64)) as usize,
         ..RiscvConfig::default()

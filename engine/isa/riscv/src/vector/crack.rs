@@ -1,0 +1,165 @@
+//! Micro-ops of vector instructions.
+//!
+//! Arithmetic is one micro-op a register of the widest group, as in gem5's RVV decoder; where the datapath (DLEN) is
+//! narrower than a register, each is followed by micro-ops that only occupy the unit for the further beats and carry the
+//! result: they take no slot of their own (micro-fused). Memory is one micro-op a piece of DLEN for unit-stride accesses, one
+//! an element for strided and indexed ones. At most [`MAX_UOPS`] go into a step; a longer instruction takes several.
+//!
+//! A micro-op names at most three sources: the mask, or the old value of a destination that keeps elements, is named
+//! where one of the three is free.
+
+use breakeven_base::{MemRef, OpClass, Reg, Uop, UopFlags, MAX_UOPS};
+
+use super::element::registers;
+use super::forms::{Form, Second};
+use super::VectorUnit;
+use crate::inst::F0;
+
+type F = UopFlags;
+
+/// v0's number among a micro-op's registers, behind the f registers.
+const V0: u8 = 64;
+/// `vl` and `vtype`, as one renamed register.
+pub(crate) const VL: Reg = Reg(96);
+
+/// What a segment load's memory micro-ops hand to those that take the fields apart.
+pub(crate) const TEMPORARY: Reg = Reg(97);
+
+/// An x register (x0: none).
+#[allow(non_snake_case)]
+pub(crate) fn X(n: usize) -> Reg {
+    Reg(n as u8)
+}
+/// An f register.
+#[allow(non_snake_case)]
+pub(crate) fn Freg(n: usize) -> Reg {
+    Reg(F0 + n as u8)
+}
+/// A vector register.
+#[allow(non_snake_case)]
+pub(crate) fn V(n: usize) -> Reg {
+    Reg(V0 + (n & 31) as u8)
+}
+
+/// The micro-ops of one instruction, and how many have been handed out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cracked {
+    list: Vec<(Uop, MemRef)>,
+    handed_out: usize,
+    on: bool,
+}
+
+impl Cracked {
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.handed_out = 0;
+    }
+    /// A new instruction; `on`: it is to be described.
+    pub fn begin(&mut self, on: bool) {
+        self.clear();
+        self.on = on;
+    }
+    pub fn op(&mut self, class: OpClass, src: [Reg; 3], dst: [Reg; 2]) {
+        self.push(Uop { class, latency: 0, src, dst, flags: UopFlags(0) }, MemRef::default());
+    }
+    pub fn push(&mut self, uop: Uop, mem: MemRef) {
+        if self.on {
+            self.list.push((uop, mem));
+        }
+    }
+    /// Whether micro-ops are wanted at all.
+    pub fn is_on(&self) -> bool {
+        self.on
+    }
+    /// All micro-ops are there: the first and the last are marked.
+    pub fn end(&mut self) {
+        if !self.on {
+            return;
+        }
+        if self.list.is_empty() {
+            // An instruction without elements still passes through.
+            self.op(OpClass::SimdMisc, [VL, Reg::NONE, Reg::NONE], [Reg::NONE; 2]);
+        }
+        if let Some((first, _)) = self.list.first_mut() {
+            first.flags.0 = first.flags.0 & !F::MICRO_FUSED | F::FIRST;
+        }
+        if let Some((last, _)) = self.list.last_mut() {
+            last.flags.0 |= F::LAST;
+        }
+    }
+    /// Whether a step is still to come.
+    pub fn pending(&self) -> bool {
+        self.handed_out < self.list.len()
+    }
+    /// The next step's share: how many micro-ops were written.
+    pub fn hand_out(&mut self, uops: &mut [Uop; MAX_UOPS], mem: &mut [MemRef; MAX_UOPS]) -> u8 {
+        let rest = self.list.get(self.handed_out..).unwrap_or_default();
+        let mut n = 0;
+        for ((u, m), (from, reference)) in uops.iter_mut().zip(mem.iter_mut()).zip(rest) {
+            (*u, *m) = (*from, *reference);
+            n += 1;
+        }
+        // A step cannot begin with what is fused to a micro-op before it.
+        uops[0].flags.0 &= !F::MICRO_FUSED;
+        self.handed_out += usize::from(n);
+        n
+    }
+}
+
+/// How the sources and destinations of an operation's micro-ops advance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    pub class: OpClass,
+    /// Logarithms of the registers in the groups of destination, `vs2` and `vs1`; `None`: not a group of its own.
+    pub vd: Option<i8>,
+    pub vs2: Option<i8>,
+    pub vs1: Option<i8>,
+    /// Reads its destination as an operand.
+    pub accumulates: bool,
+}
+
+impl Shape {
+    /// Everything of `lmul`.
+    pub fn plain(class: OpClass, lmul: i8) -> Shape {
+        Shape { class, vd: Some(lmul), vs2: Some(lmul), vs1: Some(lmul), accumulates: false }
+    }
+}
+
+impl VectorUnit {
+    /// The micro-ops of an operation of `shape`; `scalar` in place of `vs1` where that is not a vector.
+    pub fn crack(&mut self, f: &Form, shape: &Shape, scalar: Reg) {
+        if !self.cracked.on {
+            return;
+        }
+        let groups = [shape.vd, shape.vs2, if f.second == Second::Vector { shape.vs1 } else { None }];
+        let most = groups.iter().flatten().map(|&l| registers(l)).max().unwrap_or(1);
+        let beats = self.vlenb.div_ceil(self.dlenb.max(1)).max(1);
+        // The k-th micro-op uses the register that holds its share of each group.
+        let part = |lmul: Option<i8>, k: usize| lmul.map_or(0, |l| k * registers(l) / most);
+        for k in 0..most {
+            let dst = V(f.vd + part(shape.vd, k));
+            let second = match f.second {
+                Second::Vector if shape.vs1.is_some() => V(f.vs1 + part(shape.vs1, k)),
+                _ => scalar,
+            };
+            // A result that several micro-ops share is handed from one to the next.
+            let shared = shape.vd.is_none_or(|l| registers(l) < most) && k > 0;
+            let third = if shape.accumulates || shared {
+                dst
+            } else if f.masked {
+                V(0)
+            } else {
+                VL
+            };
+            let first = if shape.vs2.is_some() { V(f.vs2 + part(shape.vs2, k)) } else { Reg::NONE };
+            for beat in 1..=beats {
+                let result = if beat == beats { dst } else { Reg::NONE };
+                let fused = if beat > 1 { F::MICRO_FUSED } else { 0 };
+                let src = [first, second, third];
+                let uop =
+                    Uop { class: shape.class, latency: 0, src, dst: [result, Reg::NONE], flags: UopFlags(fused) };
+                self.cracked.push(uop, MemRef::default());
+            }
+        }
+    }
+}
