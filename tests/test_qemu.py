@@ -12,7 +12,7 @@ import pytest
 
 from breakeven.machine.presets import describe_machine
 
-from .qemu import floating, integer, privileged, scaffold, selfcheck
+from .qemu import floating, integer, privileged, scaffold, selfcheck, vector
 
 pytestmark = pytest.mark.qemu
 
@@ -21,6 +21,9 @@ _engine = pytest.importorskip("breakeven._engine")
 SEED = 1
 CORES = ["atomic", "timing", "minor"]
 GROUPS = ["i", "m", "a", "misaligned", "zba", "zbb", "zbs", "zicbop", "f", "d", "c", "privileged"]
+VECTOR_GROUPS = ["vi", "vmem", "vperm", "vfixed", "vf"]
+#: Bits of a vector register, and of the datapath.
+VECTOR_SIZES = [(128, 128), (256, 64), (512, 256), (1024, 512)]
 LIMIT = 30_000_000
 
 needs_compiler = pytest.mark.skipif(
@@ -89,6 +92,34 @@ def test_what_qemu_cannot_answer_checks_itself(core: str, folder: Path) -> None:
     end, _ = run(core, scaffold.build(source, folder, f"selfcheck-{core}"))
     assert end["cause"] == "htif exit", end
     assert names[int(str(end["code"]))] == "all right"
+
+
+def with_vectors(core: str, vlen: int, dlen: int) -> str:
+    from breakeven.m5 import canonical
+
+    machine = describe_machine(core)
+    isa = next(o for o in machine["objects"] if o["type"] == "RiscvISA")
+    isa["params"].update(vlen=vlen, dlen=dlen)
+    return canonical(machine)
+
+
+@needs_compiler
+@needs_qemu
+@pytest.mark.parametrize(("vlen", "dlen"), VECTOR_SIZES)
+@pytest.mark.parametrize("group", VECTOR_GROUPS)
+def test_vectors_compute_what_qemu_does(group: str, vlen: int, dlen: int, folder: Path) -> None:
+    """O3 too: its wrong paths execute vectors, and roll them back."""
+    program = next(p for p in vector.programs(SEED + vlen, blocks=60) if p.name == group)
+    program.turns = 2
+    elf = scaffold.build(program.assembly(SEED), folder, f"{group}-{vlen}", program.march)
+    code, expected = scaffold.run_qemu(elf, vlen=vlen)
+    assert code == 0 and len(expected) == 122, expected[:4]
+    for core in [*CORES, "o3"]:
+        machine = _engine.Machine(with_vectors(core, vlen, dlen), elf.read_bytes())
+        end = machine.run(max_insts=LIMIT, max_cycles=10 * LIMIT)
+        got = machine.console().decode().split()
+        assert (end["cause"], end["code"]) == ("htif exit", 0), (core, end)
+        assert first_difference(expected, got) is None, core
 
 
 @needs_compiler

@@ -34,9 +34,9 @@ _FUSED = ["vfmacc", "vfnmacc", "vfmsac", "vfnmsac", "vfmadd", "vfnmadd", "vfmsub
 class _State:
     """What the assembler-side registers of a block may be: groups of the block's LMUL."""
 
-    def __init__(self, r: random.Random) -> None:
+    def __init__(self, r: random.Random, widths: list[int]) -> None:
         self.r = r
-        self.sew = r.choice(_SEW)
+        self.sew = r.choice(widths)
         self.lmul = r.choice(_LMUL)
         self.size = max(1, int(_EMUL[self.lmul]))
 
@@ -272,17 +272,18 @@ def _float(s: _State) -> list[str]:
             form = "f" if op in ("vmfgt", "vmfge") else r.choice("vf")
             return [f"{op}.v{form} v{r.choice((0, s.v(1)))}, v{a}, {f'v{b}' if form == 'v' else f}{m}"]
         case 8:
-            kind = r.choice(["xu.f", "x.f", "rtz.xu.f", "rtz.x.f", "f.xu", "f.x"])
+            # qemu 7.2 aborts on the forms with a rounding of their own (rtz, rod) where they begin a translated block.
+            kind = r.choice(["xu.f", "x.f", "f.xu", "f.x"])
             return [f"vfcvt.{kind}.v v{d}, v{a}{m}"]
         case 9:
             d = s.v(min(8, wide))
             a = s.other(d, wide, s.size)
-            kind = r.choice(["xu.f", "x.f", "rtz.xu.f", "rtz.x.f", "f.xu", "f.x", "f.f"])
+            kind = r.choice(["xu.f", "x.f", "f.xu", "f.x", "f.f"])
             return [f"vfwcvt.{kind}.v v{d}, v{a}{m}"]
         case 10:
             a = s.v(min(8, wide))
             d = s.other(a, wide, s.size)
-            kind = r.choice(["xu.f", "x.f", "rtz.xu.f", "rtz.x.f", "f.xu", "f.x", "f.f", "rod.f.f"])
+            kind = r.choice(["xu.f", "x.f", "f.xu", "f.x", "f.f"])
             return [f"vfncvt.{kind}.w v{d}, v{a}{m}"]
         case 11:
             d = s.v(min(8, wide))
@@ -328,8 +329,11 @@ MARCH = "rv64gcv_zba_zbb_zbs_zicbom_zicboz_zicbop"
 def _instructions(group: str):  # noqa: ANN202 - a generator of blocks for `compose`
     parts = _GROUPS[group]
 
+    # qemu 7.2 takes 16-bit floating point for legal without Zvfh.
+    widths = [32, 64] if group == "vf" else _SEW
+
     def one(r: random.Random) -> list[str]:
-        s = _State(r)
+        s = _State(r, widths)
         lines = s.setting()
         for _ in range(r.randrange(3, 7)):
             lines += r.choice(parts)(s)

@@ -142,9 +142,10 @@ impl VectorAccess {
         let (load, store) = match self.mode {
             Mode::Mask => (SimdUnitStrideMaskLoad, SimdUnitStrideMaskStore),
             Mode::Whole => (SimdWholeRegisterLoad, SimdWholeRegisterStore),
-            Mode::Strided => (SimdStridedLoad, SimdStridedStore),
             Mode::Indexed => (SimdIndexedLoad, SimdIndexedStore),
-            _ if self.fields > 1 => (SimdUnitStrideSegmentedLoad, SimdUnitStrideSegmentedStore),
+            // Segments go element by element; gem5's default units know no segmented classes.
+            _ if self.fields > 1 => (SimdStridedLoad, SimdStridedStore),
+            Mode::Strided => (SimdStridedLoad, SimdStridedStore),
             Mode::FaultOnlyFirst => (SimdUnitStrideFaultOnlyFirstLoad, SimdUnitStrideStore),
             Mode::Unit => (SimdUnitStrideLoad, SimdUnitStrideStore),
         };
