@@ -127,7 +127,7 @@ def ours(cpu):
 
 @constructor(*IN_ORDER, *L1, *MEMORY, *RISCV)
 def C906Board(**options):
-    cpu = C906CPU(isa=[RiscvISA()])
+    cpu = C906CPU(isa=[RiscvISA(enable_rvv=assumed(False, "its vectors are of draft 0.7.1, not RVV 1.0"))])
     cpu.mmu.itb.size = assumed(10, "as the data side's first level")
     cpu.mmu.dtb.size = sourced(10, "c906/dtlb_entries")
     if has_extensions():

@@ -179,7 +179,7 @@ def ours(cpu, l2):
 
 @constructor(*OUT_OF_ORDER, *L2, *MEMORY, *RISCV, "prefetchers")
 def C910Board(**options):
-    cpu = C910CPU(isa=[RiscvISA()])
+    cpu = C910CPU(isa=[RiscvISA(enable_rvv=assumed(False, "its vectors are of draft 0.7.1, not RVV 1.0"))])
     cpu.mmu.itb.size = assumed(32, "the instruction side's first level")
     cpu.mmu.dtb.size = sourced(17, "c910/dtlb_entries")
     l2 = L2Cache()

@@ -178,7 +178,7 @@ def ours(cpu, l2):
 @constructor(*IN_ORDER, *L2, *MEMORY, *RISCV)
 def U74Board(**options):
     """The JH7100's board. `zbb=True`: a later U74 (JH7110)."""
-    cpu = U74CPU(isa=[RiscvISA()])
+    cpu = U74CPU(isa=[RiscvISA(enable_rvv=assumed(False, "RV64GC: no vectors"))])
     l2 = L2Cache()
     cpu.mmu.itb.size = assumed(32, "as the data side")
     cpu.mmu.dtb.size = sourced(32, "u74/dtlb_entries")

@@ -163,7 +163,9 @@ class Program:
         scratch = _words(_int(r) for _ in range(SCRATCH // 8))
         return "\n".join(
             [
-                _START.format(turns=self.turns, scratch_half=SCRATCH // 2, status="0x6600" if self.vectors else "0x6000"),
+                _START.format(
+                    turns=self.turns, scratch_half=SCRATCH // 2, status="0x6600" if self.vectors else "0x6000"
+                ),
                 *body,
                 _END,
                 _skip(self.vectors),

@@ -62,7 +62,7 @@ impl UserContext for Hart {
 
 impl RiscvFrontEnd {
     /// Puts the hart into user mode as Linux starts a program: counters readable, cache-block operations allowed, floating
-    /// point on, no PMP.
+    /// point and vectors on, no PMP.
     pub fn start_process(&mut self, start: &ProcessStart) {
         let h = &mut self.hart;
         h.emulated = true;
@@ -71,7 +71,7 @@ impl RiscvFrontEnd {
         h.mode = Mode::U;
         h.satp = SV39 | start.page_table >> 12;
         h.pmp = Pmp::new(0);
-        h.mstatus |= status::FS;
+        h.mstatus |= status::FS | if h.vector.exists() { status::VS } else { 0 };
         (h.mcounteren, h.scounteren) = (COUNTERS, COUNTERS);
         h.menvcfg = envcfg::CBIE_FLUSH | envcfg::CBCFE | envcfg::CBZE;
         h.senvcfg = h.menvcfg;

@@ -10,3 +10,4 @@ mod integer_cases;
 mod memory;
 mod privileged;
 mod random_programs;
+mod vector;
