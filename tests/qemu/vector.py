@@ -1,8 +1,8 @@
 """Random blocks of RVV 1.0: configuration, memory, integer, fixed point, floating point, masks, permutations.
 
-A block begins with a random ``vtype`` and ``vl``; registers are drawn so that groups are aligned and do not overlap where
-the specification forbids it. What is drawn beyond that and turns out illegal is skipped by the trap handler on both
-machines, so legality is compared as well. ``vl``, ``vtype``, ``vcsr`` and all vector registers go into the digest.
+A block begins with a random ``vtype`` and ``vl``; registers are drawn so that groups are aligned and do not overlap
+where the specification forbids it. What is drawn beyond that and turns out illegal is skipped by the trap handler on
+both machines, so legality is compared as well. ``vl``, ``vtype``, ``vcsr`` and all vector registers go into the digest.
 """
 
 from __future__ import annotations
