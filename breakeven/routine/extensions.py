@@ -90,13 +90,18 @@ def _extensions(isa: str, code: Code, executed: Iterable[int]) -> list[str]:
     return sorted(found - _BASE)
 
 
+#: a machine's parameter where its name is not the extension's
+_PARAMETERS = {"V": "rvv"}
+
+
 def lacking(description: dict[str, Any], extensions: Iterable[str]) -> list[tuple[str, str]]:
     """The extensions that a described machine does not have, each with the setting that gives it."""
     found = []
     for extension in extensions:
+        parameter = f"enable_{_PARAMETERS.get(extension, extension)}"
         for item in description["objects"]:
-            if item["params"].get(f"enable_{extension}") is False:
-                found.append((extension, f"{item['path'].removeprefix('system.')}.enable_{extension}=true"))
+            if item["params"].get(parameter) is False:
+                found.append((extension, f"{item['path'].removeprefix('system.')}.{parameter}=true"))
     return found
 
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #define MSTATUS_FS 0x6000
+#define MSTATUS_VS 0x600
 #define MSTATUS_MPP 0x1800
 #define MSTATUS_MPP_S 0x800
 #define MSTATUS_MPRV 0x20000

@@ -6,6 +6,7 @@
 #define KIND_USER_COPY 2 /* size_t f(void *dst, const void *src, size_t n): bytes not copied */
 #define NEEDS_ZBB 1      /* flags */
 #define MISALIGNED 2     /* may issue misaligned accesses */
+#define NEEDS_V 32
 
 #ifdef __ASSEMBLER__
 

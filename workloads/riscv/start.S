@@ -49,7 +49,7 @@ _start:
     csrw sie, zero
     li t0, MSTATUS_MPP
     csrc mstatus, t0
-    li t0, MSTATUS_MPP_S | MSTATUS_FS | SUM
+    li t0, MSTATUS_MPP_S | MSTATUS_FS | MSTATUS_VS | SUM
     csrs mstatus, t0
     la t0, 2f
     csrw mepc, t0

@@ -58,7 +58,7 @@ pub struct Elf<'a> {
 pub struct Routine {
     pub name: String,
     pub kind: RoutineKind,
-    /// Bit 0: needs Zbb; bit 1: issues misaligned accesses; bit 2: needs ADX; bit 3: needs AVX2.
+    /// Bit 0: needs Zbb; bit 1: issues misaligned accesses; bit 2: needs ADX; bit 3: needs AVX2; bit 5: needs RVV.
     pub flags: u32,
 }
 

@@ -404,7 +404,8 @@ impl FrontEnd for RiscvFrontEnd {
             } else {
                 self.hart.interrupt(bus, &now).is_some()
             };
-        if waiting || self.hart.speculative() {
+        // Of a long vector instruction the rest is still to be described.
+        if waiting || self.hart.speculative() || self.hart.vector.cracked.pending() {
             return 0;
         }
         let mut done = 0;

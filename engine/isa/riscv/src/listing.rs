@@ -15,15 +15,18 @@ const NAMES: [&str; 64] = [
     "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11",
 ];
 
+/// All that can be decoded.
+pub(crate) const ALL: Extensions = Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true, v: true };
+
 /// Each extension by its name in a machine's description, and the decoder without it.
-const EXTENSIONS: [(&str, Extensions); 5] = {
-    const ALL: Extensions = Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true, v: true };
+const EXTENSIONS: [(&str, Extensions); 6] = {
     [
         ("Zba", Extensions { zba: false, ..ALL }),
         ("Zbb", Extensions { zbb: false, ..ALL }),
         ("Zbs", Extensions { zbs: false, ..ALL }),
         ("Zicbom", Extensions { zicbom: false, ..ALL }),
         ("Zicboz", Extensions { zicboz: false, ..ALL }),
+        ("V", Extensions { v: false, ..ALL }),
     ]
 };
 
@@ -33,7 +36,7 @@ pub fn listing(code: &[u8], address: u64, most: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut at = 0;
     while let Some(raw) = word(&code[at.min(code.len())..]).filter(|_| lines.len() < most) {
-        let i = decode(raw, &Extensions::default());
+        let i = decode(raw, &ALL);
         lines.push(line(&i, raw, address.wrapping_add(at as u64)));
         at += usize::from(i.len);
     }
@@ -61,9 +64,7 @@ fn line(i: &Inst, raw: u32, address: u64) -> Line {
 
 fn needs(i: &Inst, raw: u32) -> Vec<String> {
     if i.op == Op::Illegal {
-        // OP-V, and loads and stores of vectors.
-        let vector = raw & 0x7f == 0x57 || matches!(raw & 0x7f, 0x07 | 0x27) && matches!(raw >> 12 & 7, 0 | 5..=7);
-        return if vector { vec!["V".to_owned()] } else { Vec::new() };
+        return Vec::new();
     }
     let without = EXTENSIONS.iter().filter(|(_, off)| decode(raw, off).op == Op::Illegal);
     without.map(|(name, _)| (*name).to_owned()).collect()
@@ -83,6 +84,11 @@ fn text(i: &Inst, raw: u32, target: Option<u64>) -> String {
     match (i.op, i.branch) {
         (Op::Illegal, _) if i.len == 2 => format!(".2byte {raw:#06x}"),
         (Op::Illegal, _) => format!(".4byte {raw:#010x}"),
+        (op, _) if op.is_vector() => {
+            let x = |n: usize| register(n as u8).to_owned();
+            let f = |n: usize| register(n as u8 + F0).to_owned();
+            crate::vector::text(raw, x, f).unwrap_or_else(|| format!(".4byte {raw:#010x}"))
+        }
         (_, BranchKind::Return) => "ret".to_owned(),
         (_, BranchKind::Cond) => format!("{name} {rs1}, {rs2}, {to:#x}"),
         (Op::Jal, _) if i.rd == SINK => format!("j {to:#x}"),
@@ -166,7 +172,7 @@ mod tests {
                 ("j 0x8000000e".to_owned(), String::new(), Some(0x8000_000e), true),
                 ("andn a0, a0, a1".to_owned(), "Zbb".to_owned(), None, false),
                 (".4byte 0xffffffff".to_owned(), String::new(), None, true),
-                (".4byte 0x0205f007".to_owned(), "V".to_owned(), None, true),
+                ("vle64.v v0, (a1)".to_owned(), "V".to_owned(), None, false),
             ]
         );
     }

@@ -156,8 +156,7 @@ impl VectorUnit {
                 let result = if beat == beats { dst } else { Reg::NONE };
                 let fused = if beat > 1 { F::MICRO_FUSED } else { 0 };
                 let src = [first, second, third];
-                let uop =
-                    Uop { class: shape.class, latency: 0, src, dst: [result, Reg::NONE], flags: UopFlags(fused) };
+                let uop = Uop { class: shape.class, latency: 0, src, dst: [result, Reg::NONE], flags: UopFlags(fused) };
                 self.cracked.push(uop, MemRef::default());
             }
         }

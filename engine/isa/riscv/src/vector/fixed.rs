@@ -63,13 +63,7 @@ impl Hart {
         }
     }
 
-    fn saturating(
-        &mut self,
-        f: &Form,
-        class: OpClass,
-        scalar: u64,
-        op: impl Fn(u64, u64) -> (u64, bool),
-    ) -> Legal {
+    fn saturating(&mut self, f: &Form, class: OpClass, scalar: u64, op: impl Fn(u64, u64) -> (u64, bool)) -> Legal {
         self.vector.plain_groups(f)?;
         let saturated = std::cell::Cell::new(false);
         self.vector.map(f, scalar, |a, b, _| {

@@ -344,7 +344,9 @@ impl Hart {
     fn float_widen(&mut self, f: &Form, op: Op, wide_source: bool, r: Round) -> Legal {
         // The destination of a widening multiply-add is always the addend.
         let op = match op {
-            Op::Fused { negate_product, negate_addend, .. } => Op::Fused { factor: false, negate_product, negate_addend },
+            Op::Fused { negate_product, negate_addend, .. } => {
+                Op::Fused { factor: false, negate_product, negate_addend }
+            }
             op => op,
         };
         legal(self.vector.vtype.sew == 2)?;
@@ -409,4 +411,3 @@ impl Hart {
         Ok(())
     }
 }
-

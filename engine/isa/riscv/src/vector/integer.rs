@@ -97,7 +97,8 @@ impl Hart {
             let a = u.get(f.vs2, k, sew);
             let b = if scalar { v } else { u.get(f.vs1, k, sew) };
             let carry = u64::from(u.bit(0, k));
-            let r = if subtract { a.wrapping_sub(b).wrapping_sub(carry) } else { a.wrapping_add(b).wrapping_add(carry) };
+            let r =
+                if subtract { a.wrapping_sub(b).wrapping_sub(carry) } else { a.wrapping_add(b).wrapping_add(carry) };
             u.set(f.vd, k, sew, r);
         }
         self.crack_plain(f, OpClass::SimdAdd, scalar_reg(f), false);
@@ -140,7 +141,12 @@ impl Hart {
     }
 
     /// A comparison into a mask; `test` gets the elements of `vs2` and of the second operand.
-    pub(super) fn compare_with(&mut self, f: &Form, scalar: (u64, Reg), mut test: impl FnMut(u64, u64) -> bool) -> Legal {
+    pub(super) fn compare_with(
+        &mut self,
+        f: &Form,
+        scalar: (u64, Reg),
+        mut test: impl FnMut(u64, u64) -> bool,
+    ) -> Legal {
         self.mask_result_groups(f)?;
         let u = &mut self.vector;
         let sew = u.vtype.sew;

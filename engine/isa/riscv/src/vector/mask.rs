@@ -3,7 +3,7 @@
 
 use breakeven_base::{OpClass, Reg};
 
-use super::crack::{Shape, VL, V, X};
+use super::crack::{Shape, V, VL, X};
 use super::element::sign;
 use super::forms::Form;
 use super::{legal, Legal, VectorUnit};

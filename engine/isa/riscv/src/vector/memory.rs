@@ -268,8 +268,7 @@ impl Hart {
 
     /// Where `n` bytes at `vaddr` go, as a pipeline wants to know it.
     fn piece<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, store: bool) -> MemRef {
-        let (kind, access) =
-            if store { (MemKind::Store, Access::Store) } else { (MemKind::Load, Access::Load) };
+        let (kind, access) = if store { (MemKind::Store, Access::Store) } else { (MemKind::Load, Access::Load) };
         let nowhere = MemRef { vaddr, size: n as u16, kind, ..MemRef::default() };
         let here = n.min(PAGE - vaddr % PAGE);
         let Ok(first) = self.data_part(bus, vaddr, here, access) else { return nowhere };
@@ -309,7 +308,12 @@ impl Hart {
                 let last = stop % vlenb == 0 || stop == end;
                 if used || last {
                     let m = self.piece(bus, a.base.wrapping_add(at as u64), (stop - at) as u64, a.store);
-                    push(self, m, if a.store { reg } else { Reg::NONE }, if last && !a.store { reg } else { Reg::NONE });
+                    push(
+                        self,
+                        m,
+                        if a.store { reg } else { Reg::NONE },
+                        if last && !a.store { reg } else { Reg::NONE },
+                    );
                 }
                 at = stop;
             }

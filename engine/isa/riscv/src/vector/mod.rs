@@ -24,10 +24,12 @@ mod mask;
 mod memory;
 mod permute;
 mod reduce;
+mod text;
 mod widen;
 
 pub(crate) use config::Vtype;
 pub(crate) use crack::Cracked;
+pub(crate) use text::text;
 
 use breakeven_base::{Bus, ConfigError, Now};
 
@@ -145,13 +147,7 @@ pub(crate) fn legal(ok: bool) -> Legal {
 impl Hart {
     /// Executes a vector instruction. With `describe` its micro-ops are left in `vector.cracked`.
     #[inline(never)]
-    pub(crate) fn exec_vector<B: Bus>(
-        &mut self,
-        bus: &mut B,
-        now: &Now,
-        i: &Inst,
-        describe: bool,
-    ) -> Result<(), Stop> {
+    pub(crate) fn exec_vector<B: Bus>(&mut self, bus: &mut B, now: &Now, i: &Inst, describe: bool) -> Result<(), Stop> {
         let illegal = Stop::Fault { cause: 2, tval: u64::from(i.raw) };
         if self.mstatus & status::VS == 0 {
             return Err(illegal);

@@ -46,13 +46,7 @@ impl Hart {
     }
 
     /// Folds the active elements into an accumulator of SEW widened by `wider` doublings.
-    pub(super) fn fold(
-        &mut self,
-        f: &Form,
-        class: OpClass,
-        wider: u8,
-        mut op: impl FnMut(u64, u64) -> u64,
-    ) -> Legal {
+    pub(super) fn fold(&mut self, f: &Form, class: OpClass, wider: u8, mut op: impl FnMut(u64, u64) -> u64) -> Legal {
         let t = self.vector.vtype;
         let u = &mut self.vector;
         legal(u.vstart == 0)?;

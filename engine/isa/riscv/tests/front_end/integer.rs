@@ -98,7 +98,7 @@ fn jumps_link_and_are_classified() {
 
 #[test]
 fn extensions_can_be_switched_off() {
-    let off = Extensions { zba: false, zbb: false, zbs: false, zicbom: false, zicboz: false };
+    let off = Extensions { zba: false, zbb: false, zbs: false, zicbom: false, zicboz: false, v: false };
     for &(name, word, ..) in REGISTER {
         let optional = (Op::AddUw..=Op::Bseti).contains(&decode(word, &Extensions::default()).op);
         assert_eq!(decode(word, &off).op == Op::Illegal, optional, "{name}");

@@ -167,7 +167,7 @@ fn a_wrong_path_given_up_within_an_instruction_is_forgotten() {
 
 #[test]
 fn memory_is_cracked_into_pieces_of_the_datapath() {
-    let mut m = machine_of(&config(256, 128), &[vsetvli_max(0, E64M8), vle64(8, 11)]);
+    let mut m = machine_of(&config(256, 128), &[vsetvli_max(5, E64M8), vle64(8, 11)]);
     m.steps(1);
     let mut pieces = Vec::new();
     let (mut first, mut last) = (0, 0);
@@ -188,7 +188,7 @@ fn memory_is_cracked_into_pieces_of_the_datapath() {
 
 #[test]
 fn arithmetic_is_a_micro_op_a_register_and_further_beats_are_fused() {
-    let mut m = machine_of(&config(256, 128), &[vsetvli_max(0, E64M2), vadd_vi(8, 4, 1)]);
+    let mut m = machine_of(&config(256, 128), &[vsetvli_max(5, E64M2), vadd_vi(8, 4, 1)]);
     m.steps(2);
     let uops: Vec<(u8, u8, bool)> = m.step.uops[..m.step.n.into()]
         .iter()
