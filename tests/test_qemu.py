@@ -4,7 +4,9 @@ the same digests from qemu and from every core. What qemu 7.2 cannot answer chec
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -132,3 +134,24 @@ def test_a_difference_is_noticed(folder: Path) -> None:
     program.blocks[3] += "\n addi x9, x9, 1"
     _, got = run("atomic", scaffold.build(program.assembly(SEED), folder, "changed"))
     assert first_difference(expected, got) == 3
+
+
+@needs_compiler
+@pytest.mark.skipif(not shutil.which("riscv64-unknown-elf-objdump"), reason="no riscv64-unknown-elf-objdump")
+def test_vector_listings_read_like_the_assembler_s(folder: Path) -> None:
+    """Every vector instruction of random programs, as binutils writes it."""
+    seen = 0
+    for program in vector.programs(SEED, blocks=60):
+        program.turns = 1
+        elf = scaffold.build(program.assembly(SEED), folder, f"listing-{program.name}", program.march)
+        command = ["riscv64-unknown-elf-objdump", "-d", "-M", "no-aliases", str(elf)]
+        for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+            found = re.match(r"\s*([0-9a-f]+):\s+([0-9a-f]{8})\s+(v\S+)\s*([^#<]*)", line)
+            if not found:
+                continue
+            code, address = bytes.fromhex(found[2])[::-1], int(found[1], 16)
+            text, needs = _engine.instructions(code, "riscv", address, 1)[0][2:4]
+            assert text.replace(" ", "") == (found[3] + found[4]).replace(" ", ""), line
+            assert needs == ["V"]
+            seen += 1
+    assert seen > 10_000
