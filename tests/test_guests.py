@@ -302,8 +302,9 @@ def test_qemu_gives_the_same_results(tmp_path):
     ]
     (tmp_path / "points.bin").write_bytes(points_file(b"".join(records)))
     command = [
-        "qemu-system-riscv64", "-machine", "virt", "-cpu", "rv64", "-m", "512", "-bios", "none", "-icount", "shift=0",
-        "-display", "none", "-monitor", "none", "-kernel", str(find_data("guests", "riscv-qemu.elf")),
+        "qemu-system-riscv64", "-machine", "virt", "-cpu", "rv64,v=true,vlen=256", "-m", "512", "-bios", "none",
+        "-icount", "shift=0", "-display", "none", "-monitor", "none",
+        "-kernel", str(find_data("guests", "riscv-qemu.elf")),
         "-device", f"loader,file={tmp_path}/points.bin,addr=0x94000000,force-raw=on",
         "-chardev", f"file,id=c,path={tmp_path}/results.bin", "-serial", "chardev:c",
     ]  # fmt: skip
