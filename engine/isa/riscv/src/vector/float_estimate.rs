@@ -8,7 +8,7 @@ const fn reciprocals() -> [u8; 128] {
     let mut i = 0;
     while i < 128 {
         // 128 * (2 / x - 1) for x = (257 + 2i) / 256
-        t[i] = ((2 * 65536 / (257 + 2 * i) + 1) / 2 - 128) as u8;
+        t[i] = ((2 * 65536 / (257 + 2 * i)).div_ceil(2) - 128) as u8;
         i += 1;
     }
     t

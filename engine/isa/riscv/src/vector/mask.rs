@@ -17,11 +17,11 @@ impl Hart {
         for k in u.range() {
             let (a, b) = (u.bit(f.vs2, k), u.bit(f.vs1, k));
             let r = match f.funct6 {
-                0x18 => a & !b,
+                0x18 => a && !b,
                 0x19 => a & b,
                 0x1a => a | b,
                 0x1b => a ^ b,
-                0x1c => a | !b,
+                0x1c => a || !b,
                 0x1d => !(a & b),
                 0x1e => !(a | b),
                 _ => !(a ^ b),

@@ -59,7 +59,7 @@ impl Hart {
             (0x2d, _) => self.multiply_add(f, |a, b, d| d.wrapping_add(a.wrapping_mul(b))),
             (0x2f, _) => self.multiply_add(f, |a, b, d| d.wrapping_sub(a.wrapping_mul(b))),
             (0x30..=0x37, _) => self.widening_add(f),
-            (0x38 | 0x3a | 0x3b, _) | (0x3c..=0x3f, _) => self.widening_multiply(f),
+            (0x38 | 0x3a | 0x3b | 0x3c..=0x3f, _) => self.widening_multiply(f),
             _ => legal(false),
         }
     }
