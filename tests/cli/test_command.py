@@ -95,6 +95,7 @@ def test_other_measures(breakeven, measure):
         (["run", "rv-word", "-n", "8", "--set", "cpu.mmu.dtb.walker=NULL"], ["Walker"]),
         (["run", "rv-word", "-n", "8", "-m", b"\xff.py"], ["UTF-8"]),
         (["run", "rv-do-csum-2024-zbb", "-n", "8"], ["needs Zbb", "--set cpu.isa.enable_Zbb=true"]),
+        (["run", "rvv-memcpy-m1", "-n", "8"], ["needs V", "--set cpu.isa.enable_rvv=true"]),
         (["compare", "rv-do-csum-2024", "rv-do-csum-2024-zbb"], ["needs Zbb", "u74"]),
         (["sweep", "rv-do-csum-2024-zbb", "-n", "8", "-m", "minor", "-m", "u74"], ["needs Zbb", "u74"]),
         (["sweep", "rv-word", "-n", "8", "--src", "0..4095", "--dst", "0..4095"], ["points"]),
