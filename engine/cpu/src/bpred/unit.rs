@@ -255,7 +255,7 @@ impl BranchPredictor {
     /// Everything up to and including `done_seq` has committed.
     pub fn update(&mut self, done_seq: u64) {
         while self.in_flight.front().is_some_and(|r| r.seq <= done_seq) {
-            let Some(r) = self.in_flight.pop_front() else { break };
+            let Some(r) = self.in_flight.front() else { break };
             let t = branch_type(r.kind);
             self.counts.committed[t] += 1;
             self.counts.mispredicted[t] += u64::from(r.mispredicted);
@@ -263,6 +263,7 @@ impl BranchPredictor {
             if let Some(ras) = &mut self.ras {
                 ras.commit(r.ras, r.mispredicted);
             }
+            self.in_flight.pop_front();
         }
     }
 
