@@ -222,11 +222,8 @@ fn write_back_slots_limit_results() {
     assert_eq!(cycles_with(narrow, program.clone()) - cycles(program), 8);
 }
 
-/// gem5's skid buffer: what rename leaves over goes alone in the next cycle, what decode has sent meanwhile takes two more,
-/// and decode starts again a cycle after rename has said so. Of five cycles two move a full width and two what is left over
-/// of `decodeWidth` (a full width again where it is twice the other), one nothing.
-/// gem5's `loads` with one port, a first level of three cycles and 12 entries: 17,086 cycles for 12,800 loads; with 32 entries
-/// the port is never idle.
+/// gem5's `loads` with one port and a first level of three cycles: 17,086 cycles for 12,800 loads. Its load queue is not known;
+/// with 12 entries the rule gives 17,089, with 32 the port is never idle.
 #[test]
 fn gem5s_retries_leave_the_port_idle_where_the_load_queue_is_short() {
     let more = |retries: bool, entries: u32| {
@@ -240,6 +237,9 @@ fn gem5s_retries_leave_the_port_idle_where_the_load_queue_is_short() {
     assert_eq!([more(false, 12), more(true, 32), more(true, 12)], [600, 600, 800]);
 }
 
+/// gem5's skid buffer: what rename leaves over goes alone in the next cycle, what decode has sent meanwhile takes two more,
+/// and decode starts again a cycle after rename has said so. Of five cycles two move a full width and two what is left over
+/// of `decodeWidth` (a full width again where it is twice the other), one nothing.
 #[test]
 fn a_decoder_wider_than_rename_slows_both_down() {
     let more = |decode, rename| {
