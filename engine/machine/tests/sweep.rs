@@ -142,6 +142,7 @@ fn a_measurement_is_looked_into_without_disturbing_it() {
     }
     let sweep = Sweep::new(&reference("minor").json(), &guest()).expect("boots");
     assert!(sweep.measured(&[0; 100], None).is_err());
+    let sweep = Sweep::new(&reference("timing").json(), &guest()).expect("boots");
     let untraced = sweep.measured(&records(&[5]), Some((Box::new(Vec::new()), 1 << 20)));
-    assert!(matches!(untraced, Err(EngineError::Trace(_))), "an in-order core has no such trace");
+    assert!(matches!(untraced, Err(EngineError::Trace(_))), "a core without a pipeline has no such trace");
 }
