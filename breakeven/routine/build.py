@@ -20,7 +20,11 @@ from breakeven.routine.recipe import Recipe, run_tool
 KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3}
 #: what a routine may need: its flag and the compiler's option for it, by instruction set
 NEEDS = {
-    "riscv": {"zbb": (1, "-march=rv64imafdc_zicsr_zifencei_zbb"), "misaligned": (2, ""), "v": (32, "-march=rv64imafdcv_zicsr_zifencei")},
+    "riscv": {
+        "zbb": (1, "-march=rv64imafdc_zicsr_zifencei_zbb"),
+        "misaligned": (2, ""),
+        "v": (32, "-march=rv64imafdcv_zicsr_zifencei"),
+    },
     "x86": {"adx": (4, "-madx"), "avx2": (8, "-mavx2"), "sse2": (16, "-msse2")},
 }
 #: what is compiled here; every other file holds code that exists

@@ -82,7 +82,14 @@ def judge(data: Data) -> list[Verdict]:
             judge_alike(data, claim, name)
             for claim, name in (("similar-atom", "bonnell"), ("similar-ivybridge", "ivybridge"))
         ),
-        Verdict("fixed", "no number", "-", NOT_SIMULATED, "The thread has no time for any of the four; the counts that perf printed there are not in our table of published numbers."),
+        Verdict(
+            "fixed",
+            "no number",
+            "-",
+            NOT_SIMULATED,
+            "The thread has no time for any of the four; the counts that perf printed there are not in our table of "
+            "published numbers.",
+        ),
     ]
 
 
