@@ -43,8 +43,9 @@ _CPU_FLAGS = {"x86": {4: "adx", 8: "avx2", 16: "sse2"}, "riscv": {1: "zbb", 32: 
 def extensions(isa: str, info: dict[str, str]) -> list[str]:
     """What a processor that ``/proc/cpuinfo`` describes so has beyond the base of its instruction set."""
     if isa == "riscv":
-        # Single letters behind rv64, then words: those that all harts have and Linux knows of.
-        return info.get("isa", "").lower().split("_")[1:]
+        # Single letters behind rv64, then words.
+        letters, *words = info.get("isa", "").lower().split("_")
+        return [*letters.removeprefix("rv64"), *words]
     return info.get("flags", "").split()
 
 

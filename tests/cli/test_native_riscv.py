@@ -94,8 +94,12 @@ def host(cpuinfo, monkeypatch, tmp_path):
 
 def test_every_routine_is_right_on_the_host(host):
     engine = host()
-    routines = engine.routines()
+    # This host has no vectors.
+    routines = [each for each in engine.routines() if not each.name.startswith("rvv-")]
     assert len(routines) > 14 and not any(each.missing_extension for each in routines)
+    assert {each.name for each in engine.routines() if each.missing_extension} == {
+        each.name for each in engine.routines() if each.name.startswith("rvv-")
+    }
     points = [
         pt.Point(each.name, size, src_offset=src, dst_offset=dst)
         for each in routines for size in (0, 1, 7, 64, 100, 1448) for src, dst in ((0, 0), (3, 0), (5, 6))
