@@ -1,4 +1,4 @@
-//! Cracking: RISC-V is one micro-op an instruction (an AMO too). Classes and flags are those of gem5's RISC-V decoder
+//! Cracking: a scalar instruction is one micro-op (an AMO too); vectors are `crate::vector`. Classes and flags are those of gem5's RISC-V decoder
 //! (`decoder.isa`: op-class arguments and `Is...` flags); where a gem5 macro-op surrounds an atomic with fences (aq, rl),
 //! the fence's barriers are on the atomic itself.
 
