@@ -73,11 +73,11 @@ def run(fit: Fit, offset: int, names: list[str], *settings: str) -> Any:
 def write_points(found: dict[tuple[int, str], Any], folder: Path) -> None:
     with (folder / "points.csv").open("w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["routine", "offset", "size", "embedded", "native", "spread", "error"])
+        out.writerow(["routine", "offset", "size", "embedded", "native", "half_iqr", "error"])
         for (offset, _), both in found.items():
             for row in both.errors().itertuples():
                 error = "" if row.error != row.error else f"{row.error:.4f}"
-                out.writerow([row.routine, offset, row.size, row.embedded, row.native, row.spread, error])
+                out.writerow([row.routine, offset, row.size, row.embedded, row.native, row.half_iqr, error])
 
 
 def summary(found: dict[tuple[int, str], Any]) -> list[str]:
@@ -190,7 +190,7 @@ def main(arguments: list[str]) -> None:
     write_points(found, folder)
     for (offset, kind), both in found.items():
         plot_engines(both, folder / f"{kind}-{offset}.png")
-    spread = max(value for both in found.values() for value in both.spreads.values())
+    half_iqr = max(value for both in found.values() for value in both.half_iqrs.values())
     lines = [
         "# native: a simulated preset beside the host's own processor",
         "",
@@ -200,7 +200,7 @@ def main(arguments: list[str]) -> None:
         "",
         *machine_rows(fit, info), "",
         overall(found),
-        f"The greatest spread between rounds of a native point is {spread:.0f} cycles. "
+        f"Half the interquartile range of a native point's rounds is {half_iqr:.0f} cycles at most. "
         "Every point: [points.csv](points.csv).",
         "", "## Errors", "", *summary(found),
         "An error is (simulated - native) / native.", "",

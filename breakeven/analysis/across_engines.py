@@ -54,8 +54,8 @@ class EngineComparison:
     found: dict[str, Comparison]
     #: what ran it, in words: a machine, or the host's processor
     on: dict[str, str]
-    #: half the distance between rounds of the host's, in cycles per call, by routine and size
-    spreads: Mapping[tuple[str, int], float]
+    #: half the interquartile range of the host's rounds, in cycles per call, by routine and size
+    half_iqrs: Mapping[tuple[str, int], float]
 
     def __repr__(self) -> str:
         return f"EngineComparison({'; '.join(f'{name}: {found!r}' for name, found in self.found.items())})"
@@ -77,9 +77,9 @@ class EngineComparison:
         for name, curve in a.curves.items():
             for x, left, right in zip(a.x, curve, b.curves[name], strict=True):
                 error = (left - right) / right if right else float("nan")
-                spread = self.spreads.get((name, int(x)))
+                half_iqr = self.half_iqrs.get((name, int(x)))
                 rows.append(
-                    {"routine": name, "size": int(x), judged: left, by: right, "spread": spread, "error": error}
+                    {"routine": name, "size": int(x), judged: left, by: right, "half_iqr": half_iqr, "error": error}
                 )
         return pd.DataFrame(rows)
 
@@ -103,6 +103,7 @@ class EngineComparison:
     def as_dict(self) -> dict[str, Any]:
         """For ``--json``."""
         rows = self.errors().replace({np.nan: None}).to_dict(orient="records")
+        rows = [{**row, "spread": row["half_iqr"]} for row in rows]  # its former name, which scripts may read
         summary = [{key: None if value != value else value for key, value in row.items()} for row in self.summary()]
         engines = {name: {**found.as_dict(), "on": self.on[name]} for name, found in self.found.items()}
         return {"engines": engines, "points": rows, "summary": summary}
@@ -118,7 +119,7 @@ def compare_engines(
     """Runs the comparison that `spec` describes on each engine that `open_named` opens."""
     found: dict[str, Comparison] = {}
     on: dict[str, str] = {}
-    spreads: dict[tuple[str, int], float] = {}
+    half_iqrs: dict[tuple[str, int], float] = {}
     if next(iter(spec.parameters), None):
         raise UserError("several engines are compared along size: leave out --sweep")
     for name in names:
@@ -126,8 +127,8 @@ def compare_engines(
         with open_named(name) as engine:
             found[name] = compare(mine, engine, threads, progress)
             on[name] = host_name() if name == "native" else str(mine.machines[0])
-            for routine, curve in found[name].spreads.items():
-                spreads |= {(routine, int(x)): spread for x, spread in zip(found[name].x, curve, strict=True)}
+            for routine, curve in found[name].half_iqrs.items():
+                half_iqrs |= {(routine, int(x)): value for x, value in zip(found[name].x, curve, strict=True)}
             if isinstance(engine, NativeEngine):
                 on[name] += f", CPU {engine.cpu}, {engine.counter}"
-    return EngineComparison(found, on, spreads)
+    return EngineComparison(found, on, half_iqrs)

@@ -51,18 +51,18 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
         x = [int(value) for value in x]
         leads = intervals(x, curves)
         pairs = [break_even(x, (names[0], curves[names[0]]), (name, curves[name])) for name in names[1:]]
-        spreads = _spreads(engine, spec, x, names)
-        return Comparison(spec, table, along, x, curves, leads, pairs, [], bad, least, spreads)
+        half_iqrs = _half_iqrs(engine, spec, x, names)
+        return Comparison(spec, table, along, x, curves, leads, pairs, [], bad, least, half_iqrs)
     crossings = [(a, b, crossings_along(x, curves[a], curves[b])) for i, a in enumerate(names) for b in names[i + 1 :]]
     return Comparison(spec, table, along, x, curves, [], [], crossings, bad, least)
 
 
-def _spreads(engine: Engine, spec: SweepSpec, x: list[int], names: list[str]) -> dict[str, list[float]]:
-    """The spread of each point in cycles per call, where the engine measures rounds of its own (the host's)."""
+def _half_iqrs(engine: Engine, spec: SweepSpec, x: list[int], names: list[str]) -> dict[str, list[float]]:
+    """Half the interquartile range of each point in cycles per call, where the engine measures in rounds (the host)."""
     found: dict[tuple[str, int], float] = {}
     for row in spec.records():
-        spread = engine.spread_of(row.tobytes())
-        if spread is None:
+        half_iqr = engine.half_iqr_of(row.tobytes())
+        if half_iqr is None:
             return {}
-        found[row["routine"].decode(), int(row["size"])] = spread / int(row["calls"])
+        found[row["routine"].decode(), int(row["size"])] = half_iqr / int(row["calls"])
     return {name: [found[name, size] for size in x] for name in names}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass, field
 from html import escape
 from pathlib import Path
@@ -47,10 +48,16 @@ class Comparison:
     failures: list[str]
     #: least cycles per call of the measurements of a point, as `curves`
     least: dict[str, list[float]] = field(default_factory=dict)
-    #: half the distance between rounds of measurements (the host's processor), as `curves`
-    spreads: dict[str, list[float]] = field(default_factory=dict)
+    #: half the interquartile range of the rounds (the host's processor), as `curves`
+    half_iqrs: dict[str, list[float]] = field(default_factory=dict)
     #: which parameter of the machine decides it, by a `sensitivity`; empty: not known
     rests_on: str = ""
+
+    @property
+    def spreads(self) -> dict[str, list[float]]:
+        """The former name of `half_iqrs`."""
+        warnings.warn("Comparison.spreads is now called Comparison.half_iqrs", DeprecationWarning, stacklevel=2)
+        return self.half_iqrs
 
     @property
     def confidences(self) -> list[Confidence | None]:
@@ -64,18 +71,18 @@ class Comparison:
         ]
 
     def cycles_text(self, routine: str, at: int) -> str:
-        """Cycles per call at the `at`-th x, with their spread where there is one worth telling."""
+        """Cycles per call at the `at`-th x, with how far the measurements differ where that is worth telling."""
         median = self.curves[routine][at]
-        if self.spreads:
-            return f"{median:.0f} \u00b1{self.spreads[routine][at]:.0f}"
+        if self.half_iqrs:
+            return f"{median:.0f} \u00b1{self.half_iqrs[routine][at]:.0f}"
         least = self.least[routine][at] if self.least else median
         return f"{least:.0f}..{median:.0f}" if least * (1 + TIE) < median else f"{median:.0f}"
 
     @property
-    def spread_words(self) -> str:
+    def dispersion_words(self) -> str:
         """What `cycles_text` puts beside a median; empty: nothing."""
-        if self.spreads:
-            return "\u00b1 half the distance between rounds"
+        if self.half_iqrs:
+            return "\u00b1 half the interquartile range"
         texts = (self.cycles_text(name, i) for name in self.curves for i in range(len(self.x)))
         return "least..median where they differ" if any(".." in text for text in texts) else ""
 
@@ -100,7 +107,8 @@ class Comparison:
             "not_converged": Tally().add(self.table).not_converged,
             "intervals": [{**asdict(item), "kind": item.kind} for item in self.intervals],
             "least": self.least,
-            "spread": self.spreads,
+            "half_iqr": self.half_iqrs,
+            "spread": self.half_iqrs,  # its former name, which scripts may read
             "break_even": [
                 {**break_even_dict(item, NARROWER), "confidence": sure and sure.as_dict()}
                 for item, sure in zip(self.break_evens, self.confidences, strict=True)

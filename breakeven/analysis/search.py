@@ -1,6 +1,6 @@
 """Where the lead changes between two routines, found with few points instead of a full grid.
 
-Along size (and offsets) a search probes a dense start and an even spread, lets a surrogate (`surrogate`) predict
+Along size (and offsets) a search probes a dense start and evenly spaced values, lets a surrogate (`surrogate`) predict
 the rest, reads the leads off the predicted curves with the very definitions of `crossings`, and then doubts them: both
 sides of every change that it would report are probed, the places where teeth would move it, and wherever the lead is
 least certain. What comes out goes back into the surrogate, until nothing is in doubt or the budget is used up.
@@ -178,9 +178,9 @@ class _Search:
         if self.budget >= n:
             return list(range(n))
         near = {self.place[hint] for hint in hints if hint in self.place}
-        spread, dense = max(self.budget // 5, 2), min(_START, self.budget // 4)
+        sparse, dense = max(self.budget // 5, 2), min(_START, self.budget // 4)
         # The middles of equal parts: their residues differ, as parts are seldom multiples of a block.
-        even = [int(n * (i + 0.5) / spread) for i in range(spread)]
+        even = [int(n * (i + 0.5) / sparse) for i in range(sparse)]
         # Closer together where sizes are small, as thresholds are.
         parts = self.budget // _FINE
         ratio = (n / max(dense, 1)) ** (1 / max(parts, 1))

@@ -269,7 +269,7 @@ class _Variants:
         self.lead = self._lead(self.curves)
 
     def _near(self, found: SearchResult) -> list[int]:
-        """The sizes that decide: both sides of the break-even and as many farther out; without one an even spread."""
+        """The sizes that decide: both sides of the break-even and as many farther out; without one evenly spaced."""
         sizes, ends = sorted(set(self.spec.sizes)), _ends(found.leads.break_even)
         if ends:
             wanted = [*ends, min(ends) / 2, 1.5 * max(ends)]

@@ -62,8 +62,8 @@ def _times(found: Comparison) -> Table:
         mark = "=" if len(ahead) > 1 else "*"
         cells = (f"{found.cycles_text(name, i)} {mark if name in ahead else ' '}" for name in found.curves)
         rows.append((f"{found.x[i]:g}", *cells))
-    spread = f", {found.spread_words}" if found.spread_words else ""
-    title = f"cycles/call (* fastest, = within {TIE:.0%}{spread})"
+    dispersion = f", {found.dispersion_words}" if found.dispersion_words else ""
+    title = f"cycles/call (* fastest, = within {TIE:.0%}{dispersion})"
     # The mark stands after the number, so heads move with it.
     heads = (found.along, *(f"{name}  " for name in found.curves))
     return Table(heads, rows, title, range(len(heads)))

@@ -65,10 +65,10 @@ def _print_errors(found: Any, names: list[str]) -> None:
     for routine, group in found.errors().groupby("routine", sort=False):
         step = max(1, len(group) // _ROWS)
         rows = [
-            (f"{row['size']}", f"{row[judged]:.0f}", f"{row[by]:.0f}", _spread(row["spread"]), _share(row["error"]))
+            (f"{row['size']}", f"{row[judged]:.0f}", f"{row[by]:.0f}", _half_iqr(row["half_iqr"]), _share(row["error"]))
             for _, row in group.iloc[::step].iterrows()
         ]
-        print_table(("size", judged, by, "spread", "error"), rows, routine, right=range(5))
+        print_table(("size", judged, by, "IQR/2", "error"), rows, routine, right=range(5))
     rows = [
         (
             row["routine"] or "all", str(row["points"]), _share(row["median"], sign=False), str(row["long_points"]),
@@ -85,7 +85,7 @@ def _share(value: float, sign: bool = True) -> str:
     return "-" if value != value else f"{value:+.1%}" if sign else f"{value:.1%}"
 
 
-def _spread(value: float | None) -> str:
+def _half_iqr(value: float | None) -> str:
     return "" if value is None or value != value else f"±{value:.1f}"
 
 

@@ -116,12 +116,12 @@ def _print_point(result: PointResult, json: bool) -> None:
         return
     print(f"{point.routine} on {result.machine}: {where(point)}")
     known = {True: "converged; ", False: "not converged; ", None: ""}[result.converged]
-    spread = f"(median of {point.repetitions}; {known}least {result.cycles_min})" if point.repetitions > 1 else ""
+    measured = f"(median of {point.repetitions}; {known}least {result.cycles_min})" if point.repetitions > 1 else ""
     calls = f" for {point.calls} calls" if point.calls > 1 else ""
     counted = result.machine.split(" ")[0] != HOST
     per = result.instructions / result.cycles_median if result.cycles_median else 0.0
     rows = [
-        ("cycles", f"{result.cycles_median}{calls}  {spread}"),
+        ("cycles", f"{result.cycles_median}{calls}  {measured}"),
         ("bytes/cycle", f"{rate:.3f}"),
         ("instructions", f"{result.instructions}  (IPC {per:.2f})" if counted else "not counted"),
         ("output", result.problem or "verified"),

@@ -12,6 +12,10 @@ class Proxy:
     """Where to look (`up`: the ancestors, else the object itself), for what (`name`), and what to do with it."""
 
     __slots__ = ("_name", "_scale", "_steps", "_up")
+    _up: bool
+    _name: str
+    _steps: tuple[str | int, ...]
+    _scale: tuple[tuple[str, float], ...]
 
     def __init__(
         self, up: bool, name: str, steps: tuple[str | int, ...] = (), scale: tuple[tuple[str, float], ...] = ()

@@ -50,7 +50,8 @@ def _run_chunk(fingerprint: str, description: str, program: bytes, records: byte
     key = (description, program)
     if getattr(_booted, "key", None) != key:
         _booted.sweep, _booted.key = engine.Sweep(description, program), key
-    return _booted.sweep.run(records, threads=1)
+    results: bytes = _booted.sweep.run(records, threads=1)
+    return results
 
 
 class DaskSession:
@@ -123,7 +124,7 @@ class DaskEngine(Engine):
 
     def threads(self) -> int:
         """Threads of all workers."""
-        count = sum(self._client.nthreads().values())
+        count: int = sum(self._client.nthreads().values())
         if count == 0:
             raise UserError(f"the scheduler {self._address} has no workers: start some (dask worker {self._address})")
         return count

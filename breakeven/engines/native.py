@@ -1,8 +1,8 @@
 """The processor in front of the user as an engine: the routines for it run on it, in the harness that the guests have.
 
 ``<isa>-native`` (workloads/native/native.c) measures: pinned to one CPU, a counter scaled to core cycles by a chain of
-dependent additions timed beside each point. Here the rounds become one result and a spread. Nothing is kept in the
-store: the same point on the same host may take another time tomorrow.
+dependent additions timed beside each point. Here the rounds become one result and its interquartile range. Nothing is
+kept in the store: the same point on the same host may take another time tomorrow.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class NativeEngine(Engine):
         self.isa = isa
         #: the CPU that everything is pinned to: the last one allowed, where the least else happens
         self.cpu = max(os.sched_getaffinity(0))
-        #: of each point, whatever number of measurements it took last, what `spread_of` says
-        self._spreads: dict[bytes, float] = {}
+        #: of each point, whatever number of measurements it took last, what `half_iqr_of` says
+        self._half_iqrs: dict[bytes, float] = {}
         #: core cycles a tick of the counter: the least and the greatest seen
         self.clock: tuple[float, float] | None = None
         #: what counted: ``tsc``, ``rdcycle`` (``rdcycle,perf``: by perf's leave), ``rdtime``; empty: nothing has run
@@ -103,12 +103,12 @@ class NativeEngine(Engine):
     def machine_hash(self, machine: MachineSpec) -> str:
         raise UserError("the host's processor has no description")
 
-    def spread_of(self, record: bytes) -> float | None:
-        return self._spreads.get(_without_repetitions(record))
+    def half_iqr_of(self, record: bytes) -> float | None:
+        return self._half_iqrs.get(_without_repetitions(record))
 
-    def note_spread(self, record: bytes, cycles: float) -> None:
+    def note_half_iqr(self, record: bytes, cycles: float) -> None:
         """Of a packed point that has been run."""
-        self._spreads[_without_repetitions(record)] = cycles
+        self._half_iqrs[_without_repetitions(record)] = cycles
 
     def open(self, machine: MachineSpec) -> UserRoutinesSession:
         _refuse_settings(machine)
@@ -189,11 +189,11 @@ class NativeSession:
             raise UserError(f"{self._program.name} left {len(rounds)} results for {count} points")
         rounds = rounds.reshape(ROUNDS, count)
         medians = np.sort(rounds["cycles_median"].astype("f8"), axis=0)
-        for i, spread in enumerate((medians[-2] - medians[1]) / 2):
-            self._engine.note_spread(records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES], float(spread))
+        for i, half_iqr in enumerate((medians[-2] - medians[1]) / 2):  # of five rounds: the quartiles
+            self._engine.note_half_iqr(records[i * pt.POINT_BYTES : (i + 1) * pt.POINT_BYTES], float(half_iqr))
         # A round that went wrong is the one to tell.
         worst = np.argmax(rounds["status"], axis=0)
-        results = rounds[worst, np.arange(count)].copy()
+        results: np.ndarray = rounds[worst, np.arange(count)].copy()
         right = results["status"] == 0
         results["cycles_median"][right] = medians[ROUNDS // 2][right]
         results["detail"][right] = np.sort(rounds["detail"], axis=0)[ROUNDS // 2][right]

@@ -19,7 +19,7 @@ from breakeven.routine.guest import guest_routines
 from breakeven.routine.registry import UserRoutineFile, check_harness, home, user_file_by_routine
 
 #: makes the engine for a guest; None: breakeven's own
-Make = Callable[[Path | None], Any]
+Make = Callable[[Path | None], Engine]
 
 
 class UserRoutinesSession:
@@ -84,8 +84,9 @@ class UserRoutinesSession:
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """As `EmbeddedSession.measured`."""
         check_known(self.routines(), [point.routine], self.machine)
-        session: Any = self._session(self._guest_of(point.routine))
-        return session.measured(point, trace, trace_limit)
+        session: Any = self._session(self._guest_of(point.routine))  # the embedded engine's: only it is asked
+        measured: Measured = session.measured(point, trace, trace_limit)
+        return measured
 
 
 def _numbered(results: bytes, indices: Sequence[int]) -> list[bytes]:
@@ -116,9 +117,9 @@ class UserRoutinesEngine(Engine):
 
     def __init__(self, make: Make) -> None:
         self._make = make
-        self._engines: dict[Path | None, Any] = {}
+        self._engines: dict[Path | None, Engine] = {}
 
-    def _engine(self, guest: Path | None) -> Any:
+    def _engine(self, guest: Path | None) -> Engine:
         if guest not in self._engines:
             self._engines[guest] = self._make(guest)
         return self._engines[guest]
@@ -150,7 +151,8 @@ class UserRoutinesEngine(Engine):
     def simulated(self) -> int | None:
         """As `Engine.simulated`, of all guests together."""
         counts = [engine.simulated for engine in self._engines.values()]
-        return None if None in counts else sum(counts)
+        known = [count for count in counts if count is not None]
+        return sum(known) if len(known) == len(counts) else None
 
 
 def with_user_routines(make: Make) -> Engine:

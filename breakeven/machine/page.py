@@ -233,7 +233,7 @@ class Page:
                     yield f"{heading} ({name} modes, {what})", _wrapped(*modes)
 
     def _mnemonics(self, path: str) -> list[str]:
-        return self.objects[path]["params"]["mnemonics"]
+        return list(self.objects[path]["params"]["mnemonics"])
 
     def _said(self, path: str) -> list[str]:
         """The plain parameters that differ from their defaults."""

@@ -71,8 +71,13 @@ def point_result(session: Session, point: Point, result: Result, traced: bool | 
 class Session(Protocol):
     """A booted guest on one machine, ready to run points."""
 
-    machine: MachineSpec
-    machine_hash: str
+    @property
+    def machine(self) -> MachineSpec:
+        """What it runs on, as it was asked for."""
+
+    @property
+    def machine_hash(self) -> str:
+        """What identifies the machine's description; empty: it has none."""
 
     def routines(self) -> list[Routine]:
         """The routines of the guest."""
@@ -100,13 +105,14 @@ class Engine(Protocol):
         """Points run so far because the store had none of them; None: there is no store, each point is run."""
         return None
 
-    def spread_of(self, record: bytes) -> float | None:
-        """Half the distance (in cycles) between the extreme rounds of a packed point that has been run, without the
-        very least and greatest; None: this engine's measurements have no rounds."""
+    def half_iqr_of(self, record: bytes) -> float | None:
+        """Half the interquartile range (in cycles) of the rounds of a packed point that has been run; None: this
+        engine's measurements have no rounds."""
         return None
 
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:
         """Keeps what was found out about a machine that this engine has opened, if it keeps anything."""
+        return
 
     def noted(self, machine: MachineSpec, question: str) -> str | None:
         """What was found out earlier about a machine that this engine has opened; None: nothing is known."""

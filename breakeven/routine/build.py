@@ -11,10 +11,13 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.routine.recipe import Recipe, run_tool
+
+if TYPE_CHECKING:
+    from breakeven._engine import _Contents
 
 #: kinds and flags as in docs/guests.md
 KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3}
@@ -244,7 +247,7 @@ def registered_in(data: bytes, where: str) -> dict[str, Registered]:
     return found
 
 
-def _contents(path: Path) -> dict[str, Any]:
+def _contents(path: Path) -> _Contents:
     from breakeven.routine.object_files import elf_contents
 
     return elf_contents(path.read_bytes(), str(path))

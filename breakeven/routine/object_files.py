@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from breakeven.errors import UserError
+
+if TYPE_CHECKING:
+    from breakeven._engine import _Contents
 
 #: STT_FUNC, STT_TLS, STT_GNU_IFUNC
 FUNCTION, TLS, IFUNC = 2, 6, 10
@@ -52,7 +55,7 @@ class Relocation(NamedTuple):
     addend: int
 
 
-def elf_contents(data: bytes, name: str) -> dict[str, Any]:
+def elf_contents(data: bytes, name: str) -> _Contents:
     """The tables of an ELF; one sentence that names it where it is none."""
     from breakeven.files.binaries import load_engine
 
@@ -71,7 +74,7 @@ class Object:
     data: bytes
 
     @cached_property
-    def _contents(self) -> dict[str, Any]:
+    def _contents(self) -> _Contents:
         found = elf_contents(self.data, self.name)
         if found["kind"] != "object":
             raise UserError(f"{self.name} is linked ({found['kind']}): an object file, an archive or a shared library")
@@ -128,9 +131,9 @@ class Library:
                     members = engine.archive_members(data)
                 except engine.EngineError as error:
                     raise UserError(f"{path}: {error}") from None
-                for name, offset, size, symbols in members:
-                    for symbol in symbols:
-                        self._defined.setdefault(symbol, (f"{path.name}({name})", data, offset, size))
+                for member, offset, size, symbols in members:
+                    for name in symbols:
+                        self._defined.setdefault(name, (f"{path.name}({member})", data, offset, size))
                 continue
             found = Object(path.name, data)
             self._objects[path.name, 0] = found

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from breakeven.errors import UserError, near
 from breakeven.routine.object_files import (
@@ -27,6 +27,9 @@ from breakeven.routine.object_files import (
 )
 from breakeven.routine.recipe import Recipe, run_tool
 from breakeven.routine.taken_function import Taken, assembler_flags, values_text
+
+if TYPE_CHECKING:
+    from breakeven._engine import _Contents
 
 _RELR = 19
 #: the guests have 4 MiB for everything, a good part of it page tables
@@ -46,7 +49,7 @@ class SharedLibrary:
     data: bytes
 
     @cached_property
-    def _contents(self) -> dict[str, Any]:
+    def _contents(self) -> _Contents:
         return elf_contents(self.data, str(self.path))
 
     @property
@@ -95,12 +98,13 @@ class SharedLibrary:
         found = {at: f"{_NAME} + {_word(image, at)}" for at in self._packed()}
         for _, at, kind, index, addend in self._contents["relocations"]:
             symbol = self.symbols[index] if index < len(self.symbols) else None
-            plain = symbol is not None and symbol.defined and symbol.kind not in (IFUNC, TLS)
+            if symbol is not None and (not symbol.defined or symbol.kind in (IFUNC, TLS)):
+                symbol = None
             if kind == _RELATIVE[self.isa]:
                 found[at] = f"{_NAME} + {addend}"
-            elif plain and kind in _ABSOLUTE[self.isa]:
+            elif symbol and kind in _ABSOLUTE[self.isa]:
                 found[at] = f"{_NAME} + {symbol.value + addend}"
-            elif plain and kind in _ADDRESS[self.isa]:
+            elif symbol and kind in _ADDRESS[self.isa]:
                 found[at] = f"{_NAME} + {symbol.value}"
             else:
                 found[at] = "breakeven_unreached"

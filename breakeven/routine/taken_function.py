@@ -71,7 +71,8 @@ class _Reach:
         """Up to the next jump; where it goes on."""
         from breakeven.files.binaries import load_engine
 
-        targets, called = [], False
+        targets: list[int] = []
+        called = False
         for at, size, _, _, target, indirect, ends in load_engine().instructions(code[start:], self.isa, start, 64):
             if at in seen:
                 return targets

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
 from breakeven.points.engine import Identity
@@ -68,7 +68,7 @@ def _files(path: Path) -> list[Path]:
     return [path, *(path.with_name(path.name + end) for end in ("-wal", "-shm"))]
 
 
-def _readable(db: sqlite3.Connection, query: str, *values: object) -> Iterator[tuple | None]:
+def _readable(db: sqlite3.Connection, query: str, *values: object) -> Iterator[tuple[Any, ...] | None]:
     """The rows of a query; None, and the end, where SQLite can read no further."""
     try:
         yield from db.execute(query, values)

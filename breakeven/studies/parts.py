@@ -68,9 +68,9 @@ def sizes_figure(
             for routine in routines[1:]
             if (mark := dispatch_mark(data, grid, routines[0], routine, **where)) and mark[0] <= sizes[count - 1]
         ]
-        spread = " Shaded: down to the least of the measurements." if _differ(shown, least) else ""
+        shaded = " Shaded: down to the least of the measurements." if _differ(shown, least) else ""
         plots.lines(
-            path, sizes[:count], shown, title=title, caption=caption + spread, log_x=wide, log_y=wide, least=least,
+            path, sizes[:count], shown, title=title, caption=caption + shaded, log_x=wide, log_y=wide, least=least,
             marks=marks,
         )  # fmt: skip
 
@@ -115,11 +115,11 @@ def found_flip(found: SearchResult, conclusion: str, figure: str) -> Flip:
     changed, as far as it was simulated."""
     low, high = found.leads.x[0], found.leads.x[-1]
     has = machine_value(found.spec.machines[0], found.along)
-    at = ", ".join(_turned(below, above, float(has)) for below, above in flips_of(found))
+    at = ", ".join(_flipped(below, above, float(has)) for below, above in flips_of(found))
     return Flip(conclusion, found.along, has, at or f"nowhere in {low:g}..{high:g}", figure)
 
 
-def _turned(below: float, above: float, has: float) -> str:
+def _flipped(below: float, above: float, has: float) -> str:
     return f"{below:g} or less" if has >= above else f"{above:g} or more"
 
 
@@ -138,11 +138,11 @@ def found_figure(found: SearchResult, title: str, log: bool = False) -> Callable
         has = float(machine_value(machine, found.along))
         gaps = has_gaps(found.along)  # of powers of two a grey stretch would show what cannot be
         where = [f"between {low:g} and {high:g}" for low, high in flips_of(found)]
-        spans = [] if gaps else [(*turn, f"turns {at}") for turn, at in zip(flips_of(found), where, strict=True)]
-        turns = f" The lead changes {', '.join(where)}." if gaps and where else ""
+        spans = [] if gaps else [(*flip, f"flips {at}") for flip, at in zip(flips_of(found), where, strict=True)]
+        changes = f" The lead changes {', '.join(where)}." if gaps and where else ""
         plots.lines(
             path, [leads.x[i] for i in at], {name: [curve[i] for i in at] for name, curve in leads.curves.items()},
-            title=title, caption=f"{found.conditions()}.{turns}", xlabel=axis_words(machine, found.along), log_x=log,
+            title=title, caption=f"{found.conditions()}.{changes}", xlabel=axis_words(machine, found.along), log_x=log,
             log_y=log, spans=[span for span in spans if span[0] > 0 or not log], joined=not gaps,
             marks=[(has, f"the machine has {has:g}")] if leads.x[at[0]] <= has <= leads.x[at[-1]] else [],
         )  # fmt: skip

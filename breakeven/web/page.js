@@ -72,8 +72,8 @@ function figure(part, data) {
   const numeric = axes.filter((name) => data.columns[data.index[name]].every((value) => typeof value === "number"));
   const several = numeric.filter((name) => new Set(data.columns[data.index[name]]).size > 1);
   if (!several.length) return null;
-  const spread = (name) => new Set(data.columns[data.index[name]]).size;
-  const state = { x: several.includes("size") && spread("size") >= 8 ? "size" : several.reduce((a, b) => (spread(b) > spread(a) ? b : a)),
+  const distinct = (name) => new Set(data.columns[data.index[name]]).size;
+  const state = { x: several.includes("size") && distinct("size") >= 8 ? "size" : several.reduce((a, b) => (distinct(b) > distinct(a) ? b : a)),
     y: part.measured[0], also: "", logX: null, logY: null, chosen: {}, hidden: new Set() };
   const controls = make("div", { class: "controls" }), legend = make("div", { class: "legend" });
 

@@ -99,7 +99,7 @@ def test_two_engines_point_by_point(breakeven):
     assert [(row["routine"], row["size"]) for row in found["points"]] == [
         (name, size) for name in ("x64-copy-unrolled", "x64-copy-erms") for size in (64, 1024)
     ]
-    assert all(row["spread"] is not None for row in found["points"])
+    assert all(row["half_iqr"] is not None and row["spread"] == row["half_iqr"] for row in found["points"])
     assert [row["routine"] for row in found["summary"]] == ["x64-copy-unrolled", "x64-copy-erms", ""]
     done = breakeven("compare", "x64-byte", "x64-copy-erms", "-m", "x86_o3", "--engine", "embedded,native", "-n", "64")
     assert done.returncode == 0 and "embedded against native" in done.stdout
@@ -120,7 +120,7 @@ def test_errors_are_of_the_first_engine():
     )
     assert found.errors().to_dict(orient="list") == {
         "routine": ["a", "a"], "size": [10, 20], "embedded": [10.0, 120.0], "native": [20.0, 100.0],
-        "spread": [pytest.approx(float("nan"), nan_ok=True), 2.5], "error": [-0.5, 0.2],
+        "half_iqr": [pytest.approx(float("nan"), nan_ok=True), 2.5], "error": [-0.5, 0.2],
     }  # fmt: skip
     (row, everything) = found.summary()
     assert row["routine"] == "a" and everything["routine"] == ""

@@ -114,7 +114,7 @@ def test_every_routine_is_right_on_the_host(host):
     assert not results["instructions"].any()
     assert engine.counter in ("rdcycle", "rdcycle,perf", "rdtime")
     assert engine.clock is not None and engine.clock[0] > 0
-    assert all(engine.spread_of(point.pack()) is not None for point in points)
+    assert all(engine.half_iqr_of(point.pack()) is not None for point in points)
 
 
 def test_the_timer_counts_where_nothing_else_does(host, monkeypatch):
