@@ -4,10 +4,11 @@
 use breakeven_base::{Bus, MemKind, MemRef, Now};
 
 use crate::bitmanip::sext32;
-use crate::hart::{Hart, Reservation, Stop};
+use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op};
 use crate::mem::reference;
 use crate::pmp::Access;
+use crate::state::Reservation;
 
 fn is_word(op: Op) -> bool {
     matches!(op, Op::LrW | Op::ScW) || (Op::AmoswapW..=Op::AmomaxuW).contains(&op)

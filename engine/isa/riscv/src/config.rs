@@ -4,8 +4,6 @@ use std::ops::Range;
 
 use breakeven_base::ConfigError;
 
-use crate::vector::VectorConfig;
-
 /// What happens to a scalar load or store whose address is not a multiple of its size.
 /// Atomic instructions always trap, as the architecture wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +34,38 @@ pub struct Extensions {
 impl Default for Extensions {
     fn default() -> Self {
         Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true, v: false }
+    }
+}
+
+/// Bits of a vector register, and of what the datapath handles in a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VectorConfig {
+    /// VLEN in bits: a power of two, 128..=1024.
+    pub vlen: u32,
+    /// DLEN in bits: a power of two, 64..=VLEN, at most 512. A memory micro-op moves at most this much.
+    pub dlen: u32,
+}
+
+impl Default for VectorConfig {
+    /// gem5's VLEN, and a datapath as wide.
+    fn default() -> Self {
+        VectorConfig { vlen: 256, dlen: 256 }
+    }
+}
+
+impl VectorConfig {
+    /// # Errors
+    /// Sizes that no vector unit can have.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        if !self.vlen.is_power_of_two() || !(128..=1024).contains(&self.vlen) {
+            let why = format!("{} bits; VLEN is a power of two between 128 and 1024", self.vlen);
+            return Err(ConfigError::new("riscv.vlen", why));
+        }
+        if !self.dlen.is_power_of_two() || !(64..=self.vlen.min(512)).contains(&self.dlen) {
+            let why = format!("{} bits; DLEN is a power of two between 64 and VLEN, at most 512", self.dlen);
+            return Err(ConfigError::new("riscv.dlen", why));
+        }
+        Ok(())
     }
 }
 

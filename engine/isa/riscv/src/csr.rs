@@ -6,7 +6,8 @@
 
 use breakeven_base::{Bus, Now};
 
-use crate::hart::{Hart, Mode};
+use crate::hart::Hart;
+use crate::mode::Mode;
 
 /// CSR numbers.
 pub mod num {
@@ -134,19 +135,19 @@ impl Hart {
 
     /// The hart's cycle counter.
     fn cycles(&self, now: &Now) -> u64 {
-        if self.mcountinhibit & COUNT_CYCLES != 0 {
-            self.mcycle
+        if self.counters.inhibit & COUNT_CYCLES != 0 {
+            self.counters.mcycle
         } else {
-            now.cycle.wrapping_add(self.mcycle)
+            now.cycle.wrapping_add(self.counters.mcycle)
         }
     }
 
     /// Instructions retired before the present one.
     fn instret(&self) -> u64 {
-        if self.mcountinhibit & COUNT_INSTRET != 0 {
-            self.minstret
+        if self.counters.inhibit & COUNT_INSTRET != 0 {
+            self.counters.minstret
         } else {
-            self.retired.wrapping_add(self.minstret)
+            self.counters.retired.wrapping_add(self.counters.minstret)
         }
     }
 
@@ -167,8 +168,8 @@ impl Hart {
             num::SATP if self.mode == Mode::S && self.mstatus & status::TVM != 0 => Err(Illegal),
             num::CYCLE..=num::HPMCOUNTER31 => {
                 let bit = 1u64 << (csr & 31);
-                let m = self.mode == Mode::M || self.mcounteren & bit != 0;
-                let s = self.mode != Mode::U || self.scounteren & bit != 0;
+                let m = self.mode == Mode::M || self.machine.counteren & bit != 0;
+                let s = self.mode != Mode::U || self.supervisor.counteren & bit != 0;
                 if m && s {
                     Ok(())
                 } else {
@@ -184,9 +185,9 @@ impl Hart {
         self.csr_allowed(csr, write)?;
         let timed = |v| if now.drained { Ok(v) } else { Err(NeedsDrain) };
         Ok(match csr {
-            num::FFLAGS => u64::from(self.fflags),
-            num::FRM => u64::from(self.frm),
-            num::FCSR => u64::from(self.frm) << 5 | u64::from(self.fflags),
+            num::FFLAGS => u64::from(self.fcsr.fflags),
+            num::FRM => u64::from(self.fcsr.frm),
+            num::FCSR => u64::from(self.fcsr.frm) << 5 | u64::from(self.fcsr.fflags),
             num::VSTART => self.vector.vstart,
             num::VXSAT => u64::from(self.vector.vxsat),
             num::VXRM => u64::from(self.vector.vxrm),
@@ -195,36 +196,38 @@ impl Hart {
             num::VTYPE => self.vector.vtype.bits(),
             num::VLENB => self.vector.vlenb as u64,
             num::SSTATUS => self.status() & (status::S_MASK | status::VS | status::UXL | status::SD),
-            num::SIE => self.mie & self.mideleg,
-            num::STVEC => self.stvec,
-            num::SCOUNTEREN => self.scounteren,
-            num::SENVCFG => self.senvcfg,
-            num::SSCRATCH => self.sscratch,
-            num::SEPC => self.sepc,
-            num::SCAUSE => self.scause,
-            num::STVAL => self.stval,
-            num::SIP => timed(self.pending(bus, now) & self.mideleg)?,
-            num::SATP => self.satp,
+            num::SIE => self.irq.mie & self.irq.mideleg,
+            num::STVEC => self.supervisor.tvec,
+            num::SCOUNTEREN => self.supervisor.counteren,
+            num::SENVCFG => self.supervisor.envcfg,
+            num::SSCRATCH => self.supervisor.scratch,
+            num::SEPC => self.supervisor.epc,
+            num::SCAUSE => self.supervisor.cause,
+            num::STVAL => self.supervisor.tval,
+            num::SIP => timed(self.pending(bus, now) & self.irq.mideleg)?,
+            num::SATP => self.xlat.satp,
             num::MSTATUS => self.status(),
             num::MISA => MISA | u64::from(self.vector.exists()) << 21,
-            num::MEDELEG => self.medeleg,
-            num::MIDELEG => self.mideleg,
-            num::MIE => self.mie,
-            num::MTVEC => self.mtvec,
-            num::MCOUNTEREN => self.mcounteren,
-            num::MENVCFG => self.menvcfg,
-            num::MCOUNTINHIBIT => self.mcountinhibit,
-            num::MSCRATCH => self.mscratch,
-            num::MEPC => self.mepc,
-            num::MCAUSE => self.mcause,
-            num::MTVAL => self.mtval,
+            num::MEDELEG => self.irq.medeleg,
+            num::MIDELEG => self.irq.mideleg,
+            num::MIE => self.irq.mie,
+            num::MTVEC => self.machine.tvec,
+            num::MCOUNTEREN => self.machine.counteren,
+            num::MENVCFG => self.machine.envcfg,
+            num::MCOUNTINHIBIT => self.counters.inhibit,
+            num::MSCRATCH => self.machine.scratch,
+            num::MEPC => self.machine.epc,
+            num::MCAUSE => self.machine.cause,
+            num::MTVAL => self.machine.tval,
             num::MIP => timed(self.pending(bus, now))?,
-            num::PMPCFG0..=num::PMPCFG15 => self.pmp.read_cfg(usize::from(csr - num::PMPCFG0)).ok_or(Illegal)?,
-            num::PMPADDR0..=num::PMPADDR63 => self.pmp.read_addr(usize::from(csr - num::PMPADDR0)).ok_or(Illegal)?,
+            num::PMPCFG0..=num::PMPCFG15 => self.xlat.pmp.read_cfg(usize::from(csr - num::PMPCFG0)).ok_or(Illegal)?,
+            num::PMPADDR0..=num::PMPADDR63 => {
+                self.xlat.pmp.read_addr(usize::from(csr - num::PMPADDR0)).ok_or(Illegal)?
+            }
             num::MCYCLE | num::CYCLE => timed(self.cycles(now))?,
             num::TIME => timed(bus.timer(now.tick))?,
             num::MINSTRET | num::INSTRET => self.instret(),
-            num::MHARTID => self.hart_id,
+            num::MHARTID => self.options.hart_id,
             num::MVENDORID | num::MARCHID | num::MIMPID | num::MCONFIGPTR => 0,
             // No events, no triggers: zeros that ignore writes.
             num::MHPMEVENT3..=num::MHPMEVENT31
@@ -245,50 +248,50 @@ impl Hart {
                 self.mstatus = self.mstatus & !mask | v & mask;
             }
             num::MSTATUS => self.write_mstatus(v),
-            num::SIE => self.mie = self.mie & !self.mideleg | v & self.mideleg,
-            num::MIE => self.mie = v & ALL_INTERRUPTS,
+            num::SIE => self.irq.mie = self.irq.mie & !self.irq.mideleg | v & self.irq.mideleg,
+            num::MIE => self.irq.mie = v & ALL_INTERRUPTS,
             num::SIP => {
-                let mask = self.mideleg & 2;
-                self.mip = self.mip & !mask | v & mask;
+                let mask = self.irq.mideleg & 2;
+                self.irq.mip = self.irq.mip & !mask | v & mask;
             }
-            num::MIP => self.mip = v & MIP_WRITABLE,
-            num::STVEC if v & 3 < 2 => self.stvec = v,
-            num::MTVEC if v & 3 < 2 => self.mtvec = v,
-            num::SCOUNTEREN => self.scounteren = v & 0xffff_ffff,
-            num::MCOUNTEREN => self.mcounteren = v & 0xffff_ffff,
-            num::MENVCFG => self.menvcfg = legal_envcfg(self.menvcfg, v),
-            num::SENVCFG => self.senvcfg = legal_envcfg(self.senvcfg, v),
-            num::SSCRATCH => self.sscratch = v,
-            num::MSCRATCH => self.mscratch = v,
-            num::SEPC => self.sepc = v & !1,
-            num::MEPC => self.mepc = v & !1,
-            num::SCAUSE => self.scause = v,
-            num::MCAUSE => self.mcause = v,
-            num::STVAL => self.stval = v,
-            num::MTVAL => self.mtval = v,
+            num::MIP => self.irq.mip = v & MIP_WRITABLE,
+            num::STVEC if v & 3 < 2 => self.supervisor.tvec = v,
+            num::MTVEC if v & 3 < 2 => self.machine.tvec = v,
+            num::SCOUNTEREN => self.supervisor.counteren = v & 0xffff_ffff,
+            num::MCOUNTEREN => self.machine.counteren = v & 0xffff_ffff,
+            num::MENVCFG => self.machine.envcfg = legal_envcfg(self.machine.envcfg, v),
+            num::SENVCFG => self.supervisor.envcfg = legal_envcfg(self.supervisor.envcfg, v),
+            num::SSCRATCH => self.supervisor.scratch = v,
+            num::MSCRATCH => self.machine.scratch = v,
+            num::SEPC => self.supervisor.epc = v & !1,
+            num::MEPC => self.machine.epc = v & !1,
+            num::SCAUSE => self.supervisor.cause = v,
+            num::MCAUSE => self.machine.cause = v,
+            num::STVAL => self.supervisor.tval = v,
+            num::MTVAL => self.machine.tval = v,
             num::SATP => {
                 if matches!(v >> 60, 0 | 8) {
-                    self.satp = v;
-                    self.flush_translations();
+                    self.xlat.satp = v;
+                    self.xlat.flush();
                 }
             }
-            num::MEDELEG => self.medeleg = v & DELEGABLE,
-            num::MIDELEG => self.mideleg = v & S_INTERRUPTS,
+            num::MEDELEG => self.irq.medeleg = v & DELEGABLE,
+            num::MIDELEG => self.irq.mideleg = v & S_INTERRUPTS,
             num::MCOUNTINHIBIT => self.write_inhibit(now, v)?,
             num::PMPCFG0..=num::PMPCFG15 => {
-                self.pmp.write_cfg(usize::from(csr - num::PMPCFG0), v);
-                self.flush_translations();
+                self.xlat.pmp.write_cfg(usize::from(csr - num::PMPCFG0), v);
+                self.xlat.flush();
             }
             num::PMPADDR0..=num::PMPADDR63 => {
-                self.pmp.write_addr(usize::from(csr - num::PMPADDR0), v);
-                self.flush_translations();
+                self.xlat.pmp.write_addr(usize::from(csr - num::PMPADDR0), v);
+                self.xlat.flush();
             }
             num::MCYCLE if !now.drained => return Err(NeedsDrain),
-            num::MCYCLE if self.mcountinhibit & COUNT_CYCLES != 0 => self.mcycle = v,
-            num::MCYCLE => self.mcycle = v.wrapping_sub(now.cycle),
-            num::MINSTRET if self.mcountinhibit & COUNT_INSTRET != 0 => self.minstret = v,
+            num::MCYCLE if self.counters.inhibit & COUNT_CYCLES != 0 => self.counters.mcycle = v,
+            num::MCYCLE => self.counters.mcycle = v.wrapping_sub(now.cycle),
+            num::MINSTRET if self.counters.inhibit & COUNT_INSTRET != 0 => self.counters.minstret = v,
             // The writing instruction itself is not counted on top.
-            num::MINSTRET => self.minstret = v.wrapping_sub(self.retired.wrapping_add(1)),
+            num::MINSTRET => self.counters.minstret = v.wrapping_sub(self.counters.retired.wrapping_add(1)),
             _ => {}
         }
         self.context_changed();
@@ -297,11 +300,11 @@ impl Hart {
 
     fn write_float_csr(&mut self, csr: u16, v: u64) {
         if csr != num::FRM {
-            self.fflags = v as u8 & 31;
+            self.fcsr.fflags = v as u8 & 31;
         }
         if csr != num::FFLAGS {
             let rm = if csr == num::FRM { v } else { v >> 5 };
-            self.frm = rm as u8 & 7;
+            self.fcsr.frm = rm as u8 & 7;
         }
         self.mstatus |= status::FS;
     }
@@ -337,17 +340,18 @@ impl Hart {
 
     fn write_inhibit(&mut self, now: &Now, v: u64) -> Result<(), CsrError> {
         let new = v & (COUNT_CYCLES | COUNT_INSTRET);
-        let changed = self.mcountinhibit ^ new;
+        let changed = self.counters.inhibit ^ new;
         if changed & COUNT_CYCLES != 0 && !now.drained {
             return Err(NeedsDrain);
         }
         let (cycles, instret) = (self.cycles(now), self.instret());
-        self.mcountinhibit = new;
+        self.counters.inhibit = new;
         if changed & COUNT_CYCLES != 0 {
-            self.mcycle = if new & COUNT_CYCLES != 0 { cycles } else { cycles.wrapping_sub(now.cycle) };
+            self.counters.mcycle = if new & COUNT_CYCLES != 0 { cycles } else { cycles.wrapping_sub(now.cycle) };
         }
         if changed & COUNT_INSTRET != 0 {
-            self.minstret = if new & COUNT_INSTRET != 0 { instret } else { instret.wrapping_sub(self.retired) };
+            self.counters.minstret =
+                if new & COUNT_INSTRET != 0 { instret } else { instret.wrapping_sub(self.counters.retired) };
         }
         Ok(())
     }

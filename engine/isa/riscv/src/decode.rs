@@ -1,7 +1,7 @@
 //! Decoding of 32-bit instructions; total: any word gives an instruction, if only [`Op::Illegal`].
 
 use crate::config::Extensions;
-use crate::inst::{Inst, Op, Operands, F0};
+use crate::inst::{Decoded, Inst, Op, Operands, F0};
 
 /// Decodes the instruction that starts with `raw` (of a 16-bit one only the low half counts).
 #[must_use]
@@ -14,8 +14,6 @@ pub fn decode(raw: u32, ext: &Extensions) -> Inst {
         None => Inst::illegal(raw, 4),
     }
 }
-
-pub(crate) type Decoded = Option<(Op, Operands)>;
 
 fn bits(raw: u32, hi: u32, lo: u32) -> u32 {
     raw >> lo & ((1 << (hi - lo + 1)) - 1)

@@ -1,7 +1,6 @@
 //! Decoding of 16-bit instructions (C with F and D, RV64): each is one of the 32-bit operations with its operands.
 
-use crate::decode::Decoded;
-use crate::inst::{Inst, Op, Operands, F0};
+use crate::inst::{Decoded, Inst, Op, Operands, F0};
 
 /// Decodes a halfword whose low two bits are not 11.
 pub(crate) fn decode(half: u16) -> Inst {

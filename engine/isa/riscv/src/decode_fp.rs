@@ -1,7 +1,6 @@
 //! Decoding of the OP-FP major opcode (F and D).
 
-use crate::decode::Decoded;
-use crate::inst::{Op, Operands, F0};
+use crate::inst::{Decoded, Op, Operands, F0};
 
 /// Which register files the operands are in.
 enum Shape {

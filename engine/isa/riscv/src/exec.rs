@@ -32,7 +32,7 @@ pub(crate) fn exec<const FAST: bool, B: Bus>(
         ($taken:expr) => {{
             let taken = $taken;
             if !FAST {
-                h.taken = taken;
+                h.outcome.taken = taken;
             }
             return Ok(if taken { pc.wrapping_add(imm) } else { next });
         }};

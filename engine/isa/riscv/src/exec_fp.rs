@@ -188,16 +188,16 @@ impl Hart {
         }
         let (kind, double) = kind(i.op);
         let round = if kind.rounds() {
-            Round::from_bits(if i.rm == 7 { self.frm } else { i.rm }).ok_or(illegal)?
+            Round::from_bits(if i.rm == 7 { self.fcsr.frm } else { i.rm }).ok_or(illegal)?
         } else {
             Round::NearestEven
         };
         let reg = |r: u8| self.regs[usize::from(r)];
-        let mut x = Context { a: reg(i.rs1), b: reg(i.rs2), c: reg(i.rs3), round, flags: self.fflags };
+        let mut x = Context { a: reg(i.rs1), b: reg(i.rs2), c: reg(i.rs3), round, flags: self.fcsr.fflags };
         let v = if double { compute::<F64>(kind, &mut x) } else { compute::<F32>(kind, &mut x) };
         self.regs[usize::from(i.rd)] = v;
-        let raised = x.flags != self.fflags;
-        self.fflags = x.flags;
+        let raised = x.flags != self.fcsr.fflags;
+        self.fcsr.fflags = x.flags;
         if raised || (i.rd >= F0 && i.rd != crate::inst::SINK) {
             self.mstatus |= status::FS;
         }

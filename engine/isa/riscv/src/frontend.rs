@@ -10,9 +10,10 @@ use crate::config::RiscvConfig;
 use crate::csr::CsrError;
 use crate::decode::decode;
 use crate::exec::exec;
-use crate::hart::{Hart, Mode, Stop};
+use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op};
 use crate::mmu::PAGE;
+use crate::mode::Mode;
 use crate::pmp::Access;
 use crate::uops::trap_uop;
 
@@ -113,7 +114,7 @@ impl RiscvFrontEnd {
     /// Instructions retired since reset on the architectural path.
     #[must_use]
     pub fn retired(&self) -> u64 {
-        self.hart.retired
+        self.hart.counters.retired
     }
     /// Reads a CSR as M-mode would, whatever the mode; `None` when there is none.
     pub fn csr<B: Bus>(&mut self, bus: &B, now: Now, csr: u16) -> Option<u64> {
@@ -136,7 +137,7 @@ impl RiscvFrontEnd {
 
     /// To be called when code in RAM was changed by anything but the hart (which uses fence.i): a loader, a test.
     pub fn forget_code(&mut self) {
-        self.hart.code_stale = true;
+        self.hart.xlat.code_stale = true;
         self.after_cold();
     }
 
@@ -149,11 +150,11 @@ impl RiscvFrontEnd {
     /// Forgets what the last cold instruction may have made stale.
     pub(crate) fn after_cold(&mut self) {
         self.page = NOWHERE;
-        if std::mem::take(&mut self.hart.code_stale) {
+        if std::mem::take(&mut self.hart.xlat.code_stale) {
             self.code.distrust();
-            self.hart.fetch_stale = true;
+            self.hart.xlat.fetch_stale = true;
         }
-        if std::mem::take(&mut self.hart.fetch_stale) {
+        if std::mem::take(&mut self.hart.xlat.fetch_stale) {
             self.fetch = [EMPTY; 4 * FETCH_BANK];
         }
     }
@@ -184,15 +185,15 @@ impl RiscvFrontEnd {
         let mode = self.hart.mode;
         let update = !self.hart.speculative();
         let x = self.hart.translate(bus, pc, Access::Fetch, mode, update)?;
-        if !self.hart.pmp.allows(x.paddr, bytes, Access::Fetch, mode) {
+        if !self.hart.xlat.pmp.allows(x.paddr, bytes, Access::Fetch, mode) {
             return Err(1);
         }
-        let (slot, void) = self.code.lookup(bus.ram(), x.paddr, &self.hart.extensions).ok_or(1u8)?;
+        let (slot, void) = self.code.lookup(bus.ram(), x.paddr, &self.hart.options.extensions).ok_or(1u8)?;
         if void {
             self.fetch = [EMPTY; 4 * FETCH_BANK];
             self.page = NOWHERE;
         }
-        let keep = x.ad_bits_set && self.hart.pmp.uniform(x.paddr & !(PAGE - 1));
+        let keep = x.ad_bits_set && self.hart.xlat.pmp.uniform(x.paddr & !(PAGE - 1));
         Ok(Fetched { slot, paddr: x.paddr, shift: x.shift, keep })
     }
 
@@ -209,7 +210,7 @@ impl RiscvFrontEnd {
             return Ok(inst);
         }
         let high = bus.ram().read::<u16>(found.paddr).ok_or(Stop::Fault { cause: 1, tval: rest })?;
-        Ok(decode(inst.raw & 0xffff | u32::from(high) << 16, &self.hart.extensions))
+        Ok(decode(inst.raw & 0xffff | u32::from(high) << 16, &self.hart.options.extensions))
     }
 
     /// Everything but the common case: page changes, cold instructions, faults, interrupts.
@@ -221,9 +222,9 @@ impl RiscvFrontEnd {
             self.vector_step(out);
             return StepResult::Done;
         }
-        if self.hart.irq_mask != 0 && !self.hart.speculative() {
-            if self.hart.emulated {
-                if now.tick >= self.hart.irq_look && self.user_turn(bus, now, out) {
+        if self.hart.irq.mask != 0 && !self.hart.speculative() {
+            if self.hart.options.emulated {
+                if now.tick >= self.hart.irq.look && self.user_turn(bus, now, out) {
                     return StepResult::Done;
                 }
             } else if let Some(cause) = self.hart.interrupt(bus, now) {
@@ -283,18 +284,18 @@ impl RiscvFrontEnd {
             BranchKind::None => BranchInfo::default(),
             BranchKind::Cond => BranchInfo {
                 kind: BranchKind::Cond,
-                taken: self.hart.taken,
+                taken: self.hart.outcome.taken,
                 target: pc.wrapping_add(i64::from(inst.imm) as u64),
             },
             kind => BranchInfo { kind, taken: true, target: next },
         };
         out.effect = SysEffect::None;
-        if self.hart.effect != SysEffect::None {
-            out.effect = std::mem::take(&mut self.hart.effect);
+        if self.hart.outcome.effect != SysEffect::None {
+            out.effect = std::mem::take(&mut self.hart.outcome.effect);
             out.uops[0].flags.0 |= UopFlags::EFFECT;
         }
         self.hart.pc = next;
-        self.hart.retired += 1;
+        self.hart.counters.retired += 1;
     }
 
     /// Describes the next micro-ops of the vector instruction at the program counter; behind the last it moves on.
@@ -302,7 +303,7 @@ impl RiscvFrontEnd {
         let pc = self.hart.pc;
         (out.pc, out.len) = (pc, 4);
         out.branch = BranchInfo::default();
-        out.effect = std::mem::take(&mut self.hart.effect);
+        out.effect = std::mem::take(&mut self.hart.outcome.effect);
         let cracked = &mut self.hart.vector.cracked;
         out.n = cracked.hand_out(&mut out.uops, &mut out.mem);
         if out.effect != SysEffect::None {
@@ -313,7 +314,7 @@ impl RiscvFrontEnd {
             self.page = NOWHERE;
         } else {
             self.hart.pc = pc.wrapping_add(4);
-            self.hart.retired += 1;
+            self.hart.counters.retired += 1;
         }
         out.next_pc = self.hart.pc;
     }
@@ -333,7 +334,9 @@ impl RiscvFrontEnd {
         out.uops[0] = uop.unwrap_or_default();
         match stop {
             _ if self.hart.speculative() => StepResult::Blocked,
-            Stop::Fault { cause, tval } if self.hart.emulated => self.user_trap(bus, now, out, cause, tval, len),
+            Stop::Fault { cause, tval } if self.hart.options.emulated => {
+                self.user_trap(bus, now, out, cause, tval, len)
+            }
             Stop::Fault { cause, tval } => {
                 self.trap(out, u64::from(cause), tval, len);
                 StepResult::Done
@@ -375,7 +378,7 @@ impl FrontEnd for RiscvFrontEnd {
     #[inline]
     fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
         let pc = self.hart.pc;
-        if pc / PAGE != self.page || self.hart.irq_mask != 0 {
+        if pc / PAGE != self.page || self.hart.irq.mask != 0 {
             return self.step_slow(bus, &now, out);
         }
         let inst = self.code.page(self.slot).at(pc);
@@ -398,9 +401,9 @@ impl FrontEnd for RiscvFrontEnd {
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
         // Time stands still in here: whatever needs it is left to `step`.
         let now = Now { drained: false, ..now };
-        let waiting = self.hart.irq_mask != 0
-            && if self.hart.emulated {
-                now.tick >= self.hart.irq_look
+        let waiting = self.hart.irq.mask != 0
+            && if self.hart.options.emulated {
+                now.tick >= self.hart.irq.look
             } else {
                 self.hart.interrupt(bus, &now).is_some()
             };
@@ -441,7 +444,7 @@ impl FrontEnd for RiscvFrontEnd {
                 break;
             }
         }
-        self.hart.retired += done;
+        self.hart.counters.retired += done;
         done
     }
 
@@ -471,7 +474,7 @@ impl FrontEnd for RiscvFrontEnd {
             return Some(FetchXlat { paddr: known.paddr | vaddr & (PAGE - 1), page_shift: known.shift });
         }
         let x = self.hart.translate(bus, vaddr, Access::Fetch, mode, false).ok()?;
-        let reachable = self.hart.pmp.allows(x.paddr, 2, Access::Fetch, mode) && bus.ram().contains(x.paddr, 2);
+        let reachable = self.hart.xlat.pmp.allows(x.paddr, 2, Access::Fetch, mode) && bus.ram().contains(x.paddr, 2);
         reachable.then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
     }
 
@@ -487,6 +490,6 @@ impl FrontEnd for RiscvFrontEnd {
     }
 
     fn asid(&self) -> u16 {
-        (self.hart.satp >> 44) as u16
+        (self.hart.xlat.satp >> 44) as u16
     }
 }

@@ -133,31 +133,7 @@ pub(crate) struct Operands {
     pub imm: i32,
 }
 
-impl Inst {
-    pub(crate) fn new(op: Op, raw: u32, len: u8, o: Operands) -> Inst {
-        let branch = branch_kind(op, o.rd, o.rs1);
-        let uop = crate::uops::crack(op, raw, &o);
-        let rd = if o.rd == 0 { SINK } else { o.rd };
-        Inst { op, rd, rs1: o.rs1, rs2: o.rs2, rs3: o.rs3, rm: o.rm, len, branch, imm: o.imm, raw, uop }
-    }
-    pub(crate) fn illegal(raw: u32, len: u8) -> Inst {
-        Inst::new(Op::Illegal, raw, len, Operands::default())
-    }
-}
-
-/// Calls and returns by the link-register convention (unprivileged specification, table "return-address prediction").
-/// A jump that both pops and pushes counts as a call.
-fn branch_kind(op: Op, rd: u8, rs1: u8) -> BranchKind {
-    let link = |r: u8| r == 1 || r == 5;
-    match op {
-        Op::Beq | Op::Bne | Op::Blt | Op::Bge | Op::Bltu | Op::Bgeu => BranchKind::Cond,
-        Op::Jal if link(rd) => BranchKind::Call,
-        Op::Jal => BranchKind::Jump,
-        Op::Jalr if link(rd) => BranchKind::IndirectCall,
-        Op::Jalr if link(rs1) => BranchKind::Return,
-        Op::Jalr => BranchKind::Indirect,
-        _ => BranchKind::None,
-    }
-}
+/// What a decoder finds in an encoding; `None`: no instruction.
+pub(crate) type Decoded = Option<(Op, Operands)>;
 
 const _: () = assert!(std::mem::size_of::<Inst>() == 32);

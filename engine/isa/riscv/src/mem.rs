@@ -1,19 +1,16 @@
 //! Loads and stores: a direct-mapped functional TLB for the common case, and the slow path for everything else
 //! (misses, misaligned and page-crossing accesses, devices, HTIF, speculative paths).
 
-use breakeven_base::data_tlb::{self, is_plain, DataPage, BANK};
+use breakeven_base::data_tlb::{is_plain, DataPage, BANK};
 use breakeven_base::phys::Word;
 use breakeven_base::{Bus, MemKind, MemRef, Now, SysEffect, Tick};
 
 use crate::config::MisalignedPolicy;
 use crate::csr::status;
-use crate::hart::{Hart, Mode, Stop};
+use crate::hart::{Hart, Stop};
 use crate::mmu::{access_fault, PAGE};
+use crate::mode::Mode;
 use crate::pmp::Access;
-
-/// The banks are mode x SUM x MXR.
-const BANKS: usize = 8;
-pub(crate) type DataTlb = data_tlb::DataTlb<{ BANKS * BANK }>;
 
 /// One page's part of an access.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +40,7 @@ impl Hart {
         vaddr: u64,
         m: &mut MemRef,
     ) -> Result<u64, Stop> {
-        let e = self.tlb.entry(false, self.bank, vaddr);
+        let e = self.xlat.tlb.entry(false, self.xlat.bank, vaddr);
         if e.tag == vaddr & (!(PAGE - 1) | (T::SIZE - 1)) && (FAST || !self.speculative()) {
             let paddr = vaddr.wrapping_add(e.delta);
             if let Some(v) = bus.ram().read::<T>(paddr) {
@@ -66,7 +63,7 @@ impl Hart {
         value: u64,
         m: &mut MemRef,
     ) -> Result<(), Stop> {
-        let e = self.tlb.entry(true, self.bank, vaddr);
+        let e = self.xlat.tlb.entry(true, self.xlat.bank, vaddr);
         if e.tag == vaddr & (!(PAGE - 1) | (T::SIZE - 1)) && (FAST || !self.speculative()) {
             let paddr = vaddr.wrapping_add(e.delta);
             if bus.ram_mut().write::<T>(paddr, T::from_u64(value)).is_some() {
@@ -90,27 +87,27 @@ impl Hart {
 
     /// Translates and checks `n` bytes inside one page, and keeps the translation when it may be kept.
     pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, access: Access) -> Result<Part, u8> {
-        let e = self.tlb.entry(access == Access::Store, self.bank, vaddr);
+        let e = self.xlat.tlb.entry(access == Access::Store, self.xlat.bank, vaddr);
         if e.tag == vaddr & !(PAGE - 1) {
             let paddr = vaddr.wrapping_add(e.delta);
             return Ok(Part { paddr, shift: e.shift, uncacheable: e.uncacheable });
         }
         let mode = self.data_mode();
         let x = self.translate(bus, vaddr, access, mode, !self.speculative())?;
-        if !self.pmp.allows(x.paddr, n, access, mode) {
+        if !self.xlat.pmp.allows(x.paddr, n, access, mode) {
             return Err(access_fault(access));
         }
         let uncacheable = bus.is_uncacheable(x.paddr);
         let is_store = access == Access::Store;
-        if x.ad_bits_set && is_plain(bus, x.paddr, is_store) && self.pmp.uniform(x.paddr & !(PAGE - 1)) {
-            self.tlb.keep(is_store, self.bank, DataPage::of(vaddr, x.paddr, x.shift, uncacheable));
+        if x.ad_bits_set && is_plain(bus, x.paddr, is_store) && self.xlat.pmp.uniform(x.paddr & !(PAGE - 1)) {
+            self.xlat.tlb.keep(is_store, self.xlat.bank, DataPage::of(vaddr, x.paddr, x.shift, uncacheable));
         }
         Ok(Part { paddr: x.paddr, shift: x.shift, uncacheable })
     }
 
     /// The address-misaligned exceptions of the policy: before translation (`paddr` unknown) and after it.
     fn misaligned_traps(&self, paddr: Option<(u64, u64)>) -> bool {
-        match (&self.misaligned, paddr) {
+        match (&self.options.misaligned, paddr) {
             (MisalignedPolicy::Trap, _) => true,
             (MisalignedPolicy::Hardware | MisalignedPolicy::Emulate, _) => false,
             (MisalignedPolicy::Pma(ranges), None) => ranges.is_empty(),
@@ -243,9 +240,9 @@ impl Hart {
         let effect =
             bus.device_write(paddr, size as u16, value, now.tick).map_err(|_| Stop::Fault { cause: 7, tval: vaddr })?;
         if effect != SysEffect::None {
-            self.effect = effect;
+            self.outcome.effect = effect;
         }
-        self.irq_look = Tick::ZERO;
+        self.irq.look = Tick::ZERO;
         Ok(())
     }
 }

@@ -4,7 +4,8 @@
 use breakeven_base::{Bus, PhysMem, WalkPath};
 
 use crate::csr::status;
-use crate::hart::{Hart, Mode};
+use crate::hart::Hart;
+use crate::mode::Mode;
 use crate::pmp::Access;
 
 pub(crate) const PAGE: u64 = 4096;
@@ -64,7 +65,7 @@ impl Hart {
     }
 
     pub(crate) fn translation_on(&self, mode: Mode) -> bool {
-        mode != Mode::M && self.satp >> 60 == 8
+        mode != Mode::M && self.xlat.satp >> 60 == 8
     }
 
     /// Physical addresses of the entries that a walk for `vaddr` reads, root first, calling `f` with each.
@@ -73,11 +74,11 @@ impl Hart {
         if (vaddr as i64) << 25 >> 25 != vaddr as i64 {
             return Err(fault);
         }
-        let mut table = (self.satp & ((1 << 44) - 1)) << 12;
+        let mut table = (self.xlat.satp & ((1 << 44) - 1)) << 12;
         for level in (0..3u32).rev() {
             let at = table + (vaddr >> (12 + 9 * level) & 0x1ff) * 8;
             visit(at);
-            if !self.pmp.allows(at, 8, Access::Load, Mode::S) {
+            if !self.xlat.pmp.allows(at, 8, Access::Load, Mode::S) {
                 return Err(access_fault(access));
             }
             let Some(pte) = ram.read::<u64>(at) else { return Err(access_fault(access)) };
@@ -143,13 +144,14 @@ impl Hart {
         let wanted = leaf.pte | pte::A | if access == Access::Store { pte::D } else { 0 };
         let mut ad_bits_set = wanted == leaf.pte;
         if !ad_bits_set && update {
-            if !self.pmp.allows(leaf.at, 8, Access::Store, Mode::S) || ram.write::<u64>(leaf.at, wanted).is_none() {
+            if !self.xlat.pmp.allows(leaf.at, 8, Access::Store, Mode::S) || ram.write::<u64>(leaf.at, wanted).is_none()
+            {
                 return Err(access_fault(access));
             }
             ad_bits_set = true;
         }
         let inside = (1u64 << shift) - 1;
-        let described = if self.free_translation { 0 } else { shift as u8 };
+        let described = if self.options.free_translation { 0 } else { shift as u8 };
         Ok(Xlat { paddr: (ppn << 12) & !inside | vaddr & inside, shift: described, ad_bits_set })
     }
 

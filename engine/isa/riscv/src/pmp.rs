@@ -1,7 +1,7 @@
 //! Physical memory protection (privileged specification 1.12, "Physical Memory Protection"): TOR, NA4 and NAPOT
 //! entries, locks, four-byte granularity.
 
-use crate::hart::Mode;
+use crate::mode::Mode;
 
 /// What an access needs: the PMP permission bits R, W, X.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,32 +1,30 @@
 //! Speculative paths: a stack of saved registers and one log of stores that later loads on the path search.
 //! Nothing architectural changes on a path: memory, page tables, devices and control registers stay as they are.
 
-use breakeven_base::PhysMem;
-
-use crate::hart::{Hart, Reservation};
 use crate::inst::F0;
+use crate::state::Reservation;
 use crate::vector::SavedVector;
 
 /// Registers that instructions on a wrong path change.
-const SAVED: usize = F0 as usize + 32;
+pub(crate) const SAVED: usize = F0 as usize + 32;
 /// Stores on one wrong path; far more than a pipeline holds.
-const MAX_STORES: usize = 4096;
+pub(crate) const MAX_STORES: usize = 4096;
 
 #[derive(Clone, Debug)]
-struct Saved {
-    regs: [u64; SAVED],
-    pc: u64,
-    fflags: u8,
-    mstatus: u64,
-    retired: u64,
-    reservation: Option<Reservation>,
-    stores: usize,
-    vector: SavedVector,
+pub(crate) struct Saved {
+    pub regs: [u64; SAVED],
+    pub pc: u64,
+    pub fflags: u8,
+    pub mstatus: u64,
+    pub retired: u64,
+    pub reservation: Option<Reservation>,
+    pub stores: usize,
+    pub vector: SavedVector,
 }
 
 /// Bytes of an aligned eight-byte word.
 #[derive(Clone, Copy, Debug)]
-struct Store {
+pub(crate) struct Store {
     word: u64,
     mask: u64,
     data: u64,
@@ -35,11 +33,11 @@ struct Store {
 /// The open forks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speculation {
-    saved: Vec<Saved>,
-    stores: Vec<Store>,
+    pub saved: Vec<Saved>,
+    pub stores: Vec<Store>,
 }
 
-fn byte_mask(bytes: u64) -> u64 {
+pub(crate) fn byte_mask(bytes: u64) -> u64 {
     if bytes >= 8 {
         !0
     } else {
@@ -54,7 +52,7 @@ impl Speculation {
     }
 
     /// Logs `n` bytes (1..=8) at `paddr`; `None` when the log is full.
-    fn push(&mut self, paddr: u64, n: u64, value: u64) -> Option<()> {
+    pub fn push(&mut self, paddr: u64, n: u64, value: u64) -> Option<()> {
         if self.stores.len() + 2 > MAX_STORES {
             return None;
         }
@@ -68,7 +66,7 @@ impl Speculation {
     }
 
     /// `word` of memory with the path's stores over it, the youngest last.
-    fn overlay(&self, word: u64, memory: u64) -> u64 {
+    pub fn overlay(&self, word: u64, memory: u64) -> u64 {
         let mut v = memory;
         for s in &self.stores {
             if s.word == word {
@@ -76,116 +74,5 @@ impl Speculation {
             }
         }
         v
-    }
-}
-
-impl Hart {
-    pub fn fork(&mut self, wrong_pc: u64) -> u32 {
-        let mut regs = [0; SAVED];
-        regs.copy_from_slice(&self.regs[..SAVED]);
-        let vector = self.vector.fork();
-        self.spec.saved.push(Saved {
-            regs,
-            vector,
-            pc: self.pc,
-            fflags: self.fflags,
-            mstatus: self.mstatus,
-            retired: self.retired,
-            reservation: self.reservation,
-            stores: self.spec.stores.len(),
-        });
-        self.pc = wrong_pc & !1;
-        self.spec.depth()
-    }
-
-    pub fn rollback(&mut self, depth: u32) {
-        let Some(keep) = (depth as usize).checked_sub(1) else { return };
-        let Some(s) = self.spec.saved.get(keep) else { return };
-        self.regs[..SAVED].copy_from_slice(&s.regs);
-        self.pc = s.pc;
-        self.fflags = s.fflags;
-        self.mstatus = s.mstatus;
-        self.retired = s.retired;
-        self.reservation = s.reservation;
-        self.vector.rollback(keep, &s.vector);
-        self.spec.stores.truncate(s.stores);
-        self.spec.saved.truncate(keep);
-    }
-
-    /// `n` bytes (1..=8) of RAM as the path being followed sees them.
-    pub fn read_bytes(&self, ram: &PhysMem, paddr: u64, n: u64) -> Option<u64> {
-        let mut v = match n {
-            8 => ram.read::<u64>(paddr)?,
-            4 => u64::from(ram.read::<u32>(paddr)?),
-            2 => u64::from(ram.read::<u16>(paddr)?),
-            _ => ram.slice(paddr, n)?.iter().rev().fold(0u64, |v, &b| v << 8 | u64::from(b)),
-        };
-        if !self.spec.stores.is_empty() {
-            let (word, off) = (paddr & !7, paddr & 7);
-            let here = n.min(8 - off);
-            let low = self.spec.overlay(word, v << (8 * off)) >> (8 * off);
-            v = if here < n {
-                let high = self.spec.overlay(word + 8, v >> (8 * here));
-                low & byte_mask(here) | high << (8 * here)
-            } else {
-                low
-            };
-        }
-        Some(v & byte_mask(n))
-    }
-
-    /// Stores `n` bytes (1..=8) to RAM, on a speculative path to its log.
-    pub fn write_bytes(&mut self, ram: &mut PhysMem, paddr: u64, n: u64, value: u64) -> Option<()> {
-        if self.speculative() {
-            ram.contains(paddr, n).then_some(())?;
-            return self.spec.push(paddr, n, value & byte_mask(n));
-        }
-        let bytes = ram.slice_mut(paddr, n)?;
-        let len = bytes.len();
-        bytes.copy_from_slice(&value.to_le_bytes()[..len.min(8)]);
-        Some(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::RiscvConfig;
-
-    #[test]
-    fn stores_of_a_path_are_seen_by_its_loads_and_gone_after() {
-        let mut ram = PhysMem::new(0x8000_0000, 4096).expect("maps");
-        ram.write::<u64>(0x8000_0000, 0x1111_1111_1111_1111).expect("in range");
-        let mut h = Hart::new(&RiscvConfig::default());
-        let outer = h.fork(0x100);
-        h.write_bytes(&mut ram, 0x8000_0006, 4, 0xaabb_ccdd).expect("logged");
-        assert_eq!(h.read_bytes(&ram, 0x8000_0000, 8), Some(0xccdd_1111_1111_1111));
-        assert_eq!(h.read_bytes(&ram, 0x8000_0004, 8), Some(0xaabb_ccdd_1111));
-        h.regs[5] = 7;
-        let inner = h.fork(0x200);
-        h.write_bytes(&mut ram, 0x8000_0007, 1, 0xee).expect("logged");
-        h.regs[5] = 8;
-        assert_eq!(h.read_bytes(&ram, 0x8000_0006, 2), Some(0xeedd));
-        h.rollback(inner);
-        assert_eq!((h.regs[5], h.read_bytes(&ram, 0x8000_0006, 2)), (7, Some(0xccdd)));
-        h.rollback(outer);
-        assert_eq!((h.regs[5], h.spec.depth(), h.pc), (0, 0, 0x8000_0000));
-        assert_eq!(h.read_bytes(&ram, 0x8000_0000, 8), Some(0x1111_1111_1111_1111));
-        // A rollback across both forks at once, and one that has no fork.
-        let outer = h.fork(0x100);
-        h.fork(0x200);
-        h.rollback(outer);
-        h.rollback(3);
-        assert_eq!(h.spec.depth(), 0);
-    }
-
-    #[test]
-    fn the_log_is_bounded_and_keeps_to_ram() {
-        let mut ram = PhysMem::new(0x8000_0000, 4096).expect("maps");
-        let mut h = Hart::new(&RiscvConfig::default());
-        h.fork(0);
-        assert_eq!(h.write_bytes(&mut ram, 0x7fff_fffc, 8, 0), None);
-        let done = (0..2 * MAX_STORES).take_while(|_| h.write_bytes(&mut ram, 0x8000_0000, 8, 1).is_some()).count();
-        assert!(done < MAX_STORES);
     }
 }

@@ -4,10 +4,11 @@ use breakeven_base::bus::ExitCause;
 use breakeven_base::{Bus, MemKind, MemRef, Now, PseudoOutcome, SysEffect, Tick};
 
 use crate::csr::{envcfg, num, status, CsrError};
-use crate::hart::{Hart, Mode, Stop};
+use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op, SINK};
 use crate::mem::reference;
 use crate::mmu::{access_fault, PAGE};
+use crate::mode::Mode;
 use crate::pmp::Access;
 
 fn illegal(i: &Inst) -> Stop {
@@ -41,13 +42,13 @@ impl Hart {
                 if self.mode == Mode::U || trapped {
                     return Err(illegal(i));
                 }
-                self.flush_translations();
+                self.xlat.flush();
                 let vaddr = (i.rs1 != 0).then(|| self.regs[usize::from(i.rs1)]);
-                self.effect = SysEffect::TlbFlush { vaddr };
+                self.outcome.effect = SysEffect::TlbFlush { vaddr };
             }
             Op::FenceI => {
-                self.code_stale = true;
-                self.effect = SysEffect::FetchFlush;
+                self.xlat.code_stale = true;
+                self.outcome.effect = SysEffect::FetchFlush;
             }
             Op::Csrrw | Op::Csrrs | Op::Csrrc | Op::Csrrwi | Op::Csrrsi | Op::Csrrci => self.csr_op(bus, now, i)?,
             Op::CboClean | Op::CboFlush | Op::CboInval | Op::CboZero => self.cache_block(bus, i, m)?,
@@ -88,7 +89,7 @@ impl Hart {
     /// What a set or clear of `csr` starts from: of mip only the software bits, the lines must not leak into them.
     fn csr_rmw(&self, csr: u16, old: u64) -> u64 {
         match csr {
-            num::MIP | num::SIP => self.mip,
+            num::MIP | num::SIP => self.irq.mip,
             _ => old,
         }
     }
@@ -103,10 +104,10 @@ impl Hart {
         if !now.drained {
             return Err(Stop::NeedsDrain);
         }
-        self.irq_look = Tick::ZERO;
-        let awake = self.pending(bus, now) & self.mie != 0;
-        if !awake && (self.mie == 0 || bus.irq_deadline() == Tick::MAX) {
-            self.effect = SysEffect::Exit { cause: ExitCause::HaltedForever, code: 0 };
+        self.irq.look = Tick::ZERO;
+        let awake = self.pending(bus, now) & self.irq.mie != 0;
+        if !awake && (self.irq.mie == 0 || bus.irq_deadline() == Tick::MAX) {
+            self.outcome.effect = SysEffect::Exit { cause: ExitCause::HaltedForever, code: 0 };
         }
         Ok(())
     }
@@ -114,7 +115,8 @@ impl Hart {
     /// Whether the mode may execute this cache-block operation, and whether cbo.inval turns into a flush.
     fn block_permission(&self, op: Op) -> Result<MemKind, ()> {
         let grants = |field: u64| {
-            (self.mode == Mode::M || self.menvcfg & field != 0) && (self.mode != Mode::U || self.senvcfg & field != 0)
+            (self.mode == Mode::M || self.machine.envcfg & field != 0)
+                && (self.mode != Mode::U || self.supervisor.envcfg & field != 0)
         };
         let flushes = |mode_set: bool, cfg: u64| mode_set && cfg & envcfg::CBIE == envcfg::CBIE_FLUSH;
         match op {
@@ -122,7 +124,8 @@ impl Hart {
             Op::CboFlush if grants(envcfg::CBCFE) => Ok(MemKind::CboFlush),
             Op::CboZero if grants(envcfg::CBZE) => Ok(MemKind::CboZero),
             Op::CboInval if grants(envcfg::CBIE) => {
-                let flush = flushes(self.mode != Mode::M, self.menvcfg) || flushes(self.mode == Mode::U, self.senvcfg);
+                let flush = flushes(self.mode != Mode::M, self.machine.envcfg)
+                    || flushes(self.mode == Mode::U, self.supervisor.envcfg);
                 Ok(if flush { MemKind::CboFlush } else { MemKind::CboInval })
             }
             _ => Err(()),
@@ -132,23 +135,25 @@ impl Hart {
     fn cache_block<B: Bus>(&mut self, bus: &mut B, i: &Inst, m: &mut MemRef) -> Result<(), Stop> {
         let kind = self.block_permission(i.op).map_err(|()| illegal(i))?;
         let asked = self.regs[usize::from(i.rs1)];
-        let vaddr = asked & !(self.cbo_block - 1);
+        let vaddr = asked & !(self.options.cbo_block - 1);
         let fault = |cause| Stop::Fault { cause, tval: asked };
-        let part = match (kind, self.data_part(bus, vaddr, self.cbo_block, Access::Store)) {
+        let part = match (kind, self.data_part(bus, vaddr, self.options.cbo_block, Access::Store)) {
             (_, Ok(part)) => part,
             // Management needs read or write permission; what it reports is a store's fault.
             (MemKind::CboZero, Err(cause)) => return Err(fault(cause)),
-            (_, Err(cause)) => self.data_part(bus, vaddr, self.cbo_block, Access::Load).map_err(|_| fault(cause))?,
+            (_, Err(cause)) => {
+                self.data_part(bus, vaddr, self.options.cbo_block, Access::Load).map_err(|_| fault(cause))?
+            }
         };
-        if !bus.ram().contains(part.paddr, self.cbo_block) {
+        if !bus.ram().contains(part.paddr, self.options.cbo_block) {
             return Err(fault(access_fault(Access::Store)));
         }
         if kind == MemKind::CboZero {
-            if let Some(block) = bus.ram_mut().slice_mut(part.paddr, self.cbo_block) {
+            if let Some(block) = bus.ram_mut().slice_mut(part.paddr, self.options.cbo_block) {
                 block.fill(0);
             }
         }
-        *m = reference(vaddr, self.cbo_block, kind, part.shift, part.paddr, part.uncacheable);
+        *m = reference(vaddr, self.options.cbo_block, kind, part.shift, part.paddr, part.uncacheable);
         Ok(())
     }
 
@@ -160,16 +165,16 @@ impl Hart {
             _ => (MemKind::PrefetchWrite, Access::Store),
         };
         let asked = self.regs[usize::from(i.rs1)].wrapping_add(i64::from(i.imm) as u64);
-        let vaddr = asked & !(self.cbo_block - 1);
+        let vaddr = asked & !(self.options.cbo_block - 1);
         let mode = self.data_mode();
         let x = self.translate(bus, vaddr, access, mode, false).ok();
         *m = match x.filter(|x| {
-            self.pmp.allows(x.paddr, self.cbo_block, access, mode)
-                && bus.ram().contains(x.paddr, self.cbo_block)
+            self.xlat.pmp.allows(x.paddr, self.options.cbo_block, access, mode)
+                && bus.ram().contains(x.paddr, self.options.cbo_block)
                 && !bus.is_uncacheable(x.paddr)
         }) {
-            Some(x) => reference(vaddr, self.cbo_block, kind, x.shift, x.paddr, false),
-            None => MemRef { vaddr, size: self.cbo_block as u16, kind, ..MemRef::default() },
+            Some(x) => reference(vaddr, self.options.cbo_block, kind, x.shift, x.paddr, false),
+            None => MemRef { vaddr, size: self.options.cbo_block as u16, kind, ..MemRef::default() },
         };
     }
 
@@ -183,8 +188,8 @@ impl Hart {
             let x = hart.translate_ram(ram, vaddr, access, mode, true).ok()?;
             let rest = PAGE - (x.paddr & (PAGE - 1));
             // The bus copies up to the end of the page; byte-wise protection inside a page is checked at its start.
-            let span = if hart.pmp.uniform(x.paddr & !(PAGE - 1)) { rest } else { 1 };
-            hart.pmp.allows(x.paddr, span, access, mode).then_some(x.paddr)
+            let span = if hart.xlat.pmp.uniform(x.paddr & !(PAGE - 1)) { rest } else { 1 };
+            hart.xlat.pmp.allows(x.paddr, span, access, mode).then_some(x.paddr)
         };
         match bus.pseudo_op(i.imm as u8, args, *now, &mut translate) {
             PseudoOutcome::Done { ret, effect } => {
@@ -192,9 +197,9 @@ impl Hart {
                     self.regs[usize::from(i.rd)] = v;
                 }
                 if effect != SysEffect::None {
-                    self.effect = effect;
+                    self.outcome.effect = effect;
                 }
-                self.irq_look = Tick::ZERO;
+                self.irq.look = Tick::ZERO;
                 Ok(())
             }
             PseudoOutcome::NeedsDrain => Err(Stop::NeedsDrain),

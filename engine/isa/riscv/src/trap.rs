@@ -3,7 +3,8 @@
 use breakeven_base::{Bus, Now};
 
 use crate::csr::status;
-use crate::hart::{Hart, Mode};
+use crate::hart::Hart;
+use crate::mode::Mode;
 
 const INTERRUPT: u64 = 1 << 63;
 /// Highest priority first: external, software, timer; machine before supervisor.
@@ -23,25 +24,25 @@ impl Hart {
     pub(crate) fn deliverable(&self) -> u64 {
         let machine = self.mode < Mode::M || self.mstatus & status::MIE != 0;
         let supervisor = self.mode < Mode::S || (self.mode == Mode::S && self.mstatus & status::SIE != 0);
-        let m = if machine { !self.mideleg } else { 0 };
-        let s = if supervisor { self.mideleg } else { 0 };
-        self.mie & (m | s)
+        let m = if machine { !self.irq.mideleg } else { 0 };
+        let s = if supervisor { self.irq.mideleg } else { 0 };
+        self.irq.mie & (m | s)
     }
 
     /// mip: the software bits and the lines.
     pub(crate) fn pending<B: Bus>(&mut self, bus: &B, now: &Now) -> u64 {
-        if now.tick >= self.irq_look {
-            self.irq_lines = bus.irq_lines(now.tick) & LINES;
-            self.irq_look = bus.irq_deadline();
+        if now.tick >= self.irq.look {
+            self.irq.lines = bus.irq_lines(now.tick) & LINES;
+            self.irq.look = bus.irq_deadline();
         }
-        self.mip | self.irq_lines
+        self.irq.mip | self.irq.lines
     }
 
     /// The interrupt to take now.
     pub(crate) fn interrupt<B: Bus>(&mut self, bus: &B, now: &Now) -> Option<u64> {
-        let ready = self.pending(bus, now) & self.irq_mask;
+        let ready = self.pending(bus, now) & self.irq.mask;
         // What M-mode takes itself comes before what it has delegated.
-        let own = ready & !self.mideleg;
+        let own = ready & !self.irq.mideleg;
         let from = if own != 0 { own } else { ready };
         PRIORITY.iter().find(|&&n| from >> n & 1 != 0).map(|&n| INTERRUPT | u64::from(n))
     }
@@ -49,27 +50,27 @@ impl Hart {
     /// Enters the handler for `cause` (bit 63: an interrupt).
     pub(crate) fn take_trap(&mut self, cause: u64, tval: u64) {
         let code = cause & !INTERRUPT;
-        let delegation = if cause & INTERRUPT != 0 { self.mideleg } else { self.medeleg };
+        let delegation = if cause & INTERRUPT != 0 { self.irq.mideleg } else { self.irq.medeleg };
         let to_s = self.mode <= Mode::S && delegation >> (code & 63) & 1 != 0;
         let from = self.mode as u64;
         let tvec;
         if to_s {
-            self.scause = cause;
-            self.sepc = self.pc;
-            self.stval = tval;
+            self.supervisor.cause = cause;
+            self.supervisor.epc = self.pc;
+            self.supervisor.tval = tval;
             let sie = self.mstatus & status::SIE != 0;
             self.mstatus &= !(status::SIE | status::SPIE | status::SPP);
             self.mstatus |= if sie { status::SPIE } else { 0 } | if from != 0 { status::SPP } else { 0 };
-            tvec = self.stvec;
+            tvec = self.supervisor.tvec;
             self.set_mode(Mode::S);
         } else {
-            self.mcause = cause;
-            self.mepc = self.pc;
-            self.mtval = tval;
+            self.machine.cause = cause;
+            self.machine.epc = self.pc;
+            self.machine.tval = tval;
             let mie = self.mstatus & status::MIE != 0;
             self.mstatus &= !(status::MIE | status::MPIE | status::MPP);
             self.mstatus |= if mie { status::MPIE } else { 0 } | from << status::MPP_SHIFT;
-            tvec = self.mtvec;
+            tvec = self.machine.tvec;
             self.set_mode(Mode::M);
         }
         let vectored = tvec & 1 != 0 && cause & INTERRUPT != 0;
@@ -83,7 +84,7 @@ impl Hart {
         self.mstatus &= !(status::MIE | status::MPP);
         self.mstatus |= status::MPIE | if mpie { status::MIE } else { 0 };
         self.leave_to(to);
-        self.mepc
+        self.machine.epc
     }
 
     /// sret; the caller has checked that it is legal.
@@ -93,7 +94,7 @@ impl Hart {
         self.mstatus &= !(status::SIE | status::SPP);
         self.mstatus |= status::SPIE | if spie { status::SIE } else { 0 };
         self.leave_to(to);
-        self.sepc
+        self.supervisor.epc
     }
 
     fn leave_to(&mut self, mode: Mode) {

@@ -2,18 +2,45 @@
 //! (`decoder.isa`: op-class arguments and `Is...` flags); where a gem5 macro-op surrounds an atomic with fences (aq, rl),
 //! the fence's barriers are on the atomic itself.
 
-use breakeven_base::{OpClass, Reg, Uop, UopFlags};
+use breakeven_base::{BranchKind, OpClass, Reg, Uop, UopFlags};
 
 use crate::csr::num;
-use crate::inst::{Op, Operands, F0};
+use crate::inst::{Inst, Op, Operands, F0, SINK};
 
 type F = UopFlags;
+
+impl Inst {
+    pub(crate) fn new(op: Op, raw: u32, len: u8, o: Operands) -> Inst {
+        let branch = branch_kind(op, o.rd, o.rs1);
+        let uop = crack(op, raw, &o);
+        let rd = if o.rd == 0 { SINK } else { o.rd };
+        Inst { op, rd, rs1: o.rs1, rs2: o.rs2, rs3: o.rs3, rm: o.rm, len, branch, imm: o.imm, raw, uop }
+    }
+    pub(crate) fn illegal(raw: u32, len: u8) -> Inst {
+        Inst::new(Op::Illegal, raw, len, Operands::default())
+    }
+}
+
+/// Calls and returns by the link-register convention (unprivileged specification, table "return-address prediction").
+/// A jump that both pops and pushes counts as a call.
+fn branch_kind(op: Op, rd: u8, rs1: u8) -> BranchKind {
+    let link = |r: u8| r == 1 || r == 5;
+    match op {
+        Op::Beq | Op::Bne | Op::Blt | Op::Bge | Op::Bltu | Op::Bgeu => BranchKind::Cond,
+        Op::Jal if link(rd) => BranchKind::Call,
+        Op::Jal => BranchKind::Jump,
+        Op::Jalr if link(rd) => BranchKind::IndirectCall,
+        Op::Jalr if link(rs1) => BranchKind::Return,
+        Op::Jalr => BranchKind::Indirect,
+        _ => BranchKind::None,
+    }
+}
 
 /// System instructions: executed when oldest, nothing younger before they are done.
 const SERIAL: u32 = F::SERIALIZE_AFTER | F::NON_SPECULATIVE;
 
 /// The static micro-op.
-pub(crate) fn crack(op: Op, raw: u32, o: &Operands) -> Uop {
+fn crack(op: Op, raw: u32, o: &Operands) -> Uop {
     let (class, mut flags) = class_and_flags(op, raw, o);
     if [o.rd, o.rs1, o.rs2].iter().any(|&r| r >= F0) {
         flags |= F::FLOAT;

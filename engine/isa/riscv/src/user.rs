@@ -8,7 +8,8 @@ use breakeven_base::{
 
 use crate::csr::{envcfg, status};
 use crate::frontend::RiscvFrontEnd;
-use crate::hart::{Hart, Mode};
+use crate::hart::Hart;
+use crate::mode::Mode;
 use crate::pmp::Pmp;
 
 const SV39: u64 = 8 << 60;
@@ -42,8 +43,8 @@ impl UserContext for Hart {
             regs: std::array::from_fn(|n| self.regs[n]),
             pc: self.pc,
             float: std::array::from_fn(|n| self.regs[FLOAT + n]),
-            fcsr: u32::from(self.frm) << 5 | u32::from(self.fflags),
-            page_table: self.satp << 12,
+            fcsr: u32::from(self.fcsr.frm) << 5 | u32::from(self.fcsr.fflags),
+            page_table: self.xlat.satp << 12,
             ..UserState::default()
         }
     }
@@ -51,12 +52,12 @@ impl UserContext for Hart {
     fn load(&mut self, state: &UserState) {
         self.regs[1..FLOAT].copy_from_slice(&state.regs[1..]);
         self.regs[FLOAT..2 * FLOAT].copy_from_slice(&state.float);
-        (self.frm, self.fflags) = ((state.fcsr >> 5 & 7) as u8, (state.fcsr & 31) as u8);
+        (self.fcsr.frm, self.fcsr.fflags) = ((state.fcsr >> 5 & 7) as u8, (state.fcsr & 31) as u8);
         self.pc = state.pc & !1;
-        self.satp = SV39 | state.page_table >> 12;
+        self.xlat.satp = SV39 | state.page_table >> 12;
         self.reservation = None;
-        self.flush_translations();
-        self.code_stale = true;
+        self.xlat.flush();
+        self.xlat.code_stale = true;
     }
 }
 
@@ -65,19 +66,19 @@ impl RiscvFrontEnd {
     /// point and vectors on, no PMP.
     pub fn start_process(&mut self, start: &ProcessStart) {
         let h = &mut self.hart;
-        h.emulated = true;
-        h.irq_look = Tick::MAX;
-        h.free_translation = !start.timed_translation;
+        h.options.emulated = true;
+        h.irq.look = Tick::MAX;
+        h.options.free_translation = !start.timed_translation;
         h.mode = Mode::U;
-        h.satp = SV39 | start.page_table >> 12;
-        h.pmp = Pmp::new(0);
+        h.xlat.satp = SV39 | start.page_table >> 12;
+        h.xlat.pmp = Pmp::new(0);
         h.mstatus |= status::FS | if h.vector.exists() { status::VS } else { 0 };
-        (h.mcounteren, h.scounteren) = (COUNTERS, COUNTERS);
-        h.menvcfg = envcfg::CBIE_FLUSH | envcfg::CBCFE | envcfg::CBZE;
-        h.senvcfg = h.menvcfg;
+        (h.machine.counteren, h.supervisor.counteren) = (COUNTERS, COUNTERS);
+        h.machine.envcfg = envcfg::CBIE_FLUSH | envcfg::CBCFE | envcfg::CBZE;
+        h.supervisor.envcfg = h.machine.envcfg;
         h.regs[SP] = start.stack;
         h.context_changed();
-        h.flush_translations();
+        h.xlat.flush();
         self.set_pc(start.entry);
         self.after_cold();
     }
@@ -108,8 +109,8 @@ impl RiscvFrontEnd {
             }
             effect = done.effect;
             if done.stale {
-                self.hart.flush_translations();
-                self.hart.code_stale = true;
+                self.hart.xlat.flush();
+                self.hart.xlat.code_stale = true;
                 if effect == SysEffect::None {
                     effect = SysEffect::TlbFlush { vaddr: None };
                 }

@@ -8,103 +8,14 @@
 //! A micro-op names at most three sources: the mask, or the old value of a destination that keeps elements, is named
 //! where one of the three is free.
 
-use breakeven_base::{MemRef, OpClass, Reg, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{MemRef, OpClass, Reg, Uop, UopFlags};
 
+use super::cracked::{V, VL};
 use super::element::registers;
 use super::forms::{Form, Second};
-use super::VectorUnit;
-use crate::inst::F0;
+use super::unit::VectorUnit;
 
 type F = UopFlags;
-
-/// v0's number among a micro-op's registers, behind the f registers.
-const V0: u8 = 64;
-/// `vl` and `vtype`, as one renamed register.
-pub(crate) const VL: Reg = Reg(96);
-
-/// What a segment load's memory micro-ops hand to those that take the fields apart.
-pub(crate) const TEMPORARY: Reg = Reg(97);
-
-/// An x register (x0: none).
-#[allow(non_snake_case)]
-pub(crate) fn X(n: usize) -> Reg {
-    Reg(n as u8)
-}
-/// An f register.
-#[allow(non_snake_case)]
-pub(crate) fn Freg(n: usize) -> Reg {
-    Reg(F0 + n as u8)
-}
-/// A vector register.
-#[allow(non_snake_case)]
-pub(crate) fn V(n: usize) -> Reg {
-    Reg(V0 + (n & 31) as u8)
-}
-
-/// The micro-ops of one instruction, and how many have been handed out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Cracked {
-    list: Vec<(Uop, MemRef)>,
-    handed_out: usize,
-    on: bool,
-}
-
-impl Cracked {
-    pub fn clear(&mut self) {
-        self.list.clear();
-        self.handed_out = 0;
-    }
-    /// A new instruction; `on`: it is to be described.
-    pub fn begin(&mut self, on: bool) {
-        self.clear();
-        self.on = on;
-    }
-    pub fn op(&mut self, class: OpClass, src: [Reg; 3], dst: [Reg; 2]) {
-        self.push(Uop { class, latency: 0, src, dst, flags: UopFlags(0) }, MemRef::default());
-    }
-    pub fn push(&mut self, uop: Uop, mem: MemRef) {
-        if self.on {
-            self.list.push((uop, mem));
-        }
-    }
-    /// Whether micro-ops are wanted at all.
-    pub fn is_on(&self) -> bool {
-        self.on
-    }
-    /// All micro-ops are there: the first and the last are marked.
-    pub fn end(&mut self) {
-        if !self.on {
-            return;
-        }
-        if self.list.is_empty() {
-            // An instruction without elements still passes through.
-            self.op(OpClass::SimdMisc, [VL, Reg::NONE, Reg::NONE], [Reg::NONE; 2]);
-        }
-        if let Some((first, _)) = self.list.first_mut() {
-            first.flags.0 = first.flags.0 & !F::MICRO_FUSED | F::FIRST;
-        }
-        if let Some((last, _)) = self.list.last_mut() {
-            last.flags.0 |= F::LAST;
-        }
-    }
-    /// Whether a step is still to come.
-    pub fn pending(&self) -> bool {
-        self.handed_out < self.list.len()
-    }
-    /// The next step's share: how many micro-ops were written.
-    pub fn hand_out(&mut self, uops: &mut [Uop; MAX_UOPS], mem: &mut [MemRef; MAX_UOPS]) -> u8 {
-        let rest = self.list.get(self.handed_out..).unwrap_or_default();
-        let mut n = 0;
-        for ((u, m), (from, reference)) in uops.iter_mut().zip(mem.iter_mut()).zip(rest) {
-            (*u, *m) = (*from, *reference);
-            n += 1;
-        }
-        // A step cannot begin with what is fused to a micro-op before it.
-        uops[0].flags.0 &= !F::MICRO_FUSED;
-        self.handed_out += usize::from(n);
-        n
-    }
-}
 
 /// How the sources and destinations of an operation's micro-ops advance.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +39,7 @@ impl Shape {
 impl VectorUnit {
     /// The micro-ops of an operation of `shape`; `scalar` in place of `vs1` where that is not a vector.
     pub fn crack(&mut self, f: &Form, shape: &Shape, scalar: Reg) {
-        if !self.cracked.on {
+        if !self.cracked.is_on() {
             return;
         }
         let groups = [shape.vd, shape.vs2, if f.second == Second::Vector { shape.vs1 } else { None }];

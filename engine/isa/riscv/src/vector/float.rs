@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 
 use breakeven_base::{OpClass, Reg};
 
-use super::crack::{Freg, Shape, V, VL};
+use super::crack::Shape;
+use super::cracked::{Freg, V, VL};
 use super::element::{bits, low, sign};
 use super::float_estimate::{reciprocal, reciprocal_root};
 use super::forms::{Form, Second};
@@ -173,11 +174,11 @@ impl Conversion {
 
 impl Hart {
     pub(super) fn vector_float(&mut self, f: &Form) -> Legal {
-        let round = Round::from_bits(self.frm).ok_or(Illegal)?;
+        let round = Round::from_bits(self.fcsr.frm).ok_or(Illegal)?;
         legal(self.mstatus & status::FS != 0)?;
-        let before = self.fflags;
+        let before = self.fcsr.fflags;
         self.vector_float_op(f, round)?;
-        if self.fflags != before {
+        if self.fcsr.fflags != before {
             self.mstatus |= status::FS;
         }
         Ok(())
@@ -241,7 +242,7 @@ impl Hart {
     fn float(&mut self, f: &Form, op: Op, r: Round) -> Legal {
         self.vector.plain_groups(f)?;
         let (scalar, reg) = (self.float_scalar(f), self.float_reg(f));
-        let flags = std::cell::Cell::new(self.fflags);
+        let flags = std::cell::Cell::new(self.fcsr.fflags);
         let double = self.vector.vtype.sew == 3;
         self.vector.map(f, scalar, |a, b, d| {
             let mut raised = flags.get();
@@ -253,13 +254,13 @@ impl Hart {
             flags.set(raised);
             v
         });
-        self.fflags = flags.get();
+        self.fcsr.fflags = flags.get();
         self.crack_plain(f, op.class(), reg, op.accumulates());
         Ok(())
     }
 
     fn float_compare(&mut self, f: &Form, scalar: u64, reg: Reg) -> Legal {
-        let mut flags = self.fflags;
+        let mut flags = self.fcsr.fflags;
         let double = self.vector.vtype.sew == 3;
         self.compare_with(f, (scalar, reg), |a, b| {
             if double {
@@ -268,7 +269,7 @@ impl Hart {
                 test::<F32>(f.funct6, a, b, &mut flags)
             }
         })?;
-        self.fflags = flags;
+        self.fcsr.fflags = flags;
         Ok(())
     }
 
@@ -285,7 +286,7 @@ impl Hart {
         legal(matches!(f.vs1, 0 | 4 | 5 | 0x10))?;
         let g = Form { second: Scalar, ..*f };
         self.vector.plain_groups(&g)?;
-        let flags = std::cell::Cell::new(self.fflags);
+        let flags = std::cell::Cell::new(self.fcsr.fflags);
         let double = self.vector.vtype.sew == 3;
         self.vector.map(&g, 0, |a, _, _| {
             let mut raised = flags.get();
@@ -293,7 +294,7 @@ impl Hart {
             flags.set(raised);
             v
         });
-        self.fflags = flags.get();
+        self.fcsr.fflags = flags.get();
         let class = if f.vs1 == 0 { OpClass::SimdFloatSqrt } else { OpClass::SimdFloatMisc };
         self.crack_plain(&g, class, Reg::NONE, false);
         Ok(())
@@ -327,7 +328,7 @@ impl Hart {
                 Shape { vs2: Some(t.lmul + 1), ..Shape::plain(OpClass::SimdFloatCvt, t.lmul) }
             }
         };
-        let mut flags = self.fflags;
+        let mut flags = self.fcsr.fflags;
         let u = &mut self.vector;
         for k in u.range() {
             if u.active(f.masked, k) {
@@ -335,7 +336,7 @@ impl Hart {
                 u.set(f.vd, k, to, v);
             }
         }
-        self.fflags = flags;
+        self.fcsr.fflags = flags;
         self.vector.crack(&g, &shape, Reg::NONE);
         Ok(())
     }
@@ -353,7 +354,7 @@ impl Hart {
         self.widening_groups(f, wide_source)?;
         let (scalar, reg) = (self.float_scalar(f), self.float_reg(f));
         let shape = self.widening_shape(op.class(), wide_source, op.accumulates());
-        let mut flags = self.fflags;
+        let mut flags = self.fcsr.fflags;
         let u = &mut self.vector;
         for k in u.range() {
             if u.active(f.masked, k) {
@@ -364,7 +365,7 @@ impl Hart {
                 u.set(f.vd, k, 3, v);
             }
         }
-        self.fflags = flags;
+        self.fcsr.fflags = flags;
         self.vector.crack(f, &shape, reg);
         Ok(())
     }
@@ -375,7 +376,7 @@ impl Hart {
             5 => (Op::Min, OpClass::SimdFloatReduceCmp),
             _ => (Op::Max, OpClass::SimdFloatReduceCmp),
         };
-        let mut flags = self.fflags;
+        let mut flags = self.fcsr.fflags;
         let double = self.vector.vtype.sew == 3;
         self.fold(f, class, 0, |acc, v| {
             if double {
@@ -384,18 +385,18 @@ impl Hart {
                 apply::<F32>(op, acc, v, 0, r, &mut flags)
             }
         })?;
-        self.fflags = flags;
+        self.fcsr.fflags = flags;
         Ok(())
     }
 
     fn float_widening_sum(&mut self, f: &Form, r: Round) -> Legal {
         legal(self.vector.vtype.sew == 2)?;
-        let mut flags = self.fflags;
+        let mut flags = self.fcsr.fflags;
         self.fold(f, OpClass::SimdFloatReduceAdd, 1, |acc, v| {
             let v = widen(v, &mut flags);
             add::<F64>(acc, v, r, &mut flags)
         })?;
-        self.fflags = flags;
+        self.fcsr.fflags = flags;
         Ok(())
     }
 

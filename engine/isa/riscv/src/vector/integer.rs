@@ -3,7 +3,8 @@
 
 use breakeven_base::{OpClass, Reg};
 
-use super::crack::{Shape, X};
+use super::crack::Shape;
+use super::cracked::X;
 use super::element::{bits, low, sign};
 use super::forms::{Form, Second};
 use super::{legal, Legal, VectorUnit};

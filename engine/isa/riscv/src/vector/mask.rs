@@ -3,7 +3,8 @@
 
 use breakeven_base::{OpClass, Reg};
 
-use super::crack::{Shape, V, VL, X};
+use super::crack::Shape;
+use super::cracked::{V, VL, X};
 use super::element::sign;
 use super::forms::Form;
 use super::{legal, Legal, VectorUnit};

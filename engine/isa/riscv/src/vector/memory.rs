@@ -5,7 +5,7 @@
 
 use breakeven_base::{Bus, MemKind, MemRef, Now, OpClass, Reg, Uop, UopFlags};
 
-use super::crack::{TEMPORARY, V, VL, X};
+use super::cracked::{TEMPORARY, V, VL, X};
 use super::element::registers;
 use super::{legal, Legal, VectorUnit};
 use crate::hart::{Hart, Stop};
