@@ -14,8 +14,9 @@ pub struct Gem5Quirks {
     /// until then, and a line written whole by then is not read (`breakeven_memory::Response::Pending`). Without effect
     /// under TSO, where gem5 has one store under way, and with `storesLeaveOnMiss`.
     pub gem5StoresJoinMisses: bool,
-    /// A mispredicted two-byte conditional branch that was not taken trains the predictor as taken, to the instruction behind
-    /// it: gem5's copy of a RISC-V program counter forgets that the instruction is compressed.
+    /// What a mispredicted RISC-V branch teaches is "taken" where it went anywhere but four bytes on, and "not taken" there:
+    /// gem5's copy of a program counter forgets that the instruction is compressed (`PCState::branching`). So a two-byte
+    /// branch that falls through counts as taken, and one over a two-byte instruction as not taken.
     pub gem5CompressedBranches: bool,
     /// Dispatch returns its queues' credits to rename once where commits and something else give reason to at once: gem5's
     /// `updateLSQNextCycle` is cleared by each return (`IEW::tick`). Off: the commits' return comes in the next cycle, too.

@@ -382,6 +382,23 @@ fn what_decode_finds_as_commit_squashes_is_not_learnt() {
 }
 
 #[test]
+fn a_compressed_branch_over_a_compressed_instruction_counts_as_not_taken_to_gem5() {
+    // The branch is predicted not taken and goes to `target`, over as many two-byte instructions.
+    let counts = |target: usize, as_gem5: bool| {
+        let mut program = vec![Inst::branch(BranchKind::Cond, target, &[true]).short()];
+        program.resize(4, Inst::nop().short());
+        program.push(mark());
+        let quirks = Gem5Quirks { gem5CompressedBranches: as_gem5, ..Gem5Quirks::NONE };
+        let mut r = machine(O3Config { quirks, ..O3Config::default() }, 2, MockFe::new(program));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        let stat = |name: &str| r.stat(&format!("system.cpu.branchPred.{name}"));
+        (stat("NotTakenMispredicted"), stat("TakenMispredicted"), stat("BTBUpdates"))
+    };
+    assert_eq!([2, 3].map(|target| counts(target, false)), [(1.0, 0.0, 1.0); 2]);
+    assert_eq!([2, 3].map(|target| counts(target, true)), [(0.0, 1.0, 0.0), (1.0, 0.0, 1.0)]);
+}
+
+#[test]
 fn a_pause_leaves_the_pipeline_empty_and_can_be_resumed() {
     let mut program = chain(OpClass::IntMult, 5);
     program.push(Inst::store(1, 2, DATA, 8));

@@ -110,7 +110,9 @@ fn quirks(cpu: Obj) -> Gem5Quirks {
     Gem5Quirks {
         serialResponses: cpu.bool_or("serialResponses", usual.serialResponses),
         gem5StoresJoinMisses: cpu.bool_or("gem5StoresJoinMisses", usual.gem5StoresJoinMisses),
-        gem5CompressedBranches: cpu.bool_or("gem5CompressedBranches", usual.gem5CompressedBranches),
+        // gem5's x86 program counter knows its instruction's length.
+        gem5CompressedBranches: cpu.bool_or("gem5CompressedBranches", usual.gem5CompressedBranches)
+            && !super::is_x86(cpu),
         gem5CreditReturns: cpu.bool_or("gem5CreditReturns", usual.gem5CreditReturns),
         gem5PseudoOps: cpu.bool_or("gem5PseudoOps", usual.gem5PseudoOps),
         gem5PortRetries: cpu.bool_or("gem5PortRetries", usual.gem5PortRetries),

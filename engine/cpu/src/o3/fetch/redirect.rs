@@ -64,9 +64,12 @@ impl Fetch {
         match squash.cause {
             Cause::Mispredict => {
                 let flow = io.ring.flow(after);
-                let taken = flow.branch != BranchKind::Cond
-                    || target != io.ring.pc(after).wrapping_add(flow.len.into())
-                    || io.rules.quirks.gem5CompressedBranches && flow.len == 2;
+                let pc = io.ring.pc(after);
+                let taken = if io.rules.quirks.gem5CompressedBranches {
+                    target != pc.wrapping_add(4)
+                } else {
+                    flow.branch != BranchKind::Cond || target != pc.wrapping_add(flow.len.into())
+                };
                 self.predictor.correct(after, target, taken, true);
                 io.ring.flow_mut(after).predicted = target;
             }
