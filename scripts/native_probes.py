@@ -149,13 +149,13 @@ def queues() -> dict[str, str]:
         ("with additions instead of counts", "lea ecx, [rcx+1]"), ("with moves instead of counts", "mov ecx, r9d"),
     ):  # fmt: skip
         turn = f"add rax, [rsi]\n{sums[0]}\n{count}\nadd rdx, [rsi+32]\n{sums[1]}\n{count}\nadd rsi, 64"
-        found[f"64 turns of x64-csum-goldstein's loop {what}"] = turns(turn, 64)
+        found[f"64 iterations of x64-csum-goldstein's loop {what}"] = turns(turn, 64)
     registers = ("rax", "rdx", "rcx")
     add, total = "add {}, rdi", "lea r11, [r11+{}]"
     after = [form.format(name) for name in registers for form in (*[add] * 4, total)]
     between = [form.format(name) for form in (*[add] * 4, total) for name in registers]
     for what, every in (("one after the other", after), ("in turn", between)):
-        found[f"64 turns of three chains of four additions and their sum, the chains {what}"] = turns(
+        found[f"64 iterations of three chains of four additions and their sum, the chains {what}"] = turns(
             "\n".join(every), 64
         )
     return found

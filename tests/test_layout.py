@@ -62,8 +62,6 @@ WHY_LATE = {
     "breakeven.config": "the configuration language: an answer from the store does without it",
     "breakeven.engines": "one engine of five is used",
     "breakeven.explorer": "the page's process and the one that simulates load different halves",
-    "breakeven.files": "the extension module, and folders that are looked for: only where something is simulated",
-    "breakeven.gem5": "gem5's standard library: a script that takes from it",
     "breakeven.m5": "a module of gem5's that few scripts name",
     "breakeven.machine": "runs the machine's file: an answer from the store does without",
     "breakeven.output": "rich or matplotlib",

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven.engines.embedded import EmbeddedEngine
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
+from breakeven.files.data import find_data
 from breakeven.machine.resolve import Machine, resolve
 from breakeven.points.machine_spec import MachineSpec
 
@@ -92,7 +93,6 @@ def load_to_use_of(spec: MachineSpec, store: Path | None = None, no_store: bool 
 
 
 def _program(isa: str) -> bytes:
-    from breakeven.files.data import find_data
 
     return guest_elf(isa, find_data("guests", f"load-to-use-{isa}.elf"))
 

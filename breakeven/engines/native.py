@@ -21,6 +21,7 @@ from breakeven import points as pt
 from breakeven.engines.user_routines import UserRoutinesSession
 from breakeven.errors import UserError
 from breakeven.files.binaries import guest_elf, load_engine
+from breakeven.files.data import find_data
 from breakeven.machine.host import cpu_info
 from breakeven.points.engine import FLAG_NAMES, Engine, Progress, Results, Routine
 from breakeven.points.machine_spec import HOST, MachineSpec
@@ -137,8 +138,6 @@ def _lacking(isa: str, flags: int, has: Sequence[str]) -> str:
 
 def _program(isa: str, own: UserRoutineFile | None) -> Path:
     if own is None:
-        from breakeven.files.data import find_data
-
         return find_data("guests", f"{isa}-native")
     if own.native is None:
         raise UserError(f"{own.routines[0]} has no program for this host: add it again ({own.source})")

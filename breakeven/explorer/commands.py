@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.explorer.state import State
+from breakeven.files.data import find_data
 from breakeven.points import CACHE_STATES, index_of
 
 if TYPE_CHECKING:
@@ -55,7 +56,6 @@ def _compare(state: State, sizes: Sequence[int]) -> str:
 
 
 def _gem5(state: State, sizes: Sequence[int]) -> str:
-    from breakeven.files.data import find_data
     from breakeven.web.sources import ranges_text
 
     if state.measure != "latency":

@@ -18,6 +18,7 @@ from breakeven.explorer import notebook, page, views
 from breakeven.explorer.curves import curves
 from breakeven.explorer.simulate import Simulator
 from breakeven.explorer.state import State, as_row, to_fragment
+from breakeven.files.writing import replacing
 
 Lines = AsyncIterator[dict[str, Any]]
 
@@ -66,7 +67,6 @@ class View:
 
     def save(self, path: str | Path) -> Path:
         """Writes the page as one file that needs no server and no network."""
-        from breakeven.files.writing import replacing
 
         with replacing(Path(path)) as beside:
             beside.write_text(self.html(), encoding="utf-8")

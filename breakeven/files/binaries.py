@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from breakeven.errors import UserError
+from breakeven.files.data import find_data
 from breakeven.files.reading import read_file
 
 if TYPE_CHECKING:
@@ -46,8 +47,6 @@ class EngineModule(Protocol):
 def guest_elf(isa: str, elf: Path | None = None) -> bytes:
     """The guest that holds the routines of `isa`: `elf`, or the one that comes with breakeven."""
     if elf is None:
-        from breakeven.files.data import find_data
-
         elf = find_data("guests", f"{isa}.elf")
     return read_file(elf, "guest")
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.files.writing import write_bytes, write_text
+from breakeven.m5.gem5stats import tree
 
 
 class Outputs:
@@ -46,8 +47,6 @@ class Outputs:
             except OSError as error:
                 raise unwritable(error, path) from None
         if self._jsons:
-            from breakeven.m5.gem5stats import tree
-
             for path in self._jsons:
                 write_text(path, json.dumps(tree(machine.stats()), indent=4))
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from breakeven.config.describe import canonical
 from breakeven.config.errors import OverrideError
+from breakeven.config.modelled import OWN
 from breakeven.config.overrides import Target
 from breakeven.config.proxy import Proxy
 from breakeven.config.simobject import SimObject
 from breakeven.errors import near
+from breakeven.files.binaries import load_engine
 
 if TYPE_CHECKING:
     from breakeven.machine.sources import Sources
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 def parameters_read(description: dict[str, Any]) -> dict[tuple[str, str], str]:
     """What building the machine looks at: (path of the object, parameter) -> the values it takes, in words (empty: all
     that its type holds)."""
-    from breakeven.files.binaries import load_engine
 
     return {(path, name): takes for path, _, name, _, takes in load_engine().parameters_used(canonical(description))}
 
@@ -42,7 +43,6 @@ def check_overrides(root: SimObject, description: dict[str, Any], targets: Itera
 
 def _read_elsewhere(name: str, owner: SimObject) -> bool:
     """Whether Python itself reads the parameter: programs and their streams."""
-    from breakeven.config.modelled import OWN
 
     return any(name in OWN.get(base.__name__, ()) for base in type(owner).__mro__)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from breakeven import m5
 from breakeven.errors import UserError
 
 if TYPE_CHECKING:
@@ -90,7 +91,6 @@ def resolve(spec: MachineSpec, unread: bool = False) -> Machine:
     if made is not None and spec in made:
         machine = made[spec]
     else:
-        from breakeven import m5
         from breakeven.machine.presets import described_machine
 
         root, description, targets = described_machine(spec.name, spec.settings)

@@ -16,6 +16,7 @@ from breakeven.config.provenance import Provenance
 from breakeven.config.proxy import Proxy
 from breakeven.config.simobject import SimObject, modelled_class
 from breakeven.config.values import Frequency, Latency
+from breakeven.files.data import find_data
 
 #: mark of a value -> what the page says it means
 MARKS = {
@@ -89,7 +90,6 @@ class Sources:
 
     def rows(self) -> list[tuple[str, str]]:
         """What the cited rows of uarch.csv say: (row, value, unit, how sure, source)."""
-        from breakeven.files.data import find_data
 
         with find_data("configs", "machines/uarch.csv").open(newline="", encoding="utf-8") as file:
             table = {f"{row['cpu']}/{row['parameter']}": row for row in csv.DictReader(file)}

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 
+from breakeven.config.units import typed_size
 from breakeven.errors import UserError
 
 #: one list may not hold more values than this (a sweep's size is checked again, in points)
@@ -19,7 +20,6 @@ MAX_VALUES = 1 << 20
 
 def parse_number(text: str, what: str) -> int:
     """``1448``, ``64K``, ``2MiB``, ``0x40`` as an integer; `what` names the option in the error."""
-    from breakeven.config.units import typed_size
 
     try:
         return typed_size(text)
@@ -127,7 +127,6 @@ def _steps(path: str, start_text: str, stop_text: str, step_text: str) -> list[s
 
 def _step_number(text: str) -> int | float:
     """A number, or a size in bytes; raises `ValueError`."""
-    from breakeven.config.units import typed_size
 
     if re.fullmatch(r"-?\d+", text):
         return int(text)

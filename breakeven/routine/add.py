@@ -11,9 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from breakeven.errors import UserError
+from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.routine.build import KINDS, NEEDS, SOURCES, Build, build, check_name, is_shared, register_needs
 from breakeven.routine.contract import check_contract
 from breakeven.routine.extensions import DIRTY, used_by
+from breakeven.routine.object_files import Library
 from breakeven.routine.recipe import Recipe, load_recipe
 from breakeven.routine.registry import (
     GUEST,
@@ -105,7 +107,6 @@ def _look_at_code(recipe: Recipe, what: Build, function: str, built: Path) -> tu
 
     An extension that nobody has declared is declared here, where the registration is ours.
     """
-    from breakeven.files.binaries import load_engine
 
     elf, notes, found = (built / "check").read_bytes(), [], set(what.needs)
     extensions: set[str] = set()
@@ -162,8 +163,6 @@ def _isa_of(what: Build) -> str:
     with what.source.open("rb") as file:
         head = file.read(64)
     if head.startswith(b"!<"):
-        from breakeven.routine.object_files import Library
-
         return Library([what.source]).isa
     if not head.startswith(b"\x7fELF"):
         kinds = f"a {' or '.join(SOURCES)} file, an object (.o), an archive (.a) or a shared library (.so)"
@@ -177,7 +176,6 @@ def _isa_of(what: Build) -> str:
 
 
 def _check_names(isa: str, names: list[str], what: Build) -> None:
-    from breakeven.files.binaries import guest_elf, load_engine
 
     if len(names) != len(set(names)):
         raise UserError(f"{what.source} registers a name twice: {', '.join(names)}")
@@ -192,7 +190,6 @@ def _check_names(isa: str, names: list[str], what: Build) -> None:
 
 
 def _check(isa: str, built: Path) -> int:
-    from breakeven.files.binaries import load_engine
 
     elf = (built / "check").read_bytes()
     return sum(check_contract(isa, elf, row["name"], row["kind"]) for row in load_engine().routines(elf))

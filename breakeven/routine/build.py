@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from breakeven.errors import UserError
+from breakeven.files.binaries import load_engine
+from breakeven.files.reading import read_file
+from breakeven.routine.object_files import elf_contents
 from breakeven.routine.recipe import Recipe, run_tool
+from breakeven.routine.shared_library import take_from_shared
+from breakeven.routine.taken_function import take_function
 
 if TYPE_CHECKING:
     from breakeven._engine import _Contents
@@ -116,7 +121,6 @@ def link_programs(recipe: Recipe, folder: Path) -> list[str]:
     """Links every program of the recipe with the objects below `folder`; the names of the routines."""
     for program in recipe.programs:
         link(recipe, program, _parts(folder), folder / program)
-    from breakeven.files.binaries import load_engine
 
     return [row["name"] for row in load_engine().routines((folder / "guest").read_bytes())]
 
@@ -128,9 +132,6 @@ def entry_name(what: Build) -> str:
 
 def _take(recipe: Recipe, what: Build, objects: Path) -> tuple[Path, str, list[str]]:
     """The object with the function of files that are compiled already; the function's name there; notes."""
-    from breakeven.files.reading import read_file
-    from breakeven.routine.shared_library import take_from_shared
-    from breakeven.routine.taken_function import take_function
 
     data = read_file(what.source, "file")
     entry = entry_name(what)
@@ -232,7 +233,6 @@ def registered(guest: Path) -> dict[str, Registered]:
 
 def registered_in(data: bytes, where: str) -> dict[str, Registered]:
     """As `registered`, of the bytes of a guest that is called `where`."""
-    from breakeven.routine.object_files import elf_contents
 
     contents = elf_contents(data, where)
     table = [data[at : at + size] for name, _, _, _, at, size in contents["sections"] if name == ".routines"]
@@ -248,7 +248,6 @@ def registered_in(data: bytes, where: str) -> dict[str, Registered]:
 
 
 def _contents(path: Path) -> _Contents:
-    from breakeven.routine.object_files import elf_contents
 
     return elf_contents(path.read_bytes(), str(path))
 

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from breakeven.errors import UserError, near
+from breakeven.files.binaries import guest_elf, load_engine
+from breakeven.files.data import DataNotFound
 from breakeven.machine.resolve import resolve
 from breakeven.points.engine import Routine, Session
 from breakeven.points.machine_spec import HOST, MachineSpec
@@ -59,8 +61,6 @@ def _is_host(machine: MachineSpec) -> bool:
 
 def _routines_of(isa: str) -> set[str]:
     """The routines of breakeven's guest for `isa`, and the user's."""
-    from breakeven.files.binaries import guest_elf, load_engine
-    from breakeven.files.data import DataNotFound
     from breakeven.routine.registry import user_files
 
     try:

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import islice
 
 from breakeven.errors import UserError
+from breakeven.files.binaries import load_engine
+from breakeven.machine.resolve import resolve
 from breakeven.points import (
     FAULT_IN_DESTINATION,
     MAX_SIZE,
@@ -22,6 +24,7 @@ from breakeven.points import (
     points_file,
     unpack_results,
 )
+from breakeven.points.machine_spec import MachineSpec
 
 PAGE = 4096
 #: contents of all bits one and of all bits zero (docs/guests.md)
@@ -145,9 +148,6 @@ def _check_chunk(isa: str, elf: bytes, chunk: list[Point]) -> None:
 
 def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str]:
     """The results that a guest left, and how it ended."""
-    from breakeven.files.binaries import load_engine
-    from breakeven.machine.resolve import resolve
-    from breakeven.points.machine_spec import MachineSpec
 
     text = resolve(MachineSpec(MACHINES[isa])).text
     guest = load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))

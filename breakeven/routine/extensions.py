@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
+from breakeven.files.binaries import load_engine
 
 #: where the guests' linker scripts put routines, behind the start of .text
 _ROUTINES = 0x8000
@@ -35,7 +36,6 @@ class Used(NamedTuple):
 
 def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
     """Runs a routine of the guest `elf` at a few hundred points and looks at the instructions that ran."""
-    from breakeven.files.binaries import load_engine
     from breakeven.machine.resolve import resolve
     from breakeven.points import pack, points_file
     from breakeven.points.machine_spec import MachineSpec
@@ -57,7 +57,6 @@ class Code:
     """The code of a guest."""
 
     def __init__(self, elf: bytes) -> None:
-        from breakeven.files.binaries import load_engine
 
         self._elf = elf
         rows = load_engine().elf_contents(elf)["sections"]
@@ -81,7 +80,6 @@ class Code:
 
 
 def _extensions(isa: str, code: Code, executed: Iterable[int]) -> list[str]:
-    from breakeven.files.binaries import load_engine
 
     decode, found = load_engine().instructions, set()
     for at in executed:

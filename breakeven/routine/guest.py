@@ -9,6 +9,7 @@ from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.resolve import resolve
 from breakeven.points.engine import FLAG_NEEDS, Routine
 from breakeven.points.machine_spec import MachineSpec
+from breakeven.routine.extensions import missing_extension_of
 
 
 def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, list[Routine]]:
@@ -17,7 +18,6 @@ def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, 
     isa, description = resolved.isa, resolved.description
     found = _routines_on(description, guest_elf(isa, elf))
     if elf is None:
-        from breakeven.routine.extensions import missing_extension_of
         from breakeven.routine.registry import user_files
 
         for own in user_files(isa):

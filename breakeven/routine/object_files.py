@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from breakeven.errors import UserError
+from breakeven.files.binaries import load_engine
+from breakeven.files.reading import read_file
 
 if TYPE_CHECKING:
     from breakeven._engine import _Contents
@@ -57,7 +59,6 @@ class Relocation(NamedTuple):
 
 def elf_contents(data: bytes, name: str) -> _Contents:
     """The tables of an ELF; one sentence that names it where it is none."""
-    from breakeven.files.binaries import load_engine
 
     engine = load_engine()
     try:
@@ -116,8 +117,6 @@ class Library:
     """Object files and archives in which symbols are looked up, in order."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
-        from breakeven.files.binaries import load_engine
-        from breakeven.files.reading import read_file
 
         engine = load_engine()
         self._defined: dict[str, tuple[str, bytes, int, int]] = {}

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from breakeven.errors import UserError
+from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.files.data import DataNotFound, find_data
+from breakeven.routine.extensions import Code
 
 #: the end of a sentence: no initial of a name, no number
 _SENTENCE = re.compile(r"(?<=[a-z0-9)]{2})\.(?= [A-Z0-9])")
@@ -56,9 +58,7 @@ def publications(name: str) -> list[str]:
 
 def listing(isa: str, guest: bytes, name: str) -> list[tuple[int, str]]:
     """The instructions of a routine of a guest: address and text."""
-    from breakeven.files.binaries import load_engine
     from breakeven.routine.build import registered_in
-    from breakeven.routine.extensions import Code
 
     engine = load_engine()
     routine = registered_in(guest, "the guest")[name]
@@ -85,7 +85,6 @@ def _block(lines: list[Any]) -> list[Any]:
 
 def page(isa: str, name: str, guest: Path | None) -> dict[str, Any]:
     """All that is known of a routine; `guest`: the one that holds it, None: breakeven's. Raises `UserError`."""
-    from breakeven.files.binaries import guest_elf
 
     known = texts(isa).get(name, Text())
     try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from breakeven.errors import UserError, near
+from breakeven.files.binaries import load_engine
 from breakeven.routine.object_files import (
     IFUNC,
     NOBITS,
@@ -69,7 +70,6 @@ class _Reach:
 
     def _block(self, obj: Object, section: int, code: bytes, start: int, seen: set[int]) -> list[int]:
         """Up to the next jump; where it goes on."""
-        from breakeven.files.binaries import load_engine
 
         targets: list[int] = []
         called = False

@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.files import places
 from breakeven.points.engine import Identity
@@ -363,7 +364,6 @@ class Store:
         import numpy as np
         import pandas as pd
 
-        from breakeven import points as pt
         from breakeven.points.table import DESCRIBED, frame
 
         frames = []

@@ -8,7 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from breakeven import points as pt
 from breakeven.errors import UserError
+from breakeven.machine.host import host_fit, host_words
+from breakeven.points.ranges import parse_integers, parse_number, parse_sweep
 
 if TYPE_CHECKING:
     from breakeven.points.machine_spec import MachineSpec
@@ -79,8 +82,6 @@ def machine_spec(name: str, settings: Settings | None) -> MachineSpec:
     from breakeven.points.machine_spec import MachineSpec
 
     if name == "host":
-        from breakeven.machine.host import host_fit, host_words
-
         fit = host_fit()
         if fit is None:
             raise UserError(
@@ -110,8 +111,6 @@ def sweep_spec(
     measure: str | Sequence[str], parameters: Swept | None, options: Measuring,
 ) -> SweepSpec:  # fmt: skip
     """The sweep that the arguments describe."""
-    from breakeven import points as pt
-    from breakeven.points.ranges import parse_number
     from breakeven.sweeps.spec import SweepSpec
 
     _refuse_unknown(options, Measuring)
@@ -139,8 +138,6 @@ def sweep_spec(
 
 def point_of(routine: str, size: int | str, src: int, dst: int, cache: str, measure: str, options: Faulting) -> Point:
     """The point that the arguments describe."""
-    from breakeven import points as pt
-    from breakeven.points.ranges import parse_number
 
     _refuse_unknown(options, Faulting)
     more: dict[str, Any] = {"calls": 16, **options}
@@ -172,14 +169,12 @@ def _refuse_unknown(options: Mapping[str, object], known: Any) -> None:
 
 def _flags(options: dict[str, Any]) -> int:
     """The bits that options stand for, which are taken out."""
-    from breakeven import points as pt
 
     stream = pt.stream_flags(options.pop("stream", ""))
     return int(options.pop("flags", 0)) | stream | (pt.FLAG_HUGE_PAGES if options.pop("huge_pages", False) else 0)
 
 
 def _fault(index: int | None, side: str) -> int:
-    from breakeven import points as pt
 
     if side not in ("src", "dst"):
         raise UserError(f"unknown side {side!r} of --fault-at: src or dst")
@@ -192,7 +187,6 @@ def _fault(index: int | None, side: str) -> int:
 
 def numbers(values: Numbers, what: str, most: int) -> list[int]:
     """Numbers as an axis of a sweep: ascending, each once; `what` names them in errors."""
-    from breakeven.points.ranges import parse_integers
 
     if isinstance(values, str):
         return parse_integers(values, what, 0, most)
@@ -204,7 +198,6 @@ def numbers(values: Numbers, what: str, most: int) -> list[int]:
 
 def swept_texts(texts: Iterable[str]) -> dict[str, str]:
     """Swept parameters from ``path=values`` texts; raises `UserError` for a path named twice."""
-    from breakeven.points.ranges import parse_sweep
 
     found: dict[str, str] = {}
     for text in texts:
@@ -216,7 +209,6 @@ def swept_texts(texts: Iterable[str]) -> dict[str, str]:
 
 
 def _swept(path: str, values: str | Iterable[object]) -> list[str]:
-    from breakeven.points.ranges import parse_sweep
 
     if isinstance(values, str):
         return parse_sweep(f"{path}={values}")[1]

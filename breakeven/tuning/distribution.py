@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from breakeven.config.units import typed_size
 from breakeven.errors import UserError
 from breakeven.points import MAX_SIZE
 from breakeven.points.ranges import ranges_text
@@ -103,7 +104,6 @@ def _by_size(line: str, name: str) -> dict[tuple[int, int], float]:
 
 
 def _by_line(text: str, name: str) -> dict[tuple[int, int], float]:
-    from breakeven.config.units import typed_size
 
     found: dict[tuple[int, int], float] = {}
     for number, line in enumerate(text.splitlines(), 1):

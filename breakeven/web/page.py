@@ -11,11 +11,22 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from breakeven.analysis.crossings import break_even
+from breakeven.analysis.verdict import describe_break_even, exact, span
+from breakeven.config.describe import describe
 from breakeven.errors import UserError
+from breakeven.m5 import machine_hash
+from breakeven.machine.clock import core_period
+from breakeven.machine.diff import parameters_of
+from breakeven.machine.page import Page, legend
+from breakeven.machine.presets import MachineError, find_machine, is_file_name, load_machine, preset_at
+from breakeven.machine.resolve import resolve
+from breakeven.machine.sources import Sources
 from breakeven.output import html
-from breakeven.points.machine_spec import HOST
+from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import again_words, one_number
 from breakeven.points.table import DESCRIBED
+from breakeven.studies.published import dots
 from breakeven.web.document import HERE, document
 from breakeven.web.sources import Part, Shown, parameters
 
@@ -136,10 +147,6 @@ def _part(part: Part) -> dict[str, Any]:
 
 def _dots(table: pd.DataFrame, varying: list[str]) -> list[dict[str, Any]]:
     """What was measured on the hardware of the table's presets: ``where``, the values of the axes it stands beside."""
-    from breakeven.machine.clock import core_period
-    from breakeven.machine.resolve import resolve
-    from breakeven.points.machine_spec import MachineSpec
-    from breakeven.studies.published import dots
 
     names = ["machine", "src_offset", "dst_offset", "cache_state", "measure"]
     if not {"routine", *names} <= set(table):
@@ -181,8 +188,6 @@ def _packed(column: pd.Series) -> dict[str, Any]:
 
 def _leads(table: pd.DataFrame, conditions: list[str]) -> dict[str, Any] | None:
     """Where each later routine overtakes the first, for every condition; None where there is nothing to compare."""
-    from breakeven.analysis.crossings import break_even
-    from breakeven.analysis.verdict import describe_break_even, exact, span
 
     rows: list[list[Any]] = []
     said: list[str] = []
@@ -237,9 +242,6 @@ _UNKNOWN = "no preset of this name: name its file with --machine-file to see its
 
 
 def _machine(shown: Shown, trusted: Set[Path]) -> dict[str, Any]:
-    from breakeven.m5 import machine_hash
-    from breakeven.machine.diff import parameters_of
-    from breakeven.machine.page import Page, legend
 
     loaded = _loaded(shown, trusted)
     description = shown.description or (loaded and loaded[0])
@@ -267,9 +269,6 @@ def _machine(shown: Shown, trusted: Set[Path]) -> dict[str, Any]:
 def _loaded(shown: Shown, trusted: Set[Path]) -> tuple[dict[str, Any], Any, str] | None:
     """Description, sources and a line about the machine as its file has it; None for no preset of ours and no file
     that the user named."""
-    from breakeven.config.describe import describe
-    from breakeven.machine.presets import MachineError, find_machine, is_file_name, load_machine, preset_at
-    from breakeven.machine.sources import Sources
 
     try:
         path = find_machine(shown.spec.name)

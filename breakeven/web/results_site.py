@@ -14,6 +14,7 @@ from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.files.writing import write_text
+from breakeven.points.machine_spec import MachineSpec
 from breakeven.studies.study import DIRECTION_ONLY, NOT_REPRODUCED, NOT_SIMULATED, REPRODUCED, Study
 from breakeven.web import page as web_page
 from breakeven.web.document import HERE, document
@@ -83,7 +84,6 @@ def _host(path: Path) -> list[Part]:
     import pandas as pd
 
     from breakeven.analysis.across_engines import NO_SMAP
-    from breakeven.points.machine_spec import MachineSpec
 
     spec = MachineSpec(path.parent.name, (NO_SMAP,))
     with path.open(newline="", encoding="utf-8") as file:

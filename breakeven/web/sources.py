@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.files.binaries import load_engine
 from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
@@ -256,7 +257,6 @@ def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
 
 def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:
     """The points that this engine has simulated, a part for each machine; `again`: the command that shows them."""
-    from breakeven.files.binaries import load_engine
     from breakeven.store import Store
 
     if not path.is_file():

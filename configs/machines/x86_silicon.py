@@ -24,10 +24,15 @@ SINCE_SANDY_BRIDGE = (
 SINCE_SSE2 = ("sse2", "sse3", "ssse3", "sse4_1", "sse4_2", "popcnt", "cx16", "rdtscp", *SINCE_SANDY_BRIDGE)
 
 
+#: of a unit's latency that no row of uarch.csv gives
+NO_ROW = "no source: a usual latency of such operations on such cores"
+
+
 def ops(latencies):
-    """Classes of operations with their latencies in cycles. One without a mark is gem5's 1, or the best known value."""
+    """Classes of operations with their latencies in cycles. One without a mark is gem5's 1, or assumed: no
+    row of uarch.csv has it."""
     return [
-        OpDesc(opClass=name, opLat=latency if latency == 1 else assumed_unless_marked(latency, "best known value"))
+        OpDesc(opClass=name, opLat=latency if latency == 1 else assumed_unless_marked(latency, NO_ROW))
         for name, latency in latencies.items()
     ]
 

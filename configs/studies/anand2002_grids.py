@@ -64,7 +64,7 @@ WHAT_IFS = {
         ("mem_ctrl.dram.tRTW=0ns", "mem_ctrl.dram.tWTR=0ns", "mem_ctrl.dram.tCS=0ns"),
     ),
 }
-#: what holds a turn of the loop up: entries of the scheduler and of the store queue. grid -> (what, settings)
+#: what holds an iteration of the loop up: entries of the scheduler and of the store queue. grid -> (what, settings)
 QUEUES = {
     "store-queue": ("a store queue of 24", ("cpu.SQEntries=24",)),
     "queues": ("a store queue of 24 and a scheduler of 40", ("cpu.SQEntries=24", "cpu.numIQEntries=40")),

@@ -316,7 +316,7 @@ def contents(data: Data) -> Contents:
         FigureItem("machines", "Ratio of times over size, other processors", machines_figure(data)),
     ]
     tables = [
-        cycles_table(data, "cycles", f"Cycles a call; {caption}", "sizes", BOTH, SHOWN, **ALIGNED),
+        cycles_table(data, "cycles", f"Cycles/call; {caption}", "sizes", BOTH, SHOWN, **ALIGNED),
         alignment_table(data),
         threshold_table(data),
         others_table(data),

@@ -44,7 +44,7 @@ CAUSES = {
         "`--set mem_ctrl.bandwidth=2GiB/s`",
     ),
     "line-skylake": (
-        "of 8.8 cycles a call the copy is one or two, and a crossing of 10 cycles each way is hidden behind "
+        "of 8.8 cycles per call the copy is one or two, and a crossing of 10 cycles each way is hidden behind "
         "the next call",
         "`--set cpu.misaligned.line_cross_store=10 --set cpu.misaligned.line_cross_load=10`: 1.04",
     ),

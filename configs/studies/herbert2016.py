@@ -209,7 +209,7 @@ def judge_flag_free(data: Data) -> Verdict:
         "2 times faster",
         f"{ratio:.2f} times faster",
         judge_ratio(2.0, ratio),
-        "The loop without flags runs at the speed of its carry chain, two cycles a word, whatever jrcxz costs.",
+        "The loop without flags runs at the speed of its carry chain, two cycles per word, whatever jrcxz costs.",
         "adc after dec reads flags of two writers, which stalls this core (`flag_merge`). With a merging micro-op "
         f"instead the ratio would be {by_merge['uop']:.2f}, without either {by_merge['none']:.2f}: the published 2 "
         f"lies between the two ways, and the mail names no processor. On the others: {others}.",

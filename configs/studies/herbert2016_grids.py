@@ -207,7 +207,7 @@ SEARCHES = {
 
 
 def with_call(data: Data, grid: str, **where) -> float:
-    """Cycles a call, the empty call included, as a loop around the routine measures it."""
+    """Cycles per call, the empty call included, as a loop around the routine measures it."""
     rows = data.select(grid, **where)
     if len(rows) != 1:
         raise KeyError(f"grid {grid} has {len(rows)} points with {where}, not one")
@@ -216,5 +216,5 @@ def with_call(data: Data, grid: str, **where) -> float:
 
 
 def table_cycles(data: Data, routine: str, size: int, offset: int) -> float:
-    """Cycles a call, back to back on westmere."""
+    """Cycles per call, back to back on westmere."""
     return with_call(data, "table", routine=routine, size=size, src_offset=offset, measure="throughput")

@@ -230,7 +230,7 @@ def stall_table(data: Data) -> TableItem:
 
 
 def jrcxz_table(data: Data) -> TableItem:
-    """What the loop that leaves the flags alone hangs on; cycles a word of eight bytes."""
+    """What the loop that leaves the flags alone hangs on; cycles per word of eight bytes."""
     cases = {f"jrcxz of {uops} micro-ops": ("jrcxz", {JRCXZ: uops}) for uops in JRCXZ_UOPS}
     cases |= {f"adc of {cycles} cycles": ("jrcxz-adc", {ADC: cycles}) for cycles in ("2", "4", "6")}
     cases["no loop buffer"] = ("jrcxz-fetch", {})
@@ -243,11 +243,11 @@ def jrcxz_table(data: Data) -> TableItem:
     shown = (f"{ns * GHZ / WORDS:.2f}" for ns in published)
     rows.append(["published, if on this Xeon at its base clock", *shown, data.claims["flag-free-loop"].value])
     columns = ("what is otherwise", FLAG_FREE, NEW, NAIVE, "the last over the first")
-    return TableItem("jrcxz", "1400 bytes back to back on westmere, cycles a word of eight bytes", columns, rows)
+    return TableItem("jrcxz", "1400 bytes back to back on westmere, cycles per word of eight bytes", columns, rows)
 
 
 def fastest(data: Data, name: str, size: int, measure: str) -> tuple[str, float, float]:
-    """The quickest checksum there, its cycles a call (the empty call included), and those of the thread's winner."""
+    """The quickest checksum there, its cycles per call (the empty call included), and those of the thread's winner."""
     grids = [f"later-{name}", *([f"later-40-{name}"] if size == 40 else [])]
     times = {}
     for grid in grids:
@@ -290,7 +290,7 @@ def later_table(data: Data) -> TableItem:
                 else "-"
             )
         rows.append(row)
-    return TableItem("later", "1400 bytes back to back, cycles a call", ("routine", *MACHINES), rows)
+    return TableItem("later", "1400 bytes back to back, cycles/call", ("routine", *MACHINES), rows)
 
 
 def forty_table(data: Data) -> TableItem:
@@ -304,7 +304,7 @@ def forty_table(data: Data) -> TableItem:
         rows.append(row)
     return TableItem(
         "forty",
-        "40 bytes, cycles a call: back to back / one at a time, with the empty call",
+        "40 bytes, cycles/call: back to back / one at a time, with the empty call",
         ("routine", *MACHINES),
         rows,
     )

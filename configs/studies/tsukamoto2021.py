@@ -169,7 +169,7 @@ def judge_unroll(data: Data) -> Verdict:
         f"{UNROLLED} wins over {WORD}",
         f"wins {share:.0%} of the sizes from 64 B on, {gain:.2f} times faster (median), {where}",
         judge_winner(share, gain),
-        "Both aligned. 64 B is one turn of the unrolled loop: below it there is nothing unrolled to run. After "
+        "Both aligned. 64 B is one iteration of the unrolled loop: below it there is nothing unrolled to run. After "
         f"{UNLEARNED} calls in place of {REPETITIONS} the predictor does not know the loops' ends yet, and it wins "
         f"{unlearned:.0%}.",
     )

@@ -36,8 +36,8 @@ BENCH = {
     for name in (UCB, CROCE)
 }
 BENCH_GHZ = 1.5
-#: bytes that a turn of the routine's loop copies there
-TURN = {UCB: 1, CROCE: 8}
+#: bytes that an iteration of the routine's loop copies there
+STEP = {UCB: 1, CROCE: 8}
 
 #: M. Croce's TCP receive with the driver's copy by shift-and-merge, Mbit/s (MC-1); the JH7100 has two cores, at 1 GHz
 CROCE_MBIT, CORES, CLOCK_MHZ = 897, 2, 1000
@@ -49,37 +49,37 @@ def measured_cycles(routine: str, size: int) -> float:
 
 
 def turn_cycles(data: Data, routine: str) -> tuple[float, float]:
-    """Cycles of one turn of a routine's loop, measured and simulated: longest call less shortest."""
+    """Cycles of one iteration of a routine's loop, measured and simulated: longest call less shortest."""
     short, long = BENCH_SIZES[0], BENCH_SIZES[-1]
-    turns = (long - short) / TURN[routine]
+    iterations = (long - short) / STEP[routine]
     simulated = [data.cycles("bench", routine=routine, size=size) for size in (short, long)]
     measured = [measured_cycles(routine, size) for size in (short, long)]
-    return (measured[1] - measured[0]) / turns, (simulated[1] - simulated[0]) / turns
+    return (measured[1] - measured[0]) / iterations, (simulated[1] - simulated[0]) / iterations
 
 
 def bench_table(data: Data) -> TableItem:
     rows = []
-    for routine, turn in TURN.items():
+    for routine, step in STEP.items():
         for size in BENCH_SIZES:
             measured, simulated = measured_cycles(routine, size), data.cycles("bench", routine=routine, size=size)
             rows.append([f"{routine}, {size} B", f"{measured:.0f}", f"{simulated:.0f}", f"{simulated / measured:.2f}"])
         measured, simulated = turn_cycles(data, routine)
-        what = f"a turn of it ({turn} B): {BENCH_SIZES[-1]} less {BENCH_SIZES[0]} B"
+        what = f"an iteration of it ({step} B): {BENCH_SIZES[-1]} less {BENCH_SIZES[0]} B"
         rows.append([what, f"{measured:.2f}", f"{simulated:.2f}", f"{simulated / measured:.2f}"])
-    columns = ("cycles a call, source at 1, destination at 3, back to back", "JH7110", "simulated", "quotient")
+    columns = ("cycles/call, source at 1, destination at 3, back to back", "JH7110", "simulated", "quotient")
     return TableItem(
         "bench", "Two memcpy, call for call (J. Zhang's table has two digits: 3 % either way)", columns, rows
     )
 
 
 def with_board_loops(data: Data, claim: str) -> float:
-    """A load's speed-up if a turn of either routine's loop took as long as on the JH7110; NaN: it goes by words."""
+    """A load's speed-up if an iteration of either loop took as long as on the JH7110; NaN: it goes by words."""
     if LOADS[claim].src == LOADS[claim].dst:
         return math.nan
     (byte, byte_here), (word, word_here) = (turn_cycles(data, routine) for routine in (UCB, CROCE))
     size = LOADS[claim].size
     old = load_cycles(data, claim, OLD) + (byte - byte_here) * size
-    return old / (load_cycles(data, claim, NEW) + (word - word_here) * size / TURN[CROCE])
+    return old / (load_cycles(data, claim, NEW) + (word - word_here) * size / STEP[CROCE])
 
 
 def experiments_table(data: Data) -> TableItem:

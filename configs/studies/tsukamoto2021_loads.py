@@ -128,7 +128,7 @@ def far_table(data: Data) -> TableItem:
     """Whether store misses hold loads up: two measurements, and what either kind of core makes of them."""
     rows = []
     for what, measured, routine, size in (
-        ("within the second level, eight words a turn (JH7110, J. Zhang's patch)", 1.28 / 1.5, UNROLLED, IN_L2),
+        ("within the second level, eight words per iteration (JH7110, J. Zhang's patch)", 1.28 / 1.5, UNROLLED, IN_L2),
         ("within memory (JH7100, M. Croce, starfive-tech/linux issue 27: 213 to 227 MB/s)", 0.22, CROCE, IN_MEMORY),
     ):
         found = [size / data.cycles(grid, routine=routine, size=size) for grid in ("far", "far-overlapped")]

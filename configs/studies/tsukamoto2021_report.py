@@ -333,7 +333,7 @@ def unrolling(data: Data) -> TableItem:
 
 
 def slope(data: Data, grid: str, routine: str, **at: int) -> float:
-    """Cycles a byte of a long copy."""
+    """Cycles per byte of a long copy."""
     long_copy, half = (data.cycles(grid, routine=routine, size=size, **at) for size in (4096, 2048))
     return (long_copy - half) / 2048
 

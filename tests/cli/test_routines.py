@@ -47,7 +47,7 @@ def test_of_a_kind_and_what_a_machine_lacks():
 
 def test_one_routine_of_either_instruction_set():
     text = routines("rv-byte")
-    assert text.startswith("rv-byte: one byte a turn. The floor that every other copy is compared with.\n")
+    assert text.startswith("rv-byte: one byte per iteration. The floor that every other copy is compared with.\n")
     assert "workloads/riscv/routines/rv_byte.S" in text
     assert [line.split("  ")[-1] for line in text.splitlines() if "0x8000" in line][0] == "add a2, a2, a1"
     assert text.splitlines()[-1].endswith("  ret")
@@ -68,7 +68,7 @@ def test_where_it_was_published():
 def test_the_line_is_the_first_sentence():
     assert Text("H. J. Lu's copy of 16 B. From 2 KB on words.").line == "H. J. Lu's copy of 16 B. From 2 KB on words."
     assert Text("of v5.14, for 64 bytes and more. Then bytes.").line == "of v5.14, for 64 bytes and more."
-    assert texts("riscv")["rv-byte"].line == "one byte a turn."
+    assert texts("riscv")["rv-byte"].line == "one byte per iteration."
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.explore.conftest import Explorer
 
 pytestmark = pytest.mark.browser
 
-COPY = """# One byte a turn.
+COPY = """# One byte per iteration.
     .globl mine
 mine:
     beqz a2, 2f

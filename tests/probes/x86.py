@@ -358,9 +358,9 @@ PROBES = {
         "cycles", "dec between two adc of a chain", less(each("adc rax, rbx\ndec rcx\n"), each("adc rax, rbx\n"))
     ),
     "adc_dec_loop two": Probe(
-        "cycles", "a turn of two words: adc from memory, stores, lea, loads for the next, dec, jnz", carry_loop(2)
+        "cycles", "an iteration of two words: adc from memory, stores, lea, loads for the next, dec, jnz", carry_loop(2)
     ),
-    "adc_dec_loop four": Probe("cycles", "the same with four words a turn", carry_loop(4)),
+    "adc_dec_loop four": Probe("cycles", "the same with four words per iteration", carry_loop(4)),
     "lat_imul": Probe("cycles", "imul of registers, a chain", each("imul rax, rbx\n")),
     "lat_mul_wide low": Probe("cycles", "mul, a chain through rax", each("mul rbx\n")),
     "lat_mul_wide high": Probe("cycles", "mul, a chain through rdx", less(each("mul rbx\nmov rax, rdx\n"), each(""))),

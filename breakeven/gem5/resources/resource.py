@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from breakeven.gem5.isas import ISA, get_isa_from_str
 from breakeven.m5.absent import SAMPLES, WHOLE, absent_names
 
 
@@ -71,7 +72,6 @@ class BinaryResource(FileResource):
         self, local_path: str | os.PathLike[str], architecture: Any = None, arguments: Any = None, **kwargs: Any
     ) -> None:
         super().__init__(local_path, **kwargs)
-        from breakeven.gem5.isas import ISA, get_isa_from_str
 
         self._architecture = (
             architecture if architecture is None or isinstance(architecture, ISA) else get_isa_from_str(architecture)

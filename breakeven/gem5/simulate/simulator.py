@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any
 
+from breakeven.config.current import current
 from breakeven.gem5.simulate.exit_event import ExitEvent
 from breakeven.gem5.simulate.exit_event_generators import (
     dump_stats_generator,
@@ -15,6 +16,7 @@ from breakeven.gem5.simulate.exit_event_generators import (
     unsupported_generator,
 )
 from breakeven.m5 import script as m5
+from breakeven.m5.gem5stats import get_simstat
 
 Handler = Generator[bool | None, None, None] | list[Callable[[], bool | None]] | Callable[[], bool | None]
 
@@ -176,13 +178,11 @@ class Simulator:
         return found
 
     def get_instruction_count(self) -> int:
-        from breakeven.config.current import current
 
         return current().insts()
 
     def get_simstats(self) -> Any:
         """The statistics now, as gem5's `SimStat`."""
-        from breakeven.m5.gem5stats import get_simstat
 
         if not self._instantiated:
             raise Exception("there are no statistics before run()")

@@ -1,6 +1,6 @@
 /* csum-generic-c: the portable checksum in C. An odd first byte and a 16-bit word bring the pointer to four bytes; then
-   32-bit words, the carry found by comparison and added one turn later; the rest; folded, bytes exchanged when the start
-   was odd. */
+   32-bit words, the carry found by comparison and added one iteration later; the rest; folded, bytes exchanged when the
+   start was odd. */
 #include "../routine.h"
 
 typedef uint16_t __attribute__((may_alias)) half;

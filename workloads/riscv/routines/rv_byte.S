@@ -1,4 +1,4 @@
-/* rv-byte: one byte a turn. The floor that every other copy is compared with. */
+/* rv-byte: one byte per iteration. The floor that every other copy is compared with. */
 #include "../routine.h"
 
 ROUTINE rv_byte, "rv-byte", KIND_COPY

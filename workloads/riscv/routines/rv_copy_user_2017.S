@@ -1,5 +1,5 @@
-/* rv-copy-user-2017: what a RISC-V kernel had before v5.14. Words, one load and the store that depends on it a turn, when
-   source and destination are aligned alike; bytes for everything otherwise. */
+/* rv-copy-user-2017: what a RISC-V kernel had before v5.14. Words, one load and the store that depends on it per
+   iteration, when source and destination are aligned alike; bytes for everything otherwise. */
 #include "../routine.h"
 
 ROUTINE rv_copy_user_2017, "rv-copy-user-2017", KIND_USER_COPY

@@ -1,4 +1,4 @@
-/* rv-copy-user-2024: the routine of 2021 with the threshold one byte lower and the last full turn copied by words. */
+/* rv-copy-user-2024: the routine of 2021 with the threshold one byte lower and the last full iteration by words. */
 #include "../routine.h"
 #include "rv_copy_user_2021.inc"
 

@@ -1,7 +1,7 @@
 /* rv-glibc-noalign: glibc's memcpy for machines whose misaligned accesses are fast. The first word as it lies, then on
-   from the destination's next word boundary (one to eight bytes further): turns of sixteen words (eight loads, eight
-   stores, twice), single words, and the last word as it lies, overlapping what is already there. Below a word: two
-   overlapping halves, or first, middle and last byte without a branch. */
+   from the destination's next word boundary (one to eight bytes further): iterations of sixteen words (eight loads,
+   eight stores, twice), single words, and the last word as it lies, overlapping what is already there. Below a word:
+   two overlapping halves, or first, middle and last byte without a branch. */
 #include "../routine.h"
 
 ROUTINE rv_glibc_noalign, "rv-glibc-noalign", KIND_COPY, MISALIGNED

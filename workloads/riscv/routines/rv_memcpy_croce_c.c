@@ -1,6 +1,6 @@
-/* rv-memcpy-croce-c: a memcpy in C. From two words on: bytes until the destination is aligned, then one word a turn; when
-   the source is not aligned too, each word is merged from two aligned ones, the upper of which is the next turn's lower.
-   The look-ahead word always holds bytes of the source. Bytes for the rest. */
+/* rv-memcpy-croce-c: a memcpy in C. From two words on: bytes until the destination is aligned, then one word per
+   iteration; when the source is not aligned too, each word is merged from two aligned ones, the upper of which is the
+   next iteration's lower. The look-ahead word always holds bytes of the source. Bytes for the rest. */
 #include "../routine.h"
 
 typedef uint64_t __attribute__((may_alias)) word;

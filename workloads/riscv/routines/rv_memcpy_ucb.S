@@ -1,6 +1,6 @@
-/* rv-memcpy-ucb: the kernel's first memcpy. From 128 bytes on and aligned alike: bytes up to a word, then turns of sixteen
-   words through ten registers (ten loads, ten stores, six loads, six stores). What is left, or everything: 32-bit words
-   if both pointers and the end allow, else bytes. */
+/* rv-memcpy-ucb: the kernel's first memcpy. From 128 bytes on and aligned alike: bytes up to a word, then iterations of
+   sixteen words through ten registers (ten loads, ten stores, six loads, six stores). What is left, or everything:
+   32-bit words if both pointers and the end allow, else bytes. */
 #include "../routine.h"
 
 ROUTINE rv_memcpy_ucb, "rv-memcpy-ucb", KIND_COPY
@@ -23,7 +23,7 @@ ROUTINE rv_memcpy_ucb, "rv-memcpy-ucb", KIND_COPY
 2:  sub a2, a3, a1
     andi a4, a2, -(16 * W)
     beqz a4, 4f
-    add a2, a1, a4                      /* end of the turns */
+    add a2, a1, a4                      /* end of the iterations */
 3:  ld a4, 0*W(a1)
     ld a5, 1*W(a1)
     ld a6, 2*W(a1)

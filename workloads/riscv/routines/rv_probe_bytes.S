@@ -1,5 +1,5 @@
-/* rv-probe-bytes: the byte half of the yardstick (rv_probe_words.S). Eight byte loads, eight byte stores a turn. The probe
-   rounds the length down to whole turns; here the up to seven bytes left are copied one by one. */
+/* rv-probe-bytes: the byte half of the yardstick (rv_probe_words.S). Eight byte loads, eight byte stores per iteration.
+   The probe rounds the length down to whole iterations; here the up to seven bytes left are copied one by one. */
 #include "../routine.h"
 
 ROUTINE rv_probe_bytes, "rv-probe-bytes", KIND_COPY

@@ -1,6 +1,6 @@
-/* rv-probe-words: the word half of the yardstick by which a kernel decides whether misaligned access is fast. Eight loads,
-   eight stores a turn, wherever the words lie. The probe rounds the length down to whole turns; here the up to 63 bytes
-   left are copied one by one, so that every size is right. Multiples of 64 run as in the probe. */
+/* rv-probe-words: the word half of the yardstick by which a kernel decides whether misaligned access is fast. Eight
+   loads, eight stores per iteration, wherever the words lie. The probe rounds the length down to whole iterations; here
+   the up to 63 bytes left are copied one by one, so that every size is right. Multiples of 64 run as in the probe. */
 #include "../routine.h"
 
 ROUTINE rv_probe_words, "rv-probe-words", KIND_COPY, MISALIGNED

@@ -1,5 +1,5 @@
-/* rv-word: one aligned word a turn, load and store kept apart by the pointer updates. Bytes up to the first aligned word
-   and after the last one; bytes for everything when source and destination are not aligned alike. */
+/* rv-word: one aligned word per iteration, load and store kept apart by the pointer updates. Bytes up to the first
+   aligned word and after the last one; bytes for everything when source and destination are not aligned alike. */
 #include "../routine.h"
 
 ROUTINE rv_word, "rv-word", KIND_COPY

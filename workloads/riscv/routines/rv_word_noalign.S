@@ -1,4 +1,4 @@
-/* rv-word-noalign: one word a turn wherever it lies, the last bytes one by one. */
+/* rv-word-noalign: one word per iteration wherever it lies, the last bytes one by one. */
 #include "../routine.h"
 
 ROUTINE rv_word_noalign, "rv-word-noalign", KIND_COPY, MISALIGNED

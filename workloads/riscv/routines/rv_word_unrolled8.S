@@ -1,5 +1,5 @@
-/* rv-word-unrolled8: eight loads, then eight stores a turn; single words for what is left, bytes around the whole words.
-   Bytes for everything when source and destination are not aligned alike. */
+/* rv-word-unrolled8: eight loads, then eight stores per iteration; single words for what is left, bytes around the
+   whole words. Bytes for everything when source and destination are not aligned alike. */
 #include "../routine.h"
 
 ROUTINE rv_word_unrolled8, "rv-word-unrolled8", KIND_COPY
@@ -20,7 +20,7 @@ ROUTINE rv_word_unrolled8, "rv-word-unrolled8", KIND_COPY
 2:  sub t1, a2, a1
     andi t1, t1, -(8 * W)
     beqz t1, 4f
-    add t1, a1, t1                      /* end of the turns of eight */
+    add t1, a1, t1                      /* end of the iterations of eight */
 3:  ld a4, 0*W(a1)
     ld a5, 1*W(a1)
     ld a6, 2*W(a1)

@@ -1,4 +1,4 @@
-/* i386-copy-user-intel: 2002, for 64 bytes and more: 64 a turn as pairs of loads and pairs of stores through two
+/* i386-copy-user-intel: 2002, for 64 bytes and more: 64 per iteration as pairs of loads and pairs of stores through two
    registers, after early touches; the rest by rep movsl and rep movsb. Nothing is aligned. 32-bit registers and
    operands inside 64-bit mode. */
 #include "../routine.h"

@@ -1,5 +1,5 @@
-/* i386-copy-user-nocache: H. Yoshioka, 2005: i386-copy-user-intel with movnti for stores and sfence after the turns; up
-   to 64 bytes it is i386-copy-user-generic. 32-bit registers and operands inside 64-bit mode. */
+/* i386-copy-user-nocache: H. Yoshioka, 2005: i386-copy-user-intel with movnti for stores and sfence after the
+   iterations; up to 64 bytes it is i386-copy-user-generic. 32-bit registers and operands inside 64-bit mode. */
 #include "../routine.h"
 #include "i386_copy_user.inc"
 

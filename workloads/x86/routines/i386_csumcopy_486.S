@@ -1,7 +1,7 @@
-/* i386-csumcopy-486: 1995. A 16-bit move aligns a destination that is 2 modulo 4; then 32 bytes a turn as four pairs
-   through ebx and edx, the carry alive across turns because lea and dec leave it alone; words; the last one to three
-   bytes as one number (a 16-bit word in the upper half counts as in the lower). 32-bit registers and operands inside
-   64-bit mode. */
+/* i386-csumcopy-486: 1995. A 16-bit move aligns a destination that is 2 modulo 4; then 32 bytes per iteration as four
+   pairs through ebx and edx, the carry alive across iterations because lea and dec leave it alone; words; the last one
+   to three bytes as one number (a 16-bit word in the upper half counts as in the lower). 32-bit registers and operands
+   inside 64-bit mode. */
 #include "../routine.h"
 #include "i386_csumcopy.inc"
 

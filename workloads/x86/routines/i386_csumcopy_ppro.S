@@ -1,6 +1,6 @@
-/* i386-csumcopy-ppro: 1998. 64 bytes a turn, 16 times load, adc, store. What is over of the words, up to 15, comes
-   first: a jump into the turn. Each whole turn begins by touching its two lines of 32 bytes. The groups have eight
-   bytes of code each. 32-bit registers and operands inside 64-bit mode. */
+/* i386-csumcopy-ppro: 1998. 64 bytes per iteration, 16 times load, adc, store. What is over of the words, up to 15,
+   comes first: a jump into the iteration. Each whole iteration begins by touching its two lines of 32 bytes. The groups
+   have eight bytes of code each. 32-bit registers and operands inside 64-bit mode. */
 #include "../routine.h"
 #include "i386_csumcopy.inc"
 

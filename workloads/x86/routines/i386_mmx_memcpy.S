@@ -1,6 +1,6 @@
-/* i386-mmx-memcpy: 1999. Five lines fetched ahead, then 64 bytes a turn as four loads and four stores, twice; the last
-   five turns do not prefetch, as it would lie beyond the source. The rest by rep movsl and rep movsb. Saving the
-   interrupted program's MMX registers is not in it. 32-bit registers and operands inside 64-bit mode. */
+/* i386-mmx-memcpy: 1999. Five lines fetched ahead, then 64 bytes per iteration as four loads and four stores, twice;
+   the last five iterations do not prefetch, as it would lie beyond the source. The rest by rep movsl and rep movsb.
+   Saving the interrupted program's MMX registers is not in it. 32-bit registers and operands inside 64-bit mode. */
 #include "../routine.h"
 #include "i386_mmx.inc"
 

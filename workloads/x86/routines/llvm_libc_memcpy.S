@@ -1,4 +1,4 @@
-/* llvm-libc-memcpy: 16 bytes a register, 32 a turn; llvm_libc_memcpy.inc. */
+/* llvm-libc-memcpy: 16 bytes a register, 32 per iteration; llvm_libc_memcpy.inc. */
 #include "../routine.h"
 #include "llvm_libc_memcpy.inc"
 

@@ -1,4 +1,4 @@
-/* llvm-libc-memcpy-avx2: 32 bytes a register, 64 a turn; llvm_libc_memcpy.inc. */
+/* llvm-libc-memcpy-avx2: 32 bytes a register, 64 per iteration; llvm_libc_memcpy.inc. */
 #include "../routine.h"
 #include "llvm_libc_memcpy.inc"
 

@@ -1,9 +1,9 @@
 /* sol-bcopy: the body of Solaris' kcopy, copyin and ddi_copyin on amd64, 2008. Below 80 bytes a table of 80 places in
    straight-line code of 8-byte moves and a fixed end for the last bytes, the pointers being advanced by the length
-   first. From 80 on the destination is aligned by moves of 1, 2 and 4 bytes, then 64 bytes a turn through r8, r10 and
-   rcx in pairs of loads and pairs of stores, the rest through the table. From the parameter on (128; 768 on Nehalem)
-   rep movsq instead, nothing aligned, the rest through the table. Faults end the original as a whole, so none is
-   expected here. */
+   first. From 80 on the destination is aligned by moves of 1, 2 and 4 bytes, then 64 bytes per iteration through r8,
+   r10 and rcx in pairs of loads and pairs of stores, the rest through the table. From the parameter on (128; 768 on
+   Nehalem) rep movsq instead, nothing aligned, the rest through the table. Faults end the original as a whole, so none
+   is expected here. */
 #include "../routine.h"
 
 #define IN_TABLE 80

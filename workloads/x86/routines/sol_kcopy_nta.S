@@ -1,6 +1,6 @@
 /* sol-kcopy-nta: uiomove's copy past the caches, 2008. From 128 bytes, both addresses multiples of 4 and the length of
-   16: 16 bytes a turn, prefetchnta 256 bytes ahead, two 8-byte loads, two movnti, a negative index counting up to 0;
-   mfence. Anything else is sol-bcopy, with the parameter. */
+   16: 16 bytes per iteration, prefetchnta 256 bytes ahead, two 8-byte loads, two movnti, a negative index counting up
+   to 0; mfence. Anything else is sol-bcopy, with the parameter. */
 #include "../routine.h"
 
 ROUTINE sol_kcopy_nta, "sol-kcopy-nta", KIND_COPY, NEEDS_SSE2, 128

@@ -1,4 +1,4 @@
-/* x64-byte: a byte a turn. */
+/* x64-byte: a byte per iteration. */
 #include "../routine.h"
 
 ROUTINE x64_byte, "x64-byte", KIND_COPY

@@ -1,6 +1,6 @@
 /* x64-copy-nocache-2023: the kernel's uncached user copy since April 2023. The destination is aligned by a byte and a
-   16-bit store through the cache and a 32-bit movnti; 64 bytes a turn, eight, then four by movnti, sfence, and two and
-   one through the cache. */
+   16-bit store through the cache and a 32-bit movnti; 64 bytes per iteration, eight, then four by movnti, sfence, and
+   two and one through the cache. */
 #include "../routine.h"
 #include "x64_copy_user.inc"
 

@@ -36,7 +36,7 @@ ROUTINE x64_copy_nocache_old, "x64-copy-nocache-old", KIND_USER_COPY, NEEDS_SSE2
     ret
 5:  lea edx, [rdx+8*rcx]                 /* ecx words and edx bytes */
     jmp 8f
-6:  shl ecx, 6                           /* ecx turns and edx bytes */
+6:  shl ecx, 6                           /* ecx iterations and edx bytes */
 7:  add edx, ecx
 8:  sfence
     RETRY_BYTES

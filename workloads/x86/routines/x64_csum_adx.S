@@ -1,5 +1,5 @@
-/* x64-csum-adx: two carry chains at once, adcx through the carry flag and adox through the overflow flag, 64 bytes a
-   turn; then 32, 16 and 8, and the last bytes by 4, 2 and 1. */
+/* x64-csum-adx: two carry chains at once, adcx through the carry flag and adox through the overflow flag, 64 bytes per
+   iteration; then 32, 16 and 8, and the last bytes by 4, 2 and 1. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

@@ -1,6 +1,6 @@
-/* x64-csum-avx2: 64 bytes a turn, 32-bit lanes widened to 64 by unpacking with zero, into four sums, which cannot
-   overflow; then all lanes together. What is left of 64 bytes goes through general registers. Saving the interrupted
-   program's vector registers, which a kernel has to do before, is not in it. */
+/* x64-csum-avx2: 64 bytes per iteration, 32-bit lanes widened to 64 by unpacking with zero, into four sums, which
+   cannot overflow; then all lanes together. What is left of 64 bytes goes through general registers. Saving the
+   interrupted program's vector registers, which a kernel has to do before, is not in it. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

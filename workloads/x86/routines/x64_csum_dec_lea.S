@@ -1,5 +1,5 @@
-/* x64-csum-dec-lea: A. Duyck, 2016: 64 bytes a turn, counted and advanced by dec and lea, which leave the carry alone.
-   Nothing is aligned; words one at a time, the last bytes by 4, 2 and 1. */
+/* x64-csum-dec-lea: A. Duyck, 2016: 64 bytes per iteration, counted and advanced by dec and lea, which leave the carry
+   alone. Nothing is aligned; words one at a time, the last bytes by 4, 2 and 1. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

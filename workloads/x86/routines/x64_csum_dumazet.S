@@ -1,5 +1,5 @@
-/* x64-csum-dumazet: E. Dumazet, November 2021. 64 bytes a turn, then 32, 16 and 8, then one load of eight with zeros
-   for what is missing. An odd start adds its byte in the upper half and swaps the folded result. */
+/* x64-csum-dumazet: E. Dumazet, November 2021. 64 bytes per iteration, then 32, 16 and 8, then one load of eight with
+   zeros for what is missing. An odd start adds its byte in the upper half and swaps the folded result. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

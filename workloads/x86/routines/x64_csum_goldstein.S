@@ -1,6 +1,6 @@
-/* x64-csum-goldstein: N. Goldstein, 2023. 40 bytes on their own; 64 bytes a turn as two groups of four into two sums,
-   each begun by an add that breaks the chain, the carries counted in a third register; then 32, 16 and 8, then one load
-   of eight with zeros for what is missing. The fold is one rotate, one add, one shift. */
+/* x64-csum-goldstein: N. Goldstein, 2023. 40 bytes on their own; 64 bytes per iteration as two groups of four into two
+   sums, each begun by an add that breaks the chain, the carries counted in a third register; then 32, 16 and 8, then
+   one load of eight with zeros for what is missing. The fold is one rotate, one add, one shift. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

@@ -1,6 +1,6 @@
 /* x64-csum-jrcxz-alternating: for processors whose adc takes two cycles from register to register but one from flag to
-   flag (Sandy Bridge to Haswell): the carry goes from one sum to the other, 32 bytes a turn; 8 and 16 bytes first if
-   the length has them; the last bytes by 4, 2 and 1. */
+   flag (Sandy Bridge to Haswell): the carry goes from one sum to the other, 32 bytes per iteration; 8 and 16 bytes
+   first if the length has them; the last bytes by 4, 2 and 1. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

@@ -1,4 +1,4 @@
-/* x64-csum-jrcxz-two: x64-csum-jrcxz with two words a turn (2010 and 2024); an odd word goes first. */
+/* x64-csum-jrcxz-two: x64-csum-jrcxz with two words per iteration (2010 and 2024); an odd word goes first. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

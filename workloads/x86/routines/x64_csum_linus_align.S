@@ -1,7 +1,7 @@
 /* x64-csum-linus-align: the self-aligning form that L. Torvalds suggested in 2016: aligned words only, what does not
    belong to the buffer shifted out of the first and the last, so no load leaves a page that holds a byte of it; the
-   result is rotated by eight bits if the start was odd. Whole words go 64 bytes a turn and then one at a time (our
-   choice). */
+   result is rotated by eight bits if the start was odd. Whole words go 64 bytes per iteration and then one at a time
+   (our choice). */
 #include "../routine.h"
 #include "x64_csum.inc"
 

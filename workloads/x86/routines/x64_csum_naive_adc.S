@@ -1,5 +1,5 @@
-/* x64-csum-naive-adc: adc, dec, jge: one word a turn, from the last to the first (2016). dec leaves the carry alone,
-   but writes the other flags. Nothing is aligned; the last bytes by 4, 2 and 1. */
+/* x64-csum-naive-adc: adc, dec, jge: one word per iteration, from the last to the first (2016). dec leaves the carry
+   alone, but writes the other flags. Nothing is aligned; the last bytes by 4, 2 and 1. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

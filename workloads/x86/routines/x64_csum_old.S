@@ -1,6 +1,7 @@
-/* x64-csum-old: the kernel's csum_partial around do_csum, A. Kleen, 2002 to 2021. Aligns to 2, 4 and 8 bytes; 64 bytes a
-   turn as one chain of add, seven adc, adc of a zero; words; folded, the last 4, 2 and 1 bytes without a carry; the
-   caller's sum, here 0. An odd start is thought unlikely: it adds its byte in the upper half and swaps the result. */
+/* x64-csum-old: the kernel's csum_partial around do_csum, A. Kleen, 2002 to 2021. Aligns to 2, 4 and 8 bytes; 64 bytes
+   per iteration as one chain of add, seven adc, adc of a zero; words; folded, the last 4, 2 and 1 bytes without a
+   carry; the caller's sum, here 0. An odd start is thought unlikely: it adds its byte in the upper half and swaps the
+   result. */
 #include "../routine.h"
 #include "x64_csum.inc"
 

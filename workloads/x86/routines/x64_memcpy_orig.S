@@ -1,6 +1,6 @@
 /* x64-memcpy-orig: the kernel's memcpy without FSRM, by Ma Ling, 2010. Below 32 bytes a ladder of overlapping loads and
-   stores without a loop. From 32 on 32 bytes a turn, backwards if the source address's low byte is less, as a signed
-   number, than the destination's, so that no load has the low bits of a store just before it. */
+   stores without a loop. From 32 on 32 bytes per iteration, backwards if the source address's low byte is less, as a
+   signed number, than the destination's, so that no load has the low bits of a store just before it. */
 #include "../routine.h"
 
 .macro LOAD_32 at:req, step:req

@@ -1,4 +1,4 @@
-/* x64-rep-movs-alt-v1: 64 bytes a turn from 64 on; x64_rep_movs_alt.inc. */
+/* x64-rep-movs-alt-v1: 64 bytes per iteration from 64 on; x64_rep_movs_alt.inc. */
 #include "../routine.h"
 #include "x64_rep_movs_alt.inc"
 

@@ -1,8 +1,8 @@
 /* llvm-libc-memcpy-avx2-nta: LLVM libc's AVX memcpy with software prefetching, as of 2026. Below 256 bytes it is
-   llvm-libc-memcpy-avx2-2023 (the prefetches there are left out). Above, the source and the destination (for writing) are
-   prefetched three lines ahead; a block of 32, the destination advanced to a multiple of 32, 224 bytes; three lines a
-   turn: below the parameter (1 MiB) prefetched ahead, from it on by non-temporal stores without prefetching, and sfence;
-   then 64 bytes a turn, and the last 64 over what has been copied. */
+   llvm-libc-memcpy-avx2-2023 (the prefetches there are left out). Above, the source and the destination (for writing)
+   are prefetched three lines ahead; a block of 32, the destination advanced to a multiple of 32, 224 bytes; three lines
+   per iteration: below the parameter (1 MiB) prefetched ahead, from it on by non-temporal stores without prefetching,
+   and sfence; then 64 bytes per iteration, and the last 64 over what has been copied. */
 #include "../routine.h"
 #include "llvm_libc_memcpy.inc"
 

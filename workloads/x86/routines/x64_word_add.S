@@ -1,7 +1,7 @@
 /* x64-word-add: a probe of one word. It copies (four bytes by one move, other lengths by rep movsb) and then, from four
-   bytes on, adds nothing to the destination's first 32-bit word 256 times, its address loaded anew each time: each turn's
-   load waits for the store of the turn before. The destination's offset says whether the word lies across two lines or
-   pages. */
+   bytes on, adds nothing to the destination's first 32-bit word 256 times, its address loaded anew each time: each
+   iteration's load waits for the store of the iteration before. The destination's offset says whether the word lies
+   across two lines or pages. */
 #include "../routine.h"
 
 ROUTINE x64_word_add, "x64-word-add", KIND_COPY
