@@ -59,10 +59,10 @@ def processor_time(process: int) -> float:
     return total / _TICKS
 
 
-def curves(address: str, state: dict[str, Any], start: float) -> tuple[float, float]:
+def curves(address: str, state: dict[str, Any], start: float, coming: list[str] | None = None) -> tuple[float, float]:
     """Milliseconds from `start` until eight sizes, and until every size of the axis, have come."""
     base, _, rest = address.partition("?token=")
-    body = json.dumps({"tab": "bench", "kind": "curves", "state": state}).encode()
+    body = json.dumps({"tab": "bench", "kind": "curves", "state": state, "coming": coming}).encode()
     request = urllib.request.Request(f"{base}ask", body, {"X-Token": rest.partition("#")[0]})
     eight = every = 0.0
     with urllib.request.urlopen(request, timeout=100) as answer:
@@ -89,7 +89,9 @@ def asked(machine: str) -> dict[str, float]:
         moves, used = [], []
         for value in values:
             before = processor_time(process.pid)
-            moves.append(curves(address, {**state, "settings": [f"{path}={value}"]}, time.perf_counter()))
+            moved = {**state, "settings": [f"{path}={value}"]}
+            # As the page says it: the value that the slider's next step would set.
+            moves.append(curves(address, moved, time.perf_counter(), [f"{path}={value + 1}"]))
             used.append(1e3 * (processor_time(process.pid) - before))
     # The first move also makes the machine's own curves, which stay behind the others.
     eight, every = (statistics.median(move[i] for move in moves[1:]) for i in (0, 1))
@@ -109,8 +111,9 @@ def drawn(machine: str) -> dict[str, float] | None:
     settled = "html:not([data-busy])[data-measured]"
     with sync_playwright() as api:
         browser = api.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        # A browser that is open, as most people's is.
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
         with explorer(machine, routines) as (_, address, start):
-            page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.goto(address)
             page.wait_for_selector("path.curve", state="attached", timeout=60_000)
             first = 1e3 * (time.perf_counter() - start)

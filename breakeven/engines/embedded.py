@@ -45,6 +45,9 @@ class EmbeddedSession:
     ) -> bytes:
         return self._sweep.run(records, threads=threads, on_progress=progress, on_results=on_results)
 
+    def boot(self, routines: Sequence[str]) -> None:
+        """The guest is booted."""
+
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """One point with a look into the measurement that its median comes from."""
         check_routines(self, [point.routine])

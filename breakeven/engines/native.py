@@ -14,8 +14,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from breakeven import points as pt
 from breakeven.engines.user_routines import UserRoutinesSession
@@ -28,6 +27,9 @@ from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.record import REPETITIONS_AT
 from breakeven.routine.checks import check_known
 from breakeven.routine.registry import UserRoutineFile, user_file_by_routine, user_files
+
+if TYPE_CHECKING:
+    import numpy as np
 
 #: times that the points are gone through; the median of them counts
 ROUNDS = 5
@@ -161,6 +163,8 @@ class NativeSession:
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
         """As a session's; one CPU measures, whatever `threads` says."""
+        import numpy as np
+
         total = len(records) // pt.POINT_BYTES
         if np.any(np.frombuffer(records, pt.point_dtype())["flags"] & pt.FLAG_HUGE_PAGES):
             raise UserError("--engine native has 4 KiB pages only: leave out --huge-pages")
@@ -178,6 +182,8 @@ class NativeSession:
 
     def _measure(self, records: bytes) -> np.ndarray:
         """The results of some points: of each the median of its rounds."""
+        import numpy as np
+
         count = len(records) // pt.POINT_BYTES
         with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
             points, out = Path(folder, "points.bin"), Path(folder, "results.bin")

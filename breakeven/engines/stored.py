@@ -50,6 +50,10 @@ class StoredSession:
     def routines(self) -> list[Routine]:
         return self._engine.routines(self.machine)
 
+    def boot(self, routines: Sequence[str]) -> None:
+        """As a session's."""
+        self._session.boot(routines)
+
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
@@ -142,6 +146,8 @@ class StoredEngine(Engine):
         self._engine = engine
         self._store = store
         self._sessions: list[StoredSession] = []
+        #: points of sessions that were let go of
+        self._read, self._simulated = 0, 0
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         self._engine.check(machine, routines)
@@ -169,9 +175,16 @@ class StoredEngine(Engine):
     @property
     def read(self) -> int:
         """Points taken from the store so far."""
-        return sum(session.read for session in self._sessions)
+        return self._read + sum(session.read for session in self._sessions)
 
     @property
     def simulated(self) -> int:
         """Points simulated so far."""
-        return sum(session.simulated for session in self._sessions)
+        return self._simulated + sum(session.simulated for session in self._sessions)
+
+    def forget(self, machine: MachineSpec) -> None:
+        """As `Engine.forget`; the points that its sessions have counted stay counted."""
+        for session in [session for session in self._sessions if session.machine == machine]:
+            self._sessions.remove(session)
+            self._read += session.read
+            self._simulated += session.simulated

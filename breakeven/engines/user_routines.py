@@ -57,6 +57,11 @@ class UserRoutinesSession:
     def routines(self) -> list[Routine]:
         return self._routines()
 
+    def boot(self, routines: Sequence[str]) -> None:
+        """Boots each guest that has one of these routines."""
+        for guest in {self._guest_of(routine) for routine in routines}:
+            self._session(guest).boot(routines)
+
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
@@ -146,6 +151,11 @@ class UserRoutinesEngine(Engine):
     def noted(self, machine: MachineSpec, question: str) -> str | None:
         """As `StoredEngine.noted`, likewise."""
         return next(iter(self._engines.values())).noted(machine, question) if len(self._engines) == 1 else None
+
+    def forget(self, machine: MachineSpec) -> None:
+        """As `Engine.forget`, in every guest."""
+        for engine in self._engines.values():
+            engine.forget(machine)
 
     @property
     def simulated(self) -> int | None:

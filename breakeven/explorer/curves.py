@@ -12,7 +12,8 @@ from typing import Any
 
 from breakeven.analysis.crossings import BreakEven, break_even, intervals
 from breakeven.analysis.verdict import confidence, describe_break_even, describe_confidence, describe_interval
-from breakeven.explorer.process import LATER, NOW, SOON, Worker
+from breakeven.errors import UserError
+from breakeven.explorer.process import LATER, NOW, SOON, Worker, WorkerDied
 from breakeven.explorer.state import PROBES, State
 
 #: sizes that are asked for at once behind the coarse ones
@@ -84,14 +85,19 @@ class Curves:
         return sorted(found)
 
 
-async def curves(worker: Worker, state: State) -> AsyncIterator[dict[str, Any]]:
-    """Points and verdicts as they come; the machine as it is without settings comes beside them, as `ghost`."""
+async def curves(worker: Worker, state: State, coming: Sequence[str] | None = None) -> AsyncIterator[dict[str, Any]]:
+    """Points and verdicts as they come; the machine as it is without settings comes beside them, as `ghost`.
+
+    `coming`: the settings that the next step of a slider would make: that machine is booted behind the first sizes.
+    """
     known, ghosts = Curves(state.routines), Curves(state.routines)
     plain = replace(state, settings=())
     coarse = state.coarse()
     async for line in _part(worker, state, known, coarse, NOW):
         yield line
     yield {"verdict": known.said(), "done": False}
+    if coming is not None:
+        await _boot(worker, replace(state, settings=tuple(coming)))
     if state.settings:
         async for line in _part(worker, plain, ghosts, coarse, NOW, "ghost"):
             yield line
@@ -107,6 +113,15 @@ async def curves(worker: Worker, state: State) -> AsyncIterator[dict[str, Any]]:
         async for line in _rest(worker, plain, ghosts, LATER, "ghost"):
             yield line
     yield {"ghost_verdict": ghosts.said() if state.settings else None, "end": True}
+
+
+async def _boot(worker: Worker, state: State) -> None:
+    try:
+        await worker.ask("boot", SOON, name=state.machine, settings=state.settings, routines=state.routines)
+    except WorkerDied:
+        raise
+    except UserError:
+        pass  # the slider's end: who goes there is told
 
 
 async def _rest(

@@ -107,8 +107,10 @@ class Hub:
         yield await self.worker.ask("describe", NOW, name=state.machine, settings=state.settings)
 
     async def _curves(self, question: dict[str, Any]) -> Lines:
-        state = self._state(question)
-        async for line in curves(self.worker, state):
+        state, coming = self._state(question), question.get("coming")
+        if coming is not None:
+            coming = self._state({"state": {**question["state"], "settings": coming}}).settings
+        async for line in curves(self.worker, state, coming):
             yield line
 
     async def _commands(self, question: dict[str, Any]) -> Lines:

@@ -81,11 +81,11 @@ def serve(
     try:
         port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
         address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"
-        serving = server(hub, token, port)
         print(f"breakeven explore: {address}\nCtrl-C ends it.", flush=True)
         if browser:
+            # It starts, and waits at the socket, while the server's libraries are loaded.
             threading.Thread(target=_open, args=(address,), daemon=True).start()
-        serving.run(sockets=[sock])
+        server(hub, token, port).run(sockets=[sock])
     except KeyboardInterrupt:
         pass  # how it is ended
     finally:

@@ -91,8 +91,9 @@ class Simulator:
             found = self._made(name, list(settings))
         self._variants[key] = found
         while len(self._variants) > KEPT:
-            (old, texts, _), _ = self._variants.popitem(last=False)
-            forget(machine_spec(old, list(texts)))
+            _, old = self._variants.popitem(last=False)
+            forget(old.machine.spec)
+            self._engine.forget(old.machine.spec)
         return found
 
     def _made(self, name: str, settings: list[str]) -> Variant:
@@ -110,6 +111,10 @@ class Simulator:
                 without_effect.append(_path(idle[0]))
                 settings = [text for text in settings if text != idle[0]]
         return Variant(machine, without_effect, self._engine.open(spec))
+
+    def boot(self, name: str, settings: Settings, routines: Sequence[str]) -> None:
+        """Boots a variant that is likely to be asked for next."""
+        self.variant(name, settings).session.boot(routines)
 
     def describe(self, name: str, settings: Settings) -> dict[str, Any]:
         """The machine's parameters as controls, and its routines."""

@@ -87,6 +87,9 @@ class Session(Protocol):
     ) -> bytes:
         """The results of packed points, in their order; the same for every number of threads (0: one a core)."""
 
+    def boot(self, routines: Sequence[str]) -> None:
+        """Boots now what the first point of these routines would boot."""
+
 
 class Engine(Protocol):
     """Something that runs points on machines. Its classes inherit what an engine without a store answers."""
@@ -117,6 +120,9 @@ class Engine(Protocol):
     def noted(self, machine: MachineSpec, question: str) -> str | None:
         """What was found out earlier about a machine that this engine has opened; None: nothing is known."""
         return None
+
+    def forget(self, machine: MachineSpec) -> None:
+        """Lets go of the sessions on a machine, whose guests stay booted until then."""
 
 
 class StorableEngine(Engine, Protocol):

@@ -51,19 +51,24 @@ class Model:
 
     def __init__(self, *cycles) -> None:
         self.cycles, self.asked = cycles, []
+        #: settings of the machines that were booted ahead, and behind how many questions
+        self.booted = []
 
     async def ask(self, call: str, priority: int, **question) -> dict:
         if call == "published":
             return [["rv-byte", 64, 150.0, "measured somewhere"], ["rv-byte", 4096, 1.0, "out of range"]]
+        if call == "boot":
+            self.booted.append((len(self.asked), question["settings"]))
+            raise UserError("beyond the slider's end")
         assert call == "points"
         self.asked.append((priority, [place[0] for place in question["places"]], question["settings"]))
         rows = [[f(size), f(size), 1, True, ""] for size, _, _ in question["places"] for f in self.cycles]
         return {"rows": rows, "without_effect": []}
 
 
-def lines_of(model: Model, state: State) -> list[dict]:
+def lines_of(model: Model, state: State, coming: list[str] | None = None) -> list[dict]:
     async def collect() -> list[dict]:
-        return [line async for line in curves(model, state)]
+        return [line async for line in curves(model, state, coming)]
 
     return asyncio.run(collect())
 
@@ -82,6 +87,11 @@ def test_curves_come_coarse_first_and_end_with_a_break_even_to_the_byte() -> Non
     ghosts = {size for line in lines for size, _ in line.get("ghost", [])}
     assert ghosts >= set(state.sizes()) and lines[-1]["ghost_verdict"]["sentences"]
     assert {settings for _, _, settings in model.asked} == {(), ("cpu.x=1",)}
+
+
+def test_the_next_step_is_booted_behind_the_first_sizes_and_its_error_is_nobodys() -> None:
+    model = Model(lambda n: 2 * n, lambda n: 700 + n)
+    assert lines_of(model, State(), ["cpu.x=2"])[-1]["end"] and model.booted == [(1, ("cpu.x=2",))]
 
 
 def test_a_wrong_output_is_told_and_nothing_else() -> None:
@@ -157,3 +167,25 @@ def test_points_come_in_the_order_of_the_places_though_the_long_ones_run_first()
         simulator.points("u74", (), [name], [place], "warm", "latency")["rows"][0] for place in places for name in names
     ]
     assert together == alone and len({row[1] for row in together}) > 4
+
+
+def test_a_machine_booted_ahead_is_not_booted_again_and_is_let_go_of(tmp_path: Path, monkeypatch) -> None:
+    pytest.importorskip("breakeven._engine", reason="the engine is not built")
+    from breakeven.engines.embedded import EmbeddedEngine
+    from breakeven.explorer import simulate
+
+    booted, opened = [], EmbeddedEngine.open
+    monkeypatch.setattr(EmbeddedEngine, "open", lambda engine, spec: booted.append(spec) or opened(engine, spec))
+    monkeypatch.setattr(simulate, "KEPT", 1)
+    simulator = simulate.Simulator(tmp_path / "store.sqlite")
+    settings = [["cpu.executeBranchDelay=3"], ["cpu.executeBranchDelay=4"]]
+    simulator.boot("u74", settings[0], ["rv-word"])
+    assert len(booted) == 1
+    ahead = simulator.points("u74", settings[0], ["rv-word"], [(8, 0, 0)], "warm", "latency")["rows"]
+    assert len(booted) == 1 and simulator._engine.simulated == 1
+    simulator.points("u74", settings[1], ["rv-word"], [(8, 0, 0)], "warm", "latency")
+    # One variant is kept: the first one's guest is gone, its points are counted and in the store.
+    assert len(simulator._engine._sessions) == 1 and simulator._engine.simulated == 2
+    assert simulator.points("u74", settings[0], ["rv-word"], [(8, 0, 0)], "warm", "latency")["rows"] == ahead
+    assert len(booted) == 2
+    simulator.close()

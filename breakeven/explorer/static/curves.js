@@ -5,7 +5,9 @@ function startCurves() {
   known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
   Object.assign(known, { points: new Map(), ghosts: new Map(), verdict: known.verdict, ghostVerdict: null, done: false, routines: [...state.routines], started: known.asked || performance.now(), asked: 0, first: 0, drawing: 0 });
   document.documentElement.dataset.busy = "1";
-  return ask("curves", {}, (line) => {
+  const coming = machine.coming;
+  machine.coming = null;
+  return ask("curves", { coming }, (line) => {
     if (line.points) {
       trouble("");
       if (!known.first) { known.old = null; known.first = -1; seen("first"); }

@@ -1,6 +1,6 @@
 // The machine: its parameters as sliders, switches and choices, what was changed, and what moves this break-even.
 const MARKS = { sourced: ["S", "from a cited source"], calibrated: ["C", "calibrated to a measurement"], assumed: ["A", "assumed"], gem5: ["g", "gem5's default"], set: ["!", "set"] };
-const machine = { controls: [], routines: [], isa: "", all: false, words: "", ranked: null, rankedOf: "", tried: new Map(), open: new Set(["misaligned access", "string instructions", "changed", "moves"]), idle: [] };
+const machine = { controls: [], routines: [], isa: "", all: false, words: "", ranked: null, rankedOf: "", tried: new Map(), coming: null, open: new Set(["misaligned access", "string instructions", "changed", "moves"]), idle: [] };
 
 const inUnit = (control, number) => (control.kind !== "number" ? number : control.unit === "B" ? bytes(number) : `${shown(number / control.factor)} ${control.unit}`.trim());
 const numberOf = (control, text) => Number(String(text).replace(/[A-Za-z/]+$/, ""));
@@ -13,8 +13,11 @@ const currentText = (control) => {
   return number === control.number && control.word ? control.word : Number.isNaN(number) ? text : inUnit(control, number);
 };
 
+// null: as the machine's file has it.
+const settingFor = (control, value) => (value === control.value ? null : value);
+
 function change(control, value) {
-  setParameter(control.path, value === control.value ? null : value);
+  setParameter(control.path, settingFor(control, value));
   refresh("parameter");
 }
 
@@ -34,15 +37,20 @@ function slider(control) {
   const range = make("input", { type: "range", min: 0, max: steps.most, step: 1, "aria-label": control.label, "data-path": control.path, disabled: !data.live });
   const exact = make("input", { type: "text", inputmode: "decimal", "aria-label": `${control.label}, exactly`, value: currentText(control), disabled: !data.live });
   range.value = steps.at(number);
+  let last = Number(range.value);
   range.setAttribute("aria-valuetext", currentText(control));
   range.addEventListener("input", () => {
-    const at = Number(range.value), value = Math.abs(steps.at(control.number) - at) < 0.5 ? control.number : steps.value(at);
+    const at = Number(range.value), valueAt = (place) => (Math.abs(steps.at(control.number) - place) < 0.5 ? control.number : steps.value(place));
+    const value = valueAt(at), next = Math.min(Math.max(at + Math.sign(at - last), 0), Math.floor(steps.most));
+    last = at;
     exact.value = inUnit(control, value);
     range.setAttribute("aria-valuetext", exact.value);
     // The same parameter stands in its group and among those that move the break-even.
     for (const other of controlsPlace.querySelectorAll("input[type=range]")) {
       if (other !== range && other.dataset.path === control.path) { other.value = range.value; other.nextElementSibling.value = exact.value; }
     }
+    // Where the next step would lead: the server boots that machine meanwhile.
+    machine.coming = next === at ? null : settingsWith(control.path, settingFor(control, textOf(control, valueAt(next))));
     change(control, textOf(control, value));
   });
   exact.addEventListener("change", () => {

@@ -31,9 +31,11 @@ const valueOf = (setting) => setting.slice(setting.indexOf("=") + 1);
 const settingOf = (path) => { const found = state.settings.find((text) => pathOf(text) === path); return found === undefined ? null : valueOf(found); };
 
 // null: as the machine's file has it.
-function setParameter(path, value) {
+function settingsWith(path, value) {
   const others = state.settings.filter((text) => pathOf(text) !== path);
-  state.settings = value === null ? others : [...others, `${path}=${value}`];
+  return value === null ? others : [...others, `${path}=${value}`];
 }
+
+function setParameter(path, value) { state.settings = settingsWith(path, value); }
 
 const keepFragment = () => { if (data.live) history.replaceState(null, "", `#${fragment()}`); };

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -59,6 +59,8 @@ pub struct Sweep {
     pub(crate) state: State,
     pub(crate) devices: Devices,
     pub(crate) image: MemImage,
+    /// Machines of earlier runs, back at the snapshot: making one costs as much as a short point.
+    idle: Mutex<Vec<Machine>>,
 }
 
 impl Sweep {
@@ -98,7 +100,8 @@ impl Sweep {
         let image = m.bus.ram_mut().freeze()?;
         m.state.mem.freeze();
         let Machine { config, state, bus, .. } = m;
-        Ok(Sweep { config, state, devices: bus.devices().clone(), image })
+        let devices = bus.devices().clone();
+        Ok(Sweep { config, state, devices, image, idle: Mutex::default() })
     }
 
     /// Runs every point; results are in the order of the records and do not depend on `threads` (0: all of the host's).
@@ -152,16 +155,19 @@ impl Sweep {
         stop: &AtomicBool,
         send: &mpsc::Sender<Result<Results, EngineError>>,
     ) -> Result<(), EngineError> {
-        let mut machine = self.machine()?;
-        let mut first = true;
+        let mut machine = match self.idle().pop() {
+            Some(machine) => machine,
+            None => self.machine()?,
+        };
+        let mut restored = true;
         let (mut kept, mut sent) = (Results::new(), Instant::now());
         while !stop.load(Ordering::Relaxed) {
             let i = next.fetch_add(1, Ordering::Relaxed);
             let Some(record) = records.get(i * RECORD_BYTES..(i + 1) * RECORD_BYTES) else { break };
-            if !first {
+            if !restored {
                 machine.restore(&self.state, &self.devices)?;
             }
-            first = false;
+            restored = false;
             let end = run_point(&mut machine, record, stop);
             if end.cause == Cause::Interrupted {
                 break;
@@ -174,7 +180,16 @@ impl Sweep {
             }
         }
         let _ = send.send(Ok(kept));
+        if !restored {
+            machine.restore(&self.state, &self.devices)?;
+        }
+        self.idle().push(machine);
         Ok(())
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Machine>> {
+        // A machine is in the list only while it stands at the snapshot, whatever happened to a thread.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

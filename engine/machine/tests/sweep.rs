@@ -104,6 +104,9 @@ fn a_sweep_can_be_stopped() {
     let sweep = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
     let stopped = sweep.run(&records(&[ENDLESS; 64]), 2, &mut |_| ControlFlow::Break(()));
     assert!(matches!(stopped, Err(EngineError::Sweep(_))), "{stopped:?}");
+    // The machines that were stopped inside a point begin the next one at the snapshot.
+    let fresh = Sweep::new(&reference("atomic").json(), &guest()).expect("boots");
+    assert_eq!(run(&sweep, &[5, 6, 7], 2), run(&fresh, &[5, 6, 7], 1));
 }
 
 #[test]
