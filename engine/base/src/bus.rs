@@ -2,7 +2,7 @@
 
 use crate::phys::PhysMem;
 use crate::process::{FaultAnswer, Syscall, SyscallDone, UserContext, UserFault};
-use crate::units::Tick;
+use crate::units::{Now, Tick};
 
 pub use crate::effect::{ExitCause, SysEffect};
 
@@ -60,13 +60,13 @@ pub trait Bus {
         &mut self,
         func: u8,
         args: [u64; 6],
-        now: crate::frontend::Now,
+        now: Now,
         translate: &mut dyn FnMut(&mut PhysMem, u64, bool) -> Option<u64>,
     ) -> PseudoOutcome;
 
     /// A system call of a process under emulation; called once the pipeline has drained. `context` is the processor that
     /// makes it. Without emulation: ENOSYS.
-    fn syscall(&mut self, call: &Syscall, _now: crate::frontend::Now, _context: &mut dyn UserContext) -> SyscallDone {
+    fn syscall(&mut self, call: &Syscall, _now: Now, _context: &mut dyn UserContext) -> SyscallDone {
         const ENOSYS: u64 = 38;
         SyscallDone { ret: Some(ENOSYS.wrapping_neg()), bases: call.bases, stale: false, effect: SysEffect::None }
     }
@@ -75,7 +75,7 @@ pub trait Bus {
         Tick::MAX
     }
     /// That instant has come, between two instructions. `None`: the process goes on.
-    fn user_turn(&mut self, _now: crate::frontend::Now, _context: &mut dyn UserContext) -> Option<FaultAnswer> {
+    fn user_turn(&mut self, _now: Now, _context: &mut dyn UserContext) -> Option<FaultAnswer> {
         None
     }
     /// A process under emulation faulted at `pc`, where `context` stands.

@@ -4,11 +4,11 @@
 //! A page is kept where it is wholly accessible in its *bank*: what else decides an access (privilege mode, SUM, SMAP) is
 //! part of the index, so that a handler that toggles it loses nothing.
 
+use crate::units::PAGE;
 use crate::Bus;
 
 /// Entries of one bank.
 pub const BANK: usize = 128;
-const PAGE: u64 = 4096;
 
 /// A tag no address has: not a multiple of a page.
 const INVALID: u64 = 1;

@@ -5,18 +5,8 @@
 //! (wrong) path, keeps fetching there, and rolls back when the branch resolves. Forks nest.
 
 use crate::bus::Bus;
-use crate::units::Tick;
+use crate::units::Now;
 use crate::uop::{Predecoded, Step};
-
-/// When a step happens.
-#[derive(Clone, Copy, Debug)]
-pub struct Now {
-    pub tick: Tick,
-    /// Core cycles since reset (`mcycle`, `rdcycle`).
-    pub cycle: u64,
-    /// Everything older has committed: time-dependent instructions may execute.
-    pub drained: bool,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepResult {

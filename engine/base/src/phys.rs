@@ -9,9 +9,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 use crate::error::ConfigError;
+use crate::units::PAGE;
 
-/// Bytes of a page of the host's (and of every guest's smallest).
-const PAGE: u64 = 4096;
 /// Beyond so many written pages, going back to the image drops all of them and with them the host's memory.
 const MOST_COPIED: usize = 2048;
 

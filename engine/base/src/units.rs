@@ -68,3 +68,16 @@ impl Clock {
         Cycle(t.0.div_ceil(self.period))
     }
 }
+
+/// When a step happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    pub tick: Tick,
+    /// Core cycles since reset (`mcycle`, `rdcycle`).
+    pub cycle: u64,
+    /// Everything older has committed: time-dependent instructions may execute.
+    pub drained: bool,
+}
+
+/// Bytes of a guest's smallest page, and of the host's.
+pub const PAGE: u64 = 4096;

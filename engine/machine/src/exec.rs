@@ -6,9 +6,9 @@
 
 use std::fmt::Write;
 
-use breakeven_base::frontend::{FetchXlat, Now, Predecode, StepResult, WalkPath};
+use breakeven_base::frontend::{FetchXlat, Predecode, StepResult, WalkPath};
 use breakeven_base::uop::{Step, UopFlags};
-use breakeven_base::{BranchKind, Bus, FrontEnd, OpClass};
+use breakeven_base::{BranchKind, Bus, FrontEnd, Now, OpClass};
 
 /// What is traced, and the lines that nobody has taken yet.
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use crate::hart::Hart;
 use crate::mode::Mode;
 use crate::pmp::Access;
 
-pub(crate) const PAGE: u64 = 4096;
+pub(crate) use breakeven_base::PAGE;
 
 mod pte {
     pub const V: u64 = 1;

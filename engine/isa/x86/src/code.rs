@@ -33,7 +33,7 @@ impl CodePage {
     }
     #[inline(always)]
     pub fn uops(&self, i: &Inst) -> &[Uop] {
-        self.uops.get(i.uop as usize..i.uop as usize + usize::from(i.nuop)).unwrap_or(&[])
+        self.uops.get(i.uops.first as usize..i.uops.first as usize + usize::from(i.uops.n)).unwrap_or(&[])
     }
 }
 
@@ -98,7 +98,7 @@ impl CodeCache {
     pub fn insert(&mut self, slot: u32, addr: u64, mut inst: Inst, uops: &[Uop]) {
         let Some(s) = self.slots.get_mut(slot as usize) else { return };
         let page = Arc::make_mut(&mut s.page);
-        inst.uop = page.uops.len() as u32;
+        inst.uops.first = page.uops.len() as u32;
         page.uops.extend_from_slice(uops);
         page.at[(addr & (PAGE - 1)) as usize] = page.insts.len() as u16;
         page.insts.push(inst);

@@ -1,8 +1,9 @@
 //! What a hart is built from. Every switch is a parameter of a CPU family, with gem5's artefacts among the values.
 
 use breakeven_base::{ConfigError, OpClass};
+use iced_x86::Mnemonic;
 
-pub use crate::rep::{Pace, RepConfig, StringMode};
+pub use crate::string_config::{Pace, RepConfig, StringMode, CYCLE};
 
 /// Extensions that CPUID reports; an instruction of one that is off raises #UD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +225,7 @@ impl X86Config {
         if self.brand.len() > 48 {
             return bad("brand", format!("{} characters; CPUID has room for 48", self.brand.len()));
         }
-        let known = |name: &str| crate::decode::mnemonic_named(name).is_some();
+        let known = |name: &str| mnemonic_named(name).is_some();
         let tables = self.crack.latency.iter().map(|t| ("crack.latency", &t.0));
         let tables = tables.chain(self.crack.uops.iter().map(|t| ("crack.uops", &t.0)));
         let tables = tables.chain(self.crack.carry_latency.iter().map(|t| ("crack.carry_latency", &t.0)));
@@ -239,4 +240,9 @@ impl X86Config {
         }
         Ok(())
     }
+}
+
+/// The mnemonic that a configuration names, e.g. `adc`.
+pub(crate) fn mnemonic_named(name: &str) -> Option<Mnemonic> {
+    Mnemonic::values().find(|m| format!("{m:?}").to_lowercase() == name)
 }

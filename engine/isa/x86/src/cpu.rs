@@ -1,18 +1,17 @@
 //! The architectural state of one hart, and the state it boots in: gem5's `X86FsWorkload` (64-bit mode, ring 0, the
 //! first 4 GiB identity-mapped with 2 MiB pages, page tables from 0x70000, a GDT at 0x76000, no stack, no IDT).
 
-use breakeven_base::{Bus, MemRef, Reg, SysEffect, Tick};
+use breakeven_base::{Bus, Tick};
 
-use crate::config::{Features, FlagMerge, RepConfig, X86Config};
-use crate::cpuid::Cpuid;
+use crate::config::X86Config;
 use crate::flags::{self, Flags};
 use crate::inst::RIP;
-use crate::mem::DataTlb;
 use crate::microcode::Micro;
 use crate::regs;
-use crate::rep::{Run, StringStep};
+use crate::rep::Run;
 use crate::simd::V;
 use crate::spec::Speculation;
+use crate::state::{ControlRegisters, Core, Msrs, Options, Outcome, Segments, Table, Translation, X87};
 
 /// Page tables of the boot state: the root, one third-level table, four second-level tables.
 pub const BOOT_TABLES: u64 = 0x7_0000;
@@ -88,126 +87,19 @@ pub(crate) const fn gp(error: u32) -> Stop {
     Stop::Fault(Fault { vector: 13, error, addr: 0 })
 }
 
-/// A descriptor table.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Table {
-    pub base: u64,
-    pub limit: u16,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Selectors {
-    /// ES, CS, SS, DS, FS, GS: their encoding's order.
-    pub sel: [u16; 6],
-    pub ldtr: u16,
-    pub tr: u16,
-    pub tr_base: u64,
-    pub tr_limit: u32,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Msrs {
-    pub star: u64,
-    pub lstar: u64,
-    pub cstar: u64,
-    pub sfmask: u64,
-    pub kernel_gs: u64,
-    pub pat: u64,
-    pub misc_enable: u64,
-    pub tsc_aux: u64,
-    pub apic_base: u64,
-    pub sysenter: [u64; 3],
-    pub mtrr_def: u64,
-    /// TSC less its source (wrapping).
-    pub tsc_offset: u64,
-}
-
-/// Registers that instructions on a wrong path change.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Core {
-    /// rax.., [`crate::inst::ZERO`], [`crate::inst::RIP`]; the length makes every masked byte an index.
-    pub r: [u64; 32],
-    pub f: Flags,
-    /// DF as the step of string instructions in elements: 1 or -1.
-    pub backwards: bool,
-    /// Flags that are not arithmetic: IF, AC, NT, ID, IOPL, TF.
-    pub sys: u64,
-    pub v: [V; 16],
-    /// MMX, and the significands of x87's registers.
-    pub mm: [u64; 8],
-    /// Signs and exponents of x87's registers.
-    pub exponents: [u16; 8],
-    /// x87 tag word as FXSAVE abridges it: a bit a register in use.
-    pub tags: u8,
-    pub mxcsr: u32,
-    pub fcw: u16,
-    pub fsw: u16,
-    /// Bases by [`crate::inst::Inst::seg`]: none, FS, GS.
-    pub base: [u64; 4],
-    /// Micro-op registers that hold CF, OF and the other flags.
-    pub flag_home: [Reg; 3],
-    /// The repeated string instruction under way.
-    pub run: Run,
-    /// The loop of gem5's microcode under way.
-    pub micro: Micro,
-    pub retired: u64,
-}
-
 #[derive(Clone, Debug)]
-#[allow(clippy::struct_excessive_bools)] // independent facts
 pub(crate) struct Cpu {
     pub c: Core,
     pub cpl: u8,
-    pub cr0: u64,
-    pub cr2: u64,
-    pub cr3: u64,
-    pub cr4: u64,
-    pub cr8: u64,
-    pub efer: u64,
-    pub xcr0: u64,
-    pub dr: [u64; 8],
-    pub gdt: Table,
-    pub idt: Table,
-    pub s: Selectors,
+    pub ctl: ControlRegisters,
+    pub s: Segments,
     pub msr: Msrs,
-
-    pub features: Features,
-    pub cpuid: Cpuid,
-    pub line: u64,
-    pub tsc_ratio: u64,
-    pub flag_merge: FlagMerge,
-    /// Pseudo-ops that only mark an instant do not wait for the pipeline to drain (gem5's do not).
-    pub marks_in_passing: bool,
-    /// Cycles that wbinvd takes for each line of the caches.
-    pub wbinvd_line: u8,
-    pub rep: std::sync::Arc<RepConfig>,
-    /// A process under syscall emulation: what would enter the kernel goes to the bus.
-    pub emulated: bool,
-    /// When that process is to be asked for its turn.
+    pub options: Options,
+    /// When an emulated process is to be asked for its turn.
     pub turn: Tick,
-    /// Translations are not described to the pipeline.
-    pub free_translation: bool,
-
-    pub tlb: Box<DataTlb>,
-    /// First entry of the data TLB's bank for the present privilege.
-    pub bank: usize,
+    pub xlat: Translation,
     pub spec: Speculation,
-    /// `run_fast` is running: nothing is described.
-    pub fast: bool,
-    /// Memory references of the instruction being executed, in order.
-    pub refs: [MemRef; 16],
-    pub nrefs: usize,
-    /// Taken, and the target, of the branch just executed.
-    pub taken: bool,
-    /// What the last step of a repeated string instruction did.
-    pub string: StringStep,
-    /// What the instruction did outside; taken by `step`.
-    pub effect: SysEffect,
-    /// Fetch translations are stale / decoded code may differ from memory.
-    pub fetch_stale: bool,
-    pub code_stale: bool,
-    /// Physical pages that hold decoded code, with a bit for each 8 bytes of it.
-    pub code_map: std::collections::BTreeMap<u64, Box<[u64; 8]>>,
+    pub outcome: Outcome,
     /// The machine ended because of this.
     pub halted: Option<Halt>,
 }
@@ -224,9 +116,6 @@ impl Cpu {
     pub fn new(config: &X86Config) -> Self {
         let mut r = [0; 32];
         r[usize::from(RIP)] = config.reset_pc;
-        // Data segments keep the boot GDT's selectors.
-        let s =
-            Selectors { sel: [0x10, 0x08, 0x10, 0x10, 0x10, 0x10], tr: 0x18, tr_limit: 0xffff, ..Default::default() };
         let mut f = Flags::default();
         f.set_bits(0);
         let mut cpu = Cpu {
@@ -236,12 +125,8 @@ impl Cpu {
                 backwards: false,
                 sys: 0,
                 v: [V::ZERO; 16],
-                mm: [0; 8],
-                exponents: [0; 8],
-                tags: 0,
+                x87: X87::default(),
                 mxcsr: 0x1f80,
-                fcw: 0x37f,
-                fsw: 0,
                 base: [0; 4],
                 flag_home: [regs::C; 3],
                 run: Run::default(),
@@ -249,48 +134,31 @@ impl Cpu {
                 retired: 0,
             },
             cpl: 0,
-            cr0: cr0::PE | cr0::ET | cr0::NE | cr0::PG | cr0::WP,
-            cr2: 0,
-            cr3: BOOT_TABLES,
-            // SSE is on: gem5 does not ask for OSFXSR, and guests that start there do not set it.
-            cr4: cr4::PAE | cr4::OSFXSR | cr4::OSXMMEXCPT,
-            cr8: 0,
-            efer: efer::SCE | efer::LME | efer::LMA | efer::NXE,
-            xcr0: 1,
-            dr: [0, 0, 0, 0, 0, 0, 0xffff_0ff0, 0x400],
-            gdt: Table { base: BOOT_GDT, limit: 8 * 5 - 1 },
-            idt: Table::default(),
-            s,
+            ctl: ControlRegisters {
+                cr0: cr0::PE | cr0::ET | cr0::NE | cr0::PG | cr0::WP,
+                cr2: 0,
+                cr3: BOOT_TABLES,
+                // SSE is on: gem5 does not ask for OSFXSR, and guests that start there do not set it.
+                cr4: cr4::PAE | cr4::OSFXSR | cr4::OSXMMEXCPT,
+                cr8: 0,
+                efer: efer::SCE | efer::LME | efer::LMA | efer::NXE,
+                xcr0: 1,
+                dr: [0, 0, 0, 0, 0, 0, 0xffff_0ff0, 0x400],
+            },
+            s: Segments {
+                gdt: Table { base: BOOT_GDT, limit: 8 * 5 - 1 },
+                // Data segments keep the boot GDT's selectors.
+                sel: [0x10, 0x08, 0x10, 0x10, 0x10, 0x10],
+                tr: 0x18,
+                tr_limit: 0xffff,
+                ..Segments::default()
+            },
             msr: Msrs { pat: 0x0007_0406_0007_0406, apic_base: 0xfee0_0900, misc_enable: 1, ..Default::default() },
-            features: config.features,
-            cpuid: Cpuid::new(config),
-            line: u64::from(config.line),
-            tsc_ratio: u64::from(config.tsc_ratio),
-            flag_merge: config.crack.flag_merge,
-            marks_in_passing: config.crack.gem5_microcode,
-            wbinvd_line: config
-                .crack
-                .latency
-                .iter()
-                .rev()
-                .find(|(m, _)| m == "wbinvd")
-                .map_or(1, |(_, cycles)| *cycles),
-            rep: std::sync::Arc::new(config.rep.clone()),
-            emulated: false,
+            options: Options::new(config),
             turn: Tick::MAX,
-            free_translation: false,
-            tlb: Box::default(),
-            bank: 0,
+            xlat: Translation::default(),
             spec: Speculation::default(),
-            fast: false,
-            refs: [MemRef::default(); 16],
-            nrefs: 0,
-            taken: false,
-            string: StringStep::default(),
-            effect: SysEffect::None,
-            fetch_stale: false,
-            code_stale: false,
-            code_map: Default::default(),
+            outcome: Outcome::default(),
             halted: None,
         };
         cpu.context_changed();
@@ -349,13 +217,7 @@ impl Cpu {
 
     /// To be called after a change of privilege, CR0, CR4, or EFLAGS.AC.
     pub fn context_changed(&mut self) {
-        self.bank = self.data_bank();
-    }
-
-    /// To be called when translations may have changed.
-    pub fn flush_translations(&mut self) {
-        self.tlb.flush();
-        self.fetch_stale = true;
+        self.xlat.bank = self.data_bank();
     }
 
     /// RFLAGS as pushf and syscall see it.

@@ -21,11 +21,6 @@ pub(crate) enum Decoded {
     Short,
 }
 
-/// The mnemonic that a configuration names, e.g. `adc`.
-pub(crate) fn mnemonic_named(name: &str) -> Option<Mnemonic> {
-    Mnemonic::values().find(|m| format!("{m:?}").to_lowercase() == name)
-}
-
 fn general(r: Register) -> Option<Opnd> {
     let kind = match r {
         Register::AH | Register::CH | Register::DH | Register::BH => {
@@ -85,15 +80,16 @@ fn address_register(r: Register) -> u8 {
 }
 
 fn memory(ins: &Instruction, i: &mut Inst) {
-    i.base = address_register(ins.memory_base());
+    i.addr.base = address_register(ins.memory_base());
     // xlatb has al as an index, which execution adds.
     if ins.mnemonic() != Mnemonic::Xlatb {
         let index = ins.memory_index();
-        i.index = if index.is_xmm() || index.is_ymm() { index.number() as u8 & 15 } else { address_register(index) };
+        i.addr.index =
+            if index.is_xmm() || index.is_ymm() { index.number() as u8 & 15 } else { address_register(index) };
         i.flags |= if index.is_ymm() { flag::WIDE_INDEX } else { 0 };
     }
-    i.scale = ins.memory_index_scale().trailing_zeros() as u8;
-    i.disp = ins.memory_displacement64();
+    i.addr.scale = ins.memory_index_scale().trailing_zeros() as u8;
+    i.addr.disp = ins.memory_displacement64();
     let narrow = |r: Register| r.is_gpr32() || r == Register::EIP;
     let bare = ins.memory_base() == Register::None && ins.memory_index() == Register::None;
     if narrow(ins.memory_base())
@@ -105,7 +101,7 @@ fn memory(ins: &Instruction, i: &mut Inst) {
     {
         i.flags |= flag::ADDR32;
     }
-    if i.base == RIP && ins.memory_base() == Register::RIP {
+    if i.addr.base == RIP && ins.memory_base() == Register::RIP {
         i.flags &= !flag::ADDR32;
     }
 }
@@ -275,7 +271,7 @@ fn record(ins: &Instruction, features: &Features) -> Inst {
     set(&mut i, ins.is_string_instruction(), flag::STRING);
     let counts_ecx = matches!(ins.code(), Code::Loop_rel8_64_ECX | Code::Loope_rel8_64_ECX | Code::Loopne_rel8_64_ECX);
     set(&mut i, counts_ecx, flag::ADDR32);
-    i.seg = segment(ins);
+    i.addr.seg = segment(ins);
     i.cc = (ins.condition_code() as u8).wrapping_sub(ConditionCode::o as u8) & 15;
     operands(ins, &mut i);
     let size = ins.memory_size();
@@ -331,7 +327,7 @@ fn operands(ins: &Instruction, i: &mut Inst) {
             }
             OpKind::Immediate8_2nd => {
                 slot.kind = Kind::Imm;
-                i.disp = u64::from(ins.immediate8_2nd());
+                i.addr.disp = u64::from(ins.immediate8_2nd());
                 continue;
             }
             OpKind::FarBranch16 | OpKind::FarBranch32 => slot.kind = Kind::Other,
@@ -352,7 +348,7 @@ fn operands(ins: &Instruction, i: &mut Inst) {
                 slot.kind = Kind::Imm;
                 let v = ins.try_immediate(n).unwrap_or(0);
                 if second_imm {
-                    i.disp = v;
+                    i.addr.disp = v;
                 } else {
                     i.imm = v;
                 }

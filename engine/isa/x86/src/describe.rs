@@ -5,15 +5,15 @@ use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, Step, SysEffect, U
 
 use crate::cpu::Cpu;
 use crate::crack::{Flow, Uops};
-use crate::inst::{flag, Inst, Steps};
-use crate::microcode::{self, Piece};
+use crate::inst::{flag, Inst, Piece, Steps};
+use crate::microcode::{self};
 use crate::mmu::PAGE;
 use crate::rep;
 
 /// Describes an instruction (or a part of a repeated one) that has executed, and moves on.
 #[inline(always)]
 pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
-    if inst.steps != Steps::One {
+    if inst.uops.steps != Steps::One {
         finish_part(cpu, out, inst, uops, pc, next);
     } else {
         describe(cpu, out, inst, uops, pc, next);
@@ -24,17 +24,17 @@ pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], p
 /// A step of an instruction that takes several: its micro-ops depend on what it did.
 #[inline(never)]
 fn finish_part(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
-    let refs = &cpu.refs[..cpu.nrefs];
-    let (piece, more) = (cpu.string.piece, cpu.string.more);
+    let refs = &cpu.outcome.refs[..cpu.outcome.nrefs];
+    let (piece, more) = (cpu.outcome.string.piece, cpu.outcome.string.more);
     let u = if piece == Piece::Straight(0) && !inst.has(flag::STRING) {
         Uops::of_part(uops, !more)
     } else if piece != Piece::None {
         microcode::crack(inst, refs, piece, !more)
     } else {
-        rep::crack(inst, refs, &cpu.string)
+        rep::crack(inst, refs, &cpu.outcome.string)
     };
     let mut step = *inst;
-    step.summarize(&u);
+    step.uops = u.summary();
     describe(cpu, out, &step, u.get(), pc, next);
     microcode::describe_branch(piece, out);
     cpu.c.retired += u64::from(!more);
@@ -42,24 +42,24 @@ fn finish_part(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64
 
 #[inline(always)]
 fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
-    let flow = Flow { home: &mut cpu.c.flag_home, policy: cpu.flag_merge };
+    let flow = Flow { home: &mut cpu.c.flag_home, policy: cpu.options.flag_merge };
     let n = place_uops(flow, &mut out.uops, inst, uops);
     out.n = n as u8;
     out.pc = pc;
     out.len = inst.len;
     out.next_pc = next;
-    if inst.loads + inst.stores > 0 {
-        place_references(&cpu.refs[..cpu.nrefs.min(16)], inst, out);
+    if inst.uops.loads + inst.uops.stores > 0 {
+        place_references(&cpu.outcome.refs[..cpu.outcome.nrefs.min(16)], inst, out);
     }
     out.branch = if inst.branch == BranchKind::None {
         BranchInfo::default()
     } else {
         let target = if inst.has(flag::BRANCH) { pc.wrapping_add(inst.imm) } else { next };
-        BranchInfo { kind: inst.branch, taken: cpu.taken, target }
+        BranchInfo { kind: inst.branch, taken: cpu.outcome.taken, target }
     };
     out.effect = SysEffect::None;
-    if cpu.effect != SysEffect::None {
-        out.effect = std::mem::take(&mut cpu.effect);
+    if cpu.outcome.effect != SysEffect::None {
+        out.effect = std::mem::take(&mut cpu.outcome.effect);
         out.uops[n.saturating_sub(1).min(MAX_UOPS - 1)].flags.0 |= UopFlags::EFFECT;
     }
     cpu.set_rip(next);
@@ -72,11 +72,11 @@ pub(crate) fn place_uops(mut flow: Flow, to: &mut [Uop; MAX_UOPS], inst: &Inst, 
         *to = *from;
     }
     let mut n = uops.len().min(MAX_UOPS);
-    if inst.reads_flags {
-        flow.read(to, inst.flags_from, &mut n);
+    if inst.uops.reads_flags {
+        flow.read(to, inst.uops.flags_from, &mut n);
     }
-    if inst.fw != 0 {
-        flow.write(inst.fw);
+    if inst.uops.flags_written != 0 {
+        flow.write(inst.uops.flags_written);
     }
     n
 }
@@ -85,7 +85,7 @@ pub(crate) fn place_uops(mut flow: Flow, to: &mut [Uop; MAX_UOPS], inst: &Inst, 
 #[inline(always)]
 fn place_references(refs: &[MemRef], inst: &Inst, out: &mut Step) {
     let loads = refs.iter().filter(|m| m.kind == MemKind::Load).count();
-    if loads != usize::from(inst.loads) || refs.len() - loads != usize::from(inst.stores) {
+    if loads != usize::from(inst.uops.loads) || refs.len() - loads != usize::from(inst.uops.stores) {
         return place_pieces(refs, loads, inst, out);
     }
     // One each.
@@ -119,7 +119,7 @@ fn place_pieces(refs: &[MemRef], loads: usize, inst: &Inst, out: &mut Step) {
             continue;
         }
         let load = flags.any(UopFlags::LOAD);
-        let (have, uops) = if load { (loads, usize::from(inst.loads)) } else { (stores, store_uops.max(1)) };
+        let (have, uops) = if load { (loads, usize::from(inst.uops.loads)) } else { (stores, store_uops.max(1)) };
         let nth = at[usize::from(load)];
         at[usize::from(load)] += 1;
         let pieces = uops.checked_div(have).unwrap_or(1).max(1);

@@ -1,6 +1,7 @@
 //! The front end: fetch through the decode cache, execute, describe.
 
 mod inspect;
+mod predecode;
 
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
@@ -109,12 +110,12 @@ impl X86FrontEnd {
         if void {
             self.fetch = [EMPTY; 2 * FETCH_BANK];
             self.page = NOWHERE;
-            self.cpu.code_map.clear();
+            self.cpu.xlat.code_map.clear();
         }
         let ppn = x.paddr / PAGE;
-        if let Entry::Vacant(new) = self.cpu.code_map.entry(ppn) {
+        if let Entry::Vacant(new) = self.cpu.xlat.code_map.entry(ppn) {
             new.insert(Box::default());
-            self.cpu.tlb.flush_stores();
+            self.cpu.xlat.tlb.flush_stores();
         }
         Ok((slot, x))
     }
@@ -123,10 +124,10 @@ impl X86FrontEnd {
     #[cold]
     fn decode_at<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<Option<(Inst, Uops)>, Stop> {
         let here = self.code.bytes(self.slot, pc, MAX_LEN);
-        if let Decoded::Inst(mut inst, ins) = decode(here, &self.cpu.features) {
+        if let Decoded::Inst(mut inst, ins) = decode(here, &self.cpu.options.features) {
             let u = self.cracker.crack(&ins, &inst);
-            inst.summarize(&u);
-            inst.prepare_sketch();
+            inst.uops = u.summary();
+            inst.prepare_deferral();
             self.code.insert(self.slot, pc, inst, u.get());
             self.mark_code(bus, pc, inst.len);
             return Ok(None);
@@ -139,10 +140,10 @@ impl X86FrontEnd {
             // The next page may have emptied a full cache, and with it the slot of this one.
             self.enter_page(bus, pc).map_err(Stop::Fault)?;
         }
-        match decode(&bytes, &self.cpu.features) {
+        match decode(&bytes, &self.cpu.options.features) {
             Decoded::Inst(mut inst, ins) => {
                 let u = self.cracker.crack(&ins, &inst);
-                inst.summarize(&u);
+                inst.uops = u.summary();
                 self.mark_code(bus, pc, (next - pc) as u8);
                 self.mark_code(bus, next, inst.len);
                 Ok(Some((inst, u)))
@@ -154,7 +155,7 @@ impl X86FrontEnd {
     /// Notes which bytes have been decoded, so that stores to them are noticed.
     fn mark_code<B: Bus>(&mut self, bus: &mut B, pc: u64, len: u8) {
         let Ok(x) = self.cpu.translate(bus.ram_mut(), pc, Access::Fetch, self.cpu.cpl == 3, false) else { return };
-        let map = self.cpu.code_map.entry(x.paddr / PAGE).or_default();
+        let map = self.cpu.xlat.code_map.entry(x.paddr / PAGE).or_default();
         let from = (pc & (PAGE - 1)) / 8;
         let to = ((pc & (PAGE - 1)) + u64::from(len.max(1)) - 1).min(PAGE - 1) / 8;
         for w in from..=to {
@@ -187,9 +188,9 @@ impl X86FrontEnd {
             }
             Some((inst, u)) => (inst, u.get()),
         };
-        self.cpu.nrefs = 0;
-        self.cpu.string = rep::StringStep::default();
-        self.cpu.taken = false;
+        self.cpu.outcome.nrefs = 0;
+        self.cpu.outcome.string = rep::StringStep::default();
+        self.cpu.outcome.taken = false;
         let from_ring = self.cpu.cpl;
         let result = match exec(&mut self.cpu, bus, now, inst) {
             Ok(next) => {
@@ -203,7 +204,7 @@ impl X86FrontEnd {
                 self.stopped(bus, now, out, stop, len)
             }
         };
-        if self.cpu.code_stale || self.cpu.fetch_stale || self.cpu.cpl != from_ring {
+        if self.cpu.xlat.code_stale || self.cpu.xlat.fetch_stale || self.cpu.cpl != from_ring {
             self.after_cold();
         }
         result
@@ -226,8 +227,8 @@ impl X86FrontEnd {
         }
         match stop {
             Stop::Syscall => return self.user_trap(bus, now, out, None),
-            Stop::Fault(fault) if self.cpu.emulated => return self.user_trap(bus, now, out, Some(fault)),
-            Stop::Software(vector) if self.cpu.emulated => {
+            Stop::Fault(fault) if self.cpu.options.emulated => return self.user_trap(bus, now, out, Some(fault)),
+            Stop::Software(vector) if self.cpu.options.emulated => {
                 let fault = Fault { vector, error: 0, addr: 0 };
                 return self.user_trap(bus, now, out, Some(fault));
             }
@@ -281,7 +282,7 @@ impl FrontEnd for X86FrontEnd {
     }
 
     fn step<B: Bus>(&mut self, bus: &mut B, now: Now, out: &mut Step) -> StepResult {
-        self.cpu.fast = false;
+        self.cpu.outcome.fast = false;
         if !self.deferred.is_empty() {
             self.execute_all_deferred(bus, now);
         }
@@ -298,8 +299,8 @@ impl FrontEnd for X86FrontEnd {
         if self.cpu.speculative() || self.cpu.halted.is_some() || self.cpu.under_way() || now.tick >= self.cpu.turn {
             return 0;
         }
-        self.cpu.fast = true;
-        self.cpu.string.more = false;
+        self.cpu.outcome.fast = true;
+        self.cpu.outcome.string.more = false;
         let mut done = 0;
         'pages: while done < max {
             let pc = self.cpu.rip();
@@ -325,11 +326,11 @@ impl FrontEnd for X86FrontEnd {
                     Ok(next) => self.cpu.set_rip(next),
                     Err(_) => break 'pages,
                 }
-                if self.cpu.string.more {
+                if self.cpu.outcome.string.more {
                     break 'pages;
                 }
                 done += 1;
-                if self.cpu.code_stale {
+                if self.cpu.xlat.code_stale {
                     self.after_cold();
                     break;
                 }
@@ -338,7 +339,7 @@ impl FrontEnd for X86FrontEnd {
                 }
             }
         }
-        self.cpu.fast = false;
+        self.cpu.outcome.fast = false;
         self.cpu.c.retired += done;
         done
     }

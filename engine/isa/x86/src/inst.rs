@@ -1,10 +1,7 @@
 //! A decoded instruction: operands resolved to what execution needs, independent of where it lies.
 
-use breakeven_base::{BranchKind, UopFlags};
+use breakeven_base::BranchKind;
 use iced_x86::Mnemonic;
-
-use crate::crack::Uops;
-use crate::regs::{C, Z};
 
 /// Index of a register that is always zero, and of the address of the instruction being executed.
 pub(crate) const ZERO: u8 = 16;
@@ -112,6 +109,18 @@ pub(crate) enum Steps {
     Microcode,
 }
 
+/// What a step is of its instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Piece {
+    /// Not gem5's microcode.
+    #[default]
+    None,
+    /// Straight-line micro-ops, counted from the instruction's first step.
+    Straight(u8),
+    /// A turn of the loop; the branch at its end leads to the next.
+    Turn { again: bool },
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inst {
     pub op: Mnemonic,
@@ -124,19 +133,39 @@ pub(crate) struct Inst {
     pub len: u8,
     /// Condition code, Intel's encoding.
     pub cc: u8,
+    /// Operands that are not immediates.
+    pub nreg: u8,
+    pub branch: BranchKind,
+    pub deferral: Deferral,
+    /// What it adds to the stack pointer, or [`Inst::ANY_RSP`].
+    pub rsp: i32,
+    pub addr: Address,
+    pub uops: UopSummary,
+    pub imm: u64,
+}
+
+/// The address of a memory operand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
     pub base: u8,
     pub index: u8,
+    /// Logarithm of the index's factor.
     pub scale: u8,
     /// Segment that has a base: 0 none, 1 FS, 2 GS.
     pub seg: u8,
-    /// Operands that are not immediates.
-    pub nreg: u8,
-    /// Micro-ops, from `uop` in the page's pool.
-    pub nuop: u8,
+    pub disp: u64,
+}
+
+/// What describing an execution must know of the micro-ops.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UopSummary {
+    /// The first, in the page's pool, and how many there are.
+    pub first: u32,
+    pub n: u8,
+    /// The flags of all of them.
+    pub flags: u32,
     /// Groups of flags written ([`crate::crack::group`]).
-    pub fw: u8,
-    /// The flags of all micro-ops.
-    pub uop_flags: u32,
+    pub flags_written: u8,
     /// Micro-ops that load, and others that make a reference.
     pub loads: u8,
     pub stores: u8,
@@ -144,14 +173,7 @@ pub(crate) struct Inst {
     pub reads_flags: bool,
     /// Micro-ops before the first that does.
     pub flags_from: u8,
-    pub deferral: Deferral,
-    /// What it adds to the stack pointer, or [`Inst::ANY_RSP`].
-    pub rsp: i32,
-    pub branch: BranchKind,
     pub steps: Steps,
-    pub uop: u32,
-    pub disp: u64,
-    pub imm: u64,
 }
 
 impl Default for Inst {
@@ -164,24 +186,12 @@ impl Default for Inst {
             msize: 0,
             len: 0,
             cc: 0,
-            base: ZERO,
-            index: ZERO,
-            scale: 0,
-            seg: 0,
             nreg: 0,
-            nuop: 0,
-            fw: 0,
-            uop_flags: 0,
-            loads: 0,
-            stores: 0,
-            reads_flags: false,
-            flags_from: 0,
+            branch: BranchKind::None,
             deferral: Deferral::No,
             rsp: 0,
-            branch: BranchKind::None,
-            steps: Steps::One,
-            uop: 0,
-            disp: 0,
+            addr: Address { base: ZERO, index: ZERO, scale: 0, seg: 0, disp: 0 },
+            uops: UopSummary::default(),
             imm: 0,
         }
     }
@@ -218,23 +228,9 @@ impl Inst {
         use Mnemonic::*;
         matches!(self.op, Vpsllw | Vpslld | Vpsllq | Vpsrlw | Vpsrld | Vpsrlq | Vpsraw | Vpsrad | Vpslldq | Vpsrldq)
     }
-    /// Notes what describing an execution must know of the micro-ops.
-    pub fn summarize(&mut self, u: &Uops) {
-        let list = u.get();
-        let count = |what: &dyn Fn(UopFlags) -> bool| list.iter().filter(|u| what(u.flags)).count() as u8;
-        self.fw = u.flags_written;
-        self.steps = u.steps;
-        self.nuop = list.len() as u8;
-        self.uop_flags = list.iter().fold(0, |all, u| all | u.flags.0);
-        self.loads = count(&|f| f.any(UopFlags::LOAD));
-        self.stores = count(&|f| f.any(UopFlags::MEM) && !f.any(UopFlags::LOAD));
-        let first = list.iter().position(|u| u.src.iter().any(|r| (C.0..=Z.0).contains(&r.0)));
-        self.reads_flags = first.is_some();
-        self.flags_from = first.unwrap_or(0) as u8;
-    }
-    /// Notes what sketching it must know ([`crate::ahead`]).
-    pub fn prepare_sketch(&mut self) {
-        self.deferral = if self.steps == Steps::One { self.deferral_of_op() } else { Deferral::No };
+    /// Notes what describing it without executing it must know ([`crate::deferred`]).
+    pub fn prepare_deferral(&mut self) {
+        self.deferral = if self.uops.steps == Steps::One { self.deferral_of_op() } else { Deferral::No };
         self.rsp = self.moves_rsp();
     }
     fn deferral_of_op(&self) -> Deferral {

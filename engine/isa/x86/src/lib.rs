@@ -23,6 +23,7 @@ mod deferred;
 mod describe;
 mod exec;
 mod flags;
+mod fork;
 mod frontend;
 mod inst;
 mod listing;
@@ -33,6 +34,8 @@ pub mod regs;
 mod rep;
 mod simd;
 mod spec;
+mod state;
+mod string_config;
 mod trap;
 mod user;
 

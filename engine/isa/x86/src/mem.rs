@@ -1,18 +1,14 @@
 //! Loads and stores: a direct-mapped functional TLB for the common case, and the slow path for everything else
 //! (misses, page-crossing accesses, devices, stores into code, alignment checks, speculative paths).
 
-use breakeven_base::data_tlb::{self, is_plain, DataPage, BANK};
+use breakeven_base::data_tlb::{is_plain, DataPage, BANK};
 use breakeven_base::{Bus, MemKind, MemRef, Now, PhysMem, SysEffect};
 
 use crate::cpu::{cr0, cr4, Cpu, Fault, Stop, R};
 use crate::flags;
 use crate::mmu::{canonical, Access, PAGE};
 use crate::simd::V;
-
-/// Supervisor kept from user pages (SMAP), supervisor, user, user with alignment checks (keeps nothing).
-const BANKS: usize = 4;
-const CHECKED: usize = 3 * BANK;
-pub(crate) type DataTlb = data_tlb::DataTlb<{ BANKS * BANK }>;
+use crate::state::CHECKED;
 
 /// gem5's physical address of I/O port 0.
 pub const IO_BASE: u64 = 1 << 63;
@@ -62,18 +58,18 @@ impl Cpu {
     pub(crate) fn data_bank(&self) -> usize {
         let ac = self.c.sys & flags::AC != 0;
         BANK * match (self.cpl == 3, ac) {
-            (true, true) if self.cr0 & cr0::AM != 0 => 3,
+            (true, true) if self.ctl.cr0 & cr0::AM != 0 => 3,
             (true, _) => 2,
-            (false, _) => usize::from(self.cr4 & cr4::SMAP == 0 || ac),
+            (false, _) => usize::from(self.ctl.cr4 & cr4::SMAP == 0 || ac),
         }
     }
 
     #[inline(always)]
     pub(crate) fn note(&mut self, m: MemRef) {
-        if !self.fast {
-            if let Some(slot) = self.refs.get_mut(self.nrefs) {
+        if !self.outcome.fast {
+            if let Some(slot) = self.outcome.refs.get_mut(self.outcome.nrefs) {
                 *slot = m;
-                self.nrefs += 1;
+                self.outcome.nrefs += 1;
             }
         }
     }
@@ -81,7 +77,7 @@ impl Cpu {
     /// The physical address of an access that hits the TLB.
     #[inline(always)]
     fn hit(&self, access: Access, vaddr: u64, size: u64) -> Option<(u64, u8, bool)> {
-        let e = self.tlb.entry(access == Access::Store, self.bank, vaddr);
+        let e = self.xlat.tlb.entry(access == Access::Store, self.xlat.bank, vaddr);
         let inside = (vaddr & (PAGE - 1)) + size <= PAGE;
         (e.tag == vaddr & !(PAGE - 1) && inside).then(|| (vaddr.wrapping_add(e.delta), e.shift, e.uncacheable))
     }
@@ -196,7 +192,7 @@ impl Cpu {
 
     /// Translates bytes inside one page, and keeps the translation when it may be kept.
     pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, access: Access) -> Result<Part, Fault> {
-        let e = self.tlb.entry(access == Access::Store, self.bank, vaddr);
+        let e = self.xlat.tlb.entry(access == Access::Store, self.xlat.bank, vaddr);
         if e.tag == vaddr & !(PAGE - 1) {
             return Ok(Part { paddr: vaddr.wrapping_add(e.delta), shift: e.shift, uncacheable: e.uncacheable });
         }
@@ -204,15 +200,15 @@ impl Cpu {
         let x = self.translate(bus.ram_mut(), vaddr, access, self.cpl == 3, update)?;
         let uncacheable = bus.is_uncacheable(x.paddr);
         let is_store = access == Access::Store;
-        let code = is_store && self.code_map.contains_key(&(x.paddr / PAGE));
-        if x.ad_bits_set && !code && self.bank != CHECKED && is_plain(bus, x.paddr, is_store) {
-            self.tlb.keep(is_store, self.bank, DataPage::of(vaddr, x.paddr, x.shift, uncacheable));
+        let code = is_store && self.xlat.code_map.contains_key(&(x.paddr / PAGE));
+        if x.ad_bits_set && !code && self.xlat.bank != CHECKED && is_plain(bus, x.paddr, is_store) {
+            self.xlat.tlb.keep(is_store, self.xlat.bank, DataPage::of(vaddr, x.paddr, x.shift, uncacheable));
         }
         Ok(Part { paddr: x.paddr, shift: x.shift, uncacheable })
     }
 
     fn data_parts<B: Bus>(&mut self, bus: &mut B, vaddr: u64, size: u64, access: Access) -> Result<Parts, Fault> {
-        if self.bank == CHECKED && size.is_power_of_two() && size <= 8 && vaddr & (size - 1) != 0 {
+        if self.xlat.bank == CHECKED && size.is_power_of_two() && size <= 8 && vaddr & (size - 1) != 0 {
             return Err(Fault { vector: 17, error: 0, addr: 0 });
         }
         if !canonical(vaddr.wrapping_add(size.max(1) - 1)) {
@@ -297,7 +293,7 @@ impl Cpu {
             b[..bytes.len()].copy_from_slice(bytes);
             if let Ok(effect) = bus.device_write(p.first.paddr, size as u16, u64::from_le_bytes(b), now.tick) {
                 if effect != SysEffect::None {
-                    self.effect = effect;
+                    self.outcome.effect = effect;
                 }
             }
         }
@@ -318,9 +314,9 @@ impl Cpu {
 
     /// RAM has changed: decoded code there is stale.
     fn code_written(&mut self, paddr: u64, len: u64) {
-        if let Some(map) = self.code_map.get(&(paddr / PAGE)) {
+        if let Some(map) = self.xlat.code_map.get(&(paddr / PAGE)) {
             let (from, to) = ((paddr & (PAGE - 1)) / 8, ((paddr & (PAGE - 1)) + len.max(1) - 1) / 8);
-            self.code_stale |=
+            self.xlat.code_stale |=
                 (from..=to.min(511)).any(|w| map.get((w / 64) as usize).is_some_and(|m| m >> (w & 63) & 1 != 0));
         }
     }
@@ -328,7 +324,7 @@ impl Cpu {
     /// A reference with neither data nor destination (prefetch, cache management): where it goes. A prefetch of what
     /// cannot be reached goes nowhere.
     pub(crate) fn touch<B: Bus>(&mut self, bus: &mut B, asked: u64, kind: MemKind, faults: bool) -> R<()> {
-        let size = self.line;
+        let size = self.options.line;
         let mut vaddr = asked;
         let update = faults && !self.speculative();
         match self.translate(bus.ram_mut(), vaddr, Access::Load, self.cpl == 3, update) {

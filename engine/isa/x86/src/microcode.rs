@@ -17,7 +17,7 @@ use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, OpClass, Reg, Step
 use iced_x86::Mnemonic;
 
 use crate::crack::{group, uop, Uops};
-use crate::inst::Inst;
+use crate::inst::{Inst, Piece};
 use crate::regs::{gpr, C, DIVIDER, LEFT, SIGN, T0, T1, T2, T3};
 use crate::rep::{compares, pointers};
 
@@ -56,18 +56,6 @@ impl Micro {
         }
         target == self.pc || target == self.end
     }
-}
-
-/// What a step is of its instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub(crate) enum Piece {
-    /// Not gem5's microcode.
-    #[default]
-    None,
-    /// Straight-line micro-ops, counted from the instruction's first step.
-    Straight(u8),
-    /// A turn of the loop; the branch at its end leads to the next.
-    Turn { again: bool },
 }
 
 /// How often gem5's division goes through its loop: `div1` takes the dividend's high half, `div2i` and every `div2` shift bits

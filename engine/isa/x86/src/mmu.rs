@@ -6,7 +6,7 @@ use breakeven_base::{Bus, PhysMem, WalkPath};
 use crate::cpu::{cr0, cr4, efer, Cpu, Fault};
 use crate::flags;
 
-pub(crate) const PAGE: u64 = 4096;
+pub(crate) use breakeven_base::PAGE;
 
 mod pte {
     pub const P: u64 = 1;
@@ -59,7 +59,7 @@ fn error(access: Access, user: bool, present: bool, nx_on: bool) -> u32 {
 impl Cpu {
     /// Reads the entries for `vaddr`, root first; the error is whether the entry was present but malformed.
     fn walk(&self, ram: &PhysMem, vaddr: u64, visit: &mut dyn FnMut(u64, u64, bool)) -> Result<Leaf, bool> {
-        let mut table = self.cr3 & pte::ADDR;
+        let mut table = self.ctl.cr3 & pte::ADDR;
         let (mut rights, mut nx) = (pte::W | pte::U, false);
         for level in (0..4u32).rev() {
             let at = table + (vaddr >> (12 + 9 * level) & 0x1ff) * 8;
@@ -69,8 +69,8 @@ impl Cpu {
             if e & pte::P == 0 {
                 return Err(false);
             }
-            let huge_off = level == 2 && leaf && !self.features.pdpe1gb;
-            if (e & pte::NX != 0 && self.efer & efer::NXE == 0) || (level == 3 && e & pte::PS != 0) || huge_off {
+            let huge_off = level == 2 && leaf && !self.options.features.pdpe1gb;
+            if (e & pte::NX != 0 && self.ctl.efer & efer::NXE == 0) || (level == 3 && e & pte::PS != 0) || huge_off {
                 return Err(true);
             }
             rights &= e;
@@ -94,10 +94,10 @@ impl Cpu {
         let writable = l.rights & pte::W != 0;
         match access {
             _ if user && !page_user => false,
-            Access::Fetch => !l.nx && (user || !page_user || self.cr4 & cr4::SMEP == 0),
-            _ if !user && page_user && self.cr4 & cr4::SMAP != 0 && self.c.sys & flags::AC == 0 => false,
+            Access::Fetch => !l.nx && (user || !page_user || self.ctl.cr4 & cr4::SMEP == 0),
+            _ if !user && page_user && self.ctl.cr4 & cr4::SMAP != 0 && self.c.sys & flags::AC == 0 => false,
             Access::Load => true,
-            Access::Store => writable || (!user && self.cr0 & cr0::WP == 0),
+            Access::Store => writable || (!user && self.ctl.cr0 & cr0::WP == 0),
         }
     }
 
@@ -113,7 +113,7 @@ impl Cpu {
         if !canonical(vaddr) {
             return Err(Fault { vector: 13, error: 0, addr: 0 });
         }
-        let nx_on = self.efer & efer::NXE != 0 || self.cr4 & cr4::SMEP != 0;
+        let nx_on = self.ctl.efer & efer::NXE != 0 || self.ctl.cr4 & cr4::SMEP != 0;
         let mut path = [(0u64, 0u64, false); 4];
         let mut n = 0;
         let leaf = self.walk(ram, vaddr, &mut |at, e, leaf| {
@@ -143,7 +143,7 @@ impl Cpu {
             }
         }
         let inside = (1u64 << leaf.shift) - 1;
-        let described = if self.free_translation { 0 } else { leaf.shift as u8 };
+        let described = if self.options.free_translation { 0 } else { leaf.shift as u8 };
         Ok(Xlat { paddr: leaf.pte | vaddr & inside, shift: described, ad_bits_set })
     }
 

@@ -1,17 +1,14 @@
 //! Speculative paths: a stack of saved registers and one log of stores that later loads on the path search.
 //! Nothing architectural changes on a path: memory, page tables, devices and control registers stay as they are.
 
-use breakeven_base::PhysMem;
-
-use crate::cpu::{Core, Cpu};
-use crate::inst::RIP;
+use crate::state::Core;
 
 /// Stores on one wrong path; far more than a pipeline holds.
-const MAX_STORES: usize = 4096;
+pub(crate) const MAX_STORES: usize = 4096;
 
 /// Bytes of an aligned eight-byte word.
 #[derive(Clone, Copy, Debug)]
-struct Store {
+pub(crate) struct Store {
     word: u64,
     mask: u64,
     data: u64,
@@ -20,13 +17,13 @@ struct Store {
 /// The open forks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Speculation {
-    depth: u32,
+    pub depth: u32,
     /// The last fork's registers are still those that the path has: nothing has executed on it but for the program counter.
-    returns_to: Option<u64>,
+    pub returns_to: Option<u64>,
     /// The registers at each other fork, and the stores before it.
-    saved: Vec<Core>,
-    marks: Vec<usize>,
-    stores: Vec<Store>,
+    pub saved: Vec<Core>,
+    pub marks: Vec<usize>,
+    pub stores: Vec<Store>,
 }
 
 fn byte_mask(bytes: u64) -> u64 {
@@ -103,116 +100,4 @@ impl Speculation {
 /// Up to eight bytes as a number.
 fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |v, &b| v << 8 | u64::from(b))
-}
-
-impl Cpu {
-    pub fn fork(&mut self, wrong_pc: u64) -> u32 {
-        self.keep_registers();
-        self.spec.returns_to = Some(self.rip());
-        self.spec.depth += 1;
-        self.set_rip(wrong_pc);
-        self.spec.depth()
-    }
-
-    /// To be called before an instruction executes: an open fork keeps the registers from then on.
-    #[inline(always)]
-    pub fn keep_registers(&mut self) {
-        if let Some(rip) = self.spec.returns_to.take() {
-            self.save(rip);
-        }
-    }
-
-    #[inline(never)]
-    fn save(&mut self, rip: u64) {
-        // From a slice they are copied once, not by way of the stack.
-        self.spec.saved.extend_from_slice(std::slice::from_ref(&self.c));
-        if let Some(saved) = self.spec.saved.last_mut() {
-            saved.r[usize::from(RIP)] = rip;
-        }
-        self.spec.marks.push(self.spec.stores.len());
-    }
-
-    pub fn rollback(&mut self, depth: u32) {
-        let Some(keep) = (depth as usize).checked_sub(1).filter(|_| depth <= self.spec.depth) else { return };
-        let returns_to = self.spec.returns_to.take();
-        self.spec.depth = depth - 1;
-        if let (Some(core), Some(&stores)) = (self.spec.saved.get(keep), self.spec.marks.get(keep)) {
-            self.c = *core;
-            self.spec.stores.truncate(stores);
-            self.spec.saved.truncate(keep);
-            self.spec.marks.truncate(keep);
-            self.context_changed();
-        } else if let Some(rip) = returns_to {
-            // Nothing has executed since.
-            self.set_rip(rip);
-        }
-    }
-
-    /// Bytes of RAM as the path being followed sees them.
-    pub fn read_bytes(&self, ram: &PhysMem, paddr: u64, out: &mut [u8]) -> Option<()> {
-        out.copy_from_slice(ram.slice(paddr, out.len() as u64)?);
-        if !self.spec.is_clean() {
-            self.spec.overlay(paddr, out);
-        }
-        Some(())
-    }
-
-    /// Stores bytes to RAM, on a speculative path to its log.
-    pub fn write_bytes(&mut self, ram: &mut PhysMem, paddr: u64, bytes: &[u8]) -> Option<()> {
-        if self.speculative() {
-            ram.contains(paddr, bytes.len() as u64).then_some(())?;
-            return self.spec.push(paddr, bytes);
-        }
-        ram.slice_mut(paddr, bytes.len() as u64)?.copy_from_slice(bytes);
-        Some(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::X86Config;
-
-    #[test]
-    fn stores_of_a_path_are_seen_by_its_loads_and_gone_after() {
-        let mut ram = PhysMem::new(0, 4096).expect("maps");
-        ram.write::<u64>(0, 0x1111_1111_1111_1111).expect("in range");
-        let mut h = Cpu::new(&X86Config::default());
-        let read = |h: &Cpu, ram: &PhysMem, at, n: usize| {
-            let mut b = [0; 8];
-            h.read_bytes(ram, at, &mut b[..n]).expect("in RAM");
-            u64::from_le_bytes(b)
-        };
-        let outer = h.fork(0x100);
-        h.keep_registers();
-        h.write_bytes(&mut ram, 6, &0xaabb_ccddu32.to_le_bytes()).expect("logged");
-        assert_eq!(read(&h, &ram, 0, 8), 0xccdd_1111_1111_1111);
-        assert_eq!(read(&h, &ram, 4, 8), 0xaabb_ccdd_1111);
-        h.c.r[5] = 7;
-        let inner = h.fork(0x200);
-        h.keep_registers();
-        h.write_bytes(&mut ram, 7, &[0xee]).expect("logged");
-        h.c.r[5] = 8;
-        assert_eq!(read(&h, &ram, 6, 2), 0xeedd);
-        h.rollback(inner);
-        assert_eq!((h.c.r[5], read(&h, &ram, 6, 2)), (7, 0xccdd));
-        h.rollback(outer);
-        assert_eq!((h.c.r[5], h.spec.depth(), h.rip()), (0, 0, 0x20_0000));
-        // One on which nothing executes.
-        let idle = h.fork(0x300);
-        assert_eq!((h.spec.depth(), h.rip()), (1, 0x300));
-        h.rollback(idle);
-        assert_eq!((h.spec.depth(), h.rip()), (0, 0x20_0000));
-        assert_eq!(read(&h, &ram, 0, 8), 0x1111_1111_1111_1111);
-    }
-
-    #[test]
-    fn the_log_is_bounded_and_keeps_to_ram() {
-        let mut ram = PhysMem::new(0x1000, 4096).expect("maps");
-        let mut h = Cpu::new(&X86Config::default());
-        h.fork(0);
-        assert_eq!(h.write_bytes(&mut ram, 0xffc, &[0; 8]), None);
-        let done = (0..2 * MAX_STORES).take_while(|_| h.write_bytes(&mut ram, 0x1000, &[1; 8]).is_some()).count();
-        assert!(done < MAX_STORES);
-    }
 }

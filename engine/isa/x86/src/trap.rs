@@ -34,8 +34,8 @@ impl Cpu {
     fn system_write<B: Bus>(&mut self, bus: &mut B, vaddr: u64, v: u64) -> Result<(), Fault> {
         let x = self.translate(bus.ram_mut(), vaddr, Access::Store, false, true)?;
         let _ = bus.ram_mut().write::<u64>(x.paddr, v);
-        if self.code_map.contains_key(&(x.paddr / PAGE)) {
-            self.code_stale = true;
+        if self.xlat.code_map.contains_key(&(x.paddr / PAGE)) {
+            self.xlat.code_stale = true;
         }
         Ok(())
     }
@@ -43,10 +43,10 @@ impl Cpu {
     /// The descriptor that a selector names.
     pub(crate) fn descriptor<B: Bus>(&mut self, bus: &mut B, selector: u16) -> Result<u64, Fault> {
         let at = u64::from(selector & !7);
-        if selector & 4 != 0 || at == 0 || at + 7 > u64::from(self.gdt.limit) {
+        if selector & 4 != 0 || at == 0 || at + 7 > u64::from(self.s.gdt.limit) {
             return Err(read_gp(selector));
         }
-        self.system_read(bus, self.gdt.base.wrapping_add(at))
+        self.system_read(bus, self.s.gdt.base.wrapping_add(at))
     }
 
     /// Delivers `fault`; `Err` when the machine cannot go on.
@@ -54,7 +54,7 @@ impl Cpu {
         let mut f = fault;
         for _ in 0..2 {
             if f.vector == 14 {
-                self.cr2 = f.addr;
+                self.ctl.cr2 = f.addr;
             }
             match self.deliver(bus, f, rip, software) {
                 Ok(()) => return Ok(()),
@@ -75,11 +75,11 @@ impl Cpu {
     fn deliver<B: Bus>(&mut self, bus: &mut B, f: Fault, rip: u64, software: bool) -> Result<(), Fault> {
         let at = 16 * u64::from(f.vector);
         let refused = Fault { vector: 13, error: u32::from(f.vector) << 3 | 2, addr: 0 };
-        if at + 15 > u64::from(self.idt.limit) {
+        if at + 15 > u64::from(self.s.idt.limit) {
             return Err(refused);
         }
-        let low = self.system_read(bus, self.idt.base.wrapping_add(at))?;
-        let high = self.system_read(bus, self.idt.base.wrapping_add(at + 8))?;
+        let low = self.system_read(bus, self.s.idt.base.wrapping_add(at))?;
+        let high = self.system_read(bus, self.s.idt.base.wrapping_add(at + 8))?;
         let (kind, dpl, present) = (low >> 40 & 0x1f, (low >> 45 & 3) as u8, low >> 47 & 1 != 0);
         if !matches!(kind, 0xe | 0xf) || !present || (software && dpl < self.cpl) {
             return Err(refused);
@@ -152,7 +152,7 @@ impl Cpu {
     }
 
     pub(crate) fn syscall(&mut self, next: u64) -> R<u64> {
-        if self.efer & efer::SCE == 0 {
+        if self.ctl.efer & efer::SCE == 0 {
             return Err(UD);
         }
         self.c.r[RCX] = next;
@@ -166,7 +166,7 @@ impl Cpu {
     }
 
     pub(crate) fn sysret(&mut self) -> R<u64> {
-        if self.efer & efer::SCE == 0 {
+        if self.ctl.efer & efer::SCE == 0 {
             return Err(UD);
         }
         let to = self.c.r[RCX];

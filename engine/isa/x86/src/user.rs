@@ -63,8 +63,8 @@ impl Cpu {
         if !done.stale {
             return done.effect;
         }
-        self.flush_translations();
-        self.code_stale = true;
+        self.xlat.flush();
+        self.xlat.code_stale = true;
         match done.effect {
             SysEffect::None => SysEffect::TlbFlush { vaddr: None },
             effect => effect,
@@ -83,11 +83,11 @@ impl UserContext for Cpu {
         let c = &self.c;
         let mut fxsave = [0; UserState::FXSAVE];
         let mut put = |at: usize, bytes: &[u8]| fxsave[at..at + bytes.len()].copy_from_slice(bytes);
-        put(0, &c.fcw.to_le_bytes());
-        put(2, &c.fsw.to_le_bytes());
-        put(4, &[c.tags]);
+        put(0, &c.x87.fcw.to_le_bytes());
+        put(2, &c.x87.fsw.to_le_bytes());
+        put(4, &[c.x87.tags]);
         put(UserState::MXCSR, &(u64::from(c.mxcsr) | 0xffff << 32).to_le_bytes());
-        for (n, (significand, exponent)) in c.x87_in_order().into_iter().enumerate() {
+        for (n, (significand, exponent)) in c.x87.in_order().into_iter().enumerate() {
             put(ST + 16 * n, &significand.to_le_bytes());
             put(ST + 16 * n + 8, &exponent.to_le_bytes());
         }
@@ -102,7 +102,7 @@ impl UserContext for Cpu {
             bases: [c.base[1], c.base[2]],
             fxsave,
             upper: std::array::from_fn(|n| [c.v[n].0[2], c.v[n].0[3]]),
-            page_table: self.cr3,
+            page_table: self.ctl.cr3,
             ..UserState::default()
         }
     }
@@ -116,11 +116,11 @@ impl UserContext for Cpu {
         let c = &mut self.c;
         c.r[..16].copy_from_slice(&state.regs[..16]);
         let head = word(0);
-        (c.fcw, c.fsw, c.tags) = (head as u16, (head >> 16) as u16, (head >> 32) as u8);
+        (c.x87.fcw, c.x87.fsw, c.x87.tags) = (head as u16, (head >> 16) as u16, (head >> 32) as u8);
         c.mxcsr = word(UserState::MXCSR) as u32 & 0xffff;
         for n in 0..8 {
-            let slot = (usize::from(c.fsw >> 11) + n) & 7;
-            (c.mm[slot], c.exponents[slot]) = (word(ST + 16 * n), word(ST + 16 * n + 8) as u16);
+            let slot = (usize::from(c.x87.fsw >> 11) + n) & 7;
+            (c.x87.mm[slot], c.x87.exponents[slot]) = (word(ST + 16 * n), word(ST + 16 * n + 8) as u16);
         }
         for (n, v) in c.v.iter_mut().enumerate() {
             let [low, high] = state.upper[n];
@@ -129,10 +129,10 @@ impl UserContext for Cpu {
         [c.base[1], c.base[2]] = state.bases;
         self.set_rip(state.pc);
         self.set_rflags(state.flags, USER_FLAGS);
-        self.cr3 = state.page_table;
+        self.ctl.cr3 = state.page_table;
         self.abandon();
-        self.flush_translations();
-        self.code_stale = true;
+        self.xlat.flush();
+        self.xlat.code_stale = true;
     }
 }
 
@@ -141,18 +141,18 @@ impl X86FrontEnd {
     pub fn start_process(&mut self, start: &ProcessStart) {
         self.enable_avx();
         let c = &mut self.cpu;
-        c.emulated = true;
-        c.free_translation = !start.timed_translation;
+        c.options.emulated = true;
+        c.options.free_translation = !start.timed_translation;
         c.cpl = 3;
         (c.s.sel, c.s.tr) = ([0, CS, SS, 0, 0, 0], 0);
-        c.cr3 = start.page_table;
-        if c.features.fsgsbase {
-            c.cr4 |= cr4::FSGSBASE;
+        c.ctl.cr3 = start.page_table;
+        if c.options.features.fsgsbase {
+            c.ctl.cr4 |= cr4::FSGSBASE;
         }
         c.c.r[RSP] = start.stack;
         c.set_rflags(flags::IF, flags::IF);
         c.context_changed();
-        c.flush_translations();
+        c.xlat.flush();
         self.set_pc(start.entry);
         self.after_cold();
     }
@@ -160,7 +160,7 @@ impl X86FrontEnd {
     /// EAX, EBX, ECX and EDX of a CPUID leaf.
     #[must_use]
     pub fn cpuid(&self, leaf: u32, subleaf: u32) -> [u32; 4] {
-        self.cpu.cpuid.get(leaf, subleaf)
+        self.cpu.options.cpuid.get(leaf, subleaf)
     }
 
     /// The process's system call (`fault` `None`), or what it did wrong.

@@ -16,9 +16,8 @@ mod special;
 use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
 use iced_x86::{FlowControl, Instruction, Mnemonic};
 
-use crate::config::CrackConfig;
-use crate::decode::mnemonic_named;
-use crate::inst::{flag, Inst, Kind, Steps, RAX};
+use crate::config::{mnemonic_named, CrackConfig};
+use crate::inst::{flag, Inst, Kind, Steps, UopSummary, RAX};
 use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
 
 use facts::Facts;
@@ -75,6 +74,23 @@ impl Uops {
     }
     pub fn get(&self) -> &[Uop] {
         &self.list[..self.n.min(MAX_UOPS)]
+    }
+    /// What describing an execution must know of them.
+    pub fn summary(&self) -> UopSummary {
+        let list = self.get();
+        let count = |what: &dyn Fn(UopFlags) -> bool| list.iter().filter(|u| what(u.flags)).count() as u8;
+        let reader = list.iter().position(|u| u.src.iter().any(|r| (C.0..=Z.0).contains(&r.0)));
+        UopSummary {
+            first: 0,
+            n: list.len() as u8,
+            flags: list.iter().fold(0, |all, u| all | u.flags.0),
+            flags_written: self.flags_written,
+            loads: count(&|f| f.any(UopFlags::LOAD)),
+            stores: count(&|f| f.any(UopFlags::MEM) && !f.any(UopFlags::LOAD)),
+            reads_flags: reader.is_some(),
+            flags_from: reader.unwrap_or(0) as u8,
+            steps: self.steps,
+        }
     }
     fn close(&mut self) {
         if self.n == 0 {

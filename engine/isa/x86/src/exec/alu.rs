@@ -130,11 +130,11 @@ impl<B: Bus> Exec<'_, B> {
             Adcx | Adox => self.add_one_flag()?,
             Xlatb => {
                 let al = self.reg(RAX as u8) & 0xff;
-                let mut at = self.reg(self.i.base).wrapping_add(al);
+                let mut at = self.reg(self.i.addr.base).wrapping_add(al);
                 if self.i.has(crate::inst::flag::ADDR32) {
                     at &= 0xffff_ffff;
                 }
-                let at = at.wrapping_add(self.cpu.c.base[usize::from(self.i.seg & 3)]);
+                let at = at.wrapping_add(self.cpu.c.base[usize::from(self.i.addr.seg & 3)]);
                 let v = self.load(at, 1)?;
                 self.set_reg(Kind::R8, 0, v);
             }

@@ -37,7 +37,7 @@ impl<B: Bus> Exec<'_, B> {
             if self.i.k[1].kind != Kind::Imm {
                 let words = sext(index, s) as i64 >> bits.trailing_zeros();
                 let offset = (words * i64::from(s)) as u64;
-                let base = self.cpu.c.base[usize::from(self.i.seg & 3)];
+                let base = self.cpu.c.base[usize::from(self.i.addr.seg & 3)];
                 let inner = at.wrapping_sub(base).wrapping_add(offset);
                 at = base.wrapping_add(if self.i.has(flag::ADDR32) { inner & 0xffff_ffff } else { inner });
             }

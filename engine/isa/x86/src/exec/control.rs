@@ -17,7 +17,7 @@ impl<B: Bus> Exec<'_, B> {
     #[inline(always)]
     pub(super) fn jcc(&mut self) {
         let taken = self.cpu.c.f.test(self.i.cc);
-        self.cpu.taken = taken;
+        self.cpu.outcome.taken = taken;
         if taken {
             self.next = self.target();
         }
@@ -35,7 +35,7 @@ impl<B: Bus> Exec<'_, B> {
                     self.push_value(8, self.next)?;
                 }
                 self.next = to;
-                self.cpu.taken = true;
+                self.cpu.outcome.taken = true;
             }
             Ret => {
                 let rsp = self.rsp();
@@ -46,7 +46,7 @@ impl<B: Bus> Exec<'_, B> {
                 let drop = if self.i.k[0].kind == Kind::Imm { self.i.imm & 0xffff } else { 0 };
                 self.set_rsp(rsp.wrapping_add(8 + drop));
                 self.next = to;
-                self.cpu.taken = true;
+                self.cpu.outcome.taken = true;
             }
             _ => self.count_and_branch(),
         }
@@ -69,7 +69,7 @@ impl<B: Bus> Exec<'_, B> {
             Loopne => rcx != 0 && !zf,
             _ => rcx == 0,
         };
-        self.cpu.taken = taken;
+        self.cpu.outcome.taken = taken;
         if taken {
             self.next = self.target();
         }

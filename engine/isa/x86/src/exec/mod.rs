@@ -38,11 +38,12 @@ impl<B: Bus> Exec<'_, B> {
     #[inline(always)]
     pub fn ea(&self) -> u64 {
         let i = self.i;
-        let mut a = self.reg(i.base).wrapping_add(self.reg(i.index) << (i.scale & 3)).wrapping_add(i.disp);
+        let mut a =
+            self.reg(i.addr.base).wrapping_add(self.reg(i.addr.index) << (i.addr.scale & 3)).wrapping_add(i.addr.disp);
         if i.has(flag::ADDR32) {
             a &= 0xffff_ffff;
         }
-        a.wrapping_add(self.cpu.c.base[usize::from(i.seg & 3)])
+        a.wrapping_add(self.cpu.c.base[usize::from(i.addr.seg & 3)])
     }
 
     /// Reads a general operand, zero-extended: register, memory or immediate (which comes sign-extended).
@@ -142,7 +143,7 @@ fn special(cpu: &Cpu, i: &Inst) -> Option<Stop> {
         return Some(Stop::Leave);
     }
     if i.has(flag::COLD | flag::PSEUDO | flag::UNKNOWN) {
-        if cpu.fast {
+        if cpu.outcome.fast {
             return Some(Stop::Leave);
         }
         if cpu.speculative() {
@@ -169,7 +170,7 @@ impl<B: Bus> Exec<'_, B> {
             }
             Lea => {
                 // Segment bases take no part.
-                let at = self.ea().wrapping_sub(self.cpu.c.base[usize::from(self.i.seg & 3)]);
+                let at = self.ea().wrapping_sub(self.cpu.c.base[usize::from(self.i.addr.seg & 3)]);
                 self.write(0, at)
             }
             Inc | Dec => self.inc_dec(),

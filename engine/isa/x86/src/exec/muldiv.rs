@@ -5,8 +5,8 @@ use iced_x86::Mnemonic;
 
 use super::Exec;
 use crate::cpu::{DE, R};
-use crate::inst::{mask, sext, Kind, Steps, RAX, RDX, RIP};
-use crate::microcode::{division_pieces, division_turns, Micro, Piece};
+use crate::inst::{mask, sext, Kind, Piece, Steps, RAX, RDX, RIP};
+use crate::microcode::{division_pieces, division_turns, Micro};
 
 impl<B: Bus> Exec<'_, B> {
     pub(super) fn muldiv(&mut self) -> R<()> {
@@ -101,7 +101,7 @@ impl<B: Bus> Exec<'_, B> {
             }
             (q as u64 & mask(s), (n.wrapping_rem(d)) as u64 & mask(s))
         };
-        if self.i.steps == Steps::Microcode && !self.cpu.fast && self.more_microcode(dividend, d) {
+        if self.i.uops.steps == Steps::Microcode && !self.cpu.outcome.fast && self.more_microcode(dividend, d) {
             return Ok(());
         }
         self.set_accumulator(s, q, r);
@@ -134,14 +134,14 @@ impl<B: Bus> Exec<'_, B> {
         let done = micro.done;
         micro.done += 1;
         let last = micro.done == loops.end + straight;
-        self.cpu.string.piece = if loops.contains(&done) {
+        self.cpu.outcome.string.piece = if loops.contains(&done) {
             Piece::Turn { again: micro.done < loops.end }
         } else if done < straight {
             Piece::Straight(done)
         } else {
             Piece::Straight(done - micro.turns)
         };
-        self.cpu.string.more = !last;
+        self.cpu.outcome.string.more = !last;
         if last {
             *micro = Micro::default();
         } else {

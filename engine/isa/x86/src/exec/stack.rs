@@ -92,7 +92,7 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     fn enter(&mut self) -> R<()> {
-        let (frame, level) = (self.i.imm & 0xffff, self.i.disp & 31);
+        let (frame, level) = (self.i.imm & 0xffff, self.i.addr.disp & 31);
         if self.i.size == 2 || level != 0 {
             return Err(Stop::Unknown);
         }

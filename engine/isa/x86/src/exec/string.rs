@@ -9,8 +9,8 @@ use super::alu::sub;
 use super::Exec;
 use crate::config::StringMode;
 use crate::cpu::{Stop, R};
-use crate::inst::{flag, mask, Kind, Steps, RAX, RCX, RDI, RIP, RSI};
-use crate::microcode::{Micro, Piece};
+use crate::inst::{flag, mask, Kind, Piece, Steps, RAX, RCX, RDI, RIP, RSI};
+use crate::microcode::Micro;
 use crate::mmu::{Access, PAGE};
 use crate::rep::{join, Job, Run};
 use crate::simd::V;
@@ -48,7 +48,7 @@ impl<B: Bus> Exec<'_, B> {
         }
     }
     fn source(&self) -> u64 {
-        (self.reg(RSI as u8) & self.address_mask()).wrapping_add(self.cpu.c.base[usize::from(self.i.seg & 3)])
+        (self.reg(RSI as u8) & self.address_mask()).wrapping_add(self.cpu.c.base[usize::from(self.i.addr.seg & 3)])
     }
     fn destination(&self) -> u64 {
         self.reg(RDI as u8) & self.address_mask()
@@ -66,7 +66,7 @@ impl<B: Bus> Exec<'_, B> {
         if !self.i.has(flag::REP | flag::REPNE) {
             return self.element(w);
         }
-        if !self.cpu.fast {
+        if !self.cpu.outcome.fast {
             return self.part(w);
         }
         let m = self.address_mask();
@@ -88,20 +88,20 @@ impl<B: Bus> Exec<'_, B> {
     /// One step's share.
     fn part(&mut self, w: What) -> R<()> {
         let left = self.reg(RCX as u8) & self.address_mask();
-        if self.i.steps == Steps::Microcode {
+        if self.i.uops.steps == Steps::Microcode {
             return self.microcode(w, left);
         }
         let mut run = matches!(w, What::Movs | What::Stos).then(|| self.engine(w, left)).flatten();
-        let modes = self.cpu.rep.clone();
+        let modes = self.cpu.options.rep.clone();
         let modes = if w == What::Movs { &modes.movs } else { &modes.stos };
         let mode = run.as_ref().and_then(|r| r.mode(modes));
         if let Some(run) = &mut run {
-            self.cpu.string.engine = true;
-            self.cpu.string.fillers = run.startup_step();
+            self.cpu.outcome.string.engine = true;
+            self.cpu.outcome.string.fillers = run.startup_step();
         }
         let mut ended = left == 0;
-        if self.cpu.string.fillers > 0 {
-            (self.cpu.string.more, ended) = (true, false);
+        if self.cpu.outcome.string.fillers > 0 {
+            (self.cpu.outcome.string.more, ended) = (true, false);
         } else if let (Some(run), Some(mode)) = (&mut run, mode) {
             let mut done = if left == 0 { 0 } else { self.block(w, left, mode) };
             if done > 0 {
@@ -109,16 +109,16 @@ impl<B: Bus> Exec<'_, B> {
             } else if left != 0 {
                 self.counted_element(w, left)?;
                 done = 1;
-                self.cpu.string.fillers = mode.element_uops;
+                self.cpu.outcome.string.fillers = mode.element_uops;
             }
-            self.cpu.string.cycles = run.charge(mode, done, done * u64::from(self.i.size));
+            self.cpu.outcome.string.cycles = run.charge(mode, done, done * u64::from(self.i.size));
         } else if left != 0 {
             ended = self.counted_element(w, left)?;
         }
         if !ended {
             self.goes_on();
         }
-        self.cpu.c.run = run.filter(|_| self.cpu.string.more).unwrap_or_default();
+        self.cpu.c.run = run.filter(|_| self.cpu.outcome.string.more).unwrap_or_default();
         Ok(())
     }
 
@@ -126,32 +126,32 @@ impl<B: Bus> Exec<'_, B> {
     fn microcode(&mut self, w: What, left: u64) -> R<()> {
         let pc = self.reg(RIP);
         if self.cpu.c.micro.pc != pc {
-            self.cpu.string.piece = Piece::Straight(0);
+            self.cpu.outcome.string.piece = Piece::Straight(0);
             self.goes_on();
-            if self.cpu.string.more {
+            if self.cpu.outcome.string.more {
                 self.cpu.c.micro = Micro { pc, end: pc.wrapping_add(self.i.len.into()), ..Micro::default() };
             }
             return Ok(());
         }
         if self.cpu.c.micro.left {
-            self.cpu.string.piece = Piece::Straight(1);
+            self.cpu.outcome.string.piece = Piece::Straight(1);
             self.cpu.c.micro = Micro::default();
             return Ok(());
         }
         // On a wrong path the loop may go on without end.
         let ended = left == 0 && !self.cpu.speculative() || self.counted_element(w, left)?;
         let again = !ended && self.reg(RCX as u8) & self.address_mask() != 0;
-        self.cpu.string.piece = Piece::Turn { again };
+        self.cpu.outcome.string.piece = Piece::Turn { again };
         self.cpu.c.micro.left = !again;
-        self.cpu.string.more = true;
+        self.cpu.outcome.string.more = true;
         self.next = pc;
         Ok(())
     }
 
     /// The instruction is not done with: it stays the next, unless its count is used up.
     fn goes_on(&mut self) {
-        if self.cpu.string.more || self.reg(RCX as u8) & self.address_mask() != 0 {
-            self.cpu.string.more = true;
+        if self.cpu.outcome.string.more || self.reg(RCX as u8) & self.address_mask() != 0 {
+            self.cpu.outcome.string.more = true;
             self.next = self.reg(RIP);
         }
     }
@@ -165,7 +165,7 @@ impl<B: Bus> Exec<'_, B> {
         let (dst, movs) = (self.destination(), w == What::Movs);
         let src = if movs { self.source() } else { dst };
         let job = Job { count: left, size: self.i.size, src, dst, movs, backwards: self.cpu.c.backwards };
-        Run::begin(if movs { &self.cpu.rep.movs } else { &self.cpu.rep.stos }, &job, pc)
+        Run::begin(if movs { &self.cpu.options.rep.movs } else { &self.cpu.options.rep.stos }, &job, pc)
     }
 
     /// One element, counted; true: the comparison ends the repetition.
@@ -249,13 +249,13 @@ impl<B: Bus> Exec<'_, B> {
         if bytes <= size || crosses_page || (w == What::Movs && dst.wrapping_sub(src) < bytes) {
             return 0;
         }
-        let noted = self.cpu.nrefs;
+        let noted = self.cpu.outcome.nrefs;
         if self.copy_block(w, src, dst, bytes).is_err() {
-            self.cpu.nrefs = noted;
+            self.cpu.outcome.nrefs = noted;
             return 0;
         }
-        if mode.whole_lines && bytes == self.cpu.line && dst & (bytes - 1) == 0 {
-            if let Some(m) = self.cpu.refs[..self.cpu.nrefs].last_mut().filter(|m| !m.uncacheable) {
+        if mode.whole_lines && bytes == self.cpu.options.line && dst & (bytes - 1) == 0 {
+            if let Some(m) = self.cpu.outcome.refs[..self.cpu.outcome.nrefs].last_mut().filter(|m| !m.uncacheable) {
                 m.kind = MemKind::StoreLine;
             }
         }
@@ -268,14 +268,14 @@ impl<B: Bus> Exec<'_, B> {
         let (low, high) = (bytes.min(32) as u8, bytes.saturating_sub(32) as u8);
         let mut data = [self.pattern(); 2];
         if w == What::Movs {
-            let from = self.cpu.nrefs;
+            let from = self.cpu.outcome.nrefs;
             data[0] = self.cpu.load_v(self.bus, self.now, src, low)?;
             if high > 0 {
                 data[1] = self.cpu.load_v(self.bus, self.now, src.wrapping_add(32), high)?;
                 self.join_references(from);
             }
         }
-        let from = self.cpu.nrefs;
+        let from = self.cpu.outcome.nrefs;
         self.cpu.store_v(self.bus, self.now, dst, low, data[0])?;
         if high > 0 {
             self.cpu.store_v(self.bus, self.now, dst.wrapping_add(32), high, data[1])?;
@@ -286,9 +286,9 @@ impl<B: Bus> Exec<'_, B> {
 
     /// The two references from `from` on become one.
     fn join_references(&mut self, from: usize) {
-        if let Some([a, b]) = self.cpu.refs.get_mut(from..from + 2) {
+        if let Some([a, b]) = self.cpu.outcome.refs.get_mut(from..from + 2) {
             *a = join(a, b);
-            self.cpu.nrefs = from + 1;
+            self.cpu.outcome.nrefs = from + 1;
         }
     }
 

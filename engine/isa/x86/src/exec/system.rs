@@ -7,10 +7,11 @@ use breakeven_base::{Bus, MemKind, Now, PhysMem, PseudoOutcome, SysEffect};
 use iced_x86::Mnemonic;
 
 use super::Exec;
-use crate::cpu::{cr0, cr4, gp, Fault, Halt, Stop, Table, NM, R, UD};
+use crate::cpu::{cr0, cr4, gp, Fault, Halt, Stop, NM, R, UD};
 use crate::flags;
 use crate::inst::{Kind, RAX, RBX, RCX, RDX};
 use crate::mmu::{canonical, Access};
+use crate::state::Table;
 
 impl<B: Bus> Exec<'_, B> {
     pub(super) fn cache_and_fence(&mut self) -> R<()> {
@@ -39,8 +40,8 @@ impl<B: Bus> Exec<'_, B> {
 
     fn cpuid(&mut self) {
         let (leaf, sub) = (self.reg(RAX as u8) as u32, self.reg(RCX as u8) as u32);
-        let mut v = self.cpu.cpuid.get(leaf, sub);
-        if leaf == 1 && self.cpu.cr4 & cr4::OSXSAVE != 0 {
+        let mut v = self.cpu.options.cpuid.get(leaf, sub);
+        if leaf == 1 && self.cpu.ctl.cr4 & cr4::OSXSAVE != 0 {
             v[2] |= 1 << 27;
         }
         for (r, v) in [RAX, RBX, RCX, RDX].into_iter().zip(v) {
@@ -49,14 +50,14 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     fn xgetbv(&mut self) -> R<()> {
-        if self.cpu.cr4 & cr4::OSXSAVE == 0 {
+        if self.cpu.ctl.cr4 & cr4::OSXSAVE == 0 {
             return Err(UD);
         }
         if self.reg(RCX as u8) as u32 != 0 {
             return Err(gp(0));
         }
-        self.set32(RAX, self.cpu.xcr0 as u32);
-        self.set32(RDX, (self.cpu.xcr0 >> 32) as u32);
+        self.set32(RAX, self.cpu.ctl.xcr0 as u32);
+        self.set32(RDX, (self.cpu.ctl.xcr0 >> 32) as u32);
         Ok(())
     }
 
@@ -72,11 +73,11 @@ impl<B: Bus> Exec<'_, B> {
             Invlpg => {
                 self.privileged()?;
                 let at = self.ea();
-                self.cpu.flush_translations();
-                self.cpu.effect = SysEffect::TlbFlush { vaddr: Some(at) };
+                self.cpu.xlat.flush();
+                self.cpu.outcome.effect = SysEffect::TlbFlush { vaddr: Some(at) };
                 Ok(())
             }
-            Syscall if self.cpu.emulated => Err(Stop::Syscall),
+            Syscall if self.cpu.options.emulated => Err(Stop::Syscall),
             Syscall => {
                 self.next = self.cpu.syscall(self.next)?;
                 Ok(())
@@ -102,7 +103,7 @@ impl<B: Bus> Exec<'_, B> {
             Int1 => Err(Stop::Software(1)),
             Clts => {
                 self.privileged()?;
-                self.cpu.cr0 &= !cr0::TS;
+                self.cpu.ctl.cr0 &= !cr0::TS;
                 Ok(())
             }
             // Memory holds what the caches do: nothing could be lost by invd.
@@ -111,7 +112,8 @@ impl<B: Bus> Exec<'_, B> {
                 if !self.now.drained {
                     return Err(Stop::NeedsDrain);
                 }
-                self.cpu.effect = SysEffect::CacheFlush { at: self.now.tick, line_cycles: self.cpu.wbinvd_line };
+                self.cpu.outcome.effect =
+                    SysEffect::CacheFlush { at: self.now.tick, line_cycles: self.cpu.options.wbinvd_line };
                 Ok(())
             }
             Stac | Clac | Cli | Sti => self.flag_switch(),
@@ -119,7 +121,7 @@ impl<B: Bus> Exec<'_, B> {
             Wrfsbase | Wrgsbase => {
                 let n = 1 + usize::from(self.i.op == Wrgsbase);
                 let v = self.read(0)?;
-                if self.cpu.cr4 & cr4::FSGSBASE == 0 {
+                if self.cpu.ctl.cr4 & cr4::FSGSBASE == 0 {
                     return Err(UD);
                 }
                 if !canonical(v) {
@@ -157,11 +159,11 @@ impl<B: Bus> Exec<'_, B> {
                 self.privileged()?;
                 let c = &self.cpu;
                 let v = match from.r {
-                    0 => c.cr0,
-                    2 => c.cr2,
-                    3 => c.cr3,
-                    4 => c.cr4,
-                    8 => c.cr8,
+                    0 => c.ctl.cr0,
+                    2 => c.ctl.cr2,
+                    3 => c.ctl.cr3,
+                    4 => c.ctl.cr4,
+                    8 => c.ctl.cr8,
                     _ => return Err(UD),
                 };
                 self.set_reg(Kind::R64, to.r, v);
@@ -169,7 +171,7 @@ impl<B: Bus> Exec<'_, B> {
             }
             (_, Kind::Dr) => {
                 self.privileged()?;
-                let v = self.cpu.dr[usize::from(from.r & 7)];
+                let v = self.cpu.ctl.dr[usize::from(from.r & 7)];
                 self.set_reg(Kind::R64, to.r, v);
                 Ok(())
             }
@@ -180,7 +182,7 @@ impl<B: Bus> Exec<'_, B> {
                     // Breakpoints are not modelled.
                     return Err(Stop::Unknown);
                 }
-                self.cpu.dr[usize::from(to.r & 7)] = v;
+                self.cpu.ctl.dr[usize::from(to.r & 7)] = v;
                 Ok(())
             }
             _ => self.write_control(to.r, self.reg(from.r)),
@@ -196,16 +198,16 @@ impl<B: Bus> Exec<'_, B> {
                 if v & cr0::PG == 0 || v & cr0::PE == 0 || v >> 32 != 0 {
                     return Err(gp(0));
                 }
-                c.cr0 = v | cr0::ET;
+                c.ctl.cr0 = v | cr0::ET;
             }
             2 => {
-                c.cr2 = v;
+                c.ctl.cr2 = v;
                 return Ok(());
             }
-            3 => c.cr3 = v,
+            3 => c.ctl.cr3 = v,
             4 => {
                 let known = 0x7ff | cr4::FSGSBASE | cr4::OSXSAVE | cr4::SMEP | cr4::SMAP | cr4::PGE | 1 << 17;
-                let f = &c.features;
+                let f = &c.options.features;
                 let lacks = (v & cr4::SMAP != 0 && !f.smap)
                     || (v & cr4::SMEP != 0 && !f.smep)
                     || (v & cr4::OSXSAVE != 0 && !f.avx)
@@ -213,17 +215,17 @@ impl<B: Bus> Exec<'_, B> {
                 if v & cr4::PAE == 0 || v & !known != 0 || lacks {
                     return Err(gp(0));
                 }
-                c.cr4 = v;
+                c.ctl.cr4 = v;
             }
             8 => {
-                c.cr8 = v & 15;
+                c.ctl.cr8 = v & 15;
                 return Ok(());
             }
             _ => return Err(UD),
         }
-        c.flush_translations();
+        c.xlat.flush();
         c.context_changed();
-        c.effect = SysEffect::TlbFlush { vaddr: None };
+        c.outcome.effect = SysEffect::TlbFlush { vaddr: None };
         Ok(())
     }
 
@@ -256,9 +258,9 @@ impl<B: Bus> Exec<'_, B> {
             }
             let table = Table { base, limit };
             if self.i.op == Mnemonic::Lgdt {
-                self.cpu.gdt = table;
+                self.cpu.s.gdt = table;
             } else {
-                self.cpu.idt = table;
+                self.cpu.s.idt = table;
             }
             return Ok(());
         }
@@ -272,7 +274,7 @@ impl<B: Bus> Exec<'_, B> {
         }
         let d = self.cpu.descriptor(self.bus, selector).map_err(Stop::Fault)?;
         let kind = d >> 40 & 0x1f;
-        let at = self.cpu.gdt.base.wrapping_add(u64::from(selector & !7)).wrapping_add(8);
+        let at = self.cpu.s.gdt.base.wrapping_add(u64::from(selector & !7)).wrapping_add(8);
         let high = self.cpu.system_read(self.bus, at).map_err(Stop::Fault)?;
         if kind != 9 || d >> 47 & 1 == 0 {
             return Err(gp(u32::from(selector & !3)));
@@ -298,21 +300,21 @@ impl<B: Bus> Exec<'_, B> {
         self.cpu.s.sel[1] = cs as u16;
         self.set_rsp(sp.wrapping_add(16 + (self.i.imm & 0xffff)));
         self.next = to;
-        self.cpu.taken = true;
+        self.cpu.outcome.taken = true;
         Ok(())
     }
 
     fn xsetbv(&mut self) -> R<()> {
-        if self.cpu.cr4 & cr4::OSXSAVE == 0 {
+        if self.cpu.ctl.cr4 & cr4::OSXSAVE == 0 {
             return Err(UD);
         }
         let v = self.reg(RAX as u8) & 0xffff_ffff | self.reg(RDX as u8) << 32;
         // x87 always; AVX needs SSE.
-        let bad = v & 1 == 0 || v & !7 != 0 || v & 6 == 4 || (v & 4 != 0 && !self.cpu.features.avx);
+        let bad = v & 1 == 0 || v & !7 != 0 || v & 6 == 4 || (v & 4 != 0 && !self.cpu.options.features.avx);
         if self.cpu.cpl != 0 || self.reg(RCX as u8) as u32 != 0 || bad {
             return Err(gp(0));
         }
-        self.cpu.xcr0 = v;
+        self.cpu.ctl.xcr0 = v;
         Ok(())
     }
 
@@ -323,7 +325,7 @@ impl<B: Bus> Exec<'_, B> {
             return Err(Stop::NeedsDrain);
         }
         self.cpu.halted = Some(Halt::Hlt { pc: self.cpu.rip() });
-        self.cpu.effect = SysEffect::Exit { cause: ExitCause::HaltedForever, code: 0 };
+        self.cpu.outcome.effect = SysEffect::Exit { cause: ExitCause::HaltedForever, code: 0 };
         Ok(())
     }
 
@@ -338,7 +340,7 @@ impl<B: Bus> Exec<'_, B> {
         };
         let Ok(func) = u8::try_from(self.i.imm) else { return Err(UD) };
         // What happens at commit and at once asks nothing of the pipeline.
-        let in_passing = cpu.marks_in_passing && self.i.marks() && args[..2] == [0, 0];
+        let in_passing = cpu.options.marks_in_passing && self.i.marks() && args[..2] == [0, 0];
         let now = Now { drained: self.now.drained || in_passing, ..*self.now };
         match self.bus.pseudo_op(func, args, now, &mut translate) {
             PseudoOutcome::Done { ret, effect } => {
@@ -346,10 +348,10 @@ impl<B: Bus> Exec<'_, B> {
                     self.cpu.c.r[RAX] = v;
                 }
                 if effect != SysEffect::None {
-                    self.cpu.effect = effect;
+                    self.cpu.outcome.effect = effect;
                 }
                 // It may have written anywhere.
-                self.cpu.code_stale = true;
+                self.cpu.xlat.code_stale = true;
                 Ok(())
             }
             PseudoOutcome::NeedsDrain => Err(Stop::NeedsDrain),
@@ -361,25 +363,25 @@ impl<B: Bus> Exec<'_, B> {
     /// The x87 control registers, its environment and FXSAVE.
     fn x87(&mut self) -> R<()> {
         use Mnemonic::*;
-        if self.cpu.cr0 & (cr0::EM | cr0::TS) != 0 {
+        if self.cpu.ctl.cr0 & (cr0::EM | cr0::TS) != 0 {
             return Err(NM);
         }
         match self.i.op {
             Fninit => {
                 let c = &mut self.cpu.c;
-                (c.fcw, c.fsw, c.tags) = (0x37f, 0, 0);
+                (c.x87.fcw, c.x87.fsw, c.x87.tags) = (0x37f, 0, 0);
             }
-            Fnclex => self.cpu.c.fsw &= 0x7f00,
+            Fnclex => self.cpu.c.x87.fsw &= 0x7f00,
             Fldcw => {
                 let at = self.ea();
-                self.cpu.c.fcw = self.load(at, 2)? as u16;
+                self.cpu.c.x87.fcw = self.load(at, 2)? as u16;
             }
             Fnstcw => {
-                let (at, v) = (self.ea(), self.cpu.c.fcw);
+                let (at, v) = (self.ea(), self.cpu.c.x87.fcw);
                 self.store(at, 2, u64::from(v))?;
             }
             Fnstsw => {
-                let v = u64::from(self.cpu.c.fsw);
+                let v = u64::from(self.cpu.c.x87.fsw);
                 self.write(0, v)?;
             }
             _ => return self.fx_area(),
@@ -396,10 +398,10 @@ impl<B: Bus> Exec<'_, B> {
         if save {
             self.cpu.probe_store(self.bus, at, 416)?;
             let c = self.cpu.c;
-            let head = u64::from(c.fcw) | u64::from(c.fsw) << 16 | u64::from(c.tags) << 32;
+            let head = u64::from(c.x87.fcw) | u64::from(c.x87.fsw) << 16 | u64::from(c.x87.tags) << 32;
             self.store(at, 8, head)?;
             self.store(at + 24, 8, u64::from(c.mxcsr) | 0xffff << 32)?;
-            for (n, (mantissa, exponent)) in (0u64..).zip(c.x87_in_order()) {
+            for (n, (mantissa, exponent)) in (0u64..).zip(c.x87.in_order()) {
                 self.store(at + 32 + 16 * n, 8, mantissa)?;
                 self.store(at + 40 + 16 * n, 2, u64::from(exponent))?;
             }
@@ -414,11 +416,11 @@ impl<B: Bus> Exec<'_, B> {
             return Err(gp(0));
         }
         let mut c = self.cpu.c;
-        (c.fcw, c.fsw, c.tags, c.mxcsr) = (head as u16, (head >> 16) as u16, (head >> 32) as u8, mxcsr);
+        (c.x87.fcw, c.x87.fsw, c.x87.tags, c.mxcsr) = (head as u16, (head >> 16) as u16, (head >> 32) as u8, mxcsr);
         for n in 0..8 {
-            let slot = usize::from(c.fsw >> 11).wrapping_add(n) & 7;
-            c.mm[slot] = self.load(at + 32 + 16 * n as u64, 8)?;
-            c.exponents[slot] = self.load(at + 40 + 16 * n as u64, 2)? as u16;
+            let slot = usize::from(c.x87.fsw >> 11).wrapping_add(n) & 7;
+            c.x87.mm[slot] = self.load(at + 32 + 16 * n as u64, 8)?;
+            c.x87.exponents[slot] = self.load(at + 40 + 16 * n as u64, 2)? as u16;
         }
         for (n, v) in (0u64..).zip(&mut c.v) {
             let low = self.cpu.load_v(self.bus, self.now, at + 160 + 16 * n, 16)?;

@@ -13,9 +13,10 @@ use rustc_apfloat::ieee::{Double, Quad, Single, X87DoubleExtended as F80};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
 use super::Exec;
-use crate::cpu::{cr0, Core, Stop, NM, R};
+use crate::cpu::{cr0, Stop, NM, R};
 use crate::flags;
 use crate::inst::Kind;
+use crate::state::X87;
 
 /// Condition bits of the status word.
 const C0: u16 = 1 << 8;
@@ -31,13 +32,13 @@ const LOG2_10: u128 = 0x4000_d49a_784b_cd1b_8afe;
 const LOG10_2: u128 = 0x3ffd_9a20_9a84_fbcf_f799;
 const LN_2: u128 = 0x3ffe_b172_17f7_d1cf_79ac;
 
-impl Core {
+impl X87 {
     /// The physical register of ST(i), which MMX calls mm.
-    fn x87_slot(&self, i: u8) -> usize {
+    fn slot(&self, i: u8) -> usize {
         usize::from((self.fsw >> 11) as u8).wrapping_add(usize::from(i)) & 7
     }
     fn st(&self, i: u8) -> F80 {
-        let n = self.x87_slot(i);
+        let n = self.slot(i);
         let (exponent, mantissa) = (self.exponents[n], self.mm[n]);
         // A number without its leading bit is none.
         if mantissa >> 63 == 0 && exponent & 0x7fff != 0 {
@@ -46,7 +47,7 @@ impl Core {
         F80::from_bits(u128::from(exponent) << 64 | u128::from(mantissa))
     }
     fn set_st(&mut self, i: u8, v: F80) {
-        let n = self.x87_slot(i);
+        let n = self.slot(i);
         let bits = v.to_bits();
         (self.mm[n], self.exponents[n]) = (bits as u64, (bits >> 64) as u16);
         self.tags |= 1 << n;
@@ -59,16 +60,16 @@ impl Core {
         self.set_st(0, v);
     }
     fn pop_st(&mut self) {
-        self.tags &= !(1 << self.x87_slot(0));
+        self.tags &= !(1 << self.slot(0));
         self.move_top(1);
     }
     fn conditions(&mut self, bits: u16) {
         self.fsw = self.fsw & !(C0 | C1 | C2 | C3) | bits;
     }
     /// Significands and exponents from ST(0) on: FXSAVE's order.
-    pub(crate) fn x87_in_order(&self) -> [(u64, u16); 8] {
+    pub(crate) fn in_order(&self) -> [(u64, u16); 8] {
         std::array::from_fn(|i| {
-            let n = self.x87_slot(i as u8);
+            let n = self.slot(i as u8);
             (self.mm[n], self.exponents[n])
         })
     }
@@ -177,7 +178,7 @@ impl<B: Bus> Exec<'_, B> {
         Ok(F80::from_i128(i128::from(v)).value)
     }
     fn x87_store(&mut self, v: F80) -> R<()> {
-        let (at, round) = (self.ea(), self.cpu.c.rounding());
+        let (at, round) = (self.ea(), self.cpu.c.x87.rounding());
         let mut inexact = false;
         match self.i.msize {
             4 => {
@@ -213,12 +214,12 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     fn x87_arith(&mut self, op: Arith, integer: bool, pops: bool) -> R<()> {
-        let round = self.cpu.c.rounding();
+        let round = self.cpu.c.x87.rounding();
         if self.i.k[0].kind == Kind::Mem {
             let b = if integer { self.x87_load_int()? } else { self.x87_load()? };
             let c = &mut self.cpu.c;
-            let v = arithmetic(op, c.st(0), b, round);
-            c.set_st(0, v);
+            let v = arithmetic(op, c.x87.st(0), b, round);
+            c.x87.set_st(0, v);
             return Ok(());
         }
         // Destination and source; without operands ST(1) and ST(0).
@@ -227,10 +228,10 @@ impl<B: Bus> Exec<'_, B> {
             _ => (self.sti(0), self.sti(1)),
         };
         let c = &mut self.cpu.c;
-        let v = arithmetic(op, c.st(to), c.st(from), round);
-        c.set_st(to, v);
+        let v = arithmetic(op, c.x87.st(to), c.x87.st(from), round);
+        c.x87.set_st(to, v);
         if pops {
-            c.pop_st();
+            c.x87.pop_st();
         }
         Ok(())
     }
@@ -239,20 +240,20 @@ impl<B: Bus> Exec<'_, B> {
         let b = match (self.i.k[0].kind, self.i.k[1].kind) {
             (Kind::Mem, _) if integer => self.x87_load_int()?,
             (Kind::Mem, _) => self.x87_load()?,
-            (Kind::None, _) => self.cpu.c.st(1),
-            (_, Kind::None) => self.cpu.c.st(self.sti(0)),
-            _ => self.cpu.c.st(self.sti(1)),
+            (Kind::None, _) => self.cpu.c.x87.st(1),
+            (_, Kind::None) => self.cpu.c.x87.st(self.sti(0)),
+            _ => self.cpu.c.x87.st(self.sti(1)),
         };
         self.x87_outcome(b, to_flags);
         for _ in 0..pops {
-            self.cpu.c.pop_st();
+            self.cpu.c.x87.pop_st();
         }
         Ok(())
     }
 
     fn x87_outcome(&mut self, b: F80, to_flags: bool) {
         use std::cmp::Ordering::*;
-        let order = self.cpu.c.st(0).partial_cmp(&b);
+        let order = self.cpu.c.x87.st(0).partial_cmp(&b);
         if to_flags {
             let set = match order {
                 Some(Greater) => 0,
@@ -263,7 +264,7 @@ impl<B: Bus> Exec<'_, B> {
             self.cpu.set_rflags(set, flags::ARITH);
             return;
         }
-        self.cpu.c.conditions(match order {
+        self.cpu.c.x87.conditions(match order {
             Some(Greater) => 0,
             Some(Less) => C0,
             Some(Equal) => C3,
@@ -274,53 +275,53 @@ impl<B: Bus> Exec<'_, B> {
     /// The class of ST(0).
     fn x87_examine(&mut self) {
         let c = &mut self.cpu.c;
-        let v = c.st(0);
+        let v = c.x87.st(0);
         let class = match () {
-            () if c.tags & 1 << c.x87_slot(0) == 0 => C3 | C0,
+            () if c.x87.tags & 1 << c.x87.slot(0) == 0 => C3 | C0,
             () if v.is_nan() => C0,
             () if v.is_infinite() => C2 | C0,
             () if v.is_zero() => C3,
             () if v.is_denormal() => C3 | C2,
             () => C2,
         };
-        c.conditions(class | if v.is_negative() { C1 } else { 0 });
+        c.x87.conditions(class | if v.is_negative() { C1 } else { 0 });
     }
 
     /// The remainder of truncated division, and the quotient's three low bits.
     fn x87_remainder(&mut self) {
         let c = &mut self.cpu.c;
-        let (a, b) = (c.st(0), c.st(1));
+        let (a, b) = (c.x87.st(0), c.x87.st(1));
         let eight = a.c_fmod(b.scalbn(3)).value;
         let quotient = eight.div_r(b, Round::TowardZero).value;
         let mut exact = false;
         let q = quotient.to_i128_r(8, Round::TowardZero, &mut exact).value.unsigned_abs();
-        c.set_st(0, a.c_fmod(b).value);
+        c.x87.set_st(0, a.c_fmod(b).value);
         let bit = |n: u32, to: u16| if q >> n & 1 != 0 { to } else { 0 };
-        c.conditions(bit(2, C0) | bit(1, C3) | bit(0, C1));
+        c.x87.conditions(bit(2, C0) | bit(1, C3) | bit(0, C1));
     }
 
     /// On ST(0) alone, or on the stack.
     fn x87_register(&mut self) -> R<()> {
         use Mnemonic::*;
-        let (i, round) = (self.sti(0), self.cpu.c.rounding());
+        let (i, round) = (self.sti(0), self.cpu.c.x87.rounding());
         let from = self.sti(1);
         let c = &mut self.cpu.c;
-        let top = c.st(0);
+        let top = c.x87.st(0);
         match self.i.op {
-            Fld1 => c.push_st(F80::from_u128(1).value),
-            Fldz => c.push_st(F80::ZERO),
-            Fldpi => c.push_st(F80::from_bits(PI)),
-            Fldl2e => c.push_st(F80::from_bits(LOG2_E)),
-            Fldl2t => c.push_st(F80::from_bits(LOG2_10)),
-            Fldlg2 => c.push_st(F80::from_bits(LOG10_2)),
-            Fldln2 => c.push_st(F80::from_bits(LN_2)),
-            Fchs => c.set_st(0, -top),
-            Fabs => c.set_st(0, top.abs()),
-            Fsqrt => c.set_st(0, square_root(top, round)),
-            F2xm1 => c.set_st(0, exp2_minus_1(top, round)),
-            Frndint => c.set_st(0, top.round_to_integral(round).value),
+            Fld1 => c.x87.push_st(F80::from_u128(1).value),
+            Fldz => c.x87.push_st(F80::ZERO),
+            Fldpi => c.x87.push_st(F80::from_bits(PI)),
+            Fldl2e => c.x87.push_st(F80::from_bits(LOG2_E)),
+            Fldl2t => c.x87.push_st(F80::from_bits(LOG2_10)),
+            Fldlg2 => c.x87.push_st(F80::from_bits(LOG10_2)),
+            Fldln2 => c.x87.push_st(F80::from_bits(LN_2)),
+            Fchs => c.x87.set_st(0, -top),
+            Fabs => c.x87.set_st(0, top.abs()),
+            Fsqrt => c.x87.set_st(0, square_root(top, round)),
+            F2xm1 => c.x87.set_st(0, exp2_minus_1(top, round)),
+            Frndint => c.x87.set_st(0, top.round_to_integral(round).value),
             Fscale => {
-                let by = c.st(1);
+                let by = c.x87.st(1);
                 let v = match () {
                     () if by.is_nan() => by,
                     () if by.is_infinite() => {
@@ -333,19 +334,19 @@ impl<B: Bus> Exec<'_, B> {
                         top.scalbn_r(by.clamp(-100_000, 100_000) as i32, round)
                     }
                 };
-                c.set_st(0, v);
+                c.x87.set_st(0, v);
             }
             Fprem => self.x87_remainder(),
             Fxam => self.x87_examine(),
             Ftst => self.x87_outcome(F80::ZERO, false),
             Fxch => {
                 let with = if self.i.k[1].kind == Kind::None { i } else { from };
-                c.set_st(0, c.st(with));
-                c.set_st(with, top);
+                c.x87.set_st(0, c.x87.st(with));
+                c.x87.set_st(with, top);
             }
-            Ffree => c.tags &= !(1 << c.x87_slot(i)),
-            Fincstp => c.move_top(1),
-            Fdecstp => c.move_top(7),
+            Ffree => c.x87.tags &= !(1 << c.x87.slot(i)),
+            Fincstp => c.x87.move_top(1),
+            Fdecstp => c.x87.move_top(7),
             Fcmovb | Fcmove | Fcmovbe | Fcmovu | Fcmovnb | Fcmovne | Fcmovnbe | Fcmovnu => {
                 let f = self.cpu.rflags();
                 let on = |bits: u64| f & bits != 0;
@@ -361,7 +362,7 @@ impl<B: Bus> Exec<'_, B> {
                 };
                 if take {
                     let c = &mut self.cpu.c;
-                    c.set_st(0, c.st(from));
+                    c.x87.set_st(0, c.x87.st(from));
                 }
             }
             Fnop | Wait => {}
@@ -374,33 +375,33 @@ impl<B: Bus> Exec<'_, B> {
     #[inline(never)]
     pub(super) fn x87_op(&mut self) -> R<()> {
         use Mnemonic::*;
-        if self.cpu.cr0 & (cr0::EM | cr0::TS) != 0 {
+        if self.cpu.ctl.cr0 & (cr0::EM | cr0::TS) != 0 {
             return Err(NM);
         }
-        let (top, round, memory) = (self.cpu.c.st(0), self.cpu.c.rounding(), self.i.k[0].kind == Kind::Mem);
+        let (top, round, memory) = (self.cpu.c.x87.st(0), self.cpu.c.x87.rounding(), self.i.k[0].kind == Kind::Mem);
         match self.i.op {
             Fld => {
-                let v = if memory { self.x87_load()? } else { self.cpu.c.st(self.sti(0)) };
-                self.cpu.c.push_st(v);
+                let v = if memory { self.x87_load()? } else { self.cpu.c.x87.st(self.sti(0)) };
+                self.cpu.c.x87.push_st(v);
             }
             Fild => {
                 let v = self.x87_load_int()?;
-                self.cpu.c.push_st(v);
+                self.cpu.c.x87.push_st(v);
             }
             Fst | Fstp => {
                 if memory {
                     self.x87_store(top)?;
                 } else {
-                    self.cpu.c.set_st(self.sti(0), top);
+                    self.cpu.c.x87.set_st(self.sti(0), top);
                 }
                 if self.i.op == Fstp {
-                    self.cpu.c.pop_st();
+                    self.cpu.c.x87.pop_st();
                 }
             }
             Fist | Fistp | Fisttp => {
                 self.x87_store_int(top, if self.i.op == Fisttp { Round::TowardZero } else { round })?;
                 if self.i.op != Fist {
-                    self.cpu.c.pop_st();
+                    self.cpu.c.x87.pop_st();
                 }
             }
             Fadd => self.x87_arith(Arith::Add, false, false)?,

@@ -26,10 +26,10 @@ impl X86FrontEnd {
     }
     #[must_use]
     pub fn mm(&self, n: usize) -> u64 {
-        self.cpu.c.mm[n & 7]
+        self.cpu.c.x87.mm[n & 7]
     }
     pub fn set_mm(&mut self, n: usize, v: u64) {
-        self.cpu.c.mm[n & 7] = v;
+        self.cpu.c.x87.mm[n & 7] = v;
     }
     #[must_use]
     pub fn rflags(&self) -> u64 {
@@ -57,15 +57,15 @@ impl X86FrontEnd {
     }
     /// Turns on AVX state as an operating system does it (CR4.OSXSAVE, XCR0), where CPUID has it.
     pub fn enable_avx(&mut self) {
-        if self.cpu.features.avx {
-            self.cpu.cr4 |= crate::cpu::cr4::OSXSAVE;
-            self.cpu.xcr0 = 7;
+        if self.cpu.options.features.avx {
+            self.cpu.ctl.cr4 |= crate::cpu::cr4::OSXSAVE;
+            self.cpu.ctl.xcr0 = 7;
         }
     }
     /// The faulting address of the last page fault.
     #[must_use]
     pub fn cr2(&self) -> u64 {
-        self.cpu.cr2
+        self.cpu.ctl.cr2
     }
     /// Vector, error code and address of the exception that no handler took.
     #[must_use]
@@ -88,7 +88,7 @@ impl X86FrontEnd {
 
     /// To be called when code in RAM was changed by anything but the hart.
     pub fn forget_code(&mut self) {
-        self.cpu.code_stale = true;
+        self.cpu.xlat.code_stale = true;
         self.after_cold();
     }
 
@@ -131,11 +131,11 @@ impl X86FrontEnd {
     #[cold]
     pub(crate) fn after_cold(&mut self) {
         self.page = NOWHERE;
-        if std::mem::take(&mut self.cpu.code_stale) {
+        if std::mem::take(&mut self.cpu.xlat.code_stale) {
             self.code.distrust();
-            self.cpu.fetch_stale = true;
+            self.cpu.xlat.fetch_stale = true;
         }
-        if std::mem::take(&mut self.cpu.fetch_stale) {
+        if std::mem::take(&mut self.cpu.xlat.fetch_stale) {
             self.fetch = [EMPTY; 2 * FETCH_BANK];
         }
     }

@@ -54,7 +54,7 @@ impl<B: Bus> Exec<'_, B> {
         *mxcsr |= if unmasked & raised::OPERANDS == 0 { e.raised() } else { e.raised() & raised::OPERANDS };
         match unmasked {
             0 => Ok(()),
-            _ if self.cpu.cr4 & cr4::OSXMMEXCPT == 0 => Err(UD),
+            _ if self.cpu.ctl.cr4 & cr4::OSXMMEXCPT == 0 => Err(UD),
             _ => Err(XM),
         }
     }

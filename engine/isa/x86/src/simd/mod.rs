@@ -32,14 +32,14 @@ impl Cpu {
     pub(crate) fn vector_state(&self, i: &Inst) -> R<()> {
         let mmx = i.has(flag::MMX) || i.op == Mnemonic::Emms;
         let usable = if i.vex() {
-            self.cr4 & cr4::OSXSAVE != 0 && self.xcr0 & 6 == 6
+            self.ctl.cr4 & cr4::OSXSAVE != 0 && self.ctl.xcr0 & 6 == 6
         } else {
-            self.cr0 & cr0::EM == 0 && (mmx || self.cr4 & cr4::OSFXSR != 0)
+            self.ctl.cr0 & cr0::EM == 0 && (mmx || self.ctl.cr4 & cr4::OSFXSR != 0)
         };
         if !usable {
             return Err(UD);
         }
-        if self.cr0 & cr0::TS != 0 {
+        if self.ctl.cr0 & cr0::TS != 0 {
             return Err(NM);
         }
         Ok(())
@@ -54,7 +54,7 @@ impl<B: Bus> Exec<'_, B> {
         Ok(match k.kind {
             Kind::Xmm => self.cpu.c.v[usize::from(k.r & 15)].low(),
             Kind::Ymm => self.cpu.c.v[usize::from(k.r & 15)],
-            Kind::Mm => V([self.cpu.c.mm[usize::from(k.r & 7)], 0, 0, 0]),
+            Kind::Mm => V([self.cpu.c.x87.mm[usize::from(k.r & 7)], 0, 0, 0]),
             Kind::Mem => {
                 let at = self.vector_address()?;
                 self.cpu.load_v(self.bus, self.now, at, self.i.msize)?
@@ -83,7 +83,7 @@ impl<B: Bus> Exec<'_, B> {
                 *slot = if vex { v.low() } else { V([v.0[0], v.0[1], slot.0[2], slot.0[3]]) };
             }
             Kind::Ymm => self.cpu.c.v[usize::from(k.r & 15)] = v,
-            Kind::Mm => self.cpu.c.mm[usize::from(k.r & 7)] = v.0[0],
+            Kind::Mm => self.cpu.c.x87.mm[usize::from(k.r & 7)] = v.0[0],
             Kind::Mem => {
                 let at = self.vector_address()?;
                 self.cpu.store_v(self.bus, self.now, at, self.i.msize, v)?;
@@ -144,7 +144,7 @@ impl<B: Bus> Exec<'_, B> {
         if self.i.has(flag::MMX) {
             // What MMX writes is no number to the x87 (all registers at once: nobody mixes them).
             let c = &mut self.cpu.c;
-            (c.tags, c.exponents, c.fsw) = (0xff, [0xffff; 8], c.fsw & !0x3800);
+            (c.x87.tags, c.x87.exponents, c.x87.fsw) = (0xff, [0xffff; 8], c.x87.fsw & !0x3800);
         }
         Ok(())
     }

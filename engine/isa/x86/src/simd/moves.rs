@@ -50,7 +50,7 @@ impl<B: Bus> Exec<'_, B> {
             Ptest | Vptest => self.test(|v| v)?,
             Vtestps => self.test(|v| V(v.0.map(|w| w & 0x8000_0000_8000_0000)))?,
             Vtestpd => self.test(|v| V(v.0.map(|w| w & 1 << 63)))?,
-            Emms => self.cpu.c.tags = 0,
+            Emms => self.cpu.c.x87.tags = 0,
             Vzeroupper => self.cpu.c.v = self.cpu.c.v.map(V::low),
             Vzeroall => self.cpu.c.v = [V::ZERO; 16],
             Ldmxcsr | Vldmxcsr => {
@@ -122,7 +122,7 @@ impl<B: Bus> Exec<'_, B> {
         let (data, mask) = (self.vread(regs[0])?.bytes(), self.vread(regs[1])?.bytes());
         let narrow = self.i.has(flag::ADDR32);
         let rdi = self.reg(RDI as u8) & if narrow { 0xffff_ffff } else { !0 };
-        let base = rdi.wrapping_add(self.cpu.c.base[usize::from(self.i.seg & 3)]);
+        let base = rdi.wrapping_add(self.cpu.c.base[usize::from(self.i.addr.seg & 3)]);
         let chosen = |k: &usize| mask[*k] >> 7 != 0;
         for k in (0..len).filter(chosen) {
             // What faults is reported from where the operand, or its part on the next page, begins.

@@ -104,11 +104,11 @@ impl<B: Bus> Exec<'_, B> {
     fn gather(&mut self, index: u8, data: u8) -> R<()> {
         let k = self.i.k;
         // The three vectors must be different registers.
-        if k[0].r == k[2].r || k[0].r == self.i.index || k[2].r == self.i.index {
+        if k[0].r == k[2].r || k[0].r == self.i.addr.index || k[2].r == self.i.addr.index {
             return Err(crate::cpu::UD);
         }
         let width = |kind: Kind| if kind == Kind::Ymm { 32usize } else { 16 };
-        let indices = self.cpu.c.v[usize::from(self.i.index & 15)];
+        let indices = self.cpu.c.v[usize::from(self.i.addr.index & 15)];
         let (mut dst, mut mask) = (self.vread(0)?, self.vread(2)?);
         // As many lanes as the narrower of indices and data has: the destination's width for wide data.
         let lanes = if index > data {
@@ -116,15 +116,15 @@ impl<B: Bus> Exec<'_, B> {
         } else {
             width(k[0].kind) / usize::from(data)
         };
-        let base = self.reg(self.i.base).wrapping_add(self.i.disp);
+        let base = self.reg(self.i.addr.base).wrapping_add(self.i.addr.disp);
         let m = if self.i.has(flag::ADDR32) { 0xffff_ffff } else { !0 };
-        let segment = self.cpu.c.base[usize::from(self.i.seg & 3)];
+        let segment = self.cpu.c.base[usize::from(self.i.addr.seg & 3)];
         let mut stopped = None;
         for n in 0..lanes {
             let chosen = if data == 4 { mask.get::<i32>(n) < 0 } else { mask.get::<i64>(n) < 0 };
             if chosen {
                 let off = if index == 4 { i64::from(indices.get::<i32>(n)) } else { indices.get::<i64>(n) };
-                let at = (base.wrapping_add((off as u64) << (self.i.scale & 3)) & m).wrapping_add(segment);
+                let at = (base.wrapping_add((off as u64) << (self.i.addr.scale & 3)) & m).wrapping_add(segment);
                 match self.load(at, data) {
                     Ok(v) if data == 4 => dst.set(n, v as u32),
                     Ok(v) => dst.set(n, v),

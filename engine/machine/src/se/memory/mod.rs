@@ -18,7 +18,7 @@ use crate::IsaName;
 
 pub(super) use frames::Prot;
 
-pub(super) const PAGE: u64 = 4096;
+pub(super) use breakeven_base::PAGE;
 /// Areas of one process, as Linux bounds them.
 const MOST_AREAS: usize = 65_530;
 

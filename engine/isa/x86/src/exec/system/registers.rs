@@ -12,12 +12,12 @@ use crate::mmu::canonical;
 
 impl<B: Bus> Exec<'_, B> {
     pub(super) fn tsc(&self) -> u64 {
-        let scaled = u128::from(self.now.cycle) * u128::from(self.cpu.tsc_ratio) / 1024;
+        let scaled = u128::from(self.now.cycle) * u128::from(self.cpu.options.tsc_ratio) / 1024;
         (scaled as u64).wrapping_add(self.cpu.msr.tsc_offset)
     }
 
     pub(super) fn time(&mut self) -> R<()> {
-        if self.cpu.cr4 & cr4::TSD != 0 && self.cpu.cpl != 0 {
+        if self.cpu.ctl.cr4 & cr4::TSD != 0 && self.cpu.cpl != 0 {
             return Err(gp(0));
         }
         if !self.now.drained {
@@ -35,7 +35,7 @@ impl<B: Bus> Exec<'_, B> {
 
     /// The fixed counters: instructions retired, core cycles.
     pub(super) fn counter(&mut self) -> R<()> {
-        if self.cpu.cr4 & cr4::PCE == 0 && self.cpu.cpl != 0 {
+        if self.cpu.ctl.cr4 & cr4::PCE == 0 && self.cpu.cpl != 0 {
             return Err(gp(0));
         }
         if !self.now.drained {
@@ -75,7 +75,7 @@ impl<B: Bus> Exec<'_, B> {
             0x1a0 => &mut m.misc_enable,
             0x277 => &mut m.pat,
             0x2ff => &mut m.mtrr_def,
-            0xc000_0080 => &mut c.efer,
+            0xc000_0080 => &mut c.ctl.efer,
             0xc000_0081 => &mut m.star,
             0xc000_0082 => &mut m.lstar,
             0xc000_0083 => &mut m.cstar,
@@ -101,8 +101,8 @@ impl<B: Bus> Exec<'_, B> {
             if v & !(efer::SCE | efer::NXE | fixed) != 0 || v & efer::LME == 0 {
                 return Err(gp(0));
             }
-            c.efer = v | fixed;
-            c.flush_translations();
+            c.ctl.efer = v | fixed;
+            c.xlat.flush();
         } else {
             *slot = v;
         }
@@ -134,7 +134,7 @@ impl<B: Bus> Exec<'_, B> {
             let v = self.reg(RAX as u8) & mask(size);
             // A port that nothing answers swallows what is written.
             if let Ok(effect) = self.bus.device_write(at, u16::from(size), v, self.now.tick) {
-                self.cpu.effect = effect;
+                self.cpu.outcome.effect = effect;
             }
         }
         Ok(())
