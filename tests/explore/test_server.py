@@ -71,7 +71,7 @@ def test_a_setting_that_nothing_reads_is_left_out_and_named(explorer: Explorer) 
     assert known["without_effect"] == ["cpu.dcache.warmup_percentage"]
 
 
-def test_where_the_slider_would_go_next_says_nothing_unless_it_names_a_file(explorer: Explorer) -> None:
+def test_where_the_slider_would_go_next_says_nothing(explorer: Explorer) -> None:
     for coming in ([], ["cpu.executeBranchDelay=7"], ["cpu.executeBranchDelay=-1"], ["cpu.nothing=1"]):
         lines = asked(explorer, "curves", {**QUESTION, "most": 16}, coming=coming)
         assert lines[-1].get("end") and not [line for line in lines if "error" in line]
