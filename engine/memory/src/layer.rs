@@ -6,6 +6,21 @@
 
 use educe::Educe;
 
+/// A packet's slot on a layer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Slot {
+    pub start: u64,
+    /// Ticks from there to the crossbar's next clock edge.
+    pub offset: u64,
+}
+
+impl Slot {
+    /// Where there is no crossbar.
+    pub fn at(start: u64) -> Self {
+        Slot { start, offset: 0 }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Taken {
     from: u64,

@@ -7,18 +7,13 @@
 //! maps a page, or nothing, is not kept. Fully associative, least recently used; a look-up takes no time.
 //! Whatever empties the TLBs empties them: the manual has INVLPG drop them whole, too.
 
-use breakeven_base::{StatSink, Tick, Unit, WalkPath};
+use breakeven_base::{StatSink, Unit};
 
 use crate::config::WalkerConfig;
-use crate::packet::{Cmd, Pkt};
-use crate::prefetch::Access;
 use crate::tlb::{Page, TlbArray};
-use crate::{MemorySystem, Port, Side};
 use educe::Educe;
 
-/// What a walker reads at a time.
-const PTE_BYTES: u32 = 8;
-/// log2 of it.
+/// log2 of the bytes that a walker reads at a time.
 const PTE_SHIFT: u8 = 3;
 
 /// One side's walker.
@@ -39,7 +34,7 @@ impl Walker {
     }
 
     /// How many entries of `upper` (root first, without the last of the path) need not be read; all are known afterwards.
-    fn skip(&mut self, upper: &[u64]) -> usize {
+    pub fn skip(&mut self, upper: &[u64]) -> usize {
         let known = self.levels.iter_mut().zip(upper).rposition(|(level, &pte)| level.lookup(entry(pte)));
         let skipped = known.map_or(0, |lowest| lowest + 1);
         for (level, &pte) in self.levels.iter_mut().zip(upper).skip(skipped) {
@@ -49,7 +44,7 @@ impl Walker {
         skipped
     }
 
-    fn flush(&mut self) {
+    pub fn flush(&mut self) {
         self.levels.iter_mut().for_each(|level| level.flush(None));
     }
 
@@ -65,47 +60,6 @@ impl Walker {
 
     pub fn audit(&self) -> Result<(), String> {
         self.levels.iter().try_for_each(TlbArray::audit)
-    }
-}
-
-impl MemorySystem {
-    /// Reads the entries of `path` that no cache of upper levels has, one after another, and fills the TLBs; the instant at
-    /// which the translation is known.
-    pub fn tlb_walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16, path: &WalkPath) -> Tick {
-        if self.next_prefetch <= now.0 {
-            self.run_prefetches(now.0);
-        }
-        self.now = self.now.max(now.0);
-        let port = match side {
-            Side::Inst => Port::InstWalk,
-            Side::Data => Port::DataWalk,
-        };
-        let (link, source) = (self.ports[port as usize], self.caches.len() + port as usize);
-        let ptes = path.ptes.get(..usize::from(path.n)).unwrap_or(&path.ptes);
-        let skipped = ptes.split_last().map_or(0, |(_, upper)| self.walkers[side as usize].skip(upper));
-        let mut at = now.0;
-        for &pte in ptes.iter().skip(skipped) {
-            let pkt = Pkt::new(Cmd::ReadReq, pte, PTE_BYTES, port as u8);
-            self.asked = Access { addr: pte, pc: 0, requestor: port as u8 };
-            at = self.send(link, source, pkt, at).at;
-        }
-        self.tlb_stats[side as usize].walk(at - now.0);
-        if page_shift != 0 {
-            let page = Page::new(vaddr, page_shift, asid);
-            self.tlbs[side as usize].insert(page);
-            if let Some(l2) = &mut self.l2_tlb {
-                l2.insert(page);
-            }
-        }
-        Tick(at)
-    }
-
-    /// Forgets all timing-TLB entries, or those of one page; of upper levels all.
-    pub fn tlb_flush(&mut self, vaddr: Option<u64>) {
-        for t in self.tlbs.iter_mut().chain(&mut self.l2_tlb) {
-            t.flush(vaddr);
-        }
-        self.walkers.iter_mut().for_each(Walker::flush);
     }
 }
 

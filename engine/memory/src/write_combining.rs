@@ -14,8 +14,9 @@
 use breakeven_base::{MemKind, StatSink, Tick, Unit};
 
 use crate::config::{AddrRange, Link, WriteCombiningConfig};
-use crate::packet::{Cmd, Pkt, Reply};
-use crate::{MemorySystem, Port, Request, Response};
+use crate::network::Network;
+use crate::packet::{Cmd, Pkt};
+use crate::request::{Port, Request, Response};
 use educe::Educe;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,7 +88,7 @@ impl WriteCombining {
         }
     }
 
-    pub fn owns(&self, paddr: u64) -> bool {
+    fn owns(&self, paddr: u64) -> bool {
         self.ranges.iter().any(|r| r.contains(paddr))
     }
 
@@ -153,185 +154,146 @@ impl WriteCombining {
     }
 }
 
-impl MemorySystem {
-    /// Sends what the write-combining buffers hold; when the memory has answered all of it. For sfence, mfence, and what
-    /// serialises; locked and uncached accesses do it themselves. `now` when there is nothing.
-    pub fn flush_write_combining(&mut self, now: Tick) -> Tick {
-        if self.write_combining.is_none() {
-            return now;
-        }
-        self.now = self.now.max(now.0);
+impl WriteCombining {
+    /// Sends what the buffers hold from `now` on; when the memory has answered all of it. `now` when there is nothing.
+    pub fn flush(&mut self, net: &mut Network, now: u64) -> u64 {
         while let Some(n) = self.oldest_buffer(|_| true) {
-            self.send_buffer(n, now.0);
+            self.send_buffer(net, n, now);
         }
-        let Some(wc) = &mut self.write_combining else { return now };
-        wc.streamed = None;
-        now.max(Tick(wc.answered))
+        self.streamed = None;
+        now.max(self.answered)
     }
 
     fn oldest_buffer(&self, which: impl Fn(&Buffer) -> bool) -> Option<usize> {
-        let all = self.write_combining.iter().flat_map(|w| w.buffers.iter().enumerate());
+        let all = self.buffers.iter().enumerate();
         all.filter(|(_, b)| b.mask != 0 && which(b)).min_by_key(|(_, b)| b.since).map(|(n, _)| n)
     }
 
     /// What write combining makes of an access that is not a plain hit; `None`: it goes its usual way.
-    pub(crate) fn combine(&mut self, now: u64, req: &Request, uncached: bool) -> Option<Response> {
-        let wc = self.write_combining.as_ref()?;
-        let owned = wc.owns(req.paddr);
+    pub fn combine(&mut self, net: &mut Network, now: u64, req: &Request, uncached: bool) -> Option<Response> {
+        let owned = self.owns(req.paddr);
         let store = matches!(req.kind, MemKind::Store | MemKind::StoreLine | MemKind::CboZero);
         if store && (owned || req.non_temporal && !uncached && req.kind != MemKind::CboZero) {
-            return Some(self.combine_store(now, req));
+            return Some(self.combine_store(net, now, req));
         }
         let wait = if req.kind == MemKind::Atomic || uncached && !owned {
-            self.flush_write_combining(Tick(now)).0
+            self.flush(net, now)
         } else {
             // Whoever reads or writes the line otherwise waits for what gathered.
-            let mask = !u64::from(self.line_bytes - 1);
+            let mask = !u64::from(net.line_bytes - 1);
             let in_line = |b: &Buffer| (b.block ^ req.paddr) & mask == 0;
             while let Some(n) = self.oldest_buffer(in_line) {
-                self.send_buffer(n, now);
+                self.send_buffer(net, n, now);
             }
-            let wc = self.write_combining.as_ref()?;
-            wc.buffers.iter().filter(|b| in_line(b)).map(|b| b.until).max().unwrap_or(now)
+            self.buffers.iter().filter(|b| in_line(b)).map(|b| b.until).max().unwrap_or(now)
         };
         if wait > now {
             return Some(Response::Blocked { retry: Tick(wait) });
         }
-        (owned && req.kind == MemKind::Load && req.non_temporal).then(|| self.streaming_load(now, req))
+        (owned && req.kind == MemKind::Load && req.non_temporal).then(|| self.streaming_load(net, now, req))
     }
 
-    fn combine_store(&mut self, now: u64, req: &Request) -> Response {
-        let Some(wc) = &mut self.write_combining else { return Response::Done { at: Tick(now), level: 0 } };
-        let (bytes, latency) = (wc.bytes, wc.latency);
-        let line = u64::from(self.line_bytes);
+    fn combine_store(&mut self, net: &mut Network, now: u64, req: &Request) -> Response {
+        let line = u64::from(net.line_bytes);
         let whole = matches!(req.kind, MemKind::StoreLine | MemKind::CboZero);
         let (from, size) =
             if whole { (req.paddr & !(line - 1), line) } else { (req.paddr, u64::from(req.size).max(1)) };
-        if wc.streamed.is_some_and(|(at, _)| at == req.paddr & !(line - 1)) {
-            wc.streamed = None;
+        if self.streamed.is_some_and(|(at, _)| at == req.paddr & !(line - 1)) {
+            self.streamed = None;
         }
         let to = from.saturating_add(size);
-        let mut block = from & !(bytes - 1);
+        let mut block = from & !(self.bytes - 1);
         while block < to {
-            if let Err(retry) = self.gather(block, from, to, now) {
+            if let Err(retry) = self.gather(net, block, from, to, now) {
                 return Response::Blocked { retry: Tick(retry) };
             }
-            let Some(next) = block.checked_add(bytes) else { break };
+            let Some(next) = block.checked_add(self.bytes) else { break };
             block = next;
         }
-        if let Some(wc) = &mut self.write_combining {
-            wc.stats.stores += 1;
-        }
-        Response::Done { at: Tick(now + latency), level: 0 }
+        self.stats.stores += 1;
+        Response::Done { at: Tick(now + self.latency), level: 0 }
     }
 
     /// Puts the bytes `from..to` that are in `block` into its buffer. `Err`: no buffer before then.
-    fn gather(&mut self, block: u64, from: u64, to: u64, now: u64) -> Result<(), u64> {
-        let Some(wc) = &mut self.write_combining else { return Ok(()) };
-        let n = match wc.gathering(block) {
+    fn gather(&mut self, net: &mut Network, block: u64, from: u64, to: u64, now: u64) -> Result<(), u64> {
+        let n = match self.gathering(block) {
             Some(n) => n,
             None => {
-                let n = match wc.room(now) {
+                let n = match self.room(now) {
                     Room::Buffer(n) => n,
                     Room::Wait(t) => return Err(t),
                     Room::Evict(n) => {
-                        wc.stats.for_space += 1;
-                        return Err(self.send_buffer(n, now));
+                        self.stats.for_space += 1;
+                        return Err(self.send_buffer(net, n, now));
                     }
                 };
-                wc.taken += 1;
-                wc.buffers[n] = Buffer { block, mask: 0, since: wc.taken, until: 0 };
-                self.expel_copies(block, now);
+                self.taken += 1;
+                self.buffers[n] = Buffer { block, mask: 0, since: self.taken, until: 0 };
+                self.expel_copies(net, block, now);
                 n
             }
         };
-        let Some(wc) = &mut self.write_combining else { return Ok(()) };
-        wc.buffers[n].mask |= wc.bits(block, from, to);
-        if wc.buffers[n].mask == wc.full {
-            let at = now + wc.latency;
-            self.send_buffer(n, at);
+        self.buffers[n].mask |= self.bits(block, from, to);
+        if self.buffers[n].mask == self.full {
+            self.send_buffer(net, n, now + self.latency);
         }
         Ok(())
     }
 
     /// Writes buffer `n` to the memory from `at` on; when it is free again.
-    fn send_buffer(&mut self, n: usize, at: u64) -> u64 {
-        let Some(wc) = &mut self.write_combining else { return at };
-        let Buffer { block, mask, .. } = wc.buffers[n];
-        let (full, piece) = if mask == wc.full { (true, wc.bytes) } else { (false, wc.partial) };
-        wc.stats.full += u64::from(full);
-        wc.stats.partial += u64::from(!full);
-        let bytes = wc.bytes;
-        let (link, source) = (self.ports[Port::Data as usize], self.caches.len() + Port::Data as usize);
+    fn send_buffer(&mut self, net: &mut Network, n: usize, at: u64) -> u64 {
+        let Buffer { block, mask, .. } = self.buffers[n];
+        let (full, piece) = if mask == self.full { (true, self.bytes) } else { (false, self.partial) };
+        self.stats.full += u64::from(full);
+        self.stats.partial += u64::from(!full);
+        let (link, source) = (net.ports[Port::Data as usize], net.source_of(Port::Data));
         let (mut out, mut answered, mut pieces) = (at, at + 1, 0);
-        for offset in (0..bytes).step_by(piece as usize) {
+        for offset in (0..self.bytes).step_by(piece as usize) {
             if mask >> offset & (u64::MAX >> (64 - piece)) == 0 {
                 continue;
             }
             let pkt = Pkt::new(Cmd::NonTemporalReq, block + offset, piece as u32, Port::Data as u8);
-            let r = self.send(link, source, pkt, out);
+            let r = net.send(link, source, pkt, out);
             (out, answered, pieces) = (r.accepted.max(out), answered.max(r.at), pieces + 1);
         }
-        let Some(wc) = &mut self.write_combining else { return answered };
-        let until = if wc.posted { out.max(at + 1) } else { answered };
-        wc.answered = wc.answered.max(answered);
-        wc.stats.partial_writes += if full { 0 } else { pieces };
-        wc.buffers[n] = Buffer { mask: 0, until, ..wc.buffers[n] };
+        let until = if self.posted { out.max(at + 1) } else { answered };
+        self.answered = self.answered.max(answered);
+        self.stats.partial_writes += if full { 0 } else { pieces };
+        self.buffers[n] = Buffer { mask: 0, until, ..self.buffers[n] };
         until
     }
 
     /// Evicts the line of `addr` from all caches on the data side.
-    fn expel_copies(&mut self, addr: u64, at: u64) {
-        let mut link = self.ports[Port::Data as usize];
+    fn expel_copies(&mut self, net: &mut Network, addr: u64, at: u64) {
+        let mut link = net.ports[Port::Data as usize];
         loop {
             link = match link {
                 Link::Cache(i) => {
-                    let ci = usize::from(i);
-                    let out = self.caches[ci].clock.edge(at);
-                    if self.cache_evicts_line(ci, addr, at, out, Port::Data as u8) {
-                        if let Some(wc) = &mut self.write_combining {
-                            wc.stats.expelled += 1;
-                        }
-                    }
-                    self.caches[ci].p.mem_side
+                    let Some((out, below)) = net.caches.get(i).map(|c| (c.clock.edge(at), c.p.mem_side)) else {
+                        return;
+                    };
+                    self.stats.expelled += u64::from(net.evict_line(i, addr, at, out, Port::Data as u8));
+                    below
                 }
-                Link::XBar(i) => self.xbars[usize::from(i)].route(addr).1,
+                Link::XBar(i) => net.xbars.get(i).map_or(Link::None, |x| x.route(addr).1),
                 Link::None | Link::Memory(_) => return,
             };
         }
     }
 
-    /// A write that goes past cache `ci`: a copy that came here meanwhile leaves first.
-    pub(crate) fn cache_written_past(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        let c = &self.caches[ci];
-        let (clock, mem_side) = (c.clock, c.p.mem_side);
-        let out = clock.edge(at) + pkt.header;
-        self.cache_evicts_line(ci, pkt.addr, at, out, pkt.requestor);
-        let down = Pkt { from_cache: true, header: 0, ..pkt };
-        let r = self.send(mem_side, self.source_of_cache(ci), down, out);
-        Reply { at: clock.edge(r.at), level: r.level + 1, ..r }
-    }
-
     /// A non-temporal load from write-combining memory fetches its line, from which those that follow are served.
-    fn streaming_load(&mut self, now: u64, req: &Request) -> Response {
-        let line = req.paddr & !u64::from(self.line_bytes - 1);
-        let latency = self.write_combining.as_ref().map_or(0, |w| w.latency);
-        if let Some(WriteCombining { streamed: Some((at, ready)), stats, .. }) = &mut self.write_combining {
-            if *at == line {
-                stats.streaming_hits += 1;
-                return Response::Done { at: Tick((now + latency).max(*ready)), level: 0 };
+    fn streaming_load(&mut self, net: &mut Network, now: u64, req: &Request) -> Response {
+        let line = req.paddr & !u64::from(net.line_bytes - 1);
+        if let Some((at, ready)) = self.streamed {
+            if at == line {
+                self.stats.streaming_hits += 1;
+                return Response::Done { at: Tick((now + self.latency).max(ready)), level: 0 };
             }
         }
-        let r = self.pass_caches(Cmd::ReadReq, line, self.line_bytes, now);
-        if let Some(wc) = &mut self.write_combining {
-            wc.streamed = Some((line, r.at));
-        }
+        // Past the caches.
+        let pkt = Pkt { uncached: true, ..Pkt::new(Cmd::ReadReq, line, net.line_bytes, Port::Data as u8) };
+        let r = net.send(net.ports[Port::Data as usize], net.source_of(Port::Data), pkt, now);
+        self.streamed = Some((line, r.at));
         Response::Done { at: Tick(r.at), level: r.level }
-    }
-
-    /// An uncached access of the data port.
-    fn pass_caches(&mut self, cmd: Cmd, addr: u64, size: u32, at: u64) -> Reply {
-        let pkt = Pkt { uncached: true, ..Pkt::new(cmd, addr, size, Port::Data as u8) };
-        self.send(self.ports[Port::Data as usize], self.caches.len() + Port::Data as usize, pkt, at)
     }
 }

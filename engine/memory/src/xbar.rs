@@ -4,13 +4,14 @@
 //! both wait for their layer, which a packet occupies for `header_latency` cycles and its payload (size / width).
 //! Caches side by side on a bus are snooped: the one that holds a line dirty answers instead of the level below.
 
+mod forward;
+
 use breakeven_base::{StatSink, Unit};
 
 use crate::config::{Link, Route, XBarConfig};
-use crate::layer::Layer;
-use crate::packet::{Cmd, Pkt, Reply};
+use crate::layer::{Layer, Slot};
+use crate::packet::Pkt;
 use crate::util::EdgeClock;
-use crate::MemorySystem;
 use educe::Educe;
 
 /// A packet's direction; packets out of a write buffer have low priority against other requests.
@@ -19,21 +20,6 @@ enum Way {
     Request,
     FromWriteBuffer,
     Response,
-}
-
-/// A packet's slot on a layer.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Slot {
-    pub start: u64,
-    /// Ticks from there to the crossbar's next clock edge.
-    offset: u64,
-}
-
-impl Slot {
-    /// Where there is no crossbar.
-    pub fn at(start: u64) -> Self {
-        Slot { start, offset: 0 }
-    }
 }
 
 #[derive(Educe)]
@@ -52,11 +38,13 @@ pub(crate) struct XBar {
     responses: Vec<Layer>,
     /// Caches whose memory side is here.
     snooped: Vec<u16>,
+    /// Its number among the requesters of other crossbars.
+    source: usize,
     packets: u64,
     bytes: u64,
 }
 impl XBar {
-    pub fn new(c: &XBarConfig, requesters: usize, snooped: Vec<u16>) -> Self {
+    pub fn new(c: &XBarConfig, requesters: usize, snooped: Vec<u16>, source: usize) -> Self {
         let clock = EdgeClock::new(c.clock.period());
         XBar {
             clock,
@@ -69,9 +57,15 @@ impl XBar {
             requests: (0..=c.routes.len()).map(|_| Layer::default()).collect(),
             responses: (0..requesters).map(|_| Layer::default()).collect(),
             snooped,
+            source,
             packets: 0,
             bytes: 0,
         }
+    }
+
+    /// Where what has no route of its own goes.
+    pub fn default_route(&self) -> Link {
+        self.routes.iter().find(|r| r.range.is_none()).map_or(Link::None, |r| r.to)
     }
 
     pub fn route(&self, addr: u64) -> (usize, Link) {
@@ -131,92 +125,5 @@ impl XBar {
     pub fn describe(&self, now: u64) -> String {
         let list = |layers: &[Layer]| layers.iter().map(|l| l.describe(now)).collect::<Vec<_>>().join(", ");
         format!("request layers: {}; response layers: {}", list(&self.requests), list(&self.responses))
-    }
-}
-
-impl MemorySystem {
-    /// `pkt` from requester `source` arrives at crossbar `xi` at `at`.
-    pub(crate) fn xbar_request(&mut self, xi: usize, source: usize, pkt: Pkt, at: u64) -> Reply {
-        let slot = self.xbar_books(xi, &pkt, at);
-        self.xbar_forwards(xi, source, pkt, slot)
-    }
-
-    /// Takes the layer that `pkt`, which arrives at `at`, goes through.
-    pub(crate) fn xbar_books(&mut self, xi: usize, pkt: &Pkt, at: u64) -> Slot {
-        let now = self.now;
-        let x = &mut self.xbars[xi];
-        let payload = x.payload_of(pkt);
-        let way = if pkt.low_priority { Way::FromWriteBuffer } else { Way::Request };
-        let (start, offset) = x.pass(way, x.route(pkt.addr).0, at, now, payload);
-        Slot { start, offset }
-    }
-
-    /// `pkt` goes through its layer in the time that has been booked for it.
-    pub(crate) fn xbar_forwards(&mut self, xi: usize, source: usize, pkt: Pkt, slot: Slot) -> Reply {
-        let x = &mut self.xbars[xi];
-        let to = x.route(pkt.addr).1;
-        let payload = x.payload_of(&pkt);
-        let start = slot.start;
-        let header = pkt.header + slot.offset + x.forward;
-        x.packets += 1;
-        x.bytes += if pkt.cmd.has_data() { u64::from(pkt.size) } else { 0 };
-        let coherent = matches!(to, Link::Memory(_) | Link::None);
-        if coherent && pkt.cmd == Cmd::CleanEvict {
-            return Reply { at: start, accepted: start, ..Reply::default() };
-        }
-        if coherent && pkt.cmd.is_maintenance() {
-            return Reply { at: start + header, accepted: start, ..Reply::default() };
-        }
-        let down = Pkt { header, payload, ..pkt };
-        let owner = self.snoop(xi, source, &pkt);
-        let r = match owner {
-            Some(ci) => self.snoop_response(ci, pkt.cmd, start, header),
-            None => self.send(to, self.source_of_xbar(xi), down, start),
-        };
-        self.xbar_responds(xi, source, &pkt, start, r)
-    }
-
-    fn xbar_responds(&mut self, xi: usize, source: usize, pkt: &Pkt, start: u64, r: Reply) -> Reply {
-        let now = self.now;
-        let accepted = r.accepted.max(start);
-        if matches!(pkt.cmd, Cmd::WritebackDirty | Cmd::WritebackClean | Cmd::CleanEvict | Cmd::WriteClean) {
-            return Reply { accepted, ..r };
-        }
-        let x = &mut self.xbars[xi];
-        let payload = if pkt.cmd.is_read() { r.payload.max(x.payload(pkt.size)) } else { r.payload };
-        let (begin, offset) = x.pass(Way::Response, source, r.at, now, payload);
-        x.packets += 1;
-        x.bytes += if pkt.cmd.is_read() { u64::from(pkt.size) } else { 0 };
-        Reply { at: begin + offset + x.response, payload, accepted, ..r }
-    }
-
-    /// Snoops the other caches on the bus: invalidates copies as needed; the cache that must respond.
-    fn snoop(&mut self, xi: usize, source: usize, pkt: &Pkt) -> Option<usize> {
-        if pkt.uncached || !(pkt.cmd.is_read() || pkt.cmd.needs_writable() || pkt.cmd == Cmd::CleanInvalidReq) {
-            return None;
-        }
-        let mut owner = None;
-        for n in 0..self.xbars[xi].snooped.len() {
-            let ci = usize::from(self.xbars[xi].snooped[n]);
-            if self.source_of_cache(ci) == source {
-                continue;
-            }
-            let tags = &mut self.caches[ci].tags;
-            let Some(i) = tags.find(pkt.addr) else { continue };
-            if tags.dirty(i) && pkt.cmd.is_read() {
-                owner = Some(ci);
-            }
-            if pkt.cmd.needs_writable() || pkt.cmd == Cmd::CleanInvalidReq {
-                tags.invalidate(i);
-            }
-        }
-        owner
-    }
-
-    /// The cache beside the requester supplies the line.
-    fn snoop_response(&mut self, ci: usize, cmd: Cmd, start: u64, header: u64) -> Reply {
-        let c = &mut self.caches[ci];
-        let at = c.clock.edge(start) + c.p.tag + header;
-        Reply { at, accepted: start, dirty: cmd == Cmd::ReadExReq, ..Reply::default() }
     }
 }

@@ -52,7 +52,7 @@ impl Core {
                     return ((self.now - start) / CYCLE, level);
                 }
                 Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
-                    self.now = retry.0.div_ceil(CYCLE) * CYCLE
+                    self.now = retry.0.div_ceil(CYCLE) * CYCLE;
                 }
             }
         }

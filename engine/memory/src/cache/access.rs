@@ -3,54 +3,56 @@
 use super::mshr::{Mshr, MshrState};
 use super::tags::Victim;
 use super::Cache;
-use crate::config::Link;
+use crate::network::Network;
 use crate::packet::{Cmd, Pkt, Reply, WRITEBACKS};
 use crate::prefetch::Found;
-use crate::MemorySystem;
+use crate::request::Port;
 
 /// No line has this address: registers that take no further target.
 const NO_LINE: u64 = u64::MAX;
 
-impl MemorySystem {
-    /// `pkt` arrives at cache `ci` at `at`. Waits while the cache is blocked; a core asks [`Cache::blocked`] first.
-    pub(crate) fn cache_request(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
+impl Cache {
+    /// `pkt` arrives at the cache at `at`. Waits while the cache is blocked; a core asks [`Cache::blocked`] first.
+    pub(crate) fn request(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
         if pkt.cmd == Cmd::NonTemporalReq {
-            return self.cache_written_past(ci, pkt, at);
+            return self.written_past(net, pkt, at);
         }
         if !self.pending.is_empty() {
-            self.join_pending_mshr(ci, &pkt, at);
+            // Those that are due, or of the same line, are sent first.
+            let line = self.tags.line(pkt.addr);
+            self.issue_pending_mshrs(net, at, Some(line));
         }
-        let c = &mut self.caches[ci];
-        c.mshrs.retire(self.now);
-        let at = c.wait_until_free(at);
+        self.mshrs.retire(net.now);
+        let at = self.wait_until_free(at);
         let reply = match pkt.cmd {
-            Cmd::WritebackDirty | Cmd::WritebackClean => self.cache_takes_writeback(ci, pkt, at),
-            Cmd::CleanEvict | Cmd::WriteClean => self.cache_passes_eviction(ci, pkt, at),
-            Cmd::CleanSharedReq | Cmd::CleanInvalidReq | Cmd::InvalidateReq => self.cache_maintains(ci, pkt, at),
-            _ if pkt.uncached => self.cache_passes_by(ci, pkt, at),
-            Cmd::WriteReq if !c.p.write_allocate && c.tags.find(pkt.addr).is_none() && c.no_mshr(pkt.addr, at) => {
-                self.cache_writes_around(ci, pkt, at)
+            Cmd::WritebackDirty | Cmd::WritebackClean => self.take_writeback(net, pkt, at),
+            Cmd::CleanEvict | Cmd::WriteClean => self.pass_eviction(net, pkt, at),
+            Cmd::CleanSharedReq | Cmd::CleanInvalidReq | Cmd::InvalidateReq => self.maintain(net, pkt, at),
+            _ if pkt.uncached => self.pass_by(net, pkt, at),
+            Cmd::WriteReq
+                if !self.p.write_allocate && self.tags.find(pkt.addr).is_none() && self.no_mshr(pkt.addr, at) =>
+            {
+                self.write_around(net, pkt, at)
             }
-            _ => self.cache_demand(ci, pkt, at),
+            _ => self.demand(net, pkt, at),
         };
         Reply { accepted: at, ..reply }
     }
 
-    fn cache_demand(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        let seen = self.caches[ci].prefetching.is_some();
+    fn demand(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+        let seen = self.prefetching.is_some();
         if seen {
             // The core accesses a first level in order of time; a walker may book ahead, and prefetches wait for that time.
-            let first_level = self.ports.contains(&Link::Cache(ci as u16));
-            self.run_prefetches_of(ci, if first_level { self.now } else { at });
+            self.run_prefetches(net, if self.p.first_level { net.now } else { at });
         }
-        let found = self.caches[ci].look_up(&pkt, at);
+        let found = self.look_up(&pkt, at);
         let reply = match found {
-            Found::Hit(i) => self.caches[ci].hit(i, pkt, at),
-            Found::Joined(_) => self.caches[ci].join(pkt, at),
-            Found::Miss => self.cache_misses(ci, pkt, at, 0),
+            Found::Hit(i) => self.hit(i, pkt, at),
+            Found::Joined(_) => self.join(pkt, at),
+            Found::Miss => self.miss(net, pkt, at, 0),
         };
         if seen {
-            self.show_prefetchers(ci, &pkt, at, found);
+            self.show_prefetchers(net, &pkt, at, found);
         }
         reply
     }
@@ -58,11 +60,10 @@ impl MemorySystem {
     /// A miss without an MSHR: fetches the line. `by`: the prefetcher that asks (from 1 on), or 0 for a demand access. The
     /// reply's `accepted` is that of the level below.
     #[inline(always)] // one busy caller; the other is rare
-    pub(crate) fn cache_misses(&mut self, ci: usize, pkt: Pkt, at: u64, by: u8) -> Reply {
-        let c = &mut self.caches[ci];
-        let p = c.p;
-        let edge = c.clock.edge(at);
-        let line = c.tags.line(pkt.addr);
+    pub(crate) fn miss(&mut self, net: &mut Network, pkt: Pkt, at: u64, by: u8) -> Reply {
+        let p = self.p;
+        let edge = self.clock.edge(at);
+        let line = self.tags.line(pkt.addr);
         let cmd = match pkt.cmd {
             Cmd::WriteLineReq => Cmd::InvalidateReq,
             cmd if cmd.needs_writable() => Cmd::ReadExReq,
@@ -81,11 +82,10 @@ impl MemorySystem {
         };
         // A prefetch was looked up while it waited in its queue.
         let out = if pkt.cmd == Cmd::HardPFReq { at } else { edge + p.tag + pkt.header };
-        let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
+        let r = net.send(p.mem_side, p.source, down, out);
 
-        let mut reply = self.cache_fills(ci, &pkt, &r, by);
-        let c = &mut self.caches[ci];
-        c.mshrs.push(Mshr {
+        let mut reply = self.fill_from(net, &pkt, &r, by);
+        self.mshrs.push(Mshr {
             line,
             state: MshrState::Sent,
             alloc_at: at,
@@ -95,8 +95,8 @@ impl MemorySystem {
             targets: 1,
             level: reply.level,
         });
-        c.note_mshrs(at);
-        let s = c.stats.at(pkt.cmd, pkt.requestor);
+        self.note_mshrs(at);
+        let s = self.stats.at(pkt.cmd, pkt.requestor);
         s.mshr_misses += 1;
         if pkt.cmd != Cmd::HardPFReq {
             s.misses += 1;
@@ -111,10 +111,9 @@ impl MemorySystem {
 
     /// Fills the line that `pkt` missed with the response `r`, unless an exclusive level above keeps it, and evicts a victim.
     #[inline(always)] // of the busy way of a miss
-    pub(crate) fn cache_fills(&mut self, ci: usize, pkt: &Pkt, r: &Reply, by: u8) -> Reply {
-        let c = &mut self.caches[ci];
-        let p = c.p;
-        let arrived = c.clock.edge(r.at);
+    pub(crate) fn fill_from(&mut self, net: &mut Network, pkt: &Pkt, r: &Reply, by: u8) -> Reply {
+        let p = self.p;
+        let arrived = self.clock.edge(r.at);
         let mut reply =
             Reply { at: arrived + p.response, level: r.level + 1, accepted: r.accepted, ..Reply::default() };
         let dirty = r.dirty || pkt.cmd.dirties();
@@ -122,149 +121,156 @@ impl MemorySystem {
             reply.dirty = dirty;
             return reply;
         }
-        if let Some(v) = c.fill(pkt.addr, arrived + p.data + r.payload, dirty, by) {
-            c.stats.replacements += 1;
-            self.cache_evicts(ci, v, arrived, arrived + p.tag, pkt.requestor);
+        if let Some(v) = self.fill(pkt.addr, arrived + p.data + r.payload, dirty, by) {
+            self.stats.replacements += 1;
+            self.evict(net, v, arrived, arrived + p.tag, pkt.requestor);
         }
         reply
     }
 
-    /// Cache `ci` evicts a line at `at`, to be sent at `out`.
-    fn cache_evicts(&mut self, ci: usize, victim: Victim, at: u64, out: u64, requestor: u8) {
-        let c = &mut self.caches[ci];
-        let (cmd, size, requestor) = match (victim.dirty, c.p.writeback_clean) {
-            (true, _) => (Cmd::WritebackDirty, c.p.line_bytes, WRITEBACKS),
-            (false, true) => (Cmd::WritebackClean, c.p.line_bytes, WRITEBACKS),
+    /// The cache evicts a line at `at`, to be sent at `out`.
+    fn evict(&mut self, net: &mut Network, victim: Victim, at: u64, out: u64, requestor: u8) {
+        let (cmd, size, requestor) = match (victim.dirty, self.p.writeback_clean) {
+            (true, _) => (Cmd::WritebackDirty, self.p.line_bytes, WRITEBACKS),
+            (false, true) => (Cmd::WritebackClean, self.p.line_bytes, WRITEBACKS),
             (false, false) => (Cmd::CleanEvict, 0, requestor),
         };
         if cmd != Cmd::CleanEvict {
-            c.stats.writebacks += 1;
+            self.stats.writebacks += 1;
         }
         let pkt = Pkt { from_cache: true, ..Pkt::new(cmd, victim.line, size, requestor) };
-        self.cache_sends_write(ci, pkt, at, out);
+        self.send_write(net, pkt, at, out);
     }
 
-    /// Evicts the line of `addr` from cache `ci`; whether it was there.
-    pub(crate) fn cache_evicts_line(&mut self, ci: usize, addr: u64, at: u64, out: u64, requestor: u8) -> bool {
-        let c = &mut self.caches[ci];
-        let Some(i) = c.tags.find(addr) else { return false };
-        let victim = Victim { line: c.tags.line(addr), dirty: c.tags.invalidate(i) };
-        self.cache_evicts(ci, victim, at, out, requestor);
+    /// Evicts the line of `addr` from the cache; whether it was there.
+    pub(crate) fn evict_line(&mut self, net: &mut Network, addr: u64, at: u64, out: u64, requestor: u8) -> bool {
+        let Some(i) = self.tags.find(addr) else { return false };
+        let victim = Victim { line: self.tags.line(addr), dirty: self.tags.invalidate(i) };
+        self.evict(net, victim, at, out, requestor);
         true
     }
 
-    /// Sends a packet without a response through cache `ci`'s write buffer: enters at `at`, leaves at `out` or when the next
-    /// level accepts it.
-    fn cache_sends_write(&mut self, ci: usize, pkt: Pkt, at: u64, out: u64) {
-        let c = &self.caches[ci];
-        let link = c.p.mem_side;
-        // Data that a maintenance operation writes back goes before the operation: gem5 keeps packets of one line in order.
-        let low_priority = pkt.cmd != Cmd::WriteClean && !c.writes.nearly_full(out);
-        let pkt = Pkt { from_cache: true, header: 0, payload: 0, low_priority, ..pkt };
-        let r = self.send(link, self.source_of_cache(ci), pkt, out);
-        let now = self.now;
-        let c = &mut self.caches[ci];
-        let line = c.tags.line(pkt.addr);
-        c.buffer_write(line, at, r.accepted.max(out), now);
+    /// Writes back or drops all lines from `at` on, `each` ticks a line; when that is done.
+    pub(crate) fn flush(&mut self, net: &mut Network, mut at: u64, each: u64) -> u64 {
+        let lines: Vec<u64> = self.tags.lines().collect();
+        for line in lines {
+            at += each;
+            let Some(i) = self.tags.find(line) else { continue };
+            if self.tags.dirty(i) {
+                at = self.wait_until_free(at);
+                self.evict_line(net, line, at, at, Port::Data as u8);
+            } else {
+                self.tags.invalidate(i);
+            }
+        }
+        at
     }
 
-    fn cache_takes_writeback(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        let c = &mut self.caches[ci];
-        let p = c.p;
-        let edge = c.clock.edge(at);
-        let header = c.clock.edge(pkt.header);
+    /// Sends a packet without a response through the cache's write buffer: enters at `at`, leaves at `out` or when the next
+    /// level accepts it.
+    fn send_write(&mut self, net: &mut Network, pkt: Pkt, at: u64, out: u64) {
+        let link = self.p.mem_side;
+        // Data that a maintenance operation writes back goes before the operation: gem5 keeps packets of one line in order.
+        let low_priority = pkt.cmd != Cmd::WriteClean && !self.writes.nearly_full(out);
+        let pkt = Pkt { from_cache: true, header: 0, payload: 0, low_priority, ..pkt };
+        let r = net.send(link, self.p.source, pkt, out);
+        let now = net.now;
+        let line = self.tags.line(pkt.addr);
+        self.buffer_write(line, at, r.accepted.max(out), now);
+    }
+
+    fn take_writeback(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+        let p = self.p;
+        let edge = self.clock.edge(at);
+        let header = self.clock.edge(pkt.header);
         let ready = edge + p.data + pkt.header + p.tag.max(pkt.payload);
         let dirty = pkt.cmd == Cmd::WritebackDirty;
-        c.stats.at(pkt.cmd, pkt.requestor).hits += 1;
+        self.stats.at(pkt.cmd, pkt.requestor).hits += 1;
         let mut victim = None;
-        if let Some(i) = c.tags.find(pkt.addr) {
-            c.tags.touch(pkt.addr, i);
-            let ready = ready.max(c.tags.ready(i));
-            c.tags.set_ready(i, ready);
+        if let Some(i) = self.tags.find(pkt.addr) {
+            self.tags.touch(pkt.addr, i);
+            let ready = ready.max(self.tags.ready(i));
+            self.tags.set_ready(i, ready);
             if dirty {
-                c.tags.set_dirty(i);
+                self.tags.set_dirty(i);
             }
         } else {
-            victim = c.fill(pkt.addr, ready, dirty, 0);
+            victim = self.fill(pkt.addr, ready, dirty, 0);
         }
         if let Some(v) = victim {
-            c.stats.replacements += 1;
-            self.cache_evicts(ci, v, at, edge + header + 2 * p.tag, pkt.requestor);
+            self.stats.replacements += 1;
+            self.evict(net, v, at, edge + header + 2 * p.tag, pkt.requestor);
         }
         Reply { at: edge + header + p.tag, ..Reply::default() }
     }
 
     /// `CleanEvict` stops where the line is; `WriteClean` goes on to the memory and leaves the line clean.
-    fn cache_passes_eviction(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        let c = &mut self.caches[ci];
-        let out = c.clock.edge(at) + c.p.tag + pkt.header;
-        let found = c.tags.find(pkt.addr);
-        let s = c.stats.at(pkt.cmd, pkt.requestor);
+    fn pass_eviction(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+        let out = self.clock.edge(at) + self.p.tag + pkt.header;
+        let found = self.tags.find(pkt.addr);
+        let s = self.stats.at(pkt.cmd, pkt.requestor);
         if found.is_some() {
             s.hits += 1;
         } else {
             s.misses += 1;
         }
         if let (Cmd::WriteClean, Some(i)) = (pkt.cmd, found) {
-            c.tags.clean(i);
+            self.tags.clean(i);
         }
         if found.is_none() || pkt.cmd == Cmd::WriteClean {
-            self.cache_sends_write(ci, pkt, at, out);
+            self.send_write(net, pkt, at, out);
         }
         Reply { at: out, ..Reply::default() }
     }
 
     /// Cache-block operations: they change this level's line and go on to the point of coherency.
-    fn cache_maintains(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        let c = &mut self.caches[ci];
-        let p = c.p;
-        let out = c.clock.edge(at) + p.tag + pkt.header;
-        let found = c.tags.find(pkt.addr);
-        let line = c.tags.line(pkt.addr);
-        let s = c.stats.at(pkt.cmd, pkt.requestor);
+    fn maintain(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+        let p = self.p;
+        let out = self.clock.edge(at) + p.tag + pkt.header;
+        let found = self.tags.find(pkt.addr);
+        let line = self.tags.line(pkt.addr);
+        let s = self.stats.at(pkt.cmd, pkt.requestor);
         if pkt.cmd == Cmd::InvalidateReq {
             // A higher level will overwrite the whole line: a copy here is enough, no lower level is asked.
             if let Some(i) = found {
                 s.hits += 1;
-                c.tags.invalidate(i);
-                return Reply { at: c.clock.edge(at) + p.tag + c.clock.edge(pkt.header), ..Reply::default() };
+                self.tags.invalidate(i);
+                return Reply { at: self.clock.edge(at) + p.tag + self.clock.edge(pkt.header), ..Reply::default() };
             }
         }
         s.misses += 1;
         s.mshr_misses += 1;
         let dirty = match (pkt.cmd, found) {
-            (Cmd::CleanSharedReq, Some(i)) => c.tags.clean(i),
-            (_, Some(i)) => c.tags.invalidate(i),
+            (Cmd::CleanSharedReq, Some(i)) => self.tags.clean(i),
+            (_, Some(i)) => self.tags.invalidate(i),
             (_, None) => false,
         };
         if dirty {
-            c.stats.writebacks += 1;
+            self.stats.writebacks += 1;
             let data = Pkt { cmd: Cmd::WriteClean, addr: line, size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
-            self.cache_sends_write(ci, data, at, out);
+            self.send_write(net, data, at, out);
         }
         let down = Pkt { addr: line, from_cache: true, header: 0, payload: 0, low_priority: false, ..pkt };
-        let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
-        self.cache_forwards(ci, &pkt, at, r, p.response)
+        let r = net.send(p.mem_side, p.source, down, out);
+        self.forwarded(&pkt, at, r, p.response)
     }
 
     /// An uncacheable access: a cached copy is evicted first.
-    fn cache_passes_by(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        let c = &mut self.caches[ci];
-        let p = c.p;
-        let out = c.clock.edge(at) + p.tag + pkt.header;
-        self.cache_evicts_line(ci, pkt.addr, at, out, pkt.requestor);
+    fn pass_by(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+        let p = self.p;
+        let out = self.clock.edge(at) + p.tag + pkt.header;
+        self.evict_line(net, pkt.addr, at, out, pkt.requestor);
         let down = Pkt { from_cache: true, header: 0, payload: 0, low_priority: false, ..pkt };
-        let r = self.send(p.mem_side, self.source_of_cache(ci), down, out);
-        let reply = self.cache_forwards(ci, &pkt, at, r, p.response + r.payload);
-        let s = self.caches[ci].stats.at(pkt.cmd, pkt.requestor);
+        let r = net.send(p.mem_side, p.source, down, out);
+        let reply = self.forwarded(&pkt, at, r, p.response + r.payload);
+        let s = self.stats.at(pkt.cmd, pkt.requestor);
         s.uncacheable += 1;
         s.uncacheable_latency += reply.at - at;
         reply
     }
 
     /// The response to a forwarded request: occupies an MSHR until it arrives, and returns `extra` ticks later.
-    fn cache_forwards(&mut self, ci: usize, pkt: &Pkt, at: u64, r: Reply, extra: u64) -> Reply {
-        let c = &mut self.caches[ci];
+    fn forwarded(&mut self, pkt: &Pkt, at: u64, r: Reply, extra: u64) -> Reply {
         let level = r.level + 1;
         let m = Mshr {
             line: NO_LINE,
@@ -276,31 +282,43 @@ impl MemorySystem {
             targets: 1,
             level,
         };
-        c.mshrs.push(m);
-        c.note_mshrs(at);
-        Reply { at: c.clock.edge(r.at) + extra, level, ..Reply::default() }
+        self.mshrs.push(m);
+        self.note_mshrs(at);
+        Reply { at: self.clock.edge(r.at) + extra, level, ..Reply::default() }
+    }
+
+    /// A write that goes past the cache: a copy that came here meanwhile leaves first.
+    fn written_past(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+        let out = self.clock.edge(at) + pkt.header;
+        self.evict_line(net, pkt.addr, at, out, pkt.requestor);
+        let down = Pkt { from_cache: true, header: 0, ..pkt };
+        let r = net.send(self.p.mem_side, self.p.source, down, out);
+        Reply { at: self.clock.edge(r.at), level: r.level + 1, ..r }
     }
 
     /// A write that misses a cache without write-allocate: done once it is in the write buffer.
-    fn cache_writes_around(&mut self, ci: usize, pkt: Pkt, at: u64) -> Reply {
-        let c = &mut self.caches[ci];
-        let out = c.clock.edge(at) + c.p.tag + pkt.header;
-        let line = c.tags.line(pkt.addr);
-        let joined = c.writes.holds(line, at);
-        let s = c.stats.at(pkt.cmd, pkt.requestor);
+    fn write_around(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+        let out = self.clock.edge(at) + self.p.tag + pkt.header;
+        let line = self.tags.line(pkt.addr);
+        let joined = self.writes.holds(line, at);
+        let s = self.stats.at(pkt.cmd, pkt.requestor);
         s.misses += 1;
         s.miss_latency += out - at;
         if joined {
             s.mshr_hits += 1;
         } else {
             s.mshr_misses += 1;
-            self.cache_sends_write(ci, pkt, at, out);
+            self.send_write(net, pkt, at, out);
         }
         Reply { at: out, level: 1, ..Reply::default() }
     }
-}
 
-impl Cache {
+    /// The response to a read that a cache beside this one has missed.
+    pub(crate) fn snoop_response(&self, cmd: Cmd, start: u64, header: u64) -> Reply {
+        let at = self.clock.edge(start) + self.p.tag + header;
+        Reply { at, accepted: start, dirty: cmd == Cmd::ReadExReq, ..Reply::default() }
+    }
+
     fn look_up(&mut self, pkt: &Pkt, at: u64) -> Found {
         let line = self.tags.line(pkt.addr);
         let on_its_way = self.mshrs.find(line, at).is_some();

@@ -5,12 +5,13 @@
 //! non-inclusive (`mostly_incl`) or `mostly_excl`; dirty data moves up with a line and comes back when it is evicted.
 
 pub(crate) mod access;
-mod flush;
 pub(crate) mod mshr;
 pub(crate) mod pending;
+mod prefetching;
 pub(crate) mod replacement;
 pub(crate) mod stats;
 pub(crate) mod tags;
+mod wait;
 pub(crate) mod write_buffer;
 
 use breakeven_base::StatSink;
@@ -21,6 +22,7 @@ use crate::prefetch::Prefetching;
 use crate::util::EdgeClock;
 use educe::Educe;
 use mshr::MshrFile;
+use pending::PendingMisses;
 use stats::{Blocked, CacheStats};
 use tags::{Tags, Victim};
 use write_buffer::WriteBuffer;
@@ -40,6 +42,10 @@ pub(crate) struct Params {
     pub mostly_excl: bool,
     pub is_read_only: bool,
     pub mem_side: Link,
+    /// Its number among the requesters of crossbars.
+    pub source: usize,
+    /// A port of the core leads here: demand accesses come in order of time.
+    pub first_level: bool,
 }
 
 #[derive(Educe)]
@@ -49,6 +55,8 @@ pub(crate) struct Cache {
     pub clock: EdgeClock,
     pub tags: Tags,
     pub mshrs: MshrFile,
+    /// Misses whose MSHR has not been sent.
+    pub pending: PendingMisses,
     pub writes: WriteBuffer,
     pub stats: CacheStats,
     /// No request is taken before this instant: MSHRs or targets used up.
@@ -62,7 +70,7 @@ pub(crate) struct Cache {
     pub prefetching: Option<Box<Prefetching>>,
 }
 impl Cache {
-    pub fn new(c: &CacheConfig, line_bytes: u32) -> Self {
+    pub fn new(c: &CacheConfig, line_bytes: u32, source: usize, first_level: bool) -> Self {
         let clock = EdgeClock::new(c.clock.period());
         let (tag, data) = (clock.cycles(c.tag_latency), clock.cycles(c.data_latency));
         let read = if c.sequential_access { tag + data } else { tag.max(data) };
@@ -79,11 +87,14 @@ impl Cache {
                 mostly_excl: c.clusivity == Clusivity::MostlyExcl,
                 is_read_only: c.is_read_only,
                 mem_side: c.mem_side,
+                source,
+                first_level,
             },
             clock,
             tags: Tags::new(c.size, c.assoc, line_bytes, c.replacement),
             mshrs: MshrFile::new(c.mshrs, c.tgts_per_mshr),
             writes: WriteBuffer::new(c.write_buffers),
+            pending: PendingMisses::new(),
             stats: CacheStats::default(),
             blocked_until: 0,
             closed_until: 0,
@@ -225,6 +236,11 @@ impl Cache {
             let first = if from <= old.1 { from.min(old.0) } else { from };
             self.writes_full = (first, t.max(old.1));
         }
+    }
+
+    pub fn reset_stats(&mut self) {
+        self.stats = CacheStats::default();
+        self.prefetching.iter_mut().for_each(|p| p.reset_stats());
     }
 
     pub fn collect(&self, sink: &mut StatSink, who: &[String]) {

@@ -39,8 +39,55 @@ struct Closed {
 
 const NOTHING: Closed = Closed { row: CLOSED, accesses: 0, chosen_at: 0, read_at: 0 };
 
-/// Commands issued in one window of the command bus.
-type Window = (u64, u32);
+/// The command bus: so many commands in each window.
+#[derive(Educe)]
+#[educe(Clone)]
+struct CommandBus {
+    window: u64,
+    per_window: u32,
+    /// Commands issued in windows that are not over, by their start.
+    windows: Vec<(u64, u32)>,
+}
+
+impl CommandBus {
+    fn new(window: u64, tck: u64) -> Self {
+        let per_window = window.checked_div(tck).unwrap_or(u64::MAX).clamp(2, u64::from(u32::MAX)) as u32;
+        CommandBus { window: window.max(1), per_window, windows: Vec::new() }
+    }
+
+    /// Takes a slot on the command bus at `at` or later.
+    fn book(&mut self, at: u64, now: u64) -> u64 {
+        self.windows.retain(|w| w.0 + self.window > now);
+        let mut start = at - at % self.window;
+        let mut when = at;
+        loop {
+            match self.windows.iter_mut().find(|w| w.0 == start) {
+                Some(w) if w.1 >= self.per_window => {
+                    start += self.window;
+                    when = start;
+                }
+                Some(w) => {
+                    w.1 += 1;
+                    return when;
+                }
+                None => {
+                    self.windows.push((start, 1));
+                    return when;
+                }
+            }
+        }
+    }
+}
+
+/// What is known of a rank besides its banks.
+#[derive(Clone, Copy, Debug)]
+struct Rank {
+    last_burst: u64,
+    refresh_at: u64,
+    refreshed_at: u64,
+    /// Last data of its bursts: a refresh waits for it.
+    busy_until: u64,
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct DramStats {
@@ -67,15 +114,9 @@ pub(super) struct Banks {
     /// `activation_limit` last activations of each rank, newest first.
     activations: Vec<u64>,
     activation_limit: usize,
-    last_burst: Vec<u64>,
-    refresh_at: Vec<u64>,
-    refreshed_at: Vec<u64>,
-    /// Last data of a rank's bursts: a refresh waits for it.
-    busy_until: Vec<u64>,
-    window: u64,
-    commands_per_window: u32,
+    ranks: Vec<Rank>,
+    commands: CommandBus,
     commands_per_activate: u32,
-    windows: Vec<Window>,
     /// The data bus takes the next burst then.
     pub next_burst_at: u64,
     stats: DramStats,
@@ -96,7 +137,6 @@ impl Banks {
         };
         let t = Timing::new(c);
         let first_refresh = if c.tREFI == 0 { u64::MAX } else { t.refresh_every };
-        let commands = window.checked_div(c.tCK).unwrap_or(u64::MAX).clamp(2, u64::from(u32::MAX)) as u32;
         Banks {
             geometry: Geometry::new(c),
             t,
@@ -107,15 +147,10 @@ impl Banks {
             banks: (0..ranks * per_rank).map(bank).collect(),
             activations: vec![0; ranks * c.activation_limit as usize],
             activation_limit: c.activation_limit as usize,
-            last_burst: vec![0; ranks],
-            refresh_at: vec![first_refresh; ranks],
-            refreshed_at: vec![0; ranks],
-            busy_until: vec![0; ranks],
-            window: window.max(1),
-            commands_per_window: commands,
+            ranks: vec![Rank { last_burst: 0, refresh_at: first_refresh, refreshed_at: 0, busy_until: 0 }; ranks],
+            commands: CommandBus::new(window, c.tCK),
             commands_per_activate: if c.two_cycle_activate { 2 } else { 1 },
-            windows: Vec::new(),
-            next_burst_at: t.rp + t.rcd_rd,
+            next_burst_at: t.row.rp + t.row.rcd_rd,
             stats: DramStats::default(),
         }
     }
@@ -130,50 +165,27 @@ impl Banks {
 
     /// The controller need not look at its queues before this.
     pub fn next_request_at(&self) -> u64 {
-        self.next_burst_at.saturating_sub(self.t.rp + self.t.rcd_rd)
+        self.next_burst_at.saturating_sub(self.t.row.rp + self.t.row.rcd_rd)
     }
 
     /// Extra distance on the bus when its direction has just changed.
     pub fn turnaround(&self, to_read: bool) -> u64 {
         if to_read {
-            self.t.write_to_read_gap
+            self.t.bus.write_to_read_gap
         } else {
-            self.t.read_to_write_gap
-        }
-    }
-
-    /// Takes a slot on the command bus at `at` or later.
-    fn command(&mut self, at: u64, now: u64) -> u64 {
-        self.windows.retain(|w| w.0 + self.window > now);
-        let mut start = at - at % self.window;
-        let mut when = at;
-        loop {
-            match self.windows.iter_mut().find(|w| w.0 == start) {
-                Some(w) if w.1 >= self.commands_per_window => {
-                    start += self.window;
-                    when = start;
-                }
-                Some(w) => {
-                    w.1 += 1;
-                    return when;
-                }
-                None => {
-                    self.windows.push((start, 1));
-                    return when;
-                }
-            }
+            self.t.bus.read_to_write_gap
         }
     }
 
     /// Carries out the refreshes that are due by `now`.
     pub fn refresh_until(&mut self, now: u64) {
-        for rank in 0..self.refresh_at.len() {
-            while self.refresh_at[rank] <= now {
+        for rank in 0..self.ranks.len() {
+            while self.ranks[rank].refresh_at <= now {
                 self.refresh(rank);
                 // After a long silence nothing is open: the refreshes between change nothing.
-                let late = now.saturating_sub(self.refresh_at[rank]) / self.t.refresh_every.max(1);
+                let late = now.saturating_sub(self.ranks[rank].refresh_at) / self.t.refresh_every.max(1);
                 if late > 1 {
-                    self.refresh_at[rank] += (late - 1) * self.t.refresh_every;
+                    self.ranks[rank].refresh_at += (late - 1) * self.t.refresh_every;
                     self.stats.refreshes += late - 1;
                 }
             }
@@ -181,12 +193,12 @@ impl Banks {
     }
 
     fn refresh(&mut self, rank: usize) {
-        let due = self.refresh_at[rank];
+        let due = self.ranks[rank].refresh_at;
         let banks = &mut self.banks[rank * self.per_rank..][..self.per_rank];
-        let mut start = due.max(self.busy_until[rank]);
+        let mut start = due.max(self.ranks[rank].busy_until);
         if banks.iter().any(|b| b.row != CLOSED) {
             let precharge = banks.iter().map(|b| b.precharge_at).max().unwrap_or(0).max(due);
-            start = start.max(precharge + self.t.rp);
+            start = start.max(precharge + self.t.row.rp);
         }
         let done = start + self.t.rfc;
         for b in banks {
@@ -194,14 +206,14 @@ impl Banks {
             b.activate_at = b.activate_at.max(done);
             b.precharge_at = b.precharge_at.max(start);
         }
-        self.refreshed_at[rank] = done;
-        self.refresh_at[rank] = due + self.t.refresh_every.max(1);
+        self.ranks[rank].refreshed_at = done;
+        self.ranks[rank].refresh_at = due + self.t.refresh_every.max(1);
         self.stats.refreshes += 1;
     }
 
     /// When the rank takes commands again.
     pub fn rank_free_at(&self, place: Place) -> u64 {
-        self.refreshed_at[usize::from(place.rank)]
+        self.ranks[usize::from(place.rank)].refreshed_at
     }
 
     pub fn row_hit(&self, place: Place) -> bool {
@@ -215,19 +227,19 @@ impl Banks {
     /// When a bank could activate another row for a write, and when it could then take the burst.
     pub fn prepared_at(&self, place: Place, now: u64) -> (u64, u64) {
         let b = &self.banks[usize::from(place.bank)];
-        let activate = if b.row == CLOSED { b.activate_at.max(now) } else { b.precharge_at.max(now) + self.t.rp };
-        (activate, b.write_at.max(activate + self.t.rcd_wr))
+        let activate = if b.row == CLOSED { b.activate_at.max(now) } else { b.precharge_at.max(now) + self.t.row.rp };
+        (activate, b.write_at.max(activate + self.t.row.rcd_wr))
     }
 
     /// The latest activation that costs a burst at `column_at` nothing.
     pub fn hidden_activate_max(&self, column_at: u64, now: u64) -> u64 {
-        column_at.saturating_sub(self.t.rcd_wr).max(now)
+        column_at.saturating_sub(self.t.row.rcd_wr).max(now)
     }
 
     fn activate(&mut self, place: Place, at: u64, now: u64) {
-        let mut at = self.command(at, now);
+        let mut at = self.commands.book(at, now);
         for _ in 1..self.commands_per_activate {
-            at = at.max(self.command(at, now));
+            at = at.max(self.commands.book(at, now));
         }
         let rank = usize::from(place.rank);
         let group = self.banks[usize::from(place.bank)].group;
@@ -235,21 +247,21 @@ impl Banks {
         let b = &mut self.banks[usize::from(place.bank)];
         b.row = place.row;
         b.accesses = 0;
-        b.precharge_at = at + t.ras;
-        b.read_at = b.read_at.max(at + t.rcd_rd);
-        b.write_at = b.write_at.max(at + t.rcd_wr);
+        b.precharge_at = at + t.row.ras;
+        b.read_at = b.read_at.max(at + t.row.rcd_rd);
+        b.write_at = b.write_at.max(at + t.row.rcd_wr);
         let mut next = 0;
         if self.activation_limit > 0 {
             let ring = &mut self.activations[rank * self.activation_limit..][..self.activation_limit];
             ring.rotate_right(1);
             ring[0] = at;
             let oldest = ring[self.activation_limit - 1];
-            if oldest > 0 && at - oldest < t.xaw {
-                next = oldest + t.xaw;
+            if oldest > 0 && at - oldest < t.row.xaw {
+                next = oldest + t.row.xaw;
             }
         }
         for b in &mut self.banks[rank * self.per_rank..][..self.per_rank] {
-            let gap = if b.group == group { t.rrd_l } else { t.rrd };
+            let gap = if b.group == group { t.row.rrd_l } else { t.row.rrd };
             b.activate_at = b.activate_at.max(at + gap).max(next);
         }
     }
@@ -262,15 +274,15 @@ impl Banks {
         }
         if self.banks[n].row != CLOSED {
             let at = self.banks[n].precharge_at.max(now);
-            let at = self.command(at, now);
+            let at = self.commands.book(at, now);
             let rank = usize::from(place.rank);
-            if self.t.ppd > 0 {
+            if self.t.row.ppd > 0 {
                 for b in &mut self.banks[rank * self.per_rank..][..self.per_rank] {
-                    b.precharge_at = b.precharge_at.max(at + self.t.ppd);
+                    b.precharge_at = b.precharge_at.max(at + self.t.row.ppd);
                 }
             }
             let b = &mut self.banks[n];
-            b.activate_at = b.activate_at.max(at + self.t.rp);
+            b.activate_at = b.activate_at.max(at + self.t.row.rp);
         }
         let at = self.banks[n].activate_at.max(now);
         self.activate(place, at, now);
@@ -296,21 +308,21 @@ impl Banks {
         let hit = self.open(place, now);
         let t = self.t;
         let allowed = if read { self.banks[n].read_at } else { self.banks[n].write_at };
-        let mut at = self.command(allowed.max(self.next_burst_at).max(now), now);
+        let mut at = self.commands.book(allowed.max(self.next_burst_at).max(now), now);
         let rank = usize::from(place.rank);
-        let mut gap = t.burst_min;
-        if t.burst != t.burst_min {
+        let mut gap = t.bus.burst_min;
+        if t.bus.burst != t.bus.burst_min {
             // Bursts of two bank groups interleave on the bus: at the boundaries only.
-            let last = self.last_burst[rank];
-            if at == last + t.burst_min {
-                gap = t.burst;
-            } else if at < last + t.burst {
-                at = last + t.burst;
+            let last = self.ranks[rank].last_burst;
+            if at == last + t.bus.burst_min {
+                gap = t.bus.burst;
+            } else if at < last + t.bus.burst {
+                at = last + t.bus.burst;
             }
         }
-        let ready = at + t.burst + if read { t.cl } else { t.cwl };
-        self.last_burst[rank] = at;
-        self.busy_until[rank] = self.busy_until[rank].max(ready);
+        let ready = at + t.bus.burst + if read { t.cl } else { t.cwl };
+        self.ranks[rank].last_burst = at;
+        self.ranks[rank].busy_until = self.ranks[rank].busy_until.max(ready);
         self.space_out(place, read, at, gap);
         let b = &mut self.banks[n];
         b.precharge_at = b.precharge_at.max(if read { at + t.rtp } else { ready + t.wr });
@@ -319,7 +331,7 @@ impl Banks {
             let b = &mut self.banks[n];
             b.row = CLOSED;
             b.precharge_at = b.precharge_at.max(now);
-            b.activate_at = b.activate_at.max(b.precharge_at + t.rp);
+            b.activate_at = b.activate_at.max(b.precharge_at + t.row.rp);
         }
         let s = &mut self.stats;
         let w = usize::from(!read);
@@ -329,7 +341,7 @@ impl Banks {
         if read {
             s.queue_ticks += at.saturating_sub(arrived);
             s.access_ticks += ready.saturating_sub(arrived);
-            s.bus_ticks += t.burst;
+            s.bus_ticks += t.bus.burst;
         }
         self.next_burst_at = at + gap;
         ready
@@ -346,8 +358,8 @@ impl Banks {
         }
         c.accesses += 1;
         let at = c.read_at.max(arrived);
-        c.read_at = at + t.burst;
-        self.next_burst_at += t.burst;
+        c.read_at = at + t.bus.burst;
+        self.next_burst_at += t.bus.burst;
         for b in &mut self.banks {
             b.read_at = b.read_at.max(self.next_burst_at);
         }
@@ -356,9 +368,9 @@ impl Banks {
         s.row_hits[0] += 1;
         s.bytes[0] += self.geometry.burst;
         s.queue_ticks += at - arrived;
-        s.access_ticks += at + t.burst + t.cl - arrived;
-        s.bus_ticks += t.burst;
-        Some(at + t.burst + t.cl)
+        s.access_ticks += at + t.bus.burst + t.cl - arrived;
+        s.bus_ticks += t.bus.burst;
+        Some(at + t.bus.burst + t.cl)
     }
 
     /// The distance that every bank keeps from a burst at `at`.
@@ -368,16 +380,16 @@ impl Banks {
         let own = usize::from(place.rank) * self.per_rank..(usize::from(place.rank) + 1) * self.per_rank;
         for (i, b) in self.banks.iter_mut().enumerate() {
             let (to_read, to_write) = if !own.contains(&i) {
-                (t.rank_to_rank, t.rank_to_rank)
+                (t.bus.rank_to_rank, t.bus.rank_to_rank)
             } else if self.grouped && b.group == group {
                 match read {
-                    true => (t.ccd_l, t.ccd_l.max(t.read_to_write)),
-                    false => (t.ccd_l.max(t.write_to_read_l), t.ccd_l_wr),
+                    true => (t.bus.ccd_l, t.bus.ccd_l.max(t.bus.read_to_write)),
+                    false => (t.bus.ccd_l.max(t.bus.write_to_read_l), t.bus.ccd_l_wr),
                 }
             } else {
                 match read {
-                    true => (gap, t.read_to_write),
-                    false => (t.write_to_read, gap),
+                    true => (gap, t.bus.read_to_write),
+                    false => (t.bus.write_to_read, gap),
                 }
             };
             b.read_at = b.read_at.max(at + to_read);

@@ -18,11 +18,9 @@ mod stride;
 
 use breakeven_base::StatSink;
 
-use crate::cache::Cache;
 use crate::config::{PrefetcherConfig, PrefetcherKind};
-use crate::packet::{Cmd, Pkt, PREFETCHES};
+use crate::packet::Pkt;
 use crate::util::EdgeClock;
-use crate::MemorySystem;
 use educe::Educe;
 use queue::{Entry, Queue};
 use sequential::NextLine;
@@ -153,6 +151,14 @@ pub(crate) enum Found {
     Miss,
 }
 
+/// Where a line is that need not be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum There {
+    Mshr,
+    Cache,
+    WriteBuffer,
+}
+
 impl Unit {
     fn new(c: &PrefetcherConfig, clock: EdgeClock, line_bytes: u32) -> Self {
         Unit {
@@ -269,9 +275,9 @@ pub(crate) struct Prefetching {
     /// Nothing is sent before this instant.
     pub next_due: u64,
     /// The level below took the last one then.
-    sent: u64,
+    pub sent: u64,
     /// Registers in use from which on nothing is sent.
-    registers: usize,
+    pub registers: usize,
     /// Whose turn was last.
     turn: usize,
     hits: Hits,
@@ -339,7 +345,7 @@ impl Prefetching {
     }
 
     /// Shows an access at `at` to the prefetchers.
-    fn observe(&mut self, pkt: &Pkt, a: &Access, at: u64, found: Found, mut there: impl FnMut(u64) -> bool) {
+    pub fn observe(&mut self, pkt: &Pkt, a: &Access, at: u64, found: Found, mut there: impl FnMut(u64) -> bool) {
         let mark = match found {
             Found::Hit(i) | Found::Joined(Some(i)) => std::mem::take(&mut self.who[i]),
             _ => 0,
@@ -369,12 +375,28 @@ impl Prefetching {
     }
 
     /// The prefetcher whose turn it is, and from when on it may send; `None`: nothing is queued.
-    fn next(&self) -> Option<(usize, u64)> {
+    pub fn next(&self) -> Option<(usize, u64)> {
         let ready = self.units.iter().filter_map(|u| u.queue.head()).map(|e| e.ready).min()?.max(self.sent);
         let n = self.units.len();
         let mut turns = (1..=n).map(|i| (self.turn + i) % n);
         let who = turns.find(|&u| self.units[u].queue.head().is_some_and(|e| e.ready <= ready))?;
         Some((who, ready))
+    }
+
+    /// Takes the line of prefetcher `turn`, and the PC that lower levels are told. `there`: where the line is already.
+    pub fn pop(&mut self, turn: usize, there: impl FnOnce(u64) -> Option<There>) -> Option<(u64, u64)> {
+        let u = self.units.get_mut(turn)?;
+        let e = u.queue.pop()?;
+        self.turn = turn;
+        u.stats.issued += 1;
+        u.issued += 1;
+        match there(e.line) {
+            Some(There::Mshr) => u.stats.hit_in_mshr += 1,
+            Some(There::Cache) => u.stats.hit_in_cache += 1,
+            Some(There::WriteBuffer) => u.stats.hit_in_wb += 1,
+            None => return Some((e.line, if u.p.tag_prefetch { e.pc } else { 0 })),
+        }
+        None
     }
 
     pub fn reset_stats(&mut self) {
@@ -405,93 +427,5 @@ impl Prefetching {
             }
         }
         Ok(())
-    }
-}
-
-impl Cache {
-    /// The instant from `at` on at which a prefetch may take a register.
-    fn prefetch_slot(&self, registers: usize, mut at: u64) -> u64 {
-        loop {
-            if let Some(t) = self.blocked(at).or_else(|| self.mshrs.below_from(registers, at)) {
-                at = t;
-            } else {
-                return at;
-            }
-        }
-    }
-}
-
-impl MemorySystem {
-    /// Shows a demand access to the prefetchers of cache `ci`.
-    pub(crate) fn show_prefetchers(&mut self, ci: usize, pkt: &Pkt, at: u64, found: Found) {
-        let access = Access { requestor: pkt.requestor, ..self.asked };
-        let Cache { prefetching: Some(pf), tags, mshrs, .. } = &mut self.caches[ci] else { return };
-        pf.observe(pkt, &access, at, found, |line| tags.find(line).is_some() || mshrs.find(line, at).is_some());
-        self.next_prefetch = self.next_prefetch.min(pf.next_due);
-    }
-
-    /// Sends what is due by `now` in all caches, earliest first.
-    #[cold]
-    pub(crate) fn run_prefetches(&mut self, now: u64) {
-        loop {
-            let due = |c: &Cache| c.prefetching.as_ref().map_or(NEVER, |p| p.next_due);
-            let Some((ci, at)) = self.caches.iter().map(due).enumerate().min_by_key(|&(_, at)| at) else { return };
-            self.next_prefetch = at;
-            if at > now {
-                return;
-            }
-            self.send_prefetch(ci, now);
-        }
-    }
-
-    /// Sends what is due by `until` in cache `ci`.
-    pub(crate) fn run_prefetches_of(&mut self, ci: usize, until: u64) {
-        while self.caches[ci].prefetching.as_ref().is_some_and(|p| p.next_due <= until) {
-            self.send_prefetch(ci, until);
-        }
-    }
-
-    /// Sends one prefetch of cache `ci` if one can go by `until`; else finds out when the next can.
-    fn send_prefetch(&mut self, ci: usize, until: u64) {
-        let floor = self.now;
-        let c = &mut self.caches[ci];
-        let Some(pf) = &c.prefetching else { return };
-        let (registers, next) = (pf.registers, pf.next());
-        c.mshrs.retire(floor);
-        let at = next.map_or(NEVER, |(_, ready)| c.prefetch_slot(registers, ready));
-        let Cache { prefetching: Some(pf), tags, mshrs, writes, .. } = c else { return };
-        pf.next_due = at;
-        if at > until {
-            return;
-        }
-        let Some((turn, e)) = next.and_then(|(n, _)| Some((n, pf.units.get_mut(n)?.queue.pop()?))) else { return };
-        pf.turn = turn;
-        let u = &mut pf.units[turn];
-        u.stats.issued += 1;
-        u.issued += 1;
-        let needless = if mshrs.find(e.line, at).is_some() {
-            Some(&mut u.stats.hit_in_mshr)
-        } else if tags.find(e.line).is_some() {
-            Some(&mut u.stats.hit_in_cache)
-        } else if writes.holds(e.line, at) {
-            Some(&mut u.stats.hit_in_wb)
-        } else {
-            None
-        };
-        if let Some(count) = needless {
-            *count += 1;
-            return;
-        }
-        let pc = if u.p.tag_prefetch { e.pc } else { 0 };
-        if self.is_uncached(e.line) {
-            return;
-        }
-        let pkt = Pkt::new(Cmd::HardPFReq, e.line, self.line_bytes, PREFETCHES);
-        let asked = std::mem::replace(&mut self.asked, Access { addr: e.line, pc, requestor: PREFETCHES });
-        let sent = self.cache_misses(ci, pkt, at, turn as u8 + 1).accepted;
-        self.asked = asked;
-        if let Some(pf) = &mut self.caches[ci].prefetching {
-            pf.sent = sent;
-        }
     }
 }

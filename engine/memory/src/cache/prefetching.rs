@@ -1,0 +1,72 @@
+//! A cache and its prefetchers: what it shows them, and when it sends what they have queued.
+
+use super::Cache;
+use crate::network::Network;
+use crate::packet::{Cmd, Pkt, PREFETCHES};
+use crate::prefetch::{Access, Found, There, NEVER};
+
+impl Cache {
+    /// When the next prefetch may be due.
+    pub fn next_prefetch(&self) -> u64 {
+        self.prefetching.as_ref().map_or(NEVER, |p| p.next_due)
+    }
+
+    /// Shows a demand access to the prefetchers.
+    pub(super) fn show_prefetchers(&mut self, net: &mut Network, pkt: &Pkt, at: u64, found: Found) {
+        let access = Access { requestor: pkt.requestor, ..net.asked };
+        let Cache { prefetching: Some(pf), tags, mshrs, .. } = self else { return };
+        pf.observe(pkt, &access, at, found, |line| tags.find(line).is_some() || mshrs.find(line, at).is_some());
+        net.next_prefetch = net.next_prefetch.min(pf.next_due);
+    }
+
+    /// Sends what is due by `until`.
+    pub(super) fn run_prefetches(&mut self, net: &mut Network, until: u64) {
+        while self.next_prefetch() <= until {
+            self.send_prefetch(net, until);
+        }
+    }
+
+    /// Sends one prefetch if one can go by `until`; else finds out when the next can.
+    pub(crate) fn send_prefetch(&mut self, net: &mut Network, until: u64) {
+        let Some(pf) = &self.prefetching else { return };
+        let (registers, next) = (pf.registers, pf.next());
+        self.mshrs.retire(net.now);
+        let at = next.map_or(NEVER, |(_, ready)| self.prefetch_slot(registers, ready));
+        let Cache { prefetching: Some(pf), tags, mshrs, writes, .. } = self else { return };
+        pf.next_due = at;
+        if at > until {
+            return;
+        }
+        let there = |line| {
+            if mshrs.find(line, at).is_some() {
+                Some(There::Mshr)
+            } else if tags.find(line).is_some() {
+                Some(There::Cache)
+            } else {
+                writes.holds(line, at).then_some(There::WriteBuffer)
+            }
+        };
+        let Some((turn, (line, pc))) = next.and_then(|(turn, _)| Some((turn, pf.pop(turn, there)?))) else { return };
+        if net.is_uncached(line) {
+            return;
+        }
+        let pkt = Pkt::new(Cmd::HardPFReq, line, net.line_bytes, PREFETCHES);
+        let asked = std::mem::replace(&mut net.asked, Access { addr: line, pc, requestor: PREFETCHES });
+        let sent = self.miss(net, pkt, at, turn as u8 + 1).accepted;
+        net.asked = asked;
+        if let Some(pf) = &mut self.prefetching {
+            pf.sent = sent;
+        }
+    }
+
+    /// The instant from `at` on at which a prefetch may take a register.
+    fn prefetch_slot(&self, registers: usize, mut at: u64) -> u64 {
+        loop {
+            if let Some(t) = self.blocked(at).or_else(|| self.mshrs.below_from(registers, at)) {
+                at = t;
+            } else {
+                return at;
+            }
+        }
+    }
+}
