@@ -8,6 +8,7 @@ use breakeven_x86::{X86Config, X86FrontEnd};
 
 use crate::core::Core;
 use crate::exec::{Coverage, Log, Logged};
+use crate::isa_name::IsaName;
 use crate::platform::Platform;
 use crate::se::Hardware;
 
@@ -16,23 +17,6 @@ use crate::se::Hardware;
 pub enum IsaConfig {
     Riscv(RiscvConfig),
     X86(Box<X86Config>),
-}
-
-/// The name of an instruction set, as descriptions and guests use it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum IsaName {
-    Riscv,
-    X86,
-}
-
-impl IsaName {
-    #[must_use]
-    pub fn text(self) -> &'static str {
-        match self {
-            IsaName::Riscv => "RISC-V",
-            IsaName::X86 => "x86-64",
-        }
-    }
 }
 
 impl IsaConfig {

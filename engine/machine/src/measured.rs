@@ -10,12 +10,9 @@ use std::sync::atomic::AtomicBool;
 use breakeven_base::Stat;
 
 use crate::machine::{Cause, Limits, Machine};
-use crate::platform::Platform;
+use crate::platform::{Platform, READINGS};
 use crate::sweep::{result, run_point, Sweep, RECORD_BYTES, RESULT_BYTES};
 use crate::{EngineError, TraceOptions};
-
-/// Readings kept at most: a point of a million measurements has two million.
-pub(crate) const READINGS: usize = 1 << 22;
 
 /// One measurement of a point, from the inside.
 #[derive(Clone, Debug)]

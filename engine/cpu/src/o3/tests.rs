@@ -6,6 +6,7 @@
 
 use breakeven_base::{BranchKind, OpClass, SysEffect, Tick, UopFlags};
 
+mod fusion;
 mod random;
 
 use super::*;
@@ -252,63 +253,6 @@ fn a_decoder_wider_than_rename_slows_both_down() {
     for (decode, of_five) in [(5, 10), (6, 12), (8, 16)] {
         let rule = 960 * 5 / of_five;
         assert!((rule..=rule + rule / 10).contains(&more(decode, 4)), "{decode}: {} for {rule}", more(decode, 4));
-    }
-}
-
-#[test]
-fn eliminated_moves_take_no_time() {
-    let moves: Vec<Inst> = (0..20).map(|_| add(1, 1).flags(UopFlags::ELIMINATED)).collect();
-    let program = with(chain(OpClass::IntAlu, 20), with(moves, chain(OpClass::IntAlu, 20)));
-    let on = O3Config { moveElimination: true, ..O3Config::default() };
-    assert_eq!(cycles(program.clone()) - cycles_with(on, program), 20);
-}
-
-#[test]
-fn a_fused_branch_needs_no_issue_slot() {
-    // 32 pairs of compare and branch (not taken, predicted so) become ready together behind the chain, on six units:
-    // 64 micro-ops take 11 cycles to issue, 32 take 6.
-    let mut program = chain(OpClass::IntDiv, 4);
-    for _ in 0..32 {
-        let mut compare = add(2, 1).flags(UopFlags::FUSE_HEAD);
-        compare.len = 4;
-        let mut branch = Inst::branch(BranchKind::Cond, 0, &[false]).flags(UopFlags::FUSE_TAIL);
-        branch.uops[0].0.src[0] = breakeven_base::Reg(2);
-        program.extend([compare, branch]);
-    }
-    let on = O3Config { macroFusion: true, numIQEntries: 128, ..O3Config::default() };
-    let off = O3Config { numIQEntries: 128, ..O3Config::default() };
-    let (fused, plain) = (cycles_with(on, program.clone()), cycles_with(off, program));
-    assert_eq!(plain - fused, 5);
-}
-
-#[test]
-fn a_fused_branch_that_comes_after_its_head_was_executed_is_resolved() {
-    // The issue queue is full of a slow chain, so that a head is dispatched in the last place and executed while its branch
-    // waits in front of dispatch; the loop's last branch is mispredicted.
-    let mut compare = add(12, 1).flags(UopFlags::FUSE_HEAD);
-    compare.len = 4;
-    let mut branch =
-        Inst::branch(BranchKind::Cond, 0, &[&[true; 40][..], &[false]].concat()).flags(UopFlags::FUSE_TAIL);
-    branch.uops[0].0.src[0] = breakeven_base::Reg(12);
-    for queue in 4..12 {
-        let body: Vec<Inst> = chain(OpClass::IntMult, 7);
-        let mut program = with(body, vec![compare.clone(), branch.clone()]);
-        program.push(mark());
-        let on = O3Config { macroFusion: true, numIQEntries: queue, ..O3Config::default() };
-        let mut r = machine(on, 2, MockFe::new(program));
-        assert_eq!(r.go(ALL), Stop::Effect(DUMP), "{queue} entries");
-    }
-}
-
-#[test]
-fn the_first_decoder_takes_one_instruction_a_cycle() {
-    for fuses in [false, true] {
-        let cycles = |n, flags| {
-            let program = (0..n).map(|i| add(2 + (i % 8), 20).flags(flags)).collect();
-            cycles_with(O3Config { microFusion: fuses, ..O3Config::default() }, program)
-        };
-        assert_eq!(cycles(128, UopFlags::FIRST_DECODER) - cycles(64, UopFlags::FIRST_DECODER), 64);
-        assert!(cycles(128, 0) - cycles(64, 0) < 32);
     }
 }
 

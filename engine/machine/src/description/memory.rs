@@ -5,24 +5,24 @@ use std::collections::BTreeMap;
 use breakeven_base::{Clock, Tick};
 use breakeven_memory::config::{
     AddrMapping, AddrRange, CacheConfig, Clusivity, DramConfig, L2TlbConfig, Link, MemCtrlConfig, MemoryConfig,
-    PagePolicy, Replacement, Route, SchedPolicy, SimpleMemoryConfig, TlbConfig, WalkerConfig, XBarConfig,
+    PagePolicy, Route, SchedPolicy, SimpleMemoryConfig, TlbConfig, WalkerConfig, XBarConfig,
 };
 use breakeven_memory::MemorySystemConfig;
 use serde_json::{json, Value};
 
+use super::policy::{replacement, CYCLES};
 use super::prefetch;
 use super::reader::{Obj, Reader};
 use super::suggest::suggest;
 
+/// Upper bound of a duration in ticks: a millisecond.
+const DURATION: u64 = 1_000_000_000;
 const XBARS: &[&str] = &["CoherentXBar", "L2XBar", "SystemXBar", "NoncoherentXBar", "IOXBar"];
 const DEVICES: &[&str] = &["BadAddr", "IsaFake", "Clint", "Plic", "Uart8250"];
 /// x86's interrupt controller: on the bus, but nothing is sent to it, for there are no interrupts.
 const INTERRUPTS: &str = "X86LocalApic";
 /// Most components between a core and a memory.
 const DEPTH: usize = 64;
-/// Upper bound of a duration in ticks: a millisecond.
-const DURATION: u64 = 1_000_000_000;
-pub(super) const CYCLES: u32 = 100_000;
 
 /// Follows ports and keeps every component once.
 struct Topology<'r> {
@@ -281,25 +281,6 @@ fn cache(o: Obj, mem_side: Link) -> CacheConfig {
         write_allocate: o.bool_or("write_allocate", true),
         prefetchers: o.opt_ref("prefetcher").map(prefetch::prefetchers).unwrap_or_default(),
         mem_side,
-    }
-}
-
-/// The policy that parameter `name` names.
-pub(super) fn replacement(owner: Obj, name: &str) -> Replacement {
-    let Some(policy) = owner.a_ref(name) else { return Replacement::Lru };
-    policy.expect_class("replacement policy", &["LRURP", "TreePLRURP", "RandomRP", "FIFORP"]);
-    match policy.class() {
-        "TreePLRURP" => Replacement::TreePlru,
-        "FIFORP" => Replacement::Fifo,
-        // Fixed, and different per object so that two levels do not draw alike (FNV-1a of the path).
-        "RandomRP" => Replacement::Random {
-            seed: owner
-                .path()
-                .bytes()
-                .fold(0xcbf2_9ce4_8422_2325, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3)),
-            any_way: policy.bool_or("any_way", false),
-        },
-        _ => Replacement::Lru,
     }
 }
 

@@ -8,6 +8,7 @@ mod cores;
 mod graph;
 mod memory;
 mod o3;
+mod policy;
 mod prefetch;
 mod process;
 mod reader;

@@ -3,7 +3,7 @@
 use breakeven_memory::config::{PrefetcherConfig, PrefetcherKind, WriteCombiningConfig};
 use serde_json::json;
 
-use super::memory::{replacement, CYCLES};
+use super::policy::{replacement, CYCLES};
 use super::reader::Obj;
 
 const PREFETCHERS: &[&str] = &[

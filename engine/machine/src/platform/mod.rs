@@ -28,6 +28,9 @@ use breakeven_x86::IO_BASE;
 
 use crate::se::Process;
 
+/// Readings kept at most: a point of a million measurements has two million.
+pub(crate) const READINGS: usize = 1 << 22;
+
 const UART_BASE: u64 = 0x1000_0000;
 const COM1: u64 = IO_BASE + 0x3f8;
 const UART_SIZE: u64 = 8;
@@ -276,7 +279,7 @@ impl Bus for Platform {
     }
 
     fn cycle_read(&mut self, cycle: u64) {
-        if let Some(reads) = self.cycle_reads.as_mut().filter(|r| r.len() < crate::measured::READINGS) {
+        if let Some(reads) = self.cycle_reads.as_mut().filter(|r| r.len() < READINGS) {
             reads.push(cycle);
         }
     }

@@ -1,7 +1,5 @@
 //! Linux's error numbers; those of RISC-V and x86-64 are the host's.
 
-use super::memory::Refused;
-
 /// An error as a system call returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Errno(pub i32);
@@ -37,14 +35,5 @@ impl From<std::io::Error> for Errno {
             std::io::ErrorKind::InvalidInput => libc::EINVAL,
             _ => libc::EACCES,
         }))
-    }
-}
-
-impl From<Refused> for Errno {
-    fn from(r: Refused) -> Errno {
-        match r {
-            Refused::Fault | Refused::Beyond => EFAULT,
-            Refused::OutOfMemory => ENOMEM,
-        }
     }
 }

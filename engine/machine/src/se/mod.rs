@@ -6,6 +6,7 @@
 // Arguments of system calls are truncated and reinterpreted as their C types say.
 #![allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)]
 
+mod answer;
 mod calls;
 mod config;
 mod errno;

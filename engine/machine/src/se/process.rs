@@ -3,27 +3,19 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use breakeven_base::{
-    FaultAnswer, Now, PhysMem, ProcessStart, SysEffect, Syscall, SyscallDone, UserAccess, UserContext, UserFault,
-    UserState,
-};
+use breakeven_base::{PhysMem, ProcessStart, SysEffect, UserState};
 
-use super::calls::{self, Call};
-use super::errno::ENOSYS;
 use super::files::Files;
 use super::host::Host;
 use super::loader::{self, Hardware, Launch};
-use super::memory::{AddressSpace, Prot, Refused, PAGE};
+use super::memory::{AddressSpace, Prot, PAGE};
 use super::random::Random;
-use super::schedule::set_result;
-use super::signals::{self, Info, Signals};
+use super::signals::{Info, Signals};
 use super::task::{Break, End, Ended, Others, Task};
 use super::ProcessConfig;
 use crate::platform::Sink;
 use crate::{Elf, EngineError, IsaName};
 
-/// Where x86-64 Linux has the calls that need no kernel.
-const VSYSCALL: u64 = 0xffff_ffff_ff60_0000;
 /// Warnings kept.
 const MOST_WARNINGS: usize = 100;
 
@@ -39,29 +31,47 @@ pub struct Process {
     pub(super) space: AddressSpace,
     pub(super) files: Files,
     pub(super) random: Random,
-    /// Seconds since 1970 at the start.
-    pub(super) epoch: u64,
-    /// Simulated time at the last call, and what was slept on top of it: ticks, nanoseconds.
-    pub(super) tick: u64,
-    pub(super) slept: u64,
+    pub(super) clock: Clock,
     pub(super) task: Task,
-    pub(super) others: Others,
-    pub(super) zombies: Vec<Ended>,
-    /// Number of the last process that was made, and how many pages all forks have copied.
-    pub(super) last_pid: u32,
-    pub(super) pages_copied: u64,
-    /// Since when the running process has run, in nanoseconds; whether it lets others go first.
-    pub(super) since: u64,
-    pub(super) yielded: bool,
-    /// The first alarm of all processes: nanoseconds.
-    pub(super) next_alarm: u64,
+    pub(super) family: Family,
     /// The state to go on with behind the call, where that is another one.
     pub(super) replaced: Option<Box<UserState>>,
     pub(super) end_of_first: Option<End>,
     pub(super) ended: Option<SysEffect>,
     pub(super) detail: String,
-    warned: BTreeSet<String>,
-    warnings: Vec<String>,
+    warnings: Warnings,
+}
+
+/// A process's time.
+#[derive(Debug)]
+pub(super) struct Clock {
+    /// Seconds since 1970 at the start.
+    pub epoch: u64,
+    /// Simulated time at the last call, and what was slept on top of it: ticks, nanoseconds.
+    pub tick: u64,
+    pub slept: u64,
+}
+
+/// The processes besides the running one, and whose turn it is.
+#[derive(Debug)]
+pub(super) struct Family {
+    pub others: Others,
+    pub zombies: Vec<Ended>,
+    /// Number of the last process that was made, and how many pages all forks have copied.
+    pub last_pid: u32,
+    pub pages_copied: u64,
+    /// Since when the running process has run, in nanoseconds; whether it lets others go first.
+    pub since: u64,
+    pub yielded: bool,
+    /// The first alarm of all processes: nanoseconds.
+    pub next_alarm: u64,
+}
+
+/// What was asked for in vain, each thing once.
+#[derive(Debug, Default)]
+struct Warnings {
+    seen: BTreeSet<String>,
+    list: Vec<String>,
 }
 
 impl Process {
@@ -114,23 +124,22 @@ impl Process {
             space,
             files: Files::new(host, &config.cwd, config.ids.pid)?,
             random,
-            epoch: host.start_time,
-            tick: 0,
-            slept: 0,
+            clock: Clock { epoch: host.start_time, tick: 0, slept: 0 },
             task,
-            others: Others::new(),
-            zombies: Vec::new(),
-            last_pid: config.ids.pid,
-            pages_copied: 0,
-            since: 0,
-            yielded: false,
-            next_alarm: u64::MAX,
+            family: Family {
+                others: Others::new(),
+                zombies: Vec::new(),
+                last_pid: config.ids.pid,
+                pages_copied: 0,
+                since: 0,
+                yielded: false,
+                next_alarm: u64::MAX,
+            },
             replaced: None,
             end_of_first: None,
             ended: None,
             detail: String::new(),
-            warned: BTreeSet::new(),
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
         };
         Ok((process, start))
     }
@@ -161,7 +170,7 @@ impl Process {
     /// What it asked for in vain, each thing once.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
-        &self.warnings
+        &self.warnings.list
     }
     /// How it ended.
     #[must_use]
@@ -175,8 +184,8 @@ impl Process {
     }
 
     pub(super) fn warn(&mut self, what: String) {
-        if self.warnings.len() < MOST_WARNINGS && self.warned.insert(what.clone()) {
-            self.warnings.push(what);
+        if self.warnings.list.len() < MOST_WARNINGS && self.warnings.seen.insert(what.clone()) {
+            self.warnings.list.push(what);
         }
     }
 
@@ -191,159 +200,6 @@ impl Process {
     /// A signal to the running process.
     pub(super) fn raise(&mut self, number: u32, why: &str) {
         self.task.signals.post(number, Info::kernel(why));
-    }
-
-    /// Answers a system call.
-    pub(crate) fn syscall(
-        &mut self,
-        ram: &mut PhysMem,
-        call: &Syscall,
-        now: Now,
-        context: &mut dyn UserContext,
-    ) -> SyscallDone {
-        self.tick = now.tick.0;
-        self.task.again = false;
-        let name = calls::name(self.isa, call.number);
-        let mut c = Call { p: self, ram, context, args: call.args, bases: call.bases, pc: call.pc };
-        let ret = match name.and_then(|name| c.dispatch(name)) {
-            Some(Ok(value)) => value,
-            Some(Err(e)) => e.value(),
-            None => {
-                let name = name.map(|n| format!(" ({n})")).unwrap_or_default();
-                c.p.warn(format!("system call {}{name} is not implemented: ENOSYS", call.number));
-                ENOSYS.value()
-            }
-        };
-        let bases = c.bases;
-        if self.goes_on() {
-            return SyscallDone { ret: Some(ret), bases, stale: self.space.take_stale(), effect: SysEffect::None };
-        }
-        let state = self.replaced.take().unwrap_or_else(|| {
-            let mut state = Box::new(context.save());
-            state.bases = bases;
-            if self.task.wait.is_some() {
-                state.pc = call.pc;
-            } else {
-                set_result(self.isa, &mut state, ret);
-            }
-            state
-        });
-        match self.resume(ram, state) {
-            Ok(state) => {
-                context.load(&state);
-                self.space.take_stale();
-                SyscallDone { ret: None, bases, stale: true, effect: SysEffect::None }
-            }
-            Err(effect) => SyscallDone { ret: Some(ret), bases, stale: self.space.take_stale(), effect },
-        }
-    }
-
-    /// Answers a fault.
-    pub(crate) fn fault(
-        &mut self,
-        ram: &mut PhysMem,
-        pc: u64,
-        fault: UserFault,
-        context: &mut dyn UserContext,
-    ) -> FaultAnswer {
-        // The codes of `siginfo_t`.
-        const MAPERR: i32 = 1;
-        const ACCERR: i32 = 2;
-        const ADRERR: i32 = 2;
-        const FIRST: i32 = 1;
-        let mut behind = 0;
-        let (number, code, addr, what) = match fault {
-            UserFault::Page { addr, access } => {
-                let (wanted, doing) = match access {
-                    UserAccess::Load => (Prot::READ, "read from"),
-                    UserAccess::Store => (Prot::WRITE, "written to"),
-                    UserAccess::Fetch => (Prot::EXEC, "executed"),
-                };
-                match self.touch(ram, addr, wanted) {
-                    Ok(_) => return FaultAnswer::Retry,
-                    Err(Refused::OutOfMemory) => {
-                        let why = self.out_of_memory(ram);
-                        self.die(signals::KILL, &why);
-                        return self.answer(ram, context, 0);
-                    }
-                    Err(refused) => {
-                        let (number, code, why) = match refused {
-                            Refused::Beyond => (signals::BUS, ADRERR, "lies behind the end of what is mapped there"),
-                            _ if self.space.rights(addr).is_some() => {
-                                (signals::SEGV, ACCERR, "is mapped without that right")
-                            }
-                            _ => (signals::SEGV, MAPERR, "is not mapped"),
-                        };
-                        (number, code, addr, format!("address {addr:#x} cannot be {doing}: it {why}"))
-                    }
-                }
-            }
-            UserFault::Bus { addr } => (signals::BUS, FIRST, addr, format!("address {addr:#x} cannot be accessed so")),
-            UserFault::Protection => {
-                let what = "an address or an instruction that a process may not use";
-                // `SI_KERNEL`: there is no address.
-                (signals::SEGV, 0x80, 0, what.to_owned())
-            }
-            UserFault::Illegal => {
-                (signals::ILL, FIRST, pc, "an instruction that this processor does not have".to_owned())
-            }
-            UserFault::Breakpoint => {
-                // x86's is a trap: it has been executed.
-                behind = u64::from(self.isa == IsaName::X86);
-                (signals::TRAP, FIRST, pc, "a breakpoint".to_owned())
-            }
-            UserFault::Arithmetic => (signals::FPE, FIRST, pc, "a division by zero or its overflow".to_owned()),
-        };
-        let info = Info { code, fields: [addr, 0], why: format!("{what}, at pc {pc:#x}") };
-        self.task.signals.force(number, info);
-        self.answer(ram, context, behind)
-    }
-
-    /// Looks at the clock between two instructions; `None`: the running process goes on.
-    pub(crate) fn turn(&mut self, ram: &mut PhysMem, now: Now, context: &mut dyn UserContext) -> Option<FaultAnswer> {
-        self.tick = now.tick.0;
-        self.is_due().then(|| self.answer(ram, context, 0))
-    }
-
-    /// What becomes of the running process, `behind` bytes after its pc.
-    fn answer(&mut self, ram: &mut PhysMem, context: &mut dyn UserContext, behind: u64) -> FaultAnswer {
-        let mut state = Box::new(context.save());
-        state.pc = state.pc.wrapping_add(behind);
-        match self.resume(ram, state) {
-            Ok(state) => {
-                context.load(&state);
-                self.space.take_stale();
-                FaultAnswer::Loaded
-            }
-            Err(effect) => FaultAnswer::End(effect),
-        }
-    }
-
-    fn out_of_memory(&self, ram: &PhysMem) -> String {
-        let processes = if self.others.is_empty() { "the process uses" } else { "the processes use" };
-        format!("{processes} all of its {} bytes of memory; enlarge system.mem_ranges", ram.len())
-    }
-
-    fn touch(&mut self, ram: &mut PhysMem, addr: u64, wanted: Prot) -> Result<u64, Refused> {
-        if self.isa == IsaName::X86 && addr & !(PAGE - 1) == VSYSCALL && self.space.rights(addr).is_none() {
-            self.map_vsyscall(ram)?;
-        }
-        self.space.touch(ram, addr, wanted)
-    }
-
-    /// Linux's vsyscall page, when it is first used: `gettimeofday`, `time` and `getcpu` at fixed addresses.
-    fn map_vsyscall(&mut self, ram: &mut PhysMem) -> Result<(), Refused> {
-        const CALLS: [u32; 3] = [96, 201, 309];
-        const APART: usize = 1024;
-        // int3 wherever nothing is.
-        let mut page = vec![0xcc; PAGE as usize];
-        for (n, number) in CALLS.iter().enumerate() {
-            // mov eax, number; syscall; ret
-            let code = [&[0xb8], &number.to_le_bytes()[..], &[0x0f, 0x05, 0xc3]].concat();
-            page[n * APART..n * APART + code.len()].copy_from_slice(&code);
-        }
-        self.space.map(ram, VSYSCALL, VSYSCALL + PAGE, Prot::READ.with(Prot::EXEC));
-        self.space.put(ram, VSYSCALL, &page)
     }
 
     /// What was stored to mapped files goes back to them.

@@ -32,22 +32,22 @@ pub(super) fn set_result(isa: IsaName, state: &mut UserState, value: u64) {
 impl Process {
     /// Nanoseconds since the start: what was simulated and what was slept.
     pub(super) fn nanoseconds(&self) -> u64 {
-        (self.tick / TICKS).saturating_add(self.slept)
+        (self.clock.tick / TICKS).saturating_add(self.clock.slept)
     }
     /// Whether nobody could do anything while the running process waits, and no alarm interrupts it.
     pub(super) fn is_alone(&self) -> bool {
-        self.others.is_empty() && self.next_alarm == u64::MAX && self.task.signals.due() == 0
+        self.family.others.is_empty() && self.family.next_alarm == u64::MAX && self.task.signals.due() == 0
     }
     fn turn_is_over(&self) -> bool {
-        !self.others.is_empty() && self.nanoseconds().saturating_sub(self.since) >= SLICE
+        !self.family.others.is_empty() && self.nanoseconds().saturating_sub(self.family.since) >= SLICE
     }
 
     /// When the running process is interrupted if it makes no call: a timer, or another process's turn.
     pub(crate) fn deadline(&self) -> Tick {
-        let turn = if self.others.is_empty() { u64::MAX } else { self.since.saturating_add(SLICE) };
-        match self.next_alarm.min(turn) {
+        let turn = if self.family.others.is_empty() { u64::MAX } else { self.family.since.saturating_add(SLICE) };
+        match self.family.next_alarm.min(turn) {
             u64::MAX => Tick::MAX,
-            ns => Tick(ns.saturating_sub(self.slept).saturating_mul(TICKS)),
+            ns => Tick(ns.saturating_sub(self.clock.slept).saturating_mul(TICKS)),
         }
     }
     /// Whether that has come.
@@ -61,12 +61,12 @@ impl Process {
     pub(super) fn goes_on(&mut self) -> bool {
         let task = &self.task;
         let calm = self.replaced.is_none()
-            && !self.yielded
+            && !self.family.yielded
             && task.wait.is_none()
             && task.end.is_none()
             && task.signals.due() == 0
             && task.signals.restore.is_none()
-            && self.next_alarm > self.nanoseconds()
+            && self.family.next_alarm > self.nanoseconds()
             && !self.turn_is_over();
         if calm {
             (self.task.deadline, self.task.done) = (None, 0);
@@ -94,8 +94,8 @@ impl Process {
                 self.task.signals.set_mask(mask);
             } else {
                 (self.task.deadline, self.task.done) = (None, 0);
-                if std::mem::take(&mut self.yielded) || self.turn_is_over() {
-                    self.since = self.nanoseconds();
+                if std::mem::take(&mut self.family.yielded) || self.turn_is_over() {
+                    self.family.since = self.nanoseconds();
                     state = self.next(Some(state))?;
                     continue;
                 }
@@ -129,7 +129,7 @@ impl Process {
             Until::Child(which) => {
                 let own = task.ids;
                 let mine = |e: &&Ended| e.parent == own.pid && named(*which, own.pgid, e.pid, e.pgid);
-                self.zombies.iter().any(|e| mine(&e)) || !self.has_child(task, *which)
+                self.family.zombies.iter().any(|e| mine(&e)) || !self.has_child(task, *which)
             }
             Until::Unlocked(file, lock) => self.files.locks.against(*file, lock).next().is_none(),
             Until::Woken(_) => task.woken,
@@ -140,7 +140,7 @@ impl Process {
     /// Whether a child that `which` names lives.
     pub(super) fn has_child(&self, task: &Task, which: i32) -> bool {
         let own = task.ids;
-        let all = self.others.values().map(|p| &p.task).chain([&self.task]);
+        let all = self.family.others.values().map(|p| &p.task).chain([&self.task]);
         all.filter(|t| t.ids.ppid == own.pid && t.ids.pid != own.pid)
             .any(|t| named(which, own.pgid, t.ids.pid, t.ids.pgid))
     }
@@ -149,45 +149,45 @@ impl Process {
     fn next(&mut self, state: Option<Box<UserState>>) -> Result<Box<UserState>, SysEffect> {
         let own = self.task.ids.pid;
         loop {
-            let in_turn = self.others.range(own + 1..).chain(self.others.range(..own));
+            let in_turn = self.family.others.range(own + 1..).chain(self.family.others.range(..own));
             let ready = in_turn.filter(|(_, p)| p.map.is_some() && self.can_run(&p.task)).map(|(pid, _)| *pid).next();
             if let Some(pid) = ready {
                 return self.switch(pid, state).ok_or_else(|| self.result());
             }
             if let Some(state) = state.as_ref().filter(|_| self.can_run(&self.task)) {
-                self.since = self.nanoseconds();
+                self.family.since = self.nanoseconds();
                 return Ok(state.clone());
             }
-            if self.others.is_empty() && state.is_none() {
+            if self.family.others.is_empty() && state.is_none() {
                 return Err(self.result());
             }
             // Everybody waits.
             let own = state.is_some().then_some(&self.task);
-            let tasks = self.others.values().map(|p| &p.task).chain(own);
+            let tasks = self.family.others.values().map(|p| &p.task).chain(own);
             let times = tasks.flat_map(|t| [t.wait.as_ref().and(t.deadline), t.wakes_at()]);
             let Some(first) = times.flatten().min() else { return Err(self.deadlock(state.is_some())) };
-            self.slept = self.slept.saturating_add(first.saturating_sub(self.nanoseconds()));
+            self.clock.slept = self.clock.slept.saturating_add(first.saturating_sub(self.nanoseconds()));
             self.expire_alarms();
         }
     }
 
     /// Runs process `pid` in place of the present one.
     fn switch(&mut self, pid: u32, state: Option<Box<UserState>>) -> Option<Box<UserState>> {
-        let Parked { task, table, map, state: to } = self.others.remove(&pid)?;
+        let Parked { task, table, map, state: to } = self.family.others.remove(&pid)?;
         let map = self.space.switch(map?);
         let task = std::mem::replace(&mut self.task, task);
         let table = std::mem::replace(&mut self.files.table, table);
         if let Some(state) = state {
-            self.others.insert(task.ids.pid, Parked { task, table, map: Some(map), state });
+            self.family.others.insert(task.ids.pid, Parked { task, table, map: Some(map), state });
         }
-        self.since = self.nanoseconds();
+        self.family.since = self.nanoseconds();
         Some(to)
     }
 
     /// Nobody can go on any more.
     fn deadlock(&mut self, present: bool) -> SysEffect {
         let own = present.then_some(&self.task);
-        let tasks = self.others.values().map(|p| &p.task).chain(own);
+        let tasks = self.family.others.values().map(|p| &p.task).chain(own);
         let mut waits: Vec<(u32, String)> = tasks
             .map(|t| {
                 let why = t.wait.as_ref().map_or("waits for the child that uses its memory", |wait| wait.why);
@@ -200,7 +200,7 @@ impl Process {
             self.warn(format!("processes are left that wait for ever: {all}"));
             return self.result();
         }
-        let why = match (&self.task.wait, self.others.is_empty()) {
+        let why = match (&self.task.wait, self.family.others.is_empty()) {
             (Some(wait), true) => wait.why.to_owned(),
             _ => format!("all processes wait for each other: {all}"),
         };
@@ -236,25 +236,25 @@ impl Process {
             }
         }
         // The last one leaves everything as it was, but that files have what was stored to them.
-        if self.others.is_empty() {
+        if self.family.others.is_empty() {
             self.write_back(ram);
         } else {
             self.files.close_all(false);
             let map = self.space.switch(Map::default());
             self.give_back(ram, map);
         }
-        for parked in self.others.values_mut().filter(|p| p.task.ids.ppid == ids.pid) {
+        for parked in self.family.others.values_mut().filter(|p| p.task.ids.ppid == ids.pid) {
             parked.task.ids.ppid = INIT;
         }
-        self.zombies.retain(|e| e.parent != ids.pid);
+        self.family.zombies.retain(|e| e.parent != ids.pid);
         // It stands in its place until another one runs, but it is nobody's child and has no timer.
         (self.task.ids.ppid, self.task.alarm) = (0, None);
         self.find_next_alarm();
-        let Some(parent) = self.others.get_mut(&ids.ppid) else { return };
+        let Some(parent) = self.family.others.get_mut(&ids.ppid) else { return };
         let action = parent.task.signals.action(signals::CHLD);
         if !action.ignores() && action.flags & signals::SA_NOCLDWAIT == 0 {
             let ended = Ended { pid: ids.pid, pgid: ids.pgid, parent: ids.ppid, uid: ids.uid, status };
-            self.zombies.push(ended);
+            self.family.zombies.push(ended);
         }
         parent.task.signals.post(signals::CHLD, Info::of_child(ids.pid, ids.uid, status));
     }
@@ -262,7 +262,7 @@ impl Process {
     /// Memory that the running process does not use any more: its own, or that of a parent who waits for it (`vfork`).
     pub(super) fn give_back(&mut self, ram: &PhysMem, map: Map) {
         let brk = self.task.brk;
-        match self.task.lender.take().and_then(|pid| self.others.get_mut(&pid)).filter(|p| p.map.is_none()) {
+        match self.task.lender.take().and_then(|pid| self.family.others.get_mut(&pid)).filter(|p| p.map.is_none()) {
             Some(parent) => (parent.map, parent.task.brk) = (Some(map), brk),
             None => self.space.free(ram, map),
         }
@@ -271,10 +271,10 @@ impl Process {
     /// Alarms whose time has come.
     fn expire_alarms(&mut self) {
         let now = self.nanoseconds();
-        if self.next_alarm > now {
+        if self.family.next_alarm > now {
             return;
         }
-        for task in self.others.values_mut().map(|p| &mut p.task).chain([&mut self.task]) {
+        for task in self.family.others.values_mut().map(|p| &mut p.task).chain([&mut self.task]) {
             let Some((at, period)) = task.alarm.filter(|(at, _)| *at <= now) else { continue };
             task.signals.post(signals::ALRM, Info::kernel("its timer has expired"));
             let next = at.saturating_add(period.saturating_mul((now - at) / period.max(1) + 1));
@@ -283,8 +283,8 @@ impl Process {
         self.find_next_alarm();
     }
     pub(super) fn find_next_alarm(&mut self) {
-        let tasks = self.others.values().map(|p| &p.task).chain([&self.task]);
-        self.next_alarm = tasks.filter_map(|t| t.alarm.map(|(at, _)| at)).min().unwrap_or(u64::MAX);
+        let tasks = self.family.others.values().map(|p| &p.task).chain([&self.task]);
+        self.family.next_alarm = tasks.filter_map(|t| t.alarm.map(|(at, _)| at)).min().unwrap_or(u64::MAX);
     }
 
     /// One signal of the running process: its handler is called, or the process ends, or nothing.

@@ -220,14 +220,14 @@ impl Call<'_> {
         };
         self.writable()?;
         let ns = self.p.nanoseconds();
-        let now = [self.p.epoch + ns / 1_000_000_000, ns % 1_000_000_000];
+        let now = [self.p.clock.epoch + ns / 1_000_000_000, ns % 1_000_000_000];
         let mut asked = [0, UTIME_NOW, 0, UTIME_NOW];
         if to != 0 {
             for (n, word) in asked.iter_mut().enumerate() {
                 *word = self.read_word(to.wrapping_add(8 * n as u64))?;
             }
         }
-        let epoch = self.p.epoch;
+        let epoch = self.p.clock.epoch;
         let mut times = self.p.files.times.get(&facts.inode).copied().unwrap_or([epoch, 0, epoch, 0]);
         for (time, asked) in times.chunks_mut(2).zip(asked.chunks(2)) {
             match asked[1] {

@@ -15,11 +15,11 @@ impl Call<'_> {
         let ids = self.p.task.ids;
         let [a, b, c, ..] = self.args;
         let itself = |pid: u64| pid as u32 == 0 || pid as u32 == ids.pid;
-        let lives = |pid: u64| itself(pid) || self.p.others.contains_key(&(pid as u32));
+        let lives = |pid: u64| itself(pid) || self.p.family.others.contains_key(&(pid as u32));
         Some(match name {
             "getpid" | "gettid" => Ok(u64::from(ids.pid)),
             "getppid" => Ok(u64::from(ids.ppid)),
-            "getpgid" | "getsid" if !itself(a) => match self.p.others.get(&(a as u32)) {
+            "getpgid" | "getsid" if !itself(a) => match self.p.family.others.get(&(a as u32)) {
                 Some(other) => Ok(u64::from(other.task.ids.pgid)),
                 None => Err(Errno(libc::ESRCH)),
             },
@@ -110,7 +110,7 @@ impl Call<'_> {
     /// The group of a child: its own, or that of its parent.
     fn set_group_of(&mut self, pid: u32, group: u32) -> R {
         let own = self.p.task.ids;
-        let child = self.p.others.get_mut(&pid).filter(|p| p.task.ids.ppid == own.pid);
+        let child = self.p.family.others.get_mut(&pid).filter(|p| p.task.ids.ppid == own.pid);
         let ids = &mut child.ok_or(Errno(libc::ESRCH))?.task.ids;
         match group {
             0 => ids.pgid = pid,

@@ -171,7 +171,7 @@ impl Call<'_> {
         }
         // Access, modification, change.
         words.extend(self.times_of(f));
-        words.extend([self.p.epoch, 0]);
+        words.extend([self.p.clock.epoch, 0]);
         words.resize(if self.p.isa == IsaName::X86 { 18 } else { 16 }, 0);
         self.write_words(to, &words)?;
         Ok(0)
@@ -179,7 +179,7 @@ impl Call<'_> {
 
     /// Access and modification, seconds and nanoseconds each.
     fn times_of(&self, f: &Facts) -> [u64; 4] {
-        let epoch = self.p.epoch;
+        let epoch = self.p.clock.epoch;
         self.p.files.times.get(&f.inode).copied().unwrap_or([epoch, 0, epoch, 0])
     }
 
@@ -200,7 +200,7 @@ impl Call<'_> {
             0,
         ];
         // Access, birth, change, modification.
-        let (epoch, times) = (self.p.epoch, self.times_of(&f));
+        let (epoch, times) = (self.p.clock.epoch, self.times_of(&f));
         words.extend([times[0], times[1], epoch, 0, epoch, 0, times[2], times[3]]);
         // Devices: of the file none, where it lies 0:1.
         words.extend([0, 1 << 32]);

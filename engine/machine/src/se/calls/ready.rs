@@ -79,7 +79,7 @@ impl Call<'_> {
         }
         match self.p.task.deadline.filter(|_| self.p.is_alone()) {
             Some(deadline) => {
-                self.p.slept += deadline - self.p.nanoseconds();
+                self.p.clock.slept += deadline - self.p.nanoseconds();
                 Ok(0)
             }
             None => self.wait_for(waits, false, "waits for descriptors that nobody else could make ready"),

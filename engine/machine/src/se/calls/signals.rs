@@ -210,13 +210,13 @@ impl Call<'_> {
             self.p.warn("SIGSTOP does nothing: emulated processes are not stopped".to_owned());
         }
         let own = self.p.task.ids;
-        let mut found = self.p.zombies.iter().any(|e| named(e.pid, e.pgid));
+        let mut found = self.p.family.zombies.iter().any(|e| named(e.pid, e.pgid));
         let (mine, others) = (self.sent_by_me(true), self.sent_by_me(false));
         if named(own.pid, own.pgid) {
             found = true;
             self.p.task.signals.post(number, info.clone().unwrap_or(mine));
         }
-        for parked in self.p.others.values_mut().filter(|p| named(p.task.ids.pid, p.task.ids.pgid)) {
+        for parked in self.p.family.others.values_mut().filter(|p| named(p.task.ids.pid, p.task.ids.pgid)) {
             found = true;
             parked.task.signals.post(number, info.clone().unwrap_or_else(|| others.clone()));
         }

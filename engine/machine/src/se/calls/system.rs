@@ -63,7 +63,8 @@ impl Call<'_> {
         if id > MOST_CLOCK {
             return Err(EINVAL);
         }
-        let since = if matches!(id, CLOCK_REALTIME | CLOCK_REALTIME_COARSE | MOST_CLOCK) { self.p.epoch } else { 0 };
+        let since =
+            if matches!(id, CLOCK_REALTIME | CLOCK_REALTIME_COARSE | MOST_CLOCK) { self.p.clock.epoch } else { 0 };
         let ns = self.p.nanoseconds();
         self.write_words(to, &[since + ns / NANOSECOND, ns % NANOSECOND])?;
         Ok(0)
@@ -79,14 +80,14 @@ impl Call<'_> {
         let mut long = seconds.saturating_mul(NANOSECOND).saturating_add(ns);
         if absolute {
             let realtime = self.args[0] == CLOCK_REALTIME;
-            let since = if realtime { self.p.epoch.saturating_mul(NANOSECOND) } else { 0 };
+            let since = if realtime { self.p.clock.epoch.saturating_mul(NANOSECOND) } else { 0 };
             long = long.saturating_sub(since).saturating_sub(now);
         }
         if self.is_overdue(long) {
             return Ok(0);
         }
         if self.p.is_alone() {
-            self.p.slept = self.p.slept.saturating_add(long);
+            self.p.clock.slept = self.p.clock.slept.saturating_add(long);
             return Ok(0);
         }
         self.wait_for(Until::Never, false, "sleeps")
@@ -96,7 +97,7 @@ impl Call<'_> {
         let ns = self.p.nanoseconds();
         let [to, zone, ..] = self.args;
         if to != 0 {
-            self.write_words(to, &[self.p.epoch + ns / NANOSECOND, ns % NANOSECOND / 1000])?;
+            self.write_words(to, &[self.p.clock.epoch + ns / NANOSECOND, ns % NANOSECOND / 1000])?;
         }
         if zone != 0 {
             self.write_words(zone, &[0])?;
@@ -105,7 +106,7 @@ impl Call<'_> {
     }
 
     fn time(&mut self) -> R {
-        let now = self.p.epoch + self.p.nanoseconds() / NANOSECOND;
+        let now = self.p.clock.epoch + self.p.nanoseconds() / NANOSECOND;
         if self.args[0] != 0 {
             self.write_words(self.args[0], &[now])?;
         }
@@ -234,7 +235,7 @@ impl Call<'_> {
                 let at = self.p.space.touch(self.ram, at, Prot::READ)?;
                 let waits =
                     |task: &Task| !task.woken && task.wait.as_ref().is_some_and(|w| w.until == Until::Woken(at));
-                let waiting = self.p.others.values_mut().map(|p| &mut p.task).filter(|task| waits(task));
+                let waiting = self.p.family.others.values_mut().map(|p| &mut p.task).filter(|task| waits(task));
                 let woken = waiting.take(value as u32 as usize).map(|task| task.woken = true).count();
                 Ok(woken as u64)
             }
@@ -258,7 +259,7 @@ impl Call<'_> {
         if timeout != 0 {
             // That of the second kind is a point in time.
             let absolute = op & 0x7f == BITSET;
-            let since = if absolute && op & REALTIME != 0 { self.p.epoch.saturating_mul(NANOSECOND) } else { 0 };
+            let since = if absolute && op & REALTIME != 0 { self.p.clock.epoch.saturating_mul(NANOSECOND) } else { 0 };
             let (seconds, ns) = (self.read_word(timeout)?, self.read_word(timeout.wrapping_add(8))?);
             if ns >= NANOSECOND || (seconds as i64) < 0 {
                 return Err(EINVAL);

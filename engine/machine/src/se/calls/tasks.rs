@@ -57,7 +57,7 @@ impl Call<'_> {
                 Ok(0)
             }
             "sched_yield" => {
-                self.p.yielded = !self.p.others.is_empty();
+                self.p.family.yielded = !self.p.family.others.is_empty();
                 Ok(0)
             }
             _ => return None,
@@ -82,12 +82,12 @@ impl Call<'_> {
         if flags & CLONE_SETTLS != 0 && tls >= self.p.space.limit {
             return Err(EPERM);
         }
-        if self.p.others.len() + self.p.zombies.len() + 1 >= MOST_PROCESSES {
+        if self.p.family.others.len() + self.p.family.zombies.len() + 1 >= MOST_PROCESSES {
             let why = "as many as there may be: a further one is EAGAIN";
             self.p.warn(format!("{MOST_PROCESSES} processes are there, {why}"));
             return Err(EAGAIN);
         }
-        if self.p.pages_copied > MOST_COPIED {
+        if self.p.family.pages_copied > MOST_COPIED {
             self.p.warn("the processes have copied 64 GiB by fork: a further one is EAGAIN".to_owned());
             return Err(EAGAIN);
         }
@@ -99,11 +99,11 @@ impl Call<'_> {
         } else {
             let (map, pages) = self.p.space.copy(self.ram).ok_or(ENOMEM)?;
             // The process itself is work, too.
-            self.p.pages_copied += pages + 16;
+            self.p.family.pages_copied += pages + 16;
             Some(map)
         };
-        let pid = self.p.last_pid + 1;
-        self.p.last_pid = pid;
+        let pid = self.p.family.last_pid + 1;
+        self.p.family.last_pid = pid;
         if flags & CLONE_PARENT_SETTID != 0 {
             // As Linux, which does not look at whether it can.
             let _ = self.write_u32(parent_at, pid);
@@ -128,8 +128,8 @@ impl Call<'_> {
             set_result(isa, &mut state, u64::from(pid));
             let parent = std::mem::replace(&mut self.p.task, child);
             let table = std::mem::replace(&mut self.p.files.table, table);
-            self.p.others.insert(parent.ids.pid, Parked { task: parent, table, map: None, state });
-            self.p.since = self.p.nanoseconds();
+            self.p.family.others.insert(parent.ids.pid, Parked { task: parent, table, map: None, state });
+            self.p.family.since = self.p.nanoseconds();
             if flags & CLONE_CHILD_SETTID != 0 {
                 let _ = self.write_u32(child_at, pid);
             }
@@ -142,7 +142,7 @@ impl Call<'_> {
             let _ = self.write_u32(child_at, pid);
         }
         let map = self.p.space.switch(own);
-        self.p.others.insert(pid, Parked { task: child, table, map: Some(map), state: to });
+        self.p.family.others.insert(pid, Parked { task: child, table, map: Some(map), state: to });
         Ok(u64::from(pid))
     }
 
@@ -260,7 +260,7 @@ impl Call<'_> {
     /// The first child that has ended of those that `which` names: its place.
     fn ended(&self, which: i32) -> Option<usize> {
         let own = self.p.task.ids;
-        self.p.zombies.iter().position(|e| e.parent == own.pid && named(which, own.pgid, e.pid, e.pgid))
+        self.p.family.zombies.iter().position(|e| e.parent == own.pid && named(which, own.pgid, e.pid, e.pgid))
     }
 
     fn wait(&mut self, which: i32, status_at: u64, options: u64) -> R {
@@ -268,14 +268,14 @@ impl Call<'_> {
             return Err(EINVAL);
         }
         let Some(n) = self.ended(which) else { return self.wait_more(which, options & WNOHANG != 0) };
-        let ended = self.p.zombies[n];
+        let ended = self.p.family.zombies[n];
         if status_at != 0 {
             self.write_u32(status_at, ended.status)?;
         }
         if self.args[3] != 0 {
             self.write_words(self.args[3], &[0; 18])?;
         }
-        self.p.zombies.remove(n);
+        self.p.family.zombies.remove(n);
         Ok(u64::from(ended.pid))
     }
 
@@ -286,7 +286,7 @@ impl Call<'_> {
         }
         if at_once {
             // Whoever asks again and again must not keep them from ending.
-            self.p.yielded = true;
+            self.p.family.yielded = true;
             return Ok(0);
         }
         self.wait_for(Until::Child(which), true, "waits for its children")
@@ -315,14 +315,14 @@ impl Call<'_> {
             }
             return none;
         };
-        let ended = self.p.zombies[n];
+        let ended = self.p.family.zombies[n];
         if info != 0 {
             let about = signals::Info::of_child(ended.pid, ended.uid, ended.status);
             let words = [u64::from(signals::CHLD), u64::from(about.code as u32), about.fields[0], about.fields[1]];
             self.write_words(info, &words)?;
         }
         if options & WNOWAIT == 0 {
-            self.p.zombies.remove(n);
+            self.p.family.zombies.remove(n);
         }
         Ok(0)
     }

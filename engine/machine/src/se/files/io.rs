@@ -84,10 +84,10 @@ impl Files {
             if offset.is_some() {
                 return Err(ESPIPE);
             }
-            let rest = &self.stdin[self.stdin_at..];
+            let rest = &self.stdin.bytes[self.stdin.at..];
             let n = rest.len().min(to.len());
             to[..n].copy_from_slice(&rest[..n]);
-            self.stdin_at += n;
+            self.stdin.at += n;
             return Ok(n);
         }
         let file = self.get(fd)?;

@@ -52,6 +52,13 @@ struct Shared {
     serial: u64,
 }
 
+/// Standard input, and how far it has been read.
+#[derive(Debug)]
+struct Stdin {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
 /// See the module. All processes share the open files; the table is the running one's.
 #[derive(Debug)]
 pub(super) struct Files {
@@ -60,8 +67,7 @@ pub(super) struct Files {
     open: Vec<Option<Shared>>,
     /// Of the file opened last.
     serial: u64,
-    stdin: Vec<u8>,
-    stdin_at: usize,
+    stdin: Stdin,
     pub stdout: Console,
     pub stderr: Console,
     /// Both, as they came, while neither has a sink.
@@ -104,8 +110,7 @@ impl Files {
                 standard(Target::Stderr, open::WRITE_ONLY),
             ],
             serial: 0,
-            stdin: host.stdin.clone(),
-            stdin_at: 0,
+            stdin: Stdin { bytes: host.stdin.clone(), at: 0 },
             stdout: Console::default(),
             stderr: Console::default(),
             both: Vec::new(),

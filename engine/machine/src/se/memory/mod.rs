@@ -14,6 +14,7 @@ use breakeven_base::PhysMem;
 
 use self::frames::{Entries, Frames};
 use self::shared::{Share, Shared};
+use super::errno::{Errno, EFAULT, ENOMEM};
 use crate::IsaName;
 
 pub(super) use frames::Prot;
@@ -39,6 +40,15 @@ pub(super) enum Refused {
     OutOfMemory,
     /// Behind the end of the file, or of the shared memory, that is mapped there.
     Beyond,
+}
+
+impl From<Refused> for Errno {
+    fn from(r: Refused) -> Errno {
+        match r {
+            Refused::Fault | Refused::Beyond => EFAULT,
+            Refused::OutOfMemory => ENOMEM,
+        }
+    }
 }
 
 /// What one process has mapped, and its page tables. The default is nobody's: it has no table.
