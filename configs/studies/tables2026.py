@@ -7,9 +7,9 @@ import math
 import tomllib
 from pathlib import Path
 
+from defined import bounds, ledger, sweep
+
 from breakeven.errors import UserError
-from breakeven.points.machine_spec import MachineSpec
-from breakeven.studies.blind import first_verdicts
 from breakeven.studies.study import (
     NOT_SIMULATED,
     RATIO_TOLERANCE,
@@ -19,12 +19,10 @@ from breakeven.studies.study import (
     Contents,
     Data,
     Study,
-    TableItem,
     Verdict,
     judge_ratio,
     judge_winner,
 )
-from breakeven.sweeps.spec import SweepSpec
 
 NAME = "tables2026"
 DEFINITION = tomllib.loads(Path(__file__).with_name(f"{NAME}.toml").read_text(encoding="utf-8"))
@@ -64,19 +62,6 @@ CAUSES: dict[str, str] = {
 }
 
 
-def sweep(grid: dict) -> SweepSpec:
-    """A grid of the definition; what it does not say is the default, the number of measurements always."""
-    given = {
-        "offset_pairs": [tuple(pair) for pair in grid.get("offsets", [[0, 0]])],
-        "cache_states": grid.get("states", ["warm"]),
-        "measures": [grid["measure"]],
-        "routine_parameter": grid.get("parameter", 0),
-        **{name: grid[name] for name in ("calls", "warmup") if name in grid},
-    }
-    machine = MachineSpec(grid["machine"], tuple(grid.get("settings", ())))
-    return SweepSpec(grid["routines"], [machine], grid["sizes"], **given)
-
-
 GRIDS = {name: (grid["for"], sweep(grid)) for name, grid in DEFINITION["grids"].items()}
 
 
@@ -86,14 +71,6 @@ def times(data: Data, point: list, with_call: bool) -> list[float]:
     rows = data.select(grid, routine=routine, **where)
     empty = rows["overhead"] if with_call else 0
     return [float(value) for value in (rows["cycles_median"] + empty) / rows["calls"]]
-
-
-def bounds(published: str) -> tuple[float, float]:
-    """A published ratio as the least and the largest: a number, a quotient, or two numbers."""
-    low, _, high = published.partition("..")
-    above, _, below = low.partition("/")
-    number = float(above) / float(below or 1)
-    return number, float(high) if high else number
 
 
 def judge(data: Data) -> list[Verdict]:
@@ -122,26 +99,7 @@ def verdict(data: Data, claim: str, row: dict) -> Verdict:
 
 
 def contents(data: Data) -> Contents:
-    today = {item.claim: item for item in judge(data)}
-    first = first_verdicts(NAME)
-    simulated = [claim for claim, row in ROWS.items() if row["judge"] != "none"]
-    came = [claim for claim in simulated if today[claim].verdict == REPRODUCED]
-    rows = []
-    for claim in simulated:
-        now, then = today[claim], first.get(claim)
-        rows.append([
-            claim, ROWS[claim]["table"], ROWS[claim]["expected"], ROWS[claim]["because"],
-            *((then.simulated, then.verdict) if then else ("-", "-")), now.simulated, now.verdict,
-        ])  # fmt: skip
-    columns = ("claim", "table", "expected", "because", "first run", "first verdict", "today", "verdict today")
-    ledger = TableItem("ledger", "Expected before, found first, found today", columns, rows)
-    values = {
-        "came": f"{len(came)}",
-        "rows": f"{len(simulated)}",
-        "first": f"{sum(item.verdict == REPRODUCED for item in first.values())}" if first else "none yet",
-        "expected": f"{sum(ROWS[c]['expected'] == (first.get(c) or today[c]).verdict for c in simulated)}",
-    }
-    return Contents(values, [ledger], [])
+    return ledger(NAME, ROWS, judge(data), "table")
 
 
 STUDY = Study(NAME, "tables2026: more of today's tables, predicted", GRIDS, judge, contents)

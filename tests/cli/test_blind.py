@@ -19,7 +19,11 @@ from breakeven.studies.ledger import BLIND as BLIND_IN_LEDGER
 REPO = Path(__file__).resolve().parents[2]
 CLAIMS = "configs/studies/claims.csv"
 #: study -> the file that defines it
-BLIND = {"field2026": "configs/studies/field2026.py", "tables2026": "configs/studies/tables2026.toml"}
+BLIND = {
+    "field2026": "configs/studies/field2026.py",
+    "tables2026": "configs/studies/tables2026.toml",
+    "rvv2026": "configs/studies/rvv2026.toml",
+}
 each_study = pytest.mark.parametrize("study", BLIND)
 
 

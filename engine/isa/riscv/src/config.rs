@@ -44,12 +44,14 @@ pub struct VectorConfig {
     pub vlen: u32,
     /// DLEN in bits: a power of two, 64..=VLEN, at most 512. A memory micro-op moves at most this much.
     pub dlen: u32,
+    /// A unit-stride access takes the time of its whole register group, whatever `vl` is.
+    pub whole_groups: bool,
 }
 
 impl Default for VectorConfig {
     /// gem5's VLEN, and a datapath as wide.
     fn default() -> Self {
-        VectorConfig { vlen: 256, dlen: 256 }
+        VectorConfig { vlen: 256, dlen: 256, whole_groups: false }
     }
 }
 

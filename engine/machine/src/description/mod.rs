@@ -209,7 +209,8 @@ fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
         isa.only("elen", &json!(64), "vector elements have at most 64 bits");
         let vlen = isa.u32_or("vlen", 256, 128..=1024);
         let dlen = isa.u32_or("dlen", 0, 0..=512);
-        vector = VectorConfig { vlen, dlen: if dlen == 0 { vlen.min(512) } else { dlen } };
+        let whole_groups = isa.bool_or("whole_vector_groups", false);
+        vector = VectorConfig { vlen, dlen: if dlen == 0 { vlen.min(512) } else { dlen }, whole_groups };
     }
     let pmp = cpu.opt_ref("mmu").and_then(|m| m.opt_ref("pmp"));
     RiscvConfig {

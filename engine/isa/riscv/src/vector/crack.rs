@@ -3,7 +3,8 @@
 //! Arithmetic is one micro-op a register of the widest group, as in gem5's RVV decoder; where the datapath (DLEN) is
 //! narrower than a register, each is followed by micro-ops that only occupy the unit for the further beats and carry the
 //! result: they take no slot of their own (micro-fused). Memory is one micro-op a piece of DLEN for unit-stride accesses, one
-//! an element for strided and indexed ones. At most [`MAX_UOPS`] go into a step; a longer instruction takes several.
+//! an element for strided and indexed ones; with `whole_groups` a unit-stride access has beats for what `vl` leaves out of its
+//! group, too, as the C908 and X60 have it (rvv-bench's tables: vl = 1 takes the time of VLMAX). At most [`MAX_UOPS`] go into a step; a longer instruction takes several.
 //!
 //! A micro-op names at most three sources: the mask, or the old value of a destination that keeps elements, is named
 //! where one of the three is free.

@@ -12,6 +12,8 @@ pub(crate) struct VectorUnit {
     pub vlenb: usize,
     /// Bytes of the datapath.
     pub dlenb: usize,
+    /// As [`VectorConfig::whole_groups`].
+    pub whole_groups: bool,
     /// v0..v31, one after the other: a register group is contiguous.
     pub file: Vec<u8>,
     pub vtype: Vtype,
@@ -39,7 +41,13 @@ impl VectorUnit {
     pub fn new(config: Option<VectorConfig>) -> VectorUnit {
         let Some(c) = config else { return VectorUnit::default() };
         let vlenb = c.vlen as usize / 8;
-        VectorUnit { vlenb, dlenb: c.dlen as usize / 8, file: vec![0; 32 * vlenb], ..VectorUnit::default() }
+        VectorUnit {
+            vlenb,
+            dlenb: c.dlen as usize / 8,
+            whole_groups: c.whole_groups,
+            file: vec![0; 32 * vlenb],
+            ..VectorUnit::default()
+        }
     }
 
     #[inline]

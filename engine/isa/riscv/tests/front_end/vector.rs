@@ -42,7 +42,7 @@ fn vadd_vi(vd: u32, vs2: u32, imm: u32) -> u32 {
 
 fn config(vlen: u32, dlen: u32) -> RiscvConfig {
     let extensions = Extensions { v: true, ..Extensions::default() };
-    RiscvConfig { extensions, vector: VectorConfig { vlen, dlen }, ..RiscvConfig::default() }
+    RiscvConfig { extensions, vector: VectorConfig { vlen, dlen, whole_groups: false }, ..RiscvConfig::default() }
 }
 
 /// Vectors of 256 bits, switched on; x11 points to DATA, where the numbers 100, 101, ... lie.
@@ -184,6 +184,23 @@ fn memory_is_cracked_into_pieces_of_the_datapath() {
         (0..16).map(|k| (DATA + 16 * k, if k % 2 == 1 { 64 + 8 + (k / 2) as u8 } else { 0 })).collect();
     assert_eq!((pieces, first, last), (want, 1, 1));
     assert_eq!((m.fe.pc(), m.fe.retired()), (RAM + 8, 2));
+}
+
+/// A load of three doublewords into a group of two registers: 24 of its 64 bytes, on a datapath of 16.
+fn short_load(whole_groups: bool) -> Vec<(u16, bool, bool)> {
+    let mut c = config(256, 128);
+    c.vector.whole_groups = whole_groups;
+    let mut m = machine_of(&c, &[vsetivli(5, 3, E64M2), vle64(8, 11)]);
+    m.steps(2);
+    let uops = m.step.uops.iter().zip(&m.step.mem).take(m.step.n.into());
+    uops.map(|(u, r)| (r.size, u.flags.any(UopFlags::LOAD), u.flags.any(UopFlags::LAST))).collect()
+}
+
+#[test]
+fn a_group_that_vl_leaves_empty_takes_time_where_the_machine_says_so() {
+    assert_eq!(short_load(false), [(16, true, false), (8, true, true)]);
+    // The beats for the rest go to no memory.
+    assert_eq!(short_load(true), [(16, true, false), (8, true, false), (0, false, false), (0, false, true)]);
 }
 
 #[test]
