@@ -28,7 +28,9 @@ pytestmark = [
 IN_UNIT = 1  # cycles that a load spends in its unit while the cache is asked
 #: what a core adds to its first level where that is not `IN_UNIT`: units of three cycles, gem5's Minor that issues
 #: loads early, simple cores that do one instruction after the other
-OTHER_FIRST = {"bonnell": 2, "c906": 2, "u74": 2, "x86_minor": 0.22, "timing": 2.09, "x86_timing": 2.59}
+OTHER_FIRST = {"x86_minor": 0.22, "timing": 2.09, "x86_timing": 2.59} | dict.fromkeys(
+    ("bonnell", "c906", "c908", "u74", "x280", "x60"), 2
+)
 #: the same beyond it
 OTHER = {"x86_minor": 1.26, "timing": 2.09, "x86_timing": 2.59}
 #: an exclusive second level: each load sends a line of the first one there
@@ -65,7 +67,7 @@ def test_every_level_takes_what_is_configured(name: str) -> None:
     for i, (level, cycles) in enumerate(expected.items()):
         if level == "memory":
             # Whole cycles at each clock on the way, and what a loop around 64 loads costs.
-            assert cycles + IN_UNIT - 0.5 < measured[level] < cycles + IN_UNIT + 1
+            assert cycles + IN_UNIT - 0.75 < measured[level] < cycles + IN_UNIT + 1
         else:
             beside = OTHER.get(name, IN_UNIT) if i else OTHER_FIRST.get(name, IN_UNIT)
             beside += SWAPS.get(name, 0) if i else 0
