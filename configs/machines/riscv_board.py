@@ -24,14 +24,15 @@ class RiscvBoard(System):
     """One core on a memory bus.
 
     icache, dcache: first-level caches; both None: the core sits on the memory bus itself.
-    l2: a second level behind its own bus; None: the first level sits on the memory bus.
+    l2, l3: further levels, each behind its own bus; None: the level before sits on the memory bus.
     memory: the controller or plain memory, made for the board's address range by the caller.
     misaligned: whether gem5's checker lets misaligned accesses to the memory pass (else they trap).
     """
 
     def __init__(
-        self, cpu, clock, memory, icache=None, dcache=None, l2=None, l2bus=None, misaligned=True, bootloader=""
-    ):
+        self, cpu, clock, memory, icache=None, dcache=None, l2=None, l2bus=None, l3=None, l3bus=None, misaligned=True,
+        bootloader=""
+    ):  # fmt: skip
         super().__init__()
         self.clk_domain = SrcClockDomain(clock=clock, voltage_domain=VoltageDomain())
         self.mem_mode = type(cpu).memory_mode()
@@ -41,6 +42,12 @@ class RiscvBoard(System):
         self.membus.default = self.membus.badaddr_responder.pio
 
         inner = self.membus.cpu_side_ports
+        if l3 is not None:
+            self.l3bus = l3bus if l3bus is not None else L2XBar()
+            self.l3 = l3
+            self.l3.cpu_side = self.l3bus.mem_side_ports
+            self.l3.mem_side = inner
+            inner = self.l3bus.cpu_side_ports
         if l2 is not None:
             self.l2bus = l2bus if l2bus is not None else L2XBar()
             self.l2 = l2

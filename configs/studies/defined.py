@@ -1,13 +1,29 @@
-"""What studies share whose definition is a .toml file beside them: grids, published numbers, the table of verdicts."""
+"""What studies share whose definition is a .toml file beside them: grids, published numbers, the table of verdicts;
+`predicted`: the whole study, of claims that are rates or ratios of times."""
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from breakeven.errors import UserError
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.studies.blind import first_verdicts
-from breakeven.studies.study import REPRODUCED, Contents, TableItem, Verdict
+from breakeven.studies.study import (
+    ABSOLUTE_FACTOR,
+    RATIO_TOLERANCE,
+    REPRODUCED,
+    TIE,
+    Contents,
+    Data,
+    Study,
+    TableItem,
+    Verdict,
+    judge_absolute,
+    judge_ratio,
+)
 from breakeven.sweeps.spec import SweepSpec
 
 
@@ -57,3 +73,43 @@ def ledger(name: str, claims: Mapping[str, Mapping[str, Any]], verdicts: list[Ve
         "expected": f"{sum(claims[c]['expected'] == (first.get(c) or today[c]).verdict for c in simulated)}",
     }
     return Contents(values, [table], [])
+
+
+def cycles(data: Data, point: list) -> float:
+    """Cycles per call of a point ([grid, routine, {what else tells it apart}]): the mean over the grid's offsets."""
+    grid, routine, where = point
+    return float(data.select(grid, routine=routine, **where)["cycles"].mean())
+
+
+def verdict(data: Data, claim: str, row: Mapping[str, Any], cause: str) -> Verdict:
+    """A rate (``point``) in bytes a cycle, or a ratio of times (``over``, ``under``)."""
+    published, _ = bounds(data.claims[claim].value)
+    if row["judge"] == "rate":
+        rate = row["point"][2]["size"] / cycles(data, row["point"])
+        shown, simulated, came = f"{published:.3g} B/cycle", f"{rate:.2f} B/cycle", judge_absolute(published, rate)
+    else:
+        ratio = cycles(data, row["over"]) / cycles(data, row["under"])
+        shown, simulated, came = f"{published:.2f} times", f"{ratio:.2f} times", judge_ratio(published, ratio)
+    return Verdict(claim, shown, simulated, came, "" if came == REPRODUCED else cause)
+
+
+def predicted(name: str, title: str, causes: Mapping[str, str]) -> Study:
+    """The study that ``name.toml`` defines; `causes`: claim -> why it did not come out."""
+    definition = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
+    claims = definition["claims"]
+    machines = {grid: row["machine"] for grid, row in definition["grids"].items()}
+
+    def judge(data: Data) -> list[Verdict]:
+        had = definition["tolerances"]
+        if had != {"ratio": RATIO_TOLERANCE, "absolute": ABSOLUTE_FACTOR, "tie": TIE}:
+            raise UserError(f"study {name} was defined with other tolerances: {had}")
+        return [verdict(data, claim, row, causes.get(claim, "")) for claim, row in claims.items()]
+
+    def contents(data: Data) -> Contents:
+        rows = {
+            claim: {**row, "machine": machines[row.get("point", row.get("over"))[0]]} for claim, row in claims.items()
+        }
+        return ledger(name, rows, judge(data), "machine")
+
+    grids = {grid: (row["for"], sweep(row)) for grid, row in definition["grids"].items()}
+    return Study(name, f"{name}: {title}", grids, judge, contents)

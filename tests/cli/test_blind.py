@@ -23,6 +23,7 @@ BLIND = {
     "field2026": "configs/studies/field2026.py",
     "tables2026": "configs/studies/tables2026.toml",
     "rvv2026": "configs/studies/rvv2026.toml",
+    "boards2026": "configs/studies/boards2026.toml",
 }
 each_study = pytest.mark.parametrize("study", BLIND)
 
