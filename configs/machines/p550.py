@@ -36,6 +36,7 @@ DESCRIPTION = "SiFive P550 (EIC7700X, 1.4 GHz): 3-wide out-of-order, 32 KiB L1, 
 ISA = "riscv"
 
 CLOCK = sourced("1400MHz", "p550/clock_mhz")
+LOAD_TO_USE = {"L1": 3, "L2": 13, "L3": 36}  # cycles; what `breakeven machines show p550` measures
 MEMORY_SIZE = assumed("512MiB", "what the guests need; the board has 16 GiB")
 
 
