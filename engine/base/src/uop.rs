@@ -3,6 +3,8 @@
 //! The static half ([`Uop`]) is made once, when an instruction is decoded. What changes per execution (addresses,
 //! outcomes) is in the [`Step`] that the front end fills in when it executes the instruction.
 
+use bitflags::bitflags;
+
 use crate::effect::SysEffect;
 use crate::op_class::OpClass;
 
@@ -26,66 +28,69 @@ impl Reg {
     }
 }
 
-/// Properties of a micro-op that a pipeline acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct UopFlags(pub u32);
+bitflags! {
+    /// Properties of a micro-op that a pipeline acts on.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+    pub struct UopFlags: u32 {
+        const LOAD = 1 << 0;
+        const STORE = 1 << 1;
+        /// Read-modify-write, load-reserved or store-conditional; goes with LOAD and/or STORE.
+        const ATOMIC = 1 << 2;
+        /// Cache-block management or prefetch: a memory reference with neither data nor destination.
+        const CACHE_OP = 1 << 3;
+        const BRANCH = 1 << 4;
+        /// Waits until everything older has committed (gem5 IsSerializeBefore).
+        const SERIALIZE_BEFORE = 1 << 5;
+        /// Nothing younger issues until it has committed (gem5 IsSerializeAfter).
+        const SERIALIZE_AFTER = 1 << 6;
+        /// Younger work is thrown away and fetched again after it commits (gem5 IsSquashAfter): fence.i, mret, satp.
+        const SQUASH_AFTER = 1 << 7;
+        /// Executes only when oldest (gem5 IsNonSpeculative).
+        const NON_SPECULATIVE = 1 << 8;
+        /// Orders older loads before younger memory accesses (gem5 IsReadBarrier).
+        const READ_BARRIER = 1 << 9;
+        /// Orders older stores before younger memory accesses (gem5 IsWriteBarrier).
+        const WRITE_BARRIER = 1 << 10;
+        /// First / last micro-op of its instruction.
+        const FIRST = 1 << 11;
+        const LAST = 1 << 12;
+        /// A system micro-op whose [`SysEffect`] happens at commit.
+        const EFFECT = 1 << 13;
+        /// The instruction faulted: no result; the pipeline flushes at commit and goes on at `Step::next_pc`.
+        const TRAP = 1 << 14;
+        /// Non-temporal hint or store.
+        const NON_TEMPORAL = 1 << 15;
+        const FLOAT = 1 << 16;
+        /// Travels with the micro-op before it as one (micro-fusion): no slot of its own in decode, rename and commit and no ROB
+        /// entry; it issues and executes by itself. Never on a FIRST micro-op.
+        const MICRO_FUSED = 1 << 17;
+        /// May merge with a [`UopFlags::FUSE_TAIL`] instruction directly behind it (macro-fusion: compare and branch). Only on the
+        /// one micro-op of its instruction.
+        const FUSE_HEAD = 1 << 18;
+        /// A branch that may merge with a [`UopFlags::FUSE_HEAD`] directly before it.
+        const FUSE_TAIL = 1 << 19;
+        /// Needs no execution: done when renamed. Without a source a zero idiom; with one a move, whose destination becomes
+        /// another name of the source's physical register.
+        const ELIMINATED = 1 << 20;
+        /// A branch within its instruction: taken it leads back to the instruction's address, not taken on within it or behind
+        /// it. Goes with BRANCH, on the last micro-op of a step; the instruction goes on in further steps unless it is LAST, too.
+        /// A fork to where it did not go may stay within the instruction: [`crate::FrontEnd::pc`] is then its address.
+        const MICRO_BRANCH = 1 << 21;
+        /// On a FIRST micro-op: only the first decoder of a cycle takes this instruction.
+        const FIRST_DECODER = 1 << 22;
+        /// Reads flags that several instructions wrote, on a core that cannot merge them: waits until everything older than its
+        /// instruction has retired. Not for earlier micro-ops of its own instruction, nor until stores are written.
+        const FLAG_STALL = 1 << 23;
+        const MEM = Self::LOAD.bits() | Self::STORE.bits() | Self::CACHE_OP.bits();
+    }
+}
 
 impl UopFlags {
-    pub const LOAD: u32 = 1 << 0;
-    pub const STORE: u32 = 1 << 1;
-    /// Read-modify-write, load-reserved or store-conditional; goes with LOAD and/or STORE.
-    pub const ATOMIC: u32 = 1 << 2;
-    /// Cache-block management or prefetch: a memory reference with neither data nor destination.
-    pub const CACHE_OP: u32 = 1 << 3;
-    pub const BRANCH: u32 = 1 << 4;
-    /// Waits until everything older has committed (gem5 IsSerializeBefore).
-    pub const SERIALIZE_BEFORE: u32 = 1 << 5;
-    /// Nothing younger issues until it has committed (gem5 IsSerializeAfter).
-    pub const SERIALIZE_AFTER: u32 = 1 << 6;
-    /// Younger work is thrown away and fetched again after it commits (gem5 IsSquashAfter): fence.i, mret, satp.
-    pub const SQUASH_AFTER: u32 = 1 << 7;
-    /// Executes only when oldest (gem5 IsNonSpeculative).
-    pub const NON_SPECULATIVE: u32 = 1 << 8;
-    /// Orders older loads before younger memory accesses (gem5 IsReadBarrier).
-    pub const READ_BARRIER: u32 = 1 << 9;
-    /// Orders older stores before younger memory accesses (gem5 IsWriteBarrier).
-    pub const WRITE_BARRIER: u32 = 1 << 10;
-    /// First / last micro-op of its instruction.
-    pub const FIRST: u32 = 1 << 11;
-    pub const LAST: u32 = 1 << 12;
-    /// A system micro-op whose [`SysEffect`] happens at commit.
-    pub const EFFECT: u32 = 1 << 13;
-    /// The instruction faulted: no result; the pipeline flushes at commit and goes on at `Step::next_pc`.
-    pub const TRAP: u32 = 1 << 14;
-    /// Non-temporal hint or store.
-    pub const NON_TEMPORAL: u32 = 1 << 15;
-    pub const FLOAT: u32 = 1 << 16;
-    /// Travels with the micro-op before it as one (micro-fusion): no slot of its own in decode, rename and commit and no ROB
-    /// entry; it issues and executes by itself. Never on a FIRST micro-op.
-    pub const MICRO_FUSED: u32 = 1 << 17;
-    /// May merge with a [`UopFlags::FUSE_TAIL`] instruction directly behind it (macro-fusion: compare and branch). Only on the
-    /// one micro-op of its instruction.
-    pub const FUSE_HEAD: u32 = 1 << 18;
-    /// A branch that may merge with a [`UopFlags::FUSE_HEAD`] directly before it.
-    pub const FUSE_TAIL: u32 = 1 << 19;
-    /// Needs no execution: done when renamed. Without a source a zero idiom; with one a move, whose destination becomes
-    /// another name of the source's physical register.
-    pub const ELIMINATED: u32 = 1 << 20;
-    /// A branch within its instruction: taken it leads back to the instruction's address, not taken on within it or behind
-    /// it. Goes with BRANCH, on the last micro-op of a step; the instruction goes on in further steps unless it is LAST, too.
-    /// A fork to where it did not go may stay within the instruction: [`crate::FrontEnd::pc`] is then its address.
-    pub const MICRO_BRANCH: u32 = 1 << 21;
-    /// On a FIRST micro-op: only the first decoder of a cycle takes this instruction.
-    pub const FIRST_DECODER: u32 = 1 << 22;
-    /// Reads flags that several instructions wrote, on a core that cannot merge them: waits until everything older than its
-    /// instruction has retired. Not for earlier micro-ops of its own instruction, nor until stores are written.
-    pub const FLAG_STALL: u32 = 1 << 23;
-    pub const MEM: u32 = Self::LOAD | Self::STORE | Self::CACHE_OP;
-
+    /// Whether it has one of `mask` at least.
     #[inline]
     #[must_use]
-    pub fn any(self, mask: u32) -> bool {
-        self.0 & mask != 0
+    pub const fn any(self, mask: UopFlags) -> bool {
+        self.intersects(mask)
     }
 }
 
@@ -255,7 +260,7 @@ pub struct Predecoded<'a> {
     /// At least one, at most [`MAX_UOPS`].
     pub uops: &'a [Uop],
     /// The flags of all of them.
-    pub flags: u32,
+    pub flags: UopFlags,
     pub len: u8,
     pub branch: BranchKind,
 }

@@ -93,14 +93,14 @@ impl DynInst {
     /// Goes through the LSQ. A faulting reference does not.
     #[inline]
     pub fn is_mem(&self) -> bool {
-        const { assert!(UopFlags::MEM < UopFlags::TRAP, "one comparison tells") };
-        (self.uop.flags.0 & (UopFlags::MEM | UopFlags::TRAP)).wrapping_sub(1) < UopFlags::TRAP - 1
+        const { assert!(UopFlags::MEM.bits() < UopFlags::TRAP.bits(), "one comparison tells") };
+        (self.uop.flags & (UopFlags::MEM | UopFlags::TRAP)).bits().wrapping_sub(1) < UopFlags::TRAP.bits() - 1
     }
     /// gem5 isFullMemBarrier.
     #[inline]
     pub fn is_barrier(&self) -> bool {
-        const BOTH: u32 = UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER;
-        self.uop.flags.0 & BOTH == BOTH
+        const BOTH: UopFlags = UopFlags::READ_BARRIER.union(UopFlags::WRITE_BARRIER);
+        self.uop.flags.contains(BOTH)
     }
     #[inline]
     pub fn is_last(&self) -> bool {

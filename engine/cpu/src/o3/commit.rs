@@ -399,7 +399,7 @@ pub fn act_at_execution<F: FrontEnd, B: Bus>(io: &mut Io, seq: Seq, cx: &mut Cor
     let at_commit = flags.any(UopFlags::TRAP) || flags.any(UopFlags::SERIALIZE_AFTER) && !io.rules.quirks.gem5PseudoOps;
     if flags.any(UopFlags::NON_SPECULATIVE) && !at_commit {
         act(io, seq, cx);
-        io.ring.uop_mut(seq).flags.0 &= !UopFlags::EFFECT;
+        io.ring.uop_mut(seq).flags &= !UopFlags::EFFECT;
     }
 }
 

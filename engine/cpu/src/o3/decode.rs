@@ -244,7 +244,7 @@ mod tests {
             let mut d = Decode { next: 3, end: 3, ..Decode::new() };
             let flow = rig.io.ring.flow_mut(3);
             (flow.branch, flow.target, flow.predicted, flow.taken) = (BranchKind::Cond, 0x9000, 0x8010, taken);
-            rig.io.ring.uop_mut(3).flags.0 |= UopFlags::BRANCH;
+            rig.io.ring.uop_mut(3).flags |= UopFlags::BRANCH;
             assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(1)), corrected);
         }
     }

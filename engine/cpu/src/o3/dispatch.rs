@@ -56,7 +56,7 @@ impl Leaving {
     }
 }
 
-const BARRIER: u32 = UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER;
+const BARRIER: UopFlags = UopFlags::READ_BARRIER.union(UopFlags::WRITE_BARRIER);
 
 impl Dispatch {
     pub fn new(cfg: &O3Config) -> Self {

@@ -45,7 +45,7 @@ pub struct Execute {
     pub stats: ExecuteStats,
 }
 
-const BARRIER: u32 = UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER;
+const BARRIER: UopFlags = UopFlags::READ_BARRIER.union(UopFlags::WRITE_BARRIER);
 
 impl Execute {
     pub fn new() -> Self {

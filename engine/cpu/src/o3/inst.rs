@@ -319,7 +319,7 @@ impl InstRing {
     /// Puts a micro-op at `seq`, as just fetched.
     #[inline]
     pub(super) fn place(&mut self, seq: Seq, uop: &Uop, mem: &MemRef, pc: u64, flow: &Flow) {
-        let mut prefetch = 0;
+        let mut prefetch = UopFlags::empty();
         if uop.flags.any(UopFlags::MEM) {
             self.set_mem(seq, mem);
             if uop.flags.any(UopFlags::CACHE_OP) && mem.kind.is_prefetch() {
@@ -330,7 +330,7 @@ impl InstRing {
         self.fresh(seq);
         let slot = self.at_mut(seq);
         slot.uop = *uop;
-        slot.uop.flags.0 |= prefetch;
+        slot.uop.flags |= prefetch;
         slot.pc = pc;
         slot.flow = *flow;
     }

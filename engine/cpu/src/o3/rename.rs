@@ -362,7 +362,7 @@ impl Rename {
     /// Whether the next micro-op must wait: for an empty ROB, or for the flags.
     #[inline]
     fn must_serialize(&mut self, ring: &InstRing, seq: Seq) -> bool {
-        const WAITS: u32 = UopFlags::SERIALIZE_BEFORE | UopFlags::FLAG_STALL;
+        const WAITS: UopFlags = UopFlags::SERIALIZE_BEFORE.union(UopFlags::FLAG_STALL);
         let flags = ring.flags(seq);
         if self.serialize != seq && !flags.any(WAITS) || self.serialize_done == seq {
             return false;

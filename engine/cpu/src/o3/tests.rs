@@ -26,7 +26,7 @@ fn machine(cfg: O3Config, data_cycles: u64, fe: MockFe) -> Run<O3> {
 fn mark() -> Inst {
     let mut inst = Inst::effect(DUMP);
     inst.timed = false;
-    inst.flags(0)
+    inst.flags(UopFlags::empty())
 }
 
 fn cycles_with(cfg: O3Config, program: Vec<Inst>) -> u64 {
@@ -169,7 +169,7 @@ fn a_serializing_instruction_waits_and_makes_wait() {
         p.push(Inst::op(OpClass::IntDiv, 2, &[3]));
         cycles(p)
     };
-    let plain = after(0);
+    let plain = after(UopFlags::empty());
     // The independent division runs beside the multiplications (30 cycles); serialised it runs after them.
     let deltas =
         [UopFlags::SERIALIZE_AFTER, UopFlags::SERIALIZE_BEFORE, UopFlags::SQUASH_AFTER].map(|f| after(f) - plain);
@@ -186,14 +186,14 @@ fn a_flag_stall_ends_with_the_retirement_of_what_is_older_than_its_instruction()
     assert!(behind(store(), UopFlags::FLAG_STALL) + 40 < behind(store(), UopFlags::SERIALIZE_BEFORE));
     // ... but until a division has retired ...
     let division = || Inst::op(OpClass::IntDiv, 1, &[1]);
-    assert!(behind(division(), UopFlags::FLAG_STALL) > behind(division(), 0));
+    assert!(behind(division(), UopFlags::FLAG_STALL) > behind(division(), UopFlags::empty()));
     // ... unless that is an earlier micro-op of the same instruction.
     let whole = |flags| {
         let mut inst = division();
         inst.uops.extend(reader(flags).uops);
         cycles(vec![inst])
     };
-    assert_eq!(whole(UopFlags::FLAG_STALL), whole(0));
+    assert_eq!(whole(UopFlags::FLAG_STALL), whole(UopFlags::empty()));
     // The delay counts from the retirement.
     let program = vec![division(), reader(UopFlags::FLAG_STALL)];
     let later = O3Config { flagStallDelay: 5, ..O3Config::default() };

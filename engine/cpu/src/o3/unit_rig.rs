@@ -19,13 +19,13 @@ pub fn op(dst: u8, src: u8) -> Uop {
         class: OpClass::IntAlu,
         dst: [Reg(dst), Reg::NONE],
         src: [Reg(src), Reg::NONE, Reg::NONE],
-        flags: UopFlags(UopFlags::FIRST | UopFlags::LAST),
+        flags: UopFlags::FIRST | UopFlags::LAST,
         ..Uop::default()
     }
 }
 
-pub fn flagged(uop: Uop, flags: u32) -> Uop {
-    Uop { flags: UopFlags(uop.flags.0 | flags), ..uop }
+pub fn flagged(uop: Uop, flags: UopFlags) -> Uop {
+    Uop { flags: uop.flags | flags, ..uop }
 }
 
 impl UnitRig {

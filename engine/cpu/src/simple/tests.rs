@@ -246,7 +246,7 @@ fn traps_amid_an_instruction_that_never_ends_are_a_deadlock_too() {
     use breakeven_base::{Step, Uop, UopFlags};
     let step = |len, flags| {
         let mut step = Step { len, n: 1, ..Step::default() };
-        step.uops[0] = Uop { flags: UopFlags(flags), ..Uop::default() };
+        step.uops[0] = Uop { flags, ..Uop::default() };
         step
     };
     // A handler that begins with a repeated instruction: a part of it, then what traps, then the handler again.

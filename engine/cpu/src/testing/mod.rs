@@ -118,9 +118,9 @@ impl Inst {
         self.len = 2;
         self
     }
-    pub fn flags(mut self, flags: u32) -> Inst {
+    pub fn flags(mut self, flags: UopFlags) -> Inst {
         for (uop, _) in &mut self.uops {
-            uop.flags.0 |= flags;
+            uop.flags |= flags;
         }
         self
     }
@@ -250,7 +250,7 @@ impl FrontEnd for MockFe {
         let speculative = !self.forks.is_empty();
         if self.interruptible && !speculative && bus.irq_lines(now.tick) != 0 {
             *out = Step { pc: self.pc, n: 1, next_pc: self.pc, ..Step::default() };
-            out.uops[0].flags = UopFlags(UopFlags::FIRST | UopFlags::LAST | UopFlags::TRAP);
+            out.uops[0].flags = UopFlags::FIRST | UopFlags::LAST | UopFlags::TRAP;
             self.interruptible = false;
             self.times.push(now.cycle);
             return StepResult::Done;
@@ -287,7 +287,7 @@ impl FrontEnd for MockFe {
             (out.uops[n], out.mem[n]) = (*uop, *mem);
         }
         if self.steps_done == 0 {
-            out.uops[0].flags.0 |= UopFlags::FIRST;
+            out.uops[0].flags |= UopFlags::FIRST;
         }
         if !speculative && self.steps_done + 1 < inst.steps {
             (out.next_pc, out.branch) = (self.pc, BranchInfo::default());
@@ -298,7 +298,7 @@ impl FrontEnd for MockFe {
         self.steps_done = 0;
         let last = &mut out.uops[inst.uops.len() - 1].flags;
         if !(taken && last.any(UopFlags::MICRO_BRANCH)) {
-            last.0 |= UopFlags::LAST;
+            *last |= UopFlags::LAST;
         }
         self.pc = next_pc;
         self.executed += u64::from(!speculative);

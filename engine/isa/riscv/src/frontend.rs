@@ -292,7 +292,7 @@ impl RiscvFrontEnd {
         out.effect = SysEffect::None;
         if self.hart.outcome.effect != SysEffect::None {
             out.effect = std::mem::take(&mut self.hart.outcome.effect);
-            out.uops[0].flags.0 |= UopFlags::EFFECT;
+            out.uops[0].flags |= UopFlags::EFFECT;
         }
         self.hart.pc = next;
         self.hart.counters.retired += 1;
@@ -307,7 +307,7 @@ impl RiscvFrontEnd {
         let cracked = &mut self.hart.vector.cracked;
         out.n = cracked.hand_out(&mut out.uops, &mut out.mem);
         if out.effect != SysEffect::None {
-            out.uops[0].flags.0 |= UopFlags::EFFECT;
+            out.uops[0].flags |= UopFlags::EFFECT;
         }
         if cracked.pending() {
             // `step` is to come back here.

@@ -37,7 +37,7 @@ fn branch_kind(op: Op, rd: u8, rs1: u8) -> BranchKind {
 }
 
 /// System instructions: executed when oldest, nothing younger before they are done.
-const SERIAL: u32 = F::SERIALIZE_AFTER | F::NON_SPECULATIVE;
+const SERIAL: UopFlags = F::SERIALIZE_AFTER.union(F::NON_SPECULATIVE);
 
 /// The static micro-op.
 fn crack(op: Op, raw: u32, o: &Operands) -> Uop {
@@ -50,16 +50,16 @@ fn crack(op: Op, raw: u32, o: &Operands) -> Uop {
         latency: 0,
         src: [Reg(o.rs1), Reg(o.rs2), Reg(o.rs3)],
         dst: [Reg(o.rd), Reg::NONE],
-        flags: UopFlags(flags | F::FIRST | F::LAST),
+        flags: flags | F::FIRST | F::LAST,
     }
 }
 
 /// The micro-op of an instruction that faulted, or of an interrupt: it carries nothing but the flush.
 pub(crate) fn trap_uop() -> Uop {
-    Uop { flags: UopFlags(F::TRAP | F::FIRST | F::LAST), ..Uop::default() }
+    Uop { flags: F::TRAP | F::FIRST | F::LAST, ..Uop::default() }
 }
 
-fn class_and_flags(op: Op, raw: u32, o: &Operands) -> (OpClass, u32) {
+fn class_and_flags(op: Op, raw: u32, o: &Operands) -> (OpClass, UopFlags) {
     use Op::*;
     match op {
         Beq | Bne | Blt | Bge | Bltu | Bgeu | Jal | Jalr => (OpClass::IntAlu, F::BRANCH),
@@ -67,24 +67,24 @@ fn class_and_flags(op: Op, raw: u32, o: &Operands) -> (OpClass, u32) {
         Sb | Sh | Sw | Sd => (OpClass::MemWrite, F::STORE),
         Flw | Fld => (OpClass::FloatMemRead, F::LOAD),
         Fsw | Fsd => (OpClass::FloatMemWrite, F::STORE),
-        Mul | Mulh | Mulhsu | Mulhu | Mulw => (OpClass::IntMult, 0),
-        Div | Divu | Rem | Remu | Divw | Divuw | Remw | Remuw => (OpClass::IntDiv, 0),
+        Mul | Mulh | Mulhsu | Mulhu | Mulw => (OpClass::IntMult, F::empty()),
+        Div | Divu | Rem | Remu | Divw | Divuw | Remw | Remuw => (OpClass::IntDiv, F::empty()),
         Fence => (OpClass::No_OpClass, F::READ_BARRIER | F::WRITE_BARRIER),
         PrefetchI | PrefetchR | PrefetchW => (OpClass::MemRead, F::CACHE_OP),
         // What a pipeline sees of one that waits; executed, it is cracked anew (`crate::vector`).
         VecLoad => (OpClass::SimdUnitStrideLoad, F::LOAD),
         VecStore => (OpClass::SimdUnitStrideStore, F::STORE),
-        VecConfig => (OpClass::SimdConfig, 0),
-        VecArith => (OpClass::SimdAlu, 0),
+        VecConfig => (OpClass::SimdConfig, F::empty()),
+        VecArith => (OpClass::SimdAlu, F::empty()),
         _ if op.is_amo() => atomic(op, raw),
-        _ if op.is_fp() => (float_class(op), 0),
+        _ if op.is_fp() => (float_class(op), F::empty()),
         _ if op.is_cold() => system(op, o),
-        _ => (OpClass::IntAlu, 0),
+        _ => (OpClass::IntAlu, F::empty()),
     }
 }
 
-fn atomic(op: Op, raw: u32) -> (OpClass, u32) {
-    let barriers = if raw & (3 << 25) != 0 { F::READ_BARRIER | F::WRITE_BARRIER } else { 0 };
+fn atomic(op: Op, raw: u32) -> (OpClass, UopFlags) {
+    let barriers = if raw & (3 << 25) != 0 { F::READ_BARRIER | F::WRITE_BARRIER } else { F::empty() };
     let (class, access) = match op {
         Op::LrW | Op::LrD => (OpClass::MemRead, F::LOAD),
         Op::ScW | Op::ScD => (OpClass::MemWrite, F::STORE),
@@ -108,14 +108,14 @@ fn float_class(op: Op) -> OpClass {
     }
 }
 
-fn system(op: Op, o: &Operands) -> (OpClass, u32) {
+fn system(op: Op, o: &Operands) -> (OpClass, UopFlags) {
     use Op::*;
     match op {
         // The front end has executed everything younger after these already; their refetch is what they cost.
         Mret | Sret | FenceI | SfenceVma | Wfi => (OpClass::No_OpClass, SERIAL | F::SQUASH_AFTER),
         Csrrw | Csrrs | Csrrc | Csrrwi | Csrrsi | Csrrci => {
             let writes = matches!(op, Csrrw | Csrrwi) || o.rs1 != 0 || o.rm != 0;
-            let squash = if writes && o.imm == i32::from(num::SATP) { F::SQUASH_AFTER } else { 0 };
+            let squash = if writes && o.imm == i32::from(num::SATP) { F::SQUASH_AFTER } else { F::empty() };
             (OpClass::No_OpClass, SERIAL | squash)
         }
         CboClean | CboFlush | CboInval => (OpClass::MemWrite, F::CACHE_OP),

@@ -147,7 +147,7 @@ impl RiscvFrontEnd {
         self.describe_trap(out, pc, len);
         if effect != SysEffect::None {
             out.effect = effect;
-            out.uops[0].flags.0 |= UopFlags::EFFECT;
+            out.uops[0].flags |= UopFlags::EFFECT;
         }
         self.after_cold();
         self.hart.await_turn(bus.user_deadline());

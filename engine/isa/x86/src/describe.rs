@@ -60,7 +60,7 @@ fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, n
     out.effect = SysEffect::None;
     if cpu.outcome.effect != SysEffect::None {
         out.effect = std::mem::take(&mut cpu.outcome.effect);
-        out.uops[n.saturating_sub(1).min(MAX_UOPS - 1)].flags.0 |= UopFlags::EFFECT;
+        out.uops[n.saturating_sub(1).min(MAX_UOPS - 1)].flags |= UopFlags::EFFECT;
     }
     cpu.set_rip(next);
 }

@@ -268,7 +268,7 @@ impl X86FrontEnd {
         out.next_pc = self.cpu.rip();
         out.effect = SysEffect::Exit { cause, code: 1 };
         out.uops[0] = trap_uop();
-        out.uops[0].flags.0 |= UopFlags::EFFECT;
+        out.uops[0].flags |= UopFlags::EFFECT;
         out.mem[0] = MemRef::default();
     }
 }

@@ -1,6 +1,6 @@
 //! A decoded instruction: operands resolved to what execution needs, independent of where it lies.
 
-use breakeven_base::BranchKind;
+use breakeven_base::{BranchKind, UopFlags};
 use iced_x86::Mnemonic;
 
 /// Index of a register that is always zero, and of the address of the instruction being executed.
@@ -163,7 +163,7 @@ pub(crate) struct UopSummary {
     pub first: u32,
     pub n: u8,
     /// The flags of all of them.
-    pub flags: u32,
+    pub flags: UopFlags,
     /// Groups of flags written ([`crate::crack::group`]).
     pub flags_written: u8,
     /// Micro-ops that load, and others that make a reference.

@@ -135,19 +135,19 @@ pub(crate) fn division_pieces(op: Mnemonic) -> u8 {
 /// A step's micro-ops with one result each.
 fn alu(u: &mut Uops, ops: &[([Reg; 3], Reg)]) {
     for (src, dst) in ops {
-        u.push(uop(OpClass::IntAlu, *src, [*dst, NONE], 0));
+        u.push(uop(OpClass::IntAlu, *src, [*dst, NONE], F::empty()));
     }
 }
 
 /// Some bits of the quotient.
 fn div2(u: &mut Uops, low: Reg) {
-    u.push(uop(OpClass::IntDiv, [DIVIDER, low, LEFT], [DIVIDER, LEFT], 0));
+    u.push(uop(OpClass::IntDiv, [DIVIDER, low, LEFT], [DIVIDER, LEFT], F::empty()));
 }
 
 /// A division's first three: `div1`, `div2i`, `div2`.
 fn begin_division(u: &mut Uops, high: Reg, low: Reg, divisor: Reg) {
-    u.push(uop(OpClass::IntDiv, [high, divisor, NONE], [DIVIDER, NONE], 0));
-    u.push(uop(OpClass::IntDiv, [DIVIDER, low, NONE], [DIVIDER, LEFT], 0));
+    u.push(uop(OpClass::IntDiv, [high, divisor, NONE], [DIVIDER, NONE], F::empty()));
+    u.push(uop(OpClass::IntDiv, [DIVIDER, low, NONE], [DIVIDER, LEFT], F::empty()));
     div2(u, low);
 }
 
@@ -213,12 +213,13 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], piece: Piece, last: bool) -> Uops
 }
 
 /// What follows a string instruction's loop.
-const EMPTY: Uop = Uop { class: OpClass::No_OpClass, latency: 0, src: [NONE; 3], dst: [NONE; 2], flags: UopFlags(0) };
+const EMPTY: Uop =
+    Uop { class: OpClass::No_OpClass, latency: 0, src: [NONE; 3], dst: [NONE; 2], flags: UopFlags::empty() };
 
 /// The test of the count and a branch over everything; the step that the pointers take.
 fn string_entry(empty: bool, u: &mut Uops) {
     alu(u, &[([gpr(1), NONE, NONE], T2)]);
-    u.push(uop(OpClass::No_OpClass, [T2, NONE, NONE], [NONE; 2], 0));
+    u.push(uop(OpClass::No_OpClass, [T2, NONE, NONE], [NONE; 2], F::empty()));
     if empty {
         u.push(EMPTY);
     } else {
@@ -246,12 +247,12 @@ fn element(i: &Inst, refs: &[MemRef], u: &mut Uops) {
     let compares = compares(i.op);
     if compares {
         let with = if loaded[1].is_some() { loaded[1] } else { rax };
-        u.push(uop(OpClass::IntAlu, [loaded[0], with, NONE], [NONE, C], 0));
+        u.push(uop(OpClass::IntAlu, [loaded[0], with, NONE], [NONE, C], F::empty()));
         u.flags_written = group::C | group::O | group::Z;
     } else if refs.len() == 1 && loaded[0].is_some() {
         alu(u, &[([rax, T0, NONE], rax)]);
     }
-    u.push(uop(OpClass::IntAlu, [rcx, NONE, NONE], [rcx, T2], 0));
+    u.push(uop(OpClass::IntAlu, [rcx, NONE, NONE], [rcx, T2], F::empty()));
     for p in pointers.into_iter().filter(|p| p.is_some()).rev() {
         alu(u, &[([p, T1, NONE], p)]);
     }

@@ -162,12 +162,12 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], step: &StringStep) -> Uops {
         }
     }
     if compares(i.op) {
-        u.push(uop(OpClass::IntAlu, [T0, rax, Reg::NONE], [Reg::NONE, C], 0));
+        u.push(uop(OpClass::IntAlu, [T0, rax, Reg::NONE], [Reg::NONE, C], F::empty()));
         u.flags_written = group::C | group::O | group::Z;
     }
     let moved = pointers(i.op);
-    u.push(uop(OpClass::IntAlu, [moved[0], moved[1], Reg::NONE], moved, 0));
-    u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], 0));
+    u.push(uop(OpClass::IntAlu, [moved[0], moved[1], Reg::NONE], moved, F::empty()));
+    u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], F::empty()));
     close(u, !step.more)
 }
 
@@ -177,7 +177,7 @@ fn paced(i: &Inst, refs: &[MemRef], step: &StringStep) -> Uops {
     let mut u = Uops::default();
     let moved = pointers(i.op);
     if step.cycles > 0 {
-        let mut sequencer = uop(OpClass::IntAlu, [STRING, gpr(1), moved[0]], [STRING, none], 0);
+        let mut sequencer = uop(OpClass::IntAlu, [STRING, gpr(1), moved[0]], [STRING, none], F::empty());
         sequencer.latency = step.cycles;
         u.push(sequencer);
     }
@@ -185,7 +185,7 @@ fn paced(i: &Inst, refs: &[MemRef], step: &StringStep) -> Uops {
     // The accesses, the pointers and the counter must fit behind.
     let room = MAX_UOPS - u.n - accesses - if step.more { 0 } else { 2 };
     for _ in 0..usize::from(step.fillers).min(room) {
-        u.push(uop(OpClass::IntAlu, [none; 3], [T2, none], 0));
+        u.push(uop(OpClass::IntAlu, [none; 3], [T2, none], F::empty()));
     }
     let mut data = gpr(0);
     for m in refs.iter().take(accesses) {
@@ -197,8 +197,8 @@ fn paced(i: &Inst, refs: &[MemRef], step: &StringStep) -> Uops {
         }
     }
     if !step.more || u.n == 0 {
-        u.push(uop(OpClass::IntAlu, [STRING, moved[0], moved[1]], moved, 0));
-        u.push(uop(OpClass::IntAlu, [STRING, gpr(1), none], [gpr(1), none], 0));
+        u.push(uop(OpClass::IntAlu, [STRING, moved[0], moved[1]], moved, F::empty()));
+        u.push(uop(OpClass::IntAlu, [STRING, gpr(1), none], [gpr(1), none], F::empty()));
     }
     u
 }

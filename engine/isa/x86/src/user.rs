@@ -42,7 +42,7 @@ fn user_fault(f: Fault) -> UserFault {
 fn system_call_uop() -> Uop {
     use UopFlags as F;
     let flags = F::SERIALIZE_AFTER | F::NON_SPECULATIVE | F::FIRST | F::LAST;
-    Uop { class: OpClass::No_OpClass, flags: UopFlags(flags), ..Uop::default() }
+    Uop { class: OpClass::No_OpClass, flags, ..Uop::default() }
 }
 
 impl Cpu {
@@ -219,7 +219,7 @@ impl X86FrontEnd {
         out.uops[0] = trap_uop();
         out.mem[0] = MemRef::default();
         if effect != SysEffect::None {
-            out.uops[0].flags.0 |= UopFlags::EFFECT;
+            out.uops[0].flags |= UopFlags::EFFECT;
         }
         out.next_pc = self.cpu.rip();
         self.after_cold();

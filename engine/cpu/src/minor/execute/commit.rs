@@ -15,7 +15,8 @@ use super::{Event, Execute};
 use crate::CoreCtx;
 
 /// Micro-ops with none of these just commit.
-const NEEDS_CARE: u32 = UopFlags::MEM | UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER | UopFlags::EFFECT;
+const NEEDS_CARE: UopFlags =
+    UopFlags::MEM.union(UopFlags::READ_BARRIER).union(UopFlags::WRITE_BARRIER).union(UopFlags::EFFECT);
 
 /// What became of one attempt.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,14 +10,17 @@ use crate::misaligned::MisalignedCosts;
 use crate::CoreCtx;
 
 /// Micro-ops with none of these only go on to the next instruction.
-pub(super) const MATTERS_TO_FETCH: u32 =
-    UopFlags::BRANCH | UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER | UopFlags::TRAP | UopFlags::EFFECT;
+pub(super) const MATTERS_TO_FETCH: UopFlags = UopFlags::BRANCH
+    .union(UopFlags::SERIALIZE_AFTER)
+    .union(UopFlags::SQUASH_AFTER)
+    .union(UopFlags::TRAP)
+    .union(UopFlags::EFFECT);
 
 impl Fetch2 {
     /// Puts a predecoded instruction into the ring, if it only goes on to the next one. Else false.
     #[inline(always)]
     pub(super) fn emit_predecoded(&mut self, pc: u64, s: &Predecoded, io: &mut Fetch2Io) -> bool {
-        if s.flags & self.ends_sketch != 0 {
+        if s.flags.any(self.ends_sketch) {
             return false;
         }
         self.unfinished = u64::MAX;
@@ -32,7 +35,7 @@ impl Fetch2 {
     pub(super) fn emit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> bool {
         let flags = self.step.uops[0].flags;
         if self.step.n == 1 && !flags.any(MATTERS_TO_FETCH) {
-            self.stats.count(flags.0);
+            self.stats.count(flags);
             let inst = self.instruction(io);
             push_plain(&self.step, inst, io.ring, &self.costs, self.line_bytes);
             return false;
@@ -66,7 +69,7 @@ impl Fetch2 {
                 last.fork = leave(cx.fe, io.ring, self.step.next_pc);
             }
         }
-        if self.step.n == 1 && ended.flags & UopFlags::EFFECT == 0 {
+        if self.step.n == 1 && !ended.flags.any(UopFlags::EFFECT) {
             if last.outcome != Outcome::Straight {
                 io.ring.set_target(io.ring.tail, self.step.next_pc);
             }
@@ -127,7 +130,7 @@ pub(super) fn leave<F: FrontEnd>(fe: &mut F, ring: &mut InstRing, pc: u64) -> u3
 /// How an executed instruction ends.
 pub struct StepEnd {
     /// Of all its micro-ops.
-    pub flags: u32,
+    pub flags: UopFlags,
     pub branch: bool,
     pub refetch: bool,
     pub trap: bool,
@@ -136,11 +139,11 @@ pub struct StepEnd {
 /// What the end of `step` means for fetch, into its last micro-op's record.
 #[inline]
 pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
-    let flags = step.uops[..usize::from(step.n)].iter().fold(0, |all, u| all | u.flags.0);
-    let trap = flags & UopFlags::TRAP != 0;
+    let flags = step.uops[..usize::from(step.n)].iter().fold(UopFlags::empty(), |all, u| all | u.flags);
+    let trap = flags.any(UopFlags::TRAP);
     // A trap vector is not a branch target.
-    let branch = flags & UopFlags::BRANCH != 0 && !trap;
-    let refetch = flags & (UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER) != 0 || trap;
+    let branch = flags.any(UopFlags::BRANCH) && !trap;
+    let refetch = flags.any(UopFlags::SERIALIZE_AFTER | UopFlags::SQUASH_AFTER) || trap;
     if refetch && !branch {
         last.outcome = Outcome::Refetch;
     }
@@ -149,19 +152,26 @@ pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
 
 /// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction, `flags` are those of all of them.
 #[inline(always)]
-pub fn push_step(step: &Step, last: &DynInst, flags: u32, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
+pub fn push_step(
+    step: &Step,
+    last: &DynInst,
+    flags: UopFlags,
+    ring: &mut InstRing,
+    costs: &MisalignedCosts,
+    line: u32,
+) {
     let n = usize::from(step.n).clamp(1, MAX_UOPS);
     let first = ring.tail;
     ring.push_all(last, &step.uops[..n]);
     if last.outcome != Outcome::Straight {
         ring.set_target(ring.tail - 1, step.next_pc);
     }
-    if flags & UopFlags::EFFECT != 0 {
+    if flags.any(UopFlags::EFFECT) {
         for (seq, _) in (first..).zip(&step.uops[..n]).filter(|(_, u)| u.flags.any(UopFlags::EFFECT)) {
             ring.set_effect(seq, step.effect);
         }
     }
-    if flags & UopFlags::MEM != 0 && !last.predecoded {
+    if flags.any(UopFlags::MEM) && !last.predecoded {
         for ((seq, uop), mem) in (first..).zip(&step.uops[..n]).zip(&step.mem) {
             if uop.flags.any(UopFlags::MEM) {
                 refer(ring, seq, uop.flags, mem, costs, line);

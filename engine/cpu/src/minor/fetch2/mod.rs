@@ -63,7 +63,7 @@ pub struct Fetch2 {
     /// Else every branch is taken for one that is not taken.
     predicts: bool,
     /// Flags of what tells fetch something, though it is on a wrong path and has not been executed.
-    ends_sketch: u32,
+    ends_sketch: UopFlags,
     costs: MisalignedCosts,
     line_bytes: u32,
     pub stats: Fetch2Stats,
@@ -82,23 +82,24 @@ pub struct Kinds {
 impl Fetch2Stats {
     /// Where [`UopFlags::FLOAT`] goes in an index, beside the three lowest flags.
     const FLOAT_SHIFT: u32 = 13;
-    const INDEX: u32 = UopFlags::LOAD | UopFlags::STORE | UopFlags::ATOMIC | UopFlags::FLOAT >> Self::FLOAT_SHIFT;
+    const LOW: UopFlags = UopFlags::LOAD.union(UopFlags::STORE).union(UopFlags::ATOMIC);
+    const INDEX: u32 = Self::LOW.bits() | UopFlags::FLOAT.bits() >> Self::FLOAT_SHIFT;
 
     #[inline]
-    fn count(&mut self, flags: u32) {
+    fn count(&mut self, flags: UopFlags) {
         const { assert!(Self::INDEX == 15, "four flags are the index") };
-        let low = flags & (UopFlags::LOAD | UopFlags::STORE | UopFlags::ATOMIC);
-        self.by_flags[(low | (flags & UopFlags::FLOAT) >> Self::FLOAT_SHIFT) as usize & 15] += 1;
+        let float = (flags & UopFlags::FLOAT).bits() >> Self::FLOAT_SHIFT;
+        self.by_flags[((flags & Self::LOW).bits() | float) as usize & 15] += 1;
     }
 
     pub fn kinds(&self) -> Kinds {
         let mut kinds = Kinds::default();
         for (flags, count) in (0u32..).zip(self.by_flags) {
-            let kind = match flags {
-                f if f & UopFlags::ATOMIC != 0 => &mut kinds.amo,
-                f if f & UopFlags::LOAD != 0 => &mut kinds.load,
-                f if f & UopFlags::STORE != 0 => &mut kinds.store,
-                0 => &mut kinds.int,
+            let kind = match UopFlags::from_bits_truncate(flags) {
+                f if f.any(UopFlags::ATOMIC) => &mut kinds.amo,
+                f if f.any(UopFlags::LOAD) => &mut kinds.load,
+                f if f.any(UopFlags::STORE) => &mut kinds.store,
+                f if f.is_empty() => &mut kinds.int,
                 _ => &mut kinds.fp,
             };
             *kind += count;
@@ -135,7 +136,8 @@ impl Fetch2 {
             predecoded: false,
             deferred: !cfg.misaligned.emulate,
             predicts: cfg.predictsBranches,
-            ends_sketch: emit::MATTERS_TO_FETCH & if cfg.predictsBranches { !0 } else { !UopFlags::BRANCH },
+            ends_sketch: emit::MATTERS_TO_FETCH
+                & if cfg.predictsBranches { UopFlags::all() } else { !UopFlags::BRANCH },
             costs: cfg.misaligned,
             line_bytes,
             stats: Fetch2Stats::default(),
@@ -405,7 +407,7 @@ impl Fetch2 {
 
     /// An instruction that is carried along without having been executed.
     fn unexecuted(&self, pc: u64) -> DynInst {
-        let flags = UopFlags(UopFlags::FIRST | UopFlags::LAST);
+        let flags = UopFlags::FIRST | UopFlags::LAST;
         let uop = if self.step.n == 1 { self.step.uops[0] } else { Uop { class: OpClass::IntAlu, ..Uop::default() } };
         let uop = Uop { flags, ..uop };
         DynInst { uop, stream: self.stream, prediction: self.prediction, pc, ..DynInst::default() }

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn a_time_dependent_instruction_executes_at_commit_and_fetch_goes_on_behind_it() {
     let timed = |serial: bool| {
-        let mut inst = Inst::nop().short().flags(if serial { UopFlags::SERIALIZE_AFTER } else { 0 });
+        let mut inst = Inst::nop().short().flags(if serial { UopFlags::SERIALIZE_AFTER } else { UopFlags::empty() });
         inst.timed = true;
         let mut r = machine(MinorConfig::default(), 200, {
             let mut p = padded(vec![load(5, DATA), inst]);

@@ -61,16 +61,16 @@ impl Fetch {
         }
         let uop = self.step.uops[0];
         let mem = UopFlags::MEM;
-        let expected = io.ring.flags(seq).0 & mem;
+        let expected = io.ring.flags(seq) & mem;
         let trap = uop.flags.any(UopFlags::TRAP);
         // A trap has no result; a register that was renamed for one would be lost.
-        let promised = expected != 0 || io.ring.uop(seq).dst.iter().any(|r| r.is_some());
-        if self.step.n != 1 || (!trap && uop.flags.0 & mem != expected) || (trap && promised) {
+        let promised = !expected.is_empty() || io.ring.uop(seq).dst.iter().any(|r| r.is_some());
+        if self.step.n != 1 || (!trap && uop.flags & mem != expected) || (trap && promised) {
             return AtHead::Squash(seq - 1, Then::Refetch);
         }
         let known = *io.ring.uop(seq);
         *io.ring.uop_mut(seq) = Uop { src: known.src, dst: known.dst, class: known.class, ..uop };
-        io.ring.uop_mut(seq).flags.0 |= known.flags.0 & (UopFlags::SERIALIZE_AFTER | UopFlags::SERIALIZE_BEFORE);
+        io.ring.uop_mut(seq).flags |= known.flags & (UopFlags::SERIALIZE_AFTER | UopFlags::SERIALIZE_BEFORE);
         io.ring.set_note(seq, 0);
         io.ring.set_mem(seq, &self.step.mem[0]);
         io.ring.set_effect(seq, self.step.effect);

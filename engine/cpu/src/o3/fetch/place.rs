@@ -9,13 +9,13 @@ use crate::when::When;
 use crate::CoreCtx;
 
 /// Properties that end a straight line of execution, or that need care.
-const SPECIAL: u32 = UopFlags::BRANCH
-    | UopFlags::TRAP
-    | UopFlags::EFFECT
-    | UopFlags::SQUASH_AFTER
-    | UopFlags::ELIMINATED
-    | UopFlags::MICRO_FUSED
-    | UopFlags::FIRST_DECODER;
+const SPECIAL: UopFlags = UopFlags::BRANCH
+    .union(UopFlags::TRAP)
+    .union(UopFlags::EFFECT)
+    .union(UopFlags::SQUASH_AFTER)
+    .union(UopFlags::ELIMINATED)
+    .union(UopFlags::MICRO_FUSED)
+    .union(UopFlags::FIRST_DECODER);
 
 impl Fetch {
     /// Lets the front end execute the instruction at `pc` and puts its micro-ops into the ring. False: there are none.
@@ -66,8 +66,8 @@ impl Fetch {
             s.n = 1;
         }
         s.pc = cx.fe.pc();
-        s.uops[0].flags.0 |= UopFlags::FIRST | UopFlags::LAST | UopFlags::NON_SPECULATIVE;
-        s.uops[0].flags.0 &= !(UopFlags::EFFECT | UopFlags::TRAP | UopFlags::BRANCH);
+        s.uops[0].flags |= UopFlags::FIRST | UopFlags::LAST | UopFlags::NON_SPECULATIVE;
+        s.uops[0].flags &= !(UopFlags::EFFECT | UopFlags::TRAP | UopFlags::BRANCH);
         s.mem[0].valid = false;
         s.branch = Default::default();
         s.next_pc = s.pc.wrapping_add(s.len.into());

@@ -55,6 +55,6 @@ fn the_first_decoder_takes_one_instruction_a_cycle() {
             cycles_with(O3Config { microFusion: fuses, ..O3Config::default() }, program)
         };
         assert_eq!(cycles(128, UopFlags::FIRST_DECODER) - cycles(64, UopFlags::FIRST_DECODER), 64);
-        assert!(cycles(128, 0) - cycles(64, 0) < 32);
+        assert!(cycles(128, UopFlags::empty()) - cycles(64, UopFlags::empty()) < 32);
     }
 }

@@ -66,9 +66,9 @@ impl VectorUnit {
             let first = if shape.vs2.is_some() { V(f.vs2 + part(shape.vs2, k)) } else { Reg::NONE };
             for beat in 1..=beats {
                 let result = if beat == beats { dst } else { Reg::NONE };
-                let fused = if beat > 1 { F::MICRO_FUSED } else { 0 };
+                let fused = if beat > 1 { F::MICRO_FUSED } else { F::empty() };
                 let src = [first, second, third];
-                let uop = Uop { class: shape.class, latency: 0, src, dst: [result, Reg::NONE], flags: UopFlags(fused) };
+                let uop = Uop { class: shape.class, latency: 0, src, dst: [result, Reg::NONE], flags: fused };
                 self.cracked.push(uop, MemRef::default());
             }
         }

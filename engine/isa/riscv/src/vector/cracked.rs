@@ -49,7 +49,7 @@ impl Cracked {
         self.on = on;
     }
     pub fn op(&mut self, class: OpClass, src: [Reg; 3], dst: [Reg; 2]) {
-        self.push(Uop { class, latency: 0, src, dst, flags: UopFlags(0) }, MemRef::default());
+        self.push(Uop { class, latency: 0, src, dst, flags: UopFlags::empty() }, MemRef::default());
     }
     pub fn push(&mut self, uop: Uop, mem: MemRef) {
         if self.on {
@@ -70,10 +70,10 @@ impl Cracked {
             self.op(OpClass::SimdMisc, [VL, Reg::NONE, Reg::NONE], [Reg::NONE; 2]);
         }
         if let Some((first, _)) = self.list.first_mut() {
-            first.flags.0 = first.flags.0 & !F::MICRO_FUSED | F::FIRST;
+            first.flags = first.flags & !F::MICRO_FUSED | F::FIRST;
         }
         if let Some((last, _)) = self.list.last_mut() {
-            last.flags.0 |= F::LAST;
+            last.flags |= F::LAST;
         }
     }
     /// Whether a step is still to come.
@@ -89,7 +89,7 @@ impl Cracked {
             n += 1;
         }
         // A step cannot begin with what is fused to a micro-op before it.
-        uops[0].flags.0 &= !F::MICRO_FUSED;
+        uops[0].flags &= !F::MICRO_FUSED;
         self.handed_out += usize::from(n);
         n
     }

@@ -292,7 +292,7 @@ impl Hart {
         let guard = if a.masked { V(0) } else { VL };
         let push = |h: &mut Hart, m: MemRef, data: Reg, to: Reg| {
             let src = if a.store { [X(a.rs1), data, guard] } else { [X(a.rs1), guard, data] };
-            let uop = Uop { class, latency: 0, src, dst: [to, Reg::NONE], flags: UopFlags(flag) };
+            let uop = Uop { class, latency: 0, src, dst: [to, Reg::NONE], flags: flag };
             h.vector.cracked.push(uop, m);
         };
         if a.contiguous() {

@@ -35,13 +35,13 @@ impl Flow<'_> {
                     while first > 0 && uops[first].flags.any(F::MICRO_FUSED) {
                         first -= 1;
                     }
-                    uops[first].flags.0 |= F::FLAG_STALL;
+                    uops[first].flags |= F::FLAG_STALL;
                 } else if *n < MAX_UOPS {
                     uops.copy_within(k..*n, k + 1);
                     *n += 1;
                     let first = F::FIRST | F::FIRST_DECODER;
-                    uops[k] = uop(OpClass::IntAlu, self.home.to_owned(), [C, Reg::NONE], uops[k].flags.0 & first);
-                    uops[k + 1].flags.0 &= !first;
+                    uops[k] = uop(OpClass::IntAlu, self.home.to_owned(), [C, Reg::NONE], uops[k].flags & first);
+                    uops[k + 1].flags &= !first;
                     for s in &mut uops[k + 1].src {
                         if (C.0..=Z.0).contains(&s.0) {
                             *s = C;

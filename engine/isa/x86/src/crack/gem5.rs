@@ -26,7 +26,7 @@ const NONE: Reg = Reg::NONE;
 
 /// One result, one unit.
 fn alu(u: &mut Uops, src: [Reg; 3], dst: Reg) {
-    u.push(uop(OpClass::IntAlu, src, [dst, NONE], 0));
+    u.push(uop(OpClass::IntAlu, src, [dst, NONE], F::empty()));
 }
 
 /// A store below the stack pointer, which is then moved.
@@ -80,16 +80,16 @@ impl Cracker {
             Push => {
                 let mut data = f.src.iter().copied().find(|r| *r != rsp || i.k[0].r == RSP as u8).unwrap_or(T1);
                 if f.loads {
-                    self.load(u, f.address, T0, i.msize, 0);
+                    self.load(u, f.address, T0, i.msize, F::empty());
                     data = T0;
                 }
                 push(u, data);
             }
             Pop => {
-                self.load(u, [rsp, NONE], T0, 8, 0);
+                self.load(u, [rsp, NONE], T0, 8, F::empty());
                 move_top(u);
                 if f.stores {
-                    self.store(u, f.address, T0, 8, 0);
+                    self.store(u, f.address, T0, 8, F::empty());
                 } else {
                     alu(u, [T0, NONE, NONE], f.dst.first().copied().unwrap_or(NONE));
                 }
@@ -102,20 +102,20 @@ impl Cracker {
             Mul | Imul => self.multiply(i, f, u),
             Div | Idiv => {
                 if f.loads {
-                    self.load(u, f.address, T0, i.msize, 0);
+                    self.load(u, f.address, T0, i.msize, F::empty());
                 }
                 microcode::division(i.op, if f.loads { T0 } else { divisor(i) }, u);
                 u.steps = Steps::Microcode;
             }
             Movzx | Movsx | Movsxd if f.loads => {
-                self.load(u, f.address, T0, i.msize, 0);
+                self.load(u, f.address, T0, i.msize, F::empty());
                 alu(u, [T0, NONE, NONE], f.dst.first().copied().unwrap_or(NONE));
             }
             Lea => {
                 f.src.extend(f.dst.first());
                 self.general(i, f, u);
             }
-            op if is_nop(op) => u.push(uop(OpClass::No_OpClass, [NONE; 3], [NONE; 2], 0)),
+            op if is_nop(op) => u.push(uop(OpClass::No_OpClass, [NONE; 3], [NONE; 2], F::empty())),
             _ if self.stack(i, f, u) => {}
             _ => self.general(i, f, u),
         }
@@ -125,14 +125,14 @@ impl Cracker {
     fn multiply(&self, i: &Inst, f: &Facts, u: &mut Uops) {
         let mut src = [NONE, NONE, PRODUCT];
         if f.loads {
-            self.load(u, f.address, T0, i.msize, 0);
+            self.load(u, f.address, T0, i.msize, F::empty());
             src[0] = T0;
         }
         let rest = f.src.iter().copied();
         for (slot, r) in src[usize::from(f.loads)..2].iter_mut().zip(rest) {
             *slot = r;
         }
-        u.push(uop(OpClass::IntMult, src, [PRODUCT, C], 0));
+        u.push(uop(OpClass::IntMult, src, [PRODUCT, C], F::empty()));
         for n in 0..2 {
             alu(u, [PRODUCT, NONE, NONE], f.dst.get(n).copied().unwrap_or(NONE));
         }
@@ -146,7 +146,7 @@ impl Cracker {
         let mut sources: Vec<Reg> = Vec::new();
         let call = i.op == Call;
         if i.op == Ret {
-            self.load(u, [rsp, NONE], T0, 8, 0);
+            self.load(u, [rsp, NONE], T0, 8, F::empty());
             move_top(u);
             sources.push(T0);
         } else {
@@ -158,7 +158,7 @@ impl Cracker {
             }
             if f.loads {
                 let rip = ins.is_ip_rel_memory_operand();
-                self.load(u, if rip { [T3, NONE] } else { f.address }, T0, 8, 0);
+                self.load(u, if rip { [T3, NONE] } else { f.address }, T0, 8, F::empty());
                 sources.push(T0);
             } else if !direct {
                 sources.extend(f.src.iter().copied().find(|r| *r != rsp));

@@ -7,7 +7,7 @@ use crate::inst::{flag, Inst, Kind};
 
 type F = UopFlags;
 
-pub(super) fn fence(op: Mnemonic) -> Option<u32> {
+pub(super) fn fence(op: Mnemonic) -> Option<F> {
     Some(match op {
         Mnemonic::Lfence | Mnemonic::Cpuid => F::SERIALIZE_BEFORE | F::SERIALIZE_AFTER,
         Mnemonic::Mfence => F::READ_BARRIER | F::WRITE_BARRIER,
@@ -16,7 +16,7 @@ pub(super) fn fence(op: Mnemonic) -> Option<u32> {
     })
 }
 
-pub(super) fn cache_op(op: Mnemonic) -> Option<u32> {
+pub(super) fn cache_op(op: Mnemonic) -> Option<F> {
     use Mnemonic::*;
     Some(match op {
         Prefetchnta => F::CACHE_OP | F::NON_TEMPORAL,
@@ -28,7 +28,7 @@ pub(super) fn cache_op(op: Mnemonic) -> Option<u32> {
     })
 }
 
-pub(super) fn non_temporal(op: Mnemonic) -> u32 {
+pub(super) fn non_temporal(op: Mnemonic) -> F {
     use Mnemonic::*;
     let nt = matches!(
         op,
@@ -49,7 +49,7 @@ pub(super) fn non_temporal(op: Mnemonic) -> u32 {
     if nt {
         F::NON_TEMPORAL
     } else {
-        0
+        F::empty()
     }
 }
 

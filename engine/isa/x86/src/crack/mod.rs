@@ -27,7 +27,7 @@ use kinds::{cache_op, class_of, fence, is_move, is_nop, non_temporal, zero_idiom
 type F = UopFlags;
 
 /// System instructions: executed when oldest, nothing younger before they are done.
-const SERIAL: u32 = F::SERIALIZE_AFTER | F::NON_SPECULATIVE;
+const SERIAL: UopFlags = F::SERIALIZE_AFTER.union(F::NON_SPECULATIVE);
 
 /// Groups of flags: CF, OF, the others.
 pub(crate) mod group {
@@ -83,7 +83,7 @@ impl Uops {
         UopSummary {
             first: 0,
             n: list.len() as u8,
-            flags: list.iter().fold(0, |all, u| all | u.flags.0),
+            flags: list.iter().fold(F::empty(), |all, u| all | u.flags),
             flags_written: self.flags_written,
             loads: count(&|f| f.any(UopFlags::LOAD)),
             stores: count(&|f| f.any(UopFlags::MEM) && !f.any(UopFlags::LOAD)),
@@ -96,12 +96,12 @@ impl Uops {
         if self.n == 0 {
             self.push(Uop::default());
         }
-        self.list[0].flags.0 &= !F::MICRO_FUSED;
+        self.list[0].flags &= !F::MICRO_FUSED;
         self.ends(true, true);
     }
     /// Whether the instruction begins and ends with these micro-ops.
     pub fn ends(&mut self, first: bool, last: bool) {
-        let set = |u: &mut Uop, on: bool, flag: u32| u.flags.0 = u.flags.0 & !flag | if on { flag } else { 0 };
+        let set = |u: &mut Uop, on: bool, flag: F| u.flags.set(flag, on);
         set(&mut self.list[0], first, F::FIRST);
         set(&mut self.list[self.n.saturating_sub(1)], last, F::LAST);
     }
@@ -109,11 +109,11 @@ impl Uops {
 
 /// The micro-op of an instruction that faulted, or of an interrupt: it carries nothing but the flush.
 pub(crate) fn trap_uop() -> Uop {
-    Uop { flags: UopFlags(F::TRAP | F::FIRST | F::LAST), ..Uop::default() }
+    Uop { flags: F::TRAP | F::FIRST | F::LAST, ..Uop::default() }
 }
 
-pub(crate) fn uop(class: OpClass, src: [Reg; 3], dst: [Reg; 2], flags: u32) -> Uop {
-    Uop { class, latency: 0, src, dst, flags: UopFlags(flags) }
+pub(crate) fn uop(class: OpClass, src: [Reg; 3], dst: [Reg; 2], flags: UopFlags) -> Uop {
+    Uop { class, latency: 0, src, dst, flags }
 }
 
 /// The parameters, indexed for use.
@@ -187,7 +187,7 @@ impl Cracker {
         u.close();
         // Micro-ops that travel together are one to a decoder.
         if self.config.first_decoder && u.get().iter().filter(|o| !o.flags.any(F::MICRO_FUSED)).count() > 1 {
-            u.list[0].flags.0 |= F::FIRST_DECODER;
+            u.list[0].flags |= F::FIRST_DECODER;
         }
         u
     }
@@ -196,11 +196,11 @@ impl Cracker {
         self.latency.get(op as usize).copied().unwrap_or(0)
     }
 
-    fn fused(&self) -> u32 {
+    fn fused(&self) -> F {
         if self.config.micro_fusion {
             F::MICRO_FUSED
         } else {
-            0
+            F::empty()
         }
     }
 
@@ -209,9 +209,9 @@ impl Cracker {
         usize::from(size.div_ceil(self.config.max_access)).clamp(1, 4)
     }
 
-    fn load(&self, u: &mut Uops, address: [Reg; 2], dst: Reg, size: u8, extra: u32) {
+    fn load(&self, u: &mut Uops, address: [Reg; 2], dst: Reg, size: u8, extra: UopFlags) {
         let class = if dst.0 >= regs::VEC { OpClass::FloatMemRead } else { OpClass::MemRead };
-        let float = if dst.0 >= regs::VEC { F::FLOAT } else { 0 };
+        let float = if dst.0 >= regs::VEC { F::FLOAT } else { F::empty() };
         for k in 0..self.pieces(size) {
             // The last piece merges what came before.
             let before = if k > 0 { dst } else { Reg::NONE };
@@ -219,13 +219,13 @@ impl Cracker {
         }
     }
 
-    fn store(&self, u: &mut Uops, address: [Reg; 2], data: Reg, size: u8, extra: u32) {
+    fn store(&self, u: &mut Uops, address: [Reg; 2], data: Reg, size: u8, extra: UopFlags) {
         let vector = data.0 >= regs::VEC;
         let class = if vector { OpClass::FloatMemWrite } else { OpClass::MemWrite };
-        let float = if vector { F::FLOAT } else { 0 };
+        let float = if vector { F::FLOAT } else { F::empty() };
         let mut data = data;
         for _ in 0..self.pieces(size) {
-            let mut fused = 0;
+            let mut fused = F::empty();
             if self.config.split_stores && data.is_some() {
                 let t = if vector { V1 } else { T1 };
                 u.push(uop(OpClass::No_OpClass, [data, Reg::NONE, Reg::NONE], [t, Reg::NONE], float));
@@ -240,14 +240,14 @@ impl Cracker {
     fn further(&self, op: Mnemonic, accesses: usize, u: &mut Uops) {
         let all = usize::from(self.uops.get(op as usize).copied().unwrap_or(0)).min(MAX_UOPS);
         for _ in accesses..all {
-            u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [T2, Reg::NONE], 0));
+            u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [T2, Reg::NONE], F::empty()));
         }
     }
 
     /// The operation's own micro-ops.
-    fn operate(&self, i: &Inst, f: &Facts, src: &[Reg], dst: &[Reg], extra: u32, u: &mut Uops) {
+    fn operate(&self, i: &Inst, f: &Facts, src: &[Reg], dst: &[Reg], extra: UopFlags, u: &mut Uops) {
         let class = self.class.iter().find(|c| c.0 == i.op).map_or_else(|| class_of(i), |c| c.1);
-        let float = if dst.iter().chain(src).any(|r| r.0 >= regs::VEC) { F::FLOAT } else { 0 };
+        let float = if dst.iter().chain(src).any(|r| r.0 >= regs::VEC) { F::FLOAT } else { F::empty() };
         let mut all: Vec<Reg> = src.to_vec();
         for (g, r) in [(group::C, C), (group::O, O), (group::Z, Z)] {
             if f.flags_read & g != 0 {
@@ -282,7 +282,7 @@ impl Cracker {
         }
         u.push(op);
         for &d in dst.iter().skip(if f.flags_written == 0 { 2 } else { 1 }) {
-            let flags = UopFlags(op.flags.0 & !F::MICRO_FUSED);
+            let flags = op.flags & !F::MICRO_FUSED;
             u.push(Uop { dst: [d, Reg::NONE], flags, ..op });
         }
     }
@@ -298,7 +298,7 @@ impl Cracker {
         let atomic = if i.has(flag::LOCK) || (i.op == Mnemonic::Xchg && f.stores) {
             F::ATOMIC | F::NON_SPECULATIVE | F::READ_BARRIER | F::WRITE_BARRIER
         } else {
-            0
+            F::empty()
         };
         if let Some(cache_op) = cache_op(i.op) {
             u.push(uop(OpClass::MemRead, [f.address[0], f.address[1], Reg::NONE], [Reg::NONE; 2], cache_op));
@@ -336,7 +336,7 @@ impl Cracker {
                 src.push(Reg(first + k.r));
             }
         }
-        let fused = if f.loads { self.fused() } else { 0 };
+        let fused = if f.loads { self.fused() } else { F::empty() };
         let mut dst = Vec::new();
         if f.stores && i.op != Mnemonic::Xchg {
             dst.push(temp);
@@ -347,7 +347,7 @@ impl Cracker {
             src.extend(f.address.iter().filter(|r| r.is_some()));
         }
         if is_nop(i.op) {
-            u.push(uop(OpClass::No_OpClass, [Reg::NONE; 3], [Reg::NONE; 2], 0));
+            u.push(uop(OpClass::No_OpClass, [Reg::NONE; 3], [Reg::NONE; 2], F::empty()));
         } else {
             self.operate(i, f, &src, &dst, fused | eliminated, u);
         }
@@ -357,14 +357,14 @@ impl Cracker {
         }
     }
 
-    fn eliminated(&self, i: &Inst, f: &Facts, idiom: bool) -> u32 {
+    fn eliminated(&self, i: &Inst, f: &Facts, idiom: bool) -> F {
         let whole = matches!(i.k[0].kind, Kind::R32 | Kind::R64 | Kind::Xmm | Kind::Ymm | Kind::Mm);
         let reg_move =
             is_move(i.op) && i.k[0].kind == i.k[1].kind && i.nreg == 2 && whole && !f.loads && f.src.len() == 1;
         if (idiom && self.config.eliminate_zero_idioms) || (reg_move && self.config.eliminate_moves) {
             F::ELIMINATED
         } else {
-            0
+            F::empty()
         }
     }
 }

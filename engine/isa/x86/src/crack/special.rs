@@ -13,7 +13,7 @@ impl Cracker {
     pub(super) fn move_rsp(&self, u: &mut Uops) {
         if !self.config.stack_engine {
             let rsp = gpr(RSP as u8);
-            u.push(uop(OpClass::IntAlu, [rsp, Reg::NONE, Reg::NONE], [rsp, Reg::NONE], 0));
+            u.push(uop(OpClass::IntAlu, [rsp, Reg::NONE, Reg::NONE], [rsp, Reg::NONE], F::empty()));
         }
     }
 
@@ -26,30 +26,30 @@ impl Cracker {
             Push | Pushfq | Pushf => {
                 let mut data = f.src.iter().copied().find(|r| *r != rsp || i.k[0].r == RSP as u8).unwrap_or(Reg::NONE);
                 if f.loads {
-                    self.load(u, f.address, T0, i.msize, 0);
+                    self.load(u, f.address, T0, i.msize, F::empty());
                     data = T0;
                 }
                 self.move_rsp(u);
-                self.store(u, top, data, 8, 0);
+                self.store(u, top, data, 8, F::empty());
             }
             Pop => {
                 let dst = f.dst.first().copied().filter(|_| !f.stores).unwrap_or(T0);
-                self.load(u, top, dst, 8, 0);
+                self.load(u, top, dst, 8, F::empty());
                 if dst != rsp {
                     self.move_rsp(u);
                 }
                 if f.stores {
-                    self.store(u, f.address, T0, 8, 0);
+                    self.store(u, f.address, T0, 8, F::empty());
                 }
             }
             Leave => {
                 let rbp = gpr(5);
-                u.push(uop(OpClass::IntAlu, [rbp, Reg::NONE, Reg::NONE], [rsp, Reg::NONE], 0));
-                self.load(u, [rsp, Reg::NONE], rbp, 8, 0);
+                u.push(uop(OpClass::IntAlu, [rbp, Reg::NONE, Reg::NONE], [rsp, Reg::NONE], F::empty()));
+                self.load(u, [rsp, Reg::NONE], rbp, 8, F::empty());
                 self.move_rsp(u);
             }
             Enter => {
-                self.store(u, top, gpr(5), 8, 0);
+                self.store(u, top, gpr(5), 8, F::empty());
                 u.push(uop(OpClass::IntAlu, [rsp, Reg::NONE, Reg::NONE], [rsp, gpr(5)], SERIAL));
             }
             _ => return false,
@@ -63,23 +63,23 @@ impl Cracker {
         let top = [if self.config.stack_engine { Reg::NONE } else { rsp }, Reg::NONE];
         let mut target = f.src.iter().copied().find(|r| *r != rsp).unwrap_or(Reg::NONE);
         if f.loads {
-            self.load(u, f.address, T0, 8, 0);
+            self.load(u, f.address, T0, 8, F::empty());
             target = T0;
         }
         let mut branch = uop(OpClass::IntAlu, [target, Reg::NONE, Reg::NONE], [Reg::NONE; 2], F::BRANCH);
         match i.op {
             Call => {
                 self.move_rsp(u);
-                self.store(u, top, Reg::NONE, 8, 0);
+                self.store(u, top, Reg::NONE, 8, F::empty());
             }
             Ret => {
-                self.load(u, top, T0, 8, 0);
+                self.load(u, top, T0, 8, F::empty());
                 self.move_rsp(u);
                 branch.src[0] = T0;
             }
             Loop | Loope | Loopne => {
                 let rcx = gpr(1);
-                u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], 0));
+                u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], F::empty()));
                 branch.src = [rcx, if f.flags_read != 0 { Z } else { Reg::NONE }, Reg::NONE];
             }
             _ => {
@@ -92,11 +92,11 @@ impl Cracker {
             }
         }
         for _ in 1..self.uops.get(i.op as usize).copied().unwrap_or(0).clamp(1, 4) {
-            u.push(uop(OpClass::IntAlu, branch.src, [T2, Reg::NONE], 0));
+            u.push(uop(OpClass::IntAlu, branch.src, [T2, Reg::NONE], F::empty()));
         }
         branch.latency = self.latency_of(i.op);
         if (ins.flow_control() == FlowControl::IndirectBranch && f.loads) || i.op == Ret {
-            branch.flags.0 |= self.fused();
+            branch.flags |= self.fused();
         }
         u.push(branch);
     }
@@ -105,31 +105,33 @@ impl Cracker {
     pub(super) fn string(&self, i: &Inst, u: &mut Uops) {
         use Mnemonic::*;
         let (rax, rsi, rdi) = (gpr(0), gpr(6), gpr(7));
-        let bump = |u: &mut Uops, r: Reg| u.push(uop(OpClass::IntAlu, [r, Reg::NONE, Reg::NONE], [r, Reg::NONE], 0));
-        let compare = |u: &mut Uops, a: Reg, b: Reg| u.push(uop(OpClass::IntAlu, [a, b, Reg::NONE], [Reg::NONE, C], 0));
+        let bump =
+            |u: &mut Uops, r: Reg| u.push(uop(OpClass::IntAlu, [r, Reg::NONE, Reg::NONE], [r, Reg::NONE], F::empty()));
+        let compare =
+            |u: &mut Uops, a: Reg, b: Reg| u.push(uop(OpClass::IntAlu, [a, b, Reg::NONE], [Reg::NONE, C], F::empty()));
         match i.op {
             Movsb | Movsw | Movsd | Movsq => {
-                self.load(u, [rsi, Reg::NONE], T0, i.size, 0);
-                self.store(u, [rdi, Reg::NONE], T0, i.size, 0);
+                self.load(u, [rsi, Reg::NONE], T0, i.size, F::empty());
+                self.store(u, [rdi, Reg::NONE], T0, i.size, F::empty());
                 bump(u, rsi);
                 bump(u, rdi);
             }
             Stosb | Stosw | Stosd | Stosq => {
-                self.store(u, [rdi, Reg::NONE], rax, i.size, 0);
+                self.store(u, [rdi, Reg::NONE], rax, i.size, F::empty());
                 bump(u, rdi);
             }
             Lodsb | Lodsw | Lodsd | Lodsq => {
-                self.load(u, [rsi, Reg::NONE], rax, i.size, 0);
+                self.load(u, [rsi, Reg::NONE], rax, i.size, F::empty());
                 bump(u, rsi);
             }
             Scasb | Scasw | Scasd | Scasq => {
-                self.load(u, [rdi, Reg::NONE], T0, i.size, 0);
+                self.load(u, [rdi, Reg::NONE], T0, i.size, F::empty());
                 compare(u, T0, rax);
                 bump(u, rdi);
             }
             _ => {
-                self.load(u, [rsi, Reg::NONE], T0, i.size, 0);
-                self.load(u, [rdi, Reg::NONE], T1, i.size, 0);
+                self.load(u, [rsi, Reg::NONE], T0, i.size, F::empty());
+                self.load(u, [rdi, Reg::NONE], T1, i.size, F::empty());
                 compare(u, T0, T1);
                 bump(u, rsi);
                 bump(u, rdi);
@@ -150,7 +152,7 @@ impl Cracker {
             | Mnemonic::Out
             | Mnemonic::Rdmsr
             | Mnemonic::Stac
-            | Mnemonic::Clac => 0,
+            | Mnemonic::Clac => F::empty(),
             _ => F::SQUASH_AFTER,
         };
         u.push(uop(OpClass::No_OpClass, [s(0), s(1), s(2)], [d(0), d(1)], SERIAL | squash));
@@ -159,7 +161,7 @@ impl Cracker {
     pub(super) fn mark_fusion(&self, ins: &Instruction, i: &Inst, u: &mut Uops) {
         use Mnemonic::*;
         if ins.is_jcc_short_or_near() {
-            u.list[u.n.saturating_sub(1)].flags.0 |= F::FUSE_TAIL;
+            u.list[u.n.saturating_sub(1)].flags |= F::FUSE_TAIL;
         }
         let c = &self.config;
         let head = match i.op {
@@ -169,7 +171,7 @@ impl Cracker {
             _ => false,
         };
         if head && u.n == 1 {
-            u.list[0].flags.0 |= F::FUSE_HEAD;
+            u.list[0].flags |= F::FUSE_HEAD;
         }
     }
 }

@@ -106,7 +106,7 @@ fn whole(prepare: impl FnOnce(&mut Machine), f: impl FnOnce(&mut CodeAssembler) 
 
 /// Micro-ops of each step; the last of each instruction is marked, and the loop's branch leads back while it is taken.
 fn shape(steps: &[Step]) -> Vec<u8> {
-    let has = |s: &Step, flag: u32| s.uops[usize::from(s.n) - 1].flags.any(flag);
+    let has = |s: &Step, flag: UopFlags| s.uops[usize::from(s.n) - 1].flags.any(flag);
     for (k, s) in steps.iter().enumerate() {
         assert_eq!(has(s, UopFlags::LAST), k + 1 == steps.len());
         assert_eq!(s.uops[0].flags.any(UopFlags::FIRST), k == 0);

@@ -93,7 +93,11 @@ fn compare(seed: u64) -> usize {
             Predecode::Described(predecoded) => {
                 lazy_step.describe(pc, &predecoded);
                 let uops = &eager.step.uops[..usize::from(eager.step.n)];
-                assert_eq!(predecoded.flags, uops.iter().fold(0, |all, u| all | u.flags.0), "seed {seed} at {pc:#x}");
+                assert_eq!(
+                    predecoded.flags,
+                    uops.iter().fold(UopFlags::empty(), |all, u| all | u.flags),
+                    "seed {seed} at {pc:#x}"
+                );
                 Some(StepResult::Done)
             }
             Predecode::Blocked => Some(StepResult::Blocked),

@@ -20,7 +20,7 @@ pub const DATA: u64 = BASE + 0x1_0000;
 /// One micro-op of a script.
 #[derive(Clone, Copy, Debug)]
 pub struct Op {
-    pub flags: u32,
+    pub flags: UopFlags,
     pub mem: MemRef,
     pub pc: u64,
     /// Executes in this cycle if memory order lets it; later otherwise.
@@ -28,7 +28,7 @@ pub struct Op {
 }
 
 impl Op {
-    fn new(flags: u32, kind: MemKind, vaddr: u64, size: u16, at: u64) -> Op {
+    fn new(flags: UopFlags, kind: MemKind, vaddr: u64, size: u16, at: u64) -> Op {
         let to_page = 4096 - (vaddr & 4095);
         let mem = MemRef { vaddr, paddr: vaddr, paddr2: vaddr + to_page, size, kind, valid: true, ..MemRef::default() };
         Op { flags, mem, pc: 0, at }
@@ -159,7 +159,7 @@ impl Rig {
     pub fn dispatch(&mut self, op: Op) -> Seq {
         self.ops.push(op);
         let seq = self.ops.len() as Seq;
-        let uop = Uop { flags: UopFlags(op.flags), ..Uop::default() };
+        let uop = Uop { flags: op.flags, ..Uop::default() };
         self.ring.place(seq, &uop, &op.mem, op.pc, &Default::default());
         self.done.push(0);
         self.executed.push(0);
