@@ -321,7 +321,7 @@ impl Hart {
                 // The unit passes through the rest of the group, too, without going to memory.
                 let beats = (registers(a.emul) * vlenb).saturating_sub(end.next_multiple_of(dlenb)).div_ceil(dlenb);
                 for _ in 0..beats {
-                    let flags = UopFlags(UopFlags::MICRO_FUSED);
+                    let flags = UopFlags::MICRO_FUSED;
                     let beat = Uop { class, latency: 0, src: [Reg::NONE; 3], dst: [Reg::NONE; 2], flags };
                     self.vector.cracked.push(beat, MemRef::default());
                 }
