@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from breakeven.analysis import traces
 from breakeven.config.errors import OverrideError
 from breakeven.engines.open import open_engine
 from breakeven.engines.run_points import run_points
 from breakeven.errors import UserError
-from breakeven.explorer import commands, controls, traces
+from breakeven.explorer import commands, controls
 from breakeven.explorer.state import from_row
 from breakeven.machine.resolve import Machine, forget, resolve, resolving
 from breakeven.points import CACHE_STATES, MEASURES, Point, index_of

@@ -1,7 +1,7 @@
 """A page as one file: style, markup, data and scripts, nothing from elsewhere.
 
-The report's and the explorer's pages are made here, with one theme and one way to draw curves (`theme.css`, `dom.js`,
-`chart.js`).
+The report's and the explorer's pages are made here, with one theme, one way to draw curves and one set of views below
+them (`theme.css`, `dom.js`, `chart.js`, `views.js`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def document(
 ) -> str:
     """The HTML text. `styles` and `scripts` come behind the shared ones; `data` stands in the element of this id."""
     style = "".join(map(text_of, [HERE / "theme.css", *styles]))
-    script = "\n".join(map(text_of, [HERE / "dom.js", HERE / "chart.js", *scripts]))
+    script = "\n".join(map(text_of, [HERE / "dom.js", HERE / "chart.js", HERE / "views.js", *scripts]))
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'

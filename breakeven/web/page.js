@@ -139,7 +139,17 @@ function figure(part, data) {
   const unit = { cycles: "cycles/call", bytes_a_cycle: "bytes/cycle", size: "size (bytes)" };
   const verdict = make("div", { class: "verdict" }), plot = make("div", { class: "figure", tabindex: 0, role: "group", "aria-label": "curves; arrow keys move along" }), measurements = make("details", { class: "count" });
   let now = null, at = null, width = 0;
+  const below = viewsOf(part, data, state, (point) => {
+    Object.assign(state.chosen, point.where);
+    if (state.x !== "size" && state.x in point.where) delete state.chosen[state.x];
+    all(Object.keys(point.where).find((name) => name in state.chosen) || "");
+    below.show(point.size);
+  });
   function draw() {
+    drawCurves();
+    below.show(state.x === "size" ? at : null);
+  }
+  function drawCurves() {
     const lines = curves(data, state.x, state.y, ["routine", ...(state.also ? [state.also] : [])], state.chosen);
     legend.replaceChildren(...lines.map(([name], i) => make("button", { type: "button", "aria-pressed": String(!state.hidden.has(name)),
       onclick: () => { state.hidden.has(name) ? state.hidden.delete(name) : state.hidden.add(name); draw(); } },
@@ -164,6 +174,7 @@ function figure(part, data) {
     const here = now.lines.map((line) => [line, line.points.find((point) => point[0] === place)]).filter(([, point]) => point);
     if (!here.length) return;
     at = place;
+    if (state.x === "size") below.show(at);
     now.svg.querySelectorAll(".cursor").forEach((node) => node.remove());
     now.svg.append(make("g", { class: "cursor" }, make("line", { x1: now.x.at(at), x2: now.x.at(at), y1: now.top, y2: now.bottom, stroke: "var(--ink)", "stroke-dasharray": "2 3" }),
       here.map(([line, point]) => make("circle", { cx: now.x.at(at), cy: now.y.at(point[1]), r: 3.5, fill: colour(line.i) }))));
@@ -190,7 +201,63 @@ function figure(part, data) {
   const downloads = make("span", {}, button("SVG", () => download(`${plainName}.svg`, "image/svg+xml", pictureOf(now.svg, now.legend, now.sentences))),
     " ", button("CSV", () => download(`${plainName}.csv`, "text/csv", [part.columns.map((column) => column.name), ...data.rows].map((row) => row.join(",")).join("\n") + "\n")));
   all();
-  return make("div", {}, verdict, controls, make("div", { class: "bar" }, legend, downloads), plot, measurements);
+  return make("div", {}, verdict, controls, make("div", { class: "bar" }, legend, downloads), plot, measurements, below.node);
+}
+
+// Who wins over two axes of a part under the chosen condition, from its own rows; along sizes at most MAP_WIDE of them.
+const MAP_WIDE = 48;
+function winners(data, x, y, chosen) {
+  const routines = [...new Set(data.columns[data.index.routine])], cycles = data.index.cycles, cells = new Map();
+  const rest = Object.entries(chosen).filter(([name]) => name !== x && name !== y);
+  for (const row of data.rows) {
+    if (rest.some(([name, value]) => row[data.index[name]] !== value)) continue;
+    const key = JSON.stringify([row[data.index[x]], row[data.index[y]]]);
+    if (!cells.has(key)) cells.set(key, []);
+    cells.get(key)[routines.indexOf(row[data.index.routine])] = row[cycles];
+  }
+  const places = [...cells.keys()].map((key) => JSON.parse(key)), along = different(places.map(([a]) => a)), up = different(places.map(([, b]) => b));
+  const every = Math.ceil(along.length / MAP_WIDE), kept = along.filter((_, i) => i % every === 0);
+  const whole = (found) => (found && routines.every((_, i) => typeof found[i] === "number") ? found : null);
+  return { routines, x: kept, y: up.map(String), xlabel: x === "size" ? "size (bytes)" : x, ylabel: y, refused: [], rows: up.map((b) => kept.map((a) => whole(cells.get(JSON.stringify([a, b]))))) };
+}
+
+// The tabs below a part's curves: why and code are of the points that were looked into when the page was written.
+let views = 0;
+function viewsOf(part, data, state, choose) {
+  const id = `${(views += 1)}-`, bar = make("div"), place = make("div", { id: `view-${id}`, class: "view", role: "tabpanel", tabindex: -1 });
+  const axes = part.axes.filter((name) => name !== "routine"), pairs = axes.filter((name) => name !== axes[0]).map((name) => [axes[0], name]);
+  if (axes.includes("src_offset") && axes.includes("dst_offset")) pairs.unshift(["src_offset", "dst_offset"]);
+  const maps = pairs.filter(([x]) => typeof data.columns[data.index[x]][0] === "number"), routines = [...new Set(data.columns[data.index.routine])];
+  let tab = "why", over = 0, shownPoint = null;
+  // The nearest point that was looked into under the chosen condition; by default the first.
+  function nearestPoint(at) {
+    const same = (part.points || []).filter((point) => Object.entries(point.where).every(([name, value]) => !(name in state.chosen) || state.chosen[name] === value));
+    return same.sort((a, b) => Math.abs(Math.log((a.size || 1) / (at || a.size || 1))) - Math.abs(Math.log((b.size || 1) / (at || b.size || 1))))[0] || null;
+  }
+  const other = () => make("p", { class: "soft" }, "Nothing was kept here of this condition; there is: ", part.points.map((point) => [button(`${[...Object.entries(point.where).map(([name, value]) => `${name} ${shown(value)}`), `${point.size} B`].join(", ")}`, () => choose(point), { class: "quiet" }), " "]));
+  const TABS = {
+    why: (point) => (point ? [make("p", { class: "soft" }, `One measurement of ${point.size} B, with the empty call around it. Each cycle is charged to what held up the next instruction.`), accountView(point.of)] : [other()]),
+    map: () => {
+      const grid = winners(data, ...maps[over], state.chosen);
+      const choice = maps.length > 1 ? select("over", maps.map(([x, y], i) => [`${x} and ${y}`, String(i)]), String(over), (value) => { over = Number(value); draw(true); }) : "";
+      return [make("div", { class: "bar" }, choice, mapKeys(grid.routines)), make("p", { class: "soft" }, `Rows: ${grid.ylabel}. Cells: how many times faster the best is than the next.`), make("div", { class: "wide" }, mapOf(grid, grid.routines, Math.max(280, place.clientWidth - 4)))];
+    },
+    code: (point) => [make("div", { class: "columns" }, routines.filter((name) => data_.code[name]).map((name) => listingView(name, { ...data_.code[name], ...(point ? point.of.find((one) => one.routine === name) : {}) }, point ? `${point.size} B` : "")))],
+  };
+  const there = [part.points && part.points.length ? "why" : null, maps.length && routines.length > 1 ? "map" : null, data_.code && routines.some((name) => data_.code[name]) ? "code" : null].filter(Boolean);
+  if (!there.length) return { node: "", show: () => {} };
+  [tab] = there;
+  let at = null, last = "";
+  const press = (name) => { tab = name; draw(true); };
+  function draw(force = false) {
+    shownPoint = nearestPoint(at);
+    const key = JSON.stringify([tab, over, state.chosen, tab === "map" ? 0 : shownPoint && shownPoint.size]);
+    if (!force && key === last) return;
+    last = key;
+    bar.replaceChildren(tabList(there.map((name) => [name, name]), () => tab, press, id));
+    place.replaceChildren(...TABS[tab](shownPoint));
+  }
+  return { node: make("div", { class: "views" }, bar, place), show: (size) => { at = size ?? at; draw(); } };
 }
 
 // Filled when it is opened: a study has dozens of tables.
@@ -220,6 +287,6 @@ function machine(item) {
     item.parameters ? folded("Every parameter", () => [table(["path", "value"], item.parameters)]) : null]);
 }
 
-const data = JSON.parse(document.getElementById("data").textContent);
-document.getElementById("parts").append(...data.parts.map((part, i) => section(part, i === 0)));
-document.getElementById("machines").append(...data.machines.map((item) => machine(item)));
+const data_ = JSON.parse(byId("data").textContent);
+byId("parts").append(...data_.parts.map((part, i) => section(part, i === 0)));
+byId("machines").append(...data_.machines.map((item) => machine(item)));

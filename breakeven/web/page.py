@@ -20,13 +20,14 @@ from breakeven.machine.clock import core_period
 from breakeven.machine.diff import parameters_of
 from breakeven.machine.page import Page, legend
 from breakeven.machine.presets import MachineError, find_machine, is_file_name, load_machine, preset_at
-from breakeven.machine.resolve import resolve
+from breakeven.machine.resolve import resolve, resolving
 from breakeven.machine.sources import Sources
 from breakeven.output import html
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import again_words, one_number
 from breakeven.points.table import DESCRIBED
 from breakeven.studies.published import dots
+from breakeven.web.details import Details
 from breakeven.web.document import HERE, document
 from breakeven.web.sources import Part, Shown, parameters
 
@@ -76,7 +77,9 @@ def page(
         raise UserError(f"{rows} points are more than a page holds ({MAX_ROWS}): take one machine, or fewer sizes")
     trusted = {path.resolve() for path in machine_files}
     machines = [_machine(one, trusted) for one in _machines(parts)]
-    data = {"parts": [_part(part) for part in parts], "machines": machines}
+    with resolving(), Details(lambda spec: _may_be_run(spec, trusted), len(parts)) as details:
+        shown = [_part(part, details) for part in parts]
+        data = {"parts": shown, "machines": machines, "code": details.listings}
     commands = "\n".join(dict.fromkeys([*(part.command for part in parts if part.command), again]))
     body = (
         f"{_links(links)}<h1>{escape(title)}</h1>\n{html.wrong(failures(parts))}{_verdicts(verdicts)}"
@@ -115,7 +118,7 @@ def _left_out(parts: Iterable[Part]) -> str:
     return "".join(f"<p>{escape(text)}</p>\n" for text in said)
 
 
-def _part(part: Part) -> dict[str, Any]:
+def _part(part: Part, details: Details) -> dict[str, Any]:
     swept = parameters(part.table)
     table = one_number(part.table, ("routine", "size", *_CONDITION, *DESCRIBED, *swept, "machine_hash", "guest"))
     calls = table.get("calls", 1)
@@ -128,6 +131,10 @@ def _part(part: Part) -> dict[str, Any]:
         others = [other for other in varying if other not in (name, "routine")]
         if name in varying and others and table.groupby(others, dropna=False)[name].nunique().max() == 1:
             varying.remove(name)
+    looked_at = [
+        {**one, "where": {name: _plain(value) for name, value in one["where"].items()}}
+        for one in details.of(part, table, varying)
+    ]
     measured = [name for name in ("cycles", "bytes_a_cycle", "instructions") if name in table]
     if "ok" in table and not table["ok"].all():
         measured.append("ok")
@@ -141,6 +148,7 @@ def _part(part: Part) -> dict[str, Any]:
         "measured": [name for name in measured if name != "ok"],
         "columns": [{"name": name, **_packed(table[name])} for name in (*varying, *measured)],
         "dots": _dots(table, varying),
+        "points": looked_at,
         "leads": _leads(table.assign(cycles=cycles), [name for name in varying if name not in ("routine", "size")]),
     }
 
@@ -227,6 +235,15 @@ def _machines(parts: Iterable[Part]) -> list[Shown]:
     return list(found.values())
 
 
+def _may_be_run(spec: MachineSpec, trusted: Set[Path]) -> bool:
+    """Whether a machine's file may be run: a preset's, or one that the user named."""
+    try:
+        path = find_machine(spec.name)
+    except MachineError:
+        return False
+    return not is_file_name(spec.name) or path.resolve() in trusted
+
+
 class _Unmarked:
     """Stands for `Sources` where a machine's file is not what the results were simulated with."""
 
@@ -270,12 +287,9 @@ def _loaded(shown: Shown, trusted: Set[Path]) -> tuple[dict[str, Any], Any, str]
     """Description, sources and a line about the machine as its file has it; None for no preset of ours and no file
     that the user named."""
 
-    try:
-        path = find_machine(shown.spec.name)
-    except MachineError:
+    if not _may_be_run(shown.spec, trusted):
         return None
-    if is_file_name(shown.spec.name) and path.resolve() not in trusted:
-        return None
+    path = find_machine(shown.spec.name)
     root: SimObject = load_machine(shown.spec.name, shown.spec.settings)
     preset = preset_at(path)
     about = preset.description if preset else "a machine of your own"

@@ -1,6 +1,7 @@
 """``results/`` as a web site: ``index.html`` in the folder of each study and of each measured host, and one on top.
 
-They are made from the tables that lie there; nothing is simulated. A web server needs nothing but the folder.
+They are made from the tables that lie there; a few points are simulated again for their accounts (`details`). A web
+server needs nothing but the folder.
 """
 
 from __future__ import annotations

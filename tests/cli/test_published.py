@@ -70,6 +70,7 @@ def test_hosts_that_were_measured_are_dots_of_their_preset(preset: str) -> None:
 def test_a_report_has_the_dots_of_the_conditions_in_its_table() -> None:
     import pandas as pd
 
+    from breakeven.web.details import Details
     from breakeven.web.page import _part
     from breakeven.web.sources import Part
 
@@ -78,6 +79,6 @@ def test_a_report_has_the_dots_of_the_conditions_in_its_table() -> None:
          "cache_state": "warm", "measure": "latency", "cycles_median": 10.0}
         for name in ("x64-copy-erms", "x64-copy-string") for size in (1024, 2048) for offset in (0, 1, 3)
     ]  # fmt: skip
-    found = _part(Part("t", "", pd.DataFrame(rows), ""))["dots"]
+    found = _part(Part("t", "", pd.DataFrame(rows), ""), Details(lambda _: False, 1))["dots"]
     assert {dot["where"]["src_offset"] for dot in found} == {0, 3} and {dot["size"] for dot in found} >= {1024, 1448}
     assert {dot["routine"] for dot in found} == {"x64-copy-erms", "x64-copy-string"}

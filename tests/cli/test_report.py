@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import breakeven
 from breakeven.cli import failed, load
 from breakeven.errors import UserError
 from breakeven.points import FLAG_HUGE_PAGES
@@ -329,6 +330,93 @@ def test_a_browser_draws_sorts_and_filters(tmp_path: Path) -> None:
     assert len(seen["sorted"]) == 16 and seen["sorted"] == sorted(seen["sorted"], key=float, reverse=True)
     assert seen["filtered"] == [["fast"] * 4, ["32", "24", "32", "24"], "4 of 16 rows"]
     assert seen["machines"][0] == "u74" and seen["machine"]
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of two copies on two machines, of which one keeps no account."""
+    out = tmp_path_factory.mktemp("swept") / "t.csv"
+    breakeven.sweep(["rv-byte", "rv-word"], [8, 64], machines=["u74", "timing"], src=[0, 3], store=False).to_csv(
+        out, index=False
+    )
+    return out
+
+
+def test_a_page_keeps_where_cycles_went_and_the_code(swept: Path, tmp_path: Path) -> None:
+    run("report", swept, "-o", tmp_path / "t.html")
+    data = data_of((tmp_path / "t.html").read_text())
+    points = data["parts"][0]["points"]
+    assert [(point["where"], point["size"]) for point in points] == [
+        ({"machine": "u74", "src_offset": src}, size) for src in (0, 3) for size in (8, 64)
+    ]
+    (there,) = (point for point in points if point["size"] == 64 and point["where"]["src_offset"] == 3)
+    for one, (name, found) in zip(
+        there["of"], breakeven.explain("rv-byte", "rv-word", size=64, src=3).items(), strict=True
+    ):
+        assert (one["routine"], one["cycles"], one["instructions"]) == (name, found.cycles, found.instructions)
+        shares = [line["percent"] for line in one["account"] if not line["reason"]]
+        assert sum(shares) == pytest.approx(100, abs=0.1)
+        # Cycles that instructions held up add up to the stretch that was traced.
+        assert 0 < sum(held for _, held in one["by_address"].values()) <= one["cycles"] + 50
+        assert {f"{address:#x}" for address, _ in data["code"][name]["listing"]} & set(one["by_address"])
+
+
+def test_numbers_that_are_not_this_engines_get_no_account(swept: Path, tmp_path: Path) -> None:
+    other = pd.read_csv(swept)
+    other["cycles_median"] += 1
+    other.to_csv(tmp_path / "t.csv", index=False)
+    run("report", tmp_path / "t.csv", "-o", tmp_path / "t.html")
+    assert data_of((tmp_path / "t.html").read_text())["parts"][0]["points"] == []
+
+
+def test_a_file_that_a_table_names_is_not_run_for_an_account(swept: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("raise SystemExit('it ran')\n")
+    pd.read_csv(swept).assign(machine=str(tmp_path / "mine.py")).to_csv(tmp_path / "t.csv", index=False)
+    run("report", tmp_path / "t.csv", "-o", tmp_path / "t.html")
+    assert data_of((tmp_path / "t.html").read_text())["parts"][0]["points"] == []
+
+
+#: presses each tab of the first part, and the first condition that another one offers
+TABS = """<script>
+(async () => {
+  const soon = () => new Promise((done) => setTimeout(done, 50));
+  const press = async (name) => {
+    [...document.querySelectorAll("[role=tab]")].find((tab) => tab.textContent === name).click();
+    await soon();
+    return document.querySelector(".view").textContent;
+  };
+  // A part is filled when it opens.
+  while (!document.querySelector("[role=tab]")) await soon();
+  const seen = { tabs: [...document.querySelectorAll("[role=tab]")].map((tab) => tab.textContent) };
+  seen.why = await press("why");
+  seen.code = await press("code");
+  await press("map");
+  seen.cells = [...document.querySelectorAll(".cell")].map((cell) => cell.dataset.winner);
+  document.querySelector("select[aria-label=machine]").selectedIndex = 0;
+  document.querySelector("select[aria-label=machine]").dispatchEvent(new Event("change"));
+  seen.other = await press("why");
+  document.querySelector(".view button").click();
+  await soon();
+  seen.back = document.querySelector(".view").textContent;
+  document.body.replaceChildren(JSON.stringify(seen));
+  document.body.id = "seen";
+})();
+</script>
+"""
+
+
+@pytest.mark.browser
+def test_tabs_of_a_page(swept: Path, tmp_path: Path) -> None:
+    run("report", swept, "-o", tmp_path / "t.html")
+    left = in_browser(tmp_path, (tmp_path / "t.html").read_text().replace("</body>", f"{TABS}</body>"))
+    found = re.search(r'<body id="seen">(.*?)</body>', left, re.DOTALL)
+    assert found, left[-2000:]
+    seen = json.loads(unescape(found[1]))
+    assert seen["tabs"] == ["why", "map", "code"]
+    assert "rv-byte" in seen["why"] and "IPC" in seen["why"] and "first-level cache" in seen["why"]
+    assert "lbu" in seen["code"] and "times run" in seen["code"]
+    assert len(seen["cells"]) == 4 and set(seen["cells"]) <= {"-1", "0", "1"}
+    assert seen["other"].startswith("Nothing was kept here of this condition") and "IPC" in seen["back"]
 
 
 @pytest.mark.slow

@@ -43,6 +43,7 @@ def test_every_routine_is_right(core: str, points: int) -> None:
     assert all(result.cycles_median > 0 and result.instructions > 0 for result in long)
 
 
+@pytest.mark.slow
 def test_a_sample_of_all_points() -> None:
     """Of what `scripts/exhaustive` runs: offsets and sizes of all routines, faulting bytes of all user copies."""
     pytest.importorskip("breakeven._engine")

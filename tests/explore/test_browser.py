@@ -168,7 +168,7 @@ def test_a_routine_of_ones_own_is_checked_and_drawn(page) -> None:
     page.wait_for_selector("#trouble:has-text('mine')", timeout=60_000)
     assert re.search("mine is wrong at size 2, .* byte 1 is", page.locator("#trouble").text_content())
     drop("../../mine.S", COPY)
-    page.wait_for_selector("#notice:has-text('right at')", timeout=60_000)
+    page.wait_for_selector("#notice:has-text('verified at')", timeout=60_000)
     page.wait_for_selector("path.curve[data-name=mine]", state="attached", timeout=30_000)
     settled(page)
     assert "mine" in command_of(page)

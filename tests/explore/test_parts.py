@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from breakeven.analysis import traces
 from breakeven.errors import UserError
-from breakeven.explorer import controls, page, traces
+from breakeven.explorer import controls, page
 from breakeven.explorer.curves import Curves, curves
 from breakeven.explorer.state import PROBES, State, from_link, from_row, to_fragment
 

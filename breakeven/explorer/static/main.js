@@ -20,14 +20,7 @@ function refreshView(force = false) {
 
 function drawTabs() {
   const press = (name) => { view.tab = name; keepFragment(); drawTabs(); refreshView(true); };
-  const list = Object.entries(TABS).map(([name, [text]]) => button(text, () => press(name), { role: "tab", id: `tab-${name}`, "aria-selected": String(view.tab === name), "aria-controls": "view", tabindex: view.tab === name ? 0 : -1 }));
-  const bar = make("div", { role: "tablist", "aria-label": "views" }, list);
-  bar.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key], names = Object.keys(TABS);
-    if (!step) return;
-    press(names[(names.indexOf(view.tab) + step + names.length) % names.length]);
-    byId(`tab-${view.tab}`).focus();
-  });
+  const bar = tabList(Object.entries(TABS).map(([name, [text]]) => [name, text]), () => view.tab, press, "");
   const place = byId("view") || make("div", { id: "view", role: "tabpanel", tabindex: -1 });
   byId("views").replaceChildren(bar, place);
 }
@@ -108,7 +101,7 @@ async function build(name, content, kind) {
   const found = await fetch(`add?${words}`, { method: "POST", headers: { "X-Token": data.token }, body: content })
     .then((answer) => answer.json(), () => ({ error: "The server is gone." }));
   if (found.error) { tell(found.error, true); return; }
-  tell(`${found.routines.join(", ")}: right at ${found.points} points. ${found.notes.join(" ")}`);
+  tell(`${found.routines.join(", ")}: verified at ${found.points} points. ${found.notes.join(" ")}`);
   state.routines = [...new Set([...state.routines.filter((each) => !found.routines.includes(each)), ...found.routines])].slice(-8);
   await describeMachine();
   draw();

@@ -27,9 +27,14 @@ class Row(NamedTuple):
     stages: tuple[int | None, ...]
 
 
+def keeps_one(machine: Machine) -> bool:
+    """Whether a machine's core can keep a trace."""
+    return any({*item["bases"], item["type"]} & _TRACED for item in machine.description["objects"])
+
+
 def of_point(machine: Machine, measure: Callable[[Path], Any]) -> dict[str, Any]:
     """The rows of the point that `measure` runs with a trace. Raises `UserError` where the core keeps none."""
-    if not any({*item["bases"], item["type"]} & _TRACED for item in machine.description["objects"]):
+    if not keeps_one(machine):
         raise UserError("this core has no pipeline: O3CPU and MinorCPU have, such as u74, c910 or skylake")
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         file = Path(folder, "trace")

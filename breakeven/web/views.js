@@ -1,0 +1,89 @@
+// What stands below curves, on the report's page and the explorer's: where cycles went, who wins where, the code.
+const GROUP_COLOURS = { retiring: "var(--w0)", "front end": "var(--w1)", "bad speculation": "var(--w2)", memory: "var(--w3)", execution: "var(--w4)", other: "var(--w5)" };
+const REASONS = { frontEnd: "fetch and decode", fetchCache: "instruction cache", fetchTlb: "instruction TLB", badSpeculation: "mispredicted branches, flushes", replay: "memory-order replays",
+  level1: "first-level cache", level2: "second-level cache", level3: "third-level cache", memory: "main memory", tlbWalk: "page walks", split: "line and page crossings", forwardFail: "failed forwarding",
+  storeQueue: "store queue", execution: "latency", unit: "units taken", serialize: "serialising instructions, traps" };
+
+// A bar for each routine, as long as its time, and the same as a table. accounts: [{routine, cycles, instructions, account}].
+function accountView(accounts) {
+  const longest = Math.max(...accounts.map((account) => account.cycles)), groups = Object.keys(GROUP_COLOURS);
+  const bars = make("div", { class: "bars" }, accounts.map((account) => make("div", { class: "bar-row" },
+    make("div", { class: "who" }, account.routine, make("small", {}, ` ${account.cycles} cycles, ${account.instructions} instructions (IPC ${shown(Number((account.instructions / account.cycles).toFixed(2)))})`)),
+    make("div", { class: "stack", style: `width:${(100 * account.cycles) / longest}%` }, account.account.filter((line) => !line.reason && line.percent > 0).map((line) =>
+      make("span", { style: `width:${line.percent}%;background:${GROUP_COLOURS[line.group] || GROUP_COLOURS.other}`, title: `${line.group}: ${line.cycles.toFixed(1)} cycles, ${line.percent.toFixed(1)} %` },
+        line.percent > 9 ? line.group : ""))))));
+  const keys = [...new Map(accounts.flatMap((account) => account.account).map((line) => [`${line.group}/${line.reason || ""}`, line])).values()];
+  keys.sort((a, b) => groups.indexOf(a.group) - groups.indexOf(b.group) || (a.reason ? 1 : 0) - (b.reason ? 1 : 0));
+  return make("div", {}, bars, make("div", { class: "wide" }, make("table", {}, make("thead", {}, make("tr", {}, make("th", {}, "cycles"), accounts.map((account) => make("th", {}, account.routine)))),
+    make("tbody", {}, keys.map((key) => make("tr", { class: key.reason ? "inner" : "" },
+      make("td", {}, key.reason ? "" : make("i", { class: "swatch", style: `background:${GROUP_COLOURS[key.group] || GROUP_COLOURS.other}` }), key.reason ? REASONS[key.reason] || key.reason : key.group),
+      accounts.map((account) => {
+        const line = account.account.find((other) => other.group === key.group && (other.reason || "") === (key.reason || ""));
+        return make("td", { class: "number" }, line ? `${line.cycles.toFixed(1)}` : "");
+      })))))));
+}
+
+function cellOf(cycles) {
+  const order = cycles.map((value, i) => [value, i]).sort((a, b) => a[0] - b[0]), ratio = order.length > 1 ? order[1][0] / order[0][0] : 1;
+  return { winner: ratio <= 1.01 ? -1 : order[0][1], ratio };
+}
+
+// grid: {x, y, xlabel, ylabel, rows: of each y the cycles of every routine at each x, refused: why a row is empty}.
+function mapOf(grid, names, width) {
+  const left = 74, cell = Math.min(60, (width - left - 6) / grid.x.length), high = Math.max(20, Math.min(30, cell)), numbers = cell >= 30;
+  const svg = make("svg", { width, height: grid.y.length * high + 46, "font-size": 11, "font-family": "system-ui, sans-serif", role: "img", "aria-label": "who wins where" },
+    make("defs", {}, make("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, make("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "var(--paper)", "stroke-width": 2, opacity: 0.5 }))));
+  grid.rows.forEach((cells, row) => {
+    const y = (grid.y.length - 1 - row) * high;
+    const label = /^\d+ps$/.test(grid.y[row]) ? `${Number(grid.y[row].slice(0, -2)) / 1000} ns` : grid.y[row].replace(/B\/s$/, "");
+    svg.append(make("text", { x: left - 6, y: y + high / 2 + 4, "text-anchor": "end", fill: "var(--ink)" }, label.length > 11 ? Number(label).toPrecision(3) : label));
+    if (grid.refused && grid.refused[row]) svg.append(make("text", { x: left + 6, y: y + high / 2 + 4, fill: "var(--soft)" }, grid.refused[row].slice(0, 90)));
+    (cells || []).forEach((cycles, i) => {
+      if (!cycles) return;
+      const { winner, ratio } = cellOf(cycles), x = left + i * cell, strength = winner < 0 ? 1 : Math.min(1, 0.35 + Math.log2(ratio) * 0.8);
+      const says = `${grid.xlabel} ${grid.x[i]}, ${grid.ylabel} ${grid.y[row]}: ${winner < 0 ? "a tie" : `${names[winner]} by ×${ratio.toFixed(2)}`}\n${names.map((name, n) => `${name} ${shown(cycles[n])}`).join(", ")}`;
+      svg.append(make("g", { class: "cell", "data-winner": winner }, make("title", {}, says),
+        make("rect", { x: x + 0.5, y: y + 0.5, width: cell - 1, height: high - 1, fill: winner < 0 ? "var(--grid)" : colour(winner), opacity: strength }),
+        winner === 1 ? make("rect", { x: x + 0.5, y: y + 0.5, width: cell - 1, height: high - 1, fill: "url(#hatch)" }) : null,
+        numbers && winner >= 0 ? make("text", { x: x + cell / 2, y: y + high / 2 + 4, "text-anchor": "middle", fill: strength > 0.6 ? "var(--paper)" : "var(--ink)" }, ratio < 2 ? ratio.toFixed(2) : ratio < 10 ? ratio.toFixed(1) : Math.round(ratio)) : null));
+    });
+  });
+  const every = Math.ceil(30 / cell);
+  svg.append(...grid.x.flatMap((value, i) => (i % every ? [] : [make("text", { x: left + (i + 0.5) * cell, y: grid.y.length * high + 15, "text-anchor": "middle", fill: "var(--ink)" }, size(value))])),
+    make("text", { x: left + (grid.x.length * cell) / 2, y: grid.y.length * high + 36, "text-anchor": "middle", fill: "var(--ink)" }, grid.xlabel));
+  return svg;
+}
+
+// Whose colour is whose, in a map.
+function mapKeys(names) {
+  return make("span", { class: "keys" }, names.map((name, i) => make("span", {}, make("i", { class: `swatch${i === 1 ? " hatched" : ""}`, style: `background-color:${colour(i)}` }), name)), make("span", {}, make("i", { class: "swatch", style: "background:var(--grid)" }), "tie"));
+}
+
+// A routine's instructions; `routine.by_address`: how often each ran in a measurement `of` a point, the cycles it held up.
+function listingView(name, routine, of) {
+  const cycles = routine.by_address, most = cycles ? Math.max(1, ...Object.values(cycles).map(([, held]) => held)) : 1;
+  const note = routine.no_cycles ? `No cycles per instruction: ${routine.no_cycles}.` : cycles ? `${of}: times run, cycles for which each held up retirement${routine.whole ? "" : " (the trace is cut)"}.` : "";
+  return make("div", {}, make("h3", {}, name), routine.text ? make("p", { class: "soft" }, routine.text) : null,
+    routine.published && routine.published.length ? make("p", { class: "soft" }, `Published: ${routine.published.join("; ")}`) : null,
+    note ? make("p", { class: "soft" }, note) : null,
+    make("div", { class: "listing", tabindex: 0, role: "region", "aria-label": `listing of ${name}` }, make("table", {}, make("tbody", {}, routine.listing.map(([address, text]) => {
+      const ran = cycles && cycles[`0x${address.toString(16)}`];
+      return make("tr", ran ? {} : { class: cycles ? "unrun" : "" }, make("td", { class: "address" }, address.toString(16)),
+        cycles ? make("td", { class: "number" }, ran ? `${ran[0]}×` : "") : null,
+        cycles ? make("td", { class: "number heat", style: ran ? `--heat:${Math.round((100 * ran[1]) / most)}%` : "" }, ran ? String(ran[1]) : "") : null,
+        make("td", { class: "text" }, text));
+    })))));
+}
+
+// Tabs [[name, text]] over one place; `chosen()` names the shown one, `press(name)` shows another.
+function tabList(tabs, chosen, press, id) {
+  const names = tabs.map(([name]) => name);
+  const bar = make("div", { role: "tablist", "aria-label": "views" }, tabs.map(([name, text]) => button(text, () => press(name), { role: "tab", id: `tab-${id}${name}`, "aria-selected": String(chosen() === name), "aria-controls": `view${id ? `-${id}` : ""}`, tabindex: chosen() === name ? 0 : -1 })));
+  bar.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (!step) return;
+    press(names[(names.indexOf(chosen()) + step + names.length) % names.length]);
+    byId(`tab-${id}${chosen()}`).focus();
+  });
+  return bar;
+}
