@@ -32,7 +32,11 @@ from breakeven.studies.study import REPRODUCED, Data, TableItem, judge_ratio
 #: n)` again and again ("Unaligned medium memcpy"), in bytes a nanosecond by size; the kernel's routine and the patch's
 #: (measurements.csv)
 BENCH = {
-    name: {int(row["size"]): float(row["value"]) for row in load_measurements() if row["routine"] == name}
+    name: {
+        int(row["size"]): float(row["value"])
+        for row in load_measurements()
+        if (row["machine"], row["routine"], row["src_offset"]) == ("u74", name, "1")
+    }
     for name in (UCB, CROCE)
 }
 BENCH_GHZ = 1.5

@@ -41,6 +41,10 @@ def test_rates_times_and_the_order_of_a_pair() -> None:
     (fast,) = (dot for dot in dots("u74", ["rv-memcpy-croce-c"], 1, 3, "warm", "throughput", none) if dot.size == 256)
     assert fast.cycles == pytest.approx(256 / 1.00 * 1.5) and "J. Zhang" in fast.said
     assert not dots("u74", ["rv-memcpy-croce-c"], 0, 3, "warm", "throughput", none)
+    for board, rate, ghz in (("c910", 1.27, 0.75), ("c906", 0.59, 0.85)):
+        *_, last = dots(board, ["rv-memcpy-croce-c"], 1, 3, "warm", "throughput", none)
+        assert last.size == 512 and last.cycles == pytest.approx(512 / rate * ghz)
+        assert [dot for dot in dots(board, ["rv-memcpy-ucb"], 0, 0, "warm", "throughput", none) if dot.size == 4096]
     # 1337 ns with REP MOVSB, 94 with the other (openucx has rates: the greater number is the faster routine).
     zen3 = {
         (dot.routine, dot.size): dot.cycles for dot in found("zen3", "x64-copy-erms", "x64-copy-string", src=3, dst=3)
