@@ -115,6 +115,8 @@ impl Cracker {
                 f.src.extend(f.dst.first());
                 self.general(i, f, u);
             }
+            // Opcode 90 is no microcode but an instruction of the parser's usual class (`formats/nop.isa`).
+            Nop | Pause if ins.op_count() == 0 => alu(u, [NONE; 3], NONE),
             op if is_nop(op) => u.push(uop(OpClass::No_OpClass, [NONE; 3], [NONE; 2], F::empty())),
             _ if self.stack(i, f, u) => {}
             _ => self.general(i, f, u),

@@ -42,6 +42,18 @@ fn immediates_and_branches_take_micro_ops() {
 }
 
 #[test]
+fn the_nop_of_one_byte_takes_an_integer_unit() {
+    let s = steps(3, |a| {
+        a.nop()?;
+        a.pause()?;
+        a.nop_1(qword_ptr(rax))
+    });
+    let classes: Vec<OpClass> = s.iter().map(|uops| uops[0].class).collect();
+    assert_eq!(classes, [OpClass::IntAlu, OpClass::IntAlu, OpClass::No_OpClass]);
+    assert!(s.iter().all(|uops| uops.len() == 1));
+}
+
+#[test]
 fn calls_and_the_stack() {
     let s = steps(4, |a| {
         a.push(rbx)?;
