@@ -91,6 +91,9 @@ pub trait FrontEnd: Clone {
     /// Open forks; 0 on the architectural path.
     fn depth(&self) -> u32;
 
+    /// The next step belongs to an instruction that has been decoded: it needs no bytes (gem5's macro-op under way).
+    fn in_microcode(&self) -> bool;
+
     /// Translates an instruction address without executing; `None` when it cannot be fetched.
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat>;
 

@@ -35,6 +35,9 @@ impl FrontEnd for Eager {
     fn depth(&self) -> u32 {
         self.0.depth()
     }
+    fn in_microcode(&self) -> bool {
+        self.0.in_microcode()
+    }
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
         self.0.fetch_translate(bus, vaddr)
     }

@@ -159,6 +159,10 @@ impl<F: FrontEnd> FrontEnd for Logged<F> {
         self.inner.depth()
     }
     #[inline]
+    fn in_microcode(&self) -> bool {
+        self.inner.in_microcode()
+    }
+    #[inline]
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
         self.inner.fetch_translate(bus, vaddr)
     }

@@ -165,7 +165,7 @@ impl Fetch {
                 self.fetch_block(io, cx, when);
             }
             Status::Running => {
-                if !self.in_buffer(io) && self.at_instruction(io) {
+                if !self.in_buffer(io) && self.at_instruction(io) && !self.is_decoded(io, cx.fe) {
                     self.request_block(io, cx, when);
                     self.stats.icache_stall_cycles += 1;
                 } else {
@@ -236,6 +236,12 @@ impl Fetch {
         tail == self.path.placed || io.ring.flags(tail).any(UopFlags::FIRST)
     }
 
+    /// What comes next goes on with an instruction out of the decoder, and needs no bytes.
+    #[inline]
+    fn is_decoded<F: FrontEnd>(&self, io: &Io, fe: &F) -> bool {
+        io.ring.tail() == self.path.placed && fe.in_microcode()
+    }
+
     /// Takes micro-ops out of the buffer.
     fn fetch_block<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) {
         self.stats.cycles += 1;
@@ -259,7 +265,11 @@ impl Fetch {
             }
         }
         io.activity.moved |= io.ring.tail() != first;
-        if self.status == Status::Running && self.at_instruction(io) && !self.is_requested(io) {
+        if self.status == Status::Running
+            && self.at_instruction(io)
+            && !self.is_requested(io)
+            && !self.is_decoded(io, cx.fe)
+        {
             self.request_block(io, cx, when);
         }
     }
@@ -267,12 +277,16 @@ impl Fetch {
     /// Whether the whole of the next instruction can be taken out of the buffer now; executes it unless that has been done.
     #[inline]
     fn instruction_ready<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
-        if !self.in_buffer(io) {
+        let decoded = self.is_decoded(io, cx.fe);
+        if !decoded && !self.in_buffer(io) {
             return false;
         }
         let again = io.ring.tail() != self.path.placed;
         if !again && !self.execute_next(io, cx, when) {
             return false;
+        }
+        if decoded {
+            return true;
         }
         let len = u64::from(io.ring.flow(io.ring.tail()).len);
         let last = self.pc.wrapping_add(len.max(1) - 1);

@@ -14,7 +14,7 @@ pub struct Gem5Quirks {
     /// until then, and a line written whole by then is not read (`breakeven_memory::Response::Pending`). Without effect
     /// under TSO, where gem5 has one store under way, and with `storesLeaveOnMiss`.
     pub gem5StoresJoinMisses: bool,
-    /// What a mispredicted RISC-V branch teaches is "taken" where it went anywhere but four bytes on, and "not taken" there:
+    /// What a mispredicted conditional RISC-V branch teaches is "taken" where it went anywhere but four bytes on, and "not taken" there:
     /// gem5's copy of a program counter forgets that the instruction is compressed (`PCState::branching`). So a two-byte
     /// branch that falls through counts as taken, and one over a two-byte instruction as not taken.
     pub gem5CompressedBranches: bool,

@@ -447,3 +447,16 @@ fn a_loop_within_an_instruction_is_fetched_on_in_the_same_cycle() {
     assert_eq!(insts, 801);
     assert_eq!(between - within, 57);
 }
+
+#[test]
+fn an_instruction_across_two_blocks_is_fetched_once_whatever_steps_it_takes() {
+    let lines = |steps: usize| {
+        let mut program = vec![Inst::nop().short(); 31];
+        program.push(Inst { steps, ..Inst::nop() });
+        program.push(mark());
+        let mut r = machine(O3Config::default(), 2, MockFe::new(program));
+        assert_eq!(r.go(ALL), Stop::Effect(DUMP));
+        (r.core.insts(), r.stat("system.cpu.fetch.cacheLines"))
+    };
+    assert_eq!((lines(1), lines(100)), ((33, 2.0), (33, 2.0)));
+}

@@ -335,6 +335,10 @@ impl FrontEnd for MockFe {
         self.forks.len() as u32
     }
 
+    fn in_microcode(&self) -> bool {
+        self.steps_done != 0 && self.forks.is_empty()
+    }
+
     fn fetch_translate<B: Bus>(&mut self, _bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
         Some(FetchXlat { paddr: vaddr, page_shift: self.fetch_page })
     }

@@ -466,6 +466,11 @@ impl FrontEnd for RiscvFrontEnd {
         self.hart.spec.depth()
     }
 
+    #[inline]
+    fn in_microcode(&self) -> bool {
+        false
+    }
+
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
         let mode = self.hart.mode;
         let vpn = vaddr / PAGE;

@@ -379,6 +379,11 @@ impl FrontEnd for X86FrontEnd {
         self.cpu.spec.depth()
     }
 
+    #[inline]
+    fn in_microcode(&self) -> bool {
+        self.cpu.in_microcode()
+    }
+
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
         let kept = &self.fetch[self.fetch_entry(vaddr / PAGE)];
         if kept.vpn == vaddr / PAGE {

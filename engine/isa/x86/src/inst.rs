@@ -115,7 +115,9 @@ pub(crate) enum Piece {
     /// Not gem5's microcode.
     #[default]
     None,
-    /// Straight-line micro-ops, counted from the instruction's first step.
+    /// A string instruction's first: the test of its count and the branch over its loop.
+    Entry { over: bool },
+    /// Straight-line micro-ops, counted from the instruction's first step, or from behind the entry.
     Straight(u8),
     /// A turn of the loop; the branch at its end leads to the next.
     Turn { again: bool },

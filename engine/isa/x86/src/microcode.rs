@@ -8,10 +8,8 @@
 //! string instruction an element a turn.
 //!
 //! A mispredicted micro-branch stays in its instruction, too: the wrong path is what follows the loop, or one turn more
-//! ([`Micro::follow`]).
-//!
-//! Differs: the branch over the loop of a string instruction whose count is 0 is no branch to the pipeline (it would need a
-//! target inside the instruction).
+//! ([`Micro::follow`]). To the pipeline a micro-branch falls through to the next instruction, and leads to the instruction
+//! itself (its loop) or one byte on ([`over`]): it has no other address for what gem5 tells apart by micro-PC.
 
 use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, OpClass, Reg, Step, Uop, UopFlags};
 use iced_x86::Mnemonic;
@@ -34,28 +32,40 @@ pub(crate) struct Micro {
     pub turns: u8,
     /// The loop has been left.
     pub left: bool,
+    /// What was done last is the branch over the loop.
+    pub entry: bool,
 }
 
 impl Default for Micro {
     fn default() -> Self {
         // No instruction is there.
-        Micro { pc: u64::MAX, end: u64::MAX, done: 0, turns: 0, left: false }
+        Micro { pc: u64::MAX, end: u64::MAX, done: 0, turns: 0, left: false, entry: false }
     }
 }
 
 impl Micro {
-    /// The loop's branch, just described, is followed to `target` although it went elsewhere. False: the target is not of
-    /// this instruction.
+    /// The branch just described is followed to `target` although it went elsewhere. False: the target is not of this
+    /// instruction.
     pub fn follow(&mut self, target: u64) -> bool {
         if target == self.pc {
-            // Once more.
-            self.left = false;
+            // A turn, or once more.
+            (self.left, self.entry) = (false, false);
             self.turns = self.turns.saturating_add(1);
-        } else if target == self.end {
+        } else if target == over(self.pc) {
             self.left = true;
+        } else if target == self.end {
+            self.left = !self.entry;
+        } else {
+            return false;
         }
-        target == self.pc || target == self.end
+        true
     }
+}
+
+/// Where the branch over the loop of the instruction at `pc` leads, as the pipeline sees it. Nothing else is there: a repeated
+/// string instruction has a prefix and an opcode.
+fn over(pc: u64) -> u64 {
+    pc.wrapping_add(1)
 }
 
 /// How often gem5's division goes through its loop: `div1` takes the dividend's high half, `div2i` and every `div2` shift bits
@@ -185,8 +195,8 @@ fn division_piece(i: &Inst, n: u8, u: &mut Uops) {
     }
 }
 
-/// A branch within the instruction, on what is in `condition`. Its class is calibrated on gem5's cycles of `div` on Minor: with
-/// [`OpClass::No_OpClass`], which takes no unit, each turn would be a cycle short.
+/// A branch within the instruction, on what is in `condition`. Its class is what gem5's parser gives to micro-ops that name
+/// none (`br` of `microops/seqop.isa`).
 fn branch(u: &mut Uops, condition: [Reg; 2]) {
     let flags = F::BRANCH | F::MICRO_BRANCH;
     u.push(uop(OpClass::IntAlu, [condition[0], condition[1], NONE], [NONE; 2], flags));
@@ -195,7 +205,8 @@ fn branch(u: &mut Uops, condition: [Reg; 2]) {
 /// The micro-ops of a step behind a division's first; `refs` are the accesses it made.
 pub(crate) fn crack(i: &Inst, refs: &[MemRef], piece: Piece, last: bool) -> Uops {
     let mut u = Uops::default();
-    match (piece, matches!(i.op, Mnemonic::Div | Mnemonic::Idiv)) {
+    let divides = matches!(i.op, Mnemonic::Div | Mnemonic::Idiv);
+    match (piece, divides) {
         (Piece::Straight(n), true) => division_piece(i, n, &mut u),
         (_, true) => {
             let low = if i.op == Mnemonic::Div { gpr(0) } else { T1 };
@@ -206,26 +217,22 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], piece: Piece, last: bool) -> Uops
         }
         (Piece::Turn { .. }, false) => element(i, refs, &mut u),
         (Piece::Straight(1..), false) => u.push(EMPTY),
-        (_, false) => string_entry(last, &mut u),
+        (Piece::Straight(0), false) => {
+            // The step that the pointers take.
+            alu(&mut u, &[([NONE; 3], SIGN), ([SIGN, T1, NONE], T1), ([NONE; 3], T2), ([T1, T2, SIGN], T1)]);
+        }
+        (_, false) => {
+            alu(&mut u, &[([gpr(1), NONE, NONE], T2)]);
+            branch(&mut u, [T2, NONE]);
+        }
     }
-    u.ends(piece == Piece::Straight(0), last);
+    u.ends(matches!(piece, Piece::Entry { .. }) || divides && piece == Piece::Straight(0), last);
     u
 }
 
 /// What follows a string instruction's loop.
 const EMPTY: Uop =
     Uop { class: OpClass::No_OpClass, latency: 0, src: [NONE; 3], dst: [NONE; 2], flags: UopFlags::empty() };
-
-/// The test of the count and a branch over everything; the step that the pointers take.
-fn string_entry(empty: bool, u: &mut Uops) {
-    alu(u, &[([gpr(1), NONE, NONE], T2)]);
-    u.push(uop(OpClass::No_OpClass, [T2, NONE, NONE], [NONE; 2], F::empty()));
-    if empty {
-        u.push(EMPTY);
-    } else {
-        alu(u, &[([NONE; 3], SIGN), ([SIGN, T1, NONE], T1), ([NONE; 3], T2), ([T1, T2, SIGN], T1)]);
-    }
-}
 
 /// A turn of a repeated string instruction's loop.
 fn element(i: &Inst, refs: &[MemRef], u: &mut Uops) {
@@ -259,12 +266,15 @@ fn element(i: &Inst, refs: &[MemRef], u: &mut Uops) {
     branch(u, [T2, if compares { C } else { NONE }]);
 }
 
-/// Tells a step's branch: where the loop goes on.
+/// Tells a step's branch: where it goes on.
 pub(crate) fn describe_branch(piece: Piece, out: &mut Step) {
-    if let Piece::Turn { again } = piece {
-        out.branch = BranchInfo { kind: BranchKind::Cond, taken: again, target: out.pc };
-        out.next_pc = if again { out.pc } else { out.pc.wrapping_add(out.len.into()) };
-    }
+    let (taken, target) = match piece {
+        Piece::Turn { again } => (again, out.pc),
+        Piece::Entry { over: taken } => (taken, over(out.pc)),
+        Piece::None | Piece::Straight(_) => return,
+    };
+    out.branch = BranchInfo { kind: BranchKind::Cond, taken, target };
+    out.next_pc = if taken { target } else { out.pc.wrapping_add(out.len.into()) };
 }
 
 #[cfg(test)]

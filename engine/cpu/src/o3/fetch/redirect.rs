@@ -1,6 +1,6 @@
 //! Redirections: by decode, which corrects a direct branch, and by squashes.
 
-use breakeven_base::{BranchKind, Bus, FrontEnd};
+use breakeven_base::{BranchKind, Bus, FrontEnd, UopFlags};
 
 use super::{Fetch, Status};
 use crate::o3::inst::{note, Seq};
@@ -38,7 +38,9 @@ impl Fetch {
         self.path.restore_fork(fe, seq, &mut io.ring);
         self.squash(seq + 1, renamed, io);
         io.ring.flow_mut(seq).predicted = target;
-        self.redirect(target, now + io.rules.decode_to_fetch);
+        // A branch within its instruction leads nowhere else.
+        let within = io.ring.flags(seq).any(UopFlags::MICRO_BRANCH);
+        self.redirect(if within { io.ring.pc(seq) } else { target }, now + io.rules.decode_to_fetch);
         // The predictor is trained when the redirection arrives.
         self.correction = Some((seq, target));
         if target != io.ring.flow(seq).next_pc {
@@ -64,12 +66,8 @@ impl Fetch {
         match squash.cause {
             Cause::Mispredict => {
                 let flow = io.ring.flow(after);
-                let pc = io.ring.pc(after);
-                let taken = if io.rules.quirks.gem5CompressedBranches {
-                    target != pc.wrapping_add(4)
-                } else {
-                    flow.branch != BranchKind::Cond || target != pc.wrapping_add(flow.len.into())
-                };
+                let len = if io.rules.quirks.gem5CompressedBranches { 4 } else { flow.len };
+                let taken = flow.branch != BranchKind::Cond || target != io.ring.pc(after).wrapping_add(len.into());
                 self.predictor.correct(after, target, taken, true);
                 io.ring.flow_mut(after).predicted = target;
             }

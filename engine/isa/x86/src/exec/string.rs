@@ -125,17 +125,21 @@ impl<B: Bus> Exec<'_, B> {
     /// One step of gem5's microcode: what comes before its loop, a turn, or what comes behind it.
     fn microcode(&mut self, w: What, left: u64) -> R<()> {
         let pc = self.reg(RIP);
-        if self.cpu.c.micro.pc != pc {
-            self.cpu.outcome.string.piece = Piece::Straight(0);
-            self.goes_on();
-            if self.cpu.outcome.string.more {
-                self.cpu.c.micro = Micro { pc, end: pc.wrapping_add(self.i.len.into()), ..Micro::default() };
-            }
-            return Ok(());
-        }
-        if self.cpu.c.micro.left {
+        if self.cpu.c.micro.left && self.cpu.c.micro.pc == pc {
             self.cpu.outcome.string.piece = Piece::Straight(1);
             self.cpu.c.micro = Micro::default();
+            return Ok(());
+        }
+        self.cpu.outcome.string.more = true;
+        self.next = pc;
+        if self.cpu.c.micro.pc != pc {
+            let (end, over) = (pc.wrapping_add(self.i.len.into()), left == 0);
+            self.cpu.outcome.string.piece = Piece::Entry { over };
+            self.cpu.c.micro = Micro { pc, end, left: over, entry: true, ..Micro::default() };
+            return Ok(());
+        }
+        if std::mem::take(&mut self.cpu.c.micro.entry) {
+            self.cpu.outcome.string.piece = Piece::Straight(0);
             return Ok(());
         }
         // On a wrong path the loop may go on without end.
@@ -143,8 +147,6 @@ impl<B: Bus> Exec<'_, B> {
         let again = !ended && self.reg(RCX as u8) & self.address_mask() != 0;
         self.cpu.outcome.string.piece = Piece::Turn { again };
         self.cpu.c.micro.left = !again;
-        self.cpu.outcome.string.more = true;
-        self.next = pc;
         Ok(())
     }
 
