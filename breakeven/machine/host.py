@@ -55,6 +55,11 @@ _UARCHES = {
     "thead,c906": Fit("c906", "T-Head C906", True),
     "thead,c910": Fit("c910", "T-Head C910", True),
     "thead,c920": Fit("c910", "T-Head C920", False),
+    "thead,c908": Fit("c908", "T-Head C908", True),
+    "sifive,p550": Fit("p550", "SiFive P550", True),
+    "sifive,x280": Fit("x280", "SiFive X280", True),
+    "spacemit,x60": Fit("x60", "SpacemiT X60", True),
+    "spacemit,x100": Fit("x100", "SpacemiT X100", True),
 }
 #: ``mvendorid``, ``marchid``: SiFive's 7 series, of which the U74 is the one that runs Linux
 _ARCHES = {(0x489, 0x8000000000000007): Fit("u74", "SiFive 7 series", True)}
