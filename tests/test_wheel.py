@@ -146,5 +146,5 @@ def test_the_wheel_does_everything_without_a_compiler(tmp_path: Path) -> None:
     verbs = {
         line.split()[0] for line in run("--help").stdout.partition("Commands:\n")[2].splitlines() if line[2:3] > " "
     }
-    assert verbs == {command[0] for command in COMMANDS} | {"exec", "add", "tune", "explore"}
+    assert verbs == {command[0] for command in COMMANDS} | {"exec", "add", "tune", "explore", "gem5-diff"}
     assert "anand2002" in run("reproduce", "nobody").stderr
