@@ -221,6 +221,22 @@ function winners(data, x, y, chosen) {
   return { routines, x: kept, y: up.map(String), xlabel: x === "size" ? "size (bytes)" : x, ylabel: y, refused: [], rows: up.map((b) => kept.map((a) => whole(cells.get(JSON.stringify([a, b]))))) };
 }
 
+// The chosen condition as the explorer takes it (its page's fragment); empty: it has no such question.
+const CACHES = ["warm", "src-cold", "dst-cold", "cold", "src-l2", "dst-l2", "l2", "src-l2-dst-cold", "src-cold-dst-l2"];
+function exploring(part, data, state) {
+  const all = { ...part.constants, ...state.chosen }, sizes = data.columns[data.index.size].filter((value) => value > 0);
+  const [machine, ...settings] = String(all.machine || "").split(" "), routines = [...new Set(data.columns[data.index.routine])];
+  const asked = machine && machine !== "native" && ["latency", "throughput"].includes(all.measure) && CACHES.includes(all.cache_state) && state.x === "size" && !state.also;
+  if (!asked || routines.length > 8 || !sizes.length) return "";
+  const swept = Object.entries(state.chosen).filter(([name]) => name.includes(".")).map(([name, value]) => `${name}=${value}`);
+  const words = new URLSearchParams({ m: machine, r: routines.join(",") });
+  for (const text of [...settings, ...swept]) words.append("set", text);
+  const usual = { src: 0, dst: 0, cache: "warm", measure: "latency", least: 1, most: 2048 };
+  const here = { src: all.src_offset ?? 0, dst: all.dst_offset ?? 0, cache: all.cache_state, measure: all.measure, least: sizes.reduce((a, b) => Math.min(a, b)), most: sizes.reduce((a, b) => Math.max(a, b)) };
+  for (const [name, value] of Object.entries(here)) if (value !== usual[name]) words.set(name, value);
+  return `breakeven explore '#${words.toString().replaceAll("%2C", ",").replaceAll("%3D", "=").replaceAll("%2F", "/")}'`;
+}
+
 // The tabs below a part's curves: why and code are of the points that were looked into when the page was written.
 let views = 0;
 function viewsOf(part, data, state, choose) {
@@ -255,7 +271,8 @@ function viewsOf(part, data, state, choose) {
     if (!force && key === last) return;
     last = key;
     bar.replaceChildren(tabList(there.map((name) => [name, name]), () => tab, press, id));
-    place.replaceChildren(...TABS[tab](shownPoint));
+    const command = exploring(part, data, state);
+    place.replaceChildren(...TABS[tab](shownPoint), command ? make("p", { class: "count" }, "Every size, other parameters, the pipeline: ", make("code", {}, command)) : "");
   }
   return { node: make("div", { class: "views" }, bar, place), show: (size) => { at = size ?? at; draw(); } };
 }

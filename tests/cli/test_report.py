@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import breakeven
 from breakeven.cli import failed, load
 from breakeven.errors import UserError
+from breakeven.explorer.state import from_link
 from breakeven.points import FLAG_HUGE_PAGES
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.points.table import write_table
@@ -416,6 +417,10 @@ def test_tabs_of_a_page(swept: Path, tmp_path: Path) -> None:
     assert "rv-byte" in seen["why"] and "IPC" in seen["why"] and "first-level cache" in seen["why"]
     assert "lbu" in seen["code"] and "times run" in seen["code"]
     assert len(seen["cells"]) == 4 and set(seen["cells"]) <= {"-1", "0", "1"}
+    # What the page says of the explorer, the explorer reads.
+    (fragment,) = re.findall(r"breakeven explore '#([^']*)'", seen["why"])
+    asked = from_link(f"#{fragment}")
+    assert (asked.machine, asked.routines, asked.src, asked.most) == ("u74", ("rv-byte", "rv-word"), 0, 64)
     assert seen["other"].startswith("Nothing was kept here of this condition") and "IPC" in seen["back"]
 
 
