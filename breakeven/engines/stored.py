@@ -51,8 +51,9 @@ class StoredSession:
         return self._engine.routines(self.machine)
 
     def boot(self, routines: Sequence[str]) -> None:
-        """As a session's."""
-        self._session.boot(routines)
+        """As a `SimulatorSession`'s."""
+        session: Any = self._session  # the simulator's: only it is asked
+        session.boot(routines)
 
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None

@@ -60,7 +60,8 @@ class UserRoutinesSession:
     def boot(self, routines: Sequence[str]) -> None:
         """Boots each guest that has one of these routines."""
         for guest in {self._guest_of(routine) for routine in routines}:
-            self._session(guest).boot(routines)
+            session: Any = self._session(guest)  # the simulator's: only it is asked
+            session.boot(routines)
 
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None

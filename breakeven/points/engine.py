@@ -87,6 +87,10 @@ class Session(Protocol):
     ) -> bytes:
         """The results of packed points, in their order; the same for every number of threads (0: one a core)."""
 
+
+class SimulatorSession(Session, Protocol):
+    """A session of the simulator in this process, whether or not a store or the user's guests stand before it."""
+
     def boot(self, routines: Sequence[str]) -> None:
         """Boots now what the first point of these routines would boot."""
 
@@ -123,6 +127,7 @@ class Engine(Protocol):
 
     def forget(self, machine: MachineSpec) -> None:
         """Lets go of the sessions on a machine, whose guests stay booted until then."""
+        return
 
 
 class StorableEngine(Engine, Protocol):
