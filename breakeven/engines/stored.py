@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.points import POINT_BYTES, RESULT_BYTES
