@@ -52,8 +52,7 @@ fn compare(core: &str) -> Vec<(&'static str, f64)> {
             let (theirs, ours) = (number(column), stat(&format!("system.{cache}.demandAccesses::total")));
             // On O3 wrong paths access the caches, too; instructions come from the second level, on Minor of wrong paths.
             let within = match (core, column) {
-                ("o3", "dcache_accesses") if name == "csum" => 4.0,
-                ("o3", "dcache_accesses") => theirs * 0.0135,
+                ("o3", "dcache_accesses") => (theirs * 0.0055).max(1.0),
                 ("o3" | "minor", "l2_accesses") => (theirs * 0.0005).max(1.0),
                 _ => 0.0,
             };
@@ -93,5 +92,5 @@ fn minor_agrees_with_gem5() {
 
 #[test]
 fn o3_agrees_with_gem5() {
-    hold("o3", &[("nop", 5.6), ("csum", 2.3), ("copy64kcold", 2.0)], 0.0, 0.7);
+    hold("o3", &[("copy64kcold", 2.3)], 0.0, 0.4);
 }
