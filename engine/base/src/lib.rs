@@ -5,6 +5,7 @@ pub mod bus;
 pub mod data_tlb;
 pub mod effect;
 pub mod error;
+pub mod float;
 pub mod frontend;
 pub mod listing;
 pub mod op_class;

@@ -1,16 +1,17 @@
-//! Floating-point computation (F and D): operands out of the register file, through [`crate::softfloat`], and back.
+//! Floating-point computation (F and D): operands out of the register file, through [`breakeven_base::float`], and back.
 
 use std::cmp::Ordering;
+
+use breakeven_base::float::{
+    add, classify, compare, convert, div, flag, fma, from_int, is_signaling, min_max, mul, sqrt, to_int, Format, Round,
+    F32, F64,
+};
 
 use crate::bitmanip::sext32;
 use crate::csr::status;
 use crate::exec::BOX;
 use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op, F0};
-use crate::softfloat::{
-    add, classify, compare, div, flag, fma, from_int, is_signaling, min_max, mul, narrow, sqrt, to_int, widen, Format,
-    Round, F32, F64,
-};
 
 /// How a format lies in a 64-bit register.
 trait Lane: Format {
@@ -174,8 +175,8 @@ fn compute<F: Lane>(kind: Kind, x: &mut Context) -> u64 {
             };
             F::close(from_int::<F>(v, signed, r, f))
         }
-        Kind::Narrow => F32::close(narrow(x.a, r, f)),
-        Kind::Widen => widen(F32::open(x.a), f),
+        Kind::Narrow => F32::close(convert::<F64, F32>(x.a, r, f)),
+        Kind::Widen => convert::<F32, F64>(F32::open(x.a), Round::ToZero, f),
     }
 }
 

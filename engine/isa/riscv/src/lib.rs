@@ -31,7 +31,6 @@ mod mem;
 mod mmu;
 mod mode;
 mod pmp;
-mod softfloat;
 mod spec;
 mod state;
 mod system;

@@ -1,8 +1,12 @@
-//! OPFVV and OPFVF: binary32 and binary64 elements (SEW 32 and 64), through [`crate::softfloat`]. SEW 16 is illegal but for
+//! OPFVV and OPFVF: binary32 and binary64 elements (SEW 32 and 64), through [`breakeven_base::float`]. SEW 16 is illegal but for
 //! the conversions whose floating-point side is wider.
 
 use std::cmp::Ordering;
 
+use breakeven_base::float::{
+    add, classify, compare, convert, div, flag, fma, from_int, is_signaling, min_max, mul, sqrt, to_int, Format, Round,
+    F32, F64,
+};
 use breakeven_base::{OpClass, Reg};
 
 use super::crack::Shape;
@@ -14,10 +18,6 @@ use super::{legal, Illegal, Legal};
 use crate::csr::status;
 use crate::exec::BOX;
 use crate::hart::Hart;
-use crate::softfloat::{
-    add, classify, compare, div, flag, fma, from_int, is_signaling, min_max, mul, narrow, sqrt, to_int, widen, Format,
-    Round, F32, F64,
-};
 
 use Second::{Scalar, Vector};
 
@@ -155,14 +155,14 @@ impl Conversion {
                     to_int::<F64>(v, signed, n, r, f)
                 }
             }
-            _ if to > from => widen(v, f),
+            _ if to > from => convert::<F32, F64>(v, Round::ToZero, f),
             _ if self.to_odd => {
                 let mut raised = 0;
-                let v = narrow(v, Round::ToZero, &mut raised);
+                let v = convert::<F64, F32>(v, Round::ToZero, &mut raised);
                 *f |= raised;
                 v | u64::from(raised & flag::NX != 0)
             }
-            _ => narrow(v, r, f),
+            _ => convert::<F64, F32>(v, r, f),
         }
     }
     /// The width of the floating-point side is one that exists.
@@ -358,9 +358,13 @@ impl Hart {
         let u = &mut self.vector;
         for k in u.range() {
             if u.active(f.masked, k) {
-                let a = if wide_source { u.get(f.vs2, k, 3) } else { widen(u.get(f.vs2, k, 2), &mut flags) };
+                let a = if wide_source {
+                    u.get(f.vs2, k, 3)
+                } else {
+                    convert::<F32, F64>(u.get(f.vs2, k, 2), Round::ToZero, &mut flags)
+                };
                 let b = if f.second == Vector { u.get(f.vs1, k, 2) } else { scalar };
-                let b = widen(b, &mut flags);
+                let b = convert::<F32, F64>(b, Round::ToZero, &mut flags);
                 let v = apply::<F64>(op, a, b, u.get(f.vd, k, 3), r, &mut flags);
                 u.set(f.vd, k, 3, v);
             }
@@ -393,7 +397,7 @@ impl Hart {
         legal(self.vector.vtype.sew == 2)?;
         let mut flags = self.fcsr.fflags;
         self.fold(f, OpClass::SimdFloatReduceAdd, 1, |acc, v| {
-            let v = widen(v, &mut flags);
+            let v = convert::<F32, F64>(v, Round::ToZero, &mut flags);
             add::<F64>(acc, v, r, &mut flags)
         })?;
         self.fcsr.fflags = flags;

@@ -1,7 +1,7 @@
 //! vfrec7 and vfrsqrt7: estimates of 1/x and 1/sqrt(x) to seven bits. The specification gives their significands as tables
 //! whose entries are the function at the middle of each interval, rounded; they are computed here so.
 
-use crate::softfloat::{flag, is_nan, is_signaling, Format, Round};
+use breakeven_base::float::{flag, is_nan, is_signaling, Format, Round};
 
 const fn reciprocals() -> [u8; 128] {
     let mut t = [0; 128];
@@ -110,7 +110,7 @@ pub(super) fn reciprocal_root<F: Format>(v: u64, flags: &mut u8) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::softfloat::F32;
+    use breakeven_base::float::F32;
 
     #[test]
     fn the_tables_have_the_specifications_ends() {

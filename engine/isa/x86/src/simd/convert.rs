@@ -47,12 +47,10 @@ fn widen(e: &Env, v: f32) -> f64 {
 }
 
 fn single(e: &Env, v: i64) -> f32 {
-    let r = v as f32;
-    from_int(e, r, v, r as i128)
+    from_int(e, v)
 }
 fn double(e: &Env, v: i64) -> f64 {
-    let r = v as f64;
-    from_int(e, r, v, r as i128)
+    from_int(e, v)
 }
 
 impl<B: Bus> Exec<'_, B> {

@@ -1,28 +1,39 @@
-//! IEEE 754 binary32 and binary64 as RISC-V wants them: five rounding modes, exact flags, tininess detected after
-//! rounding, canonical NaNs.
+//! IEEE 754 binary32 and binary64 for instruction sets: five rounding modes, exact flags, tininess detected after rounding.
+//! What NaNs become is the format's to say: RISC-V's are canonical ([`F32`], [`F64`]), SSE's pass the first operand on
+//! ([`Sse32`], [`Sse64`]).
 //!
 //! Own code because the maintained crates do not fit: `rustc_apfloat` has no square root and detects tininess at the
-//! denormal's precision; the others wrap C. Values travel as their bits in a `u64`; a finite non-zero number is unpacked
-//! to a 63-bit significand (leading one at bit 62, sticky bit 0) and an exponent.
+//! denormal's precision; the others wrap C. Values travel as their bits in a `u64`. Plain cases are the host's
+//! ([`host`]); in all others a finite non-zero number is unpacked to a 63-bit significand (leading one at bit 62, sticky
+//! bit 0) and an exponent.
 
 mod arith;
 mod convert;
+mod host;
 
-pub(crate) use arith::{add, div, fma, mul, sqrt};
-pub(crate) use convert::{from_int, narrow, to_int, widen};
+pub use arith::{add, div, fma, mul, sqrt};
+pub use convert::{convert, from_int, to_int};
+pub use host::HostOp;
 
 /// Exception flags, as in fflags.
-pub(crate) mod flag {
+pub mod flag {
     pub const NX: u8 = 1;
     pub const UF: u8 = 2;
     pub const OF: u8 = 4;
     pub const DZ: u8 = 8;
     pub const NV: u8 = 16;
+    /// A result that is not zero would lie below the normal range even if the exponent had no bounds; exact ones, too, which
+    /// raise no UF. Only for callers that set `TELL_TINY`.
+    pub const TINY: u8 = 32;
+    /// Set by a caller: see `TINY`.
+    pub const TELL_TINY: u8 = 64;
+    /// Set by a caller: whether a result is inexact need not be told.
+    pub const UNTOLD: u8 = 128;
 }
 
 /// Rounding modes, by their encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Round {
+pub enum Round {
     NearestEven,
     ToZero,
     Down,
@@ -44,38 +55,45 @@ impl Round {
     }
 }
 
-/// A binary format, described by its widths.
-pub(crate) trait Format {
+/// A binary format, described by its widths, and what becomes of its NaNs.
+pub trait Format {
     /// Bits of the fraction.
     const M: u32;
     /// Largest exponent of a finite number; the smallest normal one is `1 - EMAX`.
     const EMAX: i32;
     const SIGN: u64;
     const INF: u64;
-    const NAN: u64 = Self::INF | 1 << (Self::M - 1);
+    /// The NaN that an invalid operation gives.
+    const NAN: u64;
+    const QUIET: u64 = 1 << (Self::M - 1);
     const FRACTION: u64 = (1 << Self::M) - 1;
+    /// The NaN that an operation gives of which one of `operands` at least is a NaN.
+    fn nan(operands: &[u64]) -> u64;
     /// `a op b` on the host, in its default rounding mode.
     fn host(op: HostOp, a: u64, b: u64) -> u64;
+    /// As the host's `f64`: exact.
+    fn to_f64(v: u64) -> f64;
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum HostOp {
-    Add,
-    Mul,
-    Div,
-    Sqrt,
-}
-
-pub(crate) struct F32;
-pub(crate) struct F64;
+/// binary32 and binary64 with one canonical NaN.
+pub struct F32;
+pub struct F64;
+/// With the first operand that is a NaN for a result, made quiet; the default NaN is negative.
+pub struct Sse32;
+pub struct Sse64;
 
 macro_rules! format {
-    ($name:ident, $host:ty, $bits:ty, $m:literal, $emax:literal) => {
+    ($name:ident, $host:ty, $bits:ty, $m:literal, $emax:literal, $nan:ident, $default_sign:expr) => {
         impl Format for $name {
             const M: u32 = $m;
             const EMAX: i32 = $emax;
             const SIGN: u64 = 1 << (<$bits>::BITS - 1);
             const INF: u64 = ((2 * $emax + 1) as u64) << $m;
+            const NAN: u64 = Self::INF | Self::QUIET | if $default_sign { Self::SIGN } else { 0 };
+            #[inline]
+            fn nan(operands: &[u64]) -> u64 {
+                $nan::<Self>(operands)
+            }
             #[inline(always)]
             #[allow(clippy::cast_lossless)] // one text for 32 and 64 bits
             fn host(op: HostOp, a: u64, b: u64) -> u64 {
@@ -88,15 +106,29 @@ macro_rules! format {
                 };
                 r.to_bits() as u64
             }
+            #[inline(always)]
+            fn to_f64(v: u64) -> f64 {
+                f64::from(<$host>::from_bits(v as $bits))
+            }
         }
     };
 }
-format!(F32, f32, u32, 23, 127);
-format!(F64, f64, u64, 52, 1023);
+format!(F32, f32, u32, 23, 127, canonical, false);
+format!(F64, f64, u64, 52, 1023, canonical, false);
+format!(Sse32, f32, u32, 23, 127, first, true);
+format!(Sse64, f64, u64, 52, 1023, first, true);
+
+fn canonical<F: Format>(_operands: &[u64]) -> u64 {
+    F::NAN
+}
+
+fn first<F: Format>(operands: &[u64]) -> u64 {
+    operands.iter().find(|&&v| is_nan::<F>(v)).map_or(F::NAN, |v| v | F::QUIET)
+}
 
 /// A finite, non-zero number: `sig * 2^(exp - 62)`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Num {
+pub struct Num {
     pub neg: bool,
     pub exp: i32,
     pub sig: u64,
@@ -104,21 +136,21 @@ pub(crate) struct Num {
 
 /// A number taken apart.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Class {
+pub enum Class {
     Nan { signaling: bool },
     Inf { neg: bool },
     Zero { neg: bool },
     Finite(Num),
 }
 
-pub(crate) fn is_nan<F: Format>(v: u64) -> bool {
+pub fn is_nan<F: Format>(v: u64) -> bool {
     v & !F::SIGN > F::INF
 }
-pub(crate) fn is_signaling<F: Format>(v: u64) -> bool {
+pub fn is_signaling<F: Format>(v: u64) -> bool {
     is_nan::<F>(v) && v >> (F::M - 1) & 1 == 0
 }
 
-pub(crate) fn unpack<F: Format>(v: u64) -> Class {
+pub fn unpack<F: Format>(v: u64) -> Class {
     let neg = v & F::SIGN != 0;
     let exp = ((v & F::INF) >> F::M) as i32;
     let fraction = v & F::FRACTION;
@@ -137,14 +169,14 @@ pub(crate) fn unpack<F: Format>(v: u64) -> Class {
 }
 
 /// Shifts right, or-ing what falls out into the lowest bit.
-pub(crate) fn jam(v: u64, n: u32) -> u64 {
+pub fn jam(v: u64, n: u32) -> u64 {
     match n {
         0 => v,
         1..=63 => v >> n | u64::from(v << (64 - n) != 0),
         _ => u64::from(v != 0),
     }
 }
-pub(crate) fn jam128(v: u128, n: u32) -> u128 {
+pub fn jam128(v: u128, n: u32) -> u128 {
     match n {
         0 => v,
         1..=127 => v >> n | u128::from(v << (128 - n) != 0),
@@ -152,12 +184,12 @@ pub(crate) fn jam128(v: u128, n: u32) -> u128 {
     }
 }
 
-pub(crate) fn signed<F: Format>(neg: bool, magnitude: u64) -> u64 {
+pub fn signed<F: Format>(neg: bool, magnitude: u64) -> u64 {
     magnitude | if neg { F::SIGN } else { 0 }
 }
 
 /// Whether the bits `rest` out of `1 << width` below the last place round the magnitude up.
-pub(crate) fn rounds_up(round: Round, neg: bool, odd: bool, rest: u64, width: u32) -> bool {
+pub fn rounds_up(round: Round, neg: bool, odd: bool, rest: u64, width: u32) -> bool {
     let half = 1u64 << (width - 1);
     match round {
         Round::NearestEven => rest > half || (rest == half && odd),
@@ -176,7 +208,7 @@ fn round_at(round: Round, neg: bool, sig: u64, width: u32) -> (u64, bool) {
 }
 
 /// Rounds to the format and packs, raising NX, UF and OF.
-pub(crate) fn pack<F: Format>(n: Num, round: Round, flags: &mut u8) -> u64 {
+pub fn pack<F: Format>(n: Num, round: Round, flags: &mut u8) -> u64 {
     let width = 62 - F::M;
     let emin = 1 - F::EMAX;
     if n.exp < emin {
@@ -185,6 +217,9 @@ pub(crate) fn pack<F: Format>(n: Num, round: Round, flags: &mut u8) -> u64 {
         let (kept, inexact) = round_at(round, n.neg, jam(n.sig, (emin - n.exp) as u32), width);
         if inexact {
             *flags |= flag::NX | if tiny { flag::UF } else { 0 };
+        }
+        if tiny && *flags & flag::TELL_TINY != 0 {
+            *flags |= flag::TINY;
         }
         return signed::<F>(n.neg, kept);
     }
@@ -210,16 +245,16 @@ pub(crate) fn pack<F: Format>(n: Num, round: Round, flags: &mut u8) -> u64 {
     signed::<F>(n.neg, ((exp + F::EMAX) as u64) << F::M | kept & F::FRACTION)
 }
 
-/// The result for NaN operands: canonical, NV when one signals.
-pub(crate) fn nan<F: Format>(operands: &[u64], flags: &mut u8) -> u64 {
+/// The result for NaN operands: the format's, NV when one signals.
+pub fn nan<F: Format>(operands: &[u64], flags: &mut u8) -> u64 {
     if operands.iter().any(|&v| is_signaling::<F>(v)) {
         *flags |= flag::NV;
     }
-    F::NAN
+    F::nan(operands)
 }
 
 /// Comparison: `None` when unordered.
-pub(crate) fn compare<F: Format>(a: u64, b: u64) -> Option<std::cmp::Ordering> {
+pub fn compare<F: Format>(a: u64, b: u64) -> Option<std::cmp::Ordering> {
     if is_nan::<F>(a) || is_nan::<F>(b) {
         return None;
     }
@@ -235,7 +270,7 @@ pub(crate) fn compare<F: Format>(a: u64, b: u64) -> Option<std::cmp::Ordering> {
 }
 
 /// fclass's ten bits.
-pub(crate) fn classify<F: Format>(v: u64) -> u64 {
+pub fn classify<F: Format>(v: u64) -> u64 {
     let neg = v & F::SIGN != 0;
     let subnormal = v & F::INF == 0;
     let bit = match unpack::<F>(v) {
@@ -266,7 +301,7 @@ pub(crate) fn classify<F: Format>(v: u64) -> u64 {
 }
 
 /// minimumNumber and maximumNumber: -0 below +0, a number beats a NaN, a signalling NaN raises NV.
-pub(crate) fn min_max<F: Format>(a: u64, b: u64, max: bool, flags: &mut u8) -> u64 {
+pub fn min_max<F: Format>(a: u64, b: u64, max: bool, flags: &mut u8) -> u64 {
     if is_signaling::<F>(a) || is_signaling::<F>(b) {
         *flags |= flag::NV;
     }

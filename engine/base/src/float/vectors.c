@@ -1,6 +1,6 @@
-/* Makes the table that src/softfloat/tests.rs checks against: the host's own IEEE arithmetic in four rounding modes
+/* Makes the table that tests.rs checks against: the host's own IEEE arithmetic in four rounding modes
  * (x86 detects tininess after rounding, as RISC-V does; nearest-max-magnitude does not exist there).
- *   gcc -O1 -frounding-math -fno-fast-math -mfma fp_vectors.c -lm && ./a.out 40 >vectors.txt
+ *   gcc -O1 -frounding-math -fno-fast-math -mfma vectors.c -lm && ./a.out 40 >vectors.txt
  * A line: operation, format, rounding mode, operands, result, flags; all hexadecimal. NaN results are canonical. */
 #include <fenv.h>
 #include <math.h>

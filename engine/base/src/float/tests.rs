@@ -1,5 +1,9 @@
-//! Against the host's arithmetic (`tests/fp_vectors.c` made the table), and by hand where the host has no such thing.
+//! Against the host's arithmetic (`vectors.c` made the table), and by hand where the host has no such thing.
 
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use super::arith::{add_in_software, div_in_software, mul_in_software, sqrt_in_software};
 use super::*;
 
 /// Another, larger table of the same form can be named here.
@@ -12,7 +16,7 @@ fn run<F: Format>(op: &str, round: Round, v: [u64; 3], flags: &mut u8) -> u64 {
         "div" => div::<F>(v[0], v[1], round, flags),
         "sqrt" => sqrt::<F>(v[0], round, flags),
         "fma" => fma::<F>(v[0], v[1], v[2], round, flags),
-        "narrow" => narrow(v[0], round, flags),
+        "narrow" => convert::<F64, F32>(v[0], round, flags),
         "fromint" => from_int::<F>(v[0], true, round, flags),
         "toint" => to_int::<F>(v[0], true, 64, round, flags),
         _ => panic!("the table names no operation `{op}`"),
@@ -148,4 +152,56 @@ fn invalid_operations() {
     assert_eq!(std::mem::take(&mut f), flag::NV);
     assert_eq!(div::<F64>(d(-1.0), 0, Round::NearestEven, &mut f), inf | F64::SIGN);
     assert_eq!(f, flag::DZ);
+}
+
+/// Numbers of binary64 as computations have them: few bits, many, near each other, near the ends of the range, special.
+fn number() -> impl Strategy<Value = u64> {
+    let fraction =
+        prop_oneof![any::<u64>(), (0..52_u32).prop_map(|n| 1 << n), (0..52_u32).prop_map(|n| !0 << n), Just(0)];
+    let exponent = prop_oneof![4 => 1015..1030_u64, 1 => 0..2048_u64, 1 => 120..150_u64, 1 => 1890..1930_u64];
+    (any::<bool>(), exponent, fraction).prop_map(|(neg, e, f)| u64::from(neg) << 63 | e << 52 | f & F64::FRACTION)
+}
+
+/// The same value, where it has one, in binary32.
+fn single(v: u64) -> u64 {
+    u64::from((f64::from_bits(v) as f32).to_bits())
+}
+
+fn host_and_software<F: Format>(a: u64, b: u64, round: Round, before: u8) -> Result<(), TestCaseError> {
+    type Binary = fn(u64, u64, Round, &mut u8) -> u64;
+    let ops: [(Binary, Binary); 4] = [
+        (add::<F>, add_in_software::<F>),
+        (mul::<F>, mul_in_software::<F>),
+        (div::<F>, div_in_software::<F>),
+        (|a, _, r, f| sqrt::<F>(a, r, f), |a, _, r, f| sqrt_in_software::<F>(a, r, f)),
+    ];
+    for (n, (op, software)) in ops.into_iter().enumerate() {
+        let (mut flags, mut want) = (before, before);
+        let (r, expected) = (op(a, b, round, &mut flags), software(a, b, round, &mut want));
+        prop_assert_eq!(r, expected, "operation {} of {:#x} and {:#x}", n, a, b);
+        // Who does not want to be told of inexact results is told of some.
+        let mask = if before & flag::UNTOLD != 0 { !flag::NX } else { !0 };
+        prop_assert_eq!(flags & mask, want & mask, "operation {} of {:#x} and {:#x}", n, a, b);
+    }
+    Ok(())
+}
+
+/// The same cases in each run: a change, not chance, decides whether the test passes.
+fn same_each_time() -> ProptestConfig {
+    let rng_seed = RngSeed::Fixed(1);
+    ProptestConfig { cases: 20_000, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(same_each_time())]
+
+    #[test]
+    fn the_host_and_software_agree(a in number(), b in number(), round in 0..5_u8, before in 0..4_usize) {
+        let round = Round::from_bits(round).expect("a rounding mode");
+        let before = [0, flag::NX, flag::TELL_TINY, flag::TELL_TINY | flag::UNTOLD][before];
+        host_and_software::<F64>(a, b, round, before)?;
+        host_and_software::<Sse64>(a, b, round, before)?;
+        host_and_software::<F32>(single(a), single(b), round, before)?;
+        host_and_software::<Sse32>(single(a), single(b), round, before)?;
+    }
 }

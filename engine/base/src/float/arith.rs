@@ -1,24 +1,7 @@
 //! Addition, multiplication, division, square root, fused multiply-add.
 
-use super::{flag, jam, jam128, nan, pack, signed, unpack, Class, Format, HostOp, Num, Round};
-
-/// The host's result when it needs no flag that is not already raised: nearest-even, NX set, normal operands (a
-/// normal operand cannot raise NV or DZ here) and a result well inside the normal range.
-#[inline(always)]
-fn on_host<F: Format>(op: HostOp, a: u64, b: u64, round: Round, flags: u8) -> Option<u64> {
-    if flags & flag::NX == 0 || round != Round::NearestEven {
-        return None;
-    }
-    let normal = |v: u64, margin: u64| {
-        let exp = (v & F::INF) >> F::M;
-        exp > margin && exp < (F::INF >> F::M) - margin
-    };
-    if !normal(a, 0) || (op != HostOp::Sqrt && !normal(b, 0)) || (op == HostOp::Sqrt && a & F::SIGN != 0) {
-        return None;
-    }
-    let r = F::host(op, a, b);
-    normal(r, 1).then_some(r)
-}
+use super::host::{on_host, HostOp};
+use super::{flag, jam, jam128, nan, pack, signed, unpack, Class, Format, Num, Round};
 
 fn invalid<F: Format>(flags: &mut u8) -> u64 {
     *flags |= flag::NV;
@@ -38,10 +21,16 @@ fn normalise(neg: bool, exp: i32, sig: u128) -> Num {
     Num { neg, exp, sig: sig as u64 }
 }
 
-pub(crate) fn add<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
-    if let Some(r) = on_host::<F>(HostOp::Add, a, b, round, *flags) {
-        return r;
+#[inline]
+pub fn add<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
+    match on_host::<F>(HostOp::Add, a, b, round, flags) {
+        Some(r) => r,
+        None => add_in_software::<F>(a, b, round, flags),
     }
+}
+
+#[inline(never)]
+pub(super) fn add_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
     match (unpack::<F>(a), unpack::<F>(b)) {
         (Class::Nan { .. }, _) | (_, Class::Nan { .. }) => nan::<F>(&[a, b], flags),
         (Class::Inf { neg: x }, Class::Inf { neg: y }) if x != y => invalid::<F>(flags),
@@ -70,10 +59,16 @@ fn add_finite<F: Format>(x: Num, y: Num, round: Round, flags: &mut u8) -> u64 {
     pack::<F>(Num { neg: big.neg, exp: big.exp - up as i32, sig: sum << up }, round, flags)
 }
 
-pub(crate) fn mul<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
-    if let Some(r) = on_host::<F>(HostOp::Mul, a, b, round, *flags) {
-        return r;
+#[inline]
+pub fn mul<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
+    match on_host::<F>(HostOp::Mul, a, b, round, flags) {
+        Some(r) => r,
+        None => mul_in_software::<F>(a, b, round, flags),
     }
+}
+
+#[inline(never)]
+pub(super) fn mul_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
     let neg = (a ^ b) & F::SIGN != 0;
     match (unpack::<F>(a), unpack::<F>(b)) {
         (Class::Nan { .. }, _) | (_, Class::Nan { .. }) => nan::<F>(&[a, b], flags),
@@ -87,10 +82,16 @@ pub(crate) fn mul<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u6
     }
 }
 
-pub(crate) fn div<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
-    if let Some(r) = on_host::<F>(HostOp::Div, a, b, round, *flags) {
-        return r;
+#[inline]
+pub fn div<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
+    match on_host::<F>(HostOp::Div, a, b, round, flags) {
+        Some(r) => r,
+        None => div_in_software::<F>(a, b, round, flags),
     }
+}
+
+#[inline(never)]
+pub(super) fn div_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
     let neg = (a ^ b) & F::SIGN != 0;
     match (unpack::<F>(a), unpack::<F>(b)) {
         (Class::Nan { .. }, _) | (_, Class::Nan { .. }) => nan::<F>(&[a, b], flags),
@@ -112,10 +113,16 @@ pub(crate) fn div<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u6
     }
 }
 
-pub(crate) fn sqrt<F: Format>(a: u64, round: Round, flags: &mut u8) -> u64 {
-    if let Some(r) = on_host::<F>(HostOp::Sqrt, a, a, round, *flags) {
-        return r;
+#[inline]
+pub fn sqrt<F: Format>(a: u64, round: Round, flags: &mut u8) -> u64 {
+    match on_host::<F>(HostOp::Sqrt, a, a, round, flags) {
+        Some(r) => r,
+        None => sqrt_in_software::<F>(a, round, flags),
     }
+}
+
+#[inline(never)]
+pub(super) fn sqrt_in_software<F: Format>(a: u64, round: Round, flags: &mut u8) -> u64 {
     match unpack::<F>(a) {
         Class::Nan { .. } => nan::<F>(&[a], flags),
         Class::Zero { .. } | Class::Inf { neg: false } => a,
@@ -131,7 +138,7 @@ pub(crate) fn sqrt<F: Format>(a: u64, round: Round, flags: &mut u8) -> u64 {
 }
 
 /// `a * b + c`, rounded once.
-pub(crate) fn fma<F: Format>(a: u64, b: u64, c: u64, round: Round, flags: &mut u8) -> u64 {
+pub fn fma<F: Format>(a: u64, b: u64, c: u64, round: Round, flags: &mut u8) -> u64 {
     let neg = (a ^ b) & F::SIGN != 0;
     let (ua, ub, uc) = (unpack::<F>(a), unpack::<F>(b), unpack::<F>(c));
     let no_product =

@@ -1,35 +1,22 @@
 //! Conversions between formats and to and from integers.
 
-use super::{flag, jam, nan, pack, rounds_up, unpack, Class, Format, Num, Round, F32, F64};
+use super::{flag, jam, nan, pack, rounds_up, unpack, Class, Format, Num, Round};
 
-/// binary32 to binary64: exact.
-pub(crate) fn widen(v: u64, flags: &mut u8) -> u64 {
-    match unpack::<F32>(v) {
+/// From one format to another. A NaN becomes the default one.
+pub fn convert<From: Format, To: Format>(v: u64, round: Round, flags: &mut u8) -> u64 {
+    match unpack::<From>(v) {
         Class::Nan { .. } => {
-            nan::<F32>(&[v], flags);
-            F64::NAN
+            nan::<From>(&[v], flags);
+            To::NAN
         }
-        Class::Inf { neg } => super::signed::<F64>(neg, F64::INF),
-        Class::Zero { neg } => super::signed::<F64>(neg, 0),
-        Class::Finite(n) => pack::<F64>(n, Round::ToZero, flags),
-    }
-}
-
-/// binary64 to binary32.
-pub(crate) fn narrow(v: u64, round: Round, flags: &mut u8) -> u64 {
-    match unpack::<F64>(v) {
-        Class::Nan { .. } => {
-            nan::<F64>(&[v], flags);
-            F32::NAN
-        }
-        Class::Inf { neg } => super::signed::<F32>(neg, F32::INF),
-        Class::Zero { neg } => super::signed::<F32>(neg, 0),
-        Class::Finite(n) => pack::<F32>(n, round, flags),
+        Class::Inf { neg } => super::signed::<To>(neg, To::INF),
+        Class::Zero { neg } => super::signed::<To>(neg, 0),
+        Class::Finite(n) => pack::<To>(n, round, flags),
     }
 }
 
 /// An integer's value; `v` is sign-extended when `signed`.
-pub(crate) fn from_int<F: Format>(v: u64, signed: bool, round: Round, flags: &mut u8) -> u64 {
+pub fn from_int<F: Format>(v: u64, signed: bool, round: Round, flags: &mut u8) -> u64 {
     let neg = signed && (v as i64) < 0;
     let magnitude = if neg { v.wrapping_neg() } else { v };
     if magnitude == 0 {
@@ -42,7 +29,7 @@ pub(crate) fn from_int<F: Format>(v: u64, signed: bool, round: Round, flags: &mu
 
 /// To an integer of `bits` bits; out of range saturates and raises NV alone, a NaN counts as the largest number.
 /// A 32-bit result is sign-extended, as registers hold it, an unsigned one too.
-pub(crate) fn to_int<F: Format>(v: u64, signed: bool, bits: u32, round: Round, flags: &mut u8) -> u64 {
+pub fn to_int<F: Format>(v: u64, signed: bool, bits: u32, round: Round, flags: &mut u8) -> u64 {
     let (low, high): (i128, i128) =
         if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
     let (exact, inexact) = match unpack::<F>(v) {
