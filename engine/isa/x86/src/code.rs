@@ -26,7 +26,7 @@ impl CodePage {
     fn new(bytes: &[u8; PAGE as usize]) -> Arc<CodePage> {
         Arc::new(CodePage { at: [0; PAGE as usize], insts: vec![Inst::default()], uops: Vec::new(), bytes: *bytes })
     }
-    /// The instruction at `addr`'s offset in the page; [`crate::inst::flag::ABSENT`] when it has not been decoded.
+    /// The instruction at `addr`'s offset in the page; [`crate::inst::InstFlags::ABSENT`] when it has not been decoded.
     #[inline(always)]
     pub fn at(&self, addr: u64) -> &Inst {
         &self.insts[usize::from(self.at[(addr & (PAGE - 1)) as usize])]

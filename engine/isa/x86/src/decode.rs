@@ -8,7 +8,7 @@ use iced_x86::{
 };
 
 use crate::config::Features;
-use crate::inst::{flag, Inst, Kind, Opnd, RIP, ZERO};
+use crate::inst::{Inst, InstFlags, Kind, Opnd, RIP, ZERO};
 
 /// No instruction is longer.
 pub(crate) const MAX_LEN: usize = 15;
@@ -86,7 +86,7 @@ fn memory(ins: &Instruction, i: &mut Inst) {
         let index = ins.memory_index();
         i.addr.index =
             if index.is_xmm() || index.is_ymm() { index.number() as u8 & 15 } else { address_register(index) };
-        i.flags |= if index.is_ymm() { flag::WIDE_INDEX } else { 0 };
+        i.flags.set(InstFlags::WIDE_INDEX, index.is_ymm());
     }
     i.addr.scale = ins.memory_index_scale().trailing_zeros() as u8;
     i.addr.disp = ins.memory_displacement64();
@@ -99,10 +99,10 @@ fn memory(ins: &Instruction, i: &mut Inst) {
             && ins.memory_displacement64() >> 32 == 0
             && ins.memory_displacement64() >> 31 != 0)
     {
-        i.flags |= flag::ADDR32;
+        i.flags |= InstFlags::ADDR32;
     }
     if i.addr.base == RIP && ins.memory_base() == Register::RIP {
-        i.flags &= !flag::ADDR32;
+        i.flags &= !InstFlags::ADDR32;
     }
 }
 
@@ -226,7 +226,7 @@ fn cold(ins: &Instruction, i: &Inst) -> bool {
 pub(crate) fn decode(bytes: &[u8], features: &Features) -> Decoded {
     if let [0x0f, 0x04, low, high, ..] = bytes {
         let imm = u64::from(u16::from_le_bytes([*low, *high]));
-        let i = Inst { flags: flag::PSEUDO, len: 4, imm, ..Inst::default() };
+        let i = Inst { flags: InstFlags::PSEUDO, len: 4, imm, ..Inst::default() };
         return Decoded::Inst(i, Instruction::new());
     }
     if bytes.first() == Some(&0x0f) && bytes.get(1) == Some(&0x04) {
@@ -239,38 +239,46 @@ pub(crate) fn decode(bytes: &[u8], features: &Features) -> Decoded {
         if decoder.last_error() == DecoderError::NoMoreBytes && bytes.len() < MAX_LEN {
             return Decoded::Short;
         }
-        return Decoded::Inst(Inst { flags: flag::UNDEFINED, len: ins.len() as u8, ..Inst::default() }, ins);
+        return Decoded::Inst(Inst { flags: InstFlags::UNDEFINED, len: ins.len() as u8, ..Inst::default() }, ins);
     }
     Decoded::Inst(record(&ins, features), ins)
 }
 
 fn record(ins: &Instruction, features: &Features) -> Inst {
-    let mut i = Inst { op: ins.mnemonic(), flags: 0, len: ins.len() as u8, ..Inst::default() };
+    let mut i = Inst { op: ins.mnemonic(), flags: InstFlags::empty(), len: ins.len() as u8, ..Inst::default() };
     if !features.lzcnt && i.op == Mnemonic::Lzcnt {
         i.op = Mnemonic::Bsr;
     }
     if !features.bmi1 && i.op == Mnemonic::Tzcnt {
         i.op = Mnemonic::Bsf;
     }
-    let set = |i: &mut Inst, on: bool, f: u16| i.flags |= if on { f } else { 0 };
+    let set = |i: &mut Inst, on: bool, f: InstFlags| {
+        if on {
+            i.flags |= f;
+        }
+    };
     let plain = i.op != ins.mnemonic();
     for feature in ins.cpuid_features() {
         let x87 = matches!(feature, CpuidFeature::FPU | CpuidFeature::FPU287 | CpuidFeature::FPU387);
         let x87 = x87 || i.op == Mnemonic::Wait;
-        set(&mut i, x87, flag::X87);
+        set(&mut i, x87, InstFlags::X87);
         match offered(features, *feature) {
-            None => set(&mut i, true, flag::UNKNOWN),
-            Some(on) => set(&mut i, !on && !plain, flag::UNDEFINED),
+            None => set(&mut i, true, InstFlags::UNKNOWN),
+            Some(on) => set(&mut i, !on && !plain, InstFlags::UNDEFINED),
         }
     }
-    set(&mut i, matches!(ins.encoding(), EncodingKind::EVEX | EncodingKind::XOP | EncodingKind::MVEX), flag::UNKNOWN);
-    set(&mut i, ins.encoding() == EncodingKind::VEX, flag::VEX);
-    set(&mut i, ins.has_lock_prefix(), flag::LOCK);
-    set(&mut i, ins.has_rep_prefix(), flag::REP);
-    set(&mut i, ins.has_repne_prefix(), flag::REPNE);
-    set(&mut i, ins.is_string_instruction(), flag::STRING);
+    set(
+        &mut i,
+        matches!(ins.encoding(), EncodingKind::EVEX | EncodingKind::XOP | EncodingKind::MVEX),
+        InstFlags::UNKNOWN,
+    );
+    set(&mut i, ins.encoding() == EncodingKind::VEX, InstFlags::VEX);
+    set(&mut i, ins.has_lock_prefix(), InstFlags::LOCK);
+    set(&mut i, ins.has_rep_prefix(), InstFlags::REP);
+    set(&mut i, ins.has_repne_prefix(), InstFlags::REPNE);
+    set(&mut i, ins.is_string_instruction(), InstFlags::STRING);
     let counts_ecx = matches!(ins.code(), Code::Loop_rel8_64_ECX | Code::Loope_rel8_64_ECX | Code::Loopne_rel8_64_ECX);
-    set(&mut i, counts_ecx, flag::ADDR32);
+    set(&mut i, counts_ecx, InstFlags::ADDR32);
     i.addr.seg = segment(ins);
     i.cc = (ins.condition_code() as u8).wrapping_sub(ConditionCode::o as u8) & 15;
     operands(ins, &mut i);
@@ -283,21 +291,21 @@ fn record(ins: &Instruction, features: &Features) -> Inst {
         Kind::Imm => ins.stack_pointer_increment().unsigned_abs() as u8,
         k => width(k),
     };
-    if i.has(flag::STRING) {
+    if i.has(InstFlags::STRING) {
         i.size = size.size() as u8;
     }
     let mmx = i.k.iter().any(|k| k.kind == Kind::Mm) || i.op == Mnemonic::Maskmovq;
-    set(&mut i, mmx, flag::MMX);
+    set(&mut i, mmx, InstFlags::MMX);
     let (align, is_cold) = (must_align(ins, &i), cold(ins, &i));
-    set(&mut i, align, flag::ALIGN);
-    set(&mut i, is_cold, flag::COLD);
+    set(&mut i, align, InstFlags::ALIGN);
+    set(&mut i, is_cold, InstFlags::COLD);
     i.branch = branch_kind(&i);
     i
 }
 
 fn branch_kind(i: &Inst) -> BranchKind {
     use Mnemonic::*;
-    let direct = i.has(flag::BRANCH);
+    let direct = i.has(InstFlags::BRANCH);
     match i.op {
         Jmp if direct => BranchKind::Jump,
         Jmp => BranchKind::Indirect,
@@ -322,7 +330,7 @@ fn operands(ins: &Instruction, i: &mut Inst) {
             OpKind::NearBranch16 | OpKind::NearBranch32 | OpKind::NearBranch64 => {
                 slot.kind = Kind::Imm;
                 i.imm = ins.near_branch_target();
-                i.flags |= flag::BRANCH;
+                i.flags |= InstFlags::BRANCH;
                 continue;
             }
             OpKind::Immediate8_2nd => {
@@ -342,7 +350,9 @@ fn operands(ins: &Instruction, i: &mut Inst) {
                         | OpKind::MemoryESDI
                 );
                 slot.kind = Kind::Other;
-                i.flags |= if narrow { flag::ADDR32 } else { 0 };
+                if narrow {
+                    i.flags |= InstFlags::ADDR32;
+                }
             }
             _ => {
                 slot.kind = Kind::Imm;

@@ -5,7 +5,7 @@ use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, Step, SysEffect, U
 
 use crate::cpu::Cpu;
 use crate::crack::{Flow, Uops};
-use crate::inst::{flag, Inst, Piece, Steps};
+use crate::inst::{Inst, InstFlags, Piece, Steps};
 use crate::microcode::{self};
 use crate::mmu::PAGE;
 use crate::rep;
@@ -26,7 +26,7 @@ pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], p
 fn finish_part(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
     let refs = &cpu.outcome.refs[..cpu.outcome.nrefs];
     let (piece, more) = (cpu.outcome.string.piece, cpu.outcome.string.more);
-    let u = if piece == Piece::Straight(0) && !inst.has(flag::STRING) {
+    let u = if piece == Piece::Straight(0) && !inst.has(InstFlags::STRING) {
         Uops::of_part(uops, !more)
     } else if piece != Piece::None {
         microcode::crack(inst, refs, piece, !more)
@@ -54,7 +54,7 @@ fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, n
     out.branch = if inst.branch == BranchKind::None {
         BranchInfo::default()
     } else {
-        let target = if inst.has(flag::BRANCH) { pc.wrapping_add(inst.imm) } else { next };
+        let target = if inst.has(InstFlags::BRANCH) { pc.wrapping_add(inst.imm) } else { next };
         BranchInfo { kind: inst.branch, taken: cpu.outcome.taken, target }
     };
     out.effect = SysEffect::None;

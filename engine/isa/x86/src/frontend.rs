@@ -20,7 +20,7 @@ use crate::decode::{decode, Decoded, MAX_LEN};
 use crate::deferred::DeferredPath;
 use crate::describe::finish;
 use crate::exec::exec;
-use crate::inst::{flag, Inst};
+use crate::inst::{Inst, InstFlags};
 use crate::mmu::{Access, Xlat, PAGE};
 use crate::rep;
 
@@ -174,7 +174,7 @@ impl X86FrontEnd {
             }
         }
         let mut crossing = None;
-        if self.code.page(self.slot).at(pc).has(flag::ABSENT) {
+        if self.code.page(self.slot).at(pc).has(InstFlags::ABSENT) {
             crossing = match self.decode_at(bus, pc) {
                 Ok(crossing) => crossing,
                 Err(stop) => return self.nothing(bus, now, out, stop),
@@ -315,7 +315,7 @@ impl FrontEnd for X86FrontEnd {
                 }
                 let mut inst = self.code.page(self.slot).at(pc);
                 let decoded;
-                if inst.has(flag::ABSENT) {
+                if inst.has(InstFlags::ABSENT) {
                     match self.decode_at(bus, pc) {
                         Ok(crossing) => decoded = crossing,
                         Err(_) => break 'pages,

@@ -1,5 +1,6 @@
 //! A decoded instruction: operands resolved to what execution needs, independent of where it lies.
 
+use bitflags::bitflags;
 use breakeven_base::{BranchKind, UopFlags};
 use iced_x86::Mnemonic;
 
@@ -53,35 +54,43 @@ pub(crate) struct Opnd {
     pub r: u8,
 }
 
-pub(crate) mod flag {
-    pub const LOCK: u16 = 1 << 0;
-    pub const REP: u16 = 1 << 1;
-    pub const REPNE: u16 = 1 << 2;
-    /// VEX-encoded: writes zero the rest of the vector register.
-    pub const VEX: u16 = 1 << 3;
-    /// 32-bit addresses.
-    pub const ADDR32: u16 = 1 << 4;
-    /// Left to `step` by the fast path, and not done on a wrong path.
-    pub const COLD: u16 = 1 << 5;
-    /// The memory operand must be aligned to its size.
-    pub const ALIGN: u16 = 1 << 6;
-    pub const STRING: u16 = 1 << 7;
-    /// Valid, but this front end does not execute it.
-    pub const UNKNOWN: u16 = 1 << 8;
-    /// Raises #UD: no instruction, or one that CPUID does not offer.
-    pub const UNDEFINED: u16 = 1 << 9;
-    /// Not decoded yet, or crossing into the next page.
-    pub const ABSENT: u16 = 1 << 10;
-    /// gem5's pseudo-op; the function is the immediate.
-    pub const PSEUDO: u16 = 1 << 11;
-    /// A conditional branch's displacement is in the immediate.
-    pub const BRANCH: u16 = 1 << 12;
-    pub const MMX: u16 = 1 << 13;
-    /// A gather's index is a ymm register.
-    pub const WIDE_INDEX: u16 = 1 << 14;
-    pub const X87: u16 = 1 << 15;
-    /// Needs a look by the front end before execution.
-    pub const SPECIAL: u16 = UNKNOWN | UNDEFINED | ABSENT | PSEUDO | COLD;
+bitflags! {
+    /// Prefixes and properties of an instruction.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(crate) struct InstFlags: u16 {
+        const LOCK = 1 << 0;
+        const REP = 1 << 1;
+        const REPNE = 1 << 2;
+        /// VEX-encoded: writes zero the rest of the vector register.
+        const VEX = 1 << 3;
+        /// 32-bit addresses.
+        const ADDR32 = 1 << 4;
+        /// Left to `step` by the fast path, and not done on a wrong path.
+        const COLD = 1 << 5;
+        /// The memory operand must be aligned to its size.
+        const ALIGN = 1 << 6;
+        const STRING = 1 << 7;
+        /// Valid, but this front end does not execute it.
+        const UNKNOWN = 1 << 8;
+        /// Raises #UD: no instruction, or one that CPUID does not offer.
+        const UNDEFINED = 1 << 9;
+        /// Not decoded yet, or crossing into the next page.
+        const ABSENT = 1 << 10;
+        /// gem5's pseudo-op; the function is the immediate.
+        const PSEUDO = 1 << 11;
+        /// A conditional branch's displacement is in the immediate.
+        const BRANCH = 1 << 12;
+        const MMX = 1 << 13;
+        /// A gather's index is a ymm register.
+        const WIDE_INDEX = 1 << 14;
+        const X87 = 1 << 15;
+        /// Needs a look by the front end before execution.
+        const SPECIAL = Self::UNKNOWN.bits()
+            | Self::UNDEFINED.bits()
+            | Self::ABSENT.bits()
+            | Self::PSEUDO.bits()
+            | Self::COLD.bits();
+    }
 }
 
 /// Whether an instruction on a wrong path can be described without being executed: it always completes there, and goes on
@@ -126,7 +135,7 @@ pub(crate) enum Piece {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Inst {
     pub op: Mnemonic,
-    pub flags: u16,
+    pub flags: InstFlags,
     pub k: [Opnd; 4],
     /// Operand size in bytes.
     pub size: u8,
@@ -182,7 +191,7 @@ impl Default for Inst {
     fn default() -> Self {
         Inst {
             op: Mnemonic::INVALID,
-            flags: flag::ABSENT,
+            flags: InstFlags::ABSENT,
             k: [Opnd::default(); 4],
             size: 0,
             msize: 0,
@@ -204,16 +213,16 @@ impl Inst {
     pub const ANY_RSP: i32 = i32::MIN;
 
     #[inline(always)]
-    pub fn has(&self, mask: u16) -> bool {
-        self.flags & mask != 0
+    pub fn has(&self, mask: InstFlags) -> bool {
+        self.flags.intersects(mask)
     }
     /// gem5's pseudo-ops that reset or dump statistics (its `m5ops`: 0x40, 0x41, 0x42): they only mark an instant.
     pub fn marks(&self) -> bool {
-        self.has(flag::PSEUDO) && matches!(self.imm, 0x40..=0x42)
+        self.has(InstFlags::PSEUDO) && matches!(self.imm, 0x40..=0x42)
     }
     #[inline(always)]
     pub fn vex(&self) -> bool {
-        self.has(flag::VEX)
+        self.has(InstFlags::VEX)
     }
     /// Index of a VEX three-operand form's first source, else of the destination that is also a source.
     #[inline(always)]
@@ -237,10 +246,10 @@ impl Inst {
     }
     fn deferral_of_op(&self) -> Deferral {
         use Mnemonic::*;
-        if self.has(flag::COLD | flag::PSEUDO | flag::UNKNOWN) {
+        if self.has(InstFlags::COLD | InstFlags::PSEUDO | InstFlags::UNKNOWN) {
             return Deferral::Never;
         }
-        if self.has(flag::SPECIAL | flag::LOCK | flag::STRING | flag::X87 | flag::MMX) {
+        if self.has(InstFlags::SPECIAL | InstFlags::LOCK | InstFlags::STRING | InstFlags::X87 | InstFlags::MMX) {
             return Deferral::No;
         }
         let only = |vector: bool| {
@@ -249,7 +258,7 @@ impl Inst {
         };
         match self.op {
             // Elsewhere the target is in a register, and may be none.
-            Jmp | Call if self.has(flag::BRANCH) => Deferral::Yes,
+            Jmp | Call if self.has(InstFlags::BRANCH) => Deferral::Yes,
             Ret => Deferral::Return,
             Jo | Jno | Jb | Jae | Je | Jne | Jbe | Ja | Js | Jns | Jp | Jnp | Jl | Jge | Jle | Jg => Deferral::Yes,
             Mov | Add | Sub | And | Or | Xor | Cmp | Test | Adc | Sbb | Lea | Inc | Dec | Neg | Not | Movzx | Movsx

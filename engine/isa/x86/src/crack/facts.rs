@@ -4,7 +4,7 @@ use breakeven_base::Reg;
 use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, Register, RflagsBits};
 
 use super::group;
-use crate::inst::{flag, Inst, Kind};
+use crate::inst::{Inst, InstFlags, Kind};
 use crate::regs;
 
 const OTHER_FLAGS: u32 = RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::PF;
@@ -102,7 +102,7 @@ impl Facts {
             }
         }
         // The stack's registers are not renamed apart: each instruction waits for the one before it.
-        if i.has(flag::X87) && !i.has(flag::COLD) {
+        if i.has(InstFlags::X87) && !i.has(InstFlags::COLD) {
             add(&mut f.src, Reg(regs::MMX));
             add(&mut f.dst, Reg(regs::MMX));
         }

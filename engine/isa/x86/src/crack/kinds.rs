@@ -3,7 +3,7 @@
 use breakeven_base::{OpClass, UopFlags};
 use iced_x86::Mnemonic;
 
-use crate::inst::{flag, Inst, Kind};
+use crate::inst::{Inst, InstFlags, Kind};
 
 type F = UopFlags;
 
@@ -146,7 +146,7 @@ pub(super) fn class_of(i: &Inst) -> OpClass {
         Fmul | Fmulp | Fimul => OpClass::FloatMult,
         Fdiv | Fdivp | Fidiv | Fdivr | Fdivrp | Fidivr | Fprem => OpClass::FloatDiv,
         Fsqrt => OpClass::FloatSqrt,
-        _ if i.has(flag::X87) => OpClass::FloatAdd,
+        _ if i.has(InstFlags::X87) => OpClass::FloatAdd,
         _ if !i.k.iter().any(|k| k.kind.is_vec()) => OpClass::IntAlu,
         _ => crate::simd::class_of(i.op),
     }

@@ -17,7 +17,7 @@ use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
 use iced_x86::{FlowControl, Instruction, Mnemonic};
 
 use crate::config::{mnemonic_named, CrackConfig};
-use crate::inst::{flag, Inst, Kind, Steps, UopSummary, RAX};
+use crate::inst::{Inst, InstFlags, Kind, Steps, UopSummary, RAX};
 use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
 
 use facts::Facts;
@@ -153,7 +153,7 @@ impl Cracker {
 
     pub fn crack(&self, ins: &Instruction, i: &Inst) -> Uops {
         let mut u = Uops::default();
-        if i.has(flag::PSEUDO | flag::UNKNOWN | flag::UNDEFINED) {
+        if i.has(InstFlags::PSEUDO | InstFlags::UNKNOWN | InstFlags::UNDEFINED) {
             // gem5's pseudo-op writes rax whatever it does (`gem5Op`); behind one that serialises nobody would notice.
             let passes = self.config.gem5_microcode && i.marks();
             let (result, flags) = if passes { (gpr(RAX as u8), F::NON_SPECULATIVE) } else { (Reg::NONE, SERIAL) };
@@ -163,7 +163,7 @@ impl Cracker {
         }
         let mut f = Facts::of(ins, i);
         u.flags_written = f.flags_written;
-        if i.has(flag::COLD) {
+        if i.has(InstFlags::COLD) {
             self.system(ins, &f, &mut u);
         } else if let Some(fence) = fence(i.op) {
             u.push(uop(OpClass::No_OpClass, [Reg::NONE; 3], [Reg::NONE; 2], fence));
@@ -173,9 +173,9 @@ impl Cracker {
             } else {
                 self.control(ins, i, &f, &mut u);
             }
-        } else if i.has(flag::STRING) {
+        } else if i.has(InstFlags::STRING) {
             self.string(i, &mut u);
-            if i.has(flag::REP | flag::REPNE) {
+            if i.has(InstFlags::REP | InstFlags::REPNE) {
                 u.steps = if self.config.gem5_microcode { Steps::Microcode } else { Steps::Repeated };
             }
         } else if self.config.gem5_microcode {
@@ -295,7 +295,7 @@ impl Cracker {
 
     fn general(&self, i: &Inst, f: &Facts, u: &mut Uops) {
         let nt = non_temporal(i.op);
-        let atomic = if i.has(flag::LOCK) || (i.op == Mnemonic::Xchg && f.stores) {
+        let atomic = if i.has(InstFlags::LOCK) || (i.op == Mnemonic::Xchg && f.stores) {
             F::ATOMIC | F::NON_SPECULATIVE | F::READ_BARRIER | F::WRITE_BARRIER
         } else {
             F::empty()

@@ -131,7 +131,7 @@ impl<B: Bus> Exec<'_, B> {
             Xlatb => {
                 let al = self.reg(RAX as u8) & 0xff;
                 let mut at = self.reg(self.i.addr.base).wrapping_add(al);
-                if self.i.has(crate::inst::flag::ADDR32) {
+                if self.i.has(crate::inst::InstFlags::ADDR32) {
                     at &= 0xffff_ffff;
                 }
                 let at = at.wrapping_add(self.cpu.c.base[usize::from(self.i.addr.seg & 3)]);

@@ -6,7 +6,7 @@ use iced_x86::Mnemonic;
 use super::alu::logic;
 use super::Exec;
 use crate::cpu::R;
-use crate::inst::{flag, mask, sext, Kind};
+use crate::inst::{mask, sext, InstFlags, Kind};
 
 impl<B: Bus> Exec<'_, B> {
     pub(super) fn bits(&mut self) -> R<()> {
@@ -39,7 +39,7 @@ impl<B: Bus> Exec<'_, B> {
                 let offset = (words * i64::from(s)) as u64;
                 let base = self.cpu.c.base[usize::from(self.i.addr.seg & 3)];
                 let inner = at.wrapping_sub(base).wrapping_add(offset);
-                at = base.wrapping_add(if self.i.has(flag::ADDR32) { inner & 0xffff_ffff } else { inner });
+                at = base.wrapping_add(if self.i.has(InstFlags::ADDR32) { inner & 0xffff_ffff } else { inner });
             }
             if op == Mnemonic::Bt {
                 a = self.load(at, s)?;

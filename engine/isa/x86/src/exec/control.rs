@@ -6,7 +6,7 @@ use iced_x86::Mnemonic;
 use super::Exec;
 use crate::cpu::{gp, R};
 use crate::flags::{ARITH, OF};
-use crate::inst::{flag, Kind, RAX, RCX, RIP};
+use crate::inst::{InstFlags, Kind, RAX, RCX, RIP};
 use crate::mmu::canonical;
 
 impl<B: Bus> Exec<'_, B> {
@@ -27,7 +27,7 @@ impl<B: Bus> Exec<'_, B> {
         use Mnemonic::*;
         match self.i.op {
             Jmp | Call => {
-                let to = if self.i.has(flag::BRANCH) { self.target() } else { self.read(0)? };
+                let to = if self.i.has(InstFlags::BRANCH) { self.target() } else { self.read(0)? };
                 if !canonical(to) {
                     return Err(gp(0));
                 }
@@ -55,7 +55,7 @@ impl<B: Bus> Exec<'_, B> {
 
     fn count_and_branch(&mut self) {
         use Mnemonic::*;
-        let narrow = self.i.op == Jecxz || self.i.has(flag::ADDR32);
+        let narrow = self.i.op == Jecxz || self.i.has(InstFlags::ADDR32);
         let m = if narrow { 0xffff_ffff } else { !0 };
         let mut rcx = self.reg(RCX as u8) & m;
         if matches!(self.i.op, Loop | Loope | Loopne) {

@@ -16,7 +16,7 @@ use iced_x86::Mnemonic;
 
 use crate::cpu::{gp, Cpu, Stop, R, UD};
 use crate::flags::Flags;
-use crate::inst::{flag, mask, Inst, Kind, RIP};
+use crate::inst::{mask, Inst, InstFlags, Kind, RIP};
 
 /// What an instruction executes in.
 pub(crate) struct Exec<'a, B> {
@@ -40,7 +40,7 @@ impl<B: Bus> Exec<'_, B> {
         let i = self.i;
         let mut a =
             self.reg(i.addr.base).wrapping_add(self.reg(i.addr.index) << (i.addr.scale & 3)).wrapping_add(i.addr.disp);
-        if i.has(flag::ADDR32) {
+        if i.has(InstFlags::ADDR32) {
             a &= 0xffff_ffff;
         }
         a.wrapping_add(self.cpu.c.base[usize::from(i.addr.seg & 3)])
@@ -126,7 +126,7 @@ impl<B: Bus> Exec<'_, B> {
 /// Executes one decoded instruction and returns where execution goes on.
 #[inline(always)]
 pub(crate) fn exec<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: &Now, i: &Inst) -> R<u64> {
-    if i.has(flag::SPECIAL) {
+    if i.has(InstFlags::SPECIAL) {
         if let Some(stop) = special(cpu, i) {
             return Err(stop);
         }
@@ -139,10 +139,10 @@ pub(crate) fn exec<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: &Now, i: &Inst) -> R
 
 #[cold]
 fn special(cpu: &Cpu, i: &Inst) -> Option<Stop> {
-    if i.has(flag::ABSENT) {
+    if i.has(InstFlags::ABSENT) {
         return Some(Stop::Leave);
     }
-    if i.has(flag::COLD | flag::PSEUDO | flag::UNKNOWN) {
+    if i.has(InstFlags::COLD | InstFlags::PSEUDO | InstFlags::UNKNOWN) {
         if cpu.outcome.fast {
             return Some(Stop::Leave);
         }
@@ -150,10 +150,10 @@ fn special(cpu: &Cpu, i: &Inst) -> Option<Stop> {
             return Some(Stop::Blocked);
         }
     }
-    if i.has(flag::UNDEFINED) {
+    if i.has(InstFlags::UNDEFINED) {
         return Some(UD);
     }
-    i.has(flag::UNKNOWN).then_some(Stop::Unknown)
+    i.has(InstFlags::UNKNOWN).then_some(Stop::Unknown)
 }
 
 impl<B: Bus> Exec<'_, B> {
@@ -162,7 +162,7 @@ impl<B: Bus> Exec<'_, B> {
     fn run(&mut self) -> R<()> {
         use Mnemonic::*;
         match self.i.op {
-            Mov if !self.i.has(flag::COLD) => self.mov(),
+            Mov if !self.i.has(InstFlags::COLD) => self.mov(),
             Add | Sub | And | Or | Xor | Cmp | Test | Adc | Sbb => self.alu(),
             Jo | Jno | Jb | Jae | Je | Jne | Jbe | Ja | Js | Jns | Jp | Jnp | Jl | Jge | Jle | Jg => {
                 self.jcc();
@@ -187,10 +187,10 @@ impl<B: Bus> Exec<'_, B> {
     #[inline(never)]
     fn group(&mut self) -> R<()> {
         use Mnemonic::*;
-        if self.i.has(flag::PSEUDO) {
+        if self.i.has(InstFlags::PSEUDO) {
             return self.pseudo_op();
         }
-        if self.i.has(flag::STRING) {
+        if self.i.has(InstFlags::STRING) {
             return self.string();
         }
         match self.i.op {
@@ -218,8 +218,8 @@ impl<B: Bus> Exec<'_, B> {
             | Rdsspq => self.flag_op(),
             Prefetchnta | Prefetcht0 | Prefetcht1 | Prefetcht2 | Prefetch | Prefetchw | Prefetchwt1 | Clflush
             | Clflushopt | Clwb | Lfence | Mfence | Sfence | Cpuid | Xgetbv | Ud2 | Ud0 | Ud1 => self.cache_and_fence(),
-            _ if self.i.has(flag::COLD) => self.system(),
-            _ if self.i.has(flag::X87) => self.x87_op(),
+            _ if self.i.has(InstFlags::COLD) => self.system(),
+            _ if self.i.has(InstFlags::X87) => self.x87_op(),
             _ => self.simd(),
         }
     }

@@ -9,7 +9,7 @@ use super::alu::sub;
 use super::Exec;
 use crate::config::StringMode;
 use crate::cpu::{Stop, R};
-use crate::inst::{flag, mask, Kind, Piece, Steps, RAX, RCX, RDI, RIP, RSI};
+use crate::inst::{mask, InstFlags, Kind, Piece, Steps, RAX, RCX, RDI, RIP, RSI};
 use crate::microcode::Micro;
 use crate::mmu::{Access, PAGE};
 use crate::rep::{join, Job, Run};
@@ -41,7 +41,7 @@ fn what(op: Mnemonic) -> Option<What> {
 
 impl<B: Bus> Exec<'_, B> {
     fn address_mask(&self) -> u64 {
-        if self.i.has(flag::ADDR32) {
+        if self.i.has(InstFlags::ADDR32) {
             0xffff_ffff
         } else {
             !0
@@ -63,7 +63,7 @@ impl<B: Bus> Exec<'_, B> {
 
     pub(super) fn string(&mut self) -> R<()> {
         let Some(w) = what(self.i.op) else { return Err(Stop::Unknown) };
-        if !self.i.has(flag::REP | flag::REPNE) {
+        if !self.i.has(InstFlags::REP | InstFlags::REPNE) {
             return self.element(w);
         }
         if !self.cpu.outcome.fast {
@@ -179,7 +179,7 @@ impl<B: Bus> Exec<'_, B> {
 
     /// The comparison came out so that the repetition ends.
     fn ends(&mut self, w: What) -> bool {
-        matches!(w, What::Scas | What::Cmps) && self.cpu.c.f.zf() != self.i.has(flag::REP)
+        matches!(w, What::Scas | What::Cmps) && self.cpu.c.f.zf() != self.i.has(InstFlags::REP)
     }
 
     /// Counts `n` elements that movs or stos has done.
@@ -240,7 +240,7 @@ impl<B: Bus> Exec<'_, B> {
         let size = u64::from(self.i.size);
         let (src, dst) = (self.source(), self.destination());
         let block = u64::from(mode.block);
-        if self.cpu.c.backwards || block == 0 || self.i.has(flag::ADDR32) {
+        if self.cpu.c.backwards || block == 0 || self.i.has(InstFlags::ADDR32) {
             return 0;
         }
         // The first block ends where the destination's blocks do.
@@ -314,7 +314,7 @@ impl<B: Bus> Exec<'_, B> {
         let room = if w == What::Movs { rest(src).min(rest(dst)) } else { rest(dst) };
         let n = left.min(room / size);
         let bytes = n * size;
-        if self.cpu.c.backwards || n == 0 || self.i.has(flag::ADDR32) {
+        if self.cpu.c.backwards || n == 0 || self.i.has(InstFlags::ADDR32) {
             return Ok(0);
         }
         let Some(to) = self.cpu.bulk(self.bus, dst, bytes, Access::Store) else { return Ok(0) };

@@ -7,7 +7,7 @@ use super::fp::{from_int, input, narrow, raised, Env, Float, Mode};
 use super::{Lane, V};
 use crate::cpu::R;
 use crate::exec::Exec;
-use crate::inst::{flag, Kind};
+use crate::inst::{InstFlags, Kind};
 
 /// Rounded to an integer, if it lies in the range; what does not is invalid.
 fn integer<T: Float>(e: &Env, v: T, mode: Mode, range: std::ops::Range<f64>) -> Option<f64> {
@@ -57,7 +57,7 @@ impl<B: Bus> Exec<'_, B> {
     /// Low lanes of one type into low lanes of another; the rest is cleared.
     fn lanes_to<From: Lane, To: Lane>(&mut self, e: &Env, f: impl Fn(From) -> To) -> R<()> {
         let v = self.vread(1)?;
-        let n = if self.i.has(flag::MMX) { 2 } else { self.width() / From::BYTES.max(To::BYTES) };
+        let n = if self.i.has(InstFlags::MMX) { 2 } else { self.width() / From::BYTES.max(To::BYTES) };
         let mut r = V::ZERO;
         for k in 0..n {
             r.set(k, f(v.get(k)));

@@ -6,7 +6,7 @@ use iced_x86::Mnemonic;
 use super::{Lane, L, V};
 use crate::cpu::R;
 use crate::exec::Exec;
-use crate::inst::flag;
+use crate::inst::InstFlags;
 
 fn truth<T: Lane>(yes: bool) -> T {
     T::from_bits(if yes { !0 } else { 0 })
@@ -137,7 +137,7 @@ impl<B: Bus> Exec<'_, B> {
         let (a, b) = self.ab()?;
         let low = one(&a.lane(0, 16), &b.lane(0, 16), imm);
         let high = one(&a.lane(1, 16), &b.lane(1, 16), imm >> 3);
-        debug_assert!(!self.i.has(flag::MMX), "there is no such form");
+        debug_assert!(!self.i.has(InstFlags::MMX), "there is no such form");
         self.vwrite(0, V::from_lanes(low, high))
     }
 }

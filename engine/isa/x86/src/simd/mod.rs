@@ -21,7 +21,7 @@ use iced_x86::Mnemonic;
 
 use crate::cpu::{cr0, cr4, gp, Cpu, Stop, NM, R, UD};
 use crate::exec::Exec;
-use crate::inst::{flag, Inst, Kind};
+use crate::inst::{Inst, InstFlags, Kind};
 pub(crate) use class::class_of;
 pub(crate) use vec::V;
 pub(crate) use vec::{Lane, L};
@@ -30,7 +30,7 @@ impl Cpu {
     /// Whether vector state may be used at all.
     #[inline]
     pub(crate) fn vector_state(&self, i: &Inst) -> R<()> {
-        let mmx = i.has(flag::MMX) || i.op == Mnemonic::Emms;
+        let mmx = i.has(InstFlags::MMX) || i.op == Mnemonic::Emms;
         let usable = if i.vex() {
             self.ctl.cr4 & cr4::OSXSAVE != 0 && self.ctl.xcr0 & 6 == 6
         } else {
@@ -66,7 +66,7 @@ impl<B: Bus> Exec<'_, B> {
     /// The memory operand's address, checked where alignment is wanted.
     pub(super) fn vector_address(&mut self) -> R<u64> {
         let at = self.ea();
-        if self.i.has(flag::ALIGN) && at & (u64::from(self.i.msize.max(1)) - 1) != 0 && !self.cpu.speculative() {
+        if self.i.has(InstFlags::ALIGN) && at & (u64::from(self.i.msize.max(1)) - 1) != 0 && !self.cpu.speculative() {
             return Err(gp(0));
         }
         Ok(at)
@@ -122,7 +122,7 @@ impl<B: Bus> Exec<'_, B> {
     /// Lane by lane: 8 bytes for MMX, else 16.
     pub(super) fn lanes(&mut self, f: impl Fn(&L, &L) -> L) -> R<()> {
         let (a, b) = self.ab()?;
-        let len = if self.i.has(flag::MMX) { 8 } else { 16 };
+        let len = if self.i.has(InstFlags::MMX) { 8 } else { 16 };
         self.vwrite(0, V::from_lanes(f(&a.lane(0, len), &b.lane(0, len)), f(&a.lane(1, len), &b.lane(1, len))))
     }
 
@@ -141,7 +141,7 @@ impl<B: Bus> Exec<'_, B> {
         if !done {
             return Err(Stop::Unknown);
         }
-        if self.i.has(flag::MMX) {
+        if self.i.has(InstFlags::MMX) {
             // What MMX writes is no number to the x87 (all registers at once: nobody mixes them).
             let c = &mut self.cpu.c;
             (c.x87.tags, c.x87.exponents, c.x87.fsw) = (0xff, [0xffff; 8], c.x87.fsw & !0x3800);

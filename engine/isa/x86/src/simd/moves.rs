@@ -6,7 +6,7 @@ use iced_x86::Mnemonic;
 use super::V;
 use crate::cpu::{gp, Fault, Stop, R, UD};
 use crate::exec::Exec;
-use crate::inst::{flag, Kind, RDI};
+use crate::inst::{InstFlags, Kind, RDI};
 
 impl<B: Bus> Exec<'_, B> {
     /// True when the instruction was one of this group's.
@@ -120,7 +120,7 @@ impl<B: Bus> Exec<'_, B> {
             }
         }
         let (data, mask) = (self.vread(regs[0])?.bytes(), self.vread(regs[1])?.bytes());
-        let narrow = self.i.has(flag::ADDR32);
+        let narrow = self.i.has(InstFlags::ADDR32);
         let rdi = self.reg(RDI as u8) & if narrow { 0xffff_ffff } else { !0 };
         let base = rdi.wrapping_add(self.cpu.c.base[usize::from(self.i.addr.seg & 3)]);
         let chosen = |k: &usize| mask[*k] >> 7 != 0;

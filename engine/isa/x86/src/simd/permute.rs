@@ -6,7 +6,7 @@ use iced_x86::Mnemonic;
 use super::{Lane, V};
 use crate::cpu::R;
 use crate::exec::Exec;
-use crate::inst::{flag, Kind};
+use crate::inst::{InstFlags, Kind};
 
 impl<B: Bus> Exec<'_, B> {
     fn broadcast<T: Lane>(&mut self) -> R<()> {
@@ -112,12 +112,12 @@ impl<B: Bus> Exec<'_, B> {
         let (mut dst, mut mask) = (self.vread(0)?, self.vread(2)?);
         // As many lanes as the narrower of indices and data has: the destination's width for wide data.
         let lanes = if index > data {
-            width(if self.i.has(flag::WIDE_INDEX) { Kind::Ymm } else { Kind::Xmm }) / 8
+            width(if self.i.has(InstFlags::WIDE_INDEX) { Kind::Ymm } else { Kind::Xmm }) / 8
         } else {
             width(k[0].kind) / usize::from(data)
         };
         let base = self.reg(self.i.addr.base).wrapping_add(self.i.addr.disp);
-        let m = if self.i.has(flag::ADDR32) { 0xffff_ffff } else { !0 };
+        let m = if self.i.has(InstFlags::ADDR32) { 0xffff_ffff } else { !0 };
         let segment = self.cpu.c.base[usize::from(self.i.addr.seg & 3)];
         let mut stopped = None;
         for n in 0..lanes {

@@ -6,7 +6,7 @@ use iced_x86::Mnemonic;
 use super::{Lane, L, V};
 use crate::cpu::R;
 use crate::exec::Exec;
-use crate::inst::{flag, Kind};
+use crate::inst::{InstFlags, Kind};
 
 fn unpack<T: Lane>(a: &L, b: &L, high: bool) -> L {
     let from = if high { a.count::<T>() / 2 } else { 0 };
@@ -87,7 +87,7 @@ impl<B: Bus> Exec<'_, B> {
     /// As [`Exec::lanes`], of one source.
     pub(super) fn one_source(&mut self, f: impl Fn(&L) -> L) -> R<()> {
         let v = self.vread(1)?;
-        let len = if self.i.has(flag::MMX) { 8 } else { 16 };
+        let len = if self.i.has(InstFlags::MMX) { 8 } else { 16 };
         self.vwrite(0, V::from_lanes(f(&v.lane(0, len)), f(&v.lane(1, len))))
     }
 
@@ -115,14 +115,14 @@ impl<B: Bus> Exec<'_, B> {
             Blendvpd | Vblendvpd => self.blend_signs::<i64>()?,
             Pinsrb | Vpinsrb => self.insert::<u8>(15)?,
             Pinsrw | Vpinsrw => {
-                let last = if self.i.has(flag::MMX) { 3 } else { 7 };
+                let last = if self.i.has(InstFlags::MMX) { 3 } else { 7 };
                 self.insert::<u16>(last)?;
             }
             Pinsrd | Vpinsrd => self.insert::<u32>(3)?,
             Pinsrq | Vpinsrq => self.insert::<u64>(1)?,
             Pextrb | Vpextrb => self.extract::<u8>(15)?,
             Pextrw | Vpextrw => {
-                let last = if self.i.has(flag::MMX) { 3 } else { 7 };
+                let last = if self.i.has(InstFlags::MMX) { 3 } else { 7 };
                 self.extract::<u16>(last)?;
             }
             Pextrd | Vpextrd | Extractps | Vextractps => self.extract::<u32>(3)?,
