@@ -290,7 +290,13 @@ impl WriteCombining {
                 return Response::Done { at: Tick((now + self.latency).max(ready)), level: 0 };
             }
         }
-        // Past the caches.
+        // Past the caches, whose first must take it.
+        if let Link::Cache(i) = net.ports[Port::Data as usize] {
+            let retry = net.caches.get(i).map_or(now, |c| c.wait_until_free(now));
+            if retry > now {
+                return Response::Blocked { retry: Tick(retry) };
+            }
+        }
         let pkt = Pkt { uncached: true, ..Pkt::new(Cmd::ReadReq, line, net.line_bytes, Port::Data as u8) };
         let r = net.send(net.ports[Port::Data as usize], net.source_of(Port::Data), pkt, now);
         self.streamed = Some((line, r.at));

@@ -227,6 +227,20 @@ fn write_combining_memory_is_never_cached() {
 }
 
 #[test]
+fn a_streaming_load_waits_for_a_blocked_cache_as_others_do() {
+    let mut c = with_range();
+    c.caches[1].mshrs = 1;
+    let mut m = build(c);
+    let now = Tick(1000 * CYCLE);
+    let Response::Done { at, .. } = m.access(Port::Data, now, &request(A, MemKind::Load)) else { panic!("it misses") };
+    let streaming = Request { non_temporal: true, ..request(B, MemKind::Load) };
+    let Response::Blocked { retry } = m.access(Port::Data, now, &streaming) else { panic!("no MSHR is free") };
+    assert!(retry > now && retry <= at);
+    assert!(matches!(m.access(Port::Data, at, &streaming), Response::Done { .. }));
+    assert_eq!(m.audit(), Ok(()));
+}
+
+#[test]
 fn a_non_temporal_prefetch_fills_the_first_level_only() {
     for first_level_only in [true, false] {
         let mut c = config(4);
