@@ -6,6 +6,10 @@ use breakeven_base::{MemKind, StatSink, Tick, WalkPath};
 use breakeven_memory::config::*;
 use breakeven_memory::{MemorySystem, Port, Request, Response, Side};
 use common::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestRunner;
 
 const KINDS: [MemKind; 13] = [
     MemKind::Load,
@@ -23,37 +27,43 @@ const KINDS: [MemKind; 13] = [
     MemKind::StoreLine,
 ];
 
-/// Random traffic in bursts; everything that came back, for comparisons.
-fn traffic(m: &mut MemorySystem, seed: u64, n: u64) -> Vec<u64> {
-    let mut x = seed;
-    let mut random = move |below: u64| {
-        x ^= x << 13;
-        x ^= x >> 7;
-        x ^= x << 17;
-        x % below
-    };
-    // Time never goes back: a later run starts later.
-    let mut now = seed % 1000 * 1_000_000_000;
+/// One access of random traffic, and what comes with it.
+#[derive(Clone, Debug)]
+struct Step {
+    /// Cycles since the one before.
+    wait: u64,
+    req: Request,
+    /// A page-table walk, whose second entry is this one.
+    walk: Option<u64>,
+    /// Write combining is flushed.
+    flush: bool,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let wait = prop_oneof![63 => 0..3_u64, 1 => 0..2000_u64];
+    let kind = prop_oneof![1 => select(&KINDS[..]), 1 => Just(MemKind::Load), 1 => Just(MemKind::Store)];
+    let place = (prop_oneof![3 => 0..64_u64 << 10, 1 => 0..4_u64 << 20], 0..4_u32);
+    let hints = (proptest::bool::weighted(0.005), proptest::bool::weighted(0.11));
+    let more = (proptest::option::weighted(0.02, 0..4096_u64), proptest::bool::weighted(0.003));
+    (wait, kind, place, hints, 0..13_u64, more).prop_map(|(wait, kind, (at, log_size), hints, pc, (walk, flush))| {
+        let size = 1 << log_size;
+        let paddr = (RAM.start + at) & !(u64::from(size) - 1);
+        let (uncacheable, non_temporal) = hints;
+        Step { wait, req: Request { paddr, size, kind, uncacheable, non_temporal, pc, may_wait: false }, walk, flush }
+    })
+}
+
+fn steps(n: usize) -> impl Strategy<Value = Vec<Step>> {
+    vec(step(), n)
+}
+
+/// Makes the accesses from `now` on; everything that came back, for comparisons.
+fn traffic(m: &mut MemorySystem, mut now: u64, steps: &[Step]) -> Vec<u64> {
     let mut seen = Vec::new();
-    for i in 0..n {
-        now += CYCLE * random(if i % 64 == 0 { 2000 } else { 3 });
-        let span = if random(4) == 0 { 4 << 20 } else { 64 << 10 };
-        let pick = random(40);
-        let kind = if pick < 13 { KINDS[pick as usize] } else { KINDS[(pick % 2) as usize] };
-        let port = if kind == MemKind::Fetch { Port::Inst } else { Port::Data };
-        let size = 1 << random(4);
-        let paddr = (RAM.start + random(span)) & !(size - 1);
-        let uncacheable = random(200) == 0;
-        let req = Request {
-            paddr,
-            size: size as u16,
-            kind,
-            uncacheable,
-            non_temporal: random(9) == 0,
-            pc: i % 13,
-            may_wait: false,
-        };
-        match m.access(port, Tick(now), &req) {
+    for (i, Step { wait, req, walk, flush }) in steps.iter().enumerate() {
+        now += CYCLE * wait;
+        let port = if req.kind == MemKind::Fetch { Port::Inst } else { Port::Data };
+        match m.access(port, Tick(now), req) {
             Response::Done { at, level } => {
                 assert!(at.0 >= now && level <= 4, "{req:?} at {now}: {at:?}, level {level}");
                 assert!(at.0 < now + 100_000_000, "{req:?} at {now} takes until {at:?}");
@@ -64,11 +74,11 @@ fn traffic(m: &mut MemorySystem, seed: u64, n: u64) -> Vec<u64> {
                 seen.push(!retry.0);
             }
         }
-        if random(50) == 0 {
-            let path = WalkPath { n: 3, ptes: [paddr & !7, RAM.start + 8 * random(4096), RAM.start, 0, 0] };
-            seen.push(m.tlb_walk(Side::Data, Tick(now), paddr, 12, 0, &path).0);
+        if let Some(entry) = walk {
+            let path = WalkPath { n: 3, ptes: [req.paddr & !7, RAM.start + 8 * entry, RAM.start, 0, 0] };
+            seen.push(m.tlb_walk(Side::Data, Tick(now), req.paddr, 12, 0, &path).0);
         }
-        if random(300) == 0 {
+        if *flush {
             let at = m.flush_write_combining(Tick(now)).0;
             assert!(at >= now);
             seen.push(at);
@@ -78,8 +88,21 @@ fn traffic(m: &mut MemorySystem, seed: u64, n: u64) -> Vec<u64> {
             assert!(!m.describe_queues(Tick(now)).is_empty());
         }
     }
+    assert_eq!(m.audit(), Ok(()));
     seen
 }
+
+/// Checks `property` on `n` random runs.
+fn check(n: u32, length: usize, property: impl Fn(&[Step])) {
+    let checked = TestRunner::new(cases(n)).run(&steps(length), |steps| {
+        property(&steps);
+        Ok(())
+    });
+    checked.unwrap_or_else(|e| panic!("{e}"));
+}
+
+/// The start of a second run: time never goes back.
+const LATER: u64 = 1_000_000_000_000;
 
 fn small() -> MemorySystemConfig {
     let mut c = reference();
@@ -133,41 +156,50 @@ fn invariants_hold_under_random_traffic() {
             c.data_walk = Link::Cache(1);
         },
     ];
-    for (i, change) in configs.into_iter().enumerate() {
+    for change in configs {
         for mut c in [reference(), small(), reference_simple(30_000, 12.8e9)] {
             change(&mut c);
-            traffic(&mut build(c), 1 + i as u64, 30_000);
+            check(4, 4000, |steps| {
+                traffic(&mut build(c.clone()), 0, steps);
+            });
         }
     }
 }
 
 #[test]
 fn a_snapshot_repeats_exactly() {
-    let mut c = small();
-    repeats_exactly(&c);
-    prefetch_everywhere(&mut c);
-    write_combining(&mut c);
-    repeats_exactly(&c);
+    let plain = small();
+    let mut all = small();
+    prefetch_everywhere(&mut all);
+    write_combining(&mut all);
+    for c in [plain, all] {
+        check(2, 8000, |steps| repeats_exactly(&c, steps));
+    }
 }
 
-fn repeats_exactly(c: &MemorySystemConfig) {
+fn repeats_exactly(c: &MemorySystemConfig, steps: &[Step]) {
+    let (before, after) = steps.split_at(steps.len() / 2);
     let mut a = build(c.clone());
-    traffic(&mut a, 1, 5_000);
+    traffic(&mut a, 0, before);
     let snapshot = a.clone();
-    let first = traffic(&mut a, 2, 5_000);
-    assert_eq!(traffic(&mut snapshot.clone(), 2, 5_000), first);
+    let first = traffic(&mut a, LATER, after);
+    assert_eq!(traffic(&mut snapshot.clone(), LATER, after), first);
     // `a` has gone on; copying the snapshot into it brings everything back.
     a.clone_from(&snapshot);
-    assert_eq!(traffic(&mut a, 2, 5_000), first);
+    assert_eq!(traffic(&mut a, LATER, after), first);
     let mut other = build(reference_simple(1000, 0.0));
     other.clone_from(&snapshot);
-    assert_eq!(traffic(&mut other, 2, 5_000), first);
+    assert_eq!(traffic(&mut other, LATER, after), first);
 }
 
 #[test]
 fn statistics_add_up_and_reset() {
+    check(2, 8000, statistics);
+}
+
+fn statistics(steps: &[Step]) {
     let mut m = build(reference());
-    traffic(&mut m, 3, 20_000);
+    traffic(&mut m, 0, steps);
     let mut sink = StatSink::new();
     m.collect(&mut sink);
     let get = |name: &str| sink.stats.iter().find(|s| s.name == name).map_or(0.0, |s| s.value);

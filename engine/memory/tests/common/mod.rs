@@ -4,6 +4,7 @@
 use breakeven_base::{Clock, MemKind, StatSink, Tick};
 use breakeven_memory::config::*;
 use breakeven_memory::{MemorySystem, Port, Request, Response};
+use proptest::test_runner::{Config, RngSeed};
 
 /// Ticks of a cycle at 2 GHz.
 pub const CYCLE: u64 = 500;
@@ -220,4 +221,9 @@ impl Blocking {
             }
         }
     }
+}
+
+/// So many cases of a property, the same in each run: a change, not chance, decides whether a test passes.
+pub fn cases(cases: u32) -> Config {
+    Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }
