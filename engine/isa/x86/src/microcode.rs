@@ -279,25 +279,28 @@ pub(crate) fn describe_branch(piece: Piece, out: &mut Step) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngSeed};
+
     use super::*;
 
-    #[test]
-    fn the_bits_worked_off_leave_the_remainder() {
-        let mut x = 0x9e37_79b9_7f4a_7c15u64;
-        for _ in 0..20_000 {
-            let mut next = || {
-                x ^= x << 13;
-                x ^= x >> 7;
-                x ^= x << 17;
-                x >> (x % 64)
-            };
-            let (low, divisor) = (next(), next().max(1));
-            let high = next() % divisor;
+    /// Numbers of all lengths.
+    fn number() -> impl Strategy<Value = u64> {
+        (any::<u64>(), 0..64_u32).prop_map(|(bits, shift)| bits >> shift)
+    }
+
+    proptest! {
+        #![proptest_config(Config { cases: 20_000, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
+
+        #[test]
+        fn the_bits_worked_off_leave_the_remainder(high in any::<u64>(), low in number(), divisor in number()) {
+            let divisor = divisor.max(1);
+            let high = high % divisor;
             let dividend = u128::from(high) << 64 | u128::from(low);
             let (steps, rest) = divide(high, low, divisor, 64);
-            assert_eq!(u128::from(rest), dividend % u128::from(divisor), "{high:#x} {low:#x} / {divisor:#x}");
+            prop_assert_eq!(u128::from(rest), dividend % u128::from(divisor));
             let ones = (dividend / u128::from(divisor)).count_ones();
-            assert!((ones..=ones + 1).contains(&steps), "a step for each one of the quotient: {steps} for {ones}");
+            prop_assert!((ones..=ones + 1).contains(&steps), "a step for each one of the quotient: {} for {}", steps, ones);
         }
     }
 }

@@ -4,68 +4,83 @@
 use crate::common::{now, Machine, DEVICE, RAM};
 use breakeven_base::{FrontEnd, StepResult, UopFlags};
 use breakeven_riscv::{decode, describe, Extensions, MisalignedPolicy, Mode, Op, RiscvConfig};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, RngSeed};
 
 const WORDS: u64 = 1500;
 const EXTENSIONS: Extensions = Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true, v: true };
 
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-    fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 32) % n
-    }
-    /// A word that decodes to something, with near branch targets more often than not.
-    fn word(&mut self) -> u32 {
-        const MAJOR: [u32; 20] = [
-            0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x07, 0x27, 0x13, 0x1b, 0x33, 0x3b, 0x0f, 0x2f, 0x43, 0x53, 0x73,
-            0x57, 0x57,
-        ];
-        loop {
-            let raw = self.next() as u32;
-            let word = match self.below(8) {
-                0 => return raw,
-                1 | 2 => raw & !3 | self.below(3) as u32,
-                _ => raw & !0x7f | MAJOR[self.below(20) as usize],
-            };
-            if decode(word, &EXTENSIONS).op != Op::Illegal {
-                return word;
-            }
-        }
-    }
+/// The same cases in each run: a change, not chance, decides whether a test passes.
+fn same(cases: u32) -> Config {
+    let rng_seed = RngSeed::Fixed(1);
+    Config { cases, rng_seed, failure_persistence: None, max_local_rejects: u32::MAX, ..Config::default() }
 }
 
-/// A machine full of random code whose registers point at RAM, a device, and nowhere; traps go on at a random place.
-fn machine(r: &mut Random, mode: Mode) -> Machine {
-    let policy = match r.below(4) {
-        0 => MisalignedPolicy::Trap,
-        1 => MisalignedPolicy::Pma(vec![RAM..RAM + 0x8_0000]),
-        _ => MisalignedPolicy::Hardware,
-    };
-    let program: Vec<u32> = (0..WORDS).map(|_| r.word()).collect();
-    let mut m =
-        Machine::with(&RiscvConfig { misaligned: policy, extensions: EXTENSIONS, ..RiscvConfig::default() }, &program);
+/// A word that decodes to something, but one in eight.
+fn word() -> impl Strategy<Value = u32> {
+    const MAJOR: &[u32] = &[
+        0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x07, 0x27, 0x13, 0x1b, 0x33, 0x3b, 0x0f, 0x2f, 0x43, 0x53, 0x73,
+        0x57, 0x57,
+    ];
+    let compressed = (any::<u32>(), 0..3_u32).prop_map(|(raw, low)| raw & !3 | low);
+    let full = (any::<u32>(), select(MAJOR)).prop_map(|(raw, major)| raw & !0x7f | major);
+    let legal = |w: &u32| decode(*w, &EXTENSIONS).op != Op::Illegal;
+    prop_oneof![
+        1 => any::<u32>(),
+        2 => compressed.prop_filter("an instruction", legal),
+        5 => full.prop_filter("an instruction", legal),
+    ]
+}
+
+/// A program and the state it starts in: registers point at RAM, a device, and nowhere; traps go on at a random place.
+#[derive(Clone, Debug)]
+struct Program {
+    words: Vec<u32>,
+    policy: MisalignedPolicy,
+    vectors: [u64; 2],
+    medeleg: u64,
+    x: Vec<u64>,
+    f: Vec<u64>,
+    mstatus: u64,
+}
+
+fn programs() -> impl Strategy<Value = Program> {
+    let policy = prop_oneof![
+        1 => Just(MisalignedPolicy::Trap),
+        1 => Just(MisalignedPolicy::Pma(vec![RAM..RAM + 0x8_0000])),
+        2 => Just(MisalignedPolicy::Hardware),
+    ];
+    let vector = (0..WORDS / 2).prop_map(|n| RAM + n * 4);
+    let x = prop_oneof![
+        1 => any::<u64>(),
+        1 => Just(DEVICE),
+        1 => (0..WORDS * 4).prop_map(|n| RAM + n),
+        3 => (0..0x8000_u64).prop_map(|n| RAM + 0x4_0000 + n * 8),
+    ];
+    let f = (any::<u64>(), any::<bool>()).prop_map(|(v, boxed)| if boxed { v | 0xffff_ffff << 32 } else { v });
+    let mode = select(&[Mode::M, Mode::S, Mode::U][..]);
+    let mstatus = (mode, any::<u64>()).prop_map(|(mode, v)| (mode as u64) << 11 | 1 << 13 | 1 << 9 | v & 0xe_0000);
+    let words = vec(word(), WORDS as usize);
+    (words, policy, [vector.clone(), vector], any::<u64>(), vec(x, 32), vec(f, 32), mstatus).prop_map(
+        |(words, policy, vectors, medeleg, x, f, mstatus)| Program { words, policy, vectors, medeleg, x, f, mstatus },
+    )
+}
+
+fn machine(p: &Program) -> Machine {
+    let misaligned = p.policy.clone();
+    let mut m = Machine::with(&RiscvConfig { misaligned, extensions: EXTENSIONS, ..RiscvConfig::default() }, &p.words);
     m.set_csr(0x3b0, u64::MAX >> 10);
     m.set_csr(0x3a0, 0x1f);
-    m.set_csr(0x305, RAM + r.below(WORDS / 2) * 4);
-    m.set_csr(0x105, RAM + r.below(WORDS / 2) * 4);
-    m.set_csr(0x302, r.next());
+    m.set_csr(0x305, p.vectors[0]);
+    m.set_csr(0x105, p.vectors[1]);
+    m.set_csr(0x302, p.medeleg);
     for n in 1..32 {
-        let v = match r.below(6) {
-            0 => r.next(),
-            1 => DEVICE,
-            2 => RAM + r.below(WORDS * 4),
-            _ => RAM + 0x4_0000 + r.below(0x8000) * 8,
-        };
-        m.set_x(n, v);
-        m.set_f(n, r.next() | if r.below(2) == 0 { 0xffff_ffff << 32 } else { 0 });
+        m.set_x(n, p.x[usize::from(n)]);
+        m.set_f(n, p.f[usize::from(n)]);
     }
-    m.set_csr(0x300, (mode as u64) << 11 | 1 << 13 | 1 << 9 | r.next() & 0xe_0000);
+    m.set_csr(0x300, p.mstatus);
     m.set_csr(0x341, RAM);
     m.code(RAM + 0x8_0000, &[crate::common::asm::MRET]);
     m.fe.set_pc(RAM + 0x8_0000);
@@ -81,22 +96,18 @@ fn state(m: &mut Machine) -> (Vec<u64>, u64) {
     (v, sum)
 }
 
-fn modes() -> impl Iterator<Item = Mode> {
-    [Mode::M, Mode::S, Mode::U].into_iter().cycle()
+fn decodes_and_describes_itself(raw: u32, describes: bool) {
+    let i = decode(raw, &EXTENSIONS);
+    assert_eq!(i.len, if raw & 3 == 3 { 4 } else { 2 });
+    assert!(i.uop.flags.any(UopFlags::FIRST) && i.uop.flags.any(UopFlags::LAST));
+    if describes {
+        assert!(i.op.is_vector() || describe(raw).contains(i.op.mnemonic()));
+    }
 }
 
 #[test]
-fn every_word_decodes_and_describes_itself() {
-    let mut r = Random(0x1234_5678_9abc_def1);
-    for n in 0..400_000u32 {
-        let raw = if n < 0x1_0000 { n } else { r.next() as u32 };
-        let i = decode(raw, &EXTENSIONS);
-        assert_eq!(i.len, if raw & 3 == 3 { 4 } else { 2 });
-        assert!(i.uop.flags.any(UopFlags::FIRST) && i.uop.flags.any(UopFlags::LAST));
-        if n % 16 == 0 {
-            assert!(i.op.is_vector() || describe(raw).contains(i.op.mnemonic()));
-        }
-    }
+fn every_halfword_decodes_and_describes_itself() {
+    (0..0x1_0000).for_each(|raw| decodes_and_describes_itself(raw, raw % 16 == 0));
 }
 
 /// Whole instructions (a vector instruction may take several steps), or traps.
@@ -111,51 +122,77 @@ fn instructions(m: &mut Machine, n: usize) {
     }
 }
 
-#[test]
-fn fast_and_described_execution_agree_on_random_programs() {
-    let mut r = Random(0xfeed_beef_1234_5679);
-    for mode in modes().take(120) {
-        let mut a = machine(&mut r, mode);
-        let mut b = Machine { fe: a.fe.clone(), bus: crate::common::TestBus::new(1 << 20), step: a.step };
-        let image = a.bus.ram.slice(RAM, 1 << 20).expect("in RAM").to_vec();
-        b.bus.ram.slice_mut(RAM, 1 << 20).expect("in RAM").copy_from_slice(&image);
-        let mut done = 0;
-        while done < 3000 {
-            // The fast path, then one described step over whatever it left; the other machine steps all the way.
-            let n = a.fe.run_fast(&mut a.bus, now(true), 100) as usize;
-            instructions(&mut b, n);
-            instructions(&mut a, 1);
-            instructions(&mut b, 1);
-            done += n + 1;
+fn fast_and_described_execution_agree(program: &Program) {
+    let mut a = machine(program);
+    let mut b = Machine { fe: a.fe.clone(), bus: crate::common::TestBus::new(1 << 20), step: a.step };
+    let image = a.bus.ram.slice(RAM, 1 << 20).expect("in RAM").to_vec();
+    b.bus.ram.slice_mut(RAM, 1 << 20).expect("in RAM").copy_from_slice(&image);
+    let mut done = 0;
+    while done < 3000 {
+        // The fast path, then one described step over whatever it left; the other machine steps all the way.
+        let n = a.fe.run_fast(&mut a.bus, now(true), 100) as usize;
+        instructions(&mut b, n);
+        instructions(&mut a, 1);
+        instructions(&mut b, 1);
+        done += n + 1;
+    }
+    assert_eq!(state(&mut a), state(&mut b));
+}
+
+/// Steps on the right path, then down a wrong one: where its forks go, as offsets, most steps none.
+type Excursion = (usize, u64, Vec<Option<u64>>);
+
+fn excursions() -> impl Strategy<Value = Vec<Excursion>> {
+    let fork = 0..WORDS * 2;
+    vec((0..20_usize, fork.clone(), vec(proptest::option::weighted(0.12, fork), 0..60)), 60)
+}
+
+fn wrong_paths_change_nothing(program: &Program, excursions: &[Excursion]) {
+    let mut m = machine(program);
+    for (before, first, path) in excursions {
+        m.steps(*before);
+        let before = state(&mut m);
+        let log = m.bus.device_log.len();
+        let depth = m.fe.fork(RAM + first * 2);
+        for fork in path {
+            if let Some(at) = fork {
+                m.fe.fork(RAM + at * 2);
+            }
+            match m.go() {
+                StepResult::Done => assert!(!m.step.uops[0].flags.any(UopFlags::TRAP)),
+                other => assert_eq!(other, StepResult::Blocked),
+            }
         }
-        assert_eq!(state(&mut a), state(&mut b));
+        m.fe.rollback(depth);
+        assert_eq!(m.fe.depth(), 0);
+        assert_eq!(before, state(&mut m));
+        assert_eq!(log, m.bus.device_log.len());
     }
 }
 
-#[test]
-fn wrong_paths_anywhere_change_nothing() {
-    let mut r = Random(0x0dd0_cafe_1357_2469);
-    for mode in modes().take(60) {
-        let mut m = machine(&mut r, mode);
-        for _ in 0..60 {
-            let n = r.below(20) as usize;
-            m.steps(n);
-            let before = state(&mut m);
-            let log = m.bus.device_log.len();
-            let depth = m.fe.fork(RAM + r.below(WORDS * 2) * 2);
-            for _ in 0..r.below(60) {
-                if r.below(8) == 0 {
-                    m.fe.fork(RAM + r.below(WORDS * 2) * 2);
-                }
-                match m.go() {
-                    StepResult::Done => assert!(!m.step.uops[0].flags.any(UopFlags::TRAP)),
-                    other => assert_eq!(other, StepResult::Blocked),
-                }
-            }
-            m.fe.rollback(depth);
-            assert_eq!(m.fe.depth(), 0);
-            assert_eq!(before, state(&mut m));
-            assert_eq!(log, m.bus.device_log.len());
-        }
+proptest! {
+    #![proptest_config(same(100_000))]
+
+    #[test]
+    fn every_word_decodes_and_describes_itself(raw in any::<u32>(), describes in proptest::bool::weighted(0.06)) {
+        decodes_and_describes_itself(raw, describes);
+    }
+}
+
+proptest! {
+    #![proptest_config(same(120))]
+
+    #[test]
+    fn fast_and_described_execution_agree_on_random_programs(program in programs()) {
+        fast_and_described_execution_agree(&program);
+    }
+}
+
+proptest! {
+    #![proptest_config(same(60))]
+
+    #[test]
+    fn wrong_paths_anywhere_change_nothing(program in programs(), excursions in excursions()) {
+        wrong_paths_change_nothing(&program, &excursions);
     }
 }
