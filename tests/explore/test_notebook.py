@@ -79,14 +79,15 @@ def test_a_kernel_runs_the_view_and_a_saved_notebook_keeps_it(browser, kernel, s
     assert moved != verdicts[0]
     (tmp_path / "cell.html").write_text(f"<!DOCTYPE html><body>{shown['text/html']}</body>")
     tab = browser.new_page()
+    tab.set_default_timeout(180_000)  # a loaded machine
     try:
         tab.goto(f"{site}/cell.html")
         live = tab.frame_locator("iframe >> nth=0")
-        live.locator(".said", has_text=f"{verdicts[0]}.").wait_for(timeout=60_000)
+        live.locator(".said", has_text=f"{verdicts[0]}.").wait_for()
         slider = live.locator('#controls input[type="range"][data-path="cpu.executeBranchDelay"]')
         slider.evaluate("(node) => { node.value = '6'; node.dispatchEvent(new Event('input', { bubbles: true })); }")
         # What the page says of the moved slider is what the kernel says of the same setting.
-        live.locator(".said", has_text=f"{moved}.").wait_for(timeout=60_000)
+        live.locator(".said", has_text=f"{moved}.").wait_for()
         end()
         # Saved, read again without its kernel: the snapshot, with what the cell had.
         nbformat.write(notebook, tmp_path / "saved.ipynb")
@@ -94,9 +95,9 @@ def test_a_kernel_runs_the_view_and_a_saved_notebook_keeps_it(browser, kernel, s
         (tmp_path / "saved.html").write_text(f"<!DOCTYPE html><body>{kept}</body>")
         tab.goto(f"{site}/saved.html")
         saved = tab.frame_locator("iframe >> nth=1")
-        saved.locator(".said", has_text=f"{verdicts[0]}.").wait_for(timeout=60_000)
+        saved.locator(".said", has_text=f"{verdicts[0]}.").wait_for()
         assert tab.locator("iframe >> nth=0").is_hidden()
         saved.locator("[role=tab]", has_text="code").click()
-        saved.locator(".listing", has_text="lbu").first.wait_for(timeout=10_000)
+        saved.locator(".listing", has_text="lbu").first.wait_for()
     finally:
         tab.close()
