@@ -48,11 +48,11 @@ def compare(spec: SweepSpec, engine: Engine, threads: int = 0, progress: SweepPr
     least = curves_of(table, along, "cycles_min")[1]
     names, bad = list(curves), failures(table)
     if along == "size":
-        x = [int(value) for value in x]
-        leads = intervals(x, curves)
-        pairs = [break_even(x, (names[0], curves[names[0]]), (name, curves[name])) for name in names[1:]]
-        half_iqrs = _half_iqrs(engine, spec, x, names)
-        return Comparison(spec, table, along, x, curves, leads, pairs, [], bad, least, half_iqrs)
+        sizes = [int(value) for value in x]
+        leads = intervals(sizes, curves)
+        pairs = [break_even(sizes, (names[0], curves[names[0]]), (name, curves[name])) for name in names[1:]]
+        half_iqrs = _half_iqrs(engine, spec, sizes, names)
+        return Comparison(spec, table, along, [*sizes], curves, leads, pairs, [], bad, least, half_iqrs)
     crossings = [(a, b, crossings_along(x, curves[a], curves[b])) for i, a in enumerate(names) for b in names[i + 1 :]]
     return Comparison(spec, table, along, x, curves, [], [], crossings, bad, least)
 

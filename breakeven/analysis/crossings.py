@@ -106,6 +106,10 @@ def leaders_of(values: Mapping[str, float], tie: float) -> tuple[tuple[str, ...]
     return ahead, min(behind) / best if best > 0 else math.inf
 
 
+#: who leads, or is in a tie, over a stretch: names, indices of its sizes, and the lead at each
+_Run = tuple[tuple[str, ...], list[int], list[float]]
+
+
 def intervals(
     sizes: Sequence[int], curves: Mapping[str, Sequence[float]], tie: float = TIE, period: int = 64
 ) -> list[Interval]:
@@ -126,8 +130,8 @@ def intervals(
     return _zones(sizes, _absorb_ties(runs), period)
 
 
-def _absorb_ties(runs: list[tuple[tuple[str, ...], list[int], list[float]]]) -> list:
-    merged: list[tuple[tuple[str, ...], list[int], list[float]]] = []
+def _absorb_ties(runs: list[_Run]) -> list[_Run]:
+    merged: list[_Run] = []
     for ahead, where, gains in runs:
         between_same = (
             len(merged) >= 2 and len(merged[-1][0]) > 1 and merged[-2][0] == ahead and ahead[0] in merged[-1][0]
@@ -141,7 +145,7 @@ def _absorb_ties(runs: list[tuple[tuple[str, ...], list[int], list[float]]]) -> 
     return merged
 
 
-def _zones(sizes: Sequence[int], runs: list, period: int) -> list[Interval]:
+def _zones(sizes: Sequence[int], runs: list[_Run], period: int) -> list[Interval]:
     result: list[Interval] = []
     at = 0
     while at < len(runs):
@@ -160,14 +164,14 @@ def _zones(sizes: Sequence[int], runs: list, period: int) -> list[Interval]:
     return result
 
 
-def _flips(group: list) -> bool:
+def _flips(group: list[_Run]) -> bool:
     """Whether a lead is lost and won again: a succession of three leaders over short stretches is no sawtooth."""
     leaders = [ahead for ahead, _, _ in group if len(ahead) == 1]
     changes = [name for name, before in zip(leaders, [None, *leaders], strict=False) if name != before]
     return len(changes) > len(set(changes)) >= 2
 
 
-def _alternating(sizes: Sequence[int], group: list) -> Interval:
+def _alternating(sizes: Sequence[int], group: list[_Run]) -> Interval:
     wins: dict[str, int] = {}
     gains: list[float] = []
     points = 0
@@ -209,9 +213,9 @@ def break_even(
             stays = sizes[i]
     cut, loss = threshold(sizes, old, new, tie)
     behind = sum(b > a * (1 + tie) for a, b in zip(old, new, strict=True))
-    before = dict(zip(sizes[1:], sizes, strict=False))
+    before: dict[int | None, int] = dict(zip(sizes[1:], sizes, strict=False))
     return BreakEven(
-        old_name, new_name, first, stays, cut, loss, *(before.get(size) for size in (first, stays, cut)),
+        old_name, new_name, first, stays, cut, loss, before.get(first), before.get(stays), before.get(cut),
         sizes[0], sizes[-1], len(sizes), sum(ahead), len(sizes) - sum(ahead) - behind,
     )  # fmt: skip
 

@@ -52,7 +52,8 @@ class _Points:
         """The two routines' cycles per call at each value of the axis."""
         if self.along in AXES:
             self._session = self._session or self._open(self.spec.machines[0])
-            times = self._run(self._session, replace(self.spec, **{AXES[self.along]: list(values)}), {})
+            changed: dict[str, Any] = {AXES[self.along]: list(values)}
+            times = self._run(self._session, replace(self.spec, **changed), {})
         else:
             each = [self._at_parameter(str(value)) for value in values]
             times = [[pair[side][0] for pair in each] for side in (0, 1)]

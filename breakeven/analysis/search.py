@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -140,11 +141,12 @@ def _leads(
     period: int = PERIOD,
 ) -> Lead:
     """What the curves say, by the definitions of `crossings`."""
-    found = intervals(x, curves, tie, period)
+    sizes = cast("Sequence[int]", x)  # of a parameter there are fractions, too: only their order counts
+    found = intervals(sizes, curves, tie, period)
     known = {x[i] for i in probed}
     verified = [before.last in known and after.first in known for before, after in zip(found, found[1:], strict=False)]
     (old, a), (new, b) = curves.items()
-    even = break_even(x, (old, a), (new, b), tie)
+    even = break_even(sizes, (old, a), (new, b), tie)
     return Lead([float(v) for v in x], curves, probed, found, even, verified, expected_errors, rounds)
 
 
@@ -211,7 +213,8 @@ class _Search:
     def _leads(self) -> np.ndarray:
         """1 where the first leads, -1 where the second does, 0 in a tie."""
         a, b = (curve.mean for curve in self.curves)
-        return (b > a * (1 + self.tie)).astype(int) - (a > b * (1 + self.tie)).astype(int)
+        leads: np.ndarray = (b > a * (1 + self.tie)).astype(int) - (a > b * (1 + self.tie)).astype(int)
+        return leads
 
     def _risk(self) -> Array:
         """The probability that the predicted lead is not the real one."""

@@ -241,7 +241,9 @@ def plot_find(found: SearchResult, path: Path) -> None:
     wide = found.along == "size" and max(leads.x) / max(min(leads.x), 1) >= 256
     if found.along in AXES:
         changes = zip(leads.intervals, leads.intervals[1:], strict=False)
-        marks = [(before.last, after.first, f"{span(before.last, after.first)} B") for before, after in changes]
+        marks: list[tuple[float, float, str]] = [
+            (before.last, after.first, f"{span(before.last, after.first)} B") for before, after in changes
+        ]
     else:
         marks = [(at, at, f"{at:.3g}") for at in found.crossings]
     names = list(leads.curves)

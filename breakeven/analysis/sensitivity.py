@@ -162,7 +162,7 @@ class Sensitivity:
 
     def rows(self) -> list[tuple[str, ...]]:
         """For a table: path, mark, value, what one step down and up makes of the answer, how far the lead moves."""
-        found = []
+        found: list[tuple[str, ...]] = []
         for effect in self.effects:
             parameter = effect.parameter
             by_value = {variation.value: variation for variation in effect.variations}

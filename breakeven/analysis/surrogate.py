@@ -63,7 +63,7 @@ class Surrogate:
         self.mean = np.zeros(len(covariances.grid))
         self._variance = np.zeros(len(covariances.grid))
         self._scale = 1.0
-        self._whitened = np.zeros((0, len(covariances.grid)))
+        self._whitened: Array = np.zeros((0, len(covariances.grid)))
         self._conditioned: list[Array] = []
 
     @property
@@ -83,7 +83,7 @@ class Surrogate:
             self._learn(self._parts.columns[:, indices, :].astype(float), z, noise)
         columns = np.tensordot(self._shares, self._parts.columns, 1)
         lower = _cholesky(columns[indices], noise)
-        inverse = np.linalg.inv(lower)
+        inverse = np.asarray(np.linalg.inv(lower), np.float64)
         self._whitened = inverse @ columns.T
         self.mean = (inverse @ z) @ self._whitened * self._scale + middle
         self.mean[indices] = values
@@ -142,7 +142,7 @@ def _cholesky(matrix: Array, noise: float) -> Array:
         noisy = matrix.copy()
         noisy[where] += noise
         try:
-            return np.linalg.cholesky(noisy)
+            return np.asarray(np.linalg.cholesky(noisy), np.float64)
         except np.linalg.LinAlgError:
             noise *= 10
 

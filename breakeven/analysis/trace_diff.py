@@ -39,7 +39,7 @@ class Record(NamedTuple):
 class Pair(NamedTuple):
     """A micro-op in both traces, with its ticks since the first one that both have."""
 
-    index: int
+    index: int  # type: ignore[assignment]  # a tuple has a method of that name
     records: tuple[Record, Record]
     ticks: tuple[tuple[int | None, ...], tuple[int | None, ...]]
 

@@ -29,7 +29,7 @@ _STYLES = (
     {"color": "#56b4e9", "linestyle": (0, (1, 1)), "marker": "x"},
     {"color": "#e69f00", "linestyle": (0, (3, 1)), "marker": "P"},
 )
-_PARAMETERS = {
+_PARAMETERS: Any = {
     "font.size": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,

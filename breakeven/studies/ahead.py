@@ -13,6 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,14 +135,18 @@ def _tasks(
 ) -> Iterator[Callable[[], Any]]:
     """Searches first: one of them is one point after the other."""
     for spec in searches:
-        yield lambda spec=spec: run_search(spec, ahead, 1, count.of_search(study.name))
+        yield partial(_search, spec, ahead, count, study.name)
     for machine, piece in pieces:
-        yield lambda machine=machine, piece=piece: _run(ahead, machine, piece, count.of_piece(study.name, len(piece)))
+        yield partial(_run, ahead, machine, piece, count, study.name)
 
 
-def _run(ahead: AheadEngine, machine: MachineSpec, piece: list[bytes], progress: Progress) -> None:
+def _search(spec: SweepSpec, ahead: AheadEngine, count: _Count, study: str) -> None:
+    run_search(spec, ahead, 1, count.of_search(study))
+
+
+def _run(ahead: AheadEngine, machine: MachineSpec, piece: list[bytes], count: _Count, study: str) -> None:
     ahead.check(machine)
-    ahead.open(machine).run(b"".join(piece), 1, progress)
+    ahead.open(machine).run(b"".join(piece), 1, count.of_piece(study, len(piece)))
 
 
 def _parts(study: Study, threads: int) -> tuple[list[SweepSpec], list[Piece]]:
@@ -155,7 +160,8 @@ def _parts(study: Study, threads: int) -> tuple[list[SweepSpec], list[Piece]]:
     most = sum(sum(rows.values()) for rows in weights.values()) / (PIECES * threads)
     pieces: list[tuple[float, MachineSpec, list[bytes]]] = []
     for machine, rows in weights.items():
-        weight, piece = 0.0, []
+        weight = 0.0
+        piece: list[bytes] = []
         for row, own in sorted(rows.items(), key=lambda item: -item[1]):
             if piece and weight + own > most:
                 pieces.append((weight, machine, piece))

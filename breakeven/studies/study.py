@@ -250,7 +250,8 @@ def run_study(study: Study, engine: Engine, threads: int = 0, progress: SweepPro
     )
     data = Data(load_claims(study.name))
     total = sum(spec.count() for _, spec in study.grids.values())
-    done, bad = 0, []
+    done = 0
+    bad: list[str] = []
     for name, (_, spec) in grids.items():
         part = _shifted(progress, done, total, f"{study.name} {name}")
         _keep(data, name, run_sweep(spec, engine, threads, part), bad)

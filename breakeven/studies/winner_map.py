@@ -54,7 +54,7 @@ def winner_map(
             seen |= set(best.ravel().tolist())
             panel.imshow(best, cmap=colours, vmin=-1.5, vmax=len(names) - 0.5)
             for (i, j), who in np.ndenumerate(best):
-                text = "=" if who < 0 else f"{_LETTERS[who]}\n{_times(lead[i, j])}"
+                text = "=" if who < 0 else f"{_LETTERS[who]}\n{_times(float(lead[i, j]))}"
                 panel.text(j, i, text, ha="center", va="center", fontsize=6.5, linespacing=1.0)
             panel.set_title(name, loc="left", fontsize=9)
             panel.set_xticks(range(best.shape[1]), ticks[0] if ticks else None)

@@ -84,7 +84,8 @@ def unsure(cycles: np.ndarray, best: np.ndarray | None) -> np.ndarray:
     mean = by_place.mean(axis=1)
     error = by_place.std(axis=1, ddof=1) / np.sqrt(by_place.shape[1])
     limit = mean.min(axis=0) if best is None else best * (1 + NEAR)
-    return (error > SURE * mean) & (abs(mean - limit) < ERRORS * error)
+    open_: np.ndarray = (error > SURE * mean) & (abs(mean - limit) < ERRORS * error)
+    return open_
 
 
 def simulate(

@@ -195,15 +195,15 @@ def _evidence(tuned: Tuned) -> list[str]:
     plan = chosen.plan
     if len(plan.segments) > 1 or len(plan.otherwise) > 1:
         lines += ["", "cycles on both sides of each threshold (mean over the offsets it is for):"]
-    for words, chain, chosen in _sides(tuned):
+    for words, chain, its in _sides(tuned):
         for before, after in itertools.pairwise(chain):
             at = costs.sizes.index(after.first)
             # The nearest sizes on either side that come this way.
-            below = next((i for i in range(at - 1, -1, -1) if chosen[i].any()), None)
-            above = next((i for i in range(at, len(costs.sizes)) if chosen[i].any()), None)
+            below = next((i for i in range(at - 1, -1, -1) if its[i].any()), None)
+            above = next((i for i in range(at, len(costs.sizes)) if its[i].any()), None)
             for i in (below, above):
                 if i is not None:
-                    a, b = (float(costs.cycles[each.routine][i][chosen[i]].mean()) for each in (before, after))
+                    a, b = (float(costs.cycles[each.routine][i][its[i]].mean()) for each in (before, after))
                     lines.append(f"  {words}n = {costs.sizes[i]}: {before.routine} {a:.1f}, {after.routine} {b:.1f}")
     return lines
 

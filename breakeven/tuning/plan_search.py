@@ -52,11 +52,14 @@ class Costs:
 
     def best(self) -> np.ndarray:
         """The least cycles of any candidate, sizes x pairs."""
-        return np.min(list(self.cycles.values()), axis=0)
+        least: np.ndarray = np.min(list(self.cycles.values()), axis=0)
+        return least
 
     def best_by_size(self) -> np.ndarray:
         """The least cycles of any candidate by size, over the offsets."""
-        return np.maximum(np.min([cycles.mean(axis=1) for cycles in self.cycles.values()], axis=0), 1)
+        least: np.ndarray = np.min([cycles.mean(axis=1) for cycles in self.cycles.values()], axis=0)
+        floor: np.ndarray = np.maximum(least, 1)
+        return floor
 
     def expected(self, cycles: np.ndarray) -> float:
         """Expected cycles of a call."""
@@ -253,7 +256,8 @@ class Tried:
 
     def regret(self, costs: Costs) -> np.ndarray:
         """By size: how much slower than the best routine there (a share), dispatch included."""
-        return self.cycles.mean(axis=1) / costs.best_by_size() - 1
+        lost: np.ndarray = self.cycles.mean(axis=1) / costs.best_by_size() - 1
+        return lost
 
     def near(self, costs: Costs) -> int:
         """Sizes at which that is no more than `NEAR`."""

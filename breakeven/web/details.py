@@ -155,8 +155,12 @@ def _chosen(table: pd.DataFrame, axes: list[str], most: int) -> Iterator[tuple[d
             low, high = math.log(sizes[0]), math.log(sizes[-1])
             each = most // some
             aims = [math.exp(low + (high - low) * (i + 1) / (each + 1)) for i in range(each)]
-            for size in sorted({min(sizes, key=lambda one, aim=aim: abs(one - aim)) for aim in aims}):
+            for size in sorted({_nearest(sizes, aim) for aim in aims}):
                 yield where, rows[rows["size"] == size]
+
+
+def _nearest(sizes: list[int], aim: float) -> int:
+    return min(sizes, key=lambda size: abs(size - aim))
 
 
 def _is_short(point: Point, row: dict[str, Any]) -> bool:

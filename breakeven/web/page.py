@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence, Set
+from functools import partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -153,6 +154,10 @@ def _part(part: Part, details: Details) -> dict[str, Any]:
     }
 
 
+def _period(machine: str) -> int:
+    return core_period(resolve(MachineSpec(machine)))
+
+
 def _dots(table: pd.DataFrame, varying: list[str]) -> list[dict[str, Any]]:
     """What was measured on the hardware of the table's presets: ``where``, the values of the axes it stands beside."""
 
@@ -165,8 +170,8 @@ def _dots(table: pd.DataFrame, varying: list[str]) -> list[dict[str, Any]]:
         machine = str(condition[0]).partition(" ")[0]
         where = {name: _plain(value) for name, value in zip(names, condition, strict=True) if name in varying}
         measured = dots(
-            machine, routines, int(condition[1]), int(condition[2]), *map(str, condition[3:]),
-            period=lambda name=machine: core_period(resolve(MachineSpec(name))),
+            machine, routines, int(condition[1]), int(condition[2]), str(condition[3]), str(condition[4]),
+            partial(_period, machine),
         )  # fmt: skip
         found += [
             {"where": where, "routine": dot.routine, "size": dot.size, "cycles": _plain(dot.cycles), "said": dot.said}
