@@ -10,7 +10,7 @@ use breakeven_base::{UopFlags, MAX_UOPS};
 use educe::Educe;
 
 use super::super::config::O3Config;
-use super::super::inst::Seq;
+use super::super::inst::{state, InstRing, Seq};
 use super::store_sets::StoreSets;
 
 /// Where a micro-op has its entry.
@@ -95,7 +95,8 @@ impl Dependences {
     }
 
     /// Enters a reference (at `place` of its queue) or barrier. Whether it may issue as soon as its operands are there.
-    pub fn dispatch(&mut self, seq: Seq, pc: u64, flags: UopFlags, queue: Queue, place: u64) -> bool {
+    pub fn dispatch(&mut self, seq: Seq, ring: &InstRing, queue: Queue, place: u64) -> bool {
+        let (flags, pc) = (ring.flags(seq), ring.pc(seq));
         let (is_load, is_store) = (queue == Queue::Load, queue == Queue::Store);
         let by_itself = flags.any(UopFlags::NON_SPECULATIVE) || is_store && flags.any(UopFlags::ATOMIC);
         let on = if by_itself || !(is_load || is_store) {
@@ -105,7 +106,13 @@ impl Dependences {
         } else if is_store && self.write_barrier != 0 {
             self.write_barrier
         } else {
-            self.store_sets.producer(pc)
+            // gem5 takes a store out of its table when it issues (`MemDepUnit::issue`).
+            let store = self.store_sets.producer(pc);
+            if store != 0 && ring.state(store) & state::ISSUED != 0 {
+                0
+            } else {
+                store
+            }
         };
         let on = if on != 0 && on < seq && self.waits(on) { on } else { 0 };
         let mut op = Op { seq, pc, on, is_store, place, ..Op::default() };

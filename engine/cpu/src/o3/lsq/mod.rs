@@ -216,7 +216,7 @@ impl Lsq {
     /// Dispatch of a memory reference or barrier, in program order; the pipeline has seen that there is room. Whether memory
     /// order lets it issue (store sets, barriers); else `LsqOut::ready` names it later.
     pub fn dispatch(&mut self, seq: Seq, ring: &InstRing) -> bool {
-        let (flags, pc) = (ring.flags(seq), ring.pc(seq));
+        let flags = ring.flags(seq);
         let (queue, place) = if uses_load_queue(flags) {
             self.counts.inserted_loads += 1;
             (Queue::Load, self.loads.push(seq, self.stores.tail()))
@@ -226,7 +226,7 @@ impl Lsq {
         } else {
             (Queue::Neither, 0)
         };
-        let free = self.depend.dispatch(seq, pc, flags, queue, place);
+        let free = self.depend.dispatch(seq, ring, queue, place);
         if !free {
             self.counts.conflicting_loads += u64::from(queue == Queue::Load);
             self.counts.conflicting_stores += u64::from(queue == Queue::Store);

@@ -3,7 +3,7 @@
 //! Fact source: gem5 24.0 `src/cpu/o3/store_set.cc`.
 //!
 //! - SSIT (`SSITSize` entries, indexed by the word address of the instruction): which set an instruction belongs to.
-//! - LFST (`LFSTSize` entries, one a set): the last store of the set that was dispatched and has not executed.
+//! - LFST (`LFSTSize` entries, one a set): the last store of the set that was dispatched and has not issued.
 //! - Every `store_set_clear_period` dispatched stores both are emptied.
 
 use educe::Educe;
@@ -65,7 +65,7 @@ impl StoreSets {
         }
     }
 
-    /// A store executes or is squashed: nothing that is dispatched from now on waits for it.
+    /// A store executes or is squashed (one that has issued counts for no more: `Depend::dispatch`): nothing that is dispatched from now on waits for it.
     #[inline]
     pub fn store_gone(&mut self, pc: u64, seq: u64) {
         if let Some(set) = self.set_of(pc) {

@@ -8,6 +8,7 @@ mod stores;
 use breakeven_base::UopFlags;
 
 use super::super::config::O3Config;
+use super::super::inst::state;
 use super::super::quirks::Gem5Quirks;
 use super::config::{LsqConfig, PartialForward};
 use crate::misaligned::MisalignedCosts;
@@ -213,6 +214,26 @@ fn a_store_whose_address_comes_late_finds_the_load_that_passed_it() {
     rig.run_to(100);
     assert_eq!((rig.executed[4], rig.done[4]), (61, 62));
     assert_eq!(rig.violations.len(), 1);
+}
+
+#[test]
+fn what_is_dispatched_behind_an_issued_store_of_its_set_does_not_wait() {
+    // The set's last store has issued in an earlier cycle than the load's dispatch, and executes later: `issueToExecuteDelay`.
+    let executed = |issued: bool| {
+        let mut rig = Rig::new(&plain());
+        rig.dispatch(store(DATA, 8, 15).pc(0x100));
+        rig.dispatch(load(DATA, 8, 10).pc(0x108));
+        rig.run_to(30);
+        rig.squash(1);
+        let last = rig.dispatch(store(DATA + 512, 8, 60).pc(0x100));
+        if issued {
+            rig.ring.set_state(last, state::ISSUED);
+        }
+        let load = rig.dispatch(load(DATA + 640, 8, 50).pc(0x108));
+        rig.run_to(100);
+        rig.executed[load as usize]
+    };
+    assert_eq!((executed(false), executed(true)), (61, 50));
 }
 
 #[test]
