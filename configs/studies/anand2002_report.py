@@ -110,10 +110,13 @@ def packet_table(data: Data) -> TableItem:
     for routine in COPIES:
         for misaligned in (False, True):
             pairs = MISALIGNED if misaligned else [(0, 0)]
-            cycles = [spread([at_offsets(data, "offsets", routine, state)[p] for p in pairs]) for state in STATES]
+            cycles = [
+                median_and_range([at_offsets(data, "offsets", routine, state)[p] for p in pairs]) for state in STATES
+            ]
             long = round(streamed(data, routine, misaligned)) if routine in (MOVSL, INTEL, MMX) else "-"
             k7 = [
-                spread([at_offsets(data, "offsets-k7", routine, state)[p] for p in pairs]) for state in ("warm", "cold")
+                median_and_range([at_offsets(data, "offsets-k7", routine, state)[p] for p in pairs])
+                for state in ("warm", "cold")
             ]
             rows.append([routine, "both misaligned" if misaligned else "both aligned", *cycles, long, *k7])
     columns = ("routine", "addresses", *STATES, "in a stream", "k7 warm", "k7 cold")
@@ -121,7 +124,7 @@ def packet_table(data: Data) -> TableItem:
     return TableItem("packet", caption, columns, rows)
 
 
-def spread(cycles: Sequence[float]) -> str:
+def median_and_range(cycles: Sequence[float]) -> str:
     """Median, least and most of several offsets."""
     if len(cycles) == 1:
         return f"{cycles[0]:.0f}"

@@ -71,16 +71,16 @@ def test_the_command(cluster, breakeven, tmp_path) -> None:
 
 
 def test_no_scheduler_is_one_sentence(monkeypatch) -> None:
-    from breakeven.engines import dask as spread
+    from breakeven.engines import dask as dask_engine
 
-    monkeypatch.setattr(spread, "TIMEOUT", 0.5)
+    monkeypatch.setattr(dask_engine, "TIMEOUT", 0.5)
     with pytest.raises(UserError, match="no dask scheduler at 'tcp://127.0.0.1:1'"):
-        spread.DaskEngine("tcp://127.0.0.1:1")
+        dask_engine.DaskEngine("tcp://127.0.0.1:1")
     for address in ("nonsense://x", "abc", "", "/", "tcp://", "host:", "inproc://x", "tcp://a b:1"):
         with pytest.raises(UserError, match="is no address of a dask scheduler: give it like tcp://127.0.0.1:8786"):
-            spread.DaskEngine(address)
+            dask_engine.DaskEngine(address)
     with pytest.raises(UserError, match="distributed.comm.tls"):
-        spread.DaskEngine("tls://127.0.0.1:1")
+        dask_engine.DaskEngine("tls://127.0.0.1:1")
 
 
 def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
@@ -132,11 +132,11 @@ def wait_for(question, seconds: float = 60):
 
 
 def test_a_worker_of_another_version_is_one_sentence(cluster, monkeypatch) -> None:
-    from breakeven.engines import dask as spread
+    from breakeven.engines import dask as dask_engine
 
-    monkeypatch.setattr(spread, "_run_chunk", _of_another_version)
+    monkeypatch.setattr(dask_engine, "_run_chunk", _of_another_version)
     another = pytest.raises(UserError, match="a worker has another version of breakeven's engine")
-    with spread.DaskEngine(cluster.scheduler_address) as engine, another:
+    with dask_engine.DaskEngine(cluster.scheduler_address) as engine, another:
         run_sweep(SPEC, engine)
 
 

@@ -27,7 +27,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def spread(numbers: list[int], count: int) -> list[int]:
+def evenly_spaced(numbers: list[int], count: int) -> list[int]:
     """`count` of them, evenly, with neither end."""
     return sorted({numbers[(2 * k + 1) * len(numbers) // (2 * count)] for k in range(count)}) if numbers else []
 
@@ -54,7 +54,7 @@ def test_a_sample_of_every_grid_gives_the_committed_numbers(study: Study) -> Non
         assert len(rows) == spec.count(), f"{name} was run with other points: run the study again"
         variants, records = [machine for machine, _ in spec.variants()], spec.records()
         short = [i for i, row in enumerate(rows) if int(row["cycles_median"]) < LONGEST * spec.calls]
-        for index in spread(short, SAMPLE):
+        for index in evenly_spaced(short, SAMPLE):
             variant, record = divmod(index, len(records))
             (result,) = unpack_results(engine.open(variants[variant]).run(records[record : record + 1].tobytes(), 1))
             wanted = rows[index]
