@@ -153,13 +153,17 @@ impl MemorySystem {
     #[inline(never)]
     fn wait_slow_path(&mut self, now: Tick, req: &Request, cmd: Option<Cmd>) -> Response {
         let Some(i) = self.data_cache() else { return self.access_at_once(Port::Data, now, req) };
-        self.send_pending(now);
-        self.net.now = self.net.now.max(now.0);
         if self.net.next_prefetch <= now.0 {
+            self.issue_pending(now);
+            self.net.now = self.net.now.max(now.0);
             self.net.run_prefetches(now.0);
         }
+        self.net.now = self.net.now.max(now.0);
         let may_begin = self.write_combining.is_none() && !self.net.is_uncached(req.paddr);
         let answer = self.net.caches.take(i).and_then(|mut cache| {
+            if cache.pending.due(now.0) {
+                cache.issue_pending_mshrs(&mut self.net, now.0, None);
+            }
             let answer = cache.wait(&mut self.net, now.0, req, cmd, may_begin);
             self.net.caches.put(i, cache);
             answer
@@ -181,7 +185,7 @@ impl MemorySystem {
                 }
             }
         }
-        self.send_pending(now);
+        self.issue_pending(now);
         if self.net.next_prefetch <= now.0 {
             self.net.run_prefetches(now.0);
         }
@@ -232,17 +236,24 @@ impl MemorySystem {
         Some(Pkt { uncached, bypass, ..Pkt::new(cmd, addr, size, port as u8) })
     }
 
+    /// Sends the pending MSHRs that may be sent by `now`.
+    #[inline]
+    fn issue_pending(&mut self, now: Tick) {
+        let Some(i) = self.data_cache() else { return };
+        if self.net.caches.get(i).is_some_and(|c| c.pending.due(now.0)) {
+            self.net.now = self.net.now.max(now.0);
+            if let Some(mut cache) = self.net.caches.take(i) {
+                cache.issue_pending_mshrs(&mut self.net, now.0, None);
+                self.net.caches.put(i, cache);
+            }
+        }
+    }
+
     /// Sends the pending MSHRs that may be sent by `now`. When the next may; `None`: none is pending.
     #[inline]
     pub fn send_pending(&mut self, now: Tick) -> Option<Tick> {
-        let i = self.data_cache()?;
-        if self.net.caches.get(i)?.pending.due(now.0) {
-            self.net.now = self.net.now.max(now.0);
-            let mut cache = self.net.caches.take(i)?;
-            cache.issue_pending_mshrs(&mut self.net, now.0, None);
-            self.net.caches.put(i, cache);
-        }
-        let pending = &self.net.caches.get(i)?.pending;
+        self.issue_pending(now);
+        let pending = &self.net.caches.get(self.data_cache()?)?.pending;
         (!pending.is_empty()).then_some(Tick(pending.next))
     }
 
