@@ -8,6 +8,7 @@ mod cache;
 pub mod config;
 mod dram;
 mod layer;
+mod line;
 mod network;
 mod packet;
 mod prefetch;

@@ -7,6 +7,7 @@ use crate::cache::Cache;
 use crate::config::{AddrRange, CacheConfig, Link, MemoryConfig, MemorySystemConfig};
 use crate::dram::MemCtrl;
 use crate::layer::Slot;
+use crate::line::LineAddr;
 use crate::packet::{Cmd, Pkt, Reply};
 use crate::prefetch::{Access, NEVER};
 use crate::request::Port;
@@ -266,10 +267,10 @@ impl Network {
 
     /// fence.i: what cache `data` holds modified is dropped from cache `inst`.
     pub fn drop_modified(&mut self, inst: u16, data: u16) {
-        let lines: Vec<u64> = self.caches.get(data).map_or(Vec::new(), |c| c.tags.dirty_lines().collect());
+        let lines: Vec<LineAddr> = self.caches.get(data).map_or(Vec::new(), |c| c.tags.dirty_lines().collect());
         let Some(inst) = self.caches.get_mut(inst) else { return };
         for line in lines {
-            if let Some(n) = inst.tags.find(line) {
+            if let Some(n) = inst.tags.find(line.addr()) {
                 inst.tags.invalidate(n);
             }
         }

@@ -2,6 +2,8 @@
 
 use breakeven_base::{MemKind, Tick};
 
+use crate::line::LineAddr;
+
 /// Which of the core's ports an access comes through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Port {
@@ -49,7 +51,7 @@ pub enum Response {
 /// An MSHR of the data cache, which has one a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MshrId {
-    pub(crate) line: u64,
+    pub(crate) line: LineAddr,
 }
 
 impl MshrId {
@@ -57,7 +59,7 @@ impl MshrId {
     #[inline]
     #[must_use]
     pub fn of(paddr: u64, line_bytes: u32) -> Self {
-        MshrId { line: paddr & !u64::from(line_bytes - 1) }
+        MshrId { line: LineAddr::of(paddr, u64::from(line_bytes)) }
     }
 }
 

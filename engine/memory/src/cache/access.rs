@@ -3,13 +3,11 @@
 use super::mshr::{Mshr, MshrState};
 use super::tags::Victim;
 use super::Cache;
+use crate::line::LineAddr;
 use crate::network::Network;
 use crate::packet::{Cmd, Pkt, Reply, WRITEBACKS};
 use crate::prefetch::Found;
 use crate::request::Port;
-
-/// No line has this address: registers that take no further target.
-const NO_LINE: u64 = u64::MAX;
 
 impl Cache {
     /// `pkt` arrives at the cache at `at`. Waits while the cache is blocked; a core asks [`Cache::blocked`] first.
@@ -72,7 +70,7 @@ impl Cache {
         };
         let down = Pkt {
             cmd,
-            addr: line,
+            addr: line.addr(),
             size: p.line_bytes,
             from_cache: true,
             header: 0,
@@ -138,7 +136,7 @@ impl Cache {
         if cmd != Cmd::CleanEvict {
             self.stats.writebacks += 1;
         }
-        let pkt = Pkt { from_cache: true, ..Pkt::new(cmd, victim.line, size, requestor) };
+        let pkt = Pkt { from_cache: true, ..Pkt::new(cmd, victim.line.addr(), size, requestor) };
         self.send_write(net, pkt, at, out);
     }
 
@@ -152,13 +150,13 @@ impl Cache {
 
     /// Writes back or drops all lines from `at` on, `each` ticks a line; when that is done.
     pub(crate) fn flush(&mut self, net: &mut Network, mut at: u64, each: u64) -> u64 {
-        let lines: Vec<u64> = self.tags.lines().collect();
+        let lines: Vec<LineAddr> = self.tags.lines().collect();
         for line in lines {
             at += each;
-            let Some(i) = self.tags.find(line) else { continue };
+            let Some(i) = self.tags.find(line.addr()) else { continue };
             if self.tags.dirty(i) {
                 at = self.wait_until_free(at);
-                self.evict_line(net, line, at, at, Port::Data as u8);
+                self.evict_line(net, line.addr(), at, at, Port::Data as u8);
             } else {
                 self.tags.invalidate(i);
             }
@@ -247,10 +245,11 @@ impl Cache {
         };
         if dirty {
             self.stats.writebacks += 1;
-            let data = Pkt { cmd: Cmd::WriteClean, addr: line, size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
+            let data =
+                Pkt { cmd: Cmd::WriteClean, addr: line.addr(), size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
             self.send_write(net, data, at, out);
         }
-        let down = Pkt { addr: line, from_cache: true, header: 0, payload: 0, low_priority: false, ..pkt };
+        let down = Pkt { addr: line.addr(), from_cache: true, header: 0, payload: 0, low_priority: false, ..pkt };
         let r = net.send(p.mem_side, p.source, down, out);
         self.forwarded(&pkt, at, r, p.response)
     }
@@ -273,7 +272,7 @@ impl Cache {
     fn forwarded(&mut self, pkt: &Pkt, at: u64, r: Reply, extra: u64) -> Reply {
         let level = r.level + 1;
         let m = Mshr {
-            line: NO_LINE,
+            line: LineAddr::NONE,
             state: MshrState::Sent,
             alloc_at: at,
             resp_at: r.at,

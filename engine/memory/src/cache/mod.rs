@@ -17,6 +17,7 @@ pub(crate) mod write_buffer;
 use breakeven_base::StatSink;
 
 use crate::config::{CacheConfig, Clusivity, Link};
+use crate::line::LineAddr;
 use crate::packet::Cmd;
 use crate::prefetch::Prefetching;
 use crate::util::EdgeClock;
@@ -228,7 +229,7 @@ impl Cache {
     }
 
     /// A write was buffered from `from` until `until`: is the buffer full then?
-    pub fn buffer_write(&mut self, line: u64, from: u64, until: u64, now: u64) {
+    pub fn buffer_write(&mut self, line: LineAddr, from: u64, until: u64, now: u64) {
         self.writes.push(line, from, until, now);
         if let Some(t) = self.writes.full_until(from) {
             self.stats.blocked(Blocked::WriteBuffers, (t - from).div_ceil(self.clock.period));

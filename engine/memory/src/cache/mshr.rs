@@ -2,6 +2,8 @@
 
 use educe::Educe;
 
+use crate::line::LineAddr;
+
 /// Where a miss is. One whose response has come by the time asked about is filled ([`Mshr::state`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MshrState {
@@ -16,7 +18,7 @@ pub(crate) enum MshrState {
 /// One outstanding line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mshr {
-    pub line: u64,
+    pub line: LineAddr,
     /// Allocated or sent.
     pub state: MshrState,
     pub alloc_at: u64,
@@ -72,17 +74,17 @@ impl MshrFile {
     }
 
     /// The register that waits for `line` at `now`.
-    pub fn find(&mut self, line: u64, now: u64) -> Option<&mut Mshr> {
+    pub fn find(&mut self, line: LineAddr, now: u64) -> Option<&mut Mshr> {
         self.entries.iter_mut().find(|m| m.line == line && m.resp_at > now)
     }
 
     /// The register of a miss to `line` that has not been sent.
-    pub fn allocated(&mut self, line: u64) -> Option<&mut Mshr> {
+    pub fn allocated(&mut self, line: LineAddr) -> Option<&mut Mshr> {
         self.entries.iter_mut().find(|m| m.line == line && m.state == MshrState::Allocated)
     }
 
     /// One more target of the unsent miss to `line`; whether its target list is full now.
-    pub fn takes_target(&mut self, line: u64) -> bool {
+    pub fn takes_target(&mut self, line: LineAddr) -> bool {
         let Some(m) = self.allocated(line) else { return false };
         m.targets += 1;
         let targets = m.targets;
@@ -91,7 +93,7 @@ impl MshrFile {
     }
 
     /// One more target of the register that waits for `line` at `now`; the register.
-    pub fn join(&mut self, line: u64, now: u64) -> Option<Mshr> {
+    pub fn join(&mut self, line: LineAddr, now: u64) -> Option<Mshr> {
         let m = self.find(line, now)?;
         m.targets += 1;
         let m = *m;
@@ -157,8 +159,12 @@ impl MshrFile {
 mod tests {
     use super::*;
 
-    fn mshr(line: u64, alloc_at: u64, resp_at: u64) -> Mshr {
-        Mshr { line, state: MshrState::Sent, alloc_at, resp_at, payload: 0, addr: line, targets: 1, level: 1 }
+    fn line(addr: u64) -> LineAddr {
+        LineAddr::of(addr, 64)
+    }
+
+    fn mshr(addr: u64, alloc_at: u64, resp_at: u64) -> Mshr {
+        Mshr { line: line(addr), state: MshrState::Sent, alloc_at, resp_at, payload: 0, addr, targets: 1, level: 1 }
     }
 
     #[test]
@@ -166,11 +172,11 @@ mod tests {
         let mut f = MshrFile::new(2, 3);
         f.push(Mshr { state: MshrState::Allocated, ..mshr(0x40, 10, 20) });
         // It may be sent at 20, and has not been.
-        assert_eq!(f.allocated(0x40).map(|m| m.state(30)), Some(MshrState::Allocated));
-        let m = f.allocated(0x40).expect("it is there");
+        assert_eq!(f.allocated(line(0x40)).map(|m| m.state(30)), Some(MshrState::Allocated));
+        let m = f.allocated(line(0x40)).expect("it is there");
         (m.state, m.resp_at) = (MshrState::Sent, 100);
-        assert!(f.allocated(0x40).is_none());
-        let m = *f.find(0x40, 30).expect("it is on its way");
+        assert!(f.allocated(line(0x40)).is_none());
+        let m = *f.find(line(0x40), 30).expect("it is on its way");
         assert_eq!([m.state(30), m.state(100)], [MshrState::Sent, MshrState::Filled]);
     }
 
@@ -184,7 +190,7 @@ mod tests {
         assert_eq!(f.full_until(20), Some(90));
         assert_eq!(f.full_until(90), None);
         f.retire(95);
-        assert!(f.find(0x80, 0).is_none() && f.find(0x40, 0).is_some());
+        assert!(f.find(line(0x80), 0).is_none() && f.find(line(0x40), 0).is_some());
     }
 
     #[test]
@@ -192,10 +198,10 @@ mod tests {
         let mut f = MshrFile::new(4, 2);
         f.push(mshr(0x40, 10, 100));
         assert_eq!(f.targets_full_until(20), None);
-        assert!(f.join(0x40, 20).is_some_and(|m| m.targets == 2) && f.join(0x40, 100).is_none());
+        assert!(f.join(line(0x40), 20).is_some_and(|m| m.targets == 2) && f.join(line(0x40), 100).is_none());
         assert_eq!(f.targets_full_until(20), Some(100));
         assert_eq!(f.audit(20), Ok(()));
-        assert!(f.join(0x40, 20).is_some());
+        assert!(f.join(line(0x40), 20).is_some());
         assert!(f.audit(20).is_err());
     }
 
@@ -208,11 +214,11 @@ mod tests {
         assert!(!f.has_room(), "no register");
         f.retire(95);
         assert!(f.has_room());
-        f.join(0x40, 96);
+        f.join(line(0x40), 96);
         assert!(!f.has_room() && f.targets_full_until(96) == Some(100), "no target");
         f.retire(100);
         f.push(Mshr { state: MshrState::Allocated, ..mshr(0x40, 110, 200) });
-        assert!(f.has_room() && !f.takes_target(0x80));
-        assert!(f.takes_target(0x40) && !f.has_room() && f.audit(120) == Ok(()));
+        assert!(f.has_room() && !f.takes_target(line(0x80)));
+        assert!(f.takes_target(line(0x40)) && !f.has_room() && f.audit(120) == Ok(()));
     }
 }

@@ -8,6 +8,7 @@
 use breakeven_base::Tick;
 
 use crate::layer::Slot;
+use crate::line::LineAddr;
 use crate::packet::Pkt;
 use crate::prefetch::Access;
 use crate::request::MshrId;
@@ -41,7 +42,7 @@ impl MissResponse {
 /// One MSHR that has been allocated and not sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingMiss {
-    pub line: u64,
+    pub line: LineAddr,
     /// Mask of the bytes that its stores have written so far.
     pub written: u128,
     /// The first target.

@@ -15,7 +15,9 @@ impl Cache {
     pub(super) fn show_prefetchers(&mut self, net: &mut Network, pkt: &Pkt, at: u64, found: Found) {
         let access = Access { requestor: pkt.requestor, ..net.asked };
         let Cache { prefetching: Some(pf), tags, mshrs, .. } = self else { return };
-        pf.observe(pkt, &access, at, found, |line| tags.find(line).is_some() || mshrs.find(line, at).is_some());
+        pf.observe(pkt, &access, at, found, |at_line| {
+            tags.find(at_line).is_some() || mshrs.find(tags.line(at_line), at).is_some()
+        });
         net.next_prefetch = net.next_prefetch.min(pf.next_due);
     }
 
@@ -37,10 +39,11 @@ impl Cache {
         if at > until {
             return;
         }
-        let there = |line| {
+        let there = |addr| {
+            let line = tags.line(addr);
             if mshrs.find(line, at).is_some() {
                 Some(There::Mshr)
-            } else if tags.find(line).is_some() {
+            } else if tags.find(addr).is_some() {
                 Some(There::Cache)
             } else {
                 writes.holds(line, at).then_some(There::WriteBuffer)

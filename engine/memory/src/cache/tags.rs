@@ -2,6 +2,7 @@
 
 use super::replacement::Replacement;
 use crate::config::Replacement as Kind;
+use crate::line::LineAddr;
 
 const VALID: u64 = 1;
 const DIRTY: u64 = 2;
@@ -9,7 +10,7 @@ const DIRTY: u64 = 2;
 /// A victim line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Victim {
-    pub line: u64,
+    pub line: LineAddr,
     pub dirty: bool,
 }
 
@@ -117,8 +118,8 @@ impl Tags {
     }
 
     #[inline]
-    pub fn line(&self, addr: u64) -> u64 {
-        addr & self.line_mask
+    pub fn line(&self, addr: u64) -> LineAddr {
+        LineAddr::masked(addr, self.line_mask)
     }
 
     #[inline]
@@ -133,7 +134,7 @@ impl Tags {
     /// The index of the line that holds `addr`.
     #[inline]
     pub fn find(&self, addr: u64) -> Option<usize> {
-        let want = self.line(addr) | VALID;
+        let want = self.line(addr).addr() | VALID;
         let base = self.set(addr) * self.ways;
         let ways = self.words.get(base..base + self.ways)?;
         ways.iter().position(|&w| w & !DIRTY == want).map(|way| base + way)
@@ -142,7 +143,7 @@ impl Tags {
     /// [`Tags::find`] and [`Tags::touch`] in one, if the line's data is there at `now`.
     #[inline]
     pub fn use_ready(&mut self, addr: u64, now: u64) -> Option<usize> {
-        let want = self.line(addr) | VALID;
+        let want = self.line(addr).addr() | VALID;
         if self.words[self.recent] & !DIRTY == want {
             return (self.ready[self.recent] <= now).then_some(self.recent);
         }
@@ -215,8 +216,8 @@ impl Tags {
         let way = self.replacement.place(set, free);
         let index = base + way;
         let old = self.words[index];
-        let victim = (old & VALID != 0).then_some(Victim { line: old & !(VALID | DIRTY), dirty: old & DIRTY != 0 });
-        self.words[index] = self.line(addr) | VALID | if dirty { DIRTY } else { 0 };
+        let victim = (old & VALID != 0).then_some(Victim { line: self.line(old), dirty: old & DIRTY != 0 });
+        self.words[index] = self.line(addr).addr() | VALID | if dirty { DIRTY } else { 0 };
         self.ready[index] = ready;
         self.replacement.fill(set, way);
         self.note_set(set);
@@ -229,12 +230,12 @@ impl Tags {
     }
 
     /// Every line that is here.
-    pub fn lines(&self) -> impl Iterator<Item = u64> + '_ {
-        self.words.iter().filter(|&&w| w & VALID != 0).map(|w| w & !(VALID | DIRTY))
+    pub fn lines(&self) -> impl Iterator<Item = LineAddr> + '_ {
+        self.words.iter().filter(|&&w| w & VALID != 0).map(|&w| self.line(w))
     }
 
-    pub fn dirty_lines(&self) -> impl Iterator<Item = u64> + '_ {
-        self.words.iter().filter(|&&w| w & DIRTY != 0).map(|w| w & !(VALID | DIRTY))
+    pub fn dirty_lines(&self) -> impl Iterator<Item = LineAddr> + '_ {
+        self.words.iter().filter(|&&w| w & DIRTY != 0).map(|&w| self.line(w))
     }
 
     /// What must always hold: no line twice, every line in its own set, nothing dirty that is not valid.
@@ -265,9 +266,9 @@ mod tests {
         assert_eq!(t.insert(0x1000, 5, false).1, None);
         assert_eq!(t.insert(0x1080, 6, true).1, None);
         let (_, v) = t.insert(0x1100, 7, false);
-        assert_eq!(v, Some(Victim { line: 0x1000, dirty: false }));
+        assert_eq!(v, Some(Victim { line: LineAddr::of(0x1000, 64), dirty: false }));
         let (_, v) = t.insert(0x1184, 7, false);
-        assert_eq!(v, Some(Victim { line: 0x1080, dirty: true }));
+        assert_eq!(v, Some(Victim { line: LineAddr::of(0x1080, 64), dirty: true }));
         assert!(t.find(0x11bf).is_some() && t.find(0x11c0).is_none() && t.find(0x1080).is_none());
         assert_eq!(t.audit(), Ok(()));
     }

@@ -5,6 +5,7 @@ use breakeven_base::Tick;
 use super::mshr::{Mshr, MshrState};
 use super::pending::{bytes, MissResponse, PendingMiss, LONGEST_LINE, NEVER};
 use super::Cache;
+use crate::line::LineAddr;
 use crate::network::Network;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::{Access, Found};
@@ -67,7 +68,7 @@ impl Cache {
         let s = self.stats.at(pkt.cmd, pkt.requestor);
         s.misses += 1;
         s.mshr_misses += 1;
-        let down = Pkt { cmd: Cmd::ReadExReq, addr: line, size, from_cache: true, ..*pkt };
+        let down = Pkt { cmd: Cmd::ReadExReq, addr: line.addr(), size, from_cache: true, ..*pkt };
         let slot = net.book(self.p.mem_side, &down, out);
         self.mshrs.push(Mshr {
             line,
@@ -106,12 +107,13 @@ impl Cache {
 
     /// Sends what may be sent by `at`, and the MSHR of `line` whatever its time is (another kind of access needs the line).
     #[inline(never)]
-    pub(crate) fn issue_pending_mshrs(&mut self, net: &mut Network, at: u64, line: Option<u64>) {
+    pub(crate) fn issue_pending_mshrs(&mut self, net: &mut Network, at: u64, line: Option<LineAddr>) {
         let link = self.p.mem_side;
         let mut place = 0;
         while let Some(mut h) = self.pending.misses.get(place).copied() {
             let joined = line == Some(h.line);
-            let free = if h.slot.start <= at || joined { net.free_from(link, h.line, h.slot.start) } else { NEVER };
+            let free =
+                if h.slot.start <= at || joined { net.free_from(link, h.line.addr(), h.slot.start) } else { NEVER };
             if free <= at || joined {
                 if free > h.slot.start {
                     h.slot = net.slot_at(link, free);
@@ -143,7 +145,7 @@ impl Cache {
             _ => Cmd::ReadExReq,
         };
         net.asked = h.asked;
-        let down = Pkt { cmd, addr: h.line, size: p.line_bytes, from_cache: true, ..h.first };
+        let down = Pkt { cmd, addr: h.line.addr(), size: p.line_bytes, from_cache: true, ..h.first };
         let r = net.send_booked(p.mem_side, p.source, down, h.slot);
         let reply = self.fill_from(net, &h.first, &r, 0);
         let Some(m) = self.mshrs.allocated(h.line) else { return };
@@ -163,7 +165,7 @@ impl Cache {
         }
         // No MSHR: the line has been filled already, the core asks late.
         let Some(m) = self.mshrs.find(id.line, now.0) else {
-            return Some(MissResponse { id, first: id.line, at: now, rest: 0, level: 1 });
+            return Some(MissResponse { id, first: id.line.addr(), at: now, rest: 0, level: 1 });
         };
         let (first, rest, level, resp_at) = (m.addr, m.payload, m.level, m.resp_at);
         Some(MissResponse { id, first, at: Tick(self.clock.edge(resp_at) + self.p.response), rest, level })

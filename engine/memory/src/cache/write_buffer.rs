@@ -2,9 +2,11 @@
 
 use educe::Educe;
 
+use crate::line::LineAddr;
+
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    line: u64,
+    line: LineAddr,
     from: u64,
     /// The level below has taken it.
     until: u64,
@@ -23,7 +25,7 @@ impl WriteBuffer {
         WriteBuffer { entries: Vec::with_capacity(limit as usize + 1), limit: limit as usize }
     }
 
-    pub fn push(&mut self, line: u64, from: u64, until: u64, now: u64) {
+    pub fn push(&mut self, line: LineAddr, from: u64, until: u64, now: u64) {
         self.entries.retain(|e| e.until > now);
         self.entries.push(Entry { line, from, until });
     }
@@ -33,7 +35,7 @@ impl WriteBuffer {
     }
 
     /// Whether a write to `line` can join one that has not been sent yet.
-    pub fn holds(&self, line: u64, now: u64) -> bool {
+    pub fn holds(&self, line: LineAddr, now: u64) -> bool {
         self.live(now).any(|e| e.line == line)
     }
 
@@ -68,10 +70,11 @@ mod tests {
 
     #[test]
     fn full_until_the_first_is_taken() {
+        let line = |addr| LineAddr::of(addr, 64);
         let mut b = WriteBuffer::new(2);
-        b.push(0x40, 10, 30, 0);
-        b.push(0x80, 20, 40, 0);
+        b.push(line(0x40), 10, 30, 0);
+        b.push(line(0x80), 20, 40, 0);
         assert_eq!((b.full_until(15), b.full_until(25), b.full_until(30)), (None, Some(30), None));
-        assert!(b.holds(0x80, 25) && !b.holds(0x80, 15) && !b.holds(0x80, 40));
+        assert!(b.holds(line(0x80), 25) && !b.holds(line(0x80), 15) && !b.holds(line(0x80), 40));
     }
 }

@@ -1,0 +1,35 @@
+//! Addresses of lines.
+
+use std::fmt;
+
+/// The address of a line's first byte: what tags, MSHRs and write buffers know lines by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineAddr(u64);
+
+impl LineAddr {
+    /// Of no line.
+    pub const NONE: LineAddr = LineAddr(u64::MAX);
+
+    /// The line of `addr`; `line_bytes` is a power of two.
+    #[inline(always)]
+    pub fn of(addr: u64, line_bytes: u64) -> Self {
+        LineAddr(addr & !(line_bytes - 1))
+    }
+
+    /// The line of `addr`; `mask` has the bits that number lines.
+    #[inline(always)]
+    pub fn masked(addr: u64, mask: u64) -> Self {
+        LineAddr(addr & mask)
+    }
+
+    #[inline(always)]
+    pub fn addr(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::LowerHex for LineAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)
+    }
+}
