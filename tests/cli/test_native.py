@@ -122,6 +122,8 @@ def test_errors_are_of_the_first_engine():
         "routine": ["a", "a"], "size": [10, 20], "embedded": [10.0, 120.0], "native": [20.0, 100.0],
         "half_iqr": [pytest.approx(float("nan"), nan_ok=True), 2.5], "error": [-0.5, 0.2],
     }  # fmt: skip
+    with pytest.deprecated_call(match="half_iqrs"):
+        assert found.found["native"].spreads == {}
     (row, everything) = found.summary()
     assert row["routine"] == "a" and everything["routine"] == ""
     assert row["median"] == pytest.approx(0.35)
