@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ from breakeven.explorer.state import State, as_row, to_fragment
 from breakeven.files.writing import replacing
 
 Lines = AsyncIterator[dict[str, Any]]
+#: sizes, besides the middle one, whose accounts a page has
+_LOOKED_INTO = 8
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,11 @@ async def _saved(simulator: Simulator, state: State) -> dict[str, list[dict[str,
         "commands": [simulator.commands(as_row(state), sizes)],
         "code": await _all(views.code(worker, state, middle)),
     }
-    for kind, lines in (
-        ("account", views.accounts(worker, state, middle)), ("pipeline", views.pipeline(worker, state, middle)),
-    ):  # fmt: skip
-        try:
-            saved[kind] = await _all(lines)
-        except UserError:
-            continue  # a core that keeps none
+    looked_into = sorted({middle, *sizes[:: max(1, len(sizes) // _LOOKED_INTO)]})
+    with suppress(UserError):  # a core that keeps none
+        saved["account"] = [line for size in looked_into for line in await _all(views.accounts(worker, state, size))]
+    with suppress(UserError):
+        saved["pipeline"] = await _all(views.pipeline(worker, state, middle))
     if len(state.routines) > 1:
         question = {"size": middle, "offsets": list(range(8))}
         saved["map"] = await _all(views.winners(worker, state, question))

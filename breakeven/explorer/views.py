@@ -91,7 +91,8 @@ async def winners(worker: Worker, state: State, question: dict[str, Any]) -> Lin
             yield {"row": row, "cells": _cells(state, sizes, found["rows"]), "without_effect": idle}
         return
     size, offsets = int(question["size"]), [int(offset) for offset in question["offsets"]]
-    yield {"x": offsets, "y": [str(o) for o in offsets], "xlabel": "source offset", "ylabel": "destination offset"}
+    axes = {"x": offsets, "y": [str(o) for o in offsets], "xlabel": "source offset", "ylabel": "destination offset"}
+    yield {**axes, "size": size}
     for row, dst in enumerate(offsets):
         found = await _points(worker, state, [(size, src, dst) for src in offsets])
         yield {"row": row, "cells": _cells(state, offsets, found["rows"])}

@@ -289,3 +289,28 @@ def test_paper_is_white_in_every_theme(page) -> None:
         page.emulate_media(media="screen")
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
+
+
+def test_a_snapshot_says_which_size_its_account_is_of(browser, tmp_path: Path) -> None:
+    import breakeven
+
+    view = breakeven.explore("rv-byte", "rv-word", largest=512, store=False)
+    kept = {line["size"]: line["cycles"] for line in view.saved["account"] if line["routine"] == "rv-byte"}
+    assert len(kept) > 5
+    tab = browser.new_page()
+    try:
+        tab.goto(f"file://{view.save(tmp_path / 'page.html')}")
+        seen = set()
+        for part in (0.65, 0.95, 0.3):
+            box, said = tab.locator("#plot").bounding_box(), tab.locator("#view p.soft").first.text_content()
+            tab.mouse.click(box["x"] + part * box["width"], box["y"] + 0.5 * box["height"])
+            # The views follow when the pointer rests.
+            tab.wait_for_function("was => document.querySelector('#view p.soft').textContent !== was", arg=said)
+            size = int(
+                tab.locator("#view p.soft").first.text_content().removeprefix("One measurement of ").split(" B")[0]
+            )
+            assert f"{kept[size]} cycles" in tab.locator("#view .who").first.text_content()
+            seen.add(size)
+        assert len(seen) == 3
+    finally:
+        tab.close()

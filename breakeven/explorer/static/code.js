@@ -2,6 +2,6 @@
 function drawCode(place) {
   const at = viewSize(), found = new Map(), columns = make("div", { class: "columns" });
   place.replaceChildren(columns);
-  const draw = () => columns.replaceChildren(...[...found].map(([name, routine]) => listingView(name, routine, `${at} B`)));
+  const draw = () => columns.replaceChildren(...[...found].map(([name, routine]) => listingView(name, routine, `${routine.size ?? at} B`)));
   return ask("code", { size: at }, (line) => { found.set(line.routine, { ...(found.get(line.routine) || {}), ...line }); draw(); });
 }

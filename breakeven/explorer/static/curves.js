@@ -150,7 +150,7 @@ function pointAt(at) {
   view.at = String(at);
   drawCursor();
   clearTimeout(following);
-  following = setTimeout(() => { keepFragment(); if (data.live) refreshView(); }, 120);
+  following = setTimeout(() => { keepFragment(); refreshView(); }, 120);
 }
 
 function makeCurves() {

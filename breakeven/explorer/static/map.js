@@ -9,17 +9,22 @@ function mapAxes() {
   return [["both offsets", "offsets"], ...[...first, ...rest].map((control) => [`size and ${control.label}`, control.path])];
 }
 
+const offsetsTitle = (size) => `${size} B; rows: destination offset. Cells: how many times faster the best is than the next.`;
+
 function drawMap(place) {
   const axes = mapAxes();
   if (!axes.some(([, key]) => key === mapped.axis)) mapped.axis = (axes[1] && state.settings.length ? axes[1] : axes[0])[1];
   const control = machine.controls.find((each) => each.path === mapped.axis), grid = { x: [], y: [], rows: [] }, chartPlace = make("div", { class: "wide" });
-  const title = make("p", { class: "soft" }, control ? `Rows: ${control.label}. Cells: how many times faster the best is than the next.` : `${viewSize()} B; rows: destination offset. Cells: how many times faster the best is than the next.`);
+  const title = make("p", { class: "soft" }, control ? `Rows: ${control.label}. Cells: how many times faster the best is than the next.` : offsetsTitle(viewSize()));
   place.replaceChildren(make("div", { class: "bar" }, data.live ? select("over", axes, mapped.axis, (value) => { mapped.axis = value; refreshView(true); }) : "",
     mapKeys(state.routines)), title, chartPlace);
   if (state.routines.length < 2) { chartPlace.replaceChildren(make("p", {}, "A map needs two routines.")); return null; }
   const question = control ? { path: control.path, values: steps(control, 12) } : { size: viewSize(), offsets: OFFSETS };
   return ask("map", question, (line) => {
-    if (line.x) Object.assign(grid, line, { rows: [], refused: [] });
+    if (line.x) {
+      Object.assign(grid, line, { rows: [], refused: [] });
+      if (!control) title.textContent = offsetsTitle(line.size ?? viewSize());
+    }
     else { grid.rows[line.row] = line.cells; grid.refused[line.row] = line.refused || ""; chartPlace.replaceChildren(mapOf(grid, state.routines, Math.max(280, byId("view").clientWidth - 4))); }
   });
 }

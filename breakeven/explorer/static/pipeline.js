@@ -33,7 +33,7 @@ function pipelineOf(traced) {
 
 function drawPipeline(place) {
   const at = viewSize(), found = [], charts = make("div");
-  const draw = () => charts.replaceChildren(...found.map((traced) => make("div", {}, make("h3", {}, traced.routine, make("small", {}, ` ${at} B, ${traced.cycles} cycles, ${plural(traced.rows.length, "micro-op")}${traced.whole ? "" : ", cut"}${traced.rows.length > ROWS_DRAWN ? `; the first ${ROWS_DRAWN} drawn` : ""}`)),
+  const draw = () => charts.replaceChildren(...found.map((traced) => make("div", {}, make("h3", {}, traced.routine, make("small", {}, ` ${traced.size} B, ${traced.cycles} cycles, ${plural(traced.rows.length, "micro-op")}${traced.whole ? "" : ", cut"}${traced.rows.length > ROWS_DRAWN ? `; the first ${ROWS_DRAWN} drawn` : ""}`)),
     make("div", { class: "pipeline", tabindex: 0, role: "region", "aria-label": `pipeline of ${traced.routine}` }, pipelineOf(traced)))));
   const zoom = (factor) => { pipe.zoom = Math.min(40, Math.max(0.5, pipe.zoom * factor)); draw(); };
   charts.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); zoom(event.deltaY < 0 ? 1.25 : 0.8); } }, { passive: false });

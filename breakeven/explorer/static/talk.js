@@ -9,10 +9,18 @@ function trouble(text) {
   place.textContent = text || "";
 }
 
+// Of lines that are of several sizes those of the nearest one.
+function nearestSaved(lines, wanted) {
+  const sizes = [...new Set(lines.map((line) => line.size).filter((at) => at !== undefined))];
+  if (wanted === undefined || !sizes.length) return lines;
+  const far = (at) => Math.abs(Math.log((at + 1) / (wanted + 1))), best = sizes.reduce((a, b) => (far(b) < far(a) ? b : a));
+  return lines.filter((line) => line.size === undefined || line.size === best);
+}
+
 // Resolves to true when the last line came, to false when a newer question of this kind took its place.
 async function ask(kind, question, onLine) {
   if (!data.live) {
-    for (const line of saved[kind] || []) onLine(line);
+    for (const line of nearestSaved(saved[kind] || [], question.size)) onLine(line);
     return Boolean(saved[kind]);
   }
   const number = (asked[kind] = (asked[kind] || 0) + 1), lines = [];
