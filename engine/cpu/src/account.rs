@@ -71,6 +71,11 @@ impl Account {
         self.slots[reason as usize] += cycles * u64::from(width);
     }
 
+    /// Every count, in one order.
+    pub(crate) fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
+        self.slots.iter_mut().for_each(each);
+    }
+
     /// Slots charged to `reason`.
     #[must_use]
     pub fn slots(&self, reason: Reason) -> u64 {

@@ -2,7 +2,7 @@
 
 use breakeven_base::{Bus, FrontEnd, StatSink};
 use breakeven_cpu::minor::Minor;
-use breakeven_cpu::o3::O3;
+use breakeven_cpu::o3::{MemoStatistics, O3};
 use breakeven_cpu::pipeview::Window;
 use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
 use breakeven_cpu::{Budget, CoreCtx, Stop};
@@ -67,6 +67,20 @@ impl Core {
     pub fn keep_account(&mut self) {
         if let Core::Minor(c) = self {
             c.keep_account();
+        }
+    }
+
+    /// Whether a core that can replays what repeats itself: the same cycles, sooner.
+    pub fn memoize(&mut self, on: bool) {
+        if let Core::O3(c) = self {
+            c.memoize(on);
+        }
+    }
+    /// How often what was replayed, on a core that can.
+    pub fn memo_statistics(&self) -> Option<MemoStatistics> {
+        match self {
+            Core::O3(c) => Some(c.memo_statistics()),
+            _ => None,
         }
     }
 

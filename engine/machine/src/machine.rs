@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{Bus, Stat, StatSink, SysEffect, Tick};
+use breakeven_cpu::o3::MemoStatistics;
 use breakeven_cpu::{Budget, Stop};
 use breakeven_memory::MemorySystem;
 
@@ -331,6 +332,17 @@ impl Machine {
     /// From now on the statistics hold the account of the core's cycles, if it has one: a little slower on Minor.
     pub fn keep_account(&mut self) {
         self.state.core.keep_account();
+    }
+
+    /// Whether a core that can replays what repeats itself: the same cycles. By itself as `BREAKEVEN_MEMOIZE` says (off).
+    pub fn memoize(&mut self, on: bool) {
+        self.state.core.memoize(on);
+    }
+
+    /// How often what was replayed, on a core that can.
+    #[must_use]
+    pub fn memo_statistics(&self) -> Option<MemoStatistics> {
+        self.state.core.memo_statistics()
     }
 
     /// The statistics now, since the last reset of them.

@@ -104,6 +104,11 @@ impl Sweep {
         Ok(Sweep { config, state, devices, image, idle: Mutex::default() })
     }
 
+    /// As [`Machine::memoize`], for the points to come.
+    pub fn memoize(&mut self, on: bool) {
+        self.state.core.memoize(on);
+    }
+
     /// Runs every point; results are in the order of the records and do not depend on `threads` (0: all of the host's).
     /// `observer` is called from this thread, at most 20 times a second and once at the end, and may stop the sweep.
     ///

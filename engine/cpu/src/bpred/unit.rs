@@ -267,6 +267,12 @@ impl BranchPredictor {
         }
     }
 
+    /// All branches in flight have numbers that are so much higher.
+    #[cfg(test)]
+    pub fn shift(&mut self, by: u64) {
+        self.in_flight.iter_mut().for_each(|r| r.seq += by);
+    }
+
     /// Everything younger than `seq` never was: histories, stack and path as before those predictions.
     pub fn squash(&mut self, seq: u64) {
         while let Some(r) = self.in_flight.back().copied().filter(|r| r.seq > seq) {

@@ -8,19 +8,20 @@
 
 mod rob;
 
-use breakeven_base::{Bus, FrontEnd, SysEffect, UopFlags};
+use breakeven_base::{SysEffect, UopFlags};
 use educe::Educe;
 
 use super::config::{O3Config, RenameRecovery};
-use super::inst::{state, Seq};
+use super::inst::{state, InstRing, Seq};
 use super::io::Io;
 use super::lsq::Lsq;
+use super::memo::archive::Archive;
 use super::rename::{count_registers, REG_CLASSES};
 use super::wires::{Cause, Squash, Wire};
 use super::Stopped;
 use crate::account::Reason;
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 use rob::Rob;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,6 +117,33 @@ impl Commit {
     pub fn last_commit(&self) -> u64 {
         self.last_commit
     }
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
+        let Self {
+            status,
+            rob,
+            to_walk,
+            trap_at,
+            youngest,
+            check_empty,
+            squash_until,
+            recovering,
+            last_commit,
+            stats: _,
+        } = self;
+        a.one_of(status, &[Status::Running, Status::RobSquashing, Status::FlushPending, Status::TrapPending]);
+        rob.archive(a, ring);
+        a.u32(to_walk);
+        a.cycle(trap_at);
+        a.seq(youngest);
+        a.flag(check_empty);
+        a.cycle(squash_until);
+        let mut reason = recovering.map_or(0, |r| r as u8 + 1);
+        a.u8(&mut reason);
+        *recovering = usize::from(reason).checked_sub(1).and_then(|i| Reason::ALL.get(i)).copied();
+        a.cycle_then(last_commit);
+    }
+
     /// Cycles in which nothing can happen are skipped: they count for no deadlock.
     pub fn skip(&mut self, cycles: u64) {
         self.last_commit += cycles;
@@ -136,14 +164,7 @@ impl Commit {
 
     /// One cycle. In: micro-ops from rename, the squash that execution asks for. Out: what has committed, freed registers and
     /// ROB entries, the squash for all units; returns the slots retired.
-    pub fn tick<F: FrontEnd, B: Bus>(
-        &mut self,
-        io: &mut Io,
-        lsq: &Lsq,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-        wire: &Wire,
-    ) -> u32 {
+    pub fn tick<X: Outside>(&mut self, io: &mut Io, lsq: &Lsq, cx: &mut X, when: &When, wire: &Wire) -> u32 {
         let now = when.cycle;
         if self.status == Status::RobSquashing {
             io.activity.moved = true;
@@ -234,11 +255,11 @@ impl Commit {
 
     /// Retires up to `commitWidth` micro-ops. How many slots were used, and whether a store was among them.
     #[inline]
-    fn retire<F: FrontEnd, B: Bus>(
+    fn retire<X: Outside>(
         &mut self,
         io: &mut Io,
         lsq: &Lsq,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         changed: &mut bool,
     ) -> (u32, bool) {
@@ -329,15 +350,7 @@ impl Commit {
     }
 
     #[cold]
-    fn trap<F: FrontEnd, B: Bus>(
-        &mut self,
-        io: &mut Io,
-        lsq: &Lsq,
-        seq: Seq,
-        retired: u32,
-        now: u64,
-        cx: &mut CoreCtx<'_, F, B>,
-    ) {
+    fn trap<X: Outside>(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, retired: u32, now: u64, cx: &mut X) {
         if retired > 0 || lsq.has_stores_to_write() {
             io.activity.moved |= retired > 0;
             return;
@@ -356,13 +369,7 @@ impl Commit {
 
     /// What an instruction does when it has committed. Whether nothing more commits in this cycle.
     #[cold]
-    fn finish<F: FrontEnd, B: Bus>(
-        &mut self,
-        io: &mut Io,
-        seq: Seq,
-        flags: UopFlags,
-        cx: &mut CoreCtx<'_, F, B>,
-    ) -> bool {
+    fn finish<X: Outside>(&mut self, io: &mut Io, seq: Seq, flags: UopFlags, cx: &mut X) -> bool {
         act(io, seq, cx);
         if flags.any(UopFlags::SQUASH_AFTER) && flags.any(UopFlags::LAST) {
             self.status = Status::FlushPending;
@@ -379,13 +386,13 @@ fn report_rob_squashing(io: &mut Io, now: u64) {
 
 /// Carries out a micro-op's effect, if it has one.
 #[cold]
-fn act<F: FrontEnd, B: Bus>(io: &mut Io, seq: Seq, cx: &mut CoreCtx<'_, F, B>) {
+fn act<X: Outside>(io: &mut Io, seq: Seq, cx: &mut X) {
     if io.ring.flags(seq).any(UopFlags::EFFECT) {
         match io.ring.effect(seq) {
             SysEffect::None => {}
-            SysEffect::TlbFlush { vaddr } => cx.mem.tlb_flush(vaddr),
-            SysEffect::FetchFlush => cx.mem.fetch_flush(),
-            SysEffect::CacheFlush { at, line_cycles } => cx.mem.flush_caches(at, line_cycles),
+            SysEffect::TlbFlush { vaddr } => cx.tlb_flush(vaddr),
+            SysEffect::FetchFlush => cx.fetch_flush(),
+            SysEffect::CacheFlush { at, line_cycles } => cx.flush_caches(at, line_cycles),
             other => io.stopped = Some(Stopped::Effect(other)),
         }
     }
@@ -394,7 +401,7 @@ fn act<F: FrontEnd, B: Bus>(io: &mut Io, seq: Seq, cx: &mut CoreCtx<'_, F, B>) {
 /// `seq` has just executed: carries a pseudo-op's effect out, as gem5 does when the pseudo-op executes, which it does as the
 /// oldest (`gem5PseudoOps`): it and what commits with it count behind what it says of the statistics.
 #[cold]
-pub fn act_at_execution<F: FrontEnd, B: Bus>(io: &mut Io, seq: Seq, cx: &mut CoreCtx<'_, F, B>) {
+pub fn act_at_execution<X: Outside>(io: &mut Io, seq: Seq, cx: &mut X) {
     let flags = io.ring.flags(seq);
     let at_commit = flags.any(UopFlags::TRAP) || flags.any(UopFlags::SERIALIZE_AFTER) && !io.rules.quirks.gem5PseudoOps;
     if flags.any(UopFlags::NON_SPECULATIVE) && !at_commit {

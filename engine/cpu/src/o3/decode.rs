@@ -8,6 +8,7 @@ use breakeven_base::{BranchKind, UopFlags};
 
 use super::inst::Seq;
 use super::io::Io;
+use super::memo::archive::Archive;
 use super::wires::{Wire, BLOCK, UNBLOCK};
 
 /// What a stage with a skid buffer is doing (gem5's `ThreadStatus`).
@@ -20,6 +21,11 @@ pub enum Status {
     Unblocking,
     /// Rename only: waits until the ROB is empty.
     SerializeStall,
+}
+
+impl Status {
+    pub const ALL: [Status; 5] =
+        [Status::Running, Status::Squashing, Status::Blocked, Status::Unblocking, Status::SerializeStall];
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -138,6 +144,15 @@ impl Decode {
         io.activity.moved = true;
         io.wires.at(to_fetch).stall_fetch = UNBLOCK;
         self.status = Status::Running;
+    }
+
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { status, stalled, next, end, stats: _ } = self;
+        a.one_of(status, &Status::ALL);
+        a.flag(stalled);
+        a.seq(next);
+        a.seq(end);
     }
 
     /// Drops the micro-ops from `next` on.

@@ -10,6 +10,7 @@ use super::inst::{note, state, Seq};
 use super::io::Io;
 use super::issue::Issue;
 use super::lsq::{uses_load_queue, uses_store_queue, Lsq};
+use super::memo::archive::Archive;
 use super::wires::{Arrivals, Wire, BLOCK, UNBLOCK};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -248,6 +249,16 @@ impl Dispatch {
     pub fn return_credits(&self, io: &mut Io, issue: &Issue, lsq: &Lsq, now: u64) {
         let free = [issue.free(), lsq.free_loads(), lsq.free_stores()];
         io.wires.at(now + io.rules.iew_to_rename).free_queues = Some(free);
+    }
+
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { status, next, end, credits_due, stores_left, stats: _ } = self;
+        a.one_of(status, &Status::ALL);
+        a.seq(next);
+        a.seq(end);
+        a.flag(credits_due);
+        a.stores_dispatched(stores_left);
     }
 
     /// Squash: drops the micro-ops from `next` on. Rename gets their credits back as if they had been dispatched: those that

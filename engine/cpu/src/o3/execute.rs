@@ -6,17 +6,18 @@
 //! - A memory reference goes to the load-store queue when it executes, and keeps its entry in the issue queue until it
 //!   writes back.
 
-use breakeven_base::{Bus, FrontEnd, UopFlags};
+use breakeven_base::UopFlags;
 use educe::Educe;
 
-use super::inst::{note, state, Seq};
+use super::inst::{note, state, InstRing, Seq};
 use super::io::Io;
 use super::issue::Issue;
 use super::lsq::{Lsq, LsqOut, MemOutcome};
-use super::wheel::{Event, Wheel};
+use super::memo::archive::Archive;
+use super::wheel::{archive_events, Event, Wheel};
 use super::wires::{Cause, Squash};
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ExecuteStats {
@@ -58,6 +59,16 @@ impl Execute {
             due: Vec::with_capacity(64),
             stats: ExecuteStats::default(),
         }
+    }
+
+    /// The state in relative form, between two cycles; the micro-ops in flight stand in `ring` already.
+    pub fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
+        let Self { input, finishes, arrived, from_lsq, redirect, due, stats: _ } = self;
+        input.archive(a, ring);
+        finishes.archive(a, ring);
+        archive_events(arrived, a, ring);
+        // All of these are empty between two cycles.
+        a.refuse(!from_lsq.done.is_empty() || !from_lsq.ready.is_empty() || !due.is_empty() || redirect.is_some());
     }
 
     /// The first cycle from `now` on in which something executes or finishes.
@@ -137,13 +148,13 @@ impl Execute {
 
     /// Executes one micro-op. True: its effect takes place now ([`gem5PseudoOps`](super::Gem5Quirks)).
     #[inline]
-    pub fn execute<F: FrontEnd, B: Bus>(
+    pub fn execute<X: Outside>(
         &mut self,
         seq: Seq,
         io: &mut Io,
         issue: &mut Issue,
         lsq: &mut Lsq,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
     ) -> bool {
         self.stats.executed += 1;

@@ -6,25 +6,24 @@
 //! - One block, one access at a time: straight-line code pays the cache's latency for each block.
 //! - After a squash one cycle is lost. A block that arrives in the cycle of the squash stays in the buffer.
 //!
-//! Fetch owns the path being followed (the front end executes when an instruction is fetched), the branch predictor and the
-//! fetch queue.
+//! Fetch owns the path being followed (the front end executes when an instruction is fetched) and the fetch queue.
 
+mod archive;
 mod block;
 mod loops;
 mod non_speculative;
 mod place;
 mod redirect;
 
-use breakeven_base::{Bus, FrontEnd, Step, UopFlags};
+use breakeven_base::{Step, UopFlags};
 use educe::Educe;
 
 use super::inst::{note, Seq};
 use super::io::Io;
 use super::path::Path;
 use super::wires::{Wire, BLOCK, UNBLOCK};
-use crate::bpred::BranchPredictor;
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 use block::Buffer;
 use loops::LoopBuffer;
 pub use non_speculative::{AtHead, Then};
@@ -79,12 +78,11 @@ pub struct Fetch {
     /// Slots that have left the fetch queue and have not been renamed: what the queue behind the decoders holds.
     decode_slots: u32,
     pub path: Path,
-    pub predictor: BranchPredictor,
     pub stats: FetchStats,
 }
 
 impl Fetch {
-    pub fn new(predictor: BranchPredictor) -> Self {
+    pub fn new() -> Self {
         Fetch {
             status: Status::Running,
             pc: 0,
@@ -99,7 +97,6 @@ impl Fetch {
             queue: 1,
             decode_slots: 0,
             path: Path::new(),
-            predictor,
             stats: FetchStats::default(),
         }
     }
@@ -136,7 +133,7 @@ impl Fetch {
     }
 
     /// One cycle. `wire`: stalls by decode, what has committed, whether there is a squash. Out: micro-ops to decode.
-    pub fn tick<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When, wire: &Wire) {
+    pub fn tick<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When, wire: &Wire) {
         let now = when.cycle;
         if self.next_event() <= now {
             self.arrival(io, cx, when);
@@ -149,10 +146,10 @@ impl Fetch {
         }
         if wire.squash.is_none() {
             if wire.committed_to_fetch != 0 {
-                self.predictor.update(wire.committed_to_fetch);
+                cx.train(wire.committed_to_fetch);
             }
             if self.correction.is_some() && now >= self.redirected {
-                self.train_correction();
+                self.train_correction(cx);
             }
             if self.status == Status::Squashing && now > self.redirected {
                 self.status = Status::Running;
@@ -165,7 +162,7 @@ impl Fetch {
                 self.fetch_block(io, cx, when);
             }
             Status::Running => {
-                if !self.in_buffer(io) && self.at_instruction(io) && !self.is_decoded(io, cx.fe) {
+                if !self.in_buffer(io) && self.at_instruction(io) && !self.is_decoded(io, cx) {
                     self.request_block(io, cx, when);
                     self.stats.icache_stall_cycles += 1;
                 } else {
@@ -181,9 +178,9 @@ impl Fetch {
     }
 
     #[cold]
-    fn train_correction(&mut self) {
+    fn train_correction<X: Outside>(&mut self, cx: &mut X) {
         if let Some((seq, target)) = self.correction.take() {
-            self.predictor.correct(seq, target, true, false);
+            cx.correct(seq, target, true, false);
         }
     }
 
@@ -238,12 +235,12 @@ impl Fetch {
 
     /// What comes next goes on with an instruction out of the decoder, and needs no bytes.
     #[inline]
-    fn is_decoded<F: FrontEnd>(&self, io: &Io, fe: &F) -> bool {
-        io.ring.tail() == self.path.placed && fe.in_microcode()
+    fn is_decoded<X: Outside>(&self, io: &Io, cx: &mut X) -> bool {
+        io.ring.tail() == self.path.placed && cx.in_microcode()
     }
 
     /// Takes micro-ops out of the buffer.
-    fn fetch_block<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    fn fetch_block<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When) {
         self.stats.cycles += 1;
         let first = io.ring.tail();
         let mut slots = 0;
@@ -268,7 +265,7 @@ impl Fetch {
         if self.status == Status::Running
             && self.at_instruction(io)
             && !self.is_requested(io)
-            && !self.is_decoded(io, cx.fe)
+            && !self.is_decoded(io, cx)
         {
             self.request_block(io, cx, when);
         }
@@ -276,8 +273,8 @@ impl Fetch {
 
     /// Whether the whole of the next instruction can be taken out of the buffer now; executes it unless that has been done.
     #[inline]
-    fn instruction_ready<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
-        let decoded = self.is_decoded(io, cx.fe);
+    fn instruction_ready<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When) -> bool {
+        let decoded = self.is_decoded(io, cx);
         if !decoded && !self.in_buffer(io) {
             return false;
         }
@@ -317,7 +314,7 @@ impl Fetch {
 
     /// The last micro-op of an instruction has been fetched: the next fetch address. True when it ends the cycle.
     #[inline]
-    fn end_instruction<F: FrontEnd, B: Bus>(&mut self, seq: Seq, io: &mut Io, cx: &mut CoreCtx<'_, F, B>) -> bool {
+    fn end_instruction<X: Outside>(&mut self, seq: Seq, io: &mut Io, cx: &mut X) -> bool {
         // Field by field: they have just been written so, and a host cannot forward several stores to one wider load.
         let s = io.ring.at(seq);
         let (flags, noted, next_pc) = (s.uop.flags, s.note, s.flow.next_pc);
@@ -332,13 +329,7 @@ impl Fetch {
 
     /// As [`Fetch::end_instruction`], for a branch, a trap or a placeholder.
     #[inline(never)]
-    fn end_special<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        fall_through: u64,
-        io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
-    ) -> bool {
+    fn end_special<X: Outside>(&mut self, seq: Seq, fall_through: u64, io: &mut Io, cx: &mut X) -> bool {
         let s = io.ring.at(seq);
         let (pc, flags, noted) = (s.pc, s.uop.flags, s.note);
         let (next_pc, len, branch) = (s.flow.next_pc, s.flow.len, s.flow.branch);
@@ -348,7 +339,7 @@ impl Fetch {
             // Behind a serializing one fetch goes on (nothing of that leaves rename before), and on a wrong path; else it stops.
             let on = flags.any(UopFlags::SERIALIZE_AFTER) || self.path.open() > 0;
             if on && noted & note::WAITS != 0 && len > 0 && self.path.can_fork() {
-                self.path.fork(cx.fe, fall_through, &io.ring, false);
+                self.path.fork(cx, fall_through, &io.ring, false);
             } else {
                 self.status = Status::Stopped;
             }
@@ -356,21 +347,22 @@ impl Fetch {
             if len == 0 || !self.path.can_fork() {
                 self.status = Status::Stopped;
             } else {
-                self.path.fork(cx.fe, fall_through, &io.ring, true);
+                self.path.fork(cx, fall_through, &io.ring, true);
             }
         } else {
             if flags.any(UopFlags::BRANCH) {
-                let p = self.predictor.predict(seq, pc, len, branch);
+                let p = cx.predict(seq, pc, len, branch);
                 self.stats.branches += 1;
                 self.stats.predicted_taken += u64::from(p.taken);
                 taken = p.taken;
                 goes_to = p.target;
+                io.activity.loops |= taken && goes_to <= pc;
                 if taken && io.rules.loop_buffer > 0 {
                     self.loops.taken_branch(pc, fall_through, goes_to, io.rules.loop_buffer);
                 }
             }
             if goes_to != next_pc {
-                self.fork_or_stop(goes_to, io, cx.fe);
+                self.fork_or_stop(goes_to, io, cx);
             }
         }
         let flow = io.ring.flow_mut(seq);
@@ -379,16 +371,16 @@ impl Fetch {
         self.pc = match (flags.any(UopFlags::LAST), goes_to == next_pc) {
             (true, _) => goes_to,
             (false, true) => pc,
-            (false, false) => cx.fe.pc(),
+            (false, false) => cx.pc(),
         };
         taken && !flags.any(UopFlags::MICRO_BRANCH) || self.status != Status::Running
     }
 }
 
 #[cold]
-fn trace_fetched<F: FrontEnd, B: Bus>(seq: Seq, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, now: u64) {
+fn trace_fetched<X: Outside>(seq: Seq, io: &mut Io, cx: &mut X, now: u64) {
     let Some(trace) = &mut io.trace else { return };
     let (pc, mut text) = (io.ring.pc(seq), String::new());
-    cx.fe.disassemble(cx.bus, pc, &mut text);
+    cx.disassemble(pc, &mut text);
     trace.fetched(io.ring.slot(seq), now, seq, pc, io.ring.flags(seq).any(UopFlags::FIRST), &text);
 }

@@ -5,8 +5,12 @@
 //! never repeats. What the front end said of an instruction stays in its slot after a squash until it is overwritten, so
 //! that right-path instructions can be fetched again without being executed again (see `fetch.rs`).
 
+mod archive;
+
 use breakeven_base::{BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
 use educe::Educe;
+
+pub use archive::{archive_producer, Progress};
 
 /// Place of a micro-op in program order; 0 is no micro-op.
 pub type Seq = u64;

@@ -7,7 +7,8 @@ use std::ops::Range;
 use educe::Educe;
 
 use super::config::O3Config;
-use super::inst::{note, InstRing, Seq};
+use super::inst::{note, InstRing, Progress, Seq};
+use super::memo::archive::Archive;
 use super::rules::Rules;
 use super::wheel::Event;
 use super::wires::Wires;
@@ -19,6 +20,8 @@ use crate::pipeview::PipeView;
 pub struct Activity {
     /// Something has changed.
     pub moved: bool,
+    /// Fetch has taken a branch back: where loops are at their beginning.
+    pub loops: bool,
     /// A stalled unit has tried to go on, without success: it counts that, and will do so again each cycle.
     pub stalled_retry: bool,
 }
@@ -45,6 +48,16 @@ impl Io {
             trace: None,
             stopped: None,
         }
+    }
+
+    /// The state in relative form, between two cycles.
+    pub fn archive(&mut self, progress: Progress, a: &mut Archive) {
+        let Self { rules: _, ring, wires, activity: _, trace, stopped } = self;
+        let mut squashers = wires.squashers(a.base.cycle, a.base.seq);
+        ring.archive_left(&mut squashers, progress.retired, a);
+        ring.archive(progress, a);
+        wires.archive(a, ring);
+        a.refuse(trace.is_some() || stopped.is_some());
     }
 
     /// Hands each of the micro-ops to the trace, if there is one: once a cycle and unit, not once a micro-op.

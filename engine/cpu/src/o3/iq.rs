@@ -7,6 +7,7 @@ use breakeven_base::OpClass;
 use educe::Educe;
 
 use super::inst::{InstRing, Operand, Producer, Seq};
+use super::memo::archive::Archive;
 
 #[derive(Debug, Educe)]
 #[educe(Clone)]
@@ -80,6 +81,32 @@ impl IssueQueue {
     #[inline]
     pub fn ready_in(&self, group: usize) -> u32 {
         self.counts[group]
+    }
+
+    /// The state in relative form.
+    pub fn archive(&mut self, ring: &InstRing, group: impl Fn(OpClass) -> usize, a: &mut Archive) {
+        let Self { free, size: _, ready, any, groups: _, counts, ready_total } = self;
+        a.u32(free);
+        let mut seqs = Vec::new();
+        if a.loads() {
+            ready.fill(0);
+            any.fill(0);
+            counts.fill(0);
+            *ready_total = 0;
+        } else {
+            for (i, word) in any.iter().enumerate() {
+                let mut bits = *word;
+                while bits != 0 {
+                    seqs.push(ring.seq_of(i * 64 + bits.trailing_zeros() as usize, ring.head()));
+                    bits &= bits - 1;
+                }
+            }
+            seqs.sort_unstable();
+        }
+        a.seqs(&mut seqs);
+        if a.loads() {
+            seqs.iter().for_each(|seq| self.set_ready(ring.slot(*seq), group(ring.class(*seq))));
+        }
     }
 
     pub fn describe(&self) -> String {

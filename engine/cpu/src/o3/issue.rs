@@ -8,6 +8,7 @@ use super::config::O3Config;
 use super::inst::{state, InstRing, Seq, Wait};
 use super::io::Io;
 use super::iq::IssueQueue;
+use super::memo::archive::Archive;
 use super::units::{Grant, Units};
 use super::wheel::{Event, Wheel};
 
@@ -40,6 +41,13 @@ impl Issue {
     #[inline]
     pub fn has_ready(&self) -> bool {
         self.queue.ready_total > 0
+    }
+
+    /// The state in relative form.
+    pub fn archive(&mut self, ring: &InstRing, a: &mut Archive) {
+        let Self { queue, units, stats: _ } = self;
+        units.archive(a);
+        queue.archive(ring, |class| units.group(class), a);
     }
 
     pub fn describe(&self) -> String {

@@ -9,10 +9,12 @@
 //! What is fetched again is not executed again: the slots still hold what the front end said. Where fetch then mispredicts
 //! while executed instructions are left, those are put aside until the misprediction is undone.
 
-use breakeven_base::{FrontEnd, MemRef, SysEffect, Uop};
+use breakeven_base::{MemRef, SysEffect, Uop};
 use educe::Educe;
 
 use super::inst::{Flow, InstRing, Seq};
+use super::memo::archive::Archive;
+use super::outside::Outside;
 
 /// Forks that may be open at once; beyond, fetch waits for one to resolve.
 pub const MAX_FORKS: usize = 64;
@@ -29,7 +31,7 @@ struct SavedUops {
 }
 
 /// The front end follows a predicted path from behind `at` on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Fork {
     at: Seq,
     depth: u32,
@@ -59,7 +61,7 @@ impl Path {
 
     /// Forks the front end onto `pc` behind the instruction that ends just before `tail`; if `executed` is false that
     /// instruction has not been executed and will be after the rollback.
-    pub fn fork<F: FrontEnd>(&mut self, fe: &mut F, pc: u64, ring: &InstRing, executed: bool) {
+    pub fn fork<X: Outside>(&mut self, cx: &mut X, pc: u64, ring: &InstRing, executed: bool) {
         let at = ring.tail() - 1;
         let aside = self.aside.len();
         for seq in ring.tail()..self.placed {
@@ -73,15 +75,15 @@ impl Path {
             });
         }
         let placed = if executed { self.placed } else { at };
-        self.forks.push(Fork { at, depth: fe.fork(pc), placed, aside });
+        self.forks.push(Fork { at, depth: cx.fork(pc), placed, aside });
         self.placed = ring.tail();
     }
 
     /// Undoes every fork at `from` or behind it.
-    pub fn restore_fork<F: FrontEnd>(&mut self, fe: &mut F, from: Seq, ring: &mut InstRing) {
+    pub fn restore_fork<X: Outside>(&mut self, cx: &mut X, from: Seq, ring: &mut InstRing) {
         let Some(first) = self.forks.iter().position(|f| f.at >= from) else { return };
         let fork = self.forks[first];
-        fe.rollback(fork.depth);
+        cx.rollback(fork.depth);
         for (seq, a) in (fork.at + 1..).zip(&self.aside[fork.aside..]) {
             if seq >= fork.placed {
                 break;
@@ -93,6 +95,22 @@ impl Path {
         self.placed = fork.placed;
         self.aside.truncate(fork.aside);
         self.forks.truncate(first);
+    }
+
+    /// The state in relative form. What has been put aside has none.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { placed, forks, aside } = self;
+        a.seq(placed);
+        a.list(forks, Fork::default(), |a, Fork { at, depth, placed, aside }| {
+            a.seq(at);
+            a.u32(depth);
+            a.seq(placed);
+            a.empty(aside, 0);
+        });
+        a.refuse(!aside.is_empty());
+        if a.loads() {
+            aside.clear();
+        }
     }
 
     /// What has committed needs no fork any more (a placeholder's is undone before).

@@ -1,10 +1,11 @@
 //! Why a commit slot stays empty: what the cycle account is charged with.
 
 use super::inst::{note, state, Seq, Wait};
-use super::{commit, decode, fetch, O3};
+use super::pipeline::Pipeline;
+use super::{commit, decode, fetch};
 use crate::account::Reason;
 
-impl O3 {
+impl Pipeline {
     #[inline]
     pub(super) fn reason(&self) -> Reason {
         if let Some(reason) = self.commit.recovering() {

@@ -6,6 +6,7 @@
 //! - A serializing instruction waits here until the ROB is empty and nothing is on its way to it; a reader of flags that several
 //!   instructions wrote (*ours*: x86's partial flag stall) until everything older than its instruction has retired.
 
+mod archive;
 mod credits;
 mod registers;
 
@@ -93,6 +94,10 @@ impl Rename {
     #[inline]
     pub fn end(&self) -> Seq {
         self.end
+    }
+    /// The youngest that has retired, as readers of flags know.
+    pub fn retired(&self) -> Seq {
+        self.retired
     }
     #[inline]
     pub fn status(&self) -> Status {

@@ -1,19 +1,18 @@
 //! A squash is a message that every unit answers: each drops its micro-ops from `next` on and restores its own state.
 
-use breakeven_base::{Bus, FrontEnd};
-
 use super::fetch::{AtHead, Then};
 use super::inst::{note, Seq};
+use super::pipeline::Pipeline;
 use super::wires::{InFront, Squash};
-use super::{Stopped, O3};
+use super::Stopped;
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 
-impl O3 {
+impl Pipeline {
     /// The squash of a mispredicted branch, a memory-order violation or a flush reaches all units. Commit, which has started
     /// it, has dealt with the ROB.
     #[cold]
-    pub(super) fn squash<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, squash: &Squash, now: u64) {
+    pub(super) fn squash<X: Outside>(&mut self, cx: &mut X, squash: &Squash, now: u64) {
         // First what the units know of the micro-ops, while their slots still hold them.
         self.squash_units(squash.after, now);
         self.fetch.resume(squash, &mut self.io, cx, now);
@@ -42,12 +41,7 @@ impl O3 {
     /// Executes a placeholder, now that everything older has committed. False: it has not been executed (it waits, the run
     /// pauses, or it is fetched again as what it has turned out to be).
     #[cold]
-    pub(super) fn execute_placeholder<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-    ) -> bool {
+    pub(super) fn execute_placeholder<X: Outside>(&mut self, seq: Seq, cx: &mut X, when: &When) -> bool {
         let now = when.cycle;
         if self.io.ring.note(seq) & note::PAUSES != 0 && !self.lsq.drained() {
             self.retry(seq, now + 1, now);
@@ -58,7 +52,7 @@ impl O3 {
             AtHead::Squash(after, then) => {
                 // At once, without a walk of the ROB: nothing in the pipeline has caused it.
                 self.commit.squash_now(after, &self.io);
-                self.fetch.predictor.squash(after);
+                cx.squash_predictions(after);
                 self.squash_units(after, now);
                 self.fetch.after_head(after, then, &mut self.io, cx, now);
                 match then {

@@ -8,6 +8,7 @@ use super::dispatch::DispatchStats;
 use super::execute::ExecuteStats;
 use super::fetch::FetchStats;
 use super::issue::IssueStats;
+use super::pipeline::Pipeline;
 use super::rename::RenameStats;
 use super::O3;
 use crate::account::Account;
@@ -28,7 +29,7 @@ pub(super) struct Base {
 
 /// The counts that go on while a stalled unit retries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct StageCounts {
+pub struct StageCounts {
     fetch: FetchStats,
     decode: DecodeStats,
     rename: RenameStats,
@@ -47,7 +48,7 @@ macro_rules! count_again {
     };
 }
 
-impl O3 {
+impl Pipeline {
     pub(super) fn stage_counts(&self) -> StageCounts {
         StageCounts {
             fetch: self.fetch.stats,
@@ -55,6 +56,104 @@ impl O3 {
             rename: self.rename.stats,
             dispatch: self.dispatch.stats,
         }
+    }
+
+    /// Every count of the pipeline, in one order.
+    pub(super) fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
+        let CommitStats { insts, ops, by_class, branches, mispredicts, squashed, non_spec_stalls, traps } =
+            &mut self.commit.stats;
+        let commit = [insts, ops, branches, mispredicts, squashed, non_spec_stalls, traps];
+        commit.into_iter().chain(by_class).for_each(&mut *each);
+        let DecodeStats {
+            decoded,
+            resolved,
+            mispredicted,
+            run_cycles,
+            blocked_cycles,
+            unblock_cycles,
+            squash_cycles,
+            idle_cycles,
+        } = &mut self.decode.stats;
+        [decoded, resolved, mispredicted, run_cycles, blocked_cycles, unblock_cycles, squash_cycles, idle_cycles]
+            .into_iter()
+            .for_each(&mut *each);
+        let DispatchStats {
+            dispatched,
+            loads,
+            stores,
+            non_spec,
+            iq_full,
+            lsq_full,
+            block_cycles,
+            unblock_cycles,
+            squash_cycles,
+        } = &mut self.dispatch.stats;
+        [dispatched, loads, stores, non_spec, iq_full, lsq_full, block_cycles, unblock_cycles, squash_cycles]
+            .into_iter()
+            .for_each(&mut *each);
+        let ExecuteStats { executed, written, predicted_taken_wrong, predicted_not_taken_wrong, violations } =
+            &mut self.execute.stats;
+        [executed, written, predicted_taken_wrong, predicted_not_taken_wrong, violations]
+            .into_iter()
+            .for_each(&mut *each);
+        let IssueStats { issued, fu_busy } = &mut self.issue.stats;
+        [issued, fu_busy].into_iter().for_each(&mut *each);
+        let FetchStats {
+            insts,
+            branches,
+            predicted_taken,
+            cache_lines,
+            cycles,
+            squash_cycles,
+            icache_stall_cycles,
+            tlb_cycles,
+        } = &mut self.fetch.stats;
+        [insts, branches, predicted_taken, cache_lines, cycles, squash_cycles, icache_stall_cycles, tlb_cycles]
+            .into_iter()
+            .for_each(&mut *each);
+        self.rename_counts(each);
+        self.account.for_each_count(each);
+        self.lsq.for_each_count(each);
+    }
+
+    fn rename_counts(&mut self, each: &mut impl FnMut(&mut u64)) {
+        let RenameStats {
+            renamed,
+            operands,
+            serializing,
+            temp_serializing,
+            run_cycles,
+            idle_cycles,
+            block_cycles,
+            unblock_cycles,
+            squash_cycles,
+            serialize_cycles,
+            rob_full,
+            iq_full,
+            lq_full,
+            sq_full,
+            regs_full,
+            undone,
+        } = &mut self.rename.stats;
+        let stage = [run_cycles, idle_cycles, block_cycles, unblock_cycles, squash_cycles, serialize_cycles];
+        stage.into_iter().for_each(&mut *each);
+        let full = [rob_full, iq_full, lq_full, sq_full, regs_full];
+        full.into_iter().for_each(&mut *each);
+        [renamed, operands, serializing, temp_serializing, undone].into_iter().for_each(each);
+    }
+
+    /// Counts on where `from` has come to, with its store sets.
+    #[cfg(test)]
+    pub(super) fn take_counts(&mut self, from: &Pipeline) {
+        self.commit.stats = from.commit.stats.clone();
+        self.decode.stats = from.decode.stats;
+        self.dispatch.stats = from.dispatch.stats;
+        self.execute.stats = from.execute.stats;
+        self.issue.stats = from.issue.stats;
+        self.fetch.stats = from.fetch.stats;
+        self.rename.stats = from.rename.stats;
+        self.account = from.account;
+        self.lsq.take_counts(&from.lsq);
     }
 
     /// As many cycles again as the one since `before`.
@@ -69,22 +168,24 @@ impl O3 {
         let (s, b) = (&mut self.dispatch.stats, &before.dispatch);
         count_again!(s, b, cycles, iq_full, lsq_full, block_cycles, unblock_cycles, squash_cycles);
     }
+}
 
+impl O3 {
     /// Forgets the statistics; state and totals stay.
     pub fn reset_stats(&mut self) {
         self.base = Base {
             cycles: self.cycles(),
-            commit: self.commit.stats.clone(),
-            decode: self.decode.stats,
-            dispatch: self.dispatch.stats,
-            execute: self.execute.stats,
-            issue: self.issue.stats,
-            fetch: self.fetch.stats,
-            rename: self.rename.stats,
-            account: self.account,
+            commit: self.pipe.commit.stats.clone(),
+            decode: self.pipe.decode.stats,
+            dispatch: self.pipe.dispatch.stats,
+            execute: self.pipe.execute.stats,
+            issue: self.pipe.issue.stats,
+            fetch: self.pipe.fetch.stats,
+            rename: self.pipe.rename.stats,
+            account: self.pipe.account,
         };
-        self.fetch.predictor.reset_stats();
-        self.lsq.reset_stats();
+        self.predictor.reset_stats();
+        self.pipe.lsq.reset_stats();
     }
 
     /// Visits every statistic of the core, its queues and its predictor, below the core's path.
@@ -93,15 +194,15 @@ impl O3 {
             self.collect_core(s);
             self.collect_front(s);
             self.collect_back(s);
-            self.account.collect(s, &self.base.account);
-            s.scope("lsq0", |s| self.lsq.collect(s));
-            s.scope("branchPred", |s| self.fetch.predictor.stats(s));
+            self.pipe.account.collect(s, &self.base.account);
+            s.scope("lsq0", |s| self.pipe.lsq.collect(s));
+            s.scope("branchPred", |s| self.predictor.stats(s));
         });
     }
 
     #[allow(clippy::cast_precision_loss)] // counters stay far below 2^53
     fn collect_core(&self, s: &mut StatSink) {
-        let (now, then) = (&self.commit.stats, &self.base.commit);
+        let (now, then) = (&self.pipe.commit.stats, &self.base.commit);
         let cycles = self.cycles() - self.base.cycles;
         let (insts, ops) = (now.insts - then.insts, now.ops - then.ops);
         s.count("numCycles", cycles, Unit::Cycle, "Number of cpu cycles simulated");
@@ -143,9 +244,9 @@ impl O3 {
     }
 
     fn collect_front(&self, s: &mut StatSink) {
-        let (f, g) = (&self.fetch.stats, &self.base.fetch);
-        let (d, e) = (&self.decode.stats, &self.base.decode);
-        let (r, q) = (&self.rename.stats, &self.base.rename);
+        let (f, g) = (&self.pipe.fetch.stats, &self.base.fetch);
+        let (d, e) = (&self.pipe.decode.stats, &self.base.decode);
+        let (r, q) = (&self.pipe.rename.stats, &self.base.rename);
         counts(
             s,
             &[
@@ -206,10 +307,10 @@ impl O3 {
     }
 
     fn collect_back(&self, s: &mut StatSink) {
-        let (d, e) = (&self.dispatch.stats, &self.base.dispatch);
-        let (x, y) = (&self.execute.stats, &self.base.execute);
-        let (i, j) = (&self.issue.stats, &self.base.issue);
-        let (now, then) = (&self.commit.stats, &self.base.commit);
+        let (d, e) = (&self.pipe.dispatch.stats, &self.base.dispatch);
+        let (x, y) = (&self.pipe.execute.stats, &self.base.execute);
+        let (i, j) = (&self.pipe.issue.stats, &self.base.issue);
+        let (now, then) = (&self.pipe.commit.stats, &self.base.commit);
         counts(
             s,
             &[

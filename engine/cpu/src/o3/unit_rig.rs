@@ -6,6 +6,12 @@ use super::config::O3Config;
 use super::inst::{Flow, Seq};
 use super::io::Io;
 use super::wires::Wire;
+use crate::bpred::{BranchPredictor, BranchPredictorParams};
+
+/// A predictor for a unit that never asks it.
+pub fn predictor() -> BranchPredictor {
+    BranchPredictor::new(&BranchPredictorParams::default(), "branchPred").unwrap_or_else(|e| panic!("{e:?}"))
+}
 
 /// The parts that units share, and the cycle.
 pub struct UnitRig {

@@ -5,6 +5,7 @@
 use breakeven_base::OpClass;
 
 use super::fu_pool::FuDesc;
+use super::memo::archive::Archive;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Class {
@@ -129,6 +130,25 @@ impl Units {
             self.next_release = self.next_release.min(until);
         }
         Grant::Latency(latency)
+    }
+
+    /// The state in relative form, between two cycles.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { classes, groups: _, taken: _, at_work, until, next_release } = self;
+        for Class { capable, latency: _, pipelined: _, behind, group: _ } in classes {
+            if *capable != 0 {
+                let mut first = behind.trailing_zeros() as u8;
+                a.u8(&mut first);
+                *behind = u64::MAX.checked_shl(first.into()).unwrap_or(0);
+            }
+        }
+        a.u64(at_work);
+        for (unit, until) in until.iter_mut().enumerate() {
+            if *at_work >> unit & 1 != 0 {
+                a.cycle(until);
+            }
+        }
+        a.cycle(next_release);
     }
 
     pub fn describe(&self) -> String {

@@ -5,13 +5,36 @@ use educe::Educe;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::inst::Seq;
+use super::inst::{InstRing, Seq};
+use super::memo::archive::Archive;
 
 /// A micro-op; void when the slot's stamp has changed meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
     pub seq: Seq,
     pub stamp: u32,
+}
+
+/// An event of a micro-op that has been squashed.
+const VOID: Event = Event { seq: Seq::MAX, stamp: 0 };
+
+impl Event {
+    /// In relative form; the micro-ops in flight stand in `ring` already.
+    fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
+        if a.present(self.seq < ring.tail() && ring.stamp(self.seq) == self.stamp) {
+            a.seq(&mut self.seq);
+            self.stamp = ring.stamp(self.seq);
+        } else {
+            *self = VOID;
+        }
+    }
+}
+
+/// A list of events in relative form.
+pub fn archive_events(events: &mut Vec<Event>, a: &mut Archive, ring: &InstRing) {
+    let mut copy = std::mem::take(events);
+    a.list(&mut copy, VOID, |a, event| event.archive(a, ring));
+    *events = copy;
 }
 
 const SPAN: u64 = 256;
@@ -76,6 +99,39 @@ impl Wheel {
             }
             self.far.pop();
             out.push(event);
+        }
+    }
+
+    /// The events from the next cycle on, in relative form. `current`: the micro-op is still in flight; `stamp`: what it has.
+    pub fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
+        let now = a.base.cycle;
+        let Self { buckets, taken, far } = self;
+        if a.loads() {
+            buckets.iter_mut().for_each(Vec::clear);
+            *taken = [0; (SPAN / 64) as usize];
+            far.clear();
+        }
+        let mut filled: Vec<u64> = Vec::new();
+        if !a.loads() {
+            filled.extend((0..SPAN).filter(|ahead| !buckets[bucket(now + ahead)].is_empty()));
+        }
+        a.list(&mut filled, 0, Archive::u64);
+        for ahead in filled {
+            let b = bucket(now + ahead);
+            archive_events(&mut buckets[b], a, ring);
+            taken[b / 64] |= 1 << (b % 64);
+        }
+        let mut later: Vec<(u64, Event)> = Vec::new();
+        if !a.loads() {
+            later.extend(far.iter().map(|Reverse(item)| *item));
+            later.sort_unstable();
+        }
+        a.list(&mut later, (0, VOID), |a, (at, event)| {
+            a.cycle(at);
+            event.archive(a, ring);
+        });
+        if a.loads() {
+            far.extend(later.into_iter().map(Reverse));
         }
     }
 

@@ -2,7 +2,8 @@
 //! arrives. (gem5: the time buffers.)
 
 use super::config::MAX_DELAY;
-use super::inst::Seq;
+use super::inst::{InstRing, Seq};
+use super::memo::archive::Archive;
 
 /// Stall signals.
 pub const BLOCK: u8 = 1;
@@ -73,6 +74,75 @@ pub struct Wire {
     pub squash: Option<Squash>,
 }
 
+impl Squash {
+    /// In relative form; void where the micro-op that asks for it has been squashed itself.
+    fn archive(squash: &mut Option<Squash>, a: &mut Archive, ring: &InstRing) {
+        if !a.present(squash.is_some()) {
+            *squash = None;
+            return;
+        }
+        let mut s = squash.unwrap_or(Squash { after: 0, stamp: 0, cause: Cause::Flush });
+        a.seq(&mut s.after);
+        a.one_of(&mut s.cause, &[Cause::Mispredict, Cause::Violation, Cause::Flush]);
+        let by = s.by();
+        // A flush is asked for by what has committed; nobody looks at its stamp.
+        let flush = s.cause == Cause::Flush;
+        a.refuse(!flush && by < ring.head());
+        let alive = a.present(!flush && by < ring.tail() && ring.stamp(by) == s.stamp);
+        // No micro-op in flight has stamp 0.
+        s.stamp = if alive { ring.stamp(by) } else { 0 };
+        *squash = Some(s);
+    }
+}
+
+impl Wire {
+    fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
+        let Self {
+            fetched,
+            decoded,
+            renamed,
+            to_rob,
+            stall_fetch,
+            stall_decode,
+            stall_rename,
+            dispatched,
+            dispatched_rob,
+            to_load_queue,
+            to_store_queue,
+            free_queues,
+            free_rob,
+            free_regs,
+            committed_to_fetch,
+            retired_to_rename,
+            committed_to_iew,
+            rob_squashing_rename,
+            rob_squashing_iew,
+            release,
+            resolve,
+            squash,
+        } = self;
+        [fetched, decoded, renamed, to_rob].into_iter().for_each(|n| a.u16(n));
+        [stall_fetch, stall_decode, stall_rename].into_iter().for_each(|bits| a.u8(bits));
+        [dispatched, dispatched_rob, to_load_queue, to_store_queue].into_iter().for_each(|n| a.u16(n));
+        if a.present(free_queues.is_some()) {
+            free_queues.get_or_insert_default().iter_mut().for_each(|n| a.u32(n));
+        }
+        if a.present(free_rob.is_some()) {
+            let (free, empty) = free_rob.get_or_insert_default();
+            a.u32(free);
+            a.flag(empty);
+        }
+        free_regs.iter_mut().for_each(|n| a.u16(n));
+        [committed_to_fetch, retired_to_rename, committed_to_iew, release]
+            .into_iter()
+            .for_each(|seq| a.seq_or_none(seq));
+        a.flag(rob_squashing_rename);
+        a.flag(rob_squashing_iew);
+        Squash::archive(resolve, a, ring);
+        Squash::archive(squash, a, ring);
+    }
+}
+
 const LENGTH: usize = 2 * (MAX_DELAY as usize + 1);
 
 #[derive(Clone, Debug)]
@@ -107,6 +177,26 @@ impl Wires {
     pub fn busy(&self, cycle: u64) -> bool {
         self.last >= cycle
     }
+    /// The micro-ops before `head` behind which squashes that are under way take effect.
+    pub fn squashers(&self, now: u64, head: Seq) -> Vec<Seq> {
+        let wires = (now..=self.last).map(|cycle| &self.ring[(cycle % LENGTH as u64) as usize]);
+        wires.filter_map(|wire| wire.squash).map(|squash| squash.after).filter(|after| *after < head).collect()
+    }
+
+    /// What is under way, in relative form; the micro-ops in flight stand in `ring` already.
+    pub fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
+        let now = a.base.cycle;
+        if a.loads() {
+            *self = Wires::new();
+        }
+        let mut n = (self.last + 1).saturating_sub(now);
+        a.u64(&mut n);
+        self.last = (now + n).saturating_sub(1);
+        for cycle in now..now + n {
+            self.ring[(cycle % LENGTH as u64) as usize].archive(a, ring);
+        }
+    }
+
     /// Decode drops what fetch has sent it.
     pub fn clear_fetched(&mut self, now: u64) {
         for cycle in now..=self.last {

@@ -64,6 +64,11 @@ pub struct MachineConfig {
     pub process: Option<ProcessConfig>,
 }
 
+/// `BREAKEVEN_MEMOIZE=on`: out-of-order cores replay what repeats itself. The same cycles and statistics either way.
+fn memoizes() -> bool {
+    std::env::var_os("BREAKEVEN_MEMOIZE").is_some_and(|value| value == "on")
+}
+
 impl MachineConfig {
     /// Reads a description.
     ///
@@ -101,7 +106,10 @@ impl MachineConfig {
                 Minor::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|c| Core::Minor(Box::new(c)))
             }
             CoreConfig::O3(c, predictor) => {
-                O3::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|c| Core::O3(Box::new(c)))
+                O3::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|mut c| {
+                    c.memoize(memoizes());
+                    Core::O3(Box::new(c))
+                })
             }
         };
         let memory = MemorySystem::new(self.memory.clone());

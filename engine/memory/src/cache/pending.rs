@@ -23,9 +23,9 @@ pub(super) const NEVER: u64 = u64::MAX;
 pub struct MissResponse {
     pub id: MshrId,
     /// The first target's address: the critical word.
-    pub(super) first: u64,
-    pub(super) at: Tick,
-    pub(super) rest: u64,
+    pub first: u64,
+    pub at: Tick,
+    pub rest: u64,
     /// Level that supplied the line (0: first-level cache).
     pub level: u8,
 }

@@ -3,8 +3,9 @@
 
 use educe::Educe;
 
-use crate::o3::inst::Seq;
+use crate::o3::inst::{InstRing, Seq};
 use crate::o3::io::Io;
+use crate::o3::memo::archive::Archive;
 
 #[derive(Debug, Educe)]
 #[educe(Clone)]
@@ -26,6 +27,21 @@ impl Rob {
     pub fn new(size: u32, capacity: usize) -> Self {
         let squashed = vec![0; capacity].into_boxed_slice();
         Rob { end: 1, used: 0, size, squashed, squashed_behind: 0, squashed_between: 0 }
+    }
+
+    /// The state in relative form.
+    pub fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
+        let Self { end, used, size: _, squashed, squashed_behind, squashed_between } = self;
+        a.seq(end);
+        a.u32(used);
+        a.u32(squashed_behind);
+        a.u32(squashed_between);
+        if a.loads() {
+            squashed.fill(0);
+        }
+        if *squashed_between > 0 {
+            (ring.head()..*end).for_each(|seq| a.u16(&mut squashed[ring.slot(seq)]));
+        }
     }
 
     #[inline]

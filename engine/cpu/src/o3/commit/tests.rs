@@ -2,9 +2,11 @@
 
 use breakeven_memory::MemorySystem;
 
-use super::super::unit_rig::{flagged, op, UnitRig};
+use super::super::outside::Live;
+use super::super::unit_rig::{flagged, op, predictor, UnitRig};
 use super::*;
 use crate::testing::{memory, memory_config, MockBus, MockFe, PERIOD};
+use crate::CoreCtx;
 use breakeven_base::{Tick, Uop};
 
 struct Rig {
@@ -43,7 +45,8 @@ impl Rig {
         more(&mut wire);
         let now = self.unit.now;
         let when = When { cycle: now, tick: Tick(now * PERIOD), period: PERIOD };
-        let mut cx = CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
+        let cx = &mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
+        let mut cx = Live { cx, predictor: &mut predictor() };
         self.commit.tick(&mut self.unit.io, &self.lsq, &mut cx, &when, &wire)
     }
 

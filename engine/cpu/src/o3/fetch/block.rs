@@ -1,19 +1,19 @@
 //! Fetch's buffer: one block of `fetchBufferSize` bytes, its translation and its access of the instruction cache.
 
-use breakeven_base::{Bus, FrontEnd, MemKind};
-use breakeven_memory::{Port, Request, Response, Side, TlbResult};
+use breakeven_base::MemKind;
+use breakeven_memory::{Request, Response, Side, TlbResult};
 
 use super::{Fetch, Status};
 use crate::o3::io::Io;
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 
 /// The fetch buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Buffer {
     /// Address of the block, whether it has arrived or not.
-    block: u64,
-    paddr: u64,
+    pub block: u64,
+    pub paddr: u64,
     pub valid: bool,
     /// The next instruction begins in the block before: its first part has been taken.
     pub second_half: bool,
@@ -65,7 +65,7 @@ impl Fetch {
 
     /// What fetch waited for has arrived.
     #[cold]
-    pub(super) fn arrival<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    pub(super) fn arrival<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When) {
         io.activity.moved = true;
         match self.status {
             Status::WaitCache => {
@@ -78,25 +78,22 @@ impl Fetch {
     }
 
     /// Translates the block of the next bytes and accesses the cache.
-    pub(super) fn request_block<F: FrontEnd, B: Bus>(&mut self, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    pub(super) fn request_block<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When) {
         io.activity.moved = true;
         let block = self.buffer.wanted(self.pc, io.rules.fetch_buffer);
         self.buffer.block = block;
         self.buffer.valid = false;
-        let Some(xlat) = cx.fe.fetch_translate(cx.bus, block) else {
+        let Some(xlat) = cx.fetch_translate(block) else {
             // The front end raises the fault when it executes the instruction.
             self.status = Status::WaitCache;
             self.at = when.cycle + 1;
             return;
         };
         self.buffer.paddr = xlat.paddr;
-        let asid = cx.fe.asid();
-        let at = match cx.mem.tlb_lookup(Side::Inst, when.tick, block, xlat.page_shift, asid, false) {
+        let asid = cx.asid();
+        let at = match cx.inst_tlb(when.tick, block, xlat.page_shift, asid) {
             TlbResult::Hit { at } => at,
-            TlbResult::Miss { at } => {
-                let path = cx.fe.walk_path(cx.bus, block);
-                cx.mem.tlb_walk(Side::Inst, at, block, xlat.page_shift, asid, &path)
-            }
+            TlbResult::Miss { at } => cx.walk(Side::Inst, at, block, xlat.page_shift, asid),
         };
         self.at = when.cycle_of(at);
         if self.at > when.cycle {
@@ -106,7 +103,7 @@ impl Fetch {
         self.access_block(io, cx, when);
     }
 
-    fn access_block<F: FrontEnd, B: Bus>(&mut self, io: &Io, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    fn access_block<X: Outside>(&mut self, io: &Io, cx: &mut X, when: &When) {
         #[allow(clippy::cast_possible_truncation)] // at most a line
         let request = Request {
             paddr: self.buffer.paddr,
@@ -117,7 +114,7 @@ impl Fetch {
             pc: self.buffer.block,
             may_wait: false,
         };
-        let (status, at) = match cx.mem.access(Port::Inst, when.tick, &request) {
+        let (status, at) = match cx.fetch(when.tick, &request) {
             Response::Done { at, .. } => (Status::WaitCache, at),
             Response::Blocked { retry } | Response::Pending { until: retry, .. } => (Status::Retry, retry),
         };

@@ -3,10 +3,10 @@
 /// The loop in the buffer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LoopBuffer {
-    start: u64,
-    end: u64,
+    pub start: u64,
+    pub end: u64,
     /// The loop has been captured and is being fetched from the buffer.
-    on: bool,
+    pub on: bool,
 }
 
 impl LoopBuffer {

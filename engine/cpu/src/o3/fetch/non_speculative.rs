@@ -1,12 +1,12 @@
 //! Placeholders: instructions that the front end executes only when they are the oldest (`StepResult::NeedsDrain`).
 
-use breakeven_base::{Bus, FrontEnd, Now, StepResult, Uop, UopFlags};
+use breakeven_base::{Now, StepResult, Uop, UopFlags};
 
 use super::{Fetch, Status};
 use crate::o3::inst::{note, Seq};
 use crate::o3::io::Io;
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 
 /// What became of a placeholder at the ROB's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,19 +35,19 @@ impl Fetch {
     /// Executes the instruction that the placeholder `seq` stands for, now that everything older has committed. `renamed`: the
     /// next micro-op to be renamed.
     #[cold]
-    pub fn execute_at_head<F: FrontEnd, B: Bus>(
+    pub fn execute_at_head<X: Outside>(
         &mut self,
         seq: Seq,
         renamed: Seq,
         io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
     ) -> AtHead {
-        self.path.restore_fork(cx.fe, seq, &mut io.ring);
+        self.path.restore_fork(cx, seq, &mut io.ring);
         let now = Now { tick: when.tick, cycle: when.cycle, drained: true };
         self.step.n = 0;
         let pauses = io.ring.note(seq) & note::PAUSES != 0;
-        match if pauses { StepResult::Paused } else { cx.fe.step(cx.bus, now, &mut self.step) } {
+        match if pauses { StepResult::Paused } else { cx.step(seq, now, &mut self.step) } {
             StepResult::Done => {}
             StepResult::Paused => {
                 // It leaves as if it had never been fetched.
@@ -56,7 +56,7 @@ impl Fetch {
             }
             StepResult::NeedsDrain | StepResult::Blocked => {
                 self.path.placed = seq + 1;
-                return AtHead::Squash(seq, Then::Wait(when.cycle_of(cx.bus.irq_deadline())));
+                return AtHead::Squash(seq, Then::Wait(when.cycle_of(cx.irq_deadline())));
             }
         }
         let uop = self.step.uops[0];
@@ -88,14 +88,7 @@ impl Fetch {
     }
 
     /// The squash behind `after` that [`Fetch::execute_at_head`] asked for has reached all units.
-    pub fn after_head<F: FrontEnd, B: Bus>(
-        &mut self,
-        after: Seq,
-        then: Then,
-        io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
-        now: u64,
-    ) {
+    pub fn after_head<X: Outside>(&mut self, after: Seq, then: Then, io: &mut Io, cx: &mut X, now: u64) {
         if then == Then::Refetch {
             self.place_step(after + 1, io);
         }
@@ -108,14 +101,7 @@ impl Fetch {
     /// A placeholder has been executed and execution goes on straight behind it: the instructions that were fetched behind it
     /// on a fork (none of them is renamed yet) are executed on the path itself. Where one turns out otherwise, it and all
     /// behind it are squashed.
-    fn execute_younger<F: FrontEnd, B: Bus>(
-        &mut self,
-        from: Seq,
-        renamed: Seq,
-        io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-    ) -> AtHead {
+    fn execute_younger<X: Outside>(&mut self, from: Seq, renamed: Seq, io: &mut Io, cx: &mut X, when: &When) -> AtHead {
         let end = io.ring.tail();
         let mut seq = from;
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
@@ -127,11 +113,11 @@ impl Fetch {
             }
             let predicted = io.ring.flow(last).predicted;
             let whole = io.ring.flags(last).any(UopFlags::LAST) && seq >= renamed;
-            if !whole || cx.fe.pc() != pc {
+            if !whole || cx.pc() != pc {
                 return AtHead::Squash(seq - 1, Then::Resume);
             }
             self.step.n = 0;
-            let result = cx.fe.step(cx.bus, now, &mut self.step);
+            let result = cx.step(seq, now, &mut self.step);
             let same = self.step.n != 0 && u64::from(self.step.n) == last + 1 - seq;
             io.ring.set_tail(last + 1);
             match result {
@@ -141,13 +127,13 @@ impl Fetch {
                         if !self.path.can_fork() {
                             return AtHead::Squash(seq - 1, Then::Resume);
                         }
-                        self.path.fork(cx.fe, predicted, &io.ring, true);
+                        self.path.fork(cx, predicted, &io.ring, true);
                     }
                 }
                 StepResult::Done => return AtHead::Squash(seq - 1, Then::Refetch),
                 _ if noted & note::WAITS != 0 && self.path.can_fork() && last + 1 < end => {
                     self.path.placed = last + 1;
-                    self.path.fork(cx.fe, predicted, &io.ring, false);
+                    self.path.fork(cx, predicted, &io.ring, false);
                 }
                 _ => {
                     self.path.placed = seq;

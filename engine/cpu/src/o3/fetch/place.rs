@@ -1,12 +1,12 @@
 //! Execution at fetch: the front end executes an instruction when it is fetched, and its micro-ops go into the ring.
 
-use breakeven_base::{Bus, FrontEnd, Now, StepResult, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{Now, StepResult, Uop, UopFlags, MAX_UOPS};
 
 use super::{Fetch, Status};
 use crate::o3::inst::{note, Flow, Seq};
 use crate::o3::io::Io;
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 
 /// Properties that end a straight line of execution, or that need care.
 const SPECIAL: UopFlags = UopFlags::BRANCH
@@ -20,18 +20,13 @@ const SPECIAL: UopFlags = UopFlags::BRANCH
 impl Fetch {
     /// Lets the front end execute the instruction at `pc` and puts its micro-ops into the ring. False: there are none.
     #[inline]
-    pub(super) fn execute_next<F: FrontEnd, B: Bus>(
-        &mut self,
-        io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-    ) -> bool {
+    pub(super) fn execute_next<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When) -> bool {
         if self.path.placed + MAX_UOPS as u64 - io.ring.head() > io.ring.capacity() as u64 {
             return false;
         }
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         self.step.n = 0;
-        match cx.fe.step(cx.bus, now, &mut self.step) {
+        match cx.step(self.path.placed, now, &mut self.step) {
             StepResult::Done => {
                 self.stats.insts += 1;
                 self.place_step(self.path.placed, io);
@@ -53,19 +48,14 @@ impl Fetch {
     /// An instruction that the front end has not executed becomes a non-speculative micro-op: it is executed at the ROB's
     /// head.
     #[cold]
-    fn fetch_non_speculative<F: FrontEnd, B: Bus>(
-        &mut self,
-        io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
-        what: u8,
-    ) -> bool {
+    fn fetch_non_speculative<X: Outside>(&mut self, io: &mut Io, cx: &mut X, what: u8) -> bool {
         let s = &mut self.step;
         if s.n != 1 {
             s.uops[0] = Uop::default();
             s.len = if s.n == 0 { 1 } else { s.len };
             s.n = 1;
         }
-        s.pc = cx.fe.pc();
+        s.pc = cx.pc();
         s.uops[0].flags |= UopFlags::FIRST | UopFlags::LAST | UopFlags::NON_SPECULATIVE;
         s.uops[0].flags &= !(UopFlags::EFFECT | UopFlags::TRAP | UopFlags::BRANCH);
         s.mem[0].valid = false;

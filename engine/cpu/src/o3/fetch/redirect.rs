@@ -1,18 +1,18 @@
 //! Redirections: by decode, which corrects a direct branch, and by squashes.
 
-use breakeven_base::{BranchKind, Bus, FrontEnd, UopFlags};
+use breakeven_base::{BranchKind, UopFlags};
 
 use super::{Fetch, Status};
 use crate::o3::inst::{note, Seq};
 use crate::o3::io::Io;
+use crate::o3::outside::Outside;
 use crate::o3::wires::{Cause, Squash};
-use crate::CoreCtx;
 
 impl Fetch {
     /// Fetch leaves the right path for `pc`; without a fork left it stops until the branch resolves.
-    pub(super) fn fork_or_stop<F: FrontEnd>(&mut self, pc: u64, io: &Io, fe: &mut F) {
+    pub(super) fn fork_or_stop<X: Outside>(&mut self, pc: u64, io: &Io, cx: &mut X) {
         if self.path.can_fork() {
-            self.path.fork(fe, pc, &io.ring, true);
+            self.path.fork(cx, pc, &io.ring, true);
         } else {
             self.status = Status::Stopped;
         }
@@ -33,9 +33,9 @@ impl Fetch {
     /// Decode corrects the direct branch `seq`, the youngest that it has decoded: fetch goes on at its target. `renamed`: the
     /// next micro-op to be renamed. A conditional branch may still turn out not to be taken.
     #[cold]
-    pub fn correct<F: FrontEnd>(&mut self, seq: Seq, renamed: Seq, io: &mut Io, fe: &mut F, now: u64) {
+    pub fn correct<X: Outside>(&mut self, seq: Seq, renamed: Seq, io: &mut Io, cx: &mut X, now: u64) {
         let target = io.ring.flow(seq).target;
-        self.path.restore_fork(fe, seq, &mut io.ring);
+        self.path.restore_fork(cx, seq, &mut io.ring);
         self.squash(seq + 1, renamed, io);
         io.ring.flow_mut(seq).predicted = target;
         // A branch within its instruction leads nowhere else.
@@ -44,7 +44,7 @@ impl Fetch {
         // The predictor is trained when the redirection arrives.
         self.correction = Some((seq, target));
         if target != io.ring.flow(seq).next_pc {
-            self.fork_or_stop(target, io, fe);
+            self.fork_or_stop(target, io, cx);
         }
     }
 
@@ -56,11 +56,11 @@ impl Fetch {
     }
 
     /// A squash has reached all units: trains the predictor and goes on where execution really does.
-    pub fn resume<F: FrontEnd, B: Bus>(&mut self, squash: &Squash, io: &mut Io, cx: &mut CoreCtx<'_, F, B>, now: u64) {
+    pub fn resume<X: Outside>(&mut self, squash: &Squash, io: &mut Io, cx: &mut X, now: u64) {
         let after = squash.after;
         if squash.cause != Cause::Violation {
             // The instruction's own outcome is known now: its fork goes too.
-            self.path.restore_fork(cx.fe, after, &mut io.ring);
+            self.path.restore_fork(cx, after, &mut io.ring);
         }
         let target = io.ring.flow(after).next_pc;
         match squash.cause {
@@ -68,10 +68,10 @@ impl Fetch {
                 let flow = io.ring.flow(after);
                 let len = if io.rules.quirks.gem5CompressedBranches { 4 } else { flow.len };
                 let taken = flow.branch != BranchKind::Cond || target != io.ring.pc(after).wrapping_add(len.into());
-                self.predictor.correct(after, target, taken, true);
+                cx.correct(after, target, taken, true);
                 io.ring.flow_mut(after).predicted = target;
             }
-            Cause::Violation | Cause::Flush => self.predictor.squash(after),
+            Cause::Violation | Cause::Flush => cx.squash_predictions(after),
         }
         if squash.cause == Cause::Violation {
             let bits = io.ring.note(after + 1) | note::REPLAYED;
@@ -81,15 +81,9 @@ impl Fetch {
     }
 
     /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.
-    pub fn redirect_behind<F: FrontEnd, B: Bus>(
-        &mut self,
-        after: Seq,
-        io: &mut Io,
-        cx: &mut CoreCtx<'_, F, B>,
-        now: u64,
-    ) {
-        self.path.restore_fork(cx.fe, after + 1, &mut io.ring);
-        let mut pc = cx.fe.pc();
+    pub fn redirect_behind<X: Outside>(&mut self, after: Seq, io: &mut Io, cx: &mut X, now: u64) {
+        self.path.restore_fork(cx, after + 1, &mut io.ring);
+        let mut pc = cx.pc();
         if io.ring.tail() < self.path.placed {
             pc = io.ring.pc(io.ring.tail());
             self.refetch(io);

@@ -1,14 +1,15 @@
 //! The data-cache port of the load-store queue, and the progress of one access through it (two packets across a line).
 
-use breakeven_base::{Bus, FrontEnd, MemRef, Tick, UopFlags};
-use breakeven_memory::{MissResponse, MshrId, Port, Request, Response};
+use breakeven_base::{MemRef, Tick, UopFlags};
+use breakeven_memory::{MissResponse, MshrId, Request, Response};
 use educe::Educe;
 
 use super::super::config::O3Config;
+use super::super::inst::Seq;
 use super::ports::Ports;
 use super::{acts_on_line, Counts, NEVER, PAGE};
+use crate::o3::outside::{Outside, Packet};
 use crate::when::When;
-use crate::CoreCtx;
 
 /// The data-cache port: bandwidth a cycle, back pressure, responses.
 #[derive(Debug, Educe)]
@@ -19,12 +20,12 @@ pub struct DcachePort {
     /// The cache is blocked until this cycle; [`NEVER`]: it is not.
     pub blocked_until: u64,
     /// The instant of the last response in each of the coming cycles.
-    answers: Box<[Tick; ANSWERS]>,
-    serial_responses: bool,
+    pub answers: Box<[Tick; ANSWERS]>,
+    pub serial_responses: bool,
     /// An emulated misaligned access stalls the following ones until this cycle.
     pub stalled_until: u64,
     /// Misses stay pending in their MSHR until it is sent (`gem5StoresJoinMisses`).
-    misses_wait: bool,
+    pub misses_wait: bool,
     /// When the first pending MSHR may be sent; [`NEVER`]: none is pending.
     pub pending_until: u64,
 }
@@ -43,7 +44,7 @@ pub enum Sent {
 }
 
 /// Cycles ahead in which responses at one instant are told apart; later ones are rare.
-const ANSWERS: usize = 1024;
+pub const ANSWERS: usize = 1024;
 
 impl DcachePort {
     pub fn new(cfg: &O3Config) -> Self {
@@ -71,11 +72,12 @@ impl DcachePort {
 
     /// Sends one packet to the cache.
     #[inline]
-    pub fn send<F: FrontEnd, B: Bus>(
+    pub fn send<X: Outside>(
         &mut self,
         is_load: bool,
+        packet: Packet,
         mut request: Request,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         counts: &mut Counts,
     ) -> Sent {
@@ -87,7 +89,7 @@ impl DcachePort {
             return Sent::NoPort;
         }
         request.may_wait = self.misses_wait;
-        match cx.mem.access(Port::Data, when.tick, &request) {
+        match cx.access(packet, when.tick, &request) {
             Response::Done { at, level } => Sent::Done { at: self.answered(at, when), level },
             Response::Blocked { retry } => {
                 ports.give_back();
@@ -104,12 +106,13 @@ impl DcachePort {
 
     /// Collects response times of pending packets whose MSHR has been sent by now. Whether none is left. `known`: the last line
     /// looked up.
-    pub fn end_pending<F: FrontEnd, B: Bus>(
+    pub fn end_pending<X: Outside>(
         &mut self,
+        seq: Seq,
         access: &mut SplitAccess,
         line: u32,
         known: &mut Option<MissResponse>,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
     ) -> bool {
         while access.pending > 0 {
@@ -117,7 +120,7 @@ impl DcachePort {
             let id = MshrId::of(paddr, line);
             // Most are in the line looked up last.
             if known.is_none_or(|end| end.id != id) {
-                *known = cx.mem.response_of(when.tick, id);
+                *known = cx.response_of(seq, when.tick, id);
             }
             let Some(end) = *known else { return false };
             let at = self.answered(end.of(paddr), when);

@@ -23,27 +23,27 @@ pub enum Queue {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Op {
-    seq: Seq,
-    pc: u64,
+pub struct Op {
+    pub seq: Seq,
+    pub pc: u64,
     /// The youngest that waits for it; 0: none.
-    first: Seq,
+    pub first: Seq,
     /// The next older one that waits for the same.
-    next: Seq,
+    pub next: Seq,
     /// What it waits for, or did.
-    on: Seq,
+    pub on: Seq,
     /// Its place in its queue.
-    place: u64,
+    pub place: u64,
     /// Has written back (or its slot is unused).
-    done: bool,
-    is_store: bool,
+    pub done: bool,
+    pub is_store: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Barrier {
-    seq: Seq,
-    read: bool,
-    write: bool,
+pub struct Barrier {
+    pub seq: Seq,
+    pub read: bool,
+    pub write: bool,
 }
 
 #[derive(Debug, Educe)]
@@ -51,13 +51,13 @@ struct Barrier {
 pub struct Dependences {
     pub store_sets: StoreSets,
     /// By sequence number; more than can be between dispatch and write-back at once.
-    ops: Box<[Op]>,
-    mask: u64,
+    pub ops: Box<[Op]>,
+    pub mask: u64,
     /// In flight, in order.
-    barriers: Vec<Barrier>,
+    pub barriers: Vec<Barrier>,
     /// The youngest barriers of both kinds; 0: none.
-    read_barrier: Seq,
-    write_barrier: Seq,
+    pub read_barrier: Seq,
+    pub write_barrier: Seq,
 }
 
 impl Dependences {
@@ -77,13 +77,13 @@ impl Dependences {
 
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
-    fn slot(&self, seq: Seq) -> usize {
+    pub fn slot(&self, seq: Seq) -> usize {
         (seq & self.mask) as usize
     }
 
     /// Whether `seq` is in flight and has not written back.
     #[inline]
-    fn waits(&self, seq: Seq) -> bool {
+    pub fn waits(&self, seq: Seq) -> bool {
         let op = &self.ops[self.slot(seq)];
         op.seq == seq && !op.done
     }

@@ -58,6 +58,11 @@ impl Filter {
         }
     }
 
+    pub fn clear(&mut self) {
+        self.counts.fill(0);
+        self.wide = 0;
+    }
+
     /// Takes out what [`Filter::add`] put in with the same bounds.
     #[inline]
     pub fn remove(&mut self, lo: u64, hi: u64) {

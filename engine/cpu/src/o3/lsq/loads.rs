@@ -6,8 +6,7 @@
 //!   has been sent. Otherwise the load goes to the cache, past stores whose address is not known yet.
 //! - A load that finds no port is issued again at once (gem5: from the next cycle on); one that the cache refuses when the cache takes accesses again.
 
-use breakeven_base::{Bus, FrontEnd, MemRef, UopFlags};
-use breakeven_memory::Port;
+use breakeven_base::{MemRef, UopFlags};
 use educe::Educe;
 
 use super::super::inst::{InstRing, Seq, Wait};
@@ -16,41 +15,41 @@ use super::stores::Coverage;
 use super::translate::Translation;
 use super::{wait_for, Lsq, LsqOut, MemOutcome, PartialForward, Replay, Sent, SplitAccess, Stalled};
 use crate::misaligned::Split;
+use crate::o3::outside::{Outside, Packet};
 use crate::when::When;
-use crate::CoreCtx;
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Load {
-    seq: Seq,
+pub struct Load {
+    pub seq: Seq,
     /// Stores before this place of the store queue are older.
-    stores: u64,
-    translation: Translation,
+    pub stores: u64,
+    pub translation: Translation,
     /// A store had part of its data.
-    partial: bool,
-    access: SplitAccess,
+    pub partial: bool,
+    pub access: SplitAccess,
 }
 
 /// A load whose MSHR is pending; its data is `extra` cycles later than the response.
 #[derive(Clone, Copy, Debug)]
 pub struct PendingLoad {
     pub seq: Seq,
-    slot: usize,
-    extra: u64,
+    pub slot: usize,
+    pub extra: u64,
 }
 
 /// Positions in the queue count from the first load ever; a load keeps its position until it leaves.
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct Loads {
-    head: u64,
-    tail: u64,
+    pub head: u64,
+    pub tail: u64,
     size: u64,
     mask: u64,
-    entries: Box<[Load]>,
+    pub entries: Box<[Load]>,
     /// First and last byte of those that have executed; a range that overlaps nothing for the others.
-    lo: Box<[u64]>,
-    hi: Box<[u64]>,
-    executed: Filter,
+    pub lo: Box<[u64]>,
+    pub hi: Box<[u64]>,
+    pub executed: Filter,
 }
 
 impl Loads {
@@ -70,7 +69,7 @@ impl Loads {
 
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
-    fn slot(&self, place: u64) -> usize {
+    pub fn slot(&self, place: u64) -> usize {
         (place & self.mask) as usize
     }
     #[inline]
@@ -106,7 +105,7 @@ impl Loads {
 
     /// From now on `slot` may be found by stores that execute.
     #[inline]
-    fn set_range(&mut self, slot: usize, m: &MemRef) {
+    pub fn set_range(&mut self, slot: usize, m: &MemRef) {
         let (lo, hi) = (m.vaddr, m.vaddr.saturating_add(u64::from(m.size.max(1) - 1)));
         if self.lo[slot] > self.hi[slot] {
             self.executed.add(lo, hi);
@@ -180,10 +179,10 @@ impl Loads {
 }
 
 impl Lsq {
-    pub(super) fn execute_load<F: FrontEnd, B: Bus>(
+    pub(super) fn execute_load<X: Outside>(
         &mut self,
         seq: Seq,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
         out: &mut LsqOut,
@@ -239,19 +238,19 @@ impl Lsq {
     }
 
     /// Pending MSHRs have been sent: their loads' response times are known now.
-    pub(super) fn end_held_loads<F: FrontEnd, B: Bus>(
+    pub(super) fn end_held_loads<X: Outside>(
         &mut self,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
         out: &mut LsqOut,
     ) {
-        let levels = cx.mem.cache_levels(Port::Data);
+        let levels = cx.data_levels();
         let mut pending = std::mem::take(&mut self.pending);
         let mut known = None;
         pending.retain(|load| {
             let access = &mut self.loads.entries[load.slot].access;
-            if !self.dcache_port.end_pending(access, self.rules.line, &mut known, cx, when) {
+            if !self.dcache_port.end_pending(load.seq, access, self.rules.line, &mut known, cx, when) {
                 return true;
             }
             ring.set_wait(load.seq, wait_for(access.level, levels));
@@ -279,22 +278,24 @@ impl Lsq {
 
     #[allow(clippy::too_many_arguments)] // one place calls it
     #[inline]
-    fn send_load<F: FrontEnd, B: Bus>(
+    fn send_load<X: Outside>(
         &mut self,
         slot: usize,
         seq: Seq,
         m: &MemRef,
         split: &Split,
         extra: u64,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
         out: &mut LsqOut,
     ) -> MemOutcome {
         let (flags, pc) = (ring.flags(seq), ring.pc(seq));
         loop {
-            let (request, sent) = self.loads.entries[slot].access.next(m, self.rules.line, flags, pc);
-            match self.dcache_port.send(true, request, cx, when, &mut self.counts) {
+            let access = &self.loads.entries[slot].access;
+            let packet = Packet { seq, sent: access.sent };
+            let (request, sent) = access.next(m, self.rules.line, flags, pc);
+            match self.dcache_port.send(true, packet, request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
                     let again = if self.rules.quirks.gem5PortRetries { &mut self.portless } else { &mut out.ready };
                     again.push(seq);
@@ -328,7 +329,7 @@ impl Lsq {
                     let wait = match level {
                         0 if extra > 0 || !single => Wait::Split,
                         0 => Wait::Level1,
-                        n => wait_for(n, cx.mem.cache_levels(Port::Data)),
+                        n => wait_for(n, cx.data_levels()),
                     };
                     ring.set_wait(seq, wait);
                     if m.kind.is_prefetch() {

@@ -16,6 +16,7 @@
 //! (24.0 `src/cpu/o3/lsq_unit.cc`, `lsq.cc`, `mem_dep_unit.cc`, `store_set.cc`) where gem5 has one; `docs/cores.md` has them on
 //! one page, with what differs.
 
+mod archive;
 pub mod config;
 mod dcache_port;
 mod depend;
@@ -31,15 +32,15 @@ mod translate;
 
 pub use config::{LsqConfig, PartialForward};
 
-use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, UopFlags};
+use breakeven_base::{MemKind, MemRef, UopFlags};
 use educe::Educe;
 
 use super::config::O3Config;
 use super::inst::{InstRing, Seq, Wait};
 use super::quirks::Gem5Quirks;
 use crate::misaligned::{MisalignedCosts, Split};
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 use dcache_port::{DcachePort, Sent, SplitAccess};
 use depend::{Dependences, Queue};
 use loads::{Loads, PendingLoad};
@@ -236,10 +237,10 @@ impl Lsq {
 
     /// A memory reference executes, `issueToExecuteDelay` after its issue.
     #[inline]
-    pub fn execute<F: FrontEnd, B: Bus>(
+    pub fn execute<X: Outside>(
         &mut self,
         seq: Seq,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
         out: &mut LsqOut,
@@ -253,9 +254,9 @@ impl Lsq {
 
     /// A barrier executes; the cycle in which it writes back: when the write-combining buffers are empty, if it orders stores.
     #[inline]
-    pub fn execute_barrier<F: FrontEnd, B: Bus>(flags: UopFlags, cx: &mut CoreCtx<'_, F, B>, when: &When) -> u64 {
+    pub fn execute_barrier<X: Outside>(flags: UopFlags, cx: &mut X, when: &When) -> u64 {
         if flags.any(UopFlags::WRITE_BARRIER) {
-            when.cycle_of(cx.mem.flush_write_combining(when.tick))
+            when.cycle_of(cx.flush_write_combining(when.tick))
         } else {
             when.cycle
         }
@@ -276,13 +277,7 @@ impl Lsq {
     }
 
     /// What arrives up to this cycle (ends of walks, the cache taking accesses again, responses for stores), before the stages.
-    pub fn events<F: FrontEnd, B: Bus>(
-        &mut self,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-        ring: &mut InstRing,
-        out: &mut LsqOut,
-    ) {
+    pub fn events<X: Outside>(&mut self, cx: &mut X, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
         self.stores.retire_written(when.cycle);
         if self.dcache_port.pending_until <= when.cycle {
             self.end_pending(cx, when, ring, out);
@@ -308,13 +303,7 @@ impl Lsq {
     /// One cycle, after issue: committed stores go to the cache as far as ports allow. Wanted when `next_event` says so then: an
     /// atomic that executes in this cycle is sent in it.
     #[inline]
-    pub fn tick<F: FrontEnd, B: Bus>(
-        &mut self,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-        ring: &mut InstRing,
-        out: &mut LsqOut,
-    ) {
+    pub fn tick<X: Outside>(&mut self, cx: &mut X, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
         if self.stores.may_send {
             self.drain(cx, when, ring, out);
         }

@@ -1,6 +1,8 @@
 //! The data cache's ports: so many loads and so many stores a cycle (`cacheLoadPorts`, `cacheStorePorts`). A split access
 //! may hold its port longer (`misaligned.split_slots`).
 
+use crate::o3::memo::archive::Archive;
+
 /// The ports of one kind.
 #[derive(Clone, Debug)]
 pub struct Ports {
@@ -15,6 +17,15 @@ pub struct Ports {
 impl Ports {
     pub fn new(number: u32) -> Self {
         Ports { number, used: 0, cycle: 0, held: Vec::new() }
+    }
+
+    /// The state in relative form, between two cycles.
+    pub fn archive(&mut self, a: &mut Archive) {
+        let Self { number: _, used, cycle, held } = self;
+        let now = a.base.cycle;
+        (*used, *cycle) = (0, 0);
+        held.retain(|until| *until > now);
+        a.list(held, 0, Archive::cycle);
     }
 
     #[inline]

@@ -46,6 +46,38 @@ impl Lsq {
         count("conflictingStores", c.conflicting_stores, "Number of conflicting stores.");
     }
 
+    /// Every count, in one order.
+    pub fn for_each_count(&mut self, each: &mut impl FnMut(&mut u64)) {
+        let Counts {
+            forw_loads,
+            squashed_loads,
+            squashed_stores,
+            mem_order_violation,
+            rescheduled_loads,
+            blocked_by_cache,
+            alias_matches,
+            split_accesses,
+            inserted_loads,
+            inserted_stores,
+            conflicting_loads,
+            conflicting_stores,
+        } = &mut self.counts;
+        [forw_loads, squashed_loads, squashed_stores, mem_order_violation, rescheduled_loads, blocked_by_cache]
+            .into_iter()
+            .for_each(&mut *each);
+        [alias_matches, split_accesses, inserted_loads, inserted_stores, conflicting_loads, conflicting_stores]
+            .into_iter()
+            .for_each(&mut *each);
+        each(&mut self.depend.store_sets.stores);
+    }
+
+    /// Counts on where `from` has come to, with its store sets.
+    #[cfg(test)]
+    pub fn take_counts(&mut self, from: &Lsq) {
+        self.counts = from.counts;
+        self.depend.store_sets = from.depend.store_sets.clone();
+    }
+
     pub fn reset_stats(&mut self) {
         self.counts = Counts::default();
     }

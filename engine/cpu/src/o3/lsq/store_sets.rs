@@ -16,11 +16,14 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct StoreSets {
-    ssit: Box<[u32]>,
+    pub ssit: Box<[u32]>,
     /// Sequence number of the last store; 0: none.
-    lfst: Box<[u64]>,
-    clear_period: u64,
-    stores: u64,
+    pub lfst: Box<[u64]>,
+    pub clear_period: u64,
+    /// Dispatched since they were cleared.
+    pub stores: u64,
+    /// How often the sets have changed.
+    pub changes: u64,
 }
 
 impl StoreSets {
@@ -31,6 +34,7 @@ impl StoreSets {
             lfst: vec![0; lfst.max(1)].into_boxed_slice(),
             clear_period,
             stores: 0,
+            changes: 0,
         }
     }
 
@@ -86,11 +90,18 @@ impl StoreSets {
             // Of two sets the one with the lower number wins; only the loser's instruction moves.
             (a, b) => a.min(b),
         };
+        self.changes += 1;
         self.ssit[load] = set;
         self.ssit[store] = set;
     }
 
+    /// The stores that are some set's last.
+    pub fn last_stores(&self) -> impl Iterator<Item = u64> + '_ {
+        self.lfst.iter().copied().filter(|seq| *seq != 0)
+    }
+
     fn clear(&mut self) {
+        self.changes += 1;
         self.ssit.fill(NONE);
         self.lfst.fill(0);
     }

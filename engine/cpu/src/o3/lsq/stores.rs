@@ -11,15 +11,15 @@
 
 mod drain;
 
-use breakeven_base::{Bus, FrontEnd, MemKind, MemRef, UopFlags};
+use breakeven_base::{MemKind, MemRef, UopFlags};
 use educe::Educe;
 
 use super::super::inst::{InstRing, Seq, Wait};
 use super::filter::Filter;
 use super::translate::Translation;
 use super::{acts_on_line, Found, Lsq, MemOutcome, SplitAccess, NEVER};
+use crate::o3::outside::Outside;
 use crate::when::When;
-use crate::CoreCtx;
 
 /// What the older stores have of what a load wants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,20 +35,20 @@ pub enum Coverage {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Store {
-    seq: Seq,
-    pc: u64,
-    mem: MemRef,
-    flags: UopFlags,
+pub struct Store {
+    pub seq: Seq,
+    pub pc: u64,
+    pub mem: MemRef,
+    pub flags: UopFlags,
     /// Loads from this place of the load queue on are younger.
-    loads: u64,
-    translation: Translation,
-    access: SplitAccess,
+    pub loads: u64,
+    pub translation: Translation,
+    pub access: SplitAccess,
     /// Cycles that the response comes later, that its port is held longer.
-    extra: u32,
-    slots: u32,
+    pub extra: u32,
+    pub slots: u32,
     /// When its entry is free (once sent): the cache has written it, or a fill buffer has taken it.
-    leaves: u64,
+    pub leaves: u64,
 }
 
 impl Store {
@@ -63,27 +63,27 @@ impl Store {
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct Stores {
-    head: u64,
-    sent: u64,
-    committed: u64,
-    tail: u64,
-    size: u64,
-    mask: u64,
-    ports: u64,
-    entries: Box<[Store]>,
+    pub head: u64,
+    pub sent: u64,
+    pub committed: u64,
+    pub tail: u64,
+    pub size: u64,
+    pub mask: u64,
+    pub ports: u64,
+    pub entries: Box<[Store]>,
     /// First and last byte of those that have executed and can be forwarded from; else a range that overlaps nothing.
-    lo: Box<[u64]>,
-    hi: Box<[u64]>,
+    pub lo: Box<[u64]>,
+    pub hi: Box<[u64]>,
     /// The ranges of those that have not been sent.
-    unsent: Filter,
+    pub unsent: Filter,
     /// [`Lsq::tick`] may be able to send a store.
     pub may_send: bool,
     /// The oldest store was refused by the cache.
     pub refused: bool,
     /// Under TSO: when the last store is written, and how many in that cycle.
-    last_written: (u64, u64),
+    pub last_written: (u64, u64),
     /// When the last line is there for which fill buffers hold stores that have left; 0: they hold none.
-    in_fills: u64,
+    pub in_fills: u64,
 }
 
 impl Stores {
@@ -110,7 +110,7 @@ impl Stores {
 
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
-    fn slot(&self, place: u64) -> usize {
+    pub fn slot(&self, place: u64) -> usize {
         (place & self.mask) as usize
     }
     #[inline]
@@ -284,10 +284,10 @@ impl Stores {
 }
 
 impl Lsq {
-    pub(super) fn execute_store<F: FrontEnd, B: Bus>(
+    pub(super) fn execute_store<X: Outside>(
         &mut self,
         seq: Seq,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
     ) -> MemOutcome {
@@ -344,7 +344,7 @@ impl Lsq {
 
 /// First and last byte that a store changes.
 #[inline]
-fn range_of(m: &MemRef, line: u32) -> (u64, u64) {
+pub fn range_of(m: &MemRef, line: u32) -> (u64, u64) {
     if acts_on_line(m.kind) {
         let lo = m.vaddr & !u64::from(line - 1);
         (lo, lo + u64::from(line - 1))
@@ -355,6 +355,6 @@ fn range_of(m: &MemRef, line: u32) -> (u64, u64) {
 
 /// Whether a store of `kind` has bytes that a load can take.
 #[inline]
-fn has_bytes(kind: MemKind) -> bool {
+pub fn has_bytes(kind: MemKind) -> bool {
     matches!(kind, MemKind::Store | MemKind::StoreLine | MemKind::Atomic | MemKind::CboZero)
 }

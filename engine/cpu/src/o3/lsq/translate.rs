@@ -5,14 +5,14 @@
 //! - A reference whose translation takes time gives its place up and is issued again: it goes on a cycle after the end of
 //!   the walk. After a hit in the second level (ours) the latency is the whole delay.
 
-use breakeven_base::{Bus, FrontEnd, MemRef, Tick};
+use breakeven_base::{MemRef, Tick};
 use breakeven_memory::{Side, TlbResult};
 use educe::Educe;
 
 use super::super::inst::Seq;
 use super::{NEVER, PAGE};
+use crate::o3::outside::{DataPage, Outside};
 use crate::when::When;
-use crate::CoreCtx;
 
 /// State of a reference's translation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub enum Translation {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Walk {
+pub struct Walk {
     /// Who wants it; 0: it has been squashed meanwhile.
     seq: Seq,
     vaddr: u64,
@@ -44,11 +44,11 @@ impl Walk {
 #[educe(Clone)]
 pub struct Walker {
     /// The first one is under way until `until`.
-    walks: Vec<Walk>,
-    until: u64,
+    pub walks: Vec<Walk>,
+    pub until: u64,
     /// Second-level hits: when they may be issued again, and who.
-    late: Vec<(u64, Seq)>,
-    next_late: u64,
+    pub late: Vec<(u64, Seq)>,
+    pub next_late: u64,
 }
 
 impl Walker {
@@ -63,37 +63,24 @@ impl Walker {
 
     /// Looks up the pages of a reference. Whether it may go on at once; else it is named in `ready` when it may.
     #[inline]
-    pub fn translate<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        m: &MemRef,
-        is_store: bool,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-    ) -> bool {
+    pub fn translate<X: Outside>(&mut self, seq: Seq, m: &MemRef, is_store: bool, cx: &mut X, when: &When) -> bool {
         if m.page_shift == 0 {
             return true;
         }
         let last = m.vaddr.wrapping_add(u64::from(m.size.max(1) - 1));
-        let mut at_once = self.look_up(seq, m.vaddr, m.page_shift, is_store, cx, when);
+        let page = DataPage { seq, vaddr: m.vaddr, page_shift: m.page_shift, last: false };
+        let mut at_once = self.look_up(page, is_store, cx, when);
         if m.vaddr / PAGE != last / PAGE {
-            at_once &= self.look_up(seq, last, m.page_shift, is_store, cx, when);
+            at_once &= self.look_up(DataPage { vaddr: last, last: true, ..page }, is_store, cx, when);
         }
         at_once
     }
 
     #[inline]
-    fn look_up<F: FrontEnd, B: Bus>(
-        &mut self,
-        seq: Seq,
-        vaddr: u64,
-        page_shift: u8,
-        is_store: bool,
-        cx: &mut CoreCtx<'_, F, B>,
-        when: &When,
-    ) -> bool {
-        let asid = cx.fe.asid();
-        let result = cx.mem.tlb_lookup(Side::Data, when.tick, vaddr, page_shift, asid, is_store);
+    fn look_up<X: Outside>(&mut self, page: DataPage, is_store: bool, cx: &mut X, when: &When) -> bool {
+        let asid = cx.asid();
+        let result = cx.data_tlb(when.tick, page, asid, is_store);
+        let DataPage { seq, vaddr, page_shift, .. } = page;
         let walk = Walk { seq, vaddr, page_shift, asid };
         // The TLB has an entry from the moment its walk begins.
         if self.walks.iter().any(|w| w.same_page(&walk)) {
@@ -120,18 +107,17 @@ impl Walker {
     }
 
     /// Begins the walk at the head of the queue.
-    fn start<F: FrontEnd, B: Bus>(&mut self, at: Tick, cx: &mut CoreCtx<'_, F, B>, when: &When) {
+    fn start<X: Outside>(&mut self, at: Tick, cx: &mut X, when: &When) {
         self.until = NEVER;
         if let Some(w) = self.walks.first() {
-            let path = cx.fe.walk_path(cx.bus, w.vaddr);
-            let end = cx.mem.tlb_walk(Side::Data, at, w.vaddr, w.page_shift, w.asid, &path);
+            let end = cx.walk(Side::Data, at, w.vaddr, w.page_shift, w.asid);
             self.until = when.cycle_of(end).max(when.cycle + 1);
         }
     }
 
     /// Ends of walks and of second-level hits up to this cycle. A reference with a second translation to come stays.
     #[cold]
-    pub fn events<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When, ready: &mut Vec<Seq>) {
+    pub fn events<X: Outside>(&mut self, cx: &mut X, when: &When, ready: &mut Vec<Seq>) {
         let before = ready.len();
         if self.next_late <= when.cycle {
             self.late.retain(|(at, seq)| {

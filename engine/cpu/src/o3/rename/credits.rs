@@ -9,7 +9,7 @@ pub struct Credits {
     /// Free entries as reported last: ROB; issue, load and store queue.
     pub rob: i64,
     pub queues: [i64; 3],
-    rob_empty: bool,
+    pub rob_empty: bool,
     /// Renamed and not dispatched: micro-ops, those of them with a ROB entry, loads, stores.
     pub in_progress: i64,
     pub in_progress_rob: i64,

@@ -33,10 +33,10 @@ pub fn count_registers(ring: &InstRing, seq: Seq, counts: &mut [u16; REG_CLASSES
 #[derive(Clone, Debug)]
 pub struct Registers {
     /// Rename map: the producer of each register's value; as long as a register's number can be.
-    map: [Producer; 1 << u8::BITS],
-    free: [u32; REG_CLASSES],
+    pub map: [Producer; 1 << u8::BITS],
+    pub free: [u32; REG_CLASSES],
     /// Registers of squashed micro-ops, free once the ROB has been walked.
-    freeing: [u32; REG_CLASSES],
+    pub freeing: [u32; REG_CLASSES],
 }
 
 impl Registers {

@@ -110,6 +110,14 @@ fn odd_machines() -> Vec<O3Config> {
         O3Config { fetchToDecodeDelay: 11, fetchQueueSize: 64, decodeToRenameDelay: 4, ..base() },
         O3Config { fetchToDecodeDelay: 11, loopBufferSize: 8, fetchQueueSize: 1, decodeWidth: 3, ..base() },
         O3Config { loopBufferSize: 64, microFusion: true, macroFusion: true, numROBEntries: 12, ..base() },
+        O3Config { quirks: Gem5Quirks::ALL, cacheLoadPorts: 1, ..base() },
+        O3Config {
+            quirks: Gem5Quirks::ALL,
+            needsTSO: true,
+            cacheStorePorts: 1,
+            lsq: lsq::LsqConfig { tsoStoresInFlight: 1, aliasCheckBits: 5, aliasPenalty: 3, ..Default::default() },
+            ..base()
+        },
     ]
 }
 
@@ -128,8 +136,75 @@ proptest! {
     }
 }
 
+/// Every statistic.
+fn statistics(core: &O3) -> Vec<(String, f64)> {
+    let mut sink = breakeven_base::StatSink::new();
+    core.collect(&mut sink);
+    sink.stats.into_iter().map(|s| (s.name, s.value)).collect()
+}
+
 proptest! {
-    #![proptest_config(cases(8))]
+    #![proptest_config(cases(64))]
+
+    #[test]
+    fn a_state_in_relative_form_goes_on_alike(odd in 0..odd_machines().len(), program in program(), shift in 0..1000_u64) {
+        let cfg = || odd_machines().swap_remove(odd);
+        // What idle units count depends on where a run is cut.
+        let mut whole = machine(cfg(), 3, MockFe::new(program.clone()));
+        (1..).find(|limit| whole.go(Budget { max_cycles: limit * 3, ..ALL }) != Stop::MaxCycles);
+        let mut r = machine(cfg(), 3, MockFe::new(program));
+        let (mut bytes, mut references, mut again, mut loaded) = (vec![], vec![], vec![], 0);
+        for limit in 1.. {
+            match r.go(Budget { max_cycles: limit * 3, ..ALL }) {
+                Stop::MaxCycles if r.core.pipe.save(&mut bytes, &mut references) => {
+                    // Another pipeline goes on with it, at other numbers and places.
+                    let mut base = r.core.pipe.base();
+                    base.seq += shift;
+                    base.loads += 3 * shift;
+                    base.stores += 5 * shift;
+                    let mut pipe = Pipeline::new(&cfg(), 64);
+                    pipe.take_counts(&r.core.pipe);
+                    let mems: Vec<_> = references.iter().map(|r| r.mem).collect();
+                    pipe.load(&bytes, &mems, base);
+                    prop_assert!(pipe.save(&mut again, &mut references));
+                    prop_assert_eq!(&bytes, &again);
+                    r.core.predictor.shift(shift);
+                    r.core.pipe = pipe;
+                    loaded += 1;
+                }
+                Stop::MaxCycles => {}
+                Stop::Effect(_) => break,
+                other => return Err(TestCaseError::fail(format!("{other:?}"))),
+            }
+        }
+        prop_assert_eq!(r.core.cycles(), whole.core.cycles());
+        prop_assert_eq!(statistics(&r.core), statistics(&whole.core));
+        prop_assert!(loaded > 0 || whole.core.cycles() < 200);
+    }
+
+    #[test]
+    fn memoized_and_plain_execution_agree(odd in 0..odd_machines().len(), program in program(), turns in 50..500_usize) {
+        let mut program = program;
+        let back = program.len() - 2;
+        program[back].taken = [vec![true; turns], vec![false]].concat();
+        let run = |on: bool| {
+            let mut r = machine(odd_machines().swap_remove(odd), 3, MockFe::new(program.clone()));
+            r.core.memoize(on);
+            let mut stops = vec![];
+            for limit in [3_000, 7_001, 3_000_000] {
+                stops.push(r.go(Budget { max_cycles: limit, ..ALL }));
+            }
+            let memo = r.core.memo_statistics();
+            (stops, r.core.cycles(), r.fe.times.clone(), statistics(&r.core), memo)
+        };
+        let (on, off) = (run(true), run(false));
+        prop_assert_eq!(&on.0, &off.0);
+        prop_assert_eq!(on.1, off.1);
+        prop_assert_eq!(on.2, off.2);
+        for (a, b) in on.3.iter().zip(&off.3) {
+            prop_assert!(a == b || a.1.is_nan() && b.1.is_nan(), "{a:?} {b:?} {:?}", on.4);
+        }
+    }
 
     #[test]
     fn slices_and_copies_change_nothing(program in program()) {

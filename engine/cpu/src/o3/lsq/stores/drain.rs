@@ -1,18 +1,18 @@
 //! Stores on their way to the cache: sent in order once they have committed, written when the cache has answered.
 //! Fact source: gem5 24.0 `LSQUnit::writebackStores`, `completeStore`.
 
-use breakeven_base::{Bus, FrontEnd, UopFlags};
+use breakeven_base::UopFlags;
 
 use crate::o3::inst::{InstRing, Wait};
 use crate::o3::lsq::{Lsq, LsqOut, Sent, NEVER};
+use crate::o3::outside::{Outside, Packet};
 use crate::when::When;
-use crate::CoreCtx;
 
 impl Lsq {
     /// Sends committed stores in order until something is in the way.
-    pub(in crate::o3::lsq) fn drain<F: FrontEnd, B: Bus>(
+    pub(in crate::o3::lsq) fn drain<X: Outside>(
         &mut self,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
         out: &mut LsqOut,
@@ -30,9 +30,9 @@ impl Lsq {
     }
 
     /// Sends the first store that has not been sent. Whether the next one may follow.
-    pub(in crate::o3::lsq) fn drain_one<F: FrontEnd, B: Bus>(
+    pub(in crate::o3::lsq) fn drain_one<X: Outside>(
         &mut self,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
         out: &mut LsqOut,
@@ -53,8 +53,9 @@ impl Lsq {
         }
         loop {
             let s = &self.stores.entries[slot];
+            let packet = Packet { seq: s.seq, sent: s.access.sent };
             let (request, sent) = s.access.next(&s.mem, self.rules.line, s.flags, s.pc);
-            match self.dcache_port.send(false, request, cx, when, &mut self.counts) {
+            match self.dcache_port.send(false, packet, request, cx, when, &mut self.counts) {
                 Sent::NoPort => {
                     self.stores.may_send = true;
                     return false;
@@ -94,14 +95,14 @@ impl Lsq {
 
     /// Misses leave the cache: what waited with them is told when it will be written.
     #[cold]
-    pub(in crate::o3::lsq) fn end_pending<F: FrontEnd, B: Bus>(
+    pub(in crate::o3::lsq) fn end_pending<X: Outside>(
         &mut self,
-        cx: &mut CoreCtx<'_, F, B>,
+        cx: &mut X,
         when: &When,
         ring: &mut InstRing,
         out: &mut LsqOut,
     ) {
-        let next = cx.mem.send_pending(when.tick);
+        let next = cx.send_pending(when.tick);
         self.dcache_port.pending_until = next.map_or(NEVER, |t| when.cycle_of(t).max(when.cycle + 1));
         if !self.pending.is_empty() {
             self.end_held_loads(cx, when, ring, out);
@@ -111,7 +112,7 @@ impl Lsq {
             let slot = self.stores.slot(place);
             let s = &mut self.stores.entries[slot];
             if s.access.pending > 0
-                && self.dcache_port.end_pending(&mut s.access, self.rules.line, &mut known, cx, when)
+                && self.dcache_port.end_pending(s.seq, &mut s.access, self.rules.line, &mut known, cx, when)
             {
                 s.leaves = s.arrives(when);
                 if let Some(log) = &mut self.store_log {

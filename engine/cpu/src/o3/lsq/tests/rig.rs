@@ -9,6 +9,8 @@ use breakeven_memory::MemorySystem;
 use super::super::super::config::O3Config;
 use super::super::super::inst::{InstRing, Seq};
 use super::super::{Lsq, LsqOut, MemOutcome};
+use crate::o3::outside::Live;
+use crate::o3::unit_rig::predictor;
 use crate::testing::{self, simple_memory, MockBus, MockFe, BASE, PERIOD};
 use crate::when::When;
 use crate::CoreCtx;
@@ -197,7 +199,8 @@ impl Rig {
         self.cycle += 1;
         let now = self.cycle;
         let when = When { cycle: now, tick: Tick(now * PERIOD), period: PERIOD };
-        let mut cx = CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
+        let cx = &mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
+        let mut cx = Live { cx, predictor: &mut predictor() };
         if self.lsq.next_event() <= now {
             self.lsq.events(&mut cx, &when, &mut self.ring, &mut self.out);
         }

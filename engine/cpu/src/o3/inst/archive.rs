@@ -1,0 +1,187 @@
+//! The micro-ops in flight, in relative form.
+
+use breakeven_base::{BranchKind, UopFlags};
+
+use super::{note, state, Flow, InstRing, Operand, Producer, Seq, Slot, Wait};
+use crate::o3::memo::archive::Archive;
+
+const KINDS: [BranchKind; 7] = [
+    BranchKind::None,
+    BranchKind::Cond,
+    BranchKind::Jump,
+    BranchKind::Indirect,
+    BranchKind::Call,
+    BranchKind::IndirectCall,
+    BranchKind::Return,
+];
+
+const WAITS: [Wait; 12] = [
+    Wait::Execution,
+    Wait::Unit,
+    Wait::Level1,
+    Wait::Level2,
+    Wait::Level3,
+    Wait::Memory,
+    Wait::TlbWalk,
+    Wait::Split,
+    Wait::ForwardFail,
+    Wait::Replay,
+    Wait::StoreQueue,
+    Wait::Serialize,
+];
+
+/// How far the micro-ops have come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// The next to be renamed.
+    pub renamed: Seq,
+    /// The youngest that has retired, as rename knows.
+    pub retired: Seq,
+    /// The end of what has been executed by the front end.
+    pub placed: Seq,
+}
+
+/// A result; one whose micro-op has committed is there, and written as none.
+pub fn archive_producer(from: &mut Producer, a: &mut Archive) {
+    let mut seq = *from >> 1;
+    let mut which = if seq < a.base.seq { 0 } else { (*from & 1) as u8 };
+    a.seq_in_flight(&mut seq);
+    a.u8(&mut which);
+    *from = seq << 1 | u64::from(which);
+}
+
+impl InstRing {
+    /// A micro-op that is known by its slot is written by its distance from the oldest.
+    #[allow(clippy::cast_possible_truncation)] // slots fit in 32 bits many times over
+    fn archive_operand(&self, operand: &mut Operand, a: &mut Archive) {
+        let mut at = 0;
+        if !a.loads() && *operand != 0 {
+            let seq = self.seq_of((*operand - 1) as usize >> 2, self.head);
+            at = ((seq - self.head) as u32) << 2 | (*operand - 1) & 3;
+            at += 1;
+        }
+        a.u32(&mut at);
+        if a.loads() {
+            *operand = if at == 0 {
+                0
+            } else {
+                let seq = self.head + u64::from((at - 1) >> 2);
+                ((self.slot(seq) << 2) as u32 | (at - 1) & 3) + 1
+            };
+        }
+    }
+
+    /// Slots of micro-ops that have left and are looked at all the same: `squashers`, behind which a squash on its way takes
+    /// effect, and those of which rename does not know yet that they have retired (where instructions begin).
+    pub fn archive_left(&mut self, squashers: &mut Vec<Seq>, retired: Seq, a: &mut Archive) {
+        let head = a.base.seq;
+        a.seqs(squashers);
+        for seq in squashers {
+            let mut slot = *self.at(*seq);
+            archive_what_it_is(&mut slot, a);
+            *self.at_mut(*seq) = slot;
+        }
+        a.refuse(head.saturating_sub(retired) > 64);
+        for seq in (retired + 1).max(head.saturating_sub(64))..head {
+            let flags = &mut self.at_mut(seq).uop.flags;
+            let mut first = flags.any(UopFlags::FIRST);
+            a.flag(&mut first);
+            if a.loads() {
+                *flags = if first { UopFlags::FIRST } else { UopFlags::empty() };
+            }
+        }
+    }
+
+    pub fn archive(&mut self, progress: Progress, a: &mut Archive) {
+        let base = a.base.seq;
+        // Effects count only with a flag that none of them has.
+        let Self { mask: _, slots: _, mem: _, effect: _, next_stamp, head, tail } = self;
+        *head = base;
+        a.seq(tail);
+        if a.loads() {
+            *next_stamp = next_stamp.wrapping_add(1);
+        }
+        let (tail, placed) = (*tail, progress.placed);
+        if !a.loads() {
+            a.refuse(tail < base || placed < tail);
+        }
+        for seq in base..placed.max(base) {
+            let mut slot = *self.at(seq);
+            if a.loads() {
+                slot = Slot { stamp: self.next_stamp, ..Slot::default() };
+                self.next_stamp = self.next_stamp.wrapping_add(1);
+            }
+            archive_what_it_is(&mut slot, a);
+            if seq < tail {
+                self.archive_how_it_fares(seq, &mut slot, progress.renamed, a);
+            }
+            *self.at_mut(seq) = slot;
+            if slot.uop.flags.any(UopFlags::MEM) {
+                let at = self.slot(seq);
+                a.reference(seq, &mut self.mem[at]);
+            }
+        }
+    }
+
+    fn archive_how_it_fares(&self, seq: Seq, slot: &mut Slot, renamed: Seq, a: &mut Archive) {
+        let Slot {
+            uop,
+            state,
+            wait,
+            note,
+            pending,
+            stamp: _,
+            next,
+            waiting,
+            sources,
+            ready_at,
+            pc: _,
+            replaced,
+            flow: _,
+        } = slot;
+        a.u8(state);
+        a.one_of(wait, &WAITS);
+        if seq >= renamed {
+            return;
+        }
+        sources.iter_mut().for_each(|from| archive_producer(from, a));
+        for (from, result) in replaced.iter_mut().zip(uop.dst) {
+            if result.is_some() {
+                archive_producer(from, a);
+            }
+        }
+        if *state & state::DISPATCHED == 0 {
+            return;
+        }
+        a.u8(pending);
+        let unlinked =
+            *note & note::ELIMINATED != 0 || *note & (note::FUSED_WITH_PREV | note::UNFUSED) == note::FUSED_WITH_PREV;
+        for (next, from) in next.iter_mut().zip(&*sources) {
+            if *from != 0 && !unlinked {
+                self.archive_operand(next, a);
+            }
+        }
+        waiting.iter_mut().for_each(|operand| self.archive_operand(operand, a));
+        if *state & state::DONE != 0 {
+            a.cycle(ready_at);
+        }
+    }
+}
+
+fn archive_what_it_is(slot: &mut Slot, a: &mut Archive) {
+    let Slot { uop, note, pc, flow, .. } = slot;
+    a.class(&mut uop.class);
+    a.u8(&mut uop.latency);
+    uop.src.iter_mut().chain(&mut uop.dst).for_each(|reg| a.u8(&mut reg.0));
+    a.flags(&mut uop.flags);
+    a.u8(note);
+    a.u64(pc);
+    let Flow { next_pc, predicted, target, branch, len, taken } = flow;
+    a.u64(next_pc);
+    a.u64(predicted);
+    a.u64(target);
+    a.one_of(branch, &KINDS);
+    a.u8(len);
+    a.flag(taken);
+    a.refuse(*note & note::PLACEHOLDER != 0 || uop.flags.any(UopFlags::TRAP | UopFlags::EFFECT));
+}

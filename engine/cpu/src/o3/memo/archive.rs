@@ -1,0 +1,337 @@
+//! The state of the pipeline between two cycles, relative to where it stands: numbers of micro-ops to the oldest in flight,
+//! cycles to the next one, places in the load and store queue to their ends. Two states with the same bytes do the same
+//! from there on, apart from where their memory references go, which stands beside the bytes.
+//!
+//! Each unit has one method, `archive`, that is both ways: it hands each of its fields over, to be written or to be read.
+//! What is over, or unused, is written as one value whatever it holds, so that equal states have equal bytes.
+
+use breakeven_base::{MemKind, MemRef, OpClass, Tick, UopFlags};
+
+use crate::o3::inst::Seq;
+
+/// Where a pipeline stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Base {
+    /// The oldest micro-op in flight.
+    pub seq: Seq,
+    /// The next cycle, and its tick.
+    pub cycle: u64,
+    pub tick: u64,
+    /// The places in the load and the store queue that are filled next.
+    pub loads: u64,
+    pub stores: u64,
+    /// Stores dispatched so far.
+    pub stores_dispatched: u64,
+}
+
+/// What of addresses the pipeline looks at, beside whether two references overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressRules {
+    pub line: u64,
+    /// Bytes of the unit by which violations are found, and of that by which misaligned accesses cost.
+    pub granule: u64,
+    pub costs: u64,
+}
+
+const PAGE: u64 = 4096;
+
+impl AddressRules {
+    /// All that the pipeline sees of a reference but for its overlaps with others: two of one class are treated alike.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // fields of their own width
+    pub fn class_of(&self, m: &MemRef) -> u64 {
+        if !m.valid {
+            return 0;
+        }
+        let size = u64::from(m.size);
+        let crosses = |unit: u64| (m.vaddr & (unit - 1)) + size > unit;
+        let mut bits = size | u64::from(m.page_shift) << 16 | (m.kind as u64) << 24;
+        bits |= u64::from(m.uncacheable) << 32 | u64::from(m.valid) << 33;
+        let whole_line = matches!(m.kind, MemKind::StoreLine | MemKind::CboZero)
+            || matches!(m.kind, MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval);
+        let granule = if whole_line { self.line.max(self.granule) } else { self.granule };
+        bits |= (m.vaddr & (granule - 1)) << 48;
+        if m.vaddr & (size.next_power_of_two() - 1) != 0 {
+            bits |= 1 << 34 | u64::from(crosses(self.costs)) << 35 | u64::from(crosses(PAGE)) << 36;
+            if crosses(self.line) {
+                bits |= (self.line - (m.vaddr & (self.line - 1))) << 40;
+            }
+        }
+        bits
+    }
+}
+
+/// The physical address of the bytes of `m` from `sent` on.
+#[inline]
+pub fn address_of(m: &MemRef, sent: u16) -> u64 {
+    let (sent, to_page_end) = (u64::from(sent), PAGE - (m.vaddr & (PAGE - 1)));
+    if sent >= to_page_end {
+        m.paddr2.wrapping_add(sent - to_page_end)
+    } else {
+        m.paddr.wrapping_add(sent)
+    }
+}
+
+/// A reference in flight, and which micro-op's it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference {
+    /// Relative to [`Base::seq`].
+    pub seq: i32,
+    pub mem: MemRef,
+}
+
+enum Mode<'a> {
+    Save { bytes: &'a mut Vec<u8>, references: &'a mut Vec<Reference> },
+    Load { bytes: &'a [u8], references: &'a [MemRef] },
+}
+
+/// One pass over the state, to write it or to read it.
+pub struct Archive<'a> {
+    mode: Mode<'a>,
+    pub base: Base,
+    pub rules: AddressRules,
+    /// This state cannot be written: something is under way that has no relative form.
+    pub refused: bool,
+}
+
+const NONE: i32 = i32::MIN;
+const NEVER: u64 = u64::MAX;
+
+macro_rules! plain {
+    ($($name:ident: $type:ty, $bytes:literal;)*) => {$(
+        #[inline]
+        pub fn $name(&mut self, value: &mut $type) {
+            match &mut self.mode {
+                Mode::Save { bytes, .. } => bytes.extend_from_slice(&value.to_le_bytes()),
+                Mode::Load { bytes, .. } => *value = <$type>::from_le_bytes(take::<$bytes>(bytes)),
+            }
+        }
+    )*};
+}
+
+/// The next bytes; nothing is left over or missing as long as both ways hand the same fields over.
+#[inline]
+fn take<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
+    let (first, rest) = bytes.split_first_chunk::<N>().unwrap_or((&[0; N], &[]));
+    *bytes = rest;
+    *first
+}
+
+impl<'a> Archive<'a> {
+    pub fn save(
+        bytes: &'a mut Vec<u8>,
+        references: &'a mut Vec<Reference>,
+        base: Base,
+        rules: AddressRules,
+    ) -> Archive<'a> {
+        bytes.clear();
+        references.clear();
+        Archive { mode: Mode::Save { bytes, references }, base, rules, refused: false }
+    }
+
+    /// `references`: of each reference, in the order in which they were saved.
+    pub fn load(bytes: &'a [u8], references: &'a [MemRef], base: Base, rules: AddressRules) -> Archive<'a> {
+        Archive { mode: Mode::Load { bytes, references }, base, rules, refused: false }
+    }
+
+    #[inline]
+    pub fn loads(&self) -> bool {
+        matches!(self.mode, Mode::Load { .. })
+    }
+
+    /// All bytes have been read.
+    pub fn is_at_end(&self) -> bool {
+        match &self.mode {
+            Mode::Save { .. } => true,
+            Mode::Load { bytes, references } => bytes.is_empty() && references.is_empty(),
+        }
+    }
+
+    /// This state cannot be written if `so`.
+    #[inline]
+    pub fn refuse(&mut self, so: bool) {
+        self.refused |= so;
+    }
+
+    /// What is not written, since it always is `value` where it matters.
+    #[inline]
+    pub fn empty<T>(&mut self, field: &mut T, value: T) {
+        if self.loads() {
+            *field = value;
+        }
+    }
+
+    plain! {
+        u8: u8, 1;
+        u16: u16, 2;
+        u32: u32, 4;
+        u64: u64, 8;
+        i32: i32, 4;
+        i64: i64, 8;
+    }
+
+    #[inline]
+    pub fn flag(&mut self, value: &mut bool) {
+        let mut byte = u8::from(*value);
+        self.u8(&mut byte);
+        *value = byte != 0;
+    }
+
+    /// Whether something is there; written before what it is.
+    #[inline]
+    pub fn present(&mut self, value: bool) -> bool {
+        let mut there = value;
+        self.flag(&mut there);
+        there
+    }
+
+    /// One of the variants of an enumeration, all of which `all` lists.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // few variants
+    pub fn one_of<T: Copy + PartialEq>(&mut self, value: &mut T, all: &[T]) {
+        let mut index = all.iter().position(|v| v == value).unwrap_or(0) as u8;
+        self.u8(&mut index);
+        *value = all[usize::from(index) % all.len()];
+    }
+
+    #[inline]
+    fn relative(&mut self, value: &mut u64, to: u64) {
+        #[allow(clippy::cast_possible_truncation)] // refused where it does not fit
+        let mut distance = value.wrapping_sub(to) as i32;
+        if !self.loads() {
+            self.refuse(to.wrapping_add_signed(distance.into()) != *value);
+        }
+        self.i32(&mut distance);
+        *value = to.wrapping_add_signed(distance.into());
+    }
+
+    /// The number of a micro-op, in flight or not.
+    #[inline]
+    pub fn seq(&mut self, value: &mut Seq) {
+        self.relative(value, self.base.seq);
+    }
+
+    /// The number of a micro-op in flight. 0, and whatever has left, are written as none and read as 0.
+    #[inline]
+    pub fn seq_in_flight(&mut self, value: &mut Seq) {
+        let base = self.base.seq;
+        #[allow(clippy::cast_possible_truncation)] // refused where it does not fit
+        let mut distance = if *value < base { NONE } else { (*value - base) as i32 };
+        self.i32(&mut distance);
+        *value = if distance == NONE { 0 } else { base.wrapping_add_signed(distance.into()) };
+    }
+
+    /// As [`Archive::seq_in_flight`], but for those that have left lately, too; 0 is none.
+    #[inline]
+    pub fn seq_or_none(&mut self, value: &mut Seq) {
+        let there = self.present(*value != 0);
+        if there {
+            self.seq(value);
+        } else {
+            *value = 0;
+        }
+    }
+
+    /// A cycle to come, or `u64::MAX`; one that is over is read as 0.
+    #[inline]
+    pub fn cycle(&mut self, value: &mut u64) {
+        let base = self.base.cycle;
+        let mut ahead = match *value {
+            NEVER => u32::MAX,
+            past if past < base => 0,
+            #[allow(clippy::cast_possible_truncation)] // refused where it does not fit
+            at => (at - base + 1) as u32,
+        };
+        if !self.loads() && *value != NEVER && *value >= base {
+            self.refuse(*value - base >= u64::from(u32::MAX) - 1);
+        }
+        self.u32(&mut ahead);
+        *value = match ahead {
+            u32::MAX => NEVER,
+            0 => 0,
+            n => base + u64::from(n) - 1,
+        };
+    }
+
+    /// A cycle that may be over and counts all the same.
+    #[inline]
+    pub fn cycle_then(&mut self, value: &mut u64) {
+        self.relative(value, self.base.cycle);
+    }
+
+    /// An instant to come; one before the next cycle is read as 0.
+    #[inline]
+    pub fn tick(&mut self, value: &mut Tick) {
+        let base = self.base.tick;
+        let mut ahead = if value.0 < base { 0 } else { value.0 - base + 1 };
+        self.u64(&mut ahead);
+        value.0 = if ahead == 0 { 0 } else { base + ahead - 1 };
+    }
+
+    #[inline]
+    pub fn load_place(&mut self, value: &mut u64) {
+        self.relative(value, self.base.loads);
+    }
+    #[inline]
+    pub fn store_place(&mut self, value: &mut u64) {
+        self.relative(value, self.base.stores);
+    }
+    #[inline]
+    pub fn stores_dispatched(&mut self, value: &mut u64) {
+        self.relative(value, self.base.stores_dispatched);
+    }
+
+    /// A list; `blank` is what an element is before it is read.
+    pub fn list<T: Copy>(&mut self, list: &mut Vec<T>, blank: T, mut each: impl FnMut(&mut Self, &mut T)) {
+        #[allow(clippy::cast_possible_truncation)] // of what is in flight
+        let mut n = list.len() as u32;
+        self.u32(&mut n);
+        if self.loads() {
+            list.clear();
+            list.resize(n as usize, blank);
+        }
+        for item in list {
+            each(self, item);
+        }
+    }
+
+    /// The numbers of micro-ops in flight.
+    pub fn seqs(&mut self, list: &mut Vec<Seq>) {
+        self.list(list, 0, Archive::seq);
+    }
+
+    /// The reference of the micro-op `seq`: its class is of the bytes, where it goes stands beside them.
+    #[inline]
+    pub fn reference(&mut self, seq: Seq, mem: &mut MemRef) {
+        match &mut self.mode {
+            Mode::Save { bytes, references } => {
+                bytes.extend_from_slice(&self.rules.class_of(mem).to_le_bytes());
+                #[allow(clippy::cast_possible_truncation)] // refused where it does not fit
+                let distance = seq.wrapping_sub(self.base.seq) as i32;
+                self.refused |= self.base.seq.wrapping_add_signed(distance.into()) != seq;
+                references.push(Reference { seq: distance, mem: *mem });
+            }
+            Mode::Load { bytes, references } => {
+                let _class: [u8; 8] = take(bytes);
+                if let Some((first, rest)) = references.split_first() {
+                    *mem = *first;
+                    *references = rest;
+                }
+            }
+        }
+    }
+
+    #[inline]
+    pub fn class(&mut self, class: &mut OpClass) {
+        let mut byte = *class as u8;
+        self.u8(&mut byte);
+        *class = OpClass::ALL[usize::from(byte) % OpClass::COUNT];
+    }
+
+    #[inline]
+    pub fn flags(&mut self, flags: &mut UopFlags) {
+        let mut bits = flags.bits();
+        self.u32(&mut bits);
+        *flags = UopFlags::from_bits_retain(bits);
+    }
+}

@@ -1,0 +1,335 @@
+//! The calls of a segment, with what was answered: all numbers relative to where the segment began.
+
+use breakeven_base::{
+    BranchInfo, BranchKind, FetchXlat, MemKind, MemRef, Step, StepResult, Tick, Uop, UopFlags, MAX_UOPS,
+};
+use breakeven_memory::{MissResponse, MshrId, Request, Response, TlbResult};
+
+use super::archive::{address_of, AddressRules, Base};
+use crate::o3::inst::Seq;
+
+/// When a request is answered, in ticks after it was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered {
+    Done {
+        after: u32,
+        level: u8,
+    },
+    Blocked {
+        after: u32,
+    },
+    /// The access waits with an MSHR that has not been sent.
+    Pending {
+        after: u32,
+    },
+    /// A TLB has the page, or has not.
+    Hit {
+        after: u32,
+    },
+    Miss {
+        after: u32,
+    },
+}
+
+#[allow(clippy::cast_possible_truncation)] // checked
+pub fn after(at: Tick, now: Tick) -> Option<u32> {
+    let ticks = at.0.checked_sub(now.0)?;
+    u32::try_from(ticks).ok()
+}
+
+impl Answered {
+    /// `None`: an answer that no segment holds.
+    #[inline]
+    pub fn of_response(response: &Response, now: Tick) -> Option<Answered> {
+        match *response {
+            Response::Done { at, level } => Some(Answered::Done { after: after(at, now)?, level }),
+            Response::Blocked { retry } => Some(Answered::Blocked { after: after(retry, now)? }),
+            Response::Pending { until, .. } => Some(Answered::Pending { after: after(until, now)? }),
+        }
+    }
+    #[inline]
+    pub fn of_tlb(result: TlbResult, now: Tick) -> Option<Answered> {
+        match result {
+            TlbResult::Hit { at } => Some(Answered::Hit { after: after(at, now)? }),
+            TlbResult::Miss { at } => Some(Answered::Miss { after: after(at, now)? }),
+        }
+    }
+    /// `paddr`: of the request that was answered so, in lines of `line` bytes.
+    pub fn response(self, now: Tick, paddr: u64, line: u64) -> Response {
+        match self {
+            Answered::Done { after, level } => Response::Done { at: now + u64::from(after), level },
+            Answered::Pending { after } => {
+                Response::Pending { id: mshr_of(paddr, line), until: now + u64::from(after) }
+            }
+            Answered::Blocked { after } | Answered::Hit { after } | Answered::Miss { after } => {
+                Response::Blocked { retry: now + u64::from(after) }
+            }
+        }
+    }
+    pub fn tlb(self, now: Tick) -> TlbResult {
+        match self {
+            Answered::Miss { after } => TlbResult::Miss { at: now + u64::from(after) },
+            Answered::Hit { after }
+            | Answered::Done { after, .. }
+            | Answered::Blocked { after }
+            | Answered::Pending { after } => TlbResult::Hit { at: now + u64::from(after) },
+        }
+    }
+}
+
+/// When the targets of an MSHR are served: the first, after so many ticks, and the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// In the line.
+    first: u16,
+    level: u8,
+    after: u32,
+    rest: u32,
+}
+
+impl Served {
+    pub fn of(r: &MissResponse, now: Tick, line: u64) -> Option<Served> {
+        let (first, level) = ((r.first & (line - 1)) as u16, r.level);
+        // Ask late, and it has been served before.
+        let at = r.at.0.checked_sub(now.0)?;
+        Some(Served { first, level, after: u32::try_from(at).ok()?, rest: u32::try_from(r.rest).ok()? })
+    }
+    pub fn response(self, id: MshrId, paddr: u64, now: Tick, line: u64) -> MissResponse {
+        let first = (paddr & !(line - 1)) + u64::from(self.first);
+        MissResponse { id, first, at: now + u64::from(self.after), rest: self.rest.into(), level: self.level }
+    }
+}
+
+/// Of lines of `line` bytes.
+pub fn mshr_of(paddr: u64, line: u64) -> MshrId {
+    MshrId::of(paddr, line as u32)
+}
+
+/// The address of the first byte of a packet of `m`.
+pub fn packet_of(m: &MemRef, second: bool, line: u64) -> u64 {
+    address_of(m, if second { (line - (m.vaddr & (line - 1))) as u16 } else { 0 })
+}
+
+/// One call. `at` and `seq` are numbers of micro-ops, `cycle` is the cycle of the call.
+#[derive(Clone, Copy, Debug)]
+pub enum Call {
+    /// What was executed is `what` of the instructions; its references are those from `places` on.
+    Step {
+        cycle: u32,
+        at: i32,
+        what: u32,
+        places: u32,
+    },
+    Pc {
+        pc: u64,
+    },
+    Fork {
+        pc: u64,
+        depth: u32,
+    },
+    Rollback {
+        depth: u32,
+    },
+    FetchTranslate {
+        vaddr: u64,
+        answer: Option<FetchXlat>,
+    },
+    InstTlb {
+        cycle: u32,
+        page_shift: u8,
+        vaddr: u64,
+        answer: Answered,
+    },
+    Fetch {
+        cycle: u32,
+        size: u16,
+        paddr: u64,
+        pc: u64,
+        answer: Answered,
+    },
+    DataTlb {
+        cycle: u32,
+        seq: i32,
+        last: bool,
+        is_store: bool,
+        answer: Answered,
+    },
+    Access {
+        cycle: u32,
+        seq: i32,
+        sent: u16,
+        size: u16,
+        may_wait: bool,
+        non_temporal: bool,
+        pc: u64,
+        answer: Answered,
+    },
+    SendPending {
+        cycle: u32,
+        after: Option<u32>,
+    },
+    /// Of the access's packet that waits: its first, or its second one.
+    ResponseOf {
+        cycle: u32,
+        seq: i32,
+        second: bool,
+        answer: Option<Served>,
+    },
+    FlushWriteCombining {
+        cycle: u32,
+        answer: Answered,
+    },
+    Predict {
+        seq: i32,
+        len: u8,
+        kind: BranchKind,
+        taken: bool,
+        pc: u64,
+        target: u64,
+    },
+    Train {
+        done: i32,
+    },
+    Correct {
+        seq: i32,
+        target: u64,
+        taken: bool,
+        from_commit: bool,
+    },
+    SquashPredictions {
+        after: i32,
+    },
+    /// The segment is over.
+    End {
+        segment: u32,
+    },
+}
+
+/// An instruction as the front end described it, but for where its references go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Executed {
+    pub pc: u64,
+    pub next_pc: u64,
+    pub branch: BranchInfo,
+    pub blocked: bool,
+    pub len: u8,
+    pub n: u8,
+    pub uops: [Uop; MAX_UOPS],
+}
+
+impl Executed {
+    /// `None`: no segment holds such a step.
+    pub fn of(result: StepResult, step: &Step) -> Option<Executed> {
+        let blocked = match result {
+            StepResult::Done => false,
+            StepResult::Blocked => true,
+            StepResult::NeedsDrain | StepResult::Paused => return None,
+        };
+        let mut uops = [Uop::default(); MAX_UOPS];
+        let n = usize::from(step.n);
+        uops[..n].copy_from_slice(&step.uops[..n]);
+        const NEVER: UopFlags = UopFlags::TRAP.union(UopFlags::EFFECT);
+        if uops.iter().any(|uop| uop.flags.any(NEVER)) {
+            return None;
+        }
+        // What could not be executed says what it is, at most.
+        let (next_pc, branch) = if blocked { (0, BranchInfo::default()) } else { (step.next_pc, step.branch) };
+        let (pc, len) = if n == 0 { (0, 0) } else { (step.pc, step.len) };
+        Some(Executed { pc, next_pc, branch, blocked, len, n: step.n, uops })
+    }
+
+    /// Whether this is what has just been executed.
+    #[inline]
+    pub fn is(&self, result: StepResult, step: &Step) -> bool {
+        let n = usize::from(self.n);
+        if self.blocked {
+            return result == StepResult::Blocked && Executed::of(result, step).is_some_and(|e| e == *self);
+        }
+        result == StepResult::Done
+            && self.pc == step.pc
+            && self.next_pc == step.next_pc
+            && self.n == step.n
+            && self.len == step.len
+            && self.branch == step.branch
+            && self.uops[..n] == step.uops[..n]
+    }
+
+    /// Into `out`, without the references.
+    pub fn describe(&self, out: &mut Step) -> StepResult {
+        let n = usize::from(self.n);
+        (out.pc, out.next_pc, out.branch, out.len, out.n) = (self.pc, self.next_pc, self.branch, self.len, self.n);
+        out.effect = breakeven_base::SysEffect::None;
+        out.uops[..n].copy_from_slice(&self.uops[..n]);
+        if self.blocked {
+            StepResult::Blocked
+        } else {
+            StepResult::Done
+        }
+    }
+
+    /// The micro-ops with a reference.
+    #[inline]
+    pub fn references(&self) -> impl Iterator<Item = usize> + '_ {
+        let n = if self.blocked { 0 } else { usize::from(self.n) };
+        (0..n).filter(|i| self.uops[*i].flags.any(UopFlags::MEM))
+    }
+}
+
+/// Where a reference went when its segment was recorded.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub vaddr: u64,
+    /// [`AddressRules::class_of`]; 0: it goes nowhere.
+    pub class: u64,
+}
+
+impl Place {
+    pub fn of(m: &MemRef, rules: &AddressRules) -> Place {
+        Place { vaddr: m.vaddr, class: rules.class_of(m) }
+    }
+}
+
+/// The references of the micro-ops under way, by their numbers.
+#[derive(Clone, Debug, Default)]
+pub struct References {
+    ring: Box<[MemRef]>,
+}
+
+/// Micro-ops that may be under way at once: those in flight where a segment begins, those that are fetched in it, and
+/// stores from before that have not been written.
+pub const WINDOW: u64 = 4096;
+
+impl References {
+    pub fn new() -> Self {
+        References { ring: vec![MemRef::default(); WINDOW as usize].into_boxed_slice() }
+    }
+
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    pub fn of(&self, seq: Seq) -> &MemRef {
+        &self.ring[(seq % WINDOW) as usize]
+    }
+    #[inline]
+    #[allow(clippy::cast_possible_truncation)] // masked
+    pub fn set(&mut self, seq: Seq, mem: &MemRef) {
+        self.ring[(seq % WINDOW) as usize] = *mem;
+    }
+}
+
+/// An instruction fetch.
+#[inline]
+pub fn fetch_request(paddr: u64, size: u16, pc: u64) -> Request {
+    Request { paddr, size, kind: MemKind::Fetch, uncacheable: false, non_temporal: false, pc, may_wait: false }
+}
+
+/// A number of a micro-op where a segment begins at `base`.
+#[inline]
+pub fn seq_at(base: &Base, seq: i32) -> Seq {
+    base.seq.wrapping_add_signed(seq.into())
+}
+
+/// A cycle's tick where a segment begins at `base`.
+#[inline]
+pub fn tick_at(base: &Base, period: u64, cycle: u32) -> Tick {
+    Tick(base.tick + u64::from(cycle) * period)
+}

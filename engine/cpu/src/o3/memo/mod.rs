@@ -1,0 +1,426 @@
+//! Memoized execution of the pipeline, after FastSim (Schnarr and Larus, ASPLOS 1998): the same cycles, without running the
+//! pipeline where it repeats itself.
+//!
+//! ```text
+//!   state ---- segment: calls of the outside, with their answers ----> state ---> ...
+//!                  |
+//!                  +-- another answer: another segment
+//! ```
+//!
+//! What a cycle does follows from the state of the pipeline ([`archive`]) and from what its outside answers
+//! ([`super::outside`]). Where a state has been met before, the calls that followed are made again; the caches, the
+//! predictor and the front end are live. While all answers are those recorded, the next state is known. At the first other
+//! one, the pipeline is set to the state where the segment began, runs up to the call on the answers that were given,
+//! and goes on, recording.
+//!
+//! Segments begin and end at cycles in which fetch takes a branch back. The addresses of references are no part of a state:
+//! whether they overlap as they did is looked at when they are known ([`overlap`]). Whatever is rare spoils the segment
+//! under way ([`tape`]): the pipeline runs as ever.
+
+pub mod archive;
+mod calls;
+mod overlap;
+mod replay;
+mod table;
+mod tape;
+
+use std::sync::Arc;
+
+use super::outside::Outside;
+use super::pipeline::Pipeline;
+use crate::Budget;
+use archive::{AddressRules, Base, Reference};
+use calls::{Call, References, WINDOW};
+use overlap::Groups;
+use replay::Ended;
+use table::{hash_of, Segment, Table, NONE};
+use tape::{Mode, Tape, Taped, MAX_CYCLES, MAX_UOPS};
+
+/// Cycles that a segment has at least.
+const MIN_CYCLES: u64 = 48;
+/// Hashes of states seen once; a power of two.
+const SEEN: usize = 1 << 14;
+/// States that are met in vain make the next look-up later, by so many times as many cycles at most (a power of two).
+const PATIENCE: u32 = 5;
+/// States of the same bytes and other overlaps.
+const SIBLINGS: usize = 4;
+
+/// How often what happened; for tests and measurements, not of the simulated machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MemoStatistics {
+    /// States looked up; those without a relative form; those met before.
+    pub looked_up: u64,
+    pub refused: u64,
+    pub met: u64,
+    /// Different states kept, segments recorded, segments replayed, instructions in them.
+    pub states: u64,
+    pub recorded: u64,
+    pub replayed: u64,
+    pub replayed_insts: u64,
+    /// Segments that turned out otherwise on the way; recordings that could not be kept; how often all was forgotten.
+    pub diverged: u64,
+    pub spoilt: u64,
+    pub cleared: u64,
+}
+
+/// When a run must stop.
+pub struct Limits {
+    budget: Budget,
+    stores_until_clear: u64,
+    stores_dispatched: u64,
+}
+
+impl Limits {
+    /// Whether a segment of any length fits in.
+    fn has_room(&self, base: &Base, insts: u64) -> bool {
+        insts.saturating_add(MAX_UOPS) <= self.budget.max_insts
+            && base.cycle.saturating_add(MAX_CYCLES) <= self.budget.max_cycles
+            && base.stores_dispatched - self.stores_dispatched + MAX_UOPS < self.stores_until_clear
+    }
+}
+
+/// The memory of a pipeline.
+#[derive(Debug)]
+pub struct Memo {
+    on: bool,
+    /// Who has the same has the same configuration.
+    token: Arc<()>,
+    rules: AddressRules,
+    alias_bits: u32,
+    table: Table,
+    tape: Tape,
+    references: References,
+    groups: Groups,
+    seen: Box<[u32]>,
+    bytes: Vec<u8>,
+    in_flight: Vec<Reference>,
+    /// Segments whose counts are due, and instructions committed with them.
+    replayed: Vec<u32>,
+    insts: u64,
+    /// Where the valid references of the segment that is replayed go, with their sizes.
+    trail: Vec<(u64, u16)>,
+    /// No state is looked up before this cycle.
+    next_look: u64,
+    fruitless: u32,
+    pub statistics: MemoStatistics,
+}
+
+impl Clone for Memo {
+    fn clone(&self) -> Self {
+        let mut memo = Memo { token: Arc::clone(&self.token), ..Memo::new(self.rules, self.alias_bits) };
+        memo.switch(self.on);
+        memo
+    }
+    /// What is known stays where it holds for the other pipeline, too.
+    fn clone_from(&mut self, from: &Self) {
+        if !Arc::ptr_eq(&self.token, &from.token) {
+            *self = from.clone();
+        }
+        self.switch(from.on);
+        self.next_look = 0;
+    }
+}
+
+impl Memo {
+    pub fn new(rules: AddressRules, alias_bits: u32) -> Self {
+        Memo {
+            on: false,
+            token: Arc::new(()),
+            rules,
+            alias_bits,
+            table: Table::default(),
+            tape: Tape::default(),
+            references: References::default(),
+            groups: Groups::default(),
+            seen: Box::default(),
+            bytes: Vec::new(),
+            in_flight: Vec::new(),
+            replayed: Vec::new(),
+            insts: 0,
+            trail: Vec::new(),
+            next_look: 0,
+            fruitless: 0,
+            statistics: MemoStatistics::default(),
+        }
+    }
+
+    pub fn switch(&mut self, on: bool) {
+        self.stop();
+        self.on = on;
+        if on && self.seen.is_empty() {
+            self.seen = vec![0; SEEN].into_boxed_slice();
+            self.references = References::new();
+        }
+    }
+
+    /// Forgets the segment under way.
+    pub fn stop(&mut self) {
+        if std::mem::take(&mut self.tape.mode) != Mode::Off {
+            self.table.truncate(self.tape.start, self.tape.places);
+        }
+    }
+
+    /// Whether the next cycle is recorded or answered for.
+    #[inline]
+    pub fn is_taping(&self) -> bool {
+        self.tape.mode != Mode::Off
+    }
+
+    /// The outside of a cycle that is recorded or answered for.
+    pub(super) fn taped<'a, O: Outside>(&'a mut self, live: &'a mut O) -> Taped<'a, O> {
+        Taped { live, tape: &mut self.tape, table: &mut self.table, references: &mut self.references }
+    }
+
+    /// Whether [`Memo::meet`] is to be called: fetch has taken a branch back in the last cycle.
+    #[inline]
+    pub fn looks(&self, cycle: u64) -> bool {
+        let due = match self.tape.mode {
+            Mode::Off => cycle >= self.next_look,
+            Mode::Recording => cycle >= self.tape.base.cycle + MIN_CYCLES,
+            Mode::Answering => false,
+        };
+        due && self.on
+    }
+
+    /// Between two cycles: ends the segment that is recorded, and replays what is known from here on, or begins to record.
+    pub(super) fn meet<O: Outside>(&mut self, pipe: &mut Pipeline, cx: &mut O, budget: Budget) {
+        if pipe.io.trace.is_some() {
+            return self.stop();
+        }
+        if cx.in_microcode() {
+            return if self.is_taping() { self.stop() } else { self.give_up(pipe.cycle) };
+        }
+        self.statistics.looked_up += 1;
+        if self.is_taping() && self.spoils(pipe) {
+            self.statistics.spoilt += 1;
+            if let Some(node) = self.table.nodes.get_mut(self.tape.node as usize) {
+                node.spoilt += 1;
+            }
+            self.stop();
+        }
+        let base = pipe.base();
+        let far = |r: &Reference| i64::from(r.seq) < -(WINDOW as i64 / 4);
+        if !pipe.save(&mut self.bytes, &mut self.in_flight) || self.in_flight.iter().any(far) {
+            self.statistics.refused += 1;
+            if !self.is_taping() {
+                self.give_up(base.cycle);
+            }
+            return;
+        }
+        if self.table.is_full() {
+            self.statistics.cleared += 1;
+            self.tape.mode = Mode::Off;
+            self.table.clear();
+        }
+        let asid = cx.asid();
+        let sets = self.table.sets(pipe.lsq.store_sets());
+        let hash = hash_of(&self.bytes, asid, sets);
+        let first = self.table.find(hash, &self.bytes, asid, sets);
+        if first == NONE && !self.is_taping() && !self.was_seen(hash) {
+            return self.give_up(base.cycle);
+        }
+        for r in &self.in_flight {
+            self.references.set(base.seq.wrapping_add_signed(r.seq.into()), &r.mem);
+        }
+        let began = std::mem::replace(&mut self.tape.base, base);
+        let is_new = first == NONE;
+        let node = self.node_of(first, hash, asid, sets);
+        if self.is_taping() {
+            self.keep(pipe, &began, node);
+        }
+        if node == NONE {
+            return self.give_up(base.cycle);
+        }
+        self.statistics.met += u64::from(!is_new);
+        (self.tape.node, self.tape.period, self.tape.asid) = (node, pipe.clock.period(), asid);
+        (self.tape.rules, self.insts) = (Some(self.rules), pipe.commit.stats.insts);
+        self.go_on(pipe, cx, budget);
+    }
+
+    /// Whether the segment under way cannot be kept.
+    fn spoils(&self, pipe: &Pipeline) -> bool {
+        let began = &self.tape.base;
+        self.tape.spoilt
+            || pipe.lsq.sets_changed() != self.tape.sets_changed
+            || pipe.cycle - began.cycle > MAX_CYCLES
+            || pipe.io.ring.head() - began.seq > MAX_UOPS
+            || pipe.fetch.path.placed - began.seq > MAX_UOPS + WINDOW / 4
+    }
+
+    /// Whether a state of this hash has been seen; from now on it has.
+    #[allow(clippy::cast_possible_truncation)] // a tag
+    fn was_seen(&mut self, hash: u64) -> bool {
+        let tag = (hash >> 32) as u32 | 1;
+        std::mem::replace(&mut self.seen[hash as usize % SEEN], tag) == tag
+    }
+
+    /// Nothing is known from here on: the next look is later, the more often so.
+    fn give_up(&mut self, cycle: u64) {
+        self.fruitless += 1;
+        self.next_look = cycle + (MIN_CYCLES << (self.fruitless / 8).min(PATIENCE));
+    }
+
+    /// The state that has just been saved, of the states from `first` on that have its bytes; a new one, if none applies.
+    fn node_of(&mut self, first: u32, hash: u64, asid: u16, sets: u32) -> u32 {
+        let (mut node, mut siblings) = (first, 0);
+        while node != NONE {
+            if self.applies(node) {
+                return node;
+            }
+            siblings += 1;
+            node = self.table.nodes[node as usize].next;
+        }
+        if siblings >= SIBLINGS {
+            return NONE;
+        }
+        self.statistics.states += 1;
+        self.table.insert(hash, &self.bytes, &self.in_flight, asid, sets, first)
+    }
+
+    /// The segment that began at `began` ends here, at `next`.
+    fn keep(&mut self, pipe: &mut Pipeline, began: &Base, next: u32) {
+        self.tape.mode = Mode::Off;
+        if next == NONE {
+            return self.table.truncate(self.tape.start, self.tape.places);
+        }
+        let mut counts = Vec::new();
+        let mut fits = true;
+        let mut i = 0;
+        pipe.for_each_count(&mut |count| {
+            let grown = count.wrapping_sub(self.tape.counts[i]);
+            fits &= u32::try_from(grown).is_ok();
+            if grown != 0 {
+                counts.push((i as u16, grown as u32));
+            }
+            i += 1;
+        });
+        if !fits {
+            return self.table.truncate(self.tape.start, self.tape.places);
+        }
+        let now = &self.tape.base;
+        let segment = Segment {
+            next,
+            seqs: now.seq - began.seq,
+            cycles: now.cycle - began.cycle,
+            insts: pipe.commit.stats.insts - self.tape.insts,
+            // A squash takes places back.
+            loads: now.loads.wrapping_sub(began.loads),
+            stores: now.stores.wrapping_sub(began.stores),
+            stores_dispatched: now.stores_dispatched - began.stores_dispatched,
+            counts: counts.into_boxed_slice(),
+            replayed: 0,
+        };
+        let segment = self.table.add_segment(segment);
+        self.table.push(Call::End { segment });
+        self.statistics.recorded += 1;
+        let start = self.tape.start;
+        if self.tape.other == NONE {
+            self.table.nodes[self.tape.node as usize].first = start;
+        } else {
+            self.table.others[self.tape.other as usize] = start;
+        }
+    }
+
+    /// Goes on from the tape's state, where the pipeline stands: replays what is known, then records.
+    fn go_on<O: Outside>(&mut self, pipe: &mut Pipeline, cx: &mut O, budget: Budget) {
+        let limits = Limits {
+            budget,
+            stores_until_clear: pipe.lsq.stores_until_clear(),
+            stores_dispatched: pipe.dispatch.stats.stores,
+        };
+        let (began, before) = (self.tape.base, self.statistics.replayed);
+        let ended = self.replay(cx, &limits);
+        // Looking is worth its while where several segments are replayed at once.
+        if self.replayed_at_once(before) {
+            self.fruitless = 0;
+        }
+        self.settle(pipe);
+        let within = matches!(ended, Ended::Within { .. });
+        if !within && self.tape.base != began {
+            self.take_in_flight();
+        }
+        if within || self.tape.base != began {
+            let node = &self.table.nodes[self.tape.node as usize];
+            let base = &self.tape.base;
+            pipe.load(&node.bytes, &self.tape.in_flight, *base);
+        }
+        match ended {
+            Ended::Within { other } => {
+                self.statistics.diverged += 1;
+                self.tape.other = other;
+                self.record(pipe);
+                self.tape.spoilt = self.table.nodes[self.tape.node as usize].is_hopeless();
+            }
+            Ended::AtNode => self.record_from_node(pipe, &limits),
+        }
+    }
+
+    fn replayed_at_once(&self, before: u64) -> bool {
+        self.statistics.replayed - before >= 4
+    }
+
+    /// The references in flight at the tape's state.
+    fn take_in_flight(&mut self) {
+        let base = self.tape.base.seq;
+        let references = &self.table.nodes[self.tape.node as usize].references;
+        let mems = references.iter().map(|r| *self.references.of(base.wrapping_add_signed(r.seq.into())));
+        self.tape.in_flight.clear();
+        self.tape.in_flight.extend(mems);
+    }
+
+    /// Records from the tape's state on, if that has been met before and nothing is known from it.
+    fn record_from_node(&mut self, pipe: &mut Pipeline, limits: &Limits) {
+        (self.tape.given, self.tape.other) = (None, NONE);
+        self.tape.path.clear();
+        let met = self.applies(self.tape.node);
+        let node = &mut self.table.nodes[self.tape.node as usize];
+        node.visits += 1;
+        if !met
+            || node.first != NONE
+            || node.visits < 2
+            || node.is_hopeless()
+            || !limits.has_room(&self.tape.base, self.insts)
+        {
+            return self.give_up(self.tape.base.cycle);
+        }
+        // The places of the segment are those of this visit, and so are those of the state from now on.
+        for r in &mut node.references {
+            r.mem = *self.references.of(self.tape.base.seq.wrapping_add_signed(r.seq.into()));
+        }
+        self.record(pipe);
+    }
+
+    fn record(&mut self, pipe: &mut Pipeline) {
+        let way = self.trail.iter().map(|(vaddr, _)| *vaddr).collect();
+        self.tape.counts.clear();
+        let counts = &mut self.tape.counts;
+        pipe.for_each_count(&mut |count| counts.push(*count));
+        self.tape.insts = pipe.commit.stats.insts;
+        self.tape.sets_changed = pipe.lsq.sets_changed();
+        self.tape.start(&self.table);
+        self.table.begin(way);
+    }
+
+    /// Brings the counts up to date.
+    fn settle(&mut self, pipe: &mut Pipeline) {
+        if self.replayed.is_empty() {
+            return;
+        }
+        let mut grown = std::mem::take(&mut self.tape.counts);
+        grown.clear();
+        for segment in self.replayed.drain(..) {
+            let s = &mut self.table.segments[segment as usize];
+            let times = std::mem::take(&mut s.replayed);
+            for (i, by) in &s.counts {
+                let i = usize::from(*i);
+                if grown.len() <= i {
+                    grown.resize(i + 1, 0);
+                }
+                grown[i] += u64::from(*by) * times;
+            }
+        }
+        let mut each = grown.iter();
+        pipe.for_each_count(&mut |count| *count += each.next().copied().unwrap_or(0));
+        self.tape.counts = grown;
+    }
+}

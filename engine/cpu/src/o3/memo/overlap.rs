@@ -1,0 +1,128 @@
+//! Whether the references of a segment overlap each other as they did when it was recorded.
+//!
+//! References that have all moved by the same distance since then are a group: within it every overlap is as it was, as
+//! long as the distance keeps the granules. Groups whose lines are apart, then and now, do not touch each other.
+
+use super::archive::AddressRules;
+
+/// Groups that are told apart: source, destination, tables and stack.
+const GROUPS: usize = 6;
+/// Addresses are compared without regard for their end.
+const HIGH: u64 = 1 << 62;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// By how much its references have moved.
+    moved: u64,
+    /// From the first byte to the last, when recorded.
+    lo: u64,
+    hi: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Groups {
+    groups: [Group; GROUPS],
+    used: usize,
+    /// Lines are padded by this much less one.
+    pad: u64,
+    alias: u64,
+}
+
+impl Groups {
+    /// `alias_bits`: loads look at so many low bits of stores' addresses; 0: they do not.
+    pub fn start(&mut self, rules: &AddressRules, alias_bits: u32) {
+        self.used = 0;
+        self.pad = rules.line.max(rules.granule) - 1;
+        self.alias = if alias_bits == 0 { 0 } else { (1u64.checked_shl(alias_bits).unwrap_or(0)).wrapping_sub(1) };
+    }
+
+    /// Adds a reference of `size` bytes that went to `then` and goes to `now`. False: what it overlaps may have changed.
+    #[inline]
+    pub fn add(&mut self, then: u64, now: u64, size: u16) -> bool {
+        let moved = now.wrapping_sub(then);
+        let end = then.wrapping_add(u64::from(size.max(1)) - 1);
+        for i in 0..self.used {
+            let g = &mut self.groups[i];
+            if g.moved == moved {
+                if then >= g.lo && end <= g.hi {
+                    return true;
+                }
+                if then.max(now) >= HIGH && moved != 0 {
+                    return false;
+                }
+                (g.lo, g.hi) = (g.lo.min(then), g.hi.max(end));
+                return self.is_apart(i);
+            }
+        }
+        self.open(moved, then, end, now)
+    }
+
+    #[inline(never)]
+    fn open(&mut self, moved: u64, lo: u64, hi: u64, now: u64) -> bool {
+        if self.used == GROUPS || lo.max(now) >= HIGH && moved != 0 {
+            return false;
+        }
+        if self.used > 0 && (moved.wrapping_sub(self.groups[0].moved) & self.alias) != 0 {
+            return false;
+        }
+        self.groups[self.used] = Group { moved, lo, hi };
+        self.used += 1;
+        self.is_apart(self.used - 1)
+    }
+
+    /// Whether group `i` shares no line with another, then and now.
+    fn is_apart(&self, i: usize) -> bool {
+        let pad = self.pad;
+        let g = self.groups[i];
+        self.groups[..self.used].iter().enumerate().all(|(k, o)| {
+            let apart = |g_moved: u64, o_moved: u64| {
+                let (g_lo, g_hi) = (g.lo.wrapping_add(g_moved) & !pad, g.hi.wrapping_add(g_moved) | pad);
+                let (o_lo, o_hi) = (o.lo.wrapping_add(o_moved) & !pad, o.hi.wrapping_add(o_moved) | pad);
+                g_hi < o_lo || o_hi < g_lo
+            };
+            k == i || apart(0, 0) && apart(g.moved, o.moved)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn groups(alias_bits: u32) -> Groups {
+        let mut g = Groups::default();
+        g.start(&AddressRules { line: 64, granule: 16, costs: 64 }, alias_bits);
+        g
+    }
+
+    #[test]
+    fn streams_that_stay_apart_may_move_each_by_its_own_distance() {
+        let mut g = groups(0);
+        assert!(g.add(0x1000, 0x1040, 8) && g.add(0x2000, 0x2100, 8) && g.add(0x1008, 0x1048, 8));
+    }
+
+    #[test]
+    fn streams_that_meet_or_met_do_not_count_as_alike() {
+        // Now the second is where the first is.
+        assert!({
+            let mut g = groups(0);
+            g.add(0x1000, 0x1040, 8) && !g.add(0x2000, 0x1060, 8)
+        });
+        // Then it was.
+        assert!({
+            let mut g = groups(0);
+            g.add(0x1000, 0x1040, 8) && !g.add(0x1030, 0x5030, 8)
+        });
+        // One grows into the other.
+        assert!({
+            let mut g = groups(0);
+            g.add(0x1000, 0x1040, 8) && g.add(0x2000, 0x2000, 8) && !g.add(0x1fc0, 0x2000, 8)
+        });
+    }
+
+    #[test]
+    fn where_low_bits_count_all_move_alike_in_them() {
+        let mut g = groups(12);
+        assert!(g.add(0x1000, 0x1040, 8) && g.add(0x5000, 0x8040, 8) && !g.add(0x9000, 0x9000, 8));
+    }
+}

@@ -1,0 +1,300 @@
+//! Replaying segments: their calls are made, and as long as the answers are those recorded, the pipeline need not run.
+
+use breakeven_base::MemKind;
+use breakeven_memory::Request;
+
+use super::archive::address_of;
+use super::calls::{fetch_request, mshr_of, packet_of, Answered, Call, Served};
+use super::table::NONE;
+use super::tape::{At, Given};
+use super::{Limits, Memo};
+use crate::o3::outside::{DataPage, Outside, Packet};
+
+/// Where a replay ends.
+#[derive(Clone, Copy, Debug)]
+pub enum Ended {
+    /// At a state from which nothing is known, or nothing that applies.
+    AtNode,
+    /// Within a segment: this call was answered otherwise. The tape has the way up to it, and the answer.
+    Within { other: u32 },
+}
+
+impl Memo {
+    /// Replays from the tape's state on. What is deferred: the counts of the segments replayed ([`Memo::settle`]).
+    pub(super) fn replay<O: Outside>(&mut self, cx: &mut O, limits: &Limits) -> Ended {
+        loop {
+            let node = self.tape.node;
+            let first = self.table.nodes[node as usize].first;
+            if first == NONE || !limits.has_room(&self.tape.base, self.insts) || !self.settle_on_node(cx) {
+                return Ended::AtNode;
+            }
+            let first = self.table.nodes[self.tape.node as usize].first;
+            if first == NONE || self.table.nodes[self.tape.node as usize].is_hopeless() {
+                return Ended::AtNode;
+            }
+            let outcome = self.replay_segment(first, cx);
+            let n = &mut self.table.nodes[self.tape.node as usize];
+            n.begun += 1;
+            n.ended += u32::from(outcome.is_ok());
+            let segment = match outcome {
+                Ok(segment) => segment,
+                Err(other) => return Ended::Within { other },
+            };
+            let s = &mut self.table.segments[segment as usize];
+            if s.replayed == 0 {
+                self.replayed.push(segment);
+            }
+            s.replayed += 1;
+            let base = &mut self.tape.base;
+            base.seq += s.seqs;
+            base.cycle += s.cycles;
+            base.tick += s.cycles * self.tape.period;
+            base.loads = base.loads.wrapping_add(s.loads);
+            base.stores = base.stores.wrapping_add(s.stores);
+            base.stores_dispatched += s.stores_dispatched;
+            self.insts += s.insts;
+            self.statistics.replayed_insts += s.insts;
+            self.statistics.replayed += 1;
+            self.tape.node = s.next;
+        }
+    }
+
+    /// Whether the references in flight overlap as they did at the tape's state, or at another of the same bytes, which the
+    /// tape stands at then.
+    fn settle_on_node<O: Outside>(&mut self, cx: &mut O) -> bool {
+        let mut node = self.tape.node;
+        if self.table.nodes[node as usize].asid != cx.asid() {
+            return false;
+        }
+        let from = node;
+        loop {
+            if self.applies(node) {
+                self.tape.node = node;
+                return true;
+            }
+            node = self.table.nodes[node as usize].next;
+            if node == NONE || node == from {
+                return false;
+            }
+        }
+    }
+
+    pub(super) fn applies(&mut self, node: u32) -> bool {
+        let n = &self.table.nodes[node as usize];
+        self.groups.start(&self.rules, self.alias_bits);
+        self.trail.clear();
+        self.tape.in_flight.clear();
+        self.tape.stepped.clear();
+        let base = self.tape.base.seq;
+        n.references.iter().all(|r| {
+            let now = self.references.of(base.wrapping_add_signed(r.seq.into()));
+            self.tape.in_flight.push(*now);
+            if r.mem.valid {
+                self.trail.push((now.vaddr, now.size));
+            }
+            !r.mem.valid || self.groups.add(r.mem.vaddr, now.vaddr, now.size)
+        })
+    }
+
+    /// Whether the references so far overlap as they did on the way to call `other`, when that was recorded.
+    fn applies_to(&mut self, other: u32) -> bool {
+        self.groups.start(&self.rules, self.alias_bits);
+        let Some(then) = self.table.ways.get(&other) else { return false };
+        then.len() == self.trail.len()
+            && then.iter().zip(&self.trail).all(|(then, (now, size))| self.groups.add(*then, *now, *size))
+    }
+
+    /// Makes the calls of a segment from `first` on. `Err`: the last call that was answered otherwise than recorded.
+    fn replay_segment<O: Outside>(&mut self, first: u32, cx: &mut O) -> Result<u32, u32> {
+        let at = At { base: self.tape.base, period: self.tape.period };
+        self.tape.path.clear();
+        let (mut from, mut i) = (first, first);
+        loop {
+            match self.call(i, &at, cx) {
+                Outcome::Same => i += 1,
+                Outcome::Over(segment) => return Ok(segment),
+                Outcome::Other(given) => {
+                    let microcode = cx.in_microcode();
+                    let mut other = i;
+                    loop {
+                        let next = self.table.others[other as usize];
+                        if next == NONE {
+                            self.tape.path.push((from, i));
+                            self.tape.given = Some(given);
+                            return Err(other);
+                        }
+                        other = next;
+                        if !microcode
+                            && self.is_answered(other, &given, &at)
+                            && self.applies_to(other)
+                            && self.takes_places(other)
+                        {
+                            break;
+                        }
+                    }
+                    self.tape.path.push((from, i));
+                    (from, i) = (other, other + 1);
+                }
+            }
+        }
+    }
+
+    /// Makes call `i`.
+    #[inline(always)]
+    fn call<O: Outside>(&mut self, i: u32, at: &At, cx: &mut O) -> Outcome {
+        let call = self.table.calls[i as usize];
+        let given = match call {
+            Call::Step { cycle, at: seq, .. } => {
+                self.tape.step.n = 0;
+                Given::Step(cx.step(at.seq(seq), at.now(cycle), &mut self.tape.step))
+            }
+            Call::Access { .. } => return self.access(&call, at, cx),
+            Call::DataTlb { cycle, seq, last, is_store, answer } => {
+                let m = self.references.of(at.seq(seq));
+                let beyond = if last { u64::from(m.size.max(1) - 1) } else { 0 };
+                let page =
+                    DataPage { seq: at.seq(seq), vaddr: m.vaddr.wrapping_add(beyond), page_shift: m.page_shift, last };
+                let (now, asid) = (at.tick(cycle), cx.asid());
+                let result = cx.data_tlb(now, page, asid, is_store);
+                if Answered::of_tlb(result, now) == Some(answer) && asid == self.tape.asid {
+                    return Outcome::Same;
+                }
+                Given::Tlb(result)
+            }
+            Call::Predict { seq, len, kind, pc, .. } => Given::Prediction(cx.predict(at.seq(seq), pc, len, kind)),
+            Call::Train { done } => {
+                cx.train(at.seq(done));
+                return Outcome::Same;
+            }
+            Call::Fetch { cycle, size, paddr, pc, .. } => {
+                Given::Response(cx.fetch(at.tick(cycle), &fetch_request(paddr, size, pc)))
+            }
+            Call::FetchTranslate { vaddr, .. } => Given::Translated(cx.fetch_translate(vaddr)),
+            Call::InstTlb { cycle, page_shift, vaddr, .. } => {
+                let asid = cx.asid();
+                Given::Tlb(cx.inst_tlb(at.tick(cycle), vaddr, page_shift, asid))
+            }
+            Call::Pc { .. } => Given::Pc(cx.pc()),
+            Call::Fork { pc, .. } => Given::Depth(cx.fork(pc)),
+            Call::Rollback { depth } => {
+                cx.rollback(depth);
+                if !cx.in_microcode() {
+                    return Outcome::Same;
+                }
+                Given::RolledBack
+            }
+            Call::FlushWriteCombining { cycle, .. } => Given::Tick(cx.flush_write_combining(at.tick(cycle))),
+            Call::SendPending { cycle, .. } => Given::Sent(cx.send_pending(at.tick(cycle))),
+            Call::ResponseOf { cycle, seq, second, .. } => {
+                let (seq, line) = (at.seq(seq), self.rules.line);
+                let id = mshr_of(packet_of(self.references.of(seq), second, line), line);
+                Given::Served(cx.response_of(seq, at.tick(cycle), id))
+            }
+            Call::Correct { seq, target, taken, from_commit } => {
+                cx.correct(at.seq(seq), target, taken, from_commit);
+                return Outcome::Same;
+            }
+            Call::SquashPredictions { after } => {
+                cx.squash_predictions(at.seq(after));
+                return Outcome::Same;
+            }
+            Call::End { segment } => return Outcome::Over(segment),
+        };
+        // No segment holds an instruction in microcode.
+        let steps = matches!(given, Given::Step(_) | Given::Pc(_) | Given::Depth(_));
+        if !(steps && cx.in_microcode()) && self.is_answered(i, &given, at) && self.takes_places(i) {
+            Outcome::Same
+        } else {
+            Outcome::Other(given)
+        }
+    }
+
+    #[inline]
+    fn access<O: Outside>(&mut self, call: &Call, at: &At, cx: &mut O) -> Outcome {
+        let Call::Access { cycle, seq, sent, size, may_wait, non_temporal, pc, answer } = *call else {
+            return Outcome::Same;
+        };
+        let m = self.references.of(at.seq(seq));
+        let paddr = address_of(m, sent);
+        let (kind, uncacheable): (MemKind, bool) = (m.kind, m.uncacheable);
+        let request = Request { paddr, size, kind, uncacheable, non_temporal, pc, may_wait };
+        let now = at.tick(cycle);
+        let response = cx.access(Packet { seq: at.seq(seq), sent }, now, &request);
+        if Answered::of_response(&response, now) == Some(answer) {
+            Outcome::Same
+        } else {
+            Outcome::Other(Given::Response(response))
+        }
+    }
+
+    /// Whether what has been answered is what call `i` has recorded.
+    #[inline]
+    fn is_answered(&mut self, i: u32, given: &Given, at: &At) -> bool {
+        match (self.table.calls[i as usize], given) {
+            (Call::Step { at: seq, what, places, .. }, Given::Step(result)) => {
+                let what = &self.table.executed[what as usize];
+                if !what.is(*result, &self.tape.step) {
+                    return false;
+                }
+                let seq = at.seq(seq);
+                let places = &self.table.places[places as usize..];
+                what.references().zip(places).all(|(uop, then)| {
+                    let mem = &self.tape.step.mem[uop];
+                    self.references.set(seq + uop as u64, mem);
+                    then.class == self.rules.class_of(mem)
+                })
+            }
+            (Call::Access { cycle, answer, .. } | Call::Fetch { cycle, answer, .. }, Given::Response(response)) => {
+                Answered::of_response(response, at.tick(cycle)) == Some(answer)
+            }
+            (Call::DataTlb { cycle, answer, .. } | Call::InstTlb { cycle, answer, .. }, Given::Tlb(result)) => {
+                Answered::of_tlb(*result, at.tick(cycle)) == Some(answer)
+            }
+            (Call::Predict { taken, target, .. }, Given::Prediction(p)) => p.taken == taken && p.target == target,
+            (Call::FetchTranslate { answer, .. }, Given::Translated(xlat)) => answer == *xlat,
+            (Call::Pc { pc }, Given::Pc(now)) => pc == *now,
+            (Call::Fork { depth, .. }, Given::Depth(now)) => depth == *now,
+            (Call::SendPending { cycle, after }, Given::Sent(next)) => {
+                next.map(|next| super::calls::after(next, at.tick(cycle))) == after.map(Some)
+            }
+            (Call::ResponseOf { cycle, answer, .. }, Given::Served(served)) => {
+                served.map(|r| Served::of(&r, at.tick(cycle), self.rules.line)) == answer.map(Some)
+            }
+            (Call::FlushWriteCombining { cycle, answer }, Given::Tick(end)) => {
+                let end = breakeven_memory::TlbResult::Hit { at: *end };
+                Answered::of_tlb(end, at.tick(cycle)) == Some(answer)
+            }
+            _ => false,
+        }
+    }
+
+    /// Adds the references of call `i`, if it is a step. False: they overlap otherwise than when it was recorded.
+    #[inline]
+    fn takes_places(&mut self, i: u32) -> bool {
+        let Call::Step { what, places, .. } = self.table.calls[i as usize] else { return true };
+        let (before, stepped) = (self.trail.len(), self.tape.stepped.len());
+        let places = &self.table.places[places as usize..];
+        for (uop, then) in self.table.executed[what as usize].references().zip(places) {
+            let mem = &self.tape.step.mem[uop];
+            self.tape.stepped.push(*mem);
+            if then.class == 0 {
+                continue;
+            }
+            if !self.groups.add(then.vaddr, mem.vaddr, mem.size) {
+                self.trail.truncate(before);
+                self.tape.stepped.truncate(stepped);
+                return false;
+            }
+            self.trail.push((mem.vaddr, mem.size));
+        }
+        true
+    }
+}
+
+/// What became of a call.
+enum Outcome {
+    Same,
+    Other(Given),
+    /// The segment is over.
+    Over(u32),
+}

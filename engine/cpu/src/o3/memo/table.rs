@@ -1,0 +1,194 @@
+//! What has been recorded: states, and the segments that lead from one to the next, as a tree of calls a state.
+
+use std::collections::HashMap;
+
+use super::archive::Reference;
+use super::calls::{Call, Executed, Place};
+
+pub const NONE: u32 = u32::MAX;
+
+/// Bytes that the table may take; beyond, all is forgotten.
+const LIMIT: usize = 48 << 20;
+
+/// A state of the pipeline, where segments begin.
+#[derive(Clone, Debug)]
+pub struct Node {
+    pub bytes: Box<[u8]>,
+    /// The references in flight, with where they went when the state was recorded.
+    pub references: Box<[Reference]>,
+    pub asid: u16,
+    /// Which store sets there are ([`Table::sets`]).
+    pub sets: u32,
+    /// The first call of its segments.
+    pub first: u32,
+    /// Another of the same bytes, whose references overlap otherwise.
+    pub next: u32,
+    pub visits: u32,
+    /// Recordings from here that could not be kept.
+    pub spoilt: u32,
+    /// Segments that were begun from here, and those that ended as recorded.
+    pub begun: u32,
+    pub ended: u32,
+}
+
+/// What a segment comes to.
+#[derive(Clone, Debug, Default)]
+pub struct Segment {
+    /// The state that follows.
+    pub next: u32,
+    pub seqs: u64,
+    pub cycles: u64,
+    pub insts: u64,
+    pub loads: u64,
+    pub stores: u64,
+    pub stores_dispatched: u64,
+    /// By how much each count grows that does.
+    pub counts: Box<[(u16, u32)]>,
+    /// How often it has been replayed since the counts were brought up to date.
+    pub replayed: u64,
+}
+
+impl Node {
+    /// Whether segments from here are not worth their while: they cannot be kept, or mostly turn out otherwise.
+    pub fn is_hopeless(&self) -> bool {
+        self.spoilt >= 2 || self.begun >= 8 && self.ended < self.begun / 2
+    }
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    pub nodes: Vec<Node>,
+    by_hash: HashMap<u64, u32>,
+    pub calls: Vec<Call>,
+    /// Of each call, another that differs in its answer.
+    pub others: Vec<u32>,
+    /// Of the first call of each recording: where the references on the way to it went then.
+    pub ways: HashMap<u32, Box<[u64]>>,
+    pub segments: Vec<Segment>,
+    pub places: Vec<Place>,
+    pub executed: Vec<Executed>,
+    executed_at: HashMap<u64, Vec<u32>>,
+    sets: Vec<Box<[u32]>>,
+    bytes: usize,
+}
+
+fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95)
+}
+
+pub fn hash_of(bytes: &[u8], asid: u16, sets: u32) -> u64 {
+    let words = bytes.chunks_exact(8);
+    let rest = words.remainder();
+    let mut hash = mix(bytes.len() as u64, u64::from(asid) << 32 | u64::from(sets));
+    for word in words {
+        hash = mix(hash, word.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)));
+    }
+    for byte in rest {
+        hash = mix(hash, u64::from(*byte));
+    }
+    hash ^ hash >> 32
+}
+
+impl Table {
+    /// The table has grown over its limit.
+    pub fn is_full(&self) -> bool {
+        let calls = self.calls.len() * (size_of::<Call>() + 4) + self.places.len() * size_of::<Place>();
+        self.bytes + calls + self.executed.len() * size_of::<Executed>() > LIMIT
+    }
+
+    pub fn clear(&mut self) {
+        *self = Table::default();
+    }
+
+    /// The number by which the store sets go here.
+    pub fn sets(&mut self, sets: &[u32]) -> u32 {
+        let known = self.sets.iter().rposition(|s| **s == *sets);
+        known.unwrap_or_else(|| {
+            self.bytes += size_of_val(sets);
+            self.sets.push(sets.into());
+            self.sets.len() - 1
+        }) as u32
+    }
+
+    /// The first state of these bytes.
+    pub fn find(&self, hash: u64, bytes: &[u8], asid: u16, sets: u32) -> u32 {
+        let node = self.by_hash.get(&hash).copied().unwrap_or(NONE);
+        match self.nodes.get(node as usize) {
+            Some(n) if *n.bytes == *bytes && n.asid == asid && n.sets == sets => node,
+            _ => NONE,
+        }
+    }
+
+    /// Enters a state. `first`: the first of the same bytes, if there is one.
+    pub fn insert(
+        &mut self,
+        hash: u64,
+        bytes: &[u8],
+        references: &[Reference],
+        asid: u16,
+        sets: u32,
+        first: u32,
+    ) -> u32 {
+        self.bytes += bytes.len() + size_of_val(references) + size_of::<Node>() + 16;
+        let node = self.nodes.len() as u32;
+        let mut next = NONE;
+        if let Some(known) = self.nodes.get_mut(first as usize) {
+            next = std::mem::replace(&mut known.next, node);
+        } else {
+            self.by_hash.insert(hash, node);
+        }
+        let (bytes, references) = (bytes.into(), references.into());
+        self.nodes.push(Node {
+            bytes,
+            references,
+            asid,
+            sets,
+            first: NONE,
+            next,
+            visits: 0,
+            spoilt: 0,
+            begun: 0,
+            ended: 0,
+        });
+        node
+    }
+
+    /// The number by which an instruction goes here.
+    pub fn executed(&mut self, what: &Executed) -> u32 {
+        let at = self.executed_at.entry(what.pc).or_default();
+        if let Some(known) = at.iter().find(|i| self.executed[**i as usize] == *what) {
+            return *known;
+        }
+        let number = self.executed.len() as u32;
+        at.push(number);
+        self.executed.push(*what);
+        number
+    }
+
+    /// Adds a call; its number.
+    pub fn push(&mut self, call: Call) -> u32 {
+        self.calls.push(call);
+        self.others.push(NONE);
+        self.calls.len() as u32 - 1
+    }
+
+    /// Takes back what has been recorded from `calls` on.
+    pub fn truncate(&mut self, calls: u32, places: usize) {
+        self.ways.remove(&calls);
+        self.calls.truncate(calls as usize);
+        self.others.truncate(calls as usize);
+        self.places.truncate(places);
+    }
+
+    /// A recording begins, behind references that went to `way`.
+    pub fn begin(&mut self, way: Box<[u64]>) {
+        self.bytes += size_of_val(&*way) + 48;
+        self.ways.insert(self.calls.len() as u32, way);
+    }
+
+    pub fn add_segment(&mut self, segment: Segment) -> u32 {
+        self.bytes += size_of::<Segment>() + size_of_val(&*segment.counts);
+        self.segments.push(segment);
+        self.segments.len() as u32 - 1
+    }
+}

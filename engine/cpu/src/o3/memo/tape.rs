@@ -1,0 +1,429 @@
+//! Recording a segment, and answering from what was recorded.
+
+use breakeven_base::{BranchKind, FetchXlat, MemRef, Now, Step, StepResult, Tick};
+use breakeven_memory::{MissResponse, MshrId, Request, Response, Side, TlbResult};
+
+use super::archive::{address_of, AddressRules, Base};
+use super::calls::{
+    after, mshr_of, packet_of, seq_at, tick_at, Answered, Call, Executed, Place, References, Served, WINDOW,
+};
+use super::table::Table;
+use crate::bpred::{Prediction, TargetProvider};
+use crate::o3::inst::Seq;
+use crate::o3::outside::{DataPage, Outside, Packet};
+
+/// A segment of more cycles, calls or micro-ops is not kept.
+pub const MAX_CYCLES: u64 = 16_384;
+pub const MAX_UOPS: u64 = 1024;
+const MAX_CALLS: usize = 8192;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    #[default]
+    Off,
+    /// The pipeline goes once more where it has been: answers are those of calls made before.
+    Answering,
+    Recording,
+}
+
+/// The answer to the call that turned out otherwise, which has been made.
+#[derive(Clone, Copy, Debug)]
+pub enum Given {
+    Step(StepResult),
+    Pc(u64),
+    Depth(u32),
+    Translated(Option<FetchXlat>),
+    Response(Response),
+    Tlb(TlbResult),
+    Tick(Tick),
+    RolledBack,
+    Served(Option<MissResponse>),
+    Sent(Option<Tick>),
+    Prediction(Prediction),
+}
+
+/// The segment under way.
+#[derive(Clone, Debug, Default)]
+pub struct Tape {
+    pub mode: Mode,
+    pub base: Base,
+    pub period: u64,
+    pub asid: u16,
+    pub rules: Option<AddressRules>,
+    /// The state where it began.
+    pub node: u32,
+    /// The calls to be answered, from first to last of each run.
+    pub path: Vec<(u32, u32)>,
+    run: usize,
+    at: u32,
+    /// The references in flight where the segment began, and those of the steps since then: a number of a micro-op may be
+    /// given again after a squash.
+    pub in_flight: Vec<MemRef>,
+    pub stepped: Vec<MemRef>,
+    answered: usize,
+    /// The answer behind them, and what was executed for it.
+    pub given: Option<Given>,
+    pub step: Step,
+    /// What is recorded begins here, as another of `other`'s (or the node's first).
+    pub start: u32,
+    pub places: usize,
+    pub other: u32,
+    /// It cannot be kept.
+    pub spoilt: bool,
+    /// The counts where it began, and how often the store sets had changed.
+    pub counts: Vec<u64>,
+    pub sets_changed: u64,
+    pub insts: u64,
+}
+
+impl Tape {
+    /// From now on a segment of `node` is recorded; where `path` has calls, they are answered first.
+    pub fn start(&mut self, table: &Table) {
+        self.start = table.calls.len() as u32;
+        self.places = table.places.len();
+        self.spoilt = false;
+        (self.run, self.at, self.answered) = (0, 0, 0);
+        self.mode = if self.path.is_empty() && self.given.is_none() { Mode::Recording } else { Mode::Answering };
+    }
+
+    fn next_answer(&mut self, table: &Table) -> Option<Call> {
+        while let Some((from, to)) = self.path.get(self.run).copied() {
+            let i = from + self.at;
+            if i < to {
+                self.at += 1;
+                return table.calls.get(i as usize).copied();
+            }
+            self.run += 1;
+            self.at = 0;
+        }
+        self.mode = Mode::Recording;
+        None
+    }
+}
+
+/// The outside, recorded or answered for.
+pub struct Taped<'a, O: Outside> {
+    pub live: &'a mut O,
+    pub tape: &'a mut Tape,
+    pub table: &'a mut Table,
+    pub references: &'a mut References,
+}
+
+/// Where an answer comes from.
+enum From {
+    /// It was this call's.
+    Call(Call),
+    Given(Given),
+    Outside,
+}
+
+impl<O: Outside> Taped<'_, O> {
+    #[inline]
+    fn turn(&mut self) -> From {
+        if self.tape.mode == Mode::Answering {
+            if let Some(call) = self.tape.next_answer(self.table) {
+                return From::Call(call);
+            }
+            if let Some(given) = self.tape.given.take() {
+                return From::Given(given);
+            }
+        }
+        From::Outside
+    }
+
+    #[inline]
+    fn record(&mut self, call: Option<Call>) {
+        if self.tape.spoilt {
+            return;
+        }
+        match call {
+            Some(call) if self.table.calls.len() - (self.tape.start as usize) < MAX_CALLS => {
+                self.table.push(call);
+            }
+            _ => self.tape.spoilt = true,
+        }
+    }
+
+    /// Where a reference goes is known by its micro-op's number. What was put aside for a wrong path, and comes back, does
+    /// not stand there: such a segment is not kept.
+    fn expect(&mut self, known: bool) {
+        self.tape.spoilt |= !known;
+    }
+
+    fn line(&self) -> u64 {
+        self.tape.rules.map_or(64, |rules| rules.line)
+    }
+
+    fn spoil(&mut self) {
+        debug_assert!(self.tape.mode != Mode::Answering, "a segment holds no such call");
+        self.tape.spoilt = true;
+    }
+
+    /// Relative to where the segment began; far from there it is not kept.
+    fn seq(&mut self, seq: Seq) -> i32 {
+        let distance = seq.wrapping_sub(self.tape.base.seq) as i64;
+        self.tape.spoilt |= distance.unsigned_abs() > WINDOW / 2;
+        distance as i32
+    }
+
+    fn cycle(&mut self, now: Tick) -> u32 {
+        let cycle = (now.0 - self.tape.base.tick) / self.tape.period;
+        self.tape.spoilt |= cycle > MAX_CYCLES || tick_at(&self.tape.base, self.tape.period, cycle as u32) != now;
+        cycle as u32
+    }
+
+    fn record_step(&mut self, at: Seq, now: Now, result: StepResult, step: &Step) {
+        let what = Executed::of(result, step).filter(|_| !now.drained);
+        let (Some(what), Some(rules)) = (what, self.tape.rules) else {
+            self.tape.spoilt = true;
+            return;
+        };
+        let places = self.table.places.len() as u32;
+        let (cycle, distance) = (self.cycle(now.tick), self.seq(at));
+        self.tape.spoilt |= at + u64::from(what.n) > self.tape.base.seq + MAX_UOPS;
+        for i in what.references() {
+            self.references.set(at + i as u64, &step.mem[i]);
+            self.table.places.push(Place::of(&step.mem[i], &rules));
+        }
+        let what = self.table.executed(&what);
+        self.record(Some(Call::Step { cycle, at: distance, what, places }));
+    }
+}
+
+/// The pipeline does not repeat itself: a bug, which must not go on.
+#[cold]
+fn astray<T>(asked: &str, call: &Call) -> T {
+    panic!("memoized execution: the pipeline asks for {asked} where it asked for {call:?} before (a bug; BREAKEVEN_MEMOIZE=0)")
+}
+
+macro_rules! answer {
+    // $from: the pattern of the recorded call and its answer; $given: of one given; $live: the call itself; then the record.
+    ($self:ident, $call:pat => $answer:expr, $given:pat => $value:expr, $live:expr, $result:ident => $record:expr) => {{
+        let $result = match $self.turn() {
+            From::Call($call) => return $answer,
+            From::Call(call) => astray(&format!("{} near {:?}", stringify!($live), $self.tape.path), &call),
+            From::Given($given) => $value,
+            From::Given(given) => panic!("the pipeline asked something else than this answers: {given:?}"),
+            From::Outside => $live,
+        };
+        let call = $record;
+        $self.record(call);
+        $result
+    }};
+}
+
+impl<O: Outside> Outside for Taped<'_, O> {
+    fn step(&mut self, at: Seq, now: Now, out: &mut Step) -> StepResult {
+        let result = match self.turn() {
+            From::Call(Call::Step { what, .. }) => {
+                let what = &self.table.executed[what as usize];
+                for i in what.references() {
+                    out.mem[i] = self.tape.stepped[self.tape.answered];
+                    self.tape.answered += 1;
+                }
+                return what.describe(out);
+            }
+            From::Call(call) => astray("step", &call),
+            From::Given(Given::Step(result)) => {
+                *out = self.tape.step;
+                result
+            }
+            From::Given(given) => panic!("the pipeline asked something else than this answers: {given:?}"),
+            From::Outside => self.live.step(at, now, out),
+        };
+        self.record_step(at, now, result, out);
+        result
+    }
+    fn pc(&mut self) -> u64 {
+        answer!(self, Call::Pc { pc } => pc, Given::Pc(pc) => pc, self.live.pc(), pc => Some(Call::Pc { pc }))
+    }
+    fn fork(&mut self, pc: u64) -> u32 {
+        answer!(self, Call::Fork { depth, .. } => depth, Given::Depth(depth) => depth, self.live.fork(pc),
+            depth => Some(Call::Fork { pc, depth }))
+    }
+    fn rollback(&mut self, depth: u32) {
+        match self.turn() {
+            From::Call(Call::Rollback { .. }) => return,
+            From::Call(call) => astray("rollback", &call),
+            From::Given(_) => {}
+            From::Outside => self.live.rollback(depth),
+        }
+        self.record(Some(Call::Rollback { depth }));
+    }
+    fn in_microcode(&mut self) -> bool {
+        // No segment holds an instruction in microcode: replays look whether there is one.
+        if self.tape.mode == Mode::Answering {
+            return false;
+        }
+        let so = self.live.in_microcode();
+        self.tape.spoilt |= so;
+        so
+    }
+    fn asid(&mut self) -> u16 {
+        // Calls that depend on it look at it again when they are replayed.
+        if self.tape.mode == Mode::Answering {
+            return self.tape.asid;
+        }
+        let asid = self.live.asid();
+        self.tape.spoilt |= asid != self.tape.asid;
+        asid
+    }
+    fn fetch_translate(&mut self, vaddr: u64) -> Option<FetchXlat> {
+        answer!(self, Call::FetchTranslate { answer, .. } => answer, Given::Translated(xlat) => xlat,
+            self.live.fetch_translate(vaddr), answer => Some(Call::FetchTranslate { vaddr, answer }))
+    }
+    fn irq_deadline(&mut self) -> Tick {
+        self.spoil();
+        self.live.irq_deadline()
+    }
+    fn disassemble(&mut self, pc: u64, out: &mut String) {
+        self.spoil();
+        self.live.disassemble(pc, out);
+    }
+
+    fn fetch(&mut self, now: Tick, request: &Request) -> Response {
+        answer!(self, Call::Fetch { answer, .. } => answer.response(now, request.paddr, self.line()), Given::Response(r) => r,
+        self.live.fetch(now, request), r => {
+            let (cycle, &Request { size, paddr, pc, .. }) = (self.cycle(now), request);
+            Answered::of_response(&r, now).map(|answer| Call::Fetch { cycle, size, paddr, pc, answer })
+        })
+    }
+    fn access(&mut self, packet: Packet, now: Tick, request: &Request) -> Response {
+        answer!(self, Call::Access { answer, .. } => answer.response(now, request.paddr, self.line()), Given::Response(r) => r,
+        self.live.access(packet, now, request), r => {
+            self.expect(address_of(self.references.of(packet.seq), packet.sent) == request.paddr);
+            let (cycle, seq, sent) = (self.cycle(now), self.seq(packet.seq), packet.sent);
+            let &Request { size, may_wait, non_temporal, pc, .. } = request;
+            Answered::of_response(&r, now)
+                .map(|answer| Call::Access { cycle, seq, sent, size, may_wait, non_temporal, pc, answer })
+        })
+    }
+    fn response_of(&mut self, seq: Seq, now: Tick, id: MshrId) -> Option<MissResponse> {
+        let line = self.line();
+        let m = *self.references.of(seq);
+        let second = mshr_of(packet_of(&m, false, line), line) != id;
+        let paddr = packet_of(&m, second, line);
+        answer!(self, Call::ResponseOf { answer, .. } => answer.map(|served| served.response(id, paddr, now, line)),
+        Given::Served(r) => r, self.live.response_of(seq, now, id), r => {
+            self.tape.spoilt |= mshr_of(paddr, line) != id;
+            let (cycle, seq) = (self.cycle(now), self.seq(seq));
+            let answer = r.map(|r| Served::of(&r, now, line));
+            (answer != Some(None)).then_some(Call::ResponseOf { cycle, seq, second, answer: answer.flatten() })
+        })
+    }
+    fn send_pending(&mut self, now: Tick) -> Option<Tick> {
+        answer!(self, Call::SendPending { after, .. } => after.map(|after| now + u64::from(after)),
+        Given::Sent(next) => next, self.live.send_pending(now), next => {
+            let cycle = self.cycle(now);
+            let after = next.map(|at| after(at, now));
+            (after != Some(None)).then_some(Call::SendPending { cycle, after: after.flatten() })
+        })
+    }
+    fn data_levels(&mut self) -> u8 {
+        self.live.data_levels()
+    }
+    fn flush_write_combining(&mut self, now: Tick) -> Tick {
+        answer!(self, Call::FlushWriteCombining { answer, .. } => match answer.tlb(now) {
+            TlbResult::Hit { at } | TlbResult::Miss { at } => at,
+        }, Given::Tick(at) => at,
+        self.live.flush_write_combining(now), at => {
+            let cycle = self.cycle(now);
+            Answered::of_tlb(TlbResult::Hit { at }, now).map(|answer| Call::FlushWriteCombining { cycle, answer })
+        })
+    }
+    fn inst_tlb(&mut self, now: Tick, vaddr: u64, page_shift: u8, asid: u16) -> TlbResult {
+        answer!(self, Call::InstTlb { answer, .. } => answer.tlb(now), Given::Tlb(r) => r,
+        self.live.inst_tlb(now, vaddr, page_shift, asid), r => {
+            let cycle = self.cycle(now);
+            Answered::of_tlb(r, now).map(|answer| Call::InstTlb { cycle, page_shift, vaddr, answer })
+        })
+    }
+    fn data_tlb(&mut self, now: Tick, page: DataPage, asid: u16, is_store: bool) -> TlbResult {
+        answer!(self, Call::DataTlb { answer, .. } => answer.tlb(now), Given::Tlb(r) => r,
+        self.live.data_tlb(now, page, asid, is_store), r => {
+            let m = self.references.of(page.seq);
+            let beyond = if page.last { u64::from(m.size.max(1) - 1) } else { 0 };
+            self.expect(m.vaddr.wrapping_add(beyond) == page.vaddr && m.page_shift == page.page_shift);
+            let (cycle, seq, last) = (self.cycle(now), self.seq(page.seq), page.last);
+            Answered::of_tlb(r, now).map(|answer| Call::DataTlb { cycle, seq, last, is_store, answer })
+        })
+    }
+    fn walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16) -> Tick {
+        self.spoil();
+        self.live.walk(side, now, vaddr, page_shift, asid)
+    }
+    fn tlb_flush(&mut self, vaddr: Option<u64>) {
+        self.spoil();
+        self.live.tlb_flush(vaddr);
+    }
+    fn fetch_flush(&mut self) {
+        self.spoil();
+        self.live.fetch_flush();
+    }
+    fn flush_caches(&mut self, at: Tick, line_cycles: u8) {
+        self.spoil();
+        self.live.flush_caches(at, line_cycles);
+    }
+
+    fn predict(&mut self, seq: Seq, pc: u64, len: u8, kind: BranchKind) -> Prediction {
+        answer!(self,
+        Call::Predict { taken, target, .. } => Prediction { taken, target, provider: TargetProvider::NoTarget },
+        Given::Prediction(p) => p, self.live.predict(seq, pc, len, kind), p => {
+            let (taken, target) = (p.taken, p.target);
+            let seq = self.seq(seq);
+            Some(Call::Predict { seq, len, kind, taken, pc, target })
+        })
+    }
+    fn train(&mut self, done: Seq) {
+        match self.turn() {
+            From::Call(Call::Train { .. }) => return,
+            From::Call(call) => astray("train", &call),
+            From::Given(_) | From::Outside => {}
+        }
+        self.live.train(done);
+        let done = self.seq(done);
+        self.record(Some(Call::Train { done }));
+    }
+    fn correct(&mut self, seq: Seq, target: u64, taken: bool, from_commit: bool) {
+        match self.turn() {
+            From::Call(Call::Correct { .. }) => return,
+            From::Call(call) => astray("correct", &call),
+            From::Given(_) | From::Outside => {}
+        }
+        self.live.correct(seq, target, taken, from_commit);
+        let seq = self.seq(seq);
+        self.record(Some(Call::Correct { seq, target, taken, from_commit }));
+    }
+    fn squash_predictions(&mut self, after: Seq) {
+        match self.turn() {
+            From::Call(Call::SquashPredictions { .. }) => return,
+            From::Call(call) => astray("squash_predictions", &call),
+            From::Given(_) | From::Outside => {}
+        }
+        self.live.squash_predictions(after);
+        let after = self.seq(after);
+        self.record(Some(Call::SquashPredictions { after }));
+    }
+}
+
+/// The numbers of a call where its segment is replayed at `base`.
+#[derive(Clone, Copy, Debug)]
+pub struct At {
+    pub base: Base,
+    pub period: u64,
+}
+
+impl At {
+    #[inline]
+    pub fn seq(&self, seq: i32) -> Seq {
+        seq_at(&self.base, seq)
+    }
+    #[inline]
+    pub fn tick(&self, cycle: u32) -> Tick {
+        tick_at(&self.base, self.period, cycle)
+    }
+    #[inline]
+    pub fn now(&self, cycle: u32) -> Now {
+        Now { tick: self.tick(cycle), cycle: self.base.cycle + u64::from(cycle), drained: false }
+    }
+}

@@ -1,0 +1,170 @@
+//! What goes into the pipeline and out of it: the front end, the memory side and the branch predictor. All else that a cycle
+//! does follows from the pipeline's own state.
+
+use breakeven_base::{BranchKind, Bus, FetchXlat, FrontEnd, Now, Step, StepResult, Tick};
+use breakeven_memory::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
+
+use super::inst::Seq;
+use crate::bpred::{BranchPredictor, Prediction};
+use crate::CoreCtx;
+
+/// A data access: whose it is, and how many of its bytes went before it.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet {
+    pub seq: Seq,
+    pub sent: u16,
+}
+
+/// A data page that is looked up: a reference's first one, or that of its last byte.
+#[derive(Clone, Copy, Debug)]
+pub struct DataPage {
+    pub seq: Seq,
+    pub vaddr: u64,
+    pub page_shift: u8,
+    pub last: bool,
+}
+
+/// The pipeline's outside. The calls are those of [`FrontEnd`], [`breakeven_memory::MemorySystem`] and [`BranchPredictor`].
+pub trait Outside {
+    /// Executes the next instruction; its micro-ops will stand from `at` on.
+    fn step(&mut self, at: Seq, now: Now, out: &mut Step) -> StepResult;
+    fn pc(&mut self) -> u64;
+    fn fork(&mut self, pc: u64) -> u32;
+    fn rollback(&mut self, depth: u32);
+    fn asid(&mut self) -> u16;
+    fn in_microcode(&mut self) -> bool;
+    fn fetch_translate(&mut self, vaddr: u64) -> Option<FetchXlat>;
+    fn irq_deadline(&mut self) -> Tick;
+    fn disassemble(&mut self, pc: u64, out: &mut String);
+
+    fn fetch(&mut self, now: Tick, request: &Request) -> Response;
+    fn access(&mut self, packet: Packet, now: Tick, request: &Request) -> Response;
+    /// `seq`: whose access waits with the MSHR.
+    fn response_of(&mut self, seq: Seq, now: Tick, id: MshrId) -> Option<MissResponse>;
+    fn send_pending(&mut self, now: Tick) -> Option<Tick>;
+    /// Caches between the data port and the memory.
+    fn data_levels(&mut self) -> u8;
+    fn flush_write_combining(&mut self, now: Tick) -> Tick;
+    fn inst_tlb(&mut self, now: Tick, vaddr: u64, page_shift: u8, asid: u16) -> TlbResult;
+    fn data_tlb(&mut self, now: Tick, page: DataPage, asid: u16, is_store: bool) -> TlbResult;
+    /// The end of the walk for an address that `now` is looked up for in vain.
+    fn walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16) -> Tick;
+    fn tlb_flush(&mut self, vaddr: Option<u64>);
+    fn fetch_flush(&mut self);
+    fn flush_caches(&mut self, at: Tick, line_cycles: u8);
+
+    fn predict(&mut self, seq: Seq, pc: u64, len: u8, kind: BranchKind) -> Prediction;
+    /// Everything up to `done` has committed.
+    fn train(&mut self, done: Seq);
+    fn correct(&mut self, seq: Seq, target: u64, taken: bool, from_commit: bool);
+    fn squash_predictions(&mut self, after: Seq);
+}
+
+/// The outside itself.
+pub struct Live<'a, 'b, F: FrontEnd, B: Bus> {
+    pub cx: &'a mut CoreCtx<'b, F, B>,
+    pub predictor: &'a mut BranchPredictor,
+}
+
+impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
+    #[inline]
+    fn step(&mut self, _at: Seq, now: Now, out: &mut Step) -> StepResult {
+        self.cx.fe.step(self.cx.bus, now, out)
+    }
+    #[inline]
+    fn pc(&mut self) -> u64 {
+        self.cx.fe.pc()
+    }
+    #[inline]
+    fn fork(&mut self, pc: u64) -> u32 {
+        self.cx.fe.fork(pc)
+    }
+    #[inline]
+    fn rollback(&mut self, depth: u32) {
+        self.cx.fe.rollback(depth);
+    }
+    #[inline]
+    fn in_microcode(&mut self) -> bool {
+        self.cx.fe.in_microcode()
+    }
+    #[inline]
+    fn asid(&mut self) -> u16 {
+        self.cx.fe.asid()
+    }
+    #[inline]
+    fn fetch_translate(&mut self, vaddr: u64) -> Option<FetchXlat> {
+        self.cx.fe.fetch_translate(self.cx.bus, vaddr)
+    }
+    #[inline]
+    fn irq_deadline(&mut self) -> Tick {
+        self.cx.bus.irq_deadline()
+    }
+    #[cold]
+    fn disassemble(&mut self, pc: u64, out: &mut String) {
+        self.cx.fe.disassemble(self.cx.bus, pc, out);
+    }
+
+    #[inline]
+    fn fetch(&mut self, now: Tick, request: &Request) -> Response {
+        self.cx.mem.access(Port::Inst, now, request)
+    }
+    #[inline]
+    fn access(&mut self, _packet: Packet, now: Tick, request: &Request) -> Response {
+        self.cx.mem.access(Port::Data, now, request)
+    }
+    #[inline]
+    fn response_of(&mut self, _seq: Seq, now: Tick, id: MshrId) -> Option<MissResponse> {
+        self.cx.mem.response_of(now, id)
+    }
+    #[inline]
+    fn send_pending(&mut self, now: Tick) -> Option<Tick> {
+        self.cx.mem.send_pending(now)
+    }
+    #[inline]
+    fn data_levels(&mut self) -> u8 {
+        self.cx.mem.cache_levels(Port::Data)
+    }
+    #[inline]
+    fn flush_write_combining(&mut self, now: Tick) -> Tick {
+        self.cx.mem.flush_write_combining(now)
+    }
+    #[inline]
+    fn inst_tlb(&mut self, now: Tick, vaddr: u64, page_shift: u8, asid: u16) -> TlbResult {
+        self.cx.mem.tlb_lookup(Side::Inst, now, vaddr, page_shift, asid, false)
+    }
+    #[inline]
+    fn data_tlb(&mut self, now: Tick, page: DataPage, asid: u16, is_store: bool) -> TlbResult {
+        self.cx.mem.tlb_lookup(Side::Data, now, page.vaddr, page.page_shift, asid, is_store)
+    }
+    #[inline]
+    fn walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16) -> Tick {
+        let path = self.cx.fe.walk_path(self.cx.bus, vaddr);
+        self.cx.mem.tlb_walk(side, now, vaddr, page_shift, asid, &path)
+    }
+    fn tlb_flush(&mut self, vaddr: Option<u64>) {
+        self.cx.mem.tlb_flush(vaddr);
+    }
+    fn fetch_flush(&mut self) {
+        self.cx.mem.fetch_flush();
+    }
+    fn flush_caches(&mut self, at: Tick, line_cycles: u8) {
+        self.cx.mem.flush_caches(at, line_cycles);
+    }
+
+    #[inline]
+    fn predict(&mut self, seq: Seq, pc: u64, len: u8, kind: BranchKind) -> Prediction {
+        self.predictor.predict(seq, pc, len, kind)
+    }
+    #[inline]
+    fn train(&mut self, done: Seq) {
+        self.predictor.update(done);
+    }
+    #[inline]
+    fn correct(&mut self, seq: Seq, target: u64, taken: bool, from_commit: bool) {
+        self.predictor.correct(seq, target, taken, from_commit);
+    }
+    #[inline]
+    fn squash_predictions(&mut self, after: Seq) {
+        self.predictor.squash(after);
+    }
+}

@@ -1,0 +1,258 @@
+//! The units and what a cycle of them is.
+
+use breakeven_base::units::Clock;
+use breakeven_base::{Cycle, MemRef};
+use educe::Educe;
+
+use super::config::O3Config;
+use super::inst::{note, Progress};
+use super::memo::archive::{Archive, Base, Reference};
+use super::outside::Outside;
+use super::{commit, decode, dispatch, execute, fetch, io, issue, lsq, rename, stats};
+use crate::account::{Account, Reason};
+use crate::when::When;
+
+/// All of an out-of-order core but its predictor.
+#[derive(Debug, Educe)]
+#[educe(Clone)]
+pub struct Pipeline {
+    pub clock: Clock,
+    pub io: io::Io,
+    pub fetch: fetch::Fetch,
+    pub decode: decode::Decode,
+    pub rename: rename::Rename,
+    pub dispatch: dispatch::Dispatch,
+    pub issue: issue::Issue,
+    pub execute: execute::Execute,
+    pub lsq: lsq::Lsq,
+    pub commit: commit::Commit,
+    pub account: Account,
+    /// The cycle that comes next.
+    pub cycle: u64,
+    /// The units' counts before the present cycle, when a stalled unit retried in the last one and nothing else happened.
+    pub retry_counts: Option<stats::StageCounts>,
+}
+
+impl Pipeline {
+    pub fn new(cfg: &O3Config, line_bytes: u32) -> Self {
+        let io = io::Io::new(cfg);
+        Pipeline {
+            clock: cfg.clock,
+            fetch: fetch::Fetch::new(),
+            decode: decode::Decode::new(),
+            rename: rename::Rename::new(cfg),
+            dispatch: dispatch::Dispatch::new(cfg),
+            issue: issue::Issue::new(cfg, &io.ring),
+            execute: execute::Execute::new(),
+            lsq: lsq::Lsq::new(cfg, line_bytes),
+            commit: commit::Commit::new(cfg, io.ring.capacity()),
+            io,
+            account: Account::new(),
+            cycle: 1,
+            retry_counts: None,
+        }
+    }
+
+    #[inline]
+    pub fn when(&self, cycle: u64) -> When {
+        When { cycle, tick: self.clock.to_tick(Cycle(cycle)), period: self.clock.period() }
+    }
+
+    /// Where the pipeline stands, between two cycles.
+    pub fn base(&self) -> Base {
+        let (loads, stores) = self.lsq.places();
+        Base {
+            seq: self.io.ring.head(),
+            cycle: self.cycle,
+            tick: self.when(self.cycle).tick.0,
+            loads,
+            stores,
+            stores_dispatched: self.dispatch.stats.stores,
+        }
+    }
+
+    /// Writes the state in relative form, between two cycles. False: it has none.
+    pub fn save(&mut self, bytes: &mut Vec<u8>, references: &mut Vec<Reference>) -> bool {
+        let rules = self.lsq.address_rules();
+        let mut a = Archive::save(bytes, references, self.base(), rules);
+        self.archive(&mut a);
+        !a.refused
+    }
+
+    /// Goes on from a state in relative form, at `base`; `references` as they were saved. What no such state holds stays: the
+    /// store sets, the statistics, which must have come so far already.
+    pub fn load(&mut self, bytes: &[u8], references: &[MemRef], base: Base) {
+        let rules = self.lsq.address_rules();
+        let mut a = Archive::load(bytes, references, base, rules);
+        self.archive(&mut a);
+        debug_assert!(a.is_at_end() && !a.refused, "a state is read as it was written");
+    }
+
+    /// The state in relative form, between two cycles.
+    fn archive(&mut self, a: &mut Archive) {
+        let Self {
+            clock: _,
+            io,
+            fetch,
+            decode,
+            rename,
+            dispatch,
+            issue,
+            execute,
+            lsq,
+            commit,
+            account: _,
+            cycle,
+            retry_counts,
+        } = self;
+        *cycle = a.base.cycle;
+        a.refuse(retry_counts.is_some());
+        a.empty(retry_counts, None);
+        rename.archive(a);
+        fetch.archive(a);
+        io.archive(Progress { renamed: rename.next(), retired: rename.retired(), placed: fetch.path.placed }, a);
+        decode.archive(a);
+        dispatch.archive(a);
+        issue.archive(&io.ring, a);
+        execute.archive(a, &io.ring);
+        lsq.archive(a, &io.ring);
+        commit.archive(a, &io.ring);
+    }
+
+    /// One cycle. A unit sees what others sent at least a cycle ago; within a cycle the order is gem5's.
+    pub fn tick<X: Outside>(&mut self, cx: &mut X, when: &When) {
+        let now = when.cycle;
+        let mut wire = self.io.wires.take(now);
+        // 1. What the memory side brings up to the start of this cycle.
+        if self.lsq.next_event() <= now {
+            self.lsq.events(cx, when, &mut self.io.ring, &mut self.execute.from_lsq);
+            self.execute.receive(&mut self.io, &mut self.issue, now);
+        }
+        // 2. A squash reaches all units. What arrives in this very cycle is younger and goes, too.
+        if let Some(squash) = wire.squash {
+            self.dispatch.arrive(wire.renamed);
+            self.squash(cx, &squash, now);
+            (wire.fetched, wire.decoded, wire.renamed, wire.to_rob) = (0, 0, 0, 0);
+        }
+        // 3. The front end, in order.
+        self.fetch.tick(&mut self.io, cx, when, &wire);
+        if let Some(branch) = self.decode.tick(&mut self.io, now, &wire) {
+            self.fetch.correct(branch, self.rename.next(), &mut self.io, cx, now);
+        }
+        let renamed = self.rename.tick(&mut self.io, now, &wire);
+        self.fetch.slots_renamed(renamed);
+        self.dispatch.tick(&mut self.io, &mut self.issue, &mut self.lsq, now, &wire);
+        // 4. Execution; write-back, which wakes dependents; issue.
+        let executed = self.execute_due(cx, when);
+        self.execute.write_back(&mut self.io, &mut self.issue, &mut self.lsq, now);
+        if self.issue.has_ready() {
+            self.issue.tick(&mut self.io, &mut self.execute.input, now);
+        }
+        // 5. Committed stores go to the cache; loads and stores that have committed leave; credits return.
+        let credits = self.dispatch.credits_return(&self.io, &self.lsq, executed, &wire);
+        if self.lsq.next_event() <= now {
+            self.lsq.tick(cx, when, &mut self.io.ring, &mut self.execute.from_lsq);
+            self.execute.receive(&mut self.io, &mut self.issue, now);
+        }
+        if wire.committed_to_iew != 0 {
+            self.lsq.commit(wire.committed_to_iew);
+            self.io.activity.moved = true;
+        }
+        // They count the loads that have just left.
+        if credits {
+            self.dispatch.return_credits(&mut self.io, &self.issue, &self.lsq, now);
+        }
+        if wire.release != 0 {
+            self.issue.release(&mut self.io, wire.release);
+        }
+        // 6. Commit, and what its empty slots are charged to.
+        let retired = self.commit.tick(&mut self.io, &self.lsq, cx, when, &wire);
+        let width = self.io.rules.commit_width;
+        let reason = if retired < width { self.reason() } else { Reason::Retiring };
+        self.account.cycle(retired, width, reason);
+    }
+
+    /// Executes what is due. Whether anything was.
+    fn execute_due<X: Outside>(&mut self, cx: &mut X, when: &When) -> bool {
+        let due = self.execute.begin(&mut self.io, when.cycle);
+        if due == 0 {
+            return false;
+        }
+        for i in 0..due {
+            let event = self.execute.due(i);
+            if !self.io.is_current(event) {
+                continue;
+            }
+            let seq = event.seq;
+            if self.io.ring.note(seq) & note::PLACEHOLDER != 0 && !self.execute_placeholder(seq, cx, when) {
+                continue;
+            }
+            if self.execute.execute(seq, &mut self.io, &mut self.issue, &mut self.lsq, cx, when) {
+                commit::act_at_execution(&mut self.io, seq, cx);
+            }
+        }
+        self.execute.end(&mut self.io, when.cycle);
+        true
+    }
+
+    /// Nothing has moved: unless something is still on its way between the units, goes to the next cycle in which anything can.
+    /// Where a stalled unit retries, two such cycles show what each of them counts.
+    /// False: nothing will ever happen again.
+    pub fn skip(&mut self, max_cycles: u64) -> bool {
+        if self.io.wires.busy(self.cycle) || self.issue.has_ready() || self.execute.has_arrived() {
+            self.retry_counts = None;
+            return true;
+        }
+        let counted = self.retry_counts.take();
+        if self.io.activity.stalled_retry && counted.is_none() {
+            self.retry_counts = Some(self.stage_counts());
+            return true;
+        }
+        let next = self
+            .execute
+            .next_event(self.cycle)
+            .min(self.lsq.next_event())
+            .min(self.fetch.next_event())
+            .min(self.commit.next_event(&self.io));
+        if next == u64::MAX {
+            return false;
+        }
+        let next = next.min(max_cycles.saturating_add(1));
+        if next > self.cycle {
+            let idle = next - self.cycle;
+            if let Some(before) = counted.filter(|_| self.io.activity.stalled_retry) {
+                self.count_again(&before, idle);
+            }
+            self.account.idle(idle, self.io.rules.commit_width, self.reason());
+            self.commit.skip(idle);
+            self.cycle = next;
+        }
+        true
+    }
+
+    /// What each queue waits for, one a line.
+    pub fn describe(&self) -> Vec<String> {
+        let ring = &self.io.ring;
+        let head = ring.head();
+        let mut oldest = String::from("nothing in flight");
+        if head < ring.tail() {
+            oldest = format!(
+                "oldest #{head} at {:#x}, {}, state {:#x}, waits for {:?}",
+                ring.pc(head),
+                ring.class(head).name(),
+                ring.state(head),
+                ring.wait(head)
+            );
+        }
+        vec![
+            oldest,
+            self.fetch.describe(),
+            self.decode.describe(),
+            self.rename.describe(),
+            self.dispatch.describe(),
+            self.issue.describe(),
+            self.commit.describe(),
+            format!("lsq: {}", self.lsq.describe()),
+        ]
+    }
+}
