@@ -1,6 +1,6 @@
 //! Addition, multiplication, division, square root, fused multiply-add.
 
-use super::host::{on_host, HostOp};
+use super::host::{plain, HostOp};
 use super::{flag, jam, jam128, nan, pack, signed, unpack, Class, Format, Num, Round};
 
 fn invalid<F: Format>(flags: &mut u8) -> u64 {
@@ -23,14 +23,15 @@ fn normalise(neg: bool, exp: i32, sig: u128) -> Num {
 
 #[inline]
 pub fn add<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
-    match on_host::<F>(HostOp::Add, a, b, round, flags) {
+    match plain::<F>(HostOp::Add, a, b, round, flags) {
         Some(r) => r,
         None => add_in_software::<F>(a, b, round, flags),
     }
 }
 
+/// [`add`] where the case is not [`plain`].
 #[inline(never)]
-pub(super) fn add_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
+pub fn add_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
     match (unpack::<F>(a), unpack::<F>(b)) {
         (Class::Nan { .. }, _) | (_, Class::Nan { .. }) => nan::<F>(&[a, b], flags),
         (Class::Inf { neg: x }, Class::Inf { neg: y }) if x != y => invalid::<F>(flags),
@@ -61,14 +62,15 @@ fn add_finite<F: Format>(x: Num, y: Num, round: Round, flags: &mut u8) -> u64 {
 
 #[inline]
 pub fn mul<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
-    match on_host::<F>(HostOp::Mul, a, b, round, flags) {
+    match plain::<F>(HostOp::Mul, a, b, round, flags) {
         Some(r) => r,
         None => mul_in_software::<F>(a, b, round, flags),
     }
 }
 
+/// [`mul`] where the case is not [`plain`].
 #[inline(never)]
-pub(super) fn mul_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
+pub fn mul_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
     let neg = (a ^ b) & F::SIGN != 0;
     match (unpack::<F>(a), unpack::<F>(b)) {
         (Class::Nan { .. }, _) | (_, Class::Nan { .. }) => nan::<F>(&[a, b], flags),
@@ -84,14 +86,15 @@ pub(super) fn mul_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &m
 
 #[inline]
 pub fn div<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
-    match on_host::<F>(HostOp::Div, a, b, round, flags) {
+    match plain::<F>(HostOp::Div, a, b, round, flags) {
         Some(r) => r,
         None => div_in_software::<F>(a, b, round, flags),
     }
 }
 
+/// [`div`] where the case is not [`plain`].
 #[inline(never)]
-pub(super) fn div_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
+pub fn div_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &mut u8) -> u64 {
     let neg = (a ^ b) & F::SIGN != 0;
     match (unpack::<F>(a), unpack::<F>(b)) {
         (Class::Nan { .. }, _) | (_, Class::Nan { .. }) => nan::<F>(&[a, b], flags),
@@ -115,14 +118,15 @@ pub(super) fn div_in_software<F: Format>(a: u64, b: u64, round: Round, flags: &m
 
 #[inline]
 pub fn sqrt<F: Format>(a: u64, round: Round, flags: &mut u8) -> u64 {
-    match on_host::<F>(HostOp::Sqrt, a, a, round, flags) {
+    match plain::<F>(HostOp::Sqrt, a, a, round, flags) {
         Some(r) => r,
         None => sqrt_in_software::<F>(a, round, flags),
     }
 }
 
+/// [`sqrt`] where the case is not [`plain`].
 #[inline(never)]
-pub(super) fn sqrt_in_software<F: Format>(a: u64, round: Round, flags: &mut u8) -> u64 {
+pub fn sqrt_in_software<F: Format>(a: u64, round: Round, flags: &mut u8) -> u64 {
     match unpack::<F>(a) {
         Class::Nan { .. } => nan::<F>(&[a], flags),
         Class::Zero { .. } | Class::Inf { neg: false } => a,

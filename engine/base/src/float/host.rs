@@ -21,9 +21,9 @@ fn margin<F: Format>() -> u64 {
     }
 }
 
-/// The host's result; `None`: none that is known to be right.
+/// The host's result, a normal number from normal operands, and NX; `None`: the case is not plain.
 #[inline(always)]
-pub(super) fn on_host<F: Format>(op: HostOp, a: u64, b: u64, round: Round, flags: &mut u8) -> Option<u64> {
+pub fn plain<F: Format>(op: HostOp, a: u64, b: u64, round: Round, flags: &mut u8) -> Option<u64> {
     let exponent = |v: u64| (v & F::INF) >> F::M;
     let top = F::INF >> F::M;
     // A wrapping difference is one comparison.

@@ -11,9 +11,9 @@ mod arith;
 mod convert;
 mod host;
 
-pub use arith::{add, div, fma, mul, sqrt};
+pub use arith::{add, add_in_software, div, div_in_software, fma, mul, mul_in_software, sqrt, sqrt_in_software};
 pub use convert::{convert, from_int, to_int};
-pub use host::HostOp;
+pub use host::{plain, HostOp};
 
 /// Exception flags, as in fflags.
 pub mod flag {

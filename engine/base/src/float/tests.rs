@@ -3,7 +3,6 @@
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
-use super::arith::{add_in_software, div_in_software, mul_in_software, sqrt_in_software};
 use super::*;
 
 /// Another, larger table of the same form can be named here.

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use breakeven_base::float::{self, flag, Format, Round, Sse32, Sse64};
+use breakeven_base::float::{self, flag, Format, HostOp, Round, Sse32, Sse64};
 
 /// MXCSR bits.
 const DAZ: u32 = 1 << 6;
@@ -166,17 +166,26 @@ pub(super) fn arith<T: Float>(e: &Env, op: Op, a: T, b: T) -> T {
     let a = if op == Op::Sqrt { b } else { input(e, a) };
     let (round, mut flags) = (e.mode.to_round(), e.asked);
     let (x, y) = (a.bits(), b.bits());
-    let r = T::from_bits(match op {
-        Op::Add => float::add::<T::Format>(x, y, round, &mut flags),
-        // A NaN keeps its sign.
-        Op::Sub => float::add::<T::Format>(x, if b.nan() { y } else { y ^ T::Format::SIGN }, round, &mut flags),
-        Op::Mul => float::mul::<T::Format>(x, y, round, &mut flags),
-        Op::Div => float::div::<T::Format>(x, y, round, &mut flags),
-        Op::Sqrt => float::sqrt::<T::Format>(y, round, &mut flags),
-    });
-    if flags == e.asked && !r.subnormal() && !a.subnormal() && !b.subnormal() {
-        return r;
+    // A NaN keeps its sign.
+    let y = if op == Op::Sub && !b.nan() { y ^ T::Format::SIGN } else { y };
+    let plain = match op {
+        Op::Add | Op::Sub => float::plain::<T::Format>(HostOp::Add, x, y, round, &mut flags),
+        Op::Mul => float::plain::<T::Format>(HostOp::Mul, x, y, round, &mut flags),
+        Op::Div => float::plain::<T::Format>(HostOp::Div, x, y, round, &mut flags),
+        Op::Sqrt => float::plain::<T::Format>(HostOp::Sqrt, y, y, round, &mut flags),
+    };
+    if let Some(r) = plain {
+        if flags & flag::NX != 0 {
+            e.raise(raised::PRECISION);
+        }
+        return T::from_bits(r);
     }
+    let r = T::from_bits(match op {
+        Op::Add | Op::Sub => float::add_in_software::<T::Format>(x, y, round, &mut flags),
+        Op::Mul => float::mul_in_software::<T::Format>(x, y, round, &mut flags),
+        Op::Div => float::div_in_software::<T::Format>(x, y, round, &mut flags),
+        Op::Sqrt => float::sqrt_in_software::<T::Format>(y, round, &mut flags),
+    });
     settle(e, r, flags, a.subnormal() || b.subnormal())
 }
 
