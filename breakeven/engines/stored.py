@@ -9,11 +9,12 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.points import POINT_BYTES, RESULT_BYTES
-from breakeven.points.engine import Engine, Progress, Results, Routine, Session, StorableEngine
+from breakeven.points import POINT_BYTES, RESULT_BYTES, Point
+from breakeven.points.engine import Engine, Measured, Progress, Results, Routine, Session, StorableEngine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.store import Store
 from breakeven.store.leases import Leases
@@ -55,6 +56,12 @@ class StoredSession:
         """As a `SimulatorSession`'s."""
         session: Any = self._session  # the simulator's: only it is asked
         session.boot(routines)
+
+    def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
+        """As `EmbeddedSession.measured`, always simulated: the store keeps no statistics and no traces."""
+        session: Any = self._session
+        found: Measured = session.measured(point, trace, trace_limit)
+        return found
 
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None

@@ -45,8 +45,6 @@ class Variant:
         #: settings that no rule reads on this machine; they are left out
         self.without_effect = without_effect
         self.session = session
-        #: a session on the simulator itself, which gives statistics and traces; made when one is asked for
-        self.bare: Any = None
         self.checked: set[tuple[str, ...]] = set()
 
     def check(self, routines: Sequence[str]) -> None:
@@ -214,12 +212,7 @@ class Simulator:
         return commands.commands(replace(asked, settings=variant.machine.spec.settings), sizes, variant.machine.isa)
 
     def _measured(self, name: str, settings: Settings, point: Point, trace: Path | None = None) -> Any:
-        variant = self.variant(name, settings)
-        if variant.bare is None:
-            # The store keeps no statistics and no traces.
-            with open_engine(None, None, no_store=True) as engine:
-                variant.bare = engine.open(variant.machine.spec)
-        found = measured(variant.bare, point, True, trace, _TRACE)
+        found = measured(self.variant(name, settings).session, point, True, trace, _TRACE)
         if not found.result.ok:
             raise UserError(f"{point.routine} on {name}, size {point.size}: {found.result.problem}")
         return found
