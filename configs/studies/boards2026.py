@@ -12,7 +12,7 @@ CAUSES: dict[str, str] = {
         " and destination is waited for (10 cycles a byte; the board's 4.2 are less than two misses of 272 a line)."
     ),
     "p550-aligned": "Sixteen words an iteration put more misses into the window than one; the board waits alike.",
-    "p550-bytes-rate": "No prefetcher is modelled, and the board has one: see the first row.",
+    "p550-bytes-rate": "No prefetcher is modelled: see the first row.",
     "p550-merged-rate": "As the byte loop.",
     "p550-aligned-rate": "As the byte loop.",
 }

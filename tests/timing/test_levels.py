@@ -33,6 +33,8 @@ OTHER_FIRST = {"x86_minor": 0.22, "timing": 2.09, "x86_timing": 2.59} | dict.fro
 )
 #: the same beyond it
 OTHER = {"x86_minor": 1.26, "timing": 2.09, "x86_timing": 2.59}
+#: what may be missing to the memory's latency where that is not 0.5
+LESS_TO_MEMORY = {"c908": 0.75, "x60": 0.75}
 #: an exclusive second level: each load sends a line of the first one there
 SWAPS = {"k7": 7}
 
@@ -67,7 +69,7 @@ def test_every_level_takes_what_is_configured(name: str) -> None:
     for i, (level, cycles) in enumerate(expected.items()):
         if level == "memory":
             # Whole cycles at each clock on the way, and what a loop around 64 loads costs.
-            assert cycles + IN_UNIT - 0.75 < measured[level] < cycles + IN_UNIT + 1
+            assert cycles + IN_UNIT - LESS_TO_MEMORY.get(name, 0.5) < measured[level] < cycles + IN_UNIT + 1
         else:
             beside = OTHER.get(name, IN_UNIT) if i else OTHER_FIRST.get(name, IN_UNIT)
             beside += SWAPS.get(name, 0) if i else 0
