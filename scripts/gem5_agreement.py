@@ -17,6 +17,7 @@ from typing import NamedTuple
 REPO = Path(__file__).resolve().parents[1]
 DATA = REPO / "tests" / "data" / "gem5"
 OURS = DATA / "ours.csv"
+BOUNDS = DATA / "bounds.csv"
 CPUS = ("timing", "minor", "o3")
 ISAS = {"rv64": "riscv", "x86": "x86"}
 ISA_TITLES = {"rv64": "RISC-V", "x86": "x86-64"}
@@ -50,6 +51,28 @@ class Pair(NamedTuple):
     def close(self) -> bool:
         """Within 5 % or two events."""
         return abs(self.ours - self.gem5) <= max(2, 0.05 * self.gem5)
+
+
+class Bound(NamedTuple):
+    """What the tests hold of a core's cycles, in per cent, and why the kernel that differs most does."""
+
+    median: float
+    #: kernels within 2 %
+    within_2: int
+    worst: float
+    kernel: str
+    cause: str
+
+
+def bounds() -> dict[tuple[str, str], Bound]:
+    """By instruction set ("rv64", "x86") and core."""
+    with open(BOUNDS, newline="") as file:
+        return {
+            (row["isa"], row["cpu"]): Bound(
+                float(row["median"]), int(row["within_2"]), float(row["worst"]), row["kernel"], row["cause"]
+            )
+            for row in csv.DictReader(file)
+        }
 
 
 def sections(path: Path) -> Iterator[dict[str, float]]:

@@ -24,22 +24,11 @@ MANY_FIELDS = {
     "Rules": "O3's configuration in the form in which its stages ask for it",
     "Counts": "one counter a statistic of gem5's branch predictor unit",
     "RenameStats": "one counter a statistic of gem5's",
-    "Tage": "to be split",
-    "Wire": "to be split",
-    "Execute": "to be split",
-    "Fetch2": "to be split",
-    "Lsq": "to be split",
-    "LsqRequest": "to be split",
-    "Minor": "to be split",
-    "Memo": "to be split",
-    "Tape": "to be split",
 }
 #: circles that stay, by their files
 CIRCLES = {
     # An enum of all direction predictors, each of which gives its place in it: dispatch without a virtual call.
     frozenset(f"cpu/bpred::{name}" for name in ("bimode", "direction", "gshare", "local", "tage", "tournament")),
-    # To be cut: what adds the units' counts up lies with the types of the counts.
-    frozenset(("cpu/o3::pipeline", "cpu/o3::stats")),
 }
 
 Module = tuple[str, ...]

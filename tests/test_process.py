@@ -78,7 +78,7 @@ def test_a_program_prints_what_it_prints_natively(library: str, machine: str, tm
     assert list(folders[1].iterdir()) == []
 
 
-@pytest.fixture(scope="module", params=["children", "shared"])
+@pytest.fixture(scope="module", params=["children", "control", "shared"])
 def processes(request, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, bytes, int]:
     """A program of several processes, and what it prints natively. qemu-user does not execute itself."""
     done = native(program("x86-glibc", request.param), tmp_path_factory.mktemp(request.param))
@@ -97,6 +97,25 @@ def test_processes_and_signals_are_as_natively(library: str, machine: str, proce
     assert m.stdout().decode().splitlines() == output.decode().splitlines(), (end, m.warnings())
     assert (end["cause"], end["code"]) == ("exiting with last active thread context", status)
     assert m.stderr() == b"" and list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("machine", ["x86_timing", "x86_o3"])
+def test_a_database_is_written_as_natively(machine: str, tmp_path: Path) -> None:
+    """Debian's SQLite: journals, locks, and files that are the same byte for byte."""
+    path = PROGRAMS / "database-x86-glibc"
+    if not path.exists():
+        pytest.skip("no libsqlite3-dev (scripts/setup --test-tools)")
+    folders = [tmp_path / "native", tmp_path / "simulated"]
+    for folder in folders:
+        folder.mkdir()
+    expected = native(path, folders[0])
+    m = _engine.Machine(
+        description(machine, path.name, []), path.read_bytes(), directory=str(folders[1]), writable=True
+    )
+    end = m.run(max_insts=200_000_000)
+    assert (end["code"], m.stdout()) == (0, expected.stdout), (end, m.warnings())
+    kept = [{file.name: file.read_bytes() for file in folder.iterdir()} for folder in folders]
+    assert kept[0].keys() == {"delete.db", "wal.db"} and kept[0] == kept[1]
 
 
 def test_a_program_that_may_use_no_directory_gets_none(tmp_path: Path) -> None:

@@ -72,12 +72,12 @@ def load_to_use(spec: MachineSpec, store: Store | None = None) -> list[Latency]:
     if store is None:
         return _measured(machine)
     identity, text = EmbeddedEngine().identity(spec)
-    context = store.context(identity, str(spec), text)
+    context = store.find(identity)
     question = f"load to use {hashlib.sha256(_program(machine.isa) + _METHOD).hexdigest()}"
-    if (noted := store.noted(context, question)) is not None:
+    if context is not None and (noted := store.noted(context, question)) is not None:
         return [Latency(**row) for row in json.loads(noted)]
     found = _measured(machine)
-    store.note(context, question, json.dumps([asdict(row) for row in found]))
+    store.note(store.context(identity, str(spec), text), question, json.dumps([asdict(row) for row in found]))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from breakeven.machine.resolve import Machine
 STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire")
 #: cores that keep such a trace
 _TRACED = {"BaseO3CPU", "BaseMinorCPU"}
+NO_PIPELINE = "this core has no pipeline: O3CPU and MinorCPU have, such as u74, c910 or skylake"
 #: micro-ops that a page shows
 MOST = 1500
 
@@ -35,16 +36,23 @@ def keeps_one(machine: Machine) -> bool:
 def of_point(machine: Machine, measure: Callable[[Path], Any]) -> dict[str, Any]:
     """The rows of the point that `measure` runs with a trace. Raises `UserError` where the core keeps none."""
     if not keeps_one(machine):
-        raise UserError("this core has no pipeline: O3CPU and MinorCPU have, such as u74, c910 or skylake")
+        raise UserError(NO_PIPELINE)
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         file = Path(folder, "trace")
         measured = measure(file)
         found = rows(file.read_text(), core_period(machine))
-    return {
-        "stages": STAGES, "rows": [list(row) for row in found[:MOST]],
-        "whole": bool(measured.traced) and len(found) <= MOST, "cycles": measured.cycles,
-        "by_address": by_address(found),
-    }  # fmt: skip
+    return {**packed(found), "whole": bool(measured.traced), "cycles": measured.cycles, "by_address": by_address(found)}
+
+
+def packed(found: Sequence[Row], most: int = MOST) -> dict[str, Any]:
+    """The first `most` rows as a page has them: ``texts``, address and words of each instruction; ``ops``, of each
+    micro-op the number of its text, the cycle of its fetch, the cycles from there to each later stage; ``many``."""
+    numbers: dict[tuple[int, str], int] = {}
+    ops = []
+    for row in found[:most]:
+        number, first = numbers.setdefault((row.address, row.text), len(numbers)), row.stages[0] or 0
+        ops.append([number, first, *(None if stage is None else stage - first for stage in row.stages[1:])])
+    return {"stages": STAGES, "texts": [list(text) for text in numbers], "ops": ops, "many": len(found)}
 
 
 def rows(text: str, period: int) -> list[Row]:

@@ -18,7 +18,19 @@ from breakeven.config.simobject import SimObject, modelled_class
 from breakeven.config.values import AddrRange, Frequency, Latency, NullObject
 
 #: a parameter of LEFT_OUT_WHILE_UNSET counts as unset while it has this value; the others while they are False
-_UNSET = {"associativity": 1, "slices": 1, "gem5ReplaysTogether": True, "gem5Retranslation": True}
+_UNSET = {
+    "associativity": 1,
+    "slices": 1,
+    "gem5ReplaysTogether": True,
+    "gem5Retranslation": True,
+    "gem5RenameUnblocks": True,
+    "gem5RefusedStoreFirst": True,
+    "gem5StoreSetIndex": True,
+    "gem5LastUnitEndsIssue": True,
+    "gem5BundleBubbles": True,
+    "gem5SplitTranslation": True,
+    "gem5HeadHoldsEarlyIssue": True,
+}
 
 FORMAT = 1
 
@@ -36,6 +48,10 @@ class Resolver:
 
     def __init__(self, root: SimObject) -> None:
         self._values: dict[tuple[int, str], Any] = {}
+        #: (object's id, parameter) -> the object and parameter of each value that was taken from it
+        self._taken: dict[tuple[int, str], dict[tuple[int, str], SimObject]] = {}
+        #: the values that are being worked out, each for the one before it
+        self._asking: list[tuple[SimObject, str]] = []
         self._found: dict[tuple[int, type], Any] = {}
         self._root = root
 
@@ -51,13 +67,26 @@ class Resolver:
         value = obj._value(name)
         if isinstance(value, Proxy) or (isinstance(value, list) and any(isinstance(item, Proxy) for item in value)):
             self._values[key] = _BUSY
+            self._asking.append((obj, name))
             try:
                 value = self._followed(obj, type(obj)._params[name], value)
             except Unresolved as error:
                 self._values[key] = error
                 raise
+            finally:
+                self._asking.pop()
         self._values[key] = value
         return value
+
+    def forget(self, obj: SimObject, name: str) -> list[SimObject]:
+        """The value has been changed: it and all that is taken from it are worked out anew; whose values they are."""
+        left, found = {(id(obj), name): obj}, {}
+        while left:
+            key, owner = left.popitem()
+            found[key] = owner
+            self._values.pop(key, None)
+            left |= {taken: by for taken, by in self._taken.get(key, {}).items() if taken not in found}
+        return list(found.values())
 
     def _followed(self, obj: SimObject, desc: ParamDesc, value: Any) -> Any:
         if isinstance(value, list):
@@ -94,6 +123,9 @@ class Resolver:
     def _attribute(self, node: SimObject, name: str) -> Any:
         """Parameter or child `name` of `node`; `MISSING` when it has none (or is just being worked out)."""
         if name in type(node)._params:
+            if self._asking:
+                by, wanted = self._asking[-1]
+                self._taken.setdefault((id(node), name), {})[id(by), wanted] = by
             if self._values.get((id(node), name)) is _BUSY:
                 return MISSING
             return self.value(node, name)
@@ -160,7 +192,9 @@ def _encoded(value: Any, paths: dict[int, str]) -> Any:
     return value
 
 
-class _Describer:
+class Describer:
+    """Describes the objects of one tree; what is wrong is collected in `errors`."""
+
     def __init__(self, root: SimObject) -> None:
         self.objects = list(root.descendants())
         self.paths = {id(obj): obj.path() for obj in self.objects}
@@ -169,7 +203,15 @@ class _Describer:
         # As in gem5, an emulated process needs no page walker.
         self.optional_ports = ("PagetableWalker",) if root._value("full_system") is False else ()
 
+    def whole(self) -> dict[str, Any]:
+        """The description; raises `ConfigError`."""
+        objects = [self.described(obj) for obj in self.objects]
+        if self.errors:
+            raise ConfigError(self.errors)
+        return {"format": FORMAT, "objects": objects}
+
     def described(self, obj: SimObject) -> dict[str, Any]:
+        """One object as the description has it."""
         path = self.paths[id(obj)]
         cls = modelled_class(obj)
         if cls.__dict__["abstract"]:
@@ -221,11 +263,7 @@ def describe(root: SimObject) -> dict[str, Any]:
     """The description of the machine below `root`; raises `ConfigError` with everything that is wrong."""
     if type(root).__name__ != "Root" and not any(cls.__name__ == "Root" for cls in type(root).__mro__):
         raise ConfigError([f"{root.path()} is not a Root: make Root(full_system=True, system=...) and describe that"])
-    describer = _Describer(root)
-    objects = [describer.described(obj) for obj in describer.objects]
-    if describer.errors:
-        raise ConfigError(describer.errors)
-    return {"format": FORMAT, "objects": objects}
+    return Describer(root).whole()
 
 
 def canonical(description: dict[str, Any]) -> str:

@@ -94,6 +94,12 @@ def located(root: SimObject, path: str) -> tuple[str, str]:
     return owner.path(), name
 
 
+def located_parameter(root: SimObject, path: str) -> tuple[SimObject, str]:
+    """The object and the parameter's name that `path` means."""
+    owner, name, _ = _find_owner(root, path)
+    return owner, name
+
+
 def kind_of(root: SimObject, path: str) -> tuple[str, str]:
     """The class of the object and the parameter's name that `path` means."""
     owner, name, _ = _find_owner(root, path)

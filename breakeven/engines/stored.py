@@ -36,12 +36,27 @@ class StoredSession:
         self._engine = engine
         self._store = store
         self._inner: Session | None = None
-        identity, description = engine.identity(machine)
-        self._identity = identity
-        self.machine_hash = identity.machine_hash
-        self.context = store.context(identity, str(machine), description)
+        self._identity, self._description = engine.identity(machine)
+        self.machine_hash = self._identity.machine_hash
+        self._found: int | None = None
+        self._routines: list[Routine] | None = None
         #: points that this session took from the store, and that it simulated
         self.read, self.simulated = 0, 0
+
+    def find(self) -> int | None:
+        """The context in the store, when there is one."""
+        if self._found is None:
+            self._found = self._store.find(self._identity)
+        return self._found
+
+    def context(self) -> int:
+        """The context in the store, kept from now on: to be called when there is something to keep in it.
+
+        A machine that is refused when its guest boots leaves none.
+        """
+        if self._found is None:
+            self._found = self._store.context(self._identity, str(self.machine), self._description)
+        return self._found
 
     @property
     def _session(self) -> Session:
@@ -50,7 +65,9 @@ class StoredSession:
         return self._inner
 
     def routines(self) -> list[Routine]:
-        return self._engine.routines(self.machine)
+        if self._routines is None:
+            self._routines = self._engine.routines(self.machine)
+        return self._routines
 
     def boot(self, routines: Sequence[str]) -> None:
         """As a `SimulatorSession`'s."""
@@ -82,8 +99,10 @@ class StoredSession:
 
     def _known(self, points: list[bytes]) -> list[bytes | None]:
         """The results that the store has; rows that are damaged are told and count as missing."""
-        before = self._store.damaged
-        found = self._store.known(self.context, points)
+        context, before = self.find(), self._store.damaged
+        if context is None:
+            return [None] * len(points)
+        found = self._store.known(context, points)
         if damaged := self._store.damaged - before:
             print(
                 f"breakeven: {damaged} rows of the store {str(self._store.path)!r} are damaged: simulated again "
@@ -132,7 +151,7 @@ class StoredSession:
         def keep(indices: bytes, results: bytes) -> None:
             which = [int.from_bytes(indices[at : at + 4], "little") for at in range(0, len(indices), 4)]
             rows = [results[at : at + RESULT_BYTES] for at in range(0, len(results), RESULT_BYTES)]
-            self._store.add(self.context, [part[i] for i in which], rows)
+            self._store.add(self.context(), [part[i] for i in which], rows)
             fresh.update((part[i], row) for i, row in zip(which, rows, strict=True))
             self.simulated += len(rows)
 
@@ -172,11 +191,12 @@ class StoredEngine(Engine):
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:
         """Keeps what was found out about a machine that this engine has opened."""
         for session in self._opened(machine):
-            self._store.note(session.context, question, answer)
+            self._store.note(session.context(), question, answer)
 
     def noted(self, machine: MachineSpec, question: str) -> str | None:
         """What was found out earlier about a machine that this engine has opened; None: nothing."""
-        return next((self._store.noted(session.context, question) for session in self._opened(machine)), None)
+        contexts = [session.find() for session in self._opened(machine)]
+        return next((self._store.noted(each, question) for each in contexts if each is not None), None)
 
     def _opened(self, machine: MachineSpec) -> list[StoredSession]:
         return [session for session in self._sessions if session.machine == machine][:1]

@@ -97,7 +97,7 @@ async def curves(worker: Worker, state: State, coming: Sequence[str] | None = No
         yield line
     yield {"verdict": known.said(), "done": False}
     if coming is not None:
-        await _boot(worker, replace(state, settings=tuple(coming)))
+        await boot_ahead(worker, replace(state, settings=tuple(coming)))
     if state.settings:
         async for line in _part(worker, plain, ghosts, coarse, NOW, "ghost"):
             yield line
@@ -115,13 +115,15 @@ async def curves(worker: Worker, state: State, coming: Sequence[str] | None = No
     yield {"ghost_verdict": ghosts.said() if state.settings else None, "end": True}
 
 
-async def _boot(worker: Worker, state: State) -> None:
+async def boot_ahead(worker: Worker, state: State) -> bool:
+    """Boots a machine that is likely to be asked for next; whether there is one."""
     try:
         await worker.ask("boot", SOON, name=state.machine, settings=state.settings, routines=state.routines)
     except WorkerDied:
         raise
     except UserError:
-        pass  # the slider's end: who goes there is told
+        return False  # the slider's end: who goes there is told
+    return True
 
 
 async def _rest(

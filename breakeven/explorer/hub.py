@@ -10,8 +10,8 @@ from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.explorer import views
-from breakeven.explorer.curves import curves
-from breakeven.explorer.process import LATER, NOW, SOON, Worker, WorkerDied
+from breakeven.explorer.curves import boot_ahead, curves
+from breakeven.explorer.process import LATER, NOW, SOON, Worker, WorkerDied, first_worker
 from breakeven.explorer.state import State, as_row, from_row
 from breakeven.machine.presets import is_file_name
 
@@ -23,20 +23,20 @@ _NICE = 10
 class Hub:
     """Has the worker that simulates what is looked at, and the one for the rest."""
 
-    def __init__(self, first: State, store: Path | None = None, no_store: bool = False) -> None:
+    def __init__(
+        self, first: State, store: Path | None = None, no_store: bool = False, worker: Worker | None = None
+    ) -> None:
         self.first = first
         #: machine files that questions may name: code that is run
         self._files = {first.machine} if is_file_name(first.machine) else set()
-        self.worker = Worker(store, no_store)
+        self.worker = worker or first_worker(first, store, no_store)
         self._store = (store, no_store)
         self._builder: Worker | None = None
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
-        #: `warm_up`, which the first question ends: what it has simulated is in the store
-        self.warming: asyncio.Task[None] | None = None
         self._kinds: dict[str, Callable[[dict[str, Any]], Lines]] = {
             "describe": self._describe, "curves": self._curves, "commands": self._commands, "account": self._account,
             "code": self._code, "pipeline": self._pipeline, "map": self._map, "rank": self._rank,
-            "host": self._host,
+            "host": self._host, "snapshot": self._snapshot, "about": self._about, "ahead": self._ahead,
         }  # fmt: skip
 
     def allow(self, machine: str) -> None:
@@ -51,20 +51,8 @@ class Hub:
             self._builder = Worker(*self._store, nice=_NICE)
         return self._builder
 
-    async def warm_up(self) -> None:
-        """Simulates what the first tab will ask while the browser starts, so that it finds it in the store."""
-        if self._store[1]:
-            return
-        try:
-            async for _ in curves(self.worker, self.first):
-                return
-        except UserError:
-            pass  # the tab that asks is told
-
     async def stream(self, tab: str, kind: str, question: dict[str, Any]) -> AsyncIterator[bytes]:
         """The lines that answer a question, as JSON; an error is the last line."""
-        if self.warming is not None:
-            self.warming.cancel()
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(kind, question, lines))
         # Parameters are ranked behind the curves: others make the ranking out of date.
@@ -141,6 +129,20 @@ class Hub:
         # The other process: measuring must not wait for what is simulated.
         async for line in views.host(self.builder, self._state(question)):
             yield line
+
+    async def _ahead(self, question: dict[str, Any]) -> Lines:
+        yield {"booted": await boot_ahead(self.worker, self._state(question))}
+
+    async def _about(self, question: dict[str, Any]) -> Lines:
+        from breakeven.explorer.about import host, presets
+
+        # The curves do not wait for it.
+        yield {"presets": await asyncio.to_thread(presets), "host": await asyncio.to_thread(host)}
+
+    async def _snapshot(self, question: dict[str, Any]) -> Lines:
+        from breakeven.explorer.saved import saved
+
+        yield {"saved": await saved(self.worker, self._state(question))}
 
     async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:
         """Builds and checks a routine as `breakeven add` does; raises `UserError` with the compiler's words."""

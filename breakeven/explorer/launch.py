@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 import socket
 import threading
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+from breakeven.explorer.process import first_worker
 from breakeven.explorer.state import State, to_fragment
 
 if TYPE_CHECKING:
@@ -33,25 +33,10 @@ def listen(port: int) -> socket.socket:
     return sock
 
 
-def presets() -> list[list[str]]:
-    """Name, instruction set and description of every machine that comes with breakeven."""
-    from breakeven.machine.presets import list_presets
-
-    return [[preset.name, preset.isa, preset.description] for preset in list_presets()]
-
-
-def host() -> list[str] | None:
-    """Instruction set and name of this host's processor; None: it runs no routines of ours."""
-    from breakeven.engines.native import NativeEngine, host_name
-
-    try:
-        return [NativeEngine().isa, host_name()]
-    except UserError:
-        return None
-
-
 def server(hub: Hub, token: str, port: int) -> uvicorn.Server:
     """The server of a hub's questions; its `run` takes the socket."""
+    import asyncio  # the first worker is started before it is loaded
+
     import uvicorn
 
     from breakeven.explorer.server import application
@@ -63,7 +48,7 @@ def server(hub: Hub, token: str, port: int) -> uvicorn.Server:
             super().handle_exit(sig, frame)
 
     config = uvicorn.Config(
-        application(hub, token, port, presets(), host()), log_level="critical", access_log=False,
+        application(hub, token, port), log_level="critical", access_log=False,
         server_header=False, timeout_graceful_shutdown=1, lifespan="on", http="h11", ws="none", loop="asyncio",
     )  # fmt: skip
     return Server(config)
@@ -73,11 +58,12 @@ def serve(
     state: State, port: int = 0, browser: bool = True, store: Path | None = None, no_store: bool = False, link: str = ""
 ) -> None:  # fmt: skip
     """Serves until Ctrl-C. `link`: what the address has behind its ``#``; empty: the state."""
+    sock = listen(port)
+    # The worker simulates the first sizes while the server's own libraries are loaded.
+    worker = first_worker(state, store, no_store)
     from breakeven.explorer.hub import Hub
 
-    sock = listen(port)
-    # The worker loads and boots while the server's own libraries are loaded.
-    hub = Hub(state, store, no_store)
+    hub = Hub(state, store, no_store, worker)
     try:
         port, token = sock.getsockname()[1], secrets.token_urlsafe(16)
         address = f"http://127.0.0.1:{port}/?token={token}#{link or to_fragment(state)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import heapq
 import itertools
 import json
@@ -10,9 +9,14 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from breakeven.explorer.state import State
 
 #: priorities of questions, the least first
 NOW, SOON, LATER, IDLE = range(4)
@@ -23,21 +27,26 @@ class WorkerDied(UserError):
 
 
 class Worker:
-    """Starts the process at once; the loop is taken with the first question."""
+    """Starts the process at once; the loop is taken with the first question.
 
-    def __init__(self, store: Path | None = None, no_store: bool = False, nice: int = 0) -> None:
-        self._options = json.dumps({"store": str(store) if store else "", "no_store": no_store, "nice": nice})
+    `first`: points that will be asked for first; the process simulates them without being asked.
+    """
+
+    def __init__(
+        self, store: Path | None = None, no_store: bool = False, nice: int = 0, first: dict[str, Any] | None = None
+    ) -> None:
+        self._options = {"store": str(store) if store else "", "no_store": no_store, "nice": nice}
         self._numbers = itertools.count(1)
         self._queue: list[tuple[int, int, dict[str, Any], asyncio.Future[Any]]] = []
         #: the question that the process works on
         self._at: tuple[int, asyncio.Future[Any]] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._dead = False
-        self.process = self._started()
+        self.process = self._started(first)
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self, first: dict[str, Any] | None = None) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "breakeven.explorer.worker", self._options],
+            [sys.executable, "-m", "breakeven.explorer.worker", json.dumps({**self._options, "first": first})],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         )  # fmt: skip
         threading.Thread(target=self._read, args=(process,), daemon=True).start()
@@ -57,6 +66,8 @@ class Worker:
 
         When the asker is cancelled, so is the question.
         """
+        import asyncio  # the process is started before what a server needs is loaded
+
         self._loop = asyncio.get_running_loop()
         number, future = next(self._numbers), self._loop.create_future()
         heapq.heappush(self._queue, (priority, number, {"id": number, "call": call, **question}, future))
@@ -119,3 +130,12 @@ class Worker:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def first_worker(state: State, store: Path | None = None, no_store: bool = False) -> Worker:
+    """A worker that simulates at once what the first tab will ask: it finds it in the store."""
+    first = {
+        "name": state.machine, "settings": state.settings, "routines": state.routines,
+        "places": state.places(state.coarse()), "cache": state.cache, "measure": state.measure,
+    }  # fmt: skip
+    return Worker(store, no_store, first=None if no_store else first)

@@ -5,7 +5,6 @@ It serves one page and answers questions; it reads no file that a request names.
 
 from __future__ import annotations
 
-import asyncio
 import hmac
 import json
 import re
@@ -38,12 +37,11 @@ Scope = MutableMapping[str, Any]
 App = Callable[[Scope, Any, Any], Awaitable[None]]
 
 
-def application(hub: Hub, token: str, port: int, presets: list[list[str]], host: list[str] | None = None) -> App:
-    """The ASGI application. `presets`: name, instruction set and description of each machine to choose; `host`:
-    instruction set and name of this host's processor, where it can be measured."""
+def application(hub: Hub, token: str, port: int) -> App:
+    """The ASGI application."""
 
     async def show(request: Request) -> Response:
-        data = {"live": True, "token": token, "state": as_row(hub.first), "presets": presets, "host": host}
+        data = {"live": True, "token": token, "state": as_row(hub.first)}
         return HTMLResponse(page.html("breakeven explore", data), headers=_HEADERS)
 
     async def ask(request: Request) -> Response:
@@ -58,9 +56,7 @@ def application(hub: Hub, token: str, port: int, presets: list[list[str]], host:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        hub.warming = asyncio.create_task(hub.warm_up())
         yield
-        hub.warming.cancel()
         hub.close()
 
     async def refused(_: Request, error: Exception) -> Response:

@@ -62,7 +62,7 @@ class Simulator:
         self._variants: OrderedDict[tuple[str, tuple[str, ...], int], Variant] = OrderedDict()
         self._stack = ExitStack()
         # Machines are kept as long as their variants, not as long as one request.
-        self._stack.enter_context(resolving())
+        self._stack.enter_context(resolving(many=True))
         self._engine = self._opened()
 
     def _opened(self) -> Any:
@@ -194,6 +194,21 @@ class Simulator:
             self.variant(name, settings).machine,
             lambda file: self._measured(name, settings, _point(routine, place, cache, measure), file),
         )
+
+    def look(
+        self, name: str, settings: Settings, routine: str, place: Place, cache: str, measure: str
+    ) -> dict[str, Any]:
+        """`account` and, where the core keeps one, `trace` of one measurement."""
+        from breakeven.analysis.topdown import account_of, as_dict
+
+        machine, point, found = self.variant(name, settings).machine, _point(routine, place, cache, measure), []
+
+        def look(file: Path | None = None) -> Any:
+            found.append(self._measured(name, settings, point, file))
+            return found[0]
+
+        trace = traces.of_point(machine, look) if traces.keeps_one(machine) else (look(), None)[1]
+        return {"account": as_dict(account_of(found[0].stats, name)), "trace": trace}
 
     def code(self, name: str, settings: Settings, routine: str) -> dict[str, Any]:
         """A routine's listing: [address, text], and what its file says of it."""

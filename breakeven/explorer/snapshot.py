@@ -6,23 +6,17 @@ What a server would stream is simulated here and kept in the page, question by q
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from breakeven.errors import UserError
-from breakeven.explorer import notebook, page, views
-from breakeven.explorer.curves import curves
+from breakeven.explorer import notebook, page
+from breakeven.explorer.saved import saved
 from breakeven.explorer.simulate import Simulator
 from breakeven.explorer.state import State, as_row, to_fragment
 from breakeven.files.writing import replacing
-
-Lines = AsyncIterator[dict[str, Any]]
-#: sizes, besides the middle one, whose accounts a page has
-_LOOKED_INTO = 8
 
 
 @dataclass(frozen=True)
@@ -99,30 +93,5 @@ def view(state: State, store: Path | None = None, no_store: bool = False) -> Vie
 
 def _view(state: State, store: Path | None, no_store: bool) -> View:
     with closing(Simulator(store, no_store)) as simulator:
-        return View(state, asyncio.run(_saved(simulator, state)), (store, no_store))
-
-
-async def _saved(simulator: Simulator, state: State) -> dict[str, list[dict[str, Any]]]:
-    worker: Any = _Here(simulator)
-    drawn = await _all(curves(worker, state))
-    sizes = sorted({size for line in drawn for size, _ in line.get("points", [])})
-    middle = min(sizes, key=lambda size: abs(size * size - max(state.least, 1) * state.most))
-    saved = {
-        "describe": [simulator.describe(state.machine, ())],
-        "curves": drawn,
-        "commands": [simulator.commands(as_row(state), sizes)],
-        "code": await _all(views.code(worker, state, middle)),
-    }
-    looked_into = sorted({middle, *sizes[:: max(1, len(sizes) // _LOOKED_INTO)]})
-    with suppress(UserError):  # a core that keeps none
-        saved["account"] = [line for size in looked_into for line in await _all(views.accounts(worker, state, size))]
-    with suppress(UserError):
-        saved["pipeline"] = await _all(views.pipeline(worker, state, middle))
-    if len(state.routines) > 1:
-        question = {"size": middle, "offsets": list(range(8))}
-        saved["map"] = await _all(views.winners(worker, state, question))
-    return saved
-
-
-async def _all(lines: Lines) -> list[dict[str, Any]]:
-    return [line async for line in lines]
+        here: Any = _Here(simulator)
+        return View(state, asyncio.run(saved(here, state)), (store, no_store))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,11 +41,16 @@ async def pipeline(worker: Worker, state: State, size: int) -> Lines:
         yield {"routine": routine, "size": size, **found}
 
 
+async def listing(worker: Worker, state: State, routine: str) -> dict[str, Any]:
+    """A routine's instructions, and what its file says of it."""
+    found = await worker.ask("code", SOON, name=state.machine, settings=state.settings, routine=routine)
+    return {"routine": routine, **found}
+
+
 async def code(worker: Worker, state: State, size: int) -> Lines:
     """Each routine's listing, then the cycles of each instruction at one size where the core keeps a trace."""
     for routine in state.routines:
-        found = await worker.ask("code", SOON, name=state.machine, settings=state.settings, routine=routine)
-        yield {"routine": routine, **found}
+        yield await listing(worker, state, routine)
     for routine in state.routines:
         try:
             found = await worker.ask("trace", LATER, **_question(state, routine, size))
@@ -55,6 +60,17 @@ async def code(worker: Worker, state: State, size: int) -> Lines:
             yield {"routine": routine, "no_cycles": str(error)}
             continue
         yield {"routine": routine, "size": size, "by_address": found["by_address"], "whole": found["whole"]}
+
+
+async def looked(
+    worker: Worker, state: State, sizes: Sequence[int]
+) -> AsyncIterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+    """Account and trace (None: the core keeps none) of each routine at each size, as lines of theirs."""
+    for size in sizes:
+        for routine in state.routines:
+            found = await worker.ask("look", LATER, **_question(state, routine, size))
+            named = {"routine": routine, "size": size}
+            yield {**named, **found["account"]}, {**named, **found["trace"]} if found["trace"] else None
 
 
 async def host(worker: Worker, state: State) -> Lines:

@@ -13,6 +13,7 @@ import queue
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,11 @@ class _Requests:
         # The server is gone: nobody waits for what is being simulated.
         os._exit(0)
 
+    def check_waiting(self) -> None:
+        """Raises `Stopped` when somebody asks."""
+        if not self.waiting.empty():
+            raise Stopped
+
     def check(self, number: int) -> None:
         if number in self.stopped:
             raise Stopped
@@ -52,11 +58,11 @@ def sentence(error: Exception) -> str:
 
 
 def add(simulator: Any, file: str, isa: str, kind: str) -> dict[str, Any]:
-    """Builds a routine as `breakeven add` does."""
+    """Builds a routine as `breakeven add` does, one that reads no other file: a page may be shown anything."""
     from breakeven.routine.add import add as add_file
     from breakeven.routine.build import Build
 
-    added = add_file(Build(Path(file), kind=kind), isa)
+    added = add_file(Build(Path(file), kind=kind, confined=True), isa)
     return {"routines": added.file.routines, "points": added.points, "notes": added.notes}
 
 
@@ -74,6 +80,9 @@ def main() -> None:
     from breakeven.explorer.simulate import Simulator
 
     simulator = Simulator(Path(options["store"]) if options["store"] else None, options["no_store"])
+    if options["first"]:
+        with suppress(Exception):  # whoever asks is told
+            simulator.points(**options["first"], stop=requests.check_waiting)
     while True:
         request = requests.waiting.get()
         number, call = request.pop("id"), request.pop("call")

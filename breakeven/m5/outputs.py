@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.files.writing import write_bytes, write_text
+from breakeven.files.writing import replacing, write_bytes, write_text
 from breakeven.m5.gem5stats import tree
 
 
@@ -66,7 +66,12 @@ def compress(target: Path) -> None:
     import shutil
 
     plain = target.with_suffix("")
-    with open(plain, "rb") as source, gzip.open(target, "wb") as sink:
+    with (
+        replacing(target) as beside,
+        open(plain, "rb") as source,
+        open(beside, "wb") as raw,
+        gzip.GzipFile(plain.name, "wb", fileobj=raw) as sink,
+    ):
         shutil.copyfileobj(source, sink)
     plain.unlink()
 

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from breakeven.machine.sources import Sources
 
 
-def parameters_read(description: dict[str, Any]) -> dict[tuple[str, str], str]:
+def parameters_read(description: dict[str, Any], text: str = "") -> dict[tuple[str, str], str]:
     """What building the machine looks at: (path of the object, parameter) -> the values it takes, in words (empty: all
-    that its type holds)."""
+    that its type holds). `text`: the canonical description, where it is known."""
+    used = load_engine().parameters_used(text or canonical(description))
+    return {(path, name): takes for path, _, name, _, takes in used}
 
-    return {(path, name): takes for path, _, name, _, takes in load_engine().parameters_used(canonical(description))}
 
-
-def check_overrides(root: SimObject, description: dict[str, Any], targets: Iterable[Target]) -> None:
+def check_overrides(root: SimObject, description: dict[str, Any], targets: Iterable[Target], text: str = "") -> None:
     """Raises `OverrideError` for an override that changes nothing on this machine: no rule reads the parameter."""
-    read = parameters_read(description)
+    read = parameters_read(description, text)
     paths = {item["path"] for item in description["objects"]}
     for target in targets:
         path, name = target.owner.path(), target.name

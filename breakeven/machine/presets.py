@@ -145,12 +145,13 @@ def described_machine(
         return root, describe(root), targets
 
 
-def check_read(root: SimObject, description: dict[str, Any], targets: list[Target]) -> None:
-    """Raises `OverrideError` for an override that no rule of the engine reads on this machine."""
+def check_read(root: SimObject, description: dict[str, Any], targets: list[Target], text: str = "") -> None:
+    """Raises `OverrideError` for an override that no rule of the engine reads on this machine. `text`: the canonical
+    description, where it is known."""
     if targets:
         from breakeven.machine.parameters import check_overrides
 
-        check_overrides(root, description, targets)
+        check_overrides(root, description, targets, text)
 
 
 def stored_form(description: dict[str, Any]) -> str:

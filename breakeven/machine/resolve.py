@@ -1,13 +1,14 @@
-"""A machine as a request means it, made once: the preset's file is executed once per variant and request.
+"""A machine as a request means it, made once.
 
 Within `resolving` (a command, a call of the Python API) every part that asks for the same variant is given the same
-`Machine`. Outside of it each `resolve` executes the file: a notebook's user may have edited it since.
+`Machine`. A preset's file is executed for the first variant and for a `Template`, of which further ones are made; a
+user's file for each variant. Outside of it each `resolve` executes the file: a notebook's user may have edited it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from breakeven.errors import UserError
 if TYPE_CHECKING:
     from breakeven.config.overrides import Target
     from breakeven.config.simobject import SimObject
+    from breakeven.machine.template import Template
     from breakeven.points.machine_spec import MachineSpec
 
 
@@ -28,14 +30,20 @@ class Machine:
     """One variant: a preset or a machine file with its settings."""
 
     spec: MachineSpec
-    #: the tree that the machine's file has made; not to be changed
-    root: SimObject = field(repr=False)
+    #: makes or has the tree (`root`)
+    _tree: Callable[[], SimObject] | None = field(repr=False)
     #: docs/description.md; not to be changed
     description: dict[str, Any] = field(repr=False)
     #: the canonical description, as the engine takes it
     text: str = field(repr=False)
     #: what the settings have set
     targets: list[Target] = field(default_factory=list, repr=False)
+
+    @cached_property
+    def root(self) -> SimObject:
+        """The tree that the machine's file makes; not to be changed."""
+        assert self._tree is not None
+        return self._tree()
 
     def check_settings(self) -> None:
         """Raises `OverrideError` for a setting that no rule of the engine reads on this machine."""
@@ -65,17 +73,51 @@ class Machine:
         raise UserError("the machine has no CPU of a known instruction set (a Riscv or X86 CPU)")
 
 
-#: the machines of the request that is being answered; None: of no request
-_of_request: ContextVar[dict[MachineSpec, Machine] | None] = ContextVar("machines of the request", default=None)
+class _Request:
+    """What was made for the request that is being answered."""
+
+    def __init__(self, many: bool) -> None:
+        self.machines: dict[MachineSpec, Machine] = {}
+        #: more variants of a preset are to come than the first
+        self._many = many
+        #: the presets of which a variant was asked for
+        self._asked: set[str] = set()
+        self._templates: dict[str, Template] = {}
+
+    def variant(self, spec: MachineSpec) -> Machine | None:
+        """A further variant of a preset, made without executing its file; None where that cannot be."""
+        from breakeven.machine.presets import is_file_name, load_machine, one_at_a_time
+        from breakeven.machine.template import Template
+
+        if not spec.settings or is_file_name(spec.name):
+            return None
+        if spec.name not in self._asked and not self._many:
+            self._asked.add(spec.name)
+            return None
+        with one_at_a_time:
+            try:
+                if spec.name not in self._templates:
+                    self._templates[spec.name] = Template(spec.name)
+                made = self._templates[spec.name].variant(spec.settings)
+            except Exception:
+                return None  # the file is executed, and what is wrong is told of it
+        machine = Machine(spec, lambda: load_machine(spec.name, spec.settings), *made)
+        machine.__dict__["_checked"] = None  # by the template
+        return machine
+
+
+#: None: no request is being answered
+_of_request: ContextVar[_Request | None] = ContextVar("what was made for the request", default=None)
 
 
 @contextmanager
-def resolving() -> Iterator[None]:
-    """A request: within it each variant is made once. Of requests within one another the outermost counts."""
+def resolving(many: bool = False) -> Iterator[None]:
+    """A request: within it each variant is made once. Of requests within one another the outermost counts. `many`:
+    variants of a preset will follow one another."""
     if _of_request.get() is not None:
         yield
         return
-    token = _of_request.set({})
+    token = _of_request.set(_Request(many))
     try:
         yield
     finally:
@@ -87,16 +129,17 @@ def resolve(spec: MachineSpec, unread: bool = False) -> Machine:
 
     `unread`: settings that no rule of the engine reads are no mistake, as a real gem5 may read them.
     """
-    made = _of_request.get()
-    if made is not None and spec in made:
-        machine = made[spec]
-    else:
+    request = _of_request.get()
+    machine = request.machines.get(spec) if request else None
+    if machine is None and request and not unread:
+        machine = request.variant(spec)
+    if machine is None:
         from breakeven.machine.presets import described_machine
 
         root, description, targets = described_machine(spec.name, spec.settings)
-        machine = Machine(spec, root, description, m5.canonical(description), targets)
-        if made is not None:
-            made[spec] = machine
+        machine = Machine(spec, lambda: root, description, m5.canonical(description), targets)
+    if request is not None:
+        request.machines[spec] = machine
     if not unread:
         machine.check_settings()
     return machine
@@ -104,6 +147,6 @@ def resolve(spec: MachineSpec, unread: bool = False) -> Machine:
 
 def forget(spec: MachineSpec) -> None:
     """Within a request that goes on for long: the next `resolve` makes this variant anew."""
-    made = _of_request.get()
-    if made is not None:
-        made.pop(spec, None)
+    request = _of_request.get()
+    if request is not None:
+        request.machines.pop(spec, None)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
 from breakeven.files.reading import read_file
+from breakeven.routine.confined import compile_confined
 from breakeven.routine.object_files import elf_contents
 from breakeven.routine.recipe import Recipe, run_tool
 from breakeven.routine.shared_library import take_from_shared
@@ -62,6 +63,8 @@ class Build:
     #: of code that exists: the function, and the values of variables that it reads
     symbol: str = ""
     defines: Mapping[str, int] = field(default_factory=dict)
+    #: the file may be somebody else's: it reads the guest's headers and no other file
+    confined: bool = False
 
     @property
     def exists(self) -> bool:
@@ -99,7 +102,11 @@ def build(recipe: Recipe, what: Build, folder: Path) -> Built:
     else:
         source = what.source.resolve()
         compiled, function = objects / f"{source.stem}.o", ""
-        run_tool(recipe, recipe.compiler, *_flags(recipe, what), *what.flags, "-c", str(source), "-o", str(compiled))
+        flags = [*_flags(recipe, what), *what.flags]
+        if what.confined:
+            compile_confined(recipe, flags, source, compiled)
+        else:
+            run_tool(recipe, recipe.compiler, *flags, "-c", str(source), "-o", str(compiled))
     if not function and ".routines" not in _sections(compiled):
         function = _only_function(what, compiled)
     if function:

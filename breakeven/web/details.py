@@ -1,4 +1,4 @@
-"""What a page keeps of single points besides their cycles: where those went, and the instructions that took them.
+"""What a page keeps of single points besides their cycles: where those went, the instructions and the micro-ops.
 
 Tables hold neither. A few points of each part are simulated again when the page is written, and kept where they take
 the very cycles that the table has: a table of another engine, of a changed preset or of made-up numbers gets none.
@@ -40,6 +40,8 @@ ON_A_PAGE, OF_A_PART, AT_LEAST = 64, 12, 2
 CONDITIONS = 4
 #: bytes of the largest point and of all its calls, and cycles of all its measurements
 LARGEST, MOST_BYTES, MOST_CYCLES = 4 << 10, 4 << 20, 200_000
+#: micro-ops of a page, all its pipelines together (some 30 bytes each); of one point and routine at least and at most
+MICRO_OPS, FEWEST_OPS, MOST_OPS = 8000, 32, 200
 #: routines of a part whose code the page has
 LISTED = 12
 #: bytes of a trace: some 4000 micro-ops
@@ -60,6 +62,7 @@ class Details:
     def __init__(self, trusted: Callable[[MachineSpec], bool], parts: int) -> None:
         self._trusted = trusted
         self._most = min(OF_A_PART, max(AT_LEAST, ON_A_PAGE // max(1, parts)))
+        self._ops = MICRO_OPS // max(1, parts)
         self._stack = ExitStack()
         self._engine: Any = None
         self._sessions: dict[MachineSpec, tuple[Machine, Any] | None] = {}
@@ -74,19 +77,24 @@ class Details:
 
     def of(self, part: Part, table: pd.DataFrame, axes: Sequence[str]) -> list[dict[str, Any]]:
         """What is known of some points of `table`: ``where`` (the values of `axes`), ``size``, and ``of``: a row for
-        each routine with its account and, where its core keeps a trace, the cycles by address."""
+        each routine with its account and, where its core keeps a trace, the cycles by address and the first micro-ops.
+        """
         axes = [name for name in axes if name not in ("routine", "size")]
         found = []
         for name in list(dict.fromkeys(table["routine"]))[:LISTED]:
             self._listing(str(name))
-        for where, rows in _chosen(table, axes, self._most):
-            accounts = [one for row in rows.to_dict(orient="records") if (one := self._look(part, row))]
+        chosen = list(_chosen(table, axes, self._most))
+        ops = self._ops // max(1, sum(len(rows) for _, rows in chosen))
+        for where, rows in chosen:
+            looked = (self._look(part, row, max(FEWEST_OPS, min(MOST_OPS, ops))) for row in rows.to_dict("records"))
+            accounts = [one for one in looked if one]
             if accounts:
                 found.append({"where": where, "size": int(rows["size"].iloc[0]), "of": accounts})
         return found
 
-    def _look(self, part: Part, row: dict[str, Any]) -> dict[str, Any] | None:
-        """A row's point, simulated; None where that cannot be done or gives other cycles."""
+    def _look(self, part: Part, row: dict[str, Any], ops: int) -> dict[str, Any] | None:
+        """A row's point, simulated, with its first `ops` micro-ops; None where that cannot be done or gives other
+        cycles."""
         try:
             point = _point_of(row)
             opened = (
@@ -102,13 +110,16 @@ class Details:
                 if not seen.result.ok or seen.result.cycles_median != row["cycles_median"]:
                     return None
                 account = as_dict(account_of(seen.stats, str(machine.spec)))
-                ran = traces.by_address(traces.rows(file.read_text(), core_period(machine))) if file else {}
+                ran = traces.rows(file.read_text(), core_period(machine)) if file else []
         except (UserError, ConfigError, OSError, ValueError, TypeError, load_engine().EngineError):
             return None  # a table may hold anything
         lines = [{**line, "cycles": round(line["cycles"], 1), "percent": round(line["percent"], 2)}
                  for line in account["account"]]  # fmt: skip
-        cycles = {"by_address": ran, "whole": bool(seen.traced)} if ran else {}
-        return {"routine": point.routine, **account, "account": lines, **cycles}
+        found = {"routine": point.routine, **account, "account": lines}
+        if ran:
+            pipeline = {**traces.packed(ran, ops), "cycles": seen.cycles}
+            found |= {"by_address": traces.by_address(ran), "whole": bool(seen.traced), "pipeline": pipeline}
+        return found
 
     @cached_property
     def _known(self) -> dict[str, str]:

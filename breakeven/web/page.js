@@ -237,7 +237,7 @@ function exploring(part, data, state) {
   return `breakeven explore '#${words.toString().replaceAll("%2C", ",").replaceAll("%3D", "=").replaceAll("%2F", "/")}'`;
 }
 
-// The tabs below a part's curves: why and code are of the points that were looked into when the page was written.
+// The tabs below a part's curves: why, pipeline and code are of the points that were looked into when the page was written.
 let views = 0;
 function viewsOf(part, data, state, choose) {
   const id = `${(views += 1)}-`, bar = make("div"), place = make("div", { id: `view-${id}`, class: "view", role: "tabpanel", tabindex: -1 });
@@ -258,9 +258,16 @@ function viewsOf(part, data, state, choose) {
       const choice = maps.length > 1 ? select("over", maps.map(([x, y], i) => [`${x} and ${y}`, String(i)]), String(over), (value) => { over = Number(value); draw(true); }) : "";
       return [make("div", { class: "bar" }, choice, mapKeys(grid.routines)), make("p", { class: "soft" }, `Rows: ${grid.ylabel}. Cells: how many times faster the best is than the next.`), make("div", { class: "wide" }, mapOf(grid, grid.routines, Math.max(280, place.clientWidth - 4)))];
     },
+    pipeline: (point) => {
+      if (!point) return [other()];
+      const panel = pipelinePanel();
+      for (const one of point.of) if (one.pipeline) panel.add({ ...one.pipeline, routine: one.routine, size: point.size, whole: one.whole });
+      if (!panel.found.length) panel.say("This core has no pipeline: O3CPU and MinorCPU have.");
+      return [panel.node];
+    },
     code: (point) => [make("div", { class: "columns" }, routines.filter((name) => data_.code[name]).map((name) => listingView(name, { ...data_.code[name], ...(point ? point.of.find((one) => one.routine === name) : {}) }, point ? `${point.size} B` : "")))],
   };
-  const there = [part.points && part.points.length ? "why" : null, maps.length && routines.length > 1 ? "map" : null, data_.code && routines.some((name) => data_.code[name]) ? "code" : null].filter(Boolean);
+  const there = [part.points && part.points.length ? "why" : null, maps.length && routines.length > 1 ? "map" : null, part.points && part.points.some((point) => point.of.some((one) => one.pipeline)) ? "pipeline" : null, data_.code && routines.some((name) => data_.code[name]) ? "code" : null].filter(Boolean);
   if (!there.length) return { node: "", show: () => {} };
   [tab] = there;
   let at = null, last = "";
@@ -272,7 +279,7 @@ function viewsOf(part, data, state, choose) {
     last = key;
     bar.replaceChildren(tabList(there.map((name) => [name, name]), () => tab, press, id));
     const command = exploring(part, data, state);
-    place.replaceChildren(...TABS[tab](shownPoint), command ? make("p", { class: "count" }, "Every size, other parameters, the pipeline: ", make("code", {}, command)) : "");
+    place.replaceChildren(...TABS[tab](shownPoint), command ? make("p", { class: "count" }, "Every size and other parameters: ", make("code", {}, command)) : "");
   }
   return { node: make("div", { class: "views" }, bar, place), show: (size) => { at = size ?? at; draw(); } };
 }

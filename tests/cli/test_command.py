@@ -312,6 +312,26 @@ def test_a_full_disk_is_one_sentence():
     assert done.stderr == "breakeven: cannot write the output: no space left on device\n"
 
 
+#: Ctrl-C while the first module of the command is loaded
+EARLY = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Interrupted:
+    def find_spec(self, name, path=None, target=None):
+        if name == "breakeven.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupted())
+sys.argv = ["breakeven", "machines"]
+from breakeven.entry import main
+main()
+"""
+
+
+def test_ctrl_c_before_the_command_is_loaded():
+    done = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "breakeven: interrupted\n")
+
+
 @pytest.mark.parametrize(
     "args", [["exec", "{loop}"], ["run", "rv-byte", "-n", "16M"], ["sweep", "rv-byte", "-n", "1..20000"]]
 )

@@ -84,6 +84,18 @@ def test_a_mistake_is_told(in_process, command, sentence):
     assert in_process(*command.split()) == (1, "", f"breakeven: {sentence}\n")
 
 
+def test_a_switch_of_the_engine_is_on_or_off(in_process, monkeypatch):
+    words = "run rv-word -n 8 -m o3 --no-store"
+    plain = in_process(*words.split())
+    assert plain[0] == 0
+    for word in ("on", "off", ""):
+        monkeypatch.setenv("BREAKEVEN_MEMOIZE", word)
+        assert in_process(*words.split())[:2] == plain[:2]
+    monkeypatch.setenv("BREAKEVEN_MEMOIZE", "1")
+    sentence = "breakeven: BREAKEVEN_MEMOIZE: '1' is no setting; on or off (off without it)\n"
+    assert in_process(*words.split()) == (1, "", sentence)
+
+
 def test_every_number_takes_what_sizes_take(in_process):
     words = "run rv-word -n 0x40 --src 1K --dst 0x10 --measure throughput --calls 0x4 --warmup 0x1 --seed 1K --json"
     point = json.loads(in_process(*words.split())[1])

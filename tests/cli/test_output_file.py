@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import breakeven
 from breakeven.errors import UserError
 from breakeven.files.writing import replacing, write_bytes, write_text
 from breakeven.points.table import write_table
@@ -74,3 +77,78 @@ def test_a_full_disk_loses_no_earlier_table(tmp_path: Path, suffix: str) -> None
     done = subprocess.run([sys.executable, "-c", FULL, str(path)], capture_output=True, text=True)
     assert "cannot write" in done.stdout and "file too large" in done.stdout, done.stderr
     assert path.read_bytes() == before and len(list(tmp_path.iterdir())) == 1
+
+
+#: what writes without `replacing`, and why it may
+DIRECT = {
+    "engines/gem5_binary.py": "a folder of its own for a run",
+    "engines/native.py": "a folder of its own for a run",
+    "explorer/server.py": "a folder of its own for a dropped file",
+    "m5/outputs.py": "gem5 appends to its statistics, and scripts read them between two dumps",
+    "m5/programs.py": "a program's output, as it comes",
+    "routine/add.py": "a folder that is renamed into its place when it is whole",
+    "routine/build.py": "a folder of its own for a build",
+    "routine/registry.py": "a folder that is renamed into its place when it is whole",
+    "routine/shared_library.py": "a folder of its own for a build",
+    "routine/taken_function.py": "a folder of its own for a build",
+    "studies/blind.py": "the ledger, which only grows",
+}
+METHODS = {"write_text", "write_bytes", "savefig", "to_csv", "to_json"}
+FUNCTIONS = {"shutil.copy", "shutil.copyfile"}
+
+
+def writes_directly(call: ast.Call) -> bool:
+    """Whether a call writes a file which is not the one that `replacing` gives."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    texts = [part.value for word in given for part in ast.walk(word) if isinstance(part, ast.Constant)]
+    called = ast.unparse(call.func)
+    method = called.rpartition(".")[2] if "." in called else ""
+    writes = (
+        (method in METHODS and bool(call.args))
+        or called in FUNCTIONS
+        or (called in ("open", "gzip.open") and any(re.fullmatch("[wxa][bt]?", str(text)) for text in texts))
+    )
+    return writes and "beside" not in ast.unparse(call)
+
+
+def test_every_output_is_written_beside_its_place() -> None:
+    package = Path(breakeven.__file__).parent
+    found = {
+        str(path.relative_to(package))
+        for path in package.rglob("*.py")
+        if any(isinstance(call, ast.Call) and writes_directly(call) for call in ast.walk(ast.parse(path.read_text())))
+    }
+    assert found == DIRECT.keys()
+
+
+#: the command, on a disk that is full from when an output is begun
+FULL_LATER = """
+import resource, sys, tempfile
+real = tempfile.mkstemp
+def mkstemp(*args, **kwargs):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+    return real(*args, **kwargs)
+tempfile.mkstemp = mkstemp
+from breakeven.entry import main
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        "compare rv-byte rv-word -n 8,16 --no-store --plot keep.png",
+        "compare rv-byte rv-word -n 8,16 --no-store --plot keep.svg",
+        "report points.csv -o keep.html",
+    ],
+)
+def test_a_full_disk_loses_no_earlier_output(program, tmp_path: Path, words: str) -> None:
+    assert program(*["sweep", "rv-byte", "-n", "8,16", "--no-store", "-o", "points.csv"]).returncode == 0
+    command = [sys.executable, "-c", FULL_LATER, *words.split()]
+    path = tmp_path / words.split()[-1]
+    path.write_text("what was there")
+    before = sorted(tmp_path.iterdir())
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and f"cannot write '{path.name}': file too large" in done.stderr, done.stderr
+    assert path.read_text() == "what was there" and sorted(tmp_path.iterdir()) == before

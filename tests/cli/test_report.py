@@ -360,6 +360,12 @@ def test_a_page_keeps_where_cycles_went_and_the_code(swept: Path, tmp_path: Path
         # Cycles that instructions held up add up to the stretch that was traced.
         assert 0 < sum(held for _, held in one["by_address"].values()) <= one["cycles"] + 50
         assert {f"{address:#x}" for address, _ in data["code"][name]["listing"]} & set(one["by_address"])
+        pipeline = one["pipeline"]
+        assert 32 <= len(pipeline["ops"]) <= pipeline["many"] and pipeline["cycles"] == one["cycles"]
+        assert {f"{address:#x}" for address, _ in pipeline["texts"]} <= set(one["by_address"])
+        # In the order of fetch, each later stage behind the fetch.
+        assert pipeline["ops"] == sorted(pipeline["ops"], key=lambda op: op[1])
+        assert all(later is None or later >= 0 for op in pipeline["ops"] for later in op[2:])
 
 
 def test_numbers_that_are_not_this_engines_get_no_account(swept: Path, tmp_path: Path) -> None:
@@ -391,6 +397,9 @@ TABS = """<script>
   const seen = { tabs: [...document.querySelectorAll("[role=tab]")].map((tab) => tab.textContent) };
   seen.why = await press("why");
   seen.code = await press("code");
+  await press("pipeline");
+  seen.ops = [...document.querySelectorAll(".pipeline g")].map((op) => op.querySelectorAll("rect").length);
+  seen.pipeline = [...document.querySelectorAll(".view h3")].map((head) => head.textContent);
   await press("map");
   seen.cells = [...document.querySelectorAll(".cell")].map((cell) => cell.dataset.winner);
   document.querySelector("select[aria-label=machine]").selectedIndex = 0;
@@ -413,7 +422,9 @@ def test_tabs_of_a_page(swept: Path, tmp_path: Path) -> None:
     found = re.search(r'<body id="seen">(.*?)</body>', left, re.DOTALL)
     assert found, left[-2000:]
     seen = json.loads(unescape(found[1]))
-    assert seen["tabs"] == ["why", "map", "code"]
+    assert seen["tabs"] == ["why", "map", "pipeline", "code"]
+    assert len(seen["ops"]) > 60 and max(seen["ops"]) > 3
+    assert re.fullmatch(r"rv-byte \d+ B, \d+ cycles, \d+ micro-ops(; the first \d+ drawn)?", seen["pipeline"][0])
     assert "rv-byte" in seen["why"] and "IPC" in seen["why"] and "first-level cache" in seen["why"]
     assert "lbu" in seen["code"] and "times run" in seen["code"]
     assert len(seen["cells"]) == 4 and set(seen["cells"]) <= {"-1", "0", "1"}

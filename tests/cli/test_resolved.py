@@ -90,6 +90,66 @@ def test_a_request_is_given_one_machine(mine: Path) -> None:
     assert machine.isa == "riscv"
 
 
+#: of others values are taken from the first three; what a machine lacks is left out
+MOVED = [
+    "cache_line_size", "cpu.dcache.size", "cpu.dcache.tag_latency", "cpu.misaligned.policy=hardware",
+    "cpu.mmu.dtb.size", "cpu.branchPred.btb.numEntries", "cpu.executeBranchDelay", "cpu.numROBEntries",
+    "cpu.commitToFetchDelay",
+    "cpu.isa.microcode.rep_movs.backwards.startup_uops", "cpu.dcache.prefetcher.degree", "mem_ctrl.latency",
+    "cpu_clk_domain.clock=777MHz", "cpu.isa.vlen", "l2.data_latency",
+]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["u74", "skylake", "o3", "x86_minor", "c910", "x280"])
+def test_a_variant_made_of_a_template_is_the_one_that_the_file_makes(name: str) -> None:
+    from breakeven.config.errors import OverrideError
+    from breakeven.config.overrides import get_parameter
+    from breakeven.machine.template import Template
+
+    template, base = Template(name), resolve(MachineSpec(name))
+    settings = []
+    for path in MOVED:
+        try:
+            text = path if "=" in path else f"{path}={2 * int(get_parameter(base.root, path))}"
+            whole = resolve(MachineSpec(name, (text,)))
+        except (OverrideError, TypeError):
+            continue
+        if whole.text != base.text:
+            settings.append((text, whole))
+    assert len(settings) >= 6
+    for text, whole in settings:
+        made = template.variant([text])
+        assert (made.text, made.description) == (whole.text, whole.description), text
+    # Several at once; and the tree is as it was.
+    several = tuple(text for text, _ in settings)
+    assert template.variant(several).text == resolve(MachineSpec(name, several)).text
+    assert template.variant([]).text == base.text
+
+
+def test_what_a_template_cannot_make_the_file_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    from breakeven.config.errors import OverrideError
+    from breakeven.machine import presets, template
+
+    executed = []
+    load_machine = presets._loaded
+    monkeypatch.setattr(presets, "_loaded", lambda name, *more: executed.append(more) or load_machine(name, *more))
+    simple = [MachineSpec("u74", (f"cpu.executeBranchDelay={n}",)) for n in range(2, 9)]
+    with resolving():
+        made = [resolve(spec) for spec in simple]
+        # The first one's, and the template's.
+        assert len(executed) == 2 and len({machine.hash for machine in made}) == len(simple)
+        # Its tree is made when it is asked for.
+        assert made[5].root.system.cpu.executeBranchDelay == 7 and len(executed) == 3
+        other = resolve(MachineSpec("u74", ("cpu.branchPred=LocalBP",)))
+        assert len(executed) == 4 and '"LocalBP"' in other.text
+        for wrong, said in (("cpu.dcache.warmup_percentage=3", "changes nothing"), ("cpu.x=1", "has no parameter 'x'")):
+            with pytest.raises(OverrideError, match=said):
+                resolve(MachineSpec("u74", (wrong,)))
+        one = "cpu.executeBranchDelay=20"
+        assert resolve(MachineSpec("u74", (one,))).text == template.Template("u74").variant([one]).text
+
+
 def test_a_machine_without_a_cpu_has_no_isa() -> None:
     from breakeven.machine.resolve import Machine
 

@@ -297,3 +297,20 @@ def test_where_nothing_can_be_locked_nothing_is_leased(tmp_path):
     one, other = Leases(tmp_path / "s.sqlite", b"c"), Leases(tmp_path / "s.sqlite", b"c")
     with one.take([b"a"], 1) as mine, other.take([b"a"], 1) as his:
         assert mine == his == [b"a"]
+
+
+def test_a_machine_that_is_refused_leaves_nothing_in_the_store(tmp_path, monkeypatch):
+    engine, path = Storable(lambda *_: 7), tmp_path / "store.sqlite"
+    point = pt.Point("fast", 8).pack()
+
+    def refused(machine):
+        raise UserError("numROBEntries is too small")
+
+    with Store(path) as store:
+        with monkeypatch.context() as patched:
+            patched.setattr(engine, "open", refused)
+            with pytest.raises(UserError, match="too small"):
+                StoredEngine(engine, store).open(MachineSpec("u74")).run(point)
+        assert not store.contexts()
+        StoredEngine(engine, store).open(MachineSpec("u74")).run(point)
+        assert [context.points for context in store.contexts()] == [1]

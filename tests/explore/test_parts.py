@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -134,6 +135,8 @@ def test_a_trace_becomes_rows_and_cycles_by_address() -> None:
     text = TRACE.format(7, 2, 8, 9, 15) + TRACE.format(5, 1, 6, 7, 9) + TRACE.format(9, 3, 9, 9, 0)
     rows = traces.rows(text, 1000)
     assert [row.stages for row in rows] == [(0, 1, 1, 1, 1, 2, 4), (2, 3, 3, 3, 3, 4, 10)]
+    packed = traces.packed(rows, 1)
+    assert (packed["texts"], packed["ops"], packed["many"]) == ([[16, "add"]], [[0, 0, 1, 1, 1, 1, 2, 4]], 2)
     # Once more at the same address counts as one instruction of two micro-ops.
     assert traces.by_address(rows) == {"0x10": (1, 6)}
 
@@ -145,6 +148,27 @@ def test_the_page_is_one_file_below_300_kb_that_asks_nobody() -> None:
     assert f'content="{page.POLICY}"' in text and "connect-src" not in page.POLICY
     plain = text.replace("http://www.w3.org", "")
     assert not [word for word in ("src=", "href=", "http://", "https://", "@import", "url(h") if word in plain]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("isa", "file"), [("riscv", "riscv/routines/rv_byte.S"), ("x86", "x86/routines/x64_byte.S")])
+def test_a_routine_may_read_the_guests_headers_and_no_other_file(isa: str, file: str, tmp_path: Path) -> None:
+    from breakeven.routine.build import Build, build
+    from breakeven.routine.recipe import load_recipe
+
+    recipe = load_recipe(isa)
+    if recipe is None or shutil.which(recipe.compiler) is None:
+        pytest.skip("no compiler, or the guests are not built")
+    mine, secret = tmp_path / "a copy.S", tmp_path / "secret"
+    text = (Path("workloads") / file).read_text().replace("-byte", "-mine")
+    mine.write_text(text)
+    assert any(name.endswith("-mine") for name in build(recipe, Build(mine, confined=True), tmp_path / "1").names)
+    secret.write_text("movabs\n")
+    for way in (f'.incbin "{secret}"', f'.include "{secret}"', f'#include "{secret}"'):
+        mine.write_text(f"{text}\n{way}\n")
+        with pytest.raises(UserError, match="reads '.*secret'") as said:
+            build(recipe, Build(mine, confined=True), tmp_path / way.split()[0])
+        assert "movabs" not in str(said.value)
 
 
 def test_no_other_command_loads_the_server() -> None:

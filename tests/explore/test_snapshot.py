@@ -30,6 +30,10 @@ def test_a_view_says_what_compare_says_and_saves_itself(tmp_path: Path) -> None:
     data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[0])
     assert data["live"] is False and "token" not in data and len(text) < 600_000
     assert {"describe", "curves", "commands", "code", "account", "pipeline", "map"} == data["saved"].keys()
+    # Accounts and cycles by instruction are of every size that is drawn.
+    for kind in ("account", "code"):
+        assert {line["size"] for line in view.saved[kind] if "size" in line} == set(sizes)
+    assert {line["size"] for line in view.saved["pipeline"]} >= {min(sizes), max(sizes)}
     shown = view._repr_html_()
     assert shown.startswith('<iframe sandbox="allow-scripts') and "&lt;!DOCTYPE html&gt;" in shown
 

@@ -1,5 +1,5 @@
 // The curves: cycles over size, ghosts of the machine as its file has it, break-evens, the verdict.
-const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], hidden: new Set(), dots: [], host: [], hostOf: "", started: 0, first: 0, grid: 0, all: 0 };
+const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], dots: [], host: [], hostOf: "", started: 0, first: 0, grid: 0, all: 0 };
 
 function startCurves() {
   known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
@@ -8,6 +8,7 @@ function startCurves() {
   const coming = machine.coming;
   machine.coming = null;
   return ask("curves", { coming }, (line) => {
+    drawSoon();
     if (line.points) {
       trouble("");
       if (!known.first) { known.old = null; known.first = -1; seen("first"); }
@@ -22,8 +23,13 @@ function startCurves() {
     }
     if (line.done) seen("all", finishedCurves);
     if (line.ghost_verdict) { known.ghostVerdict = line.ghost_verdict; drawVerdict(); }
-    drawCurves();
   }).then((whole) => { if (whole) delete document.documentElement.dataset.busy; return whole; });
+}
+
+// Several lines may come within one frame: the curves are drawn once for all of them.
+let drawing = 0;
+function drawSoon() {
+  drawing ||= requestAnimationFrame(() => { drawing = 0; drawCurves(); });
 }
 
 // How long it took until what has come is on the screen, in milliseconds from the change on.
@@ -58,7 +64,7 @@ const measured = (at, rows, i) => (view.y === "byte" ? rows[i][1] / Math.max(at,
 // The points are of the routines that were asked for (`names`), which need not be those chosen since.
 function linesOf(points, ghost, names = known.routines) {
   return names.map((name, column) => ({ name, i: Math.max(0, state.routines.indexOf(name)), ghost, points: [...points].map(([at, rows]) => [at, measured(at, rows, column)]).sort((a, b) => a[0] - b[0]) }))
-    .filter((line) => !known.hidden.has(line.name) && state.routines.includes(line.name));
+    .filter((line) => !isHidden(line.name) && state.routines.includes(line.name));
 }
 
 // Where the lead changes for good; for a dispatcher the threshold where it never does.
@@ -77,7 +83,7 @@ const hostQuestion = () => JSON.stringify([state.routines, state.src, state.dst,
 
 function dotsOf() {
   const host = known.hostOf === hostQuestion() ? known.host : [];
-  return [...known.dots, ...host.map((dot) => [...dot.slice(0, 4), true])].filter(([name, at]) => state.routines.includes(name) && !known.hidden.has(name) && at >= state.least && at <= state.most)
+  return [...known.dots, ...host.map((dot) => [...dot.slice(0, 4), true])].filter(([name, at]) => state.routines.includes(name) && !isHidden(name) && at >= state.least && at <= state.most)
     .map(([name, at, cycles, text, hollow]) => ({ hollow, x: at, y: measured(at, [[0, cycles]], 0), i: state.routines.indexOf(name), text: `${name}, ${at} B: ${text}` }));
 }
 
@@ -94,6 +100,14 @@ function drawDots() {
   const open = place.querySelector("details");
   place.replaceChildren(...[dots.length ? make("details", { open: Boolean(open && open.open) }, make("summary", {}, `◆ ${plural(dots.length, "measurement")} on hardware`),
     make("ul", {}, dots.sort((a, b) => a.x - b.x).map((dot) => make("li", {}, dot.text)))) : null, here].filter(Boolean));
+}
+
+// Curves that are not shown: in the address, too.
+const hiddenNames = () => view.hide.split(",").filter(Boolean);
+const isHidden = (name) => hiddenNames().includes(name);
+function hide(name) {
+  view.hide = (isHidden(name) ? hiddenNames().filter((other) => other !== name) : [...hiddenNames(), name]).join(",");
+  keepFragment();
 }
 
 let drawn = null, cursor = null;
@@ -117,7 +131,7 @@ function drawCurves() {
 function drawLegend() {
   byId("legend").replaceChildren(...state.routines.map((name, i) => button([
     make("svg", { width: 26, height: 8, "aria-hidden": "true" }, make("line", { x1: 0, x2: 26, y1: 4, y2: 4, stroke: colour(i), "stroke-width": 3, "stroke-dasharray": dash(i) })), ` ${name}`],
-  () => { known.hidden.has(name) ? known.hidden.delete(name) : known.hidden.add(name); drawCurves(); }, { "aria-pressed": String(!known.hidden.has(name)), title: "show or hide" })),
+  () => { hide(name); drawCurves(); }, { "aria-pressed": String(!isHidden(name)), title: "show or hide" })),
   state.settings.length && known.ghosts.size ? make("span", { class: "soft" }, `thin: ${state.machine} as its file has it`) : "");
 }
 
@@ -135,7 +149,7 @@ function drawCursor() {
   if (at === null || !known.points.has(at)) { place.textContent = "Point at the curves, or use the arrow keys, to read a size."; return; }
   const rows = known.points.get(at), names = known.routines, x = drawn.x.at(Math.max(at, view.lx === "1" ? 1 : 0));
   cursor = make("g", { class: "cursor" }, make("line", { x1: x, x2: x, y1: drawn.top, y2: drawn.bottom, stroke: "var(--ink)", "stroke-dasharray": "2 3" }),
-    names.map((name, i) => (known.hidden.has(name) || !(measured(at, rows, i) > 0) ? null : make("circle", { cx: x, cy: drawn.y.at(measured(at, rows, i)), r: 4, fill: colour(i), stroke: "var(--paper)" }))));
+    names.map((name, i) => (isHidden(name) || !(measured(at, rows, i) > 0) ? null : make("circle", { cx: x, cy: drawn.y.at(measured(at, rows, i)), r: 4, fill: colour(i), stroke: "var(--paper)" }))));
   drawn.svg.append(cursor);
   const best = Math.min(...rows.map((cells) => cells[1]));
   place.replaceChildren(make("b", {}, `${at} B`), ...names.map((name, i) => make("span", { style: `color:${colour(i)}` },

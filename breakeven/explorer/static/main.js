@@ -10,9 +10,9 @@ function viewSize() {
 function refreshView(force = false) {
   const place = byId("view");
   if (!place || !known.points.size) return;
-  const key = `${fragment()}${mapped.axis}`;
+  const key = fragment();
   // A map over sizes does not depend on the size under the pointer.
-  const shownKey = view.tab === "map" && mapped.axis !== "offsets" ? key.replace(/&at=\d+/, "") : key;
+  const shownKey = view.tab === "map" && view.map && view.map !== "offsets" ? key.replace(/&at=\d+/, "") : key;
   if (!force && refreshView.shown === shownKey) return;
   refreshView.shown = shownKey;
   (TABS[view.tab] || TABS.why)[1](place);
@@ -25,20 +25,28 @@ function drawTabs() {
   byId("views").replaceChildren(bar, place);
 }
 
+// Commands and the view below the curves wait until no further change follows: the worker is free for its curves.
+const PAUSE = 150;
+let waiting = null, paused = null;
+function drawRest() {
+  clearTimeout(paused);
+  paused = setTimeout(() => { refreshView(); drawAgain(); rankParameters(); }, PAUSE);
+}
+
 // What is shown changes with the question: the numbers at once, the rest when they are there.
-let waiting = null;
 function refresh(what = "question") {
   keepFragment();
   drawChanges();
   document.documentElement.dataset.busy = "1";
   known.asked = performance.now();
   byId("again").dataset.stale = "1";
+  clearTimeout(paused);
   clearTimeout(waiting);
   waiting = setTimeout(async () => {
     trouble("");
     if (what === "machine") await describeMachine();
     const whole = await startCurves();
-    if (whole) { refreshView(); drawAgain(); rankParameters(); }
+    if (whole) drawRest();
   }, 0);
 }
 
@@ -108,8 +116,11 @@ async function build(name, content, kind) {
   refresh();
 }
 
+// What a file is taken for that does not say it: what the first routine is.
+const usualKind = () => (machine.routines.find(([name]) => name === state.routines[0]) || [])[1] || "copy";
+
 function openOwn() {
-  const kind = make("select", { "aria-label": "what it does" }, ["copy", "checksum", "user-copy", "copy-checksum"].map((name) => make("option", {}, name)));
+  const kind = make("select", { "aria-label": "what it does" }, ["copy", "checksum", "user-copy", "copy-checksum"].map((name) => make("option", { selected: name === usualKind() }, name)));
   const name = make("input", { type: "text", value: "my_copy.S", "aria-label": "file name", pattern: "[A-Za-z0-9_.+-]+\\.(S|c)" });
   const text = make("textarea", { rows: 12, spellcheck: "false", "aria-label": "its text", placeholder: "Paste assembly (.S) or C (.c), or choose or drop a file (.S, .c, .o)." });
   const file = make("input", { type: "file", accept: ".S,.c,.o", "aria-label": "a file", onchange: () => { if (file.files[0]) build(file.files[0].name, file.files[0], kind.value); } });
@@ -143,6 +154,7 @@ function start() {
   // The curves first: the parameters are asked for behind the first sizes.
   const curves = startCurves();
   const described = describeMachine().then(() => drawQuestion());
+  if (data.live) ask("about", {}, (line) => Object.assign(data, line)).then(() => { drawQuestion(); drawDots(); });
   curves.then((whole) => { if (whole) { drawAgain(); refreshView(); described.then(() => rankParameters()); } });
   addEventListener("hashchange", () => { if (data.live && location.hash.slice(1) !== fragment() && readFragment(location.hash)) { drawQuestion(); refresh("machine"); drawTabs(); } });
   addEventListener("dragover", (event) => { if (data.live) { event.preventDefault(); document.documentElement.classList.add("dropping"); } });
@@ -152,7 +164,7 @@ function start() {
     const file = event.dataTransfer && event.dataTransfer.files[0];
     if (!data.live || !file) return;
     event.preventDefault();
-    build(file.name, file, "copy");
+    build(file.name, file, usualKind());
   });
   // A notebook shows the snapshot until it hears of the live page.
   if (data.live && parent !== window) parent.postMessage("breakeven explore", "*");

@@ -1,5 +1,4 @@
 // Who wins over size and a parameter, or over both offsets: a cell a point, by hue, hatching and the ratio in words.
-const mapped = { axis: "" };
 const OFFSETS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 63];
 
 function mapAxes() {
@@ -13,10 +12,11 @@ const offsetsTitle = (size) => `${size} B; rows: destination offset. Cells: how 
 
 function drawMap(place) {
   const axes = mapAxes();
-  if (!axes.some(([, key]) => key === mapped.axis)) mapped.axis = (axes[1] && state.settings.length ? axes[1] : axes[0])[1];
-  const control = machine.controls.find((each) => each.path === mapped.axis), grid = { x: [], y: [], rows: [] }, chartPlace = make("div", { class: "wide" });
+  // Until one is chosen: the parameter that was changed.
+  const over = axes.some(([, key]) => key === view.map) ? view.map : (axes[1] && state.settings.length ? axes[1] : axes[0])[1];
+  const control = machine.controls.find((each) => each.path === over), grid = { x: [], y: [], rows: [] }, chartPlace = make("div", { class: "wide" });
   const title = make("p", { class: "soft" }, control ? `Rows: ${control.label}. Cells: how many times faster the best is than the next.` : offsetsTitle(viewSize()));
-  place.replaceChildren(make("div", { class: "bar" }, data.live ? select("over", axes, mapped.axis, (value) => { mapped.axis = value; refreshView(true); }) : "",
+  place.replaceChildren(make("div", { class: "bar" }, data.live ? select("over", axes, over, (value) => { view.map = value; keepFragment(); refreshView(true); }) : "",
     mapKeys(state.routines)), title, chartPlace);
   if (state.routines.length < 2) { chartPlace.replaceChildren(make("p", {}, "A map needs two routines.")); return null; }
   const question = control ? { path: control.path, values: steps(control, 12) } : { size: viewSize(), offsets: OFFSETS };

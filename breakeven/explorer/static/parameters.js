@@ -53,6 +53,7 @@ function slider(control) {
     machine.coming = next === at ? null : settingsWith(control.path, settingFor(control, textOf(control, valueAt(next))));
     change(control, textOf(control, value));
   });
+  bootUnderPointer(control, steps, range);
   exact.addEventListener("change", () => {
     const text = exact.value.trim(), plain = /^-?[\d.]+$/.test(text);
     const match = text.match(/^(-?[\d.]+)\s*(\S*)$/);
@@ -61,6 +62,23 @@ function slider(control) {
     draw();
   });
   return [range, exact];
+}
+
+// The value that a press would jump to is known before it: the server boots that machine meanwhile.
+const RESTS = 60, THUMB = 16;
+function bootUnderPointer(control, steps, range) {
+  let resting = null;
+  range.addEventListener("pointermove", (event) => {
+    clearTimeout(resting);
+    if (event.buttons || event.pointerType === "touch") return;
+    resting = setTimeout(() => {
+      const box = range.getBoundingClientRect(), share = (event.clientX - box.left - THUMB / 2) / (box.width - THUMB);
+      const at = Math.round(Math.min(1, Math.max(0, share)) * Math.floor(steps.most)), number = Math.abs(steps.at(control.number) - at) < 0.5 ? control.number : steps.value(at);
+      const settings = settingsWith(control.path, settingFor(control, textOf(control, number)));
+      if (at !== Number(range.value)) ask("ahead", { state: { ...state, settings } }, () => {});
+    }, RESTS);
+  });
+  for (const over of ["pointerdown", "pointerleave"]) range.addEventListener(over, () => clearTimeout(resting));
 }
 
 function inputs(control) {
@@ -82,13 +100,19 @@ function row(control) {
   const [letter, words] = MARKS[control.mark] || MARKS.gem5, changed = settingOf(control.path) !== null;
   const moved = machine.ranked && machine.ranked.get(control.path);
   const about = `${control.path}\n${words}${control.source ? `: ${control.source}` : ""}${control.kind === "number" && control.high < 2 ** 60 ? `\n${control.low} to ${control.high} is taken` : ""}`;
+  // A finger has no tooltip: the mark opens the same text.
+  const more = make("p", { class: "about", hidden: true }, about);
+  const mark = button(letter, () => { more.hidden = !more.hidden; mark.setAttribute("aria-expanded", String(!more.hidden)); }, { class: `source ${control.mark}`, title: words, "aria-expanded": "false", "aria-label": `${control.label}: ${words}; more` });
   return make("div", { class: `control ${control.kind}${changed ? " changed" : ""}`, title: about, "data-row": control.path },
-    make("div", { class: "name" }, make("abbr", { class: `source ${control.mark}`, title: words }, letter), make("span", {}, control.label),
-      moved !== undefined && moved !== null ? make("small", {}, ` ${moved < 0.0005 ? "no effect" : `${shown(Number((moved * 100).toPrecision(2)))} %`}`) : null,
+    make("div", { class: "name" }, mark, make("span", {}, control.label), control.kind === "number" ? make("small", { class: "range" }, rangeOf(control)) : null,
+      moved !== undefined && moved !== null ? make("small", { class: moved < 0.0005 ? null : "moved" }, ` ${moved < 0.0005 ? "no effect" : `${shown(Number((moved * 100).toPrecision(2)))} %`}`) : null,
       machine.idle.includes(control.path) ? make("small", { class: "idle" }, " without effect here") : null),
     make("div", { class: "inputs" }, ...inputs(control),
-      changed && data.live ? button("↺", () => { change(control, control.value); draw(); }, { class: "reset", title: `back to ${currentBase(control)}`, "aria-label": `reset ${control.label}` }) : null));
+      changed && data.live ? button("↺", () => { change(control, control.value); draw(); }, { class: "reset", title: `back to ${currentBase(control)}`, "aria-label": `reset ${control.label}` }) : null), more);
 }
+
+// How far the slider goes; the field beside it takes what the engine takes.
+const rangeOf = (control) => ` ${control.unit === "B" ? `${bytes(control.least)} to ${bytes(control.most)}` : `${shown(control.least / control.factor)} to ${shown(control.most / control.factor)} ${control.unit}`}`.trimEnd();
 
 const currentBase = (control) => (control.kind === "number" ? control.word || inUnit(control, control.number) : control.value);
 

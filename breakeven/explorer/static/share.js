@@ -3,18 +3,27 @@ const pageText = document.documentElement.outerHTML;
 
 const fileName = (ending) => `${[state.machine.replace(/[^\w.-]/g, "_"), ...state.routines].join("-")}${ending}`;
 
-// The page with what it has simulated in it: needs no server, and has no token.
-function snapshotText() {
+// The page with what the server has simulated for it: needs no server, and has no token. A map is the one that is shown.
+function snapshotText(kept) {
   const { token, live, ...rest } = data;
-  const content = JSON.stringify({ ...rest, live: false, state, view: { ...view }, saved, ranked: machine.ranked ? [...machine.ranked] : null, made: new Date().toISOString().slice(0, 10) })
+  const content = JSON.stringify({ ...rest, live: false, state, view: { ...view }, saved: { ...kept, ...(saved.map && saved.map.length ? { map: saved.map } : {}) }, ranked: machine.ranked ? [...machine.ranked] : null, made: new Date().toISOString().slice(0, 10) })
     .replaceAll("<", "\\u003c").replaceAll("&", "\\u0026");
   const opening = '<script type="application/json" id="data">', start = pageText.indexOf(opening) + opening.length;
   return `<!DOCTYPE html>\n${pageText.slice(0, start)}${content}${pageText.slice(pageText.indexOf("<\/script>", start))}`.replace("; connect-src 'self'", "");
 }
 
+async function snapshot(press) {
+  press.disabled = true;
+  press.textContent = "simulating ...";
+  const asking = JSON.stringify(state);
+  await ask("snapshot", {}, (line) => { if (asking === JSON.stringify(state)) download(fileName(".html"), "text/html", snapshotText(line.saved)); });
+  press.textContent = "snapshot";
+  press.disabled = false;
+}
+
 function svgText() {
   const words = [`${state.machine}${state.settings.map((text) => ` ${text}`).join("")}, src+${state.src}, dst+${state.dst}, ${state.cache}, ${state.measure}`, ...(known.verdict ? known.verdict.sentences : [])];
-  return pictureOf(drawn.svg, state.routines.map((name, i) => [name, i]).filter(([name]) => !known.hidden.has(name)), words);
+  return pictureOf(drawn.svg, state.routines.map((name, i) => [name, i]).filter(([name]) => !isHidden(name)), words);
 }
 
 function pngBlob() {
@@ -40,7 +49,7 @@ function csvText() {
 function shareTools() {
   return [
     data.live ? button("link", (event) => copied(event.target, `${location.origin}/#${fragment()}`.replace(location.origin + "/", "")), { title: "copies the state: `breakeven explore '#...'` opens it on any machine" }) : null,
-    data.live ? button("snapshot", () => download(fileName(".html"), "text/html", snapshotText()), { title: "this page as one file that needs no server" }) : null,
+    data.live ? button("snapshot", (event) => snapshot(event.target), { title: "this page as one file that needs no server" }) : null,
     button("SVG", () => download(fileName(".svg"), "image/svg+xml", svgText())),
     button("PNG", () => pngBlob().then((blob) => download(fileName(".png"), "image/png", blob), (error) => trouble(error.message))),
     button("CSV", () => download(fileName(".csv"), "text/csv", csvText())),

@@ -54,6 +54,12 @@ pub struct Account {
     slots: [u64; Reason::ALL.len()],
 }
 
+impl Default for Account {
+    fn default() -> Self {
+        Account::new()
+    }
+}
+
 impl Account {
     pub fn new() -> Self {
         Account { slots: [0; Reason::ALL.len()] }

@@ -44,6 +44,17 @@ fn counts(m: &MemorySystem, cache: &str) -> [f64; 3] {
 }
 
 #[test]
+fn registers_that_are_free_again_are_not_kept() {
+    let mut m = simple();
+    for n in 0..1000 {
+        let pending = waits(&mut m, Tick((100 + 200 * n) * CYCLE), &request(A + 64 * n, MemKind::Load));
+        assert!(matches!(pending, Response::Pending { .. }), "{pending:?}");
+        m.send_pending(Tick((102 + 200 * n) * CYCLE));
+        m.audit().expect("no more entries than registers");
+    }
+}
+
+#[test]
 fn a_line_written_whole_in_time_is_not_read() {
     let mut m = simple();
     for n in 0..8 {

@@ -7,29 +7,24 @@
 //! leaves no trace in the history. Where gem5 shifts by a negative number (L-TAGE's tables 11 and 12, whose number is
 //! above their index's width) the result is x86's: the path does not enter those indices.
 
+mod bimodal;
 mod params;
 mod table;
+mod tagged;
 
 use std::fmt;
 
-use super::counters::low_bits;
 use super::direction::DirectionRecord;
 use super::history::History;
 use super::lfsr::Lfsr;
 use super::loop_predictor::{LoopPredictor, LoopRecord};
 use super::{LoopPredictorParams, TageParams};
+use bimodal::Bimodal;
 use breakeven_base::{ConfigError, StatSink, Unit};
 use educe::Educe;
 use params::{check, history_lengths};
 use table::Table;
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Entry {
-    tag: u16,
-    /// Negative: not taken.
-    ctr: i8,
-    useful: u8,
-}
+use tagged::{saturate, Place, Tagged};
 
 /// Who predicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,8 +56,8 @@ struct Info {
 #[educe(Clone)]
 struct InFlight {
     infos: Vec<Info>,
-    /// Index (into the common vector) and tag per tagged table.
-    places: Vec<(u32, u16)>,
+    /// By branch and tagged table.
+    places: Vec<Place>,
 }
 
 /// Leftovers of branches that are gone: nothing that predictions depend on.
@@ -86,22 +81,14 @@ struct Counts {
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct Tage {
-    tables: Vec<Table>,
-    entries: Vec<Entry>,
-    bimodal: Vec<bool>,
-    hysteresis: Vec<bool>,
-    hysteresis_shift: u32,
+    tagged: Tagged,
+    bimodal: Bimodal,
     history: History,
     in_flight: InFlight,
     shift: u32,
-    ctr_bits: u32,
-    useful_max: u8,
     /// Negative: a newly allocated entry is believed.
     use_alt: i32,
     use_alt_bits: u32,
-    max_alloc: u32,
-    ticks: i64,
-    reset_mask: i64,
     random: Lfsr,
     loops: Option<LoopPredictor>,
     counts: Counts,
@@ -130,26 +117,17 @@ impl Tage {
             tables.push(Table::new(base, bank, log, tag, length.min(p.path_hist_bits), enabled));
             base += 1 << log;
         }
-        let bimodal = 1_usize << p.log_tag_table_sizes[0];
         let mut tage = Tage {
-            entries: vec![Entry::default(); base as usize],
-            bimodal: vec![false; bimodal],
-            hysteresis: vec![true; bimodal >> p.log_ratio_bi_modal_hyst_entries],
-            hysteresis_shift: p.log_ratio_bi_modal_hyst_entries,
+            bimodal: Bimodal::new(p.log_tag_table_sizes[0], p.log_ratio_bi_modal_hyst_entries),
             history: History::new(&folds, p.path_hist_bits),
             in_flight: InFlight::default(),
             shift: p.inst_shift_amt,
-            ctr_bits: p.tag_table_counter_bits,
-            useful_max: low_bits(p.tag_table_u_bits) as u8,
             use_alt: 0,
             use_alt_bits: p.use_alt_on_na_bits,
-            max_alloc: p.max_num_alloc,
-            ticks: p.initial_t_counter_value,
-            reset_mask: low_bits(p.log_u_reset_period) as i64,
             random: Lfsr::new(0x9e37_79b9),
             loops: loops.map(|(l, shift, path)| LoopPredictor::new(l, shift, path)).transpose()?,
             counts: Counts { longest: vec![0; tables.len() + 1], alt: vec![0; tables.len() + 1], ..Counts::default() },
-            tables,
+            tagged: Tagged::new(p, tables, base),
         };
         tage.make_room();
         Ok(tage)
@@ -165,7 +143,7 @@ impl Tage {
         let had = self.in_flight.infos.len();
         if had != room {
             // All `had` places are taken when it grows: each goes to where its number selects, one half or the other.
-            let n = self.tables.len();
+            let n = self.tagged.len();
             let old = std::mem::take(&mut self.in_flight);
             let mut new = InFlight { infos: vec![Info::default(); room], places: vec![(0, 0); room * n] };
             let next = self.history.next() as usize;
@@ -183,10 +161,11 @@ impl Tage {
         number as usize & (self.in_flight.infos.len() - 1)
     }
 
+    /// Where each tagged table would have the branch of this slot.
     #[inline]
-    fn place(&self, slot: usize, bank: u8) -> (usize, u16) {
-        let (index, tag) = self.in_flight.places[slot * self.tables.len() + usize::from(bank) - 1];
-        (index as usize, tag)
+    fn places(&self, slot: usize) -> &[Place] {
+        let n = self.tagged.len();
+        &self.in_flight.places[slot * n..(slot + 1) * n]
     }
 
     pub(super) fn lookup(&mut self, pc: u64) -> DirectionRecord {
@@ -207,28 +186,24 @@ impl Tage {
     /// Where each tagged table would have the branch.
     #[inline]
     fn find_places(&mut self, slot: usize, pc: u32) {
-        let n = self.tables.len();
+        let n = self.tagged.len();
         let (h, path) = (&self.history, self.history.path());
         let places = &mut self.in_flight.places[slot * n..(slot + 1) * n];
         let folded = h.folded(0).iter().zip(h.folded(1)).zip(h.folded(2));
-        for ((place, t), ((index, tag), tag_shifted)) in places.iter_mut().zip(&self.tables).zip(folded) {
+        for ((place, t), ((index, tag), tag_shifted)) in places.iter_mut().zip(&self.tagged.tables).zip(folded) {
             let tag = (pc ^ tag ^ (tag_shifted << 1)) & t.tag_mask;
             *place = (t.base + t.index(pc, *index, path), tag as u16);
         }
     }
 
     fn read(&self, slot: usize, pc: u32) -> Info {
-        let n = self.tables.len();
-        let places = &self.in_flight.places[slot * n..(slot + 1) * n];
-        let bimodal = pc & (self.bimodal.len() - 1) as u32;
-        let base_taken = self.bimodal[bimodal as usize];
-        // From the longest history down: the first two tables that know the branch.
-        let mut matching = self.tables.iter().zip(places).rev().filter_map(|(t, &(index, tag))| {
-            (t.enabled && self.entries[index as usize].tag == tag).then_some(t.bank as u8)
-        });
+        let places = self.places(slot);
+        let bimodal = self.bimodal.index(pc);
+        let base_taken = self.bimodal.predict(bimodal);
+        let mut matching = self.tagged.matching(places);
         let hit = matching.next();
         let alt = matching.next();
-        let counter = |bank: u8| self.entries[places[usize::from(bank) - 1].0 as usize].ctr;
+        let counter = |bank: u8| self.tagged.counter(places, bank);
         let alt_taken = alt.map_or(base_taken, |b| counter(b) >= 0);
         let mut info = Info { bimodal, hit: hit.unwrap_or(0), alt: alt.unwrap_or(0), alt_taken, ..Info::default() };
         match hit {
@@ -281,7 +256,7 @@ impl Tage {
     }
 
     fn learn(&mut self, slot: usize, taken: bool, info: &Info) {
-        let mut alloc = info.predicted != taken && usize::from(info.hit) < self.tables.len();
+        let mut alloc = info.predicted != taken && usize::from(info.hit) < self.tagged.len();
         if info.hit > 0 && info.newly_allocated {
             // It was right by itself: no need of a longer history, even if it was not believed.
             alloc &= info.longest_taken != taken;
@@ -290,65 +265,28 @@ impl Tage {
             }
         }
         let chance = self.random.next();
+        let n = self.tagged.len();
+        let places = &self.in_flight.places[slot * n..(slot + 1) * n];
         if alloc {
-            self.allocate(slot, taken, info.hit, chance);
+            self.tagged.allocate(places, taken, info.hit, chance);
         }
-        self.ticks = self.ticks.wrapping_add(1);
-        if self.ticks & self.reset_mask == 0 {
-            for e in &mut self.entries {
-                e.useful >>= 1;
-            }
-        }
+        self.tagged.age();
         if info.hit == 0 {
-            self.train_bimodal(info.bimodal, taken);
+            self.bimodal.train(info.bimodal, taken);
             return;
         }
-        let (at, _) = self.place(slot, info.hit);
-        self.entries[at].ctr = saturate(self.entries[at].ctr.into(), taken, self.ctr_bits) as i8;
-        if self.entries[at].useful == 0 {
+        self.tagged.train_counter(places, info.hit, taken);
+        if self.tagged.is_useless(places, info.hit) {
             // Not yet known to be of use: what stood in for it goes on learning.
             if info.alt > 0 {
-                let (alt, _) = self.place(slot, info.alt);
-                self.entries[alt].ctr = saturate(self.entries[alt].ctr.into(), taken, self.ctr_bits) as i8;
+                self.tagged.train_counter(places, info.alt, taken);
             } else {
-                self.train_bimodal(info.bimodal, taken);
+                self.bimodal.train(info.bimodal, taken);
             }
         }
         if info.predicted != info.alt_taken {
-            let u = &mut self.entries[at].useful;
-            *u = if info.predicted == taken { (*u + 1).min(self.useful_max) } else { u.saturating_sub(1) };
+            self.tagged.train_usefulness(places, info.hit, info.predicted == taken);
         }
-    }
-
-    /// A longer history gets an entry: of the next table (1 in 2), the one after (1 in 4) or the third.
-    fn allocate(&mut self, slot: usize, taken: bool, hit: u8, chance: u32) {
-        let n = self.tables.len() as u8;
-        let chance = chance & 3 & low_bits(u32::from(n - hit - 1)) as u32;
-        let first = hit + 1 + [0, 1, 0, 2][chance as usize];
-        let useless = |t: &Tage, bank: u8| t.entries[t.place(slot, bank).0].useful == 0;
-        if !(hit + 1..=n).any(|bank| useless(self, bank)) {
-            let (at, _) = self.place(slot, first);
-            self.entries[at].useful = 0;
-        }
-        let mut left = self.max_alloc;
-        for bank in first..=n {
-            if left > 0 && useless(self, bank) {
-                let (at, tag) = self.place(slot, bank);
-                let e = &mut self.entries[at];
-                (e.tag, e.ctr) = (tag, if taken { 0 } else { -1 });
-                left -= 1;
-            }
-        }
-    }
-
-    /// A two-bit counter whose low bit is shared with its neighbours.
-    fn train_bimodal(&mut self, index: u32, taken: bool) {
-        let index = index as usize;
-        let shared = index >> self.hysteresis_shift;
-        let counter = u8::from(self.bimodal[index]) << 1 | u8::from(self.hysteresis[shared]);
-        let counter = if taken { (counter + 1).min(3) } else { counter.saturating_sub(1) };
-        self.bimodal[index] = counter >> 1 == 1;
-        self.hysteresis[shared] = counter & 1 == 1;
     }
 
     fn count(&mut self, taken: bool, info: &Info) {
@@ -406,21 +344,10 @@ impl Tage {
     }
 
     pub(super) fn reset_stats(&mut self) {
-        let n = self.tables.len() + 1;
+        let n = self.tagged.len() + 1;
         self.counts = Counts { longest: vec![0; n], alt: vec![0; n], ..Counts::default() };
         if let Some(l) = &mut self.loops {
             l.reset_stats();
         }
-    }
-}
-
-/// One step of a signed counter of `bits` bits.
-#[inline]
-fn saturate(counter: i32, up: bool, bits: u32) -> i32 {
-    let top = 1 << (bits - 1);
-    if up {
-        (counter + 1).min(top - 1)
-    } else {
-        (counter - 1).max(-top)
     }
 }

@@ -430,4 +430,6 @@ fn by_type(s: &mut StatSink, name: &str, counts: &[u64; TYPES], desc: &'static s
 }
 
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod tests;

@@ -30,7 +30,7 @@ impl Minor {
         self.ledger = Some(Box::new(Ledger {
             account: Account::new(),
             base: Account::new(),
-            cycle: self.cycle,
+            cycle: self.time.cycle,
             ops: self.execute.stats.ops,
             reason: Reason::FrontEnd,
             stream: self.execute.stream(),
@@ -48,13 +48,13 @@ impl Minor {
             ledger.refilling = true;
         }
         ledger.refilling &= !self.execute.holds_present(&self.ring);
-        let waits = self.execute.waits_for(self.cycle, &self.ring, levels);
+        let waits = self.execute.waits_for(self.time.cycle, &self.ring, levels);
         let reason = match waits {
             _ if ledger.refilling => self.execute.refill(),
             Some(reason) => reason,
             None => self.fetch1.waits_for(),
         };
-        let cycles = self.cycle - ledger.cycle;
+        let cycles = self.time.cycle - ledger.cycle;
         if cycles > 0 {
             let width = self.execute.commit_limit();
             let done = self.execute.stats.ops - ledger.ops;
@@ -64,7 +64,7 @@ impl Minor {
             ledger.account.cycle(used, width, charged);
             ledger.account.idle(cycles - 1, width, charged);
         }
-        (ledger.cycle, ledger.ops, ledger.reason) = (self.cycle, self.execute.stats.ops, reason);
+        (ledger.cycle, ledger.ops, ledger.reason) = (self.time.cycle, self.execute.stats.ops, reason);
         self.ledger = Some(ledger);
     }
 

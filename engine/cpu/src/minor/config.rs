@@ -4,6 +4,7 @@
 use breakeven_base::units::Clock;
 use breakeven_base::{ConfigError, OpClass};
 
+use super::quirks::MinorQuirks;
 use crate::misaligned::MisalignedCosts;
 
 /// gem5 `MinorFUTiming`. gem5's `mask`/`match` select by machine-code bits, which micro-ops do not have: a description
@@ -85,6 +86,8 @@ pub struct MinorConfig {
     pub predictsBranches: bool,
     pub executeFuncUnits: Vec<FuConfig>,
     pub misaligned: MisalignedCosts,
+    /// *Ours.*
+    pub quirks: MinorQuirks,
 }
 
 /// Latches are rings of this many cycles at most.
@@ -134,6 +137,7 @@ impl Default for MinorConfig {
             predictsBranches: true,
             executeFuncUnits: default_fu_pool(),
             misaligned: MisalignedCosts::default(),
+            quirks: MinorQuirks::default(),
         }
     }
 }

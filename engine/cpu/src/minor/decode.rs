@@ -3,13 +3,15 @@
 
 use super::activity::Activity;
 use super::config::MinorConfig;
-use super::latch::{Bundle, Channel};
+use super::latch::{Bundle, BundleEnd, Channel};
 
 #[derive(Clone, Debug)]
 pub struct Decode {
     pub input: Channel<Bundle>,
     width: u64,
     cycle_input: bool,
+    /// `gem5BundleBubbles`.
+    bubbles: bool,
 }
 
 impl Decode {
@@ -18,6 +20,7 @@ impl Decode {
             input: Channel::new(cfg.fetch2ToDecodeForwardDelay, cfg.decodeInputBufferSize),
             width: u64::from(cfg.executeInputWidth),
             cycle_input: cfg.decodeCycleInput,
+            bubbles: cfg.quirks.gem5BundleBubbles,
         }
     }
 
@@ -34,7 +37,11 @@ impl Decode {
                 return;
             }
         }
-        next.put(now, self.input.take_uops(now, self.width, self.cycle_input));
+        let mut bundle = self.input.take_uops(now, self.width, self.cycle_input);
+        if !self.bubbles {
+            bundle.ending = BundleEnd::Full;
+        }
+        next.put(now, bundle);
         activity.mark(now);
         if self.input.has(now) && next.has_room() {
             activity.wake();

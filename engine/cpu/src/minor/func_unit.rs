@@ -196,9 +196,6 @@ impl FuPool {
         &self.units[usize::from(unit) % MAX_UNITS]
     }
 
-    pub fn len(&self) -> usize {
-        self.len
-    }
     /// Units that execute `class`.
     #[inline]
     pub fn capable(&self, class: OpClass) -> u32 {

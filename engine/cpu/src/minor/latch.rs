@@ -224,6 +224,10 @@ impl<T: Copy + Default> Channel<T> {
             slots: [(0, T::default()); BUFFER_SLOTS],
         }
     }
+    /// Cycles from one stage to the other.
+    pub fn delay(&self) -> u64 {
+        self.delay
+    }
     #[inline]
     fn slot(&self, i: usize) -> usize {
         const { assert!(BUFFER_SLOTS.is_power_of_two(), "channels wrap by masking") };

@@ -24,6 +24,7 @@ mod inst;
 mod latch;
 mod lsq;
 mod pipe;
+mod quirks;
 mod scoreboard;
 mod skip;
 mod stats;
@@ -32,6 +33,7 @@ mod tests;
 mod trace;
 
 pub use config::{default_fu_pool, FuConfig, FuTiming, MinorConfig};
+pub use quirks::MinorQuirks;
 
 use breakeven_base::units::Clock;
 use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, MAX_UOPS};
@@ -55,22 +57,19 @@ const DEADLOCK_CYCLES: u64 = 1_000_000;
 /// After this long without movement the next timed event is looked for instead of walking there.
 const STANDSTILL: u64 = 8;
 
-/// An in-order core. Its state between two [`Minor::run`] is kept, and cloned with it.
+/// The latches between the stages.
 #[derive(Debug, Educe)]
 #[educe(Clone)]
-pub struct Minor {
-    path: String,
-    clock: Clock,
-    fetch1: Fetch1,
-    fetch2: Fetch2,
-    decode: Decode,
-    execute: Execute,
+struct Latches {
     f1_to_f2: Latch<Line>,
     f2_to_f1: Latch<PredictedBranch>,
     e_to_f1: Latch<ResolvedBranch>,
-    ring: InstRing,
-    predictor: BranchPredictor,
-    activity: Activity,
+}
+
+/// The core's clock, and where it stands.
+#[derive(Clone, Debug)]
+struct Time {
+    clock: Clock,
     /// The cycle that comes next.
     cycle: u64,
     /// The clock runs; else the core waits for something to arrive.
@@ -80,14 +79,34 @@ pub struct Minor {
     started: bool,
     /// Cycles in which the stages were evaluated.
     ticked: u64,
+}
+
+/// What the watch for a standstill remembers.
+#[derive(Clone, Debug, Default)]
+struct Watchdog {
     ops_seen: u64,
     last_commit: u64,
+}
+
+/// An in-order core. Its state between two [`Minor::run`] is kept, and cloned with it.
+#[derive(Debug, Educe)]
+#[educe(Clone)]
+pub struct Minor {
+    path: String,
+    time: Time,
+    fetch1: Fetch1,
+    fetch2: Fetch2,
+    decode: Decode,
+    execute: Execute,
+    latches: Latches,
+    ring: InstRing,
+    predictor: BranchPredictor,
+    activity: Activity,
+    watchdog: Watchdog,
     base: stats::Base,
     /// Kept while it is asked for.
     ledger: Option<Box<account::Ledger>>,
     trace: Option<Box<trace::Trace>>,
-    /// `decodeToExecuteForwardDelay`.
-    to_execute: u64,
 }
 
 impl Minor {
@@ -108,28 +127,30 @@ impl Minor {
             .max(cfg.executeBranchDelay)
             .max(cfg.fetch1ToFetch2BackwardDelay);
         Ok(Minor {
-            clock: cfg.clock,
+            time: Time {
+                clock: cfg.clock,
+                cycle: 1,
+                running: true,
+                idles: cfg.enableIdling,
+                started: false,
+                ticked: 0,
+            },
             fetch1: Fetch1::new(&cfg, line_bytes),
             fetch2: Fetch2::new(&cfg, line_bytes),
             decode: Decode::new(&cfg),
             execute: Execute::new(&cfg, line_bytes),
-            f1_to_f2: Latch::new(cfg.fetch1ToFetch2ForwardDelay),
-            f2_to_f1: Latch::new(cfg.fetch1ToFetch2BackwardDelay),
-            e_to_f1: Latch::new(cfg.executeBranchDelay),
+            latches: Latches {
+                f1_to_f2: Latch::new(cfg.fetch1ToFetch2ForwardDelay),
+                f2_to_f1: Latch::new(cfg.fetch1ToFetch2BackwardDelay),
+                e_to_f1: Latch::new(cfg.executeBranchDelay),
+            },
             ring: InstRing::new(in_flight),
             predictor,
             activity: Activity::new(longest),
-            cycle: 1,
-            running: true,
-            idles: cfg.enableIdling,
-            started: false,
-            ticked: 0,
-            ops_seen: 0,
-            last_commit: 0,
+            watchdog: Watchdog::default(),
             base: stats::Base::default(),
             ledger: None,
             trace: None,
-            to_execute: u64::from(cfg.decodeToExecuteForwardDelay),
             path: cfg.path,
         })
     }
@@ -143,7 +164,7 @@ impl Minor {
     /// Cycles since reset.
     #[must_use]
     pub fn cycles(&self) -> u64 {
-        self.cycle - 1
+        self.time.cycle - 1
     }
 
     /// Nothing is in flight: every instruction that has been executed has committed and every store has been sent.
@@ -153,14 +174,14 @@ impl Minor {
     }
 
     fn when(&self, cycle: u64) -> When {
-        When { cycle, tick: self.clock.to_tick(Cycle(cycle)), period: self.clock.period() }
+        When { cycle, tick: self.time.clock.to_tick(Cycle(cycle)), period: self.time.clock.period() }
     }
 
     /// Runs until the budget is spent or something happens that the caller must know of.
     pub fn run<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, budget: Budget) -> Stop {
-        if !self.started {
+        if !self.time.started {
             self.fetch1.start(cx.fe.pc());
-            self.started = true;
+            self.time.started = true;
         }
         loop {
             if self.ledger.is_some() {
@@ -172,22 +193,22 @@ impl Minor {
             if self.cycles() >= budget.max_cycles {
                 return Stop::MaxCycles;
             }
-            if !self.running {
+            if !self.time.running {
                 if let Some(stop) = self.sleep(cx, budget.max_cycles) {
                     return stop;
                 }
                 continue;
             }
-            let when = self.when(self.cycle);
+            let when = self.when(self.time.cycle);
             self.arrivals(cx, &when);
             let still = self.tick(cx, &when);
-            self.ticked += 1;
-            self.running = self.activity.end_of_cycle(when.cycle);
-            self.cycle += 1;
+            self.time.ticked += 1;
+            self.time.running = self.activity.end_of_cycle(when.cycle);
+            self.time.cycle += 1;
             if self.trace.is_some() {
                 self.note_stages(cx, when.cycle);
             }
-            if let Some(event) = self.execute.event.take() {
+            if let Some(event) = self.execute.out.event.take() {
                 if self.ledger.is_some() {
                     self.charge(cx.mem.cache_levels(Port::Data));
                 }
@@ -223,41 +244,42 @@ impl Minor {
     /// Returns whether only what is under way in execute has it evaluated again.
     fn tick<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, when: &When) -> bool {
         // 1. Execute: the LSQ moves its queues, then commit, then issue, then the functional units advance.
-        let mut io = ExecuteIo { ring: &mut self.ring, branches: &mut self.e_to_f1, activity: &mut self.activity };
+        let mut io =
+            ExecuteIo { ring: &mut self.ring, branches: &mut self.latches.e_to_f1, activity: &mut self.activity };
         self.execute.tick(cx, when, &mut io);
         // 2. Decode.
         if self.decode.input.has(when.cycle) {
             self.decode.tick(when.cycle, &mut self.execute.input, &mut self.activity);
         }
         // 3. Fetch2: branches that execute resolved a latch's delay ago come first; they void what is here.
-        let resolved = self.e_to_f1.take(when.cycle);
+        let resolved = self.latches.e_to_f1.take(when.cycle);
         if resolved.as_ref().is_some_and(ResolvedBranch::changes_stream) {
             self.execute.fresh = self.ring.tail;
         }
-        if std::mem::take(&mut self.execute.drained) {
+        if std::mem::take(&mut self.execute.out.drained) {
             self.fetch2.drained();
         }
-        if std::mem::take(&mut self.execute.rolled_back) {
+        if std::mem::take(&mut self.execute.out.rolled_back) {
             self.fetch2.halt();
         }
         let room = self.decode.input.has_room();
-        if resolved.is_some() || self.f1_to_f2.has(when.cycle) || self.fetch2.has_work(room) {
+        if resolved.is_some() || self.latches.f1_to_f2.has(when.cycle) || self.fetch2.has_work(room) {
             let mut io = Fetch2Io {
                 oldest: self.execute.oldest(),
                 ring: &mut self.ring,
                 predictor: &mut self.predictor,
-                predictions: &mut self.f2_to_f1,
+                predictions: &mut self.latches.f2_to_f1,
                 next: &mut self.decode.input,
                 activity: &mut self.activity,
             };
-            self.fetch2.tick(cx, when, self.f1_to_f2.take(when.cycle), resolved.as_ref(), &mut io);
+            self.fetch2.tick(cx, when, self.latches.f1_to_f2.take(when.cycle), resolved.as_ref(), &mut io);
         }
         // 4. Fetch1: hears of resolved branches in the same cycle as fetch2, of predictions after their own delay.
         let mut io = Fetch1Io {
             resolved: resolved.as_ref(),
-            predicted: self.f2_to_f1.take(when.cycle),
+            predicted: self.latches.f2_to_f1.take(when.cycle),
             next: &mut self.fetch2.input,
-            out: &mut self.f1_to_f2,
+            out: &mut self.latches.f1_to_f2,
             activity: &mut self.activity,
         };
         self.fetch1.tick(cx, when, &mut io);
@@ -275,20 +297,20 @@ impl Minor {
         if next == u64::MAX {
             return Some(self.deadlock(cx));
         }
-        let next = next.max(self.cycle);
+        let next = next.max(self.time.cycle);
         if next > max_cycles {
-            self.last_commit += max_cycles + 1 - self.cycle;
-            self.cycle = max_cycles + 1;
+            self.watchdog.last_commit += max_cycles + 1 - self.time.cycle;
+            self.time.cycle = max_cycles + 1;
             return None;
         }
-        self.last_commit += next - self.cycle;
-        self.cycle = next;
+        self.watchdog.last_commit += next - self.time.cycle;
+        self.time.cycle = next;
         let when = self.when(next);
         self.arrivals(cx, &when);
         if self.activity.is_awake() || self.execute.lsq.wake {
-            self.running = true;
+            self.time.running = true;
             // gem5 restarts the clock at the edge after the arrival; a clock that never stopped evaluates this one.
-            self.cycle = next + u64::from(self.idles);
+            self.time.cycle = next + u64::from(self.time.idles);
         }
         None
     }
@@ -296,27 +318,27 @@ impl Minor {
     /// Notices commits and standstill: a core that only waits for a known instant goes there at once, one that waits for
     /// nothing is reported.
     fn watch<F: FrontEnd, B: Bus>(&mut self, now: u64, max_cycles: u64, cx: &CoreCtx<'_, F, B>) -> Option<Stop> {
-        if self.execute.stats.ops != self.ops_seen {
-            self.ops_seen = self.execute.stats.ops;
-            self.last_commit = now;
+        if self.execute.stats.ops != self.watchdog.ops_seen {
+            self.watchdog.ops_seen = self.execute.stats.ops;
+            self.watchdog.last_commit = now;
             return None;
         }
-        if now < self.last_commit + STANDSTILL {
+        if now < self.watchdog.last_commit + STANDSTILL {
             return None;
         }
-        if now > self.last_commit + DEADLOCK_CYCLES {
+        if now > self.watchdog.last_commit + DEADLOCK_CYCLES {
             return Some(self.deadlock(cx));
         }
         if self.activity.last_mark() + STANDSTILL > now {
             return None;
         }
         let timed = self.execute.next_timed(now, &self.ring);
-        if self.running && timed != u64::MAX {
+        if self.time.running && timed != u64::MAX {
             let next = timed.min(self.fetch1.next_event()).min(self.execute.lsq.next_event()).min(max_cycles + 1);
-            if next > self.cycle {
-                self.execute.skip(next - self.cycle);
-                self.last_commit += next - self.cycle;
-                self.cycle = next;
+            if next > self.time.cycle {
+                self.execute.skip(next - self.time.cycle);
+                self.watchdog.last_commit += next - self.time.cycle;
+                self.time.cycle = next;
             }
         }
         None
@@ -328,13 +350,13 @@ impl Minor {
         Stop::Deadlock(format!(
             "no instruction has committed since cycle {} (now {}); the front end stands at {:#x}\nfetch1: {}\nfetch2: {}\n\
              decode: {decode_queued} inputs queued or under way, of {decode_of}\n{}\n{}",
-            self.last_commit,
-            self.cycle,
+            self.watchdog.last_commit,
+            self.time.cycle,
             cx.fe.pc(),
             self.fetch1.describe(),
             self.fetch2.describe(),
             self.execute.describe(&self.ring),
-            cx.mem.describe_queues(self.when(self.cycle).tick),
+            cx.mem.describe_queues(self.when(self.time.cycle).tick),
         ))
     }
 }

@@ -15,9 +15,9 @@ impl Minor {
         let by_time = moving
             .min(self.fetch1.next_event())
             .min(self.execute.lsq.next_event())
-            .min(self.f1_to_f2.next())
-            .min(self.f2_to_f1.next())
-            .min(self.e_to_f1.next());
+            .min(self.latches.f1_to_f2.next())
+            .min(self.latches.f2_to_f1.next())
+            .min(self.latches.e_to_f1.next());
         if by_time <= next || moving == u64::MAX {
             return next;
         }
@@ -35,11 +35,11 @@ impl Minor {
     /// Moves the clock on after a cycle in which nothing went on its way, but for what is in the units.
     pub(super) fn skip_still(&mut self, now: u64, max_cycles: u64) {
         let next = self.next_change(now).min(max_cycles.saturating_add(1));
-        if next > self.cycle {
-            let cycles = next - self.cycle;
+        if next > self.time.cycle {
+            let cycles = next - self.time.cycle;
             self.execute.skip_still(now, cycles);
-            self.ticked += cycles;
-            self.cycle = next;
+            self.time.ticked += cycles;
+            self.time.cycle = next;
         }
     }
 }

@@ -22,7 +22,7 @@ impl Minor {
     pub fn reset_stats(&mut self) {
         self.base = Base {
             cycles: self.cycles(),
-            ticked: self.ticked,
+            ticked: self.time.ticked,
             lines: self.fetch1.lines,
             forwarded: self.execute.lsq.forwarded,
             execute: self.execute.stats.clone(),
@@ -51,7 +51,7 @@ impl Minor {
         s.count("numCycles", cycles, Unit::Cycle, "Number of cpu cycles simulated");
         s.real("cpi", cycles as f64 / insts as f64, Unit::CPI, "CPI: cycles per instruction");
         s.real("ipc", insts as f64 / cycles as f64, Unit::IPC, "IPC: instructions per cycle");
-        let ticked = self.ticked - self.base.ticked;
+        let ticked = self.time.ticked - self.base.ticked;
         s.count("tickCycles", ticked, Unit::Cycle, "Number of cycles that the object actually ticked");
         s.count(
             "idleCycles",

@@ -1,6 +1,7 @@
 //! Exact cycle differences between two tiny programs that differ in one thing. Instruction memory answers in 2 cycles,
 //! data memory in 2, the second page-table level costs what the data memory does; nothing else delays.
 
+mod quirks;
 mod run;
 
 use breakeven_base::{BranchKind, FrontEnd, MemKind, MemRef, OpClass, StatSink, SysEffect, Tick, UopFlags};
@@ -357,7 +358,7 @@ fn cycles_left_out_would_have_changed_nothing() {
         let mut by_one = machine(MinorConfig::default(), data_cycles, MockFe::new(program));
         while by_one.go(Budget { max_cycles: by_one.core.cycles() + 1, ..ALL }) == Stop::MaxCycles {
             let now = by_one.core.cycles();
-            left_out += u64::from(by_one.core.running && by_one.core.next_change(now) > now + 1);
+            left_out += u64::from(by_one.core.time.running && by_one.core.next_change(now) > now + 1);
         }
         assert_eq!(all(&whole), all(&by_one), "seed {seed}");
     }

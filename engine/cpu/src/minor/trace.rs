@@ -28,11 +28,11 @@ pub(super) struct Trace {
 impl Minor {
     /// Starts (or with `None` ends) the trace of the micro-ops fetched from now on.
     pub fn set_trace(&mut self, window: Option<Window>) {
-        let (tail, period, slots) = (self.ring.tail, self.clock.period(), self.ring.bound());
+        let (tail, period, slots) = (self.ring.tail, self.time.clock.period(), self.ring.bound());
         self.trace = window.map(|window| {
             Box::new(Trace {
                 view: PipeView::new(slots, period, window),
-                to_execute: self.to_execute,
+                to_execute: self.execute.input.delay(),
                 fetched: tail,
                 decoded: tail,
                 issued: tail,
@@ -131,7 +131,7 @@ mod tests {
             r
         };
         let (plain, mut with) = (run(false), run(true));
-        let period = with.core.clock.period();
+        let period = with.core.time.clock.period();
         let text = with.core.take_trace(true);
         let lines: Vec<&str> = text.lines().collect();
         let tick = |line: &str| line.split(':').nth(2).and_then(|t| t.parse::<u64>().ok()).expect("a tick") / period;

@@ -12,12 +12,13 @@ use breakeven_base::{SysEffect, UopFlags};
 use educe::Educe;
 
 use super::config::{O3Config, RenameRecovery};
-use super::inst::{state, InstRing, Seq};
+use super::inst::{InstRing, State};
 use super::io::Io;
 use super::lsq::Lsq;
 use super::memo::archive::Archive;
 use super::rename::{count_registers, REG_CLASSES};
-use super::wires::{Cause, Squash, Wire};
+use super::seq::Seq;
+use super::wires::{Cause, Squash, ToCommit};
 use super::Stopped;
 use crate::account::Reason;
 use crate::o3::outside::Outside;
@@ -91,7 +92,7 @@ impl Commit {
             rob: Rob::new(cfg.numROBEntries, capacity),
             to_walk: 0,
             trap_at: u64::MAX,
-            youngest: 0,
+            youngest: Seq::NONE,
             check_empty: true,
             squash_until: 0,
             recovering: None,
@@ -152,7 +153,7 @@ impl Commit {
     /// The next cycle in which something is due here.
     pub fn next_event(&self, io: &Io) -> u64 {
         let head = io.ring.head();
-        if head < self.rob.end() && io.ring.state(head) & state::DONE != 0 {
+        if head < self.rob.end() && io.ring.state(head).intersects(State::DONE) {
             return self.trap_at.min(io.ring.ready_at(head));
         }
         self.trap_at
@@ -164,7 +165,15 @@ impl Commit {
 
     /// One cycle. In: micro-ops from rename, the squash that execution asks for. Out: what has committed, freed registers and
     /// ROB entries, the squash for all units; returns the slots retired.
-    pub fn tick<X: Outside>(&mut self, io: &mut Io, lsq: &Lsq, cx: &mut X, when: &When, wire: &Wire) -> u32 {
+    pub fn tick<X: Outside>(
+        &mut self,
+        io: &mut Io,
+        lsq: &Lsq,
+        cx: &mut X,
+        when: &When,
+        wire: &ToCommit,
+        squashed: bool,
+    ) -> u32 {
         let now = when.cycle;
         if self.status == Status::RobSquashing {
             io.activity.moved = true;
@@ -177,7 +186,7 @@ impl Commit {
         }
         self.handle_squashes(io, now, wire);
         let (mut retired, mut stored) = (0, false);
-        let mut changed = wire.squash.is_some() || self.status == Status::RobSquashing;
+        let mut changed = squashed || self.status == Status::RobSquashing;
         changed |= self.enter_rob(io, now, wire);
         if self.status == Status::Running {
             (retired, stored) = self.retire(io, lsq, cx, when, &mut changed);
@@ -186,18 +195,18 @@ impl Commit {
         if changed {
             io.activity.moved = true;
             self.check_empty |= empty;
-            io.wires.at(now + io.rules.commit_to_rename).free_rob = Some((self.rob.free(), false));
+            io.wires.at(now + io.rules.commit_to_rename).rename.free_rob = Some((self.rob.free(), false));
         }
         if self.check_empty && empty && !stored && !lsq.has_stores_to_write() {
             io.activity.moved = true;
             self.check_empty = false;
-            io.wires.at(now + io.rules.commit_to_rename).free_rob = Some((self.rob.size(), true));
+            io.wires.at(now + io.rules.commit_to_rename).rename.free_rob = Some((self.rob.size(), true));
         }
         retired
     }
 
     #[inline]
-    fn handle_squashes(&mut self, io: &mut Io, now: u64, wire: &Wire) {
+    fn handle_squashes(&mut self, io: &mut Io, now: u64, wire: &ToCommit) {
         if self.trap_at <= now || self.status == Status::FlushPending {
             self.trap_at = u64::MAX;
             let after = io.ring.head() - 1;
@@ -242,11 +251,11 @@ impl Commit {
 
     /// Renamed micro-ops take their entries.
     #[inline]
-    fn enter_rob(&mut self, io: &Io, now: u64, wire: &Wire) -> bool {
-        if wire.to_rob == 0 || self.status == Status::TrapPending || now <= self.squash_until {
+    fn enter_rob(&mut self, io: &Io, now: u64, wire: &ToCommit) -> bool {
+        if wire.arrived == 0 || self.status == Status::TrapPending || now <= self.squash_until {
             return false;
         }
-        for _ in 0..wire.to_rob {
+        for _ in 0..wire.arrived {
             self.rob.push(io);
         }
         self.youngest = self.rob.end() - 1;
@@ -278,7 +287,7 @@ impl Commit {
                 break;
             }
             let bits = io.ring.state(seq);
-            if bits & state::DONE == 0 {
+            if !bits.intersects(State::DONE) {
                 self.release_oldest(io, lsq, seq, bits, retired, now);
                 break;
             }
@@ -307,7 +316,7 @@ impl Commit {
             self.stats.branches += branches;
             self.rob.free_entries(retired);
             io.traced(first..seq, |trace, ring, seq| {
-                trace.retired(ring.slot(seq), now, ring.flags(seq).any(UopFlags::STORE));
+                trace.retired(ring.slot(seq).0, now, ring.flags(seq).any(UopFlags::STORE));
             });
             io.ring.retire_to(seq);
         }
@@ -323,10 +332,10 @@ impl Commit {
             self.last_commit = now;
             self.recovering = None;
             let done = io.ring.head() - 1;
-            io.wires.at(now + io.rules.commit_to_fetch).committed_to_fetch = done;
-            io.wires.at(now + io.rules.retired_to_rename).retired_to_rename = done;
-            io.wires.at(now + io.rules.commit_to_iew).committed_to_iew = done;
-            let freed = &mut io.wires.at(now + io.rules.commit_to_rename).free_regs;
+            io.wires.at(now + io.rules.commit_to_fetch).fetch.committed = done;
+            io.wires.at(now + io.rules.retired_to_rename).rename.retired = done;
+            io.wires.at(now + io.rules.commit_to_iew).iew.committed = done;
+            let freed = &mut io.wires.at(now + io.rules.commit_to_rename).rename.free_regs;
             for (f, n) in freed.iter_mut().zip(regs) {
                 *f += n;
             }
@@ -336,8 +345,8 @@ impl Commit {
 
     /// The oldest has not been executed: a non-speculative one is told to, once.
     #[inline]
-    fn release_oldest(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, bits: u8, retired: u32, now: u64) {
-        if bits & (state::NON_SPEC | state::RELEASED) != state::NON_SPEC || retired > 0 {
+    fn release_oldest(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, bits: State, retired: u32, now: u64) {
+        if bits & (State::NON_SPEC | State::RELEASED) != State::NON_SPEC || retired > 0 {
             return;
         }
         if lsq.has_stores_to_write() {
@@ -345,8 +354,8 @@ impl Commit {
         }
         io.activity.moved = true;
         self.stats.non_spec_stalls += 1;
-        io.ring.set_state(seq, state::RELEASED);
-        io.wires.at(now + io.rules.commit_to_iew).release = seq;
+        io.ring.set_state(seq, State::RELEASED);
+        io.wires.at(now + io.rules.commit_to_iew).iew.release = seq;
     }
 
     #[cold]
@@ -380,8 +389,8 @@ impl Commit {
 }
 
 fn report_rob_squashing(io: &mut Io, now: u64) {
-    io.wires.at(now + io.rules.commit_to_rename).rob_squashing_rename = true;
-    io.wires.at(now + io.rules.commit_to_iew).rob_squashing_iew = true;
+    io.wires.at(now + io.rules.commit_to_rename).rename.rob_squashing = true;
+    io.wires.at(now + io.rules.commit_to_iew).iew.rob_squashing = true;
 }
 
 /// Carries out a micro-op's effect, if it has one.

@@ -93,6 +93,9 @@ pub struct O3Config {
     pub flagStallDelay: u32,
     /// *Ours*.
     pub renameRecovery: RenameRecovery,
+    /// log2 bytes by which the instruction set's shortest instructions lie apart: store sets are indexed from this bit on
+    /// without `gem5StoreSetIndex`.
+    pub instShift: u32,
     /// *Ours*: gem5's own artefacts.
     pub quirks: Gem5Quirks,
 }
@@ -148,6 +151,7 @@ impl Default for O3Config {
             loopBufferSize: 0,
             flagStallDelay: 0,
             renameRecovery: RenameRecovery::Walk,
+            instShift: 1,
             quirks: Gem5Quirks::default(),
         }
     }

@@ -6,10 +6,10 @@
 
 use breakeven_base::{BranchKind, UopFlags};
 
-use super::inst::Seq;
 use super::io::Io;
 use super::memo::archive::Archive;
-use super::wires::{Wire, BLOCK, UNBLOCK};
+use super::seq::Seq;
+use super::wires::{Stall, ToDecode};
 
 /// What a stage with a skid buffer is doing (gem5's `ThreadStatus`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +53,13 @@ pub struct Decode {
 
 impl Decode {
     pub fn new() -> Self {
-        Decode { status: Status::Running, stalled: false, next: 1, end: 1, stats: DecodeStats::default() }
+        Decode {
+            status: Status::Running,
+            stalled: false,
+            next: Seq::FIRST,
+            end: Seq::FIRST,
+            stats: DecodeStats::default(),
+        }
     }
 
     /// The next micro-op to be decoded.
@@ -68,25 +74,23 @@ impl Decode {
     }
 
     pub fn describe(&self) -> String {
-        format!("decode: {:?}, {} micro-ops from #{} on", self.status, self.end - self.next, self.next)
+        format!("decode: {:?}, {} micro-ops from {} on", self.status, self.end - self.next, self.next)
     }
 
     /// One cycle. In: micro-ops from fetch, stalls by rename. Out: micro-ops to rename, stalls to fetch, and the direct branch
     /// that it corrects ([`super::fetch::Fetch::correct`]); what fetch has sent behind it is dropped.
     #[inline(always)]
-    pub fn tick(&mut self, io: &mut Io, now: u64, wire: &Wire) -> Option<Seq> {
-        if wire.stall_decode & BLOCK != 0 && io.rules.decode_queue == 0 {
-            self.stalled = true;
+    pub fn tick(&mut self, io: &mut Io, now: u64, wire: &ToDecode, squashed: bool) -> Option<Seq> {
+        // With a queue behind it the stage never stalls.
+        if io.rules.decode_queue == 0 {
+            wire.stall.apply(&mut self.stalled);
         }
-        if wire.stall_decode & UNBLOCK != 0 {
-            self.stalled = false;
-        }
-        let arrived = u64::from(wire.fetched);
+        let arrived = u64::from(wire.arrived);
         self.end += arrived;
         let to_fetch = now + io.rules.decode_to_fetch;
-        if wire.squash.is_some() {
+        if squashed {
             if matches!(self.status, Status::Blocked | Status::Unblocking) {
-                io.wires.at(to_fetch).stall_fetch = UNBLOCK;
+                io.wires.at(to_fetch).fetch.stall = Stall::Unblock;
             }
             self.status = Status::Squashing;
             self.stats.squash_cycles += 1;
@@ -136,13 +140,13 @@ impl Decode {
     fn block(&mut self, io: &mut Io, to_fetch: u64) {
         io.activity.moved = true;
         self.status = Status::Blocked;
-        let stall = &mut io.wires.at(to_fetch).stall_fetch;
-        *stall = if *stall & UNBLOCK != 0 { 0 } else { BLOCK };
+        let stall = &mut io.wires.at(to_fetch).fetch.stall;
+        *stall = if *stall == Stall::Unblock { Stall::Unchanged } else { Stall::Block };
     }
 
     fn unblock(&mut self, io: &mut Io, to_fetch: u64) {
         io.activity.moved = true;
-        io.wires.at(to_fetch).stall_fetch = UNBLOCK;
+        io.wires.at(to_fetch).fetch.stall = Stall::Unblock;
         self.status = Status::Running;
     }
 
@@ -179,10 +183,10 @@ impl Decode {
             }
         }
         if sent > 0 {
-            io.traced(self.next - u64::from(sent)..self.next, |trace, ring, seq| trace.decoded(ring.slot(seq), now));
+            io.traced(self.next - u64::from(sent)..self.next, |trace, ring, seq| trace.decoded(ring.slot(seq).0, now));
             io.activity.moved = true;
             self.stats.decoded += u64::from(sent);
-            io.wires.at(now + io.rules.decode_to_rename).decoded += sent;
+            io.wires.at(now + io.rules.decode_to_rename).rename.arrived += sent;
         }
         if corrected.is_some() {
             self.drop_fetched(io, now);
@@ -213,7 +217,7 @@ impl Decode {
         self.end = self.next;
         io.wires.clear_fetched(now);
         if matches!(self.status, Status::Blocked | Status::Unblocking) {
-            io.wires.at(now + io.rules.decode_to_fetch).stall_fetch = UNBLOCK;
+            io.wires.at(now + io.rules.decode_to_fetch).fetch.stall = Stall::Unblock;
         }
         self.status = Status::Squashing;
     }
@@ -225,8 +229,8 @@ mod tests {
     use super::super::unit_rig::{flagged, op, UnitRig};
     use super::*;
 
-    fn fetched(n: u16) -> Wire {
-        Wire { fetched: n, ..Wire::default() }
+    fn fetched(n: u16) -> ToDecode {
+        ToDecode { arrived: n, ..ToDecode::default() }
     }
 
     #[test]
@@ -234,11 +238,11 @@ mod tests {
         let mut rig = UnitRig::new(&O3Config { decodeWidth: 2, ..O3Config::default() });
         let mut d = Decode::new();
         rig.fetch_all((0..3).map(|_| op(1, 0)));
-        assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(3)), None);
-        assert_eq!((rig.sent(1).decoded, rig.sent(1).stall_fetch), (2, BLOCK));
+        assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(3), false), None);
+        assert_eq!((rig.sent(1).rename.arrived, rig.sent(1).fetch.stall), (2, Stall::Block));
         rig.now += 1;
-        d.tick(&mut rig.io, rig.now, &fetched(0));
-        assert_eq!((rig.sent(1).decoded, rig.sent(1).stall_fetch, d.next()), (1, UNBLOCK, 4));
+        d.tick(&mut rig.io, rig.now, &fetched(0), false);
+        assert_eq!((rig.sent(1).rename.arrived, rig.sent(1).fetch.stall, d.next()), (1, Stall::Unblock, Seq(4)));
     }
 
     #[test]
@@ -250,17 +254,17 @@ mod tests {
         rig.fetch_all([op(1, 0), op(1, 0)]);
         let flow = rig.io.ring.flow_mut(jump);
         (flow.branch, flow.target, flow.predicted) = (BranchKind::Jump, 0x9000, 0x800c);
-        rig.io.wires.at(rig.now + 1).fetched = 1;
-        assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(3)), Some(jump));
-        assert_eq!((rig.sent(1).decoded, rig.sent(1).fetched), (2, 0));
+        rig.io.wires.at(rig.now + 1).decode.arrived = 1;
+        assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(3), false), Some(jump));
+        assert_eq!((rig.sent(1).rename.arrived, rig.sent(1).decode.arrived), (2, 0));
         assert_eq!((d.next(), d.end(), d.stats.mispredicted), (jump + 1, jump + 1, 1));
         // A conditional branch is corrected only when it was predicted taken.
-        for (taken, corrected) in [(false, None), (true, Some(3))] {
-            let mut d = Decode { next: 3, end: 3, ..Decode::new() };
-            let flow = rig.io.ring.flow_mut(3);
+        for (taken, corrected) in [(false, None), (true, Some(Seq(3)))] {
+            let mut d = Decode { next: Seq(3), end: Seq(3), ..Decode::new() };
+            let flow = rig.io.ring.flow_mut(Seq(3));
             (flow.branch, flow.target, flow.predicted, flow.taken) = (BranchKind::Cond, 0x9000, 0x8010, taken);
-            rig.io.ring.uop_mut(3).flags |= UopFlags::BRANCH;
-            assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(1)), corrected);
+            rig.io.ring.uop_mut(Seq(3)).flags |= UopFlags::BRANCH;
+            assert_eq!(d.tick(&mut rig.io, rig.now, &fetched(1), false), corrected);
         }
     }
 }

@@ -6,12 +6,13 @@ use breakeven_base::UopFlags;
 
 use super::config::O3Config;
 use super::decode::Status;
-use super::inst::{note, state, Seq};
+use super::inst::{Note, State};
 use super::io::Io;
 use super::issue::Issue;
 use super::lsq::{uses_load_queue, uses_store_queue, Lsq};
 use super::memo::archive::Archive;
-use super::wires::{Arrivals, Wire, BLOCK, UNBLOCK};
+use super::seq::{Operand, Seq};
+use super::wires::{Arrivals, Dispatched, Stall, ToIew};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DispatchStats {
@@ -39,32 +40,14 @@ pub struct Dispatch {
     pub stats: DispatchStats,
 }
 
-/// Micro-ops that leave dispatch, as rename counts them: all, with a ROB entry, loads, stores.
-#[derive(Clone, Copy, Debug, Default)]
-struct Leaving {
-    uops: u16,
-    rob: u16,
-    loads: u16,
-    stores: u16,
-}
-
-impl Leaving {
-    fn report(self, wire: &mut Wire) {
-        wire.dispatched += self.uops;
-        wire.dispatched_rob += self.rob;
-        wire.to_load_queue += self.loads;
-        wire.to_store_queue += self.stores;
-    }
-}
-
 const BARRIER: UopFlags = UopFlags::READ_BARRIER.union(UopFlags::WRITE_BARRIER);
 
 impl Dispatch {
     pub fn new(cfg: &O3Config) -> Self {
         Dispatch {
             status: Status::Running,
-            next: 1,
-            end: 1,
+            next: Seq::FIRST,
+            end: Seq::FIRST,
             credits_due: false,
             stores_left: u64::from(cfg.SQEntries),
             stats: DispatchStats::default(),
@@ -88,27 +71,27 @@ impl Dispatch {
     }
 
     pub fn describe(&self) -> String {
-        format!("dispatch: {:?}, {} micro-ops from #{} on", self.status, self.end - self.next, self.next)
+        format!("dispatch: {:?}, {} micro-ops from {} on", self.status, self.end - self.next, self.next)
     }
 
     /// One cycle. In: micro-ops from rename, whether there is a squash. Out: entries of the issue queue and the load-store
     /// queue, stalls and counts to rename.
-    pub fn tick(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: u64, wire: &Wire) {
-        let arrived = u64::from(wire.renamed);
+    pub fn tick(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: u64, wire: &ToIew, squashed: bool) {
+        let arrived = u64::from(wire.arrived);
         self.end += arrived;
         let to_rename = now + io.rules.iew_to_rename;
-        if wire.squash.is_some() {
+        if squashed {
             if matches!(self.status, Status::Blocked | Status::Unblocking) {
-                io.wires.at(to_rename).stall_rename = UNBLOCK;
+                io.wires.at(to_rename).rename.stall = Stall::Unblock;
             }
             self.status = Status::Squashing;
             self.stats.squash_cycles += 1;
             return;
         }
-        if wire.rob_squashing_iew && !matches!(self.status, Status::Blocked | Status::Unblocking) {
+        if wire.rob_squashing && !matches!(self.status, Status::Blocked | Status::Unblocking) {
             self.status = Status::Squashing;
         }
-        if wire.rob_squashing_iew || issue.free() == 0 {
+        if wire.rob_squashing || issue.free() == 0 {
             self.block(io, to_rename);
             self.stats.block_cycles += 1;
             return;
@@ -144,14 +127,14 @@ impl Dispatch {
 
     fn block(&mut self, io: &mut Io, to_rename: u64) {
         if self.status != Status::Blocked && self.status != Status::Unblocking {
-            io.wires.at(to_rename).stall_rename = BLOCK;
+            io.wires.at(to_rename).rename.stall = Stall::Block;
             io.activity.moved = true;
         }
         self.status = Status::Blocked;
     }
 
     fn unblock(&mut self, io: &mut Io, to_rename: u64) {
-        io.wires.at(to_rename).stall_rename = UNBLOCK;
+        io.wires.at(to_rename).rename.stall = Stall::Unblock;
         self.status = Status::Running;
         io.activity.moved = true;
     }
@@ -159,7 +142,7 @@ impl Dispatch {
     fn dispatch_until(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, end: Seq, now: u64) {
         let first = self.next;
         let mut slots = 0;
-        let mut leaving = Leaving::default();
+        let mut leaving = Dispatched::default();
         while self.next < end {
             let seq = self.next;
             let cost = io.cost(seq);
@@ -189,7 +172,7 @@ impl Dispatch {
         }
         let n = self.next - first;
         if n > 0 {
-            io.traced(first..self.next, |trace, ring, seq| trace.dispatched(ring.slot(seq), now));
+            io.traced(first..self.next, |trace, ring, seq| trace.dispatched(ring.slot(seq).0, now));
             io.activity.moved = true;
             self.stats.dispatched += n;
             self.stats.loads += u64::from(leaving.loads);
@@ -198,35 +181,35 @@ impl Dispatch {
             {
                 leaving.uops = n as u16;
             }
-            leaving.report(io.wires.at(now + io.rules.iew_to_rename));
+            io.wires.at(now + io.rules.iew_to_rename).rename.dispatched += leaving;
         }
     }
 
     #[inline]
     fn dispatch_one(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, seq: Seq, now: u64) {
         let s = io.ring.at_mut(seq);
-        s.waiting = [0; 2];
+        s.waiting = [Operand::NONE; 2];
         s.pending = 0;
         let noted = s.note;
-        if noted & note::ELIMINATED != 0 {
-            s.state |= state::DONE | state::WRITTEN | state::DISPATCHED;
+        if noted.intersects(Note::ELIMINATED) {
+            s.state |= State::DONE | State::WRITTEN | State::DISPATCHED;
             s.ready_at = now;
             return;
         }
-        s.state |= state::DISPATCHED;
-        if noted & (note::FUSED_WITH_PREV | note::UNFUSED) == note::FUSED_WITH_PREV {
+        s.state |= State::DISPATCHED;
+        if noted.executes_with_prev() {
             return;
         }
         issue.link_operands(&mut io.ring, seq);
         let flags = io.ring.flags(seq);
-        let mut bits = 0;
+        let mut bits = State::empty();
         let in_lsq = flags.any(UopFlags::MEM | BARRIER) && !flags.any(UopFlags::TRAP);
         let mut pending = 0;
         if in_lsq && !lsq.dispatch(seq, &io.ring) {
             pending += 1;
         }
         if flags.any(UopFlags::NON_SPECULATIVE | BARRIER | UopFlags::MEM) && only_when_oldest(io, lsq, seq, flags) {
-            bits |= state::NON_SPEC;
+            bits |= State::NON_SPEC;
             pending += 1;
             self.stats.non_spec += 1;
         }
@@ -235,20 +218,21 @@ impl Dispatch {
 
     /// Returns the queues' credits to rename after executions, commits, squashes and when a store has left the queue. Called
     /// once a cycle; `executed`: something was. Whether they return in this cycle: [`Dispatch::return_credits`].
-    pub fn credits_return(&mut self, io: &Io, lsq: &Lsq, executed: bool, wire: &Wire) -> bool {
+    pub fn credits_return(&mut self, io: &Io, lsq: &Lsq, executed: bool, wire: &ToIew, squashed: bool) -> bool {
         let left = u64::from(lsq.free_stores()) + self.stats.stores;
         let store_left = std::mem::replace(&mut self.stores_left, left) != left;
-        let freed = executed || wire.squash.is_some() || store_left;
+        let freed = executed || squashed || store_left;
         let returns = freed || self.credits_due;
         self.credits_due &= freed && !io.rules.quirks.gem5CreditReturns;
-        self.credits_due |= wire.committed_to_iew != 0;
+        self.credits_due |= wire.committed.is_some();
         returns
     }
 
     /// Free entries of the issue, load and store queue, to rename.
     pub fn return_credits(&self, io: &mut Io, issue: &Issue, lsq: &Lsq, now: u64) {
-        let free = [issue.free(), lsq.free_loads(), lsq.free_stores()];
-        io.wires.at(now + io.rules.iew_to_rename).free_queues = Some(free);
+        #[allow(clippy::cast_possible_truncation)] // no queue has as many entries (`MAX_QUEUE`)
+        let free = [issue.free() as u16, lsq.free_loads() as u16, lsq.free_stores() as u16];
+        io.wires.at(now + io.rules.iew_to_rename).rename.free_queues = Some(free);
     }
 
     /// The state in relative form.
@@ -283,8 +267,8 @@ impl Dispatch {
 }
 
 fn report_squashed(io: &mut Io, from: Seq, to: Seq, at: u64) {
-    let mut leaving = Leaving::default();
-    for seq in from..to {
+    let mut leaving = Dispatched::default();
+    for seq in from.until(to) {
         let flags = io.ring.flags(seq);
         leaving.uops += 1;
         #[allow(clippy::cast_possible_truncation)] // 0 or 1
@@ -294,7 +278,7 @@ fn report_squashed(io: &mut Io, from: Seq, to: Seq, at: u64) {
         leaving.loads += u16::from(uses_load_queue(flags));
         leaving.stores += u16::from(uses_store_queue(flags));
     }
-    leaving.report(io.wires.at(at));
+    io.wires.at(at).rename.dispatched += leaving;
 }
 
 fn only_when_oldest(io: &Io, lsq: &Lsq, seq: Seq, flags: UopFlags) -> bool {

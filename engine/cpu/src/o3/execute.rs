@@ -9,11 +9,12 @@
 use breakeven_base::UopFlags;
 use educe::Educe;
 
-use super::inst::{note, state, InstRing, Seq};
+use super::inst::{InstRing, Note, State};
 use super::io::Io;
 use super::issue::Issue;
 use super::lsq::{Lsq, LsqOut, MemOutcome};
 use super::memo::archive::Archive;
+use super::seq::Seq;
 use super::wheel::{archive_events, Event, Wheel};
 use super::wires::{Cause, Squash};
 use crate::o3::outside::Outside;
@@ -142,7 +143,7 @@ impl Execute {
     pub fn end(&mut self, io: &mut Io, now: u64) {
         self.due.clear();
         if let Some(squash) = self.redirect.take() {
-            io.wires.at(now + io.rules.iew_to_commit).resolve = Some(squash);
+            io.wires.at(now + io.rules.iew_to_commit).commit.resolve = Some(squash);
         }
     }
 
@@ -159,7 +160,7 @@ impl Execute {
     ) -> bool {
         self.stats.executed += 1;
         if let Some(trace) = &mut io.trace {
-            trace.completed(io.ring.slot(seq), when.cycle);
+            trace.completed(io.ring.slot(seq).0, when.cycle);
         }
         let flags = io.ring.flags(seq);
         if flags.any(UopFlags::MEM) && !flags.any(UopFlags::TRAP) {
@@ -193,14 +194,14 @@ impl Execute {
     /// A branch fused with the micro-op before it is executed with that; one that has not been dispatched executes by itself.
     fn execute_fused(&mut self, next: Seq, io: &mut Io, now: u64) {
         let noted = io.ring.note(next);
-        if noted & (note::FUSED_WITH_PREV | note::UNFUSED) != note::FUSED_WITH_PREV {
+        if !noted.executes_with_prev() {
             return;
         }
-        if next >= io.ring.tail() || io.ring.state(next) & state::DISPATCHED == 0 {
-            io.ring.set_note(next, noted | note::UNFUSED);
+        if next >= io.ring.tail() || !io.ring.state(next).intersects(State::DISPATCHED) {
+            io.ring.set_note(next, noted | Note::UNFUSED);
             return;
         }
-        io.ring.set_state(next, state::DONE | state::WRITTEN);
+        io.ring.set_state(next, State::DONE | State::WRITTEN);
         io.ring.set_ready_at(next, now + io.rules.iew_to_commit + 1);
         self.resolve_branch(next, io.ring.flags(next), io);
     }
@@ -256,7 +257,7 @@ impl Execute {
             self.receive(io, issue, now);
         }
         let s = io.ring.at_mut(seq);
-        s.state |= state::DONE | state::WRITTEN;
+        s.state |= State::DONE | State::WRITTEN;
         s.ready_at = now + io.rules.iew_to_commit + 1;
         if !flags.any(UopFlags::TRAP) {
             issue.wake(&mut io.ring, seq);

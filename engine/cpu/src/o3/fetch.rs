@@ -18,10 +18,11 @@ mod redirect;
 use breakeven_base::{Step, UopFlags};
 use educe::Educe;
 
-use super::inst::{note, Seq};
+use super::inst::Note;
 use super::io::Io;
 use super::path::Path;
-use super::wires::{Wire, BLOCK, UNBLOCK};
+use super::seq::Seq;
+use super::wires::ToFetch;
 use crate::o3::outside::Outside;
 use crate::when::When;
 use block::Buffer;
@@ -94,7 +95,7 @@ impl Fetch {
             loops: LoopBuffer::default(),
             first_decoder: false,
             step: Step::default(),
-            queue: 1,
+            queue: Seq::FIRST,
             decode_slots: 0,
             path: Path::new(),
             stats: FetchStats::default(),
@@ -123,7 +124,7 @@ impl Fetch {
 
     pub fn describe(&self) -> String {
         format!(
-            "fetch: {:?} at {:#x}, next to decode #{}, stalled by decode: {}; {} forks open",
+            "fetch: {:?} at {:#x}, next to decode {}, stalled by decode: {}; {} forks open",
             self.status,
             self.pc,
             self.queue,
@@ -133,20 +134,15 @@ impl Fetch {
     }
 
     /// One cycle. `wire`: stalls by decode, what has committed, whether there is a squash. Out: micro-ops to decode.
-    pub fn tick<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When, wire: &Wire) {
+    pub fn tick<X: Outside>(&mut self, io: &mut Io, cx: &mut X, when: &When, wire: &ToFetch, squashed: bool) {
         let now = when.cycle;
         if self.next_event() <= now {
             self.arrival(io, cx, when);
         }
-        if wire.stall_fetch & BLOCK != 0 {
-            self.stalled = true;
-        }
-        if wire.stall_fetch & UNBLOCK != 0 {
-            self.stalled = false;
-        }
-        if wire.squash.is_none() {
-            if wire.committed_to_fetch != 0 {
-                cx.train(wire.committed_to_fetch);
+        wire.stall.apply(&mut self.stalled);
+        if !squashed {
+            if wire.committed.is_some() {
+                cx.train(wire.committed);
             }
             if self.correction.is_some() && now >= self.redirected {
                 self.train_correction(cx);
@@ -197,7 +193,7 @@ impl Fetch {
             self.queue += sent;
             #[allow(clippy::cast_possible_truncation)] // at most the width
             {
-                io.wires.at(now + io.rules.fetch_to_decode).fetched += sent as u16;
+                io.wires.at(now + io.rules.fetch_to_decode).decode.arrived += sent as u16;
                 self.decode_slots += sent as u32;
             }
             io.activity.moved = true;
@@ -207,7 +203,7 @@ impl Fetch {
         let mut slots = 0;
         while self.queue < tail {
             let cost = io.cost(self.queue);
-            let next_cycle = sent > 0 && io.ring.note(self.queue) & note::FIRST_DECODER != 0;
+            let next_cycle = sent > 0 && io.ring.note(self.queue).intersects(Note::FIRST_DECODER);
             if slots + cost > io.rules.decode_width || next_cycle {
                 break;
             }
@@ -215,7 +211,7 @@ impl Fetch {
             sent += 1;
             self.queue += 1;
         }
-        io.wires.at(now + io.rules.fetch_to_decode).fetched += sent;
+        io.wires.at(now + io.rules.fetch_to_decode).decode.arrived += sent;
         self.decode_slots += slots;
         io.activity.moved = true;
     }
@@ -319,7 +315,10 @@ impl Fetch {
         let s = io.ring.at(seq);
         let (flags, noted, next_pc) = (s.uop.flags, s.note, s.flow.next_pc);
         let fall_through = s.pc.wrapping_add(s.flow.len.into());
-        if !flags.any(UopFlags::BRANCH | UopFlags::TRAP) && noted & note::PLACEHOLDER == 0 && next_pc == fall_through {
+        if !flags.any(UopFlags::BRANCH | UopFlags::TRAP)
+            && !noted.intersects(Note::PLACEHOLDER)
+            && next_pc == fall_through
+        {
             io.ring.flow_mut(seq).predicted = fall_through;
             self.pc = fall_through;
             return false;
@@ -335,10 +334,10 @@ impl Fetch {
         let (next_pc, len, branch) = (s.flow.next_pc, s.flow.len, s.flow.branch);
         let mut taken = false;
         let mut goes_to = fall_through;
-        if noted & note::PLACEHOLDER != 0 {
+        if noted.intersects(Note::PLACEHOLDER) {
             // Behind a serializing one fetch goes on (nothing of that leaves rename before), and on a wrong path; else it stops.
             let on = flags.any(UopFlags::SERIALIZE_AFTER) || self.path.open() > 0;
-            if on && noted & note::WAITS != 0 && len > 0 && self.path.can_fork() {
+            if on && noted.intersects(Note::WAITS) && len > 0 && self.path.can_fork() {
                 self.path.fork(cx, fall_through, &io.ring, false);
             } else {
                 self.status = Status::Stopped;
@@ -382,5 +381,5 @@ fn trace_fetched<X: Outside>(seq: Seq, io: &mut Io, cx: &mut X, now: u64) {
     let Some(trace) = &mut io.trace else { return };
     let (pc, mut text) = (io.ring.pc(seq), String::new());
     cx.disassemble(pc, &mut text);
-    trace.fetched(io.ring.slot(seq), now, seq, pc, io.ring.flags(seq).any(UopFlags::FIRST), &text);
+    trace.fetched(io.ring.slot(seq).0, now, seq.0, pc, io.ring.flags(seq).any(UopFlags::FIRST), &text);
 }

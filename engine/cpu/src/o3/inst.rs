@@ -7,24 +7,13 @@
 
 mod archive;
 
+use bitflags::bitflags;
 use breakeven_base::{BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
 use educe::Educe;
 
+use super::seq::{Operand, Producer, Seq, Slot};
+
 pub use archive::{archive_producer, Progress};
-
-/// Place of a micro-op in program order; 0 is no micro-op.
-pub type Seq = u64;
-
-/// The two results of a micro-op are numbered `2 * seq` and `2 * seq + 1`; 0 is none (a value that is always there).
-pub type Producer = u64;
-
-#[inline]
-pub fn producer(seq: Seq, dst: usize) -> Producer {
-    seq << 1 | dst as u64
-}
-
-/// An operand: slot times four plus its number, plus one; 0: none.
-pub type Operand = u32;
 
 /// What a micro-op is waiting for, or did wait for last: what an empty commit slot is charged to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,53 +42,67 @@ pub enum Wait {
     Serialize,
 }
 
-/// State bits of a micro-op ([`InstRing::state`]): what has happened to it since it was fetched.
-pub mod state {
-    /// Holds an entry of the issue queue.
-    pub const IN_IQ: u8 = 1 << 0;
-    pub const ISSUED: u8 = 1 << 1;
-    /// Has been executed: commit may take it from `ready_at` on.
-    pub const DONE: u8 = 1 << 2;
-    /// Its results are there.
-    pub const WRITTEN: u8 = 1 << 3;
-    /// Executes only when it is the oldest.
-    pub const NON_SPEC: u8 = 1 << 4;
-    /// Commit has told it to execute.
-    pub const RELEASED: u8 = 1 << 5;
-    /// Has left dispatch.
-    pub const DISPATCHED: u8 = 1 << 6;
+bitflags! {
+    /// What has happened to a micro-op since it was fetched.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct State: u8 {
+        /// Holds an entry of the issue queue.
+        const IN_IQ = 1 << 0;
+        const ISSUED = 1 << 1;
+        /// Has been executed: commit may take it from `ready_at` on.
+        const DONE = 1 << 2;
+        /// Its results are there.
+        const WRITTEN = 1 << 3;
+        /// Executes only when it is the oldest.
+        const NON_SPEC = 1 << 4;
+        /// Commit has told it to execute.
+        const RELEASED = 1 << 5;
+        /// Has left dispatch.
+        const DISPATCHED = 1 << 6;
+    }
 }
 
-/// What fetch found out about a micro-op ([`InstRing::note`]); stays in the slot like the rest of what was fetched.
-pub(super) mod note {
-    /// Not executed by the front end yet: executes when it is the oldest (`StepResult::NeedsDrain`).
-    pub const WAITS: u8 = 1 << 0;
-    /// The run stops before it.
-    pub const PAUSES: u8 = 1 << 1;
-    /// Takes no slot of its own in fetch, decode, rename, ROB and commit (fused with the micro-op before it).
-    pub const FUSED_NO_SLOT: u8 = 1 << 2;
-    /// Macro-fused: is executed by the micro-op before it.
-    pub const FUSED_WITH_PREV: u8 = 1 << 3;
-    /// Done when renamed.
-    pub const ELIMINATED: u8 = 1 << 4;
-    /// Was thrown away by a memory-order violation and is on its way again.
-    pub const REPLAYED: u8 = 1 << 5;
-    /// Macro-fused, but the micro-op before it was executed before this one was dispatched: executes like any other.
-    pub const UNFUSED: u8 = 1 << 6;
-    /// Begins an instruction that only the first decoder of a cycle takes.
-    pub const FIRST_DECODER: u8 = 1 << 7;
-    pub const PLACEHOLDER: u8 = WAITS | PAUSES;
+bitflags! {
+    /// What fetch found out about a micro-op; stays in the slot like the rest of what was fetched.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub struct Note: u8 {
+        /// Not executed by the front end yet: executes when it is the oldest (`StepResult::NeedsDrain`).
+        const WAITS = 1 << 0;
+        /// The run stops before it.
+        const PAUSES = 1 << 1;
+        /// Takes no slot of its own in fetch, decode, rename, ROB and commit (fused with the micro-op before it).
+        const FUSED_NO_SLOT = 1 << 2;
+        /// Macro-fused: is executed by the micro-op before it.
+        const FUSED_WITH_PREV = 1 << 3;
+        /// Done when renamed.
+        const ELIMINATED = 1 << 4;
+        /// Was thrown away by a memory-order violation and is on its way again.
+        const REPLAYED = 1 << 5;
+        /// Macro-fused, but the micro-op before it was executed before this one was dispatched: executes like any other.
+        const UNFUSED = 1 << 6;
+        /// Begins an instruction that only the first decoder of a cycle takes.
+        const FIRST_DECODER = 1 << 7;
+        const PLACEHOLDER = Self::WAITS.bits() | Self::PAUSES.bits();
+    }
+}
+
+impl Note {
+    /// The micro-op before it executes it.
+    #[inline]
+    pub fn executes_with_prev(self) -> bool {
+        self & (Note::FUSED_WITH_PREV | Note::UNFUSED) == Note::FUSED_WITH_PREV
+    }
 }
 
 /// What is known of one micro-op in flight: two cache lines of the host. Written whole at fetch and rename; what only some
 /// have (a memory reference, an effect) lies beside it.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
-pub(super) struct Slot {
+pub(super) struct DynInst {
     pub uop: Uop,
-    pub state: u8,
+    pub state: State,
     pub wait: Wait,
-    pub note: u8,
+    pub note: Note,
     /// Things that it waits for in the issue queue.
     pub pending: u8,
     pub stamp: u32,
@@ -116,14 +119,14 @@ pub(super) struct Slot {
     pub flow: Flow,
 }
 
-const _: () = assert!(std::mem::size_of::<Slot>() == 128);
+const _: () = assert!(std::mem::size_of::<DynInst>() == 128);
 
 /// The micro-ops in flight. All arrays have the same power-of-two length.
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct InstRing {
     mask: usize,
-    slots: Box<[Slot]>,
+    insts: Box<[DynInst]>,
     mem: Box<[MemRef]>,
     /// Counts only with `UopFlags::EFFECT`.
     effect: Box<[SysEffect]>,
@@ -156,12 +159,12 @@ impl InstRing {
         }
         InstRing {
             mask: n - 1,
-            slots: filled(n, Slot::default()),
+            insts: filled(n, DynInst::default()),
             mem: filled(n, MemRef::default()),
             effect: filled(n, SysEffect::None),
             next_stamp: 0,
-            head: 1,
-            tail: 1,
+            head: Seq::FIRST,
+            tail: Seq::FIRST,
         }
     }
 
@@ -205,27 +208,30 @@ impl InstRing {
     /// Where `seq` is in the arrays.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
-    pub fn slot(&self, seq: Seq) -> usize {
-        seq as usize & self.mask
+    pub fn slot(&self, seq: Seq) -> Slot {
+        Slot(seq.0 as usize & self.mask)
     }
 
     /// The micro-op in flight that is in `slot`.
     #[inline]
-    pub fn seq_of(&self, slot: usize, head: Seq) -> Seq {
-        head + (slot.wrapping_sub(self.slot(head)) & self.mask) as u64
+    pub fn seq_of(&self, slot: Slot, head: Seq) -> Seq {
+        head + (slot.0.wrapping_sub(self.slot(head).0) & self.mask) as u64
     }
 
-    /// All that is known of a micro-op; `at` may also be a slot.
+    /// All that is known of a micro-op.
     #[inline(always)]
-    pub(super) fn at(&self, at: u64) -> &Slot {
+    pub(super) fn at(&self, seq: Seq) -> &DynInst {
         // SAFETY: `slot` masks with the length less one, and all arrays have that power-of-two length, never 0 (`new`).
-        unsafe { self.slots.get_unchecked(self.slot(at)) }
+        unsafe { self.insts.get_unchecked(self.slot(seq).0) }
     }
     #[inline(always)]
-    pub(super) fn at_mut(&mut self, at: u64) -> &mut Slot {
-        let slot = self.slot(at);
-        // SAFETY: as in `at`.
-        unsafe { self.slots.get_unchecked_mut(slot) }
+    pub(super) fn at_mut(&mut self, seq: Seq) -> &mut DynInst {
+        self.in_slot(self.slot(seq))
+    }
+    #[inline(always)]
+    pub(super) fn in_slot(&mut self, slot: Slot) -> &mut DynInst {
+        // SAFETY: as in `at`: masked once more, which costs nothing where the slot comes from `slot`.
+        unsafe { self.insts.get_unchecked_mut(slot.0 & self.mask) }
     }
 
     #[inline]
@@ -246,30 +252,30 @@ impl InstRing {
     }
     #[inline]
     pub(super) fn effect(&self, seq: Seq) -> SysEffect {
-        self.effect[self.slot(seq)]
+        self.effect[self.slot(seq).0]
     }
     #[inline]
     pub(super) fn set_effect(&mut self, seq: Seq, effect: SysEffect) {
         let slot = self.slot(seq);
-        self.effect[slot] = effect;
+        self.effect[slot.0] = effect;
     }
     #[inline]
-    pub(super) fn note(&self, seq: Seq) -> u8 {
+    pub(super) fn note(&self, seq: Seq) -> Note {
         self.at(seq).note
     }
     #[inline]
-    pub(super) fn set_note(&mut self, seq: Seq, bits: u8) {
-        self.at_mut(seq).note = bits;
+    pub(super) fn set_note(&mut self, seq: Seq, note: Note) {
+        self.at_mut(seq).note = note;
     }
     #[inline]
-    pub(super) fn clear_state(&mut self, seq: Seq, bits: u8) {
+    pub(super) fn clear_state(&mut self, seq: Seq, bits: State) {
         self.at_mut(seq).state &= !bits;
     }
     #[inline]
     pub(super) fn set_mem(&mut self, seq: Seq, mem: &MemRef) {
         let slot = self.slot(seq);
         // SAFETY: as in `at`.
-        unsafe { *self.mem.get_unchecked_mut(slot) = mem.read_by_field() };
+        unsafe { *self.mem.get_unchecked_mut(slot.0) = mem.read_by_field() };
     }
     #[inline]
     pub fn flags(&self, seq: Seq) -> UopFlags {
@@ -283,18 +289,18 @@ impl InstRing {
     #[inline]
     pub fn mem(&self, seq: Seq) -> &MemRef {
         // SAFETY: as in `at`.
-        unsafe { self.mem.get_unchecked(self.slot(seq)) }
+        unsafe { self.mem.get_unchecked(self.slot(seq).0) }
     }
     #[inline]
     pub fn pc(&self, seq: Seq) -> u64 {
         self.at(seq).pc
     }
     #[inline]
-    pub fn state(&self, seq: Seq) -> u8 {
+    pub fn state(&self, seq: Seq) -> State {
         self.at(seq).state
     }
     #[inline]
-    pub fn set_state(&mut self, seq: Seq, bits: u8) {
+    pub fn set_state(&mut self, seq: Seq, bits: State) {
         self.at_mut(seq).state |= bits;
     }
     #[inline]
@@ -345,6 +351,6 @@ impl InstRing {
         self.next_stamp = self.next_stamp.wrapping_add(1);
         let stamp = self.next_stamp;
         let slot = self.at_mut(seq);
-        (slot.state, slot.wait, slot.stamp) = (0, Wait::Execution, stamp);
+        (slot.state, slot.wait, slot.stamp) = (State::empty(), Wait::Execution, stamp);
     }
 }

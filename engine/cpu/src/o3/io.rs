@@ -7,9 +7,10 @@ use std::ops::Range;
 use educe::Educe;
 
 use super::config::O3Config;
-use super::inst::{note, InstRing, Progress, Seq};
+use super::inst::{InstRing, Note, Progress};
 use super::memo::archive::Archive;
 use super::rules::Rules;
+use super::seq::Seq;
 use super::wheel::Event;
 use super::wires::Wires;
 use super::{in_flight_bound, Stopped};
@@ -71,7 +72,7 @@ impl Io {
     #[cold]
     fn record(&mut self, seqs: Range<Seq>, mut record: impl FnMut(&mut PipeView, &InstRing, Seq)) {
         let Some(trace) = &mut self.trace else { return };
-        for seq in seqs {
+        for seq in seqs.start.until(seqs.end) {
             record(trace, &self.ring, seq);
         }
     }
@@ -79,7 +80,7 @@ impl Io {
     /// Slots of each stage's width that a micro-op takes from fetch to commit: 0 when fused with the one before it.
     #[inline]
     pub fn cost(&self, seq: Seq) -> u32 {
-        u32::from(!self.rules.fuses || self.ring.note(seq) & note::FUSED_NO_SLOT == 0)
+        u32::from(!self.rules.fuses || !self.ring.note(seq).intersects(Note::FUSED_NO_SLOT))
     }
 
     #[inline]

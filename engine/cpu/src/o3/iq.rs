@@ -6,8 +6,9 @@
 use breakeven_base::OpClass;
 use educe::Educe;
 
-use super::inst::{InstRing, Operand, Producer, Seq};
+use super::inst::InstRing;
 use super::memo::archive::Archive;
+use super::seq::{Operand, Producer, Seq, Slot};
 
 #[derive(Debug, Educe)]
 #[educe(Clone)]
@@ -42,7 +43,7 @@ impl IssueQueue {
     }
 
     #[inline]
-    pub fn set_ready(&mut self, slot: usize, group: usize) {
+    pub fn set_ready(&mut self, Slot(slot): Slot, group: usize) {
         let bit = 1 << (slot % 64);
         let word = &mut self.ready[slot / 64 * self.groups + group];
         if *word & bit == 0 {
@@ -54,7 +55,7 @@ impl IssueQueue {
     }
 
     #[inline]
-    pub fn clear_ready(&mut self, slot: usize, group: usize) {
+    pub fn clear_ready(&mut self, Slot(slot): Slot, group: usize) {
         let bit = 1 << (slot % 64);
         let word = &mut self.ready[slot / 64 * self.groups + group];
         if *word & bit != 0 {
@@ -97,7 +98,7 @@ impl IssueQueue {
             for (i, word) in any.iter().enumerate() {
                 let mut bits = *word;
                 while bits != 0 {
-                    seqs.push(ring.seq_of(i * 64 + bits.trailing_zeros() as usize, ring.head()));
+                    seqs.push(ring.seq_of(Slot(i * 64 + bits.trailing_zeros() as usize), ring.head()));
                     bits &= bits - 1;
                 }
             }
@@ -118,10 +119,9 @@ impl IssueQueue {
 impl InstRing {
     /// Operand `i` of `seq` waits for `from`.
     #[inline]
-    #[allow(clippy::cast_possible_truncation)] // slots fit in 32 bits many times over
     pub(super) fn link(&mut self, seq: Seq, i: usize, from: Producer) {
-        let operand = (self.slot(seq) << 2 | i) as u32 + 1;
-        let list = &mut self.at_mut(from >> 1).waiting[(from & 1) as usize];
+        let operand = Operand::new(self.slot(seq), i);
+        let list = &mut self.at_mut(from.seq()).waiting[from.result()];
         let next = std::mem::replace(list, operand);
         let s = self.at_mut(seq);
         s.next[i] = next;
@@ -138,24 +138,24 @@ impl InstRing {
 
     /// `seq` has its results: calls `wake` with the slot and class of each micro-op that has everything now.
     #[inline]
-    pub(super) fn wake(&mut self, seq: Seq, mut wake: impl FnMut(usize, OpClass)) {
+    pub(super) fn wake(&mut self, seq: Seq, mut wake: impl FnMut(Slot, OpClass)) {
         let [first, second] = std::mem::take(&mut self.at_mut(seq).waiting);
         self.wake_list(first, &mut wake);
         self.wake_list(second, &mut wake);
     }
 
     #[inline(always)]
-    fn wake_list(&mut self, first: Operand, wake: &mut impl FnMut(usize, OpClass)) {
+    fn wake_list(&mut self, first: Operand, wake: &mut impl FnMut(Slot, OpClass)) {
         let mut operand = first;
-        while operand != 0 {
-            let (slot, i) = ((operand - 1) >> 2, (operand - 1) as usize & 3);
-            let s = self.at_mut(slot.into());
+        while operand.is_some() {
+            let (slot, i) = (operand.slot(), operand.number());
+            let s = self.in_slot(slot);
             // An operand's number is below 3; masked so, no check is left.
             operand = s.next[i % 3];
-            s.sources[i % 3] = 0;
+            s.sources[i % 3] = Producer::NONE;
             s.pending -= 1;
             if s.pending == 0 {
-                wake(slot as usize, s.uop.class);
+                wake(slot, s.uop.class);
             }
         }
     }
@@ -166,12 +166,11 @@ impl InstRing {
         // Two operands may wait for one result: the later one is first.
         for i in [2, 1, 0] {
             let from = s.sources[i];
-            if from == 0 || from >> 1 < oldest {
+            if !from.is_some() || from.seq() < oldest {
                 continue;
             }
-            let list = &mut self.at_mut(from >> 1).waiting[(from & 1) as usize];
-            #[allow(clippy::cast_possible_truncation)] // as in `link`
-            if *list == (slot << 2 | i) as u32 + 1 {
+            let list = &mut self.at_mut(from.seq()).waiting[from.result()];
+            if *list == Operand::new(slot, i) {
                 *list = s.next[i];
             }
         }

@@ -5,10 +5,11 @@ use breakeven_base::{OpClass, Uop, UopFlags};
 use educe::Educe;
 
 use super::config::O3Config;
-use super::inst::{state, InstRing, Seq, Wait};
+use super::inst::{InstRing, State, Wait};
 use super::io::Io;
 use super::iq::IssueQueue;
 use super::memo::archive::Archive;
+use super::seq::{Producer, Seq, Slot};
 use super::units::{Grant, Units};
 use super::wheel::{Event, Wheel};
 
@@ -57,11 +58,12 @@ impl Issue {
     /// Dispatch: makes the micro-op wait for those operands that have not been written.
     #[inline]
     pub fn link_operands(&mut self, ring: &mut InstRing, seq: Seq) {
-        for (i, from) in ring.at(seq).sources.into_iter().enumerate() {
-            if from != 0 {
-                let by = from >> 1;
-                if by < ring.head() || ring.state(by) & state::WRITTEN != 0 {
-                    ring.at_mut(seq).sources[i] = 0;
+        for i in 0..3 {
+            let from = ring.at(seq).sources[i];
+            if from.is_some() {
+                let by = from.seq();
+                if by < ring.head() || ring.state(by).intersects(State::WRITTEN) {
+                    ring.at_mut(seq).sources[i] = Producer::NONE;
                 } else {
                     ring.link(seq, i, from);
                 }
@@ -71,10 +73,10 @@ impl Issue {
 
     /// Dispatch: takes an entry; `pending`: things that it waits for beside its operands ([`Issue::arrived`]).
     #[inline]
-    pub fn insert(&mut self, ring: &mut InstRing, seq: Seq, bits: u8, pending: u8) {
+    pub fn insert(&mut self, ring: &mut InstRing, seq: Seq, bits: State, pending: u8) {
         self.queue.free -= 1;
         let s = ring.at_mut(seq);
-        s.state |= state::IN_IQ | bits;
+        s.state |= State::IN_IQ | bits;
         s.pending += pending;
         if s.pending == 0 {
             let class = s.uop.class;
@@ -83,7 +85,7 @@ impl Issue {
     }
 
     #[inline]
-    fn set_ready(&mut self, slot: usize, class: OpClass) {
+    fn set_ready(&mut self, slot: Slot, class: OpClass) {
         self.queue.set_ready(slot, self.units.group(class));
     }
 
@@ -98,7 +100,7 @@ impl Issue {
     /// The load-store queue: `seq` may issue, for the first time or again.
     #[inline]
     pub fn memory_ready(&mut self, ring: &mut InstRing, seq: Seq) {
-        if ring.state(seq) & state::ISSUED != 0 {
+        if ring.state(seq).intersects(State::ISSUED) {
             self.set_ready(ring.slot(seq), ring.class(seq));
         } else {
             self.arrived(ring, seq);
@@ -107,7 +109,7 @@ impl Issue {
 
     /// Commit has told the oldest micro-op to execute.
     pub fn release(&mut self, io: &mut Io, seq: Seq) {
-        if io.ring.state(seq) & state::RELEASED != 0 {
+        if io.ring.state(seq).intersects(State::RELEASED) {
             io.activity.moved = true;
             self.arrived(&mut io.ring, seq);
         }
@@ -123,9 +125,9 @@ impl Issue {
     /// A memory reference keeps its entry until it writes back.
     #[inline]
     pub fn leave(&mut self, ring: &mut InstRing, seq: Seq) {
-        if ring.state(seq) & state::IN_IQ != 0 {
+        if ring.state(seq).intersects(State::IN_IQ) {
             self.queue.free += 1;
-            ring.clear_state(seq, state::IN_IQ);
+            ring.clear_state(seq, State::IN_IQ);
         }
     }
 
@@ -144,7 +146,7 @@ impl Issue {
         let mut busy = 0;
         let mut ready = self.queue.ready_total;
         let head = io.ring.head();
-        let start = io.ring.slot(head);
+        let Slot(start) = io.ring.slot(head);
         let words = io.ring.capacity() / 64;
         let mut left = io.rules.issue_width;
         let mut word = start / 64;
@@ -156,7 +158,7 @@ impl Issue {
             }
             let mut bits = self.queue.ready_word(busy, word) & within;
             while bits != 0 {
-                let slot = word * 64 + bits.trailing_zeros() as usize;
+                let slot = Slot(word * 64 + bits.trailing_zeros() as usize);
                 let seq = io.ring.seq_of(slot, head);
                 let Uop { class, latency, .. } = *io.ring.uop(seq);
                 let group = self.units.group(class);
@@ -195,15 +197,15 @@ impl Issue {
         if s.wait == Wait::Unit {
             s.wait = Wait::Execution;
         }
-        let mut bits = s.state | state::ISSUED;
+        let mut bits = s.state | State::ISSUED;
         if !s.uop.flags.any(UopFlags::MEM) || s.uop.flags.any(UopFlags::TRAP) {
             self.queue.free += 1;
-            bits &= !state::IN_IQ;
+            bits &= !State::IN_IQ;
         }
         s.state = bits;
         let event = Event { seq, stamp: s.stamp };
         if let Some(trace) = &mut io.trace {
-            trace.issued(io.ring.slot(seq), now);
+            trace.issued(io.ring.slot(seq).0, now);
         }
         let at = now + io.rules.issue_to_execute + u64::from(latency) - 1;
         executes.push(now, at, event);
@@ -212,7 +214,7 @@ impl Issue {
     /// Squash: micro-ops from `next` to `dispatched`, the next to be dispatched, leave the queue and the lists of those they
     /// wait for.
     pub fn squash(&mut self, ring: &mut InstRing, next: Seq, dispatched: Seq) {
-        for seq in (next..dispatched).rev() {
+        for seq in next.until(dispatched).rev() {
             ring.forget(seq, ring.head());
             let slot = ring.slot(seq);
             self.queue.clear_ready(slot, self.units.group(ring.class(seq)));

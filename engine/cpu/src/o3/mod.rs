@@ -46,6 +46,7 @@ mod quirks;
 mod reason;
 mod rename;
 mod rules;
+mod seq;
 mod squash;
 mod stats;
 mod units;
@@ -60,8 +61,9 @@ mod unit_rig;
 pub use crate::account::{Account, Reason};
 pub use config::{O3Config, RenameRecovery};
 pub use fu_pool::{default_fu_pool, FuDesc, OpDesc};
-pub use inst::{InstRing, Seq, Wait};
+pub use inst::{InstRing, Wait};
 pub use quirks::Gem5Quirks;
+pub use seq::Seq;
 
 use breakeven_base::{Bus, ConfigError, FrontEnd, SysEffect};
 use educe::Educe;
@@ -144,7 +146,7 @@ impl O3 {
     pub fn take_trace(&mut self, finish: bool) -> String {
         let Some(trace) = &mut self.pipe.io.trace else { return String::new() };
         for (seq, cycle) in self.pipe.lsq.take_store_log() {
-            trace.stored(seq, cycle);
+            trace.stored(seq.0, cycle);
         }
         if finish {
             trace.finish();
@@ -181,15 +183,18 @@ impl O3 {
             if pipe.cycle > budget.max_cycles {
                 return Stop::MaxCycles;
             }
-            if pipe.io.activity.loops && memo.looks(pipe.cycle) {
+            if pipe.io.activity.loops && memo.is_due(pipe) {
                 memo.meet(pipe, &mut cx, budget);
                 pipe.io.activity.loops = false;
                 continue;
             }
             let when = pipe.when(pipe.cycle);
             pipe.io.activity = io::Activity::default();
-            if memo.is_taping() {
-                pipe.tick(&mut memo.taped(&mut cx), &when);
+            if memo.is_recording() {
+                pipe.tick(&mut memo.recorded(&mut cx), &when);
+                if let Some(what) = memo.astray() {
+                    return Stop::Deadlock(what);
+                }
             } else {
                 pipe.tick(&mut cx, &when);
             }

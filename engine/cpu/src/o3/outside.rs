@@ -4,7 +4,7 @@
 use breakeven_base::{BranchKind, Bus, FetchXlat, FrontEnd, Now, Step, StepResult, Tick};
 use breakeven_memory::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 
-use super::inst::Seq;
+use super::seq::Seq;
 use crate::bpred::{BranchPredictor, Prediction};
 use crate::CoreCtx;
 
@@ -153,18 +153,18 @@ impl<F: FrontEnd, B: Bus> Outside for Live<'_, '_, F, B> {
 
     #[inline]
     fn predict(&mut self, seq: Seq, pc: u64, len: u8, kind: BranchKind) -> Prediction {
-        self.predictor.predict(seq, pc, len, kind)
+        self.predictor.predict(seq.0, pc, len, kind)
     }
     #[inline]
     fn train(&mut self, done: Seq) {
-        self.predictor.update(done);
+        self.predictor.update(done.0);
     }
     #[inline]
     fn correct(&mut self, seq: Seq, target: u64, taken: bool, from_commit: bool) {
-        self.predictor.correct(seq, target, taken, from_commit);
+        self.predictor.correct(seq.0, target, taken, from_commit);
     }
     #[inline]
     fn squash_predictions(&mut self, after: Seq) {
-        self.predictor.squash(after);
+        self.predictor.squash(after.0);
     }
 }

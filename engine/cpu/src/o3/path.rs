@@ -12,9 +12,10 @@
 use breakeven_base::{MemRef, SysEffect, Uop};
 use educe::Educe;
 
-use super::inst::{Flow, InstRing, Seq};
+use super::inst::{Flow, InstRing, Note};
 use super::memo::archive::Archive;
 use super::outside::Outside;
+use super::seq::Seq;
 
 /// Forks that may be open at once; beyond, fetch waits for one to resolve.
 pub const MAX_FORKS: usize = 64;
@@ -27,7 +28,7 @@ struct SavedUops {
     pc: u64,
     flow: Flow,
     effect: SysEffect,
-    note: u8,
+    note: Note,
 }
 
 /// The front end follows a predicted path from behind `at` on.
@@ -51,7 +52,7 @@ pub struct Path {
 
 impl Path {
     pub fn new() -> Self {
-        Path { placed: 1, forks: Vec::with_capacity(MAX_FORKS), aside: Vec::with_capacity(512) }
+        Path { placed: Seq::FIRST, forks: Vec::with_capacity(MAX_FORKS), aside: Vec::with_capacity(512) }
     }
 
     #[inline]
@@ -64,7 +65,7 @@ impl Path {
     pub fn fork<X: Outside>(&mut self, cx: &mut X, pc: u64, ring: &InstRing, executed: bool) {
         let at = ring.tail() - 1;
         let aside = self.aside.len();
-        for seq in ring.tail()..self.placed {
+        for seq in ring.tail().until(self.placed) {
             self.aside.push(SavedUops {
                 uop: *ring.uop(seq),
                 mem: *ring.mem(seq),
@@ -84,7 +85,8 @@ impl Path {
         let Some(first) = self.forks.iter().position(|f| f.at >= from) else { return };
         let fork = self.forks[first];
         cx.rollback(fork.depth);
-        for (seq, a) in (fork.at + 1..).zip(&self.aside[fork.aside..]) {
+        for (i, a) in (1..).zip(&self.aside[fork.aside..]) {
+            let seq = fork.at + i;
             if seq >= fork.placed {
                 break;
             }

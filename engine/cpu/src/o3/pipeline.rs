@@ -1,16 +1,19 @@
 //! The units and what a cycle of them is.
 
+mod counts;
+
 use breakeven_base::units::Clock;
 use breakeven_base::{Cycle, MemRef};
 use educe::Educe;
 
 use super::config::O3Config;
-use super::inst::{note, Progress};
+use super::inst::{Note, Progress};
 use super::memo::archive::{Archive, Base, Reference};
 use super::outside::Outside;
-use super::{commit, decode, dispatch, execute, fetch, io, issue, lsq, rename, stats};
+use super::{commit, decode, dispatch, execute, fetch, io, issue, lsq, rename};
 use crate::account::{Account, Reason};
 use crate::when::When;
+use counts::StageCounts;
 
 /// All of an out-of-order core but its predictor.
 #[derive(Debug, Educe)]
@@ -30,7 +33,7 @@ pub struct Pipeline {
     /// The cycle that comes next.
     pub cycle: u64,
     /// The units' counts before the present cycle, when a stalled unit retried in the last one and nothing else happened.
-    pub retry_counts: Option<stats::StageCounts>,
+    pub retry_counts: Option<StageCounts>,
 }
 
 impl Pipeline {
@@ -69,6 +72,17 @@ impl Pipeline {
             stores,
             stores_dispatched: self.dispatch.stats.stores,
         }
+    }
+
+    /// A hash of a few numbers that states of one relative form have in common.
+    pub fn signature(&self) -> u64 {
+        let ring = &self.io.ring;
+        let (head, tail) = (ring.head(), ring.tail());
+        let pc = if head < tail { ring.pc(head) } else { 0 };
+        let numbers = [pc, tail - head, self.fetch.path.placed.behind(head), self.rename.next().behind(head)];
+        numbers
+            .into_iter()
+            .fold(self.lsq.signature(), |hash, n| (hash.rotate_left(13) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     /// Writes the state in relative form, between two cycles. False: it has none.
@@ -130,18 +144,19 @@ impl Pipeline {
         }
         // 2. A squash reaches all units. What arrives in this very cycle is younger and goes, too.
         if let Some(squash) = wire.squash {
-            self.dispatch.arrive(wire.renamed);
+            self.dispatch.arrive(wire.iew.arrived);
             self.squash(cx, &squash, now);
-            (wire.fetched, wire.decoded, wire.renamed, wire.to_rob) = (0, 0, 0, 0);
+            (wire.decode.arrived, wire.rename.arrived, wire.iew.arrived, wire.commit.arrived) = (0, 0, 0, 0);
         }
+        let squashed = wire.squash.is_some();
         // 3. The front end, in order.
-        self.fetch.tick(&mut self.io, cx, when, &wire);
-        if let Some(branch) = self.decode.tick(&mut self.io, now, &wire) {
+        self.fetch.tick(&mut self.io, cx, when, &wire.fetch, squashed);
+        if let Some(branch) = self.decode.tick(&mut self.io, now, &wire.decode, squashed) {
             self.fetch.correct(branch, self.rename.next(), &mut self.io, cx, now);
         }
-        let renamed = self.rename.tick(&mut self.io, now, &wire);
+        let renamed = self.rename.tick(&mut self.io, now, &wire.rename, squashed);
         self.fetch.slots_renamed(renamed);
-        self.dispatch.tick(&mut self.io, &mut self.issue, &mut self.lsq, now, &wire);
+        self.dispatch.tick(&mut self.io, &mut self.issue, &mut self.lsq, now, &wire.iew, squashed);
         // 4. Execution; write-back, which wakes dependents; issue.
         let executed = self.execute_due(cx, when);
         self.execute.write_back(&mut self.io, &mut self.issue, &mut self.lsq, now);
@@ -149,24 +164,24 @@ impl Pipeline {
             self.issue.tick(&mut self.io, &mut self.execute.input, now);
         }
         // 5. Committed stores go to the cache; loads and stores that have committed leave; credits return.
-        let credits = self.dispatch.credits_return(&self.io, &self.lsq, executed, &wire);
+        let credits = self.dispatch.credits_return(&self.io, &self.lsq, executed, &wire.iew, squashed);
         if self.lsq.next_event() <= now {
             self.lsq.tick(cx, when, &mut self.io.ring, &mut self.execute.from_lsq);
             self.execute.receive(&mut self.io, &mut self.issue, now);
         }
-        if wire.committed_to_iew != 0 {
-            self.lsq.commit(wire.committed_to_iew);
+        if wire.iew.committed.is_some() {
+            self.lsq.commit(wire.iew.committed);
             self.io.activity.moved = true;
         }
         // They count the loads that have just left.
         if credits {
             self.dispatch.return_credits(&mut self.io, &self.issue, &self.lsq, now);
         }
-        if wire.release != 0 {
-            self.issue.release(&mut self.io, wire.release);
+        if wire.iew.release.is_some() {
+            self.issue.release(&mut self.io, wire.iew.release);
         }
         // 6. Commit, and what its empty slots are charged to.
-        let retired = self.commit.tick(&mut self.io, &self.lsq, cx, when, &wire);
+        let retired = self.commit.tick(&mut self.io, &self.lsq, cx, when, &wire.commit, squashed);
         let width = self.io.rules.commit_width;
         let reason = if retired < width { self.reason() } else { Reason::Retiring };
         self.account.cycle(retired, width, reason);
@@ -184,7 +199,7 @@ impl Pipeline {
                 continue;
             }
             let seq = event.seq;
-            if self.io.ring.note(seq) & note::PLACEHOLDER != 0 && !self.execute_placeholder(seq, cx, when) {
+            if self.io.ring.note(seq).intersects(Note::PLACEHOLDER) && !self.execute_placeholder(seq, cx, when) {
                 continue;
             }
             if self.execute.execute(seq, &mut self.io, &mut self.issue, &mut self.lsq, cx, when) {
@@ -237,7 +252,7 @@ impl Pipeline {
         let mut oldest = String::from("nothing in flight");
         if head < ring.tail() {
             oldest = format!(
-                "oldest #{head} at {:#x}, {}, state {:#x}, waits for {:?}",
+                "oldest {head} at {:#x}, {}, state {:?}, waits for {:?}",
                 ring.pc(head),
                 ring.class(head).name(),
                 ring.state(head),

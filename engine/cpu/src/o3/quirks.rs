@@ -3,7 +3,7 @@
 //! quirk is gem5's own parameter `enableIdling`.
 
 /// gem5's own artefacts (*ours*: gem5 has no such parameters). Presets of silicon have those off that are off by default;
-/// they keep the last two, with which their cycles were calibrated.
+/// they keep the last five, with which their cycles were calibrated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_snake_case)]
 pub struct Gem5Quirks {
@@ -34,6 +34,16 @@ pub struct Gem5Quirks {
     /// A load that is issued again for such a store is translated again (`LSQRequest::discard`). Off: it keeps its
     /// translation. On unless switched off.
     pub gem5Retranslation: bool,
+    /// A rename stage that a full load or store queue has blocked unblocks while the other one has room, and blocks again at
+    /// once where its first micro-op needs the full one (`Rename::checkStall`): each such cycle counts as an unblocking one,
+    /// and the full queue once more. Off: it stays blocked. The same cycles, other statistics. On unless switched off.
+    pub gem5RenameUnblocks: bool,
+    /// When a blocked cache takes accesses again, the store that it has refused goes first, before the loads of that cycle
+    /// (`LSQUnit::recvRetry`). Off: after them, as every store. On unless switched off.
+    pub gem5RefusedStoreFirst: bool,
+    /// Store sets are indexed by instruction addresses from bit 2 on (`StoreSet::offsetBits`): shorter instructions within
+    /// four bytes share an entry. Off: from the bit on that tells the shortest instructions apart. On unless switched off.
+    pub gem5StoreSetIndex: bool,
 }
 
 impl Gem5Quirks {
@@ -47,6 +57,9 @@ impl Gem5Quirks {
         gem5PortRetries: true,
         gem5ReplaysTogether: true,
         gem5Retranslation: true,
+        gem5RenameUnblocks: true,
+        gem5RefusedStoreFirst: true,
+        gem5StoreSetIndex: true,
     };
     /// Silicon.
     pub const NONE: Gem5Quirks = Gem5Quirks {
@@ -58,12 +71,22 @@ impl Gem5Quirks {
         gem5PortRetries: false,
         gem5ReplaysTogether: false,
         gem5Retranslation: false,
+        gem5RenameUnblocks: false,
+        gem5RefusedStoreFirst: false,
+        gem5StoreSetIndex: false,
     };
 }
 
 impl Default for Gem5Quirks {
     /// What a description has that mentions none of them.
     fn default() -> Self {
-        Gem5Quirks { serialResponses: true, gem5ReplaysTogether: true, gem5Retranslation: true, ..Gem5Quirks::NONE }
+        Gem5Quirks {
+            gem5StoresJoinMisses: false,
+            gem5CompressedBranches: false,
+            gem5CreditReturns: false,
+            gem5PseudoOps: false,
+            gem5PortRetries: false,
+            ..Gem5Quirks::ALL
+        }
     }
 }

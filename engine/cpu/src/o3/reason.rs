@@ -1,7 +1,8 @@
 //! Why a commit slot stays empty: what the cycle account is charged with.
 
-use super::inst::{note, state, Seq, Wait};
+use super::inst::{Note, State, Wait};
 use super::pipeline::Pipeline;
+use super::seq::Seq;
 use super::{commit, decode, fetch};
 use crate::account::Reason;
 
@@ -50,13 +51,13 @@ impl Pipeline {
     fn reason_of_head(&self, head: Seq) -> Reason {
         let ring = &self.io.ring;
         let bits = ring.state(head);
-        if bits & state::DONE != 0 {
+        if bits.intersects(State::DONE) {
             return Reason::Execution;
         }
-        if ring.note(head) & note::REPLAYED != 0 {
+        if ring.note(head).intersects(Note::REPLAYED) {
             return Reason::Replay;
         }
-        if bits & state::NON_SPEC != 0 && bits & state::ISSUED == 0 {
+        if bits.intersects(State::NON_SPEC) && !bits.intersects(State::ISSUED) {
             return if self.lsq.has_stores_to_write() { Reason::StoreQueue } else { Reason::Serialize };
         }
         match ring.wait(head) {

@@ -15,10 +15,11 @@ use educe::Educe;
 
 use super::config::O3Config;
 use super::decode::Status;
-use super::inst::{InstRing, Seq};
+use super::inst::InstRing;
 use super::io::Io;
 use super::lsq::{uses_load_queue, uses_store_queue};
-use super::wires::{Wire, BLOCK, UNBLOCK};
+use super::seq::Seq;
+use super::wires::{Stall, ToRename};
 use credits::Credits;
 use registers::Registers;
 pub use registers::{count_registers, REG_CLASSES};
@@ -72,15 +73,15 @@ impl Rename {
         Rename {
             status: Status::Running,
             stalled: false,
-            next: 1,
-            end: 1,
+            next: Seq::FIRST,
+            end: Seq::FIRST,
             registers: Registers::new(cfg),
             credits: Credits::new(cfg),
-            serialize: 0,
-            serialize_done: 0,
+            serialize: Seq::NONE,
+            serialize_done: Seq::NONE,
             serialize_next: false,
-            retired: 0,
-            stall_until: 0,
+            retired: Seq::NONE,
+            stall_until: Seq::NONE,
             stats: RenameStats::default(),
         }
     }
@@ -105,33 +106,33 @@ impl Rename {
     }
     /// Whether a serializing instruction waits here, and not for flags: then for stores, too.
     pub fn waits_for_stores(&self) -> bool {
-        self.stall_until == 0
+        !self.stall_until.is_some()
     }
 
     pub fn describe(&self) -> String {
         let c = &self.credits;
         format!(
-            "rename: {:?}, {} micro-ops from #{} on, stalled by dispatch: {}; free: ROB {}, IQ, LQ, SQ {:?}, registers {:?}; {} on their way to dispatch",
+            "rename: {:?}, {} micro-ops from {} on, stalled by dispatch: {}; free: ROB {}, IQ, LQ, SQ {:?}, registers {:?}; {} on their way to dispatch",
             self.status, self.end - self.next, self.next, self.stalled, c.rob, c.queues, self.registers.free(), c.in_progress
         )
     }
 
     /// One cycle. In: micro-ops from decode, credits, stalls by dispatch, freed registers, whether there is a squash. Out:
     /// micro-ops to dispatch and the ROB, stalls to decode; returns the slots renamed.
-    pub fn tick(&mut self, io: &mut Io, now: u64, wire: &Wire) -> u32 {
-        self.receive(wire);
-        let arrived = u64::from(wire.decoded);
+    pub fn tick(&mut self, io: &mut Io, now: u64, wire: &ToRename, squashed: bool) -> u32 {
+        self.receive(wire, squashed);
+        let arrived = u64::from(wire.arrived);
         self.end += arrived;
         let to_decode = now + io.rules.rename_to_decode;
         let mut slots = 0;
-        if wire.squash.is_some() {
+        if squashed {
             if matches!(self.status, Status::Blocked | Status::Unblocking | Status::SerializeStall) {
-                io.wires.at(to_decode).stall_decode = UNBLOCK;
+                io.wires.at(to_decode).decode.stall = Stall::Unblock;
             }
             self.status = Status::Squashing;
-            self.serialize = 0;
-            self.serialize_done = 0;
-            self.stall_until = 0;
+            self.serialize = Seq::NONE;
+            self.serialize_done = Seq::NONE;
+            self.stall_until = Seq::NONE;
             self.stats.squash_cycles += 1;
         } else {
             slots = self.advance(io, now, arrived);
@@ -143,16 +144,11 @@ impl Rename {
 
     /// Takes in what the later stages report.
     #[inline]
-    fn receive(&mut self, wire: &Wire) {
+    fn receive(&mut self, wire: &ToRename, squashed: bool) {
         self.credits.update(wire);
-        self.retired = self.retired.max(wire.retired_to_rename);
-        if wire.stall_rename & BLOCK != 0 {
-            self.stalled = true;
-        }
-        if wire.stall_rename & UNBLOCK != 0 {
-            self.stalled = false;
-        }
-        if wire.squash.is_none() && !wire.rob_squashing_rename {
+        self.retired = self.retired.max(wire.retired);
+        wire.stall.apply(&mut self.stalled);
+        if !squashed && !wire.rob_squashing {
             self.registers.free_squashed();
         }
     }
@@ -169,7 +165,7 @@ impl Rename {
             }
             return 0;
         }
-        if self.must_stall() {
+        if self.must_stall() || self.stays_blocked(io) {
             self.block(io, to_decode);
             if self.status == Status::SerializeStall {
                 self.stats.serialize_cycles += 1;
@@ -190,8 +186,8 @@ impl Rename {
             Status::SerializeStall => {
                 self.status = Status::Unblocking;
                 self.serialize_done = self.next;
-                self.serialize = 0;
-                self.stall_until = 0;
+                self.serialize = Seq::NONE;
+                self.stall_until = Seq::NONE;
                 // The instruction itself does not wait in the skid buffer.
                 if skid == 1 {
                     self.unblock(io, to_decode);
@@ -215,7 +211,7 @@ impl Rename {
             let blocked;
             (blocked, slots) = self.rename_until(io, end, now);
             if blocked && was_blocked && self.next == first && self.status == Status::Unblocking {
-                // As in gem5: with one of two full queues the stage unblocks, and is blocked again at once.
+                // With one of two full queues the stage unblocks, and is blocked again at once (`gem5RenameUnblocks`).
                 self.status = Status::Blocked;
                 io.activity.stalled_retry = true;
                 return slots;
@@ -241,9 +237,20 @@ impl Rename {
             || (self.status == Status::SerializeStall && !self.stall_is_over())
     }
 
+    /// Whether a blocked stage's first micro-op finds its half of the load-store queue full. gem5 looks at both halves together
+    /// and unblocks in vain (`gem5RenameUnblocks`).
+    #[inline]
+    fn stays_blocked(&self, io: &Io) -> bool {
+        self.status == Status::Blocked && !io.rules.quirks.gem5RenameUnblocks && self.next < self.end && {
+            let flags = io.ring.flags(self.next);
+            let (loads, stores) = (self.credits.room_for_loads(), self.credits.room_for_stores());
+            flags.any(UopFlags::MEM) && (uses_load_queue(flags) && loads <= 0 || uses_store_queue(flags) && stores <= 0)
+        }
+    }
+
     /// Whether what the next micro-op waits for has come about.
     fn stall_is_over(&self) -> bool {
-        if self.stall_until == 0 {
+        if !self.stall_until.is_some() {
             self.credits.drained()
         } else {
             self.retired >= self.stall_until
@@ -256,7 +263,7 @@ impl Rename {
         }
         io.activity.moved = true;
         if self.status != Status::Unblocking && self.status != Status::SerializeStall {
-            io.wires.at(to_decode).stall_decode = BLOCK;
+            io.wires.at(to_decode).decode.stall = Stall::Block;
         }
         if self.status != Status::SerializeStall {
             self.status = Status::Blocked;
@@ -265,7 +272,7 @@ impl Rename {
 
     fn unblock(&mut self, io: &mut Io, to_decode: u64) {
         io.activity.moved = true;
-        io.wires.at(to_decode).stall_decode = UNBLOCK;
+        io.wires.at(to_decode).decode.stall = Stall::Unblock;
         self.status = Status::Running;
     }
 
@@ -308,7 +315,7 @@ impl Rename {
                     self.stats.temp_serializing += 1;
                 }
                 if self.status == Status::Running {
-                    io.wires.at(now + io.rules.rename_to_decode).stall_decode = BLOCK;
+                    io.wires.at(now + io.rules.rename_to_decode).decode.stall = Stall::Block;
                 }
                 self.status = Status::SerializeStall;
                 io.activity.moved = true;
@@ -332,13 +339,13 @@ impl Rename {
             self.next += 1;
         }
         if sent > 0 {
-            io.traced(self.next - u64::from(sent)..self.next, |trace, ring, seq| trace.renamed(ring.slot(seq), now));
+            io.traced(self.next - u64::from(sent)..self.next, |trace, ring, seq| trace.renamed(ring.slot(seq).0, now));
             io.activity.moved = true;
             self.credits.in_progress += i64::from(sent);
             self.credits.in_progress_rob += i64::from(sent_rob);
             self.stats.renamed += u64::from(sent);
-            io.wires.at(now + io.rules.rename_to_iew).renamed += sent;
-            io.wires.at(now + io.rules.rename_to_rob).to_rob += sent;
+            io.wires.at(now + io.rules.rename_to_iew).iew.arrived += sent;
+            io.wires.at(now + io.rules.rename_to_rob).commit.arrived += sent;
         }
         (blocked || self.next < end, slots)
     }
@@ -383,7 +390,7 @@ impl Rename {
             first -= 1;
         }
         let waits = first > self.retired + 1;
-        self.stall_until = if waits { first - 1 } else { 0 };
+        self.stall_until = if waits { first - 1 } else { Seq::NONE };
         waits
     }
 
@@ -399,7 +406,7 @@ impl Rename {
 
     /// Squash: restores the rename map as it was before `next`, youngest micro-op first.
     pub fn squash(&mut self, next: Seq, ring: &InstRing) {
-        for seq in (next..self.next).rev() {
+        for seq in next.until(self.next).rev() {
             self.stats.undone += self.registers.undo(ring, seq);
         }
         self.next = self.next.min(next);

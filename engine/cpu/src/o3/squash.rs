@@ -1,8 +1,9 @@
 //! A squash is a message that every unit answers: each drops its micro-ops from `next` on and restores its own state.
 
 use super::fetch::{AtHead, Then};
-use super::inst::{note, Seq};
+use super::inst::Note;
 use super::pipeline::Pipeline;
+use super::seq::Seq;
 use super::wires::{InFront, Squash};
 use super::Stopped;
 use crate::o3::outside::Outside;
@@ -23,10 +24,10 @@ impl Pipeline {
         let next = after + 1;
         // What is older than `next` still arrives: a placeholder is executed while micro-ops behind it are on their way.
         let kept = InFront {
-            fetched: next.saturating_sub(self.decode.end()),
-            decoded: next.saturating_sub(self.rename.end()),
-            renamed: next.saturating_sub(self.dispatch.end()),
-            to_rob: next.saturating_sub(self.commit.rob_end()),
+            fetched: next.behind(self.decode.end()),
+            decoded: next.behind(self.rename.end()),
+            renamed: next.behind(self.dispatch.end()),
+            to_rob: next.behind(self.commit.rob_end()),
         };
         let in_flight = self.io.wires.clear_front(now, kept);
         let renamed = self.rename.next();
@@ -43,7 +44,7 @@ impl Pipeline {
     #[cold]
     pub(super) fn execute_placeholder<X: Outside>(&mut self, seq: Seq, cx: &mut X, when: &When) -> bool {
         let now = when.cycle;
-        if self.io.ring.note(seq) & note::PAUSES != 0 && !self.lsq.drained() {
+        if self.io.ring.note(seq).intersects(Note::PAUSES) && !self.lsq.drained() {
             self.retry(seq, now + 1, now);
             return false;
         }

@@ -3,8 +3,9 @@
 use breakeven_base::{MemRef, OpClass, Reg, Uop, UopFlags};
 
 use super::config::O3Config;
-use super::inst::{Flow, Seq};
+use super::inst::{Flow, Note};
 use super::io::Io;
+use super::seq::Seq;
 use super::wires::Wire;
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
 
@@ -45,8 +46,8 @@ impl UnitRig {
         let seq = self.io.ring.push();
         let mem =
             MemRef { valid: uop.flags.any(UopFlags::MEM), size: 8, vaddr: 0x1000, paddr: 0x1000, ..MemRef::default() };
-        self.io.ring.place(seq, &uop, &mem, 0x8000_0000 + 4 * seq, &Flow::default());
-        self.io.ring.set_note(seq, 0);
+        self.io.ring.place(seq, &uop, &mem, 0x8000_0000 + 4 * seq.0, &Flow::default());
+        self.io.ring.set_note(seq, Note::empty());
         seq
     }
 

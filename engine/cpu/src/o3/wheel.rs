@@ -5,8 +5,9 @@ use educe::Educe;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::inst::{InstRing, Seq};
+use super::inst::InstRing;
 use super::memo::archive::Archive;
+use super::seq::Seq;
 
 /// A micro-op; void when the slot's stamp has changed meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +17,7 @@ pub struct Event {
 }
 
 /// An event of a micro-op that has been squashed.
-const VOID: Event = Event { seq: Seq::MAX, stamp: 0 };
+const VOID: Event = Event { seq: Seq(u64::MAX), stamp: 0 };
 
 impl Event {
     /// In relative form; the micro-ops in flight stand in `ring` already.
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn events_come_in_their_cycle_and_in_order() {
         let mut w = Wheel::new();
-        let e = |seq| Event { seq, stamp: 0 };
+        let e = |seq| Event { seq: Seq(seq), stamp: 0 };
         for (at, seq) in [(1000, 1), (130, 2), (130, 3), (101, 4), (100 + SPAN, 5)] {
             w.push(100, at, e(seq));
         }
@@ -175,7 +176,7 @@ mod tests {
             let mut out = Vec::new();
             assert!(w.has(now));
             w.take(now, &mut out);
-            seen.extend(out.iter().map(|e| (now, e.seq)));
+            seen.extend(out.iter().map(|e| (now, e.seq.0)));
         }
         assert_eq!(seen, [(101, 4), (130, 2), (130, 3), (100 + SPAN, 5), (1000, 1)]);
     }

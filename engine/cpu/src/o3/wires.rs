@@ -1,13 +1,36 @@
 //! What the units send each other, with its delay: one record a cycle, written by the units for the cycle in which it
 //! arrives. (gem5: the time buffers.)
 
-use super::config::MAX_DELAY;
-use super::inst::{InstRing, Seq};
-use super::memo::archive::Archive;
+use std::ops::AddAssign;
 
-/// Stall signals.
-pub const BLOCK: u8 = 1;
-pub const UNBLOCK: u8 = 2;
+use super::config::MAX_DELAY;
+use super::inst::InstRing;
+use super::memo::archive::Archive;
+use super::seq::Seq;
+
+/// What a stage tells the one before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stall {
+    /// As before.
+    #[default]
+    Unchanged,
+    Block,
+    Unblock,
+}
+
+impl Stall {
+    const ALL: [Stall; 3] = [Stall::Unchanged, Stall::Block, Stall::Unblock];
+
+    /// What it makes of a stage that is stalled, or is not.
+    #[inline]
+    pub fn apply(self, stalled: &mut bool) {
+        match self {
+            Stall::Unchanged => {}
+            Stall::Block => *stalled = true,
+            Stall::Unblock => *stalled = false,
+        }
+    }
+}
 
 /// Why a squash is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,42 +60,98 @@ impl Squash {
     }
 }
 
-/// What arrives in one cycle.
+/// Micro-ops that leave dispatch, as rename counts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dispatched {
+    pub uops: u16,
+    /// Those with a ROB entry of their own, with one of the load and of the store queue.
+    pub rob: u16,
+    pub loads: u16,
+    pub stores: u16,
+}
+
+impl AddAssign for Dispatched {
+    #[inline]
+    fn add_assign(&mut self, more: Dispatched) {
+        self.uops += more.uops;
+        self.rob += more.rob;
+        self.loads += more.loads;
+        self.stores += more.stores;
+    }
+}
+
+/// What reaches fetch in one cycle.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToFetch {
+    /// By decode.
+    pub stall: Stall,
+    /// Everything up to this has committed; 0: nothing has.
+    pub committed: Seq,
+}
+
+/// What reaches decode.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToDecode {
+    /// Micro-ops from fetch.
+    pub arrived: u16,
+    /// By rename.
+    pub stall: Stall,
+}
+
+/// What reaches rename.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToRename {
+    /// Micro-ops from decode.
+    pub arrived: u16,
+    /// By dispatch.
+    pub stall: Stall,
+    pub dispatched: Dispatched,
+    /// Free entries of the issue, load and store queue.
+    pub free_queues: Option<[u16; 3]>,
+    /// Free entries of the ROB, and whether it is empty.
+    pub free_rob: Option<(u32, bool)>,
+    /// Registers of each class that commits have freed.
+    pub free_regs: [u16; super::rename::REG_CLASSES],
+    /// Everything up to this has retired; 0: nothing has.
+    pub retired: Seq,
+    pub rob_squashing: bool,
+}
+
+/// What reaches dispatch, issue and the load-store queue (gem5: IEW).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToIew {
+    /// Micro-ops from rename.
+    pub arrived: u16,
+    pub rob_squashing: bool,
+    /// Everything up to this has committed; 0: nothing has.
+    pub committed: Seq,
+    /// This one is the oldest and may execute; 0: none.
+    pub release: Seq,
+}
+
+/// What reaches commit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ToCommit {
+    /// Micro-ops from rename, for the ROB.
+    pub arrived: u16,
+    /// The squash that execution asks for.
+    pub resolve: Option<Squash>,
+}
+
+/// What arrives in one cycle, by who receives it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wire {
-    /// Micro-ops that reach decode, rename, dispatch, the ROB.
-    pub fetched: u16,
-    pub decoded: u16,
-    pub renamed: u16,
-    pub to_rob: u16,
-    /// [`BLOCK`], [`UNBLOCK`]: decode to fetch, rename to decode, dispatch to rename.
-    pub stall_fetch: u8,
-    pub stall_decode: u8,
-    pub stall_rename: u8,
-    /// To rename: micro-ops that have left dispatch, those of them with a ROB entry, loads, stores.
-    pub dispatched: u16,
-    pub dispatched_rob: u16,
-    pub to_load_queue: u16,
-    pub to_store_queue: u16,
-    /// To rename: free entries of the issue, load and store queue.
-    pub free_queues: Option<[u32; 3]>,
-    /// To rename: free entries of the ROB, and whether it is empty.
-    pub free_rob: Option<(u32, bool)>,
-    /// To rename: registers of each class that commits have freed.
-    pub free_regs: [u16; super::rename::REG_CLASSES],
-    /// Everything up to this has committed: to fetch, to rename, to dispatch; 0: nothing has.
-    pub committed_to_fetch: Seq,
-    pub retired_to_rename: Seq,
-    pub committed_to_iew: Seq,
-    pub rob_squashing_rename: bool,
-    pub rob_squashing_iew: bool,
-    /// To issue: this one is the oldest and may execute.
-    pub release: Seq,
-    /// To commit.
-    pub resolve: Option<Squash>,
+    pub fetch: ToFetch,
+    pub decode: ToDecode,
+    pub rename: ToRename,
+    pub iew: ToIew,
+    pub commit: ToCommit,
     /// To every unit.
     pub squash: Option<Squash>,
 }
+
+// Copied each cycle; what is longer is copied by a call.
+const _: () = assert!(std::mem::size_of::<Wire>() <= 128);
 
 impl Squash {
     /// In relative form; void where the micro-op that asks for it has been squashed itself.
@@ -81,7 +160,7 @@ impl Squash {
             *squash = None;
             return;
         }
-        let mut s = squash.unwrap_or(Squash { after: 0, stamp: 0, cause: Cause::Flush });
+        let mut s = squash.unwrap_or(Squash { after: Seq::NONE, stamp: 0, cause: Cause::Flush });
         a.seq(&mut s.after);
         a.one_of(&mut s.cause, &[Cause::Mispredict, Cause::Violation, Cause::Flush]);
         let by = s.by();
@@ -97,35 +176,26 @@ impl Squash {
 
 impl Wire {
     fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
-        let Self {
-            fetched,
-            decoded,
-            renamed,
-            to_rob,
-            stall_fetch,
-            stall_decode,
-            stall_rename,
-            dispatched,
-            dispatched_rob,
-            to_load_queue,
-            to_store_queue,
+        let Self { fetch, decode, rename, iew, commit, squash } = self;
+        let ToFetch { stall: stall_fetch, committed: committed_to_fetch } = fetch;
+        let ToDecode { arrived: fetched, stall: stall_decode } = decode;
+        let ToRename {
+            arrived: decoded,
+            stall: stall_rename,
+            dispatched: Dispatched { uops, rob, loads, stores },
             free_queues,
             free_rob,
             free_regs,
-            committed_to_fetch,
-            retired_to_rename,
-            committed_to_iew,
-            rob_squashing_rename,
-            rob_squashing_iew,
-            release,
-            resolve,
-            squash,
-        } = self;
+            retired,
+            rob_squashing: rob_squashing_rename,
+        } = rename;
+        let ToIew { arrived: renamed, rob_squashing: rob_squashing_iew, committed: committed_to_iew, release } = iew;
+        let ToCommit { arrived: to_rob, resolve } = commit;
         [fetched, decoded, renamed, to_rob].into_iter().for_each(|n| a.u16(n));
-        [stall_fetch, stall_decode, stall_rename].into_iter().for_each(|bits| a.u8(bits));
-        [dispatched, dispatched_rob, to_load_queue, to_store_queue].into_iter().for_each(|n| a.u16(n));
+        [stall_fetch, stall_decode, stall_rename].into_iter().for_each(|stall| a.one_of(stall, &Stall::ALL));
+        [uops, rob, loads, stores].into_iter().for_each(|n| a.u16(n));
         if a.present(free_queues.is_some()) {
-            free_queues.get_or_insert_default().iter_mut().for_each(|n| a.u32(n));
+            free_queues.get_or_insert_default().iter_mut().for_each(|n| a.u16(n));
         }
         if a.present(free_rob.is_some()) {
             let (free, empty) = free_rob.get_or_insert_default();
@@ -133,9 +203,7 @@ impl Wire {
             a.flag(empty);
         }
         free_regs.iter_mut().for_each(|n| a.u16(n));
-        [committed_to_fetch, retired_to_rename, committed_to_iew, release]
-            .into_iter()
-            .for_each(|seq| a.seq_or_none(seq));
+        [committed_to_fetch, retired, committed_to_iew, release].into_iter().for_each(|seq| a.seq_or_none(seq));
         a.flag(rob_squashing_rename);
         a.flag(rob_squashing_iew);
         Squash::archive(resolve, a, ring);
@@ -200,7 +268,7 @@ impl Wires {
     /// Decode drops what fetch has sent it.
     pub fn clear_fetched(&mut self, now: u64) {
         for cycle in now..=self.last {
-            self.at(cycle).fetched = 0;
+            self.at(cycle).decode.arrived = 0;
         }
     }
     /// A squash: of the micro-ops on their way to a stage only the first `kept` still arrive there. Returns those that
@@ -209,10 +277,10 @@ impl Wires {
         let mut dropped = Arrivals::default();
         for cycle in now..=self.last {
             let wire = self.at(cycle);
-            keep(&mut wire.fetched, &mut kept.fetched);
-            keep(&mut wire.decoded, &mut kept.decoded);
-            keep(&mut wire.to_rob, &mut kept.to_rob);
-            let renamed = keep(&mut wire.renamed, &mut kept.renamed);
+            keep(&mut wire.decode.arrived, &mut kept.fetched);
+            keep(&mut wire.rename.arrived, &mut kept.decoded);
+            keep(&mut wire.commit.arrived, &mut kept.to_rob);
+            let renamed = keep(&mut wire.iew.arrived, &mut kept.renamed);
             if renamed > 0 {
                 dropped.push(cycle, renamed);
             }

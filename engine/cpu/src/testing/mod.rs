@@ -16,8 +16,10 @@ pub use rig::{memory, memory_config, simple_memory, Run, PERIOD};
 
 pub const BASE: u64 = 0x8000_0000;
 
-/// So many cases of a property, the same in each run: a change, not chance, decides whether a test passes.
+/// So many cases of a property, the same in each run: a change, not chance, decides whether a test passes. For a longer run
+/// by hand: `BREAKEVEN_CASES`.
 pub fn cases(cases: u32) -> Config {
+    let cases = std::env::var("BREAKEVEN_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(cases);
     Config { cases, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() }
 }
 

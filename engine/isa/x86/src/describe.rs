@@ -75,7 +75,7 @@ pub(crate) fn place_uops(mut flow: Flow, to: &mut [Uop; MAX_UOPS], inst: &Inst, 
     if inst.uops.reads_flags {
         flow.read(to, inst.uops.flags_from, &mut n);
     }
-    if inst.uops.flags_written != 0 {
+    if !inst.uops.flags_written.is_empty() {
         flow.write(inst.uops.flags_written);
     }
     n

@@ -1,5 +1,20 @@
 //! Arithmetic flags, kept as what they come from: zero, sign and parity are looked at far less often than written.
 
+use bitflags::bitflags;
+
+bitflags! {
+    /// The arithmetic flags in the groups that are renamed apart.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct FlagGroups: u8 {
+        /// The carry.
+        const C = 1 << 0;
+        /// The overflow.
+        const O = 1 << 1;
+        /// Zero, sign, parity, adjust.
+        const Z = 1 << 2;
+    }
+}
+
 pub(crate) const CF: u64 = 1;
 pub(crate) const PF: u64 = 1 << 2;
 pub(crate) const AF: u64 = 1 << 4;

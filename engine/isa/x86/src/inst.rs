@@ -4,6 +4,8 @@ use bitflags::bitflags;
 use breakeven_base::{BranchKind, UopFlags};
 use iced_x86::Mnemonic;
 
+use crate::flags::FlagGroups;
+
 /// Index of a register that is always zero, and of the address of the instruction being executed.
 pub(crate) const ZERO: u8 = 16;
 pub(crate) const RIP: u8 = 17;
@@ -175,8 +177,8 @@ pub(crate) struct UopSummary {
     pub n: u8,
     /// The flags of all of them.
     pub flags: UopFlags,
-    /// Groups of flags written ([`crate::crack::group`]).
-    pub flags_written: u8,
+    /// Groups of flags written.
+    pub flags_written: FlagGroups,
     /// Micro-ops that load, and others that make a reference.
     pub loads: u8,
     pub stores: u8,

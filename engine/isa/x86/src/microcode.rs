@@ -14,7 +14,8 @@
 use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, OpClass, Reg, Step, Uop, UopFlags};
 use iced_x86::Mnemonic;
 
-use crate::crack::{group, uop, Uops};
+use crate::crack::{uop, Uops};
+use crate::flags::FlagGroups;
 use crate::inst::{Inst, Piece};
 use crate::regs::{gpr, C, DIVIDER, LEFT, SIGN, T0, T1, T2, T3};
 use crate::rep::{compares, pointers};
@@ -255,7 +256,7 @@ fn element(i: &Inst, refs: &[MemRef], u: &mut Uops) {
     if compares {
         let with = if loaded[1].is_some() { loaded[1] } else { rax };
         u.push(uop(OpClass::IntAlu, [loaded[0], with, NONE], [NONE, C], F::empty()));
-        u.flags_written = group::C | group::O | group::Z;
+        u.flags_written = FlagGroups::all();
     } else if refs.len() == 1 && loaded[0].is_some() {
         alu(u, &[([rax, T0, NONE], rax)]);
     }

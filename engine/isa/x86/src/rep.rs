@@ -15,7 +15,8 @@ use breakeven_base::{MemKind, MemRef, OpClass, Reg, UopFlags, MAX_UOPS, PAGE};
 use iced_x86::Mnemonic;
 
 use crate::config::{Pace, StringMode, CYCLE};
-use crate::crack::{group, uop, Uops};
+use crate::crack::{uop, Uops};
+use crate::flags::FlagGroups;
 use crate::inst::{Inst, Piece};
 use crate::regs::{gpr, C, STRING, T0, T2};
 
@@ -163,7 +164,7 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], step: &StringStep) -> Uops {
     }
     if compares(i.op) {
         u.push(uop(OpClass::IntAlu, [T0, rax, Reg::NONE], [Reg::NONE, C], F::empty()));
-        u.flags_written = group::C | group::O | group::Z;
+        u.flags_written = FlagGroups::all();
     }
     let moved = pointers(i.op);
     u.push(uop(OpClass::IntAlu, [moved[0], moved[1], Reg::NONE], moved, F::empty()));

@@ -1,21 +1,11 @@
-//! A description with parts replaced: built or refused, never a panic. The input names an object, a parameter and a value.
+//! `description` for libFuzzer; `tests/fuzz` runs the same for some seconds without it.
 #![no_main]
 
 #[path = "../../tests/common/mod.rs"]
 mod common;
+#[path = "../../tests/fuzz/description.rs"]
+mod target;
 
-use breakeven_machine::MachineConfig;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: &[u8]| {
-    let Ok(text) = std::str::from_utf8(input) else { return };
-    let _ = MachineConfig::parse(text);
-    let mut tree = common::reference("minor");
-    let mut lines = text.lines();
-    while let (Some(path), Some(param), Some(value)) = (lines.next(), lines.next(), lines.next()) {
-        if let Ok(value) = value.parse() {
-            tree.set_any(path, param, value);
-        }
-    }
-    let _ = MachineConfig::parse(&tree.json());
-});
+fuzz_target!(|input: &[u8]| target::run(input));

@@ -1,17 +1,9 @@
-//! Any bytes as an ELF: loaded or refused in one sentence.
+//! `elf_loader` for libFuzzer; `tests/fuzz` runs the same for some seconds without it.
 #![no_main]
 
-use breakeven_base::PhysMem;
-use breakeven_machine::Elf;
+#[path = "../../tests/fuzz/elf_loader.rs"]
+mod target;
+
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|file: &[u8]| {
-    let outcome = Elf::parse(file).and_then(|elf| {
-        let _ = elf.routines();
-        let mut ram = PhysMem::new(0x8000_0000, 1 << 20)?;
-        elf.load(&mut ram)
-    });
-    if let Err(e) = outcome {
-        assert!(!e.to_string().is_empty() && !e.to_string().contains('\n'), "{e:?}");
-    }
-});
+fuzz_target!(|input: &[u8]| target::run(input));

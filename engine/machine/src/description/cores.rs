@@ -4,6 +4,7 @@ use breakeven_base::units::Clock;
 use breakeven_base::OpClass;
 use breakeven_cpu::bpred::BranchPredictorParams;
 use breakeven_cpu::minor::config::{FuConfig, FuTiming, MinorConfig};
+use breakeven_cpu::minor::MinorQuirks;
 use breakeven_cpu::misaligned::MisalignedCosts;
 use breakeven_cpu::o3::O3Config;
 use breakeven_cpu::simple::SimpleConfig;
@@ -57,6 +58,18 @@ pub(super) fn minor(cpu: Obj, misaligned: MisalignedCosts) -> MinorConfig {
             .map(unit)
             .collect(),
         misaligned,
+        quirks: quirks(cpu),
+    }
+}
+
+/// gem5's own artefacts.
+fn quirks(cpu: Obj) -> MinorQuirks {
+    let usual = MinorQuirks::default();
+    MinorQuirks {
+        gem5LastUnitEndsIssue: cpu.bool_or("gem5LastUnitEndsIssue", usual.gem5LastUnitEndsIssue),
+        gem5BundleBubbles: cpu.bool_or("gem5BundleBubbles", usual.gem5BundleBubbles),
+        gem5SplitTranslation: cpu.bool_or("gem5SplitTranslation", usual.gem5SplitTranslation),
+        gem5HeadHoldsEarlyIssue: cpu.bool_or("gem5HeadHoldsEarlyIssue", usual.gem5HeadHoldsEarlyIssue),
     }
 }
 

@@ -65,8 +65,17 @@ pub struct MachineConfig {
 }
 
 /// `BREAKEVEN_MEMOIZE=on`: out-of-order cores replay what repeats itself. The same cycles and statistics either way.
-fn memoizes() -> bool {
-    std::env::var_os("BREAKEVEN_MEMOIZE").is_some_and(|value| value == "on")
+fn memoizes() -> Result<bool, ConfigError> {
+    const SWITCH: &str = "BREAKEVEN_MEMOIZE";
+    match std::env::var_os(SWITCH) {
+        None => Ok(false),
+        Some(word) if word == "on" => Ok(true),
+        Some(word) if word == "off" || word.is_empty() => Ok(false),
+        Some(word) => {
+            let word = word.to_string_lossy();
+            Err(ConfigError::new(SWITCH, format!("'{word}' is no setting; on or off (off without it)")))
+        }
+    }
 }
 
 impl MachineConfig {
@@ -99,6 +108,7 @@ impl MachineConfig {
     /// # Errors
     /// What only the parts themselves know to be wrong, from all of them.
     pub(crate) fn parts(&self) -> Result<(Core, MemorySystem), Vec<ConfigError>> {
+        let memoizes = memoizes().map_err(|e| vec![e])?;
         let core = match &self.core {
             CoreConfig::Atomic(c) => AtomicSimple::new(c.clone()).map(|c| Core::Atomic(Box::new(c))),
             CoreConfig::Timing(c) => TimingSimple::new(c.clone()).map(|c| Core::Timing(Box::new(c))),
@@ -107,7 +117,7 @@ impl MachineConfig {
             }
             CoreConfig::O3(c, predictor) => {
                 O3::new((**c).clone(), predictor.as_ref(), self.memory.line_bytes).map(|mut c| {
-                    c.memoize(memoizes());
+                    c.memoize(memoizes);
                     Core::O3(Box::new(c))
                 })
             }

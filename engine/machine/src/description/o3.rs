@@ -68,6 +68,7 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
         flagStallDelay: super::x86::flag_stall(cpu),
         renameRecovery: [RenameRecovery::Walk, RenameRecovery::Checkpoint]
             [cpu.choice_or("renameRecovery", 0, &["walk", "checkpoint"])],
+        instShift: u32::from(!super::is_x86(cpu)),
         quirks: quirks(cpu),
     }
 }
@@ -118,6 +119,9 @@ fn quirks(cpu: Obj) -> Gem5Quirks {
         gem5PortRetries: cpu.bool_or("gem5PortRetries", usual.gem5PortRetries),
         gem5ReplaysTogether: cpu.bool_or("gem5ReplaysTogether", usual.gem5ReplaysTogether),
         gem5Retranslation: cpu.bool_or("gem5Retranslation", usual.gem5Retranslation),
+        gem5RenameUnblocks: cpu.bool_or("gem5RenameUnblocks", usual.gem5RenameUnblocks),
+        gem5RefusedStoreFirst: cpu.bool_or("gem5RefusedStoreFirst", usual.gem5RefusedStoreFirst),
+        gem5StoreSetIndex: cpu.bool_or("gem5StoreSetIndex", usual.gem5StoreSetIndex),
     }
 }
 

@@ -23,7 +23,7 @@ impl Process {
         context: &mut dyn UserContext,
     ) -> SyscallDone {
         self.clock.tick = now.tick.0;
-        self.task.again = false;
+        self.task.call.again = false;
         let name = calls::name(self.isa, call.number);
         let mut c = Call { p: self, ram, context, args: call.args, bases: call.bases, pc: call.pc };
         let ret = match name.and_then(|name| c.dispatch(name)) {

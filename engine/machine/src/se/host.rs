@@ -15,6 +15,9 @@ pub const START_TIME: u64 = 1_000_000_000;
 /// Files that a process may make unless the caller says otherwise.
 pub const MAX_FILES: u64 = 10_000;
 
+/// A file, however many names and descriptors it has: device and number.
+pub(super) type Inode = (u64, u64);
+
 /// What the caller allows.
 #[derive(Clone, Debug)]
 pub struct Host {

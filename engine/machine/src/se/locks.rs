@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 
 use super::errno::Errno;
 use super::files::FileId;
+use super::host::Inode;
 
-/// A file, however many names and descriptors it has: device and number.
-pub(super) type Inode = (u64, u64);
 /// All locks together.
 const MOST: usize = 4096;
 /// Behind the last byte that a file can have.

@@ -11,7 +11,7 @@ use super::loader::{self, Hardware, Launch};
 use super::memory::{AddressSpace, Prot, PAGE};
 use super::random::Random;
 use super::signals::{Info, Signals};
-use super::task::{Break, End, Ended, Others, Task};
+use super::task::{Break, End, Ended, Others, Stop, Task, Underway, Used};
 use super::ProcessConfig;
 use crate::platform::Sink;
 use crate::{Elf, EngineError, IsaName};
@@ -63,6 +63,8 @@ pub(super) struct Family {
     /// Since when the running process has run, in nanoseconds; whether it lets others go first.
     pub since: u64,
     pub yielded: bool,
+    /// Up to when its processor time is counted: nanoseconds without what was slept.
+    pub simulated: u64,
     /// The first alarm of all processes: nanoseconds.
     pub next_alarm: u64,
 }
@@ -108,12 +110,13 @@ impl Process {
             name: name.bytes().take(15).collect(),
             signals: Signals::default(),
             wait: None,
-            deadline: None,
-            done: 0,
-            again: false,
+            call: Underway::default(),
             woken: false,
             end: None,
             alarm: None,
+            used: Used::default(),
+            stop: Stop::default(),
+            personality: 0,
             lender: None,
         };
         let process = Process {
@@ -132,6 +135,7 @@ impl Process {
                 last_pid: config.ids.pid,
                 pages_copied: 0,
                 since: 0,
+                simulated: 0,
                 yielded: false,
                 next_alarm: u64::MAX,
             },

@@ -4,12 +4,13 @@
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{PhysMem, SysEffect, Tick, UserState};
 
+use super::config::Ids;
 use super::files::FileId;
 use super::frame::{self, Delivery};
 use super::memory::{Map, Prot, PAGE};
 use super::process::Process;
 use super::signals::{self, Info};
-use super::task::{named, End, Ended, Parked, Task, Until, Wait};
+use super::task::{named, End, Ended, Parked, Task, Timer, Until, Wait};
 use crate::IsaName;
 
 /// Nanoseconds that a process runs before others get their turn.
@@ -22,6 +23,14 @@ const INIT: u32 = 1;
 const TRAMPOLINE: [u8; 8] = [0x93, 0x08, 0xb0, 0x08, 0x73, 0, 0, 0];
 const SS_ONSTACK: u64 = 1;
 const SS_DISABLE: u64 = 2;
+
+const EXPIRED: &str = "its timer has expired";
+
+/// A timer that has expired, from `now` on; `None`: it has no period.
+fn after((at, period): Timer, now: u64) -> Option<Timer> {
+    let next = at.saturating_add(period.saturating_mul((now - at) / period.max(1) + 1));
+    (period > 0).then_some((next, period))
+}
 
 /// Puts a call's result where the instruction set has it.
 pub(super) fn set_result(isa: IsaName, state: &mut UserState, value: u64) {
@@ -45,7 +54,7 @@ impl Process {
     /// When the running process is interrupted if it makes no call: a timer, or another process's turn.
     pub(crate) fn deadline(&self) -> Tick {
         let turn = if self.family.others.is_empty() { u64::MAX } else { self.family.since.saturating_add(SLICE) };
-        match self.family.next_alarm.min(turn) {
+        match self.family.next_alarm.min(turn).min(self.next_own()) {
             u64::MAX => Tick::MAX,
             ns => Tick(ns.saturating_sub(self.clock.slept).saturating_mul(TICKS)),
         }
@@ -53,8 +62,9 @@ impl Process {
     /// Whether that has come.
     pub(super) fn is_due(&mut self) -> bool {
         self.expire_alarms();
+        self.expire_own();
         // What ends a wait is answered by its call, which comes next.
-        !self.task.again && (self.task.signals.due() != 0 || self.turn_is_over())
+        !self.task.call.again && (self.task.signals.due() != 0 || self.turn_is_over())
     }
 
     /// Whether the running process simply goes on behind its call.
@@ -66,10 +76,11 @@ impl Process {
             && task.end.is_none()
             && task.signals.due() == 0
             && task.signals.restore.is_none()
-            && self.family.next_alarm > self.nanoseconds()
+            && self.family.next_alarm.min(self.next_own()) > self.nanoseconds()
             && !self.turn_is_over();
         if calm {
-            (self.task.deadline, self.task.done) = (None, 0);
+            (self.task.call.deadline, self.task.call.done) = (None, 0);
+            self.forget_opening();
         }
         calm
     }
@@ -79,12 +90,15 @@ impl Process {
     pub(super) fn resume(&mut self, ram: &mut PhysMem, mut state: Box<UserState>) -> Result<Box<UserState>, SysEffect> {
         loop {
             self.expire_alarms();
+            self.expire_own();
             if let Some(end) = self.task.end.take() {
                 self.finish(ram, end);
                 state = self.next(None)?;
+            } else if self.task.stands_still() {
+                state = self.next(Some(state))?;
             } else if self.task.wait.as_ref().is_some_and(|wait| self.is_over(wait, &self.task)) {
                 // The call is made again, and answers what has come of it; signals come behind it.
-                (self.task.wait, self.task.again) = (None, true);
+                (self.task.wait, self.task.call.again) = (None, true);
                 break;
             } else if self.task.signals.due() != 0 {
                 self.deliver(ram, &mut state);
@@ -93,7 +107,8 @@ impl Process {
             } else if let Some(mask) = self.task.signals.restore.take() {
                 self.task.signals.set_mask(mask);
             } else {
-                (self.task.deadline, self.task.done) = (None, 0);
+                (self.task.call.deadline, self.task.call.done) = (None, 0);
+                self.forget_opening();
                 if std::mem::take(&mut self.family.yielded) || self.turn_is_over() {
                     self.family.since = self.nanoseconds();
                     state = self.next(Some(state))?;
@@ -108,12 +123,15 @@ impl Process {
 
     /// Whether a process has something to do.
     fn can_run(&self, task: &Task) -> bool {
+        if task.stands_still() {
+            return false;
+        }
         let Some(wait) = &task.wait else { return true };
         task.end.is_some() || task.signals.due() != 0 || self.is_over(wait, task)
     }
 
     fn is_over(&self, wait: &Wait, task: &Task) -> bool {
-        if task.deadline.is_some_and(|d| d <= self.nanoseconds()) {
+        if task.call.deadline.is_some_and(|d| d <= self.nanoseconds()) {
             return true;
         }
         match &wait.until {
@@ -126,23 +144,27 @@ impl Process {
                 files.iter().any(ready) || pending & signals != 0
             }
             Until::Room(n, len) => self.files.pipes.room(*n).is_none_or(|room| room >= *len),
-            Until::Child(which) => {
+            Until::Child(which, changes) => {
                 let own = task.ids;
                 let mine = |e: &&Ended| e.parent == own.pid && named(*which, own.pgid, e.pid, e.pgid);
-                self.family.zombies.iter().any(|e| mine(&e)) || !self.has_child(task, *which)
+                let changed = |t: &Task| t.stop.change.is_some_and(|status| changes.include(status));
+                (changes.ended && self.family.zombies.iter().any(|e| mine(&e)))
+                    || self.children(task, *which).any(changed)
+                    || self.children(task, *which).next().is_none()
             }
+            Until::Opened(end) => self.files.pipes.is_open(end),
             Until::Unlocked(file, lock) => self.files.locks.against(*file, lock).next().is_none(),
             Until::Woken(_) => task.woken,
             Until::Never => false,
         }
     }
 
-    /// Whether a child that `which` names lives.
-    pub(super) fn has_child(&self, task: &Task, which: i32) -> bool {
+    /// The children that live, of those that `which` names.
+    pub(super) fn children(&self, task: &Task, which: i32) -> impl Iterator<Item = &Task> {
         let own = task.ids;
         let all = self.family.others.values().map(|p| &p.task).chain([&self.task]);
-        all.filter(|t| t.ids.ppid == own.pid && t.ids.pid != own.pid)
-            .any(|t| named(which, own.pgid, t.ids.pid, t.ids.pgid))
+        all.filter(move |t| t.ids.ppid == own.pid && t.ids.pid != own.pid)
+            .filter(move |t| named(which, own.pgid, t.ids.pid, t.ids.pgid))
     }
 
     /// The process that runs next; `state`: of the one that has run, unless it has ended.
@@ -164,7 +186,8 @@ impl Process {
             // Everybody waits.
             let own = state.is_some().then_some(&self.task);
             let tasks = self.family.others.values().map(|p| &p.task).chain(own);
-            let times = tasks.flat_map(|t| [t.wait.as_ref().and(t.deadline), t.wakes_at()]);
+            let times =
+                tasks.filter(|t| !t.stands_still()).flat_map(|t| [t.wait.as_ref().and(t.call.deadline), t.wakes_at()]);
             let Some(first) = times.flatten().min() else { return Err(self.deadlock(state.is_some())) };
             self.clock.slept = self.clock.slept.saturating_add(first.saturating_sub(self.nanoseconds()));
             self.expire_alarms();
@@ -175,6 +198,7 @@ impl Process {
     fn switch(&mut self, pid: u32, state: Option<Box<UserState>>) -> Option<Box<UserState>> {
         let Parked { task, table, map, state: to } = self.family.others.remove(&pid)?;
         let map = self.space.switch(map?);
+        self.count_time();
         let task = std::mem::replace(&mut self.task, task);
         let table = std::mem::replace(&mut self.files.table, table);
         if let Some(state) = state {
@@ -190,8 +214,8 @@ impl Process {
         let tasks = self.family.others.values().map(|p| &p.task).chain(own);
         let mut waits: Vec<(u32, String)> = tasks
             .map(|t| {
-                let why = t.wait.as_ref().map_or("waits for the child that uses its memory", |wait| wait.why);
-                (t.ids.pid, format!("process {} ({}): {why}", t.ids.pid, String::from_utf8_lossy(&t.name)))
+                let name = String::from_utf8_lossy(&t.name);
+                (t.ids.pid, format!("process {} ({name}): {}", t.ids.pid, t.waits_for()))
             })
             .collect();
         waits.sort();
@@ -200,9 +224,9 @@ impl Process {
             self.warn(format!("processes are left that wait for ever: {all}"));
             return self.result();
         }
-        let why = match (&self.task.wait, self.family.others.is_empty()) {
-            (Some(wait), true) => wait.why.to_owned(),
-            _ => format!("all processes wait for each other: {all}"),
+        let why = match self.family.others.is_empty() {
+            true => self.task.waits_for().to_owned(),
+            false => format!("all processes wait for each other: {all}"),
         };
         self.end_of_first = Some(End::Signal { number: signals::KILL, why });
         self.result()
@@ -226,6 +250,8 @@ impl Process {
     fn finish(&mut self, ram: &PhysMem, end: End) {
         let ids = self.task.ids;
         let status = end.status();
+        self.count_time();
+        self.forget_opening();
         if ids.pid == self.config.ids.pid {
             self.end_of_first = Some(end);
         } else if let End::Signal { number, why } = end {
@@ -253,10 +279,11 @@ impl Process {
         let Some(parent) = self.family.others.get_mut(&ids.ppid) else { return };
         let action = parent.task.signals.action(signals::CHLD);
         if !action.ignores() && action.flags & signals::SA_NOCLDWAIT == 0 {
-            let ended = Ended { pid: ids.pid, pgid: ids.pgid, parent: ids.ppid, uid: ids.uid, status };
+            let used = self.task.used.own + self.task.used.children;
+            let ended = Ended { pid: ids.pid, pgid: ids.pgid, parent: ids.ppid, uid: ids.uid, status, used };
             self.family.zombies.push(ended);
         }
-        parent.task.signals.post(signals::CHLD, Info::of_child(ids.pid, ids.uid, status));
+        parent.task.post(signals::CHLD, Info::of_child(ids.pid, ids.uid, status));
     }
 
     /// Memory that the running process does not use any more: its own, or that of a parent who waits for it (`vfork`).
@@ -276,15 +303,66 @@ impl Process {
         }
         for task in self.family.others.values_mut().map(|p| &mut p.task).chain([&mut self.task]) {
             let Some((at, period)) = task.alarm.filter(|(at, _)| *at <= now) else { continue };
-            task.signals.post(signals::ALRM, Info::kernel("its timer has expired"));
-            let next = at.saturating_add(period.saturating_mul((now - at) / period.max(1) + 1));
-            task.alarm = (period > 0).then_some((next, period));
+            task.post(signals::ALRM, Info::kernel(EXPIRED));
+            task.alarm = after((at, period), now);
         }
         self.find_next_alarm();
     }
     pub(super) fn find_next_alarm(&mut self) {
         let tasks = self.family.others.values().map(|p| &p.task).chain([&self.task]);
         self.family.next_alarm = tasks.filter_map(|t| t.alarm.map(|(at, _)| at)).min().unwrap_or(u64::MAX);
+    }
+
+    /// Processor time of the running process: a system call takes none, nor does waiting.
+    pub(super) fn processor_time(&self) -> u64 {
+        self.task.used.own + (self.clock.tick / TICKS).saturating_sub(self.family.simulated)
+    }
+    /// What the running process has used is its own; from now on another one's time counts.
+    pub(super) fn count_time(&mut self) {
+        self.task.used.own = self.processor_time();
+        self.family.simulated = self.clock.tick / TICKS;
+    }
+    /// When the running process's first timer of processor time expires, by the clock.
+    fn next_own(&self) -> u64 {
+        let first = self.task.used.timers.iter().flatten().map(|(at, _)| *at).min();
+        let left = first.map(|at| at.saturating_sub(self.processor_time()));
+        left.map_or(u64::MAX, |left| self.nanoseconds().saturating_add(left))
+    }
+    /// Timers of processor time: the running process's.
+    fn expire_own(&mut self) {
+        if self.task.used.timers == [None; 2] {
+            return;
+        }
+        let now = self.processor_time();
+        for (n, number) in [signals::VTALRM, signals::PROF].into_iter().enumerate() {
+            let Some(timer) = self.task.used.timers[n].filter(|(at, _)| *at <= now) else { continue };
+            self.task.post(number, Info::kernel(EXPIRED));
+            self.task.used.timers[n] = after(timer, now);
+        }
+    }
+
+    /// The running process stops: its parent hears of it.
+    fn stop(&mut self, number: u32) {
+        let status = number << 8 | 0x7f;
+        (self.task.stop.now, self.task.stop.change) = (true, Some(status));
+        self.tell_of_change(self.task.ids, status);
+    }
+    /// A child has been stopped or continued.
+    pub(super) fn tell_of_change(&mut self, child: Ids, status: u32) {
+        let parent = match self.family.others.get_mut(&child.ppid) {
+            Some(parked) => &mut parked.task,
+            None if self.task.ids.pid == child.ppid => &mut self.task,
+            None => return,
+        };
+        if parent.signals.action(signals::CHLD).flags & signals::SA_NOCLDSTOP == 0 {
+            parent.post(signals::CHLD, Info::of_child(child.pid, child.uid, status));
+        }
+    }
+    /// The running process waits no more for the other end of a named pipe.
+    pub(super) fn forget_opening(&mut self) {
+        if let Some(end) = self.task.call.opening.take() {
+            self.files.pipes.close(end.pipe, end.writes);
+        }
     }
 
     /// One signal of the running process: its handler is called, or the process ends, or nothing.
@@ -294,6 +372,10 @@ impl Process {
         let Some((number, info)) = signals.take_one(!mask) else { return };
         let action = signals.action(number);
         if signals.is_ignored(number) {
+            return;
+        }
+        if !action.handles() && signals::stops(number) {
+            self.stop(number);
             return;
         }
         if !action.handles() {
@@ -317,8 +399,9 @@ impl Process {
 
     /// A handler comes between a call and what it waits for: the call is made again behind it, or returns.
     fn interrupt(&mut self, state: &mut UserState, wait: &Wait, again: bool) {
-        let done = std::mem::take(&mut self.task.done);
-        self.task.deadline = None;
+        self.forget_opening();
+        let done = std::mem::take(&mut self.task.call.done);
+        self.task.call.deadline = None;
         if done > 0 || !(again && wait.restarts) {
             // The length of `syscall` or `ecall`.
             state.pc = state.pc.wrapping_add(if self.isa == IsaName::X86 { 2 } else { 4 });

@@ -18,13 +18,16 @@ pub(super) const CHLD: u32 = 17;
 pub(super) const CONT: u32 = 18;
 pub(super) const STOP: u32 = 19;
 pub(super) const XFSZ: u32 = 25;
-/// SIGTSTP, SIGTTIN, SIGTTOU.
-const STOPS: [u32; 3] = [20, 21, 22];
+pub(super) const VTALRM: u32 = 26;
+pub(super) const PROF: u32 = 27;
+/// SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU.
+const STOPS: [u32; 4] = [STOP, 20, 21, 22];
 /// SIGCHLD, SIGCONT, SIGURG, SIGWINCH do nothing of themselves.
 const QUIET: [u32; 4] = [CHLD, CONT, 23, 28];
 
 const SIG_DFL: u64 = 0;
 const SIG_IGN: u64 = 1;
+pub(super) const SA_NOCLDSTOP: u64 = 1;
 pub(super) const SA_NOCLDWAIT: u64 = 2;
 pub(super) const SA_RESTORER: u64 = 0x0400_0000;
 pub(super) const SA_ONSTACK: u64 = 0x0800_0000;
@@ -49,14 +52,28 @@ pub(super) fn name(n: u32) -> &'static str {
         PIPE => "SIGPIPE",
         ALRM => "SIGALRM",
         15 => "SIGTERM",
+        STOP => "SIGSTOP",
+        20 => "SIGTSTP",
+        21 => "SIGTTIN",
+        22 => "SIGTTOU",
         XFSZ => "SIGXFSZ",
+        VTALRM => "SIGVTALRM",
+        PROF => "SIGPROF",
         _ => "a signal",
     }
 }
 
+/// `wait`'s status of a process that has been continued.
+pub(super) const CONTINUED: u32 = 0xffff;
+
 /// The bit of a signal in a set.
 pub(super) fn bit(number: u32) -> u64 {
     1u64.checked_shl(number.wrapping_sub(1)).unwrap_or(0)
+}
+
+/// Signals that stop a process of themselves.
+pub(super) fn stops(number: u32) -> bool {
+    STOPS.contains(&number)
 }
 
 /// What is never blocked.
@@ -99,9 +116,14 @@ impl Info {
     pub fn sent(pid: u32, uid: u32, why: String) -> Info {
         Info { code: 0, fields: [u64::from(pid) | u64::from(uid) << 32, 0], why }
     }
-    /// Of a child's end: `CLD_EXITED` or `CLD_KILLED`, and its status as `wait` has it.
+    /// Of a child: `CLD_EXITED`, `CLD_KILLED`, `CLD_STOPPED` or `CLD_CONTINUED`, and its status as `wait` has it.
     pub fn of_child(pid: u32, uid: u32, status: u32) -> Info {
-        let (code, value) = if status & 0x7f == 0 { (1, status >> 8) } else { (2, status & 0x7f) };
+        let (code, value) = match status & 0x7f {
+            _ if status == CONTINUED => (6, CONT),
+            0x7f => (5, status >> 8),
+            0 => (1, status >> 8),
+            number => (2, number),
+        };
         Info { code, fields: [u64::from(pid) | u64::from(uid) << 32, u64::from(value)], why: String::new() }
     }
     /// `SI_KERNEL`.
@@ -177,17 +199,20 @@ impl Signals {
         }
     }
 
-    /// It would do nothing. Stopping is not modelled.
+    /// It would do nothing.
     pub fn is_ignored(&self, number: u32) -> bool {
         let action = self.action(number);
-        number == STOP
-            || action.ignores()
-            || action.is_default() && (QUIET.contains(&number) || STOPS.contains(&number))
+        action.ignores() || action.is_default() && QUIET.contains(&number)
     }
 
-    /// A signal comes. What is ignored and not blocked leaves no trace.
+    /// A signal comes. What is ignored and not blocked leaves no trace. Those that stop and SIGCONT take each other back.
     pub fn post(&mut self, number: u32, info: Info) {
         let set = bit(number);
+        if number == CONT {
+            STOPS.into_iter().for_each(|stop| drop(self.take(stop)));
+        } else if stops(number) {
+            self.take(CONT);
+        }
         if set == 0 || (self.is_ignored(number) && self.mask & set == 0) {
             return;
         }

@@ -6,9 +6,11 @@ use breakeven_base::UserState;
 
 use super::config::Ids;
 use super::files::{FileId, Table};
-use super::locks::{Inode, Lock};
+use super::host::Inode;
+use super::locks::Lock;
 use super::memory::Map;
-use super::signals::{self, Signals};
+use super::pipes::Opening;
+use super::signals::{self, Info, Signals};
 
 /// Processes that may be there at once, ended ones that nobody has waited for among them.
 pub(super) const MOST_PROCESSES: usize = 64;
@@ -48,8 +50,10 @@ pub(super) enum Until {
     Unlocked(Inode, Lock),
     /// Somebody wakes those who wait at this physical address (`futex`).
     Woken(u64),
-    /// One of these children has ended, or there is none any more: as `wait4` names them.
-    Child(i32),
+    /// One of these children, as `wait4` names them, has changed so, or there is none any more.
+    Child(i32, Changes),
+    /// Somebody has opened the other end of this named pipe.
+    Opened(Opening),
     /// Nothing else.
     Never,
 }
@@ -62,6 +66,60 @@ pub(super) struct Wait {
     pub restarts: bool,
     /// What it does, for the report of a deadlock.
     pub why: &'static str,
+}
+
+/// What `wait` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Changes {
+    pub ended: bool,
+    pub stopped: bool,
+    pub continued: bool,
+}
+
+impl Changes {
+    /// Whether a status of `wait`, of a child that lives, is one of them.
+    pub fn include(self, status: u32) -> bool {
+        if status == signals::CONTINUED {
+            self.continued
+        } else {
+            self.stopped
+        }
+    }
+}
+
+/// A timer: the next time and the period, nanoseconds.
+pub(super) type Timer = (u64, u64);
+
+/// Processor time: nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Used {
+    /// The process's own, up to when it ran last.
+    pub own: u64,
+    /// Of children that it has waited for.
+    pub children: u64,
+    /// `ITIMER_VIRTUAL` and `ITIMER_PROF`: on the process's own.
+    pub timers: [Option<Timer>; 2],
+}
+
+/// What a call that waits has come to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Underway {
+    /// When it gives up: nanoseconds.
+    pub deadline: Option<u64>,
+    /// Bytes that it has moved already.
+    pub done: usize,
+    /// It waits no more: the process stands at it, and it is made again.
+    pub again: bool,
+    /// The end of a named pipe that it opens.
+    pub opening: Option<Opening>,
+}
+
+/// Whether a signal has stopped a process.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stop {
+    pub now: bool,
+    /// It has been stopped or continued, and its parent has not asked yet: `wait`'s status.
+    pub change: Option<u32>,
 }
 
 /// See the module.
@@ -77,17 +135,16 @@ pub(super) struct Task {
     pub name: Vec<u8>,
     pub signals: Signals,
     pub wait: Option<Wait>,
-    /// When the call that waits gives up: nanoseconds.
-    pub deadline: Option<u64>,
-    /// Bytes that the call that waits has moved already.
-    pub done: usize,
-    /// It waits no more and stands at its call, which is made again.
-    pub again: bool,
+    pub call: Underway,
     /// Somebody has woken it at its futex.
     pub woken: bool,
     pub end: Option<End>,
-    /// `ITIMER_REAL`: the next time and the period, nanoseconds.
-    pub alarm: Option<(u64, u64)>,
+    /// `ITIMER_REAL`.
+    pub alarm: Option<Timer>,
+    pub used: Used,
+    pub stop: Stop,
+    /// `personality`'s.
+    pub personality: u32,
     /// The process whose memory it uses (`vfork`).
     pub lender: Option<u32>,
 }
@@ -100,15 +157,39 @@ impl Task {
             ids,
             signals: self.signals.inherited(),
             wait: None,
-            deadline: None,
-            done: 0,
-            again: false,
+            call: Underway::default(),
             woken: false,
             end: None,
             alarm: None,
+            used: Used::default(),
+            stop: Stop::default(),
             lender: None,
             ..self.clone()
         }
+    }
+
+    /// A signal comes; whether it goes on again.
+    pub fn post(&mut self, number: u32, info: Info) -> bool {
+        self.signals.post(number, info);
+        let continued = number == signals::CONT && std::mem::take(&mut self.stop.now);
+        if continued {
+            self.stop.change = Some(signals::CONTINUED);
+        }
+        continued
+    }
+
+    /// What it waits for, for the report of a deadlock.
+    pub fn waits_for(&self) -> &'static str {
+        match &self.wait {
+            _ if self.stop.now => "is stopped, and nobody continues it (SIGCONT)",
+            Some(wait) => wait.why,
+            None => "waits for the child that uses its memory",
+        }
+    }
+
+    /// Whether it stands still whatever else there is: stopped, and not killed.
+    pub fn stands_still(&self) -> bool {
+        self.stop.now && self.signals.pending() & signals::bit(signals::KILL) == 0
     }
 
     /// When its alarm ends its wait: not where that is ignored or blocked.
@@ -119,7 +200,7 @@ impl Task {
             _ => 0,
         };
         let blocked = self.signals.mask() & alarm & !asked != 0;
-        self.alarm.map(|(at, _)| at).filter(|_| !blocked && !self.signals.is_ignored(signals::ALRM))
+        self.alarm.map(|(at, _)| at).filter(|_| !self.stop.now && !blocked && !self.signals.is_ignored(signals::ALRM))
     }
 }
 
@@ -151,6 +232,8 @@ pub(super) struct Ended {
     pub parent: u32,
     pub uid: u32,
     pub status: u32,
+    /// Processor time, its children's with it: nanoseconds.
+    pub used: u64,
 }
 
 /// Those that do not run, by their numbers.

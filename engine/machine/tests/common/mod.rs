@@ -353,3 +353,26 @@ pub fn kept_cycles(isa: &str, core: &str, kernel: &str) -> f64 {
     let row = OURS.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("no row {start}"));
     row.split(',').next().and_then(|cycles| cycles.parse().ok()).unwrap_or_else(|| panic!("no cycles in {row}"))
 }
+
+const BOUNDS: &str = include_str!("../../../../tests/data/gem5/bounds.csv");
+
+/// Holds a core to its bound (README.md and docs/gem5-agreement.md state the same one); `differences`: by kernel, in percent,
+/// without sign.
+pub fn hold(isa: &str, core: &str, differences: &[(&str, f64)]) {
+    let start = format!("{isa},{core},");
+    let row = BOUNDS.lines().find_map(|line| line.strip_prefix(&start)).unwrap_or_else(|| panic!("no row {start}"));
+    let cells: Vec<&str> = row.splitn(5, ',').collect();
+    let number = |i: usize| cells[i].parse::<f64>().unwrap_or_else(|e| panic!("{row}: {e}"));
+    let (median_at_most, near_at_least, worst_at_most, kernel) = (number(0), number(1), number(2), cells[3]);
+    let mut all = differences.to_vec();
+    all.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let (median, worst) = (all[all.len() / 2].1, all[all.len() - 1]);
+    let near = all.iter().filter(|(_, difference)| *difference <= 2.0).count();
+    println!("{isa} {core}: median {median:.2} %, {near} within 2 %, worst {:.2} % ({})", worst.1, worst.0);
+    // Printed with one digit.
+    assert!(median <= median_at_most + 0.005, "{isa} {core}: median {median:.2} %, above {median_at_most} %");
+    assert!(near as f64 >= near_at_least, "{isa} {core}: only {near} within 2 %, of {near_at_least}");
+    assert!(worst.1 <= worst_at_most, "{isa} {core}: {} differs by {:.2} %, above {worst_at_most} %", worst.0, worst.1);
+    assert_eq!(worst.0, kernel, "{isa} {core}: the cause in bounds.csv is another kernel's");
+    assert!(near as f64 == near_at_least && worst_at_most - worst.1 < 0.1, "{isa} {core}: tighten bounds.csv");
+}

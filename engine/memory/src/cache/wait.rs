@@ -25,6 +25,7 @@ impl Cache {
         may_begin: bool,
     ) -> Option<Response> {
         self.run_prefetches(net, now);
+        self.mshrs.retire(now);
         let cmd = cmd?;
         let line = self.tags.line(req.paddr);
         let place = self.pending.misses.iter().position(|h| h.line == line);
@@ -125,9 +126,7 @@ impl Cache {
             if free != NEVER {
                 // The next level is blocked: targets may merge until it is not.
                 self.pending.misses[place].slot = net.slot_at(link, free);
-                if let Some(m) = self.mshrs.allocated(h.line) {
-                    m.resp_at = free;
-                }
+                self.mshrs.postpone(h.line, free);
                 self.note_mshrs(at);
             }
             place += 1;
@@ -148,9 +147,7 @@ impl Cache {
         let down = Pkt { cmd, addr: h.line.addr(), size: p.line_bytes, from_cache: true, ..h.first };
         let r = net.send_booked(p.mem_side, p.source, down, h.slot);
         let reply = self.fill_from(net, &h.first, &r, 0);
-        let Some(m) = self.mshrs.allocated(h.line) else { return };
-        (m.state, m.resp_at, m.payload, m.level) = (MshrState::Sent, r.at, r.payload, reply.level);
-        let alloc_at = m.alloc_at;
+        let Some(alloc_at) = self.mshrs.sent(h.line, r.at, r.payload, reply.level) else { return };
         let [(first, firsts), (rest, rests)] = h.arrivals;
         let s = self.stats.at(h.first.cmd, h.first.requestor);
         s.miss_latency += first * reply.at + rest * (reply.at + r.payload) - firsts - rests;

@@ -57,7 +57,7 @@ const COMMITTED: Attempt =
 impl Execute {
     /// The memory reference that can enter the LSQ before it is the oldest.
     #[inline]
-    fn early_candidate(&self, head: Seq, now: u64, ring: &InstRing) -> Option<Seq> {
+    pub(super) fn early_candidate(&self, head: Seq, now: u64, ring: &InstRing) -> Option<Seq> {
         let &first = self.mem_in_units.front()?;
         let inst = ring.get(first);
         let at_end = self.units.at_end(inst.unit, now) && self.units.first(inst.unit) == first;
@@ -65,11 +65,11 @@ impl Execute {
         (at_end && may && self.lsq.can_request()).then_some(first)
     }
 
-    /// One cycle of commit. While the oldest instruction waits in the LSQ nothing is tried, not even early issue (gem5
-    /// `getCommittingThread`).
+    /// One cycle of commit.
     #[inline]
     pub(super) fn commit<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, ring: &mut InstRing) {
-        if ring.get(self.in_flight.head()).in_lsq && !self.lsq.has_response(self.in_flight.head()) {
+        let oldest = self.in_flight.head();
+        if self.head_waits(ring.get(oldest)) && !self.lsq.has_response(oldest) {
             return;
         }
         let mut committed = 0;
@@ -77,47 +77,47 @@ impl Execute {
         while self.in_flight.head() != 0 {
             let head = self.in_flight.head();
             let inst = ring.get(head);
-            let (seq, a) = if inst.in_lsq && memory_committed < self.memory_commit_limit && self.lsq.has_response(head)
-            {
-                (head, self.take_response(head, cx, ring))
-            } else if let Some(seq) = self.early_candidate(head, when.cycle, ring) {
-                (seq, self.take_from_unit(seq, cx, when, ring))
-            } else if inst.in_lsq {
-                return;
-            } else if inst.unit != NO_UNIT && !self.units.at_end(inst.unit, when.cycle) {
-                if self.mem_in_units.is_empty() {
-                    self.commit_from = self.units.end_from(inst.unit);
-                }
-                return;
-            } else if self.just_commits(inst, when.cycle) {
-                if inst.unit != NO_UNIT {
-                    self.units.unstall(inst.unit, when.cycle);
-                    committed += 1;
-                }
-                self.in_flight.leave();
-                self.account(inst);
-                self.scoreboard.clear_dests(inst);
-                self.resolve(head, inst, ring);
-                if committed == self.commit_limit || self.resolved.changes_stream() {
+            let (seq, a) =
+                if inst.in_lsq && memory_committed < self.p.memory_commit_limit && self.lsq.has_response(head) {
+                    (head, self.take_response(head, cx, ring))
+                } else if let Some(seq) = self.early_candidate(head, when.cycle, ring) {
+                    (seq, self.take_from_unit(seq, cx, when, ring))
+                } else if inst.in_lsq {
                     return;
-                }
-                continue;
-            } else if inst.stream != self.stream && !inst.is_barrier() {
-                self.discard(head, inst, when.cycle);
-                continue;
-            } else {
-                (head, self.take_from_unit(head, cx, when, ring))
-            };
+                } else if inst.unit != NO_UNIT && !self.units.at_end(inst.unit, when.cycle) {
+                    if self.mem_in_units.is_empty() {
+                        self.commit_from = self.units.end_from(inst.unit);
+                    }
+                    return;
+                } else if self.just_commits(inst, when.cycle) {
+                    if inst.unit != NO_UNIT {
+                        self.units.unstall(inst.unit, when.cycle);
+                        committed += 1;
+                    }
+                    self.in_flight.leave();
+                    self.account(inst);
+                    self.scoreboard.clear_dests(inst);
+                    self.resolve(head, inst, ring);
+                    if committed == self.p.commit_limit || self.out.resolved.changes_stream() {
+                        return;
+                    }
+                    continue;
+                } else if inst.stream != self.stream && !inst.is_barrier() {
+                    self.discard(head, inst, when.cycle);
+                    continue;
+                } else {
+                    (head, self.take_from_unit(head, cx, when, ring))
+                };
             if !a.completed {
                 return;
             }
             self.retire(seq, &a, when.cycle, ring);
             committed += u32::from(a.committed && !ring.get(seq).is_no_cost());
             memory_committed += u32::from(a.committed && a.from_lsq);
-            if committed == self.commit_limit || self.resolved.changes_stream() {
+            if committed == self.p.commit_limit || self.out.resolved.changes_stream() {
                 return;
             }
-            if self.event.is_some() && !self.goes_on_behind_event(ring) {
+            if self.out.event.is_some() && !self.goes_on_behind_event(ring) {
                 return;
             }
         }
@@ -128,7 +128,7 @@ impl Execute {
     #[cold]
     fn goes_on_behind_event(&self, ring: &InstRing) -> bool {
         const STATISTICS: [SysEffect; 3] = [SysEffect::ResetStats, SysEffect::DumpStats, SysEffect::DumpResetStats];
-        let marks = matches!(self.event, Some(Event::Effect(effect)) if STATISTICS.contains(&effect));
+        let marks = matches!(self.out.event, Some(Event::Effect(effect)) if STATISTICS.contains(&effect));
         // One event a cycle.
         let next = |seq| ring.get(seq).placeholder == Placeholder::No && !ring.get(seq).uop.flags.any(UopFlags::EFFECT);
         marks && !self.in_flight.is_empty() && next(self.in_flight.head())
@@ -321,7 +321,7 @@ impl Execute {
             self.fresh = Seq::MAX;
             self.left_by = inst.outcome;
         }
-        self.resolved = ResolvedBranch {
+        self.out.resolved = ResolvedBranch {
             outcome: inst.outcome,
             stream: self.stream,
             prediction: inst.prediction,
@@ -341,11 +341,11 @@ impl Execute {
             SysEffect::FetchFlush => cx.mem.fetch_flush(),
             SysEffect::CacheFlush { at, line_cycles } => cx.mem.flush_caches(at, line_cycles),
             other => {
-                self.event = Some(Event::Effect(other));
+                self.out.event = Some(Event::Effect(other));
                 if inst.fork != 0 {
                     cx.fe.rollback(inst.fork - 1);
                     inst.fork = 0;
-                    self.rolled_back = true;
+                    self.out.rolled_back = true;
                 }
             }
         }
@@ -367,7 +367,7 @@ impl Execute {
         if old.fork != 0 {
             cx.fe.rollback(old.fork - 1);
             ring.get_mut(seq).fork = 0;
-            self.rolled_back = true;
+            self.out.rolled_back = true;
         }
         let result = match old.placeholder {
             Placeholder::Pauses => StepResult::Paused,
@@ -377,7 +377,7 @@ impl Execute {
             StepResult::Done => {}
             StepResult::Paused => {
                 // It leaves as if it had never been fetched; fetch starts again in front of it.
-                self.event = Some(Event::Paused);
+                self.out.event = Some(Event::Paused);
                 ring.set_target(seq, cx.fe.pc());
                 let again = DynInst { outcome: Outcome::Refetch, fork: 0, ..old };
                 self.resolve(seq, &again, ring);
@@ -388,7 +388,7 @@ impl Execute {
                 let wake = when.cycle_of(cx.bus.irq_deadline()).max(when.cycle + 1);
                 let inst = ring.get_mut(seq);
                 inst.min_commit = wake;
-                if self.rolled_back {
+                if self.out.rolled_back {
                     inst.outcome = Outcome::Refetch;
                 }
                 return Err(Attempt::default());
@@ -396,12 +396,14 @@ impl Execute {
         }
         let mut last = DynInst { stream: self.stream, prediction: old.prediction, pc: step.pc, ..DynInst::default() };
         let ended = finish_step(&step, &mut last);
-        if old.outcome == Outcome::Refetch || self.rolled_back || step.next_pc != step.pc.wrapping_add(step.len.into())
+        if old.outcome == Outcome::Refetch
+            || self.out.rolled_back
+            || step.next_pc != step.pc.wrapping_add(step.len.into())
         {
             last.outcome = Outcome::Refetch;
         }
         // Else fetch2 waits until the change of stream reaches it.
-        self.drained = last.outcome == Outcome::Straight;
+        self.out.drained = last.outcome == Outcome::Straight;
         if step.n == 1 && (!step.uops[0].flags.any(UopFlags::MEM) || step.uops[0].flags.any(UopFlags::TRAP)) {
             // The scoreboard never saw its registers.
             let uop = Uop { dst: Default::default(), ..step.uops[0] };
@@ -412,7 +414,7 @@ impl Execute {
         // The micro-ops of a device access go through issue themselves; nothing else is in the pipeline.
         ring.make_room(seq);
         let first = ring.tail;
-        push_step(&step, &last, ended.flags, ring, &self.costs, self.line_bytes);
+        push_step(&step, &last, ended.flags, ring, &self.p.costs, self.p.line_bytes);
         self.input.put_seen(when.cycle, Bundle { next: first, end: ring.tail, ending: BundleEnd::Full });
         Err(GONE)
     }

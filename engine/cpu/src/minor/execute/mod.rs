@@ -47,6 +47,35 @@ pub enum Event {
     Paused,
 }
 
+/// What does not change after construction.
+#[derive(Clone, Copy, Debug)]
+struct Params {
+    cycle_input: bool,
+    issue_limit: u32,
+    memory_issue_limit: u32,
+    commit_limit: u32,
+    memory_commit_limit: u32,
+    early_memory_issue: bool,
+    /// The unit whose micro-op is a cycle's last (`gem5LastUnitEndsIssue`), or a number that no unit has.
+    issue_ends_at: usize,
+    /// `gem5HeadHoldsEarlyIssue`.
+    head_holds_early_issue: bool,
+    costs: MisalignedCosts,
+    line_bytes: u32,
+}
+
+/// What a cycle's commits tell the other stages and the run.
+#[derive(Clone, Debug, Default)]
+pub struct CommitOut {
+    /// The placeholder at the head has been executed (fetch2 may go on).
+    pub drained: bool,
+    /// The placeholder at the head has rolled the front end back (fetch2 must stop).
+    pub rolled_back: bool,
+    pub event: Option<Event>,
+    /// For fetch; `Straight`: nothing.
+    resolved: ResolvedBranch,
+}
+
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct Execute {
@@ -67,21 +96,8 @@ pub struct Execute {
     pub lsq: Lsq,
     /// The next micro-op to be issued.
     next_issue: Seq,
-    cycle_input: bool,
-    issue_limit: u32,
-    memory_issue_limit: u32,
-    commit_limit: u32,
-    memory_commit_limit: u32,
-    early_memory_issue: bool,
-    costs: MisalignedCosts,
-    line_bytes: u32,
-    /// The placeholder at the head has been executed (fetch2 may go on).
-    pub drained: bool,
-    /// The placeholder at the head has rolled the front end back (fetch2 must stop).
-    pub rolled_back: bool,
-    pub event: Option<Event>,
-    /// What this cycle's commits tell fetch; `Straight`: nothing.
-    resolved: ResolvedBranch,
+    p: Params,
+    pub out: CommitOut,
     pub stats: ExecuteStats,
 }
 
@@ -106,18 +122,23 @@ impl Execute {
             units: FuPool::new(&cfg.executeFuncUnits),
             lsq: Lsq::new(cfg, line_bytes),
             next_issue: 1,
-            cycle_input: cfg.executeCycleInput,
-            issue_limit: cfg.executeIssueLimit,
-            memory_issue_limit: cfg.executeMemoryIssueLimit,
-            commit_limit: cfg.executeCommitLimit,
-            memory_commit_limit: cfg.executeMemoryCommitLimit,
-            early_memory_issue: cfg.executeAllowEarlyMemoryIssue,
-            costs: cfg.misaligned,
-            line_bytes,
-            drained: false,
-            rolled_back: false,
-            event: None,
-            resolved: ResolvedBranch::default(),
+            p: Params {
+                cycle_input: cfg.executeCycleInput,
+                issue_limit: cfg.executeIssueLimit,
+                memory_issue_limit: cfg.executeMemoryIssueLimit,
+                commit_limit: cfg.executeCommitLimit,
+                memory_commit_limit: cfg.executeMemoryCommitLimit,
+                early_memory_issue: cfg.executeAllowEarlyMemoryIssue,
+                issue_ends_at: if cfg.quirks.gem5LastUnitEndsIssue {
+                    cfg.executeFuncUnits.len().min(MAX_UNITS) - 1
+                } else {
+                    usize::MAX
+                },
+                head_holds_early_issue: cfg.quirks.gem5HeadHoldsEarlyIssue,
+                costs: cfg.misaligned,
+                line_bytes,
+            },
+            out: CommitOut::default(),
             stats: ExecuteStats::default(),
         }
     }
@@ -149,7 +170,7 @@ impl Execute {
 
     /// Micro-ops that can be committed in a cycle.
     pub fn commit_limit(&self) -> u32 {
-        self.commit_limit
+        self.p.commit_limit
     }
 
     #[inline]
@@ -173,12 +194,12 @@ impl Execute {
         }
         let issued = self.input.has(when.cycle) && self.issue(when.cycle, io);
         self.units.advance(when.cycle);
-        if self.resolved.outcome != Outcome::Straight {
-            io.branches.put(when.cycle, self.resolved);
+        if self.out.resolved.outcome != Outcome::Straight {
+            io.branches.put(when.cycle, self.out.resolved);
             io.activity.mark(when.cycle);
-            self.resolved.outcome = Outcome::Straight;
+            self.out.resolved.outcome = Outcome::Straight;
         }
-        let lsq_woke = std::mem::take(&mut self.lsq.wake);
+        let lsq_woke = self.lsq.end_of_cycle();
         if issued || lsq_woke {
             io.activity.wake();
         }
@@ -205,10 +226,9 @@ impl Execute {
                 self.send_to_unit(inst, seq, unit, now);
                 issued += 1;
                 memory_issued += u32::from(is_mem);
-                // The last unit ends a cycle's issue, as gem5's loop over the units does.
-                full = issued == self.issue_limit
-                    || (is_mem && memory_issued == self.memory_issue_limit)
-                    || usize::from(unit) + 1 == self.units.len();
+                full = issued == self.p.issue_limit
+                    || (is_mem && memory_issued == self.p.memory_issue_limit)
+                    || usize::from(unit) == self.p.issue_ends_at;
                 seq += 1;
             }
             if seq != first {
@@ -228,7 +248,7 @@ impl Execute {
                 break;
             }
             self.input.pop();
-            if full || !self.cycle_input {
+            if full || !self.p.cycle_input {
                 break;
             }
         }
@@ -280,7 +300,7 @@ impl Execute {
         let (mut latency, assumed) = (c.latency, c.timing.extra_assumed != 0);
         let is_mem = inst.is_mem();
         if is_mem {
-            inst.can_early_issue = self.early_memory_issue && inst.extra_commit == 0;
+            inst.can_early_issue = self.p.early_memory_issue && inst.extra_commit == 0;
             inst.wait_for = self.scoreboard.wait_for(inst).max(self.lsq.last_barrier());
             self.mem_in_units.push(seq);
             // It may enter the LSQ before the oldest commits.
@@ -307,7 +327,8 @@ impl Execute {
             let head = self.in_flight.head();
             let inst = ring.get(head);
             let at_end = inst.unit != NO_UNIT && !inst.in_lsq && self.units.at_end(inst.unit, now + 1);
-            if inst.unit == NO_UNIT || at_end || self.lsq.has_response(head) {
+            let early = !self.p.head_holds_early_issue && self.early_candidate(head, now + 1, ring).is_some();
+            if inst.unit == NO_UNIT || at_end || early || self.lsq.has_response(head) {
                 return true;
             }
         }
@@ -356,15 +377,13 @@ impl Execute {
         if !self.in_flight.is_empty() {
             let oldest = self.in_flight.head();
             let head = ring.get(oldest);
-            if head.in_lsq {
-                if self.lsq.has_response(oldest) {
-                    return next;
-                }
-            } else {
+            if !head.in_lsq {
                 from = self.taken_from(oldest, head, next);
-                if let Some(&first) = self.mem_in_units.front() {
-                    from = from.min(self.taken_from(first, ring.get(first), next));
-                }
+            } else if self.lsq.has_response(oldest) {
+                return next;
+            }
+            if let Some(&first) = self.mem_in_units.front().filter(|_| !self.head_waits(head)) {
+                from = from.min(self.taken_from(first, ring.get(first), next));
             }
         }
         if !self.input.has(next) {
@@ -380,6 +399,12 @@ impl Execute {
             }
             _ => next,
         }
+    }
+
+    /// Whether the oldest micro-op waits in the LSQ and keeps all others from being tried.
+    #[inline]
+    fn head_waits(&self, head: &DynInst) -> bool {
+        head.in_lsq && self.p.head_holds_early_issue
     }
 
     /// When commit might take a micro-op off its unit.

@@ -20,7 +20,7 @@ impl Fetch2 {
     /// Puts a predecoded instruction into the ring, if it only goes on to the next one. Else false.
     #[inline(always)]
     pub(super) fn emit_predecoded(&mut self, pc: u64, s: &Predecoded, io: &mut Fetch2Io) -> bool {
-        if s.flags.any(self.ends_sketch) {
+        if s.flags.any(self.p.ends_sketch) {
             return false;
         }
         self.unfinished = u64::MAX;
@@ -37,7 +37,7 @@ impl Fetch2 {
         if self.step.n == 1 && !flags.any(MATTERS_TO_FETCH) {
             self.stats.count(flags);
             let inst = self.instruction(io);
-            push_plain(&self.step, inst, io.ring, &self.costs, self.line_bytes);
+            push_plain(&self.step, inst, io.ring, &self.p.costs, self.p.line_bytes);
             return false;
         }
         self.emit_ending(cx, when, io)
@@ -73,9 +73,9 @@ impl Fetch2 {
             if last.outcome != Outcome::Straight {
                 io.ring.set_target(io.ring.tail, self.step.next_pc);
             }
-            push_plain(&self.step, last, io.ring, &self.costs, self.line_bytes);
+            push_plain(&self.step, last, io.ring, &self.p.costs, self.p.line_bytes);
         } else {
-            push_step(&self.step, &last, ended.flags, io.ring, &self.costs, self.line_bytes);
+            push_step(&self.step, &last, ended.flags, io.ring, &self.p.costs, self.p.line_bytes);
         }
         self.stats.count(ended.flags);
         taken
@@ -92,13 +92,13 @@ impl Fetch2 {
     ) -> bool {
         let s = &self.step;
         let fall_through = s.pc.wrapping_add(s.len.into());
-        let p = if self.predicts {
+        let p = if self.p.predicts {
             io.predictor.predict(seq, s.pc, s.len, s.branch.kind)
         } else {
             Prediction { taken: false, target: fall_through, provider: TargetProvider::default() }
         };
         let goes_to = if p.taken { p.target } else { fall_through };
-        last.tried_to_predict = self.predicts;
+        last.tried_to_predict = self.p.predicts;
         last.outcome = match (p.taken, s.next_pc != fall_through) {
             (false, false) => Outcome::Straight,
             (false, true) => Outcome::Unpredicted,

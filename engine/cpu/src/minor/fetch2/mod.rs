@@ -39,11 +39,27 @@ pub struct Fetch2Stats {
     by_flags: [u64; 16],
 }
 
+/// What does not change after construction.
+#[derive(Clone, Copy, Debug)]
+struct Params {
+    width: u32,
+    cycle_input: bool,
+    /// `gem5BundleBubbles`.
+    bubbles: bool,
+    /// Wrong paths may be predecoded: nothing is asked of a reference before it leaves for the LSQ.
+    deferred: bool,
+    /// Else every branch is taken for one that is not taken.
+    predicts: bool,
+    /// Flags of what tells fetch something, though it is on a wrong path and has not been executed.
+    ends_sketch: UopFlags,
+    costs: MisalignedCosts,
+    line_bytes: u32,
+}
+
 #[derive(Clone, Debug)]
 pub struct Fetch2 {
     pub input: InputBuffer<Line>,
-    width: u32,
-    cycle_input: bool,
+    p: Params,
     waiting: Waiting,
     stream: u32,
     /// The stream in which the last prediction was made.
@@ -58,14 +74,6 @@ pub struct Fetch2 {
     counted_steps: bool,
     /// `step` is on a wrong path and has only been predecoded.
     predecoded: bool,
-    /// Wrong paths may be predecoded: nothing is asked of a reference before it leaves for the LSQ.
-    deferred: bool,
-    /// Else every branch is taken for one that is not taken.
-    predicts: bool,
-    /// Flags of what tells fetch something, though it is on a wrong path and has not been executed.
-    ends_sketch: UopFlags,
-    costs: MisalignedCosts,
-    line_bytes: u32,
     pub stats: Fetch2Stats,
 }
 
@@ -123,8 +131,17 @@ impl Fetch2 {
     pub fn new(cfg: &MinorConfig, line_bytes: u32) -> Self {
         Fetch2 {
             input: InputBuffer::new(cfg.fetch2InputBufferSize),
-            width: cfg.decodeInputWidth,
-            cycle_input: cfg.fetch2CycleInput,
+            p: Params {
+                width: cfg.decodeInputWidth,
+                cycle_input: cfg.fetch2CycleInput,
+                bubbles: cfg.quirks.gem5BundleBubbles,
+                deferred: !cfg.misaligned.emulate,
+                predicts: cfg.predictsBranches,
+                ends_sketch: emit::MATTERS_TO_FETCH
+                    & if cfg.predictsBranches { UopFlags::all() } else { !UopFlags::BRANCH },
+                costs: cfg.misaligned,
+                line_bytes,
+            },
             waiting: Waiting::No,
             stream: 0,
             expected_stream: 0,
@@ -134,12 +151,6 @@ impl Fetch2 {
             unfinished: u64::MAX,
             counted_steps: false,
             predecoded: false,
-            deferred: !cfg.misaligned.emulate,
-            predicts: cfg.predictsBranches,
-            ends_sketch: emit::MATTERS_TO_FETCH
-                & if cfg.predictsBranches { UopFlags::all() } else { !UopFlags::BRANCH },
-            costs: cfg.misaligned,
-            line_bytes,
             stats: Fetch2Stats::default(),
         }
     }
@@ -220,7 +231,7 @@ impl Fetch2 {
         // Even when there is no room behind, lines of an old prediction make way.
         while self.input.front().is_some_and(|l| self.is_stale(l)) {
             self.input.pop();
-            if !self.cycle_input {
+            if !self.p.cycle_input {
                 break;
             }
         }
@@ -230,7 +241,7 @@ impl Fetch2 {
             if io.ring.tail != first {
                 let ending = if cx.fe.pc() == self.unfinished {
                     BundleEnd::Continued
-                } else if extracted < self.width {
+                } else if extracted < self.p.width && self.p.bubbles {
                     BundleEnd::Bubble
                 } else {
                     BundleEnd::Full
@@ -247,7 +258,7 @@ impl Fetch2 {
     /// Packs instructions into one output while there are lines, room, and no prediction.
     fn extract<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, io: &mut Fetch2Io) -> u32 {
         let mut extracted = 0;
-        while extracted < self.width && self.waiting == Waiting::No {
+        while extracted < self.p.width && self.waiting == Waiting::No {
             let Some(&line) = self.input.front() else { break };
             if !Self::has_room(io) {
                 break;
@@ -263,7 +274,7 @@ impl Fetch2 {
                 }
             }
             self.input.pop();
-            if !self.cycle_input {
+            if !self.p.cycle_input {
                 break;
             }
         }
@@ -305,7 +316,7 @@ impl Fetch2 {
                     if cx.fe.pc() == end {
                         return LineEnd::Done;
                     }
-                    if *extracted >= self.width || self.waiting != Waiting::No || !Self::has_room(io) {
+                    if *extracted >= self.p.width || self.waiting != Waiting::No || !Self::has_room(io) {
                         return LineEnd::Stays;
                     }
                     continue;
@@ -329,7 +340,7 @@ impl Fetch2 {
                 return LineEnd::Done;
             }
             // All of an instruction is extracted at once; of what counts by its steps, so many that the ring does not fill.
-            let full = *extracted >= self.width && (cx.fe.pc() != self.unfinished || self.counted_steps);
+            let full = *extracted >= self.p.width && (cx.fe.pc() != self.unfinished || self.counted_steps);
             if full || self.waiting != Waiting::No || !Self::has_room(io) {
                 return LineEnd::Stays;
             }
@@ -361,7 +372,7 @@ impl Fetch2 {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         self.predecoded = false;
         if cx.fe.depth() != 0 {
-            if self.deferred {
+            if self.p.deferred {
                 let pc = cx.fe.pc();
                 match cx.fe.predecode(cx.bus, &mut self.step) {
                     Predecode::Described(s) => {

@@ -21,18 +21,25 @@ impl Lsq {
         match r.state {
             State::InTranslation => Reason::TlbWalk,
             State::StoreToStoreBuffer | State::StoreInStoreBuffer => Reason::StoreQueue,
-            State::RequestIssuing if r.level == 0 && (r.issued_fragments > 1 || !r.sent_all() || r.extra > 0) => {
+            State::RequestIssuing
+                if r.fragments.level == 0 && (r.fragments.issued > 1 || !r.sent_all() || r.fragments.extra > 0) =>
+            {
                 Reason::Split
             }
-            State::RequestIssuing => of_level(r.level),
+            State::RequestIssuing => of_level(r.fragments.level),
             State::RequestNeedsRetry => Reason::Memory,
             State::Translated if self.stores_in_transfers != 0 => Reason::StoreQueue,
             State::Translated if r.is_load && self.forwarding(r) == Coverage::Partial => Reason::ForwardFail,
-            State::Translated if now < self.port_free => Reason::Split,
+            State::Translated if now < self.port.free_from => Reason::Split,
             // Its turn comes when one of those in memory is done; they may be stores that miss.
-            State::Translated => {
-                of_level(self.in_memory.iter().map(|(_, slot)| self.pool[*slot as usize].level).max().unwrap_or(0))
-            }
+            State::Translated => of_level(
+                self.port
+                    .in_memory
+                    .iter()
+                    .map(|(_, slot)| self.pool[*slot as usize].fragments.level)
+                    .max()
+                    .unwrap_or(0),
+            ),
             _ => Reason::Execution,
         }
     }
@@ -53,7 +60,7 @@ impl Lsq {
                 parts.join(", ")
             }
         };
-        let response = match self.next_response {
+        let response = match self.port.next_response {
             NEVER => "no response due".to_owned(),
             at => format!("next response at cycle {at}"),
         };
@@ -62,7 +69,7 @@ impl Lsq {
             list(&self.requests),
             list(&self.transfers),
             list(&self.stores),
-            self.in_memory.len(),
+            self.port.in_memory.len(),
             self.last_barrier,
         )
     }

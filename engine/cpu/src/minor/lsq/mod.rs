@@ -22,7 +22,7 @@ use super::inst::{InstRing, Seq};
 use super::latch::Ring;
 use crate::misaligned::MisalignedCosts;
 pub use crate::when::When;
-use request::{Coverage, LsqRequest, State};
+use request::{Coverage, Fragments, LsqRequest, State};
 
 /// What the LSQ knows of execute: the stream that counts and the oldest instruction.
 #[derive(Clone, Copy, Debug)]
@@ -34,24 +34,42 @@ pub struct Head {
 /// Requests by their place in the pool.
 type Slots = Ring<u8, { MAX_QUEUE as usize }>;
 
-#[derive(Debug, Educe)]
-#[educe(Clone)]
-pub struct Lsq {
-    pool: Box<[LsqRequest]>,
-    free: Vec<u8>,
-    requests: Slots,
-    transfers: Slots,
-    stores: Slots,
+/// What does not change after construction.
+#[derive(Clone, Copy, Debug)]
+struct Params {
     requests_size: usize,
     transfers_size: usize,
     store_buffer_size: usize,
     stores_per_cycle: u32,
     max_in_memory: usize,
-    port: u32,
+    /// Bytes that the memory port carries.
+    width: u32,
     line: u32,
     costs: MisalignedCosts,
-    /// A store in two pieces is translated behind the cycle's commits; where its costs are described, they are what it costs.
+    /// `gem5SplitTranslation`, where the costs of references in two pieces are not described.
     splits_late: bool,
+}
+
+impl Params {
+    fn new(cfg: &MinorConfig, line: u32) -> Self {
+        Params {
+            requests_size: cfg.executeLSQRequestsQueueSize as usize,
+            transfers_size: cfg.executeLSQTransfersQueueSize as usize,
+            store_buffer_size: cfg.executeLSQStoreBufferSize as usize,
+            stores_per_cycle: cfg.executeLSQMaxStoreBufferStoresPerCycle,
+            max_in_memory: cfg.executeMaxAccessesInMemory as usize,
+            width: if cfg.executeMemoryWidth == 0 { line } else { cfg.executeMemoryWidth },
+            line,
+            costs: cfg.misaligned,
+            splits_late: cfg.quirks.gem5SplitTranslation && cfg.misaligned == MisalignedCosts::default(),
+        }
+    }
+}
+
+/// The port to the data cache: what is in memory, and when more can be sent.
+#[derive(Debug, Educe)]
+#[educe(Clone)]
+struct DataPort {
     /// Fragments in memory: when their response comes, and whose they are.
     in_memory: Vec<(u64, u8)>,
     next_response: u64,
@@ -59,16 +77,30 @@ pub struct Lsq {
     retry_slot: u8,
     /// `u64::MAX`: it has refused none.
     retry_at: u64,
+    /// It is taken by a split access until then.
+    free_from: u64,
+}
+
+#[derive(Debug, Educe)]
+#[educe(Clone)]
+pub struct Lsq {
+    p: Params,
+    pool: Box<[LsqRequest]>,
+    free: Vec<u8>,
+    requests: Slots,
+    transfers: Slots,
+    stores: Slots,
+    port: DataPort,
     /// Earliest end of a translation; `u64::MAX`: none under way.
     next_translation: u64,
-    /// The port is taken by a split access until then.
-    port_free: u64,
     stores_in_transfers: u32,
     /// Stores and barriers of the store buffer that have not been sent.
     unissued: u32,
     last_barrier: Seq,
     /// Execute has to be evaluated next cycle.
     pub wake: bool,
+    /// It has to be in the cycle after the next, too.
+    wake_later: bool,
     /// Loads that took their value from the store buffer.
     pub forwarded: u64,
 }
@@ -77,37 +109,31 @@ const NEVER: u64 = u64::MAX;
 
 impl Lsq {
     pub fn new(cfg: &MinorConfig, line: u32) -> Self {
-        let sizes = [cfg.executeLSQRequestsQueueSize, cfg.executeLSQTransfersQueueSize, cfg.executeLSQStoreBufferSize];
-        let [requests_size, transfers_size, store_buffer_size] = sizes.map(|s| s as usize);
+        let p = Params::new(cfg, line);
         // Never more than 3 * MAX_QUEUE, so that a slot number fits a byte.
-        let slots = (requests_size + transfers_size + store_buffer_size).min(255);
+        let slots = (p.requests_size + p.transfers_size + p.store_buffer_size).min(255);
         #[allow(clippy::cast_possible_truncation)] // just limited
         let free = (0..slots).rev().map(|s| s as u8).collect();
         Lsq {
+            p,
             pool: vec![LsqRequest::default(); slots].into_boxed_slice(),
             free,
             requests: Ring::new(),
             transfers: Ring::new(),
             stores: Ring::new(),
-            requests_size,
-            transfers_size,
-            store_buffer_size,
-            stores_per_cycle: cfg.executeLSQMaxStoreBufferStoresPerCycle,
-            max_in_memory: cfg.executeMaxAccessesInMemory as usize,
-            port: if cfg.executeMemoryWidth == 0 { line } else { cfg.executeMemoryWidth },
-            line,
-            costs: cfg.misaligned,
-            splits_late: cfg.misaligned == MisalignedCosts::default(),
-            in_memory: Vec::with_capacity(cfg.executeMaxAccessesInMemory as usize),
-            next_response: NEVER,
-            retry_slot: 0,
-            retry_at: NEVER,
+            port: DataPort {
+                in_memory: Vec::with_capacity(p.max_in_memory),
+                next_response: NEVER,
+                retry_slot: 0,
+                retry_at: NEVER,
+                free_from: 0,
+            },
             next_translation: NEVER,
-            port_free: 0,
             stores_in_transfers: 0,
             unissued: 0,
             last_barrier: 0,
             wake: false,
+            wake_later: false,
             forwarded: 0,
         }
     }
@@ -119,11 +145,11 @@ impl Lsq {
     /// Whether another reference can enter.
     #[inline]
     pub fn can_request(&self) -> bool {
-        self.requests.len() < self.requests_size && !self.free.is_empty()
+        self.requests.len() < self.p.requests_size && !self.free.is_empty()
     }
     #[inline]
     fn can_send(&self, now: u64) -> bool {
-        self.retry_at == NEVER && self.in_memory.len() < self.max_in_memory && now >= self.port_free
+        self.port.retry_at == NEVER && self.port.in_memory.len() < self.p.max_in_memory && now >= self.port.free_from
     }
     #[inline]
     pub fn last_barrier(&self) -> Seq {
@@ -169,7 +195,7 @@ impl Lsq {
         let Some(slot) = self.free.pop() else { return };
         let flags = inst.uop.flags;
         let is_store = flags.any(UopFlags::STORE) || (flags.any(UopFlags::CACHE_OP) && !mem.kind.is_prefetch());
-        let split = self.costs.split(mem, is_store, self.port, self.line);
+        let split = self.p.costs.split(mem, is_store, self.p.width, self.p.line);
         let state = if !mem.valid {
             State::Failed
         } else if translated > when.cycle {
@@ -191,19 +217,16 @@ impl Lsq {
         r.non_temporal = flags.any(UopFlags::NON_TEMPORAL);
         r.barrier_only = false;
         r.translated = translated;
-        r.first = split.first;
-        r.sent = 0;
-        r.issued_fragments = 0;
-        r.retired_fragments = 0;
-        r.level = 0;
-        r.extra = split.extra;
-        r.slots = split.slots;
+        r.fragments = Fragments::of(&split);
         self.requests.push(slot);
         if state == State::Translated {
             self.wake = true;
-            // gem5 translates a second piece in an event of its own (`SplitDataRequest::finish`), behind the core's cycle.
-            if self.splits_late && is_store && split.first != mem.size {
-                return;
+            if self.p.splits_late && split.first != mem.size {
+                // Its event wakes the core behind this cycle: the next one is evaluated, and ends awake.
+                self.wake_later = true;
+                if is_store {
+                    return;
+                }
             }
             // The end of its translation sends this reference on, not an older one in front of it, whose turn is in `step`.
             if self.requests.len() == 1 {
@@ -215,30 +238,30 @@ impl Lsq {
     /// What arrives up to this cycle, before execute is evaluated: responses, translations, the cache's permission to retry.
     #[inline(never)]
     pub fn events(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
-        if self.next_response <= when.cycle {
+        if self.port.next_response <= when.cycle {
             self.receive_responses(when.cycle);
         }
         if self.next_translation <= when.cycle {
             self.finish_translations(head, when, memory);
         }
-        if self.retry_at <= when.cycle {
-            self.resend(self.retry_slot, when, memory);
+        if self.port.retry_at <= when.cycle {
+            self.resend(self.port.retry_slot, when, memory);
         }
     }
 
     fn receive_responses(&mut self, now: u64) {
         let mut i = 0;
-        while i < self.in_memory.len() {
-            let (at, slot) = self.in_memory[i];
+        while i < self.port.in_memory.len() {
+            let (at, slot) = self.port.in_memory[i];
             if at > now {
                 i += 1;
                 continue;
             }
             // Order does not matter within a cycle.
-            self.in_memory.swap_remove(i);
+            self.port.in_memory.swap_remove(i);
             self.wake = true;
             let r = &mut self.pool[slot as usize];
-            r.retired_fragments += 1;
+            r.fragments.retired += 1;
             if r.in_memory() || !r.sent_all() {
                 continue;
             }
@@ -248,7 +271,7 @@ impl Lsq {
                 self.remove_store(slot);
             }
         }
-        self.next_response = self.in_memory.iter().map(|(at, _)| *at).min().unwrap_or(NEVER);
+        self.port.next_response = self.port.in_memory.iter().map(|(at, _)| *at).min().unwrap_or(NEVER);
     }
 
     #[cold]
@@ -277,7 +300,7 @@ impl Lsq {
 
     #[cold]
     fn resend(&mut self, slot: u8, when: &When, memory: &mut MemorySystem) {
-        self.retry_at = NEVER;
+        self.port.retry_at = NEVER;
         let r = &mut self.pool[slot as usize];
         let barrier = r.barrier;
         let from_requests = r.state == State::RequestNeedsRetry;
@@ -294,7 +317,7 @@ impl Lsq {
     /// Whether [`Lsq::step`] can do anything.
     #[inline]
     pub fn has_work(&self) -> bool {
-        (self.unissued as usize | self.requests.len()) != 0 && self.retry_at == NEVER
+        (self.unissued as usize | self.requests.len()) != 0 && self.port.retry_at == NEVER
     }
 
     /// One cycle: the head of the requests queue, then the store buffer.
@@ -317,7 +340,10 @@ impl Lsq {
     fn try_to_send_to_transfers(&mut self, head: Head, when: &When, memory: &mut MemorySystem) {
         let Some(&slot) = self.requests.front() else { return };
         let r = &self.pool[slot as usize];
-        if self.retry_at != NEVER || r.state == State::InTranslation || self.transfers.len() >= self.transfers_size {
+        if self.port.retry_at != NEVER
+            || r.state == State::InTranslation
+            || self.transfers.len() >= self.p.transfers_size
+        {
             return;
         }
         let wrong_path = r.stream != head.stream;
@@ -363,7 +389,7 @@ impl Lsq {
             return false;
         }
         let r = &mut self.pool[slot as usize];
-        let (paddr, size) = r.fragment(self.port);
+        let (paddr, size) = r.fragment(self.p.width);
         let request = Request {
             paddr,
             size,
@@ -376,29 +402,29 @@ impl Lsq {
         let from_requests = matches!(r.state, State::Translated | State::RequestIssuing);
         match memory.access(Port::Data, when.tick, &request) {
             Response::Done { at, level } => {
-                r.sent += size;
-                r.level = r.level.max(level);
-                r.issued_fragments += 1;
+                r.fragments.sent += size;
+                r.fragments.level = r.fragments.level.max(level);
+                r.fragments.issued += 1;
                 r.state = if from_requests { State::RequestIssuing } else { State::StoreBufferIssuing };
                 let mut done = when.cycle_of(at).max(when.cycle + 1);
                 if r.is_prefetch() {
                     done = when.cycle + 1;
                 }
                 if r.sent_all() {
-                    done += u64::from(r.extra);
-                    if r.slots > 0 {
-                        self.port_free = when.cycle + 1 + u64::from(r.slots);
+                    done += u64::from(r.fragments.extra);
+                    if r.fragments.slots > 0 {
+                        self.port.free_from = when.cycle + 1 + u64::from(r.fragments.slots);
                     }
                 }
                 let all = r.sent_all();
-                self.in_memory.push((done, slot));
-                self.next_response = self.next_response.min(done);
+                self.port.in_memory.push((done, slot));
+                self.port.next_response = self.port.next_response.min(done);
                 all
             }
             Response::Blocked { retry } | Response::Pending { until: retry, .. } => {
                 r.state = if from_requests { State::RequestNeedsRetry } else { State::StoreBufferNeedsRetry };
-                self.retry_at = when.cycle_of(retry).max(when.cycle + 1);
-                self.retry_slot = slot;
+                self.port.retry_at = when.cycle_of(retry).max(when.cycle + 1);
+                self.port.retry_slot = slot;
                 false
             }
         }
@@ -434,22 +460,28 @@ impl Lsq {
     pub fn needs_to_tick(&self, now: u64) -> bool {
         if !self.can_send(now) {
             // A port taken by a split access frees itself.
-            return now < self.port_free;
+            return now < self.port.free_from;
         }
         self.unissued != 0
             || self.requests.front().is_some_and(|s| self.pool[*s as usize].state != State::InTranslation)
-                && self.transfers.len() < self.transfers_size
+                && self.transfers.len() < self.p.transfers_size
+    }
+
+    /// The end of a cycle: whether execute has to be evaluated in the next.
+    #[inline]
+    pub fn end_of_cycle(&mut self) -> bool {
+        std::mem::replace(&mut self.wake, std::mem::take(&mut self.wake_later))
     }
 
     /// Nothing changes here until something arrives: there is nothing to be sent, or no room in memory for what there is.
     pub fn is_still(&self, now: u64) -> bool {
-        let full = self.in_memory.len() >= self.max_in_memory && now >= self.port_free;
+        let full = self.port.in_memory.len() >= self.p.max_in_memory && now >= self.port.free_from;
         !self.has_work() || full && self.requests.is_empty() && !self.barrier_is_first()
     }
 
     /// When something arrives next.
     #[inline]
     pub fn next_event(&self) -> u64 {
-        self.next_response.min(self.next_translation).min(self.retry_at)
+        self.port.next_response.min(self.next_translation).min(self.port.retry_at)
     }
 }

@@ -3,6 +3,7 @@
 use breakeven_base::{MemKind, MemRef};
 
 use super::super::inst::Seq;
+use crate::misaligned::Split;
 
 /// gem5's `LSQRequestState`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,31 @@ pub enum Coverage {
     Full,
 }
 
+/// How far a reference is on its way through the memory port, which carries it in one fragment or several.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fragments {
+    /// Bytes of the first one.
+    pub first: u16,
+    /// Bytes sent so far.
+    pub sent: u16,
+    pub issued: u8,
+    pub retired: u8,
+    /// Where the farthest answer so far comes from: 0 the first-level cache.
+    pub level: u8,
+    /// Cycles by which the last response is late (misaligned costs).
+    pub extra: u32,
+    /// Cycles for which the port stays taken after the last fragment.
+    pub slots: u32,
+}
+
+impl Fragments {
+    /// Nothing has been sent.
+    #[inline]
+    pub fn of(split: &Split) -> Self {
+        Fragments { first: split.first, extra: split.extra, slots: split.slots, ..Fragments::default() }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LsqRequest {
     pub seq: Seq,
@@ -48,18 +74,7 @@ pub struct LsqRequest {
     pub barrier_only: bool,
     /// Cycle at which the translation is known.
     pub translated: u64,
-    /// Bytes of the first fragment.
-    pub first: u16,
-    /// Bytes sent so far.
-    pub sent: u16,
-    pub issued_fragments: u8,
-    pub retired_fragments: u8,
-    /// Where the farthest answer so far comes from: 0 the first-level cache.
-    pub level: u8,
-    /// Cycles by which the last response is late (misaligned costs).
-    pub extra: u32,
-    /// Cycles for which the port stays taken after the last fragment.
-    pub slots: u32,
+    pub fragments: Fragments,
 }
 
 impl LsqRequest {
@@ -69,11 +84,11 @@ impl LsqRequest {
     }
     #[inline]
     pub fn sent_all(&self) -> bool {
-        self.sent >= self.mem.size
+        self.fragments.sent >= self.mem.size
     }
     #[inline]
     pub fn in_memory(&self) -> bool {
-        self.issued_fragments != self.retired_fragments
+        self.fragments.issued != self.fragments.retired
     }
     /// Carries no data: waits for nothing and forwards nothing.
     #[inline]
@@ -89,17 +104,18 @@ impl LsqRequest {
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // at most the reference's size
     pub fn fragment(&self, port: u32) -> (u64, u16) {
-        if self.sent == 0 {
-            return (self.mem.paddr, self.first);
+        let Fragments { first, sent, .. } = self.fragments;
+        if sent == 0 {
+            return (self.mem.paddr, first);
         }
-        let rest = self.mem.size - self.sent;
-        let vaddr = self.mem.vaddr + u64::from(self.sent);
+        let rest = self.mem.size - sent;
+        let vaddr = self.mem.vaddr + u64::from(sent);
         let to_boundary = u64::from(port) - (vaddr & u64::from(port - 1));
         let to_page_end = PAGE - (self.mem.vaddr & (PAGE - 1));
-        let paddr = if u64::from(self.sent) >= to_page_end {
-            self.mem.paddr2 + (u64::from(self.sent) - to_page_end)
+        let paddr = if u64::from(sent) >= to_page_end {
+            self.mem.paddr2 + (u64::from(sent) - to_page_end)
         } else {
-            self.mem.paddr + u64::from(self.sent)
+            self.mem.paddr + u64::from(sent)
         };
         (paddr, u64::from(rest).min(to_boundary) as u16)
     }
@@ -127,16 +143,16 @@ mod tests {
 
     fn request(kind: MemKind, vaddr: u64, size: u16, first: u16) -> LsqRequest {
         let mem = MemRef { vaddr, paddr: vaddr, paddr2: 0x9000, size, kind, valid: true, ..MemRef::default() };
-        LsqRequest { mem, first, ..LsqRequest::default() }
+        LsqRequest { mem, fragments: Fragments { first, ..Fragments::default() }, ..LsqRequest::default() }
     }
 
     #[test]
     fn the_second_fragment_starts_on_the_second_page() {
         let mut r = request(MemKind::Load, 0x1ffc, 8, 4);
         assert_eq!(r.fragment(64), (0x1ffc, 4));
-        r.sent = 4;
+        r.fragments.sent = 4;
         assert_eq!(r.fragment(64), (0x9000, 4));
-        r.sent = 8;
+        r.fragments.sent = 8;
         assert!(r.sent_all());
     }
 

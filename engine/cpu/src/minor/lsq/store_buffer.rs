@@ -8,7 +8,7 @@ use super::{Lsq, When};
 impl Lsq {
     #[inline]
     pub fn can_push_into_store_buffer(&self) -> bool {
-        self.stores.len() < self.store_buffer_size
+        self.stores.len() < self.p.store_buffer_size
     }
 
     /// A committed store (or barrier) enters.
@@ -58,7 +58,7 @@ impl Lsq {
     }
 
     fn work_on_stores(&mut self, when: &When, memory: &mut MemorySystem) {
-        if self.retry_at != super::NEVER {
+        if self.port.retry_at != super::NEVER {
             return;
         }
         while let Some(&slot) = self.stores.front() {
@@ -74,7 +74,7 @@ impl Lsq {
         }
         let mut sent = 0;
         let mut i = 0;
-        while sent < self.stores_per_cycle && self.can_send(when.cycle) {
+        while sent < self.p.stores_per_cycle && self.can_send(when.cycle) {
             let Some(&slot) = self.stores.get(i) else { break };
             let r = &self.pool[slot as usize];
             if r.barrier && r.is_complete() {

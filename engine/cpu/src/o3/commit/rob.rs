@@ -3,9 +3,10 @@
 
 use educe::Educe;
 
-use crate::o3::inst::{InstRing, Seq};
+use crate::o3::inst::InstRing;
 use crate::o3::io::Io;
 use crate::o3::memo::archive::Archive;
+use crate::o3::seq::Seq;
 
 #[derive(Debug, Educe)]
 #[educe(Clone)]
@@ -26,7 +27,7 @@ impl Rob {
     /// `capacity`: the ring's.
     pub fn new(size: u32, capacity: usize) -> Self {
         let squashed = vec![0; capacity].into_boxed_slice();
-        Rob { end: 1, used: 0, size, squashed, squashed_behind: 0, squashed_between: 0 }
+        Rob { end: Seq::FIRST, used: 0, size, squashed, squashed_behind: 0, squashed_between: 0 }
     }
 
     /// The state in relative form.
@@ -40,7 +41,7 @@ impl Rob {
             squashed.fill(0);
         }
         if *squashed_between > 0 {
-            (ring.head()..*end).for_each(|seq| a.u16(&mut squashed[ring.slot(seq)]));
+            ring.head().until(*end).for_each(|seq| a.u16(&mut squashed[ring.slot(seq).0]));
         }
     }
 
@@ -62,7 +63,7 @@ impl Rob {
     }
 
     pub fn describe(&self) -> String {
-        format!("{} of {} ROB entries taken, up to #{}", self.used, self.size, self.end)
+        format!("{} of {} ROB entries taken, up to {}", self.used, self.size, self.end)
     }
 
     /// The micro-op at `end` enters.
@@ -74,7 +75,7 @@ impl Rob {
             self.squashed_between += squashed;
             #[allow(clippy::cast_possible_truncation)] // at most the ROB's size
             {
-                self.squashed[io.ring.slot(seq)] = squashed as u16;
+                self.squashed[io.ring.slot(seq).0] = squashed as u16;
             }
         }
         self.used += io.cost(seq);
@@ -91,7 +92,7 @@ impl Rob {
     pub fn squash(&mut self, after: Seq, io: &Io) -> u32 {
         let mut n = std::mem::take(&mut self.squashed_behind);
         let from = (after + 1).max(io.ring.head());
-        for seq in from..self.end {
+        for seq in from.until(self.end) {
             n += io.cost(seq) + self.take_squashed_before(seq, io);
         }
         self.end = self.end.min(from);
@@ -105,7 +106,7 @@ impl Rob {
         if self.squashed_between == 0 {
             return 0;
         }
-        let n = std::mem::take(&mut self.squashed[io.ring.slot(seq)]).into();
+        let n = std::mem::take(&mut self.squashed[io.ring.slot(seq).0]).into();
         self.squashed_between -= n;
         n
     }

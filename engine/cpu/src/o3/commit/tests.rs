@@ -4,6 +4,7 @@ use breakeven_memory::MemorySystem;
 
 use super::super::outside::Live;
 use super::super::unit_rig::{flagged, op, predictor, UnitRig};
+use super::super::wires::Wire;
 use super::*;
 use crate::testing::{memory, memory_config, MockBus, MockFe, PERIOD};
 use crate::CoreCtx;
@@ -34,7 +35,7 @@ impl Rig {
     /// A micro-op that commit may take from `ready_at` on.
     fn done(&mut self, uop: Uop, ready_at: u64) -> Seq {
         let seq = self.unit.fetch(uop);
-        self.unit.io.ring.set_state(seq, state::DONE);
+        self.unit.io.ring.set_state(seq, State::DONE);
         self.unit.io.ring.set_ready_at(seq, ready_at);
         seq
     }
@@ -47,7 +48,7 @@ impl Rig {
         let when = When { cycle: now, tick: Tick(now * PERIOD), period: PERIOD };
         let cx = &mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
         let mut cx = Live { cx, predictor: &mut predictor() };
-        self.commit.tick(&mut self.unit.io, &self.lsq, &mut cx, &when, &wire)
+        self.commit.tick(&mut self.unit.io, &self.lsq, &mut cx, &when, &wire.commit, wire.squash.is_some())
     }
 
     fn tick(&mut self) -> u32 {
@@ -61,13 +62,13 @@ fn micro_ops_retire_in_order_up_to_the_width_and_free_what_they_replaced() {
     for _ in 0..3 {
         rig.done(op(1, 0), 0);
     }
-    assert_eq!(rig.tick_with(|w| w.to_rob = 3), 2);
+    assert_eq!(rig.tick_with(|w| w.commit.arrived = 3), 2);
     let sent = rig.unit.sent(1);
-    assert_eq!((sent.committed_to_fetch, sent.committed_to_iew, sent.free_regs), (2, 2, [2, 0]));
-    assert_eq!(sent.free_rob, Some((191, false)));
+    assert_eq!((sent.fetch.committed, sent.iew.committed, sent.rename.free_regs), (Seq(2), Seq(2), [2, 0]));
+    assert_eq!(sent.rename.free_rob, Some((191, false)));
     assert_eq!(rig.tick(), 1);
-    assert_eq!(rig.unit.sent(1).free_rob, Some((192, true)));
-    assert_eq!((rig.commit.stats.insts, rig.unit.io.ring.head()), (3, 4));
+    assert_eq!(rig.unit.sent(1).rename.free_rob, Some((192, true)));
+    assert_eq!((rig.commit.stats.insts, rig.unit.io.ring.head()), (3, Seq(4)));
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn the_oldest_holds_up_the_others_until_its_result_is_there() {
     rig.done(op(1, 0), 13);
     rig.done(op(2, 0), 0);
     assert_eq!(rig.commit.next_event(&rig.unit.io), u64::MAX, "not in the ROB yet");
-    assert_eq!(rig.tick_with(|w| w.to_rob = 2), 0);
+    assert_eq!(rig.tick_with(|w| w.commit.arrived = 2), 0);
     assert_eq!(rig.commit.next_event(&rig.unit.io), 13);
     assert_eq!([rig.tick(), rig.tick()], [0, 2]);
 }
@@ -90,17 +91,17 @@ fn a_squash_takes_its_width_a_cycle_and_nothing_commits_meanwhile() {
         for _ in 0..squashed {
             rig.unit.fetch(op(1, 0));
         }
-        rig.tick_with(|w| w.to_rob = 1 + squashed);
+        rig.tick_with(|w| w.commit.arrived = 1 + squashed);
         let stamp = rig.unit.io.ring.stamp(branch);
         let squash = Squash { after: branch, stamp, cause: Cause::Mispredict };
-        rig.tick_with(|w| w.resolve = Some(squash));
+        rig.tick_with(|w| w.commit.resolve = Some(squash));
         assert_eq!(rig.commit.status(), Status::RobSquashing);
         let sent = rig.unit.sent(1);
-        assert!(sent.squash.is_some_and(|s| s.after == branch) && sent.rob_squashing_iew);
+        assert!(sent.squash.is_some_and(|s| s.after == branch) && sent.iew.rob_squashing);
         rig.unit.io.ring.truncate(branch + 1);
         while rig.tick() == 0 {}
         assert_eq!((rig.unit.now, rig.commit.stats.squashed), (retires_at, u64::from(squashed)), "{squashed}");
-        assert_eq!(rig.unit.sent(1).free_rob, Some((192, true)), "squashed entries leave with the branch");
+        assert_eq!(rig.unit.sent(1).rename.free_rob, Some((192, true)), "squashed entries leave with the branch");
     }
 }
 
@@ -110,15 +111,15 @@ fn squashed_entries_stay_until_what_is_older_has_gone_unless_there_is_a_checkpoi
         let mut rig = Rig::new(&O3Config { renameRecovery: recovery, ..O3Config::default() });
         let branch = rig.done(op(0, 0), 1000);
         rig.unit.fetch_all([op(1, 0), op(1, 0)]);
-        rig.tick_with(|w| w.to_rob = 3);
+        rig.tick_with(|w| w.commit.arrived = 3);
         let squash = Squash { after: branch, stamp: rig.unit.io.ring.stamp(branch), cause: Cause::Mispredict };
-        rig.tick_with(|w| w.resolve = Some(squash));
+        rig.tick_with(|w| w.commit.resolve = Some(squash));
         rig.unit.io.ring.truncate(branch + 1);
         // What rename sent before the squash arrived is void.
-        assert_eq!(rig.tick_with(|w| w.to_rob = 5), 0);
+        assert_eq!(rig.tick_with(|w| w.commit.arrived = 5), 0);
         rig.unit.fetch(op(1, 0));
-        rig.tick_with(|w| w.to_rob = 1);
-        assert_eq!(rig.unit.sent(1).free_rob, Some((free, false)), "{recovery:?}");
+        rig.tick_with(|w| w.commit.arrived = 1);
+        assert_eq!(rig.unit.sent(1).rename.free_rob, Some((free, false)), "{recovery:?}");
     }
 }
 
@@ -126,9 +127,9 @@ fn squashed_entries_stay_until_what_is_older_has_gone_unless_there_is_a_checkpoi
 fn of_two_squashes_the_dead_ones_is_ignored() {
     let mut rig = Rig::new(&O3Config::default());
     let branch = rig.done(op(0, 0), 1000);
-    rig.tick_with(|w| w.to_rob = 1);
+    rig.tick_with(|w| w.commit.arrived = 1);
     let stale = Squash { after: branch, stamp: rig.unit.io.ring.stamp(branch) + 1, cause: Cause::Mispredict };
-    rig.tick_with(|w| w.resolve = Some(stale));
+    rig.tick_with(|w| w.commit.resolve = Some(stale));
     assert_eq!((rig.commit.status(), rig.commit.stats.mispredicts), (Status::Running, 0));
 }
 
@@ -137,11 +138,11 @@ fn a_non_speculative_micro_op_is_released_when_it_is_the_oldest() {
     let mut rig = Rig::new(&O3Config::default());
     rig.done(op(1, 0), 12);
     let seq = rig.unit.fetch(op(1, 0));
-    rig.unit.io.ring.set_state(seq, state::NON_SPEC);
-    rig.tick_with(|w| w.to_rob = 2);
-    assert_eq!((rig.tick(), rig.unit.sent(1).release), (1, 0), "not in the cycle in which another retires");
-    assert_eq!((rig.tick(), rig.unit.sent(1).release), (0, seq));
-    assert_eq!((rig.tick(), rig.unit.sent(1).release), (0, 0), "once");
+    rig.unit.io.ring.set_state(seq, State::NON_SPEC);
+    rig.tick_with(|w| w.commit.arrived = 2);
+    assert_eq!((rig.tick(), rig.unit.sent(1).iew.release), (1, Seq::NONE), "not in the cycle in which another retires");
+    assert_eq!((rig.tick(), rig.unit.sent(1).iew.release), (0, seq));
+    assert_eq!((rig.tick(), rig.unit.sent(1).iew.release), (0, Seq::NONE), "once");
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn a_trap_flushes_after_its_latency() {
     let mut rig = Rig::new(&O3Config { trapLatency: 5, ..O3Config::default() });
     rig.done(flagged(op(0, 0), UopFlags::TRAP), 0);
     rig.unit.fetch(op(1, 0));
-    assert_eq!(rig.tick_with(|w| w.to_rob = 2), 0);
+    assert_eq!(rig.tick_with(|w| w.commit.arrived = 2), 0);
     assert_eq!((rig.commit.status(), rig.commit.next_event(&rig.unit.io)), (Status::TrapPending, 11 + 5 + 1));
     while rig.unit.sent(1).squash.is_none() {
         rig.tick();

@@ -3,9 +3,10 @@
 use breakeven_base::{Now, StepResult, Uop, UopFlags};
 
 use super::{Fetch, Status};
-use crate::o3::inst::{note, Seq};
+use crate::o3::inst::Note;
 use crate::o3::io::Io;
 use crate::o3::outside::Outside;
+use crate::o3::seq::Seq;
 use crate::when::When;
 
 /// What became of a placeholder at the ROB's head.
@@ -46,7 +47,7 @@ impl Fetch {
         self.path.restore_fork(cx, seq, &mut io.ring);
         let now = Now { tick: when.tick, cycle: when.cycle, drained: true };
         self.step.n = 0;
-        let pauses = io.ring.note(seq) & note::PAUSES != 0;
+        let pauses = io.ring.note(seq).intersects(Note::PAUSES);
         match if pauses { StepResult::Paused } else { cx.step(seq, now, &mut self.step) } {
             StepResult::Done => {}
             StepResult::Paused => {
@@ -71,7 +72,7 @@ impl Fetch {
         let known = *io.ring.uop(seq);
         *io.ring.uop_mut(seq) = Uop { src: known.src, dst: known.dst, class: known.class, ..uop };
         io.ring.uop_mut(seq).flags |= known.flags & (UopFlags::SERIALIZE_AFTER | UopFlags::SERIALIZE_BEFORE);
-        io.ring.set_note(seq, 0);
+        io.ring.set_note(seq, Note::empty());
         io.ring.set_mem(seq, &self.step.mem[0]);
         io.ring.set_effect(seq, self.step.effect);
         let flow = io.ring.flow_mut(seq);
@@ -121,7 +122,7 @@ impl Fetch {
             let same = self.step.n != 0 && u64::from(self.step.n) == last + 1 - seq;
             io.ring.set_tail(last + 1);
             match result {
-                StepResult::Done if same && noted & note::PLACEHOLDER == 0 && !self.step_traps() => {
+                StepResult::Done if same && !noted.intersects(Note::PLACEHOLDER) && !self.step_traps() => {
                     self.patch(seq, io);
                     if predicted != io.ring.flow(last).next_pc {
                         if !self.path.can_fork() {
@@ -131,7 +132,7 @@ impl Fetch {
                     }
                 }
                 StepResult::Done => return AtHead::Squash(seq - 1, Then::Refetch),
-                _ if noted & note::WAITS != 0 && self.path.can_fork() && last + 1 < end => {
+                _ if noted.intersects(Note::WAITS) && self.path.can_fork() && last + 1 < end => {
                     self.path.placed = last + 1;
                     self.path.fork(cx, predicted, &io.ring, false);
                 }

@@ -3,9 +3,10 @@
 use breakeven_base::{Now, StepResult, Uop, UopFlags, MAX_UOPS};
 
 use super::{Fetch, Status};
-use crate::o3::inst::{note, Flow, Seq};
+use crate::o3::inst::{Flow, Note};
 use crate::o3::io::Io;
 use crate::o3::outside::Outside;
+use crate::o3::seq::Seq;
 use crate::when::When;
 
 /// Properties that end a straight line of execution, or that need care.
@@ -32,15 +33,15 @@ impl Fetch {
                 self.place_step(self.path.placed, io);
                 true
             }
-            StepResult::NeedsDrain => self.fetch_non_speculative(io, cx, note::WAITS),
-            StepResult::Paused => self.fetch_non_speculative(io, cx, note::PAUSES),
+            StepResult::NeedsDrain => self.fetch_non_speculative(io, cx, Note::WAITS),
+            StepResult::Paused => self.fetch_non_speculative(io, cx, Note::PAUSES),
             StepResult::Blocked => {
                 let s = &self.step;
                 if s.n != 1 || s.len == 0 || s.uops[0].flags.any(UopFlags::BRANCH) {
                     self.status = Status::Stopped;
                     return false;
                 }
-                self.fetch_non_speculative(io, cx, note::WAITS)
+                self.fetch_non_speculative(io, cx, Note::WAITS)
             }
         }
     }
@@ -48,7 +49,7 @@ impl Fetch {
     /// An instruction that the front end has not executed becomes a non-speculative micro-op: it is executed at the ROB's
     /// head.
     #[cold]
-    fn fetch_non_speculative<X: Outside>(&mut self, io: &mut Io, cx: &mut X, what: u8) -> bool {
+    fn fetch_non_speculative<X: Outside>(&mut self, io: &mut Io, cx: &mut X, what: Note) -> bool {
         let s = &mut self.step;
         if s.n != 1 {
             s.uops[0] = Uop::default();
@@ -99,29 +100,29 @@ impl Fetch {
         let s = &self.step;
         let flags = s.uops[i].flags;
         io.ring.place(seq, &s.uops[i], &s.mem[i], s.pc, flow);
-        let bits = if flags.any(SPECIAL) { self.note_of(flags, seq, io) } else { 0 };
+        let bits = if flags.any(SPECIAL) { self.note_of(flags, seq, io) } else { Note::empty() };
         io.ring.set_note(seq, bits);
     }
 
     /// What fetch notes of a micro-op with one of the [`SPECIAL`] properties, just placed at `seq`.
     #[inline]
-    fn note_of(&mut self, flags: UopFlags, seq: Seq, io: &mut Io) -> u8 {
-        let mut bits = 0;
+    fn note_of(&mut self, flags: UopFlags, seq: Seq, io: &mut Io) -> Note {
+        let mut bits = Note::empty();
         if flags.any(UopFlags::EFFECT) {
             io.ring.set_effect(seq, self.step.effect);
         }
         if io.rules.micro_fusion && flags.any(UopFlags::MICRO_FUSED) {
-            bits |= note::FUSED_NO_SLOT;
+            bits |= Note::FUSED_NO_SLOT;
         }
         if io.rules.move_elimination && flags.any(UopFlags::ELIMINATED) {
-            bits |= note::ELIMINATED;
+            bits |= Note::ELIMINATED;
         }
         if io.rules.macro_fusion && flags.any(UopFlags::FUSE_TAIL) && self.follows_fusion_head(seq, io) {
-            bits |= note::FUSED_NO_SLOT | note::FUSED_WITH_PREV;
+            bits |= Note::FUSED_NO_SLOT | Note::FUSED_WITH_PREV;
         }
         // What the loop buffer holds has been decoded.
         if flags.any(UopFlags::FIRST_DECODER) && !self.loops.has(self.pc) {
-            bits |= note::FIRST_DECODER;
+            bits |= Note::FIRST_DECODER;
             self.first_decoder = true;
         }
         bits
@@ -132,7 +133,7 @@ impl Fetch {
         let before = seq - 1;
         before >= self.queue
             && io.ring.flags(before).any(UopFlags::FUSE_HEAD)
-            && io.ring.note(before) & note::ELIMINATED == 0
+            && !io.ring.note(before).intersects(Note::ELIMINATED)
             && io.ring.flow(before).next_pc == io.ring.pc(seq)
             && io.ring.flow(before).next_pc == io.ring.pc(before).wrapping_add(io.ring.flow(before).len.into())
     }

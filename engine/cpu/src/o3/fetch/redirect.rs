@@ -3,9 +3,10 @@
 use breakeven_base::{BranchKind, UopFlags};
 
 use super::{Fetch, Status};
-use crate::o3::inst::{note, Seq};
+use crate::o3::inst::Note;
 use crate::o3::io::Io;
 use crate::o3::outside::Outside;
+use crate::o3::seq::Seq;
 use crate::o3::wires::{Cause, Squash};
 
 impl Fetch {
@@ -52,7 +53,7 @@ impl Fetch {
     pub fn squash(&mut self, next: Seq, renamed: Seq, io: &mut Io) {
         self.queue = self.queue.min(next);
         io.ring.truncate(next);
-        self.decode_slots = (renamed..self.queue).map(|seq| io.cost(seq)).sum();
+        self.decode_slots = renamed.until(self.queue).map(|seq| io.cost(seq)).sum();
     }
 
     /// A squash has reached all units: trains the predictor and goes on where execution really does.
@@ -74,7 +75,7 @@ impl Fetch {
             Cause::Violation | Cause::Flush => cx.squash_predictions(after),
         }
         if squash.cause == Cause::Violation {
-            let bits = io.ring.note(after + 1) | note::REPLAYED;
+            let bits = io.ring.note(after + 1) | Note::REPLAYED;
             io.ring.set_note(after + 1, bits);
         }
         self.redirect_behind(after, io, cx, now);

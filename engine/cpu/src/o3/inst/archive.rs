@@ -2,8 +2,9 @@
 
 use breakeven_base::{BranchKind, UopFlags};
 
-use super::{note, state, Flow, InstRing, Operand, Producer, Seq, Slot, Wait};
+use super::{DynInst, Flow, InstRing, Note, State, Wait};
 use crate::o3::memo::archive::Archive;
+use crate::o3::seq::{Operand, Producer, Seq};
 
 const KINDS: [BranchKind; 7] = [
     BranchKind::None,
@@ -43,11 +44,12 @@ pub struct Progress {
 
 /// A result; one whose micro-op has committed is there, and written as none.
 pub fn archive_producer(from: &mut Producer, a: &mut Archive) {
-    let mut seq = *from >> 1;
-    let mut which = if seq < a.base.seq { 0 } else { (*from & 1) as u8 };
+    let mut seq = from.seq();
+    #[allow(clippy::cast_possible_truncation)] // 0 or 1
+    let mut result = if seq < a.base.seq { 0 } else { from.result() as u8 };
     a.seq_in_flight(&mut seq);
-    a.u8(&mut which);
-    *from = seq << 1 | u64::from(which);
+    a.u8(&mut result);
+    *from = Producer::new(seq, result.into());
 }
 
 impl InstRing {
@@ -55,18 +57,18 @@ impl InstRing {
     #[allow(clippy::cast_possible_truncation)] // slots fit in 32 bits many times over
     fn archive_operand(&self, operand: &mut Operand, a: &mut Archive) {
         let mut at = 0;
-        if !a.loads() && *operand != 0 {
-            let seq = self.seq_of((*operand - 1) as usize >> 2, self.head);
-            at = ((seq - self.head) as u32) << 2 | (*operand - 1) & 3;
+        if !a.loads() && operand.is_some() {
+            let seq = self.seq_of(operand.slot(), self.head);
+            at = ((seq - self.head) as u32) << 2 | operand.number() as u32;
             at += 1;
         }
         a.u32(&mut at);
         if a.loads() {
             *operand = if at == 0 {
-                0
+                Operand::NONE
             } else {
                 let seq = self.head + u64::from((at - 1) >> 2);
-                ((self.slot(seq) << 2) as u32 | (at - 1) & 3) + 1
+                Operand::new(self.slot(seq), (at - 1) as usize & 3)
             };
         }
     }
@@ -81,8 +83,8 @@ impl InstRing {
             archive_what_it_is(&mut slot, a);
             *self.at_mut(*seq) = slot;
         }
-        a.refuse(head.saturating_sub(retired) > 64);
-        for seq in (retired + 1).max(head.saturating_sub(64))..head {
+        a.refuse(head.distance(retired) > 64);
+        for seq in (retired + 1).max(Seq(head.0.saturating_sub(64))).until(head) {
             let flags = &mut self.at_mut(seq).uop.flags;
             let mut first = flags.any(UopFlags::FIRST);
             a.flag(&mut first);
@@ -95,7 +97,7 @@ impl InstRing {
     pub fn archive(&mut self, progress: Progress, a: &mut Archive) {
         let base = a.base.seq;
         // Effects count only with a flag that none of them has.
-        let Self { mask: _, slots: _, mem: _, effect: _, next_stamp, head, tail } = self;
+        let Self { mask: _, insts: _, mem: _, effect: _, next_stamp, head, tail } = self;
         *head = base;
         a.seq(tail);
         if a.loads() {
@@ -105,10 +107,10 @@ impl InstRing {
         if !a.loads() {
             a.refuse(tail < base || placed < tail);
         }
-        for seq in base..placed.max(base) {
+        for seq in base.until(placed) {
             let mut slot = *self.at(seq);
             if a.loads() {
-                slot = Slot { stamp: self.next_stamp, ..Slot::default() };
+                slot = DynInst { stamp: self.next_stamp, ..DynInst::default() };
                 self.next_stamp = self.next_stamp.wrapping_add(1);
             }
             archive_what_it_is(&mut slot, a);
@@ -117,14 +119,14 @@ impl InstRing {
             }
             *self.at_mut(seq) = slot;
             if slot.uop.flags.any(UopFlags::MEM) {
-                let at = self.slot(seq);
+                let at = self.slot(seq).0;
                 a.reference(seq, &mut self.mem[at]);
             }
         }
     }
 
-    fn archive_how_it_fares(&self, seq: Seq, slot: &mut Slot, renamed: Seq, a: &mut Archive) {
-        let Slot {
+    fn archive_how_it_fares(&self, seq: Seq, slot: &mut DynInst, renamed: Seq, a: &mut Archive) {
+        let DynInst {
             uop,
             state,
             wait,
@@ -139,7 +141,7 @@ impl InstRing {
             replaced,
             flow: _,
         } = slot;
-        a.u8(state);
+        a.bits(state);
         a.one_of(wait, &WAITS);
         if seq >= renamed {
             return;
@@ -150,31 +152,30 @@ impl InstRing {
                 archive_producer(from, a);
             }
         }
-        if *state & state::DISPATCHED == 0 {
+        if !state.intersects(State::DISPATCHED) {
             return;
         }
         a.u8(pending);
-        let unlinked =
-            *note & note::ELIMINATED != 0 || *note & (note::FUSED_WITH_PREV | note::UNFUSED) == note::FUSED_WITH_PREV;
+        let unlinked = note.intersects(Note::ELIMINATED) || note.executes_with_prev();
         for (next, from) in next.iter_mut().zip(&*sources) {
-            if *from != 0 && !unlinked {
+            if from.is_some() && !unlinked {
                 self.archive_operand(next, a);
             }
         }
         waiting.iter_mut().for_each(|operand| self.archive_operand(operand, a));
-        if *state & state::DONE != 0 {
+        if state.intersects(State::DONE) {
             a.cycle(ready_at);
         }
     }
 }
 
-fn archive_what_it_is(slot: &mut Slot, a: &mut Archive) {
-    let Slot { uop, note, pc, flow, .. } = slot;
+fn archive_what_it_is(slot: &mut DynInst, a: &mut Archive) {
+    let DynInst { uop, note, pc, flow, .. } = slot;
     a.class(&mut uop.class);
     a.u8(&mut uop.latency);
     uop.src.iter_mut().chain(&mut uop.dst).for_each(|reg| a.u8(&mut reg.0));
     a.flags(&mut uop.flags);
-    a.u8(note);
+    a.bits(note);
     a.u64(pc);
     let Flow { next_pc, predicted, target, branch, len, taken } = flow;
     a.u64(next_pc);
@@ -183,5 +184,5 @@ fn archive_what_it_is(slot: &mut Slot, a: &mut Archive) {
     a.one_of(branch, &KINDS);
     a.u8(len);
     a.flag(taken);
-    a.refuse(*note & note::PLACEHOLDER != 0 || uop.flags.any(UopFlags::TRAP | UopFlags::EFFECT));
+    a.refuse(note.intersects(Note::PLACEHOLDER) || uop.flags.any(UopFlags::TRAP | UopFlags::EFFECT));
 }

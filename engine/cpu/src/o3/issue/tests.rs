@@ -1,8 +1,8 @@
 //! Issue by itself: which micro-ops start in which cycle.
 
-use super::super::inst::producer;
 use super::super::unit_rig::{op, UnitRig};
 use super::*;
+use crate::o3::seq::Operand;
 
 fn unit(cfg: &O3Config) -> (UnitRig, Issue, Wheel) {
     let rig = UnitRig::new(cfg);
@@ -14,14 +14,14 @@ fn class(class: OpClass) -> Uop {
     Uop { class, ..op(1, 0) }
 }
 
-/// Dispatches a micro-op whose first operand comes from `from` (0: it is there).
-fn insert(rig: &mut UnitRig, issue: &mut Issue, uop: Uop, from: Seq) -> Seq {
+/// Dispatches a micro-op whose first operand comes from `from` (none: it is there).
+fn insert(rig: &mut UnitRig, issue: &mut Issue, uop: Uop, from: Option<Seq>) -> Seq {
     let seq = rig.fetch(uop);
     let s = rig.io.ring.at_mut(seq);
-    (s.waiting, s.pending) = ([0; 2], 0);
-    s.sources = [if from == 0 { 0 } else { producer(from, 0) }, 0, 0];
+    (s.waiting, s.pending) = ([Operand::NONE; 2], 0);
+    s.sources = [from.map_or(Producer::NONE, |from| Producer::new(from, 0)), Producer::NONE, Producer::NONE];
     issue.link_operands(&mut rig.io.ring, seq);
-    issue.insert(&mut rig.io.ring, seq, 0, 0);
+    issue.insert(&mut rig.io.ring, seq, State::empty(), 0);
     seq
 }
 
@@ -43,20 +43,20 @@ fn tick(rig: &mut UnitRig, issue: &mut Issue, executes: &mut Wheel) {
 fn the_oldest_ready_micro_ops_issue_up_to_the_width() {
     let (mut rig, mut issue, mut executes) = unit(&O3Config { issueWidth: 2, ..O3Config::default() });
     for _ in 0..3 {
-        insert(&mut rig, &mut issue, op(1, 0), 0);
+        insert(&mut rig, &mut issue, op(1, 0), None);
     }
     tick(&mut rig, &mut issue, &mut executes);
     assert_eq!(issue.free(), 63, "an entry is free when its micro-op has issued");
     tick(&mut rig, &mut issue, &mut executes);
     // Issued at 10 and 11, executed a cycle later.
-    assert_eq!([executing(&mut executes, 11), executing(&mut executes, 12)], [vec![1, 2], vec![3]]);
+    assert_eq!([executing(&mut executes, 11), executing(&mut executes, 12)], [vec![Seq(1), Seq(2)], vec![Seq(3)]]);
 }
 
 #[test]
 fn a_dependent_issues_after_its_producer_has_written_back() {
     let (mut rig, mut issue, mut executes) = unit(&O3Config::default());
-    let first = insert(&mut rig, &mut issue, class(OpClass::IntMult), 0);
-    let second = insert(&mut rig, &mut issue, op(2, 1), first);
+    let first = insert(&mut rig, &mut issue, class(OpClass::IntMult), None);
+    let second = insert(&mut rig, &mut issue, op(2, 1), Some(first));
     tick(&mut rig, &mut issue, &mut executes);
     assert!(!issue.has_ready(), "the second waits");
     // Three cycles of latency: executes at 10 + 1 + 3 - 1.
@@ -72,27 +72,27 @@ fn a_class_without_a_free_unit_is_passed_over() {
     let (mut rig, mut issue, mut executes) = unit(&O3Config::default());
     // Two units multiply and divide; a division takes its unit for 20 cycles.
     for c in [OpClass::IntDiv, OpClass::IntMult, OpClass::IntMult, OpClass::IntAlu] {
-        insert(&mut rig, &mut issue, class(c), 0);
+        insert(&mut rig, &mut issue, class(c), None);
     }
     tick(&mut rig, &mut issue, &mut executes);
-    assert_eq!(executing(&mut executes, 11), [4], "younger, but it has a unit");
-    assert_eq!((issue.stats.fu_busy, rig.io.ring.wait(3)), (1, Wait::Unit));
+    assert_eq!(executing(&mut executes, 11), [Seq(4)], "younger, but it has a unit");
+    assert_eq!((issue.stats.fu_busy, rig.io.ring.wait(Seq(3))), (1, Wait::Unit));
     tick(&mut rig, &mut issue, &mut executes);
-    assert_eq!([executing(&mut executes, 13), executing(&mut executes, 14)], [vec![2], vec![3]]);
-    assert_eq!(executing(&mut executes, 30), [1]);
+    assert_eq!([executing(&mut executes, 13), executing(&mut executes, 14)], [vec![Seq(2)], vec![Seq(3)]]);
+    assert_eq!(executing(&mut executes, 30), [Seq(1)]);
 }
 
 #[test]
 fn a_squash_frees_entries_and_takes_operands_out_of_their_producers_lists() {
     let (mut rig, mut issue, mut executes) = unit(&O3Config::default());
-    let first = insert(&mut rig, &mut issue, class(OpClass::IntMult), 0);
-    let kept = insert(&mut rig, &mut issue, op(2, 1), first);
-    insert(&mut rig, &mut issue, op(3, 1), first);
-    insert(&mut rig, &mut issue, op(4, 0), 0);
+    let first = insert(&mut rig, &mut issue, class(OpClass::IntMult), None);
+    let kept = insert(&mut rig, &mut issue, op(2, 1), Some(first));
+    insert(&mut rig, &mut issue, op(3, 1), Some(first));
+    insert(&mut rig, &mut issue, op(4, 0), None);
     tick(&mut rig, &mut issue, &mut executes);
     assert_eq!(issue.free(), 62, "two wait");
-    issue.squash(&mut rig.io.ring, 3, 5);
-    rig.io.ring.truncate(3);
+    issue.squash(&mut rig.io.ring, Seq(3), Seq(5));
+    rig.io.ring.truncate(Seq(3));
     assert_eq!(issue.free(), 63);
     issue.wake(&mut rig.io.ring, first);
     assert!(issue.has_ready());
@@ -106,11 +106,11 @@ fn what_must_be_the_oldest_waits_for_its_release() {
     let (mut rig, mut issue, mut executes) = unit(&O3Config::default());
     let seq = rig.fetch(op(1, 0));
     rig.io.ring.at_mut(seq).pending = 0;
-    issue.insert(&mut rig.io.ring, seq, state::NON_SPEC, 1);
+    issue.insert(&mut rig.io.ring, seq, State::NON_SPEC, 1);
     assert!(!issue.has_ready());
     issue.release(&mut rig.io, seq);
     assert!(!issue.has_ready(), "commit has not released it");
-    rig.io.ring.set_state(seq, state::RELEASED);
+    rig.io.ring.set_state(seq, State::RELEASED);
     issue.release(&mut rig.io, seq);
     tick(&mut rig, &mut issue, &mut executes);
     assert_eq!(executing(&mut executes, 11), [seq]);

@@ -12,8 +12,9 @@ use super::store_sets::StoreSets;
 use super::stores::{has_bytes, range_of, Store, Stores};
 use super::translate::{Translation, Walker};
 use super::{uses_load_queue, Lsq, Replay, Stalled, NEVER};
-use crate::o3::inst::{state, InstRing, Seq};
+use crate::o3::inst::{InstRing, State};
 use crate::o3::memo::archive::{address_of, AddressRules, Archive};
+use crate::o3::seq::{LoadPos, Seq, StorePos};
 
 const TRANSLATIONS: [Translation; 3] = [Translation::NotStarted, Translation::UnderWay, Translation::Done];
 
@@ -44,20 +45,20 @@ impl Lsq {
         dcache_port.archive(a);
         a.refuse(violation.is_some());
         a.empty(violation, None);
-        a.list(pending, PendingLoad { seq: 0, slot: 0, extra: 0 }, |a, PendingLoad { seq, slot, extra }| {
+        a.list(pending, PendingLoad { seq: Seq::NONE, slot: 0, extra: 0 }, |a, PendingLoad { seq, slot, extra }| {
             a.seq(seq);
             a.u64(extra);
-            a.empty(slot, loads.slot(depend.place(*seq)));
+            a.empty(slot, loads.slot(depend.load(*seq)));
         });
         a.seqs(blocked);
         a.seqs(portless);
-        a.list(replays, Replay { load: 0, store: 0 }, |a, Replay { load, store }| {
+        a.list(replays, Replay { load: Seq::NONE, store: StorePos(0) }, |a, Replay { load, store }| {
             a.seq(load);
-            a.store_place(store);
+            a.store_position(store);
         });
         if a.present(stalled.is_some()) {
-            let mut s = stalled.unwrap_or(Stalled { store: 0, load: 0 });
-            a.store_place(&mut s.store);
+            let mut s = stalled.unwrap_or(Stalled { store: StorePos(0), load: Seq::NONE });
+            a.store_position(&mut s.store);
             a.seq(&mut s.load);
             *stalled = Some(s);
         } else {
@@ -91,9 +92,14 @@ impl Lsq {
         sets.clear_period.saturating_sub(sets.stores)
     }
 
-    /// The places that are filled next, and the stores dispatched.
+    /// Of how many loads and stores it holds: how many it still takes.
+    pub fn signature(&self) -> u64 {
+        u64::from(self.loads.free()) << 32 | u64::from(self.stores.free())
+    }
+
+    /// The positions that are filled next, and the stores dispatched.
     pub fn places(&self) -> (u64, u64) {
-        (self.loads.tail(), self.stores.tail())
+        (self.loads.tail().0, self.stores.tail().0)
     }
 }
 
@@ -132,14 +138,14 @@ impl Loads {
         if a.loads() {
             self.executed.clear();
         }
-        a.load_place(&mut self.head);
-        a.load_place(&mut self.tail);
-        for place in self.head..self.tail {
-            let slot = self.slot(place);
+        a.load_position(&mut self.head);
+        a.load_position(&mut self.tail);
+        for position in self.head.until(self.tail) {
+            let slot = self.slot(position);
             let mut executed = self.lo[slot] <= self.hi[slot];
             let Load { seq, stores, translation, partial, access } = &mut self.entries[slot];
             a.seq(seq);
-            a.store_place(stores);
+            a.store_position(stores);
             a.one_of(translation, &TRANSLATIONS);
             a.flag(partial);
             let in_flight = *seq >= ring.head();
@@ -197,14 +203,14 @@ impl Stores {
             *number = 0;
         }
         a.u64(number);
-        [head, sent, committed, tail].into_iter().for_each(|place| a.store_place(place));
+        [head, sent, committed, tail].into_iter().for_each(|position| a.store_position(position));
         a.flag(may_send);
         a.flag(refused);
         let mut fills = if *in_fills == 0 { NEVER } else { *in_fills };
         a.cycle(&mut fills);
         *in_fills = if fills == NEVER { 0 } else { fills.max(1) };
-        for place in self.head..self.tail {
-            let slot = self.slot(place);
+        for position in self.head.until(self.tail) {
+            let slot = self.slot(position);
             let mut unsent = self.lo[slot] <= self.hi[slot];
             self.entries[slot].archive(a, ring);
             a.flag(&mut unsent);
@@ -227,7 +233,7 @@ impl Store {
     fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
         let Self { seq, pc, mem, flags, loads, translation, access, extra, slots, leaves } = self;
         a.seq(seq);
-        a.load_place(loads);
+        a.load_position(loads);
         a.one_of(translation, &TRANSLATIONS);
         if *translation == Translation::Done {
             a.u64(pc);
@@ -252,7 +258,7 @@ impl Dependences {
         if a.loads() {
             ops.fill(Op { done: true, ..Op::default() });
         }
-        a.list(barriers, Barrier { seq: 0, read: false, write: false }, |a, Barrier { seq, read, write }| {
+        a.list(barriers, Barrier { seq: Seq::NONE, read: false, write: false }, |a, Barrier { seq, read, write }| {
             a.seq(seq);
             a.flag(read);
             a.flag(write);
@@ -260,14 +266,14 @@ impl Dependences {
         a.seq_or_none(read_barrier);
         a.seq_or_none(write_barrier);
         const ORDERED: UopFlags = UopFlags::MEM.union(UopFlags::READ_BARRIER).union(UopFlags::WRITE_BARRIER);
-        for seq in ring.head()..ring.tail() {
-            if ring.state(seq) & state::DISPATCHED == 0 || !ring.flags(seq).any(ORDERED) {
+        for seq in ring.head().until(ring.tail()) {
+            if !ring.state(seq).intersects(State::DISPATCHED) || !ring.flags(seq).any(ORDERED) {
                 continue;
             }
             let slot = self.slot(seq);
             a.refuse(!a.loads() && self.ops[slot].seq != seq);
-            let waits = !a.loads() && self.ops[slot].on != 0 && self.waits(self.ops[slot].on);
-            let Op { seq: own, pc, first, next, on, place, done, is_store } = &mut self.ops[slot];
+            let waits = !a.loads() && self.ops[slot].on.is_some() && self.waits(self.ops[slot].on);
+            let Op { seq: own, pc, first, next, on, position, done, is_store } = &mut self.ops[slot];
             a.empty(own, seq);
             a.empty(pc, ring.pc(seq));
             a.flag(done);
@@ -277,13 +283,17 @@ impl Dependences {
                 a.seq(on);
                 a.seq_in_flight(next);
             } else {
-                a.empty(on, 0);
-                a.empty(next, 0);
+                a.empty(on, Seq::NONE);
+                a.empty(next, Seq::NONE);
             }
             if *is_store {
-                a.store_place(place);
+                let mut at = StorePos(*position);
+                a.store_position(&mut at);
+                *position = at.0;
             } else if uses_load_queue(ring.flags(seq)) {
-                a.load_place(place);
+                let mut at = LoadPos(*position);
+                a.load_position(&mut at);
+                *position = at.0;
             }
         }
         // A set's last store is named while it waits; else it must be none.
@@ -296,15 +306,15 @@ impl Dependences {
 impl StoreSets {
     /// Not which instructions are of which set: who keeps this form keeps that apart ([`StoreSets::sets`]).
     fn archive(&mut self, a: &mut Archive) {
-        let Self { ssit: _, lfst, clear_period: _, stores: _, changes: _ } = self;
+        let Self { ssit: _, lfst, offset_bits: _, clear_period: _, stores: _, changes: _ } = self;
         let mut last: Vec<(u32, Seq)> = Vec::new();
         if a.loads() {
-            lfst.fill(0);
+            lfst.fill(Seq::NONE);
         } else {
             #[allow(clippy::cast_possible_truncation)] // few sets
-            last.extend(lfst.iter().enumerate().filter(|(_, seq)| **seq != 0).map(|(set, seq)| (set as u32, *seq)));
+            last.extend(lfst.iter().enumerate().filter(|(_, seq)| seq.is_some()).map(|(set, seq)| (set as u32, *seq)));
         }
-        a.list(&mut last, (0, 0), |a, (set, seq)| {
+        a.list(&mut last, (0, Seq::NONE), |a, (set, seq)| {
             a.u32(set);
             a.seq(seq);
         });
@@ -323,7 +333,7 @@ impl Walker {
             walks.clear();
         }
         a.empty(until, NEVER);
-        a.list(late, (0, 0), |a, (at, seq)| {
+        a.list(late, (0, Seq::NONE), |a, (at, seq)| {
             a.cycle(at);
             a.seq(seq);
         });

@@ -5,7 +5,7 @@ use breakeven_memory::{MissResponse, MshrId, Request, Response};
 use educe::Educe;
 
 use super::super::config::O3Config;
-use super::super::inst::Seq;
+use super::super::seq::Seq;
 use super::ports::Ports;
 use super::{acts_on_line, Counts, NEVER, PAGE};
 use crate::o3::outside::{Outside, Packet};

@@ -10,16 +10,17 @@ use breakeven_base::{UopFlags, MAX_UOPS};
 use educe::Educe;
 
 use super::super::config::O3Config;
-use super::super::inst::{state, InstRing, Seq};
-use super::store_sets::StoreSets;
+use super::super::inst::{InstRing, State};
+use super::super::seq::{LoadPos, Seq, StorePos};
+use super::store_sets::{self, StoreSets};
 
-/// Where a micro-op has its entry.
+/// Where a micro-op has its entry of the load-store queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Queue {
-    Load,
-    Store,
+pub enum Entry {
+    Load(LoadPos),
+    Store(StorePos),
     /// A barrier has none.
-    Neither,
+    None,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,8 +33,8 @@ pub struct Op {
     pub next: Seq,
     /// What it waits for, or did.
     pub on: Seq,
-    /// Its place in its queue.
-    pub place: u64,
+    /// Its position in its queue: a [`StorePos`] where it `is_store`, else a [`LoadPos`].
+    pub position: u64,
     /// Has written back (or its slot is unused).
     pub done: bool,
     pub is_store: bool,
@@ -65,20 +66,22 @@ impl Dependences {
         // An entry of the ROB may hold a whole instruction.
         let uops = if cfg.microFusion || cfg.macroFusion { MAX_UOPS } else { 1 };
         let n = (cfg.numROBEntries as usize * uops + 64).next_power_of_two();
+        let offset_bits = if cfg.quirks.gem5StoreSetIndex { store_sets::OFFSET_BITS } else { cfg.instShift };
+        let (ssit, lfst) = (cfg.SSITSize as usize, cfg.LFSTSize as usize);
         Dependences {
-            store_sets: StoreSets::new(cfg.SSITSize as usize, cfg.LFSTSize as usize, cfg.store_set_clear_period),
+            store_sets: StoreSets::new(ssit, lfst, cfg.store_set_clear_period, offset_bits),
             ops: vec![Op { done: true, ..Op::default() }; n].into_boxed_slice(),
             mask: n as u64 - 1,
             barriers: Vec::with_capacity(n),
-            read_barrier: 0,
-            write_barrier: 0,
+            read_barrier: Seq::NONE,
+            write_barrier: Seq::NONE,
         }
     }
 
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
     pub fn slot(&self, seq: Seq) -> usize {
-        (seq & self.mask) as usize
+        (seq.0 & self.mask) as usize
     }
 
     /// Whether `seq` is in flight and has not written back.
@@ -88,35 +91,44 @@ impl Dependences {
         op.seq == seq && !op.done
     }
 
-    /// Where a reference that has not written back is in its queue.
+    /// Where a load that has not written back is in its queue.
     #[inline]
-    pub fn place(&self, seq: Seq) -> u64 {
-        self.ops[self.slot(seq)].place
+    pub fn load(&self, seq: Seq) -> LoadPos {
+        LoadPos(self.ops[self.slot(seq)].position)
+    }
+    /// Where a store that has not written back is in its queue.
+    #[inline]
+    pub fn store(&self, seq: Seq) -> StorePos {
+        StorePos(self.ops[self.slot(seq)].position)
     }
 
-    /// Enters a reference (at `place` of its queue) or barrier. Whether it may issue as soon as its operands are there.
-    pub fn dispatch(&mut self, seq: Seq, ring: &InstRing, queue: Queue, place: u64) -> bool {
+    /// Enters a reference or barrier. Whether it may issue as soon as its operands are there.
+    pub fn dispatch(&mut self, seq: Seq, ring: &InstRing, entry: Entry) -> bool {
         let (flags, pc) = (ring.flags(seq), ring.pc(seq));
-        let (is_load, is_store) = (queue == Queue::Load, queue == Queue::Store);
+        let (is_load, is_store, position) = match entry {
+            Entry::Load(at) => (true, false, at.0),
+            Entry::Store(at) => (false, true, at.0),
+            Entry::None => (false, false, 0),
+        };
         let by_itself = flags.any(UopFlags::NON_SPECULATIVE) || is_store && flags.any(UopFlags::ATOMIC);
         let on = if by_itself || !(is_load || is_store) {
-            0
-        } else if is_load && self.read_barrier != 0 {
+            Seq::NONE
+        } else if is_load && self.read_barrier.is_some() {
             self.read_barrier
-        } else if is_store && self.write_barrier != 0 {
+        } else if is_store && self.write_barrier.is_some() {
             self.write_barrier
         } else {
             // gem5 takes a store out of its table when it issues (`MemDepUnit::issue`).
             let store = self.store_sets.producer(pc);
-            if store != 0 && ring.state(store) & state::ISSUED != 0 {
-                0
+            if store.is_some() && ring.state(store).intersects(State::ISSUED) {
+                Seq::NONE
             } else {
                 store
             }
         };
-        let on = if on != 0 && on < seq && self.waits(on) { on } else { 0 };
-        let mut op = Op { seq, pc, on, is_store, place, ..Op::default() };
-        if on != 0 {
+        let on = if on.is_some() && on < seq && self.waits(on) { on } else { Seq::NONE };
+        let mut op = Op { seq, pc, on, is_store, position, ..Op::default() };
+        if on.is_some() {
             let producer = self.slot(on);
             op.next = self.ops[producer].first;
             self.ops[producer].first = seq;
@@ -134,12 +146,13 @@ impl Dependences {
         if is_store {
             self.store_sets.store_dispatched(pc, seq);
         }
-        on == 0
+        !on.is_some()
     }
 
     #[cold]
     fn youngest_barriers(&mut self) {
-        let youngest = |of: fn(&Barrier) -> bool| self.barriers.iter().rev().find(|b| of(b)).map_or(0, |b| b.seq);
+        let youngest =
+            |of: fn(&Barrier) -> bool| self.barriers.iter().rev().find(|b| of(b)).map_or(Seq::NONE, |b| b.seq);
         (self.read_barrier, self.write_barrier) = (youngest(|b| b.read), youngest(|b| b.write));
     }
 
@@ -160,7 +173,7 @@ impl Dependences {
         }
         op.done = true;
         let mut waiting = std::mem::take(&mut op.first);
-        while waiting != 0 {
+        while waiting.is_some() {
             ready.push(waiting);
             waiting = self.ops[self.slot(waiting)].next;
         }
@@ -183,7 +196,7 @@ impl Dependences {
             self.store_sets.store_gone(op.pc, seq);
         }
         // The list of an older one that stays begins with squashed entries.
-        if op.on != 0 && op.on <= last && self.waits(op.on) {
+        if op.on.is_some() && op.on <= last && self.waits(op.on) {
             let on = self.slot(op.on);
             while self.ops[on].first > last {
                 let first = self.slot(self.ops[on].first);
@@ -207,7 +220,7 @@ impl Dependences {
 
     pub fn describe(&self) -> String {
         match self.barriers.first() {
-            Some(b) => format!("{} barriers in flight, the oldest #{}", self.barriers.len(), b.seq),
+            Some(b) => format!("{} barriers in flight, the oldest {}", self.barriers.len(), b.seq),
             None => "no barrier in flight".to_owned(),
         }
     }

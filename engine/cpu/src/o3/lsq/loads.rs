@@ -9,7 +9,8 @@
 use breakeven_base::{MemRef, UopFlags};
 use educe::Educe;
 
-use super::super::inst::{InstRing, Seq, Wait};
+use super::super::inst::{InstRing, Wait};
+use super::super::seq::{LoadPos, Seq, StorePos};
 use super::filter::Filter;
 use super::stores::Coverage;
 use super::translate::Translation;
@@ -21,8 +22,8 @@ use crate::when::When;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Load {
     pub seq: Seq,
-    /// Stores before this place of the store queue are older.
-    pub stores: u64,
+    /// Stores before this position are older.
+    pub stores: StorePos,
     pub translation: Translation,
     /// A store had part of its data.
     pub partial: bool,
@@ -41,8 +42,8 @@ pub struct PendingLoad {
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct Loads {
-    pub head: u64,
-    pub tail: u64,
+    pub head: LoadPos,
+    pub tail: LoadPos,
     size: u64,
     mask: u64,
     pub entries: Box<[Load]>,
@@ -56,8 +57,8 @@ impl Loads {
     pub fn new(size: u32, check_shift: u32) -> Self {
         let n = (size as usize).next_power_of_two();
         Loads {
-            head: 0,
-            tail: 0,
+            head: LoadPos(0),
+            tail: LoadPos(0),
             size: u64::from(size),
             mask: n as u64 - 1,
             entries: vec![Load::default(); n].into_boxed_slice(),
@@ -69,8 +70,8 @@ impl Loads {
 
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
-    pub fn slot(&self, place: u64) -> usize {
-        (place & self.mask) as usize
+    pub fn slot(&self, position: LoadPos) -> usize {
+        (position.0 & self.mask) as usize
     }
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // at most `size`
@@ -82,12 +83,12 @@ impl Loads {
         self.head == self.tail
     }
     #[inline]
-    pub fn tail(&self) -> u64 {
+    pub fn tail(&self) -> LoadPos {
         self.tail
     }
 
     #[inline]
-    pub fn push(&mut self, seq: Seq, stores: u64) -> u64 {
+    pub fn push(&mut self, seq: Seq, stores: StorePos) -> LoadPos {
         let slot = self.slot(self.tail);
         self.entries[slot] = Load { seq, stores, ..Load::default() };
         self.lo[slot] = u64::MAX;
@@ -96,10 +97,10 @@ impl Loads {
         self.tail - 1
     }
 
-    /// The slot of `seq`, which stands at `place`.
+    /// The slot of `seq`, which stands at `position`.
     #[inline]
-    fn find(&self, place: u64, seq: Seq) -> Option<usize> {
-        let slot = self.slot(place);
+    fn find(&self, position: LoadPos, seq: Seq) -> Option<usize> {
+        let slot = self.slot(position);
         (self.entries[slot].seq == seq).then_some(slot)
     }
 
@@ -151,15 +152,16 @@ impl Loads {
         Some(seq)
     }
 
-    /// The oldest load from place `from` on that has executed and shares a granule of 2^`shift` bytes with `lo..=hi`.
+    /// The oldest load from `from` on that has executed and shares a granule of 2^`shift` bytes with `lo..=hi`.
     #[inline]
-    pub fn overlapping(&self, from: u64, lo: u64, hi: u64, shift: u32) -> Option<Seq> {
+    pub fn overlapping(&self, from: LoadPos, lo: u64, hi: u64, shift: u32) -> Option<Seq> {
         if !self.executed.may_overlap(lo, hi) {
             return None;
         }
         let (first, last) = (lo >> shift, hi >> shift);
-        (from.max(self.head)..self.tail)
-            .map(|place| self.slot(place))
+        from.max(self.head)
+            .until(self.tail)
+            .map(|position| self.slot(position))
             .find(|&s| self.lo[s] <= self.hi[s] && self.lo[s] >> shift <= last && self.hi[s] >> shift >= first)
             .map(|s| self.entries[s].seq)
     }
@@ -173,7 +175,7 @@ impl Loads {
         let used = self.tail - self.head;
         match used {
             0 => "none".to_owned(),
-            _ => format!("{used} of {}, the oldest #{}", self.size, self.entries[self.slot(self.head)].seq),
+            _ => format!("{used} of {}, the oldest {}", self.size, self.entries[self.slot(self.head)].seq),
         }
     }
 }
@@ -188,7 +190,7 @@ impl Lsq {
         out: &mut LsqOut,
     ) -> MemOutcome {
         let m = *ring.mem(seq);
-        let Some(slot) = self.loads.find(self.depend.place(seq), seq) else { return MemOutcome::Done(when.cycle) };
+        let Some(slot) = self.loads.find(self.depend.load(seq), seq) else { return MemOutcome::Done(when.cycle) };
         if !m.valid {
             return MemOutcome::Done(when.cycle);
         }
@@ -261,7 +263,7 @@ impl Lsq {
     }
 
     /// Partial forwarding: a store has only part of the load's bytes; the load is issued again when that store has been sent.
-    fn wait_for_store(&mut self, slot: usize, seq: Seq, store: u64) {
+    fn wait_for_store(&mut self, slot: usize, seq: Seq, store: StorePos) {
         if self.rules.quirks.gem5ReplaysTogether && self.stalled.is_none_or(|s| seq < s.load) {
             self.stalled = Some(Stalled { store, load: seq });
         }

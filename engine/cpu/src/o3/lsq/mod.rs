@@ -36,13 +36,14 @@ use breakeven_base::{MemKind, MemRef, UopFlags};
 use educe::Educe;
 
 use super::config::O3Config;
-use super::inst::{InstRing, Seq, Wait};
+use super::inst::{InstRing, Wait};
 use super::quirks::Gem5Quirks;
+use super::seq::{Seq, StorePos};
 use crate::misaligned::{MisalignedCosts, Split};
 use crate::o3::outside::Outside;
 use crate::when::When;
 use dcache_port::{DcachePort, Sent, SplitAccess};
-use depend::{Dependences, Queue};
+use depend::{Dependences, Entry};
 use loads::{Loads, PendingLoad};
 use stats::Counts;
 use stores::Stores;
@@ -147,13 +148,13 @@ struct Found {
 #[derive(Clone, Copy, Debug)]
 struct Replay {
     load: Seq,
-    store: u64,
+    store: StorePos,
 }
 
 /// gem5's `stallingStoreIsn`, `stallingLoadIdx`: the oldest load that a store has only part of.
 #[derive(Clone, Copy, Debug)]
 struct Stalled {
-    store: u64,
+    store: StorePos,
     load: Seq,
 }
 
@@ -218,19 +219,19 @@ impl Lsq {
     /// order lets it issue (store sets, barriers); else `LsqOut::ready` names it later.
     pub fn dispatch(&mut self, seq: Seq, ring: &InstRing) -> bool {
         let flags = ring.flags(seq);
-        let (queue, place) = if uses_load_queue(flags) {
+        let entry = if uses_load_queue(flags) {
             self.counts.inserted_loads += 1;
-            (Queue::Load, self.loads.push(seq, self.stores.tail()))
+            Entry::Load(self.loads.push(seq, self.stores.tail()))
         } else if uses_store_queue(flags) {
             self.counts.inserted_stores += 1;
-            (Queue::Store, self.stores.push(seq, self.loads.tail()))
+            Entry::Store(self.stores.push(seq, self.loads.tail()))
         } else {
-            (Queue::Neither, 0)
+            Entry::None
         };
-        let free = self.depend.dispatch(seq, ring, queue, place);
+        let free = self.depend.dispatch(seq, ring, entry);
         if !free {
-            self.counts.conflicting_loads += u64::from(queue == Queue::Load);
-            self.counts.conflicting_stores += u64::from(queue == Queue::Store);
+            self.counts.conflicting_loads += u64::from(matches!(entry, Entry::Load(_)));
+            self.counts.conflicting_stores += u64::from(matches!(entry, Entry::Store(_)));
         }
         free
     }
@@ -288,8 +289,7 @@ impl Lsq {
         if self.dcache_port.blocked_until <= when.cycle {
             self.dcache_port.blocked_until = NEVER;
             out.ready.append(&mut self.blocked);
-            // gem5: a store that was refused goes first, before the loads have been issued again.
-            if self.stores.refused {
+            if self.stores.refused && self.rules.quirks.gem5RefusedStoreFirst {
                 self.drain_one(cx, when, ring, out);
             }
             self.stores.may_send = true;

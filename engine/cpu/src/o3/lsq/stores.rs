@@ -14,7 +14,8 @@ mod drain;
 use breakeven_base::{MemKind, MemRef, UopFlags};
 use educe::Educe;
 
-use super::super::inst::{InstRing, Seq, Wait};
+use super::super::inst::{InstRing, Wait};
+use super::super::seq::{LoadPos, Seq, StorePos};
 use super::filter::Filter;
 use super::translate::Translation;
 use super::{acts_on_line, Found, Lsq, MemOutcome, SplitAccess, NEVER};
@@ -28,9 +29,9 @@ pub enum Coverage {
     /// Only the low address bits agree.
     Alias,
     Full,
-    /// The youngest that overlaps, at this place of the queue, has not all of it.
+    /// The youngest that overlaps has not all of it.
     Partial {
-        store: u64,
+        store: StorePos,
     },
 }
 
@@ -40,8 +41,8 @@ pub struct Store {
     pub pc: u64,
     pub mem: MemRef,
     pub flags: UopFlags,
-    /// Loads from this place of the load queue on are younger.
-    pub loads: u64,
+    /// Loads from this position on are younger.
+    pub loads: LoadPos,
     pub translation: Translation,
     pub access: SplitAccess,
     /// Cycles that the response comes later, that its port is held longer.
@@ -58,15 +59,15 @@ impl Store {
     }
 }
 
-/// Places are counted from the first store ever: `head..sent` are on their way, `sent..committed` may be sent,
+/// `head..sent` are on their way, `sent..committed` may be sent,
 /// `committed..tail` are speculative.
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct Stores {
-    pub head: u64,
-    pub sent: u64,
-    pub committed: u64,
-    pub tail: u64,
+    pub head: StorePos,
+    pub sent: StorePos,
+    pub committed: StorePos,
+    pub tail: StorePos,
     pub size: u64,
     pub mask: u64,
     pub ports: u64,
@@ -90,10 +91,10 @@ impl Stores {
     pub fn new(size: u32, ports: u32, alias_bits: u32) -> Self {
         let n = (size as usize).next_power_of_two();
         Stores {
-            head: 0,
-            sent: 0,
-            committed: 0,
-            tail: 0,
+            head: StorePos(0),
+            sent: StorePos(0),
+            committed: StorePos(0),
+            tail: StorePos(0),
             size: u64::from(size),
             mask: n as u64 - 1,
             ports: u64::from(ports),
@@ -110,8 +111,8 @@ impl Stores {
 
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
-    pub fn slot(&self, place: u64) -> usize {
-        (place & self.mask) as usize
+    pub fn slot(&self, position: StorePos) -> usize {
+        (position.0 & self.mask) as usize
     }
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // at most `size`
@@ -123,7 +124,7 @@ impl Stores {
         self.head == self.tail && self.in_fills == 0
     }
     #[inline]
-    pub fn tail(&self) -> u64 {
+    pub fn tail(&self) -> StorePos {
         self.tail
     }
     #[inline]
@@ -132,7 +133,7 @@ impl Stores {
     }
 
     #[inline]
-    pub fn push(&mut self, seq: Seq, loads: u64) -> u64 {
+    pub fn push(&mut self, seq: Seq, loads: LoadPos) -> StorePos {
         let slot = self.slot(self.tail);
         let s = &mut self.entries[slot];
         s.seq = seq;
@@ -146,10 +147,10 @@ impl Stores {
         self.tail - 1
     }
 
-    /// The slot of `seq`, which stands at `place`.
+    /// The slot of `seq`, which stands at `position`.
     #[inline]
-    fn find(&self, place: u64, seq: Seq) -> Option<usize> {
-        let slot = self.slot(place);
+    fn find(&self, position: StorePos, seq: Seq) -> Option<usize> {
+        let slot = self.slot(position);
         (self.entries[slot].seq == seq).then_some(slot)
     }
 
@@ -162,22 +163,26 @@ impl Stores {
         }
     }
 
-    /// What the stores before place `before` have of a load's bytes. `linked`: a load-reserved takes nothing from a store.
+    /// What the stores before `before` have of a load's bytes. `linked`: a load-reserved takes nothing from a store.
     #[inline]
-    pub fn search(&self, before: u64, m: &MemRef, linked: bool, alias_bits: u32) -> Coverage {
+    pub fn search(&self, before: StorePos, m: &MemRef, linked: bool, alias_bits: u32) -> Coverage {
         let (lo, hi) = (m.vaddr, m.vaddr.saturating_add(u64::from(m.size.max(1) - 1)));
         if before <= self.sent || !self.unsent.may_overlap(lo, hi) {
             return Coverage::None;
         }
         let mut alias = Coverage::None;
         let low_bits = if alias_bits == 0 { 0 } else { (1u64 << alias_bits) - 1 };
-        for place in (self.sent..before).rev() {
-            let slot = self.slot(place);
+        for position in self.sent.until(before).rev() {
+            let slot = self.slot(position);
             let (s_lo, s_hi) = (self.lo[slot], self.hi[slot]);
             if s_lo <= hi && s_hi >= lo {
                 let whole = s_lo <= lo && s_hi >= hi;
                 let atomic = self.entries[slot].flags.any(UopFlags::ATOMIC);
-                return if whole && !atomic && !linked { Coverage::Full } else { Coverage::Partial { store: place } };
+                return if whole && !atomic && !linked {
+                    Coverage::Full
+                } else {
+                    Coverage::Partial { store: position }
+                };
             }
             if low_bits != 0 && s_lo <= s_hi && alias == Coverage::None {
                 let distance = (lo.wrapping_sub(s_lo)) & low_bits;
@@ -270,7 +275,7 @@ impl Stores {
     pub fn describe(&self) -> String {
         let oldest = match self.is_empty() {
             true => String::new(),
-            false => format!(", the oldest #{}", self.entries[self.slot(self.head)].seq),
+            false => format!(", the oldest {}", self.entries[self.slot(self.head)].seq),
         };
         format!(
             "{} of {}{oldest}: {} sent, {} committed and not sent{}",
@@ -292,8 +297,8 @@ impl Lsq {
         ring: &mut InstRing,
     ) -> MemOutcome {
         let m = *ring.mem(seq);
-        let place = self.depend.place(seq);
-        let Some(slot) = self.stores.find(place, seq) else { return MemOutcome::Done(when.cycle) };
+        let position = self.depend.store(seq);
+        let Some(slot) = self.stores.find(position, seq) else { return MemOutcome::Done(when.cycle) };
         if !m.valid {
             self.depend.store_executes(seq);
             self.stores.entries[slot].mem = m;
@@ -330,7 +335,7 @@ impl Lsq {
         }
         if flags.any(UopFlags::ATOMIC) {
             // It is the oldest: it goes to the cache at once and writes back with the response.
-            self.stores.committed = self.stores.committed.max(place + 1);
+            self.stores.committed = self.stores.committed.max(position + 1);
             self.stores.may_send = true;
             ring.set_wait(seq, Wait::StoreQueue);
             return MemOutcome::Pending;

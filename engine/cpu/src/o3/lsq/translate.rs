@@ -9,7 +9,7 @@ use breakeven_base::{MemRef, Tick};
 use breakeven_memory::{Side, TlbResult};
 use educe::Educe;
 
-use super::super::inst::Seq;
+use super::super::seq::Seq;
 use super::{NEVER, PAGE};
 use crate::o3::outside::{DataPage, Outside};
 use crate::when::When;
@@ -133,7 +133,7 @@ impl Walker {
             let ended = self.walks[0];
             self.walks.retain(|w| {
                 let over = w.same_page(&ended);
-                if over && w.seq != 0 {
+                if over && w.seq.is_some() {
                     ready.push(w.seq);
                 }
                 !over
@@ -162,7 +162,7 @@ impl Walker {
         self.walks.retain_mut(|w| {
             let stays = std::mem::take(&mut first) || w.seq <= last;
             if w.seq > last {
-                w.seq = 0;
+                w.seq = Seq::NONE;
             }
             stays
         });

@@ -5,9 +5,10 @@
 //! Each unit has one method, `archive`, that is both ways: it hands each of its fields over, to be written or to be read.
 //! What is over, or unused, is written as one value whatever it holds, so that equal states have equal bytes.
 
+use bitflags::Flags;
 use breakeven_base::{MemKind, MemRef, OpClass, Tick, UopFlags};
 
-use crate::o3::inst::Seq;
+use crate::o3::seq::{LoadPos, Seq, StorePos};
 
 /// Where a pipeline stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -208,7 +209,8 @@ impl<'a> Archive<'a> {
     /// The number of a micro-op, in flight or not.
     #[inline]
     pub fn seq(&mut self, value: &mut Seq) {
-        self.relative(value, self.base.seq);
+        let base = self.base.seq.0;
+        self.relative(&mut value.0, base);
     }
 
     /// The number of a micro-op in flight. 0, and whatever has left, are written as none and read as 0.
@@ -216,19 +218,19 @@ impl<'a> Archive<'a> {
     pub fn seq_in_flight(&mut self, value: &mut Seq) {
         let base = self.base.seq;
         #[allow(clippy::cast_possible_truncation)] // refused where it does not fit
-        let mut distance = if *value < base { NONE } else { (*value - base) as i32 };
+        let mut distance = if *value < base { NONE } else { value.distance(base) as i32 };
         self.i32(&mut distance);
-        *value = if distance == NONE { 0 } else { base.wrapping_add_signed(distance.into()) };
+        *value = if distance == NONE { Seq::NONE } else { base.at_distance(distance.into()) };
     }
 
     /// As [`Archive::seq_in_flight`], but for those that have left lately, too; 0 is none.
     #[inline]
     pub fn seq_or_none(&mut self, value: &mut Seq) {
-        let there = self.present(*value != 0);
+        let there = self.present(value.is_some());
         if there {
             self.seq(value);
         } else {
-            *value = 0;
+            *value = Seq::NONE;
         }
     }
 
@@ -269,11 +271,11 @@ impl<'a> Archive<'a> {
     }
 
     #[inline]
-    pub fn load_place(&mut self, value: &mut u64) {
+    pub fn load_position(&mut self, LoadPos(value): &mut LoadPos) {
         self.relative(value, self.base.loads);
     }
     #[inline]
-    pub fn store_place(&mut self, value: &mut u64) {
+    pub fn store_position(&mut self, StorePos(value): &mut StorePos) {
         self.relative(value, self.base.stores);
     }
     #[inline]
@@ -297,7 +299,7 @@ impl<'a> Archive<'a> {
 
     /// The numbers of micro-ops in flight.
     pub fn seqs(&mut self, list: &mut Vec<Seq>) {
-        self.list(list, 0, Archive::seq);
+        self.list(list, Seq::NONE, Archive::seq);
     }
 
     /// The reference of the micro-op `seq`: its class is of the bytes, where it goes stands beside them.
@@ -307,8 +309,8 @@ impl<'a> Archive<'a> {
             Mode::Save { bytes, references } => {
                 bytes.extend_from_slice(&self.rules.class_of(mem).to_le_bytes());
                 #[allow(clippy::cast_possible_truncation)] // refused where it does not fit
-                let distance = seq.wrapping_sub(self.base.seq) as i32;
-                self.refused |= self.base.seq.wrapping_add_signed(distance.into()) != seq;
+                let distance = seq.distance(self.base.seq) as i32;
+                self.refused |= self.base.seq.at_distance(distance.into()) != seq;
                 references.push(Reference { seq: distance, mem: *mem });
             }
             Mode::Load { bytes, references } => {
@@ -319,6 +321,14 @@ impl<'a> Archive<'a> {
                 }
             }
         }
+    }
+
+    /// A set of flags.
+    #[inline]
+    pub fn bits<F: Flags<Bits = u8> + Copy>(&mut self, flags: &mut F) {
+        let mut bits = flags.bits();
+        self.u8(&mut bits);
+        *flags = F::from_bits_retain(bits);
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use breakeven_base::{
 use breakeven_memory::{MissResponse, MshrId, Request, Response, TlbResult};
 
 use super::archive::{address_of, AddressRules, Base};
-use crate::o3::inst::Seq;
+use crate::o3::seq::Seq;
 
 /// When a request is answered, in ticks after it was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +119,7 @@ pub enum Call {
         at: i32,
         what: u32,
         places: u32,
+        drained: bool,
     },
     Pc {
         pc: u64,
@@ -211,7 +212,7 @@ pub struct Executed {
     pub pc: u64,
     pub next_pc: u64,
     pub branch: BranchInfo,
-    pub blocked: bool,
+    pub result: StepResult,
     pub len: u8,
     pub n: u8,
     pub uops: [Uop; MAX_UOPS],
@@ -220,11 +221,9 @@ pub struct Executed {
 impl Executed {
     /// `None`: no segment holds such a step.
     pub fn of(result: StepResult, step: &Step) -> Option<Executed> {
-        let blocked = match result {
-            StepResult::Done => false,
-            StepResult::Blocked => true,
-            StepResult::NeedsDrain | StepResult::Paused => return None,
-        };
+        if result == StepResult::Paused {
+            return None;
+        }
         let mut uops = [Uop::default(); MAX_UOPS];
         let n = usize::from(step.n);
         uops[..n].copy_from_slice(&step.uops[..n]);
@@ -232,18 +231,19 @@ impl Executed {
         if uops.iter().any(|uop| uop.flags.any(NEVER)) {
             return None;
         }
-        // What could not be executed says what it is, at most.
-        let (next_pc, branch) = if blocked { (0, BranchInfo::default()) } else { (step.next_pc, step.branch) };
+        // What has not been executed says what it is, at most.
+        let done = result == StepResult::Done;
+        let (next_pc, branch) = if done { (step.next_pc, step.branch) } else { (0, BranchInfo::default()) };
         let (pc, len) = if n == 0 { (0, 0) } else { (step.pc, step.len) };
-        Some(Executed { pc, next_pc, branch, blocked, len, n: step.n, uops })
+        Some(Executed { pc, next_pc, branch, result, len, n: step.n, uops })
     }
 
     /// Whether this is what has just been executed.
     #[inline]
     pub fn is(&self, result: StepResult, step: &Step) -> bool {
         let n = usize::from(self.n);
-        if self.blocked {
-            return result == StepResult::Blocked && Executed::of(result, step).is_some_and(|e| e == *self);
+        if self.result != StepResult::Done {
+            return result == self.result && Executed::of(result, step).is_some_and(|e| e == *self);
         }
         result == StepResult::Done
             && self.pc == step.pc
@@ -260,17 +260,13 @@ impl Executed {
         (out.pc, out.next_pc, out.branch, out.len, out.n) = (self.pc, self.next_pc, self.branch, self.len, self.n);
         out.effect = breakeven_base::SysEffect::None;
         out.uops[..n].copy_from_slice(&self.uops[..n]);
-        if self.blocked {
-            StepResult::Blocked
-        } else {
-            StepResult::Done
-        }
+        self.result
     }
 
     /// The micro-ops with a reference.
     #[inline]
     pub fn references(&self) -> impl Iterator<Item = usize> + '_ {
-        let n = if self.blocked { 0 } else { usize::from(self.n) };
+        let n = if self.result == StepResult::Done { usize::from(self.n) } else { 0 };
         (0..n).filter(|i| self.uops[*i].flags.any(UopFlags::MEM))
     }
 }
@@ -307,12 +303,12 @@ impl References {
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
     pub fn of(&self, seq: Seq) -> &MemRef {
-        &self.ring[(seq % WINDOW) as usize]
+        &self.ring[(seq.0 % WINDOW) as usize]
     }
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
     pub fn set(&mut self, seq: Seq, mem: &MemRef) {
-        self.ring[(seq % WINDOW) as usize] = *mem;
+        self.ring[(seq.0 % WINDOW) as usize] = *mem;
     }
 }
 
@@ -325,7 +321,7 @@ pub fn fetch_request(paddr: u64, size: u16, pc: u64) -> Request {
 /// A number of a micro-op where a segment begins at `base`.
 #[inline]
 pub fn seq_at(base: &Base, seq: i32) -> Seq {
-    base.seq.wrapping_add_signed(seq.into())
+    base.seq.at_distance(seq.into())
 }
 
 /// A cycle's tick where a segment begins at `base`.

@@ -14,15 +14,16 @@
 //! and goes on, recording.
 //!
 //! Segments begin and end at cycles in which fetch takes a branch back. The addresses of references are no part of a state:
-//! whether they overlap as they did is looked at when they are known ([`overlap`]). Whatever is rare spoils the segment
-//! under way ([`tape`]): the pipeline runs as ever.
+//! whether they overlap as they did is looked at when they are known ([`overlap`]). Whatever is rare discards the segment
+//! under way ([`recorder`]): the pipeline runs as ever.
 
 pub mod archive;
 mod calls;
 mod overlap;
+mod recorder;
 mod replay;
+mod signatures;
 mod table;
-mod tape;
 
 use std::sync::Arc;
 
@@ -32,16 +33,13 @@ use crate::Budget;
 use archive::{AddressRules, Base, Reference};
 use calls::{Call, References, WINDOW};
 use overlap::Groups;
+use recorder::{Mode, RecordedOutside, Recorder, MAX_CYCLES, MAX_UOPS};
 use replay::Ended;
+use signatures::Signatures;
 use table::{hash_of, Segment, Table, NONE};
-use tape::{Mode, Tape, Taped, MAX_CYCLES, MAX_UOPS};
 
 /// Cycles that a segment has at least.
 const MIN_CYCLES: u64 = 48;
-/// Hashes of states seen once; a power of two.
-const SEEN: usize = 1 << 14;
-/// States that are met in vain make the next look-up later, by so many times as many cycles at most (a power of two).
-const PATIENCE: u32 = 5;
 /// States of the same bytes and other overlaps.
 const SIBLINGS: usize = 4;
 
@@ -59,7 +57,7 @@ pub struct MemoStatistics {
     pub replayed_insts: u64,
     /// Segments that turned out otherwise on the way; recordings that could not be kept; how often all was forgotten.
     pub diverged: u64,
-    pub spoilt: u64,
+    pub discarded: u64,
     pub cleared: u64,
 }
 
@@ -88,10 +86,9 @@ pub struct Memo {
     rules: AddressRules,
     alias_bits: u32,
     table: Table,
-    tape: Tape,
+    recorder: Recorder,
     references: References,
     groups: Groups,
-    seen: Box<[u32]>,
     bytes: Vec<u8>,
     in_flight: Vec<Reference>,
     /// Segments whose counts are due, and instructions committed with them.
@@ -99,9 +96,7 @@ pub struct Memo {
     insts: u64,
     /// Where the valid references of the segment that is replayed go, with their sizes.
     trail: Vec<(u64, u16)>,
-    /// No state is looked up before this cycle.
-    next_look: u64,
-    fruitless: u32,
+    signatures: Signatures,
     pub statistics: MemoStatistics,
 }
 
@@ -117,7 +112,6 @@ impl Clone for Memo {
             *self = from.clone();
         }
         self.switch(from.on);
-        self.next_look = 0;
     }
 }
 
@@ -129,17 +123,15 @@ impl Memo {
             rules,
             alias_bits,
             table: Table::default(),
-            tape: Tape::default(),
+            recorder: Recorder::default(),
             references: References::default(),
             groups: Groups::default(),
-            seen: Box::default(),
             bytes: Vec::new(),
             in_flight: Vec::new(),
             replayed: Vec::new(),
             insts: 0,
             trail: Vec::new(),
-            next_look: 0,
-            fruitless: 0,
+            signatures: Signatures::default(),
             statistics: MemoStatistics::default(),
         }
     }
@@ -147,39 +139,45 @@ impl Memo {
     pub fn switch(&mut self, on: bool) {
         self.stop();
         self.on = on;
-        if on && self.seen.is_empty() {
-            self.seen = vec![0; SEEN].into_boxed_slice();
+        if on && !self.signatures.is_on() {
             self.references = References::new();
+            self.signatures = Signatures::new();
         }
     }
 
     /// Forgets the segment under way.
     pub fn stop(&mut self) {
-        if std::mem::take(&mut self.tape.mode) != Mode::Off {
-            self.table.truncate(self.tape.start, self.tape.places);
+        if std::mem::take(&mut self.recorder.mode) != Mode::Off {
+            self.table.truncate(self.recorder.start, self.recorder.places);
         }
     }
 
     /// Whether the next cycle is recorded or answered for.
     #[inline]
-    pub fn is_taping(&self) -> bool {
-        self.tape.mode != Mode::Off
+    pub fn is_recording(&self) -> bool {
+        self.recorder.mode != Mode::Off
     }
 
     /// The outside of a cycle that is recorded or answered for.
-    pub(super) fn taped<'a, O: Outside>(&'a mut self, live: &'a mut O) -> Taped<'a, O> {
-        Taped { live, tape: &mut self.tape, table: &mut self.table, references: &mut self.references }
+    pub(super) fn recorded<'a, O: Outside>(&'a mut self, live: &'a mut O) -> RecordedOutside<'a, O> {
+        RecordedOutside { live, recorder: &mut self.recorder, table: &mut self.table, references: &mut self.references }
+    }
+
+    /// Why the run cannot go on, if the pipeline has not repeated itself.
+    #[inline]
+    pub fn astray(&mut self) -> Option<String> {
+        self.recorder.astray.take()
     }
 
     /// Whether [`Memo::meet`] is to be called: fetch has taken a branch back in the last cycle.
     #[inline]
-    pub fn looks(&self, cycle: u64) -> bool {
-        let due = match self.tape.mode {
-            Mode::Off => cycle >= self.next_look,
-            Mode::Recording => cycle >= self.tape.base.cycle + MIN_CYCLES,
-            Mode::Answering => false,
-        };
-        due && self.on
+    pub fn is_due(&mut self, pipe: &Pipeline) -> bool {
+        self.on
+            && match self.recorder.mode {
+                Mode::Off => self.signatures.is_worth_it(pipe.signature()),
+                Mode::Recording => pipe.cycle >= self.recorder.base.cycle + MIN_CYCLES,
+                Mode::Answering => false,
+            }
     }
 
     /// Between two cycles: ends the segment that is recorded, and replays what is known from here on, or begins to record.
@@ -188,13 +186,13 @@ impl Memo {
             return self.stop();
         }
         if cx.in_microcode() {
-            return if self.is_taping() { self.stop() } else { self.give_up(pipe.cycle) };
+            return if self.is_recording() { self.stop() } else { self.give_up() };
         }
         self.statistics.looked_up += 1;
-        if self.is_taping() && self.spoils(pipe) {
-            self.statistics.spoilt += 1;
-            if let Some(node) = self.table.nodes.get_mut(self.tape.node as usize) {
-                node.spoilt += 1;
+        if self.is_recording() && self.must_discard(pipe) {
+            self.statistics.discarded += 1;
+            if let Some(node) = self.table.nodes.get_mut(self.recorder.node as usize) {
+                node.discarded += 1;
             }
             self.stop();
         }
@@ -202,62 +200,54 @@ impl Memo {
         let far = |r: &Reference| i64::from(r.seq) < -(WINDOW as i64 / 4);
         if !pipe.save(&mut self.bytes, &mut self.in_flight) || self.in_flight.iter().any(far) {
             self.statistics.refused += 1;
-            if !self.is_taping() {
-                self.give_up(base.cycle);
+            if !self.is_recording() {
+                self.give_up();
             }
             return;
         }
         if self.table.is_full() {
             self.statistics.cleared += 1;
-            self.tape.mode = Mode::Off;
+            self.recorder.mode = Mode::Off;
             self.table.clear();
         }
         let asid = cx.asid();
         let sets = self.table.sets(pipe.lsq.store_sets());
         let hash = hash_of(&self.bytes, asid, sets);
         let first = self.table.find(hash, &self.bytes, asid, sets);
-        if first == NONE && !self.is_taping() && !self.was_seen(hash) {
-            return self.give_up(base.cycle);
+        if first == NONE && !self.is_recording() && !self.signatures.recurs(hash) {
+            return self.give_up();
         }
         for r in &self.in_flight {
-            self.references.set(base.seq.wrapping_add_signed(r.seq.into()), &r.mem);
+            self.references.set(base.seq.at_distance(r.seq.into()), &r.mem);
         }
-        let began = std::mem::replace(&mut self.tape.base, base);
+        let began = std::mem::replace(&mut self.recorder.base, base);
         let is_new = first == NONE;
         let node = self.node_of(first, hash, asid, sets);
-        if self.is_taping() {
+        if self.is_recording() {
             self.keep(pipe, &began, node);
         }
         if node == NONE {
-            return self.give_up(base.cycle);
+            return self.give_up();
         }
         self.statistics.met += u64::from(!is_new);
-        (self.tape.node, self.tape.period, self.tape.asid) = (node, pipe.clock.period(), asid);
-        (self.tape.rules, self.insts) = (Some(self.rules), pipe.commit.stats.insts);
+        (self.recorder.node, self.recorder.period, self.recorder.asid) = (node, pipe.clock.period(), asid);
+        (self.recorder.rules, self.insts) = (Some(self.rules), pipe.commit.stats.insts);
         self.go_on(pipe, cx, budget);
     }
 
     /// Whether the segment under way cannot be kept.
-    fn spoils(&self, pipe: &Pipeline) -> bool {
-        let began = &self.tape.base;
-        self.tape.spoilt
-            || pipe.lsq.sets_changed() != self.tape.sets_changed
+    fn must_discard(&self, pipe: &Pipeline) -> bool {
+        let began = &self.recorder.base;
+        self.recorder.discarded
+            || pipe.lsq.sets_changed() != self.recorder.sets_changed
             || pipe.cycle - began.cycle > MAX_CYCLES
             || pipe.io.ring.head() - began.seq > MAX_UOPS
             || pipe.fetch.path.placed - began.seq > MAX_UOPS + WINDOW / 4
     }
 
-    /// Whether a state of this hash has been seen; from now on it has.
-    #[allow(clippy::cast_possible_truncation)] // a tag
-    fn was_seen(&mut self, hash: u64) -> bool {
-        let tag = (hash >> 32) as u32 | 1;
-        std::mem::replace(&mut self.seen[hash as usize % SEEN], tag) == tag
-    }
-
-    /// Nothing is known from here on: the next look is later, the more often so.
-    fn give_up(&mut self, cycle: u64) {
-        self.fruitless += 1;
-        self.next_look = cycle + (MIN_CYCLES << (self.fruitless / 8).min(PATIENCE));
+    /// Nothing is known from here on.
+    fn give_up(&mut self) {
+        self.signatures.failed();
     }
 
     /// The state that has just been saved, of the states from `first` on that have its bytes; a new one, if none applies.
@@ -279,15 +269,15 @@ impl Memo {
 
     /// The segment that began at `began` ends here, at `next`.
     fn keep(&mut self, pipe: &mut Pipeline, began: &Base, next: u32) {
-        self.tape.mode = Mode::Off;
+        self.recorder.mode = Mode::Off;
         if next == NONE {
-            return self.table.truncate(self.tape.start, self.tape.places);
+            return self.table.truncate(self.recorder.start, self.recorder.places);
         }
         let mut counts = Vec::new();
         let mut fits = true;
         let mut i = 0;
         pipe.for_each_count(&mut |count| {
-            let grown = count.wrapping_sub(self.tape.counts[i]);
+            let grown = count.wrapping_sub(self.recorder.counts[i]);
             fits &= u32::try_from(grown).is_ok();
             if grown != 0 {
                 counts.push((i as u16, grown as u32));
@@ -295,14 +285,14 @@ impl Memo {
             i += 1;
         });
         if !fits {
-            return self.table.truncate(self.tape.start, self.tape.places);
+            return self.table.truncate(self.recorder.start, self.recorder.places);
         }
-        let now = &self.tape.base;
+        let now = &self.recorder.base;
         let segment = Segment {
             next,
             seqs: now.seq - began.seq,
             cycles: now.cycle - began.cycle,
-            insts: pipe.commit.stats.insts - self.tape.insts,
+            insts: pipe.commit.stats.insts - self.recorder.insts,
             // A squash takes places back.
             loads: now.loads.wrapping_sub(began.loads),
             stores: now.stores.wrapping_sub(began.stores),
@@ -313,91 +303,84 @@ impl Memo {
         let segment = self.table.add_segment(segment);
         self.table.push(Call::End { segment });
         self.statistics.recorded += 1;
-        let start = self.tape.start;
-        if self.tape.other == NONE {
-            self.table.nodes[self.tape.node as usize].first = start;
+        let start = self.recorder.start;
+        if self.recorder.other == NONE {
+            self.table.nodes[self.recorder.node as usize].first = start;
         } else {
-            self.table.others[self.tape.other as usize] = start;
+            self.table.others[self.recorder.other as usize] = start;
         }
     }
 
-    /// Goes on from the tape's state, where the pipeline stands: replays what is known, then records.
+    /// Goes on from the recorder's state, where the pipeline stands: replays what is known, then records.
     fn go_on<O: Outside>(&mut self, pipe: &mut Pipeline, cx: &mut O, budget: Budget) {
         let limits = Limits {
             budget,
             stores_until_clear: pipe.lsq.stores_until_clear(),
             stores_dispatched: pipe.dispatch.stats.stores,
         };
-        let (began, before) = (self.tape.base, self.statistics.replayed);
+        let (began, before) = (self.recorder.base, self.statistics.replayed);
         let ended = self.replay(cx, &limits);
-        // Looking is worth its while where several segments are replayed at once.
-        if self.replayed_at_once(before) {
-            self.fruitless = 0;
+        if self.statistics.replayed > before {
+            self.signatures.succeeded();
         }
         self.settle(pipe);
         let within = matches!(ended, Ended::Within { .. });
-        if !within && self.tape.base != began {
+        if !within && self.recorder.base != began {
             self.take_in_flight();
         }
-        if within || self.tape.base != began {
-            let node = &self.table.nodes[self.tape.node as usize];
-            let base = &self.tape.base;
-            pipe.load(&node.bytes, &self.tape.in_flight, *base);
+        if within || self.recorder.base != began {
+            let node = &self.table.nodes[self.recorder.node as usize];
+            let base = &self.recorder.base;
+            pipe.load(&node.bytes, &self.recorder.answers.in_flight, *base);
         }
         match ended {
             Ended::Within { other } => {
                 self.statistics.diverged += 1;
-                self.tape.other = other;
+                self.recorder.other = other;
                 self.record(pipe);
-                self.tape.spoilt = self.table.nodes[self.tape.node as usize].is_hopeless();
+                self.recorder.discarded = self.table.nodes[self.recorder.node as usize].is_hopeless();
             }
             Ended::AtNode => self.record_from_node(pipe, &limits),
         }
     }
 
-    fn replayed_at_once(&self, before: u64) -> bool {
-        self.statistics.replayed - before >= 4
-    }
-
-    /// The references in flight at the tape's state.
+    /// The references in flight at the recorder's state.
     fn take_in_flight(&mut self) {
-        let base = self.tape.base.seq;
-        let references = &self.table.nodes[self.tape.node as usize].references;
-        let mems = references.iter().map(|r| *self.references.of(base.wrapping_add_signed(r.seq.into())));
-        self.tape.in_flight.clear();
-        self.tape.in_flight.extend(mems);
+        let base = self.recorder.base.seq;
+        let references = &self.table.nodes[self.recorder.node as usize].references;
+        let mems = references.iter().map(|r| *self.references.of(base.at_distance(r.seq.into())));
+        self.recorder.answers.in_flight.clear();
+        self.recorder.answers.in_flight.extend(mems);
     }
 
-    /// Records from the tape's state on, if that has been met before and nothing is known from it.
+    /// Records from the recorder's state on, if that has been met before and nothing is known from it.
     fn record_from_node(&mut self, pipe: &mut Pipeline, limits: &Limits) {
-        (self.tape.given, self.tape.other) = (None, NONE);
-        self.tape.path.clear();
-        let met = self.applies(self.tape.node);
-        let node = &mut self.table.nodes[self.tape.node as usize];
+        (self.recorder.answers.given, self.recorder.other) = (None, NONE);
+        self.recorder.answers.path.clear();
+        let met = self.applies(self.recorder.node);
+        let node = &mut self.table.nodes[self.recorder.node as usize];
         node.visits += 1;
-        if !met
-            || node.first != NONE
-            || node.visits < 2
-            || node.is_hopeless()
-            || !limits.has_room(&self.tape.base, self.insts)
-        {
-            return self.give_up(self.tape.base.cycle);
+        if node.is_hopeless() {
+            return self.signatures.will_fail();
+        }
+        if !met || node.first != NONE || node.visits < 2 || !limits.has_room(&self.recorder.base, self.insts) {
+            return self.give_up();
         }
         // The places of the segment are those of this visit, and so are those of the state from now on.
         for r in &mut node.references {
-            r.mem = *self.references.of(self.tape.base.seq.wrapping_add_signed(r.seq.into()));
+            r.mem = *self.references.of(self.recorder.base.seq.at_distance(r.seq.into()));
         }
         self.record(pipe);
     }
 
     fn record(&mut self, pipe: &mut Pipeline) {
         let way = self.trail.iter().map(|(vaddr, _)| *vaddr).collect();
-        self.tape.counts.clear();
-        let counts = &mut self.tape.counts;
+        self.recorder.counts.clear();
+        let counts = &mut self.recorder.counts;
         pipe.for_each_count(&mut |count| counts.push(*count));
-        self.tape.insts = pipe.commit.stats.insts;
-        self.tape.sets_changed = pipe.lsq.sets_changed();
-        self.tape.start(&self.table);
+        self.recorder.insts = pipe.commit.stats.insts;
+        self.recorder.sets_changed = pipe.lsq.sets_changed();
+        self.recorder.start(&self.table);
         self.table.begin(way);
     }
 
@@ -406,7 +389,7 @@ impl Memo {
         if self.replayed.is_empty() {
             return;
         }
-        let mut grown = std::mem::take(&mut self.tape.counts);
+        let mut grown = std::mem::take(&mut self.recorder.counts);
         grown.clear();
         for segment in self.replayed.drain(..) {
             let s = &mut self.table.segments[segment as usize];
@@ -421,6 +404,6 @@ impl Memo {
         }
         let mut each = grown.iter();
         pipe.for_each_count(&mut |count| *count += each.next().copied().unwrap_or(0));
-        self.tape.counts = grown;
+        self.recorder.counts = grown;
     }
 }

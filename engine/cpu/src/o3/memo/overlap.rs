@@ -1,12 +1,15 @@
 //! Whether the references of a segment overlap each other as they did when it was recorded.
 //!
-//! References that have all moved by the same distance since then are a group: within it every overlap is as it was, as
-//! long as the distance keeps the granules. Groups whose lines are apart, then and now, do not touch each other.
+//! References near each other that have all moved by the same distance since then are a group: within it every overlap is
+//! as it was, as long as the distance keeps the granules, and so it is between groups of one distance. Groups of different
+//! distances whose lines are apart, then and now, do not touch each other.
 
 use super::archive::AddressRules;
 
-/// Groups that are told apart: source, destination, tables and stack.
-const GROUPS: usize = 6;
+/// Groups that are told apart: source, destination, tables, results and stack.
+const GROUPS: usize = 12;
+/// Bytes from a group within which a reference becomes part of it.
+const NEAR: u64 = 1024;
 /// Addresses are compared without regard for their end.
 const HIGH: u64 = 1 << 62;
 
@@ -43,7 +46,7 @@ impl Groups {
         let end = then.wrapping_add(u64::from(size.max(1)) - 1);
         for i in 0..self.used {
             let g = &mut self.groups[i];
-            if g.moved == moved {
+            if g.moved == moved && then.wrapping_add(NEAR) >= g.lo && then <= g.hi.wrapping_add(NEAR) {
                 if then >= g.lo && end <= g.hi {
                     return true;
                 }
@@ -74,13 +77,13 @@ impl Groups {
     fn is_apart(&self, i: usize) -> bool {
         let pad = self.pad;
         let g = self.groups[i];
-        self.groups[..self.used].iter().enumerate().all(|(k, o)| {
+        self.groups[..self.used].iter().all(|o| {
             let apart = |g_moved: u64, o_moved: u64| {
                 let (g_lo, g_hi) = (g.lo.wrapping_add(g_moved) & !pad, g.hi.wrapping_add(g_moved) | pad);
                 let (o_lo, o_hi) = (o.lo.wrapping_add(o_moved) & !pad, o.hi.wrapping_add(o_moved) | pad);
                 g_hi < o_lo || o_hi < g_lo
             };
-            k == i || apart(0, 0) && apart(g.moved, o.moved)
+            g.moved == o.moved || apart(0, 0) && apart(g.moved, o.moved)
         })
     }
 }
@@ -118,6 +121,13 @@ mod tests {
             let mut g = groups(0);
             g.add(0x1000, 0x1040, 8) && g.add(0x2000, 0x2000, 8) && !g.add(0x1fc0, 0x2000, 8)
         });
+    }
+
+    #[test]
+    fn what_stays_may_lie_on_both_sides_of_what_moves() {
+        let mut g = groups(0);
+        assert!(g.add(0x1000, 0x1000, 8) && g.add(0x5000, 0x5010, 8) && g.add(0x9000, 0x9000, 8));
+        assert!(g.add(0x5100, 0x5110, 8) && !g.add(0x5120, 0x5120, 8));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use breakeven_memory::Request;
 
 use super::archive::address_of;
 use super::calls::{fetch_request, mshr_of, packet_of, Answered, Call, Served};
+use super::recorder::{At, Given};
 use super::table::NONE;
-use super::tape::{At, Given};
 use super::{Limits, Memo};
 use crate::o3::outside::{DataPage, Outside, Packet};
 
@@ -15,25 +15,25 @@ use crate::o3::outside::{DataPage, Outside, Packet};
 pub enum Ended {
     /// At a state from which nothing is known, or nothing that applies.
     AtNode,
-    /// Within a segment: this call was answered otherwise. The tape has the way up to it, and the answer.
+    /// Within a segment: this call was answered otherwise. The recorder has the way up to it, and the answer.
     Within { other: u32 },
 }
 
 impl Memo {
-    /// Replays from the tape's state on. What is deferred: the counts of the segments replayed ([`Memo::settle`]).
+    /// Replays from the recorder's state on. What is deferred: the counts of the segments replayed ([`Memo::settle`]).
     pub(super) fn replay<O: Outside>(&mut self, cx: &mut O, limits: &Limits) -> Ended {
         loop {
-            let node = self.tape.node;
+            let node = self.recorder.node;
             let first = self.table.nodes[node as usize].first;
-            if first == NONE || !limits.has_room(&self.tape.base, self.insts) || !self.settle_on_node(cx) {
+            if first == NONE || !limits.has_room(&self.recorder.base, self.insts) || !self.settle_on_node(cx) {
                 return Ended::AtNode;
             }
-            let first = self.table.nodes[self.tape.node as usize].first;
-            if first == NONE || self.table.nodes[self.tape.node as usize].is_hopeless() {
+            let first = self.table.nodes[self.recorder.node as usize].first;
+            if first == NONE || self.table.nodes[self.recorder.node as usize].is_hopeless() {
                 return Ended::AtNode;
             }
             let outcome = self.replay_segment(first, cx);
-            let n = &mut self.table.nodes[self.tape.node as usize];
+            let n = &mut self.table.nodes[self.recorder.node as usize];
             n.begun += 1;
             n.ended += u32::from(outcome.is_ok());
             let segment = match outcome {
@@ -45,31 +45,31 @@ impl Memo {
                 self.replayed.push(segment);
             }
             s.replayed += 1;
-            let base = &mut self.tape.base;
+            let base = &mut self.recorder.base;
             base.seq += s.seqs;
             base.cycle += s.cycles;
-            base.tick += s.cycles * self.tape.period;
+            base.tick += s.cycles * self.recorder.period;
             base.loads = base.loads.wrapping_add(s.loads);
             base.stores = base.stores.wrapping_add(s.stores);
             base.stores_dispatched += s.stores_dispatched;
             self.insts += s.insts;
             self.statistics.replayed_insts += s.insts;
             self.statistics.replayed += 1;
-            self.tape.node = s.next;
+            self.recorder.node = s.next;
         }
     }
 
-    /// Whether the references in flight overlap as they did at the tape's state, or at another of the same bytes, which the
-    /// tape stands at then.
+    /// Whether the references in flight overlap as they did at the recorder's state, or at another of the same bytes, which the
+    /// recorder stands at then.
     fn settle_on_node<O: Outside>(&mut self, cx: &mut O) -> bool {
-        let mut node = self.tape.node;
+        let mut node = self.recorder.node;
         if self.table.nodes[node as usize].asid != cx.asid() {
             return false;
         }
         let from = node;
         loop {
             if self.applies(node) {
-                self.tape.node = node;
+                self.recorder.node = node;
                 return true;
             }
             node = self.table.nodes[node as usize].next;
@@ -83,12 +83,12 @@ impl Memo {
         let n = &self.table.nodes[node as usize];
         self.groups.start(&self.rules, self.alias_bits);
         self.trail.clear();
-        self.tape.in_flight.clear();
-        self.tape.stepped.clear();
-        let base = self.tape.base.seq;
+        self.recorder.answers.in_flight.clear();
+        self.recorder.answers.stepped.clear();
+        let base = self.recorder.base.seq;
         n.references.iter().all(|r| {
-            let now = self.references.of(base.wrapping_add_signed(r.seq.into()));
-            self.tape.in_flight.push(*now);
+            let now = self.references.of(base.at_distance(r.seq.into()));
+            self.recorder.answers.in_flight.push(*now);
             if r.mem.valid {
                 self.trail.push((now.vaddr, now.size));
             }
@@ -106,8 +106,8 @@ impl Memo {
 
     /// Makes the calls of a segment from `first` on. `Err`: the last call that was answered otherwise than recorded.
     fn replay_segment<O: Outside>(&mut self, first: u32, cx: &mut O) -> Result<u32, u32> {
-        let at = At { base: self.tape.base, period: self.tape.period };
-        self.tape.path.clear();
+        let at = At { base: self.recorder.base, period: self.recorder.period };
+        self.recorder.answers.path.clear();
         let (mut from, mut i) = (first, first);
         loop {
             match self.call(i, &at, cx) {
@@ -119,8 +119,8 @@ impl Memo {
                     loop {
                         let next = self.table.others[other as usize];
                         if next == NONE {
-                            self.tape.path.push((from, i));
-                            self.tape.given = Some(given);
+                            self.recorder.answers.path.push((from, i));
+                            self.recorder.answers.given = Some(given);
                             return Err(other);
                         }
                         other = next;
@@ -132,7 +132,7 @@ impl Memo {
                             break;
                         }
                     }
-                    self.tape.path.push((from, i));
+                    self.recorder.answers.path.push((from, i));
                     (from, i) = (other, other + 1);
                 }
             }
@@ -144,9 +144,9 @@ impl Memo {
     fn call<O: Outside>(&mut self, i: u32, at: &At, cx: &mut O) -> Outcome {
         let call = self.table.calls[i as usize];
         let given = match call {
-            Call::Step { cycle, at: seq, .. } => {
-                self.tape.step.n = 0;
-                Given::Step(cx.step(at.seq(seq), at.now(cycle), &mut self.tape.step))
+            Call::Step { cycle, at: seq, drained, .. } => {
+                self.recorder.answers.step.n = 0;
+                Given::Step(cx.step(at.seq(seq), at.now(cycle, drained), &mut self.recorder.answers.step))
             }
             Call::Access { .. } => return self.access(&call, at, cx),
             Call::DataTlb { cycle, seq, last, is_store, answer } => {
@@ -156,7 +156,7 @@ impl Memo {
                     DataPage { seq: at.seq(seq), vaddr: m.vaddr.wrapping_add(beyond), page_shift: m.page_shift, last };
                 let (now, asid) = (at.tick(cycle), cx.asid());
                 let result = cx.data_tlb(now, page, asid, is_store);
-                if Answered::of_tlb(result, now) == Some(answer) && asid == self.tape.asid {
+                if Answered::of_tlb(result, now) == Some(answer) && asid == self.recorder.asid {
                     return Outcome::Same;
                 }
                 Given::Tlb(result)
@@ -233,13 +233,13 @@ impl Memo {
         match (self.table.calls[i as usize], given) {
             (Call::Step { at: seq, what, places, .. }, Given::Step(result)) => {
                 let what = &self.table.executed[what as usize];
-                if !what.is(*result, &self.tape.step) {
+                if !what.is(*result, &self.recorder.answers.step) {
                     return false;
                 }
                 let seq = at.seq(seq);
                 let places = &self.table.places[places as usize..];
                 what.references().zip(places).all(|(uop, then)| {
-                    let mem = &self.tape.step.mem[uop];
+                    let mem = &self.recorder.answers.step.mem[uop];
                     self.references.set(seq + uop as u64, mem);
                     then.class == self.rules.class_of(mem)
                 })
@@ -272,17 +272,17 @@ impl Memo {
     #[inline]
     fn takes_places(&mut self, i: u32) -> bool {
         let Call::Step { what, places, .. } = self.table.calls[i as usize] else { return true };
-        let (before, stepped) = (self.trail.len(), self.tape.stepped.len());
+        let (before, stepped) = (self.trail.len(), self.recorder.answers.stepped.len());
         let places = &self.table.places[places as usize..];
         for (uop, then) in self.table.executed[what as usize].references().zip(places) {
-            let mem = &self.tape.step.mem[uop];
-            self.tape.stepped.push(*mem);
+            let mem = &self.recorder.answers.step.mem[uop];
+            self.recorder.answers.stepped.push(*mem);
             if then.class == 0 {
                 continue;
             }
             if !self.groups.add(then.vaddr, mem.vaddr, mem.size) {
                 self.trail.truncate(before);
-                self.tape.stepped.truncate(stepped);
+                self.recorder.answers.stepped.truncate(stepped);
                 return false;
             }
             self.trail.push((mem.vaddr, mem.size));

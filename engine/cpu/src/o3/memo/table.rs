@@ -25,7 +25,7 @@ pub struct Node {
     pub next: u32,
     pub visits: u32,
     /// Recordings from here that could not be kept.
-    pub spoilt: u32,
+    pub discarded: u32,
     /// Segments that were begun from here, and those that ended as recorded.
     pub begun: u32,
     pub ended: u32,
@@ -51,7 +51,7 @@ pub struct Segment {
 impl Node {
     /// Whether segments from here are not worth their while: they cannot be kept, or mostly turn out otherwise.
     pub fn is_hopeless(&self) -> bool {
-        self.spoilt >= 2 || self.begun >= 8 && self.ended < self.begun / 2
+        self.discarded >= 2 || self.begun >= 8 && self.ended < self.begun / 2
     }
 }
 
@@ -146,7 +146,7 @@ impl Table {
             first: NONE,
             next,
             visits: 0,
-            spoilt: 0,
+            discarded: 0,
             begun: 0,
             ended: 0,
         });

@@ -42,7 +42,7 @@ impl Registers {
     fn archive(&mut self, a: &mut Archive) {
         let Self { map, free, freeing } = self;
         map[..breakeven_base::Reg::COUNT].iter_mut().for_each(|from| archive_producer(from, a));
-        a.refuse(map[breakeven_base::Reg::COUNT..].iter().any(|from| *from != 0));
+        a.refuse(map[breakeven_base::Reg::COUNT..].iter().any(|from| from.is_some()));
         free.iter_mut().chain(freeing).for_each(|n| a.u32(n));
     }
 }

@@ -1,7 +1,7 @@
 //! Free entries of the ROB and of the queues, as rename knows them.
 
 use crate::o3::config::O3Config;
-use crate::o3::wires::Wire;
+use crate::o3::wires::ToRename;
 
 /// What rename knows of the free entries behind it.
 #[derive(Clone, Copy, Debug)]
@@ -54,17 +54,17 @@ impl Credits {
     }
 
     #[inline]
-    pub fn update(&mut self, wire: &Wire) {
-        if let Some(free) = wire.free_queues {
-            self.queues = free.map(i64::from);
+    pub fn update(&mut self, wire: &ToRename) {
+        if let Some([iq, lq, sq]) = wire.free_queues {
+            self.queues = [iq.into(), lq.into(), sq.into()];
         }
         if let Some((free, empty)) = wire.free_rob {
             self.rob = i64::from(free);
             self.rob_empty = empty;
         }
-        self.in_progress -= i64::from(wire.dispatched);
-        self.in_progress_rob -= i64::from(wire.dispatched_rob);
-        self.loads -= i64::from(wire.to_load_queue);
-        self.stores -= i64::from(wire.to_store_queue);
+        self.in_progress -= i64::from(wire.dispatched.uops);
+        self.in_progress_rob -= i64::from(wire.dispatched.rob);
+        self.loads -= i64::from(wire.dispatched.loads);
+        self.stores -= i64::from(wire.dispatched.stores);
     }
 }

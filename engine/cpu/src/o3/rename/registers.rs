@@ -3,7 +3,8 @@
 use breakeven_base::Reg;
 
 use crate::o3::config::O3Config;
-use crate::o3::inst::{note, producer, InstRing, Producer, Seq};
+use crate::o3::inst::{InstRing, Note};
+use crate::o3::seq::{Producer, Seq};
 
 /// Integer, floating point and SIMD.
 pub const REG_CLASSES: usize = 2;
@@ -20,7 +21,7 @@ fn class_of(reg: Reg) -> usize {
 /// Counts the registers that a micro-op, when it commits, frees of each class.
 #[inline]
 pub fn count_registers(ring: &InstRing, seq: Seq, counts: &mut [u16; REG_CLASSES]) {
-    if ring.note(seq) & note::ELIMINATED != 0 {
+    if ring.note(seq).intersects(Note::ELIMINATED) {
         return;
     }
     for dst in ring.uop(seq).dst {
@@ -42,7 +43,7 @@ pub struct Registers {
 impl Registers {
     pub fn new(cfg: &O3Config) -> Self {
         Registers {
-            map: [0; 1 << u8::BITS],
+            map: [Producer::NONE; 1 << u8::BITS],
             free: [cfg.numPhysIntRegs, cfg.numPhysFloatRegs].map(|n| n - ARCHITECTURAL),
             freeing: [0; REG_CLASSES],
         }
@@ -78,14 +79,16 @@ impl Registers {
     pub fn rename(&mut self, ring: &mut InstRing, seq: Seq) -> u64 {
         let s = ring.at_mut(seq);
         let uop = s.uop;
-        s.sources = uop.src.map(|reg| self.map[reg.index()]);
-        let eliminated = s.note & note::ELIMINATED != 0;
+        // Written out: `map` of an array is not always compiled in line.
+        let [first, second, third] = uop.src;
+        s.sources = [self.map[first.index()], self.map[second.index()], self.map[third.index()]];
+        let eliminated = s.note.intersects(Note::ELIMINATED);
         let mut results = 0;
         for i in 0..2 {
             let dst = uop.dst[i];
             if dst.is_some() {
                 s.replaced[i] = self.map[dst.index()];
-                self.map[dst.index()] = if eliminated { s.sources[0] } else { producer(seq, i) };
+                self.map[dst.index()] = if eliminated { s.sources[0] } else { Producer::new(seq, i) };
                 self.free[class_of(dst)] -= u32::from(!eliminated);
                 results += 1;
             }
@@ -96,7 +99,7 @@ impl Registers {
     /// Restores what the micro-op, the youngest renamed one, has replaced in the map. How many results that were.
     pub fn undo(&mut self, ring: &InstRing, seq: Seq) -> u64 {
         let s = ring.at(seq);
-        let eliminated = s.note & note::ELIMINATED != 0;
+        let eliminated = s.note.intersects(Note::ELIMINATED);
         let mut results = 0;
         for i in [1, 0] {
             let dst = s.uop.dst[i];

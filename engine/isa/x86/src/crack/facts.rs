@@ -3,15 +3,15 @@
 use breakeven_base::Reg;
 use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, Register, RflagsBits};
 
-use super::group;
+use crate::flags::FlagGroups;
 use crate::inst::{Inst, InstFlags, Kind};
 use crate::regs;
 
 const OTHER_FLAGS: u32 = RflagsBits::SF | RflagsBits::ZF | RflagsBits::AF | RflagsBits::PF;
 
-fn groups(rflags: u32) -> u8 {
-    let bit = |mask: u32, g: u8| if rflags & mask != 0 { g } else { 0 };
-    bit(RflagsBits::CF, group::C) | bit(RflagsBits::OF, group::O) | bit(OTHER_FLAGS, group::Z)
+fn groups(rflags: u32) -> FlagGroups {
+    let of = [(RflagsBits::CF, FlagGroups::C), (RflagsBits::OF, FlagGroups::O), (OTHER_FLAGS, FlagGroups::Z)];
+    of.into_iter().filter(|(mask, _)| rflags & mask != 0).map(|(_, group)| group).collect()
 }
 
 /// What an instruction reads and writes.
@@ -23,8 +23,8 @@ pub(super) struct Facts {
     pub address: [Reg; 2],
     pub loads: bool,
     pub stores: bool,
-    pub flags_read: u8,
-    pub flags_written: u8,
+    pub flags_read: FlagGroups,
+    pub flags_written: FlagGroups,
 }
 
 fn add(list: &mut Vec<Reg>, r: Reg) {

@@ -2,8 +2,9 @@
 
 use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
 
-use super::{flag_name, group, uop};
+use super::{flag_name, uop, GROUPS};
 use crate::config::FlagMerge;
+use crate::flags::FlagGroups;
 use crate::regs::{C, Z};
 
 type F = UopFlags;
@@ -57,10 +58,10 @@ impl Flow<'_> {
 
     /// Records who holds the groups that have been written.
     #[inline]
-    pub fn write(&mut self, written: u8) {
+    pub fn write(&mut self, written: FlagGroups) {
         let name = flag_name(written);
-        for (g, home) in [group::C, group::O, group::Z].iter().zip(self.home.iter_mut()) {
-            if written & g != 0 {
+        for ((group, _), home) in GROUPS.into_iter().zip(self.home.iter_mut()) {
+            if written.contains(group) {
                 *home = name;
             }
         }

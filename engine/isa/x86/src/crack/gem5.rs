@@ -15,10 +15,11 @@
 use breakeven_base::{OpClass, Reg, UopFlags};
 use iced_x86::{Instruction, Mnemonic};
 
-use super::{group, kinds::is_nop, uop, Cracker, Facts, Uops};
+use super::{flag_names, kinds::is_nop, uop, Cracker, Facts, Uops};
+use crate::flags::FlagGroups;
 use crate::inst::{Inst, Kind, Steps, RSP};
 use crate::microcode;
-use crate::regs::{gpr, C, O, PRODUCT, T0, T1, T2, T3, Z};
+use crate::regs::{gpr, C, PRODUCT, T0, T1, T2, T3};
 
 type F = UopFlags;
 
@@ -53,12 +54,12 @@ fn divisor(i: &Inst) -> Reg {
 }
 
 /// Flags that an instruction merges with what it writes.
-fn merged(op: Mnemonic) -> u8 {
+fn merged(op: Mnemonic) -> FlagGroups {
     use Mnemonic::*;
     match op {
-        Shl | Shr | Sar | Shld | Shrd => group::Z,
-        Inc | Dec => group::C,
-        _ => 0,
+        Shl | Shr | Sar | Shld | Shrd => FlagGroups::Z,
+        Inc | Dec => FlagGroups::C,
+        _ => FlagGroups::empty(),
     }
 }
 
@@ -176,8 +177,7 @@ impl Cracker {
             _ if direct && !call => alu(u, [NONE; 3], T1),
             _ => {}
         }
-        let flags = [(group::C, C), (group::O, O), (group::Z, Z)];
-        sources.extend(flags.iter().filter(|(g, _)| f.flags_read & g != 0).map(|(_, r)| *r));
+        sources.extend(flag_names(f.flags_read));
         if call {
             push(u, T3);
         }

@@ -17,6 +17,7 @@ use breakeven_base::{OpClass, Reg, Uop, UopFlags, MAX_UOPS};
 use iced_x86::{FlowControl, Instruction, Mnemonic};
 
 use crate::config::{mnemonic_named, CrackConfig};
+use crate::flags::FlagGroups;
 use crate::inst::{Inst, InstFlags, Kind, Steps, UopSummary, RAX};
 use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
 
@@ -29,21 +30,25 @@ type F = UopFlags;
 /// System instructions: executed when oldest, nothing younger before they are done.
 const SERIAL: UopFlags = F::SERIALIZE_AFTER.union(F::NON_SPECULATIVE);
 
-/// Groups of flags: CF, OF, the others.
-pub(crate) mod group {
-    pub const C: u8 = 1;
-    pub const O: u8 = 2;
-    pub const Z: u8 = 4;
-}
+/// The groups of flags and their names.
+const GROUPS: [(FlagGroups, Reg); 3] = [(FlagGroups::C, C), (FlagGroups::O, O), (FlagGroups::Z, Z)];
 
 /// The name that a writer of these groups writes.
-fn flag_name(written: u8) -> Reg {
-    match written {
-        0 => Reg::NONE,
-        g if g & group::C != 0 => C,
-        group::O => O,
-        _ => Z,
+fn flag_name(written: FlagGroups) -> Reg {
+    if written.is_empty() {
+        Reg::NONE
+    } else if written.contains(FlagGroups::C) {
+        C
+    } else if written == FlagGroups::O {
+        O
+    } else {
+        Z
     }
+}
+
+/// The names of these groups, for who reads them.
+fn flag_names(read: FlagGroups) -> impl Iterator<Item = Reg> {
+    GROUPS.into_iter().filter(move |(group, _)| read.contains(*group)).map(|(_, name)| name)
 }
 
 /// The micro-ops of one instruction.
@@ -52,7 +57,7 @@ pub(crate) struct Uops {
     pub list: [Uop; MAX_UOPS],
     pub n: usize,
     /// Groups of flags written.
-    pub flags_written: u8,
+    pub flags_written: FlagGroups,
     pub steps: Steps,
 }
 
@@ -249,11 +254,7 @@ impl Cracker {
         let class = self.class.iter().find(|c| c.0 == i.op).map_or_else(|| class_of(i), |c| c.1);
         let float = if dst.iter().chain(src).any(|r| r.0 >= regs::VEC) { F::FLOAT } else { F::empty() };
         let mut all: Vec<Reg> = src.to_vec();
-        for (g, r) in [(group::C, C), (group::O, O), (group::Z, Z)] {
-            if f.flags_read & g != 0 {
-                all.push(r);
-            }
-        }
+        all.extend(flag_names(f.flags_read));
         let three = |list: &[Reg]| [0, 1, 2].map(|n| list.get(n).copied().unwrap_or(Reg::NONE));
         let simple = self.adds_only_the_carry(i, f);
         let count = if simple { 1 } else { self.uops.get(i.op as usize).copied().unwrap_or(0).clamp(1, 4) };
@@ -277,11 +278,11 @@ impl Cracker {
         let first = dst.first().copied().unwrap_or(Reg::NONE);
         let mut op = uop(class, three(&all), [first, flag_name(f.flags_written)], float | flags);
         op.latency = if carry > 0 { carry } else { latency };
-        if f.flags_written == 0 {
+        if f.flags_written.is_empty() {
             op.dst[1] = dst.get(1).copied().unwrap_or(Reg::NONE);
         }
         u.push(op);
-        for &d in dst.iter().skip(if f.flags_written == 0 { 2 } else { 1 }) {
+        for &d in dst.iter().skip(if f.flags_written.is_empty() { 2 } else { 1 }) {
             let flags = op.flags & !F::MICRO_FUSED;
             u.push(Uop { dst: [d, Reg::NONE], flags, ..op });
         }
@@ -306,7 +307,7 @@ impl Cracker {
         }
         let vector = i.k.iter().any(|k| k.kind.is_vec());
         let temp = if vector { V0 } else { T0 };
-        if f.loads && !f.stores && is_move(i.op) && f.flags_written == 0 && f.src.is_empty() {
+        if f.loads && !f.stores && is_move(i.op) && f.flags_written.is_empty() && f.src.is_empty() {
             self.further(i.op, self.pieces(i.msize), u);
             self.load(u, f.address, f.dst.first().copied().unwrap_or(temp), i.msize, nt);
             return;

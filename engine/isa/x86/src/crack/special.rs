@@ -4,9 +4,9 @@ use breakeven_base::{OpClass, Reg};
 use iced_x86::{FlowControl, Instruction, Mnemonic};
 
 use super::facts::Facts;
-use super::{group, uop, Cracker, Uops, F, SERIAL};
+use super::{flag_names, uop, Cracker, Uops, F, SERIAL};
 use crate::inst::{Inst, RSP};
-use crate::regs::{gpr, C, O, T0, T1, T2, Z};
+use crate::regs::{gpr, C, T0, T1, T2, Z};
 
 impl Cracker {
     /// The micro-op that moves the stack pointer, where one is needed.
@@ -80,13 +80,11 @@ impl Cracker {
             Loop | Loope | Loopne => {
                 let rcx = gpr(1);
                 u.push(uop(OpClass::IntAlu, [rcx, Reg::NONE, Reg::NONE], [rcx, Reg::NONE], F::empty()));
-                branch.src = [rcx, if f.flags_read != 0 { Z } else { Reg::NONE }, Reg::NONE];
+                branch.src = [rcx, if f.flags_read.is_empty() { Reg::NONE } else { Z }, Reg::NONE];
             }
             _ => {
-                let named = [(group::C, C), (group::O, O), (group::Z, Z)];
-                let flags = named.iter().filter(|(g, _)| f.flags_read & g != 0).map(|(_, r)| *r);
                 let first = usize::from(target.is_some());
-                for (slot, r) in branch.src.iter_mut().skip(first).zip(flags) {
+                for (slot, r) in branch.src.iter_mut().skip(first).zip(flag_names(f.flags_read)) {
                     *slot = r;
                 }
             }

@@ -36,7 +36,7 @@ impl X86FrontEnd {
         if inst.uops.reads_flags {
             let n = place_uops(flow, &mut self.deferred.uops, inst, uops);
             uops = &self.deferred.uops[..n.min(MAX_UOPS)];
-        } else if inst.uops.flags_written != 0 {
+        } else if !inst.uops.flags_written.is_empty() {
             flow.write(inst.uops.flags_written);
         }
         base::Predecode::Described(Predecoded { uops, flags: inst.uops.flags, len: inst.len, branch: inst.branch })

@@ -4,6 +4,7 @@
 mod common;
 mod crack;
 mod extensions;
+mod fuzz_target;
 mod gem5_microcode;
 mod random_bytes;
 mod string_engine;

@@ -1,8 +1,14 @@
 //! A wrong path that is only described, and executed when asked for, is what it is when it is executed at once.
 
+use std::cell::Cell;
+
 use crate::common::{assemble, now, Machine, CODE, STACK};
 use breakeven_base::{FrontEnd, Predecode, Step, StepResult, SysEffect, UopFlags};
 use iced_x86::code_asm::*;
+use proptest::collection::vec;
+use proptest::prelude::{any, Strategy};
+use proptest::sample::Index;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 /// Code with what wrong paths are made of: moves, flags, the stack, calls, vectors, and what must be executed or not be.
 fn program(a: &mut CodeAssembler) -> Result<(), iced_x86::IcedError> {
@@ -61,19 +67,31 @@ fn execute_deferred(m: &mut Machine, made: &mut std::vec::IntoIter<String>) {
     }
 }
 
-/// Goes down one wrong path, `turns` deciding at its branches. Returns how many instructions were only described.
-fn compare(seed: u64) -> usize {
-    let mut random = seed;
-    let mut next = move |n: u64| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (random >> 33) % n
-    };
+/// A wrong path: where it starts, what the registers and the stack hold (`None`: no address), and where each branch
+/// goes, if not where it would.
+#[derive(Clone, Debug)]
+struct WrongPath {
+    start: Index,
+    numbers: Vec<u64>,
+    stack: Vec<Option<Index>>,
+    turns: Vec<Option<Index>>,
+}
+
+fn wrong_path() -> impl Strategy<Value = WrongPath> {
+    let stack = vec(proptest::option::weighted(0.875, any::<Index>()), 64);
+    let turns = vec(proptest::option::weighted(0.5, any::<Index>()), 60);
+    let all = (any::<Index>(), vec(0..1_u64 << 20, 16), stack, turns);
+    all.prop_map(|(start, numbers, stack, turns)| WrongPath { start, numbers, stack, turns })
+}
+
+/// Goes down one wrong path. Returns how many instructions were only described.
+fn compare(path: &WrongPath) -> usize {
     let code = assemble(CODE, program);
     let starts: Vec<u64> = iced_x86::Decoder::with_ip(64, &code, CODE, 0).iter().map(|i| i.ip()).collect();
     let [mut eager, mut lazy] = [0, 1].map(|_| Machine::new(program));
-    let numbers: Vec<u64> = (0..16).map(|_| next(1 << 20)).collect();
-    let stack: Vec<u64> =
-        (0..64).map(|_| if next(8) == 0 { 1 << 62 } else { starts[next(starts.len() as u64) as usize] }).collect();
+    let numbers = &path.numbers;
+    let stack = path.stack.iter().map(|at| at.map_or(1 << 62, |at| *at.get(&starts)));
+    let stack: Vec<u64> = stack.collect();
     for m in [&mut eager, &mut lazy] {
         m.fe.set_pc(CODE);
         numbers.iter().enumerate().for_each(|(i, v)| m.fe.set_gpr(i, *v));
@@ -82,10 +100,10 @@ fn compare(seed: u64) -> usize {
         m.fe.set_gpr(6, 0x40_0000 + numbers[6] % 4096);
         m.fe.set_gpr(7, 0x50_0000 + numbers[7] % 4096);
         stack.iter().enumerate().for_each(|(i, v)| m.put(STACK + 8 * i as u64, *v));
-        m.fe.fork(starts[(seed % starts.len() as u64) as usize]);
+        m.fe.fork(*path.start.get(&starts));
     }
     let (mut predecoded, mut made) = (0, Vec::new());
-    for _ in 0..60 {
+    for turn in &path.turns {
         let mut lazy_step = Step::default();
         let result = eager.fe.step(&mut eager.bus, now(false), &mut eager.step);
         let pc = lazy.fe.pc();
@@ -93,11 +111,7 @@ fn compare(seed: u64) -> usize {
             Predecode::Described(predecoded) => {
                 lazy_step.describe(pc, &predecoded);
                 let uops = &eager.step.uops[..usize::from(eager.step.n)];
-                assert_eq!(
-                    predecoded.flags,
-                    uops.iter().fold(UopFlags::empty(), |all, u| all | u.flags),
-                    "seed {seed} at {pc:#x}"
-                );
+                assert_eq!(predecoded.flags, uops.iter().fold(UopFlags::empty(), |all, u| all | u.flags), "at {pc:#x}");
                 Some(StepResult::Done)
             }
             Predecode::Blocked => Some(StepResult::Blocked),
@@ -107,29 +121,29 @@ fn compare(seed: u64) -> usize {
             execute_deferred(&mut lazy, &mut std::mem::take(&mut made).into_iter());
             lazy.fe.step(&mut lazy.bus, now(false), &mut lazy_step)
         });
-        assert_eq!(result, other, "seed {seed} at {:#x}", eager.fe.pc());
+        assert_eq!(result, other, "at {:#x}", eager.fe.pc());
         if result != StepResult::Done {
             break;
         }
-        assert_eq!(seen(&eager.step), seen(&lazy_step), "seed {seed}");
+        assert_eq!(seen(&eager.step), seen(&lazy_step));
         assert_eq!(lazy_step.effect, SysEffect::None);
         match described {
             Some(_) => made.push(references(&eager.step)),
-            None => assert_eq!(references(&eager.step), references(&lazy_step), "seed {seed} at {:#x}", lazy_step.pc),
+            None => assert_eq!(references(&eager.step), references(&lazy_step), "at {:#x}", lazy_step.pc),
         }
         predecoded += usize::from(described.is_some());
         let fall_through = lazy_step.pc + u64::from(lazy_step.len);
-        let target = starts[next(starts.len() as u64) as usize];
-        let goes_to = if lazy_step.branch.kind != Default::default() && next(2) == 0 { target } else { eager.fe.pc() };
+        let turn = turn.filter(|_| lazy_step.branch.kind != Default::default());
+        let goes_to = turn.map_or(eager.fe.pc(), |to| *to.get(&starts));
         // A branch that was not executed falls through, until the pipeline says otherwise.
         assert!(lazy.fe.pc() == if described.is_some() { fall_through } else { eager.fe.pc() });
         eager.fe.redirect(goes_to);
         lazy.fe.redirect(goes_to);
     }
     execute_deferred(&mut lazy, &mut made.into_iter());
-    (0..16).for_each(|r| assert_eq!(eager.fe.gpr(r), lazy.fe.gpr(r), "seed {seed}: register {r}"));
-    (0..16).for_each(|r| assert_eq!(eager.fe.ymm(r), lazy.fe.ymm(r), "seed {seed}: vector register {r}"));
-    assert_eq!(eager.fe.rflags(), lazy.fe.rflags(), "seed {seed}");
+    (0..16).for_each(|r| assert_eq!(eager.fe.gpr(r), lazy.fe.gpr(r), "register {r}"));
+    (0..16).for_each(|r| assert_eq!(eager.fe.ymm(r), lazy.fe.ymm(r), "vector register {r}"));
+    assert_eq!(eager.fe.rflags(), lazy.fe.rflags());
     lazy.fe.rollback(1);
     assert_eq!((lazy.fe.pc(), lazy.fe.gpr(0), lazy.fe.depth()), (CODE, numbers[0], 0));
     predecoded
@@ -137,6 +151,12 @@ fn compare(seed: u64) -> usize {
 
 #[test]
 fn a_sketched_wrong_path_is_the_executed_one() {
-    let predecoded: usize = (0..400).map(compare).sum();
-    assert!(predecoded > 4000, "only {predecoded} instructions were predecoded");
+    let config = Config { cases: 400, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() };
+    let predecoded = Cell::new(0);
+    let run = |path: WrongPath| {
+        predecoded.set(predecoded.get() + compare(&path));
+        Ok(())
+    };
+    TestRunner::new(config).run(&wrong_path(), run).unwrap_or_else(|e| panic!("{e}"));
+    assert!(predecoded.get() > 3500, "only {} instructions were predecoded", predecoded.get());
 }

@@ -3,11 +3,13 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::{FileType, Mode};
+
 use cap_std::fs::{Dir, DirBuilder, DirBuilderExt, MetadataExt, Permissions, PermissionsExt};
 
 use super::super::errno::{Errno, EBADF, EFBIG, EINVAL, ENOENT, EPERM, EROFS};
 use super::super::files::{open, Target, WRITE_LIMIT};
-use super::super::host::path_of;
+use super::super::host::{here, path_of};
 use super::paths::{AT_EMPTY_PATH, AT_FDCWD, AT_SYMLINK_NOFOLLOW};
 use super::{Call, R};
 
@@ -15,6 +17,7 @@ const AT_REMOVEDIR: u64 = 0x200;
 const AT_SYMLINK_FOLLOW: u64 = 0x400;
 const RENAME_NOREPLACE: u64 = 1;
 const S_IFMT: u64 = 0o170_000;
+const S_IFIFO: u64 = 0o010_000;
 const S_IFREG: u64 = 0o100_000;
 const FALLOC_FL_KEEP_SIZE: u64 = 1;
 const UTIME_NOW: u64 = (1 << 30) - 1;
@@ -109,8 +112,16 @@ impl Call<'_> {
         self.make(fd, path, |dir, path| dir.create_dir_with(path, &how))
     }
 
-    /// Regular files; devices are root's, and a named pipe has nobody at its other end.
+    /// Regular files and named pipes; devices are root's.
     fn make_node(&mut self, fd: u64, path: u64, mode: u64) -> R {
+        if mode & S_IFMT == S_IFIFO {
+            let rights = Mode::from_raw_mode(mode as u32 & 0o777 & !self.p.files.table.umask);
+            return self.make(fd, path, |dir, path| {
+                let name = path.file_name().ok_or(std::io::ErrorKind::AlreadyExists)?;
+                let parent = dir.open_dir(here(path.parent().unwrap_or(Path::new(""))))?;
+                Ok(rustix::fs::mknodat(parent, name, FileType::Fifo, rights, 0)?)
+            });
+        }
         if !matches!(mode & S_IFMT, 0 | S_IFREG) {
             return Err(EPERM);
         }

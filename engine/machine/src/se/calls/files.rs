@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::MetadataExt;
 
+use cap_std::fs::FileTypeExt;
+
 use super::super::errno::{Errno, EAGAIN, EBADF, EFAULT, EFBIG, EINVAL, ENOTTY, EPIPE};
 use super::super::files::{open, Entry, Target, MOST};
 use super::super::memory::{Prot, PAGE};
@@ -18,6 +20,7 @@ const F_SETFL: u64 = 4;
 const F_DUPFD_CLOEXEC: u64 = 1030;
 /// Bytes moved at a time; a call that asks for more gets less, as it may.
 const CHUNK: u64 = 1 << 20;
+const DT_FIFO: u8 = 1;
 const DT_DIR: u8 = 4;
 const DT_REG: u8 = 8;
 const DT_LNK: u8 = 10;
@@ -90,7 +93,7 @@ impl Call<'_> {
 
     /// Writes as the process may: what Linux answers with a signal, too. A pipe takes all of it, if need be in several turns.
     fn give(&mut self, fd: u64, from: &[u8], offset: Option<u64>) -> Result<usize, Errno> {
-        let before = self.p.task.done.min(from.len());
+        let before = self.p.task.call.done.min(from.len());
         let written = self.p.files.write(fd, &from[before..], offset);
         match written {
             Ok(n) => self.refresh(fd, offset, &from[before..before + n])?,
@@ -104,7 +107,7 @@ impl Call<'_> {
         let Some((pipe, _)) = self.p.files.pipe_of(fd).filter(|_| self.waits_at(fd)) else { return written };
         let done = before + if written == Err(EAGAIN) { 0 } else { written? };
         if done < from.len() {
-            self.p.task.done = done;
+            self.p.task.call.done = done;
             let until = Until::Room(pipe, (from.len() - done).min(WHOLE));
             self.wait_for(until, true, "writes more to a pipe than that holds, and nobody else could read it")?;
         }
@@ -287,6 +290,7 @@ impl Call<'_> {
                     () if kind.is_dir() => DT_DIR,
                     () if kind.is_file() => DT_REG,
                     () if kind.is_symlink() => DT_LNK,
+                    () if kind.is_fifo() => DT_FIFO,
                     () => 0,
                 };
                 let inode = cap_std::fs::MetadataExt::ino(&entry.metadata()?);

@@ -1,12 +1,34 @@
 //! Who the process is: users, groups, sessions, and what a scheduler would know of it.
 
 use super::super::errno::{Errno, EINVAL, EPERM};
+use super::paths::AT_FDCWD;
 use super::{Call, R};
 
 /// `(uid_t)-1`: leave as it is.
 const SAME: u32 = u32::MAX;
 const SCHED_FIFO: u64 = 1;
 const SCHED_RR: u64 = 2;
+/// Calls that only root may make, and that would change the host.
+const ROOTS: [&str; 18] = [
+    "acct",
+    "clock_settime",
+    "delete_module",
+    "finit_module",
+    "init_module",
+    "ioperm",
+    "iopl",
+    "mount",
+    "pivot_root",
+    "reboot",
+    "setdomainname",
+    "sethostname",
+    "setns",
+    "settimeofday",
+    "swapoff",
+    "swapon",
+    "umount2",
+    "vhangup",
+];
 /// The policies of Linux end with SCHED_DEADLINE; there is no 4.
 const MOST_POLICY: u64 = 6;
 
@@ -78,11 +100,27 @@ impl Call<'_> {
             "sched_rr_get_interval" => self.write_words(b, &[0, 4_000_000]).map(|()| 0),
             "sched_getaffinity" => self.affinity(),
             "sched_setaffinity" => self.set_affinity(),
-            // Linux's own, whatever is asked for: there is no other one.
-            "personality" => Ok(0),
+            "personality" => {
+                let own = &mut self.p.task.personality;
+                let old = *own;
+                if a as u32 != SAME {
+                    *own = a as u32;
+                }
+                Ok(u64::from(old))
+            }
+            "chroot" => self.facts_at(i64::from(AT_FDCWD) as u64, a, 0).and_then(|_| self.refuse(name)),
+            _ if ROOTS.contains(&name) => self.refuse(name),
             "getcpu" => self.getcpu(),
             _ => return None,
         })
+    }
+
+    /// What only root may do: nobody here is the host's root.
+    fn refuse(&mut self, name: &str) -> R {
+        if self.p.task.ids.euid == 0 {
+            self.p.warn(format!("{name} is not emulated, even for root: EPERM"));
+        }
+        Err(EPERM)
     }
 
     /// Real, effective and saved user (or group): each becomes one of the three, or anything for root. `all`: `setuid`, by

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::errno::{Errno, EAGAIN, EBADF, EINVAL};
 use super::super::files::{open, Target};
-use super::super::locks::{Inode, Lock, Owner, END};
+use super::super::host::Inode;
+use super::super::locks::{Lock, Owner, END};
 use super::super::task::{Until, Wait};
 use super::{Call, R};
 

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use super::super::errno::{Errno, EFAULT, EINVAL, ENOMEM};
 use super::super::files::{open, Target};
-use super::super::locks::Inode;
+use super::super::host::Inode;
 use super::super::memory::{whole_pages, Prot, PAGE};
 use super::{Call, R};
 

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use super::super::errno::{Errno, EFAULT, EINVAL, ENOENT, EROFS};
 use super::super::files::{open, Open, Target};
-use super::super::host::here;
+use super::super::host::{here, Inode};
+use super::super::task::Until;
 use super::{Call, R};
 use crate::IsaName;
 
@@ -114,11 +115,49 @@ impl Call<'_> {
             return self.p.files.duplicate(fd, 0, flags & open::CLOSE_ON_EXEC != 0);
         }
         let (path, _) = self.path(fd, path)?;
+        if let Some(file) = self.p.files.named_pipe(&path, flags) {
+            return self.open_pipe(file, path, flags);
+        }
         let opened = self.p.files.open(path, flags, mode as u32);
         self.warn_of_quota(&opened);
         if let (Ok(fd), true) = (opened, flags & open::TRUNCATE != 0 && self.p.space.shared.has_files()) {
             let inode = self.p.files.inode(fd)?;
             self.p.space.shared.truncate(self.ram, inode, 0);
+        }
+        opened
+    }
+
+    /// Opens a named pipe, when somebody has opened its other end: another emulated process. To read and write is both ends.
+    fn open_pipe(&mut self, file: Inode, path: PathBuf, flags: u64) -> R {
+        let writes = flags & open::ACCESS == open::WRITE_ONLY;
+        let both = flags & open::ACCESS == open::READ_WRITE;
+        match () {
+            () if flags & open::DIRECTORY != 0 => return Err(Errno(libc::ENOTDIR)),
+            () if flags & open::CREATE != 0 && flags & open::EXCLUSIVE != 0 => return Err(Errno(libc::EEXIST)),
+            () => {}
+        }
+        let waits = flags & open::NON_BLOCKING == 0 && !both;
+        let pipes = &mut self.p.files.pipes;
+        let end = match self.p.task.call.opening.filter(|end| pipes.is_of(end, file, writes)) {
+            Some(end) => end,
+            None if writes && !waits && !pipes.is_read(file) => return Err(Errno(libc::ENXIO)),
+            None => pipes.open(file, writes),
+        };
+        if waits && !pipes.is_open(&end) {
+            self.p.task.call.opening = Some(end);
+            return self.wait_for(Until::Opened(end), true, "opens a named pipe whose other end nobody else opens");
+        }
+        self.p.task.call.opening = None;
+        if both {
+            self.p.files.pipes.open(file, !writes);
+        }
+        let target = Target::Pipe { number: end.pipe, writes };
+        let opened = self.p.files.insert(Open { target, flags, path });
+        if opened.is_err() {
+            self.p.files.pipes.close(end.pipe, writes);
+            if both {
+                self.p.files.pipes.close(end.pipe, !writes);
+            }
         }
         opened
     }

@@ -77,7 +77,7 @@ impl Call<'_> {
             }
             return Ok(0);
         }
-        match self.p.task.deadline.filter(|_| self.p.is_alone()) {
+        match self.p.task.call.deadline.filter(|_| self.p.is_alone()) {
             Some(deadline) => {
                 self.p.clock.slept += deadline - self.p.nanoseconds();
                 Ok(0)

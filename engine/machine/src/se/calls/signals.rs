@@ -3,13 +3,18 @@
 use super::super::errno::{Errno, EAGAIN, EFAULT, EINVAL, EPERM};
 use super::super::frame;
 use super::super::signals::{self, Action, Info};
-use super::super::task::Until;
+use super::super::task::{Timer, Until};
 use super::{Call, NANOSECOND, R};
 use crate::IsaName;
 
 const MICROSECOND: u64 = 1000;
 const SS_DISABLE: u64 = 2;
 const MINSIGSTKSZ: u64 = 2048;
+
+/// What is left of a timer, and its period: nanoseconds, 0 when there is none.
+fn left_of(timer: Option<Timer>, now: u64) -> (u64, u64) {
+    timer.map_or((0, 0), |(at, period)| (at.saturating_sub(now).max(1), period))
+}
 
 impl Call<'_> {
     pub(super) fn signal_call(&mut self, name: &str) -> Option<R> {
@@ -38,7 +43,7 @@ impl Call<'_> {
                 Ok(old.0.div_ceil(NANOSECOND))
             }
             "setitimer" => self.set_timer(a, b, c),
-            "getitimer" if a == 0 => self.write_timer(b),
+            "getitimer" if a <= 2 => self.write_timer(a, b),
             "getitimer" => Err(EINVAL),
             _ => return None,
         })
@@ -144,7 +149,7 @@ impl Call<'_> {
     /// Whether that many nanoseconds have passed since the call was made first.
     pub(super) fn is_overdue(&mut self, ns: u64) -> bool {
         let now = self.p.nanoseconds();
-        let deadline = *self.p.task.deadline.get_or_insert(now.saturating_add(ns));
+        let deadline = *self.p.task.call.deadline.get_or_insert(now.saturating_add(ns));
         deadline <= now
     }
 
@@ -206,19 +211,22 @@ impl Call<'_> {
             return Err(EINVAL);
         }
         let number = number as u32;
-        if number == signals::STOP {
-            self.p.warn("SIGSTOP does nothing: emulated processes are not stopped".to_owned());
-        }
         let own = self.p.task.ids;
         let mut found = self.p.family.zombies.iter().any(|e| named(e.pid, e.pgid));
         let (mine, others) = (self.sent_by_me(true), self.sent_by_me(false));
+        let mut continued = Vec::new();
         if named(own.pid, own.pgid) {
             found = true;
-            self.p.task.signals.post(number, info.clone().unwrap_or(mine));
+            self.p.task.post(number, info.clone().unwrap_or(mine));
         }
         for parked in self.p.family.others.values_mut().filter(|p| named(p.task.ids.pid, p.task.ids.pgid)) {
             found = true;
-            parked.task.signals.post(number, info.clone().unwrap_or_else(|| others.clone()));
+            if parked.task.post(number, info.clone().unwrap_or_else(|| others.clone())) {
+                continued.push(parked.task.ids);
+            }
+        }
+        for child in continued {
+            self.p.tell_of_change(child, signals::CONTINUED);
         }
         if found {
             Ok(0)
@@ -266,13 +274,21 @@ impl Call<'_> {
         let new = (after > 0).then(|| (now.saturating_add(after), period));
         let old = std::mem::replace(&mut self.p.task.alarm, new);
         self.p.find_next_alarm();
-        old.map_or((0, 0), |(at, period)| (at.saturating_sub(now).max(1), period))
+        left_of(old, now)
+    }
+    /// As [`Call::set_alarm`], `ITIMER_VIRTUAL` or `ITIMER_PROF`: all processor time is the user's.
+    fn set_own(&mut self, which: usize, after: u64, period: u64) -> (u64, u64) {
+        let now = self.p.processor_time();
+        let new = (after > 0).then(|| (now.saturating_add(after), period));
+        left_of(std::mem::replace(&mut self.p.task.used.timers[which], new), now)
     }
 
     /// `struct itimerval`: period, then what is left; seconds and microseconds each.
-    fn write_timer(&mut self, to: u64) -> R {
-        let now = self.p.nanoseconds();
-        let (left, period) = self.p.task.alarm.map_or((0, 0), |(at, period)| (at.saturating_sub(now).max(1), period));
+    fn write_timer(&mut self, which: u64, to: u64) -> R {
+        let (left, period) = match which {
+            0 => left_of(self.p.task.alarm, self.p.nanoseconds()),
+            _ => left_of(self.p.task.used.timers[which as usize - 1], self.p.processor_time()),
+        };
         self.write_timer_value(to, left, period)
     }
     fn write_timer_value(&mut self, to: u64, left: u64, period: u64) -> R {
@@ -282,10 +298,6 @@ impl Call<'_> {
     }
     fn set_timer(&mut self, which: u64, new: u64, old: u64) -> R {
         if which > 2 {
-            return Err(EINVAL);
-        }
-        if which != 0 {
-            self.p.warn("setitimer measures real time only: ITIMER_VIRTUAL and ITIMER_PROF are EINVAL".to_owned());
             return Err(EINVAL);
         }
         let mut words = [0; 4];
@@ -298,7 +310,11 @@ impl Call<'_> {
             return Err(EINVAL);
         }
         let ns = |s: u64, us: u64| s.saturating_mul(NANOSECOND).saturating_add(us * MICROSECOND);
-        let (left, period) = self.set_alarm(ns(words[2], words[3]), ns(words[0], words[1]));
+        let (after, every) = (ns(words[2], words[3]), ns(words[0], words[1]));
+        let (left, period) = match which {
+            0 => self.set_alarm(after, every),
+            _ => self.set_own(which as usize - 1, after, every),
+        };
         if old != 0 {
             self.write_timer_value(old, left, period)?;
         }

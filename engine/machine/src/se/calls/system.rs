@@ -7,6 +7,8 @@ use super::{Call, NANOSECOND, R};
 use crate::IsaName;
 
 const CLOCK_REALTIME: u64 = 0;
+const CLOCK_PROCESS_CPUTIME_ID: u64 = 2;
+const CLOCK_THREAD_CPUTIME_ID: u64 = 3;
 const CLOCK_REALTIME_COARSE: u64 = 5;
 const MOST_CLOCK: u64 = 11;
 const TIMER_ABSTIME: u64 = 1;
@@ -65,7 +67,10 @@ impl Call<'_> {
         }
         let since =
             if matches!(id, CLOCK_REALTIME | CLOCK_REALTIME_COARSE | MOST_CLOCK) { self.p.clock.epoch } else { 0 };
-        let ns = self.p.nanoseconds();
+        let ns = match id {
+            CLOCK_PROCESS_CPUTIME_ID | CLOCK_THREAD_CPUTIME_ID => self.p.processor_time(),
+            _ => self.p.nanoseconds(),
+        };
         self.write_words(to, &[since + ns / NANOSECOND, ns % NANOSECOND])?;
         Ok(0)
     }
@@ -113,16 +118,22 @@ impl Call<'_> {
         Ok(now)
     }
 
-    /// All time is the user's.
+    /// All processor time is the user's.
     fn usage(&mut self, name: &str) -> R {
-        let ns = self.p.nanoseconds();
+        const RUSAGE_CHILDREN: i32 = -1;
+        let (own, children) = (self.p.processor_time(), self.p.task.used.children);
         if name == "times" {
-            let clocks = ns / (NANOSECOND / 100);
+            let clocks = |ns: u64| ns / (NANOSECOND / 100);
             if self.args[0] != 0 {
-                self.write_words(self.args[0], &[clocks, 0, 0, 0])?;
+                self.write_words(self.args[0], &[clocks(own), 0, clocks(children), 0])?;
             }
-            return Ok(clocks);
+            return Ok(clocks(self.p.nanoseconds()));
         }
+        let ns = match self.args[0] as i32 {
+            RUSAGE_CHILDREN => children,
+            0 | 1 => own,
+            _ => return Err(EINVAL),
+        };
         let mut words = vec![ns / NANOSECOND, ns % NANOSECOND / 1000];
         words.resize(18, 0);
         self.write_words(self.args[1], &words)?;
@@ -130,9 +141,13 @@ impl Call<'_> {
     }
 
     fn uname(&mut self) -> R {
-        let machine = match self.p.isa {
-            IsaName::Riscv => "riscv64",
-            IsaName::X86 => "x86_64",
+        const PER_MASK: u32 = 0xff;
+        const PER_LINUX32: u32 = 8;
+        let machine = match (self.p.isa, self.p.task.personality & PER_MASK) {
+            (IsaName::Riscv, PER_LINUX32) => "riscv",
+            (IsaName::Riscv, _) => "riscv64",
+            (IsaName::X86, PER_LINUX32) => "i686",
+            (IsaName::X86, _) => "x86_64",
         };
         let mut bytes = Vec::new();
         for field in ["Linux", "breakeven", &self.p.config.release, "#1", machine, "(none)"] {
@@ -253,7 +268,7 @@ impl Call<'_> {
         let mut word = [0; 4];
         self.read(at, &mut word)?;
         // Made again, the call has found its value already.
-        if self.p.task.deadline.is_none() && u32::from_le_bytes(word) != value {
+        if self.p.task.call.deadline.is_none() && u32::from_le_bytes(word) != value {
             return Err(EAGAIN);
         }
         if timeout != 0 {

@@ -7,9 +7,9 @@ use super::super::files::Target;
 use super::super::loader::{self, Launch};
 use super::super::schedule::set_result;
 use super::super::signals;
-use super::super::task::{named, Break, Parked, Until, Wait, MOST_PROCESSES};
+use super::super::task::{named, Break, Changes, Ended, Parked, Task, Until, Wait, MOST_PROCESSES};
 use super::paths::AT_FDCWD;
-use super::{Call, R};
+use super::{Call, NANOSECOND, R};
 use crate::{Elf, IsaName};
 
 const CLONE_VM: u64 = 0x100;
@@ -22,6 +22,9 @@ const CLONE_THREAD: u64 = 0x1_0000;
 const CLONE_FILES: u64 = 0x400;
 const CLONE_NAMESPACES: u64 = 0x7e02_0000;
 const WNOHANG: u64 = 1;
+/// `wait4` calls it `WUNTRACED`.
+const WSTOPPED: u64 = 2;
+const WCONTINUED: u64 = 8;
 const WNOWAIT: u64 = 0x100_0000;
 const WEXITED: u64 = 4;
 /// All the pages that forks may copy: 64 GiB. Each is work for the simulator that no instruction pays for.
@@ -36,6 +39,10 @@ const FIRST_LINE: usize = 256;
 /// Where the registers are that a new process starts with.
 fn set_stack(isa: IsaName, state: &mut UserState, stack: u64) {
     state.regs[if isa == IsaName::X86 { 4 } else { 2 }] = stack;
+}
+
+fn changes(options: u64) -> Changes {
+    Changes { ended: options & WEXITED != 0, stopped: options & WSTOPPED != 0, continued: options & WCONTINUED != 0 }
 }
 
 impl Call<'_> {
@@ -126,6 +133,7 @@ impl Call<'_> {
             // The child runs first, in the parent's memory.
             child.lender = Some(self.p.task.ids.pid);
             set_result(isa, &mut state, u64::from(pid));
+            self.p.count_time();
             let parent = std::mem::replace(&mut self.p.task, child);
             let table = std::mem::replace(&mut self.p.files.table, table);
             self.p.family.others.insert(parent.ids.pid, Parked { task: parent, table, map: None, state });
@@ -257,39 +265,57 @@ impl Call<'_> {
         Ok(0)
     }
 
-    /// The first child that has ended of those that `which` names: its place.
-    fn ended(&self, which: i32) -> Option<usize> {
+    /// The first child that has ended of those that `which` names, or that has been stopped or continued where `options`
+    /// ask for it.
+    fn found(&self, which: i32, options: u64) -> Option<Ended> {
         let own = self.p.task.ids;
-        self.p.family.zombies.iter().position(|e| e.parent == own.pid && named(which, own.pgid, e.pid, e.pgid))
+        let ended = |e: &&Ended| e.parent == own.pid && named(which, own.pgid, e.pid, e.pgid);
+        if let Some(e) = self.p.family.zombies.iter().find(ended).filter(|_| options & WEXITED != 0) {
+            return Some(*e);
+        }
+        let changed =
+            |t: &Task| t.stop.change.filter(|status| changes(options).include(*status)).map(|status| (t.ids, status));
+        let (ids, status) = self.p.children(&self.p.task, which).find_map(changed)?;
+        Some(Ended { pid: ids.pid, pgid: ids.pgid, parent: own.pid, uid: ids.uid, status, used: 0 })
+    }
+    /// The parent has been told.
+    fn told(&mut self, found: &Ended) {
+        if let Some(parked) = self.p.family.others.get_mut(&found.pid) {
+            parked.task.stop.change = None;
+        } else {
+            self.p.family.zombies.retain(|e| e.pid != found.pid);
+            self.p.task.used.children += found.used;
+        }
     }
 
     fn wait(&mut self, which: i32, status_at: u64, options: u64) -> R {
         if options & !(0xb | 0xe000_0000) != 0 {
             return Err(EINVAL);
         }
-        let Some(n) = self.ended(which) else { return self.wait_more(which, options & WNOHANG != 0) };
-        let ended = self.p.family.zombies[n];
+        let Some(found) = self.found(which, options | WEXITED) else { return self.wait_more(which, options | WEXITED) };
         if status_at != 0 {
-            self.write_u32(status_at, ended.status)?;
+            self.write_u32(status_at, found.status)?;
         }
         if self.args[3] != 0 {
-            self.write_words(self.args[3], &[0; 18])?;
+            let mut words = vec![found.used / NANOSECOND, found.used % NANOSECOND / 1000];
+            words.resize(18, 0);
+            self.write_words(self.args[3], &words)?;
         }
-        self.p.family.zombies.remove(n);
-        Ok(u64::from(ended.pid))
+        self.told(&found);
+        Ok(u64::from(found.pid))
     }
 
-    /// Nobody has ended yet.
-    fn wait_more(&mut self, which: i32, at_once: bool) -> R {
-        if !self.p.has_child(&self.p.task, which) {
+    /// Nothing has happened yet.
+    fn wait_more(&mut self, which: i32, options: u64) -> R {
+        if self.p.children(&self.p.task, which).next().is_none() {
             return Err(Errno(libc::ECHILD));
         }
-        if at_once {
+        if options & WNOHANG != 0 {
             // Whoever asks again and again must not keep them from ending.
             self.p.family.yielded = true;
             return Ok(0);
         }
-        self.wait_for(Until::Child(which), true, "waits for its children")
+        self.wait_for(Until::Child(which, changes(options)), true, "waits for its children")
     }
 
     fn wait_id(&mut self) -> R {
@@ -305,24 +331,23 @@ impl Call<'_> {
             P_PGID if id == 0 => 0,
             _ => return Err(EINVAL),
         };
-        if options & WEXITED == 0 {
+        if options & (WEXITED | WSTOPPED | WCONTINUED) == 0 {
             return Err(EINVAL);
         }
-        let Some(n) = self.ended(which) else {
-            let none = self.wait_more(which, options & WNOHANG != 0);
+        let Some(found) = self.found(which, options) else {
+            let none = self.wait_more(which, options);
             if none.is_ok() && info != 0 {
                 self.write_words(info, &[0, 0, 0, 0])?;
             }
             return none;
         };
-        let ended = self.p.family.zombies[n];
         if info != 0 {
-            let about = signals::Info::of_child(ended.pid, ended.uid, ended.status);
+            let about = signals::Info::of_child(found.pid, found.uid, found.status);
             let words = [u64::from(signals::CHLD), u64::from(about.code as u32), about.fields[0], about.fields[1]];
             self.write_words(info, &words)?;
         }
         if options & WNOWAIT == 0 {
-            self.p.family.zombies.remove(n);
+            self.told(&found);
         }
         Ok(0)
     }

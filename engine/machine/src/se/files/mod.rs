@@ -9,8 +9,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::errno::{Errno, EBADF};
-use super::host::{here, Host, Root};
-use super::locks::{Inode, Locks, Owner};
+use super::host::{here, Host, Inode, Root};
+use super::locks::{Locks, Owner};
 use super::pipes::Pipes;
 use crate::platform::Console;
 use crate::EngineError;
@@ -199,8 +199,12 @@ impl Files {
             if let Some(inode) = locked {
                 self.locks.forget(inode, Owner::Open(FileId { slot: d.open, serial: shared.serial }));
             }
-            if let Some(Shared { open: Open { target: Target::Pipe { number, writes }, .. }, .. }) = slot.take() {
+            if let Some(Shared { open: Open { target: Target::Pipe { number, writes }, flags, .. }, .. }) = slot.take()
+            {
                 self.pipes.close(number, writes);
+                if flags & open::ACCESS == open::READ_WRITE {
+                    self.pipes.close(number, !writes);
+                }
             }
         }
     }
@@ -242,6 +246,15 @@ impl Files {
             self.pipes.close(number, true);
         }
         ends
+    }
+
+    /// The file at a path, if it is a named pipe.
+    pub fn named_pipe(&self, path: &Path, flags: u64) -> Option<Inode> {
+        use cap_std::fs::{FileTypeExt, MetadataExt};
+        let dir = &self.root.as_ref()?.dir;
+        let found = if flags & open::NO_FOLLOW != 0 { dir.symlink_metadata(path) } else { dir.metadata(path) };
+        let found = found.ok().filter(|m| m.file_type().is_fifo())?;
+        Some((found.dev(), found.ino()))
     }
 
     /// The open file behind a descriptor.

@@ -9,6 +9,7 @@ use crate::se::pipes::Ready;
 pub(in crate::se) mod open {
     pub const ACCESS: u64 = 3;
     pub const WRITE_ONLY: u64 = 1;
+    pub const READ_WRITE: u64 = 2;
     pub const CREATE: u64 = 0o100;
     pub const EXCLUSIVE: u64 = 0o200;
     pub const TRUNCATE: u64 = 0o1000;
@@ -108,6 +109,11 @@ impl Files {
         let shared = self.open.get(id.slot).and_then(Option::as_ref).filter(|s| s.serial == id.serial);
         match shared.map(|s| &s.open.target) {
             None => nothing,
+            Some(Target::Pipe { number, .. })
+                if shared.is_some_and(|s| s.open.flags & open::ACCESS == open::READ_WRITE) =>
+            {
+                Ready { write: self.pipes.ready(*number, true).write, ..self.pipes.ready(*number, false) }
+            }
             Some(Target::Pipe { number, writes }) => self.pipes.ready(*number, *writes),
             Some(Target::Event { count, .. }) => Ready { read: *count > 0, write: true, hung_up: false },
             Some(Target::Signals(set)) => Ready { read: pending & set != 0, ..nothing },

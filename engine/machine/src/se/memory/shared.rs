@@ -10,7 +10,7 @@ use breakeven_base::PhysMem;
 use super::frames::Frames;
 use super::{Refused, PAGE};
 use crate::se::errno::{Errno, ENOSPC};
-use crate::se::locks::Inode;
+use crate::se::host::Inode;
 
 /// Bytes that may go back to files.
 const MOST_WRITTEN: u64 = 4 << 30;

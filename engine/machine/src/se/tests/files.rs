@@ -52,9 +52,21 @@ fn files_stay_in_the_directory() {
         }
     }
     assert_eq!(fs::read(dir.join("secret")).expect("still there"), b"secret");
-    // A pipe is no file, and does not hold anybody up.
+    // A named pipe joins emulated processes alone: nothing of the host's comes through it, and it holds nobody up.
     assert_eq!(unsafe_free_mkfifo(&dir.join("inside/pipe")), 0);
-    assert_eq!(r.open("pipe", 0), error(libc::EACCES));
+    let fd = r.open("pipe", 0o4000);
+    assert_eq!([r.call("read", &[fd, BUFFER, 9]), r.call("close", &[fd])], [0, 0]);
+    assert_eq!(r.open("pipe", 0o4001), error(libc::ENXIO));
+    let fd = r.open("pipe", 2);
+    r.put(BUFFER, b"both");
+    assert_eq!([r.call("write", &[fd, BUFFER, 4]), r.call("read", &[fd, BUFFER + 8, 9])], [4, 4]);
+    assert_eq!([r.call("close", &[fd]), r.open("pipe", 0o4001)], [0, error(libc::ENXIO)]);
+    for (path, made) in [("../p", false), ("up/p", false), ("sub/p", true), ("sub/p", false), ("..", false)] {
+        let at = r.text(path);
+        let got = r.call("mknodat", &[HERE, at, 0o010_644, 0]);
+        assert_eq!(got == 0, made, "{path}: {}", got as i64);
+    }
+    assert!(!dir.join("p").exists() && dir.join("inside/sub/p").exists());
 
     let fd = r.open("new", 0o102);
     r.put(BUFFER, b"0123456789");

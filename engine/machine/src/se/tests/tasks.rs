@@ -73,8 +73,69 @@ fn users_groups_and_the_scheduler_answer_as_to_an_ordinary_process() {
     assert_eq!(r.get(BUFFER, 12), [3, 0, 0, 0, 4, 0, 0, 0, 4, 0, 0, 0]);
     assert_eq!([r.call("sched_get_priority_max", &[1]), r.call("sched_getscheduler", &[0])], [99, 0]);
     assert_eq!(r.call("sched_getscheduler", &[99]), error(libc::ESRCH));
+    // PER_LINUX32, as setarch sets it.
+    assert_eq!(
+        [r.call("personality", &[8]), r.call("personality", &[0xffff_ffff]), r.call("uname", &[BUFFER])],
+        [0, 8, 0]
+    );
+    assert_eq!([&r.get(BUFFER + 4 * 65, 6)[..], &[r.call("personality", &[0]) as u8][..]], [&b"riscv\0"[..], &[8]]);
     assert_eq!([r.call("personality", &[0xffff_ffff]), r.call("getpgid", &[5]), r.call("getsid", &[0])], [0, 7, 7]);
     assert_eq!([r.call("getpgid", &[99]), r.call("setpgid", &[99, 0])], [error(libc::ESRCH); 2]);
     let class = |class: u64| [1, 0, class << 13];
     assert_eq!([r.call("ioprio_set", &class(3)), r.call("ioprio_set", &class(1))], [0, error(libc::EPERM)]);
+}
+
+#[test]
+fn what_only_root_may_is_refused_and_root_is_told() {
+    let (mut r, dir) = Rig::in_directory("root", true);
+    let at = r.text("sub");
+    assert_eq!([r.call("chroot", &[at]), r.call("mount", &[at, at, 0, 0, 0])], [error(libc::EPERM); 2]);
+    assert_eq!(r.p.warnings().len(), 0);
+    let at = r.text("nothing");
+    assert_eq!(r.call("chroot", &[at]), error(libc::ENOENT));
+    r.p.task.ids.euid = 0;
+    let at = r.text("sub");
+    assert_eq!(r.call("chroot", &[at]), error(libc::EPERM));
+    assert_eq!(r.p.warnings(), ["chroot is not emulated, even for root: EPERM"]);
+    let _ = std::fs::remove_dir_all(dir);
+}
+
+#[test]
+fn who_waits_alone_for_ever_is_told_why() {
+    let mut r = Rig::new(&Host::default());
+    r.call("kill", &[5, 19]);
+    assert_eq!(r.p.ended(), Some(SysEffect::Exit { cause: ExitCause::ProcessSignal, code: 137 }));
+    assert!(r.p.detail().contains("is stopped, and nobody continues it"), "{}", r.p.detail());
+    let (mut r, dir) = Rig::in_directory("alone", true);
+    let at = r.text("pipe");
+    assert_eq!(r.call("mknodat", &[HERE, at, 0o010_644, 0]), 0);
+    r.open("pipe", 0);
+    assert!(r.p.detail().contains("a named pipe whose other end nobody else opens"), "{}", r.p.detail());
+    let _ = std::fs::remove_dir_all(dir);
+}
+
+#[test]
+fn timers_of_processor_time_go_on_while_it_runs() {
+    let mut r = Rig::new(&Host::default());
+    // Every 2 ms; a sleep of a second is none of its time.
+    r.put(BUFFER, &[0u64, 2000, 0, 2000].map(u64::to_le_bytes).concat());
+    r.put(BUFFER + 64, &[1u64, 0].map(u64::to_le_bytes).concat());
+    r.put(BUFFER + 96, &(1u64 << 25).to_le_bytes());
+    assert_eq!(r.call("rt_sigprocmask", &[0, BUFFER + 96, 0, 8]), 0);
+    assert_eq!([r.call("setitimer", &[1, BUFFER, 0]), r.call("nanosleep", &[BUFFER + 64, 0])], [0, 0]);
+    let pending = |r: &mut Rig| {
+        assert_eq!(r.call("rt_sigpending", &[BUFFER + 96, 8]), 0);
+        u64::from_le_bytes(r.get(BUFFER + 96, 8).try_into().expect("8 bytes"))
+    };
+    assert_eq!(pending(&mut r), 0);
+    r.ticks = 1_500_000_000;
+    assert_eq!([pending(&mut r), r.call("getitimer", &[1, BUFFER])], [0, 0]);
+    assert_eq!(r.get(BUFFER, 32), [0u64, 2000, 0, 500].map(u64::to_le_bytes).concat());
+    r.ticks = 2_000_000_000;
+    pending(&mut r);
+    assert_eq!(pending(&mut r), 1 << 25);
+    assert_eq!(r.call("clock_gettime", &[2, BUFFER]), 0);
+    assert_eq!(r.get(BUFFER, 16), [0u64, 2_000_000].map(u64::to_le_bytes).concat());
+    assert_eq!(r.call("clock_gettime", &[1, BUFFER]), 0);
+    assert_eq!(r.get(BUFFER, 16), [1u64, 2_000_000].map(u64::to_le_bytes).concat());
 }

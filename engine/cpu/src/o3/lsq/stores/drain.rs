@@ -6,6 +6,7 @@ use breakeven_base::UopFlags;
 use crate::o3::inst::{InstRing, Wait};
 use crate::o3::lsq::{Lsq, LsqOut, Sent, NEVER};
 use crate::o3::outside::{Outside, Packet};
+use crate::o3::seq::StorePos;
 use crate::when::When;
 
 impl Lsq {
@@ -37,13 +38,13 @@ impl Lsq {
         ring: &mut InstRing,
         out: &mut LsqOut,
     ) -> bool {
-        let place = self.stores.sent;
-        let slot = self.stores.slot(place);
-        let is_head = place == self.stores.head && self.stores.in_fills == 0;
+        let position = self.stores.sent;
+        let slot = self.stores.slot(position);
+        let is_head = position == self.stores.head && self.stores.in_fills == 0;
         let s = &mut self.stores.entries[slot];
         if !s.mem.valid {
             self.stores.sent += 1;
-            self.store_written(place, when.cycle + 1, when, ring, out);
+            self.store_written(position, when.cycle + 1, when, ring, out);
             return true;
         }
         // A store-conditional writes a register; other atomics need not wait for the stores before them.
@@ -80,13 +81,13 @@ impl Lsq {
                 self.dcache_port.store_ports.hold(when.cycle, slots);
             }
             match arrives {
-                Some(at) => self.store_written(place, at, when, ring, out),
+                Some(at) => self.store_written(position, at, when, ring, out),
                 None => {
                     if request.size < size {
                         // The miss of its first half may have left before the second half was taken.
                         self.dcache_port.pending_until = self.dcache_port.pending_until.min(when.cycle + 1);
                     }
-                    self.store_sent(place, out);
+                    self.store_sent(position, out);
                 }
             }
             return true;
@@ -108,8 +109,8 @@ impl Lsq {
             self.end_held_loads(cx, when, ring, out);
         }
         let mut known = None;
-        for place in self.stores.head..self.stores.sent {
-            let slot = self.stores.slot(place);
+        for position in self.stores.head.until(self.stores.sent) {
+            let slot = self.stores.slot(position);
             let s = &mut self.stores.entries[slot];
             if s.access.pending > 0
                 && self.dcache_port.end_pending(s.seq, &mut s.access, self.rules.line, &mut known, cx, when)
@@ -122,10 +123,10 @@ impl Lsq {
         }
     }
 
-    /// The store at `place` has been sent and will have been written in cycle `at`.
-    fn store_written(&mut self, place: u64, at: u64, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
+    /// The store at `position` has been sent and will have been written in cycle `at`.
+    fn store_written(&mut self, position: StorePos, at: u64, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
         let at = self.stores.complete(at, self.rules.tso);
-        let slot = self.stores.slot(place);
+        let slot = self.stores.slot(position);
         let s = &mut self.stores.entries[slot];
         let seq = s.seq;
         s.leaves = at;
@@ -142,17 +143,17 @@ impl Lsq {
             log.push((seq, at));
         }
         debug_assert!(at > when.cycle);
-        self.store_sent(place, out);
+        self.store_sent(position, out);
     }
 
-    /// The store at `place` has been sent: loads find its bytes in the cache.
-    fn store_sent(&mut self, place: u64, out: &mut LsqOut) {
-        let slot = self.stores.slot(place);
+    /// The store at `position` has been sent: loads find its bytes in the cache.
+    fn store_sent(&mut self, position: StorePos, out: &mut LsqOut) {
+        let slot = self.stores.slot(position);
         self.stores.clear_range(slot);
         if !self.rules.quirks.gem5ReplaysTogether {
-            out.ready.extend(self.replays.iter().filter(|r| r.store == place).map(|r| r.load));
-            self.replays.retain(|r| r.store != place);
-        } else if self.stalled.is_some_and(|s| s.store == place) {
+            out.ready.extend(self.replays.iter().filter(|r| r.store == position).map(|r| r.load));
+            self.replays.retain(|r| r.store != position);
+        } else if self.stalled.is_some_and(|s| s.store == position) {
             self.stalled = None;
             out.ready.extend(self.replays.drain(..).map(|r| r.load));
         }

@@ -8,8 +8,9 @@ mod stores;
 use breakeven_base::UopFlags;
 
 use super::super::config::O3Config;
-use super::super::inst::state;
+use super::super::inst::State;
 use super::super::quirks::Gem5Quirks;
+use super::super::seq::Seq;
 use super::config::{LsqConfig, PartialForward};
 use crate::misaligned::MisalignedCosts;
 use rig::{amo, done, fence, load, prefetch, store, Op, Rig, DATA};
@@ -227,7 +228,7 @@ fn what_is_dispatched_behind_an_issued_store_of_its_set_does_not_wait() {
         rig.squash(1);
         let last = rig.dispatch(store(DATA + 512, 8, 60).pc(0x100));
         if issued {
-            rig.ring.set_state(last, state::ISSUED);
+            rig.ring.set_state(Seq(last), State::ISSUED);
         }
         let load = rig.dispatch(load(DATA + 640, 8, 50).pc(0x108));
         rig.run_to(100);
@@ -348,7 +349,7 @@ fn an_emulated_access_stops_the_memory_pipeline() {
     let mut rig = Rig::new(&cfg);
     let odd = rig.dispatch(load(DATA + 1, 8, 10));
     let even = rig.dispatch(load(DATA, 8, 10));
-    assert!(rig.lsq.only_when_oldest(odd, &rig.ring) && !rig.lsq.only_when_oldest(even, &rig.ring));
+    assert!(rig.lsq.only_when_oldest(Seq(odd), &rig.ring) && !rig.lsq.only_when_oldest(Seq(even), &rig.ring));
 }
 
 #[test]

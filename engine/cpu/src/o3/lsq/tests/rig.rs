@@ -7,7 +7,8 @@ use breakeven_memory::config::{CacheConfig, Clusivity, Link, MemorySystemConfig,
 use breakeven_memory::MemorySystem;
 
 use super::super::super::config::O3Config;
-use super::super::super::inst::{InstRing, Seq};
+use super::super::super::inst::InstRing;
+use super::super::super::seq::Seq;
 use super::super::{Lsq, LsqOut, MemOutcome};
 use crate::o3::outside::Live;
 use crate::o3::unit_rig::predictor;
@@ -118,9 +119,9 @@ pub struct Rig {
     /// Cycle of the last execution.
     pub executed: Vec<u64>,
     /// When each store was written, in the order of sending.
-    pub written: Vec<(Seq, u64)>,
+    pub written: Vec<(u64, u64)>,
     /// Cycle and load.
-    pub violations: Vec<(u64, Seq)>,
+    pub violations: Vec<(u64, u64)>,
     pub cycle: u64,
 }
 
@@ -157,10 +158,10 @@ impl Rig {
         Rig::with_memory(cfg, LATENCY, 0)
     }
 
-    /// Dispatches the next micro-op; its sequence number.
-    pub fn dispatch(&mut self, op: Op) -> Seq {
+    /// Dispatches the next micro-op; its number, from 1 on.
+    pub fn dispatch(&mut self, op: Op) -> u64 {
         self.ops.push(op);
-        let seq = self.ops.len() as Seq;
+        let seq = Seq(self.ops.len() as u64);
         let uop = Uop { flags: op.flags, ..Uop::default() };
         self.ring.place(seq, &uop, &op.mem, op.pc, &Default::default());
         self.done.push(0);
@@ -168,20 +169,21 @@ impl Rig {
         if self.lsq.dispatch(seq, &self.ring) {
             self.executes.push((op.at.max(self.cycle + 1), seq));
         }
-        seq
+        seq.0
     }
 
-    /// The LSQ hears in cycle `at` that everything up to `seq` has committed.
-    pub fn commit(&mut self, seq: Seq, at: u64) {
-        self.commits.push((at, seq));
+    /// The LSQ hears in cycle `at` that everything up to `last` has committed.
+    pub fn commit(&mut self, last: u64, at: u64) {
+        self.commits.push((at, Seq(last)));
     }
 
-    pub fn squash(&mut self, last: Seq) {
-        self.lsq.squash(last, &self.ring);
+    pub fn squash(&mut self, last: u64) {
+        let younger = Seq(last + 1);
+        self.lsq.squash(Seq(last), &self.ring);
         for list in [&mut self.executes, &mut self.writes_back, &mut self.commits] {
-            list.retain(|(_, seq)| *seq <= last);
+            list.retain(|(_, seq)| *seq < younger);
         }
-        self.out.ready.retain(|seq| *seq <= last);
+        self.out.ready.retain(|seq| *seq < younger);
         self.ops.truncate(last as usize);
         self.done.truncate(last as usize + 1);
         self.executed.truncate(last as usize + 1);
@@ -205,7 +207,7 @@ impl Rig {
             self.lsq.events(&mut cx, &when, &mut self.ring, &mut self.out);
         }
         for seq in Self::due(&mut self.executes, now) {
-            self.executed[seq as usize] = now;
+            self.executed[seq.0 as usize] = now;
             if !self.ring.flags(seq).any(UopFlags::MEM) {
                 let at = Lsq::execute_barrier(self.ring.flags(seq), &mut cx, &when);
                 self.writes_back.push((at, seq));
@@ -216,17 +218,17 @@ impl Rig {
                 MemOutcome::Pending => {}
             }
             if let Some(v) = self.lsq.take_violation() {
-                self.violations.push((now, v.load));
+                self.violations.push((now, v.load.0));
             }
         }
         self.writes_back.extend(self.out.done.drain(..).map(|(seq, at)| (at, seq)));
         for seq in Self::due(&mut self.writes_back, now) {
-            self.done[seq as usize] = now;
+            self.done[seq.0 as usize] = now;
             self.lsq.written_back(seq, &self.ring, &mut self.out);
         }
         // What is ready issues now and executes in the next cycle.
         for seq in self.out.ready.drain(..) {
-            self.executes.push((self.ops[seq as usize - 1].at.max(now + 1), seq));
+            self.executes.push((self.ops[seq.0 as usize - 1].at.max(now + 1), seq));
         }
         if self.lsq.next_event() <= now {
             self.lsq.tick(&mut cx, &when, &mut self.ring, &mut self.out);
@@ -235,7 +237,7 @@ impl Rig {
         for seq in Self::due(&mut self.commits, now) {
             self.lsq.commit(seq);
         }
-        self.written.extend(self.lsq.take_store_log());
+        self.written.extend(self.lsq.take_store_log().into_iter().map(|(seq, at)| (seq.0, at)));
     }
 
     pub fn run_to(&mut self, cycle: u64) {

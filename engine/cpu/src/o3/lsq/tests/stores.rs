@@ -154,3 +154,23 @@ fn stores_in_flight_weakly_ordered_and_under_tso() {
     };
     assert_eq!(three_stores(narrow), [27, 28, 29]);
 }
+
+#[test]
+fn a_refused_store_goes_before_the_loads_of_the_cycle_in_which_the_cache_unblocks_as_in_gem5_only() {
+    // One register, taken by the load at 10; the store is refused at 21, and the cache takes accesses again when another
+    // load executes.
+    let run = |first, at| {
+        let mut rig = Rig::with_memory(&with(|c| c.quirks.gem5RefusedStoreFirst = first), 20, 1);
+        rig.dispatch(store(DATA + 64, 8, 9));
+        rig.dispatch(load(DATA, 8, 10));
+        rig.dispatch(load(DATA + 128, 8, at));
+        rig.commit(1, 20);
+        rig.run_to(150);
+        (rig.written[0].1, rig.done[3])
+    };
+    // The cache unblocks at 32: whoever is first takes the register, and the other's line comes a miss later.
+    assert_eq!((run(true, 32), run(false, 32)), ((54, 77), (76, 54)));
+    for other in [31, 33] {
+        assert_eq!((run(true, other), run(false, other)), ((54, 77), (54, 77)), "{other}");
+    }
+}

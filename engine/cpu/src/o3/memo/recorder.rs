@@ -9,8 +9,8 @@ use super::calls::{
 };
 use super::table::Table;
 use crate::bpred::{Prediction, TargetProvider};
-use crate::o3::inst::Seq;
 use crate::o3::outside::{DataPage, Outside, Packet};
+use crate::o3::seq::Seq;
 
 /// A segment of more cycles, calls or micro-ops is not kept.
 pub const MAX_CYCLES: u64 = 16_384;
@@ -42,17 +42,10 @@ pub enum Given {
     Prediction(Prediction),
 }
 
-/// The segment under way.
+/// What the calls of a segment that the pipeline goes through again are answered with.
 #[derive(Clone, Debug, Default)]
-pub struct Tape {
-    pub mode: Mode,
-    pub base: Base,
-    pub period: u64,
-    pub asid: u16,
-    pub rules: Option<AddressRules>,
-    /// The state where it began.
-    pub node: u32,
-    /// The calls to be answered, from first to last of each run.
+pub struct Answers {
+    /// The calls, from first to last of each run.
     pub path: Vec<(u32, u32)>,
     run: usize,
     at: u32,
@@ -60,33 +53,15 @@ pub struct Tape {
     /// given again after a squash.
     pub in_flight: Vec<MemRef>,
     pub stepped: Vec<MemRef>,
-    answered: usize,
-    /// The answer behind them, and what was executed for it.
+    /// Steps' references that have been handed out.
+    references: usize,
+    /// The answer behind the calls, and what was executed for it.
     pub given: Option<Given>,
     pub step: Step,
-    /// What is recorded begins here, as another of `other`'s (or the node's first).
-    pub start: u32,
-    pub places: usize,
-    pub other: u32,
-    /// It cannot be kept.
-    pub spoilt: bool,
-    /// The counts where it began, and how often the store sets had changed.
-    pub counts: Vec<u64>,
-    pub sets_changed: u64,
-    pub insts: u64,
 }
 
-impl Tape {
-    /// From now on a segment of `node` is recorded; where `path` has calls, they are answered first.
-    pub fn start(&mut self, table: &Table) {
-        self.start = table.calls.len() as u32;
-        self.places = table.places.len();
-        self.spoilt = false;
-        (self.run, self.at, self.answered) = (0, 0, 0);
-        self.mode = if self.path.is_empty() && self.given.is_none() { Mode::Recording } else { Mode::Answering };
-    }
-
-    fn next_answer(&mut self, table: &Table) -> Option<Call> {
+impl Answers {
+    fn next(&mut self, table: &Table) -> Option<Call> {
         while let Some((from, to)) = self.path.get(self.run).copied() {
             let i = from + self.at;
             if i < to {
@@ -96,20 +71,66 @@ impl Tape {
             self.run += 1;
             self.at = 0;
         }
-        self.mode = Mode::Recording;
         None
     }
 }
 
+/// The segment under way.
+#[derive(Clone, Debug, Default)]
+pub struct Recorder {
+    pub mode: Mode,
+    pub base: Base,
+    pub period: u64,
+    pub asid: u16,
+    pub rules: Option<AddressRules>,
+    /// The state where it began.
+    pub node: u32,
+    pub answers: Answers,
+    /// What is recorded begins here, as another of `other`'s (or the node's first).
+    pub start: u32,
+    pub places: usize,
+    pub other: u32,
+    /// It cannot be kept.
+    pub discarded: bool,
+    /// The counts where it began, and how often the store sets had changed.
+    pub counts: Vec<u64>,
+    pub sets_changed: u64,
+    pub insts: u64,
+    /// The pipeline did not ask what it had asked before: what, and what it asked instead.
+    pub astray: Option<String>,
+}
+
+impl Recorder {
+    /// From now on a segment of `node` is recorded; where `path` has calls, they are answered first.
+    pub fn start(&mut self, table: &Table) {
+        self.start = table.calls.len() as u32;
+        self.places = table.places.len();
+        self.discarded = false;
+        let answers = &mut self.answers;
+        (answers.run, answers.at, answers.references) = (0, 0, 0);
+        self.mode = if answers.path.is_empty() && answers.given.is_none() { Mode::Recording } else { Mode::Answering };
+    }
+
+    /// The pipeline does not repeat itself: a bug, which ends the run.
+    #[cold]
+    fn go_astray(&mut self, asked: &str, before: &str) {
+        let text =
+            || format!("memoized execution went astray (a bug): {asked} where before {before}; BREAKEVEN_MEMOIZE=off");
+        self.astray.get_or_insert_with(text);
+        self.discarded = true;
+    }
+}
+
 /// The outside, recorded or answered for.
-pub struct Taped<'a, O: Outside> {
+pub struct RecordedOutside<'a, O: Outside> {
     pub live: &'a mut O,
-    pub tape: &'a mut Tape,
+    pub recorder: &'a mut Recorder,
     pub table: &'a mut Table,
     pub references: &'a mut References,
 }
 
 /// Where an answer comes from.
+#[derive(Debug)]
 enum From {
     /// It was this call's.
     Call(Call),
@@ -117,14 +138,15 @@ enum From {
     Outside,
 }
 
-impl<O: Outside> Taped<'_, O> {
+impl<O: Outside> RecordedOutside<'_, O> {
     #[inline]
     fn turn(&mut self) -> From {
-        if self.tape.mode == Mode::Answering {
-            if let Some(call) = self.tape.next_answer(self.table) {
+        if self.recorder.mode == Mode::Answering {
+            if let Some(call) = self.recorder.answers.next(self.table) {
                 return From::Call(call);
             }
-            if let Some(given) = self.tape.given.take() {
+            self.recorder.mode = Mode::Recording;
+            if let Some(given) = self.recorder.answers.given.take() {
                 return From::Given(given);
             }
         }
@@ -133,67 +155,62 @@ impl<O: Outside> Taped<'_, O> {
 
     #[inline]
     fn record(&mut self, call: Option<Call>) {
-        if self.tape.spoilt {
+        if self.recorder.discarded {
             return;
         }
         match call {
-            Some(call) if self.table.calls.len() - (self.tape.start as usize) < MAX_CALLS => {
+            Some(call) if self.table.calls.len() - (self.recorder.start as usize) < MAX_CALLS => {
                 self.table.push(call);
             }
-            _ => self.tape.spoilt = true,
+            _ => self.recorder.discarded = true,
         }
     }
 
     /// Where a reference goes is known by its micro-op's number. What was put aside for a wrong path, and comes back, does
     /// not stand there: such a segment is not kept.
     fn expect(&mut self, known: bool) {
-        self.tape.spoilt |= !known;
+        self.recorder.discarded |= !known;
     }
 
     fn line(&self) -> u64 {
-        self.tape.rules.map_or(64, |rules| rules.line)
+        self.recorder.rules.map_or(64, |rules| rules.line)
     }
 
-    fn spoil(&mut self) {
-        debug_assert!(self.tape.mode != Mode::Answering, "a segment holds no such call");
-        self.tape.spoilt = true;
+    fn discard(&mut self) {
+        debug_assert!(self.recorder.mode != Mode::Answering, "a segment holds no such call");
+        self.recorder.discarded = true;
     }
 
     /// Relative to where the segment began; far from there it is not kept.
     fn seq(&mut self, seq: Seq) -> i32 {
-        let distance = seq.wrapping_sub(self.tape.base.seq) as i64;
-        self.tape.spoilt |= distance.unsigned_abs() > WINDOW / 2;
+        let distance = seq.distance(self.recorder.base.seq);
+        self.recorder.discarded |= distance.unsigned_abs() > WINDOW / 2;
         distance as i32
     }
 
     fn cycle(&mut self, now: Tick) -> u32 {
-        let cycle = (now.0 - self.tape.base.tick) / self.tape.period;
-        self.tape.spoilt |= cycle > MAX_CYCLES || tick_at(&self.tape.base, self.tape.period, cycle as u32) != now;
+        let cycle = (now.0 - self.recorder.base.tick) / self.recorder.period;
+        self.recorder.discarded |=
+            cycle > MAX_CYCLES || tick_at(&self.recorder.base, self.recorder.period, cycle as u32) != now;
         cycle as u32
     }
 
     fn record_step(&mut self, at: Seq, now: Now, result: StepResult, step: &Step) {
-        let what = Executed::of(result, step).filter(|_| !now.drained);
-        let (Some(what), Some(rules)) = (what, self.tape.rules) else {
-            self.tape.spoilt = true;
+        let what = Executed::of(result, step);
+        let (Some(what), Some(rules)) = (what, self.recorder.rules) else {
+            self.recorder.discarded = true;
             return;
         };
         let places = self.table.places.len() as u32;
         let (cycle, distance) = (self.cycle(now.tick), self.seq(at));
-        self.tape.spoilt |= at + u64::from(what.n) > self.tape.base.seq + MAX_UOPS;
+        self.recorder.discarded |= at + u64::from(what.n) > self.recorder.base.seq + MAX_UOPS;
         for i in what.references() {
             self.references.set(at + i as u64, &step.mem[i]);
             self.table.places.push(Place::of(&step.mem[i], &rules));
         }
         let what = self.table.executed(&what);
-        self.record(Some(Call::Step { cycle, at: distance, what, places }));
+        self.record(Some(Call::Step { cycle, at: distance, what, places, drained: now.drained }));
     }
-}
-
-/// The pipeline does not repeat itself: a bug, which must not go on.
-#[cold]
-fn astray<T>(asked: &str, call: &Call) -> T {
-    panic!("memoized execution: the pipeline asks for {asked} where it asked for {call:?} before (a bug; BREAKEVEN_MEMOIZE=0)")
 }
 
 macro_rules! answer {
@@ -201,9 +218,11 @@ macro_rules! answer {
     ($self:ident, $call:pat => $answer:expr, $given:pat => $value:expr, $live:expr, $result:ident => $record:expr) => {{
         let $result = match $self.turn() {
             From::Call($call) => return $answer,
-            From::Call(call) => astray(&format!("{} near {:?}", stringify!($live), $self.tape.path), &call),
             From::Given($given) => $value,
-            From::Given(given) => panic!("the pipeline asked something else than this answers: {given:?}"),
+            other @ (From::Call(_) | From::Given(_)) => {
+                $self.recorder.go_astray(stringify!($live), &format!("{other:?}"));
+                $live
+            }
             From::Outside => $live,
         };
         let call = $record;
@@ -212,23 +231,26 @@ macro_rules! answer {
     }};
 }
 
-impl<O: Outside> Outside for Taped<'_, O> {
+impl<O: Outside> Outside for RecordedOutside<'_, O> {
     fn step(&mut self, at: Seq, now: Now, out: &mut Step) -> StepResult {
         let result = match self.turn() {
             From::Call(Call::Step { what, .. }) => {
                 let what = &self.table.executed[what as usize];
                 for i in what.references() {
-                    out.mem[i] = self.tape.stepped[self.tape.answered];
-                    self.tape.answered += 1;
+                    let answers = &self.recorder.answers;
+                    out.mem[i] = answers.stepped.get(answers.references).copied().unwrap_or_default();
+                    self.recorder.answers.references += 1;
                 }
                 return what.describe(out);
             }
-            From::Call(call) => astray("step", &call),
             From::Given(Given::Step(result)) => {
-                *out = self.tape.step;
+                *out = self.recorder.answers.step;
                 result
             }
-            From::Given(given) => panic!("the pipeline asked something else than this answers: {given:?}"),
+            other @ (From::Call(_) | From::Given(_)) => {
+                self.recorder.go_astray("a step", &format!("{other:?}"));
+                self.live.step(at, now, out)
+            }
             From::Outside => self.live.step(at, now, out),
         };
         self.record_step(at, now, result, out);
@@ -244,7 +266,7 @@ impl<O: Outside> Outside for Taped<'_, O> {
     fn rollback(&mut self, depth: u32) {
         match self.turn() {
             From::Call(Call::Rollback { .. }) => return,
-            From::Call(call) => astray("rollback", &call),
+            From::Call(call) => return self.recorder.go_astray("rollback", &format!("{call:?}")),
             From::Given(_) => {}
             From::Outside => self.live.rollback(depth),
         }
@@ -252,20 +274,20 @@ impl<O: Outside> Outside for Taped<'_, O> {
     }
     fn in_microcode(&mut self) -> bool {
         // No segment holds an instruction in microcode: replays look whether there is one.
-        if self.tape.mode == Mode::Answering {
+        if self.recorder.mode == Mode::Answering {
             return false;
         }
         let so = self.live.in_microcode();
-        self.tape.spoilt |= so;
+        self.recorder.discarded |= so;
         so
     }
     fn asid(&mut self) -> u16 {
         // Calls that depend on it look at it again when they are replayed.
-        if self.tape.mode == Mode::Answering {
-            return self.tape.asid;
+        if self.recorder.mode == Mode::Answering {
+            return self.recorder.asid;
         }
         let asid = self.live.asid();
-        self.tape.spoilt |= asid != self.tape.asid;
+        self.recorder.discarded |= asid != self.recorder.asid;
         asid
     }
     fn fetch_translate(&mut self, vaddr: u64) -> Option<FetchXlat> {
@@ -273,11 +295,11 @@ impl<O: Outside> Outside for Taped<'_, O> {
             self.live.fetch_translate(vaddr), answer => Some(Call::FetchTranslate { vaddr, answer }))
     }
     fn irq_deadline(&mut self) -> Tick {
-        self.spoil();
+        self.discard();
         self.live.irq_deadline()
     }
     fn disassemble(&mut self, pc: u64, out: &mut String) {
-        self.spoil();
+        self.discard();
         self.live.disassemble(pc, out);
     }
 
@@ -305,7 +327,7 @@ impl<O: Outside> Outside for Taped<'_, O> {
         let paddr = packet_of(&m, second, line);
         answer!(self, Call::ResponseOf { answer, .. } => answer.map(|served| served.response(id, paddr, now, line)),
         Given::Served(r) => r, self.live.response_of(seq, now, id), r => {
-            self.tape.spoilt |= mshr_of(paddr, line) != id;
+            self.recorder.discarded |= mshr_of(paddr, line) != id;
             let (cycle, seq) = (self.cycle(now), self.seq(seq));
             let answer = r.map(|r| Served::of(&r, now, line));
             (answer != Some(None)).then_some(Call::ResponseOf { cycle, seq, second, answer: answer.flatten() })
@@ -349,19 +371,19 @@ impl<O: Outside> Outside for Taped<'_, O> {
         })
     }
     fn walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16) -> Tick {
-        self.spoil();
+        self.discard();
         self.live.walk(side, now, vaddr, page_shift, asid)
     }
     fn tlb_flush(&mut self, vaddr: Option<u64>) {
-        self.spoil();
+        self.discard();
         self.live.tlb_flush(vaddr);
     }
     fn fetch_flush(&mut self) {
-        self.spoil();
+        self.discard();
         self.live.fetch_flush();
     }
     fn flush_caches(&mut self, at: Tick, line_cycles: u8) {
-        self.spoil();
+        self.discard();
         self.live.flush_caches(at, line_cycles);
     }
 
@@ -377,7 +399,7 @@ impl<O: Outside> Outside for Taped<'_, O> {
     fn train(&mut self, done: Seq) {
         match self.turn() {
             From::Call(Call::Train { .. }) => return,
-            From::Call(call) => astray("train", &call),
+            From::Call(call) => return self.recorder.go_astray("train", &format!("{call:?}")),
             From::Given(_) | From::Outside => {}
         }
         self.live.train(done);
@@ -387,7 +409,7 @@ impl<O: Outside> Outside for Taped<'_, O> {
     fn correct(&mut self, seq: Seq, target: u64, taken: bool, from_commit: bool) {
         match self.turn() {
             From::Call(Call::Correct { .. }) => return,
-            From::Call(call) => astray("correct", &call),
+            From::Call(call) => return self.recorder.go_astray("correct", &format!("{call:?}")),
             From::Given(_) | From::Outside => {}
         }
         self.live.correct(seq, target, taken, from_commit);
@@ -397,7 +419,7 @@ impl<O: Outside> Outside for Taped<'_, O> {
     fn squash_predictions(&mut self, after: Seq) {
         match self.turn() {
             From::Call(Call::SquashPredictions { .. }) => return,
-            From::Call(call) => astray("squash_predictions", &call),
+            From::Call(call) => return self.recorder.go_astray("squash_predictions", &format!("{call:?}")),
             From::Given(_) | From::Outside => {}
         }
         self.live.squash_predictions(after);
@@ -423,7 +445,7 @@ impl At {
         tick_at(&self.base, self.period, cycle)
     }
     #[inline]
-    pub fn now(&self, cycle: u32) -> Now {
-        Now { tick: self.tick(cycle), cycle: self.base.cycle + u64::from(cycle), drained: false }
+    pub fn now(&self, cycle: u32, drained: bool) -> Now {
+        Now { tick: self.tick(cycle), cycle: self.base.cycle + u64::from(cycle), drained }
     }
 }
