@@ -87,13 +87,15 @@ class _Request:
     def variant(self, spec: MachineSpec) -> Machine | None:
         """A further variant of a preset, made without executing its file; None where that cannot be."""
         from breakeven.machine.presets import is_file_name, load_machine, one_at_a_time
-        from breakeven.machine.template import Template
 
         if not spec.settings or is_file_name(spec.name):
             return None
         if spec.name not in self._asked and not self._many:
             self._asked.add(spec.name)
             return None
+        # One point on one machine needs no template, and `run` no further module.
+        from breakeven.machine.template import Template
+
         with one_at_a_time:
             try:
                 if spec.name not in self._templates:
