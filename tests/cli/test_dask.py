@@ -24,6 +24,10 @@ pytestmark = pytest.mark.slow
 
 distributed = pytest.importorskip("distributed")
 
+#: without a dashboard there is a web port all the same
+NO_PAGES = ["--no-dashboard", "--dashboard-address", "127.0.0.1:0"]
+HERE = ["--host", "127.0.0.1", *NO_PAGES]
+
 
 @pytest.fixture
 def cluster():
@@ -89,12 +93,11 @@ def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
         pytest.skip("the engine or the guests are not built")
     from breakeven.engines.dask import DaskEngine
 
-    loopback = ["--host", "127.0.0.1"]
-    scheduler = start("scheduler", *loopback, "--port", "0", "--no-dashboard", "--scheduler-file", tmp_path / "s.json")
+    scheduler = start("scheduler", *HERE, "--port", "0", "--scheduler-file", tmp_path / "s.json")
     worker = None
     try:
         address = wait_for(lambda: json.loads((tmp_path / "s.json").read_text())["address"])
-        worker = start("worker", address, *loopback, "--nthreads", "1", "--nanny-port", "0", "--no-dashboard")
+        worker = start("worker", address, *HERE, "--nthreads", "1", "--nanny-port", "0")
         with DaskEngine(address) as engine, Store(tmp_path / "points.sqlite") as store:
             wait_for(engine.threads)
 
@@ -111,6 +114,47 @@ def test_a_lost_scheduler_keeps_what_is_done(tmp_path) -> None:
             if process is not None:
                 process.terminate()
                 process.wait(20)
+
+
+def test_only_this_computer_reaches_the_ports(tmp_path) -> None:
+    """Scheduler and worker as docs/cli.md starts them, and the sweep: whatever listens listens on loopback."""
+    if not _engine_is_built():
+        pytest.skip("the engine or the guests are not built")
+    from breakeven.engines.dask import DaskEngine
+
+    found = tmp_path / "s.json"
+    own = listening(os.getpid())
+    processes = [start("scheduler", *HERE, "--port", "0", "--scheduler-file", found)]
+    try:
+        address = wait_for(lambda: json.loads(found.read_text())["address"])
+        processes.append(start("worker", address, *HERE, "--nthreads", "1"))
+        with DaskEngine(address) as engine:
+            wait_for(engine.threads)
+            during: list[set[tuple[str, int]]] = []
+
+            def progress(done: int, total: int, _: str) -> None:
+                if not during:
+                    during.extend([listening(os.getpid()), *(listening(each.pid, True) for each in processes)])
+
+            run_sweep(SPEC, engine, progress=progress)
+        ours, schedulers, workers = during
+        assert ours == own
+        # The worker's nanny has a port of its own; without a dashboard each has a page of its health all the same.
+        assert len(schedulers) >= 2 and len(workers) >= 3, during
+        assert {host for host, _ in schedulers | workers} == {"127.0.0.1"}, during
+    finally:
+        for process in reversed(processes):
+            process.terminate()
+            process.wait(20)
+
+
+def listening(pid: int, children: bool = False) -> set[tuple[str, int]]:
+    """Hosts and ports that a process listens at, and its children with it."""
+    psutil = pytest.importorskip("psutil")  # dask brings it
+    root = psutil.Process(pid)
+    family = [root, *(root.children(recursive=True) if children else [])]
+    connections = [entry for process in family for entry in process.net_connections()]
+    return {tuple(entry.laddr) for entry in connections if entry.status == psutil.CONN_LISTEN}
 
 
 def start(part: str, *arguments: object) -> subprocess.Popen[bytes]:
@@ -153,7 +197,7 @@ def test_tls_lets_in_who_has_a_certificate(tmp_path, monkeypatch) -> None:
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=breakeven", "-keyout", key]
     subprocess.run([*make, "-out", cert], check=True, capture_output=True)
-    tls = ["--tls-ca-file", cert, "--tls-cert", cert, "--tls-key", key, "--no-dashboard", "--host", "tls://127.0.0.1"]
+    tls = ["--tls-ca-file", cert, "--tls-cert", cert, "--tls-key", key, *NO_PAGES, "--host", "tls://127.0.0.1"]
     found = tmp_path / "s.json"
     processes = [start("scheduler", "--port", "0", "--scheduler-file", found, *tls)]
     try:
