@@ -22,28 +22,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "children.h"
+
 extern char **environ;
 static const char *self;
-
-static pid_t start(void)
-{
-	fflush(stdout);
-	return fork();
-}
-
-static int ended(pid_t pid)
-{
-	int status = -1;
-	if (waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
-
-static void pause_for(int ms)
-{
-	struct timespec t = { ms / 1000, ms % 1000 * 1000000L };
-	nanosleep(&t, NULL);
-}
 
 static volatile int shared = 1;
 /* An address that is never mapped; the compiler need not know. */

@@ -17,21 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "children.h"
+
 #define PAGE 4096
-
-static pid_t start(void)
-{
-	fflush(stdout);
-	return fork();
-}
-
-static int ended(pid_t pid)
-{
-	int status = -1;
-	if (waitpid(pid, &status, 0) != pid)
-		return -1;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
 
 static void *map(size_t size, int rights, int flags, int fd, off_t from)
 {
