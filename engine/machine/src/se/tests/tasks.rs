@@ -139,3 +139,36 @@ fn timers_of_processor_time_go_on_while_it_runs() {
     assert_eq!(r.call("clock_gettime", &[1, BUFFER]), 0);
     assert_eq!(r.get(BUFFER, 16), [1u64, 2_000_000].map(u64::to_le_bytes).concat());
 }
+
+#[test]
+fn a_wait_for_stops_takes_no_end() {
+    const WNOHANG: u64 = 1;
+    const WSTOPPED: u64 = 2;
+    const WEXITED: u64 = 4;
+    const WCONTINUED: u64 = 8;
+    let mut r = Rig::new(&Host::default());
+    let fork = |r: &mut Rig| r.call("clone", &[17]);
+    let (ends, stops) = (fork(&mut r), fork(&mut r));
+    // The code, the process and the status that `waitid` tells of a process, or of all.
+    let waited = |r: &mut Rig, pid: u64, options: u64| {
+        r.put(BUFFER, &[0xff; 32]);
+        let done = r.call("waitid", &[u64::from(pid != 0), pid, BUFFER, options, 0]);
+        let info = r.get(BUFFER, 32);
+        let word = |at: usize| u64::from(u32::from_le_bytes(info[at..at + 4].try_into().expect("4 bytes")));
+        (done, [word(8), word(16), word(24)])
+    };
+    let runs = |r: &Rig| u64::from(r.p.task.ids.pid);
+    r.call("waitid", &[0, 0, BUFFER, WSTOPPED, 0]);
+    assert_eq!(runs(&r), ends, "the parent waits");
+    r.call("exit", &[3]);
+    assert_eq!(runs(&r), stops, "an end is no stop");
+    r.call("kill", &[stops, 19]);
+    assert_eq!(runs(&r), 5, "the parent goes on");
+    assert_eq!(waited(&mut r, 0, WSTOPPED), (0, [5, stops, 19]));
+    assert_eq!(waited(&mut r, 0, WSTOPPED | WNOHANG), (0, [0; 3]), "told once");
+    assert_eq!(waited(&mut r, ends, WSTOPPED | WNOHANG).0, error(libc::ECHILD), "it has ended");
+    assert_eq!(r.call("kill", &[stops, 18]), 0);
+    assert_eq!(waited(&mut r, stops, WCONTINUED | WNOHANG), (0, [6, stops, 18]));
+    assert_eq!(waited(&mut r, ends, WEXITED), (0, [1, ends, 3]));
+    assert_eq!(waited(&mut r, ends, WNOHANG).0, error(libc::EINVAL), "for nothing");
+}
