@@ -22,7 +22,8 @@ struct Traffic {
 #[educe(Clone)]
 pub(crate) struct SimpleMemory {
     latency: u64,
-    ticks_per_byte: f64,
+    /// gem5 rounds to whole ticks (`MemoryBandwidth.getValue`): above 2 TB/s there is no limit.
+    ticks_per_byte: u64,
     port: Layer,
     /// When each of the write buffers is free again.
     buffers: Vec<u64>,
@@ -30,7 +31,7 @@ pub(crate) struct SimpleMemory {
 }
 impl SimpleMemory {
     pub fn new(c: &SimpleMemoryConfig) -> Self {
-        let ticks_per_byte = if c.bandwidth > 0.0 { 1e12 / c.bandwidth } else { 0.0 };
+        let ticks_per_byte = if c.bandwidth > 0.0 { (1e12 / c.bandwidth).round() as u64 } else { 0 };
         SimpleMemory {
             latency: c.latency.0,
             ticks_per_byte,
@@ -41,8 +42,7 @@ impl SimpleMemory {
     }
 
     pub fn request(&mut self, pkt: &Pkt, at: u64, floor: u64) -> Reply {
-        // As gem5: whole ticks, rounded down. A packet is far too small for the cast to matter.
-        let busy = (f64::from(pkt.size) * self.ticks_per_byte) as u64;
+        let busy = u64::from(pkt.size).saturating_mul(self.ticks_per_byte);
         let buffer = if pkt.cmd.has_data() { self.buffers.iter_mut().min() } else { None };
         let taken = buffer.as_ref().map_or(at, |free| at.max(**free));
         let start = self.port.book(taken, floor, false, |s| s + busy);

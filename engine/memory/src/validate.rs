@@ -48,9 +48,10 @@ pub(crate) fn validate(c: &MemorySystemConfig) -> Vec<ConfigError> {
         match m {
             MemoryConfig::Simple(s) => {
                 e.range(&s.path, "latency", s.latency.0, 0, MAX_TICKS);
-                let ok = s.bandwidth.is_finite() && s.bandwidth >= 0.0;
+                // Below a byte a second, sums of ticks could overflow.
+                let ok = s.bandwidth.is_finite() && (s.bandwidth == 0.0 || s.bandwidth >= 1.0);
                 e.range(&s.path, "write_buffer_size", u64::from(s.write_buffer_size), 0, u64::from(MAX_QUEUE));
-                e.check(ok, &s.path, "bandwidth", format!("is {}, must be a number of bytes a second", s.bandwidth));
+                e.check(ok, &s.path, "bandwidth", format!("is {}, must be 0 or at least a byte a second", s.bandwidth));
             }
             MemoryConfig::Dram(d) => validate_ctrl(&mut e, d),
         }

@@ -253,8 +253,16 @@ fn simple_memory_has_a_bandwidth() {
             Response::Blocked { .. } | Response::Pending { .. } => 0,
         }
     };
-    // 64 bytes at 12.8 GB/s: 5 ns.
-    assert_eq!([at(A), at(A + 64), at(A + 128)], [60_000, 65_000, 70_000]);
+    // A byte in 78.125 ticks: gem5 rounds that to 78, and 64 bytes take 4,992.
+    assert_eq!([at(A), at(A + 64), at(A + 128)], [60_000, 64_992, 69_984]);
+}
+
+#[test]
+fn a_bandwidth_below_a_byte_a_second_is_refused() {
+    let mut c = reference_simple(60_000, 1e-3);
+    c.data = Link::Memory(0);
+    let Err(errors) = MemorySystem::new(c) else { panic!("was built") };
+    assert!(errors[0].to_string().contains("at least a byte a second"), "{errors:?}");
 }
 
 #[test]
