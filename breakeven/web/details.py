@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 ISAS = ("riscv", "x86")
 #: conditions and sizes, together, that are looked into: of a page, and of a part at most and at least
-ON_A_PAGE, OF_A_PART, AT_LEAST = 64, 12, 2
+ON_A_PAGE, OF_A_PART, AT_LEAST = 128, 16, 2
 #: of a part: conditions at most
 CONDITIONS = 4
 #: bytes of the largest point and of all its calls, and cycles of all its measurements
@@ -118,7 +118,9 @@ class Details:
         found = {"routine": point.routine, **account, "account": lines}
         if ran:
             pipeline = {**traces.packed(ran, ops), "cycles": seen.cycles}
-            found |= {"by_address": traces.by_address(ran), "whole": bool(seen.traced), "pipeline": pipeline}
+            listed = {f"{address:#x}" for address, _ in self.listings.get(point.routine, {}).get("listing", ())}
+            held = {address: cycles for address, cycles in traces.by_address(ran).items() if address in listed}
+            found |= {"by_address": held, "whole": bool(seen.traced), "pipeline": pipeline}
         return found
 
     @cached_property

@@ -6,7 +6,9 @@ them (`theme.css`, `dom.js`, `chart.js`, `views.js`).
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Sequence
 from functools import cache
 from html import escape
@@ -16,6 +18,8 @@ from typing import Any
 #: the browser refuses what would leave the page, whatever stands in it
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 HERE = Path(__file__).parent
+#: characters of data that stand in a page as they are; more are compressed, to a fifth
+_PLAIN = 1 << 16
 
 
 @cache
@@ -30,6 +34,14 @@ def embedded(data: Any) -> str:
     return text.replace("<", "\\u003c").replace("&", "\\u0026")
 
 
+def _data(data: Any) -> str:
+    """The element with the data; `pageData` of ``dom.js`` reads both forms."""
+    text, kind = embedded(data), "application/json"
+    if len(text) > _PLAIN:
+        text, kind = base64.b64encode(zlib.compress(text.encode(), 9)).decode(), "application/octet-stream"
+    return f'<script type="{kind}" id="data">{text}</script>\n'
+
+
 def document(
     title: str, body: str, data: Any, styles: Sequence[Path], scripts: Sequence[Path], policy: str = POLICY
 ) -> str:
@@ -41,6 +53,5 @@ def document(
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title>\n<style>\n{style}</style></head>\n<body>\n{body}"
-        f'<script type="application/json" id="data">{embedded(data)}</script>\n'
-        f'<script>\n"use strict";\n(() => {{\n{script}\n}})();\n</script>\n</body></html>\n'
+        f'{_data(data)}<script>\n"use strict";\n(async () => {{\n{script}\n}})();\n</script>\n</body></html>\n'
     )

@@ -13,6 +13,19 @@ function make(tag, attributes = {}, ...children) {
 }
 
 const byId = (id) => document.getElementById(id);
+
+// The page's data: JSON, or JSON compressed (document.py).
+async function pageData() {
+  const place = byId("data");
+  if (place.type === "application/json") return JSON.parse(place.textContent);
+  if (!window.DecompressionStream) {
+    document.body.prepend(make("p", { role: "alert" }, "This page needs a browser of 2023 or later."));
+    throw new Error("no DecompressionStream");
+  }
+  const packed = Uint8Array.from(atob(place.textContent), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"))).json();
+}
+
 // A number as a person reads it.
 const shown = (value) => (value === null || value === undefined ? "-" : typeof value === "number"
   ? String(Math.abs(value) >= 100 ? Math.round(value * 10) / 10 : Math.round(value * 1e4) / 1e4) : String(value));

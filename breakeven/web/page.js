@@ -250,13 +250,19 @@ function viewsOf(part, data, state, choose) {
     const same = (part.points || []).filter((point) => Object.entries(point.where).every(([name, value]) => !(name in state.chosen) || state.chosen[name] === value));
     return same.sort((a, b) => Math.abs(Math.log((a.size || 1) / (at || a.size || 1))) - Math.abs(Math.log((b.size || 1) / (at || b.size || 1))))[0] || null;
   }
+  // Of the axes that are not chosen and not the map's: the size under the pointer, else the middle one; of others the first value.
+  function rest(pair) {
+    const sizes = different(data.columns[data.index.size]), near = (value) => Math.abs(Math.log((value || 1) / (at || Math.sqrt((sizes[0] || 1) * sizes[sizes.length - 1]))));
+    return Object.fromEntries(axes.filter((name) => !pair.includes(name)).map((name) => [name, name === "size" ? sizes.reduce((best, value) => (near(value) < near(best) ? value : best)) : data.rows[0][data.index[name]]]));
+  }
   const other = () => make("p", { class: "soft" }, "Nothing was kept here of this condition; there is: ", part.points.map((point) => [button(`${[...Object.entries(point.where).map(([name, value]) => `${name} ${shown(value)}`), `${point.size} B`].join(", ")}`, () => choose(point), { class: "quiet" }), " "]));
   const TABS = {
     why: (point) => (point ? [make("p", { class: "soft" }, `One measurement of ${point.size} B, with the empty call around it. Each cycle is charged to what held up the next instruction.`), accountView(point.of)] : [other()]),
     map: () => {
-      const grid = winners(data, ...maps[over], state.chosen);
+      const fixed = { ...rest(maps[over]), ...state.chosen }, grid = winners(data, ...maps[over], fixed);
+      const of = Object.entries(fixed).filter(([name]) => !maps[over].includes(name)).map(([name, value]) => (name === "size" ? `${value} B` : `${name} ${shown(value)}`)).join(", ");
       const choice = maps.length > 1 ? select("over", maps.map(([x, y], i) => [`${x} and ${y}`, String(i)]), String(over), (value) => { over = Number(value); draw(true); }) : "";
-      return [make("div", { class: "bar" }, choice, mapKeys(grid.routines)), make("p", { class: "soft" }, `Rows: ${grid.ylabel}. Cells: how many times faster the best is than the next.`), make("div", { class: "wide" }, mapOf(grid, grid.routines, Math.max(280, place.clientWidth - 4)))];
+      return [make("div", { class: "bar" }, choice, mapKeys(grid.routines)), make("p", { class: "soft" }, `${of ? `${of}; rows` : "Rows"}: ${grid.ylabel}. Cells: how many times faster the best is than the next.`), make("div", { class: "wide" }, mapOf(grid, grid.routines, Math.max(280, place.clientWidth - 4)))];
     },
     pipeline: (point) => {
       if (!point) return [other()];
@@ -274,7 +280,7 @@ function viewsOf(part, data, state, choose) {
   const press = (name) => { tab = name; draw(true); };
   function draw(force = false) {
     shownPoint = nearestPoint(at);
-    const key = JSON.stringify([tab, over, state.chosen, tab === "map" ? 0 : shownPoint && shownPoint.size]);
+    const key = JSON.stringify([tab, over, state.chosen, tab === "map" ? rest(maps[over]) : shownPoint && shownPoint.size]);
     if (!force && key === last) return;
     last = key;
     bar.replaceChildren(tabList(there.map((name) => [name, name]), () => tab, press, id));
@@ -304,13 +310,21 @@ function section(part, open) {
   return details;
 }
 
-function machine(item) {
+// A further variant of a machine has only what differs from the first (`_once` of page.py).
+function wholeMachine(item) {
+  if (item.like === undefined) return item;
+  const first = data_.machines[item.like], own = new Map(item.parameters);
+  return { ...item, sections: item.sections.map((each, i) => each || first.sections[i]), parameters: first.parameters.map(([path, value]) => [path, own.has(path) ? own.get(path) : value]) };
+}
+
+function machine(packed) {
+  const item = wholeMachine(packed);
   return folded(item.name, () => [make("p", {}, item.about + (item.hash ? `; hash ${item.hash}` : "")),
     item.marks ? make("p", { class: "count" }, `marks: ${item.marks}`) : null,
     ...(item.sections || []).map(([heading, lines]) => make("div", {}, make("b", {}, heading), make("pre", {}, lines.join("\n")))),
     item.parameters ? folded("Every parameter", () => [table(["path", "value"], item.parameters)]) : null]);
 }
 
-const data_ = JSON.parse(byId("data").textContent);
+const data_ = await pageData();
 byId("parts").append(...data_.parts.map((part, i) => section(part, i === 0)));
 byId("machines").append(...data_.machines.map((item) => machine(item)));

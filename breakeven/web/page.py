@@ -77,7 +77,7 @@ def page(
     if rows > MAX_ROWS:
         raise UserError(f"{rows} points are more than a page holds ({MAX_ROWS}): take one machine, or fewer sizes")
     trusted = {path.resolve() for path in machine_files}
-    machines = [_machine(one, trusted) for one in _machines(parts)]
+    machines = _once([_machine(one, trusted) for one in _machines(parts)])
     with resolving(), Details(lambda spec: _may_be_run(spec, trusted), len(parts)) as details:
         shown = [_part(part, details) for part in parts]
         data = {"parts": shown, "machines": machines, "code": details.listings}
@@ -247,6 +247,25 @@ def _may_be_run(spec: MachineSpec, trusted: Set[Path]) -> bool:
     except MachineError:
         return False
     return not is_file_name(spec.name) or path.resolve() in trusted
+
+
+def _once(machines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The machines, of which a further variant of a preset has only what differs: ``like``, the place of the first;
+    None for a section as there, and the parameters whose values differ."""
+    first: dict[str, int] = {}
+    found = []
+    for place, each in enumerate(machines):
+        base = machines[first.setdefault(each["name"].partition(" ")[0], place)]
+        before = dict(base.get("parameters", ()))
+        if base is not each and before.keys() == dict(each.get("parameters", ())).keys():
+            pairs = zip(each["sections"], [*base["sections"], *([None] * len(each["sections"]))], strict=False)
+            each = {
+                **each, "like": first[each["name"].partition(" ")[0]],
+                "sections": [None if own == other else own for own, other in pairs],
+                "parameters": [pair for pair in each["parameters"] if before[pair[0]] != pair[1]],
+            }  # fmt: skip
+        found.append(each)
+    return found
 
 
 class _Unmarked:

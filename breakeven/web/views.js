@@ -77,7 +77,8 @@ function listingView(name, routine, of) {
 
 // The micro-ops of a measurement over the cycles: a row each, from fetch to retirement.
 const PHASES = [["front end", 0, 3, "var(--w1)"], ["waiting", 3, 4, "var(--w5)"], ["executing", 4, 5, "var(--w0)"], ["to retirement", 5, 6, "var(--w3)"]];
-const pipe = { zoom: 6 };
+// Pixels of a cycle, and the first micro-op drawn: of every pipeline of the page.
+const pipe = { zoom: 6, from: 0 };
 const ROWS_DRAWN = 400, ROW = 15;
 
 function phasesOf(stages) {
@@ -89,23 +90,24 @@ function phasesOf(stages) {
   }).filter(([, begin, end]) => begin !== null && end !== null && end > begin);
 }
 
+// The stretch that is drawn: a later one than there is becomes the last.
+const stretchOf = (traced) => Math.min(pipe.from, Math.floor((traced.ops.length - 1) / ROWS_DRAWN) * ROWS_DRAWN);
+
+// Texts stay at the left and cycles on top while the bars are scrolled.
 function pipelineOf(traced) {
-  const rows = rowsOf(traced).slice(0, ROWS_DRAWN), most = Math.max(...rows.map(([, , stages]) => stages[6])), text = innerWidth < 600 ? 130 : 230;
-  const width = text + (most + 1) * pipe.zoom + 10, height = rows.length * ROW + 24;
-  const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * pipe.zoom >= 46) || 2000;
-  const svg = make("svg", { width, height, "font-size": 11, "font-family": "ui-monospace, monospace", role: "img", "aria-label": `pipeline of ${traced.routine}` });
-  for (let cycle = 0; cycle <= most; cycle += every) {
-    const x = text + cycle * pipe.zoom;
-    svg.append(make("line", { x1: x, x2: x, y1: 18, y2: height, stroke: "var(--grid)" }), make("text", { x, y: 12, fill: "var(--soft)", "text-anchor": "middle" }, cycle));
-  }
-  rows.forEach(([address, says, stages], i) => {
-    const y = 20 + i * ROW;
-    svg.append(make("g", {}, make("title", {}, `${address.toString(16)}  ${says}\n${traced.stages.map((stage, n) => `${stage} ${stages[n] === null ? "-" : stages[n]}`).join(", ")}`),
-      make("rect", { x: 0, y, width, height: ROW, fill: "transparent" }),
-      make("text", { x: 2, y: y + 11, fill: "var(--ink)" }, says.slice(0, text / 6.8)),
-      phasesOf(stages).map(([, begin, end, fill]) => make("rect", { x: text + begin * pipe.zoom, y: y + 2, width: Math.max((end - begin) * pipe.zoom, 1), height: ROW - 4, fill }))));
-  });
-  return svg;
+  const rows = rowsOf(traced).slice(stretchOf(traced), stretchOf(traced) + ROWS_DRAWN), text = innerWidth < 600 ? 130 : 230;
+  const first = rows.reduce((least, [, , stages]) => Math.min(least, stages[0]), Infinity), last = rows.reduce((most, [, , stages]) => Math.max(most, stages[6]), 0);
+  const x = (cycle) => (cycle - first) * pipe.zoom, width = x(last + 1) + 30, height = rows.length * ROW + 2;
+  const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * pipe.zoom >= 46) || 2000, ticks = [];
+  for (let cycle = Math.ceil(first / every) * every; cycle <= last; cycle += every) ticks.push(cycle);
+  const canvas = (wide, high, ...inside) => make("svg", { width: wide, height: high, "font-size": 11, "font-family": "ui-monospace, monospace" }, ...inside);
+  const says = ([address, words, stages]) => make("title", {}, `${address.toString(16)}  ${words}\n${traced.stages.map((stage, n) => `${stage} ${stages[n] === null ? "-" : stages[n]}`).join(", ")}`);
+  const axis = canvas(width, 18, ticks.map((cycle) => make("text", { x: Math.max(x(cycle), 3.5 * String(cycle).length), y: 13, fill: "var(--soft)", "text-anchor": "middle" }, cycle)));
+  const texts = canvas(text, height, rows.map((row, i) => make("g", {}, says(row), make("text", { x: 2, y: 12 + i * ROW, fill: "var(--ink)" }, row[1].slice(0, text / 6.8)))));
+  const bars = canvas(width, height, ticks.map((cycle) => make("line", { x1: x(cycle), x2: x(cycle), y1: 0, y2: height, stroke: "var(--grid)" })),
+    rows.map((row, i) => make("g", { class: "op" }, says(row), make("rect", { x: 0, y: i * ROW, width, height: ROW, fill: "transparent" }),
+      phasesOf(row[2]).map(([, begin, end, fill]) => make("rect", { x: x(begin), y: i * ROW + 3, width: Math.max((end - begin) * pipe.zoom, 1), height: ROW - 4, fill })))));
+  return make("div", { class: "lanes" }, make("div", { class: "corner" }, "cycle"), make("div", { class: "axis" }, axis), make("div", { class: "texts" }, texts), make("div", {}, bars));
 }
 
 // traced: {routine, size, cycles, whole, stages: names, texts: [address, text] of each instruction, ops: of each micro-op the
@@ -114,15 +116,32 @@ function rowsOf(traced) {
   return traced.ops.map(([which, fetched, ...later]) => [...traced.texts[which], [fetched, ...later.map((cycles) => (cycles === null ? null : fetched + cycles))]]);
 }
 
-function pipelinePanel() {
-  const found = [], charts = make("div");
-  const heading = (traced) => ` ${traced.size} B, ${traced.cycles} cycles, ${plural(traced.many, "micro-op")}${traced.whole ? "" : ", cut"}${traced.many > Math.min(traced.ops.length, ROWS_DRAWN) ? `; the first ${Math.min(traced.ops.length, ROWS_DRAWN)} drawn` : ""}`;
-  const draw = () => charts.replaceChildren(...found.map((traced) => make("div", {}, make("h3", {}, traced.routine, make("small", {}, heading(traced))),
-    make("div", { class: "pipeline", tabindex: 0, role: "region", "aria-label": `pipeline of ${traced.routine}` }, pipelineOf(traced)))));
-  const zoom = (factor) => { pipe.zoom = Math.min(40, Math.max(0.5, pipe.zoom * factor)); draw(); };
+// `moved` hears of another zoom or stretch.
+function pipelinePanel(moved = () => {}) {
+  const found = [], charts = make("div"), stretch = make("span", { class: "stretch" });
+  const heading = (traced) => {
+    const from = stretchOf(traced), to = Math.min(from + ROWS_DRAWN, traced.ops.length);
+    const part = to - from === traced.many ? "" : from ? `; ${from + 1} to ${to} drawn` : `; the first ${to} drawn`;
+    return ` ${traced.size} B, ${traced.cycles} cycles, ${plural(traced.many, "micro-op")}${traced.whole ? "" : ", cut"}${part}`;
+  };
+  const go = (rows) => { pipe.from = Math.max(0, pipe.from + rows); moved(); draw(); };
+  const draw = () => {
+    const most = Math.max(...found.map((traced) => traced.ops.length));
+    stretch.replaceChildren(...(most > ROWS_DRAWN ? [button("‹ earlier", () => go(-ROWS_DRAWN), { disabled: pipe.from === 0 }), button("later ›", () => go(ROWS_DRAWN), { disabled: pipe.from + ROWS_DRAWN >= most })] : []));
+    charts.replaceChildren(...found.map((traced) => make("div", {}, make("h3", {}, traced.routine, make("small", {}, heading(traced))),
+      make("div", { class: "pipeline", tabindex: 0, role: "region", "aria-label": `pipeline of ${traced.routine}` }, pipelineOf(traced)))));
+  };
+  const zoom = (factor) => {
+    const places = [...charts.querySelectorAll(".pipeline")].map((place) => [place.scrollLeft / pipe.zoom, place.scrollTop]);
+    pipe.zoom = Math.min(40, Math.max(0.5, pipe.zoom * factor));
+    moved();
+    draw();
+    // What was in sight stays there.
+    charts.querySelectorAll(".pipeline").forEach((place, i) => { if (places[i]) [place.scrollLeft, place.scrollTop] = [places[i][0] * pipe.zoom, places[i][1]]; });
+  };
   charts.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); zoom(event.deltaY < 0 ? 1.25 : 0.8); } }, { passive: false });
   charts.addEventListener("keydown", (event) => { if (event.key === "+" || event.key === "-") zoom(event.key === "+" ? 1.25 : 0.8); });
-  const node = make("div", {}, make("div", { class: "bar" }, make("span", { class: "keys" }, PHASES.map(([name, , , fill]) => make("span", {}, make("i", { class: "swatch", style: `background:${fill}` }), name))),
+  const node = make("div", {}, make("div", { class: "bar" }, make("span", { class: "keys" }, PHASES.map(([name, , , fill]) => make("span", {}, make("i", { class: "swatch", style: `background:${fill}` }), name))), stretch,
     make("span", {}, button("−", () => zoom(0.8), { "aria-label": "zoom out" }), button("+", () => zoom(1.25), { "aria-label": "zoom in" }))), charts);
   return { node, found, add: (traced) => { found.push(traced); draw(); }, say: (text) => charts.replaceChildren(make("p", {}, text)) };
 }

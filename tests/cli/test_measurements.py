@@ -23,6 +23,7 @@ from breakeven.sweeps.run import run_sweep
 from breakeven.sweeps.spec import SweepSpec
 from breakeven.web.page import page
 from breakeven.web.sources import Part
+from tests.page_data import data_of
 
 U74 = MachineSpec("u74")
 
@@ -143,7 +144,7 @@ def test_a_page_has_one_number_for_what_the_rule_measured(fake, later):
 
     def axes(table):
         text = page("t", [Part("p", "", table, "")], "again")
-        part = json.loads(text.partition('id="data">')[2].partition("<")[0])["parts"][0]
+        part = data_of(text)["parts"][0]
         return part["axes"], len(part["columns"][0].get("values", part["columns"][0].get("codes", [])))
 
     assert axes(ruled)[0] == ["routine", "size"]
@@ -163,7 +164,7 @@ def test_a_page_never_mixes_numbers_of_measurements(fake):
 
     def part_of(table):
         text = page("t", [Part("p", "", table, "")], "again")
-        return json.loads(text.partition('id="data">')[2].partition("<")[0])["parts"][0]
+        return data_of(text)["parts"][0]
 
     assert part_of(table)["axes"] == ["routine", "size", "repetitions"]
     part = part_of(some[0])

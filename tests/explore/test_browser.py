@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from breakeven.cli import load
 from tests.explore.conftest import Explorer
+from tests.page_data import data_of
 
 pytestmark = pytest.mark.browser
 
@@ -164,12 +165,42 @@ def test_a_link_opens_the_same_view(page, explorer: Explorer, browser) -> None:
     other.context.close()
 
 
+def test_a_link_opens_the_same_stretch_of_a_pipeline_and_the_same_search(page, explorer: Explorer, browser) -> None:
+    link = "#m=u74&r=rv-byte,rv-word&most=2048&at=2048&tab=pipeline&zoom=1e9&from=-3"
+    page.goto(explorer.address.partition("#")[0] + link)
+    page.reload()
+    settled(page)
+    page.click("button:text-is('later ›')", timeout=PATIENT)
+    page.click("button[aria-label='zoom out']")
+    page.fill("#machine input[type=search]", "tag latency")
+    page.click("#machine button:has-text('all ')")
+    assert {"from=400", "zoom=32", "find=tag+latency", "all=1"} <= set(page.url.split("&"))
+    heads, found = page.locator("#view h3").all_text_contents(), page.locator("#controls .control").count()
+    assert "401 to 800 drawn" in heads[0] and found >= 3
+    # The texts stay in sight while the bars are scrolled.
+    page.evaluate("document.querySelector('.pipeline').scrollLeft = 900")
+    place, texts = (page.locator(each).first.bounding_box() for each in (".pipeline", ".pipeline .texts"))
+    assert abs(place["x"] - texts["x"]) < 3
+    other = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+    other.goto(page.url)
+    settled(other)
+    other.wait_for_selector("#view .pipeline .op", state="attached", timeout=PATIENT)
+    other.wait_for_function("many => document.querySelectorAll('#view h3').length === many", arg=len(heads))
+    assert other.locator("#view h3").all_text_contents() == heads
+    assert other.input_value("#machine input[type=search]") == "tag latency"
+    assert other.locator("#controls .control").count() == found and other.url == page.url
+    other.fill("#machine input[type=search]", "")
+    other.click("summary:has-text('core')")
+    other.wait_for_function("location.hash.includes('open=') && location.hash.includes('core')")
+    other.context.close()
+
+
 def test_a_snapshot_needs_no_server(page, explorer: Explorer, browser, tmp_path: Path) -> None:
     page.wait_for_selector("#view .stack")
     shown = page.locator(".said").text_content(), page.get_attribute(CURVE, "d"), command_of(page)
     file = downloaded(page, "snapshot", tmp_path)
     text = file.read_text()
-    assert explorer.token not in text and len(text) < 600_000
+    assert explorer.token not in text + json.dumps(data_of(text)) and len(text) < 300_000
     alone = browser.new_context(viewport={"width": 1280, "height": 900}, offline=True).new_page()
     errors: list[str] = []
     alone.on("pageerror", lambda error: errors.append(str(error)))

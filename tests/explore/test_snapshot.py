@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +10,7 @@ from typer.testing import CliRunner
 import breakeven
 from breakeven.cli import load
 from breakeven.errors import UserError
+from tests.page_data import data_of
 
 pytestmark = pytest.mark.slow
 
@@ -27,8 +26,8 @@ def test_a_view_says_what_compare_says_and_saves_itself(tmp_path: Path) -> None:
     assert view.verdicts == [found.as_dict()["break_even"][0]["said"]]
     assert "--set cpu.executeBranchDelay=6 --src 3" in view.command and "set=cpu.executeBranchDelay=6" in view.link
     text = view.save(tmp_path / "page.html").read_text()
-    data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[0])
-    assert data["live"] is False and "token" not in data and len(text) < 600_000
+    data = data_of(text)
+    assert data["live"] is False and "token" not in data and len(text) < 300_000
     assert {"describe", "curves", "commands", "code", "account", "pipeline", "map"} == data["saved"].keys()
     # Accounts and cycles by instruction are of every size that is drawn.
     for kind in ("account", "code"):

@@ -1,7 +1,8 @@
 // The curves: cycles over size, ghosts of the machine as its file has it, break-evens, the verdict.
 const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdict: null, old: null, done: false, routines: [], dots: [], host: [], hostOf: "", started: 0, first: 0, grid: 0, all: 0 };
 
-function startCurves() {
+// `shownFirst`: called when the first sizes are on the screen.
+function startCurves(shownFirst = () => {}) {
   known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
   Object.assign(known, { points: new Map(), ghosts: new Map(), verdict: known.verdict, ghostVerdict: null, done: false, routines: [...state.routines], started: known.asked || performance.now(), asked: 0, first: 0, drawing: 0 });
   document.documentElement.dataset.busy = "1";
@@ -11,7 +12,7 @@ function startCurves() {
     drawSoon();
     if (line.points) {
       trouble("");
-      if (!known.first) { known.old = null; known.first = -1; seen("first"); }
+      if (!known.first) { known.old = null; known.first = -1; seen("first", shownFirst); }
       for (const [at, rows] of line.points) known.points.set(at, rows);
       machine.idle = line.without_effect;
     }

@@ -10,7 +10,8 @@ function viewSize() {
 function refreshView(force = false) {
   const place = byId("view");
   if (!place || !known.points.size) return;
-  const key = fragment();
+  // What only draws otherwise asks nothing again.
+  const key = fragment().replace(/&(zoom|from|find|all|open|hide|y|lx|ly)=[^&]*/g, "");
   // A map over sizes does not depend on the size under the pointer.
   const shownKey = view.tab === "map" && view.map && view.map !== "offsets" ? key.replace(/&at=\d+/, "") : key;
   if (!force && refreshView.shown === shownKey) return;
@@ -152,9 +153,12 @@ function start() {
   drawQuestion();
   if (!data.live) byId("verdict").before(make("p", { class: "soft" }, `A snapshot${data.made ? ` of ${data.made}` : ""}. To change something: `, make("code", {}, `breakeven explore '#${fragment()}'`)));
   // The curves first: the parameters are asked for behind the first sizes.
-  const curves = startCurves();
+  // What else there is to choose is looked for behind the first curves, or where there are none.
+  let offered = !data.live;
+  const offer = () => { if (!offered) { offered = true; ask("about", {}, (line) => Object.assign(data, line)).then(() => { drawQuestion(); drawDots(); }); } };
+  const curves = startCurves(offer);
+  curves.then(offer);
   const described = describeMachine().then(() => drawQuestion());
-  if (data.live) ask("about", {}, (line) => Object.assign(data, line)).then(() => { drawQuestion(); drawDots(); });
   curves.then((whole) => { if (whole) { drawAgain(); refreshView(); described.then(() => rankParameters()); } });
   addEventListener("hashchange", () => { if (data.live && location.hash.slice(1) !== fragment() && readFragment(location.hash)) { drawQuestion(); refresh("machine"); drawTabs(); } });
   addEventListener("dragover", (event) => { if (data.live) { event.preventDefault(); document.documentElement.classList.add("dropping"); } });

@@ -1,6 +1,6 @@
 // The machine: its parameters as sliders, switches and choices, what was changed, and what moves this break-even.
 const MARKS = { sourced: ["S", "from a cited source"], calibrated: ["C", "calibrated to a measurement"], assumed: ["A", "assumed"], gem5: ["g", "gem5's default"], set: ["!", "set"] };
-const machine = { controls: [], routines: [], isa: "", all: false, words: "", ranked: null, rankedOf: "", tried: new Map(), coming: null, open: new Set(["misaligned access", "string instructions", "changed", "moves"]), idle: [] };
+const machine = { controls: [], routines: [], isa: "", ranked: null, rankedOf: "", tried: new Map(), coming: null, idle: [] };
 
 const inUnit = (control, number) => (control.kind !== "number" ? number : control.unit === "B" ? bytes(number) : `${shown(number / control.factor)} ${control.unit}`.trim());
 const numberOf = (control, text) => Number(String(text).replace(/[A-Za-z/]+$/, ""));
@@ -116,10 +116,18 @@ const rangeOf = (control) => ` ${control.unit === "B" ? `${bytes(control.least)}
 
 const currentBase = (control) => (control.kind === "number" ? control.word || inUnit(control, control.number) : control.value);
 
+// The groups that are open are in the address. A search opens all.
+const isOpen = (name) => view.open.split(",").includes(name);
+function keepOpen(name, open) {
+  if (view.find || isOpen(name) === open) return;
+  view.open = (open ? [...view.open.split(",").filter(Boolean), name] : view.open.split(",").filter((other) => other !== name)).join(",");
+  keepFragment();
+}
+
 function group(name, controls, note = "") {
-  const details = make("details", { "data-group": name, ontoggle: () => { details.open ? machine.open.add(name) : machine.open.delete(name); if (details.open && details.childElementCount < 2) details.append(...controls.map(row)); } },
+  const details = make("details", { "data-group": name, ontoggle: () => { if (details.isConnected) keepOpen(name, details.open); if (details.open && details.childElementCount < 2) details.append(...controls.map(row)); } },
     make("summary", {}, name, make("small", {}, ` ${note || controls.length}`)));
-  if (machine.open.has(name) || machine.words) { details.open = true; details.append(...controls.map(row)); }
+  if (isOpen(name) || view.find) { details.open = true; details.append(...controls.map(row)); }
   return details;
 }
 
@@ -172,15 +180,15 @@ function drawRanked() {
 }
 
 function strongest() {
-  if (!machine.ranked || machine.words) return null;
+  if (!machine.ranked || view.find) return null;
   const first = [...machine.ranked].filter(([, moved]) => moved >= 0.0005).sort((a, b) => b[1] - a[1]).slice(0, 12);
   const all = new Map(machine.controls.map((control) => [control.path, control]));
   return group("moves", first.map(([path]) => all.get(path)).filter(Boolean), "this break-even most: change of the ratio of times");
 }
 
 function found() {
-  const words = machine.words.toLowerCase().split(/\s+/).filter(Boolean);
-  if (!words.length) return machine.controls.filter((control) => machine.all || control.main || settingOf(control.path) !== null);
+  const words = view.find.toLowerCase().split(/\s+/).filter(Boolean);
+  if (!words.length) return machine.controls.filter((control) => view.all || control.main || settingOf(control.path) !== null);
   return machine.controls.filter((control) => words.every((word) => `${control.label} ${control.path} ${control.unit || ""} ${control.group} ${control.source} ${control.mark}`.toLowerCase().includes(word)));
 }
 
@@ -200,9 +208,9 @@ function drawControls() {
 function drawChanges() { changesPlace.replaceChildren(changedList()); }
 
 function drawMachine() {
-  const search = make("input", { type: "search", placeholder: "search parameters", "aria-label": "search parameters", value: machine.words,
-    oninput: (event) => { machine.words = event.target.value; drawControls(); } });
-  const all = button(machine.all ? "fewer" : `all ${machine.controls.length}`, () => { machine.all = !machine.all; drawMachine(); }, { class: "quiet" });
+  const search = make("input", { type: "search", placeholder: "search parameters", "aria-label": "search parameters", value: view.find,
+    oninput: (event) => { view.find = event.target.value; keepFragment(); drawControls(); } });
+  const all = button(view.all ? "fewer" : `all ${machine.controls.length}`, () => { view.all = view.all ? "" : "1"; keepFragment(); drawMachine(); }, { class: "quiet" });
   const box = make("details", { id: "parameters", open: innerWidth >= 860 || machine.unfolded, ontoggle: () => { machine.unfolded = box.open; } }, make("summary", {}, `Parameters of ${state.machine}`),
     make("div", { class: "searching" }, search, all), rankingPlace, controlsPlace);
   drawChanges();

@@ -3,20 +3,28 @@ const pageText = document.documentElement.outerHTML;
 
 const fileName = (ending) => `${[state.machine.replace(/[^\w.-]/g, "_"), ...state.routines].join("-")}${ending}`;
 
+// As `pageData` reads it.
+async function compressed(text) {
+  const packed = new Uint8Array(await new Response(new Blob([text]).stream().pipeThrough(new CompressionStream("deflate"))).arrayBuffer());
+  return btoa(packed.reduce((all, byte) => all + String.fromCharCode(byte), ""));
+}
+
 // The page with what the server has simulated for it: needs no server, and has no token. A map is the one that is shown.
-function snapshotText(kept) {
+async function snapshotText(kept) {
   const { token, live, ...rest } = data;
-  const content = JSON.stringify({ ...rest, live: false, state, view: { ...view }, saved: { ...kept, ...(saved.map && saved.map.length ? { map: saved.map } : {}) }, ranked: machine.ranked ? [...machine.ranked] : null, made: new Date().toISOString().slice(0, 10) })
-    .replaceAll("<", "\\u003c").replaceAll("&", "\\u0026");
-  const opening = '<script type="application/json" id="data">', start = pageText.indexOf(opening) + opening.length;
-  return `<!DOCTYPE html>\n${pageText.slice(0, start)}${content}${pageText.slice(pageText.indexOf("<\/script>", start))}`.replace("; connect-src 'self'", "");
+  const content = await compressed(JSON.stringify({ ...rest, live: false, state, view: { ...view }, saved: { ...kept, ...(saved.map && saved.map.length ? { map: saved.map } : {}) }, ranked: machine.ranked ? [...machine.ranked] : null, made: new Date().toISOString().slice(0, 10) }));
+  const opening = '<script type="application/json" id="data">', start = pageText.indexOf(opening), end = pageText.indexOf("<\/script>", start);
+  return `<!DOCTYPE html>\n${pageText.slice(0, start)}<script type="application/octet-stream" id="data">${content}${pageText.slice(end)}`.replace("; connect-src 'self'", "");
 }
 
 async function snapshot(press) {
   press.disabled = true;
   press.textContent = "simulating ...";
   const asking = JSON.stringify(state);
-  await ask("snapshot", {}, (line) => { if (asking === JSON.stringify(state)) download(fileName(".html"), "text/html", snapshotText(line.saved)); });
+  await ask("snapshot", {}, async (line) => {
+    const text = await snapshotText(line.saved);
+    if (asking === JSON.stringify(state)) download(fileName(".html"), "text/html", text);
+  });
   press.textContent = "snapshot";
   press.disabled = false;
 }

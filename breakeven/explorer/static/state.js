@@ -1,7 +1,7 @@
 // What is shown, as the address's fragment has it (breakeven/explorer/state.py reads the same), and how it is drawn.
 const DEFAULTS = { src: 0, dst: 0, cache: "warm", measure: "latency", least: 1, most: 2048 };
-const VIEW = { y: "call", lx: "1", ly: "1", tab: "why", at: "", map: "", hide: "" };
-const data = JSON.parse(byId("data").textContent);
+const VIEW = { y: "call", lx: "1", ly: "1", tab: "why", at: "", map: "", hide: "", zoom: "6", from: "0", find: "", all: "", open: "misaligned access,string instructions,moves" };
+const data = await pageData();
 let state = { ...DEFAULTS, machine: "u74", routines: [], settings: [], ...data.state };
 const view = { ...VIEW, ...(data.view || {}) };
 
