@@ -7,6 +7,7 @@ which parameters it looked at (`_engine.parameters_used`) and what it refuses (`
 
 from __future__ import annotations
 
+import argparse
 import ast
 import json
 import sys
@@ -298,6 +299,7 @@ def generate() -> dict[Path, str]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__.partition("\n")[0]).parse_args()
     for path, text in generate().items():
         path.write_text(text)
         print(f"wrote {path}", file=sys.stderr)

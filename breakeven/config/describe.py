@@ -26,6 +26,8 @@ _UNSET = {
     "gem5RenameUnblocks": True,
     "gem5RefusedStoreFirst": True,
     "gem5StoreSetIndex": True,
+    "gem5RenameBlocksIdle": True,
+    "gem5SkidBufferFirst": True,
     "gem5LastUnitEndsIssue": True,
     "gem5BundleBubbles": True,
     "gem5SplitTranslation": True,

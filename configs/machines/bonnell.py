@@ -30,7 +30,7 @@ from m5.objects import (
     X86MinorCPU,
 )
 
-from machines.constructors import IN_ORDER, L2, MEMORY, constructor, has_extensions, machine_of
+from machines.constructors import IN_ORDER, L2, MEMORY, constructor, has_extensions, machine_of, without_gem5_traits
 from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
 from machines.x86_silicon import (
@@ -211,6 +211,7 @@ def microcode():
 
 def ours(cpu, dcache, l2):
     """What a real gem5 cannot express."""
+    without_gem5_traits(cpu)
     cpu.branchPred = objects.GshareBP(
         btb=SimpleBTB(numEntries=sourced(128, "bonnell/btb")),
         ras=ReturnAddrStack(numEntries=sourced(8, "bonnell/btb")),

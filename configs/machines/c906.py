@@ -24,7 +24,16 @@ from m5.objects import (
     SimpleMemory,
 )
 
-from machines.constructors import IN_ORDER, L1, MEMORY, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import (
+    IN_ORDER,
+    L1,
+    MEMORY,
+    RISCV,
+    constructor,
+    has_extensions,
+    machine_of,
+    without_gem5_traits,
+)
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -108,6 +117,7 @@ class L1DCache(Cache):
 
 def ours(cpu):
     """What a real gem5 cannot express: there, misaligned accesses are free but for crossing a line."""
+    without_gem5_traits(cpu)
     cpu.misaligned.policy = sourced("hardware", "c906/unaligned_within_line")
     cpu.misaligned.granule = assumed(8, "the data path is 8 bytes wide")
     cpu.misaligned.granule_cross_load = sourced(1, "c906/unaligned_within_line")

@@ -28,7 +28,16 @@ from m5.objects import (
     SimpleMemory,
 )
 
-from machines.constructors import IN_ORDER, L2, MEMORY, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import (
+    IN_ORDER,
+    L2,
+    MEMORY,
+    RISCV,
+    constructor,
+    has_extensions,
+    machine_of,
+    without_gem5_traits,
+)
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -176,6 +185,7 @@ class L2Bus(L2XBar):
 
 def ours(cpu, datapath):
     """What a real gem5 cannot express: there, misaligned accesses are free but for crossing a line."""
+    without_gem5_traits(cpu)
     cpu.misaligned.policy = sourced("hardware", "c908/unaligned")
     cpu.misaligned.line_cross_load = assumed(1, "a second access of the cache")
     cpu.misaligned.line_cross_store = assumed(1, "as line_cross_load")

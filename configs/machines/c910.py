@@ -31,7 +31,16 @@ from m5.objects import (
     StridePrefetcher,
 )
 
-from machines.constructors import L2, MEMORY, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import (
+    L2,
+    MEMORY,
+    OUT_OF_ORDER,
+    RISCV,
+    constructor,
+    has_extensions,
+    machine_of,
+    without_gem5_traits,
+)
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -162,7 +171,7 @@ class L2Bus(L2XBar):
 
 def ours(cpu, l2):
     """What a real gem5 cannot express: there, misaligned accesses are free but for crossing a line."""
-    cpu.serialResponses = assumed(False, "a bus a port; one answer an instant is gem5's")
+    without_gem5_traits(cpu)
     cpu.misaligned.policy = sourced("hardware", "c910/unaligned_within_line")
     cpu.misaligned.line_cross_load = sourced(1, "c910/split_load_cost")
     cpu.misaligned.line_cross_store = sourced(1, "c910/split_store_cost")

@@ -27,7 +27,7 @@ from m5.objects import (
     StridePrefetcher,
 )
 
-from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of, without_gem5_traits
 from machines.provenance import assumed
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -126,7 +126,7 @@ class L2Bus(L2XBar):
 
 def ours(cpu, l2):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = assumed(False, "a bus a port; one answer an instant is gem5's")
+    without_gem5_traits(cpu)
     l2.prefetcher = objects.MultiPrefetcher(prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()])
     cpu.misaligned.policy = assumed("hardware", "as such cores do")
     cpu.misaligned.line_cross_load = assumed(1, "a second access")

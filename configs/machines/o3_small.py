@@ -22,7 +22,7 @@ from m5.objects import (
     TaggedPrefetcher,
 )
 
-from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of, without_gem5_traits
 from machines.provenance import assumed
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -117,7 +117,7 @@ class L2Cache(Cache):
 
 def ours(cpu):
     """What a real gem5 cannot express."""
-    cpu.serialResponses = assumed(False, "a bus a port; one answer an instant is gem5's")
+    without_gem5_traits(cpu)
     cpu.branchPred = objects.GshareBP(
         globalPredictorSize=assumed(4096, "1 KiB of counters"),
         historyBits=assumed(12, "a bit for each of the table's index"),

@@ -27,7 +27,16 @@ from m5.objects import (
     SimpleMemory,
 )
 
-from machines.constructors import L3, MEMORY, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import (
+    L3,
+    MEMORY,
+    OUT_OF_ORDER,
+    RISCV,
+    constructor,
+    has_extensions,
+    machine_of,
+    without_gem5_traits,
+)
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -163,7 +172,7 @@ class Bus(L2XBar):
 
 def ours(cpu):
     """What a real gem5 cannot express; there, the board's empty PMA range makes misaligned accesses trap."""
-    cpu.serialResponses = assumed(False, "a bus a port; one answer an instant is gem5's")
+    without_gem5_traits(cpu)
     cpu.misaligned.policy = sourced("trap", "p550/unaligned")
     cpu.mmu.dtb.l2_size = assumed(512, "as the U74")
     cpu.mmu.dtb.l2_assoc = assumed(4, "as the U74")

@@ -32,7 +32,16 @@ from m5.objects import (
     TournamentBP,
 )
 
-from machines.constructors import IN_ORDER, L2, MEMORY, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import (
+    IN_ORDER,
+    L2,
+    MEMORY,
+    RISCV,
+    constructor,
+    has_extensions,
+    machine_of,
+    without_gem5_traits,
+)
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -167,6 +176,7 @@ class L2Bus(L2XBar):
 
 def ours(cpu, l2):
     """What a real gem5 cannot express; there, the board's empty PMA range makes misaligned accesses trap."""
+    without_gem5_traits(cpu)
     cpu.misaligned.policy = sourced("trap", "u74/unaligned_within_line")
     cpu.mmu.dtb.l2_size = sourced(512, "u74/stlb_entries")
     cpu.mmu.dtb.l2_assoc = sourced(4, "u74/stlb_entries")

@@ -22,7 +22,16 @@ from machines.c910 import (
     L2Bus,
     L2Cache,
 )
-from machines.constructors import L2, MEMORY, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import (
+    L2,
+    MEMORY,
+    OUT_OF_ORDER,
+    RISCV,
+    constructor,
+    has_extensions,
+    machine_of,
+    without_gem5_traits,
+)
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -103,7 +112,7 @@ class X100L2Cache(L2Cache):
 
 def ours(cpu, l2):
     """What a real gem5 cannot express: there, misaligned accesses are free but for crossing a line."""
-    cpu.serialResponses = assumed(False, "a bus a port; one answer an instant is gem5's")
+    without_gem5_traits(cpu)
     cpu.misaligned.policy = assumed("hardware", "as the C910")
     cpu.misaligned.line_cross_load = assumed(1, "as the C910")
     cpu.misaligned.line_cross_store = assumed(1, "as the C910")

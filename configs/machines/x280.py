@@ -17,7 +17,16 @@ from m5.objects import (
 )
 
 from machines.c908 import C908VectorMemFU, op_classes
-from machines.constructors import IN_ORDER, L2, MEMORY, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import (
+    IN_ORDER,
+    L2,
+    MEMORY,
+    RISCV,
+    constructor,
+    has_extensions,
+    machine_of,
+    without_gem5_traits,
+)
 from machines.provenance import assumed, sourced
 from machines.riscv_board import RiscvBoard, board_range
 from machines.u74 import (
@@ -85,6 +94,7 @@ class X280L2Cache(L2Cache):
 
 def ours(cpu, l2):
     """What a real gem5 cannot express; there, the board's empty PMA range makes misaligned accesses trap."""
+    without_gem5_traits(cpu)
     cpu.misaligned.policy = assumed("trap", "as the U74: scalar words only, vectors go by elements")
     cpu.mmu.dtb.l2_size = sourced(512, "u74/stlb_entries")
     cpu.mmu.dtb.l2_assoc = sourced(4, "u74/stlb_entries")

@@ -7,6 +7,7 @@ A preset subclasses these and adds what its own rows of uarch.csv say. A real ge
 from m5 import objects
 from m5.objects import Cache, FUDesc, OpDesc
 
+from machines.constructors import without_gem5_traits
 from machines.provenance import assumed, assumed_unless_marked
 from machines.x86_board import X86Board
 
@@ -84,7 +85,7 @@ def intel_microcode(**rows):
 
 def hardware_core(cpu, microcode):
     """Out of order as hardware is: stores leave in order but overlap; what decoding fuses stays one micro-op."""
-    cpu.serialResponses = assumed(False, "hardware has a bus a port; one answer an instant is a trait of gem5's")
+    without_gem5_traits(cpu)
     cpu.needsTSO = assumed(True, "x86's memory order")
     cpu.tsoStoresInFlight = assumed(0, "hardware pipelines its stores; one at a time is a trait of gem5's")
     cpu.microFusion = assumed(microcode.micro_fusion, "as the microcode's")

@@ -32,3 +32,12 @@ def test_statistics_have_gem5s_names_and_numbers() -> None:
     assert [pair for column in found.values() for pair in column if not pair.close] == []
     # What the documents' tables are made from.
     assert gem5_agreement.stored()["rv64", "minor"] == found, "run scripts/docs --measure agreement"
+
+
+def test_help_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    import gem5_parameters
+
+    monkeypatch.setattr(sys, "argv", ["gem5_parameters.py", "--help"])
+    monkeypatch.setattr(gem5_parameters, "generate", lambda: pytest.fail("pages were made"))
+    with pytest.raises(SystemExit, match="0"):
+        gem5_parameters.main()

@@ -79,6 +79,19 @@ def test_a_mark_says_enough(name: str) -> None:
         assert note or mark == SOURCED, value
 
 
+@pytest.mark.parametrize("name", ALL)
+def test_gem5s_own_traits_are_on_in_gem5s_own_cores_only(name: str) -> None:
+    root = load_machine(name)
+    core = next(obj for obj in root.descendants() if obj.path() == "system.cpu")
+    traits = [trait for trait in type(core)._params if trait.startswith("gem5") or trait == "serialResponses"]
+    if name in ("minor", "o3", "x86_minor", "x86_o3"):
+        # RISC-V's alone; under TSO one store is under way, which no other joins.
+        off = {"gem5CompressedBranches", "gem5StoresJoinMisses"} if name == "x86_o3" else set()
+        assert traits and {trait for trait in traits if not getattr(core, trait)} == off
+    else:
+        assert [trait for trait in traits if getattr(core, trait)] == []
+
+
 def test_a_value_without_a_mark_is_found(tmp_path: Path) -> None:
     source = (MACHINES / "u74.py").read_text()
     marked = 'assoc = sourced(8, "u74/l1d_assoc")'

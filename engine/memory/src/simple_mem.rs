@@ -2,6 +2,8 @@
 //!
 //! `write_buffer_size` (ours; 0: unlimited, as in gem5): so many writes can be under way; a further one is accepted when the
 //! first of them is done. Who only waits for acceptance (write buffers) waits then. Reads do not look into the buffers.
+//!
+//! A read goes before write-backs that wait for the port: the cache that sends both sends its misses first.
 
 use breakeven_base::{StatSink, Unit};
 
@@ -45,7 +47,7 @@ impl SimpleMemory {
         let busy = u64::from(pkt.size).saturating_mul(self.ticks_per_byte);
         let buffer = if pkt.cmd.has_data() { self.buffers.iter_mut().min() } else { None };
         let taken = buffer.as_ref().map_or(at, |free| at.max(**free));
-        let start = self.port.book(taken, floor, false, |s| s + busy);
+        let start = self.port.book(taken, floor, pkt.low_priority, |s| s + busy);
         let t = &mut self.traffic;
         if pkt.cmd.is_read() {
             t.reads += 1;
@@ -80,5 +82,28 @@ impl SimpleMemory {
     pub fn describe(&self, now: u64) -> String {
         let held = self.buffers.iter().filter(|&&free| free > now).count();
         format!("port {}; {held} of {} write buffers held", self.port.describe(now), self.buffers.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{Cmd, WRITEBACKS};
+    use breakeven_base::Tick;
+
+    #[test]
+    fn a_read_goes_before_a_write_back_that_waits() {
+        // A tick a byte.
+        let path = "system.mem_ctrl".to_owned();
+        let mut m =
+            SimpleMemory::new(&SimpleMemoryConfig { path, latency: Tick(0), bandwidth: 1e12, write_buffer_size: 0 });
+        let read = Pkt::new(Cmd::ReadSharedReq, 0, 64, 1);
+        let write = |low_priority| Pkt { low_priority, ..Pkt::new(Cmd::WritebackDirty, 64, 64, WRITEBACKS) };
+        let mut starts = |pkt: &Pkt, at| m.request(pkt, at, 0).at;
+        assert_eq!([starts(&read, 0), starts(&write(true), 10)], [0, 64]);
+        assert_eq!(starts(&read, 20), 64, "the write-back has not started");
+        // It starts at 128 instead, and then it is not interrupted.
+        assert_eq!(starts(&read, 130), 192);
+        assert_eq!([starts(&write(false), 200), starts(&read, 210)], [256, 320], "out of a full write buffer");
     }
 }

@@ -2,8 +2,8 @@
 //! the same name in the description. gem5's own parameter `enableIdling` is one more; a rule of gem5's that a processor could
 //! have too has no flag.
 
-/// gem5's own artefacts (*ours*: gem5 has no such parameters). All are on unless switched off: presets of silicon keep those
-/// with which their cycles were calibrated.
+/// gem5's own artefacts (*ours*: gem5 has no such parameters). All are on unless switched off, as presets of silicon
+/// do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_snake_case)]
 pub struct MinorQuirks {

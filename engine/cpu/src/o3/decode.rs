@@ -1,7 +1,7 @@
 //! Decode: sends `decodeWidth` micro-ops a cycle on, and corrects direct branches whose target fetch could not know.
 //! Fact source: gem5 24.0 `src/cpu/o3/decode.cc`.
 //!
-//! What arrives while the stage is stalled waits in a skid buffer and goes first when it goes on. With a loop buffer (*ours*)
+//! What arrives while the stage is stalled waits in a skid buffer and goes first when it goes on (`gem5SkidBufferFirst`). With a loop buffer (*ours*)
 //! there is a queue behind the decoders: what rename cannot take waits there, the stage never stalls, and fetch counts.
 
 use breakeven_base::{BranchKind, UopFlags};
@@ -119,7 +119,8 @@ impl Decode {
             return None;
         }
         let unblocking = self.status == Status::Unblocking;
-        let end = if unblocking { self.end - arrived } else { self.end };
+        let skid_only = unblocking && io.rules.quirks.gem5SkidBufferFirst;
+        let end = if skid_only { self.end - arrived } else { self.end };
         if unblocking {
             self.stats.unblock_cycles += 1;
         } else {
@@ -243,6 +244,20 @@ mod tests {
         rig.now += 1;
         d.tick(&mut rig.io, rig.now, &fetched(0), false);
         assert_eq!((rig.sent(1).rename.arrived, rig.sent(1).fetch.stall, d.next()), (1, Stall::Unblock, Seq(4)));
+    }
+
+    #[test]
+    fn what_arrives_waits_for_the_skid_buffer_in_gem5_only() {
+        for (gem5, decoded) in [(true, 1), (false, 2)] {
+            let mut cfg = O3Config { decodeWidth: 2, ..O3Config::default() };
+            cfg.quirks.gem5SkidBufferFirst = gem5;
+            let (mut rig, mut d) = (UnitRig::new(&cfg), Decode::new());
+            rig.fetch_all((0..4).map(|_| op(1, 0)));
+            d.tick(&mut rig.io, rig.now, &fetched(3), false);
+            rig.now += 1;
+            d.tick(&mut rig.io, rig.now, &fetched(1), false);
+            assert_eq!(rig.sent(1).rename.arrived, decoded);
+        }
     }
 
     #[test]

@@ -109,7 +109,8 @@ impl Dispatch {
             _ => {}
         }
         let unblocking = self.status == Status::Unblocking;
-        let end = if unblocking { self.end - arrived } else { self.end };
+        let skid_only = unblocking && io.rules.quirks.gem5SkidBufferFirst;
+        let end = if skid_only { self.end - arrived } else { self.end };
         let first = self.next;
         if first < end {
             self.dispatch_until(io, issue, lsq, end, now);

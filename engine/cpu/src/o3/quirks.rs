@@ -2,8 +2,7 @@
 //! same name in the description. A rule of gem5's that a processor could have too is no quirk and has no flag. Minor's only
 //! quirk is gem5's own parameter `enableIdling`.
 
-/// gem5's own artefacts (*ours*: gem5 has no such parameters). Presets of silicon have those off that are off by default;
-/// they keep the last five, with which their cycles were calibrated.
+/// gem5's own artefacts (*ours*: gem5 has no such parameters). Presets of silicon have them off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_snake_case)]
 pub struct Gem5Quirks {
@@ -44,6 +43,12 @@ pub struct Gem5Quirks {
     /// Store sets are indexed by instruction addresses from bit 2 on (`StoreSet::offsetBits`): shorter instructions within
     /// four bytes share an entry. Off: from the bit on that tells the shortest instructions apart. On unless switched off.
     pub gem5StoreSetIndex: bool,
+    /// Full queues block rename even where it has nothing to rename (`Rename::tick` asks `checkStall` first); it unblocks by
+    /// way of its skid buffer. Off: it is blocked when something arrives. On unless switched off.
+    pub gem5RenameBlocksIdle: bool,
+    /// Decode, rename and dispatch, going on after a stall, take in a cycle what waited in the skid buffer or what arrives,
+    /// not both (`Unblocking`: `skidBuffer` in place of `insts`). Off: both, up to the width. On unless switched off.
+    pub gem5SkidBufferFirst: bool,
 }
 
 impl Gem5Quirks {
@@ -60,6 +65,8 @@ impl Gem5Quirks {
         gem5RenameUnblocks: true,
         gem5RefusedStoreFirst: true,
         gem5StoreSetIndex: true,
+        gem5RenameBlocksIdle: true,
+        gem5SkidBufferFirst: true,
     };
     /// Silicon.
     pub const NONE: Gem5Quirks = Gem5Quirks {
@@ -74,6 +81,8 @@ impl Gem5Quirks {
         gem5RenameUnblocks: false,
         gem5RefusedStoreFirst: false,
         gem5StoreSetIndex: false,
+        gem5RenameBlocksIdle: false,
+        gem5SkidBufferFirst: false,
     };
 }
 

@@ -159,8 +159,7 @@ impl Rename {
         let to_decode = now + io.rules.rename_to_decode;
         if self.next == self.end && self.status == Status::Running && !self.stalled {
             self.stats.idle_cycles += 1;
-            // Full queues block the stage even when there is nothing to rename.
-            if self.must_stall() {
+            if io.rules.quirks.gem5RenameBlocksIdle && self.must_stall() {
                 self.block(io, to_decode);
             }
             return 0;
@@ -197,7 +196,8 @@ impl Rename {
             _ => {}
         }
         let unblocking = self.status == Status::Unblocking;
-        let end = if unblocking { self.end - arrived } else { self.end };
+        let skid_only = unblocking && io.rules.quirks.gem5SkidBufferFirst;
+        let end = if skid_only { self.end - arrived } else { self.end };
         let mut slots = 0;
         if end == self.next {
             self.stats.idle_cycles += 1;

@@ -122,6 +122,8 @@ fn quirks(cpu: Obj) -> Gem5Quirks {
         gem5RenameUnblocks: cpu.bool_or("gem5RenameUnblocks", usual.gem5RenameUnblocks),
         gem5RefusedStoreFirst: cpu.bool_or("gem5RefusedStoreFirst", usual.gem5RefusedStoreFirst),
         gem5StoreSetIndex: cpu.bool_or("gem5StoreSetIndex", usual.gem5StoreSetIndex),
+        gem5RenameBlocksIdle: cpu.bool_or("gem5RenameBlocksIdle", usual.gem5RenameBlocksIdle),
+        gem5SkidBufferFirst: cpu.bool_or("gem5SkidBufferFirst", usual.gem5SkidBufferFirst),
     }
 }
 

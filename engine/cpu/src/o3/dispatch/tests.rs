@@ -115,3 +115,17 @@ fn commits_return_the_credits_a_cycle_later_and_gem5_merges_returns() {
         assert_eq!(returns(false, &ToIew::default()), again);
     }
 }
+
+#[test]
+fn what_arrives_waits_for_the_skid_buffer_in_gem5_only() {
+    for (gem5, dispatched) in [(true, 1), (false, 2)] {
+        let mut cfg = O3Config { dispatchWidth: 2, ..O3Config::default() };
+        cfg.quirks.gem5SkidBufferFirst = gem5;
+        let mut rig = Rig::new(&cfg);
+        rig.unit.fetch_all((0..4).map(|_| op(1, 0)));
+        rig.tick(&renamed(3));
+        rig.unit.now += 1;
+        rig.tick(&renamed(1));
+        assert_eq!(rig.unit.sent(1).rename.dispatched.uops, dispatched);
+    }
+}

@@ -137,6 +137,38 @@ fn a_stage_blocked_by_one_full_queue_unblocks_in_vain_as_gem5s_only() {
 }
 
 #[test]
+fn full_queues_block_a_stage_with_nothing_to_rename_in_gem5_only() {
+    for (gem5, expected) in [(true, (Status::Blocked, Stall::Block)), (false, (Status::Running, Stall::Unchanged))] {
+        let mut cfg = O3Config { numROBEntries: 2, ..O3Config::default() };
+        cfg.quirks.gem5RenameBlocksIdle = gem5;
+        let (mut rig, mut r) = unit(&cfg);
+        rig.fetch_all([op(1, 0), op(1, 0), op(1, 0)]);
+        assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(2), false), 2);
+        rig.now += 1;
+        r.tick(&mut rig.io, rig.now, &decoded(0), false);
+        assert_eq!((r.status(), rig.sent(1).decode.stall), expected);
+        assert_eq!((r.stats.idle_cycles, r.stats.block_cycles), (1, 0));
+        // What arrives finds the ROB full, and blocks the stage in either case.
+        rig.now += 1;
+        assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(1), false), 0);
+        assert_eq!((r.status(), r.stats.block_cycles), (Status::Blocked, 1));
+    }
+}
+
+#[test]
+fn a_stage_that_goes_on_takes_the_skid_buffer_alone_in_gem5_only() {
+    for (gem5, renamed) in [(true, 1), (false, 2)] {
+        let mut cfg = O3Config { renameWidth: 2, ..O3Config::default() };
+        cfg.quirks.gem5SkidBufferFirst = gem5;
+        let (mut rig, mut r) = unit(&cfg);
+        rig.fetch_all((0..4).map(|_| op(1, 1)));
+        assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(3), false), 2);
+        rig.now += 1;
+        assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(1), false), renamed);
+    }
+}
+
+#[test]
 fn a_serializing_instruction_waits_for_an_empty_rob() {
     let (mut rig, mut r) = unit(&O3Config::default());
     rig.fetch_all([op(1, 0), flagged(op(2, 0), UopFlags::SERIALIZE_BEFORE), op(3, 0)]);
