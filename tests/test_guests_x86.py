@@ -37,7 +37,8 @@ pytestmark = pytest.mark.slow
 COPIES = [
     "folly-memcpy", "folly-memcpy-avx2", "glibc-vec-erms-avx2", "glibc-vec-erms-sse2", "i386-k7-copy-page",
     "i386-mmx-memcpy", "llvm-libc-memcpy", "llvm-libc-memcpy-avx2", "llvm-libc-memcpy-avx2-2023",
-    "llvm-libc-memcpy-avx2-nta", "sol-bcopy", "sol-kcopy-nta", "x64-byte", "x64-memcpy-orig", "x64-word-add",
+    "llvm-libc-memcpy-avx2-movsb", "llvm-libc-memcpy-avx2-nta", "sol-bcopy", "sol-kcopy-nta", "ucx-memcpy-relaxed",
+    "x64-byte", "x64-memcpy-orig", "x64-word-add",
 ]  # fmt: skip
 USER_COPIES = [
     "anand-dst8", "anand-src8", "i386-copy-user-generic", "i386-copy-user-intel", "i386-copy-user-mmx",
@@ -53,8 +54,16 @@ CHECKSUMS = [
     "x64-csum40-4x32", "x64-csum40-adx", "x64-csum40-chain", "x64-csum40-zero",
 ]  # fmt: skip
 COPY_CHECKSUMS = ["i386-csumcopy-486", "i386-csumcopy-ppro", "x64-csumcopy-kleen", "x64-csumcopy-viro"]
+SETS = [
+    "x64-memset-avx2", "x64-memset-avx2-erms", "x64-memset-sse2", "x64-memset-stosb", "x64-memset-stosq",
+    "x64-memset-unrolled",
+]  # fmt: skip
+MOVES = [
+    "glibc-vec-fsrm-avx2", "go-memmove", "x64-memmove-avx2", "x64-memmove-erms", "x64-memmove-sse2",
+    "x64-memmove-words",
+]  # fmt: skip
 #: by the number of their kind
-BY_KIND = [COPIES, CHECKSUMS, USER_COPIES, COPY_CHECKSUMS]
+BY_KIND = [COPIES, CHECKSUMS, USER_COPIES, COPY_CHECKSUMS, SETS, MOVES]
 NAMES = sum(BY_KIND, [])
 #: status and detail; None: any
 BROKEN = {
@@ -150,8 +159,8 @@ def test_the_host_test_notices(name):
     ("cpu", "lacking"),
     [
         ("max", ()),
-        ("max,-smap,-xsave", ("avx2",)),
-        ("qemu64,-sse2,-clflush", ("avx2", "adx", "nocache", "nta")),
+        ("max,-smap,-xsave", ("avx2", "relaxed")),
+        ("qemu64,-sse2,-clflush", ("avx2", "adx", "nocache", "nta", "sse2", "relaxed", "go-memmove")),
     ],
 )
 def test_right_in_the_guest(tmp_path, cpu, lacking):
@@ -165,7 +174,8 @@ def test_right_in_the_guest(tmp_path, cpu, lacking):
             for src in (0, 3)
             for dst in (0, 5)
         ]
-        records += [point(name, 1448, 4, 0, state=9, size2=size2, flags=flags) for size2, flags in ((0, 0), (9000, 1))]
+        states = ((0, 0), (9000, 1)) if name not in SETS else ()
+        records += [point(name, 1448, 4, 0, state=9, size2=size2, flags=flags) for size2, flags in states]
         # The page after the last byte is missing.
         records += [point(name, n, (PAGE - n) % PAGE, 1, fault_at=n, seed=n) for n in (1, 7, 40, 100, 4095)]
         records += [

@@ -77,12 +77,12 @@ def add(
     """Makes a ``.S`` or ``.c`` file of yours, or a function of compiled code, a routine like all others
     (docs/add-a-routine.md).
 
-    `isa`: ``"riscv"`` or ``"x86"`` (compiled code says its own); `kind`: ``"copy"``, ``"checksum"``, ``"user-copy"`` or
-    ``"copy-checksum"``; `needs`: extensions; `flags`: more of the compiler's. Of compiled code (``.o``, ``.a``,
-    ``.so``): `symbol`, the function; `defines`, the values of variables that it reads; `more`, files that define what
-    the first one lacks. A `UserError` has the compiler's words, or the first wrong byte. What was added:
-    ``.file.routines``, ``.file.extensions``; at how many points it was right: ``.points``; what is to be known of it:
-    ``.notes``.
+    `isa`: ``"riscv"`` or ``"x86"`` (compiled code says its own); `kind`: ``"copy"``, ``"checksum"``,
+    ``"user-copy"``, ``"copy-checksum"``, ``"set"`` or ``"move"``; `needs`: extensions; `flags`: more of the
+    compiler's. Of compiled code (``.o``, ``.a``, ``.so``): `symbol`, the function; `defines`, the values of
+    variables that it reads; `more`, files that define what the first one lacks. A `UserError` has the compiler's
+    words, or the first wrong byte. What was added: ``.file.routines``, ``.file.extensions``; at how many points it
+    was right: ``.points``; what is to be known of it: ``.notes``.
     """
     from breakeven.routine.add import add as add_file
     from breakeven.routine.build import Build

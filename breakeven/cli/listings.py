@@ -28,7 +28,7 @@ def routines_(
             "--machine", "-m", help="Whose instruction set, and what it lacks.", autocompletion=completion.machines
         ),
     ] = "u74",
-    kind: Annotated[str, typer.Option(help="Only copy, checksum, user-copy or copy-checksum.")] = "",
+    kind: Annotated[str, typer.Option(help="Only copy, checksum, user-copy, copy-checksum, set or move.")] = "",
     guest: GuestOption = None,
     json: JsonOption = False,
 ) -> int:

@@ -104,6 +104,10 @@ ParameterOption = Annotated[
     int,
     typer.Option("--parameter", parser=NUMBER, help="Of a routine that has one, such as a threshold; 0: its default."),
 ]
+DistanceOption = Annotated[
+    str,
+    typer.Option("--distance", help="Bytes from source to destination in one buffer (-64, 4K); 0: each has its own."),
+]
 SeedOption = Annotated[int, typer.Option("--seed", parser=NUMBER, help="Seed of the buffers' contents.")]
 SweepOption = Annotated[
     list[str], typer.Option("--sweep", metavar="PATH=A:B:STEP|V,V,...", help="Sweep a machine parameter.")

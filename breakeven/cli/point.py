@@ -79,6 +79,8 @@ def exit_status_of(result: PointResult) -> int:
         why = f" ({point.routine} {result.notes})" if result.notes and result.status == pt.UNEXPECTED_TRAP else ""
         if result.status == pt.OUT_OF_RANGE and point.parameter:
             why = f" ({point.routine} takes no --parameter)"
+        elif result.status == pt.OUT_OF_RANGE and point.distance:
+            why = f" ({point.routine} is no copy or move of the guest's: it takes no --distance)"
         elif result.status == pt.OUT_OF_RANGE and point.fault_at != pt.NO_FAULT:
             why = f" ({point.routine} is no user copy: it cannot take --fault-at inside the copy)"
         what = "WRONG OUTPUT" if result.status in pt.WRONG else "NO RESULT"
@@ -91,7 +93,8 @@ def where(point: Any) -> str:
     from breakeven import points as pt
 
     state, measure = pt.CACHE_STATES[point.cache_state], pt.MEASURES[point.measure]
-    return f"{point.size} B, src+{point.src_offset}, dst+{point.dst_offset}, {state}, {measure}"
+    to = f"dst = src{point.distance:+}" if point.distance else f"dst+{point.dst_offset}"
+    return f"{point.size} B, src+{point.src_offset}, {to}, {state}, {measure}"
 
 
 def _print_point(result: PointResult, json: bool) -> None:

@@ -11,6 +11,7 @@ from breakeven.cli.bundles import Command, option_group
 from breakeven.cli.options import (
     NUMBER,
     CallsOption,
+    DistanceOption,
     Dst2Option,
     DstOption,
     HugeOption,
@@ -42,13 +43,14 @@ def _measuring(
     dst2: Dst2Option = 0,
     seed: SeedOption = 1,
     routine_parameter: ParameterOption = 0,
+    distance: DistanceOption = "0",
     huge_pages: HugeOption = False,
 ) -> dict[str, Any]:
     """How points are measured, as the Python API takes it."""
     return {
         "cache": cache, "measure": measure, "repetitions": repetitions, "warmup": warmup, "calls": calls,
         "stream": stream, "total": total, "size2": size2, "src_offset2": src2, "dst_offset2": dst2, "seed": seed,
-        "routine_parameter": routine_parameter, "huge_pages": huge_pages,
+        "routine_parameter": routine_parameter, "distance": distance, "huge_pages": huge_pages,
     }  # fmt: skip
 
 

@@ -43,7 +43,8 @@ def sweep(
     routines: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Routines, or all, copy, user-copy, checksum, copy-checksum.", autocompletion=completion.routines
+            help="Routines, or all, copy, user-copy, checksum, copy-checksum, set, move.",
+            autocompletion=completion.routines,
         ),
     ] = None,
     sizes: SizesOption = "",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from breakeven.points.record import (
     CACHE_STATES,
     FAULT_IN_DESTINATION,
+    FLAG_DISTANCE,
     FLAG_HUGE_PAGES,
     FLAG_SKIP_VERIFICATION,
     MAX_COUNT,
@@ -30,6 +31,7 @@ from breakeven.points.record import (
     PointError,
     Result,
     as_dict,
+    check_distance,
     check_packets_measure,
     check_range,
     check_routine_name,
@@ -49,6 +51,7 @@ from breakeven.points.record import (
 __all__ = [
     "CACHE_STATES",
     "FAULT_IN_DESTINATION",
+    "FLAG_DISTANCE",
     "FLAG_HUGE_PAGES",
     "FLAG_SKIP_VERIFICATION",
     "MAX_COUNT",
@@ -71,6 +74,7 @@ __all__ = [
     "PointError",
     "Result",
     "as_dict",
+    "check_distance",
     "check_packets_measure",
     "check_range",
     "check_routine_name",

@@ -47,6 +47,10 @@ FLAG_SKIP_VERIFICATION = 2
 #: of the stream measure alone: the source moves on like the destination; its pages appear when they are first touched;
 #: a reader touches every line of the destination after each call
 STREAM_FLAGS = {"moving": 4, "untouched": 8, "reader": 16}
+#: the destination lies `distance` bytes behind the source, in the same buffer; set with it
+FLAG_DISTANCE = 32
+#: the measures that a copy within one buffer may have
+_DISTANCE_MEASURES = MEASURES[:2]
 #: `status` of a result, by number
 STATUSES = (
     "verified",
@@ -83,7 +87,8 @@ _POINT_LAYOUT = (
     ("fault_at", "Q", "u8"),
     ("flags", "I", "u4"),
     ("parameter", "I", "u4"),
-    ("reserved", "16s", "V16"),
+    ("distance", "i", "i4"),
+    ("reserved", "12s", "V12"),
 )
 _RESULT_LAYOUT = (
     ("index", "I", "u4"),
@@ -138,8 +143,9 @@ _RANGES: dict[str, tuple[int, int]] = {
     "dst_offset2": (0, MAX_OFFSET),
     "warmup": (0, MAX_COUNT),
     "seed": (0, (1 << 32) - 1),
-    "flags": (0, FLAG_HUGE_PAGES | FLAG_SKIP_VERIFICATION | sum(STREAM_FLAGS.values())),
+    "flags": (0, FLAG_HUGE_PAGES | FLAG_SKIP_VERIFICATION | sum(STREAM_FLAGS.values()) | FLAG_DISTANCE),
     "parameter": (0, (1 << 32) - 1),
+    "distance": (-MAX_SIZE, MAX_SIZE),
 }
 
 
@@ -161,6 +167,14 @@ def check_packets_measure(measure: int, cache_state: int) -> None:
     """Raises `PointError` for another measure than latency of a state that a network driver leaves."""
     if measure != 0 and cache_state >= PACKETS:
         raise PointError(f"cache state {CACHE_STATES[cache_state]} is of the latency measure only")
+
+
+def check_distance(distance: int, size: int, measure: int) -> None:
+    """Raises `PointError` for a copy within one buffer that cannot be laid out."""
+    if distance and MEASURES[measure] not in _DISTANCE_MEASURES:
+        raise PointError(f"a distance is of the measures {' and '.join(_DISTANCE_MEASURES)}")
+    if distance and size + abs(distance) > MAX_SIZE:
+        raise PointError(f"distance {distance} is out of range: with the size ({size}) at most {MAX_SIZE} bytes")
 
 
 def stream_flags(text: str) -> int:
@@ -208,8 +222,12 @@ class Point:
     flags: int = 0
     #: of a routine that has one (a threshold); 0: its default
     parameter: int = 0
+    #: bytes from the source to the destination (negative: it lies before), both in one buffer; 0: each has its own
+    distance: int = 0
 
     def __post_init__(self) -> None:
+        if self.distance:
+            object.__setattr__(self, "flags", self.flags | FLAG_DISTANCE)
         if self.repetitions is None:
             measure = "stream" if self.measure == STREAM else ""
             object.__setattr__(self, "repetitions", repetitions_of(measure))
@@ -228,6 +246,9 @@ class Point:
         check_packets_measure(self.measure, self.cache_state)
         if self.measure != STREAM and self.flags & sum(STREAM_FLAGS.values()):
             raise PointError(f"flags {self.flags}: {', '.join(STREAM_FLAGS)} are of the stream measure")
+        check_distance(self.distance, self.size, self.measure)
+        if self.flags & FLAG_DISTANCE and not self.distance:
+            raise PointError(f"flags {self.flags}: bit {FLAG_DISTANCE} goes with a distance")
         if self.fault_at != NO_FAULT:
             index = self.fault_at & ~FAULT_IN_DESTINATION
             if not 0 <= self.fault_at < 1 << 64 or index > self.size:

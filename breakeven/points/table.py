@@ -49,7 +49,7 @@ def frame(machine: str, parameters: dict[str, str], records: np.ndarray, results
 #: what `described` tells of a sweep: a column's name and the field of `SweepSpec`
 SETTINGS = "settings"
 DESCRIBED = {
-    "warmup": "warmup", "seed": "seed", "flags": "flags", "parameter": "routine_parameter",
+    "warmup": "warmup", "seed": "seed", "flags": "flags", "parameter": "routine_parameter", "distance": "distance",
     "size2": "size2", "src_offset2": "src_offset2", "dst_offset2": "dst_offset2",
 }  # fmt: skip
 

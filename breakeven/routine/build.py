@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from breakeven._engine import _Contents
 
 #: kinds and flags as in docs/guests.md
-KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3}
+KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3, "set": 4, "move": 5}
 #: what a routine may need: its flag and the compiler's option for it, by instruction set
 NEEDS = {
     "riscv": {

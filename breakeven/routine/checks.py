@@ -21,7 +21,7 @@ ISA_NAMES = {"riscv": "RISC-V", "x86": "x86-64"}
 #: a machine to name where one of that instruction set is needed
 EXAMPLES = {"riscv": "u74", "x86": "skylake"}
 #: kinds of routines that do the same job
-_JOBS = {"user-copy": "copy"}
+_JOBS = {"user-copy": "copy", "move": "copy"}
 
 
 def isa_of_machine(machine: MachineSpec) -> str:

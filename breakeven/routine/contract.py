@@ -6,7 +6,7 @@ Smallest first: what is told is the first point that fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from breakeven.errors import UserError
@@ -67,6 +67,8 @@ def contract_points(name: str, kind: str) -> Iterator[Point]:
     """The points at which a routine must be right, the small ones first."""
     yield from _sizes_and_offsets(name, kind)
     yield from _page_ends(name, kind)
+    if kind == "move":
+        yield from _overlaps(name)
     if kind == "user-copy":
         yield from _faults(name)
     if kind in ("checksum", "copy-checksum"):
@@ -84,20 +86,44 @@ def sample_points(name: str, kind: str) -> list[Point]:
     return [*whole, *aligned, *(_point(name, n, 0, 0, seed=_EXTREMES[0]) for n in (1, 64, 1448))]
 
 
-def _point(name: str, size: int, src: int = 0, dst: int = 0, fault_at: int = NO_FAULT, seed: int = 1) -> Point:
-    return Point(name, size, src, dst, repetitions=1, warmup=0, seed=seed, fault_at=fault_at)
+def _point(
+    name: str, size: int, src: int = 0, dst: int = 0, fault_at: int = NO_FAULT, seed: int = 1, distance: int = 0
+) -> Point:
+    return Point(name, size, src, dst, repetitions=1, warmup=0, seed=seed, fault_at=fault_at, distance=distance)
+
+
+#: bytes between a move's buffers, either way: of words, vectors, lines and unlike any
+_DISTANCES = (1, 2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 1000, 4096, 4097)
+
+
+def _overlaps(name: str) -> Iterator[Point]:
+    """Buffers that overlap or touch, each before the other; and with no page beyond them."""
+    for n in (*range(1, 140), *range(140, 700, 23), 1448, 4097, 8205, 20011):
+        for distance in (d for d in (*_DISTANCES, n - 1, n) if 0 < d <= n):
+            for way in (distance, -distance):
+                for src in (0, 3) if n > 140 else (0, 1, 4, 7):
+                    yield _point(name, n, src, seed=n, distance=way)
+        for distance in (1, 8, 33):
+            yield _point(name, n, (PAGE - n - distance) % PAGE, 0, n | FAULT_IN_DESTINATION, n, distance)
+            yield _point(name, n, (PAGE - n) % PAGE, 0, n, n, -distance)
+
+
+def _sides(kind: str, sources: Iterable[int], destinations: Iterable[int]) -> tuple[list[int], list[int]]:
+    """The offsets that a routine of this kind looks at."""
+    return [0] if kind == "set" else list(sources), [0] if kind == "checksum" else list(destinations)
 
 
 def _sizes_and_offsets(name: str, kind: str) -> Iterator[Point]:
-    destinations = range(8) if kind != "checksum" else range(1)
+    sources, destinations = _sides(kind, range(8), range(8))
     for n in range(257):
-        for src in range(8):
+        for src in sources:
             for dst in destinations:
                 yield _point(name, n, src, dst, seed=n)
     # Alignments of a line and of a vector, larger sizes, a page boundary within.
     for n in (*range(257, 1100, 53), 1448, 4095, 4096, 4097, 8205, 16384, 65613, (1 << 20) + 333):
-        for src in (0, 1, 8, 19, 37, 63, PAGE - 100):
-            for dst in (0, 3, 16, 32, 61, PAGE - 99) if kind != "checksum" else (0,):
+        sources, destinations = _sides(kind, (0, 1, 8, 19, 37, 63, PAGE - 100), (0, 3, 16, 32, 61, PAGE - 99))
+        for src in sources:
+            for dst in destinations:
                 if n < 1 << 16 or src == dst == 0 or (src == PAGE - 100 and dst in (0, 61)):
                     yield _point(name, n, src, dst, seed=n)
 
@@ -156,7 +182,8 @@ def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str]:
 
 
 def _where(point: Point) -> str:
-    text = f"size {point.size}, source offset {point.src_offset}, destination offset {point.dst_offset}"
+    to = f"destination {point.distance:+} from it" if point.distance else f"destination offset {point.dst_offset}"
+    text = f"size {point.size}, source offset {point.src_offset}, {to}"
     if point.fault_at == NO_FAULT:
         return text
     side = "destination" if point.fault_at & FAULT_IN_DESTINATION else "source"

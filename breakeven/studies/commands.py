@@ -12,7 +12,7 @@ from breakeven.sweeps.spec import SweepSpec
 #: option of `sweep` -> field of `SweepSpec`, where it is a number and its default says nothing
 _NUMBERS = {
     "--warmup": "warmup", "--calls": "calls", "--size2": "size2", "--src2": "src_offset2", "--dst2": "dst_offset2",
-    "--seed": "seed", "--parameter": "routine_parameter",
+    "--seed": "seed", "--parameter": "routine_parameter", "--distance": "distance",
 }  # fmt: skip
 
 

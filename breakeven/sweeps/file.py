@@ -116,11 +116,18 @@ def _path(key: str, value: Any) -> Path:
     return Path(value)
 
 
+def _distance(key: str, value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise UserError("a number of bytes is wanted, or a text such as '-4K'")
+    return str(value)
+
+
 _SINGULAR = {"sizes": "size", "src": "src offset", "dst": "dst offset"}
 _READERS: dict[str, Callable[[str, Any], Any]] = {
     "routines": _names, "machines": _machines, "sizes": _integers, "src": _integers, "dst": _integers, "cache": _joined,
     "measure": _joined, "repetitions": _integer, "warmup": _integer, "calls": _integer, "size2": _size,
     "stream": _joined, "total": _size, "src2": _integer, "dst2": _integer, "seed": _integer, "parameter": _integer,
+    "distance": _distance,
     "huge_pages": _flag, "out": _path,
 }  # fmt: skip
 #: keys whose argument has another name

@@ -65,6 +65,8 @@ class Measuring(TypedDict, total=False):
     flags: int
     #: of a routine that has one, such as a threshold; 0: its default
     routine_parameter: int
+    #: bytes from the source to the destination in one buffer (-64, "4K"); 0: each has its own
+    distance: int | str
 
 
 class Faulting(Measuring, total=False):
@@ -120,6 +122,7 @@ def sweep_spec(
     flags = _flags(more)
     for name, default in (("size2", "0"), ("total", TOTAL)):
         more[name] = parse_number(str(more.get(name, default)), name)
+    more["distance"] = _distance(more)
     spec = SweepSpec(
         routines=named_routines(_names(routines), [spec.name for spec in specs], texts, guest),
         machines=specs,
@@ -152,6 +155,7 @@ def point_of(routine: str, size: int | str, src: int, dst: int, cache: str, meas
     more |= {
         "calls": calls if kind else 1, "size2": parse_number(str(more.get("size2", 0)), "size2"),
         "fault_at": _fault(more.pop("fault_at", None), more.pop("fault_side", "src")),
+        "distance": _distance(more),
     }  # fmt: skip
     point = pt.Point(
         routine=routine, size=length, src_offset=src, dst_offset=dst, measure=kind, flags=flags, parameter=parameter,
@@ -172,6 +176,12 @@ def _flags(options: dict[str, Any]) -> int:
 
     stream = pt.stream_flags(options.pop("stream", ""))
     return int(options.pop("flags", 0)) | stream | (pt.FLAG_HUGE_PAGES if options.pop("huge_pages", False) else 0)
+
+
+def _distance(options: Mapping[str, object]) -> int:
+    text = str(options.get("distance", 0))
+    length = parse_number(text.removeprefix("-"), "distance")
+    return -length if text.startswith("-") else length
 
 
 def _fault(index: int | None, side: str) -> int:
@@ -226,11 +236,13 @@ def _names(names: str | Sequence[str]) -> list[str]:
 
 #: what stands for the routines of a kind
 _KINDS = {
-    "all": ("copy", "user-copy", "checksum", "copy-checksum"),
+    "all": ("copy", "user-copy", "checksum", "copy-checksum", "set", "move"),
     "copy": ("copy", "user-copy"),
     "user-copy": ("user-copy",),
     "checksum": ("checksum",),
     "copy-checksum": ("copy-checksum",),
+    "set": ("set",),
+    "move": ("move",),
 }
 
 

@@ -52,6 +52,8 @@ class SweepSpec:
     flags: int = 0
     #: `parameter` of every point: of routines that have one; 0: their default
     routine_parameter: int = 0
+    #: bytes from the source to the destination in one buffer; 0: each has its own, and the destination's offsets count
+    distance: int = 0
     #: measure points again whose median has not converged, where nobody asked for `repetitions` (`converged`)
     again: bool = True
     #: (src, dst) pairs instead of the product of `src_offsets` and `dst_offsets`
@@ -108,6 +110,9 @@ class SweepSpec:
         for name in ("warmup", "calls", "size2", "src_offset2", "dst_offset2", "seed", "flags"):
             pt.check_range(name, getattr(self, name))
         pt.check_range("parameter", self.routine_parameter)
+        pt.check_range("distance", self.distance)
+        for size, measure in itertools.product(self.sizes, self.measures) if self.distance else ():
+            pt.check_distance(self.distance, int(size), pt.index_of(pt.MEASURES, measure, "measure"))
         self._validate_streams()
         for state, measure in itertools.product(self.cache_states, self.measures):
             pt.check_packets_measure(
@@ -153,8 +158,9 @@ class SweepSpec:
         table["size2"] = np.where(interleaved | (state >= pt.PACKETS), self.size2, 0)
         table["warmup"] = self.warmup
         table["seed"] = self.seed
-        table["flags"] = self.flags
+        table["flags"] = self.flags | (pt.FLAG_DISTANCE if self.distance else 0)
         table["parameter"] = self.routine_parameter
+        table["distance"] = self.distance
         table["fault_at"] = pt.NO_FAULT
         return table
 

@@ -31,6 +31,8 @@ _SIGNATURES = {
     "user-copy": ("size_t", "void *dst, const void *src, size_t n", "dst, src, n"),
     "checksum": ("uint32_t", "const void *src, size_t n", "src, n"),
     "copy-checksum": ("uint32_t", "void *dst, const void *src, size_t n", "dst, src, n"),
+    "set": ("void", "void *dst, int byte, size_t n", "dst, byte, n"),
+    "move": ("void", "void *dst, const void *src, size_t n", "dst, src, n"),
 }
 
 

@@ -34,6 +34,13 @@ RULES = {
 }  # fmt: skip
 
 
+def rules_for(kind: str) -> list[str]:
+    """The tests that a dispatcher of routines of a kind may make: what sets has no source."""
+    if kind == "set":
+        return ["size"]
+    return [name for name, rule in RULES.items() if kind != "checksum" or not rule.two_sided]
+
+
 class Segment(NamedTuple):
     """A routine and the first size that it is for."""
 

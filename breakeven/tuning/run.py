@@ -30,7 +30,7 @@ from breakeven.tuning.plan_search import (
     ranked,
     worth_other_layouts,
 )
-from breakeven.tuning.plans import RULES, Plan, always
+from breakeven.tuning.plans import Plan, always, rules_for
 from breakeven.tuning.request import TuneRequest
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def tune(question: TuneRequest, engine: Engine, threads: int = 0, progress: Swee
         dispatchers = Dispatchers(isa, candidates, Path(folder)) if in_checkout() else None
         routines = dispatchers.candidates if dispatchers else installed_candidates(isa, candidates)
         kind = kind_of(routines)
-        rules = [name for name, rule in RULES.items() if kind != "checksum" or not rule.two_sided]
+        rules = rules_for(kind)
 
         sites = CallSites(dispatchers, question, grid, threads, progress, tally) if dispatchers else None
         if sites:

@@ -51,7 +51,7 @@ _KEPT = 8
 #: columns that are a point's numbers
 _NUMBERS = (
     "size", "src_offset", "dst_offset", "calls", "repetitions", "warmup", "seed", "parameter", "flags", "size2",
-    "src_offset2", "dst_offset2",
+    "src_offset2", "dst_offset2", "distance",
 )  # fmt: skip
 
 

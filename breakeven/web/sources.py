@@ -175,7 +175,7 @@ def _sweep_command(table: pd.DataFrame, path: Path, settings: Sequence[str]) -> 
 #: the options of the columns that `described` adds
 _OPTIONS = {
     "warmup": "--warmup", "seed": "--seed", "parameter": "--parameter", "size2": "--size2", "src_offset2": "--src2",
-    "dst_offset2": "--dst2",
+    "dst_offset2": "--dst2", "distance": "--distance",
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from breakeven.errors import UserError
 POINT_OFFSETS = {
     "routine": 0, "size": 40, "src_offset": 48, "dst_offset": 52, "cache_state": 56, "measure": 60, "repetitions": 64,
     "calls": 68, "size2": 72, "src_offset2": 80, "dst_offset2": 84, "warmup": 88, "seed": 92, "fault_at": 96,
-    "flags": 104, "parameter": 108, "reserved": 112,
+    "flags": 104, "parameter": 108, "distance": 112, "reserved": 116,
 }  # fmt: skip
 RESULT_OFFSETS = {
     "index": 0, "status": 4, "cycles_min": 8, "cycles_median": 16, "cycles_total": 24, "instructions": 32, "ret": 40,

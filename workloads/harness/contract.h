@@ -41,9 +41,11 @@ enum {
     POINT_UNTOUCHED_SOURCE = 8,
     POINT_READER = 16,
     POINT_FLAGS = 31,
+    /* The destination lies `distance` bytes behind the source (before it, if negative), in the same buffer. */
+    POINT_DISTANCE = 32,
     POINT_STREAM_FLAGS = 28,
 };
-enum { KIND_COPY, KIND_CHECKSUM, KIND_USER_COPY, KIND_COPY_CHECKSUM };
+enum { KIND_COPY, KIND_CHECKSUM, KIND_USER_COPY, KIND_COPY_CHECKSUM, KIND_SET, KIND_MOVE };
 enum {
     ROUTINE_NEEDS_ZBB = 1,
     ROUTINE_MISALIGNED = 2,
@@ -82,7 +84,8 @@ struct point {
     u32 src_offset2, dst_offset2, warmup, seed;
     u64 fault_at;
     u32 flags, parameter;
-    u8 reserved[16];
+    int32_t distance;
+    u8 reserved[12];
 };
 
 struct result {

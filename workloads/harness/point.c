@@ -1,12 +1,26 @@
 /* One point: buffers prepared, the routine checked, measured, checked again.
 
-   Compiled three times: the states in the second level need more code between two measurements, and have it in an object of
-   their own (SECOND_LEVEL defined), those that a network driver leaves in another (PACKETS). So the other points run the
-   same instructions at the same places as without them: branch predictors and caches see both. */
+   Compiled four times: the states in the second level need more code between two measurements, and have it in an object of
+   their own (SECOND_LEVEL defined), those that a network driver leaves in another (PACKETS); routines that came later, sets
+   and moves have a third, for every state (LATER). So the other points run the same instructions at the same places as
+   without them: branch predictors and caches see both. */
 #ifdef SECOND_LEVEL
+#define HAS_LEVELS
 #define point_run point_run_second_level
 #elif defined PACKETS
+#define HAS_PACKETS
 #define point_run point_run_packets
+#elif defined LATER
+#define HAS_LEVELS
+#define HAS_PACKETS
+#define point_run point_run_later
+#endif
+#ifdef LATER
+#define LATER_ONLY(...) __VA_ARGS__
+#else
+#define LATER_ONLY(...)
+#define __routines_start __first_routines_start
+#define __routines_end __first_routines_end
 #endif
 #include "point.h"
 
@@ -38,7 +52,8 @@ struct plan {
     u32 calls;
     struct stream stream;
     int verify;
-#ifdef PACKETS
+    LATER_ONLY(int64_t distance; u64 made; u32 value;) /* moves.inc */
+#ifdef HAS_PACKETS
     struct packets packets;
 #endif
 };
@@ -47,7 +62,7 @@ struct plan {
 #ifdef SECOND_LEVEL
 #define KEPT static __attribute__((section(".late")))
 enum { LAST_STATE = SOURCE_COLD_DESTINATION_L2 };
-#elif defined PACKETS
+#elif defined HAS_PACKETS
 #define KEPT static __attribute__((section(".late")))
 enum { LAST_STATE = CACHE_STATES - 1 };
 #else
@@ -56,8 +71,11 @@ enum { LAST_STATE = BOTH_COLD };
 #endif
 
 KEPT struct plan plan;
+enum { KNOWN_FLAGS = POINT_FLAGS LATER_ONLY(| POINT_DISTANCE) };
 
-#ifdef PACKETS
+#ifdef LATER
+#define is_packets(p) ((p)->cache_state >= RECEIVE)
+#elif defined PACKETS
 #define is_packets(p) 1
 #else
 #define is_packets(p) 0
@@ -77,7 +95,7 @@ static const struct routine *find_routine(const char *name) {
 
 static int in_range(const struct point *p) {
     int interleaved = p->measure == INTERLEAVED;
-    if (p->measure > STREAM || p->cache_state > LAST_STATE || p->flags > POINT_FLAGS)
+    if (p->measure > STREAM || p->cache_state > LAST_STATE || p->flags > KNOWN_FLAGS)
         return 0;
     if (p->measure != STREAM && p->flags & POINT_STREAM_FLAGS)
         return 0;
@@ -95,6 +113,10 @@ static int in_range(const struct point *p) {
         return p->calls >= 1 && p->size >= 1 && p->size * p->calls <= MAX_STREAM && p->fault_at == NO_FAULT;
     return p->calls >= 1 && p->calls <= MAX_CALLS;
 }
+
+#ifdef LATER
+#include "moves.inc"
+#endif
 
 static int has_destination(void) { return plan.routine->kind != KIND_CHECKSUM; }
 static int has_sum(void) { return plan.routine->kind == KIND_CHECKSUM || plan.routine->kind == KIND_COPY_CHECKSUM; }
@@ -126,6 +148,7 @@ static void plan_work(int i, u64 src, u64 dst, u64 size, u64 parameter) {
         stream_from(&w->expected, &plan.stream, w->src % 8 + -w->dst % 8);
     plan.jobs[i] = has_destination() ? (struct job){plan.routine->fn, {w->dst, w->src, w->size}, parameter}
                                      : (struct job){plan.routine->fn, {w->src, w->size, 0}, parameter};
+    LATER_ONLY(plan_set(&plan.jobs[i]);)
 }
 
 static void plan_stream(const struct point *p, u64 parameter) {
@@ -141,11 +164,12 @@ static void plan_stream(const struct point *p, u64 parameter) {
     s->step[has_destination()] = src_step;
     if (has_destination())
         s->step[0] = p->size;
+    LATER_ONLY(if (is_set()) s->step[1] = 0;)
     if (has_destination() && p->flags & POINT_READER)
         s->read = p->size;
 }
 
-#ifdef PACKETS
+#ifdef HAS_PACKETS
 static int plan_packets(const struct point *p) {
     struct packets *k = &plan.packets;
     const struct work *w = &plan.work[0];
@@ -167,6 +191,7 @@ static int make_plan(const struct point *p) {
     /* Pages that appear are full of zeros. */
     stream_of(&plan.stream, p->flags & POINT_UNTOUCHED_SOURCE ? SEED_ZEROS : p->seed, !has_destination());
     plan.fault_page = 0;
+    LATER_ONLY(if (!plan_distance(p)) return 0;)
     u64 parameter = p->parameter ? p->parameter : plan.routine->parameter;
     if (!plan.routine->parameter && p->parameter)
         return 0;
@@ -175,14 +200,15 @@ static int make_plan(const struct point *p) {
         return 1;
     }
     plan_work(0, arch_buffer(SOURCE) + p->src_offset, arch_buffer(DESTINATION) + p->dst_offset, p->size, parameter);
+    LATER_ONLY(if (plan.distance) plan_work(0, move_source(p), move_source(p) + (u64)plan.distance, p->size, parameter);)
     if (plan.interleaved)
         plan_work(1, arch_buffer(SOURCE2) + p->src_offset2, arch_buffer(DESTINATION2) + p->dst_offset2, p->size2, parameter);
-#ifdef PACKETS
+#ifdef HAS_PACKETS
     plan.packets.call = 0;
     if (is_packets(p) && !plan_packets(p))
         return 0;
 #endif
-    return place_fault(p->fault_at);
+    return place_fault(p->fault_at) LATER_ONLY(&& fault_is_beyond());
 }
 
 static void map_stream_source(const struct point *p, u32 flags) {
@@ -204,7 +230,7 @@ static u32 map_flags(const struct point *p) {
     return p->flags & POINT_HUGE_PAGES && !plan.fault_page ? flags | MAP_HUGE : flags;
 }
 
-#ifdef PACKETS
+#ifdef HAS_PACKETS
 /* A kernel reaches its buffers through large pages. */
 static void map_packets(u32 flags) {
     const struct packets *k = &plan.packets;
@@ -223,6 +249,7 @@ static void map_packets(u32 flags) {
 static void prepare(const struct point *p) {
     u32 flags = map_flags(p);
     arch_unmap_all();
+    LATER_ONLY(if (plan.distance) { prepare_move(flags); return; })
     if (plan.streams)
         map_stream(p, flags);
     if (is_packets(p))
@@ -275,6 +302,7 @@ static int check_rest(const struct work *w, u64 copied, struct result *r) {
 }
 
 static int check_work(const struct work *w, u64 ret, struct result *r) {
+    LATER_ONLY(if (plan.distance || is_set()) return check_further(w, r);)
     u64 copied = w->size;
     if (has_sum()) {
         struct stream bytes;
@@ -298,7 +326,7 @@ static int check_work(const struct work *w, u64 ret, struct result *r) {
         return 0;
     if (plan.streams)
         return 1; /* the neighbouring chunks lie where the bands were */
-#ifdef PACKETS
+#ifdef HAS_PACKETS
     if (plan.packets.call)
         return 1; /* as do other calls' buffers */
 #endif
@@ -316,6 +344,7 @@ static int check(const u64 ret[2], int first, struct result *r) {
 }
 
 static int sources_intact(struct result *r) {
+    LATER_ONLY(if (plan.distance) return 1;)
     for (int i = 0; plan.verify && i < plan.works; i++)
         if (!stream_intact(&plan.stream, plan.work[i].src, plan.work[i].size))
             return fail(r, DAMAGE, DAMAGED_SOURCE);
@@ -326,6 +355,7 @@ static int first_calls(u64 ret[2], struct result *r) {
     for (int i = 0; i < plan.works; i++) {
         enter();
         u64 damage = arch_checked_call(&plan.jobs[i], &ret[i]);
+        LATER_ONLY(plan.made++;)
         if (leave())
             damage |= DAMAGED_ACCESS;
         if (damage)
@@ -334,7 +364,7 @@ static int first_calls(u64 ret[2], struct result *r) {
     return check(ret, 0, r);
 }
 
-#ifdef SECOND_LEVEL
+#ifdef HAS_LEVELS
 /* Brings the buffers that belong in `place` into the caches. */
 static void touch_those(struct places at, enum place place) {
     for (int i = 0; i < plan.works; i++) {
@@ -345,7 +375,7 @@ static void touch_those(struct places at, enum place place) {
     }
 }
 
-static void chill(const struct point *p) {
+static void chill_levels(const struct point *p) {
     struct places at = places_of(p->cache_state);
     for (int i = 0; i < plan.works; i++) {
         if (at.source == IN_MEMORY)
@@ -358,6 +388,10 @@ static void chill(const struct point *p) {
     touch_those(at, IN_L1);
     touch_stack();
 }
+#endif
+
+#ifdef SECOND_LEVEL
+#define chill chill_levels
 #else
 static void chill_stream(const struct point *p) {
     const struct work *first = &plan.work[0], *last = &plan.work[plan.works - 1];
@@ -372,6 +406,7 @@ static void chill_stream(const struct point *p) {
 }
 
 static void chill(const struct point *p) {
+    LATER_ONLY(if (p->cache_state > BOTH_COLD) { chill_levels(p); return; })
     if (plan.streams) {
         chill_stream(p);
         return;
@@ -417,55 +452,8 @@ static void measure_overhead(struct sample *best) {
 
 static u64 less(u64 a, u64 b) { return a > b ? a - b : 0; }
 
-#ifdef PACKETS
-static void place_next(void) {
-    struct packets *k = &plan.packets;
-    struct work *w = &plan.work[0];
-    u64 ring, walked;
-    packets_next(k, &ring, &walked);
-    w->src = k->receive ? ring : walked;
-    w->dst = k->receive ? walked : ring;
-    plan.jobs[0].arg[has_destination()] = w->src;
-    if (has_destination())
-        plan.jobs[0].arg[0] = w->dst;
-}
-
-/* The calls of a round, the driver at work before or after them: the mean of a call. */
-static u64 measure_round(const struct sample *overhead, struct sample *mean) {
-    struct packets *k = &plan.packets;
-    struct sample s;
-    u64 damage = 0, half = k->calls / 2;
-    *mean = (struct sample){0};
-    if (k->receive)
-        packets_drive(k, &plan.stream);
-    for (u64 i = 0; i < k->calls; i++) {
-        place_next();
-        enter();
-        damage |= arch_measure(plan.jobs, 1, &s, 0);
-        leave();
-        mean->cycles += less(s.cycles, overhead->cycles);
-        mean->instructions += less(s.instructions, overhead->instructions);
-    }
-    if (!k->receive)
-        packets_drive(k, &plan.stream);
-    mean->cycles = (mean->cycles + half) / k->calls;
-    mean->instructions = (mean->instructions + half) / k->calls;
-    mean->ret[0] = s.ret[0];
-    return damage;
-}
-
-static u64 measure_packets(const struct sample *overhead, u32 repetitions, struct stats *stats, struct sample *s) {
-    u64 damage = 0;
-    packets_fill(&plan.packets, &plan.stream);
-    for (u64 i = packets_rounds(&plan.packets); i; i--)
-        damage |= measure_round(overhead, s);
-    stats_start(stats, repetitions);
-    for (u32 i = 0; i < repetitions; i++) {
-        damage |= measure_round(overhead, s);
-        stats_add(stats, s->cycles, s->instructions);
-    }
-    return damage;
-}
+#ifdef HAS_PACKETS
+#include "packets.inc"
 #endif
 
 static int measure(const struct point *p, u64 ret[2], struct result *r) {
@@ -481,7 +469,7 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
         damage |= arch_measure(jobs, each, &s, plan.interleaved);
         leave();
     }
-#ifdef PACKETS
+#ifdef HAS_PACKETS
     if (is_packets(p))
         damage |= measure_packets(&overhead, p->repetitions, &stats, &s);
     else
@@ -494,6 +482,7 @@ static int measure(const struct point *p, u64 ret[2], struct result *r) {
         leave();
         stats_add(&stats, less(s.cycles, overhead.cycles), less(s.instructions, overhead.instructions));
     }
+    LATER_ONLY(plan.made += p->warmup + (u64)p->repetitions * plan.calls;)
     if (damage)
         return fail(r, DAMAGE, DAMAGED_REGISTERS | damage);
     r->cycles_min = stats.min;
@@ -535,6 +524,7 @@ static void run(const struct point *p, struct result *r) {
 /* In a guest that only checks: the byte that should be where a wrong one is, and that one. */
 #ifdef REPORT_VALUES
 static void report_values(struct result *r) {
+    LATER_ONLY(if (plan.distance || is_set()) return;) /* check_further has */
     const struct work *w = &plan.work[0];
     int in_copy = r->status == WRONG_OUTPUT, in_band = r->status == DAMAGE && !(r->detail >> 61 == 1 || r->detail >> 61 == 2);
     if (!in_copy && !in_band)
@@ -559,7 +549,9 @@ void point_run(const struct point *p, struct result *r) {
     report_values(r);
 }
 
-#ifdef PACKETS
+#ifdef LATER
+#include "later.inc"
+#elif defined PACKETS
 void points_further(const struct point *points, struct result *results, u64 count) {
     points_second_level(points, results, count);
     for (u64 i = 0; i < count; i++) {

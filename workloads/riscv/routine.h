@@ -4,6 +4,8 @@
 #define KIND_COPY 0      /* void f(void *dst, const void *src, size_t n) */
 #define KIND_CHECKSUM 1  /* uint32_t f(const void *buffer, size_t n): any partial sum, not complemented */
 #define KIND_USER_COPY 2 /* size_t f(void *dst, const void *src, size_t n): bytes not copied */
+#define KIND_SET 4       /* void f(void *dst, int byte, size_t n) */
+#define KIND_MOVE 5      /* as KIND_COPY; the buffers may overlap */
 #define NEEDS_ZBB 1      /* flags */
 #define MISALIGNED 2     /* may issue misaligned accesses */
 #define NEEDS_V 32
@@ -13,15 +15,22 @@
 #define W 8                /* bytes of a machine word */
 #define SSTATUS_SUM 0x40000 /* supervisor access to user pages */
 
-/* A routine's entry, registered under `name`. Every entry starts a cache line, so that its neighbours do not matter. */
-.macro ROUTINE symbol:req, name:req, kind:req, flags=0
-    .pushsection .routines, "a"
+.macro ROUTINE_ENTRY section:req, symbol:req, name:req, kind:req, flags:req
+    .pushsection \section, "a"
     .balign 8
 0:  .ascii "\name"
     .zero 40 - (. - 0b)
     .word \kind, \flags
     .quad \symbol, 0
     .popsection
+.endm
+
+/* A routine's entry, registered under `name`. Every entry starts a cache line, so that its neighbours do not matter. */
+.macro ROUTINE symbol:req, name:req, kind:req, flags=0
+    ROUTINE_ENTRY .routines, \symbol, "\name", \kind, \flags
+#ifndef LATER
+    ROUTINE_ENTRY .first_routines, \symbol, "\name", \kind, \flags
+#endif
     .text
     .balign 64
     .globl \symbol
@@ -47,12 +56,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct routine_entry {
+    char name[40];
+    uint32_t kind, flags;
+    void *fn;
+    uint64_t reserved;
+};
+#define ROUTINE_IN(table, entry, symbol, routine_name, routine_kind, routine_flags)                                    \
+    __attribute__((section(table), used, aligned(8))) static const struct routine_entry entry = {                      \
+        routine_name, routine_kind, routine_flags, (void *)symbol, 0};
 #define ROUTINE(symbol, routine_name, routine_kind, routine_flags)                                                     \
-    __attribute__((section(".routines"), used, aligned(8))) static const struct {                                     \
-        char name[40];                                                                                                 \
-        uint32_t kind, flags;                                                                                          \
-        void *fn;                                                                                                      \
-        uint64_t reserved;                                                                                             \
-    } registration_of_##symbol = {routine_name, routine_kind, routine_flags, (void *)symbol, 0}
+    ROUTINE_IN(".routines", all_##symbol, symbol, routine_name, routine_kind, routine_flags)                           \
+    ROUTINE_IN(".first_routines", first_##symbol, symbol, routine_name, routine_kind, routine_flags)                   \
+    struct routine_entry
 
 #endif

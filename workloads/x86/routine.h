@@ -5,6 +5,8 @@
 #define KIND_CHECKSUM 1      /* uint32_t f(const void *buffer, size_t n): any partial sum, not complemented */
 #define KIND_USER_COPY 2     /* size_t f(void *dst, const void *src, size_t n): bytes not copied */
 #define KIND_COPY_CHECKSUM 3 /* uint32_t f(void *dst, const void *src, size_t n): a copy, and its checksum as above */
+#define KIND_SET 4           /* void f(void *dst, int byte, size_t n) */
+#define KIND_MOVE 5          /* as KIND_COPY; the buffers may overlap */
 #define NEEDS_ADX 4          /* flags */
 #define NEEDS_AVX2 8
 #define NEEDS_SSE2 16
@@ -15,10 +17,8 @@
 .section .note.GNU-stack, "", @progbits
 .text
 
-/* A routine's entry, registered under `name`. Every entry starts a cache line, so that its neighbours do not matter. A
-   routine with a parameter (here its default, not 0) finds it in ecx. */
-.macro ROUTINE symbol:req, name:req, kind:req, flags=0, parameter=0
-    .pushsection .routines, "a"
+.macro ROUTINE_ENTRY section:req, symbol:req, name:req, kind:req, flags:req, parameter:req
+    .pushsection \section, "a"
     .balign 8
 .Lname\@:
     .ascii "\name"
@@ -26,6 +26,15 @@
     .long \kind, \flags
     .quad \symbol, \parameter
     .popsection
+.endm
+
+/* A routine's entry, registered under `name`. Every entry starts a cache line, so that its neighbours do not matter. A
+   routine with a parameter (here its default, not 0) finds it in ecx. */
+.macro ROUTINE symbol:req, name:req, kind:req, flags=0, parameter=0
+    ROUTINE_ENTRY .routines, \symbol, "\name", \kind, \flags, \parameter
+#ifndef LATER
+    ROUTINE_ENTRY .first_routines, \symbol, "\name", \kind, \flags, \parameter
+#endif
     .text
     .balign 64
     .globl \symbol
@@ -69,12 +78,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct routine_entry {
+    char name[40];
+    uint32_t kind, flags;
+    void *fn;
+    uint64_t parameter;
+};
+#define ROUTINE_IN(table, entry, symbol, routine_name, routine_kind, routine_flags)                                    \
+    __attribute__((section(table), used, aligned(8))) static const struct routine_entry entry = {                      \
+        routine_name, routine_kind, routine_flags, (void *)symbol, 0};
 #define ROUTINE(symbol, routine_name, routine_kind, routine_flags)                                                     \
-    __attribute__((section(".routines"), used, aligned(8))) static const struct {                                     \
-        char name[40];                                                                                                 \
-        uint32_t kind, flags;                                                                                          \
-        void *fn;                                                                                                      \
-        uint64_t parameter;                                                                                            \
-    } registration_of_##symbol = {routine_name, routine_kind, routine_flags, (void *)symbol, 0}
+    ROUTINE_IN(".routines", all_##symbol, symbol, routine_name, routine_kind, routine_flags)                           \
+    ROUTINE_IN(".first_routines", first_##symbol, symbol, routine_name, routine_kind, routine_flags)                   \
+    struct routine_entry
 
 #endif

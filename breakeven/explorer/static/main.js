@@ -121,7 +121,7 @@ async function build(name, content, kind) {
 const usualKind = () => (machine.routines.find(([name]) => name === state.routines[0]) || [])[1] || "copy";
 
 function openOwn() {
-  const kind = make("select", { "aria-label": "what it does" }, ["copy", "checksum", "user-copy", "copy-checksum"].map((name) => make("option", { selected: name === usualKind() }, name)));
+  const kind = make("select", { "aria-label": "what it does" }, ["copy", "checksum", "user-copy", "copy-checksum", "set", "move"].map((name) => make("option", { selected: name === usualKind() }, name)));
   const name = make("input", { type: "text", value: "my_copy.S", "aria-label": "file name", pattern: "[A-Za-z0-9_.+-]+\\.(S|c)" });
   const text = make("textarea", { rows: 12, spellcheck: "false", "aria-label": "its text", placeholder: "Paste assembly (.S) or C (.c), or choose or drop a file (.S, .c, .o)." });
   const file = make("input", { type: "file", accept: ".S,.c,.o", "aria-label": "a file", onchange: () => { if (file.files[0]) build(file.files[0].name, file.files[0], kind.value); } });

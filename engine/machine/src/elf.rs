@@ -68,6 +68,8 @@ pub enum RoutineKind {
     Checksum,
     UserCopy,
     CopyChecksum,
+    Set,
+    Move,
 }
 
 impl RoutineKind {
@@ -78,6 +80,8 @@ impl RoutineKind {
             RoutineKind::Checksum => "checksum",
             RoutineKind::UserCopy => "user-copy",
             RoutineKind::CopyChecksum => "copy-checksum",
+            RoutineKind::Set => "set",
+            RoutineKind::Move => "move",
         }
     }
 }
@@ -294,11 +298,11 @@ fn routine(entry: &[u8]) -> Result<Routine, EngineError> {
         1 => RoutineKind::Checksum,
         2 => RoutineKind::UserCopy,
         3 => RoutineKind::CopyChecksum,
-        k => {
-            return Err(bad(format!(
-                "routine {name} has kind {k}; known: 0 copy, 1 checksum, 2 user copy, 3 copy and checksum"
-            )))
-        }
+        4 => RoutineKind::Set,
+        5 => RoutineKind::Move,
+        k => return Err(bad(format!(
+            "routine {name} has kind {k}; known: 0 copy, 1 checksum, 2 user copy, 3 copy and checksum, 4 set, 5 move"
+        ))),
     };
     Ok(Routine { name, kind, flags: word(ROUTINE_NAME + 4) })
 }
