@@ -249,6 +249,24 @@ def test_the_command_keeps_and_reads(breakeven, tmp_path):
     assert missing.returncode == 1 and "there is no store" in missing.stderr
 
 
+def test_the_command_checks_and_repairs(breakeven, tmp_path):
+    own = ("--store", "s.sqlite")
+    assert breakeven("sweep", "rv-word", "-m", "atomic", "-n", "1..40", *own).returncode == 0
+    assert "40 points, none damaged" in breakeven("store", "check", *own).stdout
+    with sqlite3.connect(tmp_path / "s.sqlite") as db:
+        db.execute("UPDATE result SET result=zeroblob(64) WHERE point IN (SELECT point FROM result LIMIT 3)")
+    done = breakeven("store", "check", *own)
+    assert (done.returncode, done.stdout) == (1, "3 damaged rows of atomic\n")
+    assert done.stderr == "breakeven: the store is damaged: `breakeven store repair` keeps what is whole\n"
+    assert json.loads(breakeven("store", "check", *own, "--json").stdout)["damage"] == ["3 damaged rows of atomic"]
+    done = breakeven("store", "repair", *own)
+    assert done.returncode == 0 and "37 points kept, 3 damaged, 0 parts unreadable" in done.stdout
+    assert (tmp_path / "s.sqlite.damaged").is_file()
+    assert "37 points, none damaged" in breakeven("store", "check", *own).stdout
+    again = breakeven("sweep", "rv-word", "-m", "atomic", "-n", "1..40", *own, "--json")
+    assert json.loads(again.stdout)["simulated"] == 3
+
+
 @pytest.mark.slow
 def test_sweeps_at_once_share_the_work(tmp_path):
     """Four identical sweeps: each point is simulated by one of them."""
