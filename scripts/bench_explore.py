@@ -1,13 +1,14 @@
 """How long the explorer lets one wait: `scripts/bench --explore` on an idle machine with two cores.
 
 First curves: from the command to the first eight sizes, as a program asks for them, and as chromium draws them. A moved
-slider: a value that was not simulated before, until its eight sizes are here (and drawn), and until all 48 are; a jump
-is a move to a machine that was not booted ahead. Each number is a median; the processor time is that of server and
-workers together, for one move.
+slider: a step further, until its eight sizes are here (and drawn), and until all 48 are; a jump is a move to a machine
+of which nothing was simulated ahead. Modules are compiled before, as those of an installed command. Each number is a
+median; the processor time is that of server and workers together, for one move.
 """
 
 from __future__ import annotations
 
+import compileall
 import json
 import os
 import shutil
@@ -29,6 +30,8 @@ CASES = {
 }
 #: milliseconds that issue and documents promise: first curves; eight sizes; 48 sizes by machine
 BUDGET = {"first": 1000, "eight": 100, "jump": 100, "u74 all": 500, "skylake all": 1000}
+REPO = Path(__file__).resolve().parents[1]
+SETTLED = "html:not([data-busy])[data-measured]"
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -38,8 +41,9 @@ def explorer(machine: str, routines: list[str]) -> Iterator[tuple[subprocess.Pop
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "breakeven", "explore", *routines, "-m", machine, "--no-browser"]
         start = time.perf_counter()
+        compiled = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         process = subprocess.Popen(
-            [*command, "--store", str(Path(folder, "store.sqlite"))], stdout=subprocess.PIPE, text=True
+            [*command, "--store", str(Path(folder, "store.sqlite"))], stdout=subprocess.PIPE, text=True, env=compiled
         )
         assert process.stdout is not None
         address = process.stdout.readline().partition(": ")[2].strip()
@@ -114,7 +118,6 @@ def drawn(machine: str) -> dict[str, float] | None:
     if program is None:
         return None
     routines, path, values = CASES[machine]
-    settled = "html:not([data-busy])[data-measured]"
     with sync_playwright() as api:
         browser = api.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
         # A browser that is open, as most people's is.
@@ -131,14 +134,30 @@ def drawn(machine: str) -> dict[str, float] | None:
                 page.focus(f"#controls input[type=range][data-path='{path}']")
                 page.evaluate("delete document.documentElement.dataset.measured")
                 page.keyboard.press("ArrowRight")
-                page.wait_for_selector(settled, state="attached", timeout=60_000)
+                page.wait_for_selector(SETTLED, state="attached", timeout=60_000)
                 measured.append(json.loads(page.evaluate("document.documentElement.dataset.measured")))
+            jumped = [jump(page, value) for value in range(4, 10)]
         browser.close()
     one: Callable[[str], float] = lambda name: statistics.median(row[name] for row in measured[1:])  # noqa: E731
-    return {"first": first, "eight": one("first"), "all": one("grid"), "drawing": one("drawing")}
+    jumps = statistics.median(jumped)
+    return {"first": first, "eight": one("first"), "jump": jumps, "all": one("grid"), "drawing": one("drawing")}
+
+
+def jump(page: Any, value: int) -> float:
+    """Milliseconds until the first sizes of a value are drawn that is set without a pointer that rested on it."""
+    page.evaluate("delete document.documentElement.dataset.measured")
+    page.evaluate(
+        """value => { const found = document.querySelector("#controls input[data-path='cpu.dcache.tag_latency']");
+        found.value = value; found.dispatchEvent(new Event("input")); }""",
+        value,
+    )
+    page.wait_for_selector(SETTLED, state="attached", timeout=60_000)
+    return float(json.loads(page.evaluate("document.documentElement.dataset.measured"))["first"])
 
 
 def main() -> None:
+    for folder in ("breakeven", "configs"):
+        compileall.compile_dir(REPO / folder, quiet=1)
     rows = []
     for machine in CASES:
         for how, found in (("asked", asked(machine)), ("drawn", drawn(machine))):

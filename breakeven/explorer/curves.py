@@ -88,7 +88,8 @@ class Curves:
 async def curves(worker: Worker, state: State, coming: Sequence[str] | None = None) -> AsyncIterator[dict[str, Any]]:
     """Points and verdicts as they come; the machine as it is without settings comes beside them, as `ghost`.
 
-    `coming`: the settings that the next step of a slider would make: that machine is booted behind the first sizes.
+    `coming`: the settings that the next step of a slider would make: that machine's first sizes are simulated
+    behind these.
     """
     known, ghosts = Curves(state.routines), Curves(state.routines)
     plain = replace(state, settings=())
@@ -97,7 +98,7 @@ async def curves(worker: Worker, state: State, coming: Sequence[str] | None = No
         yield line
     yield {"verdict": known.said(), "done": False}
     if coming is not None:
-        await boot_ahead(worker, replace(state, settings=tuple(coming)))
+        await ahead(worker, replace(state, settings=tuple(coming)))
     if state.settings:
         async for line in _part(worker, plain, ghosts, coarse, NOW, "ghost"):
             yield line
@@ -115,15 +116,22 @@ async def curves(worker: Worker, state: State, coming: Sequence[str] | None = No
     yield {"ghost_verdict": ghosts.said() if state.settings else None, "end": True}
 
 
-async def boot_ahead(worker: Worker, state: State) -> bool:
-    """Boots a machine that is likely to be asked for next; whether there is one."""
+async def ahead(worker: Worker, state: State) -> bool:
+    """Simulates the first sizes of a machine that is likely to be asked for next; whether there is one."""
     try:
-        await worker.ask("boot", SOON, name=state.machine, settings=state.settings, routines=state.routines)
+        await worker.ask("ahead", SOON, **_question(state, state.coarse()))
     except WorkerDied:
         raise
     except UserError:
         return False  # the slider's end: who goes there is told
     return True
+
+
+def _question(state: State, sizes: list[int]) -> dict[str, Any]:
+    return {
+        "name": state.machine, "settings": state.settings, "routines": state.routines, "places": state.places(sizes),
+        "cache": state.cache, "measure": state.measure,
+    }  # fmt: skip
 
 
 async def _rest(
@@ -150,9 +158,6 @@ async def _part(
 ) -> AsyncIterator[dict[str, Any]]:
     if not sizes:
         return
-    found = await worker.ask(
-        "points", priority, name=state.machine, settings=state.settings, routines=state.routines,
-        places=state.places(sizes), cache=state.cache, measure=state.measure,
-    )  # fmt: skip
+    found = await worker.ask("points", priority, **_question(state, sizes))
     known.add(sizes, found["rows"])
     yield {called: [[size, known.rows[size]] for size in sizes], "without_effect": found["without_effect"]}

@@ -10,7 +10,7 @@ from typing import Any
 
 from breakeven.errors import UserError
 from breakeven.explorer import views
-from breakeven.explorer.curves import boot_ahead, curves
+from breakeven.explorer.curves import ahead, curves
 from breakeven.explorer.process import LATER, NOW, SOON, Worker, WorkerDied, first_worker
 from breakeven.explorer.state import State, as_row, from_row
 from breakeven.machine.presets import is_file_name
@@ -55,8 +55,8 @@ class Hub:
         """The lines that answer a question, as JSON; an error is the last line."""
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(kind, question, lines))
-        # Parameters are ranked behind the curves: others make the ranking out of date.
-        for other in (kind, *(["rank"] if kind == "curves" else [])):
+        # New curves make a ranking, and what was simulated ahead of others, out of date.
+        for other in (kind, *(["rank", "ahead"] if kind == "curves" else [])):
             if (old := self._tasks.get((tab, other))) is not None:
                 old.cancel()
         self._tasks[tab, kind] = task
@@ -131,7 +131,7 @@ class Hub:
             yield line
 
     async def _ahead(self, question: dict[str, Any]) -> Lines:
-        yield {"booted": await boot_ahead(self.worker, self._state(question))}
+        yield {"ahead": await ahead(self.worker, self._state(question))}
 
     async def _about(self, question: dict[str, Any]) -> Lines:
         from breakeven.explorer.about import host, presets

@@ -29,6 +29,8 @@ from breakeven.sweeps.request import machine_spec
 KEPT = 16
 #: calls of one measurement of throughput, as the command line has them
 _CALLS = 16
+#: sizes that are simulated ahead at a time: who asks meanwhile does not wait for all
+_AHEAD = 2
 #: bytes of a trace: some 4000 micro-ops
 _TRACE = 1 << 20
 
@@ -46,6 +48,8 @@ class Variant:
         self.without_effect = without_effect
         self.session = session
         self.checked: set[tuple[str, ...]] = set()
+        #: point -> its row, of what was simulated here
+        self.rows: dict[Point, list[Any]] = {}
 
     def check(self, routines: Sequence[str]) -> None:
         """Raises `UserError` for routines that cannot be run or compared here."""
@@ -111,9 +115,15 @@ class Simulator:
                 settings = [text for text in settings if text != idle[0]]
         return Variant(machine, without_effect, self._engine.open(spec))
 
-    def boot(self, name: str, settings: Settings, routines: Sequence[str]) -> None:
-        """Boots a variant that is likely to be asked for next."""
+    def ahead(
+        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str,
+        stop: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """Boots a variant that is likely to be asked for next, and simulates points of it, as `points`."""
         self.variant(name, settings).session.boot(routines)
+        for start in range(0, len(places), _AHEAD):
+            stop()
+            self.points(name, settings, routines, places[start : start + _AHEAD], cache, measure, stop)
 
     def describe(self, name: str, settings: Settings) -> dict[str, Any]:
         """The machine's parameters as controls, and its routines."""
@@ -139,14 +149,16 @@ class Simulator:
         variant.check(routines)
         made = [_point(routine, place, cache, measure) for place in places for routine in routines]
         # The long ones first: at the end no core waits for another.
-        order = sorted(range(len(made)), key=lambda i: -made[i].size)
-        ran = run_points(variant.session, [made[i] for i in order], 0, lambda *_: stop(), by_rule=True)
-        results = [result for _, result in sorted(zip(order, ran, strict=True), key=lambda pair: pair[0])]
-        rows = [
-            [result.cycles_min / point.calls, result.cycles_median / point.calls, result.instructions,
-             result.converged, result.problem]
-            for point, result in zip(made, results, strict=True)
-        ]  # fmt: skip
+        missing = [point for point in dict.fromkeys(made) if point not in variant.rows]
+        missing.sort(key=lambda point: -point.size)
+        if missing:
+            ran = run_points(variant.session, missing, 0, lambda *_: stop(), by_rule=True)
+            for point, result in zip(missing, ran, strict=True):
+                variant.rows[point] = [
+                    result.cycles_min / point.calls, result.cycles_median / point.calls, result.instructions,
+                    result.converged, result.problem,
+                ]  # fmt: skip
+        rows = [variant.rows[point] for point in made]
         return {"rows": rows, "without_effect": variant.without_effect}
 
     def published(

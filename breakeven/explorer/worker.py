@@ -88,8 +88,8 @@ def main() -> None:
         number, call = request.pop("id"), request.pop("call")
         try:
             requests.check(number)
-            if call == "points":
-                value: Any = simulator.points(**request, stop=lambda number=number: requests.check(number))
+            if call in ("points", "ahead"):
+                value: Any = getattr(simulator, call)(**request, stop=lambda number=number: requests.check(number))
             elif call == "add":
                 value = add(simulator, **request)
             else:

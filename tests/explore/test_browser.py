@@ -109,7 +109,7 @@ def test_a_slider_moves_curve_and_verdict_to_what_the_command_line_says(page, tm
     assert page.locator(".said").text_content() == before
 
 
-def test_the_machine_under_the_pointer_is_booted_before_it_is_pressed(page) -> None:
+def test_the_machine_under_the_pointer_is_simulated_before_it_is_pressed(page) -> None:
     page.click("summary:has-text('core')")
     slider = page.locator("#controls input[data-path='cpu.executeBranchDelay']")
     slider.scroll_into_view_if_needed()

@@ -53,14 +53,14 @@ class Model:
 
     def __init__(self, *cycles) -> None:
         self.cycles, self.asked = cycles, []
-        #: settings of the machines that were booted ahead, and behind how many questions
-        self.booted = []
+        #: settings and sizes of what was simulated ahead, and behind how many questions
+        self.ahead = []
 
     async def ask(self, call: str, priority: int, **question) -> dict:
         if call == "published":
             return [["rv-byte", 64, 150.0, "measured somewhere"], ["rv-byte", 4096, 1.0, "out of range"]]
-        if call == "boot":
-            self.booted.append((len(self.asked), question["settings"]))
+        if call == "ahead":
+            self.ahead.append((len(self.asked), question["settings"], [place[0] for place in question["places"]]))
             raise UserError("beyond the slider's end")
         assert call == "points"
         self.asked.append((priority, [place[0] for place in question["places"]], question["settings"]))
@@ -91,9 +91,10 @@ def test_curves_come_coarse_first_and_end_with_a_break_even_to_the_byte() -> Non
     assert {settings for _, _, settings in model.asked} == {(), ("cpu.x=1",)}
 
 
-def test_the_next_step_is_booted_behind_the_first_sizes_and_its_error_is_nobodys() -> None:
+def test_the_next_step_is_simulated_behind_the_first_sizes_and_its_error_is_nobodys() -> None:
     model = Model(lambda n: 2 * n, lambda n: 700 + n)
-    assert lines_of(model, State(), ["cpu.x=2"])[-1]["end"] and model.booted == [(1, ("cpu.x=2",))]
+    assert lines_of(model, State(), ["cpu.x=2"])[-1]["end"]
+    assert model.ahead == [(1, ("cpu.x=2",), State().coarse())]
 
 
 def test_a_wrong_output_is_told_and_nothing_else() -> None:
@@ -194,7 +195,7 @@ def test_points_come_in_the_order_of_the_places_though_the_long_ones_run_first()
     assert together == alone and len({row[1] for row in together}) > 4
 
 
-def test_a_machine_booted_ahead_is_not_booted_again_and_is_let_go_of(tmp_path: Path, monkeypatch) -> None:
+def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_path: Path, monkeypatch) -> None:
     pytest.importorskip("breakeven._engine", reason="the engine is not built")
     from breakeven.engines.embedded import EmbeddedEngine
     from breakeven.explorer import simulate
@@ -204,13 +205,23 @@ def test_a_machine_booted_ahead_is_not_booted_again_and_is_let_go_of(tmp_path: P
     monkeypatch.setattr(simulate, "KEPT", 1)
     simulator = simulate.Simulator(tmp_path / "store.sqlite")
     settings = [["cpu.executeBranchDelay=3"], ["cpu.executeBranchDelay=4"]]
-    simulator.boot("u74", settings[0], ["rv-word"])
-    assert len(booted) == 1
-    ahead = simulator.points("u74", settings[0], ["rv-word"], [(8, 0, 0)], "warm", "latency")["rows"]
-    assert len(booted) == 1 and simulator._engine.simulated == 1
-    simulator.points("u74", settings[1], ["rv-word"], [(8, 0, 0)], "warm", "latency")
+    question = (["rv-word"], [(8, 0, 0), (16, 0, 0), (24, 0, 0)], "warm", "latency")
+    simulator.ahead("u74", settings[0], *question)
+    assert len(booted) == 1 and simulator._engine.simulated == 3
+    ahead = simulator.points("u74", settings[0], *question)["rows"]
+    assert len(booted) == 1 and (simulator._engine.simulated, simulator._engine.read) == (3, 0)
+    # It ends where somebody asks, and what it has got to is kept.
+
+    def stop() -> None:
+        if simulator._engine.simulated > 3:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        simulator.ahead("u74", settings[1], *question, stop=stop)
+    assert 3 < simulator._engine.simulated < 6
+    simulator.points("u74", settings[1], *question)
     # One variant is kept: the first one's guest is gone, its points are counted and in the store.
-    assert len(simulator._engine._sessions) == 1 and simulator._engine.simulated == 2
-    assert simulator.points("u74", settings[0], ["rv-word"], [(8, 0, 0)], "warm", "latency")["rows"] == ahead
-    assert len(booted) == 2
+    assert len(simulator._engine._sessions) == 1 and simulator._engine.simulated == 6
+    assert simulator.points("u74", settings[0], *question)["rows"] == ahead
+    assert len(booted) == 2 and simulator._engine.simulated == 6
     simulator.close()

@@ -114,9 +114,9 @@ def test_where_the_slider_would_go_next_says_nothing(explorer: Explorer) -> None
     assert "settings 7 is no number" in line["error"]
 
 
-def test_a_machine_is_booted_ahead_or_there_is_none(explorer: Explorer) -> None:
-    for settings, booted in (["cpu.executeBranchDelay=8"], True), (["cpu.executeBranchDelay=-1"], False):
-        assert asked(explorer, "ahead", {**QUESTION, "settings": settings}) == [{"booted": booted}]
+def test_a_machine_is_simulated_ahead_or_there_is_none(explorer: Explorer) -> None:
+    for settings, there in (["cpu.executeBranchDelay=8"], True), (["cpu.executeBranchDelay=-1"], False):
+        assert asked(explorer, "ahead", {**QUESTION, "settings": settings}) == [{"ahead": there}]
 
 
 def test_a_newer_question_of_a_tab_replaces_the_older_and_no_other_tabs(explorer: Explorer) -> None:

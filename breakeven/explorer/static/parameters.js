@@ -49,11 +49,11 @@ function slider(control) {
     for (const other of controlsPlace.querySelectorAll("input[type=range]")) {
       if (other !== range && other.dataset.path === control.path) { other.value = range.value; other.nextElementSibling.value = exact.value; }
     }
-    // Where the next step would lead: the server boots that machine meanwhile.
+    // Where the next step would lead: the server simulates it meanwhile.
     machine.coming = next === at ? null : settingsWith(control.path, settingFor(control, textOf(control, valueAt(next))));
     change(control, textOf(control, value));
   });
-  bootUnderPointer(control, steps, range);
+  simulateUnderPointer(control, steps, range);
   exact.addEventListener("change", () => {
     const text = exact.value.trim(), plain = /^-?[\d.]+$/.test(text);
     const match = text.match(/^(-?[\d.]+)\s*(\S*)$/);
@@ -64,9 +64,9 @@ function slider(control) {
   return [range, exact];
 }
 
-// The value that a press would jump to is known before it: the server boots that machine meanwhile.
+// The value that a press would jump to is known before it: the server simulates it meanwhile.
 const RESTS = 60, THUMB = 16;
-function bootUnderPointer(control, steps, range) {
+function simulateUnderPointer(control, steps, range) {
   let resting = null;
   range.addEventListener("pointermove", (event) => {
     clearTimeout(resting);
