@@ -153,8 +153,17 @@ def test_a_link_opens_the_same_view(page, explorer: Explorer, browser) -> None:
     page.focus("#plot")
     page.keyboard.press("ArrowRight")
     other = browser.new_context().new_page()
+    # The parameters come when the curves are drawn already.
+    held: list = []
+    other.route(
+        "**/ask",
+        lambda route: held.append(route) if '"kind":"describe"' in route.request.post_data else route.continue_(),
+    )
     other.goto(page.url)
     settled(other)
+    while not held:
+        other.wait_for_timeout(50)
+    held[0].continue_()
     for field in ("#tab-map[aria-selected=true]", "#curves option[value=byte]:checked"):
         other.wait_for_selector(field, state="attached", timeout=PATIENT)
     assert other.locator(".said").text_content() == page.locator(".said").text_content()

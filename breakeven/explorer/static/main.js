@@ -158,7 +158,7 @@ function start() {
   const offer = () => { if (!offered) { offered = true; ask("about", {}, (line) => Object.assign(data, line)).then(() => { drawQuestion(); drawDots(); }); } };
   const curves = startCurves(offer);
   curves.then(offer);
-  const described = describeMachine().then(() => drawQuestion());
+  const described = describeMachine().then(() => { drawQuestion(); if (view.tab === "map") refreshView(true); });
   curves.then((whole) => { if (whole) { drawAgain(); refreshView(); described.then(() => rankParameters()); } });
   addEventListener("hashchange", () => { if (data.live && location.hash.slice(1) !== fragment() && readFragment(location.hash)) { drawQuestion(); refresh("machine"); drawTabs(); } });
   addEventListener("dragover", (event) => { if (data.live) { event.preventDefault(); document.documentElement.classList.add("dropping"); } });

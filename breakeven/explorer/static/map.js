@@ -11,6 +11,8 @@ function mapAxes() {
 const offsetsTitle = (size) => `${size} B; rows: destination offset. Cells: how many times faster the best is than the next.`;
 
 function drawMap(place) {
+  // What it is over is known when the parameters are: it is drawn then.
+  if (!machine.controls.length) { place.replaceChildren(); return null; }
   const axes = mapAxes();
   // Until one is chosen: the parameter that was changed.
   const over = axes.some(([, key]) => key === view.map) ? view.map : (axes[1] && state.settings.length ? axes[1] : axes[0])[1];
