@@ -17,7 +17,8 @@ HUGE = 1
 ROUTINES = [
     ("atomic", "rv-word"), ("atomic", "rv-copy-user-2021"), ("atomic", "rv-do-csum-2024"),
     ("x86_atomic", "sol-kcopy-nta"), ("x86_atomic", "x64-copy-unrolled"), ("x86_atomic", "x64-csum-herbert"),
-    ("x86_atomic", "x64-csumcopy-kleen"),
+    ("x86_atomic", "x64-csumcopy-kleen"), ("atomic", "rv-memset-word"), ("atomic", "rvv-memmove-m8"),
+    ("x86_atomic", "x64-memset-stosb"), ("x86_atomic", "x64-memmove-words"), ("x86_atomic", "ucx-memcpy-relaxed"),
 ]  # fmt: skip
 
 

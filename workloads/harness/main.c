@@ -5,8 +5,9 @@
 enum { BATCH = 32 };
 
 static struct header header;
-static struct point points[BATCH];
-static struct result results[BATCH];
+/* Both with one linkage: so they lie where they always did. */
+struct point points[BATCH];
+struct result results[BATCH];
 static const char magic[8] = {'B', 'E', 'P', 'O', 'I', 'N', 'T', 'S'};
 
 static int header_is_ours(void) {

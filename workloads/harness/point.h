@@ -6,6 +6,8 @@
 void point_run(const struct point *point, struct result *result);
 /* Runs, after it, those points whose cache state is above BOTH_COLD; point_run has refused them. */
 void points_further(const struct point *points, struct result *results, u64 count);
+/* The batch that the guest runs. */
+extern struct point points[];
 /* Runs, after both, points of routines that came later, sets, and copies within one buffer. A guest does so when it writes. */
 void points_later(const struct point *points, struct result *results, u64 count);
 /* Of these, those in the second level. */
