@@ -2,7 +2,8 @@
 
 `python scripts/native.py [PRESET]`; another host gives other numbers. Its five routines are x86-64's: on a RISC-V host
 compare one's own choice with `breakeven compare A B -m host --engine embedded,native`. `--probes` writes the probes and
-the causes alone anew, `--leads PRESET` the sentences on who leads, by the points that are kept (on any host).
+the causes alone anew. On any host, by the native numbers that are kept: `--leads PRESET` writes the sentences on who
+leads, `--simulated PRESET` the whole page, when the preset has changed.
 results/native/README.md names what there is of every host.
 """
 
@@ -10,13 +11,15 @@ from __future__ import annotations
 
 import csv
 import platform
+import re
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from breakeven.analysis.across_engines import LONG, NO_SMAP, compare_engines
+from breakeven.analysis.across_engines import LONG, NO_SMAP, EngineComparison, compare_engines
 from breakeven.analysis.crossings import break_even
 from breakeven.analysis.verdict import describe_break_even
 from breakeven.cli.engines import plot_engines
@@ -28,6 +31,7 @@ from breakeven.points.machine_spec import MachineSpec
 from breakeven.sweeps.spec import SweepSpec
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from native_probes import bodies, on_preset  # noqa: E402
 from native_probes import table as table_of_probes  # noqa: E402
 
 RESULTS = Path(__file__).resolve().parent.parent / "results" / "native"
@@ -42,17 +46,15 @@ SIZES = sorted(
 )
 
 
-def machine_rows(fit: Fit, info: dict[str, str]) -> list[str]:
+def host_line(fit: Fit, info: dict[str, str]) -> str:
     exact = "of this core" if fit.exact else f"the nearest there is: the core is {fit.core}"
-    digest = machine_hash(describe_machine(fit.preset, [NO_SMAP]))[:16]
-    return [
-        f"Host: {info.get('model name')}, family {info.get('cpu family')}, model {info.get('model')} ({fit.core}). "
-        f"Preset: `{fit.preset}`, {exact}.",
-        "",
-        "| machine | description |",
-        "|---|---|",
-        f"| {fit.preset} {NO_SMAP} | `{digest}` |",
-    ]
+    host = f"{info.get('model name')}, family {info.get('cpu family')}, model {info.get('model')} ({fit.core})"
+    return f"Host: {host}. Preset: `{fit.preset}`, {exact}."
+
+
+def machine_rows(preset: str) -> list[str]:
+    digest = machine_hash(describe_machine(preset, [NO_SMAP]))[:16]
+    return ["| machine | description |", "|---|---|", f"| {preset} {NO_SMAP} | `{digest}` |"]
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> list[str]:
@@ -64,10 +66,16 @@ def share(value: float | None, sign: bool = True) -> str:
     return "-" if value is None or value != value else f"{value:+.1%}" if sign else f"{value:.1%}"
 
 
-def run(fit: Fit, offset: int, names: list[str], *settings: str) -> Any:
-    spec = SweepSpec(names, [MachineSpec(fit.preset, settings)], SIZES, [offset], [offset])
+def run(preset: str, offset: int, names: list[str], engines: list[str], *settings: str) -> EngineComparison:
+    spec = SweepSpec(names, [MachineSpec(preset, settings)], SIZES, [offset], [offset])
     opened = lambda name: open_named(name, None, None, False)  # noqa: E731
-    return compare_engines(spec, ["embedded", "native"], opened)
+    return compare_engines(spec, engines, opened)
+
+
+def groups() -> list[tuple[int, str, list[str]]]:
+    """Of the page's figures: the offset, what the routines do, and their names."""
+    return [(offset, kind, names) for offset in OFFSETS
+            for kind, names in (("copies", COPIES), ("checksums", CHECKSUMS))]  # fmt: skip
 
 
 def write_points(found: dict[tuple[int, str], Any], folder: Path) -> None:
@@ -91,6 +99,31 @@ def summary(found: dict[tuple[int, str], Any]) -> list[str]:
     return table(heads, rows)
 
 
+def kept_points(folder: Path) -> dict[tuple[int, str, int], tuple[float, float]]:
+    """(offset, routine, size) -> the native cycles and half their interquartile range."""
+    with (folder / "points.csv").open(newline="") as file:
+        return {
+            (int(row["offset"]), row["routine"], int(row["size"])): (float(row["native"]), float(row["half_iqr"]))
+            for row in csv.DictReader(file)
+        }
+
+
+def beside_kept(preset: str, offset: int, names: list[str], host: str, folder: Path) -> EngineComparison:
+    """The preset beside the native points of `folder`."""
+    both, kept = run(preset, offset, names, ["embedded"], NO_SMAP), kept_points(folder)
+    simulated = both.found["embedded"]
+    points = {name: [kept[offset, name, int(x)] for x in simulated.x] for name in simulated.curves}
+    native = replace(
+        simulated,
+        curves={name: [cycles for cycles, _ in curve] for name, curve in points.items()},
+        half_iqrs={name: [half for _, half in curve] for name, curve in points.items()},
+    )
+    halves = {
+        (name, int(x)): half for name, curve in points.items() for x, (_, half) in zip(native.x, curve, strict=True)
+    }
+    return EngineComparison({**both.found, "native": native}, {**both.on, "native": host}, halves)
+
+
 def write_index() -> None:
     """What there is, from each host's page: its preset, its processor, the errors."""
     rows = []
@@ -112,6 +145,18 @@ def probes(fit: Fit) -> list[str]:
     by = "[native_probes.py](../../../scripts/native_probes.py)"
     about = f"Bodies in the place of the call, between the same fences, measured by {by}:"
     return ["## Probes", "", about, "", *table_of_probes(fit.preset), ""]
+
+
+def probes_beside_kept(preset: str, text: str) -> str:
+    """A page's last two sections with the preset's column of the probes anew."""
+    before, heading, last = text.partition("## Probes")
+    # Only those that the host has measured.
+    hosts = dict(re.findall(r"^\| (.+) \| (\d+) \| \d+ \|$", last, re.MULTILINE))
+    named = {name: body for name, body in bodies().items() if name in hosts}
+    for name, model in zip(named, on_preset(preset, list(named.values())), strict=True):
+        row = f"| {name} | {hosts[name]} | "
+        last = re.sub(rf"^{re.escape(row)}.*$", f"{row}{model:.0f} |", last, flags=re.MULTILINE)
+    return heading + last
 
 
 def overall(found: dict[tuple[int, str], Any]) -> str:
@@ -166,6 +211,10 @@ def main(arguments: list[str]) -> None:
         for name in arguments[1:]:
             write_leads(RESULTS / name / "README.md")
         return
+    if arguments[:1] == ["--simulated"]:
+        for name in arguments[1:]:
+            simulate_again(name)
+        return
     probes_alone = "--probes" in arguments
     arguments = [each for each in arguments if each != "--probes"]
     info = cpu_info()
@@ -185,8 +234,26 @@ def main(arguments: list[str]) -> None:
             sys.exit(f"there is no {page} to write the probes into: run it without --probes")
         page.write_text(page.read_text().partition("## Probes")[0] + probes_and_causes(fit, folder))
         return
-    found = {(offset, kind): run(fit, offset, names) for offset in OFFSETS
-             for kind, names in (("copies", COPIES), ("checksums", CHECKSUMS))}  # fmt: skip
+    found = {(offset, kind): run(fit.preset, offset, names, ["embedded", "native"])
+             for offset, kind, names in groups()}  # fmt: skip
+    write_page(fit.preset, host_line(fit, info), found, probes_and_causes(fit, folder))
+
+
+def simulate_again(preset: str) -> None:
+    folder = RESULTS / preset
+    page = folder / "README.md"
+    if not page.is_file():
+        sys.exit(f"there are no native numbers of {preset} in {RESULTS}: run it on such a host, without --simulated")
+    text = page.read_text()
+    line = next(line for line in text.splitlines() if line.startswith("Host: "))
+    host = line.removeprefix("Host: ").partition(". Preset")[0]
+    found = {(offset, kind): beside_kept(preset, offset, names, host, folder) for offset, kind, names in groups()}
+    write_page(preset, line, found, probes_beside_kept(preset, text))
+
+
+def write_page(preset: str, host: str, found: dict[tuple[int, str], Any], last: str) -> None:
+    """`host`: the page's line on it; `last`: its last two sections."""
+    folder = RESULTS / preset
     write_points(found, folder)
     for (offset, kind), both in found.items():
         plot_engines(both, folder / f"{kind}-{offset}.png")
@@ -198,7 +265,7 @@ def main(arguments: list[str]) -> None:
         "offset 0 or 3 of a page, warm, one call at a time, both engines with the same harness "
         "([how](../../../docs/native.md)).",
         "",
-        *machine_rows(fit, info), "",
+        host, "", *machine_rows(preset), "",
         overall(found),
         f"Half the interquartile range of a native point's rounds is {half_iqr:.0f} cycles at most. "
         "Every point: [points.csv](points.csv).",
@@ -207,9 +274,9 @@ def main(arguments: list[str]) -> None:
         LEADS, "", *crossings(folder),
         "![copies at offset 0](copies-0.png)", "", "![copies at offset 3](copies-3.png)", "",
         "![checksums at offset 0](checksums-0.png)", "", "![checksums at offset 3](checksums-3.png)", "",
-        probes_and_causes(fit, folder),
+        last,
     ]  # fmt: skip
-    page.write_text("\n".join(lines))
+    (folder / "README.md").write_text("\n".join(lines))
     write_index()
     print(overall(found))
 
