@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 ISAS = ("riscv", "x86")
 #: conditions and sizes, together, that are looked into: of a page, and of a part at most and at least
-ON_A_PAGE, OF_A_PART, AT_LEAST = 128, 16, 2
+ON_A_PAGE, OF_A_PART, AT_LEAST = 80, 16, 2
 #: of a part: conditions at most
 CONDITIONS = 4
 #: bytes of the largest point and of all its calls, and cycles of all its measurements
 LARGEST, MOST_BYTES, MOST_CYCLES = 4 << 10, 4 << 20, 200_000
 #: micro-ops of a page, all its pipelines together (some 30 bytes each); of one point and routine at least and at most
-MICRO_OPS, FEWEST_OPS, MOST_OPS = 8000, 32, 200
+MICRO_OPS, FEWEST_OPS, MOST_OPS = 4000, 32, 200
 #: routines of a part whose code the page has
 LISTED = 12
 #: bytes of a trace: some 4000 micro-ops

@@ -142,7 +142,8 @@ function pipelinePanel(moved = () => {}) {
   charts.addEventListener("wheel", (event) => { if (event.ctrlKey) { event.preventDefault(); zoom(event.deltaY < 0 ? 1.25 : 0.8); } }, { passive: false });
   charts.addEventListener("keydown", (event) => { if (event.key === "+" || event.key === "-") zoom(event.key === "+" ? 1.25 : 0.8); });
   const node = make("div", {}, make("div", { class: "bar" }, make("span", { class: "keys" }, PHASES.map(([name, , , fill]) => make("span", {}, make("i", { class: "swatch", style: `background:${fill}` }), name))), stretch,
-    make("span", {}, button("−", () => zoom(0.8), { "aria-label": "zoom out" }), button("+", () => zoom(1.25), { "aria-label": "zoom in" }))), charts);
+    make("span", {}, button("−", () => zoom(0.8), { "aria-label": "zoom out" }), button("+", () => zoom(1.25), { "aria-label": "zoom in" }))),
+    make("p", { class: "soft" }, "Micro-ops fetched within the measurement; what the front end had fetched before it is not traced."), charts);
   return { node, found, add: (traced) => { found.push(traced); draw(); }, say: (text) => charts.replaceChildren(make("p", {}, text)) };
 }
 
