@@ -300,9 +300,11 @@ fn routine(entry: &[u8]) -> Result<Routine, EngineError> {
         3 => RoutineKind::CopyChecksum,
         4 => RoutineKind::Set,
         5 => RoutineKind::Move,
-        k => return Err(bad(format!(
+        k => {
+            return Err(bad(format!(
             "routine {name} has kind {k}; known: 0 copy, 1 checksum, 2 user copy, 3 copy and checksum, 4 set, 5 move"
-        ))),
+        )))
+        }
     };
     Ok(Routine { name, kind, flags: word(ROUTINE_NAME + 4) })
 }
