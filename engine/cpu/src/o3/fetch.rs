@@ -107,6 +107,12 @@ impl Fetch {
         self.pc = pc;
     }
 
+    /// Where it fetches next.
+    #[inline]
+    pub fn pc(&self) -> u64 {
+        self.pc
+    }
+
     #[inline]
     pub fn status(&self) -> Status {
         self.status
@@ -355,7 +361,7 @@ impl Fetch {
                 self.stats.predicted_taken += u64::from(p.taken);
                 taken = p.taken;
                 goes_to = p.target;
-                io.activity.loops |= taken && goes_to <= pc;
+                io.activity.boundary |= taken && goes_to <= pc;
                 if taken && io.rules.loop_buffer > 0 {
                     self.loops.taken_branch(pc, fall_through, goes_to, io.rules.loop_buffer);
                 }

@@ -183,6 +183,11 @@ impl InstRing {
     pub fn tail(&self) -> Seq {
         self.tail
     }
+    /// Nothing is in flight.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
     /// The micro-op at `tail` has been fetched; its number.
     #[inline]
     pub fn push(&mut self) -> Seq {

@@ -21,8 +21,8 @@ use crate::pipeview::PipeView;
 pub struct Activity {
     /// Something has changed.
     pub moved: bool,
-    /// Fetch has taken a branch back: where loops are at their beginning.
-    pub loops: bool,
+    /// Fetch has taken a branch back, or nothing is in flight any more: where memoized execution begins and ends segments.
+    pub boundary: bool,
     /// A stalled unit has tried to go on, without success: it counts that, and will do so again each cycle.
     pub stalled_retry: bool,
 }

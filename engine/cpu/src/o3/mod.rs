@@ -183,9 +183,9 @@ impl O3 {
             if pipe.cycle > budget.max_cycles {
                 return Stop::MaxCycles;
             }
-            if pipe.io.activity.loops && memo.is_due(pipe) {
+            if pipe.io.activity.boundary && memo.is_due(pipe) {
                 memo.meet(pipe, &mut cx, budget);
-                pipe.io.activity.loops = false;
+                pipe.io.activity.boundary = false;
                 continue;
             }
             let when = pipe.when(pipe.cycle);

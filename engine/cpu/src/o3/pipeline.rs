@@ -8,7 +8,7 @@ use educe::Educe;
 
 use super::config::O3Config;
 use super::inst::{Note, Progress};
-use super::memo::archive::{Archive, Base, Reference};
+use super::memo::archive::{Archive, Base, Written};
 use super::outside::Outside;
 use super::{commit, decode, dispatch, execute, fetch, io, issue, lsq, rename};
 use crate::account::{Account, Reason};
@@ -78,19 +78,26 @@ impl Pipeline {
     pub fn signature(&self) -> u64 {
         let ring = &self.io.ring;
         let (head, tail) = (ring.head(), ring.tail());
-        let pc = if head < tail { ring.pc(head) } else { 0 };
-        let numbers = [pc, tail - head, self.fetch.path.placed.behind(head), self.rename.next().behind(head)];
+        let pc = if head < tail { ring.pc(head) } else { self.fetch.pc() };
+        let ahead = |event: u64| if event == u64::MAX { event } else { event.saturating_sub(self.cycle) };
+        let numbers = [
+            pc,
+            self.fetch.pc(),
+            tail - head,
+            self.fetch.path.placed.behind(head),
+            self.rename.next().behind(head),
+            self.issue.free().into(),
+            ahead(self.execute.next_event(self.cycle)),
+            ahead(self.lsq.next_event()),
+        ];
         numbers
             .into_iter()
             .fold(self.lsq.signature(), |hash, n| (hash.rotate_left(13) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     /// Writes the state in relative form, between two cycles. False: it has none.
-    pub fn save(&mut self, bytes: &mut Vec<u8>, references: &mut Vec<Reference>) -> bool {
-        let rules = self.lsq.address_rules();
-        let mut a = Archive::save(bytes, references, self.base(), rules);
-        self.archive(&mut a);
-        !a.refused
+    pub fn save(&mut self, to: &mut Written) -> bool {
+        to.write(self.base(), self.lsq.address_rules(), |a| self.archive(a))
     }
 
     /// Goes on from a state in relative form, at `base`; `references` as they were saved. What no such state holds stays: the
@@ -99,7 +106,7 @@ impl Pipeline {
         let rules = self.lsq.address_rules();
         let mut a = Archive::load(bytes, references, base, rules);
         self.archive(&mut a);
-        debug_assert!(a.is_at_end() && !a.refused, "a state is read as it was written");
+        debug_assert!(a.left() == 0 && !a.refused, "a state is read as it was written");
     }
 
     /// The state in relative form, between two cycles.
@@ -124,7 +131,11 @@ impl Pipeline {
         a.empty(retry_counts, None);
         rename.archive(a);
         fetch.archive(a);
+        // Most of what is refused, is by now.
         io.archive(Progress { renamed: rename.next(), retired: rename.retired(), placed: fetch.path.placed }, a);
+        if a.refused {
+            return;
+        }
         decode.archive(a);
         dispatch.archive(a);
         issue.archive(&io.ring, a);
@@ -136,6 +147,7 @@ impl Pipeline {
     /// One cycle. A unit sees what others sent at least a cycle ago; within a cycle the order is gem5's.
     pub fn tick<X: Outside>(&mut self, cx: &mut X, when: &When) {
         let now = when.cycle;
+        let was_empty = self.io.ring.is_empty();
         let mut wire = self.io.wires.take(now);
         // 1. What the memory side brings up to the start of this cycle.
         if self.lsq.next_event() <= now {
@@ -182,6 +194,7 @@ impl Pipeline {
         }
         // 6. Commit, and what its empty slots are charged to.
         let retired = self.commit.tick(&mut self.io, &self.lsq, cx, when, &wire.commit, squashed);
+        self.io.activity.boundary |= !was_empty && self.io.ring.is_empty();
         let width = self.io.rules.commit_width;
         let reason = if retired < width { self.reason() } else { Reason::Retiring };
         self.account.cycle(retired, width, reason);

@@ -114,7 +114,15 @@ impl Wheel {
         }
         let mut filled: Vec<u64> = Vec::new();
         if !a.loads() {
-            filled.extend((0..SPAN).filter(|ahead| !buckets[bucket(now + ahead)].is_empty()));
+            for (word, bits) in taken.iter().enumerate() {
+                let mut bits = *bits;
+                while bits != 0 {
+                    let b = word as u64 * 64 + u64::from(bits.trailing_zeros());
+                    filled.push(b.wrapping_sub(now) % SPAN);
+                    bits &= bits - 1;
+                }
+            }
+            filled.sort_unstable();
         }
         a.list(&mut filled, 0, Archive::u64);
         for ahead in filled {

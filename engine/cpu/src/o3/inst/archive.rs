@@ -1,6 +1,6 @@
 //! The micro-ops in flight, in relative form.
 
-use breakeven_base::{BranchKind, UopFlags};
+use breakeven_base::{BranchKind, OpClass, Reg, Uop, UopFlags};
 
 use super::{DynInst, Flow, InstRing, Note, State, Wait};
 use crate::o3::memo::archive::Archive;
@@ -108,6 +108,9 @@ impl InstRing {
             a.refuse(tail < base || placed < tail);
         }
         for seq in base.until(placed) {
+            if a.refused {
+                return;
+            }
             let mut slot = *self.at(seq);
             if a.loads() {
                 slot = DynInst { stamp: self.next_stamp, ..DynInst::default() };
@@ -117,7 +120,9 @@ impl InstRing {
             if seq < tail {
                 self.archive_how_it_fares(seq, &mut slot, progress.renamed, a);
             }
-            *self.at_mut(seq) = slot;
+            if a.loads() {
+                *self.at_mut(seq) = slot;
+            }
             if slot.uop.flags.any(UopFlags::MEM) {
                 let at = self.slot(seq).0;
                 a.reference(seq, &mut self.mem[at]);
@@ -171,18 +176,23 @@ impl InstRing {
 
 fn archive_what_it_is(slot: &mut DynInst, a: &mut Archive) {
     let DynInst { uop, note, pc, flow, .. } = slot;
-    a.class(&mut uop.class);
-    a.u8(&mut uop.latency);
-    uop.src.iter_mut().chain(&mut uop.dst).for_each(|reg| a.u8(&mut reg.0));
-    a.flags(&mut uop.flags);
-    a.bits(note);
-    a.u64(pc);
+    let Uop { class, latency, src: [Reg(s0), Reg(s1), Reg(s2)], dst: [Reg(d0), Reg(d1)], flags } = uop;
     let Flow { next_pc, predicted, target, branch, len, taken } = flow;
-    a.u64(next_pc);
-    a.u64(predicted);
-    a.u64(target);
-    a.one_of(branch, &KINDS);
-    a.u8(len);
-    a.flag(taken);
+    // Two words: one by one these fields would take most of the time.
+    let mut what = [*class as u8, *latency, *s0, *s1, *s2, *d0, *d1, note.bits()];
+    let [f0, f1, f2, f3] = flags.bits().to_le_bytes();
+    let mut how = [f0, f1, f2, f3, *branch as u8, *len, u8::from(*taken), 0];
+    a.word(&mut what);
+    a.word(&mut how);
+    if a.loads() {
+        let (index, bits);
+        [index, *latency, *s0, *s1, *s2, *d0, *d1, bits] = what;
+        *class = OpClass::ALL[usize::from(index) % OpClass::COUNT];
+        *note = Note::from_bits_retain(bits);
+        let [f0, f1, f2, f3, kind, bytes, is_taken, _] = how;
+        *flags = UopFlags::from_bits_retain(u32::from_le_bytes([f0, f1, f2, f3]));
+        (*branch, *len, *taken) = (KINDS[usize::from(kind) % KINDS.len()], bytes, is_taken != 0);
+    }
+    [pc, next_pc, predicted, target].into_iter().for_each(|address| a.u64(address));
     a.refuse(note.intersects(Note::PLACEHOLDER) || uop.flags.any(UopFlags::TRAP | UopFlags::EFFECT));
 }

@@ -306,11 +306,11 @@ impl Dependences {
 impl StoreSets {
     /// Not which instructions are of which set: who keeps this form keeps that apart ([`StoreSets::sets`]).
     fn archive(&mut self, a: &mut Archive) {
-        let Self { ssit: _, lfst, offset_bits: _, clear_period: _, stores: _, changes: _ } = self;
+        let Self { ssit: _, lfst, named, offset_bits: _, clear_period: _, stores: _, changes: _ } = self;
         let mut last: Vec<(u32, Seq)> = Vec::new();
         if a.loads() {
             lfst.fill(Seq::NONE);
-        } else {
+        } else if *named > 0 {
             #[allow(clippy::cast_possible_truncation)] // few sets
             last.extend(lfst.iter().enumerate().filter(|(_, seq)| seq.is_some()).map(|(set, seq)| (set as u32, *seq)));
         }
@@ -320,6 +320,7 @@ impl StoreSets {
         });
         if a.loads() {
             let sets = lfst.len();
+            *named = last.len() as u32;
             last.into_iter().for_each(|(set, seq)| lfst[set as usize % sets] = seq);
         }
     }
@@ -348,6 +349,7 @@ impl DcachePort {
             store_ports,
             blocked_until,
             answers,
+            last_answer,
             serial_responses,
             stalled_until,
             misses_wait: _,
@@ -359,13 +361,15 @@ impl DcachePort {
         a.cycle(stalled_until);
         a.cycle(pending_until);
         if *serial_responses {
+            a.cycle(last_answer);
             let tick = a.base.tick;
             let mut booked: Vec<(u16, breakeven_base::Tick)> = Vec::new();
             if a.loads() {
                 answers.fill(breakeven_base::Tick::ZERO);
             } else {
                 let now = a.base.cycle as usize;
-                let ahead = (0..ANSWERS).map(|ahead| (ahead as u16, answers[(now + ahead) % ANSWERS]));
+                let coming = (*last_answer + 1).saturating_sub(a.base.cycle) as usize;
+                let ahead = (0..coming.min(ANSWERS)).map(|ahead| (ahead as u16, answers[(now + ahead) % ANSWERS]));
                 booked.extend(ahead.filter(|(_, at)| at.0 >= tick));
             }
             a.list(&mut booked, (0, breakeven_base::Tick::ZERO), |a, (ahead, at)| {

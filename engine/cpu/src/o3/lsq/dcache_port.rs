@@ -21,6 +21,8 @@ pub struct DcachePort {
     pub blocked_until: u64,
     /// The instant of the last response in each of the coming cycles.
     pub answers: Box<[Tick; ANSWERS]>,
+    /// The last cycle for which there has been one.
+    pub last_answer: u64,
     pub serial_responses: bool,
     /// An emulated misaligned access stalls the following ones until this cycle.
     pub stalled_until: u64,
@@ -53,6 +55,7 @@ impl DcachePort {
             store_ports: Ports::new(cfg.cacheStorePorts),
             blocked_until: NEVER,
             answers: Box::new([Tick::ZERO; ANSWERS]),
+            last_answer: 0,
             serial_responses: cfg.quirks.serialResponses,
             stalled_until: 0,
             // Under TSO gem5 has one store under way: none could join it.
@@ -66,7 +69,9 @@ impl DcachePort {
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // reduced
     fn collides(&mut self, at: Tick, when: &When) -> bool {
-        let last = &mut self.answers[when.cycle_of(at) as usize % ANSWERS];
+        let cycle = when.cycle_of(at);
+        self.last_answer = self.last_answer.max(cycle);
+        let last = &mut self.answers[cycle as usize % ANSWERS];
         std::mem::replace(last, at) == at
     }
 

@@ -22,6 +22,8 @@ pub struct StoreSets {
     pub ssit: Box<[u32]>,
     /// Sequence number of the last store; 0: none.
     pub lfst: Box<[Seq]>,
+    /// Sets that have one.
+    pub named: u32,
     /// Instruction addresses are indexed from this bit on.
     pub offset_bits: u32,
     pub clear_period: u64,
@@ -37,6 +39,7 @@ impl StoreSets {
         StoreSets {
             ssit: vec![NONE; ssit.max(1)].into_boxed_slice(),
             lfst: vec![Seq::NONE; lfst.max(1)].into_boxed_slice(),
+            named: 0,
             offset_bits,
             clear_period,
             stores: 0,
@@ -71,7 +74,8 @@ impl StoreSets {
             self.clear();
         }
         if let Some(set) = self.set_of(pc) {
-            self.lfst[set] = seq;
+            let before = std::mem::replace(&mut self.lfst[set], seq);
+            self.named += u32::from(!before.is_some());
         }
     }
 
@@ -81,6 +85,7 @@ impl StoreSets {
         if let Some(set) = self.set_of(pc) {
             if self.lfst[set] == seq {
                 self.lfst[set] = Seq::NONE;
+                self.named -= 1;
             }
         }
     }
@@ -103,13 +108,15 @@ impl StoreSets {
 
     /// The stores that are some set's last.
     pub fn last_stores(&self) -> impl Iterator<Item = Seq> + '_ {
-        self.lfst.iter().copied().filter(|seq| seq.is_some())
+        let sets = if self.named > 0 { &*self.lfst } else { &[] };
+        sets.iter().copied().filter(|seq| seq.is_some())
     }
 
     fn clear(&mut self) {
         self.changes += 1;
         self.ssit.fill(NONE);
         self.lfst.fill(Seq::NONE);
+        self.named = 0;
     }
 }
 

@@ -6,7 +6,7 @@
 //! What is over, or unused, is written as one value whatever it holds, so that equal states have equal bytes.
 
 use bitflags::Flags;
-use breakeven_base::{MemKind, MemRef, OpClass, Tick, UopFlags};
+use breakeven_base::{MemKind, MemRef, Tick, UopFlags};
 
 use crate::o3::seq::{LoadPos, Seq, StorePos};
 
@@ -81,8 +81,41 @@ pub struct Reference {
     pub mem: MemRef,
 }
 
+/// Bytes of the longest state that is written: a machine with 512 micro-ops in flight takes half of it.
+const LONGEST: usize = 128 << 10;
+
+/// A state that has been written.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    buffer: Box<[u8]>,
+    used: usize,
+    /// The references in flight.
+    pub references: Vec<Reference>,
+}
+
+impl Written {
+    pub fn new() -> Self {
+        Written { buffer: vec![0; LONGEST].into_boxed_slice(), used: 0, references: Vec::new() }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.used]
+    }
+
+    /// Writes what `archive` hands over. False: it has no relative form.
+    pub fn write(&mut self, base: Base, rules: AddressRules, archive: impl FnOnce(&mut Archive)) -> bool {
+        self.references.clear();
+        let mode = Mode::Save { free: &mut self.buffer, references: &mut self.references };
+        let mut a = Archive { mode, base, rules, refused: false };
+        archive(&mut a);
+        let (refused, left) = (a.refused, a.left());
+        self.used = self.buffer.len() - left;
+        !refused
+    }
+}
+
 enum Mode<'a> {
-    Save { bytes: &'a mut Vec<u8>, references: &'a mut Vec<Reference> },
+    Save { free: &'a mut [u8], references: &'a mut Vec<Reference> },
     Load { bytes: &'a [u8], references: &'a [MemRef] },
 }
 
@@ -103,7 +136,7 @@ macro_rules! plain {
         #[inline]
         pub fn $name(&mut self, value: &mut $type) {
             match &mut self.mode {
-                Mode::Save { bytes, .. } => bytes.extend_from_slice(&value.to_le_bytes()),
+                Mode::Save { free, .. } => self.refused |= !put(free, value.to_le_bytes()),
                 Mode::Load { bytes, .. } => *value = <$type>::from_le_bytes(take::<$bytes>(bytes)),
             }
         }
@@ -118,18 +151,20 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> [u8; N] {
     *first
 }
 
-impl<'a> Archive<'a> {
-    pub fn save(
-        bytes: &'a mut Vec<u8>,
-        references: &'a mut Vec<Reference>,
-        base: Base,
-        rules: AddressRules,
-    ) -> Archive<'a> {
-        bytes.clear();
-        references.clear();
-        Archive { mode: Mode::Save { bytes, references }, base, rules, refused: false }
+/// Writes bytes, if there is room.
+#[inline]
+fn put<const N: usize>(free: &mut &mut [u8], bytes: [u8; N]) -> bool {
+    match std::mem::take(free).split_first_chunk_mut::<N>() {
+        Some((first, rest)) => {
+            *first = bytes;
+            *free = rest;
+            true
+        }
+        None => false,
     }
+}
 
+impl<'a> Archive<'a> {
     /// `references`: of each reference, in the order in which they were saved.
     pub fn load(bytes: &'a [u8], references: &'a [MemRef], base: Base, rules: AddressRules) -> Archive<'a> {
         Archive { mode: Mode::Load { bytes, references }, base, rules, refused: false }
@@ -140,11 +175,11 @@ impl<'a> Archive<'a> {
         matches!(self.mode, Mode::Load { .. })
     }
 
-    /// All bytes have been read.
-    pub fn is_at_end(&self) -> bool {
+    /// Bytes and references that have not been read, or bytes that may still be written.
+    pub fn left(&self) -> usize {
         match &self.mode {
-            Mode::Save { .. } => true,
-            Mode::Load { bytes, references } => bytes.is_empty() && references.is_empty(),
+            Mode::Save { free, .. } => free.len(),
+            Mode::Load { bytes, references } => bytes.len() + references.len(),
         }
     }
 
@@ -169,6 +204,14 @@ impl<'a> Archive<'a> {
         u64: u64, 8;
         i32: i32, 4;
         i64: i64, 8;
+    }
+
+    /// Several small fields at once.
+    #[inline]
+    pub fn word(&mut self, value: &mut [u8; 8]) {
+        let mut word = u64::from_le_bytes(*value);
+        self.u64(&mut word);
+        *value = word.to_le_bytes();
     }
 
     #[inline]
@@ -306,8 +349,8 @@ impl<'a> Archive<'a> {
     #[inline]
     pub fn reference(&mut self, seq: Seq, mem: &mut MemRef) {
         match &mut self.mode {
-            Mode::Save { bytes, references } => {
-                bytes.extend_from_slice(&self.rules.class_of(mem).to_le_bytes());
+            Mode::Save { free, references } => {
+                self.refused |= !put(free, self.rules.class_of(mem).to_le_bytes());
                 #[allow(clippy::cast_possible_truncation)] // refused where it does not fit
                 let distance = seq.distance(self.base.seq) as i32;
                 self.refused |= self.base.seq.at_distance(distance.into()) != seq;
@@ -329,13 +372,6 @@ impl<'a> Archive<'a> {
         let mut bits = flags.bits();
         self.u8(&mut bits);
         *flags = F::from_bits_retain(bits);
-    }
-
-    #[inline]
-    pub fn class(&mut self, class: &mut OpClass) {
-        let mut byte = *class as u8;
-        self.u8(&mut byte);
-        *class = OpClass::ALL[usize::from(byte) % OpClass::COUNT];
     }
 
     #[inline]

@@ -308,7 +308,7 @@ impl References {
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
     pub fn set(&mut self, seq: Seq, mem: &MemRef) {
-        self.ring[(seq.0 % WINDOW) as usize] = *mem;
+        self.ring[(seq.0 % WINDOW) as usize] = mem.read_by_field();
     }
 }
 

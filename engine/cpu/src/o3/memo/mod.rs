@@ -13,7 +13,7 @@
 //! one, the pipeline is set to the state where the segment began, runs up to the call on the answers that were given,
 //! and goes on, recording.
 //!
-//! Segments begin and end at cycles in which fetch takes a branch back. The addresses of references are no part of a state:
+//! Segments begin and end at cycles in which fetch takes a branch back, or behind which nothing is in flight. The addresses of references are no part of a state:
 //! whether they overlap as they did is looked at when they are known ([`overlap`]). Whatever is rare discards the segment
 //! under way ([`recorder`]): the pipeline runs as ever.
 
@@ -30,7 +30,7 @@ use std::sync::Arc;
 use super::outside::Outside;
 use super::pipeline::Pipeline;
 use crate::Budget;
-use archive::{AddressRules, Base, Reference};
+use archive::{AddressRules, Base, Reference, Written};
 use calls::{Call, References, WINDOW};
 use overlap::Groups;
 use recorder::{Mode, RecordedOutside, Recorder, MAX_CYCLES, MAX_UOPS};
@@ -89,13 +89,10 @@ pub struct Memo {
     recorder: Recorder,
     references: References,
     groups: Groups,
-    bytes: Vec<u8>,
-    in_flight: Vec<Reference>,
+    written: Written,
     /// Segments whose counts are due, and instructions committed with them.
     replayed: Vec<u32>,
     insts: u64,
-    /// Where the valid references of the segment that is replayed go, with their sizes.
-    trail: Vec<(u64, u16)>,
     signatures: Signatures,
     pub statistics: MemoStatistics,
 }
@@ -126,11 +123,9 @@ impl Memo {
             recorder: Recorder::default(),
             references: References::default(),
             groups: Groups::default(),
-            bytes: Vec::new(),
-            in_flight: Vec::new(),
+            written: Written::default(),
             replayed: Vec::new(),
             insts: 0,
-            trail: Vec::new(),
             signatures: Signatures::default(),
             statistics: MemoStatistics::default(),
         }
@@ -141,6 +136,7 @@ impl Memo {
         self.on = on;
         if on && !self.signatures.is_on() {
             self.references = References::new();
+            self.written = Written::new();
             self.signatures = Signatures::new();
         }
     }
@@ -169,7 +165,7 @@ impl Memo {
         self.recorder.astray.take()
     }
 
-    /// Whether [`Memo::meet`] is to be called: fetch has taken a branch back in the last cycle.
+    /// Whether [`Memo::meet`] is to be called where a segment may begin or end.
     #[inline]
     pub fn is_due(&mut self, pipe: &Pipeline) -> bool {
         self.on
@@ -198,7 +194,7 @@ impl Memo {
         }
         let base = pipe.base();
         let far = |r: &Reference| i64::from(r.seq) < -(WINDOW as i64 / 4);
-        if !pipe.save(&mut self.bytes, &mut self.in_flight) || self.in_flight.iter().any(far) {
+        if !pipe.save(&mut self.written) || self.written.references.iter().any(far) {
             self.statistics.refused += 1;
             if !self.is_recording() {
                 self.give_up();
@@ -212,12 +208,12 @@ impl Memo {
         }
         let asid = cx.asid();
         let sets = self.table.sets(pipe.lsq.store_sets());
-        let hash = hash_of(&self.bytes, asid, sets);
-        let first = self.table.find(hash, &self.bytes, asid, sets);
+        let hash = hash_of(self.written.bytes(), asid, sets);
+        let first = self.table.find(hash, self.written.bytes(), asid, sets);
         if first == NONE && !self.is_recording() && !self.signatures.recurs(hash) {
             return self.give_up();
         }
-        for r in &self.in_flight {
+        for r in &self.written.references {
             self.references.set(base.seq.at_distance(r.seq.into()), &r.mem);
         }
         let began = std::mem::replace(&mut self.recorder.base, base);
@@ -264,7 +260,7 @@ impl Memo {
             return NONE;
         }
         self.statistics.states += 1;
-        self.table.insert(hash, &self.bytes, &self.in_flight, asid, sets, first)
+        self.table.insert(hash, &self.written, asid, sets, first)
     }
 
     /// The segment that began at `began` ends here, at `next`.
@@ -374,7 +370,7 @@ impl Memo {
     }
 
     fn record(&mut self, pipe: &mut Pipeline) {
-        let way = self.trail.iter().map(|(vaddr, _)| *vaddr).collect();
+        let way = self.recorder.answers.way().map(|m| m.vaddr).collect();
         self.recorder.counts.clear();
         let counts = &mut self.recorder.counts;
         pipe.for_each_count(&mut |count| counts.push(*count));

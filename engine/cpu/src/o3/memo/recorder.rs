@@ -61,6 +61,11 @@ pub struct Answers {
 }
 
 impl Answers {
+    /// Where the references so far go, but for those that go nowhere.
+    pub fn way(&self) -> impl Iterator<Item = &MemRef> {
+        self.in_flight.iter().chain(&self.stepped).filter(|m| m.valid)
+    }
+
     fn next(&mut self, table: &Table) -> Option<Call> {
         while let Some((from, to)) = self.path.get(self.run).copied() {
             let i = from + self.at;

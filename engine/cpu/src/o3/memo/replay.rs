@@ -82,16 +82,12 @@ impl Memo {
     pub(super) fn applies(&mut self, node: u32) -> bool {
         let n = &self.table.nodes[node as usize];
         self.groups.start(&self.rules, self.alias_bits);
-        self.trail.clear();
         self.recorder.answers.in_flight.clear();
         self.recorder.answers.stepped.clear();
         let base = self.recorder.base.seq;
         n.references.iter().all(|r| {
             let now = self.references.of(base.at_distance(r.seq.into()));
             self.recorder.answers.in_flight.push(*now);
-            if r.mem.valid {
-                self.trail.push((now.vaddr, now.size));
-            }
             !r.mem.valid || self.groups.add(r.mem.vaddr, now.vaddr, now.size)
         })
     }
@@ -100,8 +96,11 @@ impl Memo {
     fn applies_to(&mut self, other: u32) -> bool {
         self.groups.start(&self.rules, self.alias_bits);
         let Some(then) = self.table.ways.get(&other) else { return false };
-        then.len() == self.trail.len()
-            && then.iter().zip(&self.trail).all(|(then, (now, size))| self.groups.add(*then, *now, *size))
+        then.len() == self.recorder.answers.way().count()
+            && then
+                .iter()
+                .zip(self.recorder.answers.way())
+                .all(|(then, now)| self.groups.add(*then, now.vaddr, now.size))
     }
 
     /// Makes the calls of a segment from `first` on. `Err`: the last call that was answered otherwise than recorded.
@@ -124,10 +123,11 @@ impl Memo {
                             return Err(other);
                         }
                         other = next;
+                        let call = self.table.calls[other as usize];
                         if !microcode
-                            && self.is_answered(other, &given, &at)
+                            && self.is_answered(&call, &given, &at)
                             && self.applies_to(other)
-                            && self.takes_places(other)
+                            && self.takes_places(&call, &at)
                         {
                             break;
                         }
@@ -143,75 +143,100 @@ impl Memo {
     #[inline(always)]
     fn call<O: Outside>(&mut self, i: u32, at: &At, cx: &mut O) -> Outcome {
         let call = self.table.calls[i as usize];
-        let given = match call {
+        match call {
             Call::Step { cycle, at: seq, drained, .. } => {
                 self.recorder.answers.step.n = 0;
-                Given::Step(cx.step(at.seq(seq), at.now(cycle, drained), &mut self.recorder.answers.step))
+                let given = Given::Step(cx.step(at.seq(seq), at.now(cycle, drained), &mut self.recorder.answers.step));
+                self.unless_microcode(&call, given, at, cx)
             }
-            Call::Access { .. } => return self.access(&call, at, cx),
-            Call::DataTlb { cycle, seq, last, is_store, answer } => {
+            Call::Access { .. } => self.access(&call, at, cx),
+            Call::DataTlb { cycle, seq, last, is_store, .. } => {
                 let m = self.references.of(at.seq(seq));
                 let beyond = if last { u64::from(m.size.max(1) - 1) } else { 0 };
                 let page =
                     DataPage { seq: at.seq(seq), vaddr: m.vaddr.wrapping_add(beyond), page_shift: m.page_shift, last };
-                let (now, asid) = (at.tick(cycle), cx.asid());
-                let result = cx.data_tlb(now, page, asid, is_store);
-                if Answered::of_tlb(result, now) == Some(answer) && asid == self.recorder.asid {
-                    return Outcome::Same;
+                let asid = cx.asid();
+                let given = Given::Tlb(cx.data_tlb(at.tick(cycle), page, asid, is_store));
+                if asid != self.recorder.asid {
+                    return Outcome::Other(given);
                 }
-                Given::Tlb(result)
+                self.outcome(&call, given, at)
             }
-            Call::Predict { seq, len, kind, pc, .. } => Given::Prediction(cx.predict(at.seq(seq), pc, len, kind)),
+            Call::Predict { seq, len, kind, pc, .. } => {
+                self.outcome(&call, Given::Prediction(cx.predict(at.seq(seq), pc, len, kind)), at)
+            }
             Call::Train { done } => {
                 cx.train(at.seq(done));
-                return Outcome::Same;
+                Outcome::Same
             }
             Call::Fetch { cycle, size, paddr, pc, .. } => {
-                Given::Response(cx.fetch(at.tick(cycle), &fetch_request(paddr, size, pc)))
+                let given = Given::Response(cx.fetch(at.tick(cycle), &fetch_request(paddr, size, pc)));
+                self.outcome(&call, given, at)
             }
-            Call::FetchTranslate { vaddr, .. } => Given::Translated(cx.fetch_translate(vaddr)),
+            Call::FetchTranslate { vaddr, .. } => self.outcome(&call, Given::Translated(cx.fetch_translate(vaddr)), at),
             Call::InstTlb { cycle, page_shift, vaddr, .. } => {
                 let asid = cx.asid();
-                Given::Tlb(cx.inst_tlb(at.tick(cycle), vaddr, page_shift, asid))
+                self.outcome(&call, Given::Tlb(cx.inst_tlb(at.tick(cycle), vaddr, page_shift, asid)), at)
             }
-            Call::Pc { .. } => Given::Pc(cx.pc()),
-            Call::Fork { pc, .. } => Given::Depth(cx.fork(pc)),
+            Call::Pc { .. } => {
+                let given = Given::Pc(cx.pc());
+                self.unless_microcode(&call, given, at, cx)
+            }
+            Call::Fork { pc, .. } => {
+                let given = Given::Depth(cx.fork(pc));
+                self.unless_microcode(&call, given, at, cx)
+            }
             Call::Rollback { depth } => {
                 cx.rollback(depth);
-                if !cx.in_microcode() {
-                    return Outcome::Same;
+                if cx.in_microcode() {
+                    Outcome::Other(Given::RolledBack)
+                } else {
+                    Outcome::Same
                 }
-                Given::RolledBack
             }
-            Call::FlushWriteCombining { cycle, .. } => Given::Tick(cx.flush_write_combining(at.tick(cycle))),
-            Call::SendPending { cycle, .. } => Given::Sent(cx.send_pending(at.tick(cycle))),
+            Call::FlushWriteCombining { cycle, .. } => {
+                self.outcome(&call, Given::Tick(cx.flush_write_combining(at.tick(cycle))), at)
+            }
+            Call::SendPending { cycle, .. } => self.outcome(&call, Given::Sent(cx.send_pending(at.tick(cycle))), at),
             Call::ResponseOf { cycle, seq, second, .. } => {
                 let (seq, line) = (at.seq(seq), self.rules.line);
                 let id = mshr_of(packet_of(self.references.of(seq), second, line), line);
-                Given::Served(cx.response_of(seq, at.tick(cycle), id))
+                self.outcome(&call, Given::Served(cx.response_of(seq, at.tick(cycle), id)), at)
             }
             Call::Correct { seq, target, taken, from_commit } => {
                 cx.correct(at.seq(seq), target, taken, from_commit);
-                return Outcome::Same;
+                Outcome::Same
             }
             Call::SquashPredictions { after } => {
                 cx.squash_predictions(at.seq(after));
-                return Outcome::Same;
+                Outcome::Same
             }
-            Call::End { segment } => return Outcome::Over(segment),
-        };
-        // No segment holds an instruction in microcode.
-        let steps = matches!(given, Given::Step(_) | Given::Pc(_) | Given::Depth(_));
-        if !(steps && cx.in_microcode()) && self.is_answered(i, &given, at) && self.takes_places(i) {
+            Call::End { segment } => Outcome::Over(segment),
+        }
+    }
+
+    /// What an answer comes to. Always inlined: a call's kind is known where it is made.
+    #[inline(always)]
+    fn outcome(&mut self, call: &Call, given: Given, at: &At) -> Outcome {
+        if self.is_answered(call, &given, at) && self.takes_places(call, at) {
             Outcome::Same
         } else {
             Outcome::Other(given)
         }
     }
 
+    /// The same for a call of the front end: no segment holds an instruction in microcode.
+    #[inline(always)]
+    fn unless_microcode<O: Outside>(&mut self, call: &Call, given: Given, at: &At, cx: &mut O) -> Outcome {
+        if cx.in_microcode() {
+            return Outcome::Other(given);
+        }
+        self.outcome(call, given, at)
+    }
+
     #[inline]
     fn access<O: Outside>(&mut self, call: &Call, at: &At, cx: &mut O) -> Outcome {
-        let Call::Access { cycle, seq, sent, size, may_wait, non_temporal, pc, answer } = *call else {
+        let Call::Access { cycle, seq, sent, size, may_wait, non_temporal, pc, .. } = *call else {
             return Outcome::Same;
         };
         let m = self.references.of(at.seq(seq));
@@ -220,29 +245,16 @@ impl Memo {
         let request = Request { paddr, size, kind, uncacheable, non_temporal, pc, may_wait };
         let now = at.tick(cycle);
         let response = cx.access(Packet { seq: at.seq(seq), sent }, now, &request);
-        if Answered::of_response(&response, now) == Some(answer) {
-            Outcome::Same
-        } else {
-            Outcome::Other(Given::Response(response))
-        }
+        self.outcome(call, Given::Response(response), at)
     }
 
-    /// Whether what has been answered is what call `i` has recorded.
-    #[inline]
-    fn is_answered(&mut self, i: u32, given: &Given, at: &At) -> bool {
-        match (self.table.calls[i as usize], given) {
-            (Call::Step { at: seq, what, places, .. }, Given::Step(result)) => {
-                let what = &self.table.executed[what as usize];
-                if !what.is(*result, &self.recorder.answers.step) {
-                    return false;
-                }
-                let seq = at.seq(seq);
-                let places = &self.table.places[places as usize..];
-                what.references().zip(places).all(|(uop, then)| {
-                    let mem = &self.recorder.answers.step.mem[uop];
-                    self.references.set(seq + uop as u64, mem);
-                    then.class == self.rules.class_of(mem)
-                })
+    /// Whether what has been answered is what `call` has recorded. Of a step: but for its references
+    /// ([`Memo::takes_places`]).
+    #[inline(always)]
+    fn is_answered(&self, call: &Call, given: &Given, at: &At) -> bool {
+        match (*call, given) {
+            (Call::Step { what, .. }, Given::Step(result)) => {
+                self.table.executed[what as usize].is(*result, &self.recorder.answers.step)
             }
             (Call::Access { cycle, answer, .. } | Call::Fetch { cycle, answer, .. }, Given::Response(response)) => {
                 Answered::of_response(response, at.tick(cycle)) == Some(answer)
@@ -268,24 +280,24 @@ impl Memo {
         }
     }
 
-    /// Adds the references of call `i`, if it is a step. False: they overlap otherwise than when it was recorded.
-    #[inline]
-    fn takes_places(&mut self, i: u32) -> bool {
-        let Call::Step { what, places, .. } = self.table.calls[i as usize] else { return true };
-        let (before, stepped) = (self.trail.len(), self.recorder.answers.stepped.len());
+    /// Adds the references of `call`, if it is a step. False: they are of another class than when it was recorded, or overlap
+    /// otherwise.
+    #[inline(always)]
+    fn takes_places(&mut self, call: &Call, at: &At) -> bool {
+        let Call::Step { at: seq, what, places, .. } = *call else { return true };
+        let seq = at.seq(seq);
+        let before = self.recorder.answers.stepped.len();
         let places = &self.table.places[places as usize..];
         for (uop, then) in self.table.executed[what as usize].references().zip(places) {
-            let mem = &self.recorder.answers.step.mem[uop];
-            self.recorder.answers.stepped.push(*mem);
-            if then.class == 0 {
-                continue;
-            }
-            if !self.groups.add(then.vaddr, mem.vaddr, mem.size) {
-                self.trail.truncate(before);
-                self.recorder.answers.stepped.truncate(stepped);
+            let mem = self.recorder.answers.step.mem[uop].read_by_field();
+            self.references.set(seq + uop as u64, &mem);
+            let alike = then.class == self.rules.class_of(&mem)
+                && (then.class == 0 || self.groups.add(then.vaddr, mem.vaddr, mem.size));
+            if !alike {
+                self.recorder.answers.stepped.truncate(before);
                 return false;
             }
-            self.trail.push((mem.vaddr, mem.size));
+            self.recorder.answers.stepped.push(mem);
         }
         true
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::archive::Reference;
+use super::archive::{Reference, Written};
 use super::calls::{Call, Executed, Place};
 
 pub const NONE: u32 = u32::MAX;
@@ -77,11 +77,11 @@ fn mix(hash: u64, word: u64) -> u64 {
 }
 
 pub fn hash_of(bytes: &[u8], asid: u16, sets: u32) -> u64 {
-    let words = bytes.chunks_exact(8);
-    let rest = words.remainder();
+    let mut rest = bytes;
     let mut hash = mix(bytes.len() as u64, u64::from(asid) << 32 | u64::from(sets));
-    for word in words {
-        hash = mix(hash, word.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte)));
+    while let Some((word, others)) = rest.split_first_chunk() {
+        hash = mix(hash, u64::from_le_bytes(*word));
+        rest = others;
     }
     for byte in rest {
         hash = mix(hash, u64::from(*byte));
@@ -120,15 +120,8 @@ impl Table {
     }
 
     /// Enters a state. `first`: the first of the same bytes, if there is one.
-    pub fn insert(
-        &mut self,
-        hash: u64,
-        bytes: &[u8],
-        references: &[Reference],
-        asid: u16,
-        sets: u32,
-        first: u32,
-    ) -> u32 {
+    pub fn insert(&mut self, hash: u64, state: &Written, asid: u16, sets: u32, first: u32) -> u32 {
+        let (bytes, references) = (state.bytes(), &*state.references);
         self.bytes += bytes.len() + size_of_val(references) + size_of::<Node>() + 16;
         let node = self.nodes.len() as u32;
         let mut next = NONE;

@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::o3::memo::archive::Written;
 use crate::testing::cases;
 
 fn register() -> impl Strategy<Value = u8> {
@@ -153,10 +154,10 @@ proptest! {
         let mut whole = machine(cfg(), 3, MockFe::new(program.clone()));
         (1..).find(|limit| whole.go(Budget { max_cycles: limit * 3, ..ALL }) != Stop::MaxCycles);
         let mut r = machine(cfg(), 3, MockFe::new(program));
-        let (mut bytes, mut references, mut again, mut loaded) = (vec![], vec![], vec![], 0);
+        let (mut state, mut again, mut loaded) = (Written::new(), Written::new(), 0);
         for limit in 1.. {
             match r.go(Budget { max_cycles: limit * 3, ..ALL }) {
-                Stop::MaxCycles if r.core.pipe.save(&mut bytes, &mut references) => {
+                Stop::MaxCycles if r.core.pipe.save(&mut state) => {
                     // Another pipeline goes on with it, at other numbers and places.
                     let mut base = r.core.pipe.base();
                     base.seq += shift;
@@ -164,10 +165,10 @@ proptest! {
                     base.stores += 5 * shift;
                     let mut pipe = Pipeline::new(&cfg(), 64);
                     pipe.take_counts(&r.core.pipe);
-                    let mems: Vec<_> = references.iter().map(|r| r.mem).collect();
-                    pipe.load(&bytes, &mems, base);
-                    prop_assert!(pipe.save(&mut again, &mut references));
-                    prop_assert_eq!(&bytes, &again);
+                    let mems: Vec<_> = state.references.iter().map(|r| r.mem).collect();
+                    pipe.load(state.bytes(), &mems, base);
+                    prop_assert!(pipe.save(&mut again));
+                    prop_assert_eq!(state.bytes(), again.bytes());
                     r.core.predictor.shift(shift);
                     r.core.pipe = pipe;
                     loaded += 1;
