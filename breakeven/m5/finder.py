@@ -143,7 +143,8 @@ class _Fallback:
 @contextmanager
 def visible() -> Iterator[None]:
     """A script that runs in this context can import ``m5`` and ``gem5``; afterwards nobody can."""
-    before = {name: module for name, module in sys.modules.items() if _is_ours(name)}
+    # Copies: another thread may import meanwhile.
+    before = {name: module for name, module in sys.modules.copy().items() if _is_ours(name)}
     for name in before:
         del sys.modules[name]
     had_common = "common" in sys.modules
@@ -156,7 +157,7 @@ def visible() -> Iterator[None]:
     finally:
         sys.meta_path[:] = [each for each in sys.meta_path if each is not finder and each is not fallback]
         gone = _OURS if had_common else (*_OURS, "common")
-        for name in [name for name in sys.modules if name.partition(".")[0] in gone]:
+        for name in [name for name in sys.modules.copy() if name.partition(".")[0] in gone]:
             del sys.modules[name]
         # Arguments that a script declared are its own.
         sys.modules.pop("breakeven.m5.simple_opts", None)

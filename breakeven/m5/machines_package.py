@@ -89,7 +89,7 @@ def _is_ours(name: str, module: ModuleType, place: str) -> bool:
 def importable(beside: Path | None) -> Iterator[None]:
     """``machines`` can be imported while this runs, by a file in the folder `beside`; then it is forgotten, so that
     the next file meets the presets as they are by then."""
-    before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == NAME}
+    before = {name: module for name, module in sys.modules.copy().items() if name.partition(".")[0] == NAME}
     for name in before:
         del sys.modules[name]
     finder: Any = _Finder(beside)
@@ -101,6 +101,6 @@ def importable(beside: Path | None) -> Iterator[None]:
     finally:
         sys.meta_path[:] = [each for each in sys.meta_path if each is not finder and each is not former]
         place = str(folder())
-        for name in [name for name, module in sys.modules.items() if _is_ours(name, module, place)]:
+        for name in [name for name, module in sys.modules.copy().items() if _is_ours(name, module, place)]:
             del sys.modules[name]
         sys.modules.update(before)

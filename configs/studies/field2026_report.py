@@ -13,15 +13,6 @@ CAUSES = {
         "other paces",
         "`-d 0`, `-d 1`",
     ),
-    "go-2048": (
-        "the load of this REP MOVSB shares its entry of the store-set predictor with another instruction, and"
-        " each line waits for the store before it; with a larger table 1.05",
-        "`--set cpu.SSITSize=4096 --set cpu.LFSTSize=4096`",
-    ),
-    "go-4096": (
-        "as go-2048; with a larger table 1.36",
-        "the same",
-    ),
     "ucx-4096": (
         "Zen 3 copies 32 bytes a cycle by these vectors; by 16-byte ones, as Zen 2's library may have, 1.85",
         "`glibc-vec-erms-sse2 --parameter 1073741824`",
