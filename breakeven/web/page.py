@@ -257,7 +257,8 @@ def _once(machines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for place, each in enumerate(machines):
         base = machines[first.setdefault(each["name"].partition(" ")[0], place)]
         before = dict(base.get("parameters", ()))
-        if base is not each and before.keys() == dict(each.get("parameters", ())).keys():
+        # A host, or a machine of which only the name is known, has neither sections nor parameters.
+        if base is not each and before and before.keys() == dict(each.get("parameters", ())).keys():
             pairs = zip(each["sections"], [*base["sections"], *([None] * len(each["sections"]))], strict=False)
             each = {
                 **each, "like": first[each["name"].partition(" ")[0]],
