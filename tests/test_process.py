@@ -54,9 +54,11 @@ def native(path: Path, folder: Path) -> subprocess.CompletedProcess[bytes]:
         command = ["qemu-riscv64", *command]
     elif platform.machine() != "x86_64":
         pytest.skip("the host is not an x86-64")
+    # In a process group of its own: Linux drops SIGTSTP in an orphaned one, as pytest's is under setsid.
     return subprocess.run(
-        [*command, *ARGUMENTS], input=INPUT, capture_output=True, cwd=folder, env=ENVIRONMENT, timeout=60
-    )
+        [*command, *ARGUMENTS],
+        input=INPUT, capture_output=True, cwd=folder, env=ENVIRONMENT, timeout=60, process_group=0,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(("library", "machine"), RUNS)
