@@ -1,43 +1,74 @@
 //! Time. A [`Tick`] is a picosecond, as in gem5; a [`Cycle`] is a period of one clock domain.
 //! The two do not mix: only a clock period converts one into the other.
 
+use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident) => {
+macro_rules! instant {
+    ($(#[$doc:meta])* $name:ident, $plus:expr, $minus:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
         pub struct $name(pub u64);
         impl $name {
             pub const ZERO: $name = $name(0);
+            /// The last one: never.
             pub const MAX: $name = $name(u64::MAX);
         }
         impl Add<u64> for $name {
             type Output = $name;
-            #[inline]
-            fn add(self, d: u64) -> $name { $name(self.0.saturating_add(d)) }
+            #[inline(always)]
+            fn add(self, d: u64) -> $name { $name($plus(self.0, d)) }
         }
         impl AddAssign<u64> for $name {
-            #[inline]
-            fn add_assign(&mut self, d: u64) { self.0 = self.0.saturating_add(d); }
+            #[inline(always)]
+            fn add_assign(&mut self, d: u64) { *self = *self + d; }
         }
-        /// The distance between two instants; zero when `o` is later.
+        impl Sub<u64> for $name {
+            type Output = $name;
+            #[inline(always)]
+            fn sub(self, d: u64) -> $name { $name($minus(self.0, d)) }
+        }
+        /// The distance between two instants.
         impl Sub for $name {
             type Output = u64;
-            #[inline]
-            fn sub(self, o: $name) -> u64 { self.0.saturating_sub(o.0) }
+            #[inline(always)]
+            fn sub(self, o: $name) -> u64 { $minus(self.0, o.0) }
+        }
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { self.0.fmt(f) }
         }
     };
 }
 
-quantity!(
-    /// An instant in picoseconds since reset.
-    Tick
+instant!(
+    /// An instant in picoseconds since reset. Sums and differences stay within its range.
+    Tick,
+    u64::saturating_add,
+    u64::saturating_sub
 );
-quantity!(
-    /// An instant in cycles of one clock since reset.
-    Cycle
+instant!(
+    /// An instant in cycles of one clock since reset. As plain as a pipeline's counter: neither [`Cycle::MAX`] nor what comes
+    /// before zero is computed with.
+    Cycle,
+    Add::add,
+    Sub::sub
 );
+
+impl Cycle {
+    /// Cycles from `o` on and before `self`; none where `o` is later.
+    #[inline(always)]
+    #[must_use]
+    pub fn after(self, o: Cycle) -> u64 {
+        self.0.saturating_sub(o.0)
+    }
+
+    /// `self..=last`.
+    #[inline]
+    pub fn up_to(self, last: Cycle) -> impl Iterator<Item = Cycle> {
+        (self.0..=last.0).map(Cycle)
+    }
+}
 
 /// A clock: its period in ticks (picoseconds), never zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +104,8 @@ impl Clock {
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
     pub tick: Tick,
-    /// Core cycles since reset (`mcycle`, `rdcycle`).
-    pub cycle: u64,
+    /// Of the core's clock (`mcycle`, `rdcycle`).
+    pub cycle: Cycle,
     /// Everything older has committed: time-dependent instructions may execute.
     pub drained: bool,
 }

@@ -15,6 +15,8 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 
+use breakeven_base::Cycle;
+
 /// Stages between fetch and retirement, in the order of the record.
 const STAGES: [&str; 5] = ["decode", "rename", "dispatch", "issue", "complete"];
 
@@ -28,9 +30,9 @@ struct Record {
     number: u64,
     pc: u64,
     micro_pc: u8,
-    fetch: u64,
-    stages: [u64; STAGES.len()],
-    retire: u64,
+    fetch: Cycle,
+    stages: [Cycle; STAGES.len()],
+    retire: Cycle,
     text: String,
 }
 
@@ -74,11 +76,11 @@ impl PipeView {
 
     /// Micro-op `seq` of the instruction at `pc` entered slot `slot`; `first` of that instruction, whose line of assembly is
     /// `text`. Whatever was in the slot was on a wrong path.
-    pub fn fetched(&mut self, slot: usize, cycle: u64, seq: u64, pc: u64, first: bool, text: &str) {
+    pub fn fetched(&mut self, slot: usize, cycle: Cycle, seq: u64, pc: u64, first: bool, text: &str) {
         self.squashed(slot);
         self.fetched += 1;
         self.micro_pc = if first { 0 } else { self.micro_pc.saturating_add(1) };
-        let live = (self.window.first..self.window.last).contains(&cycle);
+        let live = (self.window.first..self.window.last).contains(&cycle.0);
         let Some(r) = self.slots.get_mut(slot) else { return };
         let mut line = std::mem::take(&mut r.text);
         line.clear();
@@ -91,48 +93,48 @@ impl PipeView {
     }
 
     /// The micro-op in `slot` reached a stage; the last time counts (one that is issued again).
-    fn reached(&mut self, slot: usize, stage: usize, cycle: u64) {
+    fn reached(&mut self, slot: usize, stage: usize, cycle: Cycle) {
         if let Some(r) = self.slots.get_mut(slot) {
             r.stages[stage] = cycle + 1;
         }
     }
-    pub fn decoded(&mut self, slot: usize, cycle: u64) {
+    pub fn decoded(&mut self, slot: usize, cycle: Cycle) {
         self.reached(slot, 0, cycle);
     }
-    pub fn renamed(&mut self, slot: usize, cycle: u64) {
+    pub fn renamed(&mut self, slot: usize, cycle: Cycle) {
         self.reached(slot, 1, cycle);
     }
-    pub fn dispatched(&mut self, slot: usize, cycle: u64) {
+    pub fn dispatched(&mut self, slot: usize, cycle: Cycle) {
         self.reached(slot, 2, cycle);
     }
-    pub fn issued(&mut self, slot: usize, cycle: u64) {
+    pub fn issued(&mut self, slot: usize, cycle: Cycle) {
         self.reached(slot, 3, cycle);
     }
-    pub fn completed(&mut self, slot: usize, cycle: u64) {
+    pub fn completed(&mut self, slot: usize, cycle: Cycle) {
         self.reached(slot, 4, cycle);
     }
 
     /// As [`PipeView::completed`], of one that has not been before.
-    pub fn completed_first(&mut self, slot: usize, cycle: u64) {
-        if self.slots.get(slot).is_some_and(|r| r.stages[4] == 0) {
+    pub fn completed_first(&mut self, slot: usize, cycle: Cycle) {
+        if self.slots.get(slot).is_some_and(|r| r.stages[4] == Cycle::ZERO) {
             self.completed(slot, cycle);
         }
     }
 
     /// The micro-op in `slot` committed; `store` when it is still to be written (then [`PipeView::stored`] follows).
-    pub fn retired(&mut self, slot: usize, cycle: u64, store: bool) {
+    pub fn retired(&mut self, slot: usize, cycle: Cycle, store: bool) {
         let Some(r) = self.slots.get_mut(slot).filter(|r| r.live) else { return };
         r.retire = cycle + 1;
         r.live = false;
         if store {
             self.stores.push_back(r.clone());
         } else {
-            write(&mut self.out, r, self.period, 0);
+            write(&mut self.out, r, self.period, Cycle::ZERO);
         }
     }
 
     /// The store `seq` has been written.
-    pub fn stored(&mut self, seq: u64, cycle: u64) {
+    pub fn stored(&mut self, seq: u64, cycle: Cycle) {
         if let Some(i) = self.stores.iter().position(|r| r.seq == seq) {
             if let Some(r) = self.stores.remove(i) {
                 write(&mut self.out, &r, self.period, cycle + 1);
@@ -144,7 +146,7 @@ impl PipeView {
     pub fn squashed(&mut self, slot: usize) {
         if let Some(r) = self.slots.get_mut(slot).filter(|r| r.live) {
             r.live = false;
-            write(&mut self.out, r, self.period, 0);
+            write(&mut self.out, r, self.period, Cycle::ZERO);
         }
     }
 
@@ -154,7 +156,7 @@ impl PipeView {
             self.squashed(slot);
         }
         for r in std::mem::take(&mut self.stores) {
-            write(&mut self.out, &r, self.period, 0);
+            write(&mut self.out, &r, self.period, Cycle::ZERO);
         }
     }
 
@@ -164,9 +166,9 @@ impl PipeView {
     }
 }
 
-fn write(out: &mut String, r: &Record, period: u64, store: u64) {
+fn write(out: &mut String, r: &Record, period: u64, store: Cycle) {
     // A tick of 0 means "never"; nothing is fetched in the very first cycle after reset.
-    let tick = |c: u64| c.saturating_sub(1).saturating_mul(period);
+    let tick = |c: Cycle| c.after(Cycle(1)).saturating_mul(period);
     // Writing to a string cannot fail.
     let _ = writeln!(
         out,
@@ -190,45 +192,45 @@ mod tests {
     const ALL: Window = Window { first: 0, last: u64::MAX };
 
     fn through(v: &mut PipeView, slot: usize, cycle: u64) {
-        v.decoded(slot, cycle + 1);
-        v.renamed(slot, cycle + 2);
-        v.dispatched(slot, cycle + 3);
-        v.issued(slot, cycle + 4);
-        v.completed(slot, cycle + 5);
+        v.decoded(slot, Cycle(cycle + 1));
+        v.renamed(slot, Cycle(cycle + 2));
+        v.dispatched(slot, Cycle(cycle + 3));
+        v.issued(slot, Cycle(cycle + 4));
+        v.completed(slot, Cycle(cycle + 5));
     }
 
     #[test]
     fn a_record_reads_as_gem5_writes_it() {
         let mut v = PipeView::new(4, 500, ALL);
-        v.fetched(1, 10, 7, 0x8000_0000, true, "00c58533 add x10, x11, x12");
+        v.fetched(1, Cycle(10), 7, 0x8000_0000, true, "00c58533 add x10, x11, x12");
         through(&mut v, 1, 10);
         assert_eq!(v.take(), "", "not before it ends");
-        v.retired(1, 20, false);
+        v.retired(1, Cycle(20), false);
         assert_eq!(
             v.take(),
             "O3PipeView:fetch:5000:0x80000000:0:1:  00c58533 add x10, x11, x12\nO3PipeView:decode:5500\n\
              O3PipeView:rename:6000\nO3PipeView:dispatch:6500\nO3PipeView:issue:7000\nO3PipeView:complete:7500\n\
              O3PipeView:retire:10000:store:0\n"
         );
-        v.retired(1, 21, false);
+        v.retired(1, Cycle(21), false);
         assert_eq!(v.take(), "", "once");
     }
 
     #[test]
     fn a_squashed_one_never_retires_and_a_store_waits_for_its_write() {
         let mut v = PipeView::new(4, 1, ALL);
-        v.fetched(0, 5, 1, 0x10, true, "sd: a\nb");
-        v.fetched(1, 5, 2, 0x14, false, "j");
-        v.decoded(1, 6);
-        v.retired(0, 9, true);
+        v.fetched(0, Cycle(5), 1, 0x10, true, "sd: a\nb");
+        v.fetched(1, Cycle(5), 2, 0x14, false, "j");
+        v.decoded(1, Cycle(6));
+        v.retired(0, Cycle(9), true);
         v.squashed(1);
         // The slot is used again before the store is done.
-        v.fetched(0, 12, 9, 0x20, true, "nop");
+        v.fetched(0, Cycle(12), 9, 0x20, true, "nop");
         let squashed = v.take();
         assert!(squashed.starts_with("O3PipeView:fetch:5:0x00000014:1:2:  j\nO3PipeView:decode:6\n"), "{squashed}");
         assert!(squashed.ends_with("O3PipeView:retire:0:store:0\n"), "{squashed}");
-        v.stored(1, 30);
-        v.stored(1, 31);
+        v.stored(1, Cycle(30));
+        v.stored(1, Cycle(31));
         let store = v.take();
         assert!(store.starts_with("O3PipeView:fetch:5:0x00000010:0:1:  sd  a b\n"), "{store}");
         assert!(store.ends_with("O3PipeView:retire:9:store:30\n"), "{store}");
@@ -239,21 +241,21 @@ mod tests {
     fn the_window_is_about_fetching() {
         let mut v = PipeView::new(2, 1, Window { first: 10, last: 12 });
         for (cycle, wanted) in [(9, false), (10, true), (11, true), (12, false)] {
-            v.fetched(0, cycle, cycle, 0, true, "");
-            v.retired(0, cycle + 20, false);
+            v.fetched(0, Cycle(cycle), cycle, 0, true, "");
+            v.retired(0, Cycle(cycle + 20), false);
             assert_eq!(!v.take().is_empty(), wanted, "fetched at {cycle}");
         }
-        v.fetched(0, 11, 1, 0, true, "");
-        v.retired(0, 12, true);
+        v.fetched(0, Cycle(11), 1, 0, true, "");
+        v.retired(0, Cycle(12), true);
         v.finish();
         assert!(v.take().ends_with("retire:12:store:0\n"));
         // One that vanished without a word, and one that is still in flight at the end.
-        v.fetched(0, 11, 5, 0x40, true, "");
-        v.fetched(0, 11, 5, 0x40, true, "");
+        v.fetched(0, Cycle(11), 5, 0x40, true, "");
+        v.fetched(0, Cycle(11), 5, 0x40, true, "");
         assert!(v.take().contains("0x00000040:0:6:"));
         v.finish();
         assert!(v.take().contains("0x00000040:0:7:"));
-        v.fetched(99, 11, 1, 0, true, ""); // no such slot: nothing
-        v.retired(99, 11, false);
+        v.fetched(99, Cycle(11), 1, 0, true, ""); // no such slot: nothing
+        v.retired(99, Cycle(11), false);
     }
 }

@@ -1,11 +1,11 @@
 //! The present cycle, for everything that talks to the memory side in ticks.
 
-use breakeven_base::Tick;
+use breakeven_base::{Cycle, Tick};
 
 /// The current cycle, and the same instant in ticks.
 #[derive(Clone, Copy, Debug)]
 pub struct When {
-    pub cycle: u64,
+    pub cycle: Cycle,
     pub tick: Tick,
     /// Ticks a cycle.
     pub period: u64,
@@ -14,7 +14,7 @@ pub struct When {
 impl When {
     /// The first cycle that sees what happens at `tick`.
     #[inline]
-    pub fn cycle_of(self, tick: Tick) -> u64 {
+    pub fn cycle_of(self, tick: Tick) -> Cycle {
         // Most things happen at a clock edge soon: the division is not worth it for the commonest distances.
         if tick <= self.tick {
             return self.cycle;

@@ -7,7 +7,7 @@
 
 use super::Minor;
 use crate::account::{Account, Reason};
-use breakeven_base::StatSink;
+use breakeven_base::{Cycle, StatSink};
 
 /// The account and what the charges are made from.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Ledger {
     /// At the last reset of the statistics.
     base: Account,
     /// Charged up to here: cycle and micro-ops.
-    cycle: u64,
+    cycle: Cycle,
     ops: u64,
     /// What was waited for then.
     reason: Reason,

@@ -5,11 +5,13 @@
 //! response to a busy one, and every cycle count measured on gem5 contains that.
 //! Fact source: gem5 24.0 `src/cpu/minor/activity.cc`, `src/cpu/activity.hh`, `src/sim/ticked_object.hh`.
 
+use breakeven_base::Cycle;
+
 /// Counts what keeps the core awake.
 #[derive(Clone, Debug)]
 pub struct Activity {
     /// The last cycle in which something was written into a latch or a functional unit.
-    last: u64,
+    last: Cycle,
     /// Cycles for which that keeps the core awake: the longest latch.
     window: u64,
     /// A stage has asked to be evaluated in the next cycle.
@@ -18,11 +20,11 @@ pub struct Activity {
 
 impl Activity {
     pub fn new(longest_delay: u32) -> Self {
-        Activity { last: 0, window: u64::from(longest_delay), stage: true }
+        Activity { last: Cycle::ZERO, window: u64::from(longest_delay), stage: true }
     }
     /// Something is on its way through a latch or a unit.
     #[inline]
-    pub fn mark(&mut self, now: u64) {
+    pub fn mark(&mut self, now: Cycle) {
         self.last = now;
     }
     /// A stage has work left.
@@ -35,18 +37,18 @@ impl Activity {
         self.stage
     }
     #[inline]
-    pub fn last_mark(&self) -> u64 {
+    pub fn last_mark(&self) -> Cycle {
         self.last
     }
     /// Whether the core might stand still after this cycle: nobody has asked for another, nothing went on its way in it.
     #[inline]
-    pub fn may_end(&self, now: u64) -> bool {
+    pub fn may_end(&self, now: Cycle) -> bool {
         !self.stage && self.last != now
     }
     /// After all stages: whether there is a next cycle.
     #[inline]
-    pub fn end_of_cycle(&mut self, now: u64) -> bool {
-        let active = self.stage || (self.last != 0 && now < self.last + self.window);
+    pub fn end_of_cycle(&mut self, now: Cycle) -> bool {
+        let active = self.stage || (self.last != Cycle::ZERO && now < self.last + self.window);
         self.stage = false;
         active
     }
@@ -59,12 +61,12 @@ mod tests {
     #[test]
     fn a_latch_keeps_the_core_awake_until_it_is_read() {
         let mut a = Activity::new(1);
-        assert!(a.end_of_cycle(1));
-        a.mark(2);
-        assert!(a.end_of_cycle(2));
-        assert!(!a.end_of_cycle(3));
+        assert!(a.end_of_cycle(Cycle(1)));
+        a.mark(Cycle(2));
+        assert!(a.end_of_cycle(Cycle(2)));
+        assert!(!a.end_of_cycle(Cycle(3)));
         a.wake();
-        assert!(a.end_of_cycle(4));
-        assert!(!a.end_of_cycle(5));
+        assert!(a.end_of_cycle(Cycle(4)));
+        assert!(!a.end_of_cycle(Cycle(5)));
     }
 }

@@ -4,6 +4,7 @@
 use super::activity::Activity;
 use super::config::MinorConfig;
 use super::latch::{Bundle, BundleEnd, Channel};
+use breakeven_base::Cycle;
 
 #[derive(Clone, Debug)]
 pub struct Decode {
@@ -26,7 +27,7 @@ impl Decode {
 
     /// One cycle. Without room behind it, or input, it does nothing.
     #[inline(always)]
-    pub fn tick(&mut self, now: u64, next: &mut Channel<Bundle>, activity: &mut Activity) {
+    pub fn tick(&mut self, now: Cycle, next: &mut Channel<Bundle>, activity: &mut Activity) {
         if !next.has_room() || !self.input.has(now) {
             return;
         }
@@ -63,10 +64,13 @@ mod tests {
     fn two_inputs_fill_one_output_only_with_cycle_input() {
         for (cycle_input, end) in [(true, 3), (false, 2)] {
             let (mut d, mut next, mut a) = decode(cycle_input);
-            d.input.put(3, Bundle { next: 1, end: 2, ending: Bubble });
-            d.input.put(4, Bundle { next: 2, end: 4, ending: Full });
-            d.tick(5, &mut next, &mut a);
-            assert_eq!(next.front(6), Some(&Bundle { next: 1, end, ending: if end == 2 { Bubble } else { Full } }));
+            d.input.put(Cycle(3), Bundle { next: 1, end: 2, ending: Bubble });
+            d.input.put(Cycle(4), Bundle { next: 2, end: 4, ending: Full });
+            d.tick(Cycle(5), &mut next, &mut a);
+            assert_eq!(
+                next.front(Cycle(6)),
+                Some(&Bundle { next: 1, end, ending: if end == 2 { Bubble } else { Full } })
+            );
         }
     }
 
@@ -74,10 +78,10 @@ mod tests {
     fn an_empty_place_behind_the_last_micro_op_is_passed_a_cycle_later() {
         for open in [false, true] {
             let (mut d, mut next, mut a) = decode(true);
-            d.input.put(4, Bundle { next: 1, end: 3, ending: if open { Bubble } else { Full } });
-            d.tick(5, &mut next, &mut a);
-            assert_eq!((next.front(6).map(|b| b.end), d.input.is_empty()), (Some(3), !open));
-            d.tick(6, &mut next, &mut a);
+            d.input.put(Cycle(4), Bundle { next: 1, end: 3, ending: if open { Bubble } else { Full } });
+            d.tick(Cycle(5), &mut next, &mut a);
+            assert_eq!((next.front(Cycle(6)).map(|b| b.end), d.input.is_empty()), (Some(3), !open));
+            d.tick(Cycle(6), &mut next, &mut a);
             next.pop();
             assert!(d.input.is_empty() && next.is_empty(), "nothing is sent on for it");
         }
@@ -87,23 +91,23 @@ mod tests {
     fn half_a_width_of_an_instruction_that_goes_on_has_no_empty_place() {
         for (ending, out) in [(Continued, Full), (Full, Bubble)] {
             let (mut d, mut next, mut a) = decode(true);
-            d.input.put(4, Bundle { next: 1, end: 2, ending });
-            d.tick(5, &mut next, &mut a);
-            assert_eq!(next.front(6), Some(&Bundle { next: 1, end: 2, ending: out }));
+            d.input.put(Cycle(4), Bundle { next: 1, end: 2, ending });
+            d.tick(Cycle(5), &mut next, &mut a);
+            assert_eq!(next.front(Cycle(6)), Some(&Bundle { next: 1, end: 2, ending: out }));
         }
     }
 
     #[test]
     fn a_full_buffer_behind_stops_it() {
         let (mut d, mut next, mut a) = decode(true);
-        next.put(4, Bundle { next: 1, end: 2, ending: Bubble });
-        next.put(4, Bundle { next: 2, end: 3, ending: Bubble });
-        d.input.put(4, Bundle { next: 3, end: 5, ending: Full });
-        d.tick(5, &mut next, &mut a);
+        next.put(Cycle(4), Bundle { next: 1, end: 2, ending: Bubble });
+        next.put(Cycle(4), Bundle { next: 2, end: 3, ending: Bubble });
+        d.input.put(Cycle(4), Bundle { next: 3, end: 5, ending: Full });
+        d.tick(Cycle(5), &mut next, &mut a);
         assert!(!next.has_room());
         next.pop();
         next.pop();
-        d.tick(6, &mut next, &mut a);
-        assert_eq!(next.front(7), Some(&Bundle { next: 3, end: 5, ending: Full }));
+        d.tick(Cycle(6), &mut next, &mut a);
+        assert_eq!(next.front(Cycle(7)), Some(&Bundle { next: 3, end: 5, ending: Full }));
     }
 }

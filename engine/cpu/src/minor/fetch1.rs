@@ -4,7 +4,7 @@
 //! At most `fetch1FetchLimit` lines are on their way, and never more than fetch2's input buffer has room for. A line that
 //! belongs to an old stream or an old prediction is thrown away when its response comes.
 
-use breakeven_base::{Bus, FrontEnd, MemKind};
+use breakeven_base::{Bus, Cycle, FrontEnd, MemKind};
 use breakeven_memory::{Port, Request, Response, Side, TlbResult};
 
 use super::activity::Activity;
@@ -32,7 +32,7 @@ struct Fetch {
     paddr: u64,
     state: State,
     /// End of the translation, of the wait for the cache, or of the access.
-    at: u64,
+    at: Cycle,
 }
 
 #[derive(Clone, Debug)]
@@ -47,7 +47,7 @@ pub struct Fetch1 {
     fetch_addr: u64,
     stream: u32,
     prediction: u32,
-    next_event: u64,
+    next_event: Cycle,
     /// Lines requested so far.
     pub lines: u64,
 }
@@ -61,7 +61,7 @@ pub struct Fetch1Io<'a> {
     pub activity: &'a mut Activity,
 }
 
-const NEVER: u64 = u64::MAX;
+const NEVER: Cycle = Cycle::MAX;
 
 impl Fetch1 {
     pub fn new(cfg: &MinorConfig, line: u32) -> Self {
@@ -84,7 +84,7 @@ impl Fetch1 {
     }
 
     #[inline]
-    pub fn next_event(&self) -> u64 {
+    pub fn next_event(&self) -> Cycle {
         self.next_event
     }
 
@@ -268,7 +268,7 @@ impl Fetch1 {
 }
 
 /// When the translation of a line's address is known.
-fn translate<F: FrontEnd, B: Bus>(cx: &mut CoreCtx<F, B>, when: &When, vaddr: u64, page_shift: u8) -> u64 {
+fn translate<F: FrontEnd, B: Bus>(cx: &mut CoreCtx<F, B>, when: &When, vaddr: u64, page_shift: u8) -> Cycle {
     let asid = cx.fe.asid();
     let at = match cx.mem.tlb_lookup(Side::Inst, when.tick, vaddr, page_shift, asid, false) {
         TlbResult::Hit { at } => at,

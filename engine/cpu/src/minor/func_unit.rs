@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use breakeven_base::OpClass;
+use breakeven_base::{Cycle, OpClass};
 use educe::Educe;
 
 use super::config::{FuConfig, FuTiming, MAX_UNITS};
@@ -39,9 +39,9 @@ impl Timing {
 #[repr(align(64))]
 struct Unit {
     /// The cycle that brings the first instruction to the end, to be seen there from the next on; [`NEVER`]: it is empty.
-    due: u64,
+    due: Cycle,
     first: Seq,
-    next_insert: u64,
+    next_insert: Cycle,
     /// Cycles for which it has been held up.
     held: u64,
     /// Those behind the first: a ring of `mask + 1` in the pool's `queue`, from `base` on.
@@ -54,14 +54,14 @@ struct Unit {
     op_lat: u32,
 }
 
-const NEVER: u64 = u64::MAX;
+const NEVER: Cycle = Cycle::MAX;
 
 impl Default for Unit {
     fn default() -> Self {
         Unit {
             due: NEVER,
             first: 0,
-            next_insert: 0,
+            next_insert: Cycle::ZERO,
             held: 0,
             base: 0,
             mask: 0,
@@ -77,7 +77,7 @@ impl Default for Unit {
 #[derive(Clone, Copy, Debug, Default)]
 struct Queued {
     /// The cycle that brings it to the end, less `Unit::held`.
-    due: u64,
+    due: Cycle,
     seq: Seq,
 }
 
@@ -213,18 +213,18 @@ impl FuPool {
     }
     /// Whether the unit can take an instruction: it is not stalled, and its issue latency is over.
     #[inline]
-    pub fn can_insert(&self, unit: usize, now: u64) -> bool {
+    pub fn can_insert(&self, unit: usize, now: Cycle) -> bool {
         let u = &self.units[unit % MAX_UNITS];
         u.due >= now && u.next_insert <= now
     }
     /// The first cycle in which a unit's first instruction is at its end.
     #[inline]
-    pub fn end_from(&self, unit: u8) -> u64 {
-        self.unit(unit).due.saturating_add(1)
+    pub fn end_from(&self, unit: u8) -> Cycle {
+        Cycle(self.unit(unit).due.0.saturating_add(1))
     }
     /// Whether a unit's first instruction is at its end in cycle `now`: it came there in an earlier one.
     #[inline]
-    pub fn at_end(&self, unit: u8, now: u64) -> bool {
+    pub fn at_end(&self, unit: u8, now: Cycle) -> bool {
         self.unit(unit).due < now
     }
     /// The first instruction of a unit, wherever it is; 0: it is empty.
@@ -233,15 +233,15 @@ impl FuPool {
         self.unit(unit).first
     }
     /// Whether all of these units are stalled at the end of cycle `now`.
-    pub fn all_stalled(&self, units: u32, now: u64) -> bool {
+    pub fn all_stalled(&self, units: u32, now: Cycle) -> bool {
         (0..self.len).all(|i| units >> i & 1 == 0 || self.units[i].due <= now)
     }
     /// At the end of cycle `now`: some instruction moves on by itself.
-    pub fn moving(&self, now: u64) -> bool {
+    pub fn moving(&self, now: Cycle) -> bool {
         self.occupied != 0 && !self.all_stalled(self.occupied, now)
     }
     #[inline]
-    pub fn push(&mut self, unit: usize, seq: Seq, now: u64) {
+    pub fn push(&mut self, unit: usize, seq: Seq, now: Cycle) {
         let i = unit % MAX_UNITS;
         let u = &mut self.units[i];
         // This cycle's move is its first.
@@ -258,7 +258,7 @@ impl FuPool {
     }
     /// What is at the unit's end has been taken: from this cycle on it moves again.
     #[inline]
-    pub fn unstall(&mut self, unit: u8, now: u64) {
+    pub fn unstall(&mut self, unit: u8, now: Cycle) {
         let i = usize::from(unit) % MAX_UNITS;
         let u = &mut self.units[i];
         u.held += now - 1 - u.due;
@@ -277,7 +277,7 @@ impl FuPool {
 
     /// One cycle: everything moves on that is not held up at its end.
     #[inline]
-    pub fn advance(&mut self, now: u64) {
+    pub fn advance(&mut self, now: Cycle) {
         let slow = self.occupied & self.slow_issue;
         if slow != 0 {
             self.hold(slow, now, 1);
@@ -285,7 +285,7 @@ impl FuPool {
     }
 
     /// Cycles in which a unit is stalled do not count towards its issue latency.
-    fn hold(&mut self, units: u32, now: u64, cycles: u64) {
+    fn hold(&mut self, units: u32, now: Cycle, cycles: u64) {
         let mut todo = units;
         while todo != 0 {
             let u = &mut self.units[todo.trailing_zeros() as usize % MAX_UNITS];
@@ -296,8 +296,8 @@ impl FuPool {
         }
     }
 
-    /// The first cycle after `now` that brings a unit's first instruction to its end; `u64::MAX`: none is on its way there.
-    pub fn next_end(&self, now: u64) -> u64 {
+    /// The first cycle after `now` that brings a unit's first instruction to its end; [`Cycle::MAX`]: none is on its way there.
+    pub fn next_end(&self, now: Cycle) -> Cycle {
         let mut next = NEVER;
         let mut todo = self.occupied;
         while todo != 0 {
@@ -311,7 +311,7 @@ impl FuPool {
     }
 
     /// The first cycle after `now` in which a unit could take another instruction, if nothing leaves it until then.
-    pub fn insertable_from(&self, unit: usize, now: u64) -> u64 {
+    pub fn insertable_from(&self, unit: usize, now: Cycle) -> Cycle {
         let u = &self.units[unit % MAX_UNITS];
         if u.due > now {
             u.next_insert.max(now + 1)
@@ -321,7 +321,7 @@ impl FuPool {
     }
 
     /// `cycles` pass after `now` in which nothing leaves a unit and nothing comes to the end of one.
-    pub fn skip_still(&mut self, now: u64, cycles: u64) {
+    pub fn skip_still(&mut self, now: Cycle, cycles: u64) {
         self.hold(self.occupied & self.slow_issue, now + 1, cycles);
     }
 
@@ -357,62 +357,62 @@ mod tests {
     #[test]
     fn an_instruction_comes_out_after_the_latency_and_stalls_the_unit() {
         let mut p = FuPool::new(&default_fu_pool());
-        p.push(0, 7, 0);
+        p.push(0, 7, Cycle(0));
         for now in 0..3 {
-            assert!(!p.at_end(0, now), "cycle {now}");
-            p.advance(now);
+            assert!(!p.at_end(0, Cycle(now)), "cycle {now}");
+            p.advance(Cycle(now));
         }
-        assert!(p.at_end(0, 3) && p.first(0) == 7);
-        assert!(p.all_stalled(1, 2) && !p.can_insert(0, 3));
-        p.advance(3);
-        assert!(p.at_end(0, 4));
-        p.unstall(0, 4);
-        p.advance(4);
-        assert!(!p.at_end(0, 5) && p.first(0) == 0);
-        assert!(!p.moving(4));
+        assert!(p.at_end(0, Cycle(3)) && p.first(0) == 7);
+        assert!(p.all_stalled(1, Cycle(2)) && !p.can_insert(0, Cycle(3)));
+        p.advance(Cycle(3));
+        assert!(p.at_end(0, Cycle(4)));
+        p.unstall(0, Cycle(4));
+        p.advance(Cycle(4));
+        assert!(!p.at_end(0, Cycle(5)) && p.first(0) == 0);
+        assert!(!p.moving(Cycle(4)));
     }
 
     #[test]
     fn what_is_behind_a_stalled_one_is_held_up_with_it() {
         let mut p = FuPool::new(&default_fu_pool());
-        p.push(0, 7, 0);
-        p.advance(0);
-        p.advance(1);
-        p.push(0, 8, 2);
-        p.advance(2);
-        assert!(p.at_end(0, 3) && p.first(0) == 7);
-        (3..9).for_each(|now| p.advance(now));
-        p.unstall(0, 9);
-        assert!(p.moving(8));
+        p.push(0, 7, Cycle(0));
+        p.advance(Cycle(0));
+        p.advance(Cycle(1));
+        p.push(0, 8, Cycle(2));
+        p.advance(Cycle(2));
+        assert!(p.at_end(0, Cycle(3)) && p.first(0) == 7);
+        (3..9).for_each(|now| p.advance(Cycle(now)));
+        p.unstall(0, Cycle(9));
+        assert!(p.moving(Cycle(8)));
         for now in 9..11 {
-            assert!(!p.at_end(0, now), "cycle {now}");
-            p.advance(now);
+            assert!(!p.at_end(0, Cycle(now)), "cycle {now}");
+            p.advance(Cycle(now));
         }
-        assert!(p.at_end(0, 11) && p.first(0) == 8);
+        assert!(p.at_end(0, Cycle(11)) && p.first(0) == 8);
     }
 
     #[test]
     fn a_divider_takes_the_next_after_its_issue_latency() {
         let mut p = FuPool::new(&default_fu_pool());
         let divider = p.capable(OpClass::IntDiv).trailing_zeros() as usize;
-        p.push(divider, 1, 100);
-        (100..109).for_each(|now| p.advance(now));
-        assert!(!p.can_insert(divider, 108));
-        assert!(!p.can_insert(divider, 109), "it is stalled");
+        p.push(divider, 1, Cycle(100));
+        (100..109).for_each(|now| p.advance(Cycle(now)));
+        assert!(!p.can_insert(divider, Cycle(108)));
+        assert!(!p.can_insert(divider, Cycle(109)), "it is stalled");
         #[allow(clippy::cast_possible_truncation)] // at most 32 units
-        p.unstall(divider as u8, 109);
-        assert!(p.can_insert(divider, 109));
+        p.unstall(divider as u8, Cycle(109));
+        assert!(p.can_insert(divider, Cycle(109)));
     }
 
     #[test]
     fn the_issue_latency_stands_still_while_the_unit_is_stalled() {
         let slow = FuConfig { opLat: 2, issueLat: 9, ..default_fu_pool()[0].clone() };
         let mut p = FuPool::new(&[slow]);
-        p.push(0, 1, 100);
+        p.push(0, 1, Cycle(100));
         // At its end from 102 on; cycles 102 to 104 are stalled.
-        (100..105).for_each(|now| p.advance(now));
-        p.unstall(0, 105);
-        assert!(!p.can_insert(0, 111) && p.can_insert(0, 112));
+        (100..105).for_each(|now| p.advance(Cycle(now)));
+        p.unstall(0, Cycle(105));
+        assert!(!p.can_insert(0, Cycle(111)) && p.can_insert(0, Cycle(112)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Micro-ops in flight: one ring, indexed by sequence number. Sequence numbers rise in fetch order, which is also the
 //! order of decode, issue and commit; so the queues between the stages carry numbers only.
 
-use breakeven_base::{Bus, FrontEnd, MemRef, Now, OpClass, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
+use breakeven_base::{Bus, Cycle, FrontEnd, MemRef, Now, OpClass, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
 use educe::Educe;
 
 use crate::when::When;
@@ -74,7 +74,7 @@ pub struct DynInst {
     /// Cycles for which commit holds it back once it has been seen there.
     pub extra_commit: u32,
     /// Not before this cycle.
-    pub min_commit: u64,
+    pub min_commit: Cycle,
     /// A memory reference goes to the LSQ early only when everything up to this has committed.
     pub wait_for: Seq,
     pub pc: u64,

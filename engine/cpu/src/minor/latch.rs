@@ -1,17 +1,18 @@
 //! What joins the stages: latches with an explicit delay, the input buffers behind them, and a ring of sequence numbers.
 
 use super::config::{MAX_DELAY, MAX_QUEUE};
+use breakeven_base::Cycle;
 
 /// A latch: what is put in at cycle `c` can be seen from `c + delay` on (with delay 0, by the stages that are evaluated
 /// later in the same cycle). At most one item goes in per cycle.
 #[derive(Clone, Debug)]
 pub struct Latch<T: Copy + Default> {
-    /// When the first item can be seen; `u64::MAX`: there is none.
-    next: u64,
+    /// When the first item can be seen; [`Cycle::MAX`]: there is none.
+    next: Cycle,
     delay: u64,
     head: usize,
     len: usize,
-    slots: [(u64, T); LATCH_SLOTS],
+    slots: [(Cycle, T); LATCH_SLOTS],
 }
 
 const LATCH_SLOTS: usize = MAX_DELAY as usize + 1;
@@ -20,11 +21,11 @@ impl<T: Copy + Default> Latch<T> {
     pub fn new(delay: u32) -> Self {
         const { assert!(LATCH_SLOTS.is_power_of_two(), "latches wrap by masking") };
         let delay = u64::from(delay.min(MAX_DELAY));
-        Latch { next: u64::MAX, delay, head: 0, len: 0, slots: [(0, T::default()); LATCH_SLOTS] }
+        Latch { next: Cycle::MAX, delay, head: 0, len: 0, slots: [(Cycle::ZERO, T::default()); LATCH_SLOTS] }
     }
 
     #[inline]
-    pub fn put(&mut self, now: u64, item: T) {
+    pub fn put(&mut self, now: Cycle, item: T) {
         let seen = now + self.delay;
         if self.len == 0 {
             self.next = seen;
@@ -33,28 +34,28 @@ impl<T: Copy + Default> Latch<T> {
         self.len += 1;
     }
 
-    /// When the first item can be seen; `u64::MAX`: there is none.
+    /// When the first item can be seen; [`Cycle::MAX`]: there is none.
     #[inline]
-    pub fn next(&self) -> u64 {
+    pub fn next(&self) -> Cycle {
         self.next
     }
 
     /// Whether something has come out by `now`.
     #[inline]
-    pub fn has(&self, now: u64) -> bool {
+    pub fn has(&self, now: Cycle) -> bool {
         self.next <= now
     }
 
     /// The item that has come out by `now`.
     #[inline]
-    pub fn take(&mut self, now: u64) -> Option<T> {
+    pub fn take(&mut self, now: Cycle) -> Option<T> {
         if self.next > now {
             return None;
         }
         let item = self.slots[self.head & (LATCH_SLOTS - 1)].1;
         self.head = (self.head + 1) & (LATCH_SLOTS - 1);
         self.len -= 1;
-        self.next = if self.len == 0 { u64::MAX } else { self.slots[self.head].0 };
+        self.next = if self.len == 0 { Cycle::MAX } else { self.slots[self.head].0 };
         Some(item)
     }
 }
@@ -204,24 +205,24 @@ impl<T: Copy + Default> InputBuffer<T> {
 /// after the latch's delay. For stages whose latch nothing else reads.
 #[derive(Clone, Debug)]
 pub struct Channel<T: Copy + Default> {
-    /// When the first item can be seen; `u64::MAX`: there is none.
-    next: u64,
+    /// When the first item can be seen; [`Cycle::MAX`]: there is none.
+    next: Cycle,
     delay: u64,
     head: usize,
     len: usize,
     capacity: usize,
-    slots: [(u64, T); BUFFER_SLOTS],
+    slots: [(Cycle, T); BUFFER_SLOTS],
 }
 
 impl<T: Copy + Default> Channel<T> {
     pub fn new(delay: u32, capacity: u32) -> Self {
         Channel {
-            next: u64::MAX,
+            next: Cycle::MAX,
             delay: u64::from(delay.min(MAX_DELAY)),
             head: 0,
             len: 0,
             capacity: capacity.min(MAX_QUEUE) as usize,
-            slots: [(0, T::default()); BUFFER_SLOTS],
+            slots: [(Cycle::ZERO, T::default()); BUFFER_SLOTS],
         }
     }
     /// Cycles from one stage to the other.
@@ -239,7 +240,7 @@ impl<T: Copy + Default> Channel<T> {
     }
     /// The caller has made sure that there is room.
     #[inline]
-    pub fn put(&mut self, now: u64, item: T) {
+    pub fn put(&mut self, now: Cycle, item: T) {
         let seen = now + self.delay;
         if self.len == 0 {
             self.next = seen;
@@ -249,7 +250,7 @@ impl<T: Copy + Default> Channel<T> {
         self.len += 1;
     }
     /// Puts an item in behind those that can be seen, to be seen at once.
-    pub fn put_seen(&mut self, now: u64, item: T) {
+    pub fn put_seen(&mut self, now: Cycle, item: T) {
         let mut i = self.len;
         while i > 0 && self.slots[self.slot(i - 1)].0 > now {
             let (to, from) = (self.slot(i), self.slot(i - 1));
@@ -261,22 +262,22 @@ impl<T: Copy + Default> Channel<T> {
         self.len += 1;
         self.next = self.slots[self.slot(0)].0;
     }
-    /// When the first item can be seen; `u64::MAX`: there is none.
+    /// When the first item can be seen; [`Cycle::MAX`]: there is none.
     #[inline]
-    pub fn next(&self) -> u64 {
+    pub fn next(&self) -> Cycle {
         self.next
     }
     /// Whether something can be seen.
     #[inline]
-    pub fn has(&self, now: u64) -> bool {
+    pub fn has(&self, now: Cycle) -> bool {
         self.next <= now
     }
     #[inline]
-    pub fn front(&self, now: u64) -> Option<&T> {
+    pub fn front(&self, now: Cycle) -> Option<&T> {
         self.has(now).then(|| &self.slots[self.head & (BUFFER_SLOTS - 1)].1)
     }
     #[inline]
-    pub fn front_mut(&mut self, now: u64) -> Option<&mut T> {
+    pub fn front_mut(&mut self, now: Cycle) -> Option<&mut T> {
         self.has(now).then(|| &mut self.slots[self.head & (BUFFER_SLOTS - 1)].1)
     }
     /// The first item, which exists, leaves.
@@ -286,7 +287,7 @@ impl<T: Copy + Default> Channel<T> {
         self.len -= 1;
         // Empty, it begins where it began: less of the host's cache is written to.
         (self.head, self.next) = if self.len == 0 {
-            (0, u64::MAX)
+            (0, Cycle::MAX)
         } else {
             let head = self.slot(1);
             (head, self.slots[head].0)
@@ -326,7 +327,7 @@ impl Channel<Bundle> {
     /// Takes the first `width` micro-ops that can be seen, of which there is at least one; with `several` from more than one
     /// item. Items follow one another in the instruction ring, so what is taken is one stretch.
     #[inline(always)]
-    pub fn take_uops(&mut self, now: u64, width: u64, several: bool) -> Bundle {
+    pub fn take_uops(&mut self, now: Cycle, width: u64, several: bool) -> Bundle {
         let at = self.slot(0);
         let first = &mut self.slots[at].1;
         let mut taken = Bundle { next: first.next, end: first.next + width, ending: BundleEnd::Full };
@@ -369,29 +370,29 @@ mod tests {
     #[test]
     fn a_latch_shows_an_item_after_its_delay() {
         let mut l = Latch::new(2);
-        l.put(10, 'a');
-        l.put(11, 'b');
-        assert_eq!(l.take(11), None);
-        assert!(l.has(12) && !l.has(11));
-        assert_eq!(l.take(12), Some('a'));
-        assert_eq!(l.take(12), None);
-        assert_eq!(l.take(13), Some('b'));
-        assert!(!l.has(99));
+        l.put(Cycle(10), 'a');
+        l.put(Cycle(11), 'b');
+        assert_eq!(l.take(Cycle(11)), None);
+        assert!(l.has(Cycle(12)) && !l.has(Cycle(11)));
+        assert_eq!(l.take(Cycle(12)), Some('a'));
+        assert_eq!(l.take(Cycle(12)), None);
+        assert_eq!(l.take(Cycle(13)), Some('b'));
+        assert!(!l.has(Cycle(99)));
     }
 
     #[test]
     fn a_channel_holds_room_for_what_is_under_way() {
         let mut c = Channel::new(2, 2);
-        c.put(10, 'a');
-        c.put(11, 'c');
-        assert!(!c.has_room() && !c.has(11) && c.front(12) == Some(&'a'));
+        c.put(Cycle(10), 'a');
+        c.put(Cycle(11), 'c');
+        assert!(!c.has_room() && !c.has(Cycle(11)) && c.front(Cycle(12)) == Some(&'a'));
         c.pop();
-        assert_eq!(c.front(12), None);
+        assert_eq!(c.front(Cycle(12)), None);
         // What is seen at once goes before what is still under way.
-        c.put_seen(12, 'b');
-        assert_eq!(c.front(12), Some(&'b'));
+        c.put_seen(Cycle(12), 'b');
+        assert_eq!(c.front(Cycle(12)), Some(&'b'));
         c.pop();
-        assert_eq!(c.front(13), Some(&'c'));
+        assert_eq!(c.front(Cycle(13)), Some(&'c'));
         c.pop();
         assert!(c.is_empty() && c.has_room());
     }

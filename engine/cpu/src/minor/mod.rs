@@ -71,7 +71,7 @@ struct Latches {
 struct Time {
     clock: Clock,
     /// The cycle that comes next.
-    cycle: u64,
+    cycle: Cycle,
     /// The clock runs; else the core waits for something to arrive.
     running: bool,
     /// `enableIdling`.
@@ -85,7 +85,7 @@ struct Time {
 #[derive(Clone, Debug, Default)]
 struct Watchdog {
     ops_seen: u64,
-    last_commit: u64,
+    last_commit: Cycle,
 }
 
 /// An in-order core. Its state between two [`Minor::run`] is kept, and cloned with it.
@@ -129,7 +129,7 @@ impl Minor {
         Ok(Minor {
             time: Time {
                 clock: cfg.clock,
-                cycle: 1,
+                cycle: Cycle(1),
                 running: true,
                 idles: cfg.enableIdling,
                 started: false,
@@ -164,7 +164,7 @@ impl Minor {
     /// Cycles since reset.
     #[must_use]
     pub fn cycles(&self) -> u64 {
-        self.time.cycle - 1
+        self.time.cycle.0 - 1
     }
 
     /// Nothing is in flight: every instruction that has been executed has committed and every store has been sent.
@@ -173,8 +173,8 @@ impl Minor {
         self.execute.is_empty() && self.execute.lsq.is_drained() && self.decode.input.is_empty()
     }
 
-    fn when(&self, cycle: u64) -> When {
-        When { cycle, tick: self.time.clock.to_tick(Cycle(cycle)), period: self.time.clock.period() }
+    fn when(&self, cycle: Cycle) -> When {
+        When { cycle, tick: self.time.clock.to_tick(cycle), period: self.time.clock.period() }
     }
 
     /// Runs until the budget is spent or something happens that the caller must know of.
@@ -294,13 +294,13 @@ impl Minor {
     /// The clock stands: goes to the next arrival. The core wakes at the edge after it, if the arrival wakes it.
     fn sleep<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, max_cycles: u64) -> Option<Stop> {
         let next = self.fetch1.next_event().min(self.execute.lsq.next_event());
-        if next == u64::MAX {
+        if next == Cycle::MAX {
             return Some(self.deadlock(cx));
         }
         let next = next.max(self.time.cycle);
-        if next > max_cycles {
-            self.watchdog.last_commit += max_cycles + 1 - self.time.cycle;
-            self.time.cycle = max_cycles + 1;
+        if next > Cycle(max_cycles) {
+            self.watchdog.last_commit += Cycle(max_cycles.saturating_add(1)) - self.time.cycle;
+            self.time.cycle = Cycle(max_cycles.saturating_add(1));
             return None;
         }
         self.watchdog.last_commit += next - self.time.cycle;
@@ -317,7 +317,7 @@ impl Minor {
 
     /// Notices commits and standstill: a core that only waits for a known instant goes there at once, one that waits for
     /// nothing is reported.
-    fn watch<F: FrontEnd, B: Bus>(&mut self, now: u64, max_cycles: u64, cx: &CoreCtx<'_, F, B>) -> Option<Stop> {
+    fn watch<F: FrontEnd, B: Bus>(&mut self, now: Cycle, max_cycles: u64, cx: &CoreCtx<'_, F, B>) -> Option<Stop> {
         if self.execute.stats.ops != self.watchdog.ops_seen {
             self.watchdog.ops_seen = self.execute.stats.ops;
             self.watchdog.last_commit = now;
@@ -333,8 +333,11 @@ impl Minor {
             return None;
         }
         let timed = self.execute.next_timed(now, &self.ring);
-        if self.time.running && timed != u64::MAX {
-            let next = timed.min(self.fetch1.next_event()).min(self.execute.lsq.next_event()).min(max_cycles + 1);
+        if self.time.running && timed != Cycle::MAX {
+            let next = timed
+                .min(self.fetch1.next_event())
+                .min(self.execute.lsq.next_event())
+                .min(Cycle(max_cycles.saturating_add(1)));
             if next > self.time.cycle {
                 self.execute.skip(next - self.time.cycle);
                 self.watchdog.last_commit += next - self.time.cycle;

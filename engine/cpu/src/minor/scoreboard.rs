@@ -2,7 +2,7 @@
 //! Fact source: gem5 24.0 `src/cpu/minor/scoreboard.cc`. gem5 looks `cantForwardFromFUIndices` up by the register's
 //! number; here it is looked up by the unit that writes the register, as the parameter is documented.
 
-use breakeven_base::Reg;
+use breakeven_base::{Cycle, Reg};
 
 use super::func_unit::Timing;
 use super::inst::{DynInst, Seq, NO_UNIT};
@@ -10,9 +10,9 @@ use super::inst::{DynInst, Seq, NO_UNIT};
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     /// From this cycle on the value is there, as far as that is known: `returns`, or never.
-    known: u64,
+    known: Cycle,
     /// The youngest writer's time.
-    returns: u64,
+    returns: Cycle,
     writer: Seq,
     /// Writers in flight.
     results: u8,
@@ -21,15 +21,16 @@ struct Entry {
     unit: u8,
 }
 
-const FREE: Entry = Entry { known: 0, returns: 0, writer: 0, results: 0, unpredictable: 0, unit: NO_UNIT };
+const FREE: Entry =
+    Entry { known: Cycle::ZERO, returns: Cycle::ZERO, writer: 0, results: 0, unpredictable: 0, unit: NO_UNIT };
 
 impl Entry {
     #[inline]
-    fn mark(&mut self, unit: u8, seq: Seq, returns: u64, unpredictable: bool) {
+    fn mark(&mut self, unit: u8, seq: Seq, returns: Cycle, unpredictable: bool) {
         self.unpredictable += u8::from(unpredictable);
         self.results += 1;
         self.returns = returns;
-        self.known = if self.unpredictable == 0 { returns } else { u64::MAX };
+        self.known = if self.unpredictable == 0 { returns } else { Cycle::MAX };
         self.writer = seq;
         self.unit = unit;
     }
@@ -43,7 +44,7 @@ impl Entry {
         self.results -= 1;
         if is_mem {
             self.unpredictable = self.unpredictable.saturating_sub(1);
-            self.known = if self.unpredictable == 0 { self.returns } else { u64::MAX };
+            self.known = if self.unpredictable == 0 { self.returns } else { Cycle::MAX };
         }
     }
 }
@@ -65,7 +66,7 @@ impl Scoreboard {
 
     /// The instruction has been issued: its results come at `returns`.
     #[inline]
-    pub fn mark_dests(&mut self, inst: &DynInst, seq: Seq, returns: u64, unpredictable: bool) {
+    pub fn mark_dests(&mut self, inst: &DynInst, seq: Seq, returns: Cycle, unpredictable: bool) {
         let [first, second] = inst.uop.dst;
         if first.is_some() {
             self.entry(first).mark(inst.unit, seq, returns, unpredictable);
@@ -95,21 +96,21 @@ impl Scoreboard {
     }
 
     /// The next instant after `now` at which one of the sources is there.
-    pub fn next_return(&self, inst: &DynInst, now: u64) -> u64 {
+    pub fn next_return(&self, inst: &DynInst, now: Cycle) -> Cycle {
         let returns = inst.uop.src.iter().map(|r| self.regs[r.index() % Reg::COUNT].returns);
-        returns.filter(|r| *r > now).min().unwrap_or(u64::MAX)
+        returns.filter(|r| *r > now).min().unwrap_or(Cycle::MAX)
     }
 
     /// No source keeps the instruction from being issued to a unit with this timing from then on; it may be earlier than that.
-    pub fn ready_from(&self, inst: &DynInst, timing: &Timing) -> u64 {
+    pub fn ready_from(&self, inst: &DynInst, timing: &Timing) -> Cycle {
         let known = |i: usize| self.regs[inst.uop.src[i].index() % Reg::COUNT].known;
-        let early = |i: usize| known(i).saturating_sub(timing.relative[i].into());
+        let early = |i: usize| Cycle(known(i).0.saturating_sub(timing.relative[i].into()));
         early(0).max(early(1)).max(early(2))
     }
 
     /// As [`Scoreboard::can_issue`], where every unit forwards.
     #[inline]
-    pub fn are_ready(&self, inst: &DynInst, relative: [u8; 3], now: u64) -> bool {
+    pub fn are_ready(&self, inst: &DynInst, relative: [u8; 3], now: Cycle) -> bool {
         let known = |i: usize| self.regs[inst.uop.src[i].index() % Reg::COUNT].known;
         let ready = |i: usize| known(i) <= now + u64::from(relative[i]);
         ready(0) & ready(1) & ready(2)
@@ -117,7 +118,7 @@ impl Scoreboard {
 
     /// Whether all sources can be taken by an instruction that is issued at `now` to a unit with this timing.
     #[inline]
-    pub fn can_issue(&self, inst: &DynInst, timing: &Timing, cant_forward: u32, now: u64) -> bool {
+    pub fn can_issue(&self, inst: &DynInst, timing: &Timing, cant_forward: u32, now: Cycle) -> bool {
         if cant_forward == 0 {
             return self.are_ready(inst, timing.relative, now);
         }
@@ -146,29 +147,29 @@ mod tests {
     fn a_source_may_be_taken_its_relative_latency_early() {
         let mut s = Scoreboard::new();
         let t = Timing { relative: [2; 3], ..Timing::default() };
-        s.mark_dests(&adds(5, 0), 1, 13, false);
-        assert!(!s.can_issue(&adds(6, 5), &t, 0, 10));
-        assert!(s.can_issue(&adds(6, 5), &t, 0, 11));
-        assert!(s.can_issue(&adds(6, 7), &t, 0, 0));
+        s.mark_dests(&adds(5, 0), 1, Cycle(13), false);
+        assert!(!s.can_issue(&adds(6, 5), &t, 0, Cycle(10)));
+        assert!(s.can_issue(&adds(6, 5), &t, 0, Cycle(11)));
+        assert!(s.can_issue(&adds(6, 7), &t, 0, Cycle(0)));
         s.clear_dests(&adds(5, 0));
-        assert!(s.can_issue(&adds(6, 5), &t, 0, 0));
+        assert!(s.can_issue(&adds(6, 5), &t, 0, Cycle(0)));
     }
 
     #[test]
     fn no_forwarding_from_a_listed_unit() {
         let mut s = Scoreboard::new();
         let t = Timing { relative: [2; 3], ..Timing::default() };
-        s.mark_dests(&DynInst { unit: 3, ..adds(5, 0) }, 1, 13, false);
-        assert!(!s.can_issue(&adds(6, 5), &t, 1 << 3, 12));
-        assert!(s.can_issue(&adds(6, 5), &t, 1 << 3, 13));
-        assert!(s.can_issue(&adds(6, 5), &t, 1 << 2, 11));
+        s.mark_dests(&DynInst { unit: 3, ..adds(5, 0) }, 1, Cycle(13), false);
+        assert!(!s.can_issue(&adds(6, 5), &t, 1 << 3, Cycle(12)));
+        assert!(s.can_issue(&adds(6, 5), &t, 1 << 3, Cycle(13)));
+        assert!(s.can_issue(&adds(6, 5), &t, 1 << 2, Cycle(11)));
     }
 
     #[test]
     fn the_register_stays_busy_until_its_last_writer_has_left() {
         let mut s = Scoreboard::new();
-        s.mark_dests(&adds(5, 0), 1, 13, true);
-        s.mark_dests(&adds(5, 0), 2, 14, false);
+        s.mark_dests(&adds(5, 0), 1, Cycle(13), true);
+        s.mark_dests(&adds(5, 0), 2, Cycle(14), false);
         s.clear_dests(&adds(5, 0));
         assert_eq!(s.wait_for(&adds(6, 5)), 2);
     }

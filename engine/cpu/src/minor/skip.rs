@@ -5,11 +5,12 @@
 //! are left out, for something moves in a unit until the end of them; so the activity recorder need not see them.
 
 use super::Minor;
+use breakeven_base::Cycle;
 
 impl Minor {
     /// The cycle after which something might change, once `now` has been evaluated: at least the next.
     #[inline(never)]
-    pub(super) fn next_change(&self, now: u64) -> u64 {
+    pub(super) fn next_change(&self, now: Cycle) -> Cycle {
         let next = now + 1;
         let moving = self.execute.next_unit_end(now);
         let by_time = moving
@@ -18,7 +19,7 @@ impl Minor {
             .min(self.latches.f1_to_f2.next())
             .min(self.latches.f2_to_f1.next())
             .min(self.latches.e_to_f1.next());
-        if by_time <= next || moving == u64::MAX {
+        if by_time <= next || moving == Cycle::MAX {
             return next;
         }
         let room = self.decode.input.has_room();
@@ -33,8 +34,8 @@ impl Minor {
     }
 
     /// Moves the clock on after a cycle in which nothing went on its way, but for what is in the units.
-    pub(super) fn skip_still(&mut self, now: u64, max_cycles: u64) {
-        let next = self.next_change(now).min(max_cycles.saturating_add(1));
+    pub(super) fn skip_still(&mut self, now: Cycle, max_cycles: u64) {
+        let next = self.next_change(now).min(Cycle(max_cycles.saturating_add(1)));
         if next > self.time.cycle {
             let cycles = next - self.time.cycle;
             self.execute.skip_still(now, cycles);

@@ -4,7 +4,7 @@
 mod quirks;
 mod run;
 
-use breakeven_base::{BranchKind, FrontEnd, MemKind, MemRef, OpClass, StatSink, SysEffect, Tick, UopFlags};
+use breakeven_base::{BranchKind, Cycle, FrontEnd, MemKind, MemRef, OpClass, StatSink, SysEffect, Tick, UopFlags};
 
 use super::*;
 use crate::misaligned::MisalignedCosts;
@@ -358,7 +358,7 @@ fn cycles_left_out_would_have_changed_nothing() {
         let mut by_one = machine(MinorConfig::default(), data_cycles, MockFe::new(program));
         while by_one.go(Budget { max_cycles: by_one.core.cycles() + 1, ..ALL }) == Stop::MaxCycles {
             let now = by_one.core.cycles();
-            left_out += u64::from(by_one.core.time.running && by_one.core.next_change(now) > now + 1);
+            left_out += u64::from(by_one.core.time.running && by_one.core.next_change(Cycle(now)) > Cycle(now + 1));
         }
         assert_eq!(all(&whole), all(&by_one), "seed {seed}");
     }

@@ -5,7 +5,7 @@
 //! its line, *decode* when decode sends it on; *rename*, which this core does not have, repeats decode; *dispatch* is when
 //! execute can see it, *issue* when it enters a unit, *complete* when it is at that unit's end, or memory has answered.
 
-use breakeven_base::{Bus, FrontEnd, UopFlags};
+use breakeven_base::{Bus, Cycle, FrontEnd, UopFlags};
 
 use super::inst::{Seq, NO_UNIT};
 use super::Minor;
@@ -53,7 +53,7 @@ impl Minor {
 
     /// What the stages have let through in cycle `now`, which ends.
     #[cold]
-    pub(super) fn note_stages<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, now: u64) {
+    pub(super) fn note_stages<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, now: Cycle) {
         let Some(mut t) = self.trace.take() else { return };
         let mut text = String::new();
         for seq in t.fetched..self.ring.tail {
@@ -64,7 +64,8 @@ impl Minor {
         }
         t.fetched = self.ring.tail;
         // What waits for decode is one stretch up to the youngest.
-        let decoded = self.decode.input.front(u64::MAX - 1).map_or(self.ring.tail, |bundle| bundle.next).max(t.decoded);
+        let decoded =
+            self.decode.input.front(Cycle::MAX - 1).map_or(self.ring.tail, |bundle| bundle.next).max(t.decoded);
         for seq in t.decoded..decoded {
             let slot = self.ring.place(seq);
             t.view.decoded(slot, now);

@@ -8,7 +8,7 @@
 
 mod rob;
 
-use breakeven_base::{SysEffect, UopFlags};
+use breakeven_base::{Cycle, SysEffect, UopFlags};
 use educe::Educe;
 
 use super::config::{O3Config, RenameRecovery};
@@ -71,17 +71,17 @@ pub struct Commit {
     /// Squashed entries still to be walked.
     to_walk: u32,
     /// When a trap's squash is due.
-    trap_at: u64,
+    trap_at: Cycle,
     /// Nothing younger is in the ROB.
     youngest: Seq,
     /// Rename has not been told that the ROB is empty.
     check_empty: bool,
     /// A squash is on its way to the other stages until then: what rename still sends is void.
-    squash_until: u64,
+    squash_until: Cycle,
     /// What is charged until the first micro-op after a squash has come.
     recovering: Option<Reason>,
     /// The cycle of the last commit, or of the last skip.
-    last_commit: u64,
+    last_commit: Cycle,
     pub stats: CommitStats,
 }
 
@@ -91,12 +91,12 @@ impl Commit {
             status: Status::Running,
             rob: Rob::new(cfg.numROBEntries, capacity),
             to_walk: 0,
-            trap_at: u64::MAX,
+            trap_at: Cycle::MAX,
             youngest: Seq::NONE,
             check_empty: true,
-            squash_until: 0,
+            squash_until: Cycle::ZERO,
             recovering: None,
-            last_commit: 0,
+            last_commit: Cycle::ZERO,
             stats: CommitStats::default(),
         }
     }
@@ -115,7 +115,7 @@ impl Commit {
         self.recovering
     }
     #[inline]
-    pub fn last_commit(&self) -> u64 {
+    pub fn last_commit(&self) -> Cycle {
         self.last_commit
     }
     /// The state in relative form.
@@ -151,7 +151,7 @@ impl Commit {
     }
 
     /// The next cycle in which something is due here.
-    pub fn next_event(&self, io: &Io) -> u64 {
+    pub fn next_event(&self, io: &Io) -> Cycle {
         let head = io.ring.head();
         if head < self.rob.end() && io.ring.state(head).intersects(State::DONE) {
             return self.trap_at.min(io.ring.ready_at(head));
@@ -206,9 +206,9 @@ impl Commit {
     }
 
     #[inline]
-    fn handle_squashes(&mut self, io: &mut Io, now: u64, wire: &ToCommit) {
+    fn handle_squashes(&mut self, io: &mut Io, now: Cycle, wire: &ToCommit) {
         if self.trap_at <= now || self.status == Status::FlushPending {
-            self.trap_at = u64::MAX;
+            self.trap_at = Cycle::MAX;
             let after = io.ring.head() - 1;
             self.start_squash(io, Squash { after, stamp: 0, cause: Cause::Flush }, now);
         }
@@ -223,7 +223,7 @@ impl Commit {
     }
 
     #[cold]
-    fn start_squash(&mut self, io: &mut Io, squash: Squash, now: u64) {
+    fn start_squash(&mut self, io: &mut Io, squash: Squash, now: Cycle) {
         io.activity.moved = true;
         let n = self.rob.squash(squash.after, io);
         self.stats.squashed += u64::from(n);
@@ -251,7 +251,7 @@ impl Commit {
 
     /// Renamed micro-ops take their entries.
     #[inline]
-    fn enter_rob(&mut self, io: &Io, now: u64, wire: &ToCommit) -> bool {
+    fn enter_rob(&mut self, io: &Io, now: Cycle, wire: &ToCommit) -> bool {
         if wire.arrived == 0 || self.status == Status::TrapPending || now <= self.squash_until {
             return false;
         }
@@ -345,7 +345,7 @@ impl Commit {
 
     /// The oldest has not been executed: a non-speculative one is told to, once.
     #[inline]
-    fn release_oldest(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, bits: State, retired: u32, now: u64) {
+    fn release_oldest(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, bits: State, retired: u32, now: Cycle) {
         if bits & (State::NON_SPEC | State::RELEASED) != State::NON_SPEC || retired > 0 {
             return;
         }
@@ -359,7 +359,7 @@ impl Commit {
     }
 
     #[cold]
-    fn trap<X: Outside>(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, retired: u32, now: u64, cx: &mut X) {
+    fn trap<X: Outside>(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, retired: u32, now: Cycle, cx: &mut X) {
         if retired > 0 || lsq.has_stores_to_write() {
             io.activity.moved |= retired > 0;
             return;
@@ -388,7 +388,7 @@ impl Commit {
     }
 }
 
-fn report_rob_squashing(io: &mut Io, now: u64) {
+fn report_rob_squashing(io: &mut Io, now: Cycle) {
     io.wires.at(now + io.rules.commit_to_rename).rename.rob_squashing = true;
     io.wires.at(now + io.rules.commit_to_iew).iew.rob_squashing = true;
 }

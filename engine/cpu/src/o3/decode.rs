@@ -4,7 +4,7 @@
 //! What arrives while the stage is stalled waits in a skid buffer and goes first when it goes on (`gem5SkidBufferFirst`). With a loop buffer (*ours*)
 //! there is a queue behind the decoders: what rename cannot take waits there, the stage never stalls, and fetch counts.
 
-use breakeven_base::{BranchKind, UopFlags};
+use breakeven_base::{BranchKind, Cycle, UopFlags};
 
 use super::io::Io;
 use super::memo::archive::Archive;
@@ -80,7 +80,7 @@ impl Decode {
     /// One cycle. In: micro-ops from fetch, stalls by rename. Out: micro-ops to rename, stalls to fetch, and the direct branch
     /// that it corrects ([`super::fetch::Fetch::correct`]); what fetch has sent behind it is dropped.
     #[inline(always)]
-    pub fn tick(&mut self, io: &mut Io, now: u64, wire: &ToDecode, squashed: bool) -> Option<Seq> {
+    pub fn tick(&mut self, io: &mut Io, now: Cycle, wire: &ToDecode, squashed: bool) -> Option<Seq> {
         // With a queue behind it the stage never stalls.
         if io.rules.decode_queue == 0 {
             wire.stall.apply(&mut self.stalled);
@@ -138,14 +138,14 @@ impl Decode {
         None
     }
 
-    fn block(&mut self, io: &mut Io, to_fetch: u64) {
+    fn block(&mut self, io: &mut Io, to_fetch: Cycle) {
         io.activity.moved = true;
         self.status = Status::Blocked;
         let stall = &mut io.wires.at(to_fetch).fetch.stall;
         *stall = if *stall == Stall::Unblock { Stall::Unchanged } else { Stall::Block };
     }
 
-    fn unblock(&mut self, io: &mut Io, to_fetch: u64) {
+    fn unblock(&mut self, io: &mut Io, to_fetch: Cycle) {
         io.activity.moved = true;
         io.wires.at(to_fetch).fetch.stall = Stall::Unblock;
         self.status = Status::Running;
@@ -166,7 +166,7 @@ impl Decode {
         self.end = self.end.min(next);
     }
 
-    fn decode_until(&mut self, io: &mut Io, end: Seq, now: u64) -> Option<Seq> {
+    fn decode_until(&mut self, io: &mut Io, end: Seq, now: Cycle) -> Option<Seq> {
         let mut slots = 0;
         let mut sent = 0;
         let mut corrected = None;
@@ -213,7 +213,7 @@ impl Decode {
 
     /// The branch decoded last was mispredicted: what fetch has sent behind it is void.
     #[cold]
-    fn drop_fetched(&mut self, io: &mut Io, now: u64) {
+    fn drop_fetched(&mut self, io: &mut Io, now: Cycle) {
         self.stats.mispredicted += 1;
         self.end = self.next;
         io.wires.clear_fetched(now);

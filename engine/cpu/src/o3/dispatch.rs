@@ -2,7 +2,7 @@
 //! credits to rename.
 //! Fact source: gem5 24.0 `src/cpu/o3/iew.cc`.
 
-use breakeven_base::UopFlags;
+use breakeven_base::{Cycle, UopFlags};
 
 use super::config::O3Config;
 use super::decode::Status;
@@ -76,7 +76,7 @@ impl Dispatch {
 
     /// One cycle. In: micro-ops from rename, whether there is a squash. Out: entries of the issue queue and the load-store
     /// queue, stalls and counts to rename.
-    pub fn tick(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: u64, wire: &ToIew, squashed: bool) {
+    pub fn tick(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: Cycle, wire: &ToIew, squashed: bool) {
         let arrived = u64::from(wire.arrived);
         self.end += arrived;
         let to_rename = now + io.rules.iew_to_rename;
@@ -126,7 +126,7 @@ impl Dispatch {
         }
     }
 
-    fn block(&mut self, io: &mut Io, to_rename: u64) {
+    fn block(&mut self, io: &mut Io, to_rename: Cycle) {
         if self.status != Status::Blocked && self.status != Status::Unblocking {
             io.wires.at(to_rename).rename.stall = Stall::Block;
             io.activity.moved = true;
@@ -134,13 +134,13 @@ impl Dispatch {
         self.status = Status::Blocked;
     }
 
-    fn unblock(&mut self, io: &mut Io, to_rename: u64) {
+    fn unblock(&mut self, io: &mut Io, to_rename: Cycle) {
         io.wires.at(to_rename).rename.stall = Stall::Unblock;
         self.status = Status::Running;
         io.activity.moved = true;
     }
 
-    fn dispatch_until(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, end: Seq, now: u64) {
+    fn dispatch_until(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, end: Seq, now: Cycle) {
         let first = self.next;
         let mut slots = 0;
         let mut leaving = Dispatched::default();
@@ -187,7 +187,7 @@ impl Dispatch {
     }
 
     #[inline]
-    fn dispatch_one(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, seq: Seq, now: u64) {
+    fn dispatch_one(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, seq: Seq, now: Cycle) {
         let s = io.ring.at_mut(seq);
         s.waiting = [Operand::NONE; 2];
         s.pending = 0;
@@ -230,7 +230,7 @@ impl Dispatch {
     }
 
     /// Free entries of the issue, load and store queue, to rename.
-    pub fn return_credits(&self, io: &mut Io, issue: &Issue, lsq: &Lsq, now: u64) {
+    pub fn return_credits(&self, io: &mut Io, issue: &Issue, lsq: &Lsq, now: Cycle) {
         #[allow(clippy::cast_possible_truncation)] // no queue has as many entries (`MAX_QUEUE`)
         let free = [issue.free() as u16, lsq.free_loads() as u16, lsq.free_stores() as u16];
         io.wires.at(now + io.rules.iew_to_rename).rename.free_queues = Some(free);
@@ -248,7 +248,7 @@ impl Dispatch {
 
     /// Squash: drops the micro-ops from `next` on. Rename gets their credits back as if they had been dispatched: those that
     /// are here now, those on their way (`in_flight`, up to `renamed`, the next to be renamed) as they would have arrived.
-    pub fn squash(&mut self, io: &mut Io, next: Seq, renamed: Seq, in_flight: &Arrivals, now: u64) {
+    pub fn squash(&mut self, io: &mut Io, next: Seq, renamed: Seq, in_flight: &Arrivals, now: Cycle) {
         let back = io.rules.iew_to_rename;
         let mut from = self.next.max(next);
         if from < self.end {
@@ -267,7 +267,7 @@ impl Dispatch {
     }
 }
 
-fn report_squashed(io: &mut Io, from: Seq, to: Seq, at: u64) {
+fn report_squashed(io: &mut Io, from: Seq, to: Seq, at: Cycle) {
     let mut leaving = Dispatched::default();
     for seq in from.until(to) {
         let flags = io.ring.flags(seq);

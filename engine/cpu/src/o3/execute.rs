@@ -6,7 +6,7 @@
 //! - A memory reference goes to the load-store queue when it executes, and keeps its entry in the issue queue until it
 //!   writes back.
 
-use breakeven_base::UopFlags;
+use breakeven_base::{Cycle, UopFlags};
 use educe::Educe;
 
 use super::inst::{InstRing, Note, State};
@@ -73,7 +73,7 @@ impl Execute {
     }
 
     /// The first cycle from `now` on in which something executes or finishes.
-    pub fn next_event(&self, now: u64) -> u64 {
+    pub fn next_event(&self, now: Cycle) -> Cycle {
         self.input.next(now).min(self.finishes.next(now))
     }
     /// Results wait for a write-back slot.
@@ -84,14 +84,14 @@ impl Execute {
 
     /// Takes the load-store queue's messages: data that has come or will, and what may issue.
     #[inline(always)]
-    pub fn receive(&mut self, io: &mut Io, issue: &mut Issue, now: u64) {
+    pub fn receive(&mut self, io: &mut Io, issue: &mut Issue, now: Cycle) {
         if !self.from_lsq.done.is_empty() || !self.from_lsq.ready.is_empty() {
             self.take_messages(io, issue, now);
         }
     }
 
     #[inline(never)]
-    fn take_messages(&mut self, io: &mut Io, issue: &mut Issue, now: u64) {
+    fn take_messages(&mut self, io: &mut Io, issue: &mut Issue, now: Cycle) {
         io.activity.moved = true;
         for (seq, at) in self.from_lsq.done.drain(..) {
             let event = io.event_of(seq);
@@ -107,7 +107,7 @@ impl Execute {
     }
 
     #[inline]
-    fn finish(&mut self, event: Event, at: u64, now: u64) {
+    fn finish(&mut self, event: Event, at: Cycle, now: Cycle) {
         if at <= now {
             self.arrived.push(event);
         } else {
@@ -117,7 +117,7 @@ impl Execute {
 
     /// Begins a cycle: takes the results that are due. How many micro-ops execute ([`Execute::due`]).
     #[inline(always)]
-    pub fn begin(&mut self, io: &mut Io, now: u64) -> usize {
+    pub fn begin(&mut self, io: &mut Io, now: Cycle) -> usize {
         // Data that has come goes before what executes in this cycle.
         if self.finishes.has(now) {
             self.finishes.take(now, &mut self.due);
@@ -140,7 +140,7 @@ impl Execute {
 
     /// Everything due has been executed: the oldest squash goes to commit.
     #[inline(always)]
-    pub fn end(&mut self, io: &mut Io, now: u64) {
+    pub fn end(&mut self, io: &mut Io, now: Cycle) {
         self.due.clear();
         if let Some(squash) = self.redirect.take() {
             io.wires.at(now + io.rules.iew_to_commit).commit.resolve = Some(squash);
@@ -192,7 +192,7 @@ impl Execute {
     }
 
     /// A branch fused with the micro-op before it is executed with that; one that has not been dispatched executes by itself.
-    fn execute_fused(&mut self, next: Seq, io: &mut Io, now: u64) {
+    fn execute_fused(&mut self, next: Seq, io: &mut Io, now: Cycle) {
         let noted = io.ring.note(next);
         if !noted.executes_with_prev() {
             return;
@@ -228,7 +228,7 @@ impl Execute {
 
     /// What has its result writes back, up to the width; the rest next cycle.
     #[inline]
-    pub fn write_back(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: u64) {
+    pub fn write_back(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: Cycle) {
         if self.arrived.is_empty() {
             return;
         }
@@ -248,7 +248,7 @@ impl Execute {
     }
 
     #[inline]
-    fn write_back_one(&mut self, seq: Seq, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: u64) {
+    fn write_back_one(&mut self, seq: Seq, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: Cycle) {
         self.stats.written += 1;
         let flags = io.ring.flags(seq);
         if flags.any(UopFlags::MEM | BARRIER) && !flags.any(UopFlags::TRAP) {

@@ -15,7 +15,7 @@ mod non_speculative;
 mod place;
 mod redirect;
 
-use breakeven_base::{Step, UopFlags};
+use breakeven_base::{Cycle, Step, UopFlags};
 use educe::Educe;
 
 use super::inst::Note;
@@ -62,9 +62,9 @@ pub struct Fetch {
     pc: u64,
     buffer: Buffer,
     /// End of the translation, of the wait for the cache, or of the access.
-    at: u64,
+    at: Cycle,
     /// The cycle in which fetch was last redirected: it goes on in the next.
-    redirected: u64,
+    redirected: Cycle,
     /// Decode's redirection that fetch has not acted upon: the branch and its target.
     correction: Option<(Seq, u64)>,
     /// Decode has blocked fetch.
@@ -88,8 +88,8 @@ impl Fetch {
             status: Status::Running,
             pc: 0,
             buffer: Buffer::default(),
-            at: u64::MAX,
-            redirected: 0,
+            at: Cycle::MAX,
+            redirected: Cycle::ZERO,
             correction: None,
             stalled: false,
             loops: LoopBuffer::default(),
@@ -120,11 +120,11 @@ impl Fetch {
 
     /// When something arrives.
     #[inline]
-    pub fn next_event(&self) -> u64 {
+    pub fn next_event(&self) -> Cycle {
         match self.status {
             Status::Translating | Status::Retry | Status::WaitCache => self.at,
             Status::Squashing => self.redirected + 1,
-            _ => u64::MAX,
+            _ => Cycle::MAX,
         }
     }
 
@@ -187,7 +187,7 @@ impl Fetch {
     }
 
     #[inline]
-    fn send_to_decode(&mut self, io: &mut Io, now: u64) {
+    fn send_to_decode(&mut self, io: &mut Io, now: Cycle) {
         let full = io.rules.decode_queue > 0 && self.decode_slots >= io.rules.decode_queue;
         let tail = io.ring.tail();
         if self.stalled || full || self.queue == tail {
@@ -383,7 +383,7 @@ impl Fetch {
 }
 
 #[cold]
-fn trace_fetched<X: Outside>(seq: Seq, io: &mut Io, cx: &mut X, now: u64) {
+fn trace_fetched<X: Outside>(seq: Seq, io: &mut Io, cx: &mut X, now: Cycle) {
     let Some(trace) = &mut io.trace else { return };
     let (pc, mut text) = (io.ring.pc(seq), String::new());
     cx.disassemble(pc, &mut text);

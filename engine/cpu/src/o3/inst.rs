@@ -8,7 +8,7 @@
 mod archive;
 
 use bitflags::bitflags;
-use breakeven_base::{BranchKind, MemRef, OpClass, SysEffect, Uop, UopFlags};
+use breakeven_base::{BranchKind, Cycle, MemRef, OpClass, SysEffect, Uop, UopFlags};
 use educe::Educe;
 
 use super::seq::{Operand, Producer, Seq, Slot};
@@ -112,7 +112,7 @@ pub(super) struct DynInst {
     /// Where each operand comes from.
     pub sources: [Producer; 3],
     /// First cycle in which commit may take it.
-    pub ready_at: u64,
+    pub ready_at: Cycle,
     pub pc: u64,
     /// What each of its results has replaced in rename's map.
     pub replaced: [Producer; 2],
@@ -323,11 +323,11 @@ impl InstRing {
         self.at(seq).stamp
     }
     #[inline]
-    pub fn ready_at(&self, seq: Seq) -> u64 {
+    pub fn ready_at(&self, seq: Seq) -> Cycle {
         self.at(seq).ready_at
     }
     #[inline]
-    pub fn set_ready_at(&mut self, seq: Seq, cycle: u64) {
+    pub fn set_ready_at(&mut self, seq: Seq, cycle: Cycle) {
         self.at_mut(seq).ready_at = cycle;
     }
 

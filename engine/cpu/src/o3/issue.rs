@@ -1,7 +1,7 @@
 //! Issue: takes ready micro-ops oldest first, at most `issueWidth` a cycle; a class whose units are all busy is passed over.
 //! Fact source: gem5 24.0 `src/cpu/o3/inst_queue.cc`.
 
-use breakeven_base::{OpClass, Uop, UopFlags};
+use breakeven_base::{Cycle, OpClass, Uop, UopFlags};
 use educe::Educe;
 
 use super::config::O3Config;
@@ -132,7 +132,7 @@ impl Issue {
     }
 
     /// One cycle. Out: what executes when.
-    pub fn tick(&mut self, io: &mut Io, executes: &mut Wheel, now: u64) {
+    pub fn tick(&mut self, io: &mut Io, executes: &mut Wheel, now: Cycle) {
         let issued = self.issue(io, executes, now);
         self.stats.issued += u64::from(issued);
         io.activity.moved |= issued > 0;
@@ -140,7 +140,7 @@ impl Issue {
 
     /// How many micro-ops it issues.
     #[inline]
-    fn issue(&mut self, io: &mut Io, executes: &mut Wheel, now: u64) -> u32 {
+    fn issue(&mut self, io: &mut Io, executes: &mut Wheel, now: Cycle) -> u32 {
         self.units.begin(now);
         // Groups without a free unit, and how many ready micro-ops have not been looked at or passed over with them.
         let mut busy = 0;
@@ -192,7 +192,7 @@ impl Issue {
     }
 
     #[inline]
-    fn start(&mut self, io: &mut Io, executes: &mut Wheel, seq: Seq, now: u64, latency: u32) {
+    fn start(&mut self, io: &mut Io, executes: &mut Wheel, seq: Seq, now: Cycle, latency: u32) {
         let s = io.ring.at_mut(seq);
         if s.wait == Wait::Unit {
             s.wait = Wait::Execution;

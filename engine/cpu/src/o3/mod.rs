@@ -65,7 +65,7 @@ pub use inst::{InstRing, Wait};
 pub use quirks::Gem5Quirks;
 pub use seq::Seq;
 
-use breakeven_base::{Bus, ConfigError, FrontEnd, SysEffect};
+use breakeven_base::{Bus, ConfigError, Cycle, FrontEnd, SysEffect};
 use educe::Educe;
 
 use crate::bpred::{BranchPredictor, BranchPredictorParams};
@@ -121,7 +121,7 @@ impl O3 {
     /// Cycles since reset.
     #[must_use]
     pub fn cycles(&self) -> u64 {
-        self.pipe.cycle - 1
+        self.pipe.cycle.0 - 1
     }
 
     /// Whether what repeats itself is replayed (off by itself): the same cycles.
@@ -173,14 +173,14 @@ impl O3 {
         let mut cx = Live { cx, predictor: &mut self.predictor };
         let (pipe, memo) = (&mut self.pipe, &mut self.memo);
         memo.stop();
-        if pipe.cycle == 1 {
+        if pipe.cycle == Cycle(1) {
             pipe.fetch.start(cx.pc());
         }
         loop {
             if pipe.commit.stats.insts >= budget.max_insts {
                 return Stop::MaxInsts;
             }
-            if pipe.cycle > budget.max_cycles {
+            if pipe.cycle.0 > budget.max_cycles {
                 return Stop::MaxCycles;
             }
             if pipe.io.activity.boundary && memo.is_due(pipe) {

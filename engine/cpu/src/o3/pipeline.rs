@@ -31,7 +31,7 @@ pub struct Pipeline {
     pub commit: commit::Commit,
     pub account: Account,
     /// The cycle that comes next.
-    pub cycle: u64,
+    pub cycle: Cycle,
     /// The units' counts before the present cycle, when a stalled unit retried in the last one and nothing else happened.
     pub retry_counts: Option<StageCounts>,
 }
@@ -51,14 +51,14 @@ impl Pipeline {
             commit: commit::Commit::new(cfg, io.ring.capacity()),
             io,
             account: Account::new(),
-            cycle: 1,
+            cycle: Cycle(1),
             retry_counts: None,
         }
     }
 
     #[inline]
-    pub fn when(&self, cycle: u64) -> When {
-        When { cycle, tick: self.clock.to_tick(Cycle(cycle)), period: self.clock.period() }
+    pub fn when(&self, cycle: Cycle) -> When {
+        When { cycle, tick: self.clock.to_tick(cycle), period: self.clock.period() }
     }
 
     /// Where the pipeline stands, between two cycles.
@@ -79,7 +79,7 @@ impl Pipeline {
         let ring = &self.io.ring;
         let (head, tail) = (ring.head(), ring.tail());
         let pc = if head < tail { ring.pc(head) } else { self.fetch.pc() };
-        let ahead = |event: u64| if event == u64::MAX { event } else { event.saturating_sub(self.cycle) };
+        let ahead = |event: Cycle| if event == Cycle::MAX { u64::MAX } else { event.after(self.cycle) };
         let numbers = [
             pc,
             self.fetch.pc(),
@@ -242,10 +242,10 @@ impl Pipeline {
             .min(self.lsq.next_event())
             .min(self.fetch.next_event())
             .min(self.commit.next_event(&self.io));
-        if next == u64::MAX {
+        if next == Cycle::MAX {
             return false;
         }
-        let next = next.min(max_cycles.saturating_add(1));
+        let next = next.min(Cycle(max_cycles.saturating_add(1)));
         if next > self.cycle {
             let idle = next - self.cycle;
             if let Some(before) = counted.filter(|_| self.io.activity.stalled_retry) {

@@ -10,7 +10,7 @@ mod archive;
 mod credits;
 mod registers;
 
-use breakeven_base::UopFlags;
+use breakeven_base::{Cycle, UopFlags};
 use educe::Educe;
 
 use super::config::O3Config;
@@ -119,7 +119,7 @@ impl Rename {
 
     /// One cycle. In: micro-ops from decode, credits, stalls by dispatch, freed registers, whether there is a squash. Out:
     /// micro-ops to dispatch and the ROB, stalls to decode; returns the slots renamed.
-    pub fn tick(&mut self, io: &mut Io, now: u64, wire: &ToRename, squashed: bool) -> u32 {
+    pub fn tick(&mut self, io: &mut Io, now: Cycle, wire: &ToRename, squashed: bool) -> u32 {
         self.receive(wire, squashed);
         let arrived = u64::from(wire.arrived);
         self.end += arrived;
@@ -155,7 +155,7 @@ impl Rename {
 
     /// Blocks, unblocks or renames. The slots renamed.
     #[inline]
-    fn advance(&mut self, io: &mut Io, now: u64, arrived: u64) -> u32 {
+    fn advance(&mut self, io: &mut Io, now: Cycle, arrived: u64) -> u32 {
         let to_decode = now + io.rules.rename_to_decode;
         if self.next == self.end && self.status == Status::Running && !self.stalled {
             self.stats.idle_cycles += 1;
@@ -257,7 +257,7 @@ impl Rename {
         }
     }
 
-    fn block(&mut self, io: &mut Io, to_decode: u64) {
+    fn block(&mut self, io: &mut Io, to_decode: Cycle) {
         if self.status == Status::Blocked {
             return;
         }
@@ -270,14 +270,14 @@ impl Rename {
         }
     }
 
-    fn unblock(&mut self, io: &mut Io, to_decode: u64) {
+    fn unblock(&mut self, io: &mut Io, to_decode: Cycle) {
         io.activity.moved = true;
         io.wires.at(to_decode).decode.stall = Stall::Unblock;
         self.status = Status::Running;
     }
 
     /// Renames up to `end`. Whether the stage has to block, and the slots renamed.
-    fn rename_until(&mut self, io: &mut Io, end: Seq, now: u64) -> (bool, u32) {
+    fn rename_until(&mut self, io: &mut Io, end: Seq, now: Cycle) -> (bool, u32) {
         let (rob, iq) = (self.credits.room_in_rob(), self.credits.room_in_iq());
         if rob <= 0 || iq <= 0 {
             return (true, 0);

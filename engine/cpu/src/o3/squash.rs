@@ -8,18 +8,19 @@ use super::wires::{InFront, Squash};
 use super::Stopped;
 use crate::o3::outside::Outside;
 use crate::when::When;
+use breakeven_base::Cycle;
 
 impl Pipeline {
     /// The squash of a mispredicted branch, a memory-order violation or a flush reaches all units. Commit, which has started
     /// it, has dealt with the ROB.
     #[cold]
-    pub(super) fn squash<X: Outside>(&mut self, cx: &mut X, squash: &Squash, now: u64) {
+    pub(super) fn squash<X: Outside>(&mut self, cx: &mut X, squash: &Squash, now: Cycle) {
         // First what the units know of the micro-ops, while their slots still hold them.
         self.squash_units(squash.after, now);
         self.fetch.resume(squash, &mut self.io, cx, now);
     }
 
-    fn squash_units(&mut self, after: Seq, now: u64) {
+    fn squash_units(&mut self, after: Seq, now: Cycle) {
         self.io.activity.moved = true;
         let next = after + 1;
         // What is older than `next` still arrives: a placeholder is executed while micro-ops behind it are on their way.
@@ -67,7 +68,7 @@ impl Pipeline {
     }
 
     /// The placeholder `seq` executes once more.
-    fn retry(&mut self, seq: Seq, at: u64, now: u64) {
+    fn retry(&mut self, seq: Seq, at: Cycle, now: Cycle) {
         let event = self.io.event_of(seq);
         self.execute.input.push(now, at.max(now + 1), event);
     }

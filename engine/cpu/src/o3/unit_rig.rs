@@ -1,6 +1,6 @@
 //! For tests of one unit by itself: micro-ops are put into the ring by hand, and the test reads and writes the wires.
 
-use breakeven_base::{MemRef, OpClass, Reg, Uop, UopFlags};
+use breakeven_base::{Cycle, MemRef, OpClass, Reg, Uop, UopFlags};
 
 use super::config::O3Config;
 use super::inst::{Flow, Note};
@@ -17,7 +17,7 @@ pub fn predictor() -> BranchPredictor {
 /// The parts that units share, and the cycle.
 pub struct UnitRig {
     pub io: Io,
-    pub now: u64,
+    pub now: Cycle,
 }
 
 /// An operation of one cycle: `dst` and `src` are register numbers, 0: none.
@@ -38,7 +38,7 @@ pub fn flagged(uop: Uop, flags: UopFlags) -> Uop {
 impl UnitRig {
     pub fn new(cfg: &O3Config) -> UnitRig {
         assert_eq!(cfg.check(64), Ok(()));
-        UnitRig { io: Io::new(cfg), now: 10 }
+        UnitRig { io: Io::new(cfg), now: Cycle(10) }
     }
 
     /// Puts a micro-op into the ring, as fetched; its number.

@@ -2,7 +2,7 @@
 //! Fact source: gem5 24.0 `src/cpu/o3/fu_pool.cc`: the units of a class are tried in turn from the one after that which was
 //! taken last; a class has one latency, the longest of its units'.
 
-use breakeven_base::OpClass;
+use breakeven_base::{Cycle, OpClass};
 
 use super::fu_pool::FuDesc;
 use super::memo::archive::Archive;
@@ -27,8 +27,8 @@ pub struct Units {
     taken: u64,
     /// Not pipelined and at work, each until its cycle.
     at_work: u64,
-    until: [u64; 64],
-    next_release: u64,
+    until: [Cycle; 64],
+    next_release: Cycle,
 }
 
 /// A bit for each unit after `unit`, which is below 64.
@@ -72,7 +72,14 @@ impl Units {
                 groups.push(c.capable);
             }
         }
-        Units { classes, groups: groups.len(), taken: 0, at_work: 0, until: [0; 64], next_release: u64::MAX }
+        Units {
+            classes,
+            groups: groups.len(),
+            taken: 0,
+            at_work: 0,
+            until: [Cycle::ZERO; 64],
+            next_release: Cycle::MAX,
+        }
     }
 
     pub fn groups(&self) -> usize {
@@ -85,7 +92,7 @@ impl Units {
 
     /// A new cycle.
     #[inline]
-    pub fn begin(&mut self, now: u64) {
+    pub fn begin(&mut self, now: Cycle) {
         if self.next_release <= now {
             self.release(now);
         }
@@ -93,8 +100,8 @@ impl Units {
     }
 
     #[cold]
-    fn release(&mut self, now: u64) {
-        self.next_release = u64::MAX;
+    fn release(&mut self, now: Cycle) {
+        self.next_release = Cycle::MAX;
         let mut bits = self.at_work;
         while bits != 0 {
             let unit = bits.trailing_zeros() as usize;
@@ -109,7 +116,7 @@ impl Units {
 
     /// Takes a unit. A class that no unit executes needs none (gem5 `NoCapableFU`). `own`: the micro-op's latency, 0: the class's.
     #[inline]
-    pub fn take(&mut self, class: OpClass, own: u8, now: u64) -> Grant {
+    pub fn take(&mut self, class: OpClass, own: u8, now: Cycle) -> Grant {
         let c = &mut self.classes[class as usize];
         if c.capable == 0 {
             return Grant::Latency(u32::from(own).max(1));
@@ -164,16 +171,16 @@ mod tests {
     #[test]
     fn a_divider_is_taken_until_it_has_finished() {
         let mut u = Units::new(&default_fu_pool());
-        u.begin(10);
-        assert_eq!(u.take(OpClass::IntDiv, 0, 10), Grant::Latency(20));
-        assert_eq!(u.take(OpClass::IntMult, 0, 10), Grant::Latency(3));
-        assert_eq!(u.take(OpClass::IntMult, 0, 10), Grant::Busy);
-        u.begin(11);
-        assert_eq!(u.take(OpClass::IntMult, 0, 11), Grant::Latency(3));
-        assert_eq!(u.take(OpClass::IntDiv, 0, 11), Grant::Busy);
-        u.begin(30);
-        assert_eq!(u.take(OpClass::IntDiv, 0, 30), Grant::Latency(20));
-        assert_eq!(u.take(OpClass::IntDiv, 7, 30), Grant::Latency(7));
-        assert_eq!(u.take(OpClass::No_OpClass, 0, 30), Grant::Latency(1));
+        u.begin(Cycle(10));
+        assert_eq!(u.take(OpClass::IntDiv, 0, Cycle(10)), Grant::Latency(20));
+        assert_eq!(u.take(OpClass::IntMult, 0, Cycle(10)), Grant::Latency(3));
+        assert_eq!(u.take(OpClass::IntMult, 0, Cycle(10)), Grant::Busy);
+        u.begin(Cycle(11));
+        assert_eq!(u.take(OpClass::IntMult, 0, Cycle(11)), Grant::Latency(3));
+        assert_eq!(u.take(OpClass::IntDiv, 0, Cycle(11)), Grant::Busy);
+        u.begin(Cycle(30));
+        assert_eq!(u.take(OpClass::IntDiv, 0, Cycle(30)), Grant::Latency(20));
+        assert_eq!(u.take(OpClass::IntDiv, 7, Cycle(30)), Grant::Latency(7));
+        assert_eq!(u.take(OpClass::No_OpClass, 0, Cycle(30)), Grant::Latency(1));
     }
 }

@@ -1,5 +1,6 @@
 //! A calendar of what happens to micro-ops at known cycles: a bucket a cycle for the near future, a heap for the far one.
 
+use breakeven_base::Cycle;
 use educe::Educe;
 
 use std::cmp::Reverse;
@@ -46,13 +47,13 @@ pub struct Wheel {
     buckets: Box<[Vec<Event>; SPAN as usize]>,
     /// A bit a bucket that has events.
     taken: [u64; (SPAN / 64) as usize],
-    far: BinaryHeap<Reverse<(u64, Event)>>,
+    far: BinaryHeap<Reverse<(Cycle, Event)>>,
 }
 
 #[inline]
 #[allow(clippy::cast_possible_truncation)] // a remainder
-fn bucket(cycle: u64) -> usize {
-    (cycle % SPAN) as usize
+fn bucket(cycle: Cycle) -> usize {
+    (cycle.0 % SPAN) as usize
 }
 
 impl Wheel {
@@ -66,7 +67,7 @@ impl Wheel {
 
     /// `at` is not before `now`; at `now` only while that cycle's events have not been taken.
     #[inline(always)]
-    pub fn push(&mut self, now: u64, at: u64, event: Event) {
+    pub fn push(&mut self, now: Cycle, at: Cycle, event: Event) {
         if at - now < SPAN {
             let b = bucket(at);
             self.buckets[b].push(event);
@@ -77,20 +78,20 @@ impl Wheel {
     }
 
     #[cold]
-    fn push_far(&mut self, at: u64, event: Event) {
+    fn push_far(&mut self, at: Cycle, event: Event) {
         self.far.push(Reverse((at, event)));
     }
 
     /// Whether [`Wheel::take`] would give anything.
     #[inline]
-    pub fn has(&self, now: u64) -> bool {
+    pub fn has(&self, now: Cycle) -> bool {
         let b = bucket(now);
         self.taken[b / 64] >> (b % 64) & 1 != 0 || self.far.peek().is_some_and(|Reverse((at, _))| *at <= now)
     }
 
     /// Moves this cycle's events into `out`, which is empty, in the order in which they were pushed.
     #[inline]
-    pub fn take(&mut self, now: u64, out: &mut Vec<Event>) {
+    pub fn take(&mut self, now: Cycle, out: &mut Vec<Event>) {
         let b = bucket(now);
         std::mem::swap(&mut self.buckets[b], out);
         self.taken[b / 64] &= !(1 << (b % 64));
@@ -118,7 +119,7 @@ impl Wheel {
                 let mut bits = *bits;
                 while bits != 0 {
                     let b = word as u64 * 64 + u64::from(bits.trailing_zeros());
-                    filled.push(b.wrapping_sub(now) % SPAN);
+                    filled.push(b.wrapping_sub(now.0) % SPAN);
                     bits &= bits - 1;
                 }
             }
@@ -130,12 +131,12 @@ impl Wheel {
             archive_events(&mut buckets[b], a, ring);
             taken[b / 64] |= 1 << (b % 64);
         }
-        let mut later: Vec<(u64, Event)> = Vec::new();
+        let mut later: Vec<(Cycle, Event)> = Vec::new();
         if !a.loads() {
             later.extend(far.iter().map(|Reverse(item)| *item));
             later.sort_unstable();
         }
-        a.list(&mut later, (0, VOID), |a, (at, event)| {
+        a.list(&mut later, (Cycle::ZERO, VOID), |a, (at, event)| {
             a.cycle(at);
             event.archive(a, ring);
         });
@@ -144,9 +145,9 @@ impl Wheel {
         }
     }
 
-    /// The first cycle from `now` on that has events; `u64::MAX`: none.
-    pub fn next(&self, now: u64) -> u64 {
-        let far = self.far.peek().map_or(u64::MAX, |Reverse((at, _))| *at);
+    /// The first cycle from `now` on that has events; [`Cycle::MAX`]: none.
+    pub fn next(&self, now: Cycle) -> Cycle {
+        let far = self.far.peek().map_or(Cycle::MAX, |Reverse((at, _))| *at);
         let start = bucket(now);
         for i in 0..=self.taken.len() {
             let word = (start / 64 + i) % self.taken.len();
@@ -175,16 +176,16 @@ mod tests {
         let mut w = Wheel::new();
         let e = |seq| Event { seq: Seq(seq), stamp: 0 };
         for (at, seq) in [(1000, 1), (130, 2), (130, 3), (101, 4), (100 + SPAN, 5)] {
-            w.push(100, at, e(seq));
+            w.push(Cycle(100), Cycle(at), e(seq));
         }
         let mut seen = Vec::new();
-        let mut now = 100;
-        while w.next(now) != u64::MAX {
+        let mut now = Cycle(100);
+        while w.next(now) != Cycle::MAX {
             now = w.next(now);
             let mut out = Vec::new();
             assert!(w.has(now));
             w.take(now, &mut out);
-            seen.extend(out.iter().map(|e| (now, e.seq.0)));
+            seen.extend(out.iter().map(|e| (now.0, e.seq.0)));
         }
         assert_eq!(seen, [(101, 4), (130, 2), (130, 3), (100 + SPAN, 5), (1000, 1)]);
     }

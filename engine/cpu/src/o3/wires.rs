@@ -1,6 +1,7 @@
 //! What the units send each other, with its delay: one record a cycle, written by the units for the cycle in which it
 //! arrives. (gem5: the time buffers.)
 
+use breakeven_base::Cycle;
 use std::ops::AddAssign;
 
 use super::config::MAX_DELAY;
@@ -217,37 +218,37 @@ const LENGTH: usize = 2 * (MAX_DELAY as usize + 1);
 pub struct Wires {
     ring: [Wire; LENGTH],
     /// The last cycle for which anything has been written.
-    last: u64,
+    last: Cycle,
 }
 
 impl Wires {
     pub fn new() -> Self {
-        Wires { ring: [Wire::default(); LENGTH], last: 0 }
+        Wires { ring: [Wire::default(); LENGTH], last: Cycle::ZERO }
     }
     /// What arrives at `cycle`, at most [`MAX_DELAY`] ahead (twice that for what is under way through two stages).
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // a remainder
-    pub fn at(&mut self, cycle: u64) -> &mut Wire {
+    pub fn at(&mut self, cycle: Cycle) -> &mut Wire {
         self.last = self.last.max(cycle);
-        &mut self.ring[(cycle % LENGTH as u64) as usize]
+        &mut self.ring[(cycle.0 % LENGTH as u64) as usize]
     }
     /// Takes what arrives now.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // a remainder
-    pub fn take(&mut self, cycle: u64) -> Wire {
+    pub fn take(&mut self, cycle: Cycle) -> Wire {
         if cycle > self.last {
             return Wire::default();
         }
-        std::mem::take(&mut self.ring[(cycle % LENGTH as u64) as usize])
+        std::mem::take(&mut self.ring[(cycle.0 % LENGTH as u64) as usize])
     }
     /// Whether anything arrives at `cycle` or later.
     #[inline]
-    pub fn busy(&self, cycle: u64) -> bool {
+    pub fn busy(&self, cycle: Cycle) -> bool {
         self.last >= cycle
     }
     /// The micro-ops before `head` behind which squashes that are under way take effect.
-    pub fn squashers(&self, now: u64, head: Seq) -> Vec<Seq> {
-        let wires = (now..=self.last).map(|cycle| &self.ring[(cycle % LENGTH as u64) as usize]);
+    pub fn squashers(&self, now: Cycle, head: Seq) -> Vec<Seq> {
+        let wires = now.up_to(self.last).map(|cycle| &self.ring[(cycle.0 % LENGTH as u64) as usize]);
         wires.filter_map(|wire| wire.squash).map(|squash| squash.after).filter(|after| *after < head).collect()
     }
 
@@ -257,25 +258,25 @@ impl Wires {
         if a.loads() {
             *self = Wires::new();
         }
-        let mut n = (self.last + 1).saturating_sub(now);
+        let mut n = (self.last + 1).after(now);
         a.u64(&mut n);
-        self.last = (now + n).saturating_sub(1);
-        for cycle in now..now + n {
-            self.ring[(cycle % LENGTH as u64) as usize].archive(a, ring);
+        self.last = Cycle((now + n).0.saturating_sub(1));
+        for cycle in (now.0..now.0 + n).map(Cycle) {
+            self.ring[(cycle.0 % LENGTH as u64) as usize].archive(a, ring);
         }
     }
 
     /// Decode drops what fetch has sent it.
-    pub fn clear_fetched(&mut self, now: u64) {
-        for cycle in now..=self.last {
+    pub fn clear_fetched(&mut self, now: Cycle) {
+        for cycle in now.up_to(self.last) {
             self.at(cycle).decode.arrived = 0;
         }
     }
     /// A squash: of the micro-ops on their way to a stage only the first `kept` still arrive there. Returns those that
     /// would have reached dispatch.
-    pub fn clear_front(&mut self, now: u64, mut kept: InFront) -> Arrivals {
+    pub fn clear_front(&mut self, now: Cycle, mut kept: InFront) -> Arrivals {
         let mut dropped = Arrivals::default();
-        for cycle in now..=self.last {
+        for cycle in now.up_to(self.last) {
             let wire = self.at(cycle);
             keep(&mut wire.decode.arrived, &mut kept.fetched);
             keep(&mut wire.rename.arrived, &mut kept.decoded);
@@ -292,18 +293,18 @@ impl Wires {
 /// Numbers of micro-ops by the cycle of their arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrivals {
-    list: [(u64, u16); MAX_DELAY as usize + 1],
+    list: [(Cycle, u16); MAX_DELAY as usize + 1],
     len: usize,
 }
 
 impl Arrivals {
-    fn push(&mut self, cycle: u64, count: u16) {
+    fn push(&mut self, cycle: Cycle, count: u16) {
         if let Some(free) = self.list.get_mut(self.len) {
             *free = (cycle, count);
             self.len += 1;
         }
     }
-    pub fn iter(&self) -> impl Iterator<Item = (u64, u16)> + '_ {
+    pub fn iter(&self) -> impl Iterator<Item = (Cycle, u16)> + '_ {
         self.list[..self.len].iter().copied()
     }
 }

@@ -72,8 +72,8 @@ impl AtomicSimple {
     }
 
     fn now(&self) -> Now {
-        let cycle = self.counts.cycles;
-        Now { tick: self.config.clock.to_tick(Cycle(cycle)), cycle, drained: true }
+        let cycle = Cycle(self.counts.cycles);
+        Now { tick: self.config.clock.to_tick(cycle), cycle, drained: true }
     }
 
     /// How many instructions may run before a limit or an interrupt must be looked at; at least one.

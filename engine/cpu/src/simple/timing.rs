@@ -142,8 +142,8 @@ impl TimingSimple {
     }
 
     fn now(&self, drained: bool) -> Now {
-        let cycle = self.counts.cycles;
-        Now { tick: self.config.clock.to_tick(Cycle(cycle)), cycle, drained }
+        let cycle = Cycle(self.counts.cycles);
+        Now { tick: self.config.clock.to_tick(cycle), cycle, drained }
     }
 
     /// Fetches the words of the instruction at `pc` that have not been fetched.

@@ -254,7 +254,7 @@ impl FrontEnd for MockFe {
             *out = Step { pc: self.pc, n: 1, next_pc: self.pc, ..Step::default() };
             out.uops[0].flags = UopFlags::FIRST | UopFlags::LAST | UopFlags::TRAP;
             self.interruptible = false;
-            self.times.push(now.cycle);
+            self.times.push(now.cycle.0);
             return StepResult::Done;
         }
         let Some(i) = self.index() else { return StepResult::Blocked };
@@ -271,7 +271,7 @@ impl FrontEnd for MockFe {
             return if speculative { StepResult::Blocked } else { StepResult::NeedsDrain };
         }
         if inst.timed {
-            self.times.push(now.cycle);
+            self.times.push(now.cycle.0);
         }
         let taken = self.outcome(i);
         let target = self.pcs[inst.target];

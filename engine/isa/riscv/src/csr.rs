@@ -138,7 +138,7 @@ impl Hart {
         if self.counters.inhibit & COUNT_CYCLES != 0 {
             self.counters.mcycle
         } else {
-            now.cycle.wrapping_add(self.counters.mcycle)
+            now.cycle.0.wrapping_add(self.counters.mcycle)
         }
     }
 
@@ -288,7 +288,7 @@ impl Hart {
             }
             num::MCYCLE if !now.drained => return Err(NeedsDrain),
             num::MCYCLE if self.counters.inhibit & COUNT_CYCLES != 0 => self.counters.mcycle = v,
-            num::MCYCLE => self.counters.mcycle = v.wrapping_sub(now.cycle),
+            num::MCYCLE => self.counters.mcycle = v.wrapping_sub(now.cycle.0),
             num::MINSTRET if self.counters.inhibit & COUNT_INSTRET != 0 => self.counters.minstret = v,
             // The writing instruction itself is not counted on top.
             num::MINSTRET => self.counters.minstret = v.wrapping_sub(self.counters.retired.wrapping_add(1)),
@@ -347,7 +347,7 @@ impl Hart {
         let (cycles, instret) = (self.cycles(now), self.instret());
         self.counters.inhibit = new;
         if changed & COUNT_CYCLES != 0 {
-            self.counters.mcycle = if new & COUNT_CYCLES != 0 { cycles } else { cycles.wrapping_sub(now.cycle) };
+            self.counters.mcycle = if new & COUNT_CYCLES != 0 { cycles } else { cycles.wrapping_sub(now.cycle.0) };
         }
         if changed & COUNT_INSTRET != 0 {
             self.counters.minstret =

@@ -72,7 +72,7 @@ impl Hart {
         let quiet = Now { drained: now.drained || (replace && i.rd == SINK), ..*now };
         let old = self.csr_read(bus, &quiet, csr, write).map_err(stop)?;
         if matches!(csr, num::CYCLE | num::MCYCLE) {
-            bus.cycle_read(now.cycle);
+            bus.cycle_read(now.cycle.0);
         }
         if write {
             let value = match i.op {

@@ -3,7 +3,7 @@
 //! A memory reference comes by twice: at the end of its unit it enters the LSQ (if its sources and barriers allow, before
 //! older instructions have committed: early issue); when its response has come, it commits.
 
-use breakeven_base::{Bus, FrontEnd, Now, Step, StepResult, SysEffect, Tick, Uop, UopFlags};
+use breakeven_base::{Bus, Cycle, FrontEnd, Now, Step, StepResult, SysEffect, Tick, Uop, UopFlags};
 use breakeven_memory::{Side, TlbResult};
 
 use super::super::fetch2::{finish_step, push_step};
@@ -57,7 +57,7 @@ const COMMITTED: Attempt =
 impl Execute {
     /// The memory reference that can enter the LSQ before it is the oldest.
     #[inline]
-    pub(super) fn early_candidate(&self, head: Seq, now: u64, ring: &InstRing) -> Option<Seq> {
+    pub(super) fn early_candidate(&self, head: Seq, now: Cycle, ring: &InstRing) -> Option<Seq> {
         let &first = self.mem_in_units.front()?;
         let inst = ring.get(first);
         let at_end = self.units.at_end(inst.unit, now) && self.units.first(inst.unit) == first;
@@ -136,7 +136,7 @@ impl Execute {
 
     /// Whether the oldest instruction, at the end of its unit, only has to be taken: nothing about it needs care.
     #[inline]
-    fn just_commits(&self, inst: &DynInst, now: u64) -> bool {
+    fn just_commits(&self, inst: &DynInst, now: Cycle) -> bool {
         inst.stream == self.stream
             && !inst.uop.flags.any(NEEDS_CARE | UopFlags::TRAP)
             && inst.placeholder == Placeholder::No
@@ -146,7 +146,7 @@ impl Execute {
 
     /// The oldest instruction is at the end of its unit and belongs to an old stream.
     #[inline(always)]
-    fn discard(&mut self, seq: Seq, inst: &DynInst, now: u64) {
+    fn discard(&mut self, seq: Seq, inst: &DynInst, now: Cycle) {
         if inst.unit != NO_UNIT {
             self.units.unstall(inst.unit, now);
         }
@@ -282,7 +282,7 @@ impl Execute {
 
     /// The micro-op leaves the queues that hold it.
     #[inline(always)]
-    fn retire(&mut self, seq: Seq, a: &Attempt, now: u64, ring: &InstRing) {
+    fn retire(&mut self, seq: Seq, a: &Attempt, now: Cycle, ring: &InstRing) {
         let inst = ring.get(seq);
         if !a.from_lsq {
             if inst.unit != NO_UNIT {

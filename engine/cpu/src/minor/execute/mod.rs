@@ -7,7 +7,7 @@
 mod commit;
 mod reason;
 
-use breakeven_base::{Bus, FrontEnd, OpClass, SysEffect};
+use breakeven_base::{Bus, Cycle, FrontEnd, OpClass, SysEffect};
 use educe::Educe;
 
 use super::activity::Activity;
@@ -90,7 +90,7 @@ pub struct Execute {
     /// What ended the stream before this one.
     left_by: Outcome,
     /// Nothing can be committed before this cycle.
-    commit_from: u64,
+    commit_from: Cycle,
     scoreboard: Scoreboard,
     units: FuPool,
     pub lsq: Lsq,
@@ -117,7 +117,7 @@ impl Execute {
             stream: 0,
             fresh: 0,
             left_by: Outcome::Straight,
-            commit_from: 0,
+            commit_from: Cycle::ZERO,
             scoreboard: Scoreboard::new(),
             units: FuPool::new(&cfg.executeFuncUnits),
             lsq: Lsq::new(cfg, line_bytes),
@@ -158,7 +158,7 @@ impl Execute {
     }
 
     /// At the end of cycle `now`: a micro-op that is in flight has been executed, and waits for its turn to commit.
-    pub fn is_done(&self, seq: Seq, now: u64, ring: &InstRing) -> bool {
+    pub fn is_done(&self, seq: Seq, now: Cycle, ring: &InstRing) -> bool {
         let inst = ring.get(seq);
         match inst.unit {
             _ if inst.in_lsq => self.lsq.has_response(seq),
@@ -206,7 +206,7 @@ impl Execute {
     }
 
     /// Issues what can be issued, in order. Whether anything was.
-    fn issue(&mut self, now: u64, io: &mut ExecuteIo) -> bool {
+    fn issue(&mut self, now: Cycle, io: &mut ExecuteIo) -> bool {
         let mut issued = 0;
         let mut memory_issued = 0;
         let mut full = false;
@@ -260,7 +260,7 @@ impl Execute {
 
     /// A unit that can take the micro-op now.
     #[inline]
-    fn find_unit(&self, inst: &DynInst, now: u64) -> Option<u8> {
+    fn find_unit(&self, inst: &DynInst, now: Cycle) -> Option<u8> {
         if inst.is_no_cost() {
             return Some(NO_UNIT);
         }
@@ -287,7 +287,7 @@ impl Execute {
     }
 
     #[inline]
-    fn send_to_unit(&mut self, inst: &mut DynInst, seq: Seq, unit: u8, now: u64) {
+    fn send_to_unit(&mut self, inst: &mut DynInst, seq: Seq, unit: u8, now: Cycle) {
         inst.unit = unit;
         self.in_flight.enter(seq);
         if unit == NO_UNIT {
@@ -304,7 +304,7 @@ impl Execute {
             inst.wait_for = self.scoreboard.wait_for(inst).max(self.lsq.last_barrier());
             self.mem_in_units.push(seq);
             // It may enter the LSQ before the oldest commits.
-            self.commit_from = 0;
+            self.commit_from = Cycle::ZERO;
         }
         inst.extra_commit += extra_commit;
         if inst.uop.latency != 0 {
@@ -319,7 +319,7 @@ impl Execute {
     }
 
     /// Whether there may be something to do next cycle without anything arriving.
-    pub fn needs_to_tick(&self, now: u64, ring: &InstRing) -> bool {
+    pub fn needs_to_tick(&self, now: Cycle, ring: &InstRing) -> bool {
         if self.units.moving(now) {
             return true;
         }
@@ -336,7 +336,7 @@ impl Execute {
     }
 
     /// gem5's estimate of whether the next micro-op could be issued next cycle: it leaves forwarding out.
-    fn can_issue_next(&self, now: u64, ring: &InstRing) -> bool {
+    fn can_issue_next(&self, now: Cycle, ring: &InstRing) -> bool {
         let Some(bundle) = self.input.front(now) else { return false };
         if bundle.next == bundle.end {
             return false;
@@ -348,32 +348,32 @@ impl Execute {
         self.scoreboard.can_issue(inst, &Timing::default(), 0, now + 1)
     }
 
-    /// The first cycle after `now` at which time alone changes something; `u64::MAX` unless commit waits for an instant.
-    pub fn next_timed(&self, now: u64, ring: &InstRing) -> u64 {
+    /// The first cycle after `now` at which time alone changes something; [`Cycle::MAX`] unless commit waits for an instant.
+    pub fn next_timed(&self, now: Cycle, ring: &InstRing) -> Cycle {
         if self.in_flight.is_empty() {
-            return u64::MAX;
+            return Cycle::MAX;
         }
         let until = ring.get(self.in_flight.head()).min_commit;
         if until <= now || self.units.moving(now) {
-            return u64::MAX;
+            return Cycle::MAX;
         }
-        let issue = self.input.front(now).map_or(u64::MAX, |b| self.scoreboard.next_return(ring.get(b.next), now));
+        let issue = self.input.front(now).map_or(Cycle::MAX, |b| self.scoreboard.next_return(ring.get(b.next), now));
         until.min(issue)
     }
 
     /// See [`FuPool::next_end`].
-    pub fn next_unit_end(&self, now: u64) -> u64 {
+    pub fn next_unit_end(&self, now: Cycle) -> Cycle {
         self.units.next_end(now)
     }
 
     /// After `now`, the first cycle in which commit, issue or the LSQ might do something, if nothing comes to the end of a
     /// unit before that and nothing arrives.
-    pub fn next_change(&self, now: u64, ring: &InstRing) -> u64 {
+    pub fn next_change(&self, now: Cycle, ring: &InstRing) -> Cycle {
         let next = now + 1;
         if !self.lsq.is_still(next) {
             return next;
         }
-        let mut from = u64::MAX;
+        let mut from = Cycle::MAX;
         if !self.in_flight.is_empty() {
             let oldest = self.in_flight.head();
             let head = ring.get(oldest);
@@ -408,20 +408,20 @@ impl Execute {
     }
 
     /// When commit might take a micro-op off its unit.
-    fn taken_from(&self, seq: Seq, inst: &DynInst, next: u64) -> u64 {
+    fn taken_from(&self, seq: Seq, inst: &DynInst, next: Cycle) -> Cycle {
         if inst.unit == NO_UNIT || self.units.first(inst.unit) != seq {
             return next;
         }
-        let held = if inst.extra_commit == 0 && inst.stream == self.stream { inst.min_commit } else { 0 };
+        let held = if inst.extra_commit == 0 && inst.stream == self.stream { inst.min_commit } else { Cycle::ZERO };
         self.units.end_from(inst.unit).max(held).max(next)
     }
 
     /// When the next micro-op might be issued.
-    fn issued_from(&self, inst: &DynInst, now: u64) -> u64 {
+    fn issued_from(&self, inst: &DynInst, now: Cycle) -> Cycle {
         if inst.is_no_cost() {
             return now + 1;
         }
-        let mut from = u64::MAX;
+        let mut from = Cycle::MAX;
         let mut candidates = self.units.eligible(inst.uop.class).units;
         let by_unit = self.units.for_class(inst.uop.class);
         while candidates != 0 {
@@ -434,7 +434,7 @@ impl Execute {
     }
 
     /// `cycles` pass after `now` in which only what is in the units moves.
-    pub fn skip_still(&mut self, now: u64, cycles: u64) {
+    pub fn skip_still(&mut self, now: Cycle, cycles: u64) {
         self.units.skip_still(now, cycles);
     }
 
@@ -450,7 +450,7 @@ impl Execute {
             format!("execute: {queued} inputs queued or under way, of {of}; {} in flight", self.in_flight.len());
         for (what, seq) in [
             ("oldest", Some(self.in_flight.head()).filter(|head| *head != 0)),
-            ("next", self.input.front(u64::MAX - 1).map(|b| b.next)),
+            ("next", self.input.front(Cycle::MAX - 1).map(|b| b.next)),
         ] {
             let Some(seq) = seq else { continue };
             let i = ring.get(seq);

@@ -3,11 +3,12 @@
 use super::{Bundle, Execute};
 use crate::account::Reason;
 use crate::minor::inst::{InstRing, Outcome, Placeholder, NO_UNIT};
+use breakeven_base::Cycle;
 
 impl Execute {
     /// What the oldest micro-op waits for at `now`; `levels`: caches in front of the memory. `None`: nothing is here that
     /// could have been committed sooner, so it is the front end that is waited for.
-    pub fn waits_for(&self, now: u64, ring: &InstRing, levels: u8) -> Option<Reason> {
+    pub fn waits_for(&self, now: Cycle, ring: &InstRing, levels: u8) -> Option<Reason> {
         if self.in_flight.head() == 0 {
             return self.next_waits_for(now, ring);
         }
@@ -34,7 +35,7 @@ impl Execute {
     }
 
     /// What keeps the next micro-op from being issued.
-    fn next_waits_for(&self, now: u64, ring: &InstRing) -> Option<Reason> {
+    fn next_waits_for(&self, now: Cycle, ring: &InstRing) -> Option<Reason> {
         let &Bundle { next, end, .. } = self.input.front(now)?;
         if next == end {
             return None;

@@ -4,10 +4,11 @@ use super::request::{Coverage, State};
 use super::{Lsq, Slots, NEVER};
 use crate::account::Reason;
 use crate::minor::inst::Seq;
+use breakeven_base::Cycle;
 
 impl Lsq {
     /// What the reference of the oldest instruction waits for; `levels`: caches in front of the memory.
-    pub fn waits_for(&self, seq: Seq, now: u64, levels: u8) -> Reason {
+    pub fn waits_for(&self, seq: Seq, now: Cycle, levels: u8) -> Reason {
         let here = self.transfers.iter().chain(self.requests.iter());
         let Some(r) = here.map(|&slot| &self.pool[slot as usize]).find(|r| r.seq == seq) else {
             return Reason::Execution;

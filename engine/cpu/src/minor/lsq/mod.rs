@@ -13,7 +13,7 @@ mod describe;
 mod request;
 mod store_buffer;
 
-use breakeven_base::UopFlags;
+use breakeven_base::{Cycle, UopFlags};
 use breakeven_memory::{MemorySystem, Port, Request, Response};
 use educe::Educe;
 
@@ -71,14 +71,14 @@ impl Params {
 #[educe(Clone)]
 struct DataPort {
     /// Fragments in memory: when their response comes, and whose they are.
-    in_memory: Vec<(u64, u8)>,
-    next_response: u64,
+    in_memory: Vec<(Cycle, u8)>,
+    next_response: Cycle,
     /// The cache refused this request until `retry_at`.
     retry_slot: u8,
-    /// `u64::MAX`: it has refused none.
-    retry_at: u64,
+    /// [`Cycle::MAX`]: it has refused none.
+    retry_at: Cycle,
     /// It is taken by a split access until then.
-    free_from: u64,
+    free_from: Cycle,
 }
 
 #[derive(Debug, Educe)]
@@ -91,8 +91,8 @@ pub struct Lsq {
     transfers: Slots,
     stores: Slots,
     port: DataPort,
-    /// Earliest end of a translation; `u64::MAX`: none under way.
-    next_translation: u64,
+    /// Earliest end of a translation; [`Cycle::MAX`]: none under way.
+    next_translation: Cycle,
     stores_in_transfers: u32,
     /// Stores and barriers of the store buffer that have not been sent.
     unissued: u32,
@@ -105,7 +105,7 @@ pub struct Lsq {
     pub forwarded: u64,
 }
 
-const NEVER: u64 = u64::MAX;
+const NEVER: Cycle = Cycle::MAX;
 
 impl Lsq {
     pub fn new(cfg: &MinorConfig, line: u32) -> Self {
@@ -126,7 +126,7 @@ impl Lsq {
                 next_response: NEVER,
                 retry_slot: 0,
                 retry_at: NEVER,
-                free_from: 0,
+                free_from: Cycle::ZERO,
             },
             next_translation: NEVER,
             stores_in_transfers: 0,
@@ -148,7 +148,7 @@ impl Lsq {
         self.requests.len() < self.p.requests_size && !self.free.is_empty()
     }
     #[inline]
-    fn can_send(&self, now: u64) -> bool {
+    fn can_send(&self, now: Cycle) -> bool {
         self.port.retry_at == NEVER && self.port.in_memory.len() < self.p.max_in_memory && now >= self.port.free_from
     }
     #[inline]
@@ -186,7 +186,7 @@ impl Lsq {
         &mut self,
         seq: Seq,
         ring: &InstRing,
-        translated: u64,
+        translated: Cycle,
         head: Head,
         when: &When,
         memory: &mut MemorySystem,
@@ -249,7 +249,7 @@ impl Lsq {
         }
     }
 
-    fn receive_responses(&mut self, now: u64) {
+    fn receive_responses(&mut self, now: Cycle) {
         let mut i = 0;
         while i < self.port.in_memory.len() {
             let (at, slot) = self.port.in_memory[i];
@@ -457,7 +457,7 @@ impl Lsq {
 
     /// Whether execute has to be evaluated next cycle on the LSQ's account.
     #[inline]
-    pub fn needs_to_tick(&self, now: u64) -> bool {
+    pub fn needs_to_tick(&self, now: Cycle) -> bool {
         if !self.can_send(now) {
             // A port taken by a split access frees itself.
             return now < self.port.free_from;
@@ -474,14 +474,14 @@ impl Lsq {
     }
 
     /// Nothing changes here until something arrives: there is nothing to be sent, or no room in memory for what there is.
-    pub fn is_still(&self, now: u64) -> bool {
+    pub fn is_still(&self, now: Cycle) -> bool {
         let full = self.port.in_memory.len() >= self.p.max_in_memory && now >= self.port.free_from;
         !self.has_work() || full && self.requests.is_empty() && !self.barrier_is_first()
     }
 
     /// When something arrives next.
     #[inline]
-    pub fn next_event(&self) -> u64 {
+    pub fn next_event(&self) -> Cycle {
         self.port.next_response.min(self.next_translation).min(self.port.retry_at)
     }
 }

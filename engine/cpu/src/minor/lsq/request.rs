@@ -1,6 +1,6 @@
 //! One memory reference on its way: from execute, perhaps in several fragments, to the response or the store buffer.
 
-use breakeven_base::{MemKind, MemRef};
+use breakeven_base::{Cycle, MemKind, MemRef};
 
 use super::super::inst::Seq;
 use crate::misaligned::Split;
@@ -73,7 +73,7 @@ pub struct LsqRequest {
     /// Stands in the store buffer for a barrier only.
     pub barrier_only: bool,
     /// Cycle at which the translation is known.
-    pub translated: u64,
+    pub translated: Cycle,
     pub fragments: Fragments,
 }
 

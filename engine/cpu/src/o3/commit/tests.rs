@@ -8,7 +8,7 @@ use super::super::wires::Wire;
 use super::*;
 use crate::testing::{memory, memory_config, MockBus, MockFe, PERIOD};
 use crate::CoreCtx;
-use breakeven_base::{Tick, Uop};
+use breakeven_base::{Cycle, Tick, Uop};
 
 struct Rig {
     unit: UnitRig,
@@ -33,7 +33,7 @@ impl Rig {
     }
 
     /// A micro-op that commit may take from `ready_at` on.
-    fn done(&mut self, uop: Uop, ready_at: u64) -> Seq {
+    fn done(&mut self, uop: Uop, ready_at: Cycle) -> Seq {
         let seq = self.unit.fetch(uop);
         self.unit.io.ring.set_state(seq, State::DONE);
         self.unit.io.ring.set_ready_at(seq, ready_at);
@@ -45,7 +45,7 @@ impl Rig {
         let mut wire = self.unit.next();
         more(&mut wire);
         let now = self.unit.now;
-        let when = When { cycle: now, tick: Tick(now * PERIOD), period: PERIOD };
+        let when = When { cycle: now, tick: Tick(now.0 * PERIOD), period: PERIOD };
         let cx = &mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
         let mut cx = Live { cx, predictor: &mut predictor() };
         self.commit.tick(&mut self.unit.io, &self.lsq, &mut cx, &when, &wire.commit, wire.squash.is_some())
@@ -60,7 +60,7 @@ impl Rig {
 fn micro_ops_retire_in_order_up_to_the_width_and_free_what_they_replaced() {
     let mut rig = Rig::new(&O3Config { commitWidth: 2, ..O3Config::default() });
     for _ in 0..3 {
-        rig.done(op(1, 0), 0);
+        rig.done(op(1, 0), Cycle(0));
     }
     assert_eq!(rig.tick_with(|w| w.commit.arrived = 3), 2);
     let sent = rig.unit.sent(1);
@@ -74,11 +74,11 @@ fn micro_ops_retire_in_order_up_to_the_width_and_free_what_they_replaced() {
 #[test]
 fn the_oldest_holds_up_the_others_until_its_result_is_there() {
     let mut rig = Rig::new(&O3Config::default());
-    rig.done(op(1, 0), 13);
-    rig.done(op(2, 0), 0);
-    assert_eq!(rig.commit.next_event(&rig.unit.io), u64::MAX, "not in the ROB yet");
+    rig.done(op(1, 0), Cycle(13));
+    rig.done(op(2, 0), Cycle(0));
+    assert_eq!(rig.commit.next_event(&rig.unit.io), Cycle::MAX, "not in the ROB yet");
     assert_eq!(rig.tick_with(|w| w.commit.arrived = 2), 0);
-    assert_eq!(rig.commit.next_event(&rig.unit.io), 13);
+    assert_eq!(rig.commit.next_event(&rig.unit.io), Cycle(13));
     assert_eq!([rig.tick(), rig.tick()], [0, 2]);
 }
 
@@ -87,7 +87,7 @@ fn a_squash_takes_its_width_a_cycle_and_nothing_commits_meanwhile() {
     // Nine squashed micro-ops at four a cycle: one walk at once, two more cycles.
     for (squashed, retires_at) in [(1, 13), (4, 13), (5, 14), (9, 15)] {
         let mut rig = Rig::new(&O3Config { squashWidth: 4, ..O3Config::default() });
-        let branch = rig.done(op(0, 0), 13);
+        let branch = rig.done(op(0, 0), Cycle(13));
         for _ in 0..squashed {
             rig.unit.fetch(op(1, 0));
         }
@@ -100,7 +100,7 @@ fn a_squash_takes_its_width_a_cycle_and_nothing_commits_meanwhile() {
         assert!(sent.squash.is_some_and(|s| s.after == branch) && sent.iew.rob_squashing);
         rig.unit.io.ring.truncate(branch + 1);
         while rig.tick() == 0 {}
-        assert_eq!((rig.unit.now, rig.commit.stats.squashed), (retires_at, u64::from(squashed)), "{squashed}");
+        assert_eq!((rig.unit.now, rig.commit.stats.squashed), (Cycle(retires_at), u64::from(squashed)), "{squashed}");
         assert_eq!(rig.unit.sent(1).rename.free_rob, Some((192, true)), "squashed entries leave with the branch");
     }
 }
@@ -109,7 +109,7 @@ fn a_squash_takes_its_width_a_cycle_and_nothing_commits_meanwhile() {
 fn squashed_entries_stay_until_what_is_older_has_gone_unless_there_is_a_checkpoint() {
     for (recovery, free) in [(RenameRecovery::Walk, 188), (RenameRecovery::Checkpoint, 190)] {
         let mut rig = Rig::new(&O3Config { renameRecovery: recovery, ..O3Config::default() });
-        let branch = rig.done(op(0, 0), 1000);
+        let branch = rig.done(op(0, 0), Cycle(1000));
         rig.unit.fetch_all([op(1, 0), op(1, 0)]);
         rig.tick_with(|w| w.commit.arrived = 3);
         let squash = Squash { after: branch, stamp: rig.unit.io.ring.stamp(branch), cause: Cause::Mispredict };
@@ -126,7 +126,7 @@ fn squashed_entries_stay_until_what_is_older_has_gone_unless_there_is_a_checkpoi
 #[test]
 fn of_two_squashes_the_dead_ones_is_ignored() {
     let mut rig = Rig::new(&O3Config::default());
-    let branch = rig.done(op(0, 0), 1000);
+    let branch = rig.done(op(0, 0), Cycle(1000));
     rig.tick_with(|w| w.commit.arrived = 1);
     let stale = Squash { after: branch, stamp: rig.unit.io.ring.stamp(branch) + 1, cause: Cause::Mispredict };
     rig.tick_with(|w| w.commit.resolve = Some(stale));
@@ -136,7 +136,7 @@ fn of_two_squashes_the_dead_ones_is_ignored() {
 #[test]
 fn a_non_speculative_micro_op_is_released_when_it_is_the_oldest() {
     let mut rig = Rig::new(&O3Config::default());
-    rig.done(op(1, 0), 12);
+    rig.done(op(1, 0), Cycle(12));
     let seq = rig.unit.fetch(op(1, 0));
     rig.unit.io.ring.set_state(seq, State::NON_SPEC);
     rig.tick_with(|w| w.commit.arrived = 2);
@@ -148,12 +148,12 @@ fn a_non_speculative_micro_op_is_released_when_it_is_the_oldest() {
 #[test]
 fn a_trap_flushes_after_its_latency() {
     let mut rig = Rig::new(&O3Config { trapLatency: 5, ..O3Config::default() });
-    rig.done(flagged(op(0, 0), UopFlags::TRAP), 0);
+    rig.done(flagged(op(0, 0), UopFlags::TRAP), Cycle(0));
     rig.unit.fetch(op(1, 0));
     assert_eq!(rig.tick_with(|w| w.commit.arrived = 2), 0);
-    assert_eq!((rig.commit.status(), rig.commit.next_event(&rig.unit.io)), (Status::TrapPending, 11 + 5 + 1));
+    assert_eq!((rig.commit.status(), rig.commit.next_event(&rig.unit.io)), (Status::TrapPending, Cycle(11 + 5 + 1)));
     while rig.unit.sent(1).squash.is_none() {
         rig.tick();
     }
-    assert_eq!((rig.unit.now, rig.commit.stats.insts, rig.commit.stats.traps), (17, 0, 1));
+    assert_eq!((rig.unit.now, rig.commit.stats.insts, rig.commit.stats.traps), (Cycle(17), 0, 1));
 }

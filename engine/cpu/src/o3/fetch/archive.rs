@@ -4,6 +4,7 @@ use super::block::Buffer;
 use super::loops::LoopBuffer;
 use super::{Fetch, Status};
 use crate::o3::memo::archive::Archive;
+use breakeven_base::Cycle;
 
 const STATUSES: [Status; 7] = [
     Status::Running,
@@ -43,7 +44,7 @@ impl Fetch {
         if matches!(*status, Status::Translating | Status::Retry | Status::WaitCache) {
             a.cycle(at);
         } else {
-            a.empty(at, u64::MAX);
+            a.empty(at, Cycle::MAX);
         }
         if a.present(correction.is_some()) {
             let (mut seq, mut target) = correction.unwrap_or_default();

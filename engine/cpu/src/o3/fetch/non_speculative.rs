@@ -1,6 +1,6 @@
 //! Placeholders: instructions that the front end executes only when they are the oldest (`StepResult::NeedsDrain`).
 
-use breakeven_base::{Now, StepResult, Uop, UopFlags};
+use breakeven_base::{Cycle, Now, StepResult, Uop, UopFlags};
 
 use super::{Fetch, Status};
 use crate::o3::inst::Note;
@@ -29,7 +29,7 @@ pub enum Then {
     /// The run pauses before the placeholder.
     Pause,
     /// wfi and the like: the placeholder is executed once more in this cycle.
-    Wait(u64),
+    Wait(Cycle),
 }
 
 impl Fetch {
@@ -89,7 +89,7 @@ impl Fetch {
     }
 
     /// The squash behind `after` that [`Fetch::execute_at_head`] asked for has reached all units.
-    pub fn after_head<X: Outside>(&mut self, after: Seq, then: Then, io: &mut Io, cx: &mut X, now: u64) {
+    pub fn after_head<X: Outside>(&mut self, after: Seq, then: Then, io: &mut Io, cx: &mut X, now: Cycle) {
         if then == Then::Refetch {
             self.place_step(after + 1, io);
         }

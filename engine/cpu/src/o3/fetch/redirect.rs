@@ -1,6 +1,6 @@
 //! Redirections: by decode, which corrects a direct branch, and by squashes.
 
-use breakeven_base::{BranchKind, UopFlags};
+use breakeven_base::{BranchKind, Cycle, UopFlags};
 
 use super::{Fetch, Status};
 use crate::o3::inst::Note;
@@ -20,7 +20,7 @@ impl Fetch {
     }
 
     /// A redirection that arrives in cycle `at`: fetch goes on at `pc` in the next.
-    pub(super) fn redirect(&mut self, pc: u64, at: u64) {
+    pub(super) fn redirect(&mut self, pc: u64, at: Cycle) {
         // The cache answers before the stages take their turn.
         self.buffer.valid |= self.status == Status::WaitCache && self.at <= at;
         self.buffer.second_half = false;
@@ -28,13 +28,13 @@ impl Fetch {
         self.pc = pc;
         self.status = Status::Squashing;
         self.loops.stop();
-        self.at = u64::MAX;
+        self.at = Cycle::MAX;
     }
 
     /// Decode corrects the direct branch `seq`, the youngest that it has decoded: fetch goes on at its target. `renamed`: the
     /// next micro-op to be renamed. A conditional branch may still turn out not to be taken.
     #[cold]
-    pub fn correct<X: Outside>(&mut self, seq: Seq, renamed: Seq, io: &mut Io, cx: &mut X, now: u64) {
+    pub fn correct<X: Outside>(&mut self, seq: Seq, renamed: Seq, io: &mut Io, cx: &mut X, now: Cycle) {
         let target = io.ring.flow(seq).target;
         self.path.restore_fork(cx, seq, &mut io.ring);
         self.squash(seq + 1, renamed, io);
@@ -57,7 +57,7 @@ impl Fetch {
     }
 
     /// A squash has reached all units: trains the predictor and goes on where execution really does.
-    pub fn resume<X: Outside>(&mut self, squash: &Squash, io: &mut Io, cx: &mut X, now: u64) {
+    pub fn resume<X: Outside>(&mut self, squash: &Squash, io: &mut Io, cx: &mut X, now: Cycle) {
         let after = squash.after;
         if squash.cause != Cause::Violation {
             // The instruction's own outcome is known now: its fork goes too.
@@ -82,7 +82,7 @@ impl Fetch {
     }
 
     /// Fetch goes on behind `after`: with what has been executed there already, or where the front end stands.
-    pub fn redirect_behind<X: Outside>(&mut self, after: Seq, io: &mut Io, cx: &mut X, now: u64) {
+    pub fn redirect_behind<X: Outside>(&mut self, after: Seq, io: &mut Io, cx: &mut X, now: Cycle) {
         self.path.restore_fork(cx, after + 1, &mut io.ring);
         let mut pc = cx.pc();
         if io.ring.tail() < self.path.placed {

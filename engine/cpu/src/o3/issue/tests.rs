@@ -3,6 +3,7 @@
 use super::super::unit_rig::{op, UnitRig};
 use super::*;
 use crate::o3::seq::Operand;
+use breakeven_base::Cycle;
 
 fn unit(cfg: &O3Config) -> (UnitRig, Issue, Wheel) {
     let rig = UnitRig::new(cfg);
@@ -26,7 +27,7 @@ fn insert(rig: &mut UnitRig, issue: &mut Issue, uop: Uop, from: Option<Seq>) -> 
 }
 
 /// The micro-ops that execute in `cycle`.
-fn executing(executes: &mut Wheel, cycle: u64) -> Vec<Seq> {
+fn executing(executes: &mut Wheel, cycle: Cycle) -> Vec<Seq> {
     let mut due = Vec::new();
     if executes.has(cycle) {
         executes.take(cycle, &mut due);
@@ -49,7 +50,10 @@ fn the_oldest_ready_micro_ops_issue_up_to_the_width() {
     assert_eq!(issue.free(), 63, "an entry is free when its micro-op has issued");
     tick(&mut rig, &mut issue, &mut executes);
     // Issued at 10 and 11, executed a cycle later.
-    assert_eq!([executing(&mut executes, 11), executing(&mut executes, 12)], [vec![Seq(1), Seq(2)], vec![Seq(3)]]);
+    assert_eq!(
+        [executing(&mut executes, Cycle(11)), executing(&mut executes, Cycle(12))],
+        [vec![Seq(1), Seq(2)], vec![Seq(3)]]
+    );
 }
 
 #[test]
@@ -60,11 +64,11 @@ fn a_dependent_issues_after_its_producer_has_written_back() {
     tick(&mut rig, &mut issue, &mut executes);
     assert!(!issue.has_ready(), "the second waits");
     // Three cycles of latency: executes at 10 + 1 + 3 - 1.
-    assert_eq!(executing(&mut executes, 13), [first]);
-    rig.now = 13;
+    assert_eq!(executing(&mut executes, Cycle(13)), [first]);
+    rig.now = Cycle(13);
     issue.wake(&mut rig.io.ring, first);
     tick(&mut rig, &mut issue, &mut executes);
-    assert_eq!(executing(&mut executes, 14), [second]);
+    assert_eq!(executing(&mut executes, Cycle(14)), [second]);
 }
 
 #[test]
@@ -75,11 +79,14 @@ fn a_class_without_a_free_unit_is_passed_over() {
         insert(&mut rig, &mut issue, class(c), None);
     }
     tick(&mut rig, &mut issue, &mut executes);
-    assert_eq!(executing(&mut executes, 11), [Seq(4)], "younger, but it has a unit");
+    assert_eq!(executing(&mut executes, Cycle(11)), [Seq(4)], "younger, but it has a unit");
     assert_eq!((issue.stats.fu_busy, rig.io.ring.wait(Seq(3))), (1, Wait::Unit));
     tick(&mut rig, &mut issue, &mut executes);
-    assert_eq!([executing(&mut executes, 13), executing(&mut executes, 14)], [vec![Seq(2)], vec![Seq(3)]]);
-    assert_eq!(executing(&mut executes, 30), [Seq(1)]);
+    assert_eq!(
+        [executing(&mut executes, Cycle(13)), executing(&mut executes, Cycle(14))],
+        [vec![Seq(2)], vec![Seq(3)]]
+    );
+    assert_eq!(executing(&mut executes, Cycle(30)), [Seq(1)]);
 }
 
 #[test]
@@ -96,9 +103,9 @@ fn a_squash_frees_entries_and_takes_operands_out_of_their_producers_lists() {
     assert_eq!(issue.free(), 63);
     issue.wake(&mut rig.io.ring, first);
     assert!(issue.has_ready());
-    rig.now = 13;
+    rig.now = Cycle(13);
     tick(&mut rig, &mut issue, &mut executes);
-    assert_eq!((executing(&mut executes, 14), issue.has_ready()), (vec![kept], false));
+    assert_eq!((executing(&mut executes, Cycle(14)), issue.has_ready()), (vec![kept], false));
 }
 
 #[test]
@@ -113,5 +120,5 @@ fn what_must_be_the_oldest_waits_for_its_release() {
     rig.io.ring.set_state(seq, State::RELEASED);
     issue.release(&mut rig.io, seq);
     tick(&mut rig, &mut issue, &mut executes);
-    assert_eq!(executing(&mut executes, 11), [seq]);
+    assert_eq!(executing(&mut executes, Cycle(11)), [seq]);
 }

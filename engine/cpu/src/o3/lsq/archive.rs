@@ -3,7 +3,7 @@
 //! A reference of a micro-op in flight stands in the ring. Those of stores that have committed, and of loads that have and
 //! have not left yet, are written here.
 
-use breakeven_base::{MemRef, UopFlags};
+use breakeven_base::{Cycle, MemRef, UopFlags};
 
 use super::dcache_port::{DcachePort, SplitAccess, ANSWERS};
 use super::depend::{Barrier, Dependences, Op};
@@ -198,7 +198,7 @@ impl Stores {
         }
         let (last, number) = last_written;
         a.cycle(last);
-        if *last == 0 {
+        if *last == Cycle::ZERO {
             // It counts only for stores that are written then or before.
             *number = 0;
         }
@@ -206,9 +206,9 @@ impl Stores {
         [head, sent, committed, tail].into_iter().for_each(|position| a.store_position(position));
         a.flag(may_send);
         a.flag(refused);
-        let mut fills = if *in_fills == 0 { NEVER } else { *in_fills };
+        let mut fills = if *in_fills == Cycle::ZERO { NEVER } else { *in_fills };
         a.cycle(&mut fills);
-        *in_fills = if fills == NEVER { 0 } else { fills.max(1) };
+        *in_fills = if fills == NEVER { Cycle::ZERO } else { fills.max(Cycle(1)) };
         for position in self.head.until(self.tail) {
             let slot = self.slot(position);
             let mut unsent = self.lo[slot] <= self.hi[slot];
@@ -334,7 +334,7 @@ impl Walker {
             walks.clear();
         }
         a.empty(until, NEVER);
-        a.list(late, (0, Seq::NONE), |a, (at, seq)| {
+        a.list(late, (Cycle::ZERO, Seq::NONE), |a, (at, seq)| {
             a.cycle(at);
             a.seq(seq);
         });
@@ -367,8 +367,8 @@ impl DcachePort {
             if a.loads() {
                 answers.fill(breakeven_base::Tick::ZERO);
             } else {
-                let now = a.base.cycle as usize;
-                let coming = (*last_answer + 1).saturating_sub(a.base.cycle) as usize;
+                let now = a.base.cycle.0 as usize;
+                let coming = (*last_answer + 1).after(a.base.cycle) as usize;
                 let ahead = (0..coming.min(ANSWERS)).map(|ahead| (ahead as u16, answers[(now + ahead) % ANSWERS]));
                 booked.extend(ahead.filter(|(_, at)| at.0 >= tick));
             }
@@ -377,7 +377,7 @@ impl DcachePort {
                 a.tick(at);
             });
             if a.loads() {
-                let now = a.base.cycle as usize;
+                let now = a.base.cycle.0 as usize;
                 booked.into_iter().for_each(|(ahead, at)| answers[(now + usize::from(ahead)) % ANSWERS] = at);
             }
         }

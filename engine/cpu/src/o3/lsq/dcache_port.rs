@@ -1,6 +1,6 @@
 //! The data-cache port of the load-store queue, and the progress of one access through it (two packets across a line).
 
-use breakeven_base::{MemRef, Tick, UopFlags};
+use breakeven_base::{Cycle, MemRef, Tick, UopFlags};
 use breakeven_memory::{MissResponse, MshrId, Request, Response};
 use educe::Educe;
 
@@ -18,18 +18,18 @@ pub struct DcachePort {
     pub load_ports: Ports,
     pub store_ports: Ports,
     /// The cache is blocked until this cycle; [`NEVER`]: it is not.
-    pub blocked_until: u64,
+    pub blocked_until: Cycle,
     /// The instant of the last response in each of the coming cycles.
     pub answers: Box<[Tick; ANSWERS]>,
     /// The last cycle for which there has been one.
-    pub last_answer: u64,
+    pub last_answer: Cycle,
     pub serial_responses: bool,
     /// An emulated misaligned access stalls the following ones until this cycle.
-    pub stalled_until: u64,
+    pub stalled_until: Cycle,
     /// Misses stay pending in their MSHR until it is sent (`gem5StoresJoinMisses`).
     pub misses_wait: bool,
     /// When the first pending MSHR may be sent; [`NEVER`]: none is pending.
-    pub pending_until: u64,
+    pub pending_until: Cycle,
 }
 
 /// What became of one packet.
@@ -55,9 +55,9 @@ impl DcachePort {
             store_ports: Ports::new(cfg.cacheStorePorts),
             blocked_until: NEVER,
             answers: Box::new([Tick::ZERO; ANSWERS]),
-            last_answer: 0,
+            last_answer: Cycle::ZERO,
             serial_responses: cfg.quirks.serialResponses,
-            stalled_until: 0,
+            stalled_until: Cycle::ZERO,
             // Under TSO gem5 has one store under way: none could join it.
             misses_wait: cfg.quirks.gem5StoresJoinMisses && !cfg.needsTSO && !cfg.lsq.storesLeaveOnMiss,
             pending_until: NEVER,
@@ -71,7 +71,7 @@ impl DcachePort {
     fn collides(&mut self, at: Tick, when: &When) -> bool {
         let cycle = when.cycle_of(at);
         self.last_answer = self.last_answer.max(cycle);
-        let last = &mut self.answers[cycle as usize % ANSWERS];
+        let last = &mut self.answers[cycle.0 as usize % ANSWERS];
         std::mem::replace(last, at) == at
     }
 

@@ -32,7 +32,7 @@ mod translate;
 
 pub use config::{LsqConfig, PartialForward};
 
-use breakeven_base::{MemKind, MemRef, UopFlags};
+use breakeven_base::{Cycle, MemKind, MemRef, UopFlags};
 use educe::Educe;
 
 use super::config::O3Config;
@@ -54,7 +54,7 @@ use translate::Walker;
 pub enum MemOutcome {
     /// It writes back in this cycle (the present one for a store, whose execution is then over, and for a reference that goes
     /// nowhere; later for a load).
-    Done(u64),
+    Done(Cycle),
     /// Not known yet: a later [`LsqOut`] names it, in `done` or, when it has to be issued again, in `ready`.
     Pending,
 }
@@ -64,7 +64,7 @@ pub enum MemOutcome {
 #[educe(Clone)]
 pub struct LsqOut {
     /// Writes back in that cycle (not before the present one).
-    pub done: Vec<(Seq, u64)>,
+    pub done: Vec<(Seq, Cycle)>,
     /// Its memory-order dependence is satisfied (first time), or it must be issued again (blocked by the cache, replayed).
     pub ready: Vec<Seq>,
 }
@@ -91,7 +91,7 @@ pub fn uses_store_queue(flags: UopFlags) -> bool {
 
 /// Bytes of the smallest page: what a reference crosses, whatever the size of the page that maps it.
 const PAGE: u64 = 4096;
-const NEVER: u64 = u64::MAX;
+const NEVER: Cycle = Cycle::MAX;
 
 /// What all of the queue works with and nothing changes.
 #[derive(Clone, Debug)]
@@ -133,7 +133,7 @@ pub struct Lsq {
     stalled: Option<Stalled>,
     counts: Counts,
     /// Sequence number and cycle of each store that has been written to the cache; kept only when asked for.
-    store_log: Option<Vec<(Seq, u64)>>,
+    store_log: Option<Vec<(Seq, Cycle)>>,
 }
 
 /// A violation not yet taken.
@@ -255,7 +255,7 @@ impl Lsq {
 
     /// A barrier executes; the cycle in which it writes back: when the write-combining buffers are empty, if it orders stores.
     #[inline]
-    pub fn execute_barrier<X: Outside>(flags: UopFlags, cx: &mut X, when: &When) -> u64 {
+    pub fn execute_barrier<X: Outside>(flags: UopFlags, cx: &mut X, when: &When) -> Cycle {
         if flags.any(UopFlags::WRITE_BARRIER) {
             when.cycle_of(cx.flush_write_combining(when.tick))
         } else {
@@ -356,9 +356,9 @@ impl Lsq {
 
     /// The first cycle in which `events` or `tick` has something to do (0: the next one); `u64::MAX`: none until called otherwise.
     #[inline]
-    pub fn next_event(&self) -> u64 {
+    pub fn next_event(&self) -> Cycle {
         if self.stores.may_send || !self.portless.is_empty() {
-            return 0;
+            return Cycle::ZERO;
         }
         self.stores
             .next_written()
@@ -373,7 +373,7 @@ impl Lsq {
     }
 
     /// Stores written since the last call: sequence number, cycle. Empty unless [`Lsq::log_stores`] is on.
-    pub fn take_store_log(&mut self) -> Vec<(Seq, u64)> {
+    pub fn take_store_log(&mut self) -> Vec<(Seq, Cycle)> {
         self.store_log.as_mut().map(std::mem::take).unwrap_or_default()
     }
 

@@ -2,6 +2,7 @@
 //! may hold its port longer (`misaligned.split_slots`).
 
 use crate::o3::memo::archive::Archive;
+use breakeven_base::Cycle;
 
 /// The ports of one kind.
 #[derive(Clone, Debug)]
@@ -9,27 +10,27 @@ pub struct Ports {
     number: u32,
     /// Used in `cycle`.
     used: u32,
-    cycle: u64,
+    cycle: Cycle,
     /// Cycles up to which a port is held by a split access.
-    held: Vec<u64>,
+    held: Vec<Cycle>,
 }
 
 impl Ports {
     pub fn new(number: u32) -> Self {
-        Ports { number, used: 0, cycle: 0, held: Vec::new() }
+        Ports { number, used: 0, cycle: Cycle::ZERO, held: Vec::new() }
     }
 
     /// The state in relative form, between two cycles.
     pub fn archive(&mut self, a: &mut Archive) {
         let Self { number: _, used, cycle, held } = self;
         let now = a.base.cycle;
-        (*used, *cycle) = (0, 0);
+        (*used, *cycle) = (0, Cycle::ZERO);
         held.retain(|until| *until > now);
-        a.list(held, 0, Archive::cycle);
+        a.list(held, Cycle::ZERO, Archive::cycle);
     }
 
     #[inline]
-    pub fn take(&mut self, now: u64) -> bool {
+    pub fn take(&mut self, now: Cycle) -> bool {
         if self.cycle != now {
             self.cycle = now;
             self.used = 0;
@@ -51,7 +52,7 @@ impl Ports {
 
     /// The access that has just been sent keeps its port for `slots` more cycles.
     #[cold]
-    pub fn hold(&mut self, now: u64, slots: u32) {
+    pub fn hold(&mut self, now: Cycle, slots: u32) {
         // Counted as used in this cycle already.
         if self.held.len() < self.number as usize {
             self.used = self.used.saturating_sub(1);
@@ -67,12 +68,12 @@ mod tests {
     #[test]
     fn ports_are_free_again_next_cycle_unless_held() {
         let mut p = Ports::new(2);
-        assert!(p.take(5) && p.take(5) && !p.take(5));
-        p.hold(5, 2);
-        assert!(!p.take(5));
+        assert!(p.take(Cycle(5)) && p.take(Cycle(5)) && !p.take(Cycle(5)));
+        p.hold(Cycle(5), 2);
+        assert!(!p.take(Cycle(5)));
         // One of two is held in cycles 6 and 7.
-        assert!(p.take(6) && !p.take(6));
-        assert!(p.take(7) && !p.take(7));
-        assert!(p.take(8) && p.take(8) && !p.take(8));
+        assert!(p.take(Cycle(6)) && !p.take(Cycle(6)));
+        assert!(p.take(Cycle(7)) && !p.take(Cycle(7)));
+        assert!(p.take(Cycle(8)) && p.take(Cycle(8)) && !p.take(Cycle(8)));
     }
 }

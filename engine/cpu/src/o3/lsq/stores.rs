@@ -11,7 +11,7 @@
 
 mod drain;
 
-use breakeven_base::{MemKind, MemRef, UopFlags};
+use breakeven_base::{Cycle, MemKind, MemRef, UopFlags};
 use educe::Educe;
 
 use super::super::inst::{InstRing, Wait};
@@ -49,12 +49,12 @@ pub struct Store {
     pub extra: u32,
     pub slots: u32,
     /// When its entry is free (once sent): the cache has written it, or a fill buffer has taken it.
-    pub leaves: u64,
+    pub leaves: Cycle,
 }
 
 impl Store {
     /// The cycle in which the last of its answers, all known, is taken.
-    fn arrives(&self, when: &When) -> u64 {
+    fn arrives(&self, when: &When) -> Cycle {
         when.cycle_of(self.access.at).max(when.cycle + 1) + u64::from(self.extra)
     }
 }
@@ -82,9 +82,9 @@ pub struct Stores {
     /// The oldest store was refused by the cache.
     pub refused: bool,
     /// Under TSO: when the last store is written, and how many in that cycle.
-    pub last_written: (u64, u64),
+    pub last_written: (Cycle, u64),
     /// When the last line is there for which fill buffers hold stores that have left; 0: they hold none.
-    pub in_fills: u64,
+    pub in_fills: Cycle,
 }
 
 impl Stores {
@@ -104,8 +104,8 @@ impl Stores {
             unsent: Filter::new(4, alias_bits),
             may_send: false,
             refused: false,
-            last_written: (0, 0),
-            in_fills: 0,
+            last_written: (Cycle::ZERO, 0),
+            in_fills: Cycle::ZERO,
         }
     }
 
@@ -121,7 +121,7 @@ impl Stores {
     }
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.head == self.tail && self.in_fills == 0
+        self.head == self.tail && self.in_fills == Cycle::ZERO
     }
     #[inline]
     pub fn tail(&self) -> StorePos {
@@ -129,7 +129,7 @@ impl Stores {
     }
     #[inline]
     pub fn has_committed(&self) -> bool {
-        self.head < self.committed || self.in_fills != 0
+        self.head < self.committed || self.in_fills != Cycle::ZERO
     }
 
     #[inline]
@@ -221,7 +221,7 @@ impl Stores {
 
     /// When the oldest store leaves.
     #[inline]
-    fn next_leaves(&self) -> u64 {
+    fn next_leaves(&self) -> Cycle {
         if self.head < self.sent {
             self.entries[self.slot(self.head)].leaves
         } else {
@@ -231,8 +231,8 @@ impl Stores {
 
     /// When a store leaves next, or the last line comes for one that has.
     #[inline]
-    pub fn next_written(&self) -> u64 {
-        if self.in_fills == 0 {
+    pub fn next_written(&self) -> Cycle {
+        if self.in_fills == Cycle::ZERO {
             self.next_leaves()
         } else {
             self.next_leaves().min(self.in_fills)
@@ -241,20 +241,20 @@ impl Stores {
 
     /// Stores whose response has come, or that a fill buffer has taken, leave in order.
     #[inline]
-    pub fn retire_written(&mut self, now: u64) {
+    pub fn retire_written(&mut self, now: Cycle) {
         while self.next_leaves() <= now {
             self.head += 1;
             // One that waited for those before it may go now.
             self.may_send |= self.sent < self.committed;
         }
-        if self.in_fills != 0 && self.in_fills <= now {
-            self.in_fills = 0;
+        if self.in_fills != Cycle::ZERO && self.in_fills <= now {
+            self.in_fills = Cycle::ZERO;
             self.may_send |= self.sent < self.committed;
         }
     }
 
     /// When a store that the cache answers at `at` counts as written.
-    fn complete(&mut self, at: u64, tso: bool) -> u64 {
+    fn complete(&mut self, at: Cycle, tso: bool) -> Cycle {
         if !tso {
             return at;
         }

@@ -5,7 +5,7 @@
 //! - A reference whose translation takes time gives its place up and is issued again: it goes on a cycle after the end of
 //!   the walk. After a hit in the second level (ours) the latency is the whole delay.
 
-use breakeven_base::{MemRef, Tick};
+use breakeven_base::{Cycle, MemRef, Tick};
 use breakeven_memory::{Side, TlbResult};
 use educe::Educe;
 
@@ -45,10 +45,10 @@ impl Walk {
 pub struct Walker {
     /// The first one is under way until `until`.
     pub walks: Vec<Walk>,
-    pub until: u64,
+    pub until: Cycle,
     /// Second-level hits: when they may be issued again, and who.
-    pub late: Vec<(u64, Seq)>,
-    pub next_late: u64,
+    pub late: Vec<(Cycle, Seq)>,
+    pub next_late: Cycle,
 }
 
 impl Walker {
@@ -57,7 +57,7 @@ impl Walker {
     }
 
     #[inline]
-    pub fn next_event(&self) -> u64 {
+    pub fn next_event(&self) -> Cycle {
         self.until.min(self.next_late)
     }
 

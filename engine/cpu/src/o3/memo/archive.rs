@@ -6,7 +6,7 @@
 //! What is over, or unused, is written as one value whatever it holds, so that equal states have equal bytes.
 
 use bitflags::Flags;
-use breakeven_base::{MemKind, MemRef, Tick, UopFlags};
+use breakeven_base::{Cycle, MemKind, MemRef, Tick, UopFlags};
 
 use crate::o3::seq::{LoadPos, Seq, StorePos};
 
@@ -16,7 +16,7 @@ pub struct Base {
     /// The oldest micro-op in flight.
     pub seq: Seq,
     /// The next cycle, and its tick.
-    pub cycle: u64,
+    pub cycle: Cycle,
     pub tick: u64,
     /// The places in the load and the store queue that are filled next.
     pub loads: u64,
@@ -129,7 +129,7 @@ pub struct Archive<'a> {
 }
 
 const NONE: i32 = i32::MIN;
-const NEVER: u64 = u64::MAX;
+const NEVER: Cycle = Cycle::MAX;
 
 macro_rules! plain {
     ($($name:ident: $type:ty, $bytes:literal;)*) => {$(
@@ -277,9 +277,9 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// A cycle to come, or `u64::MAX`; one that is over is read as 0.
+    /// A cycle to come, or [`Cycle::MAX`]; one that is over is read as 0.
     #[inline]
-    pub fn cycle(&mut self, value: &mut u64) {
+    pub fn cycle(&mut self, value: &mut Cycle) {
         let base = self.base.cycle;
         let mut ahead = match *value {
             NEVER => u32::MAX,
@@ -293,15 +293,15 @@ impl<'a> Archive<'a> {
         self.u32(&mut ahead);
         *value = match ahead {
             u32::MAX => NEVER,
-            0 => 0,
+            0 => Cycle::ZERO,
             n => base + u64::from(n) - 1,
         };
     }
 
     /// A cycle that may be over and counts all the same.
     #[inline]
-    pub fn cycle_then(&mut self, value: &mut u64) {
-        self.relative(value, self.base.cycle);
+    pub fn cycle_then(&mut self, value: &mut Cycle) {
+        self.relative(&mut value.0, self.base.cycle.0);
     }
 
     /// An instant to come; one before the next cycle is read as 0.

@@ -72,7 +72,7 @@ impl Limits {
     /// Whether a segment of any length fits in.
     fn has_room(&self, base: &Base, insts: u64) -> bool {
         insts.saturating_add(MAX_UOPS) <= self.budget.max_insts
-            && base.cycle.saturating_add(MAX_CYCLES) <= self.budget.max_cycles
+            && base.cycle.0.saturating_add(MAX_CYCLES) <= self.budget.max_cycles
             && base.stores_dispatched - self.stores_dispatched + MAX_UOPS < self.stores_until_clear
     }
 }

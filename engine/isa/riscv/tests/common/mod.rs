@@ -2,7 +2,9 @@
 #![allow(dead_code)]
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, Reg, Step, StepResult, SysEffect, Tick};
+use breakeven_base::{
+    Bus, BusError, Cycle, FrontEnd, Now, PhysMem, PseudoOutcome, Reg, Step, StepResult, SysEffect, Tick,
+};
 use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
 
 pub const RAM: u64 = 0x8000_0000;
@@ -111,7 +113,7 @@ impl Bus for TestBus {
 }
 
 pub fn now(drained: bool) -> Now {
-    Now { tick: Tick(5_000_000), cycle: 777, drained }
+    Now { tick: Tick(5_000_000), cycle: Cycle(777), drained }
 }
 
 pub struct Machine {

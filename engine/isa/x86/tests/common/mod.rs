@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, Step, StepResult, SysEffect, Tick};
+use breakeven_base::{Bus, BusError, Cycle, FrontEnd, Now, PhysMem, PseudoOutcome, Step, StepResult, SysEffect, Tick};
 use breakeven_x86::{X86Config, X86FrontEnd};
 use iced_x86::code_asm::CodeAssembler;
 
@@ -73,7 +73,7 @@ impl Bus for TestBus {
 }
 
 pub fn now(drained: bool) -> Now {
-    Now { tick: Tick(5_000_000), cycle: 777, drained }
+    Now { tick: Tick(5_000_000), cycle: Cycle(777), drained }
 }
 
 pub struct Machine {

@@ -2,7 +2,7 @@
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, Step, StepResult, SysEffect, Tick, UopFlags,
+    Bus, BusError, Cycle, FrontEnd, Now, PhysMem, PseudoOutcome, Step, StepResult, SysEffect, Tick, UopFlags,
 };
 use breakeven_x86::{X86Config, X86FrontEnd, BOOT_TABLES};
 
@@ -126,7 +126,7 @@ impl Engine {
 
     /// The fault's kind and address.
     fn execute(&mut self, fast: bool) -> (u8, u64) {
-        let now = Now { tick: Tick(0), cycle: 0, drained: true };
+        let now = Now { tick: Tick(0), cycle: Cycle::ZERO, drained: true };
         for _ in 0..100_000 {
             if fast && self.fe.run_fast(&mut self.bus, now, 1) == 1 {
                 return (0, 0);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    FaultAnswer, Now, PhysMem, SysEffect, Syscall, Tick, UserAccess, UserContext, UserFault, UserState,
+    Cycle, FaultAnswer, Now, PhysMem, SysEffect, Syscall, Tick, UserAccess, UserContext, UserFault, UserState,
 };
 
 use proptest::array;
@@ -95,7 +95,7 @@ impl Rig {
     }
 
     fn raw(&mut self, number: u64, args: [u64; 6]) -> u64 {
-        let now = Now { tick: Tick(self.ticks), cycle: 0, drained: true };
+        let now = Now { tick: Tick(self.ticks), cycle: Cycle::ZERO, drained: true };
         let call = Syscall { number, args, bases: [0; 2], pc: BASE };
         let done = self.p.syscall(&mut self.ram, &call, now, &mut self.registers);
         done.ret.unwrap_or(self.registers.0.regs[A0])

@@ -1,7 +1,7 @@
 //! Stores on their way to the cache: sent in order once they have committed, written when the cache has answered.
 //! Fact source: gem5 24.0 `LSQUnit::writebackStores`, `completeStore`.
 
-use breakeven_base::UopFlags;
+use breakeven_base::{Cycle, UopFlags};
 
 use crate::o3::inst::{InstRing, Wait};
 use crate::o3::lsq::{Lsq, LsqOut, Sent, NEVER};
@@ -40,7 +40,7 @@ impl Lsq {
     ) -> bool {
         let position = self.stores.sent;
         let slot = self.stores.slot(position);
-        let is_head = position == self.stores.head && self.stores.in_fills == 0;
+        let is_head = position == self.stores.head && self.stores.in_fills == Cycle::ZERO;
         let s = &mut self.stores.entries[slot];
         if !s.mem.valid {
             self.stores.sent += 1;
@@ -124,7 +124,7 @@ impl Lsq {
     }
 
     /// The store at `position` has been sent and will have been written in cycle `at`.
-    fn store_written(&mut self, position: StorePos, at: u64, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
+    fn store_written(&mut self, position: StorePos, at: Cycle, when: &When, ring: &mut InstRing, out: &mut LsqOut) {
         let at = self.stores.complete(at, self.rules.tso);
         let slot = self.stores.slot(position);
         let s = &mut self.stores.entries[slot];

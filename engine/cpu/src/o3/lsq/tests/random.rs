@@ -100,7 +100,7 @@ proptest! {
             }
         }
         prop_assert_eq!(committed, seq, "{}", rig.lsq.describe());
-        prop_assert!(rig.lsq.drained() && rig.lsq.next_event() == u64::MAX, "{}", rig.lsq.describe());
+        prop_assert!(rig.lsq.drained() && rig.lsq.next_event() == breakeven_base::Cycle::MAX, "{}", rig.lsq.describe());
         prop_assert_eq!(rig.lsq.audit(), Ok(()));
     }
 }

@@ -2,7 +2,7 @@
 //! ready again), write back and commit. Data memory answers in [`LATENCY`] cycles unless said otherwise.
 
 use breakeven_base::units::Clock;
-use breakeven_base::{MemKind, MemRef, Tick, Uop, UopFlags};
+use breakeven_base::{Cycle, MemKind, MemRef, Tick, Uop, UopFlags};
 use breakeven_memory::config::{CacheConfig, Clusivity, Link, MemorySystemConfig, Replacement, WriteCombiningConfig};
 use breakeven_memory::MemorySystem;
 
@@ -200,28 +200,28 @@ impl Rig {
     pub fn step(&mut self) {
         self.cycle += 1;
         let now = self.cycle;
-        let when = When { cycle: now, tick: Tick(now * PERIOD), period: PERIOD };
+        let when = When { cycle: Cycle(now), tick: Tick(now * PERIOD), period: PERIOD };
         let cx = &mut CoreCtx { fe: &mut self.fe, bus: &mut self.bus, mem: &mut self.mem };
         let mut cx = Live { cx, predictor: &mut predictor() };
-        if self.lsq.next_event() <= now {
+        if self.lsq.next_event() <= Cycle(now) {
             self.lsq.events(&mut cx, &when, &mut self.ring, &mut self.out);
         }
         for seq in Self::due(&mut self.executes, now) {
             self.executed[seq.0 as usize] = now;
             if !self.ring.flags(seq).any(UopFlags::MEM) {
                 let at = Lsq::execute_barrier(self.ring.flags(seq), &mut cx, &when);
-                self.writes_back.push((at, seq));
+                self.writes_back.push((at.0, seq));
                 continue;
             }
             match self.lsq.execute(seq, &mut cx, &when, &mut self.ring, &mut self.out) {
-                MemOutcome::Done(at) => self.writes_back.push((at, seq)),
+                MemOutcome::Done(at) => self.writes_back.push((at.0, seq)),
                 MemOutcome::Pending => {}
             }
             if let Some(v) = self.lsq.take_violation() {
                 self.violations.push((now, v.load.0));
             }
         }
-        self.writes_back.extend(self.out.done.drain(..).map(|(seq, at)| (at, seq)));
+        self.writes_back.extend(self.out.done.drain(..).map(|(seq, at)| (at.0, seq)));
         for seq in Self::due(&mut self.writes_back, now) {
             self.done[seq.0 as usize] = now;
             self.lsq.written_back(seq, &self.ring, &mut self.out);
@@ -230,14 +230,14 @@ impl Rig {
         for seq in self.out.ready.drain(..) {
             self.executes.push((self.ops[seq.0 as usize - 1].at.max(now + 1), seq));
         }
-        if self.lsq.next_event() <= now {
+        if self.lsq.next_event() <= Cycle(now) {
             self.lsq.tick(&mut cx, &when, &mut self.ring, &mut self.out);
         }
-        self.writes_back.extend(self.out.done.drain(..).map(|(seq, at)| (at, seq)));
+        self.writes_back.extend(self.out.done.drain(..).map(|(seq, at)| (at.0, seq)));
         for seq in Self::due(&mut self.commits, now) {
             self.lsq.commit(seq);
         }
-        self.written.extend(self.lsq.take_store_log().into_iter().map(|(seq, at)| (seq.0, at)));
+        self.written.extend(self.lsq.take_store_log().into_iter().map(|(seq, at)| (seq.0, at.0)));
     }
 
     pub fn run_to(&mut self, cycle: u64) {

@@ -1,6 +1,7 @@
 //! The store queue: when entries are free, what is on its way together, what joins a miss.
 
 use super::*;
+use breakeven_base::Cycle;
 
 #[test]
 fn the_store_queue_frees_entries_as_responses_come() {
@@ -16,7 +17,7 @@ fn the_store_queue_frees_entries_as_responses_come() {
     }
     // Heard at 10 and 11, sent at 11 and 12, answered at 13 and 14.
     assert_eq!(free, [0, 0, 1, 2]);
-    assert!(rig.lsq.next_event() == u64::MAX && !rig.lsq.has_stores_to_write());
+    assert!(rig.lsq.next_event() == Cycle::MAX && !rig.lsq.has_stores_to_write());
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn stores_that_miss_leave_for_a_fill_buffer_when_asked_to() {
                 freed = rig.cycle;
             }
         }
-        assert_eq!(rig.lsq.next_event(), u64::MAX);
+        assert_eq!(rig.lsq.next_event(), Cycle::MAX);
         (freed, rig.cycle)
     };
     // Heard at 10, sent at 11; the line is there 1 + 20 + 1 cycles later.
@@ -60,7 +61,7 @@ fn stores_wait_with_their_lines_miss_as_in_gem5() {
         }
         rig.commit(stores.len() as u64, 10);
         rig.run_to(100);
-        assert!(rig.lsq.drained() && rig.lsq.next_event() == u64::MAX);
+        assert!(rig.lsq.drained() && rig.lsq.next_event() == Cycle::MAX);
         let mut cycles: Vec<_> = rig.written.iter().map(|(_, at)| *at).collect();
         cycles.dedup();
         cycles
@@ -80,7 +81,7 @@ fn loads_hear_of_their_data_when_their_miss_has_left_as_in_gem5() {
         rig.run_to(100);
         rig.commit(ops.len() as u64, 101);
         rig.run_to(150);
-        assert!(rig.lsq.drained() && rig.lsq.next_event() == u64::MAX);
+        assert!(rig.lsq.drained() && rig.lsq.next_event() == Cycle::MAX);
         rig.done[1..].to_vec()
     };
     let line = [load(DATA, 8, 10), load(DATA + 8, 8, 10), load(DATA + 16, 8, 12), load(DATA, 8, 50)];

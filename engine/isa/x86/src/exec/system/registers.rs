@@ -12,7 +12,7 @@ use crate::mmu::canonical;
 
 impl<B: Bus> Exec<'_, B> {
     pub(super) fn tsc(&self) -> u64 {
-        let scaled = u128::from(self.now.cycle) * u128::from(self.cpu.options.tsc_ratio) / 1024;
+        let scaled = u128::from(self.now.cycle.0) * u128::from(self.cpu.options.tsc_ratio) / 1024;
         (scaled as u64).wrapping_add(self.cpu.msr.tsc_offset)
     }
 
@@ -23,7 +23,7 @@ impl<B: Bus> Exec<'_, B> {
         if !self.now.drained {
             return Err(Stop::NeedsDrain);
         }
-        self.bus.cycle_read(self.now.cycle);
+        self.bus.cycle_read(self.now.cycle.0);
         let t = self.tsc();
         self.set32(RAX, t as u32);
         self.set32(RDX, (t >> 32) as u32);
@@ -43,7 +43,7 @@ impl<B: Bus> Exec<'_, B> {
         }
         let v = match self.reg(RCX as u8) as u32 {
             0x4000_0000 => self.cpu.c.retired,
-            0x4000_0001 => self.now.cycle,
+            0x4000_0001 => self.now.cycle.0,
             _ => return Err(gp(0)),
         };
         self.set32(RAX, v as u32);
