@@ -23,7 +23,6 @@ mod walk;
 mod write_combining;
 mod xbar;
 
-pub use cache::pending::MissResponse;
 pub use config::MemorySystemConfig;
-pub use request::{MshrId, Port, Request, Response, Side, TlbResult};
+pub use request::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 pub use system::MemorySystem;

@@ -71,3 +71,24 @@ pub enum TlbResult {
     /// Both levels missed, known at this instant: call `walk` with the path.
     Miss { at: Tick },
 }
+
+/// When the targets of an MSHR that has been sent are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissResponse {
+    pub id: MshrId,
+    /// The first target's address: the critical word.
+    pub first: u64,
+    pub at: Tick,
+    pub rest: u64,
+    /// Level that supplied the line (0: first-level cache).
+    pub level: u8,
+}
+
+impl MissResponse {
+    /// Response time of a target at `paddr`, in the line.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, paddr: u64) -> Tick {
+        self.at + if paddr == self.first { 0 } else { self.rest }
+    }
+}

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use breakeven_base::{ConfigError, MemKind, StatSink, Tick, WalkPath};
 use educe::Educe;
 
-use crate::cache::pending::MissResponse;
 use crate::config::{Link, MemorySystemConfig};
 use crate::network::Network;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::Access;
-use crate::request::{MshrId, Port, Request, Response, Side, TlbResult};
+use crate::request::{MissResponse, MshrId, Port, Request, Response, Side, TlbResult};
 use crate::tlb::Page;
 use crate::translation::Translation;
 use crate::validate;
@@ -135,7 +134,7 @@ impl MemorySystem {
         self.access_slow_path(port, now, req)
     }
 
-    /// An access through the data port that stays pending if it misses ([`crate::cache::pending`]).
+    /// An access through the data port that stays pending if it misses ([`crate::cache::wait`]).
     #[inline(always)] // one caller
     fn access_or_wait(&mut self, now: Tick, req: &Request) -> Response {
         let cmd = match req.kind {
@@ -161,7 +160,7 @@ impl MemorySystem {
         self.net.now = self.net.now.max(now.0);
         let may_begin = self.write_combining.is_none() && !self.net.is_uncached(req.paddr);
         let answer = self.net.caches.take(i).and_then(|mut cache| {
-            if cache.pending.due(now.0) {
+            if cache.mshrs.may_send(now.0) {
                 cache.issue_pending_mshrs(&mut self.net, now.0, None);
             }
             let answer = cache.wait(&mut self.net, now.0, req, cmd, may_begin);
@@ -240,7 +239,7 @@ impl MemorySystem {
     #[inline]
     fn issue_pending(&mut self, now: Tick) {
         let Some(i) = self.data_cache() else { return };
-        if self.net.caches.get(i).is_some_and(|c| c.pending.due(now.0)) {
+        if self.net.caches.get(i).is_some_and(|c| c.mshrs.may_send(now.0)) {
             self.net.now = self.net.now.max(now.0);
             if let Some(mut cache) = self.net.caches.take(i) {
                 cache.issue_pending_mshrs(&mut self.net, now.0, None);
@@ -253,8 +252,7 @@ impl MemorySystem {
     #[inline]
     pub fn send_pending(&mut self, now: Tick) -> Option<Tick> {
         self.issue_pending(now);
-        let pending = &self.net.caches.get(self.data_cache()?)?.pending;
-        (!pending.is_empty()).then_some(Tick(pending.next))
+        self.net.caches.get(self.data_cache()?)?.mshrs.next_send().map(Tick)
     }
 
     /// Response times of the accesses that wait with an MSHR. `None`: it has not been sent by `now`.

@@ -1,6 +1,6 @@
 //! The ways of a request through a cache: hit, MSHR target, miss, write-back, maintenance, bypass.
 
-use super::mshr::{Mshr, MshrState};
+use super::mshr::Mshr;
 use super::tags::Victim;
 use super::Cache;
 use crate::line::LineAddr;
@@ -15,7 +15,7 @@ impl Cache {
         if pkt.cmd == Cmd::NonTemporalReq {
             return self.written_past(net, pkt, at);
         }
-        if !self.pending.is_empty() {
+        if self.mshrs.next_send().is_some() {
             // Those that are due, or of the same line, are sent first.
             let line = self.tags.line(pkt.addr);
             self.issue_pending_mshrs(net, at, Some(line));
@@ -85,7 +85,7 @@ impl Cache {
         let mut reply = self.fill_from(net, &pkt, &r, by);
         self.mshrs.push(Mshr {
             line,
-            state: MshrState::Sent,
+            unsent: None,
             alloc_at: at,
             resp_at: r.at,
             payload: r.payload,
@@ -273,7 +273,7 @@ impl Cache {
         let level = r.level + 1;
         let m = Mshr {
             line: LineAddr::NONE,
-            state: MshrState::Sent,
+            unsent: None,
             alloc_at: at,
             resp_at: r.at,
             payload: 0,

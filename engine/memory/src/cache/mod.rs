@@ -6,12 +6,11 @@
 
 pub(crate) mod access;
 pub(crate) mod mshr;
-pub(crate) mod pending;
 mod prefetching;
 pub(crate) mod replacement;
 pub(crate) mod stats;
 pub(crate) mod tags;
-mod wait;
+pub(crate) mod wait;
 pub(crate) mod write_buffer;
 
 use breakeven_base::StatSink;
@@ -23,7 +22,6 @@ use crate::prefetch::Prefetching;
 use crate::util::EdgeClock;
 use educe::Educe;
 use mshr::MshrFile;
-use pending::PendingMisses;
 use stats::{Blocked, CacheStats};
 use tags::{Tags, Victim};
 use write_buffer::WriteBuffer;
@@ -56,8 +54,6 @@ pub(crate) struct Cache {
     pub clock: EdgeClock,
     pub tags: Tags,
     pub mshrs: MshrFile,
-    /// Misses whose MSHR has not been sent.
-    pub pending: PendingMisses,
     pub writes: WriteBuffer,
     pub stats: CacheStats,
     /// No request is taken before this instant: MSHRs or targets used up.
@@ -95,7 +91,6 @@ impl Cache {
             tags: Tags::new(c.size, c.assoc, line_bytes, c.replacement),
             mshrs: MshrFile::new(c.mshrs, c.tgts_per_mshr),
             writes: WriteBuffer::new(c.write_buffers),
-            pending: PendingMisses::new(),
             stats: CacheStats::default(),
             blocked_until: 0,
             closed_until: 0,

@@ -2,12 +2,15 @@
 
 use educe::Educe;
 
+use crate::layer::Slot;
 use crate::line::LineAddr;
+use crate::packet::Pkt;
+use crate::prefetch::Access;
 
-/// Where a miss is. One whose response has come by the time asked about is filled ([`Mshr::state`]).
+/// Where a miss is at some time ([`Mshr::state`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MshrState {
-    /// Not sent yet: other accesses join it ([`super::pending`]).
+    /// Not sent yet: other accesses join it ([`super::wait`]).
     Allocated,
     /// The level below has it.
     Sent,
@@ -15,12 +18,25 @@ pub(crate) enum MshrState {
     Filled,
 }
 
+/// What an MSHR has as long as it has not been sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unsent {
+    /// Mask of the bytes that its stores have written so far.
+    pub written: u128,
+    /// The first target.
+    pub first: Pkt,
+    /// Its slot on the bus begins at [`Mshr::resp_at`], so many ticks before the crossbar's next clock edge.
+    pub offset: u64,
+    /// Number and sum of arrival times of its targets: of those at the first one's address, and of the others.
+    pub arrivals: [(u64, u64); 2],
+    /// The core's access, on which prefetchers of lower levels train.
+    pub asked: Access,
+}
+
 /// One outstanding line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mshr {
     pub line: LineAddr,
-    /// Allocated or sent.
-    pub state: MshrState,
     pub alloc_at: u64,
     /// Sent: when the response arrives and the register is free. Allocated: when it may be sent.
     pub resp_at: u64,
@@ -30,15 +46,17 @@ pub(crate) struct Mshr {
     pub addr: u64,
     pub targets: u32,
     pub level: u8,
+    /// Until it is sent.
+    pub unsent: Option<Unsent>,
 }
 
 impl Mshr {
     /// Its state at `now`.
     pub fn state(&self, now: u64) -> MshrState {
-        if self.state == MshrState::Sent && self.resp_at <= now {
-            MshrState::Filled
-        } else {
-            self.state
+        match self.unsent {
+            Some(_) => MshrState::Allocated,
+            None if self.resp_at <= now => MshrState::Filled,
+            None => MshrState::Sent,
         }
     }
 }
@@ -56,16 +74,31 @@ pub(crate) struct MshrFile {
     first_response: u64,
     /// No register is allocated later.
     last_alloc: u64,
+    /// Registers filled by then have been freed.
+    retired: u64,
+    /// When the first of those that have not been sent may be; `u64::MAX`: all have been sent.
+    next_send: u64,
 }
 impl MshrFile {
     pub fn new(limit: u32, max_targets: u32) -> Self {
         let entries = Vec::with_capacity(limit as usize + 1);
-        MshrFile { entries, limit: limit as usize, max_targets, full: 0, first_response: u64::MAX, last_alloc: 0 }
+        let (first_response, next_send) = (u64::MAX, u64::MAX);
+        MshrFile {
+            entries,
+            limit: limit as usize,
+            max_targets,
+            full: 0,
+            first_response,
+            last_alloc: 0,
+            retired: 0,
+            next_send,
+        }
     }
 
     /// Frees registers whose response has arrived by `now`; no later call is about an earlier time.
     #[inline]
     pub fn retire(&mut self, now: u64) {
+        self.retired = now;
         if self.first_response <= now {
             self.retire_some(now);
         }
@@ -76,7 +109,7 @@ impl MshrFile {
         let (mut full, mut first) = (0, u64::MAX);
         let max_targets = self.max_targets;
         self.entries.retain(|m| {
-            let stays = m.resp_at > now;
+            let stays = m.resp_at > now || m.unsent.is_some();
             if stays {
                 full += usize::from(m.targets >= max_targets);
                 first = first.min(m.resp_at);
@@ -98,8 +131,40 @@ impl MshrFile {
         self.entries.iter().find(|m| m.line == line && m.resp_at > now)
     }
 
-    fn allocated(&mut self, line: LineAddr) -> Option<&mut Mshr> {
-        self.entries.iter_mut().find(|m| m.line == line && m.state == MshrState::Allocated)
+    /// The register of `line` that has not been sent.
+    pub fn unsent(&self, line: LineAddr) -> Option<&Unsent> {
+        self.entries.iter().find(|m| m.line == line && m.unsent.is_some())?.unsent.as_ref()
+    }
+
+    /// When the first of those that have not been sent may be; `None`: all have been sent.
+    #[inline]
+    pub fn next_send(&self) -> Option<u64> {
+        (self.next_send != u64::MAX).then_some(self.next_send)
+    }
+
+    /// Whether a register may be sent by `now`.
+    #[inline]
+    pub fn may_send(&self, now: u64) -> bool {
+        self.next_send <= now
+    }
+
+    /// The number of the first register from `from` on that has not been sent, its line, and when it may be sent.
+    pub fn next_unsent(&self, from: usize) -> Option<(usize, LineAddr, u64)> {
+        let i = from + self.entries.get(from..)?.iter().position(|m| m.unsent.is_some())?;
+        Some((i, self.entries[i].line, self.entries[i].resp_at))
+    }
+
+    /// Register number `i`, which has not been sent: its slot on the bus, and what else is to be sent.
+    pub fn to_send(&self, i: usize) -> Option<(Slot, Unsent)> {
+        let m = self.entries.get(i)?;
+        let unsent = m.unsent?;
+        Some((Slot { start: m.resp_at, offset: unsent.offset }, unsent))
+    }
+
+    /// The times at which registers may be sent have changed.
+    pub fn note_next_send(&mut self) {
+        let unsent = self.entries.iter().filter(|m| m.unsent.is_some());
+        self.next_send = unsent.map(|m| m.resp_at).min().unwrap_or(u64::MAX);
     }
 
     /// A response that was to come at `before` comes at `at`.
@@ -111,37 +176,44 @@ impl MshrFile {
         }
     }
 
-    /// The unsent miss to `line` may be sent at `at`, not before.
-    pub fn postpone(&mut self, line: LineAddr, at: u64) {
-        if let Some(m) = self.allocated(line) {
-            let before = std::mem::replace(&mut m.resp_at, at);
-            self.moved(before, at);
+    /// Register number `i`, which has not been sent, has this slot on the bus from now on.
+    pub fn postpone(&mut self, i: usize, slot: Slot) {
+        let m = &mut self.entries[i];
+        let before = std::mem::replace(&mut m.resp_at, slot.start);
+        if let Some(unsent) = &mut m.unsent {
+            unsent.offset = slot.offset;
         }
+        self.moved(before, slot.start);
     }
 
-    /// The unsent miss to `line` has been sent; `resp_at`, `payload`, `level`: of the response. When it was allocated.
-    pub fn sent(&mut self, line: LineAddr, resp_at: u64, payload: u64, level: u8) -> Option<u64> {
-        let m = self.allocated(line)?;
+    /// Register number `i` has been sent; `resp_at`, `payload`, `level`: of the response. When it was allocated.
+    pub fn sent(&mut self, i: usize, resp_at: u64, payload: u64, level: u8) -> u64 {
+        let m = &mut self.entries[i];
         let (before, alloc_at) = (m.resp_at, m.alloc_at);
-        (m.state, m.resp_at, m.payload, m.level) = (MshrState::Sent, resp_at, payload, level);
+        (m.unsent, m.resp_at, m.payload, m.level) = (None, resp_at, payload, level);
         self.moved(before, resp_at);
-        Some(alloc_at)
+        alloc_at
     }
 
-    /// One more target of the unsent miss to `line`; whether its target list is full now.
-    pub fn takes_target(&mut self, line: LineAddr) -> bool {
-        let Some(m) = self.allocated(line) else { return false };
+    /// One more target, `pkt`, of the register of `line` that has not been sent: `written` are its bytes. When it may be sent,
+    /// and whether its target list is full now; `None`: there is no such register.
+    pub fn join_unsent(&mut self, line: LineAddr, pkt: &Pkt, written: u128, at: u64) -> Option<(u64, bool)> {
+        let m = self.entries.iter_mut().find(|m| m.line == line && m.unsent.is_some())?;
+        let unsent = m.unsent.as_mut()?;
+        unsent.written |= written;
+        let (n, sum) = &mut unsent.arrivals[usize::from(pkt.addr != unsent.first.addr)];
+        *n += 1;
+        *sum += at;
         m.targets += 1;
-        let targets = m.targets;
+        let (start, targets) = (m.resp_at, m.targets);
         self.full += usize::from(targets == self.max_targets);
-        targets >= self.max_targets
+        Some((start, targets >= self.max_targets))
     }
 
     /// One more target of the register that waits for `line` at `now`; the register.
-    pub fn join(&mut self, line: LineAddr, now: u64) -> Option<Mshr> {
+    pub fn join(&mut self, line: LineAddr, now: u64) -> Option<&Mshr> {
         let m = self.entries.iter_mut().find(|m| m.line == line && m.resp_at > now)?;
         m.targets += 1;
-        let m = *m;
         self.full += usize::from(m.targets == self.max_targets);
         Some(m)
     }
@@ -150,6 +222,9 @@ impl MshrFile {
         self.full += usize::from(m.targets >= self.max_targets);
         self.first_response = self.first_response.min(m.resp_at);
         self.last_alloc = self.last_alloc.max(m.alloc_at);
+        if m.unsent.is_some() {
+            self.next_send = self.next_send.min(m.resp_at);
+        }
         self.entries.push(m);
     }
 
@@ -206,10 +281,14 @@ impl MshrFile {
         if first != self.first_response || self.entries.iter().any(|m| m.alloc_at > self.last_alloc) {
             return Err(format!("MSHRs: first response {first}, not {}, or allocated late", self.first_response));
         }
-        let filled = self.entries.iter().filter(|m| m.resp_at <= now).count();
-        // Accesses past the cache may take any number at one time.
-        if filled > 256 {
-            return Err(format!("{filled} entries of registers that are free again are kept"));
+        let freed = self.retired.min(now);
+        let filled = self.entries.iter().filter(|m| m.state(freed) == MshrState::Filled).count();
+        if filled > 0 {
+            return Err(format!("{filled} MSHRs have been filled by {freed} and are kept"));
+        }
+        let next_send = self.entries.iter().filter(|m| m.unsent.is_some()).map(|m| m.resp_at).min();
+        if next_send != self.next_send() {
+            return Err(format!("the next MSHR is sent at {next_send:?}, not {:?}", self.next_send()));
         }
         if self.live(now).count() > self.limit {
             return Err(format!("{} MSHRs in use of {}", self.live(now).count(), self.limit));
@@ -224,25 +303,59 @@ impl MshrFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Cmd;
 
     fn line(addr: u64) -> LineAddr {
         LineAddr::of(addr, 64)
     }
 
     fn mshr(addr: u64, alloc_at: u64, resp_at: u64) -> Mshr {
-        Mshr { line: line(addr), state: MshrState::Sent, alloc_at, resp_at, payload: 0, addr, targets: 1, level: 1 }
+        Mshr { line: line(addr), alloc_at, resp_at, payload: 0, addr, targets: 1, level: 1, unsent: None }
+    }
+
+    fn unsent(addr: u64, alloc_at: u64, sent_at: u64) -> Mshr {
+        let first = Pkt::new(Cmd::WriteReq, addr, 8, 0);
+        let asked = Access { addr, pc: 0, requestor: 0 };
+        let unsent = Unsent { written: 0xff, first, offset: 0, arrivals: [(1, alloc_at), (0, 0)], asked };
+        Mshr { unsent: Some(unsent), ..mshr(addr, alloc_at, sent_at) }
+    }
+
+    /// A store of eight bytes to `addr`.
+    fn joins(f: &mut MshrFile, addr: u64) -> Option<(u64, bool)> {
+        f.join_unsent(line(addr), &Pkt::new(Cmd::WriteReq, addr, 8, 0), 0xff << (addr & 63), 0)
     }
 
     #[test]
     fn a_register_is_allocated_then_sent_then_filled() {
         let mut f = MshrFile::new(2, 3);
-        f.push(Mshr { state: MshrState::Allocated, ..mshr(0x40, 10, 20) });
-        // It may be sent at 20, and has not been.
-        assert_eq!(f.allocated(line(0x40)).map(|m| m.state(30)), Some(MshrState::Allocated));
-        assert_eq!(f.sent(line(0x40), 100, 0, 1), Some(10));
-        assert!(f.allocated(line(0x40)).is_none());
+        f.push(unsent(0x40, 10, 20));
+        // It may be sent at 20, and has not been: it stays.
+        f.retire(30);
+        assert_eq!((f.entries[0].state(30), f.next_unsent(0)), (MshrState::Allocated, Some((0, line(0x40), 20))));
+        assert!(f.may_send(20) && !f.may_send(19) && f.audit(30) == Ok(()));
+        assert_eq!(joins(&mut f, 0x48), Some((20, false)));
+        assert_eq!(f.unsent(line(0x40)).map(|u| (u.written, u.arrivals)), Some((0xffff, [(1, 10), (1, 0)])));
+        assert_eq!(f.sent(0, 100, 0, 1), 10);
+        f.note_next_send();
+        assert!(f.unsent(line(0x40)).is_none() && f.next_send().is_none() && joins(&mut f, 0x40).is_none());
         let m = *f.find(line(0x40), 30).expect("it is on its way");
         assert_eq!([m.state(30), m.state(100)], [MshrState::Sent, MshrState::Filled]);
+        f.retire(99);
+        assert_eq!(f.entries.len(), 1);
+        f.retire(100);
+        assert!(f.entries.is_empty() && f.audit(100) == Ok(()));
+    }
+
+    #[test]
+    fn a_register_that_is_postponed_keeps_the_file_full_for_longer() {
+        let mut f = MshrFile::new(1, 3);
+        f.push(unsent(0x40, 10, 20));
+        assert_eq!(f.full_until(15), Some(20));
+        f.postpone(0, Slot { start: 50, offset: 3 });
+        f.note_next_send();
+        assert_eq!((f.full_until(15), f.next_send()), (Some(50), Some(50)));
+        assert_eq!(f.to_send(0).map(|(slot, _)| (slot.start, slot.offset)), Some((50, 3)));
+        assert_eq!(f.audit(15), Ok(()));
     }
 
     #[test]
@@ -282,8 +395,9 @@ mod tests {
         f.join(line(0x40), 96);
         assert!(!f.has_room() && f.targets_full_until(96) == Some(100), "no target");
         f.retire(100);
-        f.push(Mshr { state: MshrState::Allocated, ..mshr(0x40, 110, 200) });
-        assert!(f.has_room() && !f.takes_target(line(0x80)));
-        assert!(f.takes_target(line(0x40)) && !f.has_room() && f.audit(120) == Ok(()));
+        f.push(unsent(0x40, 110, 200));
+        assert!(f.has_room() && joins(&mut f, 0x80).is_none());
+        assert_eq!(joins(&mut f, 0x40), Some((200, true)));
+        assert!(!f.has_room() && f.audit(120) == Ok(()));
     }
 }

@@ -1,15 +1,27 @@
-//! Accesses that wait with an MSHR until it is sent: see [`super::pending`].
-
+//! Pending misses: MSHRs that are allocated but not sent yet, as in gem5's caches (24.0 `BaseCache::allocateMissBuffer`,
+//! `sendMSHRQueuePacket`, `MSHR::TargetList::updateWriteFlags`): a miss leaves the cache after its tag latency, when the bus
+//! and the level below take it. Stores to the line join it until then; a line that has been written whole by then is not
+//! read: an `InvalidateReq` goes out.
+//!
+//! Only requests that say so wait ([`Request::may_wait`]); their sender is told the MSHR and asks for its response.
 use breakeven_base::Tick;
 
-use super::mshr::{Mshr, MshrState};
-use super::pending::{bytes, MissResponse, PendingMiss, LONGEST_LINE, NEVER};
+use super::mshr::{Mshr, Unsent};
 use super::Cache;
 use crate::line::LineAddr;
 use crate::network::Network;
 use crate::packet::{Cmd, Pkt};
 use crate::prefetch::{Access, Found};
-use crate::request::{MshrId, Port, Request, Response};
+use crate::request::{MissResponse, MshrId, Port, Request, Response};
+
+/// Longer lines do not fit the byte mask: their misses are sent at once.
+const LONGEST_LINE: u32 = 128;
+
+/// Byte mask, one bit a byte.
+fn bytes(addr: u64, size: u32, line: u32) -> u128 {
+    let ones = |n: u32| if n >= u128::BITS { u128::MAX } else { (1 << n) - 1 };
+    ones(size) << (addr & u64::from(line - 1))
+}
 
 impl Cache {
     /// An access through the data port that stays pending if it misses, until its MSHR is sent: loads and stores reach the
@@ -28,13 +40,13 @@ impl Cache {
         self.mshrs.retire(now);
         let cmd = cmd?;
         let line = self.tags.line(req.paddr);
-        let place = self.pending.misses.iter().position(|h| h.line == line);
-        let waits = match place {
+        let first = self.mshrs.unsent(line).map(|unsent| unsent.first.cmd);
+        let waits = match first {
             // Loads merge with loads, stores with stores; any other access sends the MSHR at once.
-            Some(i) => self.pending.misses[i].first.cmd == cmd && self.blocked(now).is_none(),
+            Some(first) => first == cmd && self.blocked(now).is_none(),
             None => may_begin && self.may_begin(now, req.paddr, cmd),
         };
-        waits.then(|| self.hold(net, now, req, cmd, place))
+        waits.then(|| self.hold(net, now, req, cmd, first.is_some()))
     }
 
     /// Whether an access to `addr` misses this cache, which accepts it, with no MSHR for its line.
@@ -48,14 +60,11 @@ impl Cache {
     }
 
     #[inline(never)]
-    fn hold(&mut self, net: &mut Network, now: u64, req: &Request, cmd: Cmd, place: Option<usize>) -> Response {
+    fn hold(&mut self, net: &mut Network, now: u64, req: &Request, cmd: Cmd, joins: bool) -> Response {
         net.asked = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
         let pkt = Pkt::new(cmd, req.paddr, u32::from(req.size), Port::Data as u8);
-        let found = if place.is_some() { Found::Joined(None) } else { Found::Miss };
-        let until = match place {
-            Some(place) => self.join_pending(place, &pkt, now),
-            None => self.allocate_pending(net, &pkt, now),
-        };
+        let found = if joins { Found::Joined(None) } else { Found::Miss };
+        let until = if joins { self.join_unsent(&pkt, now) } else { self.allocate_unsent(net, &pkt, now) };
         if self.prefetching.is_some() {
             self.show_prefetchers(net, &pkt, now, found);
         }
@@ -63,7 +72,7 @@ impl Cache {
     }
 
     /// Allocates an MSHR and books its slot on the bus; when it may be sent.
-    fn allocate_pending(&mut self, net: &mut Network, pkt: &Pkt, at: u64) -> u64 {
+    fn allocate_unsent(&mut self, net: &mut Network, pkt: &Pkt, at: u64) -> u64 {
         let (line, size) = (self.tags.line(pkt.addr), self.p.line_bytes);
         let out = self.clock.edge(at) + self.p.tag;
         let s = self.stats.at(pkt.cmd, pkt.requestor);
@@ -71,36 +80,31 @@ impl Cache {
         s.mshr_misses += 1;
         let down = Pkt { cmd: Cmd::ReadExReq, addr: line.addr(), size, from_cache: true, ..*pkt };
         let slot = net.book(self.p.mem_side, &down, out);
+        let written = bytes(pkt.addr, pkt.size, size);
+        let arrivals = [(1, at), (0, 0)];
         self.mshrs.push(Mshr {
             line,
-            state: MshrState::Allocated,
             alloc_at: at,
             resp_at: slot.start,
             payload: 0,
             addr: pkt.addr,
             targets: 1,
             level: 1,
+            unsent: Some(Unsent { written, first: *pkt, offset: slot.offset, arrivals, asked: net.asked }),
         });
         self.note_mshrs(at);
-        let written = bytes(pkt.addr, pkt.size, size);
-        let arrivals = [(1, at), (0, 0)];
-        self.pending.misses.push(PendingMiss { line, written, first: *pkt, slot, arrivals, asked: net.asked });
-        self.pending.note_next();
         slot.start
     }
 
-    /// One more target of pending MSHR number `place`; when it may be sent.
-    fn join_pending(&mut self, place: usize, pkt: &Pkt, at: u64) -> u64 {
-        let h = &mut self.pending.misses[place];
-        h.written |= bytes(pkt.addr, pkt.size, self.p.line_bytes);
-        let (n, sum) = &mut h.arrivals[usize::from(pkt.addr != h.first.addr)];
-        *n += 1;
-        *sum += at;
-        let (line, start) = (h.line, h.slot.start);
+    /// One more target of the MSHR of its line, which has not been sent; when that may be sent.
+    fn join_unsent(&mut self, pkt: &Pkt, at: u64) -> u64 {
+        let written = bytes(pkt.addr, pkt.size, self.p.line_bytes);
         let s = self.stats.at(pkt.cmd, pkt.requestor);
         s.misses += 1;
         s.mshr_hits += 1;
-        if self.mshrs.takes_target(line) {
+        let line = self.tags.line(pkt.addr);
+        let Some((start, full)) = self.mshrs.join_unsent(line, pkt, written, at) else { return at };
+        if full {
             self.note_mshrs(at);
         }
         start
@@ -110,54 +114,53 @@ impl Cache {
     #[inline(never)]
     pub(crate) fn issue_pending_mshrs(&mut self, net: &mut Network, at: u64, line: Option<LineAddr>) {
         let link = self.p.mem_side;
-        let mut place = 0;
-        while let Some(mut h) = self.pending.misses.get(place).copied() {
-            let joined = line == Some(h.line);
-            let free =
-                if h.slot.start <= at || joined { net.free_from(link, h.line.addr(), h.slot.start) } else { NEVER };
-            if free <= at || joined {
-                if free > h.slot.start {
-                    h.slot = net.slot_at(link, free);
-                }
-                self.pending.misses.remove(place);
-                self.send_pending_mshr(net, &h);
+        let mut from = 0;
+        while let Some((i, of, start)) = self.mshrs.next_unsent(from) {
+            from = i + 1;
+            let joined = line == Some(of);
+            if start > at && !joined {
                 continue;
             }
-            if free != NEVER {
+            let free = net.free_from(link, of.addr(), start);
+            if free > start {
+                self.mshrs.postpone(i, net.slot_at(link, free));
+            }
+            if free <= at || joined {
+                self.send_mshr(net, i, of);
+            } else {
                 // The next level is blocked: targets may merge until it is not.
-                self.pending.misses[place].slot = net.slot_at(link, free);
-                self.mshrs.postpone(h.line, free);
                 self.note_mshrs(at);
             }
-            place += 1;
         }
-        self.pending.note_next();
+        self.mshrs.note_next_send();
     }
 
-    fn send_pending_mshr(&mut self, net: &mut Network, h: &PendingMiss) {
-        let p = self.p;
-        let whole = h.written == bytes(0, p.line_bytes, p.line_bytes);
-        let cmd = match h.first.cmd {
+    /// Sends MSHR number `i`, of `line`.
+    fn send_mshr(&mut self, net: &mut Network, i: usize, line: LineAddr) {
+        let Some((slot, unsent)) = self.mshrs.to_send(i) else { return };
+        let (p, first) = (self.p, unsent.first);
+        let whole = unsent.written == bytes(0, p.line_bytes, p.line_bytes);
+        let cmd = match first.cmd {
             Cmd::ReadReq if p.is_read_only => Cmd::ReadCleanReq,
             Cmd::ReadReq => Cmd::ReadSharedReq,
             _ if whole => Cmd::InvalidateReq,
             _ => Cmd::ReadExReq,
         };
-        net.asked = h.asked;
-        let down = Pkt { cmd, addr: h.line.addr(), size: p.line_bytes, from_cache: true, ..h.first };
-        let r = net.send_booked(p.mem_side, p.source, down, h.slot);
-        let reply = self.fill_from(net, &h.first, &r, 0);
-        let Some(alloc_at) = self.mshrs.sent(h.line, r.at, r.payload, reply.level) else { return };
-        let [(first, firsts), (rest, rests)] = h.arrivals;
-        let s = self.stats.at(h.first.cmd, h.first.requestor);
-        s.miss_latency += first * reply.at + rest * (reply.at + r.payload) - firsts - rests;
+        net.asked = unsent.asked;
+        let down = Pkt { cmd, addr: line.addr(), size: p.line_bytes, from_cache: true, ..first };
+        let r = net.send_booked(p.mem_side, p.source, down, slot);
+        let reply = self.fill_from(net, &first, &r, 0);
+        let alloc_at = self.mshrs.sent(i, r.at, r.payload, reply.level);
+        let [(firsts, first_arrivals), (rests, rest_arrivals)] = unsent.arrivals;
+        let s = self.stats.at(first.cmd, first.requestor);
+        s.miss_latency += firsts * reply.at + rests * (reply.at + r.payload) - first_arrivals - rest_arrivals;
         s.mshr_miss_latency += r.at.saturating_sub(alloc_at);
-        self.note_mshrs(h.slot.start);
+        self.note_mshrs(slot.start);
     }
 
     /// Response times of the accesses that wait with an MSHR. `None`: it has not been sent by `now`.
     pub(crate) fn response_of(&mut self, now: Tick, id: MshrId) -> Option<MissResponse> {
-        if self.pending.misses.iter().any(|h| h.line == id.line) {
+        if self.mshrs.unsent(id.line).is_some() {
             return None;
         }
         // No MSHR: the line has been filled already, the core asks late.
