@@ -21,7 +21,7 @@ MOST = 1500
 
 
 class Row(NamedTuple):
-    """One micro-op; stages in cycles since the first fetch, None where one was not reached."""
+    """One micro-op; stages in cycles since the measurement began, below 0 before it, None where one was not reached."""
 
     address: int
     text: str
@@ -40,7 +40,7 @@ def of_point(machine: Machine, measure: Callable[[Path], Any]) -> dict[str, Any]
     with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
         file = Path(folder, "trace")
         measured = measure(file)
-        found = rows(file.read_text(), core_period(machine))
+        found = rows(file.read_text(), core_period(machine), measured.begin)
     return {**packed(found), "whole": bool(measured.traced), "cycles": measured.cycles, "by_address": by_address(found)}
 
 
@@ -55,8 +55,8 @@ def packed(found: Sequence[Row], most: int = MOST) -> dict[str, Any]:
     return {"stages": STAGES, "texts": [list(text) for text in numbers], "ops": ops, "many": len(found)}
 
 
-def rows(text: str, period: int) -> list[Row]:
-    """The micro-ops that retired, in the order in which they were fetched."""
+def rows(text: str, period: int, begin: int) -> list[Row]:
+    """The micro-ops that retired, in the order in which they were fetched; `begin`: `Measured`'s."""
     lines = text.splitlines()
     found = []
     for at in range(0, len(lines) - len(STAGES) + 1, len(STAGES)):
@@ -65,9 +65,8 @@ def rows(text: str, period: int) -> list[Row]:
         if ticks[-1]:
             found.append((int(first[5]), int(first[3], 16), first[6].strip(), ticks))
     found.sort()
-    start = min((ticks[0] for *_, ticks in found), default=0)
     return [
-        Row(address, says, tuple((tick - start) // period if tick else None for tick in ticks))
+        Row(address, says, tuple(tick // period - begin if tick else None for tick in ticks))
         for _, address, says, ticks in found
     ]
 
@@ -75,18 +74,16 @@ def rows(text: str, period: int) -> list[Row]:
 def by_address(found: list[Row]) -> dict[str, tuple[int, int]]:
     """Address -> how often an instruction ran, and the cycles that it held up retirement in all.
 
-    The cycles between two retirements belong to the later one; they add up to the whole.
+    The cycles between two retirements belong to the later one; they add up to the cycle of the last.
     """
     table: dict[str, tuple[int, int]] = {}
-    last: int | None = None
-    before = None
+    last, before = 0, None
     for row in found:
         retired = row.stages[-1]
         assert retired is not None
-        held = 0 if last is None else retired - last
         key = f"{row.address:#x}"
         times, cycles = table.get(key, (0, 0))
         # Micro-ops of one instruction follow each other.
-        table[key] = (times + (row.address != before), cycles + held)
+        table[key] = (times + (row.address != before), cycles + retired - last)
         last, before = retired, row.address
     return table

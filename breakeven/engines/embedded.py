@@ -53,7 +53,7 @@ class EmbeddedSession:
         check_routines(self, [point.routine])
         result, begin, end, stats, traced = self._sweep.measured(point.pack(), trace, trace_limit)
         told = replace(unpack_results(result)[0], repetitions=point.repetitions)
-        return Measured(told, end - begin, stats, traced)
+        return Measured(told, end - begin, stats, traced, begin)
 
 
 class EmbeddedEngine(Engine):

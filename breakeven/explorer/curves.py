@@ -16,8 +16,9 @@ from breakeven.errors import UserError
 from breakeven.explorer.process import LATER, NOW, SOON, Worker, WorkerDied
 from breakeven.explorer.state import PROBES, State
 
-#: sizes that are asked for at once behind the coarse ones
-_PART = 17
+#: up to this size all that are left are asked for at once: they take less than the pictures in between would; of larger
+#: ones so many
+_AT_ONCE, _PART = 4096, 17
 
 
 class Curves:
@@ -85,11 +86,13 @@ class Curves:
         return sorted(found)
 
 
-async def curves(worker: Worker, state: State, coming: Sequence[str] | None = None) -> AsyncIterator[dict[str, Any]]:
+async def curves(
+    worker: Worker, state: State, coming: Sequence[str] | None = None, moving: bool = False
+) -> AsyncIterator[dict[str, Any]]:
     """Points and verdicts as they come; the machine as it is without settings comes beside them, as `ghost`.
 
     `coming`: the settings that the next step of a slider would make: that machine's first sizes are simulated
-    behind these.
+    behind all of the axis; of a slider that is `moving` behind the first ones.
     """
     known, ghosts = Curves(state.routines), Curves(state.routines)
     plain = replace(state, settings=())
@@ -97,7 +100,7 @@ async def curves(worker: Worker, state: State, coming: Sequence[str] | None = No
     async for line in _part(worker, state, known, coarse, NOW):
         yield line
     yield {"verdict": known.said(), "done": False}
-    if coming is not None:
+    if coming is not None and moving:
         await ahead(worker, replace(state, settings=tuple(coming)))
     if state.settings:
         async for line in _part(worker, plain, ghosts, coarse, NOW, "ghost"):
@@ -109,10 +112,16 @@ async def curves(worker: Worker, state: State, coming: Sequence[str] | None = No
     yield {"dots": [dot for dot in dots if state.least <= dot[1] <= state.most]}
     async for line in _rest(worker, state, known, SOON):
         yield line
+    yield {"verdict": known.said(), "done": False}
+    if coming is not None and not moving:
+        await ahead(worker, replace(state, settings=tuple(coming)))
+    async for line in _between(worker, state, known, SOON):
+        yield line
     yield {"verdict": known.said(), "done": True}
     if state.settings:
-        async for line in _rest(worker, plain, ghosts, LATER, "ghost"):
-            yield line
+        for part in (_rest, _between):
+            async for line in part(worker, plain, ghosts, LATER, "ghost"):
+                yield line
     yield {"ghost_verdict": ghosts.said() if state.settings else None, "end": True}
 
 
@@ -137,15 +146,19 @@ def _question(state: State, sizes: list[int]) -> dict[str, Any]:
 async def _rest(
     worker: Worker, state: State, known: Curves, priority: int, called: str = "points"
 ) -> AsyncIterator[dict[str, Any]]:
-    """The sizes that are not known yet, then those that a break-even lies between."""
+    """The sizes of the axis that are not known yet."""
     rest = [size for size in state.sizes() if size not in known.rows]
-    step = -(-len(rest) // _PART)
+    step = 1 if state.most <= _AT_ONCE else -(-len(rest) // _PART)
     # Each part is spread over the whole range, so that the curve is filled everywhere at once.
     for start in range(step):
         async for line in _part(worker, state, known, rest[start::step], priority, called):
             yield line
-    if called == "points":
-        yield {"verdict": known.said(), "done": False}
+
+
+async def _between(
+    worker: Worker, state: State, known: Curves, priority: int, called: str = "points"
+) -> AsyncIterator[dict[str, Any]]:
+    """The sizes that a break-even lies between."""
     probes = 0
     while len(state.routines) > 1 and not known.failures and (wanted := known.wanted()) and probes < PROBES:
         probes += len(wanted)

@@ -98,7 +98,7 @@ class Hub:
         state, coming = self._state(question), question.get("coming")
         if coming is not None:
             coming = self._state({"state": {**question["state"], "settings": coming}}).settings
-        async for line in curves(self.worker, state, coming):
+        async for line in curves(self.worker, state, coming, bool(question.get("moving"))):
             yield line
 
     async def _commands(self, question: dict[str, Any]) -> Lines:

@@ -151,6 +151,8 @@ class Measured:
     stats: list[tuple[str, float, str, str]]
     #: whether the trace that was wanted is whole
     traced: bool
+    #: core cycles from reset to the first of the readings
+    begin: int
 
 
 class Identity(NamedTuple):

@@ -110,7 +110,7 @@ class Details:
                 if not seen.result.ok or seen.result.cycles_median != row["cycles_median"]:
                     return None
                 account = as_dict(account_of(seen.stats, str(machine.spec)))
-                ran = traces.rows(file.read_text(), core_period(machine)) if file else []
+                ran = traces.rows(file.read_text(), core_period(machine), seen.begin) if file else []
         except (UserError, ConfigError, OSError, ValueError, TypeError, load_engine().EngineError):
             return None  # a table may hold anything
         lines = [{**line, "cycles": round(line["cycles"], 1), "percent": round(line["percent"], 2)}

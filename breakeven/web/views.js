@@ -96,7 +96,8 @@ const stretchOf = (traced) => Math.min(pipe.from, Math.floor((traced.ops.length 
 // Texts stay at the left and cycles on top while the bars are scrolled.
 function pipelineOf(traced) {
   const rows = rowsOf(traced).slice(stretchOf(traced), stretchOf(traced) + ROWS_DRAWN), text = innerWidth < 600 ? 130 : 230;
-  const first = rows.reduce((least, [, , stages]) => Math.min(least, stages[0]), Infinity), last = rows.reduce((most, [, , stages]) => Math.max(most, stages[6]), 0);
+  // What was fetched before the measurement begins at the left edge.
+  const first = Math.max(0, rows.reduce((least, [, , stages]) => Math.min(least, stages[0]), Infinity)), last = rows.reduce((most, [, , stages]) => Math.max(most, stages[6]), 0);
   const x = (cycle) => (cycle - first) * pipe.zoom, width = x(last + 1) + 30, height = rows.length * ROW + 2;
   const every = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * pipe.zoom >= 46) || 2000, ticks = [];
   for (let cycle = Math.ceil(first / every) * every; cycle <= last; cycle += every) ticks.push(cycle);
@@ -106,7 +107,7 @@ function pipelineOf(traced) {
   const texts = canvas(text, height, rows.map((row, i) => make("g", {}, says(row), make("text", { x: 2, y: 12 + i * ROW, fill: "var(--ink)" }, row[1].slice(0, text / 6.8)))));
   const bars = canvas(width, height, ticks.map((cycle) => make("line", { x1: x(cycle), x2: x(cycle), y1: 0, y2: height, stroke: "var(--grid)" })),
     rows.map((row, i) => make("g", { class: "op" }, says(row), make("rect", { x: 0, y: i * ROW, width, height: ROW, fill: "transparent" }),
-      phasesOf(row[2]).map(([, begin, end, fill]) => make("rect", { x: x(begin), y: i * ROW + 3, width: Math.max((end - begin) * pipe.zoom, 1), height: ROW - 4, fill })))));
+      phasesOf(row[2]).filter(([, , end]) => end > first).map(([, begin, end, fill]) => make("rect", { x: x(Math.max(begin, first)), y: i * ROW + 3, width: Math.max((end - Math.max(begin, first)) * pipe.zoom, 1), height: ROW - 4, fill })))));
   return make("div", { class: "lanes" }, make("div", { class: "corner" }, "cycle"), make("div", { class: "axis" }, axis), make("div", { class: "texts" }, texts), make("div", {}, bars));
 }
 
@@ -143,7 +144,7 @@ function pipelinePanel(moved = () => {}) {
   charts.addEventListener("keydown", (event) => { if (event.key === "+" || event.key === "-") zoom(event.key === "+" ? 1.25 : 0.8); });
   const node = make("div", {}, make("div", { class: "bar" }, make("span", { class: "keys" }, PHASES.map(([name, , , fill]) => make("span", {}, make("i", { class: "swatch", style: `background:${fill}` }), name))), stretch,
     make("span", {}, button("−", () => zoom(0.8), { "aria-label": "zoom out" }), button("+", () => zoom(1.25), { "aria-label": "zoom in" }))),
-    make("p", { class: "soft" }, "Micro-ops fetched within the measurement; what the front end had fetched before it is not traced."), charts);
+    make("p", { class: "soft" }, "Micro-ops of the right path. Cycle 0: the first reading of the cycle counter."), charts);
   return { node, found, add: (traced) => { found.push(traced); draw(); }, say: (text) => charts.replaceChildren(make("p", {}, text)) };
 }
 

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 
 import pytest
 
+from breakeven.analysis import traces
+from breakeven.engines.open import open_engine
+from breakeven.machine.clock import core_period
+from breakeven.machine.resolve import resolve
+from breakeven.points import CACHE_STATES, Point
+from breakeven.points.machine_spec import MachineSpec
+
 STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire")
 
 
@@ -133,6 +140,33 @@ def test_the_trace_of_a_measurement(breakeven, tmp_path, o3):
     assert all(r.text for r in committed)
     span = max(r.ticks[-1] for r in committed) - min(r.ticks[0] for r in committed)
     assert span >= 500 * plain["cycles"]
+
+
+@pytest.mark.parametrize("size", [1, 200])
+@pytest.mark.parametrize(
+    ("machine", "routine", "cache"),
+    [
+        ("o3", "rv-word", "warm"), ("o3_large", "rv-byte", "warm"), ("p550", "rv-word", "cold"),
+        ("skylake", "x64-copy-erms", "warm"), ("goldencove", "x64-copy-unrolled", "cold"), ("u74", "rv-word", "cold"),
+    ],
+)  # fmt: skip
+def test_the_trace_of_a_measurement_has_every_micro_op_that_retires_in_it(tmp_path, machine, routine, cache, size):
+    with open_engine(None, None, no_store=True) as engine:
+        session = engine.open(MachineSpec(machine))
+        point = Point(routine, size, cache_state=CACHE_STATES.index(cache))
+        plain, seen = session.measured(point), session.measured(point, tmp_path / "t", 1 << 24)
+        period = core_period(resolve(MachineSpec(machine)))
+    stats, untraced = ([row for row in each.stats if not row[0].startswith("host")] for each in (seen, plain))
+    # As text: a ratio without a divisor is no number.
+    assert str((seen.result, stats, seen.begin)) == str((plain.result, untraced, plain.begin)) and seen.traced
+    text = (tmp_path / "t").read_text()
+    retired = [record for record in read(text) if record.retired]
+    # What was fetched before the first reading of the counter, too.
+    assert [len(retired)] == [value for name, value, *_ in stats if name == "simOps"]
+    rows = traces.rows(text, period, seen.begin)
+    last = max(row.stages[-1] for row in rows)
+    assert min(row.stages[-1] for row in rows) > 0 and seen.cycles - 100 < last <= seen.cycles
+    assert sum(cycles for _, cycles in traces.by_address(rows).values()) == last
 
 
 @pytest.mark.parametrize(

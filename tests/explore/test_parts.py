@@ -68,9 +68,9 @@ class Model:
         return {"rows": rows, "without_effect": []}
 
 
-def lines_of(model: Model, state: State, coming: list[str] | None = None) -> list[dict]:
+def lines_of(model: Model, state: State, coming: list[str] | None = None, moving: bool = False) -> list[dict]:
     async def collect() -> list[dict]:
-        return [line async for line in curves(model, state, coming)]
+        return [line async for line in curves(model, state, coming, moving)]
 
     return asyncio.run(collect())
 
@@ -91,10 +91,20 @@ def test_curves_come_coarse_first_and_end_with_a_break_even_to_the_byte() -> Non
     assert {settings for _, _, settings in model.asked} == {(), ("cpu.x=1",)}
 
 
-def test_the_next_step_is_simulated_behind_the_first_sizes_and_its_error_is_nobodys() -> None:
+@pytest.mark.parametrize(("moving", "asked_before"), [(False, 2), (True, 1)])
+def test_the_next_step_is_simulated_behind_the_axis_or_the_first_sizes_and_its_error_is_nobodys(
+    moving: bool, asked_before: int
+) -> None:
     model = Model(lambda n: 2 * n, lambda n: 700 + n)
-    assert lines_of(model, State(), ["cpu.x=2"])[-1]["end"]
-    assert model.ahead == [(1, ("cpu.x=2",), State().coarse())]
+    assert lines_of(model, State(), ["cpu.x=2"], moving)[-1]["end"]
+    assert model.ahead == [(asked_before, ("cpu.x=2",), State().coarse())]
+
+
+@pytest.mark.parametrize(("most", "parts"), [(4096, 2), (1 << 16, 4)])
+def test_large_sizes_come_part_by_part(most: int, parts: int) -> None:
+    model = Model(lambda n: 2 * n, lambda n: 3 * n)
+    lines = lines_of(model, State(most=most))
+    assert len([line for line in lines if "points" in line]) == parts
 
 
 def test_a_wrong_output_is_told_and_nothing_else() -> None:
@@ -134,12 +144,12 @@ O3PipeView:retire:{4}000:store:0
 
 def test_a_trace_becomes_rows_and_cycles_by_address() -> None:
     text = TRACE.format(7, 2, 8, 9, 15) + TRACE.format(5, 1, 6, 7, 9) + TRACE.format(9, 3, 9, 9, 0)
-    rows = traces.rows(text, 1000)
-    assert [row.stages for row in rows] == [(0, 1, 1, 1, 1, 2, 4), (2, 3, 3, 3, 3, 4, 10)]
+    rows = traces.rows(text, 1000, 7)
+    assert [row.stages for row in rows] == [(-2, -1, -1, -1, -1, 0, 2), (0, 1, 1, 1, 1, 2, 8)]
     packed = traces.packed(rows, 1)
-    assert (packed["texts"], packed["ops"], packed["many"]) == ([[16, "add"]], [[0, 0, 1, 1, 1, 1, 2, 4]], 2)
+    assert (packed["texts"], packed["ops"], packed["many"]) == ([[16, "add"]], [[0, -2, 1, 1, 1, 1, 2, 4]], 2)
     # Once more at the same address counts as one instruction of two micro-ops.
-    assert traces.by_address(rows) == {"0x10": (1, 6)}
+    assert traces.by_address(rows) == {"0x10": (1, 8)}
 
 
 def test_the_page_is_one_file_below_300_kb_that_asks_nobody() -> None:

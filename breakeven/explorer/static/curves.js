@@ -3,16 +3,19 @@ const known = { points: new Map(), ghosts: new Map(), verdict: null, ghostVerdic
 
 // `shownFirst`: called when the first sizes are on the screen.
 function startCurves(shownFirst = () => {}) {
+  // A slider that moves on before its curves are whole.
+  const moving = known.points.size > 0 && !known.done;
   known.old = known.points.size ? { points: known.points, routines: known.routines } : known.old;
   Object.assign(known, { points: new Map(), ghosts: new Map(), verdict: known.verdict, ghostVerdict: null, done: false, routines: [...state.routines], started: known.asked || performance.now(), asked: 0, first: 0, drawing: 0 });
   document.documentElement.dataset.busy = "1";
   const coming = machine.coming;
   machine.coming = null;
-  return ask("curves", { coming }, (line) => {
-    drawSoon();
+  return ask("curves", { coming, moving }, (line) => {
+    // Most often there are no measurements: nothing to draw.
+    if (!line.dots || line.dots.length + known.dots.length) drawSoon();
     if (line.points) {
       trouble("");
-      if (!known.first) { known.old = null; known.first = -1; seen("first", shownFirst); }
+      if (!known.first) { known.old = null; known.first = -1; seen("first", () => { setTimeout(() => performance.mark("first")); shownFirst(); }); }
       for (const [at, rows] of line.points) known.points.set(at, rows);
       machine.idle = line.without_effect;
     }

@@ -160,6 +160,23 @@ impl PipeView {
         }
     }
 
+    /// Forgets what has ended. `in_flight`: slot and number of each micro-op in the pipeline; false where one of them was
+    /// fetched before the trace began.
+    pub fn forget_ended(&mut self, in_flight: impl Iterator<Item = (usize, u64)>) -> bool {
+        self.out.clear();
+        self.stores.clear();
+        let before = std::mem::take(&mut self.slots);
+        self.slots = before.iter().map(|_| Record::default()).collect();
+        let mut whole = true;
+        for (slot, seq) in in_flight {
+            match before.get(slot).filter(|r| r.live && r.seq == seq) {
+                Some(record) => self.slots[slot] = record.clone(),
+                None => whole = false,
+            }
+        }
+        whole
+    }
+
     /// The records so far, which are then forgotten.
     pub fn take(&mut self) -> String {
         std::mem::take(&mut self.out)
@@ -235,6 +252,24 @@ mod tests {
         assert!(store.starts_with("O3PipeView:fetch:5:0x00000010:0:1:  sd  a b\n"), "{store}");
         assert!(store.ends_with("O3PipeView:retire:9:store:30\n"), "{store}");
         assert_eq!(store.lines().count(), 7);
+    }
+
+    #[test]
+    fn what_has_ended_is_forgotten_and_what_is_in_flight_goes_on() {
+        let mut v = PipeView::new(4, 1, ALL);
+        for (slot, seq) in [(0, 1), (1, 2), (2, 3)] {
+            v.fetched(slot, Cycle(5), seq, 0x10 * seq, true, "nop");
+        }
+        v.retired(0, Cycle(9), true);
+        // The third was squashed without a word; the fourth was fetched before the trace.
+        assert!(v.forget_ended([(1, 2)].into_iter()));
+        v.stored(1, Cycle(12));
+        assert_eq!(v.take(), "", "neither the store that waits nor the wrong path");
+        v.retired(1, Cycle(13), false);
+        assert!(v.take().starts_with("O3PipeView:fetch:5:0x00000020:0:2:  nop\n"));
+        v.fetched(2, Cycle(14), 3, 0x30, true, "nop");
+        assert!(!v.forget_ended([(2, 3), (3, 4)].into_iter()));
+        assert!(!v.forget_ended([(2, 7)].into_iter()), "another micro-op's record");
     }
 
     #[test]

@@ -98,6 +98,15 @@ impl Core {
             }
         }
     }
+    /// The trace goes on from here: what has ended leaves no record. False where a micro-op in flight was fetched before
+    /// the trace began.
+    pub fn forget_ended(&mut self) -> bool {
+        match self {
+            Core::Atomic(_) | Core::Timing(_) => false,
+            Core::Minor(c) => c.forget_ended(),
+            Core::O3(c) => c.forget_ended(),
+        }
+    }
     /// The records since the last call; with `finish` those of stores, too, whose write will not be seen.
     pub fn take_trace(&mut self, finish: bool) -> String {
         match self {

@@ -14,6 +14,11 @@ use crate::platform::{Platform, READINGS};
 use crate::sweep::{result, run_point, Sweep, RECORD_BYTES, RESULT_BYTES};
 use crate::{EngineError, TraceOptions};
 
+/// Cycles before a measurement from which on its micro-ops are followed: what is in flight as it begins was fetched before
+/// it, by as many cycles as the counter's reading waited for what is older. A lead that is too short is lengthened.
+const LEAD: u64 = 1 << 9;
+const LONGER: u64 = 32;
+
 /// One measurement of a point, from the inside.
 #[derive(Clone, Debug)]
 pub struct Measured {
@@ -51,6 +56,22 @@ fn median_of(readings: &[u64], record: &[u8], result: &[u8]) -> Option<(u64, u64
     })
 }
 
+/// Runs to a core cycle at which the measurement has a boundary.
+fn run_to(machine: &mut Machine, cycle: u64) -> Result<(), EngineError> {
+    let stopped = machine.run(Limits { cycles: cycle, ..Limits::default() });
+    if stopped.cause == Cause::HostFailed {
+        return Err(EngineError::Trace(stopped.detail));
+    }
+    if stopped.cause != Cause::MaxCycles || stopped.cycles != cycle {
+        return Err(EngineError::Sweep(format!(
+            "the core stopped at cycle {} ({}) and not at {cycle}, where the measurement has a boundary",
+            stopped.cycles,
+            stopped.cause.text()
+        )));
+    }
+    Ok(())
+}
+
 impl Sweep {
     /// Runs one point and looks into its measurement; its micro-ops go to `trace`, up to so many bytes.
     ///
@@ -81,28 +102,52 @@ impl Sweep {
         }
         // Again from the snapshot: RAM that belongs to one point cannot be taken back by another machine.
         drop(machine);
+        let mut machine = match trace {
+            Some((to, limit)) => self.traced_at(record, begin, to, limit)?,
+            None => {
+                let mut machine = self.with_point(record)?;
+                run_to(&mut machine, begin)?;
+                machine
+            }
+        };
+        machine.reset_stats();
+        run_to(&mut machine, end)?;
+        Ok(Measured { result, begin, end, traced: machine.end_trace()?, stats: machine.stats() })
+    }
+
+    /// A machine that has run to `begin` and whose trace, of what is in flight there and of all that follows, goes to `to`.
+    fn traced_at(
+        &self,
+        record: &[u8],
+        begin: u64,
+        to: Box<dyn Write + Send + Sync>,
+        limit: u64,
+    ) -> Result<Machine, EngineError> {
+        let all = TraceOptions { start: 0, end: 0, limit: u64::MAX, pipeline: true, instructions: false };
+        let mut lead = LEAD;
+        loop {
+            let mut machine = self.with_point(record)?;
+            let (snapshot, start) = (machine.state.core.cycles(), begin.saturating_sub(lead));
+            if start > snapshot {
+                // Thereabouts: a core that stops later, or at another boundary, is told below.
+                machine.run(Limits { cycles: start, ..Limits::default() });
+            }
+            machine.trace(Box::new(std::io::sink()), all)?;
+            run_to(&mut machine, begin)?;
+            if machine.forget_ended() || start <= snapshot {
+                machine.trace_into(to, limit);
+                return Ok(machine);
+            }
+            lead = lead.saturating_mul(LONGER);
+        }
+    }
+
+    /// A machine at the snapshot that keeps an account and is given the point.
+    fn with_point(&self, record: &[u8]) -> Result<Machine, EngineError> {
         let mut machine = self.machine()?;
         crate::sweep::give_point(&mut machine, record);
         machine.keep_account();
-        let mut trace = trace;
-        for cycle in [begin, end] {
-            machine.reset_stats();
-            if let Some((to, limit)) = trace.take_if(|_| cycle == end) {
-                machine.trace(to, TraceOptions { start: 0, end: 0, limit, pipeline: true, instructions: false })?;
-            }
-            let stopped = machine.run(Limits { cycles: cycle, ..Limits::default() });
-            if stopped.cause == Cause::HostFailed {
-                return Err(EngineError::Trace(stopped.detail));
-            }
-            if stopped.cause != Cause::MaxCycles || stopped.cycles != cycle {
-                return Err(EngineError::Sweep(format!(
-                    "the core stopped at cycle {} ({}) and not at {cycle}, where the measurement has a boundary",
-                    stopped.cycles,
-                    stopped.cause.text()
-                )));
-            }
-        }
-        Ok(Measured { result, begin, end, traced: machine.end_trace()?, stats: machine.stats() })
+        Ok(machine)
     }
 
     /// A machine at the snapshot.

@@ -51,6 +51,14 @@ impl Minor {
         trace.view.take()
     }
 
+    /// The trace goes on from here: what has ended leaves no record. False where a micro-op in flight was fetched before
+    /// the trace began.
+    pub fn forget_ended(&mut self) -> bool {
+        let Some(trace) = &mut self.trace else { return false };
+        let in_flight = self.execute.oldest()..self.ring.tail;
+        trace.view.forget_ended(in_flight.map(|seq| (self.ring.place(seq), seq)))
+    }
+
     /// What the stages have let through in cycle `now`, which ends.
     #[cold]
     pub(super) fn note_stages<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, now: Cycle) {

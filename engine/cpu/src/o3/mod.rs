@@ -154,6 +154,16 @@ impl O3 {
         trace.take()
     }
 
+    /// The trace goes on from here: what has ended leaves no record. False where a micro-op in flight was fetched before
+    /// the trace began.
+    pub fn forget_ended(&mut self) -> bool {
+        let io = &mut self.pipe.io;
+        let Some(trace) = &mut io.trace else { return false };
+        self.pipe.lsq.take_store_log();
+        let seqs = std::iter::successors(Some(io.ring.head()), |&seq| Some(seq + 1));
+        trace.forget_ended(seqs.take_while(|&seq| seq < io.ring.tail()).map(|seq| (io.ring.slot(seq).0, seq.0)))
+    }
+
     /// Where the commit slots since reset went.
     #[must_use]
     pub fn account(&self) -> &Account {

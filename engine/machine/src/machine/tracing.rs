@@ -34,6 +34,17 @@ impl Machine {
         Ok(())
     }
 
+    /// The pipeline's trace goes on from here: what has ended leaves no record. False where a micro-op in flight was fetched
+    /// before the trace began.
+    pub(crate) fn forget_ended(&mut self) -> bool {
+        self.state.core.forget_ended()
+    }
+
+    /// The trace goes to `to` from now on, up to `limit` bytes.
+    pub(crate) fn trace_into(&mut self, to: Box<dyn Write + Send + Sync>, limit: u64) {
+        self.trace = Some(Trace { to, left: limit, truncated: false });
+    }
+
     /// From now on which code between the addresses `start` and `end` runs is kept: instead of a trace of instructions, and
     /// on the simple cores much slower than without.
     pub fn cover(&mut self, start: u64, end: u64) {
