@@ -205,6 +205,9 @@ impl fmt::Debug for History {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
     /// The register of a fold, from the outcomes (youngest first) alone.
@@ -216,33 +219,38 @@ mod tests {
         c
     }
 
-    #[test]
-    fn incremental_folds_are_the_folds_of_the_outcomes() {
-        let shapes = [(5, [9, 8, 1]), (130, [11, 12, 11]), (640, [10, 16, 15]), (9, [9, 9, 2])];
-        let check = |h: &History, all: &[bool], when: u64| {
-            for (k, &(length, widths)) in shapes.iter().enumerate() {
-                for (row, bits) in widths.into_iter().enumerate() {
-                    assert_eq!(h.folded(row)[k], fold(all, length as usize, bits), "{when}: {length} to {bits}");
-                }
+    const SHAPES: [(u32, [u32; 3]); 4] = [(5, [9, 8, 1]), (130, [11, 12, 11]), (640, [10, 16, 15]), (9, [9, 9, 2])];
+
+    /// `outcomes`: the youngest first.
+    fn check(h: &History, outcomes: &[bool]) -> Result<(), TestCaseError> {
+        for (k, &(length, widths)) in SHAPES.iter().enumerate() {
+            for (row, bits) in widths.into_iter().enumerate() {
+                prop_assert_eq!(h.folded(row)[k], fold(outcomes, length as usize, bits), "{} to {}", length, bits);
             }
-        };
-        let mut h = History::new(&shapes, 16);
-        let mut all = Vec::new();
-        let mut x = 7_u32;
-        for i in 0..3000_u64 {
-            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let taken = x >> 31 == 1;
-            h.push(taken, 0);
-            all.insert(0, taken);
-            // Two hundred in flight: more than the ring's first size.
-            if i >= 200 {
-                h.commit(i - 200);
-            }
-            check(&h, &all, i);
         }
-        // Undoing many at once is as if they had never been.
-        h.restore(2850);
-        check(&h, &all[150..], 2850);
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn incremental_folds_are_the_folds_of_the_outcomes(taken in vec(any::<bool>(), 1000..1500), undone in 1..200_usize) {
+            let mut h = History::new(&SHAPES, 16);
+            let mut outcomes = Vec::new();
+            for (i, &taken) in (0_u64..).zip(&taken) {
+                h.push(taken, 0);
+                outcomes.insert(0, taken);
+                // Two hundred in flight: more than the ring's first size.
+                if i >= 200 {
+                    h.commit(i - 200);
+                }
+                check(&h, &outcomes)?;
+            }
+            // Undoing many at once is as if they had never been.
+            h.restore((taken.len() - undone) as u64);
+            check(&h, &outcomes[undone..])?;
+        }
     }
 
     #[test]

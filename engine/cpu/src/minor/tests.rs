@@ -4,7 +4,12 @@
 mod quirks;
 mod run;
 
+use std::cell::Cell;
+
 use breakeven_base::{BranchKind, Cycle, FrontEnd, MemKind, MemRef, OpClass, StatSink, SysEffect, Tick, UopFlags};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use super::*;
 use crate::misaligned::MisalignedCosts;
@@ -325,44 +330,43 @@ fn atomics_wait_until_they_are_the_oldest() {
     assert!(at(amo) >= at(plain) + 38, "the second cannot overlap with the first");
 }
 
+/// Instructions that wait for one another, for units and for memory.
+fn waiting() -> impl Strategy<Value = Inst> {
+    (0..6_u8, 1..7_u8, 1..7_u8, 0..64_u64).prop_map(|(what, dst, src, at)| match what {
+        0 => Inst::op(OpClass::IntDiv, dst, &[src]).short(),
+        1 => Inst::op(OpClass::FloatSqrt, dst, &[src]).short(),
+        2 => load(dst, DATA + 8 * at),
+        3 => store(DATA + 8 * at),
+        _ => add(dst, src),
+    })
+}
+
 #[test]
 fn cycles_left_out_would_have_changed_nothing() {
-    let mut left_out = 0;
-    for seed in 1..40u64 {
-        let mut random = seed;
-        let mut next = |n: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % n
-        };
-        let mut program: Vec<Inst> = (0..60)
-            .map(|_| {
-                let [dst, src] = [0; 2].map(|_| 1 + next(6) as u8);
-                match next(6) {
-                    0 => Inst::op(OpClass::IntDiv, dst, &[src]).short(),
-                    1 => Inst::op(OpClass::FloatSqrt, dst, &[src]).short(),
-                    2 => load(dst, DATA + 8 * next(64)),
-                    3 => store(DATA + 8 * next(64)),
-                    _ => add(dst, src),
-                }
-            })
-            .collect();
+    let all = |r: &Run<Minor>| {
+        let mut sink = StatSink::new();
+        r.core.collect(&mut sink);
+        (r.core.cycles(), sink.stats.into_iter().map(|s| (s.name, s.value.to_string())).collect::<Vec<_>>())
+    };
+    let left_out = Cell::new(0);
+    let config = ProptestConfig::with_cases(40);
+    let rng = TestRng::deterministic_rng(RngAlgorithm::default());
+    let programs = (vec(waiting(), 60), 1..41_u64);
+    let run = TestRunner::new_with_rng(config, rng).run(&programs, |(mut program, data_cycles)| {
         program.push(mark());
-        let all = |r: &Run<Minor>| {
-            let mut sink = StatSink::new();
-            r.core.collect(&mut sink);
-            (r.core.cycles(), sink.stats.into_iter().map(|s| (s.name, s.value.to_string())).collect::<Vec<_>>())
-        };
-        let data_cycles = 1 + next(40);
         let mut whole = machine(MinorConfig::default(), data_cycles, MockFe::new(program.clone()));
-        assert_eq!(whole.go(ALL), Stop::Effect(DUMP));
+        prop_assert_eq!(whole.go(ALL), Stop::Effect(DUMP));
         let mut by_one = machine(MinorConfig::default(), data_cycles, MockFe::new(program));
         while by_one.go(Budget { max_cycles: by_one.core.cycles() + 1, ..ALL }) == Stop::MaxCycles {
-            let now = by_one.core.cycles();
-            left_out += u64::from(by_one.core.time.running && by_one.core.next_change(Cycle(now)) > Cycle(now + 1));
+            let now = Cycle(by_one.core.cycles());
+            left_out
+                .set(left_out.get() + u64::from(by_one.core.time.running && by_one.core.next_change(now) > now + 1));
         }
-        assert_eq!(all(&whole), all(&by_one), "seed {seed}");
-    }
-    assert!(left_out > 1000, "only {left_out} cycles could have been left out");
+        prop_assert_eq!(all(&whole), all(&by_one));
+        Ok(())
+    });
+    run.unwrap_or_else(|e| panic!("{e}"));
+    assert!(left_out.get() > 1000, "only {} cycles could have been left out", left_out.get());
 }
 
 #[test]

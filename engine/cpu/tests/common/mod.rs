@@ -1,5 +1,4 @@
-//! Runs the gem5 reference program (`tests/data/gem5`) on a core, with the memory of its `config.py`.
-#![allow(dead_code)] // each test binary uses its part
+//! The gem5 reference program (`tests/data/gem5`), and the memory of its `config.py`.
 
 #[path = "../../../memory/tests/common/mod.rs"]
 mod memory_reference;
@@ -7,51 +6,9 @@ mod memory_reference;
 use std::path::PathBuf;
 
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{Bus, BusError, FrontEnd, Now, PhysMem, PseudoOutcome, StatSink, SysEffect, Tick};
-use breakeven_cpu::minor::Minor;
-use breakeven_cpu::o3::O3;
-use breakeven_cpu::{Budget, CoreCtx, Stop};
+use breakeven_base::{Bus, BusError, Now, PhysMem, PseudoOutcome, SysEffect, Tick};
 use breakeven_memory::config::{AddrRange, MemoryConfig};
-use breakeven_memory::{MemorySystem, MemorySystemConfig};
-use breakeven_riscv::{RiscvConfig, RiscvFrontEnd};
-
-/// The kernels in the program's order.
-pub const KERNELS: [&str; 34] = [
-    "nop",
-    "depadd",
-    "indadd",
-    "mul",
-    "mulind",
-    "div",
-    "fwd",
-    "fwdpart",
-    "loads",
-    "loads_line",
-    "stores",
-    "stores_line",
-    "chaseL1",
-    "chaseL2",
-    "chaseMem",
-    "streamldL1",
-    "streamldL2",
-    "streamldMem",
-    "streamstL1",
-    "streamstL2",
-    "streamstMem",
-    "copyw",
-    "copyw_s3",
-    "copyw_s3d5",
-    "copyb",
-    "copyshift",
-    "csum",
-    "csum_s3",
-    "branchy",
-    "pattern",
-    "rec",
-    "copy64k",
-    "copy64k_s3",
-    "copy64kcold",
-];
+use breakeven_memory::MemorySystemConfig;
 
 /// RAM and gem5's pseudo-ops, nothing else.
 pub struct Platform {
@@ -107,7 +64,7 @@ impl Bus for Platform {
     }
 }
 
-pub fn data(name: &str) -> PathBuf {
+fn data(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/gem5").join(name)
 }
 
@@ -132,20 +89,9 @@ pub fn load_segments(name: &str, base: u64) -> (Platform, u64) {
     (Platform { ram }, entry)
 }
 
-pub fn load_reference() -> (Platform, RiscvFrontEnd) {
-    let (platform, entry) = load_segments("micro.rv64.elf", 0x8000_0000);
-    let fe = RiscvFrontEnd::new(&RiscvConfig { reset_pc: entry, ..RiscvConfig::default() })
-        .expect("the default hart builds");
-    (platform, fe)
-}
-
-pub fn reference_memory() -> MemorySystemConfig {
-    memory_reference::reference()
-}
-
-/// The same with its RAM elsewhere.
+/// The memory of the reference, with its RAM at `base`.
 pub fn reference_memory_at(base: u64) -> MemorySystemConfig {
-    let mut c = reference_memory();
+    let mut c = memory_reference::reference();
     let ram = AddrRange { start: base, end: base + memory_reference::RAM.end - memory_reference::RAM.start };
     for m in &mut c.memories {
         if let MemoryConfig::Dram(d) = m {
@@ -158,103 +104,4 @@ pub fn reference_memory_at(base: u64) -> MemorySystemConfig {
         }
     }
     c
-}
-
-/// The same without DRAM refresh.
-pub fn memory_without_refresh() -> MemorySystemConfig {
-    let mut c = reference_memory();
-    for m in &mut c.memories {
-        if let MemoryConfig::Dram(d) = m {
-            d.dram.tREFI = 900_000_000_000;
-        }
-    }
-    c
-}
-
-/// One region of interest: its statistics by name.
-#[derive(Clone, Debug)]
-pub struct Region {
-    pub stats: Vec<(String, f64)>,
-}
-
-impl Region {
-    pub fn get(&self, name: &str) -> f64 {
-        self.stats.iter().find(|(n, _)| n == name).map_or(f64::NAN, |(_, v)| *v)
-    }
-}
-
-/// A core that runs the reference program.
-pub trait ReferenceCore {
-    fn run(&mut self, cx: &mut CoreCtx<'_, RiscvFrontEnd, Platform>, budget: Budget) -> Stop;
-    fn reset_stats(&mut self);
-    fn collect(&self, sink: &mut StatSink);
-}
-
-macro_rules! reference_core {
-    ($core:ty) => {
-        impl ReferenceCore for $core {
-            fn run(&mut self, cx: &mut CoreCtx<'_, RiscvFrontEnd, Platform>, budget: Budget) -> Stop {
-                <$core>::run(self, cx, budget)
-            }
-            fn reset_stats(&mut self) {
-                <$core>::reset_stats(self);
-            }
-            fn collect(&self, sink: &mut StatSink) {
-                <$core>::collect(self, sink);
-            }
-        }
-    };
-}
-reference_core!(Minor);
-reference_core!(O3);
-
-/// Runs the program to its end, one region a dump.
-pub fn run_reference(core: &mut impl ReferenceCore, memory: MemorySystemConfig) -> Vec<Region> {
-    let (mut bus, mut fe) = load_reference();
-    let mut mem = MemorySystem::new(memory).expect("the reference memory builds");
-    let budget = Budget { max_insts: 100_000_000, max_cycles: 1_000_000_000 };
-    let mut regions = Vec::new();
-    loop {
-        let stop = core.run(&mut CoreCtx { fe: &mut fe, bus: &mut bus, mem: &mut mem }, budget);
-        match stop {
-            Stop::Effect(SysEffect::ResetStats) => {
-                core.reset_stats();
-                mem.reset_stats();
-            }
-            Stop::Effect(SysEffect::DumpStats) => {
-                let mut sink = StatSink::new();
-                core.collect(&mut sink);
-                mem.collect(&mut sink);
-                regions.push(Region { stats: sink.stats.into_iter().map(|s| (s.name, s.value)).collect() });
-            }
-            Stop::Effect(SysEffect::Exit { cause: ExitCause::M5Exit, .. }) => return regions,
-            other => panic!("region {}: {other:?} (pc {:#x})", regions.len(), fe.pc()),
-        }
-    }
-}
-
-/// One row of gem5's measurements.
-#[derive(Clone, Debug)]
-pub struct Reference {
-    pub kernel: String,
-    pub values: Vec<(String, f64)>,
-}
-
-/// gem5's rows for one core, in the program's order.
-pub fn gem5_rows(cpu: &str) -> Vec<Reference> {
-    let text = std::fs::read_to_string(data("cycles-rv64.csv")).expect("gem5's cycles are in the repository");
-    let mut lines = text.lines();
-    let names: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
-    let rows = lines.map(|l| l.split(',').collect::<Vec<_>>()).filter(|f| f[1] == cpu);
-    rows.map(|f| Reference {
-        kernel: f[0].to_owned(),
-        values: names.iter().zip(&f).skip(2).map(|(n, v)| ((*n).to_owned(), v.parse().unwrap_or(f64::NAN))).collect(),
-    })
-    .collect()
-}
-
-impl Reference {
-    pub fn get(&self, name: &str) -> f64 {
-        self.values.iter().find(|(n, _)| n == name).map_or(f64::NAN, |(_, v)| *v)
-    }
 }

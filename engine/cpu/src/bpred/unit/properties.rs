@@ -134,14 +134,33 @@ proptest! {
     fn a_wrong_path_leaves_no_trace(
         mut bp in units(),
         branches in vec(branch(&STACKLESS), 1..120),
-        wrong in vec(branch(&STACKLESS), 1..8),
+        // A few, or more than the histories have room for at first.
+        wrong in prop_oneof![vec(branch(&STACKLESS), 1..8), vec(branch(&STACKLESS), 300)],
         depth in 0..12usize,
     ) {
         let mut clairvoyant = bp.clone();
         // Numbered alike.
-        let right = run(&mut clairvoyant, &branches, &[], depth, 8);
-        prop_assert_eq!(run(&mut bp, &branches, &wrong, depth, 8), right);
+        let step = wrong.len() as u64 + 1;
+        let right = run(&mut clairvoyant, &branches, &[], depth, step);
+        prop_assert_eq!(run(&mut bp, &branches, &wrong, depth, step), right);
         prop_assert_eq!(state(&bp), state(&clairvoyant));
+    }
+
+    #[test]
+    fn a_right_prediction_that_is_corrected_stays_what_it_was(
+        mut bp in units(),
+        before in vec(branch(&ALL), 0..120),
+        depth in 0..12usize,
+        b in branch(&[BranchKind::Cond]),
+    ) {
+        run(&mut bp, &before, &[], depth, 1);
+        let seq = before.len() as u64 + 1;
+        let p = bp.predict(seq, b.pc, 4, b.kind);
+        let mut corrected = bp.clone();
+        corrected.correct(seq, p.target, p.taken, true);
+        // Only that it was set right is noted.
+        let left = |bp: &BranchPredictor| state(bp).replace("mispredicted: true", "mispredicted: false");
+        prop_assert_eq!(left(&corrected), left(&bp));
     }
 
     #[test]

@@ -24,7 +24,8 @@ pub struct Outcome {
     pub address: u64,
 }
 
-/// A small generator (xorshift64*): the same everywhere.
+/// A small generator (xorshift64*). The stored results of `vectors.bin` are of the programs that this one makes: no other can
+/// take its place without a host that runs them.
 #[derive(Clone)]
 pub struct Rng(pub u64);
 
