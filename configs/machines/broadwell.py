@@ -278,7 +278,7 @@ def BroadwellBoard(**options):
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=calibrated("65ns", "broadwell/dram_latency_ns", "the caches and buses on the way add the rest"),
-        bandwidth=calibrated("15GiB/s", "broadwell/dram_bw_single_core_gbps", "by the copy's"),
+        bandwidth=calibrated("10.5GiB/s", "broadwell/dram_bw_single_core_gbps", "by the copy's"),
     )
     return silicon_board(
         cpu=cpu,

@@ -250,7 +250,7 @@ def IvyBridgeBoard(**options):
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=calibrated("65ns", "ivybridge/dram_latency_ns", "the caches and buses on the way add the rest"),
-        bandwidth=calibrated("30GiB/s", "ivybridge/dram_bw_single_core_gbps", "by the copy's"),
+        bandwidth=calibrated("16GiB/s", "ivybridge/dram_bw_single_core_gbps", "by the copy's"),
     )
     return silicon_board(
         cpu=cpu,

@@ -24,7 +24,7 @@ class Machine:
     """A described machine that runs snippets. `ghz`: cycles a nanosecond; `caches`: bytes of its largest cache."""
 
     def __init__(self, name: str, settings: Sequence[str] = ()) -> None:
-        self.name = name
+        self.name, self.settings = name, list(settings)
         self.description: dict[str, Any] = describe_machine(name, settings)
         params = {each["path"]: each["params"] for each in self.description["objects"]}
         self.ghz = 1000 / params["system.clk_domain"]["clock"][0]
@@ -34,7 +34,9 @@ class Machine:
 
     def with_few_sets(self) -> Machine:
         """The machine with 1024 sets in its third level, if it has one."""
-        return Machine(self.name, ["l3.slices=1", f"l3.size={self._l3_assoc * 64}KiB"]) if self._l3_assoc else self
+        if not self._l3_assoc:
+            return self
+        return Machine(self.name, [*self.settings, "l3.slices=1", f"l3.size={self._l3_assoc * 64}KiB"])
 
     def run(self, body: str, setup: str, turns: int, stat: str) -> float:
         """`stat` of the last of `turns` runs of `body`, which starts without registers; `setup` runs once before them.

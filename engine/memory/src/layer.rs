@@ -1,8 +1,9 @@
 //! Something that serves one packet at a time: a layer of a crossbar, the port of a memory.
 //!
 //! Requests are resolved when they are made, so a response far in the future is booked before one that comes earlier.
-//! A layer therefore keeps the intervals that are taken and fills the gaps between them. What comes out of a cache's write
-//! buffer has low priority: a request that is there before it starts goes first, and it moves into the next gap.
+//! A layer therefore keeps the intervals that are taken and fills the gaps between them. A request goes before what waits
+//! in a cache's write buffer, unless that is full; what it displaces starts anew behind it, in the order of arrival. What
+//! several caches have there counts as one buffer's.
 
 use educe::Educe;
 
@@ -25,7 +26,10 @@ impl Slot {
 struct Taken {
     from: u64,
     until: u64,
-    low_priority: bool,
+    /// When it was there.
+    arrived: u64,
+    /// [`crate::packet::Pkt::write_buffers`].
+    write_buffers: u16,
 }
 
 #[derive(Default, Educe)]
@@ -33,29 +37,34 @@ struct Taken {
 pub(crate) struct Layer {
     /// Taken, in order, disjoint.
     busy: Vec<Taken>,
+    /// Those that a packet moves, while they are moved.
+    displaced: Vec<Taken>,
     /// Ticks taken so far.
     pub occupancy: u64,
 }
 impl Layer {
     /// Takes the first gap from `at` on that is long enough: `end(start)` is when a packet that starts at `start` is
     /// through. Nothing before `floor` will be asked for again. The start.
-    pub fn book(&mut self, at: u64, floor: u64, low_priority: bool, end: impl Fn(u64) -> u64) -> u64 {
+    pub fn book(&mut self, at: u64, floor: u64, write_buffers: u16, end: impl Fn(u64) -> u64) -> u64 {
         let over = self.busy.iter().take_while(|b| b.until <= floor).count();
         self.busy.drain(..over);
-        let start = self.first_gap(at, low_priority, &end);
+        let start = self.first_gap(at, write_buffers > 0, &end);
         let until = end(start);
         if until > start {
             self.occupancy += until - start;
-            self.take(Taken { from: start, until, low_priority });
+            self.take(Taken { from: start, until, arrived: at, write_buffers });
         }
         start
     }
 
-    /// The start of the first gap for a packet that is there at `at`; what has not started then and low_priority is no hindrance
-    /// to one that does not.
-    fn first_gap(&self, at: u64, low_priority: bool, end: impl Fn(u64) -> u64) -> u64 {
+    /// The start of the first gap for a packet that is there at `at`. Packets out of write buffers that have not started
+    /// then are no hindrance to one that is not out of one, unless their write buffer is full.
+    fn first_gap(&self, at: u64, yields: bool, end: impl Fn(u64) -> u64) -> u64 {
         let mut start = at;
-        for b in self.busy.iter().filter(|b| low_priority || !b.low_priority || b.from < at) {
+        for (i, b) in self.busy.iter().enumerate() {
+            if !yields && b.write_buffers > 0 && b.from >= at && self.waiting(i, start) < usize::from(b.write_buffers) {
+                continue;
+            }
             if end(start) <= b.from {
                 break;
             }
@@ -64,18 +73,32 @@ impl Layer {
         start
     }
 
-    /// Enters `t`; what it meets there moves behind it.
+    /// Packets out of write buffers that are there at `now` and start from the `first` interval on.
+    fn waiting(&self, first: usize, now: u64) -> usize {
+        self.busy.iter().skip(first).filter(|b| b.write_buffers > 0 && b.arrived <= now).count()
+    }
+
+    /// Enters `t`. Packets out of write buffers that have not started then start anew behind it, the first come first.
     fn take(&mut self, t: Taken) {
-        let mut place = self.busy.partition_point(|b| b.from < t.from);
-        self.busy.insert(place, t);
-        place += 1;
-        while self.busy.get(place).is_some_and(|b| b.from < t.until) {
-            let b = self.busy.remove(place);
-            let length = b.until - b.from;
-            let from = self.first_gap(t.until, true, |s| s + length);
-            let to = self.busy.partition_point(|o| o.from < from);
-            self.busy.insert(to, Taken { from, until: from + length, ..b });
+        let place = self.busy.partition_point(|b| b.from < t.from);
+        if t.write_buffers == 0 && self.busy.get(place).is_some_and(|b| b.write_buffers > 0) {
+            let displaced = |b: &Taken| b.from >= t.from && b.write_buffers > 0;
+            self.displaced.extend(self.busy.iter().copied().filter(displaced));
+            self.busy.retain(|b| !displaced(b));
         }
+        self.busy.insert(place, t);
+        if self.displaced.is_empty() {
+            return;
+        }
+        let mut displaced = std::mem::take(&mut self.displaced);
+        displaced.sort_unstable_by_key(|b| (b.arrived, b.from));
+        for b in displaced.drain(..) {
+            let length = b.until - b.from;
+            let from = self.first_gap(b.arrived.max(t.until), true, |s| s + length);
+            let place = self.busy.partition_point(|o| o.from < from);
+            self.busy.insert(place, Taken { from, until: from + length, ..b });
+        }
+        self.displaced = displaced;
     }
 
     pub fn describe(&self, now: u64) -> String {
@@ -93,11 +116,11 @@ mod tests {
     #[test]
     fn an_early_packet_slips_in_before_a_late_one() {
         let mut l = Layer::default();
-        assert_eq!(l.book(100, 0, false, |s| s + 10), 100);
-        assert_eq!(l.book(5, 0, false, |s| s + 10), 5);
-        assert_eq!(l.book(95, 0, false, |s| s + 10), 110);
-        assert_eq!(l.book(5, 0, false, |s| s + 10), 15);
-        assert_eq!(l.book(0, 120, false, |s| s + 10), 0);
+        assert_eq!(l.book(100, 0, 0, |s| s + 10), 100);
+        assert_eq!(l.book(5, 0, 0, |s| s + 10), 5);
+        assert_eq!(l.book(95, 0, 0, |s| s + 10), 110);
+        assert_eq!(l.book(5, 0, 0, |s| s + 10), 15);
+        assert_eq!(l.book(0, 120, 0, |s| s + 10), 0);
         assert_eq!(l.occupancy, 50);
     }
 
@@ -105,11 +128,37 @@ mod tests {
     fn a_write_back_that_has_not_started_yields() {
         let mut l = Layer::default();
         let spans = |l: &Layer| l.busy.iter().map(|b| (b.from, b.until)).collect::<Vec<_>>();
-        assert_eq!([l.book(100, 0, true, |s| s + 30), l.book(100, 0, true, |s| s + 30)], [100, 130]);
-        assert_eq!(l.book(110, 0, false, |s| s + 10), 130, "behind the one under way, before the other");
+        assert_eq!([l.book(100, 0, 8, |s| s + 30), l.book(100, 0, 8, |s| s + 30)], [100, 130]);
+        assert_eq!(l.book(110, 0, 0, |s| s + 10), 130, "behind the one under way, before the other");
         assert_eq!(spans(&l), [(100, 130), (130, 140), (140, 170)]);
-        assert_eq!(l.book(85, 0, false, |s| s + 20), 85);
+        assert_eq!(l.book(85, 0, 0, |s| s + 20), 85);
         assert_eq!(spans(&l), [(85, 105), (130, 140), (140, 170), (170, 200)]);
-        assert_eq!(l.book(85, 0, true, |s| s + 30), 200, "they do not yield to each other");
+        assert_eq!(l.book(85, 0, 8, |s| s + 30), 200, "they do not yield to each other");
+    }
+
+    #[test]
+    fn a_full_write_buffer_does_not_yield() {
+        let mut l = Layer::default();
+        let write = |l: &mut Layer, at| l.book(at, 0, 2, |s| s + 30);
+        let read = |l: &mut Layer, at| l.book(at, 0, 0, |s| s + 30);
+        assert_eq!([read(&mut l, 0), write(&mut l, 10), write(&mut l, 20)], [0, 30, 60]);
+        assert_eq!(read(&mut l, 25), 60, "two wait when the port is free, and the first of them goes");
+        assert_eq!(read(&mut l, 26), 90, "one waits");
+        // The other one starts at 120: it was there at 20, and nothing else is.
+        assert_eq!(write(&mut l, 125), 150);
+        assert_eq!(read(&mut l, 119), 120, "one waits: that of 125 is not there yet");
+        assert_eq!(read(&mut l, 130), 180, "two wait");
+        assert_eq!(l.busy.iter().map(|b| b.from).collect::<Vec<_>>(), [0, 30, 60, 90, 120, 150, 180, 210]);
+    }
+
+    #[test]
+    fn displaced_packets_keep_their_order_and_leave_no_gap() {
+        let mut l = Layer::default();
+        let starts = |l: &Layer| l.busy.iter().map(|b| (b.arrived, b.from)).collect::<Vec<_>>();
+        assert_eq!([l.book(0, 0, 0, |s| s + 30), l.book(10, 0, 8, |s| s + 30)], [0, 30]);
+        assert_eq!([l.book(12, 0, 8, |s| s + 30), l.book(75, 0, 0, |s| s + 30)], [60, 90]);
+        assert_eq!(l.book(20, 0, 0, |s| s + 30), 30);
+        // 10 could not start before 60, where 12 was.
+        assert_eq!(starts(&l), [(0, 0), (20, 30), (10, 60), (75, 90), (12, 120)]);
     }
 }

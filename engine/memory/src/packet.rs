@@ -18,8 +18,9 @@ pub(crate) struct Pkt {
     pub payload: u64,
     /// Not kept by the caches that it is fetched through (a non-temporal prefetch).
     pub bypass: bool,
-    /// From a write buffer that is not full: on the next bus, misses go first (gem5 `Cache::getNextQueueEntry`).
-    pub low_priority: bool,
+    /// Entries of the write buffer that it comes from, 0: from none. Misses go first while fewer packets wait there (gem5
+    /// `BaseCache::getNextQueueEntry`).
+    pub write_buffers: u16,
 }
 
 impl Pkt {
@@ -36,7 +37,7 @@ impl Pkt {
             header: 0,
             payload: 0,
             bypass: false,
-            low_priority: false,
+            write_buffers: 0,
         }
     }
     /// Of an instruction (the first of the ports).

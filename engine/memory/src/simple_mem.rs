@@ -3,7 +3,8 @@
 //! `write_buffer_size` (ours; 0: unlimited, as in gem5): so many writes can be under way; a further one is accepted when the
 //! first of them is done. Who only waits for acceptance (write buffers) waits then. Reads do not look into the buffers.
 //!
-//! A read goes before write-backs that wait for the port: the cache that sends both sends its misses first.
+//! A read goes before write-backs that wait for the port while their write buffer is not full: the cache that sends both
+//! sends its misses first.
 
 use breakeven_base::{StatSink, Unit};
 
@@ -47,7 +48,7 @@ impl SimpleMemory {
         let busy = u64::from(pkt.size).saturating_mul(self.ticks_per_byte);
         let buffer = if pkt.cmd.has_data() { self.buffers.iter_mut().min() } else { None };
         let taken = buffer.as_ref().map_or(at, |free| at.max(**free));
-        let start = self.port.book(taken, floor, pkt.low_priority, |s| s + busy);
+        let start = self.port.book(taken, floor, pkt.write_buffers, |s| s + busy);
         let t = &mut self.traffic;
         if pkt.cmd.is_read() {
             t.reads += 1;
@@ -98,12 +99,12 @@ mod tests {
         let mut m =
             SimpleMemory::new(&SimpleMemoryConfig { path, latency: Tick(0), bandwidth: 1e12, write_buffer_size: 0 });
         let read = Pkt::new(Cmd::ReadSharedReq, 0, 64, 1);
-        let write = |low_priority| Pkt { low_priority, ..Pkt::new(Cmd::WritebackDirty, 64, 64, WRITEBACKS) };
+        let write = |write_buffers| Pkt { write_buffers, ..Pkt::new(Cmd::WritebackDirty, 64, 64, WRITEBACKS) };
         let mut starts = |pkt: &Pkt, at| m.request(pkt, at, 0).at;
-        assert_eq!([starts(&read, 0), starts(&write(true), 10)], [0, 64]);
+        assert_eq!([starts(&read, 0), starts(&write(8), 10)], [0, 64]);
         assert_eq!(starts(&read, 20), 64, "the write-back has not started");
         // It starts at 128 instead, and then it is not interrupted.
         assert_eq!(starts(&read, 130), 192);
-        assert_eq!([starts(&write(false), 200), starts(&read, 210)], [256, 320], "out of a full write buffer");
+        assert_eq!([starts(&write(0), 200), starts(&read, 210)], [256, 320], "out of a full write buffer");
     }
 }

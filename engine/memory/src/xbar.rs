@@ -14,11 +14,11 @@ use crate::packet::Pkt;
 use crate::util::EdgeClock;
 use educe::Educe;
 
-/// A packet's direction; packets out of a write buffer have low priority against other requests.
+/// A packet's direction.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
-    Request,
-    FromWriteBuffer,
+    /// With [`Pkt::write_buffers`].
+    Request(u16),
     Response,
 }
 
@@ -90,11 +90,12 @@ impl XBar {
     /// Books a layer: when the packet wins arbitration, and ticks from there to the next clock edge.
     fn pass(&mut self, way: Way, layer: usize, at: u64, floor: u64, payload: u64) -> (u64, u64) {
         let (clock, header) = (self.clock, self.header);
-        let layers = if way == Way::Response { &mut self.responses } else { &mut self.requests };
+        let (layers, write_buffers) = match way {
+            Way::Request(write_buffers) => (&mut self.requests, write_buffers),
+            Way::Response => (&mut self.responses, 0),
+        };
         let start = match layers.get_mut(layer) {
-            Some(l) if self.limited => {
-                l.book(at, floor, way == Way::FromWriteBuffer, |s| clock.edge(s) + header + payload)
-            }
+            Some(l) if self.limited => l.book(at, floor, write_buffers, |s| clock.edge(s) + header + payload),
             _ => at,
         };
         (start, self.clock.edge(start) - start)

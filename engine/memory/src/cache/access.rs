@@ -75,7 +75,7 @@ impl Cache {
             from_cache: true,
             header: 0,
             payload: 0,
-            low_priority: false,
+            write_buffers: 0,
             ..pkt
         };
         // A prefetch was looked up while it waited in its queue.
@@ -169,8 +169,8 @@ impl Cache {
     fn send_write(&mut self, net: &mut Network, pkt: Pkt, at: u64, out: u64) {
         let link = self.p.mem_side;
         // Data that a maintenance operation writes back goes before the operation: gem5 keeps packets of one line in order.
-        let low_priority = pkt.cmd != Cmd::WriteClean && !self.writes.nearly_full(out);
-        let pkt = Pkt { from_cache: true, header: 0, payload: 0, low_priority, ..pkt };
+        let write_buffers = if pkt.cmd == Cmd::WriteClean { 0 } else { self.writes.entries() };
+        let pkt = Pkt { from_cache: true, header: 0, payload: 0, write_buffers, ..pkt };
         let r = net.send(link, self.p.source, pkt, out);
         let now = net.now;
         let line = self.tags.line(pkt.addr);
@@ -249,7 +249,7 @@ impl Cache {
                 Pkt { cmd: Cmd::WriteClean, addr: line.addr(), size: p.line_bytes, requestor: WRITEBACKS, ..pkt };
             self.send_write(net, data, at, out);
         }
-        let down = Pkt { addr: line.addr(), from_cache: true, header: 0, payload: 0, low_priority: false, ..pkt };
+        let down = Pkt { addr: line.addr(), from_cache: true, header: 0, payload: 0, write_buffers: 0, ..pkt };
         let r = net.send(p.mem_side, p.source, down, out);
         self.forwarded(&pkt, at, r, p.response)
     }
@@ -259,7 +259,7 @@ impl Cache {
         let p = self.p;
         let out = self.clock.edge(at) + p.tag + pkt.header;
         self.evict_line(net, pkt.addr, at, out, pkt.requestor);
-        let down = Pkt { from_cache: true, header: 0, payload: 0, low_priority: false, ..pkt };
+        let down = Pkt { from_cache: true, header: 0, payload: 0, write_buffers: 0, ..pkt };
         let r = net.send(p.mem_side, p.source, down, out);
         let reply = self.forwarded(&pkt, at, r, p.response + r.payload);
         let s = self.stats.at(pkt.cmd, pkt.requestor);

@@ -54,9 +54,9 @@ impl WriteBuffer {
         self.live(now).map(|e| e.until).min()
     }
 
-    /// Whether one more entry at `now` fills it.
-    pub fn nearly_full(&self, now: u64) -> bool {
-        self.entries.len() + 1 >= self.limit && self.live(now).count() + 1 >= self.limit
+    /// The plain entries.
+    pub fn entries(&self) -> u16 {
+        u16::try_from(self.limit.max(1)).unwrap_or(u16::MAX)
     }
 
     pub fn describe(&self, now: u64) -> String {

@@ -17,8 +17,7 @@ impl XBar {
     /// Takes the layer that `pkt`, which arrives at `at`, goes through; nothing will arrive before `floor`.
     pub fn book(&mut self, pkt: &Pkt, at: u64, floor: u64) -> Slot {
         let payload = self.payload_of(pkt);
-        let way = if pkt.low_priority { Way::FromWriteBuffer } else { Way::Request };
-        let (start, offset) = self.pass(way, self.route(pkt.addr).0, at, floor, payload);
+        let (start, offset) = self.pass(Way::Request(pkt.write_buffers), self.route(pkt.addr).0, at, floor, payload);
         Slot { start, offset }
     }
 
