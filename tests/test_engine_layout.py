@@ -19,12 +19,6 @@ CRATES = [str(folder.relative_to(ENGINE)) for folder in FOLDERS]
 MOST_LINES = 500
 MOST_FIELDS = 15
 
-#: types of more fields that are no configuration, and why they may have them, or that they are to be split
-MANY_FIELDS = {
-    "Rules": "O3's configuration in the form in which its stages ask for it",
-    "Counts": "one counter a statistic of gem5's branch predictor unit",
-    "RenameStats": "one counter a statistic of gem5's",
-}
 #: circles that stay, by their files
 CIRCLES = {
     # An enum of all direction predictors, each of which gives its place in it: dispatch without a virtual call.
@@ -168,8 +162,7 @@ def test_no_type_has_many_fields() -> None:
         for name, count in fields(file.read_text())
         if count > MOST_FIELDS
     }
-    assert many - MANY_FIELDS.keys() == set(), f"more than {MOST_FIELDS} fields: group them"
-    assert MANY_FIELDS.keys() - many == set(), "no longer: take it off the list"
+    assert many == set(), f"more than {MOST_FIELDS} fields: group them"
 
 
 @pytest.mark.parametrize("crate", CRATES)

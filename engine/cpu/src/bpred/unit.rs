@@ -84,29 +84,52 @@ struct Record {
     mispredicted: bool,
 }
 
+/// By gem5's type of branch.
 #[derive(Clone, Copy, Debug, Default)]
-struct Counts {
+struct ByType {
     lookups: [u64; TYPES],
     squashes: [u64; TYPES],
     corrected: [u64; TYPES],
     early_resteers: [u64; TYPES],
     committed: [u64; TYPES],
     mispredicted: [u64; TYPES],
+}
+
+/// Of conditional branches; `incorrect` counts every kind, as gem5's does.
+#[derive(Clone, Copy, Debug, Default)]
+struct CondCounts {
+    predicted: u64,
+    predicted_taken: u64,
+    incorrect: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct BtbCounts {
+    lookups: u64,
+    updates: u64,
+    hits: u64,
+    mispredicted: u64,
+    /// Predicted taken and not in the BTB.
+    taken_misses: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct IndirectCounts {
+    lookups: u64,
+    hits: u64,
+    misses: u64,
+    mispredicted: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    by_type: ByType,
     target_provider: [u64; 4],
     target_wrong: [u64; 4],
-    cond_predicted: u64,
-    cond_predicted_taken: u64,
-    cond_incorrect: u64,
+    cond: CondCounts,
+    btb: BtbCounts,
+    indirect: IndirectCounts,
     incorrect: u64,
-    btb_lookups: u64,
-    btb_updates: u64,
-    btb_hits: u64,
-    btb_mispredicted: u64,
-    indirect_lookups: u64,
-    indirect_hits: u64,
-    indirect_misses: u64,
-    indirect_mispredicted: u64,
-    pred_taken_btb_miss: u64,
     not_taken_mispredicted: u64,
     taken_mispredicted: u64,
 }
@@ -174,19 +197,19 @@ impl BranchPredictor {
     /// Predicts the branch of `kind` and `len` bytes at `pc`. `seq` is above that of every branch in flight.
     pub fn predict(&mut self, seq: u64, pc: u64, len: u8, kind: BranchKind) -> Prediction {
         debug_assert!(self.in_flight.back().is_none_or(|r| r.seq < seq), "sequence numbers rise");
-        self.counts.lookups[branch_type(kind)] += 1;
+        self.counts.by_type.lookups[branch_type(kind)] += 1;
         let conditional = kind == BranchKind::Cond;
         let direction = if conditional { self.direction.lookup(pc) } else { self.direction.unconditional() };
         if conditional {
-            self.counts.cond_predicted += 1;
-            self.counts.cond_predicted_taken += u64::from(direction.predicted);
+            self.counts.cond.predicted += 1;
+            self.counts.cond.predicted_taken += u64::from(direction.predicted);
         }
 
         let mut target = None;
         let mut provider = TargetProvider::NoTarget;
-        self.counts.btb_lookups += 1;
+        self.counts.btb.lookups += 1;
         let btb = self.btb.lookup(pc);
-        self.counts.btb_hits += u64::from(btb.is_some());
+        self.counts.btb.hits += u64::from(btb.is_some());
         if btb.is_some() && direction.predicted {
             target = btb;
             provider = TargetProvider::Btb;
@@ -243,11 +266,11 @@ impl BranchPredictor {
     fn ask_indirect(&mut self, kind: BranchKind, pc: u64) -> Option<u64> {
         let predictor = self.indirect.as_mut().filter(|_| is_indirect(kind))?;
         let target = predictor.lookup(pc);
-        self.counts.indirect_lookups += 1;
+        self.counts.indirect.lookups += 1;
         if target.is_some() {
-            self.counts.indirect_hits += 1;
+            self.counts.indirect.hits += 1;
         } else {
-            self.counts.indirect_misses += 1;
+            self.counts.indirect.misses += 1;
         }
         target
     }
@@ -257,8 +280,8 @@ impl BranchPredictor {
         while self.in_flight.front().is_some_and(|r| r.seq <= done_seq) {
             let Some(r) = self.in_flight.front() else { break };
             let t = branch_type(r.kind);
-            self.counts.committed[t] += 1;
-            self.counts.mispredicted[t] += u64::from(r.mispredicted);
+            self.counts.by_type.committed[t] += 1;
+            self.counts.by_type.mispredicted[t] += u64::from(r.mispredicted);
             self.direction.update(r.pc, r.taken, &r.direction);
             if let Some(ras) = &mut self.ras {
                 ras.commit(r.ras, r.mispredicted);
@@ -277,7 +300,7 @@ impl BranchPredictor {
     pub fn squash(&mut self, seq: u64) {
         while let Some(r) = self.in_flight.back().copied().filter(|r| r.seq > seq) {
             self.in_flight.pop_back();
-            self.counts.squashes[branch_type(r.kind)] += 1;
+            self.counts.by_type.squashes[branch_type(r.kind)] += 1;
             if let Some(ras) = &mut self.ras {
                 ras.squash(r.ras);
             }
@@ -291,16 +314,16 @@ impl BranchPredictor {
     /// The branch `seq` was mispredicted: it goes to `target` (`taken`) or falls through to it. Squashes what is younger.
     /// `from_commit` is false when an earlier stage than execute finds it (gem5's early resteer).
     pub fn correct(&mut self, seq: u64, target: u64, taken: bool, from_commit: bool) {
-        self.counts.cond_incorrect += 1;
+        self.counts.cond.incorrect += 1;
         self.squash(seq);
         let Some(r) = self.in_flight.back_mut() else { return };
         let t = branch_type(r.kind);
         let c = &mut self.counts;
-        c.corrected[t] += 1;
+        c.by_type.corrected[t] += 1;
         c.target_wrong[r.provider as usize] += u64::from(r.target != target);
         c.incorrect += 1;
-        c.early_resteers[t] += u64::from(!from_commit);
-        c.indirect_mispredicted += u64::from(is_indirect(r.kind));
+        c.by_type.early_resteers[t] += u64::from(!from_commit);
+        c.indirect.mispredicted += u64::from(is_indirect(r.kind));
         if taken {
             c.not_taken_mispredicted += 1;
         } else {
@@ -326,12 +349,12 @@ impl BranchPredictor {
         // Not when it commits, as later versions do: the mispredictions measured on Minor, where the loop's branch shares
         // its entry with the return behind it, come out only so.
         if taken && (self.requires_btb_hit || self.indirect.is_none() || !is_indirect(r.kind)) {
-            c.btb_updates += 1;
+            c.btb.updates += 1;
             self.btb.update(r.pc, target);
         }
         if taken && !r.btb_hit {
-            c.btb_mispredicted += 1;
-            c.pred_taken_btb_miss += u64::from(r.direction.predicted);
+            c.btb.mispredicted += 1;
+            c.btb.taken_misses += u64::from(r.direction.predicted);
             self.btb.count_mispredict();
         }
     }
@@ -345,49 +368,49 @@ impl BranchPredictor {
     /// Conditional branches predicted so far (gem5 `condPredicted`).
     #[must_use]
     pub fn cond_predicted(&self) -> u64 {
-        self.counts.cond_predicted
+        self.counts.cond.predicted
     }
 
     /// Mispredictions found so far (gem5 `condIncorrect`, which counts every kind).
     #[must_use]
     pub fn cond_incorrect(&self) -> u64 {
-        self.counts.cond_incorrect
+        self.counts.cond.incorrect
     }
 
     /// Visits gem5's statistics.
     pub fn stats(&self, s: &mut StatSink) {
         let c = &self.counts;
-        by_type(s, "lookups_0", &c.lookups, "Number of BP lookups");
-        by_type(s, "squashes_0", &c.squashes, "Number of branches squashed as an earlier one was mispredicted");
-        by_type(s, "corrected_0", &c.corrected, "Number of branches corrected but not yet committed");
-        by_type(s, "earlyResteers_0", &c.early_resteers, "Number of branches corrected before commit");
-        by_type(s, "committed_0", &c.committed, "Number of branches finally committed");
-        by_type(s, "mispredicted_0", &c.mispredicted, "Number of committed branches that were mispredicted");
+        by_type(s, "lookups_0", &c.by_type.lookups, "Number of BP lookups");
+        by_type(s, "squashes_0", &c.by_type.squashes, "Number of branches squashed as an earlier one was mispredicted");
+        by_type(s, "corrected_0", &c.by_type.corrected, "Number of branches corrected but not yet committed");
+        by_type(s, "earlyResteers_0", &c.by_type.early_resteers, "Number of branches corrected before commit");
+        by_type(s, "committed_0", &c.by_type.committed, "Number of branches finally committed");
+        by_type(s, "mispredicted_0", &c.by_type.mispredicted, "Number of committed branches that were mispredicted");
         for (i, name) in TargetProvider::NAMES.iter().enumerate() {
             let what = "Number of targets each provider provided";
             s.count(&format!("targetProvider_0::{name}"), c.target_provider[i], Unit::Count, what);
             let what = "Number of times the provider's target was wrong";
             s.count(&format!("targetWrong_0::{name}"), c.target_wrong[i], Unit::Count, what);
         }
-        let lookups = c.lookups.iter().sum();
-        let ratio = if c.btb_lookups == 0 { f64::NAN } else { c.btb_hits as f64 / c.btb_lookups as f64 };
+        let lookups = c.by_type.lookups.iter().sum();
+        let ratio = if c.btb.lookups == 0 { f64::NAN } else { c.btb.hits as f64 / c.btb.lookups as f64 };
         for (name, value, desc) in [
             ("lookups", lookups, "Number of BP lookups"),
-            ("condPredicted", c.cond_predicted, "Number of conditional branches predicted"),
-            ("condPredictedTaken", c.cond_predicted_taken, "Number of conditional branches predicted as taken"),
-            ("condIncorrect", c.cond_incorrect, "Number of branches incorrect, of any kind"),
+            ("condPredicted", c.cond.predicted, "Number of conditional branches predicted"),
+            ("condPredictedTaken", c.cond.predicted_taken, "Number of conditional branches predicted as taken"),
+            ("condIncorrect", c.cond.incorrect, "Number of branches incorrect, of any kind"),
             ("incorrect", c.incorrect, "Number of branches incorrect"),
-            ("BTBLookups", c.btb_lookups, "Number of BTB lookups"),
-            ("BTBUpdates", c.btb_updates, "Number of BTB updates"),
-            ("BTBHits", c.btb_hits, "Number of BTB hits"),
-            ("BTBMispredicted", c.btb_mispredicted, "Number of mispredictions for want of a BTB entry"),
-            ("predTakenBTBMiss", c.pred_taken_btb_miss, "Number of branches predicted taken but missed in the BTB"),
+            ("BTBLookups", c.btb.lookups, "Number of BTB lookups"),
+            ("BTBUpdates", c.btb.updates, "Number of BTB updates"),
+            ("BTBHits", c.btb.hits, "Number of BTB hits"),
+            ("BTBMispredicted", c.btb.mispredicted, "Number of mispredictions for want of a BTB entry"),
+            ("predTakenBTBMiss", c.btb.taken_misses, "Number of branches predicted taken but missed in the BTB"),
             ("NotTakenMispredicted", c.not_taken_mispredicted, "Number of mispredicted branches that were taken"),
             ("TakenMispredicted", c.taken_mispredicted, "Number of mispredicted branches that were not taken"),
-            ("indirectLookups", c.indirect_lookups, "Number of indirect predictor lookups"),
-            ("indirectHits", c.indirect_hits, "Number of indirect target hits"),
-            ("indirectMisses", c.indirect_misses, "Number of indirect misses"),
-            ("indirectMispredicted", c.indirect_mispredicted, "Number of mispredicted indirect branches"),
+            ("indirectLookups", c.indirect.lookups, "Number of indirect predictor lookups"),
+            ("indirectHits", c.indirect.hits, "Number of indirect target hits"),
+            ("indirectMisses", c.indirect.misses, "Number of indirect misses"),
+            ("indirectMispredicted", c.indirect.mispredicted, "Number of mispredicted indirect branches"),
         ] {
             s.count(name, value, Unit::Count, desc);
         }

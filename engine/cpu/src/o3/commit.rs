@@ -180,7 +180,7 @@ impl Commit {
             if self.to_walk == 0 {
                 self.status = Status::Running;
             } else {
-                self.to_walk = self.to_walk.saturating_sub(io.rules.squash_width);
+                self.to_walk = self.to_walk.saturating_sub(io.rules.widths.squash);
                 report_rob_squashing(io, now);
             }
         }
@@ -195,12 +195,12 @@ impl Commit {
         if changed {
             io.activity.moved = true;
             self.check_empty |= empty;
-            io.wires.at(now + io.rules.commit_to_rename).rename.free_rob = Some((self.rob.free(), false));
+            io.wires.at(now + io.rules.delays.commit_to_rename).rename.free_rob = Some((self.rob.free(), false));
         }
         if self.check_empty && empty && !stored && !lsq.has_stores_to_write() {
             io.activity.moved = true;
             self.check_empty = false;
-            io.wires.at(now + io.rules.commit_to_rename).rename.free_rob = Some((self.rob.size(), true));
+            io.wires.at(now + io.rules.delays.commit_to_rename).rename.free_rob = Some((self.rob.size(), true));
         }
         retired
     }
@@ -232,13 +232,13 @@ impl Commit {
             self.rob.free_squashed();
             self.to_walk = 0;
         } else {
-            self.to_walk = n.saturating_sub(io.rules.squash_width);
+            self.to_walk = n.saturating_sub(io.rules.widths.squash);
         }
         self.youngest = squash.after;
         self.recovering = Some(if squash.cause == Cause::Violation { Reason::Replay } else { Reason::BadSpeculation });
         report_rob_squashing(io, now);
-        io.wires.at(now + io.rules.squash_delay).squash = Some(squash);
-        self.squash_until = now + io.rules.squash_delay;
+        io.wires.at(now + io.rules.delays.squash).squash = Some(squash);
+        self.squash_until = now + io.rules.delays.squash;
     }
 
     /// A squash that takes effect at once, without a walk of the ROB.
@@ -273,7 +273,7 @@ impl Commit {
         changed: &mut bool,
     ) -> (u32, bool) {
         let now = when.cycle;
-        let width = io.rules.commit_width;
+        let width = io.rules.widths.commit;
         let (mut retired, mut stored, mut traps) = (0, false, false);
         let first = io.ring.head();
         let end = self.rob.end();
@@ -332,10 +332,10 @@ impl Commit {
             self.last_commit = now;
             self.recovering = None;
             let done = io.ring.head() - 1;
-            io.wires.at(now + io.rules.commit_to_fetch).fetch.committed = done;
-            io.wires.at(now + io.rules.retired_to_rename).rename.retired = done;
-            io.wires.at(now + io.rules.commit_to_iew).iew.committed = done;
-            let freed = &mut io.wires.at(now + io.rules.commit_to_rename).rename.free_regs;
+            io.wires.at(now + io.rules.delays.commit_to_fetch).fetch.committed = done;
+            io.wires.at(now + io.rules.delays.retired_to_rename).rename.retired = done;
+            io.wires.at(now + io.rules.delays.commit_to_iew).iew.committed = done;
+            let freed = &mut io.wires.at(now + io.rules.delays.commit_to_rename).rename.free_regs;
             for (f, n) in freed.iter_mut().zip(regs) {
                 *f += n;
             }
@@ -355,7 +355,7 @@ impl Commit {
         io.activity.moved = true;
         self.stats.non_spec_stalls += 1;
         io.ring.set_state(seq, State::RELEASED);
-        io.wires.at(now + io.rules.commit_to_iew).iew.release = seq;
+        io.wires.at(now + io.rules.delays.commit_to_iew).iew.release = seq;
     }
 
     #[cold]
@@ -367,7 +367,7 @@ impl Commit {
         io.activity.moved = true;
         self.stats.traps += 1;
         self.status = Status::TrapPending;
-        self.trap_at = now + io.rules.trap_latency + 1;
+        self.trap_at = now + io.rules.delays.trap + 1;
         // It leaves without having been an instruction; what is behind it is squashed when the trap is due.
         self.rob.free_entries(io.cost(seq));
         io.ring.retire_to(seq + 1);
@@ -389,8 +389,8 @@ impl Commit {
 }
 
 fn report_rob_squashing(io: &mut Io, now: Cycle) {
-    io.wires.at(now + io.rules.commit_to_rename).rename.rob_squashing = true;
-    io.wires.at(now + io.rules.commit_to_iew).iew.rob_squashing = true;
+    io.wires.at(now + io.rules.delays.commit_to_rename).rename.rob_squashing = true;
+    io.wires.at(now + io.rules.delays.commit_to_iew).iew.rob_squashing = true;
 }
 
 /// Carries out a micro-op's effect, if it has one.

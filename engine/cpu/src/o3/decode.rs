@@ -87,7 +87,7 @@ impl Decode {
         }
         let arrived = u64::from(wire.arrived);
         self.end += arrived;
-        let to_fetch = now + io.rules.decode_to_fetch;
+        let to_fetch = now + io.rules.delays.decode_to_fetch;
         if squashed {
             if matches!(self.status, Status::Blocked | Status::Unblocking) {
                 io.wires.at(to_fetch).fetch.stall = Stall::Unblock;
@@ -173,7 +173,7 @@ impl Decode {
         while self.next < end {
             let seq = self.next;
             slots += io.cost(seq);
-            if slots > io.rules.decode_width {
+            if slots > io.rules.widths.decode {
                 break;
             }
             sent += 1;
@@ -187,7 +187,7 @@ impl Decode {
             io.traced(self.next - u64::from(sent)..self.next, |trace, ring, seq| trace.decoded(ring.slot(seq).0, now));
             io.activity.moved = true;
             self.stats.decoded += u64::from(sent);
-            io.wires.at(now + io.rules.decode_to_rename).rename.arrived += sent;
+            io.wires.at(now + io.rules.delays.decode_to_rename).rename.arrived += sent;
         }
         if corrected.is_some() {
             self.drop_fetched(io, now);
@@ -218,7 +218,7 @@ impl Decode {
         self.end = self.next;
         io.wires.clear_fetched(now);
         if matches!(self.status, Status::Blocked | Status::Unblocking) {
-            io.wires.at(now + io.rules.decode_to_fetch).fetch.stall = Stall::Unblock;
+            io.wires.at(now + io.rules.delays.decode_to_fetch).fetch.stall = Stall::Unblock;
         }
         self.status = Status::Squashing;
     }

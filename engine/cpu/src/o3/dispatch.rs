@@ -79,7 +79,7 @@ impl Dispatch {
     pub fn tick(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: Cycle, wire: &ToIew, squashed: bool) {
         let arrived = u64::from(wire.arrived);
         self.end += arrived;
-        let to_rename = now + io.rules.iew_to_rename;
+        let to_rename = now + io.rules.delays.iew_to_rename;
         if squashed {
             if matches!(self.status, Status::Blocked | Status::Unblocking) {
                 io.wires.at(to_rename).rename.stall = Stall::Unblock;
@@ -147,7 +147,7 @@ impl Dispatch {
         while self.next < end {
             let seq = self.next;
             let cost = io.cost(seq);
-            if slots + cost > io.rules.dispatch_width {
+            if slots + cost > io.rules.widths.dispatch {
                 break;
             }
             let flags = io.ring.flags(seq);
@@ -182,7 +182,7 @@ impl Dispatch {
             {
                 leaving.uops = n as u16;
             }
-            io.wires.at(now + io.rules.iew_to_rename).rename.dispatched += leaving;
+            io.wires.at(now + io.rules.delays.iew_to_rename).rename.dispatched += leaving;
         }
     }
 
@@ -233,7 +233,7 @@ impl Dispatch {
     pub fn return_credits(&self, io: &mut Io, issue: &Issue, lsq: &Lsq, now: Cycle) {
         #[allow(clippy::cast_possible_truncation)] // no queue has as many entries (`MAX_QUEUE`)
         let free = [issue.free() as u16, lsq.free_loads() as u16, lsq.free_stores() as u16];
-        io.wires.at(now + io.rules.iew_to_rename).rename.free_queues = Some(free);
+        io.wires.at(now + io.rules.delays.iew_to_rename).rename.free_queues = Some(free);
     }
 
     /// The state in relative form.
@@ -249,7 +249,7 @@ impl Dispatch {
     /// Squash: drops the micro-ops from `next` on. Rename gets their credits back as if they had been dispatched: those that
     /// are here now, those on their way (`in_flight`, up to `renamed`, the next to be renamed) as they would have arrived.
     pub fn squash(&mut self, io: &mut Io, next: Seq, renamed: Seq, in_flight: &Arrivals, now: Cycle) {
-        let back = io.rules.iew_to_rename;
+        let back = io.rules.delays.iew_to_rename;
         let mut from = self.next.max(next);
         if from < self.end {
             report_squashed(io, from, self.end, now + back);

@@ -143,7 +143,7 @@ impl Execute {
     pub fn end(&mut self, io: &mut Io, now: Cycle) {
         self.due.clear();
         if let Some(squash) = self.redirect.take() {
-            io.wires.at(now + io.rules.iew_to_commit).commit.resolve = Some(squash);
+            io.wires.at(now + io.rules.delays.iew_to_commit).commit.resolve = Some(squash);
         }
     }
 
@@ -202,7 +202,7 @@ impl Execute {
             return;
         }
         io.ring.set_state(next, State::DONE | State::WRITTEN);
-        io.ring.set_ready_at(next, now + io.rules.iew_to_commit + 1);
+        io.ring.set_ready_at(next, now + io.rules.delays.iew_to_commit + 1);
         self.resolve_branch(next, io.ring.flags(next), io);
     }
 
@@ -233,7 +233,7 @@ impl Execute {
             return;
         }
         io.activity.moved = true;
-        let n = self.arrived.len().min(io.rules.wb_width);
+        let n = self.arrived.len().min(io.rules.widths.wb);
         for i in 0..n {
             let event = self.arrived[i];
             if io.is_current(event) {
@@ -258,7 +258,7 @@ impl Execute {
         }
         let s = io.ring.at_mut(seq);
         s.state |= State::DONE | State::WRITTEN;
-        s.ready_at = now + io.rules.iew_to_commit + 1;
+        s.ready_at = now + io.rules.delays.iew_to_commit + 1;
         if !flags.any(UopFlags::TRAP) {
             issue.wake(&mut io.ring, seq);
         }

@@ -195,11 +195,11 @@ impl Fetch {
         }
         if !io.rules.fuses && !self.first_decoder {
             // A slot each.
-            let sent = (tail - self.queue).min(io.rules.decode_width.into());
+            let sent = (tail - self.queue).min(io.rules.widths.decode.into());
             self.queue += sent;
             #[allow(clippy::cast_possible_truncation)] // at most the width
             {
-                io.wires.at(now + io.rules.fetch_to_decode).decode.arrived += sent as u16;
+                io.wires.at(now + io.rules.delays.fetch_to_decode).decode.arrived += sent as u16;
                 self.decode_slots += sent as u32;
             }
             io.activity.moved = true;
@@ -210,14 +210,14 @@ impl Fetch {
         while self.queue < tail {
             let cost = io.cost(self.queue);
             let next_cycle = sent > 0 && io.ring.note(self.queue).intersects(Note::FIRST_DECODER);
-            if slots + cost > io.rules.decode_width || next_cycle {
+            if slots + cost > io.rules.widths.decode || next_cycle {
                 break;
             }
             slots += cost;
             sent += 1;
             self.queue += 1;
         }
-        io.wires.at(now + io.rules.fetch_to_decode).decode.arrived += sent;
+        io.wires.at(now + io.rules.delays.fetch_to_decode).decode.arrived += sent;
         self.decode_slots += slots;
         io.activity.moved = true;
     }
@@ -248,7 +248,7 @@ impl Fetch {
         let mut slots = 0;
         #[allow(clippy::cast_possible_truncation)] // far below
         let mut queued = (first - self.queue) as u32;
-        while slots < io.rules.fetch_width && queued < io.rules.fetch_queue {
+        while slots < io.rules.widths.fetch && queued < io.rules.fetch_queue {
             if self.at_instruction(io) && !self.instruction_ready(io, cx, when) {
                 break;
             }

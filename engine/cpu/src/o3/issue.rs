@@ -148,7 +148,7 @@ impl Issue {
         let head = io.ring.head();
         let Slot(start) = io.ring.slot(head);
         let words = io.ring.capacity() / 64;
-        let mut left = io.rules.issue_width;
+        let mut left = io.rules.widths.issue;
         let mut word = start / 64;
         // The word in which the oldest lies comes twice: its upper bits first, its lower ones last.
         let mut within = u64::MAX << (start % 64);
@@ -170,7 +170,7 @@ impl Issue {
                         left -= 1;
                         ready -= 1;
                         if left == 0 {
-                            return io.rules.issue_width;
+                            return io.rules.widths.issue;
                         }
                     }
                     Grant::Busy => {
@@ -182,13 +182,13 @@ impl Issue {
                     }
                 }
                 if ready == 0 {
-                    return io.rules.issue_width - left;
+                    return io.rules.widths.issue - left;
                 }
             }
             within = u64::MAX;
             word = if word + 1 == words { 0 } else { word + 1 };
         }
-        io.rules.issue_width - left
+        io.rules.widths.issue - left
     }
 
     #[inline]
@@ -207,7 +207,7 @@ impl Issue {
         if let Some(trace) = &mut io.trace {
             trace.issued(io.ring.slot(seq).0, now);
         }
-        let at = now + io.rules.issue_to_execute + u64::from(latency) - 1;
+        let at = now + io.rules.delays.issue_to_execute + u64::from(latency) - 1;
         executes.push(now, at, event);
     }
 

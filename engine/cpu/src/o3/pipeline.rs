@@ -195,7 +195,7 @@ impl Pipeline {
         // 6. Commit, and what its empty slots are charged to.
         let retired = self.commit.tick(&mut self.io, &self.lsq, cx, when, &wire.commit, squashed);
         self.io.activity.boundary |= !was_empty && self.io.ring.is_empty();
-        let width = self.io.rules.commit_width;
+        let width = self.io.rules.widths.commit;
         let reason = if retired < width { self.reason() } else { Reason::Retiring };
         self.account.cycle(retired, width, reason);
     }
@@ -251,7 +251,7 @@ impl Pipeline {
             if let Some(before) = counted.filter(|_| self.io.activity.stalled_retry) {
                 self.count_again(&before, idle);
             }
-            self.account.idle(idle, self.io.rules.commit_width, self.reason());
+            self.account.idle(idle, self.io.rules.widths.commit, self.reason());
             self.commit.skip(idle);
             self.cycle = next;
         }

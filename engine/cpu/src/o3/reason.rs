@@ -35,7 +35,7 @@ impl Pipeline {
         let on_its_way = self.decode.next() - self.rename.next();
         self.rename.status() == decode::Status::Running
             && self.rename.next() == self.rename.end()
-            && on_its_way < u64::from(self.io.rules.rename_width) * self.io.rules.decode_to_rename
+            && on_its_way < u64::from(self.io.rules.widths.rename) * self.io.rules.delays.decode_to_rename
             && self.fetch.status() != fetch::Status::Stopped
     }
 

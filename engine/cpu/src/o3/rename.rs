@@ -24,23 +24,35 @@ use credits::Credits;
 use registers::Registers;
 pub use registers::{count_registers, REG_CLASSES};
 
+/// Cycles by what rename did in them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RenameCycles {
+    pub run: u64,
+    pub idle: u64,
+    pub block: u64,
+    pub unblock: u64,
+    pub squash: u64,
+    pub serialize: u64,
+}
+
+/// How often rename stopped for want of what.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FullEvents {
+    pub rob: u64,
+    pub iq: u64,
+    pub lq: u64,
+    pub sq: u64,
+    pub regs: u64,
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RenameStats {
     pub renamed: u64,
     pub operands: u64,
     pub serializing: u64,
     pub temp_serializing: u64,
-    pub run_cycles: u64,
-    pub idle_cycles: u64,
-    pub block_cycles: u64,
-    pub unblock_cycles: u64,
-    pub squash_cycles: u64,
-    pub serialize_cycles: u64,
-    pub rob_full: u64,
-    pub iq_full: u64,
-    pub lq_full: u64,
-    pub sq_full: u64,
-    pub regs_full: u64,
+    pub cycles: RenameCycles,
+    pub full: FullEvents,
     pub undone: u64,
 }
 
@@ -123,7 +135,7 @@ impl Rename {
         self.receive(wire, squashed);
         let arrived = u64::from(wire.arrived);
         self.end += arrived;
-        let to_decode = now + io.rules.rename_to_decode;
+        let to_decode = now + io.rules.delays.rename_to_decode;
         let mut slots = 0;
         if squashed {
             if matches!(self.status, Status::Blocked | Status::Unblocking | Status::SerializeStall) {
@@ -133,7 +145,7 @@ impl Rename {
             self.serialize = Seq::NONE;
             self.serialize_done = Seq::NONE;
             self.stall_until = Seq::NONE;
-            self.stats.squash_cycles += 1;
+            self.stats.cycles.squash += 1;
         } else {
             slots = self.advance(io, now, arrived);
         }
@@ -156,9 +168,9 @@ impl Rename {
     /// Blocks, unblocks or renames. The slots renamed.
     #[inline]
     fn advance(&mut self, io: &mut Io, now: Cycle, arrived: u64) -> u32 {
-        let to_decode = now + io.rules.rename_to_decode;
+        let to_decode = now + io.rules.delays.rename_to_decode;
         if self.next == self.end && self.status == Status::Running && !self.stalled {
-            self.stats.idle_cycles += 1;
+            self.stats.cycles.idle += 1;
             if io.rules.quirks.gem5RenameBlocksIdle && self.must_stall() {
                 self.block(io, to_decode);
             }
@@ -167,9 +179,9 @@ impl Rename {
         if self.must_stall() || self.stays_blocked(io) {
             self.block(io, to_decode);
             if self.status == Status::SerializeStall {
-                self.stats.serialize_cycles += 1;
+                self.stats.cycles.serialize += 1;
             } else {
-                self.stats.block_cycles += 1;
+                self.stats.cycles.block += 1;
             }
             return 0;
         }
@@ -200,12 +212,12 @@ impl Rename {
         let end = if skid_only { self.end - arrived } else { self.end };
         let mut slots = 0;
         if end == self.next {
-            self.stats.idle_cycles += 1;
+            self.stats.cycles.idle += 1;
         } else {
             if unblocking {
-                self.stats.unblock_cycles += 1;
+                self.stats.cycles.unblock += 1;
             } else {
-                self.stats.run_cycles += 1;
+                self.stats.cycles.run += 1;
             }
             let first = self.next;
             let blocked;
@@ -286,7 +298,7 @@ impl Rename {
         let mut end = end;
         let room = rob.min(iq).unsigned_abs();
         if room < end - self.next {
-            let full = if iq < rob { &mut self.stats.iq_full } else { &mut self.stats.rob_full };
+            let full = if iq < rob { &mut self.stats.full.iq } else { &mut self.stats.full.rob };
             *full += 1;
             end = self.next + room;
             blocked = true;
@@ -304,7 +316,7 @@ impl Rename {
         while self.next < end {
             let seq = self.next;
             let cost = io.cost(seq);
-            if slots + cost > io.rules.rename_width || !self.has_room(io, seq, registers) {
+            if slots + cost > io.rules.widths.rename || !self.has_room(io, seq, registers) {
                 break;
             }
             let flags = io.ring.flags(seq);
@@ -315,7 +327,7 @@ impl Rename {
                     self.stats.temp_serializing += 1;
                 }
                 if self.status == Status::Running {
-                    io.wires.at(now + io.rules.rename_to_decode).decode.stall = Stall::Block;
+                    io.wires.at(now + io.rules.delays.rename_to_decode).decode.stall = Stall::Block;
                 }
                 self.status = Status::SerializeStall;
                 io.activity.moved = true;
@@ -344,8 +356,8 @@ impl Rename {
             self.credits.in_progress += i64::from(sent);
             self.credits.in_progress_rob += i64::from(sent_rob);
             self.stats.renamed += u64::from(sent);
-            io.wires.at(now + io.rules.rename_to_iew).iew.arrived += sent;
-            io.wires.at(now + io.rules.rename_to_rob).commit.arrived += sent;
+            io.wires.at(now + io.rules.delays.rename_to_iew).iew.arrived += sent;
+            io.wires.at(now + io.rules.delays.rename_to_rob).commit.arrived += sent;
         }
         (blocked || self.next < end, slots)
     }
@@ -356,16 +368,16 @@ impl Rename {
         let flags = io.ring.flags(seq);
         if flags.any(UopFlags::MEM) {
             if uses_load_queue(flags) && self.credits.room_for_loads() <= 0 {
-                self.stats.lq_full += 1;
+                self.stats.full.lq += 1;
                 return false;
             }
             if uses_store_queue(flags) && self.credits.room_for_stores() <= 0 {
-                self.stats.sq_full += 1;
+                self.stats.full.sq += 1;
                 return false;
             }
         }
         if !registers && !self.registers.has_room_for(&io.ring, seq) {
-            self.stats.regs_full += 1;
+            self.stats.full.regs += 1;
             return false;
         }
         true

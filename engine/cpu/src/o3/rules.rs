@@ -3,9 +3,9 @@
 use super::config::{O3Config, RenameRecovery};
 use super::quirks::Gem5Quirks;
 
-/// The configuration as the cycle loop reads it.
+/// Cycles from one stage to another.
 #[derive(Clone, Debug)]
-pub struct Rules {
+pub struct Delays {
     pub decode_to_fetch: u64,
     pub fetch_to_decode: u64,
     pub decode_to_rename: u64,
@@ -21,16 +21,29 @@ pub struct Rules {
     pub retired_to_rename: u64,
     pub commit_to_iew: u64,
     /// A squash reaches all stages together.
-    pub squash_delay: u64,
-    pub trap_latency: u64,
-    pub fetch_width: u32,
-    pub decode_width: u32,
-    pub rename_width: u32,
-    pub dispatch_width: u32,
-    pub issue_width: u32,
-    pub wb_width: usize,
-    pub commit_width: u32,
-    pub squash_width: u32,
+    pub squash: u64,
+    /// From a trap at the ROB's head to its squash.
+    pub trap: u64,
+}
+
+/// Slots a cycle of each stage.
+#[derive(Clone, Debug)]
+pub struct Widths {
+    pub fetch: u32,
+    pub decode: u32,
+    pub rename: u32,
+    pub dispatch: u32,
+    pub issue: u32,
+    pub wb: usize,
+    pub commit: u32,
+    pub squash: u32,
+}
+
+/// The configuration as the cycle loop reads it.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    pub delays: Delays,
+    pub widths: Widths,
     pub fetch_buffer: u32,
     pub fetch_queue: u32,
     pub loop_buffer: u32,
@@ -45,12 +58,10 @@ pub struct Rules {
     pub quirks: Gem5Quirks,
 }
 
-impl Rules {
-    pub fn new(c: &O3Config) -> Self {
+impl Delays {
+    fn new(c: &O3Config) -> Self {
         let squash = c.commitToFetchDelay.max(c.commitToDecodeDelay).max(c.commitToRenameDelay).max(c.commitToIEWDelay);
-        // A full queue holds what is in the stages before it where it is.
-        let in_stages = c.decodeWidth * (c.fetchToDecodeDelay + c.decodeToRenameDelay);
-        Rules {
+        Delays {
             decode_to_fetch: c.decodeToFetchDelay.into(),
             fetch_to_decode: c.fetchToDecodeDelay.into(),
             decode_to_rename: c.decodeToRenameDelay.into(),
@@ -64,16 +75,28 @@ impl Rules {
             commit_to_rename: c.commitToRenameDelay.into(),
             retired_to_rename: (c.commitToRenameDelay + c.flagStallDelay).into(),
             commit_to_iew: c.commitToIEWDelay.into(),
-            squash_delay: squash.into(),
-            trap_latency: c.trapLatency.into(),
-            fetch_width: c.fetchWidth,
-            decode_width: c.decodeWidth,
-            rename_width: c.renameWidth,
-            dispatch_width: c.dispatchWidth,
-            issue_width: c.issueWidth,
-            wb_width: c.wbWidth as usize,
-            commit_width: c.commitWidth,
-            squash_width: c.squashWidth,
+            squash: squash.into(),
+            trap: c.trapLatency.into(),
+        }
+    }
+}
+
+impl Rules {
+    pub fn new(c: &O3Config) -> Self {
+        // A full queue holds what is in the stages before it where it is.
+        let in_stages = c.decodeWidth * (c.fetchToDecodeDelay + c.decodeToRenameDelay);
+        Rules {
+            delays: Delays::new(c),
+            widths: Widths {
+                fetch: c.fetchWidth,
+                decode: c.decodeWidth,
+                rename: c.renameWidth,
+                dispatch: c.dispatchWidth,
+                issue: c.issueWidth,
+                wb: c.wbWidth as usize,
+                commit: c.commitWidth,
+                squash: c.squashWidth,
+            },
             fetch_buffer: c.fetchBufferSize,
             fetch_queue: c.fetchQueueSize,
             loop_buffer: c.loopBufferSize,

@@ -170,7 +170,7 @@ fn a_taken_branch_needs_the_btb_and_loses_it_to_an_alias() {
     r.branch(PC, BranchKind::Jump, true, 0x9000);
     let p = r.bp.predict(100, PC + (1 << (2 + 12 + 16)), 4, BranchKind::Jump);
     assert_eq!((p.taken, p.target, p.provider), (true, 0x9000, TargetProvider::Btb));
-    assert_eq!(r.bp.counts.btb_mispredicted, 1);
+    assert_eq!(r.bp.counts.btb.mispredicted, 1);
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Fetch {
         io.ring.flow_mut(seq).predicted = target;
         // A branch within its instruction leads nowhere else.
         let within = io.ring.flags(seq).any(UopFlags::MICRO_BRANCH);
-        self.redirect(if within { io.ring.pc(seq) } else { target }, now + io.rules.decode_to_fetch);
+        self.redirect(if within { io.ring.pc(seq) } else { target }, now + io.rules.delays.decode_to_fetch);
         // The predictor is trained when the redirection arrives.
         self.correction = Some((seq, target));
         if target != io.ring.flow(seq).next_pc {

@@ -7,7 +7,7 @@ use crate::o3::dispatch::DispatchStats;
 use crate::o3::execute::ExecuteStats;
 use crate::o3::fetch::FetchStats;
 use crate::o3::issue::IssueStats;
-use crate::o3::rename::RenameStats;
+use crate::o3::rename::{FullEvents, RenameCycles, RenameStats};
 
 /// The counts that go on while a stalled unit retries.
 #[derive(Clone, Copy, Debug)]
@@ -93,28 +93,12 @@ impl Pipeline {
     }
 
     fn rename_counts(&mut self, each: &mut impl FnMut(&mut u64)) {
-        let RenameStats {
-            renamed,
-            operands,
-            serializing,
-            temp_serializing,
-            run_cycles,
-            idle_cycles,
-            block_cycles,
-            unblock_cycles,
-            squash_cycles,
-            serialize_cycles,
-            rob_full,
-            iq_full,
-            lq_full,
-            sq_full,
-            regs_full,
-            undone,
-        } = &mut self.rename.stats;
-        let stage = [run_cycles, idle_cycles, block_cycles, unblock_cycles, squash_cycles, serialize_cycles];
-        stage.into_iter().for_each(&mut *each);
-        let full = [rob_full, iq_full, lq_full, sq_full, regs_full];
-        full.into_iter().for_each(&mut *each);
+        let RenameStats { renamed, operands, serializing, temp_serializing, cycles, full, undone } =
+            &mut self.rename.stats;
+        let RenameCycles { run, idle, block, unblock, squash, serialize } = cycles;
+        [run, idle, block, unblock, squash, serialize].into_iter().for_each(&mut *each);
+        let FullEvents { rob, iq, lq, sq, regs } = full;
+        [rob, iq, lq, sq, regs].into_iter().for_each(&mut *each);
         [renamed, operands, serializing, temp_serializing, undone].into_iter().for_each(each);
     }
 
@@ -139,8 +123,8 @@ impl Pipeline {
         let (s, b) = (&mut self.decode.stats, &before.decode);
         count_again!(s, b, cycles, run_cycles, blocked_cycles, unblock_cycles, squash_cycles, idle_cycles);
         let (s, b) = (&mut self.rename.stats, &before.rename);
-        count_again!(s, b, cycles, run_cycles, idle_cycles, block_cycles, unblock_cycles, squash_cycles);
-        count_again!(s, b, cycles, serialize_cycles, rob_full, iq_full, lq_full, sq_full, regs_full);
+        count_again!(s.cycles, b.cycles, cycles, run, idle, block, unblock, squash, serialize);
+        count_again!(s.full, b.full, cycles, rob, iq, lq, sq, regs);
         let (s, b) = (&mut self.dispatch.stats, &before.dispatch);
         count_again!(s, b, cycles, iq_full, lsq_full, block_cycles, unblock_cycles, squash_cycles);
     }

@@ -64,7 +64,7 @@ fn rename_stalls_without_a_register_until_the_cycle_after_one_has_been_freed() {
     let (mut rig, mut r) = unit(&O3Config { numPhysIntRegs: 40, renameWidth: 16, ..O3Config::default() });
     rig.fetch_all((0..9).map(|_| op(1, 0)));
     assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(9), false), 8);
-    assert_eq!(r.stats.regs_full, 1);
+    assert_eq!(r.stats.full.regs, 1);
     rig.now += 1;
     let freed = ToRename { free_regs: [1, 0], ..ToRename::default() };
     assert_eq!(r.tick(&mut rig.io, rig.now, &freed, false), 0, "registers come back at the end of the cycle");
@@ -77,7 +77,7 @@ fn credits_of_the_rob_limit_rename_until_the_rob_reports() {
     let (mut rig, mut r) = unit(&O3Config { numROBEntries: 2, ..O3Config::default() });
     rig.fetch_all((0..3).map(|_| op(1, 0)));
     assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(3), false), 2);
-    assert_eq!((r.stats.rob_full, r.status()), (1, Status::Blocked));
+    assert_eq!((r.stats.full.rob, r.status()), (1, Status::Blocked));
     // Dispatched, but still in the ROB: no credit.
     rig.now += 1;
     let full = ToRename {
@@ -96,7 +96,7 @@ fn a_full_load_queue_stops_a_load_but_not_what_is_before_it() {
     let load = flagged(op(1, 0), UopFlags::LOAD);
     rig.fetch_all([load, op(2, 0), load]);
     assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(3), false), 2);
-    assert_eq!(r.stats.lq_full, 1);
+    assert_eq!(r.stats.full.lq, 1);
     // The first load enters the queue: its own credit is spent until the queue reports.
     rig.now += 1;
     let entered = ToRename {
@@ -123,8 +123,8 @@ fn a_stage_blocked_by_one_full_queue_unblocks_in_vain_as_gem5s_only() {
         assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(2), false), 1);
         rig.now += 1;
         assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(0), false), 0);
-        assert_eq!((r.stats.unblock_cycles, r.stats.block_cycles), (unblocking, 1 - unblocking));
-        assert_eq!((r.stats.lq_full, r.status()), (full, Status::Blocked));
+        assert_eq!((r.stats.cycles.unblock, r.stats.cycles.block), (unblocking, 1 - unblocking));
+        assert_eq!((r.stats.full.lq, r.status()), (full, Status::Blocked));
         // Both go on in the cycle in which the queue reports room.
         rig.now += 1;
         let room = ToRename {
@@ -147,11 +147,11 @@ fn full_queues_block_a_stage_with_nothing_to_rename_in_gem5_only() {
         rig.now += 1;
         r.tick(&mut rig.io, rig.now, &decoded(0), false);
         assert_eq!((r.status(), rig.sent(1).decode.stall), expected);
-        assert_eq!((r.stats.idle_cycles, r.stats.block_cycles), (1, 0));
+        assert_eq!((r.stats.cycles.idle, r.stats.cycles.block), (1, 0));
         // What arrives finds the ROB full, and blocks the stage in either case.
         rig.now += 1;
         assert_eq!(r.tick(&mut rig.io, rig.now, &decoded(1), false), 0);
-        assert_eq!((r.status(), r.stats.block_cycles), (Status::Blocked, 1));
+        assert_eq!((r.status(), r.stats.cycles.block), (Status::Blocked, 1));
     }
 }
 
@@ -189,7 +189,7 @@ fn a_serializing_instruction_waits_for_an_empty_rob() {
         r.tick(&mut rig.io, rig.now, &ToRename { free_rob: Some((192, true)), ..ToRename::default() }, false),
         2
     );
-    assert_eq!(r.stats.serialize_cycles, 1);
+    assert_eq!(r.stats.cycles.serialize, 1);
 }
 
 #[test]
