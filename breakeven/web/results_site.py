@@ -124,7 +124,8 @@ def _index(results: Path) -> str:
     body = (
         "<h1>Published claims, simulated</h1>\n"
         f"<p>Rows of each study by verdict, those that cannot fail among them{ledger}.</p>\n"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(summary)}</tbody></table>\n"
+        f'<div class="rows whole"><table><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{''.join(summary)}</tbody></table></div>\n"
         + (f"<h2>Presets beside hosts</h2><ul>{''.join(hosts)}</ul>\n" if hosts else "")
         + "\n".join(bodies)
     )

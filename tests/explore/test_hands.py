@@ -1,0 +1,136 @@
+"""The explorer's page by touch, by keys, in two tabs, for eyes that see fewer colours, and when a worker dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.explore.conftest import Explorer
+from tests.explore.test_browser import PATIENT, SETTLED, command_of, settled
+
+pytestmark = pytest.mark.browser
+
+#: the contrast of two colours "rgb(r, g, b)" (WCAG 2.2, relative luminance)
+CONTRAST = """([one, other]) => { const light = (text) => { const parts = text.match(/[0-9.]+/g).slice(0, 3).map((n) => n / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)); return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]; };
+  const [a, b] = [light(one), light(other)]; return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); }"""  # noqa: E501
+
+
+def opened(browser, explorer: Explorer, link: str = "", **options):
+    context = browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **options})
+    tab = context.new_page()
+    tab.set_default_timeout(PATIENT)
+    tab.goto(explorer.address.partition("#")[0] + link if link else explorer.address)
+    settled(tab)
+    return tab
+
+
+def test_two_tabs_at_once_draw_each_its_own(browser, explorer: Explorer) -> None:
+    link = "#m=u74&r=rv-byte,rv-word&most=256&open=core"
+    tabs = [opened(browser, explorer, link) for _ in range(2)]
+    for i, tab in enumerate(tabs):
+        slider = tab.locator("#controls input[type=range][data-path='cpu.executeBranchDelay']").first
+        slider.focus()
+        tab.evaluate("delete document.documentElement.dataset.measured")
+        for _ in range(3 + 2 * i):
+            tab.keyboard.press("ArrowRight")
+    for i, tab in enumerate(tabs):
+        settled(tab)
+        assert f"--set cpu.executeBranchDelay={4 + 2 * i} " in command_of(tab)
+        assert not tab.locator("#trouble").is_visible()
+    first, second = (tab.get_attribute("path.curve[data-name=rv-byte]", "d") for tab in tabs)
+    assert first != second
+    for tab in tabs:
+        tab.context.close()
+
+
+def test_a_finger_reads_a_size_opens_a_tab_and_moves_a_slider(browser, explorer: Explorer) -> None:
+    tab = opened(browser, explorer, viewport={"width": 400, "height": 800}, has_touch=True, is_mobile=True)
+    tab.locator("#plot").scroll_into_view_if_needed()
+    box = tab.locator("#plot").bounding_box()
+    tab.touchscreen.tap(box["x"] + 0.5 * box["width"], box["y"] + 0.4 * box["height"])
+    tab.wait_for_selector("#reading b")
+    tab.locator("#tab-code").tap()
+    tab.wait_for_selector("#view .listing td.text >> text=lbu")
+    tab.locator("summary:has-text('Parameters of')").tap()
+    tab.locator("summary:has-text('core')").tap()
+    slider = tab.locator("#controls input[type=range][data-path='cpu.executeBranchDelay']").first
+    slider.scroll_into_view_if_needed()
+    tab.evaluate("delete document.documentElement.dataset.measured")
+    place = slider.bounding_box()
+    tab.touchscreen.tap(place["x"] + 0.5 * place["width"], place["y"] + 0.5 * place["height"])
+    tab.wait_for_function("location.hash.includes('executeBranchDelay')")
+    settled(tab)
+    assert "--set cpu.executeBranchDelay=" in command_of(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 400
+    # What a finger aims at is large enough (WCAG 2.2: 24 pixels).
+    for each in ("#tab-why", "#preset", "#tools button:text-is('CSV')", "#theme"):
+        size = tab.locator(each).bounding_box()
+        assert size["width"] >= 24 and size["height"] >= 24, each
+    tab.context.close()
+
+
+def test_keys_alone_reach_everything(browser, explorer: Explorer) -> None:
+    tab = opened(browser, explorer)
+    focused = "(e => e.id || e.getAttribute('aria-label') || e.textContent)(document.activeElement)"
+
+    def stops(last: str, most: int) -> list[str]:
+        seen: list[str] = []
+        while last not in seen and len(seen) < most:
+            tab.keyboard.press("Tab")
+            seen.append(tab.evaluate(focused))
+        assert seen[-1] == last, seen
+        return seen
+
+    assert {"preset", "theme", "link", "snapshot"} <= set(stops("search parameters", 30))
+    tab.reload()
+    settled(tab)
+    stops("to the curves", 1)
+    tab.keyboard.press("Enter")
+    assert tab.evaluate(focused) == "plot"
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_selector("#reading b")
+    stops("tab-why", 5)
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_selector("#tab-map[aria-selected=true]")
+    assert tab.evaluate(focused) == "tab-map"
+    tab.context.close()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_curves_differ_without_their_colours_and_stand_out(browser, explorer: Explorer, theme: str) -> None:
+    tab = opened(browser, explorer, "#m=u74&r=rv-byte,rv-word,rv-word-noalign,rv-copy-user-2021&most=16")
+    tab.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+    paper = tab.evaluate("getComputedStyle(document.body).backgroundColor")
+    styles = [
+        curve.evaluate("e => [getComputedStyle(e).stroke, e.getAttribute('stroke-dasharray')]")
+        for curve in tab.locator("#plot path.curve").all()
+    ]
+    assert len(styles) == 4 == len({dash for _, dash in styles})
+    for stroke, _ in styles:
+        assert tab.evaluate(CONTRAST, [stroke, paper]) >= 3, (stroke, paper)
+    tab.context.close()
+
+
+def test_a_worker_that_dies_is_told_on_the_page_and_the_next_question_is_answered(browser, tmp_path: Path) -> None:
+    running = Explorer(tmp_path, "rv-byte", "rv-word", "--sizes", "1..64")
+    try:
+        tab = opened(browser, running)
+        tab.evaluate("delete document.documentElement.dataset.measured")
+        # It takes minutes.
+        tab.fill("input[aria-label=to]", str(1 << 22))
+        tab.keyboard.press("Tab")
+        tab.wait_for_selector("path.curve", state="attached")
+        for child in running.children():
+            os.kill(child, signal.SIGKILL)
+        tab.wait_for_selector("#trouble:has-text('has died (signal 9)')")
+        tab.fill("input[aria-label=to]", "128")
+        tab.keyboard.press("Tab")
+        tab.wait_for_selector(SETTLED, state="attached")
+        assert not tab.locator("#trouble").is_visible() and "128" in command_of(tab)
+        tab.context.close()
+    finally:
+        running.interrupt()
