@@ -138,6 +138,11 @@ impl Decode {
         None
     }
 
+    /// So many cycles in which nothing moves.
+    pub fn count_still(&mut self, cycles: u64) {
+        *(if self.stalled { &mut self.stats.blocked_cycles } else { &mut self.stats.idle_cycles }) += cycles;
+    }
+
     fn block(&mut self, io: &mut Io, to_fetch: Cycle) {
         io.activity.moved = true;
         self.status = Status::Blocked;

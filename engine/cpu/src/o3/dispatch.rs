@@ -126,6 +126,13 @@ impl Dispatch {
         }
     }
 
+    /// So many cycles in which nothing moves.
+    pub fn count_still(&mut self, cycles: u64, issue: &Issue) {
+        if issue.free() == 0 {
+            self.stats.block_cycles += cycles;
+        }
+    }
+
     fn block(&mut self, io: &mut Io, to_rename: Cycle) {
         if self.status != Status::Blocked && self.status != Status::Unblocking {
             io.wires.at(to_rename).rename.stall = Stall::Block;

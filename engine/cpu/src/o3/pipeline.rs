@@ -250,6 +250,8 @@ impl Pipeline {
             let idle = next - self.cycle;
             if let Some(before) = counted.filter(|_| self.io.activity.stalled_retry) {
                 self.count_again(&before, idle);
+            } else if self.fetch.status() == fetch::Status::Running {
+                self.count_still(idle);
             }
             self.account.idle(idle, self.io.rules.widths.commit, self.reason());
             self.commit.skip(idle);

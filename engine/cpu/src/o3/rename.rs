@@ -239,6 +239,18 @@ impl Rename {
         slots
     }
 
+    /// So many cycles in which nothing moves.
+    pub fn count_still(&mut self, cycles: u64, io: &Io) {
+        let empty = self.next == self.end && self.status == Status::Running && !self.stalled;
+        let stalls = !empty && (self.must_stall() || self.stays_blocked(io));
+        let counts = &mut self.stats.cycles;
+        *match (stalls, self.status) {
+            (false, _) => &mut counts.idle,
+            (true, Status::SerializeStall) => &mut counts.serialize,
+            (true, _) => &mut counts.block,
+        } += cycles;
+    }
+
     fn must_stall(&self) -> bool {
         let c = &self.credits;
         self.stalled

@@ -430,6 +430,27 @@ fn cycles_in_which_a_full_queue_is_tried_in_vain_are_counted_without_being_gone_
 }
 
 #[test]
+fn stages_that_a_full_rob_stops_count_each_cycle_while_fetch_runs() {
+    // A load of 120 cycles; then the ROB and the queues before it are full, and fetch could go on but for them.
+    let program: Vec<Inst> =
+        [Inst::load(1, 2, DATA, 8)].into_iter().chain(chain(OpClass::IntAlu, 400)).chain([mark()]).collect();
+    let names = ["fetch.cycles", "decode.blockedCycles", "rename.blockCycles", "account::total"];
+    let end = |step: u64| {
+        let cfg = O3Config { numROBEntries: 16, ..O3Config::default() };
+        let mut r = machine(cfg, 120, MockFe::new(program.clone()));
+        let mut at = step;
+        while r.go(Budget { max_cycles: at, ..ALL }) == Stop::MaxCycles {
+            at += step;
+        }
+        (r.core.cycles(), names.map(|n| r.stat(&format!("system.cpu.{n}"))))
+    };
+    let by_one = end(1);
+    assert!(by_one.1[..3].iter().all(|cycles| *cycles > 80.0), "{by_one:?}");
+    assert_eq!(end(ALL.max_cycles), by_one);
+    assert_eq!(end(7), by_one);
+}
+
+#[test]
 fn a_loop_within_an_instruction_is_fetched_on_in_the_same_cycle() {
     let taken: Vec<bool> = (0..200).map(|n| n < 199).collect();
     let run = |mut program: Vec<Inst>| {

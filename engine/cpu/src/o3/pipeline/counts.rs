@@ -116,6 +116,15 @@ impl Pipeline {
         self.lsq.take_counts(&from.lsq);
     }
 
+    /// So many cycles in which nothing moves while fetch could go on but for full queues: gem5's core ticks in them
+    /// (`Fetch::updateFetchStatus`), and each stage counts what it does. In others it sleeps, and none counts.
+    pub(in crate::o3) fn count_still(&mut self, cycles: u64) {
+        self.fetch.stats.cycles += cycles;
+        self.decode.count_still(cycles);
+        self.rename.count_still(cycles, &self.io);
+        self.dispatch.count_still(cycles, &self.issue);
+    }
+
     /// As many cycles again as the one since `before`.
     pub(in crate::o3) fn count_again(&mut self, before: &StageCounts, cycles: u64) {
         let (s, b) = (&mut self.fetch.stats, &before.fetch);
