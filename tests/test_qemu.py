@@ -22,7 +22,7 @@ _engine = pytest.importorskip("breakeven._engine")
 
 SEED = 1
 CORES = ["atomic", "timing", "minor"]
-GROUPS = ["i", "m", "a", "misaligned", "zba", "zbb", "zbs", "zicbop", "f", "d", "c", "privileged"]
+GROUPS = ["i", "m", "a", "misaligned", "zba", "zbb", "zbc", "zbs", "zicbop", "f", "d", "c", "privileged"]
 VECTOR_GROUPS = ["vi", "vmem", "vperm", "vfixed", "vf"]
 #: Bits of a vector register, and of the datapath.
 VECTOR_SIZES = [(128, 128), (256, 64), (512, 256), (1024, 512)]

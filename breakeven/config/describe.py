@@ -32,6 +32,8 @@ _UNSET = {
     "gem5BundleBubbles": True,
     "gem5SplitTranslation": True,
     "gem5HeadHoldsEarlyIssue": True,
+    "enable_Zbc": True,
+    "enable_Zicond": True,
 }
 
 FORMAT = 1

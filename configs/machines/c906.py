@@ -132,7 +132,9 @@ def ours(cpu):
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
     cpu.isa[0].enable_Zba = assumed(False, "the C906 has T-Head's own extensions instead")
     cpu.isa[0].enable_Zbb = assumed(False, "as enable_Zba")
+    cpu.isa[0].enable_Zbc = assumed(False, "as enable_Zba")
     cpu.isa[0].enable_Zbs = assumed(False, "as enable_Zba")
+    cpu.isa[0].enable_Zicond = assumed(False, "younger than the core")
 
 
 @constructor(*IN_ORDER, *L1, *MEMORY, *RISCV)

@@ -182,7 +182,9 @@ def ours(cpu, l2):
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
     cpu.isa[0].enable_Zba = assumed(False, "the C910 has T-Head's own extensions instead")
     cpu.isa[0].enable_Zbb = assumed(False, "as enable_Zba")
+    cpu.isa[0].enable_Zbc = assumed(False, "as enable_Zba")
     cpu.isa[0].enable_Zbs = assumed(False, "as enable_Zba")
+    cpu.isa[0].enable_Zicond = assumed(False, "younger than the core")
     l2.prefetcher = objects.StreamPrefetcher()
 
 

@@ -174,6 +174,8 @@ def ours(cpu):
     """What a real gem5 cannot express; there, the board's empty PMA range makes misaligned accesses trap."""
     without_gem5_traits(cpu)
     cpu.misaligned.policy = sourced("trap", "p550/unaligned")
+    cpu.isa[0].enable_Zbc = assumed(False, "not among what its profile demands")
+    cpu.isa[0].enable_Zicond = assumed(False, "younger than the core")
     cpu.mmu.dtb.l2_size = assumed(512, "as the U74")
     cpu.mmu.dtb.l2_assoc = assumed(4, "as the U74")
     cpu.mmu.dtb.l2_latency = assumed(9, "a look-up of a larger array")

@@ -182,6 +182,8 @@ def ours(cpu, l2):
     cpu.mmu.dtb.l2_assoc = sourced(4, "u74/stlb_entries")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
     cpu.isa[0].enable_Zbb = assumed(False, "the JH7100's U74 lacks it, the JH7110's has it (`zbb`)")
+    cpu.isa[0].enable_Zbc = assumed(False, "neither board's has it")
+    cpu.isa[0].enable_Zicond = assumed(False, "younger than the core")
     l2.replacement_policy.any_way = sourced(True, "u74/l2_replacement")
 
 

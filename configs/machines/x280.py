@@ -96,6 +96,8 @@ def ours(cpu, l2):
     """What a real gem5 cannot express; there, the board's empty PMA range makes misaligned accesses trap."""
     without_gem5_traits(cpu)
     cpu.misaligned.policy = assumed("trap", "as the U74: scalar words only, vectors go by elements")
+    cpu.isa[0].enable_Zbc = assumed(False, "not among what its profile demands")
+    cpu.isa[0].enable_Zicond = assumed(False, "younger than the core")
     cpu.mmu.dtb.l2_size = sourced(512, "u74/stlb_entries")
     cpu.mmu.dtb.l2_assoc = sourced(4, "u74/stlb_entries")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")

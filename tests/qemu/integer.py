@@ -20,6 +20,7 @@ AMOS = ["amoswap", "amoadd", "amoxor", "amoand", "amoor", "amomin", "amomax", "a
 RRR_ZBA = ["add.uw", "sh1add", "sh2add", "sh3add", "sh1add.uw", "sh2add.uw", "sh3add.uw"]
 RRR_ZBB = ["andn", "orn", "xnor", "max", "maxu", "min", "minu", "rol", "ror", "rolw", "rorw"]
 RR_ZBB = ["clz", "clzw", "ctz", "ctzw", "cpop", "cpopw", "sext.b", "sext.h", "zext.h", "orc.b", "rev8"]
+RRR_ZBC = ["clmul", "clmulh", "clmulr"]
 RRR_ZBS = ["bclr", "bext", "binv", "bset"]
 
 Maker = Callable[[random.Random], list[str]]
@@ -134,6 +135,10 @@ def zbb(r: random.Random) -> list[str]:
     return _rrr(r, RRR_ZBB)
 
 
+def zbc(r: random.Random) -> list[str]:
+    return _rrr(r, RRR_ZBC)
+
+
 def zbs(r: random.Random) -> list[str]:
     if r.random() < 0.5:
         return [f"{r.choice(RRR_ZBS)}i {reg(r)}, {reg(r)}, {r.randrange(64)}"]
@@ -171,6 +176,7 @@ def programs(seed: int) -> list[Program]:
         compose("misaligned", misaligned, seed, share=0.9),
         compose("zba", zba, seed),
         compose("zbb", zbb, seed),
+        compose("zbc", zbc, seed),
         compose("zbs", zbs, seed),
         compose("zicbop", prefetches, seed, share=0.9),
     ]

@@ -16,7 +16,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-MARCH = "rv64imafdc_zicsr_zifencei_zba_zbb_zbs_zicbom_zicboz_zicbop"
+MARCH = "rv64imafdc_zicsr_zifencei_zba_zbb_zbc_zbs_zicbom_zicboz_zicbop"
 FREE = range(5, 32)
 SCRATCH = 4096
 POOL = 2048
@@ -409,7 +409,7 @@ def build(source: str, folder: Path, name: str, march: str = MARCH) -> Path:
 def run_qemu(elf: Path, timeout: float = 60, vlen: int = 0) -> tuple[int, list[str]]:
     """Exit code and console lines of qemu's Spike machine; with vectors of ``vlen`` bits (0: none)."""
     vector = f"v=true,vlen={vlen},elen=64,vext_spec=v1.0" if vlen else "v=false"
-    cpu = f"rv64,zba=true,zbb=true,zbs=true,{vector},h=false,sstc=false"
+    cpu = f"rv64,zba=true,zbb=true,zbc=true,zbs=true,{vector},h=false,sstc=false"
     command = [
         "qemu-system-riscv64",
         "-machine",

@@ -59,6 +59,16 @@ pub(crate) fn orc_b(v: u64) -> u64 {
     (x & 0x0101_0101_0101_0101).wrapping_mul(255)
 }
 
+/// The product without carries: of polynomials over GF(2).
+pub(crate) fn clmul(a: u64, b: u64) -> u128 {
+    let (mut product, mut rest) = (0, b);
+    while rest != 0 {
+        product ^= u128::from(a) << rest.trailing_zeros();
+        rest &= rest - 1;
+    }
+    product
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

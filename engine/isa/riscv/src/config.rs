@@ -24,7 +24,9 @@ pub enum MisalignedPolicy {
 pub struct Extensions {
     pub zba: bool,
     pub zbb: bool,
+    pub zbc: bool,
     pub zbs: bool,
+    pub zicond: bool,
     pub zicbom: bool,
     pub zicboz: bool,
     /// The vector extension; its sizes are [`RiscvConfig::vector`].
@@ -33,7 +35,7 @@ pub struct Extensions {
 
 impl Default for Extensions {
     fn default() -> Self {
-        Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true, v: false }
+        Extensions { zba: true, zbb: true, zbc: true, zbs: true, zicond: true, zicbom: true, zicboz: true, v: false }
     }
 }
 

@@ -190,7 +190,12 @@ fn op_reg(raw: u32, f3: u32, ext: &Extensions) -> Option<Op> {
             [Some(Sub), None, None, None, z(Xnor), Some(Sra), z(Orn), z(Andn)]
         }
         0x01 => [Mul, Mulh, Mulhsu, Mulhu, Div, Divu, Rem, Remu].map(Some),
-        0x05 if ext.zbb => [None, None, None, None, Some(Min), Some(Minu), Some(Max), Some(Maxu)],
+        0x05 => {
+            let b = |op| ext.zbb.then_some(op);
+            let c = |op| ext.zbc.then_some(op);
+            [None, c(Clmul), c(Clmulr), c(Clmulh), b(Min), b(Minu), b(Max), b(Maxu)]
+        }
+        0x07 if ext.zicond => [None, None, None, None, None, Some(CzeroEqz), None, Some(CzeroNez)],
         0x10 if ext.zba => [None, None, Some(Sh1add), None, Some(Sh2add), None, Some(Sh3add), None],
         0x14 if ext.zbs => [None, Some(Bset), None, None, None, None, None, None],
         0x24 if ext.zbs => [None, Some(Bclr), None, None, None, Some(Bext), None, None],

@@ -2,7 +2,7 @@
 
 use breakeven_base::{Bus, MemRef, Now};
 
-use crate::bitmanip::{div, divu, mulh, mulhsu, mulhu, orc_b, rem, remu, sext32};
+use crate::bitmanip::{clmul, div, divu, mulh, mulhsu, mulhu, orc_b, rem, remu, sext32};
 use crate::csr::status;
 use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op};
@@ -172,6 +172,11 @@ pub(crate) fn exec<const FAST: bool, B: Bus>(
         Op::Binvi => a ^ 1 << (shamt & 63),
         Op::Bset => a | 1 << (b & 63),
         Op::Bseti => a | 1 << (shamt & 63),
+        Op::Clmul => clmul(a, b) as u64,
+        Op::Clmulh => (clmul(a, b) >> 64) as u64,
+        Op::Clmulr => (clmul(a, b) >> 63) as u64,
+        Op::CzeroEqz => [0, a][usize::from(b != 0)],
+        Op::CzeroNez => [0, a][usize::from(b == 0)],
         // One hart, in order: there is nothing to order functionally.
         Op::Fence => return Ok(next),
         Op::PrefetchI | Op::PrefetchR | Op::PrefetchW => {

@@ -37,6 +37,7 @@ operations! {
     Max "max" Maxu "maxu" Min "min" Minu "minu" SextB "sext.b" SextH "sext.h" ZextH "zext.h"
     Rol "rol" Ror "ror" Rori "rori" Rolw "rolw" Rorw "rorw" Roriw "roriw" OrcB "orc.b" Rev8 "rev8"
     Bclr "bclr" Bclri "bclri" Bext "bext" Bexti "bexti" Binv "binv" Binvi "binvi" Bset "bset" Bseti "bseti"
+    Clmul "clmul" Clmulh "clmulh" Clmulr "clmulr" CzeroEqz "czero.eqz" CzeroNez "czero.nez"
     Fence "fence" PrefetchI "prefetch.i" PrefetchR "prefetch.r" PrefetchW "prefetch.w"
     LrW "lr.w" LrD "lr.d" ScW "sc.w" ScD "sc.d"
     AmoswapW "amoswap.w" AmoaddW "amoadd.w" AmoxorW "amoxor.w" AmoandW "amoand.w" AmoorW "amoor.w"

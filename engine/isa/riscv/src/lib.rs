@@ -1,4 +1,4 @@
-//! The RISC-V front end: RV64 IMAFDC, V, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbs, Zicbom, Zicboz, Zicbop; M, S and U modes,
+//! The RISC-V front end: RV64 IMAFDC, V, Zicsr, Zifencei, Zicntr, Zba, Zbb, Zbc, Zbs, Zicond, Zicbom, Zicboz, Zicbop; M, S and U modes,
 //! PMP, Sv39; gem5's pseudo-ops.
 //!
 //! Facts come from the RISC-V unprivileged (20191213, with the ratified Zb* and Zicbo* specifications) and privileged

@@ -16,14 +16,17 @@ const NAMES: [&str; 64] = [
 ];
 
 /// All that can be decoded.
-pub(crate) const ALL: Extensions = Extensions { zba: true, zbb: true, zbs: true, zicbom: true, zicboz: true, v: true };
+pub(crate) const ALL: Extensions =
+    Extensions { zba: true, zbb: true, zbc: true, zbs: true, zicond: true, zicbom: true, zicboz: true, v: true };
 
 /// Each extension by its name in a machine's description, and the decoder without it.
-const EXTENSIONS: [(&str, Extensions); 6] = {
+const EXTENSIONS: [(&str, Extensions); 8] = {
     [
         ("Zba", Extensions { zba: false, ..ALL }),
         ("Zbb", Extensions { zbb: false, ..ALL }),
+        ("Zbc", Extensions { zbc: false, ..ALL }),
         ("Zbs", Extensions { zbs: false, ..ALL }),
+        ("Zicond", Extensions { zicond: false, ..ALL }),
         ("Zicbom", Extensions { zicbom: false, ..ALL }),
         ("Zicboz", Extensions { zicboz: false, ..ALL }),
         ("V", Extensions { v: false, ..ALL }),

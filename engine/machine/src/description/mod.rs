@@ -219,7 +219,9 @@ fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
         extensions = Extensions {
             zba: isa.bool_or("enable_Zba", true),
             zbb: isa.bool_or("enable_Zbb", true),
+            zbc: isa.bool_or("enable_Zbc", true),
             zbs: isa.bool_or("enable_Zbs", true),
+            zicond: isa.bool_or("enable_Zicond", true),
             zicbom: isa.bool_or("enable_Zicbom_fs", true),
             zicboz: isa.bool_or("enable_Zicboz_fs", true),
             v: isa.bool_or("enable_rvv", true),

@@ -1,4 +1,4 @@
-//! Integer, M, Zba, Zbb, Zbs: results computed independently (arbitrary-precision integers), words encoded by hand.
+//! Integer, M, Zba, Zbb, Zbc, Zbs, Zicond: results computed independently (arbitrary-precision integers), words encoded by hand.
 
 use crate::common::asm::{addi, b, jal, r, NOP};
 use crate::common::{Machine, RAM};
@@ -98,9 +98,18 @@ fn jumps_link_and_are_classified() {
 
 #[test]
 fn extensions_can_be_switched_off() {
-    let off = Extensions { zba: false, zbb: false, zbs: false, zicbom: false, zicboz: false, v: false };
+    let off = Extensions {
+        zba: false,
+        zbb: false,
+        zbc: false,
+        zbs: false,
+        zicond: false,
+        zicbom: false,
+        zicboz: false,
+        v: false,
+    };
     for &(name, word, ..) in REGISTER {
-        let optional = (Op::AddUw..=Op::Bseti).contains(&decode(word, &Extensions::default()).op);
+        let optional = (Op::AddUw..=Op::CzeroNez).contains(&decode(word, &Extensions::default()).op);
         assert_eq!(decode(word, &off).op == Op::Illegal, optional, "{name}");
     }
     let config = RiscvConfig { extensions: off, ..RiscvConfig::default() };
