@@ -222,7 +222,7 @@ impl InstRing {
     }
     /// These micro-ops of one instruction on a wrong path, of whose end nothing need be said.
     #[inline(always)]
-    pub fn push_sketched(&mut self, stream: u32, prediction: u32, pc: u64, uops: &[Uop]) {
+    pub fn push_predecoded(&mut self, stream: u32, prediction: u32, pc: u64, uops: &[Uop]) {
         self.push_uops(stream, prediction, true, pc, uops);
     }
     #[inline(always)]
@@ -260,13 +260,13 @@ impl InstRing {
         self.mems[slot] = mem.read_by_field();
     }
     /// A new wrong path begins: what was predecoded has been executed or rolled back.
-    pub fn forget_sketches(&mut self) {
+    pub fn clear_predecoded(&mut self) {
         self.deferred.clear();
         self.executed = 0;
     }
     /// The next micro-op is the first of an instruction that the front end has only predecoded.
     #[inline]
-    pub fn note_sketch(&mut self) {
+    pub fn note_predecoded(&mut self) {
         self.deferred.push(self.tail);
     }
     /// Has all instructions executed that have only been predecoded, up to micro-op `last`, and keeps where their references go.

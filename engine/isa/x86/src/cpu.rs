@@ -4,7 +4,7 @@
 use breakeven_base::{Bus, Tick};
 
 use crate::config::X86Config;
-use crate::flags::{self, Flags};
+use crate::flags::{Flags, Rflags};
 use crate::inst::RIP;
 use crate::microcode::Micro;
 use crate::regs;
@@ -117,13 +117,13 @@ impl Cpu {
         let mut r = [0; 32];
         r[usize::from(RIP)] = config.reset_pc;
         let mut f = Flags::default();
-        f.set_bits(0);
+        f.set(Rflags::empty());
         let mut cpu = Cpu {
             c: Core {
                 r,
                 f,
                 backwards: false,
-                sys: 0,
+                sys: Rflags::empty(),
                 v: [V::ZERO; 16],
                 x87: X87::default(),
                 mxcsr: 0x1f80,
@@ -221,19 +221,21 @@ impl Cpu {
     }
 
     /// RFLAGS as pushf and syscall see it.
-    pub fn rflags(&self) -> u64 {
-        self.c.f.bits() | self.c.sys | 2 | if self.c.backwards { flags::DF } else { 0 }
+    pub fn rflags(&self) -> Rflags {
+        let mut v = self.c.f.rflags() | self.c.sys | Rflags::ONE;
+        v.set(Rflags::DF, self.c.backwards);
+        v
     }
 
     /// Replaces the flags in `which`.
-    pub fn set_rflags(&mut self, v: u64, which: u64) {
-        let v = self.rflags() & !which | v & which;
-        self.c.f.set_bits(v);
-        self.c.backwards = v & flags::DF != 0;
-        let sys = flags::IF | flags::AC | flags::NT | flags::ID | flags::IOPL | flags::TF;
+    pub fn set_rflags(&mut self, v: Rflags, which: Rflags) {
+        let v = self.rflags().difference(which) | v & which;
+        self.c.f.set(v);
+        self.c.backwards = v.contains(Rflags::DF);
+        let sys = Rflags::IF | Rflags::AC | Rflags::NT | Rflags::ID | Rflags::IOPL | Rflags::TF;
         let old = self.c.sys;
         self.c.sys = v & sys;
-        if (old ^ self.c.sys) & flags::AC != 0 {
+        if (old ^ self.c.sys).contains(Rflags::AC) {
             self.context_changed();
         }
     }

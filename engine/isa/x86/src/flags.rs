@@ -15,22 +15,31 @@ bitflags! {
     }
 }
 
-pub(crate) const CF: u64 = 1;
-pub(crate) const PF: u64 = 1 << 2;
-pub(crate) const AF: u64 = 1 << 4;
-pub(crate) const ZF: u64 = 1 << 6;
-pub(crate) const SF: u64 = 1 << 7;
-pub(crate) const TF: u64 = 1 << 8;
-pub(crate) const IF: u64 = 1 << 9;
-pub(crate) const DF: u64 = 1 << 10;
-pub(crate) const OF: u64 = 1 << 11;
-pub(crate) const IOPL: u64 = 3 << 12;
-pub(crate) const NT: u64 = 1 << 14;
-pub(crate) const RF: u64 = 1 << 16;
-pub(crate) const AC: u64 = 1 << 18;
-pub(crate) const ID: u64 = 1 << 21;
-/// The arithmetic flags.
-pub(crate) const ARITH: u64 = CF | PF | AF | ZF | SF | OF;
+bitflags! {
+    /// RFLAGS, as pushf and syscall see it.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct Rflags: u64 {
+        const CF = 1;
+        /// Always set.
+        const ONE = 1 << 1;
+        const PF = 1 << 2;
+        const AF = 1 << 4;
+        const ZF = 1 << 6;
+        const SF = 1 << 7;
+        const TF = 1 << 8;
+        const IF = 1 << 9;
+        const DF = 1 << 10;
+        const OF = 1 << 11;
+        const IOPL = 3 << 12;
+        const NT = 1 << 14;
+        const RF = 1 << 16;
+        const AC = 1 << 18;
+        const ID = 1 << 21;
+        /// The arithmetic flags.
+        const ARITH = Self::CF.bits() | Self::PF.bits() | Self::AF.bits()
+            | Self::ZF.bits() | Self::SF.bits() | Self::OF.bits();
+    }
+}
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flags {
@@ -67,18 +76,24 @@ impl Flags {
         self.parity = r as u8;
     }
 
-    pub fn bits(&self) -> u64 {
-        let b = |on: bool, bit: u64| if on { bit } else { 0 };
-        b(self.cf, CF) | b(self.pf(), PF) | b(self.af, AF) | b(self.zf(), ZF) | b(self.sf(), SF) | b(self.of, OF)
+    pub fn rflags(&self) -> Rflags {
+        let mut v = Rflags::empty();
+        v.set(Rflags::CF, self.cf);
+        v.set(Rflags::PF, self.pf());
+        v.set(Rflags::AF, self.af);
+        v.set(Rflags::ZF, self.zf());
+        v.set(Rflags::SF, self.sf());
+        v.set(Rflags::OF, self.of);
+        v
     }
 
-    pub fn set_bits(&mut self, v: u64) {
-        self.cf = v & CF != 0;
-        self.of = v & OF != 0;
-        self.af = v & AF != 0;
-        self.zero = !v & ZF;
-        self.sign = v << 56;
-        self.parity = u8::from(v & PF == 0);
+    pub fn set(&mut self, v: Rflags) {
+        self.cf = v.contains(Rflags::CF);
+        self.of = v.contains(Rflags::OF);
+        self.af = v.contains(Rflags::AF);
+        self.zero = u64::from(!v.contains(Rflags::ZF));
+        self.sign = v.bits() << 56;
+        self.parity = u8::from(!v.contains(Rflags::PF));
     }
 
     /// Condition `cc` in Intel's encoding.
@@ -106,14 +121,12 @@ mod tests {
     fn every_combination_survives() {
         let mut f = Flags::default();
         for k in 0..64u64 {
-            let v = [CF, PF, AF, ZF, SF, OF]
-                .iter()
-                .enumerate()
-                .fold(0, |v, (n, bit)| v | if k >> n & 1 != 0 { *bit } else { 0 });
-            f.set_bits(v);
-            assert_eq!(f.bits(), v);
-            assert_eq!(f.test(0xc), (v & SF != 0) != (v & OF != 0));
-            assert_eq!(f.test(7), v & (CF | ZF) == 0);
+            let bits = Rflags::ARITH.iter_names().enumerate().filter(|(n, _)| k >> n & 1 != 0);
+            let v: Rflags = bits.map(|(_, (_, bit))| bit).collect();
+            f.set(v);
+            assert_eq!(f.rflags(), v);
+            assert_eq!(f.test(0xc), v.contains(Rflags::SF) != v.contains(Rflags::OF));
+            assert_eq!(f.test(7), !v.intersects(Rflags::CF | Rflags::ZF));
         }
     }
 }

@@ -5,7 +5,7 @@ use breakeven_base::data_tlb::{is_plain, DataPage, BANK};
 use breakeven_base::{Bus, MemKind, MemRef, Now, PhysMem, SysEffect};
 
 use crate::cpu::{cr0, cr4, Cpu, Fault, Stop, R};
-use crate::flags;
+use crate::flags::Rflags;
 use crate::mmu::{canonical, Access, PAGE};
 use crate::simd::V;
 use crate::state::CHECKED;
@@ -56,7 +56,7 @@ fn write_ram(ram: &mut PhysMem, paddr: u64, size: u64, v: u64) -> Option<()> {
 
 impl Cpu {
     pub(crate) fn data_bank(&self) -> usize {
-        let ac = self.c.sys & flags::AC != 0;
+        let ac = self.c.sys.contains(Rflags::AC);
         BANK * match (self.cpl == 3, ac) {
             (true, true) if self.ctl.cr0 & cr0::AM != 0 => 3,
             (true, _) => 2,

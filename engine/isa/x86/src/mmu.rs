@@ -4,7 +4,7 @@
 use breakeven_base::{Bus, PhysMem, WalkPath};
 
 use crate::cpu::{cr0, cr4, efer, Cpu, Fault};
-use crate::flags;
+use crate::flags::Rflags;
 
 pub(crate) use breakeven_base::PAGE;
 
@@ -95,7 +95,7 @@ impl Cpu {
         match access {
             _ if user && !page_user => false,
             Access::Fetch => !l.nx && (user || !page_user || self.ctl.cr4 & cr4::SMEP == 0),
-            _ if !user && page_user && self.ctl.cr4 & cr4::SMAP != 0 && self.c.sys & flags::AC == 0 => false,
+            _ if !user && page_user && self.ctl.cr4 & cr4::SMAP != 0 && !self.c.sys.contains(Rflags::AC) => false,
             Access::Load => true,
             Access::Store => writable || (!user && self.ctl.cr0 & cr0::WP == 0),
         }

@@ -8,7 +8,7 @@ use breakeven_base::{MemRef, Reg, SysEffect};
 
 use crate::config::{Features, FlagMerge, RepConfig, X86Config};
 use crate::cpuid::Cpuid;
-use crate::flags::Flags;
+use crate::flags::{Flags, Rflags};
 use crate::microcode::Micro;
 use crate::rep::{Run, StringStep};
 use crate::simd::V;
@@ -28,7 +28,7 @@ pub(crate) struct Core {
     /// DF as the step of string instructions in elements: 1 or -1.
     pub backwards: bool,
     /// Flags that are not arithmetic: IF, AC, NT, ID, IOPL, TF.
-    pub sys: u64,
+    pub sys: Rflags,
     pub v: [V; 16],
     pub x87: X87,
     pub mxcsr: u32,

@@ -4,7 +4,7 @@
 use breakeven_base::Bus;
 
 use crate::cpu::{efer, gp, Cpu, Fault, Stop, R, UD};
-use crate::flags;
+use crate::flags::Rflags;
 use crate::inst::{RCX, RSP};
 use crate::mmu::{canonical, Access, PAGE};
 
@@ -100,7 +100,7 @@ impl Cpu {
             self.c.r[RSP]
         };
         let mut sp = stack & !15;
-        let frame = [u64::from(self.s.sel[2]), self.c.r[RSP], self.rflags(), u64::from(self.s.sel[1]), rip];
+        let frame = [u64::from(self.s.sel[2]), self.c.r[RSP], self.rflags().bits(), u64::from(self.s.sel[1]), rip];
         for v in frame.into_iter().chain(has_error_code(f.vector).then_some(u64::from(f.error))) {
             sp = sp.wrapping_sub(8);
             self.system_write(bus, sp, v)?;
@@ -111,8 +111,8 @@ impl Cpu {
         }
         self.s.sel[1] = selector & !3 | u16::from(cpl);
         self.cpl = cpl;
-        let cleared = flags::TF | flags::NT | flags::RF | if kind == 0xe { flags::IF } else { 0 };
-        self.c.sys &= !cleared;
+        let cleared = Rflags::TF | Rflags::NT | Rflags::RF | if kind == 0xe { Rflags::IF } else { Rflags::empty() };
+        self.c.sys.remove(cleared);
         self.context_changed();
         self.set_rip(offset);
         Ok(())
@@ -133,15 +133,16 @@ impl Cpu {
             *w = self.system_read(bus, sp.wrapping_add(8 * k as u64)).map_err(Stop::Fault)?;
         }
         let [rip, cs, rflags, rsp, ss] = word;
+        let rflags = Rflags::from_bits_truncate(rflags);
         let cpl = (cs & 3) as u8;
         if cpl < self.cpl || !canonical(rip) {
             return Err(gp(cs as u32 & 0xfffc));
         }
-        let mut which = flags::ARITH | flags::DF | flags::TF | flags::NT | flags::AC | flags::ID;
+        let mut which = Rflags::ARITH | Rflags::DF | Rflags::TF | Rflags::NT | Rflags::AC | Rflags::ID;
         if self.cpl == 0 {
-            which |= flags::IOPL | flags::IF;
+            which |= Rflags::IOPL | Rflags::IF;
         }
-        if rflags & flags::TF != 0 {
+        if rflags.contains(Rflags::TF) {
             return Err(Stop::Unknown);
         }
         self.set_rflags(rflags, which);
@@ -156,11 +157,11 @@ impl Cpu {
             return Err(UD);
         }
         self.c.r[RCX] = next;
-        self.c.r[R11] = self.rflags() & !flags::RF;
+        self.c.r[R11] = self.rflags().difference(Rflags::RF).bits();
         let cs = (self.msr.star >> 32) as u16 & !3;
         (self.s.sel[1], self.s.sel[2], self.cpl) = (cs, cs.wrapping_add(8), 0);
-        let keep = self.rflags() & !self.msr.sfmask;
-        self.set_rflags(keep, !0);
+        let keep = self.rflags().difference(Rflags::from_bits_truncate(self.msr.sfmask));
+        self.set_rflags(keep, Rflags::all());
         self.context_changed();
         Ok(self.msr.lstar)
     }
@@ -173,11 +174,11 @@ impl Cpu {
         if self.cpl != 0 || !canonical(to) {
             return Err(gp(0));
         }
-        let v = self.c.r[R11];
-        if v & flags::TF != 0 {
+        let v = Rflags::from_bits_truncate(self.c.r[R11]);
+        if v.contains(Rflags::TF) {
             return Err(Stop::Unknown);
         }
-        self.set_rflags(v, !0);
+        self.set_rflags(v, Rflags::all());
         let base = (self.msr.star >> 48) as u16;
         (self.s.sel[1], self.s.sel[2], self.cpl) = (base.wrapping_add(16) | 3, base.wrapping_add(8) | 3, 3);
         self.context_changed();

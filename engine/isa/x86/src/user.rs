@@ -8,7 +8,7 @@ use breakeven_base::{
 
 use crate::cpu::{cr4, Cpu, Fault};
 use crate::crack::trap_uop;
-use crate::flags;
+use crate::flags::Rflags;
 use crate::frontend::X86FrontEnd;
 use crate::inst::{RAX, RCX, RSP};
 
@@ -53,7 +53,7 @@ impl Cpu {
         let args = ARGUMENTS.map(|r| self.c.r[r]);
         let bases = [self.c.base[1], self.c.base[2]];
         self.c.r[RCX] = next;
-        self.c.r[R11] = self.rflags() & !flags::RF;
+        self.c.r[R11] = self.rflags().difference(Rflags::RF).bits();
         self.set_rip(next);
         let done = bus.syscall(&Syscall { number: self.c.r[RAX], args, bases, pc }, *now, self);
         if let Some(ret) = done.ret {
@@ -73,7 +73,7 @@ impl Cpu {
 }
 
 /// Flags that a program sets as it likes. Single steps are not modelled.
-const USER_FLAGS: u64 = flags::ARITH | flags::DF | flags::AC;
+const USER_FLAGS: Rflags = Rflags::ARITH.union(Rflags::DF).union(Rflags::AC);
 /// Where FXSAVE puts x87's registers and SSE's, 16 bytes each.
 const ST: usize = 32;
 const XMM: usize = 160;
@@ -98,7 +98,7 @@ impl UserContext for Cpu {
         UserState {
             regs: std::array::from_fn(|n| if n < 16 { c.r[n] } else { 0 }),
             pc: self.rip(),
-            flags: self.rflags(),
+            flags: self.rflags().bits(),
             bases: [c.base[1], c.base[2]],
             fxsave,
             upper: std::array::from_fn(|n| [c.v[n].0[2], c.v[n].0[3]]),
@@ -128,7 +128,7 @@ impl UserContext for Cpu {
         }
         [c.base[1], c.base[2]] = state.bases;
         self.set_rip(state.pc);
-        self.set_rflags(state.flags, USER_FLAGS);
+        self.set_rflags(Rflags::from_bits_truncate(state.flags), USER_FLAGS);
         self.ctl.cr3 = state.page_table;
         self.abandon();
         self.xlat.flush();
@@ -150,7 +150,7 @@ impl X86FrontEnd {
             c.ctl.cr4 |= cr4::FSGSBASE;
         }
         c.c.r[RSP] = start.stack;
-        c.set_rflags(flags::IF, flags::IF);
+        c.set_rflags(Rflags::IF, Rflags::IF);
         c.context_changed();
         c.xlat.flush();
         self.set_pc(start.entry);

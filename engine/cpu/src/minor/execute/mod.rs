@@ -85,7 +85,7 @@ pub struct Execute {
     /// Those of them that are memory references still in their unit: they enter the LSQ in order.
     mem_in_units: Ring<Seq, IN_FLIGHT>,
     stream: u32,
-    /// Of what is queued, everything below this belongs to an old stream. `Seq::MAX`: the news is on its way to fetch2.
+    /// Of what is queued, everything below this belongs to an old stream. `Seq::MAX`: the redirect is on its way to fetch2.
     pub fresh: Seq,
     /// What ended the stream before this one.
     left_by: Outcome,

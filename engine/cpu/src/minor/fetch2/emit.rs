@@ -20,12 +20,12 @@ impl Fetch2 {
     /// Puts a predecoded instruction into the ring, if it only goes on to the next one. Else false.
     #[inline(always)]
     pub(super) fn emit_predecoded(&mut self, pc: u64, s: &Predecoded, io: &mut Fetch2Io) -> bool {
-        if s.flags.any(self.p.ends_sketch) {
+        if s.flags.any(self.p.tells_fetch) {
             return false;
         }
         self.unfinished = u64::MAX;
-        io.ring.note_sketch();
-        io.ring.push_sketched(self.stream, self.prediction, pc, s.uops);
+        io.ring.note_predecoded();
+        io.ring.push_predecoded(self.stream, self.prediction, pc, s.uops);
         self.stats.count(s.flags);
         true
     }
@@ -47,7 +47,7 @@ impl Fetch2 {
     #[inline(always)]
     fn instruction(&self, io: &mut Fetch2Io) -> DynInst {
         if self.predecoded {
-            io.ring.note_sketch();
+            io.ring.note_predecoded();
         }
         let (stream, prediction, predecoded) = (self.stream, self.prediction, self.predecoded);
         DynInst { stream, prediction, predecoded, pc: self.step.pc, ..DynInst::default() }
@@ -123,7 +123,7 @@ pub(super) fn leave<F: FrontEnd>(fe: &mut F, ring: &mut InstRing, pc: u64) -> u3
         fe.redirect(pc);
         return 0;
     }
-    ring.forget_sketches();
+    ring.clear_predecoded();
     fe.fork(pc) + 1
 }
 

@@ -2,7 +2,7 @@
 //! Fact source: gem5 24.0 `src/cpu/minor/fetch2.cc`.
 //!
 //! The front end executes an instruction when it is extracted. Where the prediction differs from the outcome, it is
-//! forked onto the predicted path, and rolled back when the branch has been resolved in execute and the news arrives here.
+//! forked onto the predicted path, and rolled back when the branch has been resolved in execute and the redirect arrives here.
 //! After a serialising instruction gem5 fetches on and throws that work away: here too, on a fork.
 //! An instruction whose result depends on time goes down the pipeline as a placeholder and is executed at commit. Behind
 //! one that does not serialise, and behind a trap, nothing is extracted.
@@ -51,7 +51,7 @@ struct Params {
     /// Else every branch is taken for one that is not taken.
     predicts: bool,
     /// Flags of what tells fetch something, though it is on a wrong path and has not been executed.
-    ends_sketch: UopFlags,
+    tells_fetch: UopFlags,
     costs: MisalignedCosts,
     line_bytes: u32,
 }
@@ -137,7 +137,7 @@ impl Fetch2 {
                 bubbles: cfg.quirks.gem5BundleBubbles,
                 deferred: !cfg.misaligned.emulate,
                 predicts: cfg.predictsBranches,
-                ends_sketch: emit::MATTERS_TO_FETCH
+                tells_fetch: emit::MATTERS_TO_FETCH
                     & if cfg.predictsBranches { UopFlags::all() } else { !UopFlags::BRANCH },
                 costs: cfg.misaligned,
                 line_bytes,

@@ -240,7 +240,7 @@ impl Lsq {
     }
 
     /// Pending MSHRs have been sent: their loads' response times are known now.
-    pub(super) fn end_held_loads<X: Outside>(
+    pub(super) fn end_pending_loads<X: Outside>(
         &mut self,
         cx: &mut X,
         when: &When,

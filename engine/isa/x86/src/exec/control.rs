@@ -5,7 +5,7 @@ use iced_x86::Mnemonic;
 
 use super::Exec;
 use crate::cpu::{gp, R};
-use crate::flags::{ARITH, OF};
+use crate::flags::Rflags;
 use crate::inst::{InstFlags, Kind, RAX, RCX, RIP};
 use crate::mmu::canonical;
 
@@ -87,13 +87,13 @@ impl<B: Bus> Exec<'_, B> {
             Cld => self.cpu.c.backwards = false,
             Std => self.cpu.c.backwards = true,
             Lahf => {
-                let v = self.flags().bits() & 0xff | 2;
+                let v = self.flags().rflags().bits() & 0xff | Rflags::ONE.bits();
                 self.set_reg(Kind::R8H, RAX as u8, v);
             }
             Sahf => {
                 let ah = self.reg(RAX as u8) >> 8 & 0xff;
-                let old = self.flags().bits() & OF;
-                self.flags().set_bits(ah & ARITH | old);
+                let old = self.flags().rflags() & Rflags::OF;
+                self.flags().set(Rflags::from_bits_truncate(ah) & Rflags::ARITH | old);
             }
             _ => {}
         }

@@ -5,7 +5,7 @@ use iced_x86::Mnemonic;
 
 use super::Exec;
 use crate::cpu::{gp, Stop, R};
-use crate::flags;
+use crate::flags::Rflags;
 use crate::inst::{Kind, RBP, RSP};
 
 impl<B: Bus> Exec<'_, B> {
@@ -34,7 +34,7 @@ impl<B: Bus> Exec<'_, B> {
             Pop => self.pop(),
             Pushf | Pushfq => {
                 let size = if self.i.op == Pushf { 2 } else { 8 };
-                let v = self.cpu.rflags() & !flags::RF;
+                let v = self.cpu.rflags().difference(Rflags::RF).bits();
                 self.push_value(size, v)
             }
             Popf | Popfq => self.pop_flags(),
@@ -74,15 +74,15 @@ impl<B: Bus> Exec<'_, B> {
     fn pop_flags(&mut self) -> R<()> {
         let size = if self.i.op == Mnemonic::Popf { 2 } else { 8 };
         let old = self.rsp();
-        let v = self.load(old, size)?;
-        let mut which = flags::ARITH | flags::DF | flags::TF | flags::NT;
+        let v = Rflags::from_bits_truncate(self.load(old, size)?);
+        let mut which = Rflags::ARITH | Rflags::DF | Rflags::TF | Rflags::NT;
         if size == 8 {
-            which |= flags::AC | flags::ID;
+            which |= Rflags::AC | Rflags::ID;
         }
         if self.cpu.cpl == 0 {
-            which |= flags::IOPL | flags::IF;
+            which |= Rflags::IOPL | Rflags::IF;
         }
-        if v & flags::TF != 0 {
+        if v.contains(Rflags::TF) {
             // Single steps are not modelled.
             return Err(Stop::Unknown);
         }

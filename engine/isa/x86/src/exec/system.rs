@@ -8,7 +8,7 @@ use iced_x86::Mnemonic;
 
 use super::Exec;
 use crate::cpu::{cr0, cr4, gp, Fault, Halt, Stop, NM, R, UD};
-use crate::flags;
+use crate::flags::Rflags;
 use crate::inst::{Kind, RAX, RBX, RCX, RDX};
 use crate::mmu::{canonical, Access};
 use crate::state::Table;
@@ -138,15 +138,15 @@ impl<B: Bus> Exec<'_, B> {
     fn flag_switch(&mut self) -> R<()> {
         use Mnemonic::*;
         let (bit, on) = match self.i.op {
-            Stac => (flags::AC, true),
-            Clac => (flags::AC, false),
-            Cli => (flags::IF, false),
-            _ => (flags::IF, true),
+            Stac => (Rflags::AC, true),
+            Clac => (Rflags::AC, false),
+            Cli => (Rflags::IF, false),
+            _ => (Rflags::IF, true),
         };
         if self.cpu.cpl != 0 {
-            return Err(if bit == flags::AC { UD } else { gp(0) });
+            return Err(if bit == Rflags::AC { UD } else { gp(0) });
         }
-        self.cpu.set_rflags(if on { bit } else { 0 }, bit);
+        self.cpu.set_rflags(if on { bit } else { Rflags::empty() }, bit);
         Ok(())
     }
 

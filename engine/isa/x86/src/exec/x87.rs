@@ -14,7 +14,7 @@ use rustc_apfloat::{Float, FloatConvert, Round};
 
 use super::Exec;
 use crate::cpu::{cr0, Stop, NM, R};
-use crate::flags;
+use crate::flags::Rflags;
 use crate::inst::Kind;
 use crate::state::X87;
 
@@ -256,12 +256,12 @@ impl<B: Bus> Exec<'_, B> {
         let order = self.cpu.c.x87.st(0).partial_cmp(&b);
         if to_flags {
             let set = match order {
-                Some(Greater) => 0,
-                Some(Less) => flags::CF,
-                Some(Equal) => flags::ZF,
-                None => flags::CF | flags::PF | flags::ZF,
+                Some(Greater) => Rflags::empty(),
+                Some(Less) => Rflags::CF,
+                Some(Equal) => Rflags::ZF,
+                None => Rflags::CF | Rflags::PF | Rflags::ZF,
             };
-            self.cpu.set_rflags(set, flags::ARITH);
+            self.cpu.set_rflags(set, Rflags::ARITH);
             return;
         }
         self.cpu.c.x87.conditions(match order {
@@ -349,16 +349,16 @@ impl<B: Bus> Exec<'_, B> {
             Fdecstp => c.x87.move_top(7),
             Fcmovb | Fcmove | Fcmovbe | Fcmovu | Fcmovnb | Fcmovne | Fcmovnbe | Fcmovnu => {
                 let f = self.cpu.rflags();
-                let on = |bits: u64| f & bits != 0;
+                let on = |bits| f.intersects(bits);
                 let take = match self.i.op {
-                    Fcmovb => on(flags::CF),
-                    Fcmove => on(flags::ZF),
-                    Fcmovbe => on(flags::CF | flags::ZF),
-                    Fcmovu => on(flags::PF),
-                    Fcmovnb => !on(flags::CF),
-                    Fcmovne => !on(flags::ZF),
-                    Fcmovnbe => !on(flags::CF | flags::ZF),
-                    _ => !on(flags::PF),
+                    Fcmovb => on(Rflags::CF),
+                    Fcmove => on(Rflags::ZF),
+                    Fcmovbe => on(Rflags::CF | Rflags::ZF),
+                    Fcmovu => on(Rflags::PF),
+                    Fcmovnb => !on(Rflags::CF),
+                    Fcmovne => !on(Rflags::ZF),
+                    Fcmovnbe => !on(Rflags::CF | Rflags::ZF),
+                    _ => !on(Rflags::PF),
                 };
                 if take {
                     let c = &mut self.cpu.c;

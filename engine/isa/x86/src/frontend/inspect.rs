@@ -5,6 +5,7 @@ use breakeven_base::Bus;
 use super::{X86FrontEnd, EMPTY, FETCH_BANK, NOWHERE};
 use crate::cpu::Halt;
 use crate::decode::MAX_LEN;
+use crate::flags::Rflags;
 use crate::mmu::Access;
 
 impl X86FrontEnd {
@@ -33,10 +34,10 @@ impl X86FrontEnd {
     }
     #[must_use]
     pub fn rflags(&self) -> u64 {
-        self.cpu.rflags()
+        self.cpu.rflags().bits()
     }
     pub fn set_rflags(&mut self, v: u64) {
-        self.cpu.set_rflags(v, !0);
+        self.cpu.set_rflags(Rflags::from_bits_truncate(v), Rflags::all());
     }
     #[must_use]
     pub fn mxcsr(&self) -> u32 {

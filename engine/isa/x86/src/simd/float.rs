@@ -7,6 +7,7 @@ use super::fp::{arith, check_compared, compare, input, raised, Env, Float, Mode,
 use super::{Lane, L, V};
 use crate::cpu::{cr4, R, UD, XM};
 use crate::exec::Exec;
+use crate::flags::Rflags;
 use crate::inst::Kind;
 
 fn smaller<T: Float>(e: &Env, a: T, b: T) -> T {
@@ -190,7 +191,7 @@ impl<B: Bus> Exec<'_, B> {
         check_compared(&e, a, b, quiet);
         self.settle(&e)?;
         let f = self.flags();
-        f.set_bits(0);
+        f.set(Rflags::empty());
         let unordered = a.nan() || b.nan();
         f.cf = unordered || a < b;
         f.zero = u64::from(!(unordered || a == b));

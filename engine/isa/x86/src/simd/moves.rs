@@ -6,6 +6,7 @@ use iced_x86::Mnemonic;
 use super::V;
 use crate::cpu::{gp, Fault, Stop, R, UD};
 use crate::exec::Exec;
+use crate::flags::Rflags;
 use crate::inst::{InstFlags, Kind, RDI};
 
 impl<B: Bus> Exec<'_, B> {
@@ -174,7 +175,7 @@ impl<B: Bus> Exec<'_, B> {
         let any = |f: &dyn Fn(u64, u64) -> u64| a.0.iter().zip(b.0).fold(0, |r, (x, y)| r | f(*x, y));
         let (both, rest) = (any(&|x, y| x & y), any(&|x, y| !x & y));
         let f = self.flags();
-        f.set_bits(0);
+        f.set(Rflags::empty());
         f.zero = both;
         f.cf = rest == 0;
         Ok(())

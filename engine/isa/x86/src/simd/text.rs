@@ -6,6 +6,7 @@ use iced_x86::Mnemonic;
 use super::V;
 use crate::cpu::R;
 use crate::exec::Exec;
+use crate::flags::Rflags;
 use crate::inst::{Kind, RAX, RCX, RDX};
 
 /// One operand: elements as wide integers, and how many are valid.
@@ -109,7 +110,7 @@ impl<B: Bus> Exec<'_, B> {
             self.set_mask(imm, f, bits);
         }
         let fl = self.flags();
-        fl.set_bits(0);
+        fl.set(Rflags::empty());
         fl.cf = bits != 0;
         fl.of = bits & 1 != 0;
         fl.zero = u64::from(b.len >= n);

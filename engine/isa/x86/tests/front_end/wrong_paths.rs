@@ -59,7 +59,7 @@ fn references(s: &Step) -> String {
     format!("{:?}", mem.map(|(_, m)| *m).collect::<Vec<_>>())
 }
 
-/// The sketching front end catches up; every reference must be the one that was made.
+/// The front end that only predecodes wrong paths catches up; every reference must be the one that was made.
 fn execute_deferred(m: &mut Machine, made: &mut std::vec::IntoIter<String>) {
     let mut step = Step::default();
     while m.fe.execute_deferred(&mut m.bus, now(false), &mut step) {
@@ -150,7 +150,7 @@ fn compare(path: &WrongPath) -> usize {
 }
 
 #[test]
-fn a_sketched_wrong_path_is_the_executed_one() {
+fn a_predecoded_wrong_path_is_the_executed_one() {
     let config = Config { cases: 400, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() };
     let predecoded = Cell::new(0);
     let run = |path: WrongPath| {

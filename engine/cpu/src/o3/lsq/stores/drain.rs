@@ -106,7 +106,7 @@ impl Lsq {
         let next = cx.send_pending(when.tick);
         self.dcache_port.pending_until = next.map_or(NEVER, |t| when.cycle_of(t).max(when.cycle + 1));
         if !self.pending.is_empty() {
-            self.end_held_loads(cx, when, ring, out);
+            self.end_pending_loads(cx, when, ring, out);
         }
         let mut known = None;
         for position in self.stores.head.until(self.stores.sent) {

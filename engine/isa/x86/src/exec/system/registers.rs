@@ -5,7 +5,7 @@ use iced_x86::Mnemonic;
 
 use super::Exec;
 use crate::cpu::{cr4, efer, gp, Stop, R};
-use crate::flags;
+use crate::flags::Rflags;
 use crate::inst::{mask, Kind, RAX, RCX, RDX};
 use crate::mem::IO_BASE;
 use crate::mmu::canonical;
@@ -111,7 +111,7 @@ impl<B: Bus> Exec<'_, B> {
 
     /// Ports lie where gem5 has them in the physical address space.
     pub(super) fn port(&mut self) -> R<()> {
-        let iopl = (self.cpu.c.sys & flags::IOPL) >> 12;
+        let iopl = (self.cpu.c.sys & Rflags::IOPL).bits() >> 12;
         if u64::from(self.cpu.cpl) > iopl {
             return Err(gp(0));
         }
