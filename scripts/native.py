@@ -9,6 +9,7 @@ results/native/README.md names what there is of every host.
 
 from __future__ import annotations
 
+import argparse
 import csv
 import platform
 import re
@@ -206,24 +207,34 @@ def write_leads(page: Path) -> None:
     page.write_text("\n".join([f"{before}{LEADS}", "", *crossings(page.parent), after]))
 
 
+def asked(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/native.py", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("preset", nargs="?", metavar="PRESET", help="in place of the one that fits this host")
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--probes", action="store_true", help="write the probes and the causes alone anew")
+    one.add_argument("--leads", nargs="+", metavar="PRESET", help="by the kept numbers: the sentences on who leads")
+    one.add_argument("--simulated", nargs="+", metavar="PRESET", help="by the kept numbers: the whole page")
+    return parser.parse_args(arguments)
+
+
 def main(arguments: list[str]) -> None:
-    if arguments[:1] == ["--leads"]:
-        for name in arguments[1:]:
-            write_leads(RESULTS / name / "README.md")
-        return
-    if arguments[:1] == ["--simulated"]:
-        for name in arguments[1:]:
-            simulate_again(name)
-        return
-    probes_alone = "--probes" in arguments
-    arguments = [each for each in arguments if each != "--probes"]
+    wanted = asked(arguments)
+    for name in wanted.leads or ():
+        write_leads(RESULTS / name / "README.md")
+    for name in wanted.simulated or ():
+        simulate_again(name)
+    if not wanted.leads and not wanted.simulated:
+        beside_this_host(wanted.preset, wanted.probes)
+
+
+def beside_this_host(preset: str | None, probes_alone: bool) -> None:
     info = cpu_info()
     fit = host_fit()
     if platform.machine() != "x86_64":
         sys.exit("the routines of this page are x86-64's: breakeven compare A B -m host --engine embedded,native")
-    if arguments:
+    if preset:
         named = fit_for(info)
-        fit = Fit(arguments[0], named.core if named else "unknown", bool(named and named.preset == arguments[0]))
+        fit = Fit(preset, named.core if named else "unknown", bool(named and named.preset == preset))
     if fit is None:
         sys.exit("no preset fits this host's processor: name one")
     folder = RESULTS / fit.preset
