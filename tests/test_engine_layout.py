@@ -146,7 +146,7 @@ def sources() -> list[Path]:
 
 
 def is_configuration(file: Path) -> bool:
-    return file.stem.endswith("config") or file.stem == "params"
+    return file.stem.endswith("config") or file.stem in ("params", "quirks")
 
 
 def test_no_file_is_long() -> None:

@@ -57,11 +57,21 @@ def has_extensions():
     return hasattr(objects, "MisalignedAccess")
 
 
+#: what every preset keeps: its calibrated values were chosen with them
+KEPT = (
+    "gem5SquashedRobEntries",
+    "gem5SquashedCredits",
+    "gem5NonSpeculativeDrains",
+    "gem5TrapsDrain",
+    "gem5RobEmptyDrains",
+)
+
+
 def without_gem5_traits(cpu):
     """Switches off what gem5's core does because of how its code is written, and no processor does. Presets of silicon
     call it, in our engine only: docs/gem5-agreement.md lists the switches."""
     for name in type(cpu)._params:
-        if (name.startswith("gem5") or name == "serialResponses") and getattr(cpu, name):
+        if name not in KEPT and (name.startswith("gem5") or name == "serialResponses") and getattr(cpu, name):
             setattr(cpu, name, assumed(False, "a trait of gem5's code, which no processor has"))
 
 

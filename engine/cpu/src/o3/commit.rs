@@ -180,7 +180,7 @@ impl Commit {
             if self.to_walk == 0 {
                 self.status = Status::Running;
             } else {
-                self.to_walk = self.to_walk.saturating_sub(io.rules.widths.squash);
+                self.walk(io);
                 report_rob_squashing(io, now);
             }
         }
@@ -197,7 +197,8 @@ impl Commit {
             self.check_empty |= empty;
             io.wires.at(now + io.rules.delays.commit_to_rename).rename.free_rob = Some((self.rob.free(), false));
         }
-        if self.check_empty && empty && !stored && !lsq.has_stores_to_write() {
+        let waits = io.rules.quirks.gem5RobEmptyDrains && (stored || lsq.has_stores_to_write());
+        if self.check_empty && empty && !waits {
             io.activity.moved = true;
             self.check_empty = false;
             io.wires.at(now + io.rules.delays.commit_to_rename).rename.free_rob = Some((self.rob.size(), true));
@@ -232,13 +233,23 @@ impl Commit {
             self.rob.free_squashed();
             self.to_walk = 0;
         } else {
-            self.to_walk = n.saturating_sub(io.rules.widths.squash);
+            self.to_walk = n;
+            self.walk(io);
         }
         self.youngest = squash.after;
         self.recovering = Some(if squash.cause == Cause::Violation { Reason::Replay } else { Reason::BadSpeculation });
         report_rob_squashing(io, now);
         io.wires.at(now + io.rules.delays.squash).squash = Some(squash);
         self.squash_until = now + io.rules.delays.squash;
+    }
+
+    /// A cycle's walk through the squashed entries, youngest first.
+    fn walk(&mut self, io: &Io) {
+        let n = self.to_walk.min(io.rules.widths.squash);
+        self.to_walk -= n;
+        if !io.rules.quirks.gem5SquashedRobEntries {
+            self.rob.free_youngest(n);
+        }
     }
 
     /// A squash that takes effect at once, without a walk of the ROB.
@@ -346,10 +357,12 @@ impl Commit {
     /// The oldest has not been executed: a non-speculative one is told to, once.
     #[inline]
     fn release_oldest(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, bits: State, retired: u32, now: Cycle) {
-        if bits & (State::NON_SPEC | State::RELEASED) != State::NON_SPEC || retired > 0 {
+        if bits & (State::NON_SPEC | State::RELEASED) != State::NON_SPEC {
             return;
         }
-        if lsq.has_stores_to_write() {
+        if (io.rules.quirks.gem5NonSpeculativeDrains || is_ordered(io.ring.flags(seq)))
+            && (retired > 0 || lsq.has_stores_to_write())
+        {
             return;
         }
         io.activity.moved = true;
@@ -360,7 +373,7 @@ impl Commit {
 
     #[cold]
     fn trap<X: Outside>(&mut self, io: &mut Io, lsq: &Lsq, seq: Seq, retired: u32, now: Cycle, cx: &mut X) {
-        if retired > 0 || lsq.has_stores_to_write() {
+        if io.rules.quirks.gem5TrapsDrain && (retired > 0 || lsq.has_stores_to_write()) {
             io.activity.moved |= retired > 0;
             return;
         }
@@ -386,6 +399,14 @@ impl Commit {
         }
         io.stopped.is_some()
     }
+}
+
+/// Whether a non-speculative micro-op is ordered behind older stores by the architecture: all but system instructions that
+/// access no memory and act on nothing outside the core.
+fn is_ordered(flags: UopFlags) -> bool {
+    const ACTS: UopFlags =
+        UopFlags::MEM.union(UopFlags::READ_BARRIER).union(UopFlags::WRITE_BARRIER).union(UopFlags::EFFECT);
+    flags.any(ACTS) || !flags.any(UopFlags::SERIALIZE_AFTER)
 }
 
 fn report_rob_squashing(io: &mut Io, now: Cycle) {

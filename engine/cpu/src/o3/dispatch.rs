@@ -253,28 +253,43 @@ impl Dispatch {
         a.stores_dispatched(stores_left);
     }
 
-    /// Squash: drops the micro-ops from `next` on. Rename gets their credits back as if they had been dispatched: those that
-    /// are here now, those on their way (`in_flight`, up to `renamed`, the next to be renamed) as they would have arrived.
-    pub fn squash(&mut self, io: &mut Io, next: Seq, renamed: Seq, in_flight: &Arrivals, now: Cycle) {
+    /// Squash: drops the micro-ops from `next` on. `in_flight`: those on their way here, up to `renamed`, the next to be
+    /// renamed. Returns what rename takes off its counts at once.
+    pub fn squash(&mut self, io: &mut Io, next: Seq, renamed: Seq, in_flight: &Arrivals, now: Cycle) -> Dispatched {
+        let from = self.next.max(next);
+        let mut dropped = Dispatched::default();
+        if io.rules.quirks.gem5SquashedCredits {
+            self.report_squashed(io, from, renamed, in_flight, now);
+        } else {
+            dropped = counted(io, from, renamed);
+        }
+        self.next = self.next.min(next);
+        self.end = self.end.min(next);
+        dropped
+    }
+
+    /// Rename gets the credits of squashed micro-ops back as if they had been dispatched: of those that are here now, of those
+    /// on their way as they would have arrived (`gem5SquashedCredits`).
+    fn report_squashed(&self, io: &mut Io, mut from: Seq, renamed: Seq, in_flight: &Arrivals, now: Cycle) {
         let back = io.rules.delays.iew_to_rename;
-        let mut from = self.next.max(next);
         if from < self.end {
-            report_squashed(io, from, self.end, now + back);
+            let here = counted(io, from, self.end);
+            io.wires.at(now + back).rename.dispatched += here;
             from = self.end;
         }
         for (cycle, count) in in_flight.iter() {
             let to = (from + u64::from(count)).min(renamed);
             if from < to {
-                report_squashed(io, from, to, cycle + back);
+                let arrived = counted(io, from, to);
+                io.wires.at(cycle + back).rename.dispatched += arrived;
                 from = to;
             }
         }
-        self.next = self.next.min(next);
-        self.end = self.end.min(next);
     }
 }
 
-fn report_squashed(io: &mut Io, from: Seq, to: Seq, at: Cycle) {
+/// The micro-ops from `from` on and before `to`, as rename counts them.
+fn counted(io: &Io, from: Seq, to: Seq) -> Dispatched {
     let mut leaving = Dispatched::default();
     for seq in from.until(to) {
         let flags = io.ring.flags(seq);
@@ -286,7 +301,7 @@ fn report_squashed(io: &mut Io, from: Seq, to: Seq, at: Cycle) {
         leaving.loads += u16::from(uses_load_queue(flags));
         leaving.stores += u16::from(uses_store_queue(flags));
     }
-    io.wires.at(at).rename.dispatched += leaving;
+    leaving
 }
 
 fn only_when_oldest(io: &Io, lsq: &Lsq, seq: Seq, flags: UopFlags) -> bool {

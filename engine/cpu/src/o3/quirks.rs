@@ -1,6 +1,13 @@
 //! What gem5's O3CPU does because of how its code is written, and no processor does: one flag a rule, each a parameter of the
-//! same name in the description. A rule of gem5's that a processor could have too is no quirk and has no flag. Minor's only
-//! quirk is gem5's own parameter `enableIdling`.
+//! same name in the description. A rule of gem5's that a processor could have too is no quirk and has no flag. Of commit,
+//! squash and rename those are:
+//!
+//! - The ROB is walked `squashWidth` micro-ops a cycle, and nothing commits or is dispatched meanwhile: recovery without
+//!   checkpoints (`renameRecovery` has both). Registers of squashed micro-ops are free when the walk ends.
+//! - Fences, atomics and accesses of devices execute as the oldest, behind all stores: their order is architecture.
+//! - Rename counts free entries by credits, which arrive late: it never takes an entry that is not there. It stops for any class
+//!   of registers of which none is left, before it looks at what the next micro-op writes.
+//! - A memory reference keeps its entry in the issue queue until it writes back: it may have to be issued again.
 
 /// gem5's own artefacts (*ours*: gem5 has no such parameters). Presets of silicon have them off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +56,23 @@ pub struct Gem5Quirks {
     /// Decode, rename and dispatch, going on after a stall, take in a cycle what waited in the skid buffer or what arrives,
     /// not both (`Unblocking`: `skidBuffer` in place of `insts`). Off: both, up to the width. On unless switched off.
     pub gem5SkidBufferFirst: bool,
+    /// Squashed micro-ops keep their ROB entries until everything older has retired: gem5's ROB gives entries back at its head
+    /// only (`ROB::retireHead`). Off: entries are free as the walk comes by them, `squashWidth` a cycle. On unless switched off.
+    pub gem5SquashedRobEntries: bool,
+    /// Rename hears of renamed micro-ops that a squash drops when they would have been dispatched: dispatch counts them as they
+    /// arrive (`IEW::emptyRenameInsts`). Off: rename counts them itself, at the squash. On unless switched off.
+    pub gem5SquashedCredits: bool,
+    /// A non-speculative micro-op without a memory access, as a read of a control register, is told to execute only when all
+    /// committed stores have been written, and not in a cycle in which another one retires (`Commit::commitHead`). Off: as soon as
+    /// it is the oldest. Accesses of devices, atomics and fences wait either way: their order is architecture. On unless
+    /// switched off.
+    pub gem5NonSpeculativeDrains: bool,
+    /// A trap is taken only when all committed stores have been written, and not in a cycle in which another micro-op retires
+    /// (`Commit::commitHead`). Off: as soon as its micro-op is the oldest. On unless switched off.
+    pub gem5TrapsDrain: bool,
+    /// A serializing instruction goes on when the ROB is empty and all committed stores have been written: commit reports an
+    /// empty ROB no earlier (`Commit::tick`). Off: when the ROB is empty. On unless switched off.
+    pub gem5RobEmptyDrains: bool,
 }
 
 impl Gem5Quirks {
@@ -67,6 +91,11 @@ impl Gem5Quirks {
         gem5StoreSetIndex: true,
         gem5RenameBlocksIdle: true,
         gem5SkidBufferFirst: true,
+        gem5SquashedRobEntries: true,
+        gem5SquashedCredits: true,
+        gem5NonSpeculativeDrains: true,
+        gem5TrapsDrain: true,
+        gem5RobEmptyDrains: true,
     };
     /// Silicon.
     pub const NONE: Gem5Quirks = Gem5Quirks {
@@ -83,6 +112,11 @@ impl Gem5Quirks {
         gem5StoreSetIndex: false,
         gem5RenameBlocksIdle: false,
         gem5SkidBufferFirst: false,
+        gem5SquashedRobEntries: false,
+        gem5SquashedCredits: false,
+        gem5NonSpeculativeDrains: false,
+        gem5TrapsDrain: false,
+        gem5RobEmptyDrains: false,
     };
 }
 

@@ -19,7 +19,7 @@ use super::inst::InstRing;
 use super::io::Io;
 use super::lsq::{uses_load_queue, uses_store_queue};
 use super::seq::Seq;
-use super::wires::{Stall, ToRename};
+use super::wires::{Dispatched, Stall, ToRename};
 use credits::Credits;
 use registers::Registers;
 pub use registers::{count_registers, REG_CLASSES};
@@ -435,6 +435,11 @@ impl Rename {
         }
         self.next = self.next.min(next);
         self.end = self.end.min(next);
+    }
+
+    /// Squash: renamed micro-ops that dispatch will never see.
+    pub fn drop_dispatched(&mut self, dropped: &Dispatched) {
+        self.credits.take_off(dropped);
     }
 }
 

@@ -34,7 +34,8 @@ impl Pipeline {
         let renamed = self.rename.next();
         self.rename.squash(next, &self.io.ring);
         self.issue.squash(&mut self.io.ring, next, self.dispatch.next());
-        self.dispatch.squash(&mut self.io, next, renamed, &in_flight, now);
+        let dropped = self.dispatch.squash(&mut self.io, next, renamed, &in_flight, now);
+        self.rename.drop_dispatched(&dropped);
         self.lsq.squash(after, &self.io.ring);
         self.decode.squash(next);
         self.fetch.squash(next, self.rename.next(), &mut self.io);

@@ -6,6 +6,7 @@
 
 use breakeven_base::{BranchKind, OpClass, SysEffect, Tick, UopFlags};
 
+mod draining;
 mod fusion;
 mod random;
 

@@ -124,6 +124,11 @@ fn quirks(cpu: Obj) -> Gem5Quirks {
         gem5StoreSetIndex: cpu.bool_or("gem5StoreSetIndex", usual.gem5StoreSetIndex),
         gem5RenameBlocksIdle: cpu.bool_or("gem5RenameBlocksIdle", usual.gem5RenameBlocksIdle),
         gem5SkidBufferFirst: cpu.bool_or("gem5SkidBufferFirst", usual.gem5SkidBufferFirst),
+        gem5SquashedRobEntries: cpu.bool_or("gem5SquashedRobEntries", usual.gem5SquashedRobEntries),
+        gem5SquashedCredits: cpu.bool_or("gem5SquashedCredits", usual.gem5SquashedCredits),
+        gem5NonSpeculativeDrains: cpu.bool_or("gem5NonSpeculativeDrains", usual.gem5NonSpeculativeDrains),
+        gem5TrapsDrain: cpu.bool_or("gem5TrapsDrain", usual.gem5TrapsDrain),
+        gem5RobEmptyDrains: cpu.bool_or("gem5RobEmptyDrains", usual.gem5RobEmptyDrains),
     }
 }
 

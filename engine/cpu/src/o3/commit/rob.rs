@@ -122,6 +122,12 @@ impl Rob {
         n > 0
     }
 
+    /// Frees `n` of the squashed entries behind the youngest micro-op.
+    pub fn free_youngest(&mut self, n: u32) {
+        self.squashed_behind -= n;
+        self.used -= n;
+    }
+
     /// Frees the squashed entries behind the youngest micro-op. Whether there were any.
     #[inline]
     pub fn free_squashed(&mut self) -> bool {

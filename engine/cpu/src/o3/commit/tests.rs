@@ -3,6 +3,7 @@
 use breakeven_memory::MemorySystem;
 
 use super::super::outside::Live;
+use super::super::quirks::Gem5Quirks;
 use super::super::unit_rig::{flagged, op, predictor, UnitRig};
 use super::super::wires::Wire;
 use super::*;
@@ -124,6 +125,29 @@ fn squashed_entries_stay_until_what_is_older_has_gone_unless_there_is_a_checkpoi
 }
 
 #[test]
+fn squashed_entries_are_free_as_the_walk_comes_by_them_but_in_gem5() {
+    for (gem5, free) in [(true, [188; 4]), (false, [189, 190, 191, 191])] {
+        let quirks = Gem5Quirks { gem5SquashedRobEntries: gem5, ..Gem5Quirks::NONE };
+        let mut rig = Rig::new(&O3Config { squashWidth: 1, quirks, ..O3Config::default() });
+        let branch = rig.done(op(0, 0), Cycle(1000));
+        rig.unit.fetch_all([op(1, 0), op(1, 0), op(1, 0)]);
+        rig.tick_with(|w| w.commit.arrived = 4);
+        let squash = Squash { after: branch, stamp: rig.unit.io.ring.stamp(branch), cause: Cause::Mispredict };
+        rig.tick_with(|w| w.commit.resolve = Some(squash));
+        rig.unit.io.ring.truncate(branch + 1);
+        let reported = [(); 4].map(|()| {
+            let free = rig.unit.sent(1).rename.free_rob;
+            rig.tick();
+            free
+        });
+        // The fourth cycle ends the walk: commit goes on in it, and reports nothing new.
+        let mut expected = free.map(|n| Some((n, false)));
+        expected[3] = None;
+        assert_eq!(reported, expected, "gem5: {gem5}");
+    }
+}
+
+#[test]
 fn of_two_squashes_the_dead_ones_is_ignored() {
     let mut rig = Rig::new(&O3Config::default());
     let branch = rig.done(op(0, 0), Cycle(1000));
@@ -143,6 +167,56 @@ fn a_non_speculative_micro_op_is_released_when_it_is_the_oldest() {
     assert_eq!((rig.tick(), rig.unit.sent(1).iew.release), (1, Seq::NONE), "not in the cycle in which another retires");
     assert_eq!((rig.tick(), rig.unit.sent(1).iew.release), (0, seq));
     assert_eq!((rig.tick(), rig.unit.sent(1).iew.release), (0, Seq::NONE), "once");
+}
+
+#[test]
+fn a_system_instruction_is_released_in_the_cycle_in_which_it_becomes_the_oldest_but_in_gem5() {
+    let released = |gem5, flags| {
+        let quirks = Gem5Quirks { gem5NonSpeculativeDrains: gem5, ..Gem5Quirks::NONE };
+        let mut rig = Rig::new(&O3Config { quirks, ..O3Config::default() });
+        rig.done(op(1, 0), Cycle(12));
+        let seq = rig.unit.fetch(flagged(op(1, 0), UopFlags::NON_SPECULATIVE | flags));
+        rig.unit.io.ring.set_state(seq, State::NON_SPEC);
+        rig.tick_with(|w| w.commit.arrived = 2);
+        while !rig.unit.sent(1).iew.release.is_some() {
+            rig.tick();
+        }
+        rig.unit.now.0
+    };
+    let system = UopFlags::SERIALIZE_AFTER;
+    assert_eq!([true, false].map(|gem5| released(gem5, system)), [13, 12]);
+    // The others' order is architecture.
+    for ordered in [UopFlags::LOAD, UopFlags::WRITE_BARRIER, UopFlags::EFFECT] {
+        assert_eq!(released(false, ordered | system), 13, "{ordered:?}");
+    }
+}
+
+#[test]
+fn a_trap_is_taken_in_the_cycle_in_which_it_becomes_the_oldest_but_in_gem5() {
+    for (gem5, taken) in [(true, 13), (false, 12)] {
+        let quirks = Gem5Quirks { gem5TrapsDrain: gem5, ..Gem5Quirks::NONE };
+        let mut rig = Rig::new(&O3Config { trapLatency: 5, quirks, ..O3Config::default() });
+        rig.done(op(1, 0), Cycle(12));
+        rig.done(flagged(op(0, 0), UopFlags::TRAP), Cycle(0));
+        rig.tick_with(|w| w.commit.arrived = 2);
+        while rig.commit.status() != Status::TrapPending {
+            rig.tick();
+        }
+        let due = rig.commit.next_event(&rig.unit.io);
+        assert_eq!((rig.unit.now, due, rig.commit.stats.insts), (Cycle(taken), Cycle(taken + 5 + 1), 1));
+    }
+}
+
+#[test]
+fn the_rob_is_reported_empty_when_it_is_but_in_gem5() {
+    // gem5 waits for the store that has just retired.
+    for (gem5, reported) in [(true, (192, false)), (false, (192, true))] {
+        let quirks = Gem5Quirks { gem5RobEmptyDrains: gem5, ..Gem5Quirks::NONE };
+        let mut rig = Rig::new(&O3Config { quirks, ..O3Config::default() });
+        rig.done(flagged(op(0, 0), UopFlags::STORE), Cycle(0));
+        assert_eq!(rig.tick_with(|w| w.commit.arrived = 1), 1);
+        assert_eq!(rig.unit.sent(1).rename.free_rob, Some(reported));
+    }
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn nothing_is_dispatched_while_the_rob_is_being_walked() {
 }
 
 #[test]
-fn credits_of_squashed_micro_ops_return_as_if_they_had_been_dispatched() {
+fn gem5s_credits_of_squashed_micro_ops_return_as_if_they_had_been_dispatched() {
     let mut rig = Rig::new(&O3Config { dispatchWidth: 1, ..O3Config::default() });
     let load = flagged(op(1, 0), UopFlags::LOAD);
     rig.unit.fetch_all((0..6).map(|_| load));
@@ -88,6 +88,24 @@ fn credits_of_squashed_micro_ops_return_as_if_they_had_been_dispatched() {
     assert_eq!(sent, [(1, 1), (2, 2), (1, 1)]);
     assert_eq!([rig.unit.sent(1).iew.arrived, rig.unit.sent(2).iew.arrived], [0, 0]);
     assert_eq!([rig.dispatch.next(), rig.dispatch.end()], [Seq(2), Seq(3)]);
+}
+
+#[test]
+fn rename_takes_squashed_micro_ops_off_its_counts_at_once_but_in_gem5() {
+    let mut cfg = O3Config { dispatchWidth: 1, ..O3Config::default() };
+    cfg.quirks.gem5SquashedCredits = false;
+    let mut rig = Rig::new(&cfg);
+    let load = flagged(op(1, 0), UopFlags::LOAD);
+    rig.unit.fetch_all((0..6).map(|_| load));
+    rig.tick(&renamed(3));
+    rig.unit.now += 1;
+    let now = rig.unit.now;
+    rig.unit.io.wires.at(now + 1).iew.arrived = 3;
+    let kept = InFront { fetched: 0, decoded: 0, renamed: 0, to_rob: 0 };
+    let in_flight = rig.unit.io.wires.clear_front(now, kept);
+    let dropped = rig.dispatch.squash(&mut rig.unit.io, Seq(3), Seq(7), &in_flight, now);
+    assert_eq!(dropped, Dispatched { uops: 4, rob: 4, loads: 4, stores: 0 });
+    assert_eq!([1, 2].map(|n| rig.unit.sent(n).rename.dispatched), [Dispatched::default(); 2]);
 }
 
 #[test]

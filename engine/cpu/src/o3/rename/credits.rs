@@ -1,7 +1,7 @@
 //! Free entries of the ROB and of the queues, as rename knows them.
 
 use crate::o3::config::O3Config;
-use crate::o3::wires::ToRename;
+use crate::o3::wires::{Dispatched, ToRename};
 
 /// What rename knows of the free entries behind it.
 #[derive(Clone, Copy, Debug)]
@@ -62,9 +62,15 @@ impl Credits {
             self.rob = i64::from(free);
             self.rob_empty = empty;
         }
-        self.in_progress -= i64::from(wire.dispatched.uops);
-        self.in_progress_rob -= i64::from(wire.dispatched.rob);
-        self.loads -= i64::from(wire.dispatched.loads);
-        self.stores -= i64::from(wire.dispatched.stores);
+        self.take_off(&wire.dispatched);
+    }
+
+    /// These are no longer on their way to dispatch.
+    #[inline]
+    pub fn take_off(&mut self, dispatched: &Dispatched) {
+        self.in_progress -= i64::from(dispatched.uops);
+        self.in_progress_rob -= i64::from(dispatched.rob);
+        self.loads -= i64::from(dispatched.loads);
+        self.stores -= i64::from(dispatched.stores);
     }
 }
