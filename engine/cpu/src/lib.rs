@@ -7,6 +7,7 @@ pub mod minor;
 pub mod misaligned;
 pub mod o3;
 pub mod pipeview;
+mod seq;
 pub mod simple;
 #[cfg(test)]
 pub(crate) mod testing;

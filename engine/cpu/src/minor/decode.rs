@@ -52,6 +52,7 @@ impl Decode {
 
 #[cfg(test)]
 mod tests {
+    use super::super::inst::Seq;
     use super::super::latch::BundleEnd::{Bubble, Continued, Full};
     use super::*;
 
@@ -64,12 +65,12 @@ mod tests {
     fn two_inputs_fill_one_output_only_with_cycle_input() {
         for (cycle_input, end) in [(true, 3), (false, 2)] {
             let (mut d, mut next, mut a) = decode(cycle_input);
-            d.input.put(Cycle(3), Bundle { next: 1, end: 2, ending: Bubble });
-            d.input.put(Cycle(4), Bundle { next: 2, end: 4, ending: Full });
+            d.input.put(Cycle(3), Bundle { next: Seq(1), end: Seq(2), ending: Bubble });
+            d.input.put(Cycle(4), Bundle { next: Seq(2), end: Seq(4), ending: Full });
             d.tick(Cycle(5), &mut next, &mut a);
             assert_eq!(
                 next.front(Cycle(6)),
-                Some(&Bundle { next: 1, end, ending: if end == 2 { Bubble } else { Full } })
+                Some(&Bundle { next: Seq(1), end: Seq(end), ending: if end == 2 { Bubble } else { Full } })
             );
         }
     }
@@ -78,9 +79,9 @@ mod tests {
     fn an_empty_place_behind_the_last_micro_op_is_passed_a_cycle_later() {
         for open in [false, true] {
             let (mut d, mut next, mut a) = decode(true);
-            d.input.put(Cycle(4), Bundle { next: 1, end: 3, ending: if open { Bubble } else { Full } });
+            d.input.put(Cycle(4), Bundle { next: Seq(1), end: Seq(3), ending: if open { Bubble } else { Full } });
             d.tick(Cycle(5), &mut next, &mut a);
-            assert_eq!((next.front(Cycle(6)).map(|b| b.end), d.input.is_empty()), (Some(3), !open));
+            assert_eq!((next.front(Cycle(6)).map(|b| b.end), d.input.is_empty()), (Some(Seq(3)), !open));
             d.tick(Cycle(6), &mut next, &mut a);
             next.pop();
             assert!(d.input.is_empty() && next.is_empty(), "nothing is sent on for it");
@@ -91,23 +92,23 @@ mod tests {
     fn half_a_width_of_an_instruction_that_goes_on_has_no_empty_place() {
         for (ending, out) in [(Continued, Full), (Full, Bubble)] {
             let (mut d, mut next, mut a) = decode(true);
-            d.input.put(Cycle(4), Bundle { next: 1, end: 2, ending });
+            d.input.put(Cycle(4), Bundle { next: Seq(1), end: Seq(2), ending });
             d.tick(Cycle(5), &mut next, &mut a);
-            assert_eq!(next.front(Cycle(6)), Some(&Bundle { next: 1, end: 2, ending: out }));
+            assert_eq!(next.front(Cycle(6)), Some(&Bundle { next: Seq(1), end: Seq(2), ending: out }));
         }
     }
 
     #[test]
     fn a_full_buffer_behind_stops_it() {
         let (mut d, mut next, mut a) = decode(true);
-        next.put(Cycle(4), Bundle { next: 1, end: 2, ending: Bubble });
-        next.put(Cycle(4), Bundle { next: 2, end: 3, ending: Bubble });
-        d.input.put(Cycle(4), Bundle { next: 3, end: 5, ending: Full });
+        next.put(Cycle(4), Bundle { next: Seq(1), end: Seq(2), ending: Bubble });
+        next.put(Cycle(4), Bundle { next: Seq(2), end: Seq(3), ending: Bubble });
+        d.input.put(Cycle(4), Bundle { next: Seq(3), end: Seq(5), ending: Full });
         d.tick(Cycle(5), &mut next, &mut a);
         assert!(!next.has_room());
         next.pop();
         next.pop();
         d.tick(Cycle(6), &mut next, &mut a);
-        assert_eq!(next.front(Cycle(7)), Some(&Bundle { next: 3, end: 5, ending: Full }));
+        assert_eq!(next.front(Cycle(7)), Some(&Bundle { next: Seq(3), end: Seq(5), ending: Full }));
     }
 }

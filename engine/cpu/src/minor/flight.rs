@@ -7,7 +7,7 @@ use super::latch::Ring;
 /// consecutive, and only the breaks are stored.
 #[derive(Clone, Debug)]
 pub struct Flight<const N: usize> {
-    /// The oldest; 0: there is none.
+    /// The oldest, or none.
     head: Seq,
     /// Behind the youngest.
     end: Seq,
@@ -20,9 +20,9 @@ pub struct Flight<const N: usize> {
 
 impl<const N: usize> Flight<N> {
     pub fn new() -> Self {
-        Flight { head: 0, end: 0, len: 0, next_jump: Seq::MAX, jumps: Ring::new() }
+        Flight { head: Seq::NONE, end: Seq::NONE, len: 0, next_jump: Seq::MAX, jumps: Ring::new() }
     }
-    /// The oldest; 0: there is none.
+    /// The oldest, or none.
     #[inline]
     pub fn head(&self) -> Seq {
         self.head
@@ -33,7 +33,7 @@ impl<const N: usize> Flight<N> {
     }
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.head == 0
+        self.head == Seq::NONE
     }
     #[inline]
     pub fn is_full(&self) -> bool {
@@ -43,7 +43,7 @@ impl<const N: usize> Flight<N> {
     /// The youngest comes. The caller has made sure that there is room.
     #[inline]
     pub fn enter(&mut self, seq: Seq) {
-        debug_assert!(self.len < N && seq != 0, "in flight: too many");
+        debug_assert!(self.len < N && seq.is_some(), "in flight: too many");
         if self.len == 0 {
             self.head = seq;
         } else if seq != self.end {
@@ -65,7 +65,7 @@ impl<const N: usize> Flight<N> {
     pub fn leave(&mut self) {
         debug_assert!(self.len > 0, "nothing in flight");
         self.len -= 1;
-        self.head = if self.len == 0 { 0 } else { self.head + 1 };
+        self.head = if self.len == 0 { Seq::NONE } else { self.head + 1 };
         if self.head == self.next_jump {
             self.take_jump();
         }
@@ -86,26 +86,26 @@ mod tests {
     #[test]
     fn they_leave_in_the_order_in_which_they_came() {
         let mut f = Flight::<8>::new();
-        assert!(f.is_empty() && f.head() == 0);
+        assert!(f.is_empty() && f.head() == Seq::NONE);
         // The last but one run has a lower number: an instruction that goes through execute again.
         let order = [5, 6, 9, 12, 13, 2, 14];
         for round in 0..3 {
             let base = 100 * round;
-            order.iter().for_each(|seq| f.enter(base + seq));
+            order.iter().for_each(|seq| f.enter(Seq(base + seq)));
             assert_eq!(f.len(), order.len());
             for seq in order {
-                assert_eq!(f.head(), base + seq);
+                assert_eq!(f.head(), Seq(base + seq));
                 f.leave();
             }
-            assert!(f.is_empty() && f.head() == 0 && f.next_jump == Seq::MAX);
+            assert!(f.is_empty() && f.head() == Seq::NONE && f.next_jump == Seq::MAX);
         }
         // Emptied and filled in turn.
-        for seq in [3, 7, 8] {
+        for seq in [3, 7, 8].map(Seq) {
             f.enter(seq);
             assert_eq!(f.head(), seq);
             f.leave();
         }
-        (1..=8).for_each(|seq| f.enter(seq));
+        (1..=8).for_each(|seq| f.enter(Seq(seq)));
         assert!(f.is_full());
     }
 }

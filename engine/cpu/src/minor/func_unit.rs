@@ -60,7 +60,7 @@ impl Default for Unit {
     fn default() -> Self {
         Unit {
             due: NEVER,
-            first: 0,
+            first: Seq::NONE,
             next_insert: Cycle::ZERO,
             held: 0,
             base: 0,
@@ -227,7 +227,7 @@ impl FuPool {
     pub fn at_end(&self, unit: u8, now: Cycle) -> bool {
         self.unit(unit).due < now
     }
-    /// The first instruction of a unit, wherever it is; 0: it is empty.
+    /// The first instruction of a unit, wherever it is, or none.
     #[inline]
     pub fn first(&self, unit: u8) -> Seq {
         self.unit(unit).first
@@ -265,7 +265,7 @@ impl FuPool {
         u.len -= 1;
         if u.len == 0 {
             u.due = NEVER;
-            u.first = 0;
+            u.first = Seq::NONE;
             self.occupied &= !(1 << i);
         } else {
             let next = self.queue[(u.base + u.head) as usize];
@@ -357,30 +357,30 @@ mod tests {
     #[test]
     fn an_instruction_comes_out_after_the_latency_and_stalls_the_unit() {
         let mut p = FuPool::new(&default_fu_pool());
-        p.push(0, 7, Cycle(0));
+        p.push(0, Seq(7), Cycle(0));
         for now in 0..3 {
             assert!(!p.at_end(0, Cycle(now)), "cycle {now}");
             p.advance(Cycle(now));
         }
-        assert!(p.at_end(0, Cycle(3)) && p.first(0) == 7);
+        assert!(p.at_end(0, Cycle(3)) && p.first(0) == Seq(7));
         assert!(p.all_stalled(1, Cycle(2)) && !p.can_insert(0, Cycle(3)));
         p.advance(Cycle(3));
         assert!(p.at_end(0, Cycle(4)));
         p.unstall(0, Cycle(4));
         p.advance(Cycle(4));
-        assert!(!p.at_end(0, Cycle(5)) && p.first(0) == 0);
+        assert!(!p.at_end(0, Cycle(5)) && p.first(0) == Seq::NONE);
         assert!(!p.moving(Cycle(4)));
     }
 
     #[test]
     fn what_is_behind_a_stalled_one_is_held_up_with_it() {
         let mut p = FuPool::new(&default_fu_pool());
-        p.push(0, 7, Cycle(0));
+        p.push(0, Seq(7), Cycle(0));
         p.advance(Cycle(0));
         p.advance(Cycle(1));
-        p.push(0, 8, Cycle(2));
+        p.push(0, Seq(8), Cycle(2));
         p.advance(Cycle(2));
-        assert!(p.at_end(0, Cycle(3)) && p.first(0) == 7);
+        assert!(p.at_end(0, Cycle(3)) && p.first(0) == Seq(7));
         (3..9).for_each(|now| p.advance(Cycle(now)));
         p.unstall(0, Cycle(9));
         assert!(p.moving(Cycle(8)));
@@ -388,14 +388,14 @@ mod tests {
             assert!(!p.at_end(0, Cycle(now)), "cycle {now}");
             p.advance(Cycle(now));
         }
-        assert!(p.at_end(0, Cycle(11)) && p.first(0) == 8);
+        assert!(p.at_end(0, Cycle(11)) && p.first(0) == Seq(8));
     }
 
     #[test]
     fn a_divider_takes_the_next_after_its_issue_latency() {
         let mut p = FuPool::new(&default_fu_pool());
         let divider = p.capable(OpClass::IntDiv).trailing_zeros() as usize;
-        p.push(divider, 1, Cycle(100));
+        p.push(divider, Seq(1), Cycle(100));
         (100..109).for_each(|now| p.advance(Cycle(now)));
         assert!(!p.can_insert(divider, Cycle(108)));
         assert!(!p.can_insert(divider, Cycle(109)), "it is stalled");
@@ -408,7 +408,7 @@ mod tests {
     fn the_issue_latency_stands_still_while_the_unit_is_stalled() {
         let slow = FuConfig { opLat: 2, issueLat: 9, ..default_fu_pool()[0].clone() };
         let mut p = FuPool::new(&[slow]);
-        p.push(0, 1, Cycle(100));
+        p.push(0, Seq(1), Cycle(100));
         // At its end from 102 on; cycles 102 to 104 are stalled.
         (100..105).for_each(|now| p.advance(Cycle(now)));
         p.unstall(0, Cycle(105));

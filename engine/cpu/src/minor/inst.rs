@@ -7,8 +7,7 @@ use educe::Educe;
 use crate::when::When;
 use crate::CoreCtx;
 
-/// Number of a micro-op in fetch order. 0 is no micro-op.
-pub type Seq = u64;
+pub use crate::seq::Seq;
 
 /// The instruction does not use a functional unit (class `No_OpClass`).
 pub const NO_UNIT: u8 = u8::MAX;
@@ -152,7 +151,7 @@ impl InstRing {
             executed: 0,
             step: Box::default(),
             bound,
-            tail: 1,
+            tail: Seq::FIRST,
         }
     }
     fn capacity(&self) -> u64 {
@@ -165,7 +164,7 @@ impl InstRing {
     /// A number below [`InstRing::bound`] that no other micro-op in flight has.
     #[allow(clippy::cast_possible_truncation)] // masked
     pub fn place(&self, seq: Seq) -> usize {
-        seq as usize & (self.bound - 1)
+        seq.0 as usize & (self.bound - 1)
     }
     /// Whether another instruction fits in behind those from `oldest` on. If it does not, the ring grows.
     #[inline]
@@ -182,7 +181,7 @@ impl InstRing {
         larger.deferred = std::mem::take(&mut self.deferred);
         larger.executed = self.executed;
         // Whatever is in the ring, however old.
-        for seq in self.tail.saturating_sub(self.capacity())..self.tail {
+        for seq in Seq(self.tail.0.saturating_sub(self.capacity())).until(self.tail) {
             let (to, from) = (larger.slot(seq), self.slot(seq));
             larger.slots[to] = self.slots[from];
             larger.mems[to] = self.mems[from];
@@ -195,7 +194,7 @@ impl InstRing {
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // masked
     fn slot(&self, seq: Seq) -> usize {
-        seq as usize & (self.slots.len() - 1)
+        seq.0 as usize & (self.slots.len() - 1)
     }
     #[inline]
     pub fn push(&mut self, inst: DynInst) -> Seq {
@@ -277,7 +276,7 @@ impl InstRing {
             if !cx.fe.execute_deferred(cx.bus, now, &mut self.step) {
                 return;
             }
-            for (seq, i) in (first..).zip(0..usize::from(self.step.n)) {
+            for (seq, i) in first.until(Seq::MAX).zip(0..usize::from(self.step.n)) {
                 if self.step.uops[i].flags.any(UopFlags::MEM) {
                     let slot = self.slot(seq);
                     self.mems[slot] = self.step.mem[i];
@@ -314,14 +313,14 @@ mod tests {
     fn a_ring_grows_up_to_its_bound_and_keeps_what_is_in_it() {
         let mut ring = InstRing::new(300);
         let mut pushed = 0;
-        while ring.make_room(1) {
+        while ring.make_room(Seq(1)) {
             let seq = ring.push(DynInst { pc: 10 + pushed, ..DynInst::default() });
             ring.set_target(seq, 20 + pushed);
             pushed += 1;
         }
         // The last instruction may have had as many micro-ops as any.
         assert_eq!((ring.capacity(), pushed), (512, 512 - MAX_UOPS as u64 + 1));
-        assert!((0..pushed).all(|i| ring.get(1 + i).pc == 10 + i && ring.target(1 + i) == 20 + i));
-        assert!(ring.make_room(2));
+        assert!((0..pushed).all(|i| ring.get(Seq(1 + i)).pc == 10 + i && ring.target(Seq(1 + i)) == 20 + i));
+        assert!(ring.make_room(Seq(2)));
     }
 }

@@ -1,6 +1,7 @@
 //! What joins the stages: latches with an explicit delay, the input buffers behind them, and a ring of sequence numbers.
 
 use super::config::{MAX_DELAY, MAX_QUEUE};
+use super::inst::Seq;
 use breakeven_base::Cycle;
 
 /// A latch: what is put in at cycle `c` can be seen from `c + delay` on (with delay 0, by the stages that are evaluated
@@ -306,8 +307,8 @@ impl<T: Copy + Default> Channel<T> {
 /// Some micro-ops next to each other in the instruction ring, on their way between stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Bundle {
-    pub next: u64,
-    pub end: u64,
+    pub next: Seq,
+    pub end: Seq,
     pub ending: BundleEnd,
 }
 

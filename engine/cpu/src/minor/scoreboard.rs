@@ -22,7 +22,7 @@ struct Entry {
 }
 
 const FREE: Entry =
-    Entry { known: Cycle::ZERO, returns: Cycle::ZERO, writer: 0, results: 0, unpredictable: 0, unit: NO_UNIT };
+    Entry { known: Cycle::ZERO, returns: Cycle::ZERO, writer: Seq::NONE, results: 0, unpredictable: 0, unit: NO_UNIT };
 
 impl Entry {
     #[inline]
@@ -92,7 +92,7 @@ impl Scoreboard {
     /// The youngest instruction in flight that writes one of the sources.
     #[inline]
     pub fn wait_for(&self, inst: &DynInst) -> Seq {
-        inst.uop.src.iter().map(|r| self.regs[r.index() % Reg::COUNT].writer).max().unwrap_or(0)
+        inst.uop.src.iter().map(|r| self.regs[r.index() % Reg::COUNT].writer).max().unwrap_or(Seq::NONE)
     }
 
     /// The next instant after `now` at which one of the sources is there.
@@ -147,7 +147,7 @@ mod tests {
     fn a_source_may_be_taken_its_relative_latency_early() {
         let mut s = Scoreboard::new();
         let t = Timing { relative: [2; 3], ..Timing::default() };
-        s.mark_dests(&adds(5, 0), 1, Cycle(13), false);
+        s.mark_dests(&adds(5, 0), Seq(1), Cycle(13), false);
         assert!(!s.can_issue(&adds(6, 5), &t, 0, Cycle(10)));
         assert!(s.can_issue(&adds(6, 5), &t, 0, Cycle(11)));
         assert!(s.can_issue(&adds(6, 7), &t, 0, Cycle(0)));
@@ -159,7 +159,7 @@ mod tests {
     fn no_forwarding_from_a_listed_unit() {
         let mut s = Scoreboard::new();
         let t = Timing { relative: [2; 3], ..Timing::default() };
-        s.mark_dests(&DynInst { unit: 3, ..adds(5, 0) }, 1, Cycle(13), false);
+        s.mark_dests(&DynInst { unit: 3, ..adds(5, 0) }, Seq(1), Cycle(13), false);
         assert!(!s.can_issue(&adds(6, 5), &t, 1 << 3, Cycle(12)));
         assert!(s.can_issue(&adds(6, 5), &t, 1 << 3, Cycle(13)));
         assert!(s.can_issue(&adds(6, 5), &t, 1 << 2, Cycle(11)));
@@ -168,9 +168,9 @@ mod tests {
     #[test]
     fn the_register_stays_busy_until_its_last_writer_has_left() {
         let mut s = Scoreboard::new();
-        s.mark_dests(&adds(5, 0), 1, Cycle(13), true);
-        s.mark_dests(&adds(5, 0), 2, Cycle(14), false);
+        s.mark_dests(&adds(5, 0), Seq(1), Cycle(13), true);
+        s.mark_dests(&adds(5, 0), Seq(2), Cycle(14), false);
         s.clear_dests(&adds(5, 0));
-        assert_eq!(s.wait_for(&adds(6, 5)), 2);
+        assert_eq!(s.wait_for(&adds(6, 5)), Seq(2));
     }
 }

@@ -55,8 +55,8 @@ impl Minor {
     /// the trace began.
     pub fn forget_ended(&mut self) -> bool {
         let Some(trace) = &mut self.trace else { return false };
-        let in_flight = self.execute.oldest()..self.ring.tail;
-        trace.view.forget_ended(in_flight.map(|seq| (self.ring.place(seq), seq)))
+        let in_flight = self.execute.oldest().until(self.ring.tail);
+        trace.view.forget_ended(in_flight.map(|seq| (self.ring.place(seq), seq.0)))
     }
 
     /// What the stages have let through in cycle `now`, which ends.
@@ -64,17 +64,17 @@ impl Minor {
     pub(super) fn note_stages<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<'_, F, B>, now: Cycle) {
         let Some(mut t) = self.trace.take() else { return };
         let mut text = String::new();
-        for seq in t.fetched..self.ring.tail {
+        for seq in t.fetched.until(self.ring.tail) {
             let (slot, inst) = (self.ring.place(seq), self.ring.get(seq));
             text.clear();
             cx.fe.disassemble(cx.bus, inst.pc, &mut text);
-            t.view.fetched(slot, now, seq, inst.pc, inst.uop.flags.any(UopFlags::FIRST), &text);
+            t.view.fetched(slot, now, seq.0, inst.pc, inst.uop.flags.any(UopFlags::FIRST), &text);
         }
         t.fetched = self.ring.tail;
         // What waits for decode is one stretch up to the youngest.
         let decoded =
             self.decode.input.front(Cycle::MAX - 1).map_or(self.ring.tail, |bundle| bundle.next).max(t.decoded);
-        for seq in t.decoded..decoded {
+        for seq in t.decoded.until(decoded) {
             let slot = self.ring.place(seq);
             t.view.decoded(slot, now);
             t.view.renamed(slot, now);
@@ -83,7 +83,7 @@ impl Minor {
         t.decoded = decoded;
         let stream = self.execute.stream();
         let (issued, oldest) = (self.execute.next_issue().max(t.issued), self.execute.oldest().max(t.gone));
-        for seq in t.issued..issued {
+        for seq in t.issued.until(issued) {
             // Those of an old stream are dropped in front of the units.
             if self.ring.get(seq).stream == stream {
                 t.view.issued(self.ring.place(seq), now);
@@ -94,12 +94,12 @@ impl Minor {
         }
         // Nothing commits in the cycle of its issue; what is dropped then has the stream that the cycle began with.
         let could_commit = std::mem::replace(&mut t.issued, issued);
-        for seq in oldest..issued {
+        for seq in oldest.until(issued) {
             if self.execute.is_done(seq, now, &self.ring) {
                 t.view.completed_first(self.ring.place(seq), now);
             }
         }
-        for seq in t.gone..oldest {
+        for seq in t.gone.until(oldest) {
             let slot = self.ring.place(seq);
             // The branch that ends a stream is the last of it to commit, and ends the cycle's commits.
             if seq < could_commit && self.ring.get(seq).stream == t.stream {

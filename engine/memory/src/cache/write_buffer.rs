@@ -56,7 +56,7 @@ impl WriteBuffer {
 
     /// The plain entries.
     pub fn entries(&self) -> u16 {
-        u16::try_from(self.limit.max(1)).unwrap_or(u16::MAX)
+        u16::try_from(self.limit).unwrap_or(u16::MAX)
     }
 
     pub fn describe(&self, now: u64) -> String {

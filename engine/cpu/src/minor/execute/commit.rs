@@ -74,7 +74,7 @@ impl Execute {
         }
         let mut committed = 0;
         let mut memory_committed = 0;
-        while self.in_flight.head() != 0 {
+        while self.in_flight.head().is_some() {
             let head = self.in_flight.head();
             let inst = ring.get(head);
             let (seq, a) =
@@ -222,7 +222,7 @@ impl Execute {
         ring: &mut InstRing,
     ) -> Attempt {
         let barrier = self.lsq.last_barrier();
-        if (barrier != 0 && barrier < seq) || !self.lsq.can_request() {
+        if (barrier.is_some() && barrier < seq) || !self.lsq.can_request() {
             return Attempt::default();
         }
         if ring.get(seq).predecoded {

@@ -115,13 +115,13 @@ impl Execute {
             in_flight: Flight::new(),
             mem_in_units: Ring::new(),
             stream: 0,
-            fresh: 0,
+            fresh: Seq::NONE,
             left_by: Outcome::Straight,
             commit_from: Cycle::ZERO,
             scoreboard: Scoreboard::new(),
             units: FuPool::new(&cfg.executeFuncUnits),
             lsq: Lsq::new(cfg, line_bytes),
-            next_issue: 1,
+            next_issue: Seq::FIRST,
             p: Params {
                 cycle_input: cfg.executeCycleInput,
                 issue_limit: cfg.executeIssueLimit,
@@ -147,7 +147,7 @@ impl Execute {
     #[inline]
     pub fn oldest(&self) -> Seq {
         match self.in_flight.head() {
-            0 => self.next_issue,
+            Seq::NONE => self.next_issue,
             head => head,
         }
     }
@@ -449,7 +449,7 @@ impl Execute {
         let mut text =
             format!("execute: {queued} inputs queued or under way, of {of}; {} in flight", self.in_flight.len());
         for (what, seq) in [
-            ("oldest", Some(self.in_flight.head()).filter(|head| *head != 0)),
+            ("oldest", Some(self.in_flight.head()).filter(|head| head.is_some())),
             ("next", self.input.front(Cycle::MAX - 1).map(|b| b.next)),
         ] {
             let Some(seq) = seq else { continue };
@@ -462,7 +462,7 @@ impl Execute {
             } else if i.placeholder != Placeholder::No {
                 state = ", waits for the time".to_owned();
             }
-            text.push_str(&format!("; {what}: #{seq} at {:#x}, {}{state}", i.pc, i.uop.class.name()));
+            text.push_str(&format!("; {what}: {seq} at {:#x}, {}{state}", i.pc, i.uop.class.name()));
         }
         format!("{text}\nunits: {}\nlsq: {}", self.units.describe(), self.lsq.describe())
     }

@@ -9,7 +9,7 @@ impl Execute {
     /// What the oldest micro-op waits for at `now`; `levels`: caches in front of the memory. `None`: nothing is here that
     /// could have been committed sooner, so it is the front end that is waited for.
     pub fn waits_for(&self, now: Cycle, ring: &InstRing, levels: u8) -> Option<Reason> {
-        if self.in_flight.head() == 0 {
+        if !self.in_flight.head().is_some() {
             return self.next_waits_for(now, ring);
         }
         let inst = ring.get(self.in_flight.head());
@@ -64,6 +64,6 @@ impl Execute {
 
     /// Whether something of the present stream has been issued and not committed yet.
     pub fn holds_present(&self, ring: &InstRing) -> bool {
-        self.in_flight.head() != 0 && ring.get(self.in_flight.head()).stream == self.stream
+        self.in_flight.head().is_some() && ring.get(self.in_flight.head()).stream == self.stream
     }
 }

@@ -93,7 +93,7 @@ impl Fetch2 {
         let s = &self.step;
         let fall_through = s.pc.wrapping_add(s.len.into());
         let p = if self.p.predicts {
-            io.predictor.predict(seq, s.pc, s.len, s.branch.kind)
+            io.predictor.predict(seq.0, s.pc, s.len, s.branch.kind)
         } else {
             Prediction { taken: false, target: fall_through, provider: TargetProvider::default() }
         };
@@ -167,12 +167,12 @@ pub fn push_step(
         ring.set_target(ring.tail - 1, step.next_pc);
     }
     if flags.any(UopFlags::EFFECT) {
-        for (seq, _) in (first..).zip(&step.uops[..n]).filter(|(_, u)| u.flags.any(UopFlags::EFFECT)) {
+        for (seq, _) in first.until(Seq::MAX).zip(&step.uops[..n]).filter(|(_, u)| u.flags.any(UopFlags::EFFECT)) {
             ring.set_effect(seq, step.effect);
         }
     }
     if flags.any(UopFlags::MEM) && !last.predecoded {
-        for ((seq, uop), mem) in (first..).zip(&step.uops[..n]).zip(&step.mem) {
+        for ((seq, uop), mem) in first.until(Seq::MAX).zip(&step.uops[..n]).zip(&step.mem) {
             if uop.flags.any(UopFlags::MEM) {
                 refer(ring, seq, uop.flags, mem, costs, line);
             }

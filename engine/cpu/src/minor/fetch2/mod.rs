@@ -171,16 +171,16 @@ impl Fetch2 {
     fn resolve<F: FrontEnd>(&mut self, fe: &mut F, predictor: &mut BranchPredictor, b: &ResolvedBranch) {
         if b.tried_to_predict {
             match b.outcome {
-                Outcome::CorrectlyPredicted => predictor.update(b.seq),
+                Outcome::CorrectlyPredicted => predictor.update(b.seq.0),
                 Outcome::Unpredicted => {
-                    predictor.correct(b.seq, b.target, true, true);
-                    predictor.update(b.seq);
+                    predictor.correct(b.seq.0, b.target, true, true);
+                    predictor.update(b.seq.0);
                 }
                 Outcome::BadlyPredicted => {
-                    predictor.correct(b.seq, b.target, false, true);
-                    predictor.update(b.seq);
+                    predictor.correct(b.seq.0, b.target, false, true);
+                    predictor.update(b.seq.0);
                 }
-                Outcome::BadlyPredictedTarget => predictor.correct(b.seq, b.target, true, true),
+                Outcome::BadlyPredictedTarget => predictor.correct(b.seq.0, b.target, true, true),
                 Outcome::Straight | Outcome::Refetch => {}
             }
         }

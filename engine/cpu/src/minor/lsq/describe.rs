@@ -52,7 +52,7 @@ impl Lsq {
                 .iter()
                 .map(|s| {
                     let r = &self.pool[*s as usize];
-                    format!("#{} {:?} {:#x} {:?}", r.seq, r.mem.kind, r.mem.vaddr, r.state)
+                    format!("{} {:?} {:#x} {:?}", r.seq, r.mem.kind, r.mem.vaddr, r.state)
                 })
                 .collect();
             if parts.is_empty() {
@@ -66,7 +66,7 @@ impl Lsq {
             at => format!("next response at cycle {at}"),
         };
         format!(
-            "requests: {}; transfers: {}; store buffer: {}; {} in memory ({response}); barrier #{}",
+            "requests: {}; transfers: {}; store buffer: {}; {} in memory ({response}); barrier {}",
             list(&self.requests),
             list(&self.transfers),
             list(&self.stores),

@@ -131,7 +131,7 @@ impl Lsq {
             next_translation: NEVER,
             stores_in_transfers: 0,
             unissued: 0,
-            last_barrier: 0,
+            last_barrier: Seq::NONE,
             wake: false,
             wake_later: false,
             forwarded: 0,
@@ -161,7 +161,7 @@ impl Lsq {
     }
     fn clear_barrier(&mut self, seq: Seq) {
         if seq >= self.last_barrier {
-            self.last_barrier = 0;
+            self.last_barrier = Seq::NONE;
         }
     }
 

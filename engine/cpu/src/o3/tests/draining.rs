@@ -6,8 +6,8 @@ use super::*;
 fn system_instructions_wait_for_stores_in_gem5_only() {
     // A store of 40 cycles; then a system instruction, and an operation behind it.
     let system = Inst::op(OpClass::IntAlu, 5, &[]).flags(UopFlags::NON_SPECULATIVE | UopFlags::SERIALIZE_AFTER);
-    let cycles = |gem5NonSpeculativeDrains, gem5RobEmptyDrains| {
-        let quirks = Gem5Quirks { gem5NonSpeculativeDrains, gem5RobEmptyDrains, ..Gem5Quirks::ALL };
+    let cycles = |own, behind| {
+        let quirks = Gem5Quirks { gem5NonSpeculativeDrains: own, gem5RobEmptyDrains: behind, ..Gem5Quirks::ALL };
         let program = vec![Inst::store(1, 2, DATA, 8), system.clone(), add(3, 4)];
         cycles_with_data(40, O3Config { quirks, ..O3Config::default() }, program)
     };

@@ -6,7 +6,7 @@ use iced_x86::{
     Register,
 };
 
-use crate::state::{Rng, State, CODE, DATA, DATA_LEN};
+use crate::state::{Random, State, CODE, DATA, DATA_LEN};
 
 /// One instruction and the state it runs in.
 pub struct Case {
@@ -153,13 +153,13 @@ fn offset(first: Register, n: u64) -> Register {
     Register::try_from(first as usize + n as usize).expect("a register of the class")
 }
 
-fn byte_register(r: &mut Rng) -> Register {
+fn byte_register(r: &mut Random) -> Register {
     // al.., spl.., r8l.., and ah.. (which exclude REX).
     offset(Register::AL, r.below(20))
 }
 
 struct Build<'a> {
-    r: &'a mut Rng,
+    r: &'a mut Random,
     ins: Instruction,
     state: State,
     at: u64,
@@ -244,7 +244,7 @@ impl Build<'_> {
         self.ins.set_op_kind(n, OpKind::Memory);
         let index = self.r.below(16);
         for k in 0..4 {
-            let near = |r: &mut Rng| (r.below(600) as i64 - 20) as u64;
+            let near = |r: &mut Random| (r.below(600) as i64 - 20) as u64;
             self.state.ymm[index as usize][k] =
                 if wide_index { near(self.r) } else { near(self.r) & 0xffff_ffff | near(self.r) << 32 };
         }
@@ -417,7 +417,7 @@ fn defined_flags(ins: &Instruction) -> u64 {
 
 /// A case of `code`; `None` when the draw cannot be encoded (it is drawn again).
 pub fn case(code: Code, seed: u64, patch: &mut dyn FnMut(u64, u64)) -> Option<Case> {
-    let mut r = Rng(seed | 1);
+    let mut r = Random::new(seed);
     for _ in 0..4 {
         r.next();
     }

@@ -15,7 +15,7 @@ mod state;
 use engine::Engine;
 use generate::{case, codes, Case};
 use iced_x86::Code;
-use state::{Outcome, Rng, CODE, CODE_LEN, DATA, DATA_LEN};
+use state::{Outcome, Random, CODE, CODE_LEN, DATA, DATA_LEN};
 
 const VECTORS: usize = 8192;
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -27,12 +27,12 @@ fn setting(name: &str) -> Option<u64> {
 /// The `n`th case: codes in turn, each time with other operands.
 fn nth(codes: &[Code], n: usize, seed: u64, memory: &mut Vec<u8>) -> Option<Case> {
     let code = codes[n % codes.len()];
-    let mut seed = Rng(seed ^ (n as u64 + 1).wrapping_mul(0xd6e8_feb8_6659_fd93));
+    let mut seed = Random::new(seed ^ (n as u64 + 1).wrapping_mul(0xd6e8_feb8_6659_fd93));
     for _ in 0..20 {
         let mut patches = Vec::new();
         if let Some(c) = case(code, seed.next(), &mut |at, v| patches.push((at, v))) {
             memory.resize(DATA_LEN, 0);
-            Rng(c.memory_seed | 1).fill(memory);
+            Random::new(c.memory_seed).fill(memory);
             for (at, v) in patches {
                 let off = at.wrapping_sub(DATA) as usize;
                 if off < DATA_LEN - 8 {
@@ -213,7 +213,10 @@ fn engine_and_host_agree() {
         }
         ran += 1;
         faults += usize::from(want.fault != 0);
-        vectors.push(digest(&c, &want, &host_memory));
+        // Where processors may differ (`latitude`), this one's result is no measure of the engine.
+        let stored = digest(&c, &want, &host_memory);
+        let either_way = d.is_empty() && digest(&c, &got, &engine_memory) != stored;
+        vectors.push(if either_way { 0 } else { stored });
         if !d.is_empty() {
             let count = wrong.entry(format!("{:?}", c.code)).or_insert(0);
             *count += 1;

@@ -1,5 +1,8 @@
 //! Register states and where things lie.
 
+use proptest::prelude::Rng;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
 pub const DATA: u64 = 0x3000_0000;
 pub const DATA_LEN: usize = 8192;
 pub const CODE: u64 = 0x7000_0000;
@@ -24,17 +27,18 @@ pub struct Outcome {
     pub address: u64,
 }
 
-/// A small generator (xorshift64*). The stored results of `vectors.bin` are of the programs that this one makes: no other can
-/// take its place without a host that runs them.
+/// The stored results of `vectors.bin` are of the programs that this generator makes: ChaCha, whose stream no version changes.
 #[derive(Clone)]
-pub struct Rng(pub u64);
+pub struct Random(TestRng);
 
-impl Rng {
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&seed.to_le_bytes());
+        Random(TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+    }
     pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        self.0.next_u64()
     }
     pub fn below(&mut self, n: u64) -> u64 {
         (self.next() >> 16) % n.max(1)
@@ -72,7 +76,7 @@ impl Rng {
                 (e << 52) ^ self.next() & 0x800f_ffff_ffff_ffff
             }
             8 => {
-                let f = |r: &mut Rng| (((0x7f + r.below(40) - 20) << 23) ^ r.next() & 0x807f_ffff) & 0xffff_ffff;
+                let f = |r: &mut Random| (((0x7f + r.below(40) - 20) << 23) ^ r.next() & 0x807f_ffff) & 0xffff_ffff;
                 let low = f(self);
                 f(self) << 32 | low
             }
