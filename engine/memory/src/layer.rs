@@ -1,9 +1,9 @@
 //! Something that serves one packet at a time: a layer of a crossbar, the port of a memory.
 //!
-//! Requests are resolved when they are made, so a response far in the future is booked before one that comes earlier.
-//! A layer therefore keeps the intervals that are taken and fills the gaps between them. A request goes before what waits
-//! in a cache's write buffer, unless that is full; what it displaces starts anew behind it, in the order of arrival. What
-//! several caches have there counts as one buffer's.
+//! Latencies are computed when a request is made, so a late response may be booked before an early one. A layer therefore
+//! keeps a list of busy intervals and fills the gaps between them. A request has priority over packets that wait in a
+//! cache's write buffer, unless that buffer is full. Packets that lose their interval to it are booked again behind it, in
+//! order of arrival. Write buffers of several caches count as one buffer.
 
 use educe::Educe;
 
@@ -26,7 +26,7 @@ impl Slot {
 struct Taken {
     from: u64,
     until: u64,
-    /// When it was there.
+    /// When it arrived.
     arrived: u64,
     /// [`crate::packet::Pkt::write_buffers`].
     write_buffers: u16,
@@ -39,7 +39,7 @@ pub(crate) struct Layer {
     busy: Vec<Taken>,
     /// Those that a packet moves, while they are moved.
     displaced: Vec<Taken>,
-    /// Ticks taken so far.
+    /// Busy ticks so far.
     pub occupancy: u64,
 }
 impl Layer {

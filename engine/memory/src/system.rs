@@ -1,4 +1,4 @@
-//! The memory side of one core: its doors, the fast path of hits, and the ways of everything else.
+//! The memory side of one core: the ports' interface, the fast path of hits, and the slow path of everything else.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;

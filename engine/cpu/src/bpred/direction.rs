@@ -1,4 +1,4 @@
-//! What the direction predictors have in common: the snapshot that each prediction leaves behind and the dispatch.
+//! What the direction predictors have in common: the history snapshot of each prediction, and the dispatch.
 //!
 //! The protocol is gem5's: `lookup` for a conditional branch, `update_histories` for every branch once its predicted
 //! direction is known, then in the end either `update` (it commits), or `squash` (it was on a wrong path); a
@@ -19,7 +19,7 @@ pub struct DirectionRecord {
     pub global: u64,
     /// Local history before the branch (tournament).
     pub local: u64,
-    /// An unconditional branch: only the global history knows of it.
+    /// An unconditional branch: it is in the global history only.
     pub uncond: bool,
     pub local_taken: bool,
     pub global_taken: bool,

@@ -1,8 +1,8 @@
 //! Long global histories for TAGE: the outcomes of the last branches in a ring, and folded registers (Michaud, "A PPM-like,
 //! tag-based branch predictor", 2005), each a history of fixed length xor-ed down to a few bits and kept incrementally.
 //!
-//! Branches are numbered from 0 as they enter the history. Each leaves the folded registers as it found them in a ring that
-//! grows to the branches in flight, so that any of them can be undone at the cost of one copy of the registers.
+//! Branches are numbered from 0 as they enter the history. A ring, which grows to the branches in flight, has
+//! the folded registers before each branch, so that undoing any of them costs one copy of the registers.
 
 use educe::Educe;
 use std::fmt;

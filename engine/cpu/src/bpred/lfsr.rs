@@ -1,5 +1,5 @@
-//! The chance that some predictors allocate by: a fixed sequence (xorshift, Marsaglia 2003), so that a run repeats to the
-//! last cycle. gem5 draws from its global generator instead.
+//! Pseudo-random numbers by which some predictors allocate: a fixed sequence (xorshift, Marsaglia 2003), so that a run is
+//! repeatable to the cycle. gem5 draws from its global generator instead.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lfsr(u32);

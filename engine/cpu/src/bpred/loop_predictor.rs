@@ -1,9 +1,9 @@
 //! gem5's `LoopPredictor`, the L in L-TAGE: counts the iterations of loops and predicts their exit once the same count has
-//! been seen `2^loopTableConfidenceBits - 1` times. A global counter decides whether its word goes before TAGE's.
+//! been seen `2^loopTableConfidenceBits - 1` times. A global counter decides whether its prediction overrides TAGE's.
 //! Fact source: gem5 24.0 `src/cpu/pred/loop_predictor.cc` (after Seznec, "A 256 Kbits L-TAGE branch predictor", 2007).
 //!
 //! Without `useSpeculation` (gem5's default) iterations are counted when they commit: with several iterations of a short
-//! loop in flight the exit is foretold too late, and the global counter turns the predictor off.
+//! loop in flight the exit is predicted too late, and the global counter turns the predictor off.
 
 use super::counters::low_bits;
 use super::lfsr::Lfsr;
@@ -226,7 +226,7 @@ impl LoopPredictor {
         if e.current_iter == e.num_iter {
             e.confidence = e.confidence.saturating_add(1).min(confident);
             if e.num_iter < 3 {
-                // One or two iterations are TAGE's business.
+                // Loops of one or two iterations are left to TAGE.
                 e.dir = taken;
                 (e.num_iter, e.age, e.confidence) = (0, 0, 0);
             }

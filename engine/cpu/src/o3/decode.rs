@@ -1,8 +1,9 @@
 //! Decode: sends `decodeWidth` micro-ops a cycle on, and corrects direct branches whose target fetch could not know.
 //! Fact source: gem5 24.0 `src/cpu/o3/decode.cc`.
 //!
-//! What arrives while the stage is stalled waits in a skid buffer and goes first when it goes on (`gem5SkidBufferFirst`). With a loop buffer (*ours*)
-//! there is a queue behind the decoders: what rename cannot take waits there, the stage never stalls, and fetch counts.
+//! Micro-ops that arrive while the stage is stalled wait in a skid buffer, which is emptied first (`gem5SkidBufferFirst`). With a
+//! loop buffer (*ours*) there is a queue behind the decoders for micro-ops that rename cannot take. The stage never stalls
+//! then; fetch counts the queue's slots and stops when it is full.
 
 use breakeven_base::{BranchKind, Cycle, UopFlags};
 

@@ -1,4 +1,4 @@
-//! The issue queue: what waits for operands, who wakes it, and what is ready, oldest first.
+//! The issue queue: wake-up of micro-ops that wait for operands, and selection of ready ones, oldest first.
 //!
 //! Each result has the list of the operands that wait for it, linked through flat arrays. Ready micro-ops are bits, one set
 //! for each group of functional units, indexed by the slot in the ring: the oldest is found by counting zeros.

@@ -194,7 +194,7 @@ impl O3 {
                 return Stop::MaxCycles;
             }
             if pipe.io.activity.boundary && memo.is_due(pipe) {
-                memo.meet(pipe, &mut cx, budget);
+                memo.at_boundary(pipe, &mut cx, budget);
                 pipe.io.activity.boundary = false;
                 continue;
             }
@@ -202,7 +202,7 @@ impl O3 {
             pipe.io.activity = io::Activity::default();
             if memo.is_recording() {
                 pipe.tick(&mut memo.recorded(&mut cx), &when);
-                if let Some(what) = memo.astray() {
+                if let Some(what) = memo.mismatch() {
                     return Stop::Deadlock(what);
                 }
             } else {

@@ -12,8 +12,8 @@ struct Entry {
     until: u64,
 }
 
-/// The write buffer of one cache (gem5 `WriteQueue`). gem5 keeps as many reserve entries as there are MSHRs, so an entry
-/// is always found; the cache is blocked while the plain ones are used up.
+/// The write buffer of one cache (gem5 `WriteQueue`). As gem5's it has reserve entries beyond its size, so that a write-back
+/// that has begun always finds one. The cache is blocked while as many entries as its size are in use.
 #[derive(Educe)]
 #[educe(Clone)]
 pub(crate) struct WriteBuffer {
@@ -39,7 +39,7 @@ impl WriteBuffer {
         self.live(now).any(|e| e.line == line)
     }
 
-    /// Whether at any time an entry is free; otherwise only time tells.
+    /// Whether an entry is free whatever the time is. False: it depends on the time ([`WriteBuffer::full_until`]).
     #[inline]
     pub fn has_room(&self) -> bool {
         self.entries.len() < self.limit
@@ -54,7 +54,7 @@ impl WriteBuffer {
         self.live(now).map(|e| e.until).min()
     }
 
-    /// The plain entries.
+    /// Entries without the reserve.
     pub fn entries(&self) -> u16 {
         u16::try_from(self.limit).unwrap_or(u16::MAX)
     }

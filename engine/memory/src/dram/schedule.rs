@@ -124,8 +124,8 @@ impl MemCtrl {
         self.next = Some(self.banks.next_request_at().max(now));
     }
 
-    /// First-come, or first-ready: a row hit that the bus need not wait for; else a bank that can be prepared behind the
-    /// bus's back; else a row hit; else the bank that is ready soonest.
+    /// First-come, or first-ready: a row hit that the bus need not wait for; else a bank that can be prepared while the
+    /// bus is busy; else a row hit; else the bank that is ready soonest.
     fn choose_write(&self, now: u64, switched: bool) -> Option<usize> {
         let free = |w: &Burst| self.banks.rank_free_at(w.place) <= now;
         if self.p.policy == SchedPolicy::Fcfs || self.writes.len() == 1 {

@@ -1,4 +1,4 @@
-//! Hardware prefetchers: what they learn from, the queue of what they want, and when that is sent.
+//! Hardware prefetchers: training, the prefetch queue, and when prefetches are sent.
 //!
 //! After gem5's `BasePrefetcher`, `QueuedPrefetcher` and `MultiPrefetcher` (`src/mem/cache/prefetch`): a cache shows each
 //! demand access to its prefetchers; the lines they want are queued, ready `latency` cycles later. The cache sends them one
@@ -134,10 +134,10 @@ struct Unit {
     kind: Kind,
     p: Params,
     queue: Queue,
-    /// What the last access made it want; empty between accesses.
+    /// Lines that the last access asks it to prefetch; empty between accesses.
     wants: Vec<u64>,
     stats: PrefetchStats,
-    /// Since the start, whatever becomes of the statistics: what throttling goes by.
+    /// Counted since the start, also across resets of the statistics: throttling uses these.
     issued: u64,
     useful: u64,
 }

@@ -1,4 +1,4 @@
-//! The streamer (ours): ascending or descending accesses in a page are run ahead of, never out of the page.
+//! The stream prefetcher (ours): runs ahead of ascending or descending accesses within a page.
 //!
 //! After Intel's optimization reference manual on the L2 streamer (Sandy Bridge, "Data Prefetch to the L2 and last level
 //! cache"): it watches the requests of the first level, keeps one forward or backward stream for each of 32 pages of 4 KiB, issues

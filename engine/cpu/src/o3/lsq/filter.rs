@@ -1,5 +1,5 @@
-//! Which addresses a queue's entries may overlap: a small table of counters, so that almost every search of a queue ends
-//! before it has begun. Never misses an overlap; may claim one that is none.
+//! A counting filter of the addresses in a queue: where it says that nothing overlaps, the queue is not searched. It has false
+//! positives, and no false negatives.
 
 use educe::Educe;
 

@@ -4,7 +4,8 @@
 //! - A load looks for its bytes in the older stores that have executed and have not been sent to the cache, youngest first:
 //!   one that has all of them hands them over (`forwardLatency`); one that has part of them makes the load wait until it
 //!   has been sent. Otherwise the load goes to the cache, past stores whose address is not known yet.
-//! - A load that finds no port is issued again at once (gem5: from the next cycle on); one that the cache refuses when the cache takes accesses again.
+//! - A load that finds no port is issued again at once (gem5: from the next cycle on). A load that the cache refuses is
+//!   issued again when the cache takes accesses again.
 
 use breakeven_base::{MemRef, UopFlags};
 use educe::Educe;

@@ -273,15 +273,15 @@ impl Executed {
 
 /// Where a reference went when its segment was recorded.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct RecordedReference {
     pub vaddr: u64,
     /// [`AddressRules::class_of`]; 0: it goes nowhere.
     pub class: u64,
 }
 
-impl Place {
-    pub fn of(m: &MemRef, rules: &AddressRules) -> Place {
-        Place { vaddr: m.vaddr, class: rules.class_of(m) }
+impl RecordedReference {
+    pub fn of(m: &MemRef, rules: &AddressRules) -> RecordedReference {
+        RecordedReference { vaddr: m.vaddr, class: rules.class_of(m) }
     }
 }
 

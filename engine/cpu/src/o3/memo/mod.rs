@@ -7,15 +7,18 @@
 //!                  +-- another answer: another segment
 //! ```
 //!
-//! What a cycle does follows from the state of the pipeline ([`archive`]) and from what its outside answers
-//! ([`super::outside`]). Where a state has been met before, the calls that followed are made again; the caches, the
-//! predictor and the front end are live. While all answers are those recorded, the next state is known. At the first other
-//! one, the pipeline is set to the state where the segment began, runs up to the call on the answers that were given,
-//! and goes on, recording.
+//! The words are FastSim's: a *configuration* is the pipeline's state ([`archive`]); its *actions* are the calls that it makes
+//! of the outside ([`calls`]), kept in an action cache ([`table`]); *recording* fills that cache ([`recorder`]), *replay* makes
+//! the calls again without the pipeline ([`replay`](mod@replay)).
 //!
-//! Segments begin and end at cycles in which fetch takes a branch back, or behind which nothing is in flight. The addresses of references are no part of a state:
-//! whether they overlap as they did is looked at when they are known ([`overlap`]). Whatever is rare discards the segment
-//! under way ([`recorder`]): the pipeline runs as ever.
+//! What a cycle does follows from the configuration and from the answers of the outside ([`super::outside`]): caches, branch
+//! predictor and front end, which are live in a replay, too. While every answer is the recorded one, the next configuration
+//! is known. At the first other answer the pipeline is set to the configuration where the segment began. It runs up to that
+//! call with the answers of this replay, and goes on, recording.
+//!
+//! Segments begin and end in cycles in which fetch takes a backward branch, or after which the pipeline is empty. Addresses of
+//! references are not part of a configuration: the replay compares how they overlap ([`overlap`]). Rare events discard the
+//! segment that is being recorded.
 
 pub mod archive;
 mod calls;
@@ -77,11 +80,11 @@ impl Limits {
     }
 }
 
-/// The memory of a pipeline.
+/// A pipeline's action cache, recorder and replay.
 #[derive(Debug)]
 pub struct Memo {
     on: bool,
-    /// Who has the same has the same configuration.
+    /// Two with the same token have pipelines of the same parameters.
     token: Arc<()>,
     rules: AddressRules,
     alias_bits: u32,
@@ -103,7 +106,7 @@ impl Clone for Memo {
         memo.switch(self.on);
         memo
     }
-    /// What is known stays where it holds for the other pipeline, too.
+    /// Recorded segments stay where the other pipeline has the same parameters.
     fn clone_from(&mut self, from: &Self) {
         if !Arc::ptr_eq(&self.token, &from.token) {
             *self = from.clone();
@@ -141,7 +144,7 @@ impl Memo {
         }
     }
 
-    /// Forgets the segment under way.
+    /// Drops the segment that is being recorded.
     pub fn stop(&mut self) {
         if std::mem::take(&mut self.recorder.mode) != Mode::Off {
             self.table.truncate(self.recorder.start, self.recorder.places);
@@ -159,13 +162,13 @@ impl Memo {
         RecordedOutside { live, recorder: &mut self.recorder, table: &mut self.table, references: &mut self.references }
     }
 
-    /// Why the run cannot go on, if the pipeline has not repeated itself.
+    /// Why the run cannot go on: the pipeline has not made the recorded calls.
     #[inline]
-    pub fn astray(&mut self) -> Option<String> {
-        self.recorder.astray.take()
+    pub fn mismatch(&mut self) -> Option<String> {
+        self.recorder.mismatch.take()
     }
 
-    /// Whether [`Memo::meet`] is to be called where a segment may begin or end.
+    /// Whether [`Memo::at_boundary`] is to be called where a segment may begin or end.
     #[inline]
     pub fn is_due(&mut self, pipe: &Pipeline) -> bool {
         self.on
@@ -177,7 +180,7 @@ impl Memo {
     }
 
     /// Between two cycles: ends the segment that is recorded, and replays what is known from here on, or begins to record.
-    pub(super) fn meet<O: Outside>(&mut self, pipe: &mut Pipeline, cx: &mut O, budget: Budget) {
+    pub(super) fn at_boundary<O: Outside>(&mut self, pipe: &mut Pipeline, cx: &mut O, budget: Budget) {
         if pipe.io.trace.is_some() {
             return self.stop();
         }
@@ -187,8 +190,8 @@ impl Memo {
         self.statistics.looked_up += 1;
         if self.is_recording() && self.must_discard(pipe) {
             self.statistics.discarded += 1;
-            if let Some(node) = self.table.nodes.get_mut(self.recorder.node as usize) {
-                node.discarded += 1;
+            if let Some(configuration) = self.table.configurations.get_mut(self.recorder.configuration as usize) {
+                configuration.discarded += 1;
             }
             self.stop();
         }
@@ -218,15 +221,16 @@ impl Memo {
         }
         let began = std::mem::replace(&mut self.recorder.base, base);
         let is_new = first == NONE;
-        let node = self.node_of(first, hash, asid, sets);
+        let configuration = self.configuration_of(first, hash, asid, sets);
         if self.is_recording() {
-            self.keep(pipe, &began, node);
+            self.keep(pipe, &began, configuration);
         }
-        if node == NONE {
+        if configuration == NONE {
             return self.give_up();
         }
         self.statistics.met += u64::from(!is_new);
-        (self.recorder.node, self.recorder.period, self.recorder.asid) = (node, pipe.clock.period(), asid);
+        (self.recorder.configuration, self.recorder.period, self.recorder.asid) =
+            (configuration, pipe.clock.period(), asid);
         (self.recorder.rules, self.insts) = (Some(self.rules), pipe.commit.stats.insts);
         self.go_on(pipe, cx, budget);
     }
@@ -247,14 +251,14 @@ impl Memo {
     }
 
     /// The state that has just been saved, of the states from `first` on that have its bytes; a new one, if none applies.
-    fn node_of(&mut self, first: u32, hash: u64, asid: u16, sets: u32) -> u32 {
-        let (mut node, mut siblings) = (first, 0);
-        while node != NONE {
-            if self.applies(node) {
-                return node;
+    fn configuration_of(&mut self, first: u32, hash: u64, asid: u16, sets: u32) -> u32 {
+        let (mut configuration, mut siblings) = (first, 0);
+        while configuration != NONE {
+            if self.applies(configuration) {
+                return configuration;
             }
             siblings += 1;
-            node = self.table.nodes[node as usize].next;
+            configuration = self.table.configurations[configuration as usize].next;
         }
         if siblings >= SIBLINGS {
             return NONE;
@@ -301,9 +305,9 @@ impl Memo {
         self.statistics.recorded += 1;
         let start = self.recorder.start;
         if self.recorder.other == NONE {
-            self.table.nodes[self.recorder.node as usize].first = start;
+            self.table.configurations[self.recorder.configuration as usize].first = start;
         } else {
-            self.table.others[self.recorder.other as usize] = start;
+            self.table.alternatives[self.recorder.other as usize] = start;
         }
     }
 
@@ -319,58 +323,63 @@ impl Memo {
         if self.statistics.replayed > before {
             self.signatures.succeeded();
         }
-        self.settle(pipe);
+        self.apply_counts(pipe);
         let within = matches!(ended, Ended::Within { .. });
         if !within && self.recorder.base != began {
             self.take_in_flight();
         }
         if within || self.recorder.base != began {
-            let node = &self.table.nodes[self.recorder.node as usize];
+            let configuration = &self.table.configurations[self.recorder.configuration as usize];
             let base = &self.recorder.base;
-            pipe.load(&node.bytes, &self.recorder.answers.in_flight, *base);
+            pipe.load(&configuration.bytes, &self.recorder.answers.in_flight, *base);
         }
         match ended {
             Ended::Within { other } => {
                 self.statistics.diverged += 1;
                 self.recorder.other = other;
                 self.record(pipe);
-                self.recorder.discarded = self.table.nodes[self.recorder.node as usize].is_hopeless();
+                self.recorder.discarded =
+                    self.table.configurations[self.recorder.configuration as usize].is_unprofitable();
             }
-            Ended::AtNode => self.record_from_node(pipe, &limits),
+            Ended::AtConfiguration => self.record_from_configuration(pipe, &limits),
         }
     }
 
     /// The references in flight at the recorder's state.
     fn take_in_flight(&mut self) {
         let base = self.recorder.base.seq;
-        let references = &self.table.nodes[self.recorder.node as usize].references;
+        let references = &self.table.configurations[self.recorder.configuration as usize].references;
         let mems = references.iter().map(|r| *self.references.of(base.at_distance(r.seq.into())));
         self.recorder.answers.in_flight.clear();
         self.recorder.answers.in_flight.extend(mems);
     }
 
     /// Records from the recorder's state on, if that has been met before and nothing is known from it.
-    fn record_from_node(&mut self, pipe: &mut Pipeline, limits: &Limits) {
+    fn record_from_configuration(&mut self, pipe: &mut Pipeline, limits: &Limits) {
         (self.recorder.answers.given, self.recorder.other) = (None, NONE);
         self.recorder.answers.path.clear();
-        let met = self.applies(self.recorder.node);
-        let node = &mut self.table.nodes[self.recorder.node as usize];
-        node.visits += 1;
-        if node.is_hopeless() {
+        let met = self.applies(self.recorder.configuration);
+        let configuration = &mut self.table.configurations[self.recorder.configuration as usize];
+        configuration.visits += 1;
+        if configuration.is_unprofitable() {
             return self.signatures.will_fail();
         }
-        if !met || node.first != NONE || node.visits < 2 || !limits.has_room(&self.recorder.base, self.insts) {
+        if !met
+            || configuration.first != NONE
+            || configuration.visits < 2
+            || !limits.has_room(&self.recorder.base, self.insts)
+        {
             return self.give_up();
         }
         // The places of the segment are those of this visit, and so are those of the state from now on.
-        for r in &mut node.references {
+        for r in &mut configuration.references {
             r.mem = *self.references.of(self.recorder.base.seq.at_distance(r.seq.into()));
         }
         self.record(pipe);
     }
 
     fn record(&mut self, pipe: &mut Pipeline) {
-        let way = self.recorder.answers.way().map(|m| m.vaddr).collect();
+        let way = self.recorder.answers.references().map(|m| m.vaddr).collect();
         self.recorder.counts.clear();
         let counts = &mut self.recorder.counts;
         pipe.for_each_count(&mut |count| counts.push(*count));
@@ -381,7 +390,7 @@ impl Memo {
     }
 
     /// Brings the counts up to date.
-    fn settle(&mut self, pipe: &mut Pipeline) {
+    fn apply_counts(&mut self, pipe: &mut Pipeline) {
         if self.replayed.is_empty() {
             return;
         }

@@ -5,7 +5,7 @@ use breakeven_memory::{MissResponse, MshrId, Request, Response, Side, TlbResult}
 
 use super::archive::{address_of, AddressRules, Base};
 use super::calls::{
-    after, mshr_of, packet_of, seq_at, tick_at, Answered, Call, Executed, Place, References, Served, WINDOW,
+    after, mshr_of, packet_of, seq_at, tick_at, Answered, Call, Executed, RecordedReference, References, Served, WINDOW,
 };
 use super::table::Table;
 use crate::bpred::{Prediction, TargetProvider};
@@ -21,14 +21,14 @@ const MAX_CALLS: usize = 8192;
 pub enum Mode {
     #[default]
     Off,
-    /// The pipeline goes once more where it has been: answers are those of calls made before.
+    /// The pipeline makes calls that a replay has made already, and gets the same answers.
     Answering,
     Recording,
 }
 
 /// The answer to the call that turned out otherwise, which has been made.
 #[derive(Clone, Copy, Debug)]
-pub enum Given {
+pub enum LiveAnswer {
     Step(StepResult),
     Pc(u64),
     Depth(u32),
@@ -56,13 +56,13 @@ pub struct Answers {
     /// Steps' references that have been handed out.
     references: usize,
     /// The answer behind the calls, and what was executed for it.
-    pub given: Option<Given>,
+    pub given: Option<LiveAnswer>,
     pub step: Step,
 }
 
 impl Answers {
     /// Where the references so far go, but for those that go nowhere.
-    pub fn way(&self) -> impl Iterator<Item = &MemRef> {
+    pub fn references(&self) -> impl Iterator<Item = &MemRef> {
         self.in_flight.iter().chain(&self.stepped).filter(|m| m.valid)
     }
 
@@ -89,9 +89,9 @@ pub struct Recorder {
     pub asid: u16,
     pub rules: Option<AddressRules>,
     /// The state where it began.
-    pub node: u32,
+    pub configuration: u32,
     pub answers: Answers,
-    /// What is recorded begins here, as another of `other`'s (or the node's first).
+    /// What is recorded begins here, as another of `other`'s (or the configuration's first).
     pub start: u32,
     pub places: usize,
     pub other: u32,
@@ -101,12 +101,12 @@ pub struct Recorder {
     pub counts: Vec<u64>,
     pub sets_changed: u64,
     pub insts: u64,
-    /// The pipeline did not ask what it had asked before: what, and what it asked instead.
-    pub astray: Option<String>,
+    /// The pipeline made another call than the recorded one: which, and which was recorded.
+    pub mismatch: Option<String>,
 }
 
 impl Recorder {
-    /// From now on a segment of `node` is recorded; where `path` has calls, they are answered first.
+    /// From now on a segment of `configuration` is recorded; where `path` has calls, they are answered first.
     pub fn start(&mut self, table: &Table) {
         self.start = table.calls.len() as u32;
         self.places = table.places.len();
@@ -116,12 +116,13 @@ impl Recorder {
         self.mode = if answers.path.is_empty() && answers.given.is_none() { Mode::Recording } else { Mode::Answering };
     }
 
-    /// The pipeline does not repeat itself: a bug, which ends the run.
+    /// The pipeline has not made the recorded call: a bug, which ends the run.
     #[cold]
-    fn go_astray(&mut self, asked: &str, before: &str) {
-        let text =
-            || format!("memoized execution went astray (a bug): {asked} where before {before}; BREAKEVEN_MEMOIZE=off");
-        self.astray.get_or_insert_with(text);
+    fn report_mismatch(&mut self, asked: &str, before: &str) {
+        let text = || {
+            format!("memoized execution has not repeated itself (a bug): {asked} where before {before}; BREAKEVEN_MEMOIZE=off")
+        };
+        self.mismatch.get_or_insert_with(text);
         self.discarded = true;
     }
 }
@@ -136,26 +137,26 @@ pub struct RecordedOutside<'a, O: Outside> {
 
 /// Where an answer comes from.
 #[derive(Debug)]
-enum From {
+enum Source {
     /// It was this call's.
-    Call(Call),
-    Given(Given),
+    Recorded(Call),
+    Live(LiveAnswer),
     Outside,
 }
 
 impl<O: Outside> RecordedOutside<'_, O> {
     #[inline]
-    fn turn(&mut self) -> From {
+    fn next_answer(&mut self) -> Source {
         if self.recorder.mode == Mode::Answering {
             if let Some(call) = self.recorder.answers.next(self.table) {
-                return From::Call(call);
+                return Source::Recorded(call);
             }
             self.recorder.mode = Mode::Recording;
             if let Some(given) = self.recorder.answers.given.take() {
-                return From::Given(given);
+                return Source::Live(given);
             }
         }
-        From::Outside
+        Source::Outside
     }
 
     #[inline]
@@ -211,7 +212,7 @@ impl<O: Outside> RecordedOutside<'_, O> {
         self.recorder.discarded |= at + u64::from(what.n) > self.recorder.base.seq + MAX_UOPS;
         for i in what.references() {
             self.references.set(at + i as u64, &step.mem[i]);
-            self.table.places.push(Place::of(&step.mem[i], &rules));
+            self.table.places.push(RecordedReference::of(&step.mem[i], &rules));
         }
         let what = self.table.executed(&what);
         self.record(Some(Call::Step { cycle, at: distance, what, places, drained: now.drained }));
@@ -221,14 +222,14 @@ impl<O: Outside> RecordedOutside<'_, O> {
 macro_rules! answer {
     // $from: the pattern of the recorded call and its answer; $given: of one given; $live: the call itself; then the record.
     ($self:ident, $call:pat => $answer:expr, $given:pat => $value:expr, $live:expr, $result:ident => $record:expr) => {{
-        let $result = match $self.turn() {
-            From::Call($call) => return $answer,
-            From::Given($given) => $value,
-            other @ (From::Call(_) | From::Given(_)) => {
-                $self.recorder.go_astray(stringify!($live), &format!("{other:?}"));
+        let $result = match $self.next_answer() {
+            Source::Recorded($call) => return $answer,
+            Source::Live($given) => $value,
+            other @ (Source::Recorded(_) | Source::Live(_)) => {
+                $self.recorder.report_mismatch(stringify!($live), &format!("{other:?}"));
                 $live
             }
-            From::Outside => $live,
+            Source::Outside => $live,
         };
         let call = $record;
         $self.record(call);
@@ -238,8 +239,8 @@ macro_rules! answer {
 
 impl<O: Outside> Outside for RecordedOutside<'_, O> {
     fn step(&mut self, at: Seq, now: Now, out: &mut Step) -> StepResult {
-        let result = match self.turn() {
-            From::Call(Call::Step { what, .. }) => {
+        let result = match self.next_answer() {
+            Source::Recorded(Call::Step { what, .. }) => {
                 let what = &self.table.executed[what as usize];
                 for i in what.references() {
                     let answers = &self.recorder.answers;
@@ -248,32 +249,32 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
                 }
                 return what.describe(out);
             }
-            From::Given(Given::Step(result)) => {
+            Source::Live(LiveAnswer::Step(result)) => {
                 *out = self.recorder.answers.step;
                 result
             }
-            other @ (From::Call(_) | From::Given(_)) => {
-                self.recorder.go_astray("a step", &format!("{other:?}"));
+            other @ (Source::Recorded(_) | Source::Live(_)) => {
+                self.recorder.report_mismatch("a step", &format!("{other:?}"));
                 self.live.step(at, now, out)
             }
-            From::Outside => self.live.step(at, now, out),
+            Source::Outside => self.live.step(at, now, out),
         };
         self.record_step(at, now, result, out);
         result
     }
     fn pc(&mut self) -> u64 {
-        answer!(self, Call::Pc { pc } => pc, Given::Pc(pc) => pc, self.live.pc(), pc => Some(Call::Pc { pc }))
+        answer!(self, Call::Pc { pc } => pc, LiveAnswer::Pc(pc) => pc, self.live.pc(), pc => Some(Call::Pc { pc }))
     }
     fn fork(&mut self, pc: u64) -> u32 {
-        answer!(self, Call::Fork { depth, .. } => depth, Given::Depth(depth) => depth, self.live.fork(pc),
+        answer!(self, Call::Fork { depth, .. } => depth, LiveAnswer::Depth(depth) => depth, self.live.fork(pc),
             depth => Some(Call::Fork { pc, depth }))
     }
     fn rollback(&mut self, depth: u32) {
-        match self.turn() {
-            From::Call(Call::Rollback { .. }) => return,
-            From::Call(call) => return self.recorder.go_astray("rollback", &format!("{call:?}")),
-            From::Given(_) => {}
-            From::Outside => self.live.rollback(depth),
+        match self.next_answer() {
+            Source::Recorded(Call::Rollback { .. }) => return,
+            Source::Recorded(call) => return self.recorder.report_mismatch("rollback", &format!("{call:?}")),
+            Source::Live(_) => {}
+            Source::Outside => self.live.rollback(depth),
         }
         self.record(Some(Call::Rollback { depth }));
     }
@@ -296,7 +297,7 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
         asid
     }
     fn fetch_translate(&mut self, vaddr: u64) -> Option<FetchXlat> {
-        answer!(self, Call::FetchTranslate { answer, .. } => answer, Given::Translated(xlat) => xlat,
+        answer!(self, Call::FetchTranslate { answer, .. } => answer, LiveAnswer::Translated(xlat) => xlat,
             self.live.fetch_translate(vaddr), answer => Some(Call::FetchTranslate { vaddr, answer }))
     }
     fn irq_deadline(&mut self) -> Tick {
@@ -309,14 +310,14 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
     }
 
     fn fetch(&mut self, now: Tick, request: &Request) -> Response {
-        answer!(self, Call::Fetch { answer, .. } => answer.response(now, request.paddr, self.line()), Given::Response(r) => r,
+        answer!(self, Call::Fetch { answer, .. } => answer.response(now, request.paddr, self.line()), LiveAnswer::Response(r) => r,
         self.live.fetch(now, request), r => {
             let (cycle, &Request { size, paddr, pc, .. }) = (self.cycle(now), request);
             Answered::of_response(&r, now).map(|answer| Call::Fetch { cycle, size, paddr, pc, answer })
         })
     }
     fn access(&mut self, packet: Packet, now: Tick, request: &Request) -> Response {
-        answer!(self, Call::Access { answer, .. } => answer.response(now, request.paddr, self.line()), Given::Response(r) => r,
+        answer!(self, Call::Access { answer, .. } => answer.response(now, request.paddr, self.line()), LiveAnswer::Response(r) => r,
         self.live.access(packet, now, request), r => {
             self.expect(address_of(self.references.of(packet.seq), packet.sent) == request.paddr);
             let (cycle, seq, sent) = (self.cycle(now), self.seq(packet.seq), packet.sent);
@@ -331,7 +332,7 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
         let second = mshr_of(packet_of(&m, false, line), line) != id;
         let paddr = packet_of(&m, second, line);
         answer!(self, Call::ResponseOf { answer, .. } => answer.map(|served| served.response(id, paddr, now, line)),
-        Given::Served(r) => r, self.live.response_of(seq, now, id), r => {
+        LiveAnswer::Served(r) => r, self.live.response_of(seq, now, id), r => {
             self.recorder.discarded |= mshr_of(paddr, line) != id;
             let (cycle, seq) = (self.cycle(now), self.seq(seq));
             let answer = r.map(|r| Served::of(&r, now, line));
@@ -340,7 +341,7 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
     }
     fn send_pending(&mut self, now: Tick) -> Option<Tick> {
         answer!(self, Call::SendPending { after, .. } => after.map(|after| now + u64::from(after)),
-        Given::Sent(next) => next, self.live.send_pending(now), next => {
+        LiveAnswer::Sent(next) => next, self.live.send_pending(now), next => {
             let cycle = self.cycle(now);
             let after = next.map(|at| after(at, now));
             (after != Some(None)).then_some(Call::SendPending { cycle, after: after.flatten() })
@@ -352,21 +353,21 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
     fn flush_write_combining(&mut self, now: Tick) -> Tick {
         answer!(self, Call::FlushWriteCombining { answer, .. } => match answer.tlb(now) {
             TlbResult::Hit { at } | TlbResult::Miss { at } => at,
-        }, Given::Tick(at) => at,
+        }, LiveAnswer::Tick(at) => at,
         self.live.flush_write_combining(now), at => {
             let cycle = self.cycle(now);
             Answered::of_tlb(TlbResult::Hit { at }, now).map(|answer| Call::FlushWriteCombining { cycle, answer })
         })
     }
     fn inst_tlb(&mut self, now: Tick, vaddr: u64, page_shift: u8, asid: u16) -> TlbResult {
-        answer!(self, Call::InstTlb { answer, .. } => answer.tlb(now), Given::Tlb(r) => r,
+        answer!(self, Call::InstTlb { answer, .. } => answer.tlb(now), LiveAnswer::Tlb(r) => r,
         self.live.inst_tlb(now, vaddr, page_shift, asid), r => {
             let cycle = self.cycle(now);
             Answered::of_tlb(r, now).map(|answer| Call::InstTlb { cycle, page_shift, vaddr, answer })
         })
     }
     fn data_tlb(&mut self, now: Tick, page: DataPage, asid: u16, is_store: bool) -> TlbResult {
-        answer!(self, Call::DataTlb { answer, .. } => answer.tlb(now), Given::Tlb(r) => r,
+        answer!(self, Call::DataTlb { answer, .. } => answer.tlb(now), LiveAnswer::Tlb(r) => r,
         self.live.data_tlb(now, page, asid, is_store), r => {
             let m = self.references.of(page.seq);
             let beyond = if page.last { u64::from(m.size.max(1) - 1) } else { 0 };
@@ -395,37 +396,37 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
     fn predict(&mut self, seq: Seq, pc: u64, len: u8, kind: BranchKind) -> Prediction {
         answer!(self,
         Call::Predict { taken, target, .. } => Prediction { taken, target, provider: TargetProvider::NoTarget },
-        Given::Prediction(p) => p, self.live.predict(seq, pc, len, kind), p => {
+        LiveAnswer::Prediction(p) => p, self.live.predict(seq, pc, len, kind), p => {
             let (taken, target) = (p.taken, p.target);
             let seq = self.seq(seq);
             Some(Call::Predict { seq, len, kind, taken, pc, target })
         })
     }
     fn train(&mut self, done: Seq) {
-        match self.turn() {
-            From::Call(Call::Train { .. }) => return,
-            From::Call(call) => return self.recorder.go_astray("train", &format!("{call:?}")),
-            From::Given(_) | From::Outside => {}
+        match self.next_answer() {
+            Source::Recorded(Call::Train { .. }) => return,
+            Source::Recorded(call) => return self.recorder.report_mismatch("train", &format!("{call:?}")),
+            Source::Live(_) | Source::Outside => {}
         }
         self.live.train(done);
         let done = self.seq(done);
         self.record(Some(Call::Train { done }));
     }
     fn correct(&mut self, seq: Seq, target: u64, taken: bool, from_commit: bool) {
-        match self.turn() {
-            From::Call(Call::Correct { .. }) => return,
-            From::Call(call) => return self.recorder.go_astray("correct", &format!("{call:?}")),
-            From::Given(_) | From::Outside => {}
+        match self.next_answer() {
+            Source::Recorded(Call::Correct { .. }) => return,
+            Source::Recorded(call) => return self.recorder.report_mismatch("correct", &format!("{call:?}")),
+            Source::Live(_) | Source::Outside => {}
         }
         self.live.correct(seq, target, taken, from_commit);
         let seq = self.seq(seq);
         self.record(Some(Call::Correct { seq, target, taken, from_commit }));
     }
     fn squash_predictions(&mut self, after: Seq) {
-        match self.turn() {
-            From::Call(Call::SquashPredictions { .. }) => return,
-            From::Call(call) => return self.recorder.go_astray("squash_predictions", &format!("{call:?}")),
-            From::Given(_) | From::Outside => {}
+        match self.next_answer() {
+            Source::Recorded(Call::SquashPredictions { .. }) => return,
+            Source::Recorded(call) => return self.recorder.report_mismatch("squash_predictions", &format!("{call:?}")),
+            Source::Live(_) | Source::Outside => {}
         }
         self.live.squash_predictions(after);
         let after = self.seq(after);

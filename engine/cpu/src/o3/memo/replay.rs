@@ -1,11 +1,11 @@
-//! Replaying segments: their calls are made, and as long as the answers are those recorded, the pipeline need not run.
+//! Replay: makes a segment's calls. While the answers are the recorded ones, the pipeline does not run.
 
 use breakeven_base::MemKind;
 use breakeven_memory::Request;
 
 use super::archive::address_of;
 use super::calls::{fetch_request, mshr_of, packet_of, Answered, Call, Served};
-use super::recorder::{At, Given};
+use super::recorder::{At, LiveAnswer};
 use super::table::NONE;
 use super::{Limits, Memo};
 use crate::o3::outside::{DataPage, Outside, Packet};
@@ -14,26 +14,26 @@ use crate::o3::outside::{DataPage, Outside, Packet};
 #[derive(Clone, Copy, Debug)]
 pub enum Ended {
     /// At a state from which nothing is known, or nothing that applies.
-    AtNode,
+    AtConfiguration,
     /// Within a segment: this call was answered otherwise. The recorder has the way up to it, and the answer.
     Within { other: u32 },
 }
 
 impl Memo {
-    /// Replays from the recorder's state on. What is deferred: the counts of the segments replayed ([`Memo::settle`]).
+    /// Replays from the recorder's state on. What is deferred: the counts of the segments replayed ([`Memo::apply_counts`]).
     pub(super) fn replay<O: Outside>(&mut self, cx: &mut O, limits: &Limits) -> Ended {
         loop {
-            let node = self.recorder.node;
-            let first = self.table.nodes[node as usize].first;
-            if first == NONE || !limits.has_room(&self.recorder.base, self.insts) || !self.settle_on_node(cx) {
-                return Ended::AtNode;
+            let configuration = self.recorder.configuration;
+            let first = self.table.configurations[configuration as usize].first;
+            if first == NONE || !limits.has_room(&self.recorder.base, self.insts) || !self.select_configuration(cx) {
+                return Ended::AtConfiguration;
             }
-            let first = self.table.nodes[self.recorder.node as usize].first;
-            if first == NONE || self.table.nodes[self.recorder.node as usize].is_hopeless() {
-                return Ended::AtNode;
+            let first = self.table.configurations[self.recorder.configuration as usize].first;
+            if first == NONE || self.table.configurations[self.recorder.configuration as usize].is_unprofitable() {
+                return Ended::AtConfiguration;
             }
             let outcome = self.replay_segment(first, cx);
-            let n = &mut self.table.nodes[self.recorder.node as usize];
+            let n = &mut self.table.configurations[self.recorder.configuration as usize];
             n.begun += 1;
             n.ended += u32::from(outcome.is_ok());
             let segment = match outcome {
@@ -55,32 +55,32 @@ impl Memo {
             self.insts += s.insts;
             self.statistics.replayed_insts += s.insts;
             self.statistics.replayed += 1;
-            self.recorder.node = s.next;
+            self.recorder.configuration = s.next;
         }
     }
 
     /// Whether the references in flight overlap as they did at the recorder's state, or at another of the same bytes, which the
     /// recorder stands at then.
-    fn settle_on_node<O: Outside>(&mut self, cx: &mut O) -> bool {
-        let mut node = self.recorder.node;
-        if self.table.nodes[node as usize].asid != cx.asid() {
+    fn select_configuration<O: Outside>(&mut self, cx: &mut O) -> bool {
+        let mut configuration = self.recorder.configuration;
+        if self.table.configurations[configuration as usize].asid != cx.asid() {
             return false;
         }
-        let from = node;
+        let from = configuration;
         loop {
-            if self.applies(node) {
-                self.recorder.node = node;
+            if self.applies(configuration) {
+                self.recorder.configuration = configuration;
                 return true;
             }
-            node = self.table.nodes[node as usize].next;
-            if node == NONE || node == from {
+            configuration = self.table.configurations[configuration as usize].next;
+            if configuration == NONE || configuration == from {
                 return false;
             }
         }
     }
 
-    pub(super) fn applies(&mut self, node: u32) -> bool {
-        let n = &self.table.nodes[node as usize];
+    pub(super) fn applies(&mut self, configuration: u32) -> bool {
+        let n = &self.table.configurations[configuration as usize];
         self.groups.start(&self.rules, self.alias_bits);
         self.recorder.answers.in_flight.clear();
         self.recorder.answers.stepped.clear();
@@ -95,11 +95,11 @@ impl Memo {
     /// Whether the references so far overlap as they did on the way to call `other`, when that was recorded.
     fn applies_to(&mut self, other: u32) -> bool {
         self.groups.start(&self.rules, self.alias_bits);
-        let Some(then) = self.table.ways.get(&other) else { return false };
-        then.len() == self.recorder.answers.way().count()
+        let Some(then) = self.table.earlier_references.get(&other) else { return false };
+        then.len() == self.recorder.answers.references().count()
             && then
                 .iter()
-                .zip(self.recorder.answers.way())
+                .zip(self.recorder.answers.references())
                 .all(|(then, now)| self.groups.add(*then, now.vaddr, now.size))
     }
 
@@ -116,7 +116,7 @@ impl Memo {
                     let microcode = cx.in_microcode();
                     let mut other = i;
                     loop {
-                        let next = self.table.others[other as usize];
+                        let next = self.table.alternatives[other as usize];
                         if next == NONE {
                             self.recorder.answers.path.push((from, i));
                             self.recorder.answers.given = Some(given);
@@ -127,7 +127,7 @@ impl Memo {
                         if !microcode
                             && self.is_answered(&call, &given, &at)
                             && self.applies_to(other)
-                            && self.takes_places(&call, &at)
+                            && self.references_match(&call, &at)
                         {
                             break;
                         }
@@ -146,7 +146,8 @@ impl Memo {
         match call {
             Call::Step { cycle, at: seq, drained, .. } => {
                 self.recorder.answers.step.n = 0;
-                let given = Given::Step(cx.step(at.seq(seq), at.now(cycle, drained), &mut self.recorder.answers.step));
+                let given =
+                    LiveAnswer::Step(cx.step(at.seq(seq), at.now(cycle, drained), &mut self.recorder.answers.step));
                 self.unless_microcode(&call, given, at, cx)
             }
             Call::Access { .. } => self.access(&call, at, cx),
@@ -156,52 +157,56 @@ impl Memo {
                 let page =
                     DataPage { seq: at.seq(seq), vaddr: m.vaddr.wrapping_add(beyond), page_shift: m.page_shift, last };
                 let asid = cx.asid();
-                let given = Given::Tlb(cx.data_tlb(at.tick(cycle), page, asid, is_store));
+                let given = LiveAnswer::Tlb(cx.data_tlb(at.tick(cycle), page, asid, is_store));
                 if asid != self.recorder.asid {
                     return Outcome::Other(given);
                 }
                 self.outcome(&call, given, at)
             }
             Call::Predict { seq, len, kind, pc, .. } => {
-                self.outcome(&call, Given::Prediction(cx.predict(at.seq(seq), pc, len, kind)), at)
+                self.outcome(&call, LiveAnswer::Prediction(cx.predict(at.seq(seq), pc, len, kind)), at)
             }
             Call::Train { done } => {
                 cx.train(at.seq(done));
                 Outcome::Same
             }
             Call::Fetch { cycle, size, paddr, pc, .. } => {
-                let given = Given::Response(cx.fetch(at.tick(cycle), &fetch_request(paddr, size, pc)));
+                let given = LiveAnswer::Response(cx.fetch(at.tick(cycle), &fetch_request(paddr, size, pc)));
                 self.outcome(&call, given, at)
             }
-            Call::FetchTranslate { vaddr, .. } => self.outcome(&call, Given::Translated(cx.fetch_translate(vaddr)), at),
+            Call::FetchTranslate { vaddr, .. } => {
+                self.outcome(&call, LiveAnswer::Translated(cx.fetch_translate(vaddr)), at)
+            }
             Call::InstTlb { cycle, page_shift, vaddr, .. } => {
                 let asid = cx.asid();
-                self.outcome(&call, Given::Tlb(cx.inst_tlb(at.tick(cycle), vaddr, page_shift, asid)), at)
+                self.outcome(&call, LiveAnswer::Tlb(cx.inst_tlb(at.tick(cycle), vaddr, page_shift, asid)), at)
             }
             Call::Pc { .. } => {
-                let given = Given::Pc(cx.pc());
+                let given = LiveAnswer::Pc(cx.pc());
                 self.unless_microcode(&call, given, at, cx)
             }
             Call::Fork { pc, .. } => {
-                let given = Given::Depth(cx.fork(pc));
+                let given = LiveAnswer::Depth(cx.fork(pc));
                 self.unless_microcode(&call, given, at, cx)
             }
             Call::Rollback { depth } => {
                 cx.rollback(depth);
                 if cx.in_microcode() {
-                    Outcome::Other(Given::RolledBack)
+                    Outcome::Other(LiveAnswer::RolledBack)
                 } else {
                     Outcome::Same
                 }
             }
             Call::FlushWriteCombining { cycle, .. } => {
-                self.outcome(&call, Given::Tick(cx.flush_write_combining(at.tick(cycle))), at)
+                self.outcome(&call, LiveAnswer::Tick(cx.flush_write_combining(at.tick(cycle))), at)
             }
-            Call::SendPending { cycle, .. } => self.outcome(&call, Given::Sent(cx.send_pending(at.tick(cycle))), at),
+            Call::SendPending { cycle, .. } => {
+                self.outcome(&call, LiveAnswer::Sent(cx.send_pending(at.tick(cycle))), at)
+            }
             Call::ResponseOf { cycle, seq, second, .. } => {
                 let (seq, line) = (at.seq(seq), self.rules.line);
                 let id = mshr_of(packet_of(self.references.of(seq), second, line), line);
-                self.outcome(&call, Given::Served(cx.response_of(seq, at.tick(cycle), id)), at)
+                self.outcome(&call, LiveAnswer::Served(cx.response_of(seq, at.tick(cycle), id)), at)
             }
             Call::Correct { seq, target, taken, from_commit } => {
                 cx.correct(at.seq(seq), target, taken, from_commit);
@@ -217,8 +222,8 @@ impl Memo {
 
     /// What an answer comes to. Always inlined: a call's kind is known where it is made.
     #[inline(always)]
-    fn outcome(&mut self, call: &Call, given: Given, at: &At) -> Outcome {
-        if self.is_answered(call, &given, at) && self.takes_places(call, at) {
+    fn outcome(&mut self, call: &Call, given: LiveAnswer, at: &At) -> Outcome {
+        if self.is_answered(call, &given, at) && self.references_match(call, at) {
             Outcome::Same
         } else {
             Outcome::Other(given)
@@ -227,7 +232,7 @@ impl Memo {
 
     /// The same for a call of the front end: no segment holds an instruction in microcode.
     #[inline(always)]
-    fn unless_microcode<O: Outside>(&mut self, call: &Call, given: Given, at: &At, cx: &mut O) -> Outcome {
+    fn unless_microcode<O: Outside>(&mut self, call: &Call, given: LiveAnswer, at: &At, cx: &mut O) -> Outcome {
         if cx.in_microcode() {
             return Outcome::Other(given);
         }
@@ -245,34 +250,35 @@ impl Memo {
         let request = Request { paddr, size, kind, uncacheable, non_temporal, pc, may_wait };
         let now = at.tick(cycle);
         let response = cx.access(Packet { seq: at.seq(seq), sent }, now, &request);
-        self.outcome(call, Given::Response(response), at)
+        self.outcome(call, LiveAnswer::Response(response), at)
     }
 
     /// Whether what has been answered is what `call` has recorded. Of a step: but for its references
-    /// ([`Memo::takes_places`]).
+    /// ([`Memo::references_match`]).
     #[inline(always)]
-    fn is_answered(&self, call: &Call, given: &Given, at: &At) -> bool {
+    fn is_answered(&self, call: &Call, given: &LiveAnswer, at: &At) -> bool {
         match (*call, given) {
-            (Call::Step { what, .. }, Given::Step(result)) => {
+            (Call::Step { what, .. }, LiveAnswer::Step(result)) => {
                 self.table.executed[what as usize].is(*result, &self.recorder.answers.step)
             }
-            (Call::Access { cycle, answer, .. } | Call::Fetch { cycle, answer, .. }, Given::Response(response)) => {
-                Answered::of_response(response, at.tick(cycle)) == Some(answer)
-            }
-            (Call::DataTlb { cycle, answer, .. } | Call::InstTlb { cycle, answer, .. }, Given::Tlb(result)) => {
+            (
+                Call::Access { cycle, answer, .. } | Call::Fetch { cycle, answer, .. },
+                LiveAnswer::Response(response),
+            ) => Answered::of_response(response, at.tick(cycle)) == Some(answer),
+            (Call::DataTlb { cycle, answer, .. } | Call::InstTlb { cycle, answer, .. }, LiveAnswer::Tlb(result)) => {
                 Answered::of_tlb(*result, at.tick(cycle)) == Some(answer)
             }
-            (Call::Predict { taken, target, .. }, Given::Prediction(p)) => p.taken == taken && p.target == target,
-            (Call::FetchTranslate { answer, .. }, Given::Translated(xlat)) => answer == *xlat,
-            (Call::Pc { pc }, Given::Pc(now)) => pc == *now,
-            (Call::Fork { depth, .. }, Given::Depth(now)) => depth == *now,
-            (Call::SendPending { cycle, after }, Given::Sent(next)) => {
+            (Call::Predict { taken, target, .. }, LiveAnswer::Prediction(p)) => p.taken == taken && p.target == target,
+            (Call::FetchTranslate { answer, .. }, LiveAnswer::Translated(xlat)) => answer == *xlat,
+            (Call::Pc { pc }, LiveAnswer::Pc(now)) => pc == *now,
+            (Call::Fork { depth, .. }, LiveAnswer::Depth(now)) => depth == *now,
+            (Call::SendPending { cycle, after }, LiveAnswer::Sent(next)) => {
                 next.map(|next| super::calls::after(next, at.tick(cycle))) == after.map(Some)
             }
-            (Call::ResponseOf { cycle, answer, .. }, Given::Served(served)) => {
+            (Call::ResponseOf { cycle, answer, .. }, LiveAnswer::Served(served)) => {
                 served.map(|r| Served::of(&r, at.tick(cycle), self.rules.line)) == answer.map(Some)
             }
-            (Call::FlushWriteCombining { cycle, answer }, Given::Tick(end)) => {
+            (Call::FlushWriteCombining { cycle, answer }, LiveAnswer::Tick(end)) => {
                 let end = breakeven_memory::TlbResult::Hit { at: *end };
                 Answered::of_tlb(end, at.tick(cycle)) == Some(answer)
             }
@@ -283,7 +289,7 @@ impl Memo {
     /// Adds the references of `call`, if it is a step. False: they are of another class than when it was recorded, or overlap
     /// otherwise.
     #[inline(always)]
-    fn takes_places(&mut self, call: &Call, at: &At) -> bool {
+    fn references_match(&mut self, call: &Call, at: &At) -> bool {
         let Call::Step { at: seq, what, places, .. } = *call else { return true };
         let seq = at.seq(seq);
         let before = self.recorder.answers.stepped.len();
@@ -306,7 +312,7 @@ impl Memo {
 /// What became of a call.
 enum Outcome {
     Same,
-    Other(Given),
+    Other(LiveAnswer),
     /// The segment is over.
     Over(u32),
 }

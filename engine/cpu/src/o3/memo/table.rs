@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::archive::{Reference, Written};
-use super::calls::{Call, Executed, Place};
+use super::calls::{Call, Executed, RecordedReference};
 
 pub const NONE: u32 = u32::MAX;
 
@@ -12,7 +12,7 @@ const LIMIT: usize = 48 << 20;
 
 /// A state of the pipeline, where segments begin.
 #[derive(Clone, Debug)]
-pub struct Node {
+pub struct Configuration {
     pub bytes: Box<[u8]>,
     /// The references in flight, with where they went when the state was recorded.
     pub references: Box<[Reference]>,
@@ -48,24 +48,24 @@ pub struct Segment {
     pub replayed: u64,
 }
 
-impl Node {
-    /// Whether segments from here are not worth their while: they cannot be kept, or mostly turn out otherwise.
-    pub fn is_hopeless(&self) -> bool {
+impl Configuration {
+    /// Whether segments from here do not pay: they cannot be kept, or replays of them mostly diverge.
+    pub fn is_unprofitable(&self) -> bool {
         self.discarded >= 2 || self.begun >= 8 && self.ended < self.begun / 2
     }
 }
 
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    pub nodes: Vec<Node>,
+    pub configurations: Vec<Configuration>,
     by_hash: HashMap<u64, u32>,
     pub calls: Vec<Call>,
     /// Of each call, another that differs in its answer.
-    pub others: Vec<u32>,
+    pub alternatives: Vec<u32>,
     /// Of the first call of each recording: where the references on the way to it went then.
-    pub ways: HashMap<u32, Box<[u64]>>,
+    pub earlier_references: HashMap<u32, Box<[u64]>>,
     pub segments: Vec<Segment>,
-    pub places: Vec<Place>,
+    pub places: Vec<RecordedReference>,
     pub executed: Vec<Executed>,
     executed_at: HashMap<u64, Vec<u32>>,
     sets: Vec<Box<[u32]>>,
@@ -92,7 +92,7 @@ pub fn hash_of(bytes: &[u8], asid: u16, sets: u32) -> u64 {
 impl Table {
     /// The table has grown over its limit.
     pub fn is_full(&self) -> bool {
-        let calls = self.calls.len() * (size_of::<Call>() + 4) + self.places.len() * size_of::<Place>();
+        let calls = self.calls.len() * (size_of::<Call>() + 4) + self.places.len() * size_of::<RecordedReference>();
         self.bytes + calls + self.executed.len() * size_of::<Executed>() > LIMIT
     }
 
@@ -100,7 +100,7 @@ impl Table {
         *self = Table::default();
     }
 
-    /// The number by which the store sets go here.
+    /// The number of these store sets in the table.
     pub fn sets(&mut self, sets: &[u32]) -> u32 {
         let known = self.sets.iter().rposition(|s| **s == *sets);
         known.unwrap_or_else(|| {
@@ -112,9 +112,9 @@ impl Table {
 
     /// The first state of these bytes.
     pub fn find(&self, hash: u64, bytes: &[u8], asid: u16, sets: u32) -> u32 {
-        let node = self.by_hash.get(&hash).copied().unwrap_or(NONE);
-        match self.nodes.get(node as usize) {
-            Some(n) if *n.bytes == *bytes && n.asid == asid && n.sets == sets => node,
+        let configuration = self.by_hash.get(&hash).copied().unwrap_or(NONE);
+        match self.configurations.get(configuration as usize) {
+            Some(n) if *n.bytes == *bytes && n.asid == asid && n.sets == sets => configuration,
             _ => NONE,
         }
     }
@@ -122,16 +122,16 @@ impl Table {
     /// Enters a state. `first`: the first of the same bytes, if there is one.
     pub fn insert(&mut self, hash: u64, state: &Written, asid: u16, sets: u32, first: u32) -> u32 {
         let (bytes, references) = (state.bytes(), &*state.references);
-        self.bytes += bytes.len() + size_of_val(references) + size_of::<Node>() + 16;
-        let node = self.nodes.len() as u32;
+        self.bytes += bytes.len() + size_of_val(references) + size_of::<Configuration>() + 16;
+        let configuration = self.configurations.len() as u32;
         let mut next = NONE;
-        if let Some(known) = self.nodes.get_mut(first as usize) {
-            next = std::mem::replace(&mut known.next, node);
+        if let Some(known) = self.configurations.get_mut(first as usize) {
+            next = std::mem::replace(&mut known.next, configuration);
         } else {
-            self.by_hash.insert(hash, node);
+            self.by_hash.insert(hash, configuration);
         }
         let (bytes, references) = (bytes.into(), references.into());
-        self.nodes.push(Node {
+        self.configurations.push(Configuration {
             bytes,
             references,
             asid,
@@ -143,10 +143,10 @@ impl Table {
             begun: 0,
             ended: 0,
         });
-        node
+        configuration
     }
 
-    /// The number by which an instruction goes here.
+    /// The number of an instruction in the table.
     pub fn executed(&mut self, what: &Executed) -> u32 {
         let at = self.executed_at.entry(what.pc).or_default();
         if let Some(known) = at.iter().find(|i| self.executed[**i as usize] == *what) {
@@ -161,22 +161,22 @@ impl Table {
     /// Adds a call; its number.
     pub fn push(&mut self, call: Call) -> u32 {
         self.calls.push(call);
-        self.others.push(NONE);
+        self.alternatives.push(NONE);
         self.calls.len() as u32 - 1
     }
 
     /// Takes back what has been recorded from `calls` on.
     pub fn truncate(&mut self, calls: u32, places: usize) {
-        self.ways.remove(&calls);
+        self.earlier_references.remove(&calls);
         self.calls.truncate(calls as usize);
-        self.others.truncate(calls as usize);
+        self.alternatives.truncate(calls as usize);
         self.places.truncate(places);
     }
 
     /// A recording begins, behind references that went to `way`.
     pub fn begin(&mut self, way: Box<[u64]>) {
         self.bytes += size_of_val(&*way) + 48;
-        self.ways.insert(self.calls.len() as u32, way);
+        self.earlier_references.insert(self.calls.len() as u32, way);
     }
 
     pub fn add_segment(&mut self, segment: Segment) -> u32 {
