@@ -155,7 +155,10 @@ class StoredSession:
             fresh.update((part[i], row) for i, row in zip(which, rows, strict=True))
             self.simulated += len(rows)
 
-        self._session.run(b"".join(part), threads, progress, keep)
+        session = self._session
+        if progress is not None:
+            progress(0, len(part))  # who gave up while the guest was booted
+        session.run(b"".join(part), threads, progress, keep)
         if any(p not in fresh for p in part):
             raise UserError(f"the guest left fewer results than points on {self.machine}")
 

@@ -18,6 +18,8 @@ from breakeven.machine.presets import is_file_name
 Lines = AsyncIterator[dict[str, Any]]
 #: how far the second process stands back (nice(1))
 _NICE = 10
+#: what is out of date, of the same tab, when new curves are asked for: the process would finish it first
+_OF_OLD_CURVES = ("rank", "ahead", "account", "code", "pipeline", "map", "commands")
 
 
 class Hub:
@@ -55,8 +57,7 @@ class Hub:
         """The lines that answer a question, as JSON; an error is the last line."""
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(kind, question, lines))
-        # New curves make a ranking, and what was simulated ahead of others, out of date.
-        for other in (kind, *(["rank", "ahead"] if kind == "curves" else [])):
+        for other in (kind, *(_OF_OLD_CURVES if kind == "curves" else ())):
             if (old := self._tasks.get((tab, other))) is not None:
                 old.cancel()
         self._tasks[tab, kind] = task

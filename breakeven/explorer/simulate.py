@@ -146,6 +146,7 @@ class Simulator:
         `stop` is called now and then and may raise.
         """
         variant = self.variant(name, settings)
+        stop()
         variant.check(routines)
         made = [_point(routine, place, cache, measure) for place in places for routine in routines]
         # The long ones first: at the end no core waits for another.

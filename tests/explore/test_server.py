@@ -178,6 +178,19 @@ def test_new_curves_of_a_tab_end_its_ranking(explorer: Explorer) -> None:
     assert line["path"] == "cpu.executeBranchDelay" and line["moved"] > 0.1
 
 
+@pytest.mark.parametrize("kind", ["map", "account", "commands"])
+def test_new_curves_of_a_tab_end_what_was_asked_of_its_old_ones(explorer: Explorer, kind: str) -> None:
+    pair = {**QUESTION, "routines": ["rv-byte", "rv-word"]}
+    more = {"size": 8, "sizes": [8]} if kind != "map" else {"path": "cpu.executeBranchDelay", "values": ["3", "4"]}
+    # Another tab's question takes minutes: nothing is answered before it.
+    before = opened(explorer, "curves", {**pair, "most": 1 << 24, "src": 3}, f"{kind} before")
+    old = opened(explorer, kind, pair, kind, **more)
+    new = opened(explorer, "curves", pair, kind)
+    assert rest_of(old)[-1] == {"replaced": True}
+    before.close()
+    assert rest_of(new)[-1]["end"]
+
+
 def test_a_value_that_the_machine_does_not_take_leaves_the_rest_of_a_map(explorer: Explorer) -> None:
     pair = {**QUESTION, "routines": ["rv-byte", "rv-word"], "most": 32}
     lines = asked(explorer, "map", pair, "m", path="cpu.executeBranchDelay", values=["0", "3"])

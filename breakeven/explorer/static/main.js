@@ -16,7 +16,8 @@ function refreshView(force = false) {
   const shownKey = view.tab === "map" && view.map && view.map !== "offsets" ? key.replace(/&at=\d+/, "") : key;
   if (!force && refreshView.shown === shownKey) return;
   refreshView.shown = shownKey;
-  (TABS[view.tab] || TABS.why)[1](place);
+  // Newer curves end what a view still asks: the next one asks again, whatever it is of.
+  Promise.resolve((TABS[view.tab] || TABS.why)[1](place)).then((whole) => { if (whole === false && refreshView.shown === shownKey) refreshView.shown = null; });
 }
 
 function drawTabs() {

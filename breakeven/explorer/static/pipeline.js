@@ -6,8 +6,9 @@ function drawPipeline(place) {
   const panel = pipelinePanel(() => { Object.assign(view, { zoom: String(Number(pipe.zoom.toFixed(2))), from: String(pipe.from) }); keepFragment(); });
   place.replaceChildren(panel.node);
   return ask("pipeline", { size: viewSize() }, (line) => panel.add(line)).then((whole) => {
-    if (whole || panel.found.length) return;
+    if (whole || panel.found.length) return whole;
     panel.say(byId("trouble").textContent || "Nothing to show.");
     if (/has no pipeline/.test(byId("trouble").textContent)) trouble("");
+    return whole;
   });
 }
