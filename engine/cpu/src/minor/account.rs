@@ -1,6 +1,6 @@
 //! Minor's account of its cycles: what became of each commit slot (`executeCommitLimit` a cycle).
 //!
-//! A look at every cycle costs time, so the account is kept only when it is asked for ([`Minor::keep_account`]). The slots
+//! The account costs time in every cycle, so it is kept only on request ([`Minor::keep_account`]). The slots
 //! of a cycle in which micro-ops committed and others could have are charged to what the oldest that is left waits for at
 //! its end, those of a cycle without any commit to what the oldest waited for at its beginning. A wrong path and the refill
 //! after it, up to the first micro-op of the right one in flight, are the branch's.
@@ -18,7 +18,7 @@ pub(super) struct Ledger {
     /// Charged up to here: cycle and micro-ops.
     cycle: Cycle,
     ops: u64,
-    /// What was waited for then.
+    /// What the oldest micro-op waited for then.
     reason: Reason,
     stream: u32,
     refilling: bool,

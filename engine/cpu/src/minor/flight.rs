@@ -12,9 +12,10 @@ pub struct Flight<const N: usize> {
     /// Behind the youngest.
     end: Seq,
     len: usize,
-    /// The first number that the next one in order does not have (instead it has `jumps`' first); `Seq::MAX`: all follow.
+    /// The end of the run of consecutive numbers that `head` is in: behind it comes the first of `jumps`. `Seq::MAX`: there is
+    /// one run only.
     next_jump: Seq,
-    /// That number, and the one there is in its place.
+    /// The end of each run, and the number with which the next run begins.
     jumps: Ring<(Seq, Seq), N>,
 }
 
@@ -40,7 +41,7 @@ impl<const N: usize> Flight<N> {
         self.len == N
     }
 
-    /// The youngest comes. The caller has made sure that there is room.
+    /// Appends the youngest. The caller has made sure that there is room.
     #[inline]
     pub fn enter(&mut self, seq: Seq) {
         debug_assert!(self.len < N && seq.is_some(), "in flight: too many");
@@ -60,7 +61,7 @@ impl<const N: usize> Flight<N> {
         self.jumps.push((self.end, seq));
     }
 
-    /// The oldest, which exists, leaves.
+    /// Removes the oldest, which exists.
     #[inline]
     pub fn leave(&mut self) {
         debug_assert!(self.len > 0, "nothing in flight");

@@ -1,4 +1,4 @@
-//! Functional units: pipelines that stall when what comes out at their end cannot commit.
+//! Functional units: pipelines that stall when the instruction at their end cannot commit.
 //! Fact source: gem5 24.0 `src/cpu/minor/func_unit.cc` and `SelfStallingPipeline` in `buffers.hh`.
 
 use std::sync::Arc;
@@ -33,8 +33,8 @@ impl Timing {
     }
 }
 
-/// A unit's state: one cache line of the host. Nothing is moved from stage to stage: what is first knows when it comes to the
-/// end, so "at the end" and "stalled" are comparisons with the clock, and a cycle in which nothing leaves costs nothing.
+/// A unit's state: one cache line of the host. No instruction is moved from stage to stage. The first one has the cycle in
+/// which it comes to the end, so "at the end" and "stalled" are comparisons with the clock.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Unit {

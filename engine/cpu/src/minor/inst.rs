@@ -15,7 +15,7 @@ pub const NO_UNIT: u8 = u8::MAX;
 /// What the last micro-op of an instruction tells fetch when it commits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
-    /// Nothing: fetch went on rightly.
+    /// Nothing: fetch went on along the right path.
     #[default]
     Straight,
     /// Predicted taken, and it was.
@@ -82,8 +82,8 @@ pub struct DynInst {
 const _: () = assert!(std::mem::size_of::<DynInst>() == 64);
 
 impl DynInst {
-    /// Says what the micro-op is. It has just been written, so it is copied from memory to memory, whole: in other pieces
-    /// than it was written in, a processor would have to wait for its cache.
+    /// Copies the micro-op, which has just been written, in the pieces in which it was written: the host's processor can forward
+    /// its stores to the copy's loads then.
     #[inline(always)]
     fn set_uop(&mut self, uop: &Uop) {
         // SAFETY: both are valid and apart, and a micro-op is plain data. (An assignment is taken apart by the compiler.)
@@ -111,7 +111,7 @@ impl DynInst {
     }
 }
 
-/// The micro-ops in flight. What only some of them have lies beside the rest, and is written only for those.
+/// The micro-ops in flight. Fields that only some of them have are arrays of their own, written only for those.
 #[derive(Debug, Educe)]
 #[educe(Clone)]
 pub struct InstRing {
@@ -122,7 +122,7 @@ pub struct InstRing {
     /// First micro-ops of the instructions that the front end has only predecoded, from `executed` on.
     deferred: Vec<Seq>,
     executed: usize,
-    /// What settling them describes.
+    /// Scratch space of their execution.
     step: Box<Step>,
     /// It grows up to this, a power of two.
     bound: usize,
@@ -130,7 +130,7 @@ pub struct InstRing {
     pub tail: Seq,
 }
 
-/// What a ring begins with: it is written round and round, and should leave room in the host's first-level cache.
+/// The ring's first size: small, so that it stays in the host's first-level cache.
 const FIRST_CAPACITY: usize = 64;
 /// A ring that can grow does so before fewer than these are free.
 const SPARE: u64 = 16;
@@ -210,7 +210,7 @@ impl InstRing {
         self.get_mut(seq).set_uop(uop);
         seq
     }
-    /// These micro-ops of one instruction, of which there is at least one; only `last`'s is told what `last` says of the end.
+    /// Pushes an instruction's micro-ops, at least one; the last of them gets the outcome, prediction and fork of `last`.
     #[inline(always)]
     pub fn push_all(&mut self, last: &DynInst, uops: &[Uop]) {
         self.push_uops(last.stream, last.prediction, last.predecoded, last.pc, uops);
@@ -219,7 +219,7 @@ impl InstRing {
         end.tried_to_predict = last.tried_to_predict;
         end.fork = last.fork;
     }
-    /// These micro-ops of one instruction on a wrong path, of whose end nothing need be said.
+    /// Pushes the micro-ops of an instruction on a wrong path, which has no outcome.
     #[inline(always)]
     pub fn push_predecoded(&mut self, stream: u32, prediction: u32, pc: u64, uops: &[Uop]) {
         self.push_uops(stream, prediction, true, pc, uops);
@@ -268,7 +268,7 @@ impl InstRing {
     pub fn note_predecoded(&mut self) {
         self.deferred.push(self.tail);
     }
-    /// Has all instructions executed that have only been predecoded, up to micro-op `last`, and keeps where their references go.
+    /// Executes the instructions that have only been predecoded, up to micro-op `last`, and stores their references.
     pub fn execute_deferred<F: FrontEnd, B: Bus>(&mut self, cx: &mut CoreCtx<F, B>, when: &When, last: Seq) {
         let now = Now { tick: when.tick, cycle: when.cycle, drained: false };
         while let Some(&first) = self.deferred.get(self.executed).filter(|first| **first <= last) {

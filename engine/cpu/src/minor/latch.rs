@@ -116,7 +116,8 @@ impl<T: Copy + Default, const N: usize> Ring<T, N> {
         self.len -= 1;
         Some(item)
     }
-    /// The first item, which exists, leaves. An empty ring begins where it began: less of the host's cache is written to.
+    /// Removes the first item, which exists. An empty ring starts again at slot 0, so that fewer of the host's cache lines are
+    /// written.
     #[inline]
     pub fn drop_front(&mut self) {
         debug_assert!(self.len > 0, "nothing to drop");
@@ -286,7 +287,7 @@ impl<T: Copy + Default> Channel<T> {
     pub fn pop(&mut self) {
         debug_assert!(self.len > 0, "nothing to take");
         self.len -= 1;
-        // Empty, it begins where it began: less of the host's cache is written to.
+        // As in `Ring::drop_front`.
         (self.head, self.next) = if self.len == 0 {
             (0, Cycle::MAX)
         } else {

@@ -9,7 +9,7 @@ use super::inst::{DynInst, Seq, NO_UNIT};
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// From this cycle on the value is there, as far as that is known: `returns`, or never.
+    /// The value is there from this cycle on: `returns`, or never while a writer's time is not known.
     known: Cycle,
     /// The youngest writer's time.
     returns: Cycle,

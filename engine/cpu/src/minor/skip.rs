@@ -1,7 +1,7 @@
-//! Cycles in which nothing can change: while instructions are on their way through a unit and all else waits, the clock is
-//! moved on to the first cycle in which something might.
+//! Skips cycles in which nothing can change: while instructions move through a functional unit and everything else waits, the
+//! clock advances to the first cycle in which something might change.
 //!
-//! Every bound here may be too early (that cycle is evaluated in vain), none too late. The core is awake in all the cycles that
+//! Every bound here may be too early (that cycle is evaluated and changes nothing), none too late. The core is awake in all the cycles that
 //! are left out, for something moves in a unit until the end of them; so the activity recorder need not see them.
 
 use super::Minor;
