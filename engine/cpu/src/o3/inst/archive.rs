@@ -77,12 +77,6 @@ impl InstRing {
     /// effect, and those of which rename does not know yet that they have retired (where instructions begin).
     pub fn archive_left(&mut self, squashers: &mut Vec<Seq>, retired: Seq, a: &mut Archive) {
         let head = a.base.seq;
-        a.seqs(squashers);
-        for seq in squashers {
-            let mut slot = *self.at(*seq);
-            archive_what_it_is(&mut slot, a);
-            *self.at_mut(*seq) = slot;
-        }
         a.refuse(head.distance(retired) > 64);
         for seq in (retired + 1).max(Seq(head.0.saturating_sub(64))).until(head) {
             let flags = &mut self.at_mut(seq).uop.flags;
@@ -91,6 +85,13 @@ impl InstRing {
             if a.loads() {
                 *flags = if first { UopFlags::FIRST } else { UopFlags::empty() };
             }
+        }
+        // Last: one of these may be among those above, and all its flags count.
+        a.seqs(squashers);
+        for seq in squashers {
+            let mut slot = *self.at(*seq);
+            archive_what_it_is(&mut slot, a);
+            *self.at_mut(*seq) = slot;
         }
     }
 

@@ -153,6 +153,8 @@ proptest! {
         // What idle units count depends on where a run is cut.
         let mut whole = machine(cfg(), 3, MockFe::new(program.clone()));
         (1..).find(|limit| whole.go(Budget { max_cycles: limit * 3, ..ALL }) != Stop::MaxCycles);
+        // What waits to be the oldest has no relative form: a short loop with one may have no other states.
+        let waits = program.iter().any(|inst| inst.timed);
         let mut r = machine(cfg(), 3, MockFe::new(program));
         let (mut state, mut again, mut loaded) = (Written::new(), Written::new(), 0);
         for limit in 1.. {
@@ -168,7 +170,8 @@ proptest! {
                     let mems: Vec<_> = state.references.iter().map(|r| r.mem).collect();
                     pipe.load(state.bytes(), &mems, base);
                     prop_assert!(pipe.save(&mut again));
-                    prop_assert_eq!(state.bytes(), again.bytes());
+                    let differ = state.bytes().iter().zip(again.bytes()).position(|(a, b)| a != b);
+                    prop_assert_eq!((differ, state.bytes().len()), (None, again.bytes().len()));
                     r.core.predictor.shift(shift);
                     r.core.pipe = pipe;
                     loaded += 1;
@@ -180,7 +183,7 @@ proptest! {
         }
         prop_assert_eq!(r.core.cycles(), whole.core.cycles());
         prop_assert_eq!(statistics(&r.core), statistics(&whole.core));
-        prop_assert!(loaded > 0 || whole.core.cycles() < 200);
+        prop_assert!(loaded > 0 || waits || whole.core.cycles() < 200);
     }
 
     #[test]
