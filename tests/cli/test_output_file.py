@@ -116,7 +116,9 @@ def test_every_output_is_written_beside_its_place() -> None:
     found = {
         str(path.relative_to(package))
         for path in package.rglob("*.py")
-        if any(isinstance(call, ast.Call) and writes_directly(call) for call in ast.walk(ast.parse(path.read_text())))
+        # what a wheel's build leaves there are copies of scripts
+        if "_data" not in path.parts
+        and any(isinstance(call, ast.Call) and writes_directly(call) for call in ast.walk(ast.parse(path.read_text())))
     }
     assert found == DIRECT.keys()
 

@@ -9,7 +9,7 @@
 //! What is fetched again is not executed again: the slots still hold what the front end said. Where fetch then mispredicts
 //! while executed instructions are left, those are put aside until the misprediction is undone.
 
-use breakeven_base::{MemRef, SysEffect, Uop};
+use breakeven_base::{MemRef, SysEffect, Uop, UopFlags};
 use educe::Educe;
 
 use super::inst::{Flow, InstRing, Note};
@@ -48,11 +48,18 @@ pub struct Path {
     pub placed: Seq,
     forks: Vec<Fork>,
     aside: Vec<SavedUops>,
+    /// Memory references that were put aside and came back so far: none of them is executed again then.
+    pub references_back: u64,
 }
 
 impl Path {
     pub fn new() -> Self {
-        Path { placed: Seq::FIRST, forks: Vec::with_capacity(MAX_FORKS), aside: Vec::with_capacity(512) }
+        Path {
+            placed: Seq::FIRST,
+            forks: Vec::with_capacity(MAX_FORKS),
+            aside: Vec::with_capacity(512),
+            references_back: 0,
+        }
     }
 
     #[inline]
@@ -90,6 +97,7 @@ impl Path {
             if seq >= fork.placed {
                 break;
             }
+            self.references_back += u64::from(a.uop.flags.any(UopFlags::MEM));
             ring.place(seq, &a.uop, &a.mem, a.pc, &a.flow);
             ring.set_effect(seq, a.effect);
             ring.set_note(seq, a.note);
@@ -101,7 +109,7 @@ impl Path {
 
     /// The state in relative form. What has been put aside has none.
     pub fn archive(&mut self, a: &mut Archive) {
-        let Self { placed, forks, aside } = self;
+        let Self { placed, forks, aside, references_back: _ } = self;
         a.seq(placed);
         a.list(forks, Fork::default(), |a, Fork { at, depth, placed, aside }| {
             a.seq(at);

@@ -240,6 +240,7 @@ impl Memo {
         let began = &self.recorder.base;
         self.recorder.discarded
             || pipe.lsq.sets_changed() != self.recorder.sets_changed
+            || pipe.fetch.path.references_back != self.recorder.references_back
             || pipe.cycle - began.cycle > MAX_CYCLES
             || pipe.io.ring.head() - began.seq > MAX_UOPS
             || pipe.fetch.path.placed - began.seq > MAX_UOPS + WINDOW / 4
@@ -385,6 +386,7 @@ impl Memo {
         pipe.for_each_count(&mut |count| counts.push(*count));
         self.recorder.insts = pipe.commit.stats.insts;
         self.recorder.sets_changed = pipe.lsq.sets_changed();
+        self.recorder.references_back = pipe.fetch.path.references_back;
         self.recorder.start(&self.table);
         self.table.begin(way);
     }

@@ -100,6 +100,8 @@ pub struct Recorder {
     /// The counts where it began, and how often the store sets had changed.
     pub counts: Vec<u64>,
     pub sets_changed: u64,
+    /// How many references put aside for a wrong path had come back where it began: the calls do not say where those go.
+    pub references_back: u64,
     pub insts: u64,
     /// The pipeline made another call than the recorded one: which, and which was recorded.
     pub mismatch: Option<String>,
