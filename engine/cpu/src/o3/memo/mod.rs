@@ -64,6 +64,12 @@ pub struct MemoStatistics {
     pub cleared: u64,
 }
 
+/// How often something has changed of which the calls of a segment say nothing: the store sets; where references go that were
+/// put aside for a wrong path and have come back.
+fn unrecorded_changes(pipe: &Pipeline) -> u64 {
+    pipe.lsq.sets_changed() + pipe.fetch.path.references_back
+}
+
 /// When a run must stop.
 pub struct Limits {
     budget: Budget,
@@ -239,8 +245,7 @@ impl Memo {
     fn must_discard(&self, pipe: &Pipeline) -> bool {
         let began = &self.recorder.base;
         self.recorder.discarded
-            || pipe.lsq.sets_changed() != self.recorder.sets_changed
-            || pipe.fetch.path.references_back != self.recorder.references_back
+            || unrecorded_changes(pipe) != self.recorder.unrecorded
             || pipe.cycle - began.cycle > MAX_CYCLES
             || pipe.io.ring.head() - began.seq > MAX_UOPS
             || pipe.fetch.path.placed - began.seq > MAX_UOPS + WINDOW / 4
@@ -385,8 +390,7 @@ impl Memo {
         let counts = &mut self.recorder.counts;
         pipe.for_each_count(&mut |count| counts.push(*count));
         self.recorder.insts = pipe.commit.stats.insts;
-        self.recorder.sets_changed = pipe.lsq.sets_changed();
-        self.recorder.references_back = pipe.fetch.path.references_back;
+        self.recorder.unrecorded = unrecorded_changes(pipe);
         self.recorder.start(&self.table);
         self.table.begin(way);
     }

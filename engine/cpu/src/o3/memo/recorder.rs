@@ -97,11 +97,9 @@ pub struct Recorder {
     pub other: u32,
     /// It cannot be kept.
     pub discarded: bool,
-    /// The counts where it began, and how often the store sets had changed.
+    /// The counts where it began, and [`unrecorded_changes`](super::unrecorded_changes).
     pub counts: Vec<u64>,
-    pub sets_changed: u64,
-    /// How many references put aside for a wrong path had come back where it began: the calls do not say where those go.
-    pub references_back: u64,
+    pub unrecorded: u64,
     pub insts: u64,
     /// The pipeline made another call than the recorded one: which, and which was recorded.
     pub mismatch: Option<String>,
