@@ -155,9 +155,9 @@ class StoredSession:
             fresh.update((part[i], row) for i, row in zip(which, rows, strict=True))
             self.simulated += len(rows)
 
-        session = self._session
+        session = self._session  # boots the guest, which may take seconds
         if progress is not None:
-            progress(0, len(part))  # who gave up while the guest was booted
+            progress(0, len(part))  # raises if the caller has given up meanwhile
         session.run(b"".join(part), threads, progress, keep)
         if any(p not in fresh for p in part):
             raise UserError(f"the guest left fewer results than points on {self.machine}")

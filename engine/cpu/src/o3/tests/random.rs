@@ -153,8 +153,8 @@ proptest! {
         // What idle units count depends on where a run is cut.
         let mut whole = machine(cfg(), 3, MockFe::new(program.clone()));
         (1..).find(|limit| whole.go(Budget { max_cycles: limit * 3, ..ALL }) != Stop::MaxCycles);
-        // What waits to be the oldest has no relative form: a short loop with one may have no other states.
-        let waits = program.iter().any(|inst| inst.timed);
+        // A micro-op that waits to be the oldest has no relative form: a short loop with one may have no other states.
+        let waits = program.len() < 8 && program.iter().any(|inst| inst.timed);
         let mut r = machine(cfg(), 3, MockFe::new(program));
         let (mut state, mut again, mut loaded) = (Written::new(), Written::new(), 0);
         for limit in 1.. {
