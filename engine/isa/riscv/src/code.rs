@@ -1,5 +1,5 @@
 //! The decode cache: a physical page of code is decoded whole, once, at every halfword. Pages are immutable and shared
-//! between clones of a front end. fence.i makes every page prove itself again by its bytes.
+//! between clones of a front end. After fence.i each page is compared with memory before its next use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::inst::{Inst, Op, Operands};
 use crate::mmu::PAGE;
 
 const SLOTS: usize = PAGE as usize / 2;
-/// Decoded pages kept at most (68 KiB each); beyond, all are forgotten.
+/// Decoded pages kept at most (68 KiB each); beyond, all are dropped.
 const MAX_PAGES: usize = 512;
 
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Clone for CodeCache {
     fn clone(&self) -> Self {
         CodeCache { slots: self.slots.clone(), by_ppn: self.by_ppn.clone() }
     }
-    /// Going back to a snapshot keeps what has been decoded since, as pages that must prove themselves by their bytes.
+    /// Restoring a snapshot keeps the pages decoded since. Each is compared with memory before its next use.
     fn clone_from(&mut self, from: &Self) {
         let n = from.slots.len();
         let grown = self.slots.len() >= n && self.slots.iter().zip(&from.slots).all(|(a, b)| a.ppn == b.ppn);
@@ -85,7 +85,7 @@ impl CodeCache {
         &self.slots[slot as usize].page
     }
 
-    /// fence.i: nothing is trusted until its bytes have been compared.
+    /// fence.i: each page is compared with memory before its next use.
     pub fn distrust(&mut self) {
         for s in &mut self.slots {
             s.checked = false;

@@ -116,11 +116,11 @@ const MISA: u64 = 2 << 62 | 1 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 8 | 1 << 12 | 1 
 const COUNT_CYCLES: u64 = 1;
 const COUNT_INSTRET: u64 = 4;
 
-/// An access that the hart refuses.
+/// Why a CSR instruction does not execute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CsrError {
     Illegal,
-    /// Depends on the time: the pipeline must be empty.
+    /// Reads a counter or a timer: the pipeline must be empty.
     NeedsDrain,
 }
 

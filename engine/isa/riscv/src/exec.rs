@@ -7,7 +7,7 @@ use crate::csr::status;
 use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op};
 
-/// Single-precision values live in the upper-ones-boxed form.
+/// Single-precision values are NaN-boxed.
 pub(crate) const BOX: u64 = 0xffff_ffff_0000_0000;
 
 /// Executes one instruction at `pc` that is not cold ([`Op::is_cold`]) and returns where execution goes on. On `Err`

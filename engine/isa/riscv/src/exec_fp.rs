@@ -19,7 +19,7 @@ trait Lane: Format {
     fn close(v: u64) -> u64;
 }
 impl Lane for F32 {
-    /// A value that is not boxed counts as the canonical NaN.
+    /// A value that is not NaN-boxed counts as the canonical NaN.
     #[inline(always)]
     fn open(reg: u64) -> u64 {
         if reg & BOX == BOX {

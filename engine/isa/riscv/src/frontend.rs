@@ -63,7 +63,7 @@ impl Clone for RiscvFrontEnd {
     }
 }
 
-/// A page of instructions, and whether it may be remembered for its virtual page.
+/// A page of instructions, and whether it may be cached for its virtual page.
 #[derive(Clone, Copy)]
 struct Fetched {
     slot: u32,
@@ -147,7 +147,7 @@ impl RiscvFrontEnd {
         bus.ram().read::<u16>(paddr).map(u32::from)
     }
 
-    /// Forgets what the last cold instruction may have made stale.
+    /// Invalidates what the last cold instruction may have made stale.
     pub(crate) fn after_cold(&mut self) {
         self.page = NOWHERE;
         if std::mem::take(&mut self.hart.xlat.code_stale) {

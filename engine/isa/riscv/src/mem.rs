@@ -85,7 +85,7 @@ impl Hart {
         Ok(0)
     }
 
-    /// Translates and checks `n` bytes inside one page, and keeps the translation when it may be kept.
+    /// Translates and checks `n` bytes inside one page, and caches the translation when it may be cached.
     pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, access: Access) -> Result<Part, u8> {
         let e = self.xlat.tlb.entry(access == Access::Store, self.xlat.bank, vaddr);
         if e.tag == vaddr & !(PAGE - 1) {

@@ -17,7 +17,7 @@ const TOR: u8 = 1;
 const NA4: u8 = 2;
 const ADDR_BITS: u64 = (1 << 54) - 1;
 
-/// An entry that is switched on, as an inclusive range.
+/// An enabled entry, as an inclusive range.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
     first: u64,

@@ -10,7 +10,7 @@ use crate::pmp::Pmp;
 const BANKS: usize = 8;
 pub(crate) type DataTlb = data_tlb::DataTlb<{ BANKS * BANK }>;
 
-/// A load-reserved that a store-conditional can still answer.
+/// The reservation of a load-reserved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reservation {
     pub paddr: u64,
@@ -46,7 +46,7 @@ pub(crate) struct Interrupts {
     pub mip: u64,
     /// Interrupts that could be taken now if they were pending.
     pub mask: u64,
-    /// The interrupt lines when last looked at, and when to look again.
+    /// The interrupt lines as last sampled, and when to sample them again.
     pub lines: u64,
     pub look: Tick,
 }

@@ -71,7 +71,7 @@ fn class_and_flags(op: Op, raw: u32, o: &Operands) -> (OpClass, UopFlags) {
         Div | Divu | Rem | Remu | Divw | Divuw | Remw | Remuw => (OpClass::IntDiv, F::empty()),
         Fence => (OpClass::No_OpClass, F::READ_BARRIER | F::WRITE_BARRIER),
         PrefetchI | PrefetchR | PrefetchW => (OpClass::MemRead, F::CACHE_OP),
-        // What a pipeline sees of one that waits; executed, it is cracked anew (`crate::vector`).
+        // What the pipeline sees of one that waits; when it executes, it is cracked again (`crate::vector`).
         VecLoad => (OpClass::SimdUnitStrideLoad, F::LOAD),
         VecStore => (OpClass::SimdUnitStrideStore, F::STORE),
         VecConfig => (OpClass::SimdConfig, F::empty()),

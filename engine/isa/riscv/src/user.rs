@@ -34,7 +34,7 @@ fn user_fault(cause: u8, addr: u64) -> UserFault {
     }
 }
 
-/// The registers' file has f0 behind x31.
+/// The register file has f0 behind x31.
 const FLOAT: usize = 32;
 
 impl UserContext for Hart {

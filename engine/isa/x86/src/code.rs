@@ -1,6 +1,6 @@
 //! The decode cache: instructions by physical page and offset, decoded when first executed. Pages are shared between
-//! clones of a front end and copied when one of them decodes more. Stores by the hart itself mark pages stale; then every
-//! page proves itself again by its bytes.
+//! clones of a front end and copied when one of them decodes more. Stores by the hart itself mark pages stale; each
+//! is then compared with memory before its next use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ impl CodeCache {
         &self.slots[slot as usize].page
     }
 
-    /// Nothing is trusted until its bytes have been compared.
+    /// Each page is compared with memory before its next use.
     pub fn distrust(&mut self) {
         for s in &mut self.slots {
             s.checked = false;
@@ -94,7 +94,7 @@ impl CodeCache {
         &bytes[from..(from + n).min(bytes.len())]
     }
 
-    /// Remembers the instruction decoded at `addr`'s offset.
+    /// Caches the instruction decoded at `addr`'s offset.
     pub fn insert(&mut self, slot: u32, addr: u64, mut inst: Inst, uops: &[Uop]) {
         let Some(s) = self.slots.get_mut(slot as usize) else { return };
         let page = Arc::make_mut(&mut s.page);

@@ -55,7 +55,7 @@ impl Op {
     fn accumulates(self) -> bool {
         matches!(self, Op::Fused { .. })
     }
-    /// vfmadd and its seven kin, by the low three bits of funct6 (0x28 on).
+    /// vfmadd and the seven other multiply-adds, by the low three bits of funct6 (0x28 on).
     fn fused(code: u32) -> Op {
         let (odd, two) = (code & 1 != 0, code & 2 != 0);
         // madd +,+; nmadd -,-; msub +,-; nmsub -,+
@@ -222,7 +222,7 @@ impl Hart {
         }
     }
 
-    /// The f register's value at SEW; a binary32 that is not boxed counts as the canonical NaN.
+    /// The f register's value at SEW; a binary32 that is not NaN-boxed counts as the canonical NaN.
     fn float_scalar(&self, f: &Form) -> u64 {
         let v = self.vector_float_scalar(f);
         match self.vector.vtype.sew {

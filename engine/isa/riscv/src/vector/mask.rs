@@ -11,7 +11,7 @@ use super::{legal, Legal, VectorUnit};
 use crate::hart::Hart;
 
 impl Hart {
-    /// vmand.mm and its kin: whole bits of vs2 and vs1.
+    /// The logical operations, vmand.mm and others: whole bits of vs2 and vs1.
     pub(super) fn vector_mask_logic(&mut self, f: &Form) -> Legal {
         legal(!f.masked)?;
         let u = &mut self.vector;

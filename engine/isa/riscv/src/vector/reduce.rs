@@ -9,7 +9,7 @@ use super::{legal, Legal, VectorUnit};
 use crate::hart::Hart;
 
 impl Hart {
-    /// vredsum and its kin.
+    /// vredsum and the other single-width reductions.
     pub(super) fn vector_reduce(&mut self, f: &Form) -> Legal {
         let sew = self.vector.vtype.sew;
         let less = move |a: u64, b: u64, signed: bool| if signed { sign(a, sew) < sign(b, sew) } else { a < b };

@@ -128,7 +128,7 @@ impl X86FrontEnd {
         bytes
     }
 
-    /// Forgets what the last instruction may have made stale.
+    /// Invalidates what the last instruction may have made stale.
     #[cold]
     pub(crate) fn after_cold(&mut self) {
         self.page = NOWHERE;

@@ -162,7 +162,7 @@ impl Call<'_> {
         Ok(done)
     }
 
-    /// As [`Call::each_buffer`], from an offset on (-1, of the second kind: where the file stands).
+    /// As [`Call::each_buffer`], from an offset on (-1, of the second kind: the file offset).
     fn each_at(&mut self, mut step: impl FnMut(&mut Self, u64, u64, Option<u64>) -> R) -> R {
         let start = self.args[3];
         if start as i64 == -1 {
@@ -179,7 +179,7 @@ impl Call<'_> {
         })
     }
 
-    /// Copies from one descriptor to another. Offsets are pointers, 0: where the file stands.
+    /// Copies from one descriptor to another. Offsets are pointers, 0: the file offset.
     fn send_file(&mut self, out: u64, from: u64, offset: u64, len: u64, out_offset: Option<u64>) -> R {
         let out_at = out_offset.filter(|at| *at != 0);
         let start = if offset == 0 { None } else { Some(self.read_word(offset)?) };

@@ -1,4 +1,4 @@
-//! `brk`, `mmap` and their kin.
+//! `brk`, `mmap` and related calls.
 
 use std::fs::File;
 
@@ -134,7 +134,7 @@ impl Call<'_> {
         }
     }
 
-    /// What processes have stored to a mapped file goes back to it: before it is read. `from`: `None`, where it stands.
+    /// What processes have stored to a mapped file goes back to it: before it is read. `from`: `None`, the file offset.
     pub(super) fn settle(&mut self, fd: u64, from: Option<u64>, len: u64) -> Result<(), Errno> {
         if !self.p.space.shared.has_files() || !matches!(self.p.files.get(fd)?.target, Target::File(_)) {
             return Ok(());
@@ -144,7 +144,7 @@ impl Call<'_> {
         self.p.space.shared.write_back_file(self.ram, inode, from, len)
     }
 
-    /// What has been written to a file shows where it is mapped. `at`: `None`, it ends where the file stands.
+    /// What has been written to a file shows where it is mapped. `at`: `None`, it ends at the file offset.
     pub(super) fn refresh(&mut self, fd: u64, at: Option<u64>, bytes: &[u8]) -> Result<(), Errno> {
         if !self.p.space.shared.has_files() || !matches!(self.p.files.get(fd)?.target, Target::File(_)) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Processes: `fork`, `execve`, `wait4` and their kin.
+//! Processes: `fork`, `execve`, `wait4` and related calls.
 
 use breakeven_base::UserState;
 

@@ -78,7 +78,7 @@ impl Files {
         self.insert(Open { target, flags, path })
     }
 
-    /// Reads up to `to.len()` bytes, at `offset` or where the file stands.
+    /// Reads up to `to.len()` bytes, at `offset` or at the file offset.
     pub fn read(&mut self, fd: u64, to: &mut [u8], offset: Option<u64>, random: &mut Random) -> Result<usize, Errno> {
         if let Target::Stdin = self.get(fd)?.target {
             if offset.is_some() {
@@ -179,7 +179,7 @@ impl Files {
         Ok(from.len())
     }
 
-    /// Moves where a file stands; `whence` as lseek has it.
+    /// Moves the file offset; `whence` as lseek has it.
     pub fn seek(&mut self, fd: u64, offset: i64, whence: u64) -> Result<u64, Errno> {
         let file = self.get(fd)?;
         match &mut file.target {

@@ -185,7 +185,7 @@ impl Files {
         file.map_or((u64::MAX, open as u64), |meta| (meta.dev(), meta.ino()))
     }
 
-    /// One descriptor of this process less stands for an open file.
+    /// One descriptor of this process less refers to an open file.
     fn release(&mut self, d: Descriptor) {
         let locked = (!self.locks.is_empty()).then(|| self.inode_of(d.open));
         if let Some(inode) = locked {

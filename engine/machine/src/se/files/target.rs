@@ -34,7 +34,7 @@ pub(in crate::se) mod event {
     pub const ONE_SHOT: u32 = 1 << 30;
 }
 
-/// What a descriptor stands for.
+/// What a descriptor refers to.
 #[derive(Debug)]
 pub(in crate::se) enum Target {
     Stdin,
@@ -66,7 +66,7 @@ pub(in crate::se) enum Target {
     },
 }
 
-/// What `epoll` looks at: a descriptor, the file that it stood for then, events, and what the process calls it.
+/// What `epoll` looks at: a descriptor, the file that it referred to then, events, and what the process calls it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::se) struct Interest {
     pub fd: u32,
