@@ -120,7 +120,7 @@ const COUNT_INSTRET: u64 = 4;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CsrError {
     Illegal,
-    /// Reads a counter or a timer: the pipeline must be empty.
+    /// Depends on the present cycle (mcycle, time, mip): the pipeline must be empty.
     NeedsDrain,
 }
 
