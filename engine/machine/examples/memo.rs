@@ -28,7 +28,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mut sweep = Sweep::new(&description, &elf)?;
             sweep.memoize(on);
             start = Instant::now();
-            sweep.run(records, 1, &mut |_| ControlFlow::Continue(()))?
+            let results = sweep.run(records, 1, &mut |_| ControlFlow::Continue(()))?;
+            println!("{:?}", sweep.memo_statistics());
+            results
         } else {
             let mut machine = Machine::new(&description, &elf)?;
             machine.memoize(on);

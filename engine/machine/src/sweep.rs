@@ -109,6 +109,12 @@ impl Sweep {
         self.state.core.memoize(on);
     }
 
+    /// As [`Machine::memo_statistics`], of each thread's machine.
+    #[must_use]
+    pub fn memo_statistics(&self) -> Vec<breakeven_cpu::o3::MemoStatistics> {
+        self.idle().iter().filter_map(Machine::memo_statistics).collect()
+    }
+
     /// Runs every point; results are in the order of the records and do not depend on `threads` (0: all of the host's).
     /// `observer` is called from this thread, at most 20 times a second and once at the end, and may stop the sweep.
     ///

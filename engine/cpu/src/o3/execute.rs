@@ -72,6 +72,11 @@ impl Execute {
         a.refuse(!from_lsq.done.is_empty() || !from_lsq.ready.is_empty() || !due.is_empty() || redirect.is_some());
     }
 
+    /// A hash of the cycles in which something executes or finishes.
+    pub fn shape(&self, now: Cycle) -> u64 {
+        self.input.shape(now) ^ self.finishes.shape(now).rotate_left(32)
+    }
+
     /// The first cycle from `now` on in which something executes or finishes.
     pub fn next_event(&self, now: Cycle) -> Cycle {
         self.input.next(now).min(self.finishes.next(now))

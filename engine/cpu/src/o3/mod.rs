@@ -124,7 +124,7 @@ impl O3 {
         self.pipe.cycle.0 - 1
     }
 
-    /// Whether what repeats itself is replayed (off by itself): the same cycles.
+    /// Whether what repeats itself is replayed (on by itself): the same cycles.
     pub fn memoize(&mut self, on: bool) {
         self.memo.switch(on);
     }
@@ -132,7 +132,7 @@ impl O3 {
     /// How often what was replayed.
     #[must_use]
     pub fn memo_statistics(&self) -> MemoStatistics {
-        self.memo.statistics
+        self.memo.statistics()
     }
 
     /// Starts (or with `None` ends) the O3PipeView trace.

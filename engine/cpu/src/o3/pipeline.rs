@@ -95,6 +95,12 @@ impl Pipeline {
             .fold(self.lsq.signature(), |hash, n| (hash.rotate_left(13) ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
+    /// A hash of what states of one relative form have in common and takes little time to read: how far each micro-op has come
+    /// and when it will be executed.
+    pub fn shape(&self) -> u64 {
+        self.io.ring.shape(self.cycle, self.execute.shape(self.cycle))
+    }
+
     /// Writes the state in relative form, between two cycles. False: it has none.
     pub fn save(&mut self, to: &mut Written) -> bool {
         to.write(self.base(), self.lsq.address_rules(), |a| self.archive(a))

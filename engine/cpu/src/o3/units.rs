@@ -17,6 +17,8 @@ struct Class {
     behind: u64,
     /// Classes with the same units are one group: when one of them finds no unit, none does.
     group: u8,
+    /// No other group has any of its units: which of them is taken changes nothing.
+    exclusive: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -35,6 +37,22 @@ pub struct Units {
 #[inline]
 fn behind(unit: u32) -> u64 {
     !1 << (unit & 63)
+}
+
+/// Puts those of `units` that are at work first, in the order in which they finish.
+fn canonicalize(units: u64, at_work: &mut u64, until: &mut [Cycle; 64]) {
+    let busy = *at_work & units;
+    if busy == 0 {
+        return;
+    }
+    let of = |bits: u64| (0..64).filter(move |unit| bits >> unit & 1 != 0);
+    let mut ends: Vec<Cycle> = of(busy).map(|unit| until[unit]).collect();
+    ends.sort_unstable();
+    *at_work &= !units;
+    for (unit, end) in of(units).zip(ends) {
+        *at_work |= 1 << unit;
+        until[unit] = end;
+    }
 }
 
 /// A unit for a micro-op.
@@ -71,6 +89,9 @@ impl Units {
             if known.is_none() {
                 groups.push(c.capable);
             }
+        }
+        for c in &mut classes {
+            c.exclusive = groups.iter().all(|g| *g == c.capable || g & c.capable == 0);
         }
         Units {
             classes,
@@ -142,8 +163,11 @@ impl Units {
     /// The state in relative form, between two cycles.
     pub fn archive(&mut self, a: &mut Archive) {
         let Self { classes, groups: _, taken: _, at_work, until, next_release } = self;
-        for Class { capable, latency: _, pipelined: _, behind, group: _ } in classes {
-            if *capable != 0 {
+        for Class { capable, latency: _, pipelined: _, behind, group: _, exclusive } in classes {
+            if *exclusive {
+                // Those at work first, by when they have finished.
+                canonicalize(*capable, at_work, until);
+            } else if *capable != 0 {
                 let mut first = behind.trailing_zeros() as u8;
                 a.u8(&mut first);
                 *behind = u64::MAX.checked_shl(first.into()).unwrap_or(0);
@@ -159,7 +183,7 @@ impl Units {
     }
 
     pub fn describe(&self) -> String {
-        format!("units at work: {:#x}", self.at_work)
+        format!("units at work: {}", self.at_work.count_ones())
     }
 }
 

@@ -104,6 +104,18 @@ impl Wheel {
         }
     }
 
+    /// A hash of the cycles of the near future that have events.
+    pub fn shape(&self, now: Cycle) -> u64 {
+        let (word, bit) = (bucket(now) / 64, bucket(now) % 64);
+        let words = self.taken.len();
+        // Words that begin with the present cycle.
+        let from = |i: usize| {
+            let (low, high) = (self.taken[(word + i) % words], self.taken[(word + i + 1) % words]);
+            low >> bit | high.checked_shl(64 - bit as u32).unwrap_or(0)
+        };
+        (0..words).fold(0, |hash: u64, i| (hash.rotate_left(5) ^ from(i)).wrapping_mul(0x517c_c1b7_2722_0a95))
+    }
+
     /// The events from the next cycle on, in relative form. `current`: the micro-op is still in flight; `stamp`: what it has.
     pub fn archive(&mut self, a: &mut Archive, ring: &InstRing) {
         let now = a.base.cycle;

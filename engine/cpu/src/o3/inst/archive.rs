@@ -1,6 +1,6 @@
 //! The micro-ops in flight, in relative form.
 
-use breakeven_base::{BranchKind, OpClass, Reg, Uop, UopFlags};
+use breakeven_base::{BranchKind, Cycle, OpClass, Reg, Uop, UopFlags};
 
 use super::{DynInst, Flow, InstRing, Note, State, Wait};
 use crate::o3::memo::archive::Archive;
@@ -53,6 +53,16 @@ pub fn archive_producer(from: &mut Producer, a: &mut Archive) {
 }
 
 impl InstRing {
+    /// A hash, begun with `hash`, of where each micro-op is from and how far it has come.
+    pub fn shape(&self, now: Cycle, hash: u64) -> u64 {
+        self.head.until(self.tail).fold(hash, |hash, seq| {
+            let DynInst { state, note, pending, pc, ready_at, .. } = self.at(seq);
+            let ready = if state.intersects(State::DONE) { ready_at.0.saturating_sub(now.0) } else { 0 };
+            let progress = u64::from(state.bits()) | u64::from(note.bits()) << 8 | u64::from(*pending) << 16 | ready << 24;
+            (hash.rotate_left(5) ^ pc ^ progress.rotate_left(40)).wrapping_mul(0x517c_c1b7_2722_0a95)
+        })
+    }
+
     /// A micro-op that is known by its slot is written by its distance from the oldest.
     #[allow(clippy::cast_possible_truncation)] // slots fit in 32 bits many times over
     fn archive_operand(&self, operand: &mut Operand, a: &mut Archive) {
@@ -148,7 +158,12 @@ impl InstRing {
             flow: _,
         } = slot;
         a.bits(state);
-        a.one_of(wait, &WAITS);
+        // It is asked only of what has not been executed.
+        let mut waits_for = if state.intersects(State::DONE) { Wait::default() } else { *wait };
+        a.one_of(&mut waits_for, &WAITS);
+        if a.loads() {
+            *wait = waits_for;
+        }
         if seq >= renamed {
             return;
         }

@@ -22,6 +22,7 @@
 
 pub mod archive;
 mod calls;
+mod profit;
 mod overlap;
 mod recorder;
 mod replay;
@@ -35,6 +36,7 @@ use super::pipeline::Pipeline;
 use crate::Budget;
 use archive::{AddressRules, Base, Reference, Written};
 use calls::{Call, References, WINDOW};
+use profit::Profit;
 use overlap::Groups;
 use recorder::{Mode, RecordedOutside, Recorder, MAX_CYCLES, MAX_UOPS};
 use replay::Ended;
@@ -62,6 +64,8 @@ pub struct MemoStatistics {
     pub diverged: u64,
     pub discarded: u64,
     pub cleared: u64,
+    /// How often looking up was stopped, since it did not pay.
+    pub stopped: u64,
 }
 
 /// How often something has changed of which the calls of a segment say nothing: the store sets; where references go that were
@@ -103,7 +107,8 @@ pub struct Memo {
     replayed: Vec<u32>,
     insts: u64,
     signatures: Signatures,
-    pub statistics: MemoStatistics,
+    profit: Profit,
+    statistics: MemoStatistics,
 }
 
 impl Clone for Memo {
@@ -136,8 +141,13 @@ impl Memo {
             replayed: Vec::new(),
             insts: 0,
             signatures: Signatures::default(),
+            profit: Profit::default(),
             statistics: MemoStatistics::default(),
         }
+    }
+
+    pub fn statistics(&self) -> MemoStatistics {
+        MemoStatistics { stopped: self.profit.spent, ..self.statistics }
     }
 
     pub fn switch(&mut self, on: bool) {
@@ -179,7 +189,9 @@ impl Memo {
     pub fn is_due(&mut self, pipe: &Pipeline) -> bool {
         self.on
             && match self.recorder.mode {
-                Mode::Off => self.signatures.is_worth_it(pipe.signature()),
+                Mode::Off => {
+                    self.profit.is_left(pipe.commit.stats.insts) && self.signatures.is_worth_it(pipe.signature())
+                }
                 Mode::Recording => pipe.cycle >= self.recorder.base.cycle + MIN_CYCLES,
                 Mode::Answering => false,
             }
@@ -193,6 +205,9 @@ impl Memo {
         if cx.in_microcode() {
             return if self.is_recording() { self.stop() } else { self.give_up() };
         }
+        if !self.is_recording() && !self.signatures.recurs(pipe.shape()) {
+            return self.give_up();
+        }
         self.statistics.looked_up += 1;
         if self.is_recording() && self.must_discard(pipe) {
             self.statistics.discarded += 1;
@@ -203,7 +218,12 @@ impl Memo {
         }
         let base = pipe.base();
         let far = |r: &Reference| i64::from(r.seq) < -(WINDOW as i64 / 4);
-        if !pipe.save(&mut self.written) || self.written.references.iter().any(far) {
+        let is_saved = pipe.save(&mut self.written);
+        self.profit.looked_up(self.written.bytes().len());
+        if self.is_recording() {
+            self.profit.recorded(pipe.commit.stats.insts.saturating_sub(self.recorder.insts));
+        }
+        if !is_saved || self.written.references.iter().any(far) {
             self.statistics.refused += 1;
             if !self.is_recording() {
                 self.give_up();
@@ -219,9 +239,6 @@ impl Memo {
         let sets = self.table.sets(pipe.lsq.store_sets());
         let hash = hash_of(self.written.bytes(), asid, sets);
         let first = self.table.find(hash, self.written.bytes(), asid, sets);
-        if first == NONE && !self.is_recording() && !self.signatures.recurs(hash) {
-            return self.give_up();
-        }
         for r in &self.written.references {
             self.references.set(base.seq.at_distance(r.seq.into()), &r.mem);
         }
@@ -327,6 +344,7 @@ impl Memo {
         let (began, before) = (self.recorder.base, self.statistics.replayed);
         let ended = self.replay(cx, &limits);
         if self.statistics.replayed > before {
+            self.profit.replayed(self.insts - pipe.commit.stats.insts);
             self.signatures.succeeded();
         }
         self.apply_counts(pipe);
@@ -342,6 +360,8 @@ impl Memo {
         match ended {
             Ended::Within { other } => {
                 self.statistics.diverged += 1;
+                let calls = self.recorder.answers.path.iter().map(|(from, to)| u64::from(to - from)).sum();
+                self.profit.set_back(calls);
                 self.recorder.other = other;
                 self.record(pipe);
                 self.recorder.discarded =

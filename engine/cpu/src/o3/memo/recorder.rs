@@ -183,7 +183,9 @@ impl<O: Outside> RecordedOutside<'_, O> {
     }
 
     fn discard(&mut self) {
-        debug_assert!(self.recorder.mode != Mode::Answering, "a segment holds no such call");
+        if self.recorder.mode == Mode::Answering {
+            self.recorder.report_mismatch("what no segment holds", "another call");
+        }
         self.recorder.discarded = true;
     }
 
