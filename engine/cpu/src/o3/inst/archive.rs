@@ -58,7 +58,8 @@ impl InstRing {
         self.head.until(self.tail).fold(hash, |hash, seq| {
             let DynInst { state, note, pending, pc, ready_at, .. } = self.at(seq);
             let ready = if state.intersects(State::DONE) { ready_at.0.saturating_sub(now.0) } else { 0 };
-            let progress = u64::from(state.bits()) | u64::from(note.bits()) << 8 | u64::from(*pending) << 16 | ready << 24;
+            let progress =
+                u64::from(state.bits()) | u64::from(note.bits()) << 8 | u64::from(*pending) << 16 | ready << 24;
             (hash.rotate_left(5) ^ pc ^ progress.rotate_left(40)).wrapping_mul(0x517c_c1b7_2722_0a95)
         })
     }

@@ -22,8 +22,8 @@
 
 pub mod archive;
 mod calls;
-mod profit;
 mod overlap;
+mod profit;
 mod recorder;
 mod replay;
 mod signatures;
@@ -36,8 +36,8 @@ use super::pipeline::Pipeline;
 use crate::Budget;
 use archive::{AddressRules, Base, Reference, Written};
 use calls::{Call, References, WINDOW};
-use profit::Profit;
 use overlap::Groups;
+use profit::Profit;
 use recorder::{Mode, RecordedOutside, Recorder, MAX_CYCLES, MAX_UOPS};
 use replay::Ended;
 use signatures::Signatures;
