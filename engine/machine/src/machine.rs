@@ -334,7 +334,7 @@ impl Machine {
         self.state.core.keep_account();
     }
 
-    /// Whether a core that can replays what repeats itself: the same cycles. By itself as `BREAKEVEN_MEMOIZE` says (on).
+    /// Whether a core that can replays what repeats itself: the same cycles. By itself as `BREAKEVEN_MEMOIZE` says (off).
     pub fn memoize(&mut self, on: bool) {
         self.state.core.memoize(on);
     }

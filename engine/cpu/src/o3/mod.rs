@@ -124,7 +124,7 @@ impl O3 {
         self.pipe.cycle.0 - 1
     }
 
-    /// Whether what repeats itself is replayed (on by itself): the same cycles.
+    /// Whether what repeats itself is replayed (off by itself): the same cycles.
     pub fn memoize(&mut self, on: bool) {
         self.memo.switch(on);
     }
