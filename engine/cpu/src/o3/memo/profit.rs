@@ -43,7 +43,7 @@ impl Profit {
     #[inline]
     pub fn is_left(&mut self, insts: u64) -> bool {
         // Fewer than before: the machine is back at its snapshot.
-        self.add(insts.checked_sub(self.insts).unwrap_or(0) as i64);
+        self.add(insts.saturating_sub(self.insts) as i64);
         self.insts = insts;
         self.is_spent &= self.parts < RESUMED_WITH * PARTS;
         !self.is_spent
