@@ -173,7 +173,9 @@ def ours(cpu, l2):
     """What a real gem5 cannot express: there, misaligned accesses are free but for crossing a line."""
     without_gem5_traits(cpu)
     cpu.misaligned.policy = sourced("hardware", "c910/unaligned_within_line")
-    cpu.misaligned.line_cross_load = sourced(1, "c910/split_load_cost")
+    cpu.misaligned.line_cross_load = calibrated(
+        2, "c910/calib_hw_misaligned_copy", "within 1 to 2, c910/split_load_cost"
+    )
     cpu.misaligned.line_cross_store = sourced(1, "c910/split_store_cost")
     cpu.misaligned.page_cross_load = sourced(10, "c910/page_cross_load")
     cpu.misaligned.page_cross_store = sourced(10, "c910/page_cross_store")

@@ -57,33 +57,11 @@ def has_extensions():
     return hasattr(objects, "MisalignedAccess")
 
 
-#: What every preset keeps: its calibrated values were chosen with them. The largest movement of a median without each,
-#: per cent, of 16 to 22 points a preset, 23 November 2026 ("-": none by more than 0.3):
-#:
-#:                              NonSpeculativeDrains   RobEmptyDrains   SquashedRobEntries   others
-#: c910, o3_small               5.7, 3.1               37, 17           -
-#: p550                         6.0                    9.8              -                    TrapsDrain 0.5
-#: x100, o3_large               5.2, 10.1              16, -            3.1, 2.6
-#: zen3, zen4                   8.7, 8.7               -                -
-#: broadwell, skylake           5.3, 5.3               -                -
-#: goldencove, ivybridge        9.1, -                 1.6, 1.9         -
-#: pentium3, katmai (one core)  -, 0.9                 4.3, 2.8         -, 0.4
-#: k7                           -                      8.3              0.8                  SquashedCredits 0.8
-#: nehalem, westmere            -                      -                -
-KEPT = (
-    "gem5SquashedRobEntries",
-    "gem5SquashedCredits",
-    "gem5NonSpeculativeDrains",
-    "gem5TrapsDrain",
-    "gem5RobEmptyDrains",
-)
-
-
 def without_gem5_traits(cpu):
     """Switches off what gem5's core does because of how its code is written, and no processor does. Presets of silicon
     call it, in our engine only: docs/gem5-agreement.md lists the switches."""
     for name in type(cpu)._params:
-        if name not in KEPT and (name.startswith("gem5") or name == "serialResponses") and getattr(cpu, name):
+        if (name.startswith("gem5") or name == "serialResponses") and getattr(cpu, name):
             setattr(cpu, name, assumed(False, "a trait of gem5's code, which no processor has"))
 
 

@@ -89,9 +89,7 @@ def test_gem5s_own_traits_are_on_in_gem5s_own_cores_only(name: str) -> None:
         off = {"gem5CompressedBranches", "gem5StoresJoinMisses"} if name == "x86_o3" else set()
         assert traits and {trait for trait in traits if not getattr(core, trait)} == off
     else:
-        # Presets were calibrated with these.
-        kept = {"NonSpeculativeDrains", "RobEmptyDrains", "SquashedCredits", "SquashedRobEntries", "TrapsDrain"}
-        assert {trait for trait in traits if getattr(core, trait)} <= {f"gem5{trait}" for trait in kept}
+        assert [trait for trait in traits if getattr(core, trait)] == []
 
 
 def test_a_value_without_a_mark_is_found(tmp_path: Path) -> None:
