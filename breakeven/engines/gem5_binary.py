@@ -1,26 +1,33 @@
-"""A real gem5 as an engine: the same guest and points under `configs/sweep.py`, in one process of gem5's.
+"""A real gem5 as an engine: the same guest and points under `configs/sweep.py`, each point in a process of gem5's.
 
-The binary is what ``$GEM5`` names, else ``gem5``, ``gem5.opt`` or ``gem5.fast`` on the path. What gem5 cannot express
-of a preset is left out; its warnings say what (`configs/gem5_run.py`). Nothing is kept in the store.
+Like the simulator's, a point starts from the guest's boot, whatever ran before it; processes run side by side. The
+binary is what ``$GEM5`` names, else ``gem5``, ``gem5.opt`` or ``gem5.fast`` on the path. What gem5 cannot express of a
+preset is left out; its warnings say what, once (`configs/gem5_run.py`). Results may be kept: what decides them besides
+machine, guest and point is the binary and our scripts.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from functools import cached_property
 from pathlib import Path
 
 from breakeven.engines.embedded import routines_in
 from breakeven.errors import UserError
+from breakeven.files.binaries import guest_elf
 from breakeven.files.data import find_data
 from breakeven.machine.presets import find_machine
 from breakeven.machine.resolve import resolve
-from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file
-from breakeven.points.engine import Engine, Progress, Results, Routine
+from breakeven.points import POINT_BYTES, RESULT_BYTES, points_file, unpack
+from breakeven.points.engine import FOREIGN, Engine, Identity, Progress, Results, Routine
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.checks import check_known
 
@@ -28,6 +35,20 @@ ENVIRONMENT = "GEM5"
 _NAMES = ("gem5", "gem5.opt", "gem5.fast")
 #: lines of gem5's last words that are told
 _LAST = 5
+#: the oldest gem5 whose scripts are like ours
+_OLDEST = (24, 0)
+#: seconds within which a gem5 says what it is
+_PATIENCE = 120
+#: asks a gem5 what it is
+_ASK = """
+import _m5.core
+from m5.defines import buildEnv
+print("breakeven asks:", _m5.core.gem5Version)
+for option, value in buildEnv.items():
+    print("built with", option, "=", value)
+"""
+#: what gem5's build options call our instruction sets
+_BUILT = {"riscv": "USE_RISCV_ISA", "x86": "USE_X86_ISA"}
 
 
 def find_gem5() -> str:
@@ -40,13 +61,36 @@ def find_gem5() -> str:
     raise UserError(f"--engine gem5 needs a gem5 (v24.0 or later): {what}; set {ENVIRONMENT} to its binary")
 
 
-class Gem5Session:
-    """Points on one machine; each call of `run` is a run of gem5."""
+def build_of(binary: str) -> dict[str, str]:
+    """The build options that a gem5 tells of itself. Raises `UserError` if it is none, or older than our scripts.
 
-    machine_hash = ""
+    A script asks: ``--build-info`` of v24.0 fails before its first line (`m5.defines` has no version there)."""
+    with tempfile.TemporaryDirectory(prefix="breakeven-") as name:
+        script = Path(name) / "build.py"
+        script.write_text(_ASK)
+        try:
+            done = subprocess.run(
+                [binary, "--outdir", name, str(script)], capture_output=True, text=True, errors="replace",
+                timeout=_PATIENCE, stdin=subprocess.DEVNULL,
+            )  # fmt: skip
+            said = done.stdout
+        except (OSError, subprocess.TimeoutExpired) as error:
+            said = str(error)
+    version = re.search(r"^breakeven asks: (\D*)(\d+)\.(\d+)([\d.]*)", said, re.MULTILINE)
+    if version is None:
+        raise UserError(f"{binary} is no gem5: it does not run a script that asks its version; set {ENVIRONMENT}")
+    if (int(version[2]), int(version[3])) < _OLDEST:
+        number = f"{version[2]}.{version[3]}{version[4]}"
+        raise UserError(f"{binary} is gem5 {number}: the scripts need 24.0 or later")
+    return dict(re.findall(r"^built with (\w+) = (.*)$", said, re.MULTILINE))
+
+
+class Gem5Session:
+    """Points on one machine; each is a run of gem5."""
 
     def __init__(self, engine: Gem5Engine, machine: MachineSpec) -> None:
         self.machine = machine
+        self.machine_hash = engine.machine_hash(machine)
         self._engine = engine
 
     def routines(self) -> list[Routine]:
@@ -55,17 +99,42 @@ class Gem5Session:
     def run(
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
-        """As a session's, in one thread."""
-        count = len(records) // POINT_BYTES
-        with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
-            results = self._engine.simulate(self.machine, records, Path(folder))
-        if len(results) != count * RESULT_BYTES:
-            raise UserError(f"gem5 left {len(results)} bytes of results for {count} points")
-        if on_results is not None:
-            on_results(b"".join(i.to_bytes(4, "little") for i in range(count)), results)
-        if progress is not None:
-            progress(count, count)
-        return results
+        """As a session's; `threads` processes at a time. If gem5 gives up on a point, those under way are waited for
+        and told, and the error says how many are done."""
+        points = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
+        rows: dict[int, bytes] = {}
+        failure: UserError | None = None
+        with ThreadPoolExecutor(min(threads or os.cpu_count() or 1, max(len(points), 1))) as pool:
+            futures: dict[Future[bytes], int] = {
+                pool.submit(self._engine.simulate, self.machine, each): i for i, each in enumerate(points)
+            }
+            try:
+                for future in as_completed(futures):
+                    if future.cancelled():
+                        continue
+                    i = futures[future]
+                    try:
+                        rows[i] = i.to_bytes(4, "little") + future.result()[4:]
+                    except UserError as error:
+                        failure = failure or error
+                        _cancel(futures)
+                        continue
+                    if on_results is not None:
+                        on_results(i.to_bytes(4, "little"), rows[i])
+                    if progress is not None:
+                        progress(len(rows), len(points))
+            except BaseException:
+                _cancel(futures)
+                self._engine.stop()
+                raise
+        if failure is not None:
+            raise UserError(f"{failure} ({len(rows)} of {len(points)} points are done)")
+        return b"".join(rows[i] for i in range(len(points)))
+
+
+def _cancel(futures: dict[Future[bytes], int]) -> None:
+    for future in futures:
+        future.cancel()
 
 
 class Gem5Engine(Engine):
@@ -74,37 +143,90 @@ class Gem5Engine(Engine):
     def __init__(self, elf: Path | None = None) -> None:
         self.elf = elf
         self._gem5 = find_gem5()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._told: set[str] = set()
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
-        """Only what this process can know: gem5 reads parameters that the embedded engine has no rule for, and judges
+        """What this process can know: gem5 reads parameters that the embedded engine has no rule for, and judges
         values itself."""
         check_known(self.routines(machine), routines, machine)
+        self._check_build(machine)
+
+    def _check_build(self, machine: MachineSpec) -> None:
+        isa = resolve(machine, unread=True).isa
+        if self._build.get(_BUILT[isa], "True") not in ("True", "1", "y"):
+            raise UserError(f"{self._gem5} was built without {isa}: build it with {_BUILT[isa]}=y for {machine}")
 
     def machine_hash(self, machine: MachineSpec) -> str:
         return resolve(machine, unread=True).hash
+
+    def identity(self, machine: MachineSpec) -> tuple[Identity, str]:
+        resolved = resolve(machine, unread=True)
+        guest = hashlib.sha256(guest_elf(resolved.isa, self.elf)).hexdigest()
+        return Identity(self._fingerprint, resolved.hash, guest), resolved.text
 
     def routines(self, machine: MachineSpec) -> list[Routine]:
         return routines_in(resolve(machine, unread=True), self.elf)
 
     def open(self, machine: MachineSpec) -> Gem5Session:
+        self._check_build(machine)
         return Gem5Session(self, machine)
 
-    def simulate(self, machine: MachineSpec, records: bytes, folder: Path) -> bytes:
-        """The results of packed points, by a run of gem5 in `folder`."""
-        points = folder / "asked.bin"
-        points.write_bytes(points_file(records))
-        script = find_data("configs", "sweep.py")
-        command = [self._gem5, "--outdir", str(folder), str(script), str(find_machine(machine.name).resolve())]
-        command += ["--points", str(points)]
-        command += [word for setting in machine.settings for word in ("--set", setting)]
-        command += ["--guest", str(self.elf.resolve())] if self.elf else []
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
-        results = folder / "results.bin"
-        # With a wrong output the script ends with 1; the results say at which point.
-        if not results.is_file():
-            words = (done.stderr or done.stdout).strip().splitlines()[-_LAST:]
-            raise UserError("gem5 gave up: " + ("\n".join(words) or f"it ended with status {done.returncode}"))
-        for line in done.stderr.splitlines():
-            if line.startswith("warn:") and "cannot express" in line:
+    @cached_property
+    def _build(self) -> dict[str, str]:
+        return build_of(self._gem5)
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        """Of the binary and of the scripts that it runs."""
+        found = hashlib.sha256()
+        for path in (Path(self._gem5), find_data("configs", "sweep.py"), find_data("configs", "gem5_run.py")):
+            with open(path, "rb") as file:
+                found.update(hashlib.file_digest(file, "sha256").digest())
+        return f"{FOREIGN}gem5-{found.hexdigest()}"
+
+    def simulate(self, machine: MachineSpec, record: bytes) -> bytes:
+        """The result of one packed point. Raises `UserError` with gem5's last words."""
+        with tempfile.TemporaryDirectory(prefix="breakeven-") as name:
+            folder = Path(name)
+            asked = folder / "asked.bin"
+            asked.write_bytes(points_file(record))
+            script = find_data("configs", "sweep.py")
+            command = [self._gem5, "--outdir", name, str(script), str(find_machine(machine.name).resolve())]
+            command += ["--points", str(asked)]
+            command += [word for setting in machine.settings for word in ("--set", setting)]
+            command += ["--guest", str(self.elf.resolve())] if self.elf else []
+            status, out, error = self._wait_for(command)
+            # With a wrong output the script ends with 1; the result says so.
+            result = folder / "results.bin"
+            row = result.read_bytes() if result.is_file() else b""
+        if len(row) != RESULT_BYTES:
+            words = "\n".join((error or out).strip().splitlines()[-_LAST:]) or f"it ended with status {status}"
+            (point,) = unpack(points_file(record))
+            raise UserError(f"gem5 gave up on {point.routine}, {point.size} bytes, on {machine}: {words}")
+        self._tell(error)
+        return row
+
+    def _wait_for(self, command: list[str]) -> tuple[int, str, str]:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            errors="replace",
+        )  # fmt: skip
+        self._running.add(process)
+        try:
+            out, error = process.communicate()
+        finally:
+            self._running.discard(process)
+        return process.returncode, out, error
+
+    def stop(self) -> None:
+        """Ends the runs that are under way."""
+        for process in list(self._running):
+            process.kill()
+
+    def _tell(self, error: str) -> None:
+        """What gem5 leaves out of a preset, once."""
+        for line in error.splitlines():
+            if "warn:" in line and "cannot express" in line and line not in self._told:
+                self._told.add(line)
                 print(line, file=sys.stderr)
-        return results.read_bytes()

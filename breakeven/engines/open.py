@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def open_named(
     name: str, guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None
 ) -> Iterator[Any]:
-    """The engine `name`; store and scheduler are the simulator's affair."""
+    """The engine `name`. A store stands before the simulator and a gem5; the scheduler is the simulator's affair."""
     if name == "native":
         from breakeven.engines.native import NativeEngine
 
@@ -30,9 +30,9 @@ def open_named(
         yield NativeEngine()
     elif name == "gem5":
         from breakeven.engines.gem5_binary import Gem5Engine
-        from breakeven.engines.user_routines import with_user_routines
 
-        yield Gem5Engine(guest) if guest else with_user_routines(Gem5Engine)
+        with _stored(Gem5Engine, guest, store, no_store, durable=True) as engine:
+            yield engine
     else:
         with open_engine(guest, store, no_store, scheduler) as engine:
             yield engine
@@ -47,29 +47,41 @@ def open_engine(
     Without `guest`, routines that the user has added are there as well. `durable`: of `Store`.
     """
     from breakeven.engines.embedded import EmbeddedEngine
-    from breakeven.engines.user_routines import with_user_routines
-    from breakeven.store import OFF, default_path
 
     if scheduler == "":
         raise UserError("--scheduler is empty: give the address of a dask scheduler, as tcp://HOST:8786")
+    with ExitStack() as stack:
+
+        def make(elf: Path | None) -> Any:
+            if not scheduler:
+                return EmbeddedEngine(elf)
+            from breakeven.engines.dask import DaskEngine
+
+            return stack.enter_context(DaskEngine(scheduler, elf))
+
+        yield stack.enter_context(_stored(make, guest, store, no_store, durable))
+
+
+@contextmanager
+def _stored(
+    make: Callable[[Path | None], Any], guest: Path | None, store: Path | None, no_store: bool, durable: bool
+) -> Iterator[Any]:
+    """The engine that `make` gives for `guest`, or for breakeven's and the user's guests, with the store before it."""
+    from breakeven.engines.user_routines import with_user_routines
+    from breakeven.store import OFF, default_path
+
     path = store or default_path()
     with ExitStack() as stack:
         kept = None if no_store or str(path) == OFF else _opened(path, stack, durable, named=store is not None)
 
-        def make(elf: Path | None) -> Any:
-            if scheduler:
-                from breakeven.engines.dask import DaskEngine
+        def with_store(elf: Path | None) -> Any:
+            if kept is None:
+                return make(elf)
+            from breakeven.engines.stored import StoredEngine
 
-                engine: Any = stack.enter_context(DaskEngine(scheduler, elf))
-            else:
-                engine = EmbeddedEngine(elf)
-            if kept is not None:
-                from breakeven.engines.stored import StoredEngine
+            return StoredEngine(make(elf), kept)
 
-                engine = StoredEngine(engine, kept)
-            return engine
-
-        yield make(guest) if guest else with_user_routines(make)
+        yield with_store(guest) if guest else with_user_routines(with_store)
 
 
 def _opened(path: Path, stack: ExitStack, durable: bool, named: bool) -> Store | None:

@@ -50,7 +50,7 @@ class PointResult(Result):
     """A point's result with what it is of."""
 
     point: Point = None  # type: ignore[assignment]
-    #: the machine's name with its settings, and the hash of its description (of this host and of gem5: empty)
+    #: the machine's name with its settings, and the hash of its description (of this host: empty)
     machine: str = ""
     machine_hash: str = ""
     #: of a wrong result: what the routine needs or does that may explain it
@@ -153,6 +153,10 @@ class Measured:
     traced: bool
     #: core cycles from reset to the first of the readings
     begin: int
+
+
+#: how the fingerprints of engines begin that are not breakeven's: no version of ours replaces them
+FOREIGN = "foreign:"
 
 
 class Identity(NamedTuple):

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any
 from breakeven import points as pt
 from breakeven.errors import UserError
 from breakeven.files import places
-from breakeven.points.engine import Identity
+from breakeven.points.engine import FOREIGN, Identity
 from breakeven.store.rows import APPLICATION_ID, LAYOUT, NOTES, SCHEMA, Context, is_whole, row_sum
 
 if TYPE_CHECKING:
@@ -346,13 +346,14 @@ class Store:
         return whole, len(rows) - len(whole)
 
     def prune(self, engine: str) -> int:
-        """Deletes the points of every engine but `engine`, and gives the room back; how many points went."""
+        """Deletes the points of every version of ours but `engine`, and gives the room back; how many points went."""
+        old, which = "engine<>? AND substr(engine, 1, ?)<>?", (engine, len(FOREIGN), FOREIGN)
         with self._errors():
             with self._transaction() as db:
                 gone = db.execute(
-                    "SELECT count(*) FROM result WHERE context IN (SELECT id FROM context WHERE engine<>?)", (engine,)
+                    f"SELECT count(*) FROM result WHERE context IN (SELECT id FROM context WHERE {old})", which
                 ).fetchone()[0]
-                db.execute("DELETE FROM context WHERE engine<>?", (engine,))
+                db.execute(f"DELETE FROM context WHERE {old}", which)
             self._connection.execute("VACUUM")
         return int(gone)
 

@@ -1,6 +1,8 @@
 """A machine drawn at random from gem5's own parameters: the same seed gives the same machine in every engine.
 
 `--default NAME,...` sets parameters that were drawn back to gem5's default; what else is drawn stays.
+Seeds from 1000 on draw more: a third level, crossbars, replacement, a second prefetcher, TLBs, TAGE, delays backwards,
+TSO, DRAM policies.
 """
 
 import argparse
@@ -21,6 +23,7 @@ R = random.Random(a.seed)
 #: what the seed gives, and gem5's defaults
 drawn, plain = {}, {}
 defaults = set(filter(None, a.default.split(",")))
+more = a.seed >= 1000
 
 
 def pick(name, *choices):
@@ -57,7 +60,13 @@ def cache(name, size, assoc, lat, mshrs, tgts, wbufs):
 
 s.cpu.icache = cache("l1i", ("32kB", "16kB", "64kB"), (8, 2, 4), (2, 1, 3, 4), (10, 2, 4), (20, 8, 4), (8, 2, 4))
 s.cpu.dcache = cache(
-    "l1d", ("32kB", "8kB", "16kB", "64kB"), (8, 2, 4), (2, 1, 3, 4), (10, 1, 2, 4, 16), (20, 4, 8, 16), (8, 1, 2, 4)
+    "l1d",
+    ("32kB", "8kB", "16kB", "64kB"),
+    (8, 2, 4),
+    (2, 1, 3, 4),
+    (10, 3 if more else 1, 2, 4, 16),
+    (20, 4, 8, 16),
+    (8, 1, 2, 4),
 )
 s.l2bus = L2XBar()
 s.l2 = cache("l2", ("256kB", "128kB", "512kB"), (8, 4, 16), (10, 4, 6, 14), (20, 4, 8), (12, 4, 8), (8, 2, 4))
@@ -66,12 +75,35 @@ if drawn["prefetcher"]:
     degree = pick("degree", 4, 1, 2)
 if pf:
     s.cpu.dcache.prefetcher = {"stride": StridePrefetcher, "tagged": TaggedPrefetcher}[pf](degree=degree)
+if more:
+    policies = {"LRU": LRURP, "FIFO": FIFORP, "TreePLRU": TreePLRURP}
+    for name, of in (("l1d", s.cpu.dcache), ("l2", s.l2)):
+        of.replacement_policy = policies[pick(name + ".replacement_policy", *policies)]()
+        of.sequential_access = pick(name + ".sequential_access", False, True)
+    s.l2.clusivity = pick("l2.clusivity", "mostly_incl", "mostly_excl")
+    pf2 = pick("l2.prefetcher", None, "stride", "tagged")
+    if pf2:
+        s.l2.prefetcher = {"stride": StridePrefetcher, "tagged": TaggedPrefetcher}[pf2]()
+    for name, bus, latencies in (("l2bus", s.l2bus, (1, 0, 1)), ("membus", s.membus, (3, 4, 2))):
+        bus.width = pick(name + ".width", 32 if bus is s.l2bus else 16, 8, 64)
+        bus.frontend_latency = pick(name + ".frontend_latency", latencies[0], 1, 2, 5)
+        bus.forward_latency = pick(name + ".forward_latency", latencies[1], 0, 1, 3)
+        bus.response_latency = pick(name + ".response_latency", latencies[2], 1, 3, 4)
+    for name, of in (("itb", s.cpu.mmu.itb), ("dtb", s.cpu.mmu.dtb)):
+        of.size = pick(name + ".size", 64, 8, 16, 256)
 s.cpu.icache.cpu_side = s.cpu.icache_port
 s.cpu.dcache.cpu_side = s.cpu.dcache_port
 s.cpu.icache.mem_side = s.l2bus.cpu_side_ports
 s.cpu.dcache.mem_side = s.l2bus.cpu_side_ports
 s.l2.cpu_side = s.l2bus.mem_side_ports
-s.l2.mem_side = s.membus.cpu_side_ports
+if more and pick("l3", False, True):
+    s.l3bus = L2XBar()
+    s.l3 = cache("l3", ("1MB", "2MB", "512kB"), (16, 8, 4), (20, 8, 30), (20, 8), (12, 8), (8, 4))
+    s.l2.mem_side = s.l3bus.cpu_side_ports
+    s.l3.cpu_side = s.l3bus.mem_side_ports
+    s.l3.mem_side = s.membus.cpu_side_ports
+else:
+    s.l2.mem_side = s.membus.cpu_side_ports
 for w in (s.cpu.mmu.itb, s.cpu.mmu.dtb):
     w.walker.port = s.l2bus.cpu_side_ports
 
@@ -83,8 +115,10 @@ def put(name, *choices):
 
 
 if a.cpu in ("minor", "o3"):
-    bp = pick("branchPred", "Tournament", "Local", "BiMode")
-    c.branchPred = {"Tournament": TournamentBP, "Local": LocalBP, "BiMode": BiModeBP}[bp]()
+    predictors = {"Tournament": TournamentBP, "Local": LocalBP, "BiMode": BiModeBP}
+    if more:
+        predictors |= {"TAGE": TAGE, "LTAGE": LTAGE}
+    c.branchPred = predictors[pick("branchPred", *predictors)]()
     c.branchPred.btb = SimpleBTB(numEntries=pick("btb", 4096, 64, 512))
     c.branchPred.ras = ReturnAddrStack(numEntries=pick("ras", 16, 4, 8))
 if a.cpu == "minor":
@@ -137,6 +171,15 @@ if a.cpu == "o3":
     put("cacheStorePorts", 200, 1, 2)
     put("LFSTSize", 1024, 64)
     put("SSITSize", "1024", "128")
+    if more:
+        for n in ("commitToDecodeDelay", "commitToFetchDelay", "commitToIEWDelay", "commitToRenameDelay"):
+            put(n, 1, 2)
+        for n in ("decodeToFetchDelay", "renameToDecodeDelay", "renameToROBDelay"):
+            put(n, 1, 2)
+        put("iewToRenameDelay", 1, 2)
+        put("trapLatency", 13, 2, 30)
+        put("store_set_clear_period", 250000, 1000)
+        put("needsTSO", a.isa == "x86", a.isa != "x86")
     fu = pick("fu", False, True)
     if drawn["fu"]:
 
@@ -180,6 +223,9 @@ else:
     s.mem_ctrl = MemCtrl(
         dram={"DDR3": DDR3_1600_8x8, "DDR4": DDR4_2400_8x8, "LPDDR": LPDDR3_1600_1x32}[mem](range=s.mem_ranges[0])
     )
+if more and mem != "simple":
+    s.mem_ctrl.dram.page_policy = pick("page_policy", "open_adaptive", "open", "close", "close_adaptive")
+    s.mem_ctrl.dram.addr_mapping = pick("addr_mapping", "RoRaBaCoCh", "RoRaBaChCo", "RoCoRaBaCh")
 s.mem_ctrl.port = s.membus.mem_side_ports
 if a.isa == "riscv":
     s.workload = RiscvBareMetal(bootloader=a.elf)
