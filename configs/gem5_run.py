@@ -4,9 +4,7 @@ Runs under ``breakeven gem5`` and under a real gem5 (v24.0 or later). There, wha
 preset, and a warning names each such effect.
 """
 
-import ast
 import importlib
-import json
 import os
 import re
 import sys
@@ -25,37 +23,46 @@ if str(PACKAGE.parent) not in sys.path:
 from breakeven.points import Point, points_file, unpack_results  # noqa: E402
 from breakeven.points.measurements import REPETITIONS  # noqa: E402, F401
 
-#: names that a preset uses and gem5 has not -> what a run without them lacks
+#: what a preset sets and a gem5 may lack -> what a run without it lacks
 EFFECTS = {
     "AdjacentLinePrefetcher": "the adjacent-line prefetcher",
     "GshareBP": "the gshare predictor",
-    "MisalignedAccess": "what misaligned accesses cost",
     "NextLinePrefetcher": "the next-line prefetcher",
     "StreamPrefetcher": "the stream prefetcher",
     "WriteCombiningBuffers": "write combining: non-temporal stores go through the caches",
-    "X86Microcode": "hardware's micro-ops: instructions are gem5's",
+    **dict.fromkeys(("X86Instruction", "X86Microcode"), "hardware's micro-ops: instructions are gem5's"),
     "X86StringMode": "the string engine: REP MOVS and STOS go element by element",
-    "aliasCheckBits": "memory dependences by address bits",
-    "associativity": "the ways of the branch target buffer",
+    **dict.fromkeys(("aliasCheckBits", "aliasPenalty"), "memory dependences by address bits"),
+    "any_way": "random replacement while a way is free",
+    "assoc": "the ways of the TLBs",
     "bandwidth": "limits on the caches' bandwidth",
-    "bandwidth_limit": "limits on the buses' bandwidth",
-    "forwardFailPenalty": "what failed store forwarding costs",
+    **dict.fromkeys(("dlen", "whole_vector_groups"), "the width of the vector unit"),
+    **dict.fromkeys(("forwardFailPenalty", "partialForwardPolicy"), "what failed store forwarding costs"),
     "forwardLatency": "the latency of store forwarding",
-    "l2_size": "the second-level TLB",
+    **dict.fromkeys(("l2_size", "l2_assoc", "l2_latency"), "the second-level TLB"),
     "loopBufferSize": "the loop buffer",
     "macroFusion": "fusion of instructions",
     "microFusion": "fusion of micro-ops",
     "microcode": "hardware's micro-ops: instructions are gem5's",
     "misaligned": "what misaligned accesses cost",
     "moveElimination": "elimination of moves",
-    "partialForwardPolicy": "what partial store forwarding costs",
+    **dict.fromkeys(
+        ("pml4e_cache_size", "pdpte_cache_size", "pde_cache_size", "level1_cache_size", "level2_cache_size"),
+        "the page walker's caches",
+    ),
     "renameRecovery": "recovery of the register map from checkpoints",
     "serialResponses": "how many answers of the cache a cycle takes",
     "slices": "the size of its third level, whose sets are no power of two: the next smaller one is taken",
+    "storesLeaveOnMiss": "stores that leave the store queue on a miss",
     "tsoStoresInFlight": "how many stores are under way",
     "write_allocate": "write misses that go past a cache",
+    "write_buffer_size": "the memory's queue of writes",
     "write_combining": "write combining: non-temporal stores go through the caches",
 }
+#: what gem5 has under another name: a board's PMA checker says whether misaligned accesses trap
+SAID_OTHERWISE = {"policy"}
+#: `cpu.misaligned.policy` -> whether gem5's PMA checker lets a misaligned access to the memory pass
+PASSES = {"hardware": True, "trap": False}
 
 
 def guest_elf(isa):
@@ -76,7 +83,7 @@ def machine(name, guest="", settings=()):
     option = "bootloader" if preset.ISA == "riscv" else "object_file"
     root = preset.machine(**{option: guest or guest_elf(preset.ISA)})
     if not is_breakeven():
-        for effect in left_out(path):
+        for effect in left_out():
             warn("%s without %s: gem5 cannot express it", preset.NAME, effect)
     else:
         # A preset says what it means: what it does not set is no trait of gem5's.
@@ -106,43 +113,27 @@ def presets():
 
 def is_breakeven():
     """Whether breakeven's own engine runs this script."""
-    return hasattr(m5.objects, "MisalignedAccess")
+    return extensions().has_extensions()
 
 
-def left_out(path):
-    """What the preset at `path`, or a preset that it builds on, uses of breakeven's own, in words."""
-    found, seen, queue = set(), set(), [path]
-    while queue:
-        file = queue.pop()
-        if file in seen or not file.is_file():
-            continue
-        seen.add(file)
-        tree = ast.parse(file.read_text())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node.module:
-                # `from machines.u74 import U74CPU`, and `from machines import u74`
-                names = [node.module, *(alias.name for alias in node.names)]
-                queue += [MACHINES / f"{name.removeprefix('machines.')}.py" for name in names]
-        found.update(EFFECTS[name] for name in _names(tree) if name in EFFECTS)
-    return sorted(found)
+def extensions():
+    """Of the presets: which of breakeven's own classes and parameters there are, and which were left out."""
+    if str(HERE) not in sys.path:
+        sys.path.insert(0, str(HERE))
+    return importlib.import_module("machines.extensions")
 
 
-def _names(tree):
-    """Names in a preset that may be breakeven's own: attributes, values in class bodies, classes, keywords."""
-    facts = json.loads((PACKAGE / "config" / "data" / "gem5.json").read_text())
-    # `SimpleMemory(bandwidth=...)` is gem5's; a cache's is not.
-    of_gem5 = {name for each in facts.values() for name in each.get("params", {})}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.ImportFrom):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.keyword) and node.arg not in of_gem5:
-            yield node.arg
-        elif isinstance(node, ast.ClassDef):
-            for line in node.body:
-                if isinstance(line, ast.Assign):
-                    yield from (target.id for target in line.targets if isinstance(target, ast.Name))
+def left_out():
+    """What the preset uses of breakeven's own and this gem5 lacks, in words."""
+    names = {name for name in extensions().LEFT_OUT if not name.startswith("gem5") and name not in SAID_OTHERWISE}
+    return sorted({_effect(name) for name in names})
+
+
+def _effect(name):
+    """What a run lacks without the parameter or class `name`."""
+    if name.startswith("enable_"):
+        return "the lack of some extensions of the instruction set"
+    return EFFECTS.get(name) or f"{name}, a parameter of breakeven's"
 
 
 def set_parameter(system, text):
@@ -150,6 +141,11 @@ def set_parameter(system, text):
     path, equals, value = text.partition("=")
     if not equals:
         fatal("--set takes path=value, not %s", text)
+    if path.removeprefix("system.") == "cpu.misaligned.policy" and not is_breakeven():
+        if value not in PASSES:
+            fatal("gem5 knows misaligned accesses in hardware and traps, not %s", value)
+        system.cpu.mmu.pma_checker.misaligned = system.mem_ranges if PASSES[value] else []
+        return
     node, *steps = system, *path.removeprefix("system.").split(".")
     for step in steps[:-1]:
         name, *indices = re.split(r"[\[\]]+", step.rstrip("]"))

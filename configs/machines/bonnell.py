@@ -30,7 +30,8 @@ from m5.objects import (
     X86MinorCPU,
 )
 
-from machines.constructors import IN_ORDER, L2, MEMORY, constructor, has_extensions, machine_of, without_gem5_traits
+from machines.constructors import IN_ORDER, L2, MEMORY, constructor, machine_of, without_gem5_traits
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
 from machines.x86_silicon import (
@@ -243,8 +244,7 @@ def BonnellBoard(**options):
     cpu.mmu.itb.size = assumed(32, "the instruction side's")
     cpu.mmu.dtb.size = sourced(16, "bonnell/dtlb_entries")
     dcache, l2 = L1DCache(), L2Cache()
-    if has_extensions():
-        ours(cpu, dcache, l2)
+    extend(ours, cpu, dcache, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=calibrated("107ns", "bonnell/dram_latency_ns", "the caches and buses on the way add the rest"),

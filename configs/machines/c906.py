@@ -30,10 +30,10 @@ from machines.constructors import (
     MEMORY,
     RISCV,
     constructor,
-    has_extensions,
     machine_of,
     without_gem5_traits,
 )
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -142,8 +142,7 @@ def C906Board(**options):
     cpu = C906CPU(isa=[RiscvISA(enable_rvv=assumed(False, "its vectors are of draft 0.7.1, not RVV 1.0"))])
     cpu.mmu.itb.size = assumed(10, "as the data side's first level")
     cpu.mmu.dtb.size = sourced(10, "c906/dtlb_entries")
-    if has_extensions():
-        ours(cpu)
+    extend(ours, cpu)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=calibrated("110ns", "c906/dram_latency_ns", "the cache and bus on the way add the rest"),

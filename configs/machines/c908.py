@@ -34,10 +34,10 @@ from machines.constructors import (
     MEMORY,
     RISCV,
     constructor,
-    has_extensions,
     machine_of,
     without_gem5_traits,
 )
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -201,8 +201,7 @@ def in_order_board(cpu, clock, datapath, l2, latency, **options):
     """The board of this core and of those built from it."""
     cpu.mmu.itb.size = assumed(32, "as the data side's first level")
     cpu.mmu.dtb.size = assumed(32, "as cores of its class")
-    if has_extensions():
-        ours(cpu, datapath)
+    extend(ours, cpu, datapath)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE), latency=latency, bandwidth=assumed("4GiB/s", "one core of a 32-bit LPDDR4")
     )

@@ -37,10 +37,10 @@ from machines.constructors import (
     OUT_OF_ORDER,
     RISCV,
     constructor,
-    has_extensions,
     machine_of,
     without_gem5_traits,
 )
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -196,8 +196,7 @@ def C910Board(**options):
     cpu.mmu.itb.size = assumed(32, "the instruction side's first level")
     cpu.mmu.dtb.size = sourced(17, "c910/dtlb_entries")
     l2 = L2Cache()
-    if has_extensions():
-        ours(cpu, l2)
+    extend(ours, cpu, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=calibrated("116ns", "c910/dram_latency_ns", "the caches and buses on the way add the rest"),

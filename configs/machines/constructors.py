@@ -9,7 +9,6 @@ under a real gem5, too, where a parameter that gem5 has not is refused.
 
 import functools
 
-from m5 import objects
 from m5.objects import NULL, Root
 
 from machines.provenance import assumed
@@ -52,15 +51,10 @@ RISCV = ("zba", "zbb", "zbs")
 X86 = ("avx2", "erms", "smap")
 
 
-def has_extensions():
-    """Whether this is breakeven, whose objects and parameters gem5 lacks in part."""
-    return hasattr(objects, "MisalignedAccess")
-
-
 def without_gem5_traits(cpu):
     """Switches off what gem5's core does because of how its code is written, and no processor does. Presets of silicon
     call it, in our engine only: docs/gem5-agreement.md lists the switches."""
-    for name in type(cpu)._params:
+    for name in cpu._params:
         if (name.startswith("gem5") or name == "serialResponses") and getattr(cpu, name):
             setattr(cpu, name, assumed(False, "a trait of gem5's code, which no processor has"))
 

@@ -25,7 +25,8 @@ from m5.objects import (
     SimpleBTB,
 )
 
-from machines.constructors import L2, OUT_OF_ORDER, constructor, has_extensions, machine_of
+from machines.constructors import L2, OUT_OF_ORDER, constructor, machine_of
+from machines.extensions import extend
 from machines.pc133 import PC133, Northbridge
 from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
@@ -286,8 +287,7 @@ def K7Board(**options):
     cpu = K7CPU(isa=[X86ISA(vendor_string="AuthenticAMD", name_string="Athlon")])
     cpu.mmu.itb.size = assumed(24, "the instruction side's")
     cpu.mmu.dtb.size = sourced(32, "k7/dtlb_entries")
-    if has_extensions():
-        ours(cpu)
+    extend(ours, cpu)
     return silicon_board(
         cpu=cpu,
         clock=CLOCK,

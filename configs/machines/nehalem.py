@@ -24,7 +24,8 @@ from m5.objects import (
     SimpleMemory,
 )
 
-from machines.constructors import L3, MEMORY, OUT_OF_ORDER, constructor, has_extensions, machine_of
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, constructor, machine_of
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
 from machines.x86_silicon import (
@@ -281,7 +282,7 @@ def microcode():
     )
 
 
-def ours(cpu, dcache, l2):
+def ours(cpu, dcache, l2, memory):
     """What a real gem5 cannot express."""
     hardware_core(cpu, microcode())
     cpu.loopBufferSize = assumed(256, "the loop stream detector's 28 micro-ops, in bytes of code")
@@ -308,6 +309,7 @@ def ours(cpu, dcache, l2):
     isa = cpu.isa[0]
     without(isa, *SINCE_SANDY_BRIDGE)
     dcache.prefetcher = sourced(objects.NextLinePrefetcher(), "nehalem/prefetchers")
+    memory.write_buffer_size = assumed(16, "the write tracker of the uncore's global queue")
     l2.prefetcher = sourced(streamer_and_pairs(), "nehalem/prefetchers")
 
 
@@ -317,9 +319,7 @@ def board(name, clock, l3, memory, **options):
     cpu.mmu.itb.size = assumed(128, "Intel's of the time")
     cpu.mmu.dtb.size = sourced(64, "nehalem/dtlb_entries")
     dcache, l2 = L1Cache(), L2Cache()
-    if has_extensions():
-        ours(cpu, dcache, l2)
-        memory.write_buffer_size = assumed(16, "the write tracker of the uncore's global queue")
+    extend(ours, cpu, dcache, l2, memory)
     return silicon_board(
         cpu=cpu,
         clock=clock,

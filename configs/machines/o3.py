@@ -2,7 +2,8 @@
 
 from m5.objects import RiscvO3CPU
 
-from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of
+from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, machine_of
+from machines.extensions import has_extensions
 from machines.minor import board
 from machines.provenance import as_gem5
 

@@ -27,7 +27,8 @@ from m5.objects import (
     StridePrefetcher,
 )
 
-from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of, without_gem5_traits
+from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, machine_of, without_gem5_traits
+from machines.extensions import extend, several
 from machines.provenance import assumed
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -127,7 +128,7 @@ class L2Bus(L2XBar):
 def ours(cpu, l2):
     """What a real gem5 cannot express."""
     without_gem5_traits(cpu)
-    l2.prefetcher = objects.MultiPrefetcher(prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()])
+    l2.prefetcher = several(objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher())
     cpu.misaligned.policy = assumed("hardware", "as such cores do")
     cpu.misaligned.line_cross_load = assumed(1, "a second access")
     cpu.misaligned.line_cross_store = assumed(1, "a second access")
@@ -141,8 +142,7 @@ def ours(cpu, l2):
 @constructor(*OUT_OF_ORDER, *L2, *RISCV, "prefetchers")
 def O3LargeBoard(**options):
     cpu, l2 = LargeCPU(), L2Cache()
-    if has_extensions():
-        ours(cpu, l2)
+    extend(ours, cpu, l2)
     return RiscvBoard(
         cpu=cpu,
         clock=CLOCK,

@@ -22,7 +22,8 @@ from m5.objects import (
     TaggedPrefetcher,
 )
 
-from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, has_extensions, machine_of, without_gem5_traits
+from machines.constructors import L2, OUT_OF_ORDER, RISCV, constructor, machine_of, without_gem5_traits
+from machines.extensions import extend
 from machines.provenance import assumed
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -132,8 +133,7 @@ def ours(cpu):
 @constructor(*OUT_OF_ORDER, *L2, *RISCV, "prefetchers")
 def O3SmallBoard(**options):
     cpu = SmallCPU()
-    if has_extensions():
-        ours(cpu)
+    extend(ours, cpu)
     return RiscvBoard(
         cpu=cpu,
         clock=CLOCK,

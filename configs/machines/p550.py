@@ -33,10 +33,10 @@ from machines.constructors import (
     OUT_OF_ORDER,
     RISCV,
     constructor,
-    has_extensions,
     machine_of,
     without_gem5_traits,
 )
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -186,8 +186,7 @@ def P550Board(**options):
     cpu = P550CPU(isa=[RiscvISA(enable_rvv=sourced(False, "p550/vlen"))])
     cpu.mmu.itb.size = sourced(32, "p550/dtlb_entries")
     cpu.mmu.dtb.size = sourced(32, "p550/dtlb_entries")
-    if has_extensions():
-        ours(cpu)
+    extend(ours, cpu)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=calibrated("166ns", "p550/dram_latency_ns", "the caches and buses on the way add the rest"),

@@ -27,7 +27,8 @@ from m5.objects import (
     TournamentBP,
 )
 
-from machines.constructors import L2, OUT_OF_ORDER, constructor, has_extensions, machine_of
+from machines.constructors import L2, OUT_OF_ORDER, constructor, machine_of
+from machines.extensions import extend
 from machines.pc133 import PC133, Northbridge
 from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
@@ -288,8 +289,7 @@ def board(name, clock, l2, l2bus, memory, bytes_per_cycle, **options):
     cpu = Pentium3CPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string=name)])
     cpu.mmu.itb.size = assumed(32, "the instruction side's")
     cpu.mmu.dtb.size = sourced(64, "pentium3/dtlb_entries")
-    if has_extensions():
-        ours(cpu, bytes_per_cycle)
+    extend(ours, cpu, bytes_per_cycle)
     system = silicon_board(
         cpu=cpu, clock=clock, memory=memory, icache=L1Cache(), dcache=L1Cache(), l2=l2, l2bus=l2bus, **options
     )

@@ -24,7 +24,8 @@ from m5.objects import (
 )
 
 from machines.broadwell import string_modes
-from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
+from machines.extensions import extend, sliced
 from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
 from machines.x86_silicon import (
@@ -222,12 +223,8 @@ def SkylakeBoard(**options):
     cpu.mmu.itb.size = assumed(128, "as its relatives")
     cpu.mmu.dtb.size = sourced(64, "skylake/dtlb_entries")
     dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
-    if has_extensions():
-        ours(cpu, dcache, l2)
-    if has_extensions():
-        l3.slices = assumed(20, "one a core, of 2048 sets")
-    else:
-        l3 = L3Cache(size=assumed("22MiB", "the most that a real gem5 takes, whose sets are a power of two"))
+    extend(ours, cpu, dcache, l2)
+    sliced(l3, assumed(20, "one a core, of 2048 sets"), gem5s="22MiB")
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=calibrated("67ns", "skylake/dram_latency_ns", "the caches and buses on the way add the rest"),

@@ -38,10 +38,10 @@ from machines.constructors import (
     MEMORY,
     RISCV,
     constructor,
-    has_extensions,
     machine_of,
     without_gem5_traits,
 )
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -194,8 +194,7 @@ def U74Board(**options):
     l2 = L2Cache()
     cpu.mmu.itb.size = assumed(32, "as the data side")
     cpu.mmu.dtb.size = sourced(32, "u74/dtlb_entries")
-    if has_extensions():
-        ours(cpu, l2)
+    extend(ours, cpu, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=calibrated("190ns", "u74/dram_latency_ns", "the caches and buses on the way add the rest"),

@@ -6,7 +6,8 @@ this one uses; what differs is here. The third level is served at the core's clo
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
 
-from machines.constructors import L3, MEMORY, OUT_OF_ORDER, constructor, has_extensions, machine_of
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, constructor, machine_of
+from machines.extensions import sliced
 from machines.nehalem import L3Cache, Memory, board
 from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
@@ -35,10 +36,7 @@ class WestmereMemory(Memory):
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, "prefetchers")
 def WestmereBoard(**options):
     l3 = WestmereL3Cache()
-    if has_extensions():
-        l3.slices = assumed(6, "one a core, of 2048 sets")
-    else:
-        l3 = WestmereL3Cache(size=assumed("8MiB", "the most that a real gem5 takes, whose sets are a power of two"))
+    sliced(l3, assumed(6, "one a core, of 2048 sets"), gem5s="8MiB")
     return board("Westmere", CLOCK, l3, WestmereMemory(range=board_range(MEMORY_SIZE)), **options)
 
 

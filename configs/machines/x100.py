@@ -28,10 +28,10 @@ from machines.constructors import (
     OUT_OF_ORDER,
     RISCV,
     constructor,
-    has_extensions,
     machine_of,
     without_gem5_traits,
 )
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 
@@ -132,8 +132,7 @@ def X100Board(**options):
     cpu.mmu.itb.size = assumed(32, "the instruction side's first level")
     cpu.mmu.dtb.size = assumed(32, "as the instruction side")
     l2 = X100L2Cache()
-    if has_extensions():
-        ours(cpu, l2)
+    extend(ours, cpu, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=assumed("90ns", "LPDDR5"),

@@ -23,10 +23,10 @@ from machines.constructors import (
     MEMORY,
     RISCV,
     constructor,
-    has_extensions,
     machine_of,
     without_gem5_traits,
 )
+from machines.extensions import extend
 from machines.provenance import assumed, sourced
 from machines.riscv_board import RiscvBoard, board_range
 from machines.u74 import (
@@ -111,8 +111,7 @@ def X280Board(**options):
     l2 = X280L2Cache()
     cpu.mmu.itb.size = assumed(32, "as the data side")
     cpu.mmu.dtb.size = sourced(32, "u74/dtlb_entries")
-    if has_extensions():
-        ours(cpu, l2)
+    extend(ours, cpu, l2)
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),
         latency=assumed("150ns", "GDDR6 behind a mesh"),

@@ -2,7 +2,8 @@
 
 from m5.objects import X86O3CPU
 
-from machines.constructors import L2, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
+from machines.constructors import L2, OUT_OF_ORDER, X86, constructor, machine_of
+from machines.extensions import has_extensions
 from machines.provenance import as_gem5
 from machines.x86_minor import board
 

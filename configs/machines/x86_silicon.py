@@ -8,6 +8,7 @@ from m5 import objects
 from m5.objects import Cache, FUDesc, OpDesc
 
 from machines.constructors import without_gem5_traits
+from machines.extensions import several
 from machines.provenance import assumed, assumed_unless_marked
 from machines.x86_board import X86Board
 
@@ -116,7 +117,7 @@ def without(isa, *features, note=LATER):
 
 def streamer_and_pairs():
     """Intel's two prefetchers of the second level: streams, and the other line of a pair."""
-    return objects.MultiPrefetcher(prefetchers=[objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher()])
+    return several(objects.StreamPrefetcher(), objects.AdjacentLinePrefetcher())
 
 
 def silicon_board(cpu, clock, memory, icache, **parts):

@@ -24,7 +24,8 @@ from m5.objects import (
     SimpleMemory,
 )
 
-from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
+from machines.extensions import extend
 from machines.provenance import assumed, calibrated, sourced
 from machines.x86_board import board_range
 from machines.x86_silicon import (
@@ -316,8 +317,7 @@ def zen_board(cpu, clock, dcache, l2, l3, memory, **options):
 def Zen3Board(**options):
     cpu = zen_cpu(Zen3CPU, "Zen 3")
     dcache, l2 = L1Cache(), L2Cache()
-    if has_extensions():
-        ours(cpu, dcache, l2, microcode())
+    extend(lambda *parts: ours(*parts, microcode()), cpu, dcache, l2)
     return zen_board(cpu, CLOCK, dcache, l2, L3Cache(), Memory(range=board_range(MEMORY_SIZE)), **options)
 
 

@@ -9,7 +9,8 @@ Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chose
 
 from m5.objects import ReturnAddrStack, SimpleBTB
 
-from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, has_extensions, machine_of
+from machines.constructors import L3, MEMORY, OUT_OF_ORDER, X86, constructor, machine_of
+from machines.extensions import extend
 from machines.provenance import calibrated, sourced
 from machines.x86_board import board_range
 from machines.x86_silicon import MEMORY_SIZE
@@ -62,14 +63,18 @@ class Zen4Memory(Memory):
     latency = calibrated("71ns", "zen4/dram_latency_ns", "the caches and buses on the way add the rest")
 
 
+def zen4s(cpu, dcache, l2):
+    """What a real gem5 cannot express."""
+    ours(cpu, dcache, l2, microcode(MOVS, STOS))
+    cpu.mmu.dtb.l2_size = sourced(3072, "zen4/stlb_entries")
+
+
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def Zen4Board(**options):
     cpu = zen_cpu(Zen4CPU, "Zen 4")
     cpu.mmu.dtb.size = sourced(72, "zen4/dtlb_entries")
     dcache, l2 = L1Cache(), Zen4L2Cache()
-    if has_extensions():
-        ours(cpu, dcache, l2, microcode(MOVS, STOS))
-        cpu.mmu.dtb.l2_size = sourced(3072, "zen4/stlb_entries")
+    extend(zen4s, cpu, dcache, l2)
     return zen_board(cpu, CLOCK, dcache, l2, Zen4L3Cache(), Zen4Memory(range=board_range(MEMORY_SIZE)), **options)
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from breakeven.files.importing import importable
+from breakeven.m5.loader import as_m5
 from breakeven.points import Point, points_file
 
 pytestmark = pytest.mark.slow
@@ -92,3 +96,23 @@ def test_without_our_extensions_each_missing_effect_is_named(
     assert said.endswith("verified\n")
     for effect in lacks:
         assert f"warn: {machine} without {effect}: gem5 cannot express it\n" in warned
+
+
+def test_the_policy_of_misaligned_accesses_is_gem5s_own_there(tmp_path: Path) -> None:
+    """Without our extensions the PMA checker lets them pass or not; what it cannot do is refused."""
+    arguments = ("-d", str(tmp_path), "configs/point.py", "u74", "rv-word-noalign", "64", "--src=3", "--set")
+    cycles = {}
+    for policy in ("trap", "hardware"):
+        said, _ = run("tests.gem5.plain_gem5", *arguments, f"cpu.misaligned.policy={policy}")
+        cycles[policy] = int(re.findall(r"(\d+) cycles", said)[0])
+    assert cycles["trap"] > 10 * cycles["hardware"]
+    command = [sys.executable, "-m", "tests.gem5.plain_gem5", *arguments, "cpu.misaligned.policy=emulate"]
+    done = subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=300)
+    assert done.returncode != 0 and "gem5 knows misaligned accesses in hardware and traps, not emulate" in done.stderr
+
+
+def test_presets_know_which_classes_are_ours() -> None:
+    """What `machines.extensions` looks for in a gem5 is what breakeven adds."""
+    ours = json.loads((REPO / "breakeven/config/data/ours.json").read_text())["classes"]
+    with importable(REPO / "configs"), as_m5():
+        assert set(import_module("machines.extensions").CLASSES) == set(ours)
