@@ -75,7 +75,7 @@ pub trait Bus {
         Tick::MAX
     }
     /// That instant has come, between two instructions. `None`: the process goes on.
-    fn user_turn(&mut self, _now: Now, _context: &mut dyn UserContext) -> Option<FaultAnswer> {
+    fn user_preempt(&mut self, _now: Now, _context: &mut dyn UserContext) -> Option<FaultAnswer> {
         None
     }
     /// A process under emulation faulted at `pc`, where `context` stands.

@@ -1,5 +1,5 @@
-//! What object files, archives and shared libraries hold: for a front that takes a function out of them. Nothing is loaded,
-//! linked or executed here. The file is the user's; each lie gets one sentence.
+//! What object files, archives and shared libraries hold: for a front end that extracts a function. Nothing is loaded,
+//! linked or executed here. The file is untrusted: every invalid field gives one sentence.
 
 use breakeven_base::listing::Line;
 use object::elf;

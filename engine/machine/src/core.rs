@@ -1,4 +1,4 @@
-//! The core models behind one face. The choice is made once per slice of a run, never per micro-op.
+//! The core models behind one interface. The choice is made once per slice of a run, never per micro-op.
 
 use breakeven_base::{Bus, FrontEnd, StatSink};
 use breakeven_cpu::minor::Minor;
@@ -70,13 +70,13 @@ impl Core {
         }
     }
 
-    /// Whether a core that can replays what repeats itself: the same cycles, sooner.
+    /// Switches memoized execution, on a core that has it: the same cycles.
     pub fn memoize(&mut self, on: bool) {
         if let Core::O3(c) = self {
             c.memoize(on);
         }
     }
-    /// How often what was replayed, on a core that can.
+    /// Statistics of memoized execution, on a core that has it.
     pub fn memo_statistics(&self) -> Option<MemoStatistics> {
         match self {
             Core::O3(c) => Some(c.memo_statistics()),
@@ -98,7 +98,7 @@ impl Core {
             }
         }
     }
-    /// The trace goes on from here: what has ended leaves no record. False where a micro-op in flight was fetched before
+    /// Restarts the trace here: drops the records of micro-ops that have left. False where a micro-op in flight was fetched before
     /// the trace began.
     pub fn forget_ended(&mut self) -> bool {
         match self {

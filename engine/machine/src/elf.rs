@@ -1,6 +1,6 @@
 //! Reading an ELF: 64-bit little-endian RISC-V or x86-64. A bare-metal one has fixed addresses, and its segments go to their
 //! physical addresses as gem5 loads them; a static Linux program ([`crate::se`]) goes to its virtual ones and may be
-//! position-independent. The file is the user's and may lie in every field; each lie gets one sentence.
+//! position-independent. The file is untrusted: every invalid field gives one sentence.
 
 use breakeven_base::PhysMem;
 use object::elf::{EM_RISCV, EM_X86_64, ET_DYN, ET_EXEC, PT_DYNAMIC, PT_INTERP, PT_LOAD};

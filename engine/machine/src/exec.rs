@@ -1,4 +1,4 @@
-//! What is written down of the instructions of the right path: gem5's `Exec` trace, in program order, or which code ran.
+//! Records of the instructions of the right path: gem5's `Exec` trace, in program order, or code coverage.
 //!
 //! A front end executes an instruction when the core fetches it, so a line has the tick of the fetch (gem5's: of the
 //! execution or, out of order, of the commit); on the simple cores that is the same. What a core fetches again (after a
@@ -10,7 +10,7 @@ use breakeven_base::frontend::{FetchXlat, Predecode, StepResult, WalkPath};
 use breakeven_base::uop::{Step, UopFlags};
 use breakeven_base::{BranchKind, Bus, FrontEnd, Now, OpClass};
 
-/// What is traced, and the lines that nobody has taken yet.
+/// The trace window, and the lines that have not been taken yet.
 #[derive(Debug)]
 pub(crate) struct Log {
     /// Path of the core.
@@ -21,7 +21,7 @@ pub(crate) struct Log {
     pub text: String,
 }
 
-/// Which code between two addresses has run.
+/// Coverage: which instructions between two addresses have executed.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
     start: u64,
@@ -34,7 +34,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Nothing yet of the code from `start` up to, not including, `end`.
+    /// No coverage yet, of the code in `start..end`.
     #[must_use]
     pub fn new(start: u64, end: u64) -> Coverage {
         let words = end.saturating_sub(start).div_ceil(64).min(MAX_COVERED / 64);
@@ -60,14 +60,14 @@ impl Coverage {
 /// Bytes of code that coverage is kept of: more than a guest has.
 const MAX_COVERED: u64 = 64 << 20;
 
-/// What a front end writes down.
+/// What a front end records.
 #[derive(Debug)]
 enum Record {
     Text(Box<Log>),
     Coverage(Box<Coverage>),
 }
 
-/// A front end that writes down what it executes, when asked to.
+/// A front end that records what it executes, on request.
 #[derive(Debug)]
 pub(crate) struct Logged<F> {
     pub inner: F,
@@ -89,7 +89,7 @@ impl<F> Logged<F> {
             _ => String::new(),
         }
     }
-    /// Starts keeping which code runs.
+    /// Starts recording coverage.
     pub fn set_coverage(&mut self, coverage: Coverage) {
         self.record = Some(Record::Coverage(Box::new(coverage)));
     }
@@ -215,7 +215,7 @@ fn step_logged<F: FrontEnd, B: Bus>(inner: &mut F, log: &mut Log, bus: &mut B, n
         inner.disassemble(bus, pc, &mut text);
     }
     let result = inner.step(bus, now, out);
-    // An interrupt has no instruction; a long instruction's later steps have been written down.
+    // An interrupt has no instruction; a long instruction's later steps belong to a line already written.
     let begins = out.n > 0 && out.uops[0].flags.any(UopFlags::FIRST) && out.len > 0;
     if traced && result == StepResult::Done && begins {
         // RISC-V's disassembly begins with the instruction's word.

@@ -1,4 +1,4 @@
-//! The front ends behind one face. The choice is made once per slice of a run, never per micro-op.
+//! The front ends behind one interface. The choice is made once per slice of a run, never per micro-op.
 
 use breakeven_base::{Bus, ConfigError, ProcessStart};
 use breakeven_cpu::{Budget, CoreCtx, Stop};
@@ -51,7 +51,7 @@ impl Clone for Isa {
             Isa::X86(f) => Isa::X86(f.clone()),
         }
     }
-    /// What both have in common need not be copied: every point of a sweep comes through here.
+    /// Reuses shared buffers: every point of a sweep restores a snapshot by this.
     fn clone_from(&mut self, from: &Self) {
         match (self, from) {
             (Isa::Riscv(to), Isa::Riscv(from)) => to.clone_from(from),
@@ -125,7 +125,7 @@ impl Isa {
         }
     }
 
-    /// Starts keeping which code runs.
+    /// Starts recording coverage.
     pub fn set_coverage(&mut self, coverage: Coverage) {
         match self {
             Isa::Riscv(fe) => fe.set_coverage(coverage),
@@ -147,10 +147,10 @@ impl Isa {
     }
 
     /// Why the guest ended, when the front end knows more than the cause says.
-    pub fn complaint<B: Bus>(&self, bus: &mut B) -> Option<String> {
+    pub fn halt_reason<B: Bus>(&self, bus: &mut B) -> Option<String> {
         match self {
             Isa::Riscv(_) => None,
-            Isa::X86(fe) => fe.inner.complaint(bus),
+            Isa::X86(fe) => fe.inner.halt_reason(bus),
         }
     }
 }

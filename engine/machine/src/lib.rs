@@ -1,5 +1,5 @@
-//! Whole machines: a description and an ELF become a core, its memory and the world around it, which run until
-//! something happens; and sweeps, which run thousands of points from one booted guest.
+//! Whole machines: a description and an ELF become a core, its memory and its platform, which run until
+//! an event; and sweeps, which run thousands of points from one booted guest.
 
 pub mod contents;
 mod core;

@@ -35,7 +35,7 @@ pub(crate) struct State {
     pub mem: MemorySystem,
 }
 
-/// An effect that a guest put off: when, and how often it repeats (ticks; 0: once).
+/// A delayed effect of a pseudo-op: when, and its period (ticks; 0: once).
 #[derive(Clone, Copy, Debug)]
 struct Scheduled {
     at: Tick,
@@ -60,7 +60,7 @@ pub struct Machine {
 
 /// Ticks in a nanosecond.
 const NS: u64 = 1000;
-/// More effects put off at once than any guest means.
+/// Most delayed effects at once.
 const SCHEDULE_LIMIT: usize = 1000;
 
 impl Machine {
@@ -185,7 +185,7 @@ impl Machine {
             }
         };
         self.bus.write_back();
-        let mut detail = self.bus.complaint.take().unwrap_or_default();
+        let mut detail = self.bus.refusal.take().unwrap_or_default();
         let cause = match cause {
             End::Deadlock(report) => {
                 detail = report;
@@ -194,7 +194,7 @@ impl Machine {
             End::Cause(c) if detail.is_empty() => {
                 detail = match (c, &self.bus.process) {
                     (Cause::Exit(ExitCause::ProcessSignal), Some(process)) => process.detail().to_owned(),
-                    (Cause::Exit(_), _) => self.state.fe.complaint(&mut self.bus).unwrap_or_default(),
+                    (Cause::Exit(_), _) => self.state.fe.halt_reason(&mut self.bus).unwrap_or_default(),
                     _ => detail,
                 };
                 c
@@ -235,7 +235,7 @@ impl Machine {
             return Some((End::Cause(Cause::HostFailed), 1));
         }
         if let Some(lost) = self.bus.flush_console() {
-            self.bus.complaint = Some(lost);
+            self.bus.refusal = Some(lost);
             return Some((End::Cause(Cause::HostFailed), 1));
         }
         match stop {
@@ -260,7 +260,7 @@ impl Machine {
         }
     }
 
-    /// Carries out what was put off until now.
+    /// Carries out the delayed effects that are due.
     fn run_due(&mut self, observer: &mut dyn FnMut(Event) -> ControlFlow<()>) -> Option<(End, i64)> {
         loop {
             let now = self.now();
@@ -316,8 +316,8 @@ impl Machine {
     }
 
     /// The run ends because of what the guest did.
-    fn refuse(&mut self, complaint: String) -> (End, i64) {
-        self.bus.complaint = Some(complaint);
+    fn refuse(&mut self, refusal: String) -> (End, i64) {
+        self.bus.refusal = Some(refusal);
         (End::Cause(Cause::Unsupported), 1)
     }
 
@@ -329,17 +329,17 @@ impl Machine {
         self.started = Instant::now();
     }
 
-    /// From now on the statistics hold the account of the core's cycles, if it has one: a little slower on Minor.
+    /// From now on the statistics include the cycle accounting (where the commit slots went), if the core has it: a little slower on Minor.
     pub fn keep_account(&mut self) {
         self.state.core.keep_account();
     }
 
-    /// Whether a core that can replays what repeats itself: the same cycles. By itself as `BREAKEVEN_MEMOIZE` says (off).
+    /// Switches memoized execution, on a core that has it: the same cycles. Default: `BREAKEVEN_MEMOIZE` (off).
     pub fn memoize(&mut self, on: bool) {
         self.state.core.memoize(on);
     }
 
-    /// How often what was replayed, on a core that can.
+    /// Statistics of memoized execution, on a core that has it.
     #[must_use]
     pub fn memo_statistics(&self) -> Option<MemoStatistics> {
         self.state.core.memo_statistics()

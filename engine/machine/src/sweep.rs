@@ -19,14 +19,14 @@ pub const RECORD_BYTES: usize = 128;
 pub const RESULT_BYTES: usize = 64;
 const HEADER_BYTES: usize = 32;
 const RESULTS_FILE: &str = "results.bin";
-/// The status that the engine itself reports: the point did not finish; the detail says why ([`Unfinished`]).
+/// The status of a point that did not finish; the detail says why ([`Unfinished`]).
 const STATUS_UNFINISHED: u32 = 7;
 
-/// What booting a guest may take: hundreds of times what ours takes, and seconds for one that never reads its points.
+/// Limit of a boot: hundreds of times that of our guests, and seconds for one that never reads its points.
 const BOOT: Limits = Limits { insts: 20_000_000, cycles: 1_000_000_000, ticks: 0 };
-/// How often the caller hears of progress.
+/// Least time between two reports of progress.
 const PROGRESS: Duration = Duration::from_millis(50);
-/// How long a thread keeps results to itself: waking the one that collects them costs as much as a tenth of a short point.
+/// How long a thread batches results: waking the collecting thread costs as much as a tenth of a short point.
 const KEEP: Duration = Duration::from_millis(5);
 
 /// Why a point has no result of its own.
@@ -40,7 +40,7 @@ enum Unfinished {
     NoResult = 4,
 }
 
-/// What the caller of [`Sweep::run`] hears: how far the sweep is, and the results that came since it last heard.
+/// A progress report of [`Sweep::run`]: how many points are done, and the results since the last report.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
     pub done: usize,
@@ -50,7 +50,7 @@ pub struct Report<'a> {
     pub results: &'a [u8],
 }
 
-/// Results with the places that they belong to.
+/// Results with the indices of their points.
 type Results = Vec<(usize, [u8; RESULT_BYTES])>;
 
 /// A booted guest.
@@ -158,7 +158,7 @@ impl Sweep {
         outcome.map(|()| results)
     }
 
-    /// One thread's share: the next point that nobody has taken, until there is none.
+    /// A worker thread: takes the next point until there is none.
     fn work(
         &self,
         records: &[u8],
@@ -254,7 +254,7 @@ fn points_file(record: &[u8]) -> Arc<[u8]> {
     file.into()
 }
 
-/// The guest goes on with this point.
+/// Gives the guest its next point.
 pub(crate) fn give_point(machine: &mut Machine, record: &[u8]) {
     machine.bus.pause_at_readfile = false;
     machine.bus.readfile = points_file(record);
@@ -272,7 +272,7 @@ pub(crate) fn run_point(machine: &mut Machine, record: &[u8], stop: &AtomicBool)
     })
 }
 
-/// What a point may take from where the snapshot stands: far more than any routine that ends needs, yet an end.
+/// Limits of a point from the snapshot on: far more than any routine that ends needs.
 fn limits(record: &[u8], machine: &Machine) -> Limits {
     let u32_at =
         |at: usize| u64::from(u32::from_le_bytes([record[at], record[at + 1], record[at + 2], record[at + 3]]));

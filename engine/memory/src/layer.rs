@@ -57,12 +57,16 @@ impl Layer {
         start
     }
 
-    /// The start of the first gap for a packet that is there at `at`. Packets out of write buffers that have not started
-    /// then are no hindrance to one that is not out of one, unless their write buffer is full.
-    fn first_gap(&self, at: u64, yields: bool, end: impl Fn(u64) -> u64) -> u64 {
+    /// The start of the first gap for a packet that is there at `at`. Write-backs (`low_priority`)
+    /// that have not started then do not delay other packets, unless their write buffer is full.
+    fn first_gap(&self, at: u64, low_priority: bool, end: impl Fn(u64) -> u64) -> u64 {
         let mut start = at;
         for (i, b) in self.busy.iter().enumerate() {
-            if !yields && b.write_buffers > 0 && b.from >= at && self.waiting(i, start) < usize::from(b.write_buffers) {
+            if !low_priority
+                && b.write_buffers > 0
+                && b.from >= at
+                && self.waiting(i, start) < usize::from(b.write_buffers)
+            {
                 continue;
             }
             if end(start) <= b.from {
@@ -73,12 +77,12 @@ impl Layer {
         start
     }
 
-    /// Packets out of write buffers that are there at `now` and start from the `first` interval on.
+    /// Write-backs that have arrived by `now` and start from the `first` interval on.
     fn waiting(&self, first: usize, now: u64) -> usize {
         self.busy.iter().skip(first).filter(|b| b.write_buffers > 0 && b.arrived <= now).count()
     }
 
-    /// Enters `t`. Packets out of write buffers that have not started then start anew behind it, the first come first.
+    /// Enters `t`. Write-backs that have not started then are booked again behind it, in order of arrival.
     fn take(&mut self, t: Taken) {
         let place = self.busy.partition_point(|b| b.from < t.from);
         if t.write_buffers == 0 && self.busy.get(place).is_some_and(|b| b.write_buffers > 0) {

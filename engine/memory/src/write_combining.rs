@@ -229,7 +229,7 @@ impl WriteCombining {
                 };
                 self.taken += 1;
                 self.buffers[n] = Buffer { block, mask: 0, since: self.taken, until: 0 };
-                self.expel_copies(net, block, now);
+                self.evict_copies(net, block, now);
                 n
             }
         };
@@ -264,7 +264,7 @@ impl WriteCombining {
     }
 
     /// Evicts the line of `addr` from all caches on the data side.
-    fn expel_copies(&mut self, net: &mut Network, addr: u64, at: u64) {
+    fn evict_copies(&mut self, net: &mut Network, addr: u64, at: u64) {
         let mut link = net.ports[Port::Data as usize];
         loop {
             link = match link {

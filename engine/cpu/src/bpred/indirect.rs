@@ -157,7 +157,6 @@ impl SimpleIndirectPredictor {
     fn learn(&mut self, pc: u64, target: u64) {
         let (set, tag) = (self.set(pc), self.tag(pc));
         self.counts.target_records += 1;
-        // xorshift32: a fixed sequence, so that a run repeats exactly.
         let victim = self.random.next() as usize % self.assoc;
         let ways = &mut self.ways[set..set + self.assoc];
         let way = ways.iter().position(|w| w.tag == tag).or_else(|| ways.iter().position(|w| w.tag == u64::MAX));

@@ -121,9 +121,15 @@ impl Fetch1 {
         self.find_next_event();
     }
 
+    /// A plain loop: an iterator over both halves of the ring costs more than the one or two lines that there are.
+    #[inline]
     fn find_next_event(&mut self) {
-        let timed = |f: &&Fetch| !matches!(f.state, State::Translated | State::Complete);
-        self.next_event = self.fetches.iter().filter(timed).map(|f| f.at).min().unwrap_or(NEVER);
+        self.next_event = NEVER;
+        for i in 0..self.fetches.len() {
+            if let Some(f) = self.fetches.get(i).filter(|f| !matches!(f.state, State::Translated | State::Complete)) {
+                self.next_event = self.next_event.min(f.at);
+            }
+        }
     }
 
     /// One cycle.

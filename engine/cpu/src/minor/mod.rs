@@ -254,7 +254,7 @@ impl Minor {
         // 3. Fetch2: branches that execute resolved a latch's delay ago come first; they void what is here.
         let resolved = self.latches.e_to_f1.take(when.cycle);
         if resolved.as_ref().is_some_and(ResolvedBranch::changes_stream) {
-            self.execute.fresh = self.ring.tail;
+            self.execute.redirected(self.ring.tail);
         }
         if std::mem::take(&mut self.execute.out.drained) {
             self.fetch2.drained();

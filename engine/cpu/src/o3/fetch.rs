@@ -118,6 +118,11 @@ impl Fetch {
         self.status
     }
 
+    /// So many cycles in which nothing moves.
+    pub fn count_still(&mut self, cycles: u64) {
+        self.stats.cycles += cycles;
+    }
+
     /// When something arrives.
     #[inline]
     pub fn next_event(&self) -> Cycle {

@@ -124,12 +124,12 @@ impl O3 {
         self.pipe.cycle.0 - 1
     }
 
-    /// Whether what repeats itself is replayed (off by itself): the same cycles.
+    /// Switches memoized execution (default: off): the same cycles.
     pub fn memoize(&mut self, on: bool) {
         self.memo.switch(on);
     }
 
-    /// How often what was replayed.
+    /// Statistics of memoized execution.
     #[must_use]
     pub fn memo_statistics(&self) -> MemoStatistics {
         self.memo.statistics()
@@ -154,7 +154,7 @@ impl O3 {
         trace.take()
     }
 
-    /// The trace goes on from here: what has ended leaves no record. False where a micro-op in flight was fetched before
+    /// Restarts the trace here: drops the records of micro-ops that have left. False where a micro-op in flight was fetched before
     /// the trace began.
     pub fn forget_ended(&mut self) -> bool {
         let io = &mut self.pipe.io;

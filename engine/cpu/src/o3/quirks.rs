@@ -10,8 +10,7 @@
 //! - A memory reference keeps its entry in the issue queue until it writes back: it may have to be issued again.
 
 /// gem5's own artefacts (*ours*: gem5 has no such parameters). A part of the configuration: each flag is a parameter, none is
-/// a unit's state. Presets of silicon have them off, but for the last five, with which they were calibrated
-/// (`machines.constructors`).
+/// a unit's state. Presets of silicon have them off (`machines.constructors`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(non_snake_case)]
 pub struct Gem5Quirks {

@@ -68,7 +68,7 @@ impl Hart {
             }
             self.write_bytes(bus.ram_mut(), part.paddr, size, new).ok_or(Stop::Blocked)?;
             if told {
-                self.tell_device(bus, now, vaddr, part.paddr, size, new)?;
+                self.device_store(bus, now, vaddr, part.paddr, size, new)?;
             }
         }
         if conditional {

@@ -1,4 +1,4 @@
-//! Integer helpers that are more than one expression.
+//! Integer operations that take more than one expression.
 
 /// Sign-extends the low 32 bits.
 #[inline(always)]

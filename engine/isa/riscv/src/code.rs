@@ -12,7 +12,7 @@ use crate::inst::{Inst, Op, Operands};
 use crate::mmu::PAGE;
 
 const SLOTS: usize = PAGE as usize / 2;
-/// Decoded pages kept at most (68 KiB each); beyond, all are dropped.
+/// Most decoded pages (68 KiB each); a further one drops all.
 const MAX_PAGES: usize = 512;
 
 #[derive(Debug)]
@@ -85,14 +85,14 @@ impl CodeCache {
         &self.slots[slot as usize].page
     }
 
-    /// fence.i: each page is compared with memory before its next use.
-    pub fn distrust(&mut self) {
+    /// fence.i: marks every page stale; each is compared with memory before its next use.
+    pub fn mark_stale(&mut self) {
         for s in &mut self.slots {
             s.checked = false;
         }
     }
 
-    /// The decoded page that holds `paddr`, and whether the slots given out before are void; `None` outside RAM.
+    /// The decoded page that holds `paddr`, and whether earlier slots have become invalid; `None` outside RAM.
     pub fn lookup(&mut self, ram: &PhysMem, paddr: u64, ext: &Extensions) -> Option<(u32, bool)> {
         let ppn = paddr / PAGE;
         let bytes: &[u8; PAGE as usize] = ram.slice(ppn * PAGE, PAGE)?.try_into().ok()?;

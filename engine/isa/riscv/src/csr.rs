@@ -229,7 +229,7 @@ impl Hart {
             num::MINSTRET | num::INSTRET => self.instret(),
             num::MHARTID => self.options.hart_id,
             num::MVENDORID | num::MARCHID | num::MIMPID | num::MCONFIGPTR => 0,
-            // No events, no triggers: zeros that ignore writes.
+            // No events, no triggers: read as zero, ignore writes.
             num::MHPMEVENT3..=num::MHPMEVENT31
             | num::MHPMCOUNTER3..=num::MHPMCOUNTER31
             | num::CYCLE..=num::HPMCOUNTER31

@@ -1,4 +1,4 @@
-//! Decoding of 32-bit instructions; total: any word gives an instruction, if only [`Op::Illegal`].
+//! Decoding of 32-bit instructions. Every word decodes, invalid ones to [`Op::Illegal`].
 
 use crate::config::Extensions;
 use crate::inst::{Decoded, Inst, Op, Operands, F0};

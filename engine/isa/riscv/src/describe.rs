@@ -1,4 +1,4 @@
-//! One line for messages and traces: bytes, mnemonic, operands.
+//! An instruction as one line for messages and traces: bytes, mnemonic, operands.
 
 use std::fmt::Write;
 

@@ -11,7 +11,7 @@ use crate::inst::{Inst, Op};
 pub(crate) const BOX: u64 = 0xffff_ffff_0000_0000;
 
 /// Executes one instruction at `pc` that is not cold ([`Op::is_cold`]) and returns where execution goes on. On `Err`
-/// nothing has changed. `FAST`: architectural path only, nothing is described, and whatever `step` should see stops.
+/// nothing has changed. `FAST`: architectural path only, nothing is described, and instructions left to `step` stop it.
 #[inline(always)]
 pub(crate) fn exec<const FAST: bool, B: Bus>(
     h: &mut Hart,
@@ -193,7 +193,7 @@ pub(crate) fn exec<const FAST: bool, B: Bus>(
             h.exec_fp(i)?;
             return Ok(next);
         }
-        _ => return Err(Stop::Leave),
+        _ => return Err(Stop::SlowPath),
     };
     h.regs[i.rd as usize] = value;
     Ok(next)

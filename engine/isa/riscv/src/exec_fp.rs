@@ -13,7 +13,7 @@ use crate::exec::BOX;
 use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op, F0};
 
-/// How a format lies in a 64-bit register.
+/// A format's encoding in a 64-bit f register.
 trait Lane: Format {
     fn open(reg: u64) -> u64;
     fn close(v: u64) -> u64;

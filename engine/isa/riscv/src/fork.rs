@@ -1,4 +1,4 @@
-//! Following a wrong path: forks of the hart, and memory as a path sees it.
+//! Wrong paths: forks of the hart, and memory with the path's own stores over it.
 
 use breakeven_base::PhysMem;
 

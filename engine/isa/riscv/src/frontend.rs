@@ -135,8 +135,8 @@ impl RiscvFrontEnd {
         r.is_ok()
     }
 
-    /// To be called when code in RAM was changed by anything but the hart (which uses fence.i): a loader, a test.
-    pub fn forget_code(&mut self) {
+    /// Call when something other than the hart (which uses fence.i) has changed code in RAM: a loader, a test.
+    pub fn invalidate_code(&mut self) {
         self.hart.xlat.code_stale = true;
         self.after_cold();
     }
@@ -151,7 +151,7 @@ impl RiscvFrontEnd {
     pub(crate) fn after_cold(&mut self) {
         self.page = NOWHERE;
         if std::mem::take(&mut self.hart.xlat.code_stale) {
-            self.code.distrust();
+            self.code.mark_stale();
             self.hart.xlat.fetch_stale = true;
         }
         if std::mem::take(&mut self.hart.xlat.fetch_stale) {
@@ -175,7 +175,7 @@ impl RiscvFrontEnd {
             self.fetch[at] = FetchEntry { vpn, paddr, slot: found.slot, shift: found.shift };
             self.page = vpn;
         } else {
-            // Protection differs inside the page, or the walk is not ad_bits_set: every fetch asks again.
+            // Protection differs inside the page, or A and D are not set yet: every fetch translates again.
             self.page = NOWHERE;
         }
         Ok(())
@@ -197,8 +197,7 @@ impl RiscvFrontEnd {
         Ok(Fetched { slot, paddr: x.paddr, shift: x.shift, keep })
     }
 
-    /// The instruction at `pc` when it needs more than a look into the present page: it crosses into the next page, or
-    /// protection is finer than a page.
+    /// The instruction at `pc` where it crosses into the next page, or where protection is finer than a page.
     fn fetch_whole<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<Inst, Stop> {
         let inst = *self.code.page(self.slot).at(pc);
         if inst.op != Op::Straddle && (self.page != NOWHERE || inst.len == 2) {
@@ -224,7 +223,7 @@ impl RiscvFrontEnd {
         }
         if self.hart.irq.mask != 0 && !self.hart.speculative() {
             if self.hart.options.emulated {
-                if now.tick >= self.hart.irq.look && self.user_turn(bus, now, out) {
+                if now.tick >= self.hart.irq.look && self.user_preempt(bus, now, out) {
                     return StepResult::Done;
                 }
             } else if let Some(cause) = self.hart.interrupt(bus, now) {
@@ -272,7 +271,7 @@ impl RiscvFrontEnd {
         }
     }
 
-    /// Describes an instruction that has executed and moves on. `out.mem` is the caller's.
+    /// Describes an executed instruction and advances the pc. The caller fills `out.mem`.
     #[inline(always)]
     fn finish(&mut self, out: &mut Step, inst: &Inst, pc: u64, next: u64) {
         out.pc = pc;
@@ -298,7 +297,7 @@ impl RiscvFrontEnd {
         self.hart.counters.retired += 1;
     }
 
-    /// Describes the next micro-ops of the vector instruction at the program counter; behind the last it moves on.
+    /// Describes the next micro-ops of the vector instruction at the program counter; after the last it advances the pc.
     fn vector_step(&mut self, out: &mut Step) {
         let pc = self.hart.pc;
         (out.pc, out.len) = (pc, 4);
@@ -310,7 +309,7 @@ impl RiscvFrontEnd {
             out.uops[0].flags |= UopFlags::EFFECT;
         }
         if cracked.pending() {
-            // `step` is to come back here.
+            // Makes `step` take the slow path again.
             self.page = NOWHERE;
         } else {
             self.hart.pc = pc.wrapping_add(4);
@@ -319,7 +318,7 @@ impl RiscvFrontEnd {
         out.next_pc = self.hart.pc;
     }
 
-    /// An instruction that did not complete, or none at all (a fetch that faulted). One that waits is described as decoded.
+    /// An instruction that did not complete, or a fetch that faulted. One that must wait is described as decoded.
     #[cold]
     fn stopped<B: Bus>(
         &mut self,
@@ -341,7 +340,7 @@ impl RiscvFrontEnd {
                 self.trap(out, u64::from(cause), tval, len);
                 StepResult::Done
             }
-            Stop::NeedsDrain | Stop::Leave => StepResult::NeedsDrain,
+            Stop::NeedsDrain | Stop::SlowPath => StepResult::NeedsDrain,
             Stop::Pause => StepResult::Paused,
             Stop::Blocked => StepResult::Blocked,
         }
@@ -399,7 +398,7 @@ impl FrontEnd for RiscvFrontEnd {
     }
 
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
-        // Time stands still in here: whatever needs it is left to `step`.
+        // `now` is fixed in here: instructions that need the time are left to `step`.
         let now = Now { drained: false, ..now };
         let waiting = self.hart.irq.mask != 0
             && if self.hart.options.emulated {
@@ -407,7 +406,7 @@ impl FrontEnd for RiscvFrontEnd {
             } else {
                 self.hart.interrupt(bus, &now).is_some()
             };
-        // Of a long vector instruction the rest is still to be described.
+        // The rest of a long vector instruction has not been described yet.
         if waiting || self.hart.speculative() || self.hart.vector.cracked.pending() {
             return 0;
         }

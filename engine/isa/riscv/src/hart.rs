@@ -15,12 +15,12 @@ pub(crate) enum Stop {
     Fault { cause: u8, tval: u64 },
     /// Needs an empty pipeline first.
     NeedsDrain,
-    /// The bus asked for a pause.
+    /// The bus asks the run to pause.
     Pause,
     /// Cannot be done speculatively.
     Blocked,
     /// The inner loop leaves this instruction to `step`.
-    Leave,
+    SlowPath,
 }
 
 /// The registers and control state. The register file is indexed by the numbers in [`crate::inst::Inst`]: x0..x31,
@@ -72,14 +72,14 @@ impl Hart {
         self.spec.depth() != 0
     }
 
-    /// To be called after any change of mode, mstatus, mie or mideleg.
+    /// Call after any change of mode, mstatus, mie or mideleg.
     pub fn context_changed(&mut self) {
         self.xlat.bank = self.data_bank();
         self.irq.mask = if self.options.emulated { u64::from(self.irq.look != Tick::MAX) } else { self.deliverable() };
     }
 
-    /// A process under emulation has no interrupts but its next turn.
-    pub fn await_turn(&mut self, at: Tick) {
+    /// Under syscall emulation the only interrupt is the end of the process's time slice.
+    pub fn preempt_at(&mut self, at: Tick) {
         self.irq.look = at;
         self.context_changed();
     }

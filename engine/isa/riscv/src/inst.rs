@@ -1,10 +1,10 @@
-//! A decoded instruction: what execution and the pipeline need of it, in 32 bytes.
+//! A decoded instruction: operation, operands and micro-op, in 32 bytes.
 
 use breakeven_base::{BranchKind, Uop};
 
 macro_rules! operations {
     ($($name:ident $mnemonic:literal)*) => {
-        /// Every operation that the decoder tells apart. The order groups them: integer, loads and stores first (the
+        /// Every operation that the decoder distinguishes. The order groups them: integer, loads and stores first (the
         /// inner loop's), then atomics, floating point, and from [`Op::Ecall`] on everything that is cold.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u8)]
@@ -82,13 +82,13 @@ impl Op {
     pub fn is_vector(self) -> bool {
         (Op::VecConfig..=Op::VecArith).contains(&self)
     }
-    /// What the inner loop leaves to [`crate::RiscvFrontEnd`]'s slower path: vectors and everything cold.
+    /// Whether the slow path executes it (`step`): vectors and cold instructions.
     #[inline]
     #[must_use]
     pub fn leaves_inner_loop(self) -> bool {
         self >= Op::VecConfig
     }
-    /// System instructions and everything else that the inner loop leaves to `step`.
+    /// System and other rare instructions, which the slow path executes (`step`).
     #[inline]
     #[must_use]
     pub fn is_cold(self) -> bool {
@@ -134,7 +134,7 @@ pub(crate) struct Operands {
     pub imm: i32,
 }
 
-/// What a decoder finds in an encoding; `None`: no instruction.
+/// The operation and operands of an encoding; `None`: no instruction.
 pub(crate) type Decoded = Option<(Op, Operands)>;
 
 const _: () = assert!(std::mem::size_of::<Inst>() == 32);

@@ -1,4 +1,4 @@
-//! Listings: code that is looked at, not executed.
+//! Disassembly listings of code.
 
 use breakeven_base::listing::Line;
 use breakeven_base::BranchKind;
@@ -15,7 +15,7 @@ const NAMES: [&str; 64] = [
     "fs5", "fs6", "fs7", "fs8", "fs9", "fs10", "fs11", "ft8", "ft9", "ft10", "ft11",
 ];
 
-/// All that can be decoded.
+/// All extensions.
 pub(crate) const ALL: Extensions =
     Extensions { zba: true, zbb: true, zbc: true, zbs: true, zicond: true, zicbom: true, zicboz: true, v: true };
 
@@ -77,7 +77,7 @@ fn register(r: u8) -> &'static str {
     NAMES.get(usize::from(r)).copied().unwrap_or("zero")
 }
 
-/// As an assembler takes it; compressed instructions as what they stand for, branches with where they go.
+/// Assembler text; compressed instructions in expanded form, branches with their targets.
 fn text(i: &Inst, raw: u32, target: Option<u64>) -> String {
     let name = i.op.mnemonic();
     let rd = if i.rd == SINK { "zero" } else { register(i.rd) };

@@ -76,7 +76,7 @@ impl Hart {
         self.store_slow(bus, now, vaddr, T::SIZE, value, m)
     }
 
-    /// What a fault means: an exception, or on a speculative path a reference that goes nowhere.
+    /// A fault raises its exception; on a speculative path the reference is dropped instead.
     fn refuse(&self, cause: u8, tval: u64, size: u64, kind: MemKind, m: &mut MemRef) -> Result<u64, Stop> {
         if !self.speculative() {
             return Err(Stop::Fault { cause, tval });
@@ -219,15 +219,15 @@ impl Hart {
             }
         }
         if told {
-            self.tell_device(bus, now, vaddr, first.paddr, size, value)?;
+            self.device_store(bus, now, vaddr, first.paddr, size, value)?;
         }
         *m = reference(vaddr, size, kind, first.shift, first.paddr, first.uncacheable || device);
         m.paddr2 = second.map_or(0, |p| p.paddr);
         Ok(())
     }
 
-    /// A store that a device sees; it may also move the next interrupt.
-    pub(crate) fn tell_device<B: Bus>(
+    /// A store to a device; it may change when the next interrupt is due.
+    pub(crate) fn device_store<B: Bus>(
         &mut self,
         bus: &mut B,
         now: &Now,

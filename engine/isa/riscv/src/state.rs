@@ -88,21 +88,21 @@ impl Translation {
         Translation { satp: 0, pmp, tlb: Box::default(), bank: 0, fetch_stale: false, code_stale: false }
     }
 
-    /// To be called after a change of satp or the PMP, and by sfence.vma.
+    /// Call after a change of satp or the PMP, and for sfence.vma.
     pub fn flush(&mut self) {
         self.tlb.flush();
         self.fetch_stale = true;
     }
 }
 
-/// What the hart is built as; no instruction changes it.
+/// The hart's configuration; no instruction changes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub hart_id: u64,
     pub misaligned: MisalignedPolicy,
     pub extensions: Extensions,
     pub cbo_block: u64,
-    /// A process under syscall emulation: what would enter the kernel goes to the bus.
+    /// A process under syscall emulation: environment calls and faults go to the bus.
     pub emulated: bool,
     /// Translations are not described to the pipeline.
     pub free_translation: bool,
@@ -121,12 +121,12 @@ impl Options {
     }
 }
 
-/// What the instruction just executed did beside its registers.
+/// Results of the last instruction besides its registers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     /// Whether the conditional branch was taken.
     pub taken: bool,
-    /// What it did outside; taken by `step`.
+    /// Its effect outside the hart; `step` takes it.
     pub effect: SysEffect,
 }
 

@@ -68,7 +68,7 @@ impl Hart {
             CsrError::Illegal => illegal(i),
             CsrError::NeedsDrain => Stop::NeedsDrain,
         };
-        // A write without a destination does not read, so it need not wait for the time either.
+        // A write without a destination does not read the CSR, so it need not wait until the pipeline has drained.
         let quiet = Now { drained: now.drained || (replace && i.rd == SINK), ..*now };
         let old = self.csr_read(bus, &quiet, csr, write).map_err(stop)?;
         if matches!(csr, num::CYCLE | num::MCYCLE) {
@@ -86,7 +86,7 @@ impl Hart {
         Ok(())
     }
 
-    /// What a set or clear of `csr` starts from: of mip only the software bits, the lines must not leak into them.
+    /// The value that a set or clear of `csr` modifies: of mip only the software bits, without the interrupt lines.
     fn csr_rmw(&self, csr: u16, old: u64) -> u64 {
         match csr {
             num::MIP | num::SIP => self.irq.mip,
@@ -94,8 +94,8 @@ impl Hart {
         }
     }
 
-    /// Waits when nothing enabled is pending. A wait that nothing can end stops the machine; otherwise wfi is a no-op
-    /// and the guest's loop looks again.
+    /// Waits when nothing enabled is pending. Where no interrupt can ever come, the machine ends; otherwise wfi is a
+    /// no-op and the guest's loop executes it again.
     fn wfi<B: Bus>(&mut self, bus: &mut B, now: &Now, i: &Inst) -> Result<(), Stop> {
         let trapped = self.mode == Mode::S && self.mstatus & status::TW != 0;
         if self.mode == Mode::U || trapped {
@@ -139,7 +139,7 @@ impl Hart {
         let fault = |cause| Stop::Fault { cause, tval: asked };
         let part = match (kind, self.data_part(bus, vaddr, self.options.cbo_block, Access::Store)) {
             (_, Ok(part)) => part,
-            // Management needs read or write permission; what it reports is a store's fault.
+            // Cache management needs read or write permission; without either it raises a store fault.
             (MemKind::CboZero, Err(cause)) => return Err(fault(cause)),
             (_, Err(cause)) => {
                 self.data_part(bus, vaddr, self.options.cbo_block, Access::Load).map_err(|_| fault(cause))?
@@ -157,7 +157,7 @@ impl Hart {
         Ok(())
     }
 
-    /// prefetch.{i,r,w}: a hint; an address that cannot be reached goes nowhere, and no page-table bit changes.
+    /// prefetch.{i,r,w}: hints. A prefetch that would fault is dropped, and no page-table bit changes.
     pub(crate) fn prefetch<B: Bus>(&mut self, bus: &mut B, i: &Inst, m: &mut MemRef) {
         let (kind, access) = match i.op {
             Op::PrefetchI => (MemKind::PrefetchFetch, Access::Fetch),

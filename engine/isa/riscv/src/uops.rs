@@ -36,7 +36,7 @@ fn branch_kind(op: Op, rd: u8, rs1: u8) -> BranchKind {
     }
 }
 
-/// System instructions: executed when oldest, nothing younger before they are done.
+/// System instructions: execute as the oldest, and nothing younger executes before they have.
 const SERIAL: UopFlags = F::SERIALIZE_AFTER.union(F::NON_SPECULATIVE);
 
 /// The static micro-op.
@@ -54,7 +54,7 @@ fn crack(op: Op, raw: u32, o: &Operands) -> Uop {
     }
 }
 
-/// The micro-op of an instruction that faulted, or of an interrupt: it carries nothing but the flush.
+/// The micro-op of an instruction that faulted, or of an interrupt: it has no operands and flushes the pipeline.
 pub(crate) fn trap_uop() -> Uop {
     Uop { flags: F::TRAP | F::FIRST | F::LAST, ..Uop::default() }
 }
@@ -71,7 +71,7 @@ fn class_and_flags(op: Op, raw: u32, o: &Operands) -> (OpClass, UopFlags) {
         Div | Divu | Rem | Remu | Divw | Divuw | Remw | Remuw => (OpClass::IntDiv, F::empty()),
         Fence => (OpClass::No_OpClass, F::READ_BARRIER | F::WRITE_BARRIER),
         PrefetchI | PrefetchR | PrefetchW => (OpClass::MemRead, F::CACHE_OP),
-        // What the pipeline sees of one that waits; when it executes, it is cracked again (`crate::vector`).
+        // The pipeline sees this one while the instruction waits; when it executes, it is cracked again (`crate::vector`).
         VecLoad => (OpClass::SimdUnitStrideLoad, F::LOAD),
         VecStore => (OpClass::SimdUnitStrideStore, F::STORE),
         VecConfig => (OpClass::SimdConfig, F::empty()),
@@ -111,7 +111,7 @@ fn float_class(op: Op) -> OpClass {
 fn system(op: Op, o: &Operands) -> (OpClass, UopFlags) {
     use Op::*;
     match op {
-        // The front end has executed everything younger after these already; their refetch is what they cost.
+        // Functionally the front end needs no refetch after these: it models their cost.
         Mret | Sret | FenceI | SfenceVma | Wfi => (OpClass::No_OpClass, SERIAL | F::SQUASH_AFTER),
         Csrrw | Csrrs | Csrrc | Csrrwi | Csrrsi | Csrrci => {
             let writes = matches!(op, Csrrw | Csrrwi) || o.rs1 != 0 || o.rm != 0;

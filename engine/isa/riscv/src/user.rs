@@ -126,15 +126,15 @@ impl RiscvFrontEnd {
         StepResult::Done
     }
 
-    /// Its time is over, or a timer's has come. False: it goes on with its next instruction.
+    /// Its time slice is over, or a timer has expired. False: it continues with its next instruction.
     #[cold]
-    pub(crate) fn user_turn<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
+    pub(crate) fn user_preempt<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
         let pc = self.hart.pc;
-        let effect = match bus.user_turn(*now, &mut self.hart) {
+        let effect = match bus.user_preempt(*now, &mut self.hart) {
             Some(FaultAnswer::End(end)) => end,
             Some(FaultAnswer::Loaded) => SysEffect::TlbFlush { vaddr: None },
             Some(FaultAnswer::Retry) | None => {
-                self.hart.await_turn(bus.user_deadline());
+                self.hart.preempt_at(bus.user_deadline());
                 return false;
             }
         };
@@ -142,7 +142,7 @@ impl RiscvFrontEnd {
         true
     }
 
-    /// Describes a trap at `pc` that the emulation has answered.
+    /// Describes a trap at `pc` that the emulation has handled.
     fn user_trapped<B: Bus>(&mut self, bus: &B, out: &mut Step, pc: u64, len: u8, effect: SysEffect) {
         self.describe_trap(out, pc, len);
         if effect != SysEffect::None {
@@ -150,6 +150,6 @@ impl RiscvFrontEnd {
             out.uops[0].flags |= UopFlags::EFFECT;
         }
         self.after_cold();
-        self.hart.await_turn(bus.user_deadline());
+        self.hart.preempt_at(bus.user_deadline());
     }
 }

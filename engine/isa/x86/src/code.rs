@@ -10,7 +10,7 @@ use breakeven_base::{PhysMem, Uop};
 use crate::inst::Inst;
 use crate::mmu::PAGE;
 
-/// Decoded pages kept at most; beyond, all are forgotten.
+/// Most decoded pages; a further one drops all.
 const MAX_PAGES: usize = 512;
 
 #[derive(Clone, Debug)]
@@ -56,14 +56,14 @@ impl CodeCache {
         &self.slots[slot as usize].page
     }
 
-    /// Each page is compared with memory before its next use.
-    pub fn distrust(&mut self) {
+    /// Marks every page stale: each is compared with memory before its next use.
+    pub fn mark_stale(&mut self) {
         for s in &mut self.slots {
             s.checked = false;
         }
     }
 
-    /// The page that holds `paddr`, and whether the slots given out before are void; `None` outside RAM.
+    /// The page that holds `paddr`, and whether earlier slots have become invalid; `None` outside RAM.
     pub fn lookup(&mut self, ram: &PhysMem, paddr: u64) -> Option<(u32, bool)> {
         let ppn = paddr / PAGE;
         let bytes: &[u8; PAGE as usize] = ram.slice(ppn * PAGE, PAGE)?.try_into().ok()?;

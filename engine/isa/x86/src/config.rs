@@ -91,7 +91,7 @@ pub enum FlagMerge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools)] // switches
 pub struct CrackConfig {
-    /// gem5's microcode, micro-op by micro-op: no hardware's.
+    /// gem5's microcode, micro-op by micro-op; no hardware has it.
     pub gem5_microcode: bool,
     /// A load with an operation, or a store's data with its address, take one slot up to the scheduler.
     pub micro_fusion: bool,
@@ -117,10 +117,10 @@ pub struct CrackConfig {
     pub uops: Vec<(String, u8)>,
     /// The kind of unit by mnemonic, where that is not the usual one: for units that not every integer unit's port has.
     pub class: Vec<(String, OpClass)>,
-    /// Cycles from the carry to the result by mnemonic, of an instruction of several micro-ops: all but the last add what
-    /// does not wait for the carry. 0: as late as the other sources.
+    /// Cycles from the carry to the result by mnemonic, of an instruction of several micro-ops: only the last depends on the
+    /// carry. 0: the latency from the other sources.
     pub carry_latency: Vec<(String, u8)>,
-    /// Whether adding 0 to 32 or 64 bits of a register is one micro-op of one cycle, by mnemonic: there is only the carry.
+    /// Whether adding 0 to 32 or 64 bits of a register (only the carry is added) is one micro-op of one cycle, by mnemonic.
     pub simple_zero: Vec<(String, bool)>,
     /// One decoder alone makes several micro-ops, and it takes the first instruction of a cycle (4-1-1-1 and the like).
     pub first_decoder: bool,

@@ -64,12 +64,12 @@ pub(crate) enum Stop {
     Software(u8),
     /// Needs an empty pipeline first.
     NeedsDrain,
-    /// The bus asked for a pause.
+    /// The bus asks the run to pause.
     Pause,
     /// Cannot be done speculatively.
     Blocked,
     /// The fast path leaves this instruction to `step`.
-    Leave,
+    SlowPath,
     /// Not implemented.
     Unknown,
     /// A system call of a process under emulation.
@@ -95,7 +95,7 @@ pub(crate) struct Cpu {
     pub s: Segments,
     pub msr: Msrs,
     pub options: Options,
-    /// When an emulated process is to be asked for its turn.
+    /// When the time slice of an emulated process ends.
     pub turn: Tick,
     pub xlat: Translation,
     pub spec: Speculation,
@@ -104,7 +104,7 @@ pub(crate) struct Cpu {
     pub halted: Option<Halt>,
 }
 
-/// Why the machine can go no further.
+/// Why the machine halts for good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Halt {
     Unknown { pc: u64 },
@@ -165,7 +165,7 @@ impl Cpu {
         cpu
     }
 
-    /// Puts the boot state's tables into RAM. RAM too small for them is left alone where it ends.
+    /// Puts the boot state's tables into RAM. Tables beyond the end of RAM are left out.
     pub fn boot_tables<B: Bus>(bus: &mut B) {
         let ram = bus.ram_mut();
         let mut put = |at: u64, v: u64| {
@@ -195,18 +195,18 @@ impl Cpu {
     pub fn set_rip(&mut self, v: u64) {
         self.c.r[usize::from(RIP)] = v;
     }
-    /// The instruction to come has been begun: some of its steps are done. They go on as steps, or one that faults and was
-    /// begun by a step would be begun again for ever.
-    pub fn under_way(&self) -> bool {
+    /// Some steps of the next instruction are done. The rest must execute as steps, too: begun anew by the fast path, an
+    /// instruction that faults would restart for ever.
+    pub fn in_progress(&self) -> bool {
         self.c.run.pc == self.rip() || self.in_microcode()
     }
-    /// Some steps of the instruction to come, a loop of gem5's microcode, are done.
+    /// Some steps of the next instruction, a loop of gem5's microcode, are done.
     #[inline]
     pub fn in_microcode(&self) -> bool {
         self.c.micro.pc == self.rip()
     }
-    /// What is under way in several steps begins anew.
-    pub fn abandon(&mut self) {
+    /// An instruction of several steps restarts.
+    pub fn restart_instruction(&mut self) {
         self.c.run = Run::default();
         self.c.micro = Micro::default();
     }
@@ -215,7 +215,7 @@ impl Cpu {
         self.spec.depth() != 0
     }
 
-    /// To be called after a change of privilege, CR0, CR4, or EFLAGS.AC.
+    /// Call after a change of privilege, CR0, CR4, or EFLAGS.AC.
     pub fn context_changed(&mut self) {
         self.xlat.bank = self.data_bank();
     }

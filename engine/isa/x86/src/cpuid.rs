@@ -99,7 +99,7 @@ impl Cpuid {
         Cpuid { leaves }
     }
 
-    /// EAX, EBX, ECX, EDX; zeros for a leaf that there is not.
+    /// EAX, EBX, ECX, EDX; zeros for a leaf that does not exist.
     pub fn get(&self, leaf: u32, subleaf: u32) -> [u32; 4] {
         let sub = if matches!(leaf, 7 | 0xd) { subleaf } else { 0 };
         self.leaves.iter().find(|l| l.0 == leaf && l.1 == sub).map_or([0; 4], |l| l.2)

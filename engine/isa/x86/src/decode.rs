@@ -1,5 +1,5 @@
-//! From iced's instruction to our record. Addresses inside an instruction are relative to its own, so that a record
-//! serves wherever its page is mapped.
+//! Converts iced's instruction to [`Inst`]. Addresses are relative to the instruction's own, so that a decoded page
+//! is valid wherever it is mapped.
 
 use breakeven_base::BranchKind;
 use iced_x86::{
@@ -10,10 +10,10 @@ use iced_x86::{
 use crate::config::Features;
 use crate::inst::{Inst, InstFlags, Kind, Opnd, RIP, ZERO};
 
-/// No instruction is longer.
+/// The longest instruction, in bytes.
 pub(crate) const MAX_LEN: usize = 15;
 
-/// What bytes are.
+/// The result of decoding.
 pub(crate) enum Decoded {
     /// The record, and iced's view for cracking.
     Inst(Inst, Instruction),
@@ -114,7 +114,7 @@ fn segment(ins: &Instruction) -> u8 {
     }
 }
 
-/// Whether CPUID offers it; `None`: this front end knows nothing of it.
+/// Whether CPUID reports it; `None`: unknown to this front end.
 fn offered(f: &Features, feature: CpuidFeature) -> Option<bool> {
     use CpuidFeature as C;
     Some(match feature {

@@ -1,7 +1,7 @@
 //! Deferred execution of wrong paths.
 //!
-//! What a pipeline fetches behind a mispredicted branch is thrown away when the branch resolves. Until then it needs the
-//! micro-ops; a value matters only where a memory reference leaves for the caches before that, or where an instruction may
+//! Micro-ops fetched after a mispredicted branch are squashed when the branch resolves. Until then it needs the
+//! micro-ops; a value matters only where a memory reference goes to the caches before that, or where an instruction may
 //! fault, branch through a register or repeat. So on a fork an instruction that can do none of that is described without
 //! being executed (`FrontEnd::predecode`). It is executed when an address is asked for (`FrontEnd::execute_deferred`), or something behind
 //! it must be executed. Nothing architectural changes on a fork or under it, so it then does what it would have done before.

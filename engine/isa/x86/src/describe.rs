@@ -1,5 +1,5 @@
-//! What a step says of an instruction that has executed: its micro-ops with the flags' present holders, where they went in
-//! memory, where control goes.
+//! Fills in the [`Step`](breakeven_base::Step) of an executed instruction: micro-ops with the registers that hold the flags,
+//! memory references, next pc.
 
 use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
 
@@ -10,7 +10,7 @@ use crate::microcode::{self};
 use crate::mmu::PAGE;
 use crate::rep;
 
-/// Describes an instruction (or a part of a repeated one) that has executed, and moves on.
+/// Describes an instruction (or a part of a repeated one) that has executed, and advances the pc.
 #[inline(always)]
 pub(crate) fn finish(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
     if inst.uops.steps != Steps::One {
@@ -65,7 +65,7 @@ fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, n
     cpu.set_rip(next);
 }
 
-/// The micro-ops, with the flags' present holders. Returns how many.
+/// Writes the micro-ops, flag sources replaced by the registers that hold them. Returns how many.
 #[inline(always)]
 pub(crate) fn place_uops(mut flow: Flow, to: &mut [Uop; MAX_UOPS], inst: &Inst, uops: &[Uop]) -> usize {
     for (to, from) in to.iter_mut().zip(uops) {

@@ -1,4 +1,4 @@
-//! Following a wrong path: forks of the hart, and memory as a path sees it.
+//! Wrong paths: forks of the hart, and memory with the path's own stores over it.
 
 use breakeven_base::PhysMem;
 
@@ -14,7 +14,7 @@ impl Cpu {
         self.spec.depth()
     }
 
-    /// To be called before an instruction executes: an open fork keeps the registers from then on.
+    /// Call before an instruction executes: saves the registers of an open fork, if they are not saved yet.
     #[inline(always)]
     pub fn keep_registers(&mut self) {
         if let Some(rip) = self.spec.returns_to.take() {
@@ -43,7 +43,7 @@ impl Cpu {
             self.spec.marks.truncate(keep);
             self.context_changed();
         } else if let Some(rip) = returns_to {
-            // Nothing has executed since.
+            // Nothing has executed since the fork: there are no registers to restore.
             self.set_rip(rip);
         }
     }

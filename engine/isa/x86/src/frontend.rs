@@ -104,7 +104,7 @@ impl X86FrontEnd {
     fn fetch_page<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<(u32, Xlat), Fault> {
         let update = !self.cpu.speculative();
         let x = self.cpu.translate(bus.ram_mut(), pc, Access::Fetch, self.cpu.cpl == 3, update)?;
-        // Nothing there: what hardware would run is garbage; a fault says so.
+        // No memory there: a machine check, in place of whatever hardware would fetch.
         let outside = Fault { vector: 18, error: 0, addr: pc };
         let (slot, void) = self.code.lookup(bus.ram(), x.paddr).ok_or(outside)?;
         if void {
@@ -120,7 +120,7 @@ impl X86FrontEnd {
         Ok((slot, x))
     }
 
-    /// Decodes the instruction at `pc` into its page. One that goes on on the next page is not kept: it is returned.
+    /// Decodes the instruction at `pc` into its page. One that crosses into the next page is not cached: it is returned.
     #[cold]
     fn decode_at<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<Option<(Inst, Uops)>, Stop> {
         let here = self.code.bytes(self.slot, pc, MAX_LEN);
@@ -137,7 +137,7 @@ impl X86FrontEnd {
         let (second, _) = self.fetch_page(bus, next).map_err(Stop::Fault)?;
         bytes.extend_from_slice(self.code.bytes(second, next, MAX_LEN - bytes.len()));
         if self.page == NOWHERE {
-            // The next page may have emptied a full cache, and with it the slot of this one.
+            // Decoding the next page may have evicted this one.
             self.enter_page(bus, pc).map_err(Stop::Fault)?;
         }
         match decode(&bytes, &self.cpu.options.features) {
@@ -152,7 +152,7 @@ impl X86FrontEnd {
         }
     }
 
-    /// Notes which bytes have been decoded, so that stores to them are noticed.
+    /// Marks bytes as decoded code, so that stores to them are detected.
     fn mark_code<B: Bus>(&mut self, bus: &mut B, pc: u64, len: u8) {
         let Ok(x) = self.cpu.translate(bus.ram_mut(), pc, Access::Fetch, self.cpu.cpl == 3, false) else { return };
         let map = self.cpu.xlat.code_map.entry(x.paddr / PAGE).or_default();
@@ -217,7 +217,7 @@ impl X86FrontEnd {
         self.stopped(bus, now, out, stop, 0)
     }
 
-    /// An instruction of `len` bytes that did not complete. One that waits is described as decoded, by `out`'s micro-ops.
+    /// An instruction of `len` bytes that did not complete. One that must wait is described as decoded, by `out`'s micro-ops.
     #[cold]
     fn stopped<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step, stop: Stop, len: u8) -> StepResult {
         let pc = self.cpu.rip();
@@ -237,7 +237,7 @@ impl X86FrontEnd {
                 let fault = Fault { vector, error: 0, addr: 0 };
                 self.trap(bus, out, fault, pc.wrapping_add(u64::from(len)), true);
             }
-            Stop::NeedsDrain | Stop::Leave => return StepResult::NeedsDrain,
+            Stop::NeedsDrain | Stop::SlowPath => return StepResult::NeedsDrain,
             Stop::Pause => return StepResult::Paused,
             Stop::Blocked => return StepResult::Blocked,
             Stop::Unknown => self.end(out, Halt::Unknown { pc }, ExitCause::Unimplemented),
@@ -247,7 +247,7 @@ impl X86FrontEnd {
 
     fn trap<B: Bus>(&mut self, bus: &mut B, out: &mut Step, fault: Fault, rip: u64, software: bool) {
         let pc = self.cpu.rip();
-        self.cpu.abandon();
+        self.cpu.restart_instruction();
         if self.cpu.raise(bus, fault, rip, software).is_err() {
             return self.end(out, Halt::TripleFault { pc, fault }, ExitCause::TripleFault);
         }
@@ -260,7 +260,7 @@ impl X86FrontEnd {
         self.page = NOWHERE;
     }
 
-    /// The machine can go no further: the step carries the exit, and execution stays where it is.
+    /// The machine halts for good: the step carries the exit, and the pc stays.
     fn end(&mut self, out: &mut Step, why: Halt, cause: ExitCause) {
         self.cpu.halted = Some(why);
         out.n = 1;
@@ -287,16 +287,16 @@ impl FrontEnd for X86FrontEnd {
             self.execute_all_deferred(bus, now);
         }
         self.cpu.keep_registers();
-        if now.tick >= self.cpu.turn && self.user_turn(bus, &now, out) {
+        if now.tick >= self.cpu.turn && self.user_preempt(bus, &now, out) {
             return StepResult::Done;
         }
         self.step_at(bus, &now, out)
     }
 
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
-        // Time stands still in here: whatever needs it is left to `step`.
+        // `now` is fixed in here: instructions that need the time are left to `step`.
         let now = Now { drained: false, ..now };
-        if self.cpu.speculative() || self.cpu.halted.is_some() || self.cpu.under_way() || now.tick >= self.cpu.turn {
+        if self.cpu.speculative() || self.cpu.halted.is_some() || self.cpu.in_progress() || now.tick >= self.cpu.turn {
             return 0;
         }
         self.cpu.outcome.fast = true;

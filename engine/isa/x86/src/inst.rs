@@ -67,7 +67,7 @@ bitflags! {
         const VEX = 1 << 3;
         /// 32-bit addresses.
         const ADDR32 = 1 << 4;
-        /// Left to `step` by the fast path, and not done on a wrong path.
+        /// The fast path leaves it to `step`; not executed on a wrong path.
         const COLD = 1 << 5;
         /// The memory operand must be aligned to its size.
         const ALIGN = 1 << 6;
@@ -86,7 +86,7 @@ bitflags! {
         /// A gather's index is a ymm register.
         const WIDE_INDEX = 1 << 14;
         const X87 = 1 << 15;
-        /// Needs a look by the front end before execution.
+        /// The front end must check it before execution.
         const SPECIAL = Self::UNKNOWN.bits()
             | Self::UNDEFINED.bits()
             | Self::ABSENT.bits()
@@ -95,17 +95,17 @@ bitflags! {
     }
 }
 
-/// Whether an instruction on a wrong path can be described without being executed: it always completes there, and goes on
-/// behind itself or as predicted.
+/// Whether an instruction on a wrong path can be described without being executed: it cannot fault, and control continues
+/// at the next instruction or as predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deferral {
     No,
     Yes,
-    /// If vector state may be used.
+    /// Where vector state is enabled.
     Vector,
-    /// If the return address on the stack is one.
+    /// Where the return address on the stack is canonical.
     Return,
-    /// It never executes there: nothing need be known to say so.
+    /// It never executes on a wrong path.
     Never,
 }
 
@@ -120,7 +120,7 @@ pub(crate) enum Steps {
     Microcode,
 }
 
-/// What a step is of its instruction.
+/// The part of its instruction that a step executes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Piece {
     /// Not gem5's microcode.
@@ -130,8 +130,8 @@ pub(crate) enum Piece {
     Entry { over: bool },
     /// Straight-line micro-ops, counted from the instruction's first step, or from behind the entry.
     Straight(u8),
-    /// A turn of the loop; the branch at its end leads to the next.
-    Turn { again: bool },
+    /// One iteration of the loop; `again`: the branch at its end is taken.
+    Iteration { again: bool },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +169,7 @@ pub(crate) struct Address {
     pub disp: u64,
 }
 
-/// What describing an execution must know of the micro-ops.
+/// Properties of the micro-ops that describing an execution needs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UopSummary {
     /// The first, in the page's pool, and how many there are.
@@ -241,7 +241,7 @@ impl Inst {
         use Mnemonic::*;
         matches!(self.op, Vpsllw | Vpslld | Vpsllq | Vpsrlw | Vpsrld | Vpsrlq | Vpsraw | Vpsrad | Vpslldq | Vpsrldq)
     }
-    /// Notes what describing it without executing it must know ([`crate::deferred`]).
+    /// Records what a description without execution needs ([`crate::deferred`]).
     pub fn prepare_deferral(&mut self) {
         self.deferral = if self.uops.steps == Steps::One { self.deferral_of_op() } else { Deferral::No };
         self.rsp = self.moves_rsp();
@@ -259,7 +259,7 @@ impl Inst {
             self.k.iter().all(|k| known(k) || vector && k.kind.is_vec())
         };
         match self.op {
-            // Elsewhere the target is in a register, and may be none.
+            // Other targets are in a register and may not be canonical.
             Jmp | Call if self.has(InstFlags::BRANCH) => Deferral::Yes,
             Ret => Deferral::Return,
             Jo | Jno | Jb | Jae | Je | Jne | Jbe | Ja | Js | Jns | Jp | Jnp | Jl | Jge | Jle | Jg => Deferral::Yes,

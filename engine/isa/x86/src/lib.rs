@@ -4,7 +4,7 @@
 //!
 //! Facts come from the Intel and AMD architecture manuals. iced-x86 decodes and tells which registers and flags an
 //! instruction touches; execution and cracking into micro-ops are here. What is not implemented stops the machine with
-//! its address, bytes and mnemonic ([`X86FrontEnd::complaint`]).
+//! its address, bytes and mnemonic ([`X86FrontEnd::halt_reason`]).
 //!
 //! [`X86FrontEnd`] implements [`breakeven_base::FrontEnd`]. Instructions are decoded once per physical address into a
 //! record ([`inst::Inst`]) with static micro-ops, executed when fetched, and described in a `Step`; on a wrong path

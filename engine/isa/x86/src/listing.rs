@@ -1,4 +1,4 @@
-//! Listings: code that is looked at, not executed.
+//! Disassembly listings of code.
 
 use breakeven_base::listing::Line;
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, Instruction, OpKind};

@@ -181,7 +181,7 @@ impl Cpu {
         self.store_slow(bus, now, vaddr, &b[..n])
     }
 
-    /// What a fault means: an exception, or on a speculative path a reference that goes nowhere.
+    /// A fault raises its exception; on a speculative path the reference is dropped instead.
     fn refuse(&mut self, fault: Fault, vaddr: u64, size: u64, kind: MemKind) -> R<()> {
         if !self.speculative() {
             return Err(Stop::Fault(fault));
@@ -190,7 +190,7 @@ impl Cpu {
         Ok(())
     }
 
-    /// Translates bytes inside one page, and keeps the translation when it may be kept.
+    /// Translates bytes inside one page, and caches the translation where that is allowed.
     pub(crate) fn data_part<B: Bus>(&mut self, bus: &mut B, vaddr: u64, access: Access) -> Result<Part, Fault> {
         let e = self.xlat.tlb.entry(access == Access::Store, self.xlat.bank, vaddr);
         if e.tag == vaddr & !(PAGE - 1) {
@@ -240,7 +240,7 @@ impl Cpu {
             && p.second.is_none_or(|s| self.read_bytes(bus.ram(), s.paddr, high).is_some());
         let mut uncacheable = p.first.uncacheable;
         if !in_ram {
-            // Nothing answers: the bus returns ones; a device its register.
+            // The bus returns all ones where no device responds.
             out.fill(0xff);
             uncacheable = true;
             if p.second.is_none() && size <= 8 && bus.is_device(p.first.paddr) {
@@ -303,7 +303,7 @@ impl Cpu {
         Ok(())
     }
 
-    /// Bytes into RAM or the path's log, minding code.
+    /// Writes bytes to RAM or the path's store log; decoded code there becomes stale.
     fn put<B: Bus>(&mut self, bus: &mut B, paddr: u64, bytes: &[u8]) -> R<()> {
         self.write_bytes(bus.ram_mut(), paddr, bytes).ok_or(Stop::Blocked)?;
         if !self.speculative() {
@@ -321,8 +321,8 @@ impl Cpu {
         }
     }
 
-    /// A reference with neither data nor destination (prefetch, cache management): where it goes. A prefetch of what
-    /// cannot be reached goes nowhere.
+    /// A reference with neither data nor destination (prefetch, cache management): where it goes. A prefetch that
+    /// would fault is dropped.
     pub(crate) fn touch<B: Bus>(&mut self, bus: &mut B, asked: u64, kind: MemKind, faults: bool) -> R<()> {
         let size = self.options.line;
         let mut vaddr = asked;

@@ -2,14 +2,14 @@
 //! (`CrackConfig::gem5_microcode`); no processor works so.
 //!
 //! Facts: gem5 24.0 `src/arch/x86/isa/insts/general_purpose` (`string/*.py`, `arithmetic/multiply_and_divide.py`) and
-//! `microops/regop.isa` (what a `div2` works off). A step is a straight piece of the microcode, or one turn of its loop,
+//! `microops/regop.isa` (how many bits a `div2` divides). A step is a straight-line piece of the microcode, or one iteration of its loop,
 //! which ends in a micro-branch ([`UopFlags::MICRO_BRANCH`]) back to the loop's top. Between steps the instruction pointer
-//! stays and nothing that the last step would not do again has happened: a division executes in its last step, a repeated
-//! string instruction an element a turn.
+//! stays and no architectural state has changed that a restart would need: a division executes in its last step, a
+//! repeated string instruction one element per iteration.
 //!
-//! A mispredicted micro-branch stays in its instruction, too: the wrong path is what follows the loop, or one turn more
+//! A mispredicted micro-branch stays in its instruction, too: the wrong path is what follows the loop, or one more iteration
 //! ([`Micro::follow`]). To the pipeline a micro-branch falls through to the next instruction, and leads to the instruction
-//! itself (its loop) or one byte on ([`over`]): it has no other address for what gem5 tells apart by micro-PC.
+//! itself (its loop) or one byte on ([`over`]): gem5 distinguishes them by micro-PC, which the pipeline here does not have.
 
 use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, OpClass, Reg, Step, Uop, UopFlags};
 use iced_x86::Mnemonic;
@@ -23,35 +23,35 @@ use crate::rep::{compares, pointers};
 type F = UopFlags;
 const NONE: Reg = Reg::NONE;
 
-/// The instruction under way, from `pc` to `end`: steps done, and turns of its loop in all (of a division: a string
+/// The instruction in progress, from `pc` to `end`: steps done, and iterations of its loop in all (of a division: a string
 /// instruction's are known by its count).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Micro {
     pub pc: u64,
     pub end: u64,
     pub done: u8,
-    pub turns: u8,
-    /// The loop has been left.
+    pub iterations: u8,
+    /// The loop has ended.
     pub left: bool,
-    /// What was done last is the branch over the loop.
+    /// The last step was the branch over the loop.
     pub entry: bool,
 }
 
 impl Default for Micro {
     fn default() -> Self {
         // No instruction is there.
-        Micro { pc: u64::MAX, end: u64::MAX, done: 0, turns: 0, left: false, entry: false }
+        Micro { pc: u64::MAX, end: u64::MAX, done: 0, iterations: 0, left: false, entry: false }
     }
 }
 
 impl Micro {
-    /// The branch just described is followed to `target` although it went elsewhere. False: the target is not of this
+    /// The branch just described is followed to `target` although it went elsewhere. False: the target is outside this
     /// instruction.
     pub fn follow(&mut self, target: u64) -> bool {
         if target == self.pc {
-            // A turn, or once more.
+            // The first, or one more iteration.
             (self.left, self.entry) = (false, false);
-            self.turns = self.turns.saturating_add(1);
+            self.iterations = self.iterations.saturating_add(1);
         } else if target == over(self.pc) {
             self.left = true;
         } else if target == self.end {
@@ -63,21 +63,21 @@ impl Micro {
     }
 }
 
-/// Where the branch over the loop of the instruction at `pc` leads, as the pipeline sees it. Nothing else is there: a repeated
+/// Where the branch over the loop of the instruction at `pc` leads, as the pipeline sees it. No instruction begins there: a repeated
 /// string instruction has a prefix and an opcode.
 fn over(pc: u64) -> u64 {
     pc.wrapping_add(1)
 }
 
-/// How often gem5's division goes through its loop: `div1` takes the dividend's high half, `div2i` and every `div2` shift bits
+/// Iterations of the loop of gem5's division: `div1` takes the dividend's high half, `div2i` and every `div2` shift bits
 /// of the low half in until the divisor fits, then subtract it once. Two come before the loop, four (bytes: two) are in it.
-pub(crate) fn division_turns(high: u64, low: u64, divisor: u64, bits: u32) -> u8 {
+pub(crate) fn division_iterations(high: u64, low: u64, divisor: u64, bits: u32) -> u8 {
     let (steps, _) = divide(high, low, divisor, bits);
     // Two come before the loop.
-    u8::try_from(steps - 2u32.min(steps)).unwrap_or(u8::MAX).div_ceil(division_steps_a_turn((bits / 8) as u8)).max(1)
+    u8::try_from(steps - 2u32.min(steps)).unwrap_or(u8::MAX).div_ceil(div2s_per_iteration((bits / 8) as u8)).max(1)
 }
 
-/// `div2`s with work to do, and the remainder.
+/// The `div2`s that shift or subtract, and the remainder.
 fn divide(high: u64, low: u64, divisor: u64, bits: u32) -> (u32, u64) {
     let mut rest = high;
     subtract(&mut rest, divisor);
@@ -109,7 +109,7 @@ fn divide(high: u64, low: u64, divisor: u64, bits: u32) -> (u32, u64) {
     (steps, rest)
 }
 
-fn division_steps_a_turn(size: u8) -> u8 {
+fn div2s_per_iteration(size: u8) -> u8 {
     if size == 1 {
         2
     } else {
@@ -134,7 +134,7 @@ fn subtract(rest: &mut u64, divisor: u64) {
     *rest -= divisor << shift;
 }
 
-/// Straight pieces before a division's loop, and after it as many.
+/// Straight-line pieces before a division's loop; as many follow it.
 pub(crate) fn division_pieces(op: Mnemonic) -> u8 {
     if op == Mnemonic::Idiv {
         2
@@ -150,7 +150,7 @@ fn alu(u: &mut Uops, ops: &[([Reg; 3], Reg)]) {
     }
 }
 
-/// Some bits of the quotient.
+/// Computes some bits of the quotient.
 fn div2(u: &mut Uops, low: Reg) {
     u.push(uop(OpClass::IntDiv, [DIVIDER, low, LEFT], [DIVIDER, LEFT], F::empty()));
 }
@@ -173,7 +173,7 @@ pub(crate) fn division(op: Mnemonic, divisor: Reg, u: &mut Uops) {
     alu(u, &[([divisor, NONE, NONE], SIGN), ([divisor, SIGN, NONE], T3)]);
 }
 
-/// The steps of a division behind the first, `n` counted with it but without its loop's turns.
+/// The steps of a division behind the first, `n` counted with it but without its loop's iterations.
 fn division_piece(i: &Inst, n: u8, u: &mut Uops) {
     let (rax, rdx) = (gpr(0), gpr(2));
     match (i.op, n) {
@@ -211,12 +211,12 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], piece: Piece, last: bool) -> Uops
         (Piece::Straight(n), true) => division_piece(i, n, &mut u),
         (_, true) => {
             let low = if i.op == Mnemonic::Div { gpr(0) } else { T1 };
-            for _ in 0..division_steps_a_turn(i.size) {
+            for _ in 0..div2s_per_iteration(i.size) {
                 div2(&mut u, low);
             }
             branch(&mut u, [LEFT, NONE]);
         }
-        (Piece::Turn { .. }, false) => element(i, refs, &mut u),
+        (Piece::Iteration { .. }, false) => element(i, refs, &mut u),
         (Piece::Straight(1..), false) => u.push(EMPTY),
         (Piece::Straight(0), false) => {
             // The step that the pointers take.
@@ -235,7 +235,7 @@ pub(crate) fn crack(i: &Inst, refs: &[MemRef], piece: Piece, last: bool) -> Uops
 const EMPTY: Uop =
     Uop { class: OpClass::No_OpClass, latency: 0, src: [NONE; 3], dst: [NONE; 2], flags: UopFlags::empty() };
 
-/// A turn of a repeated string instruction's loop.
+/// One iteration of a repeated string instruction's loop.
 fn element(i: &Inst, refs: &[MemRef], u: &mut Uops) {
     let (rax, rcx, none) = (gpr(0), gpr(1), [NONE; 2]);
     let pointers = pointers(i.op);
@@ -267,10 +267,10 @@ fn element(i: &Inst, refs: &[MemRef], u: &mut Uops) {
     branch(u, [T2, if compares { C } else { NONE }]);
 }
 
-/// Tells a step's branch: where it goes on.
+/// Describes a step's micro-branch: direction and target.
 pub(crate) fn describe_branch(piece: Piece, out: &mut Step) {
     let (taken, target) = match piece {
-        Piece::Turn { again } => (again, out.pc),
+        Piece::Iteration { again } => (again, out.pc),
         Piece::Entry { over: taken } => (taken, over(out.pc)),
         Piece::None | Piece::Straight(_) => return,
     };

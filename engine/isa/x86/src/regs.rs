@@ -1,8 +1,8 @@
 //! Registers as micro-ops name them: one flat space, below [`breakeven_base::Reg::COUNT`].
 //!
 //! The arithmetic flags have three names. An instruction that writes all of them writes [`C`]; one that keeps the carry
-//! (inc, dec) writes [`Z`]; adox writes [`O`]. Who wrote which group last is known when the instruction is executed, so
-//! a reader of a group is given the name that holds it then (see [`crate::crack`]).
+//! (inc, dec) writes [`Z`]; adox writes [`O`]. The last writer of each group is known when an instruction executes, so
+//! a reader names the register that holds the group then (see [`crate::crack`]).
 
 use breakeven_base::Reg;
 
@@ -21,7 +21,7 @@ pub const T2: Reg = Reg(22);
 pub const T3: Reg = Reg(23);
 /// Where gem5's microcode leaves a product.
 pub const PRODUCT: Reg = Reg(24);
-/// gem5's division: the divider's hidden registers, bits that are left to divide, a sign.
+/// gem5's division: the divider's hidden registers, the bits left to divide, a sign.
 pub const DIVIDER: Reg = Reg(25);
 pub const LEFT: Reg = Reg(26);
 pub const SIGN: Reg = Reg(27);

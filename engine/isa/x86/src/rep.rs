@@ -4,12 +4,12 @@
 //! begins again behind a fault) runs it to its end. A mode has a start-up (cycles before the first access, and micro-ops
 //! that pass through the front end), moves blocks of up to a line at a number of bytes a cycle that depends on alignment,
 //! and may write whole lines without reading them. Without a mode there is one load and store an element; scas, cmps and lods
-//! always go so. gem5's own microcode is another matter: [`crate::microcode`].
+//! always do. gem5's own microcode is in [`crate::microcode`].
 //!
 //! In the pipeline a step is a sequencer micro-op, whose latency is the step's share of time and which waits for the
 //! sequencer before it ([`STRING`]), then the load and the store, which wait for it. So the engine paces the accesses, and
 //! caches, store queue and buses may slow it further. Blocks end where the destination's blocks do, once it is aligned to
-//! its elements; going down, or where the destination overlaps the bytes just ahead of the source, it is element by element.
+//! its elements; with DF set, or where the destination overlaps the bytes just ahead of the source, it is element by element.
 
 use breakeven_base::{MemKind, MemRef, OpClass, Reg, UopFlags, MAX_UOPS, PAGE};
 use iced_x86::Mnemonic;
@@ -61,7 +61,7 @@ impl StringMode {
     }
 }
 
-/// A repeated instruction under way, at `pc`.
+/// A repeated instruction in progress, at `pc`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
     pub pc: u64,
@@ -204,7 +204,7 @@ fn paced(i: &Inst, refs: &[MemRef], step: &StringStep) -> Uops {
     u
 }
 
-/// Two neighbouring references to one kind of thing as one.
+/// Merges two adjacent references of one kind.
 pub(crate) fn join(a: &MemRef, b: &MemRef) -> MemRef {
     let room = PAGE - (a.vaddr & (PAGE - 1));
     let paddr2 = match u64::from(a.size).cmp(&room) {

@@ -13,8 +13,8 @@ use crate::microcode::Micro;
 use crate::rep::{Run, StringStep};
 use crate::simd::V;
 
-/// The data TLB's banks: supervisor kept from user pages (SMAP), supervisor, user, user with alignment checks (keeps
-/// nothing).
+/// The data TLB's banks: supervisor kept from user pages (SMAP), supervisor, user, user with alignment checks (always
+/// empty).
 const BANKS: usize = 4;
 pub(crate) const CHECKED: usize = 3 * BANK;
 pub(crate) type DataTlb = data_tlb::DataTlb<{ BANKS * BANK }>;
@@ -36,9 +36,9 @@ pub(crate) struct Core {
     pub base: [u64; 4],
     /// Micro-op registers that hold CF, OF and the other flags.
     pub flag_home: [Reg; 3],
-    /// The repeated string instruction under way.
+    /// The repeated string instruction in progress.
     pub run: Run,
-    /// The loop of gem5's microcode under way.
+    /// The loop of gem5's microcode in progress.
     pub micro: Micro,
     pub retired: u64,
 }
@@ -113,7 +113,7 @@ pub(crate) struct Msrs {
     pub tsc_offset: u64,
 }
 
-/// What the hart is built as; no instruction changes it.
+/// The hart's configuration; no instruction changes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub features: Features,
@@ -127,7 +127,7 @@ pub(crate) struct Options {
     /// Cycles that wbinvd takes for each line of the caches.
     pub wbinvd_line: u8,
     pub rep: Arc<RepConfig>,
-    /// A process under syscall emulation: what would enter the kernel goes to the bus.
+    /// A process under syscall emulation: system calls and faults go to the bus.
     pub emulated: bool,
     /// Translations are not described to the pipeline.
     pub free_translation: bool,
@@ -151,7 +151,7 @@ impl Options {
     }
 }
 
-/// Address translation, and what is known of code.
+/// Address translation, and which pages hold decoded code.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Translation {
     pub tlb: Box<DataTlb>,
@@ -165,14 +165,14 @@ pub(crate) struct Translation {
 }
 
 impl Translation {
-    /// To be called when translations may have changed.
+    /// Call when translations may have changed.
     pub fn flush(&mut self) {
         self.tlb.flush();
         self.fetch_stale = true;
     }
 }
 
-/// What the instruction being executed did beside its registers.
+/// Results of the instruction being executed, besides its registers.
 #[derive(Clone, Debug)]
 pub(crate) struct Outcome {
     /// `run_fast` is running: nothing is described.
@@ -182,9 +182,9 @@ pub(crate) struct Outcome {
     pub nrefs: usize,
     /// Its branch was taken.
     pub taken: bool,
-    /// What the last step of a repeated string instruction did.
+    /// The last step of a repeated string instruction.
     pub string: StringStep,
-    /// What it did outside; taken by `step`.
+    /// Its effect outside the hart; `step` takes it.
     pub effect: SysEffect,
 }
 

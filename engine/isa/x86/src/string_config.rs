@@ -2,7 +2,7 @@
 
 use breakeven_base::ConfigError;
 
-/// Fixed point of [`Pace`]: this many are a cycle.
+/// The fixed-point unit of [`Pace`]: one cycle.
 pub const CYCLE: u32 = 1 << 16;
 
 /// Cycles a byte, in 1/[`CYCLE`]; 0: as fast as the rest of the core takes it.
@@ -29,7 +29,7 @@ pub struct StringMode {
     pub max_count: u32,
     pub max_bytes: u32,
     pub min_element: u8,
-    /// Also with the direction flag set.
+    /// Also where the direction flag is set.
     pub backwards: bool,
     /// Both addresses are multiples of this.
     pub co_alignment: u8,
@@ -98,7 +98,7 @@ impl RepConfig {
     }
 
     /// # Errors
-    /// A mode that no engine has, named.
+    /// Names a mode that cannot be built.
     pub fn check(&self) -> Result<(), ConfigError> {
         for (name, modes) in [("movs", &self.movs), ("stos", &self.stos)] {
             let bad = |k: usize, what: String| Err(ConfigError::new(format!("x86.rep.{name}[{k}]"), what));

@@ -20,7 +20,7 @@ fn read_gp(selector: u16) -> Fault {
 }
 
 impl Cpu {
-    /// Reads 8 bytes as the processor itself does it (descriptor tables, stacks).
+    /// An implicit supervisor read of 8 bytes (descriptor tables, stacks).
     pub(crate) fn system_read<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Result<u64, Fault> {
         let mut b = [0u8; 8];
         for (k, byte) in b.iter_mut().enumerate() {
@@ -49,7 +49,7 @@ impl Cpu {
         self.system_read(bus, self.s.gdt.base.wrapping_add(at))
     }
 
-    /// Delivers `fault`; `Err` when the machine cannot go on.
+    /// Delivers `fault`; `Err` is a triple fault.
     pub(crate) fn raise<B: Bus>(&mut self, bus: &mut B, fault: Fault, rip: u64, software: bool) -> Result<(), ()> {
         let mut f = fault;
         for _ in 0..2 {

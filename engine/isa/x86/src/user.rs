@@ -72,9 +72,9 @@ impl Cpu {
     }
 }
 
-/// Flags that a program sets as it likes. Single steps are not modelled.
+/// Flags that a program may set. Single-stepping is not modelled.
 const USER_FLAGS: Rflags = Rflags::ARITH.union(Rflags::DF).union(Rflags::AC);
-/// Where FXSAVE puts x87's registers and SSE's, 16 bytes each.
+/// Offsets of the x87 and SSE registers in an FXSAVE area, 16 bytes each.
 const ST: usize = 32;
 const XMM: usize = 160;
 
@@ -130,7 +130,7 @@ impl UserContext for Cpu {
         self.set_rip(state.pc);
         self.set_rflags(Rflags::from_bits_truncate(state.flags), USER_FLAGS);
         self.ctl.cr3 = state.page_table;
-        self.abandon();
+        self.restart_instruction();
         self.xlat.flush();
         self.xlat.code_stale = true;
     }
@@ -163,7 +163,7 @@ impl X86FrontEnd {
         self.cpu.options.cpuid.get(leaf, subleaf)
     }
 
-    /// The process's system call (`fault` `None`), or what it did wrong.
+    /// The process's system call (`fault` `None`), or its fault.
     pub(crate) fn user_trap<B: Bus>(
         &mut self,
         bus: &mut B,
@@ -178,7 +178,7 @@ impl X86FrontEnd {
             return StepResult::NeedsDrain;
         }
         let pc = self.cpu.rip();
-        self.cpu.abandon();
+        self.cpu.restart_instruction();
         let effect = match fault {
             None => self.cpu.system_call(bus, now, out.len),
             Some(fault) => match bus.user_fault(pc, user_fault(fault), &mut self.cpu) {
@@ -191,15 +191,15 @@ impl X86FrontEnd {
         StepResult::Done
     }
 
-    /// Its time is over, or a timer's has come. False: it goes on with its next instruction.
+    /// Its time slice is over, or a timer has expired. False: it continues with its next instruction.
     #[cold]
-    pub(crate) fn user_turn<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
-        // An instruction of several steps is ended first.
-        if self.cpu.speculative() || self.cpu.under_way() {
+    pub(crate) fn user_preempt<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step) -> bool {
+        // An instruction of several steps completes first.
+        if self.cpu.speculative() || self.cpu.in_progress() {
             return false;
         }
         (out.pc, out.len) = (self.cpu.rip(), 0);
-        let effect = match bus.user_turn(*now, &mut self.cpu) {
+        let effect = match bus.user_preempt(*now, &mut self.cpu) {
             Some(FaultAnswer::End(effect)) => effect,
             Some(FaultAnswer::Loaded) => SysEffect::TlbFlush { vaddr: None },
             Some(FaultAnswer::Retry) | None => {
@@ -211,7 +211,7 @@ impl X86FrontEnd {
         true
     }
 
-    /// Describes a trap that the emulation has answered; pc and length are there.
+    /// Describes a trap that the emulation has handled; `out` has pc and length.
     fn user_trapped<B: Bus>(&mut self, bus: &B, out: &mut Step, effect: SysEffect) {
         out.n = 1;
         out.branch = BranchInfo::default();

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::reader::Obj;
 
-/// Larger tables are nobody's predictor.
+/// The largest table.
 const TABLE: u32 = 1 << 22;
 const BITS: u32 = 64;
 

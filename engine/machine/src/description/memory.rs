@@ -19,7 +19,7 @@ use super::suggest::suggest;
 const DURATION: u64 = 1_000_000_000;
 const XBARS: &[&str] = &["CoherentXBar", "L2XBar", "SystemXBar", "NoncoherentXBar", "IOXBar"];
 const DEVICES: &[&str] = &["BadAddr", "IsaFake", "Clint", "Plic", "Uart8250"];
-/// x86's interrupt controller: on the bus, but nothing is sent to it, for there are no interrupts.
+/// x86's interrupt controller: on the bus, but no interrupt is modelled, so nothing is sent to it.
 const INTERRUPTS: &str = "X86LocalApic";
 /// Most components between a core and a memory.
 const DEPTH: usize = 64;
@@ -31,7 +31,7 @@ struct Topology<'r> {
     memories: Vec<MemoryConfig>,
     /// Which addresses each memory answers.
     ranges: Vec<AddrRange>,
-    /// `None`: on the way that is being followed now.
+    /// `None`: on the path being followed.
     seen: BTreeMap<&'r str, Option<Link>>,
     depth: usize,
 }

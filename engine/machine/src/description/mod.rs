@@ -1,7 +1,7 @@
 //! From a machine description (`docs/description.md`) to what the parts of the engine are built from.
 //!
-//! Everything wrong is collected and reported together, each with the path of the object or parameter. What gem5 has and
-//! this engine does not model is refused where it would change a result, and ignored where it would not.
+//! Everything wrong is collected and reported together, each with the path of the object or parameter. What this
+//! engine does not model of gem5 is refused where it would change a result, and ignored where it would not.
 
 mod branch;
 mod cores;
@@ -64,7 +64,7 @@ pub struct MachineConfig {
     pub process: Option<ProcessConfig>,
 }
 
-/// `BREAKEVEN_MEMOIZE=on`: out-of-order cores replay what repeats itself. The same cycles and statistics either way.
+/// `BREAKEVEN_MEMOIZE=on`: out-of-order cores use memoized execution. The same cycles and statistics either way.
 fn memoizes() -> Result<bool, ConfigError> {
     const SWITCH: &str = "BREAKEVEN_MEMOIZE";
     match std::env::var_os(SWITCH) {
@@ -106,7 +106,7 @@ impl MachineConfig {
     /// The core and its memory at reset.
     ///
     /// # Errors
-    /// What only the parts themselves know to be wrong, from all of them.
+    /// Errors that only the components can find, of all of them.
     pub(crate) fn parts(&self) -> Result<(Core, MemorySystem), Vec<ConfigError>> {
         let memoizes = memoizes().map_err(|e| vec![e])?;
         let core = match &self.core {

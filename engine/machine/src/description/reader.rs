@@ -1,5 +1,5 @@
-//! Typed, bounds-checked access to the parameters of an object. Nothing here gives up at the first error: a getter
-//! notes what is wrong and answers with something harmless, so that one look tells everything.
+//! Typed, bounds-checked access to the parameters of an object. A getter records an error and
+//! returns a harmless value, so that one pass reports all errors.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::graph::{Graph, Object};
 use super::suggest::suggest;
 
-/// What became of a parameter.
+/// How the engine uses a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
     /// Any value but the modelled one is refused.
@@ -29,14 +29,14 @@ pub struct Used {
     pub takes: String,
 }
 
-/// What was looked at, by the object's path and the parameter's name. With an empty name: the object's class.
+/// Parameters read, by the object's path and the parameter's name. With an empty name: the object's class.
 pub type Uses = BTreeMap<(String, String), Used>;
 
 /// A graph and what was found wrong with it so far.
 pub(super) struct Reader {
     graph: Graph,
     errors: RefCell<Vec<ConfigError>>,
-    /// Only when somebody wants to know.
+    /// Recorded on request only.
     uses: Option<RefCell<Uses>>,
 }
 
@@ -240,7 +240,7 @@ impl<'a> Obj<'a> {
         })
     }
 
-    /// Complains unless the parameter is absent or has the one value that is modelled.
+    /// An error unless the parameter is absent or has the one value that is modelled.
     pub fn only(self, name: &str, modelled: &Value, why: &str) {
         self.reader.note(self.object, name, Use::Checked, || format!("only {modelled}"));
         if let Some(v) = self.object.params.get(name) {
@@ -380,7 +380,7 @@ impl<'a> Obj<'a> {
                     domain = parent;
                 }
                 _ if domain.expect_class("clock domain", &["SrcClockDomain", "DerivedClockDomain"]) => {
-                    // 1 THz .. 1 kHz: beyond it a cycle is nothing or an eternity.
+                    // 1 THz .. 1 kHz: other clocks are errors.
                     let clocks = domain.ints("clock", 1..=1_000_000_000);
                     let [period] = clocks[..] else {
                         let what = format!(

@@ -1,4 +1,4 @@
-//! A run: its limits, why it ended, what an observer is told.
+//! A run: its limits, why it ended, its observer's events.
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::Stat;

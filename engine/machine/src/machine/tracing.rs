@@ -1,4 +1,4 @@
-//! What a machine writes of its run into a trace, and which code ran.
+//! Traces and coverage of a machine's run.
 
 use std::io::Write;
 
@@ -34,7 +34,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The pipeline's trace goes on from here: what has ended leaves no record. False where a micro-op in flight was fetched
+    /// Restarts the pipeline's trace here: drops the records of micro-ops that have left. False where a micro-op in flight was fetched
     /// before the trace began.
     pub(crate) fn forget_ended(&mut self) -> bool {
         self.state.core.forget_ended()
@@ -45,8 +45,8 @@ impl Machine {
         self.trace = Some(Trace { to, left: limit, truncated: false });
     }
 
-    /// From now on which code between the addresses `start` and `end` runs is kept: instead of a trace of instructions, and
-    /// on the simple cores much slower than without.
+    /// From now on records coverage of the code from `start` to `end`, in place of a trace of instructions. Much slower on the
+    /// simple cores.
     pub fn cover(&mut self, start: u64, end: u64) {
         self.state.fe.set_coverage(Coverage::new(start, end));
     }
@@ -58,7 +58,7 @@ impl Machine {
     }
 
     /// Writes what the core has recorded (and, with `finish`, what it still waits to complete). False when the host refuses
-    /// it, which becomes the run's complaint.
+    /// it, which becomes the reason why the run ends.
     pub(crate) fn drain_trace(&mut self, finish: bool) -> bool {
         let Some(trace) = &mut self.trace else { return true };
         // Whole records only: a micro-op's seven lines stay together.
@@ -71,7 +71,7 @@ impl Machine {
                 true
             }
             Err(e) => {
-                self.bus.complaint = Some(format!("cannot write the trace {}", reason(&e)));
+                self.bus.refusal = Some(format!("cannot write the trace {}", reason(&e)));
                 false
             }
         }
@@ -87,7 +87,7 @@ impl Machine {
         self.state.fe.set_log(None);
         let Some(mut trace) = self.trace.take() else { return Ok(true) };
         if !written {
-            return Err(EngineError::Trace(self.bus.complaint.take().unwrap_or_default()));
+            return Err(EngineError::Trace(self.bus.refusal.take().unwrap_or_default()));
         }
         trace.to.flush().map_err(|e| EngineError::Trace(format!("cannot write the trace {}", reason(&e))))?;
         Ok(!trace.truncated)

@@ -1,4 +1,4 @@
-//! What a guest prints: handed on as it comes, or kept.
+//! The guest's console output: passed to a sink, or buffered.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub trait Sink: Send + Sync {
 /// One stream of a guest's output. Without a [`Sink`] it keeps [`Console::LIMIT`] bytes and refuses more.
 #[derive(Default)]
 pub struct Console {
-    /// What was kept; with a sink what it has not got yet.
+    /// Buffered output; with a sink what has not been passed on yet.
     pub bytes: Vec<u8>,
     sink: Option<Box<dyn Sink>>,
     /// Why something was lost.
@@ -22,7 +22,7 @@ pub struct Console {
 }
 
 impl Clone for Console {
-    /// A snapshot hands nothing on.
+    /// A clone has no sink.
     fn clone(&self) -> Self {
         Console { bytes: self.bytes.clone(), sink: None, failed: self.failed }
     }
@@ -66,7 +66,7 @@ impl Console {
         done
     }
 
-    /// As a device prints, which cannot be told that it failed: [`Console::failure`] knows.
+    /// Output of a device, which cannot report an error: [`Console::failure`] does.
     pub fn put(&mut self, bytes: &[u8]) {
         if self.failed.is_some() {
             return;

@@ -1,4 +1,4 @@
-//! The world around the hart: RAM, CLINT, UART, HTIF, uncacheable regions, pseudo-ops.
+//! The platform around the hart: RAM, CLINT, UART, HTIF, uncacheable regions, pseudo-ops.
 //!
 //! For RISC-V the memory map is Spike's and `HiFive`'s: CLINT at 0x200_0000 (time at 10 MHz unless the description's RTC says
 //! otherwise), a polled 16550 UART at 0x1000_0000 that is always ready to send and never receives, RAM where
@@ -38,7 +38,7 @@ const UART_LINE_STATUS: u64 = 5;
 /// Transmitter empty, holding register empty.
 const UART_READY: u64 = 0x60;
 
-/// What a description says about the world around the core.
+/// The description of the platform around the core.
 #[derive(Clone, Debug)]
 pub struct PlatformConfig {
     /// RAM; one range.
@@ -97,9 +97,9 @@ pub struct Platform {
     pub pause_at_readfile: bool,
     /// Delay and period, in nanoseconds, of the effect that a pseudo-op has just had.
     pub delay: (u64, u64),
-    /// What the guest asked for in vain.
-    pub complaint: Option<String>,
-    /// The cycles at which the guest read its cycle counter, when somebody wants to know them.
+    /// A request of the guest that was refused: it ends the run.
+    pub refusal: Option<String>,
+    /// The cycles at which the guest read its cycle counter, recorded on request.
     pub cycle_reads: Option<Vec<u64>>,
     /// The process that runs in user mode, under syscall emulation.
     pub process: Option<Box<Process>>,
@@ -147,7 +147,7 @@ impl Platform {
             outputs: Outputs::default(),
             pause_at_readfile: false,
             delay: (0, 0),
-            complaint: None,
+            refusal: None,
             cycle_reads: None,
             process: None,
         }
@@ -161,7 +161,7 @@ impl Platform {
         self.ram.reset_to_image()?;
         self.devices.clone_from(devices);
         self.outputs.files.clear();
-        (self.delay, self.complaint) = ((0, 0), None);
+        (self.delay, self.refusal) = ((0, 0), None);
         Ok(())
     }
 
@@ -313,7 +313,7 @@ impl Bus for Platform {
     fn user_deadline(&self) -> Tick {
         self.process.as_ref().map_or(Tick::MAX, |process| process.deadline())
     }
-    fn user_turn(&mut self, now: Now, context: &mut dyn UserContext) -> Option<FaultAnswer> {
+    fn user_preempt(&mut self, now: Now, context: &mut dyn UserContext) -> Option<FaultAnswer> {
         self.process.as_mut().and_then(|process| process.turn(&mut self.ram, now, context))
     }
 

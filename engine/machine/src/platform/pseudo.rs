@@ -1,4 +1,4 @@
-//! gem5's pseudo-ops: how a guest talks to whoever runs it. Functions and arguments are those of gem5's `m5ops`.
+//! gem5's pseudo-ops: the guest's calls to the simulator. Functions and arguments are those of gem5's `m5ops`.
 //! Nothing here touches the host: `readfile` reads bytes that were handed in, `writefile` fills named buffers.
 
 use std::collections::BTreeMap;
@@ -106,7 +106,7 @@ impl Platform {
             func::WORK_END => self.later(SysEffect::WorkEnd { id: args[0] }, 0, 0),
             _ => match REFUSED.iter().find(|(n, _)| *n == number) {
                 Some((_, name)) => {
-                    self.complaint =
+                    self.refusal =
                         Some(format!("the guest used the pseudo-op {name}, which this engine does not have"));
                     self.later(SysEffect::Exit { cause: ExitCause::M5Panic, code: 1 }, 0, 0)
                 }

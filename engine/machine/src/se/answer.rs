@@ -1,4 +1,4 @@
-//! What becomes of a process's system calls and faults.
+//! Answers a process's system calls and faults.
 
 use breakeven_base::{FaultAnswer, Now, PhysMem, SysEffect, Syscall, SyscallDone, UserAccess, UserContext, UserFault};
 
@@ -36,7 +36,7 @@ impl Process {
             }
         };
         let bases = c.bases;
-        if self.goes_on() {
+        if self.continues() {
             return SyscallDone { ret: Some(ret), bases, stale: self.space.take_stale(), effect: SysEffect::None };
         }
         let state = self.replaced.take().unwrap_or_else(|| {

@@ -32,7 +32,7 @@ pub(super) struct Lock {
 }
 
 impl Lock {
-    fn is_against(&self, other: &Lock) -> bool {
+    fn conflicts_with(&self, other: &Lock) -> bool {
         self.whole == other.whole
             && self.owner != other.owner
             && !(self.shared && other.shared)
@@ -50,9 +50,9 @@ impl Locks {
         self.0.is_empty()
     }
 
-    /// Those that keep `asked` from being granted, by where they start.
-    pub fn against<'a>(&'a self, file: Inode, asked: &'a Lock) -> impl Iterator<Item = &'a Lock> {
-        self.0.get(&file).into_iter().flatten().filter(|lock| lock.is_against(asked))
+    /// The locks that conflict with `asked`, by start.
+    pub fn conflicts<'a>(&'a self, file: Inode, asked: &'a Lock) -> impl Iterator<Item = &'a Lock> {
+        self.0.get(&file).into_iter().flatten().filter(|lock| lock.conflicts_with(asked))
     }
 
     /// Takes from an owner what it has of a range.
@@ -72,7 +72,7 @@ impl Locks {
         }
     }
 
-    /// Grants a lock that nothing is against, in place of what its owner had there.
+    /// Grants a lock without conflicts, in place of its owner's locks there.
     ///
     /// # Errors
     /// ENOLCK: there are as many as there may be.
@@ -128,10 +128,10 @@ mod tests {
         assert_eq!(all(&locks), [(10, 30, false)]);
         locks.grant(FILE, of(1, true, 14, 16)).expect("room");
         assert_eq!(all(&locks), [(10, 14, false), (14, 16, true), (16, 30, false)]);
-        assert_eq!(locks.against(FILE, &of(2, true, 14, 16)).count(), 0);
-        assert_eq!(locks.against(FILE, &of(2, true, 13, 17)).count(), 2);
-        assert_eq!(locks.against(FILE, &of(1, false, 0, END)).count(), 0, "its own");
-        assert_eq!(locks.against(FILE, &Lock { whole: true, ..of(2, false, 0, END) }).count(), 0, "flock");
+        assert_eq!(locks.conflicts(FILE, &of(2, true, 14, 16)).count(), 0);
+        assert_eq!(locks.conflicts(FILE, &of(2, true, 13, 17)).count(), 2);
+        assert_eq!(locks.conflicts(FILE, &of(1, false, 0, END)).count(), 0, "its own");
+        assert_eq!(locks.conflicts(FILE, &Lock { whole: true, ..of(2, false, 0, END) }).count(), 0, "flock");
         locks.release(FILE, &of(1, false, 12, 18));
         assert_eq!(all(&locks), [(10, 12, false), (18, 30, false)]);
         locks.forget(FILE, Owner::Process(2));

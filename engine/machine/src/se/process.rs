@@ -11,7 +11,7 @@ use super::loader::{self, Hardware, Launch};
 use super::memory::{AddressSpace, Prot, PAGE};
 use super::random::Random;
 use super::signals::{Info, Signals};
-use super::task::{Break, End, Ended, Others, Stop, Task, Underway, Used};
+use super::task::{Break, End, Ended, Others, PendingCall, Stop, Task, Used};
 use super::ProcessConfig;
 use crate::platform::Sink;
 use crate::{Elf, EngineError, IsaName};
@@ -52,7 +52,7 @@ pub(super) struct Clock {
     pub slept: u64,
 }
 
-/// The processes besides the running one, and whose turn it is.
+/// The processes besides the running one, and the scheduler's state.
 #[derive(Debug)]
 pub(super) struct Family {
     pub others: Others,
@@ -69,7 +69,7 @@ pub(super) struct Family {
     pub next_alarm: u64,
 }
 
-/// What was asked for in vain, each thing once.
+/// Refused requests, each once.
 #[derive(Debug, Default)]
 struct Warnings {
     seen: BTreeSet<String>,
@@ -110,14 +110,14 @@ impl Process {
             name: name.bytes().take(15).collect(),
             signals: Signals::default(),
             wait: None,
-            call: Underway::default(),
+            call: PendingCall::default(),
             woken: false,
             end: None,
             alarm: None,
             used: Used::default(),
             stop: Stop::default(),
             personality: 0,
-            lender: None,
+            vfork_parent: None,
         };
         let process = Process {
             config: config.clone(),
@@ -171,7 +171,7 @@ impl Process {
     pub fn set_stderr(&mut self, sink: Box<dyn Sink>) {
         self.files.stderr.set_sink(sink);
     }
-    /// What it asked for in vain, each thing once.
+    /// Its refused requests, each once.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings.list

@@ -1,5 +1,5 @@
-//! Which process runs. There is one core: a process runs until it waits or ends or its time is over, then the next in the
-//! order of their numbers. Where all wait, the clock goes on to the first deadline.
+//! The scheduler. There is one core: a process runs until it waits, ends, or its time slice is over; then the next runs, in
+//! order of process numbers. Where all wait, the clock advances to the first deadline.
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{PhysMem, SysEffect, Tick, UserState};
@@ -13,7 +13,7 @@ use super::signals::{self, Info};
 use super::task::{named, End, Ended, Parked, Task, Timer, Until, Wait};
 use crate::IsaName;
 
-/// Nanoseconds that a process runs before others get their turn.
+/// The time slice, in nanoseconds.
 const SLICE: u64 = 1_000_000;
 /// Ticks of a nanosecond.
 const TICKS: u64 = 1000;
@@ -47,11 +47,11 @@ impl Process {
     pub(super) fn is_alone(&self) -> bool {
         self.family.others.is_empty() && self.family.next_alarm == u64::MAX && self.task.signals.due() == 0
     }
-    fn turn_is_over(&self) -> bool {
+    fn slice_is_over(&self) -> bool {
         !self.family.others.is_empty() && self.nanoseconds().saturating_sub(self.family.since) >= SLICE
     }
 
-    /// When the running process is interrupted if it makes no call: a timer, or another process's turn.
+    /// When the running process is interrupted if it makes no call: by a timer, or at the end of its time slice.
     pub(crate) fn deadline(&self) -> Tick {
         let turn = if self.family.others.is_empty() { u64::MAX } else { self.family.since.saturating_add(SLICE) };
         match self.family.next_alarm.min(turn).min(self.next_own()) {
@@ -64,11 +64,11 @@ impl Process {
         self.expire_alarms();
         self.expire_own();
         // What ends a wait is answered by its call, which comes next.
-        !self.task.call.again && (self.task.signals.due() != 0 || self.turn_is_over())
+        !self.task.call.again && (self.task.signals.due() != 0 || self.slice_is_over())
     }
 
-    /// Whether the running process simply goes on behind its call.
-    pub(super) fn goes_on(&mut self) -> bool {
+    /// Whether the running process continues after its call.
+    pub(super) fn continues(&mut self) -> bool {
         let task = &self.task;
         let calm = self.replaced.is_none()
             && !self.family.yielded
@@ -77,10 +77,10 @@ impl Process {
             && task.signals.due() == 0
             && task.signals.restore.is_none()
             && self.family.next_alarm.min(self.next_own()) > self.nanoseconds()
-            && !self.turn_is_over();
+            && !self.slice_is_over();
         if calm {
             (self.task.call.deadline, self.task.call.done) = (None, 0);
-            self.forget_opening();
+            self.cancel_open();
         }
         calm
     }
@@ -94,7 +94,7 @@ impl Process {
             if let Some(end) = self.task.end.take() {
                 self.finish(ram, end);
                 state = self.next(None)?;
-            } else if self.task.stands_still() {
+            } else if self.task.is_stopped() {
                 state = self.next(Some(state))?;
             } else if self.task.wait.as_ref().is_some_and(|wait| self.is_over(wait, &self.task)) {
                 // The call is made again, and answers what has come of it; signals come behind it.
@@ -108,8 +108,8 @@ impl Process {
                 self.task.signals.set_mask(mask);
             } else {
                 (self.task.call.deadline, self.task.call.done) = (None, 0);
-                self.forget_opening();
-                if std::mem::take(&mut self.family.yielded) || self.turn_is_over() {
+                self.cancel_open();
+                if std::mem::take(&mut self.family.yielded) || self.slice_is_over() {
                     self.family.since = self.nanoseconds();
                     state = self.next(Some(state))?;
                     continue;
@@ -123,7 +123,7 @@ impl Process {
 
     /// Whether a process has something to do.
     fn can_run(&self, task: &Task) -> bool {
-        if task.stands_still() {
+        if task.is_stopped() {
             return false;
         }
         let Some(wait) = &task.wait else { return true };
@@ -153,7 +153,7 @@ impl Process {
                     || self.children(task, *which).next().is_none()
             }
             Until::Opened(end) => self.files.pipes.is_open(end),
-            Until::Unlocked(file, lock) => self.files.locks.against(*file, lock).next().is_none(),
+            Until::Unlocked(file, lock) => self.files.locks.conflicts(*file, lock).next().is_none(),
             Until::Woken(_) => task.woken,
             Until::Never => false,
         }
@@ -183,11 +183,11 @@ impl Process {
             if self.family.others.is_empty() && state.is_none() {
                 return Err(self.result());
             }
-            // Everybody waits.
+            // All processes wait.
             let own = state.is_some().then_some(&self.task);
             let tasks = self.family.others.values().map(|p| &p.task).chain(own);
             let times =
-                tasks.filter(|t| !t.stands_still()).flat_map(|t| [t.wait.as_ref().and(t.call.deadline), t.wakes_at()]);
+                tasks.filter(|t| !t.is_stopped()).flat_map(|t| [t.wait.as_ref().and(t.call.deadline), t.wakes_at()]);
             let Some(first) = times.flatten().min() else { return Err(self.deadlock(state.is_some())) };
             self.clock.slept = self.clock.slept.saturating_add(first.saturating_sub(self.nanoseconds()));
             self.expire_alarms();
@@ -208,7 +208,7 @@ impl Process {
         Some(to)
     }
 
-    /// Nobody can go on any more.
+    /// Deadlock: no process can run any more.
     fn deadlock(&mut self, present: bool) -> SysEffect {
         let own = present.then_some(&self.task);
         let tasks = self.family.others.values().map(|p| &p.task).chain(own);
@@ -246,12 +246,12 @@ impl Process {
         effect
     }
 
-    /// The running process is gone: its descriptors, its memory; its parent hears of it.
+    /// Ends the running process: frees descriptors and memory, notifies its parent.
     fn finish(&mut self, ram: &PhysMem, end: End) {
         let ids = self.task.ids;
         let status = end.status();
         self.count_time();
-        self.forget_opening();
+        self.cancel_open();
         if ids.pid == self.config.ids.pid {
             self.end_of_first = Some(end);
         } else if let End::Signal { number, why } = end {
@@ -289,7 +289,8 @@ impl Process {
     /// Memory that the running process does not use any more: its own, or that of a parent who waits for it (`vfork`).
     pub(super) fn give_back(&mut self, ram: &PhysMem, map: Map) {
         let brk = self.task.brk;
-        match self.task.lender.take().and_then(|pid| self.family.others.get_mut(&pid)).filter(|p| p.map.is_none()) {
+        match self.task.vfork_parent.take().and_then(|pid| self.family.others.get_mut(&pid)).filter(|p| p.map.is_none())
+        {
             Some(parent) => (parent.map, parent.task.brk) = (Some(map), brk),
             None => self.space.free(ram, map),
         }
@@ -341,14 +342,14 @@ impl Process {
         }
     }
 
-    /// The running process stops: its parent hears of it.
+    /// Stops the running process and notifies its parent.
     fn stop(&mut self, number: u32) {
         let status = number << 8 | 0x7f;
         (self.task.stop.now, self.task.stop.change) = (true, Some(status));
-        self.tell_of_change(self.task.ids, status);
+        self.notify_parent(self.task.ids, status);
     }
     /// A child has been stopped or continued.
-    pub(super) fn tell_of_change(&mut self, child: Ids, status: u32) {
+    pub(super) fn notify_parent(&mut self, child: Ids, status: u32) {
         let parent = match self.family.others.get_mut(&child.ppid) {
             Some(parked) => &mut parked.task,
             None if self.task.ids.pid == child.ppid => &mut self.task,
@@ -359,7 +360,7 @@ impl Process {
         }
     }
     /// The running process waits no more for the other end of a named pipe.
-    pub(super) fn forget_opening(&mut self) {
+    pub(super) fn cancel_open(&mut self) {
         if let Some(end) = self.task.call.opening.take() {
             self.files.pipes.close(end.pipe, end.writes);
         }
@@ -399,7 +400,7 @@ impl Process {
 
     /// A handler comes between a call and what it waits for: the call is made again behind it, or returns.
     fn interrupt(&mut self, state: &mut UserState, wait: &Wait, again: bool) {
-        self.forget_opening();
+        self.cancel_open();
         let done = std::mem::take(&mut self.task.call.done);
         self.task.call.deadline = None;
         if done > 0 || !(again && wait.restarts) {

@@ -46,7 +46,7 @@ pub(super) enum Until {
     Ready { files: Vec<(FileId, bool)>, signals: u64 },
     /// Room for that many bytes in a pipe, or nobody who reads.
     Room(usize, usize),
-    /// Nothing is against this lock any more.
+    /// No lock conflicts with this one any more.
     Unlocked(Inode, Lock),
     /// Somebody wakes those who wait at this physical address (`futex`).
     Woken(u64),
@@ -101,14 +101,14 @@ pub(super) struct Used {
     pub timers: [Option<Timer>; 2],
 }
 
-/// What a call that waits has come to.
+/// Progress of a call that waits.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Underway {
-    /// When it gives up: nanoseconds.
+pub(super) struct PendingCall {
+    /// When it times out: nanoseconds.
     pub deadline: Option<u64>,
     /// Bytes that it has moved already.
     pub done: usize,
-    /// It waits no more: the process stands at it, and it is made again.
+    /// Its wait is over: the process restarts the call.
     pub again: bool,
     /// The end of a named pipe that it opens.
     pub opening: Option<Opening>,
@@ -135,7 +135,7 @@ pub(super) struct Task {
     pub name: Vec<u8>,
     pub signals: Signals,
     pub wait: Option<Wait>,
-    pub call: Underway,
+    pub call: PendingCall,
     /// Somebody has woken it at its futex.
     pub woken: bool,
     pub end: Option<End>,
@@ -146,7 +146,7 @@ pub(super) struct Task {
     /// `personality`'s.
     pub personality: u32,
     /// The process whose memory it uses (`vfork`).
-    pub lender: Option<u32>,
+    pub vfork_parent: Option<u32>,
 }
 
 impl Task {
@@ -157,13 +157,13 @@ impl Task {
             ids,
             signals: self.signals.inherited(),
             wait: None,
-            call: Underway::default(),
+            call: PendingCall::default(),
             woken: false,
             end: None,
             alarm: None,
             used: Used::default(),
             stop: Stop::default(),
-            lender: None,
+            vfork_parent: None,
             ..self.clone()
         }
     }
@@ -187,8 +187,8 @@ impl Task {
         }
     }
 
-    /// Whether it stands still whatever else there is: stopped, and not killed.
-    pub fn stands_still(&self) -> bool {
+    /// Whether it cannot run whatever else happens: stopped, and not killed.
+    pub fn is_stopped(&self) -> bool {
         self.stop.now && self.signals.pending() & signals::bit(signals::KILL) == 0
     }
 

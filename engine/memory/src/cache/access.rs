@@ -50,7 +50,7 @@ impl Cache {
             Found::Miss => self.miss(net, pkt, at, 0),
         };
         if seen {
-            self.show_prefetchers(net, &pkt, at, found);
+            self.notify_prefetchers(net, &pkt, at, found);
         }
         reply
     }

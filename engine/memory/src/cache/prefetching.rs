@@ -1,4 +1,4 @@
-//! A cache and its prefetchers: what it shows them, and when it sends what they have queued.
+//! A cache and its prefetchers: which accesses train them, and when their queues are sent.
 
 use super::Cache;
 use crate::network::Network;
@@ -11,8 +11,8 @@ impl Cache {
         self.prefetching.as_ref().map_or(NEVER, |p| p.next_due)
     }
 
-    /// Shows a demand access to the prefetchers.
-    pub(super) fn show_prefetchers(&mut self, net: &mut Network, pkt: &Pkt, at: u64, found: Found) {
+    /// Trains the prefetchers on a demand access.
+    pub(super) fn notify_prefetchers(&mut self, net: &mut Network, pkt: &Pkt, at: u64, found: Found) {
         let access = Access { requestor: pkt.requestor, ..net.asked };
         let Cache { prefetching: Some(pf), tags, mshrs, .. } = self else { return };
         pf.observe(pkt, &access, at, found, |at_line| {

@@ -66,7 +66,7 @@ impl Cache {
         let found = if joins { Found::Joined(None) } else { Found::Miss };
         let until = if joins { self.join_unsent(&pkt, now) } else { self.allocate_unsent(net, &pkt, now) };
         if self.prefetching.is_some() {
-            self.show_prefetchers(net, &pkt, now, found);
+            self.notify_prefetchers(net, &pkt, now, found);
         }
         Response::Pending { id: MshrId::of(req.paddr, self.p.line_bytes), until: Tick(until) }
     }

@@ -31,7 +31,7 @@ use stride::{Stride, StrideParams};
 /// Nothing is due.
 pub(crate) const NEVER: u64 = u64::MAX;
 
-/// What a prefetcher learns from.
+/// An access that trains prefetchers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Access {
     /// As the core asked, also below the first level.
@@ -278,7 +278,7 @@ pub(crate) struct Prefetching {
     pub sent: u64,
     /// Registers in use from which on nothing is sent.
     pub registers: usize,
-    /// Whose turn was last.
+    /// The prefetcher that sent last (round robin).
     turn: usize,
     hits: Hits,
     /// The line of the last access that was looked at.
@@ -321,7 +321,7 @@ impl Prefetching {
         addr & !(self.line_bytes - 1)
     }
 
-    /// Whether a hit on `addr`, at `index` of the tags, may pass unseen.
+    /// Whether no prefetcher observes a hit on `addr`, at `index` of the tags.
     #[inline]
     pub fn ignores_hit(&self, index: usize, addr: u64) -> bool {
         self.who[index] == 0
@@ -374,7 +374,7 @@ impl Prefetching {
         }
     }
 
-    /// The prefetcher whose turn it is, and from when on it may send; `None`: nothing is queued.
+    /// The next prefetcher in round-robin order, and from when on it may send; `None`: nothing is queued.
     pub fn next(&self) -> Option<(usize, u64)> {
         let ready = self.units.iter().filter_map(|u| u.queue.head()).map(|e| e.ready).min()?.max(self.sent);
         let n = self.units.len();

@@ -1,7 +1,7 @@
-//! Prefetchers that want what lies beside the line of an access, whatever came before.
+//! Prefetchers of the lines next to an access, without history.
 //!
 //! - gem5 `TaggedPrefetcher`: the next `degree` lines. On misses and the first use of a prefetched line (the "tag").
-//! - `NextLine` (ours): the same, once for each line the accesses come to, hits included: Intel's DCU prefetcher.
+//! - `NextLine` (ours): the same, once for each new line, hits included: Intel's DCU prefetcher.
 //! - `AdjacentLine` (ours): the other lines of the aligned block, the 128-byte pair of Intel's spatial prefetcher.
 
 /// The `degree` lines after the one that begins at `line`.
@@ -12,7 +12,7 @@ pub(crate) fn next_lines(line: u64, degree: u32, line_bytes: u64, out: &mut Vec<
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NextLine {
     degree: u32,
-    /// The line that was come to last.
+    /// The line accessed last.
     last: u64,
 }
 

@@ -86,7 +86,7 @@ pub struct Execute {
     mem_in_units: Ring<Seq, IN_FLIGHT>,
     stream: u32,
     /// Of what is queued, everything below this belongs to an old stream. `Seq::MAX`: the redirect is on its way to fetch2.
-    pub fresh: Seq,
+    fresh: Seq,
     /// What ended the stream before this one.
     left_by: Outcome,
     /// Nothing can be committed before this cycle.
@@ -141,6 +141,11 @@ impl Execute {
             out: CommitOut::default(),
             stats: ExecuteStats::default(),
         }
+    }
+
+    /// Fetch2 has acted upon the redirect: micro-ops from `first` on belong to the new stream.
+    pub fn redirected(&mut self, first: Seq) {
+        self.fresh = first;
     }
 
     /// The oldest micro-op that is still needed.

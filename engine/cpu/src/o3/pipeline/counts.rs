@@ -119,7 +119,7 @@ impl Pipeline {
     /// So many cycles in which nothing moves while fetch could go on but for full queues: gem5's core ticks in them
     /// (`Fetch::updateFetchStatus`), and each stage counts what it does. In others it sleeps, and none counts.
     pub(in crate::o3) fn count_still(&mut self, cycles: u64) {
-        self.fetch.stats.cycles += cycles;
+        self.fetch.count_still(cycles);
         self.decode.count_still(cycles);
         self.rename.count_still(cycles, &self.io);
         self.dispatch.count_still(cycles, &self.issue);

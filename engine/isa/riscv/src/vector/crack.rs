@@ -3,8 +3,8 @@
 //! Arithmetic is one micro-op a register of the widest group, as in gem5's RVV decoder; where the datapath (DLEN) is
 //! narrower than a register, each is followed by micro-ops that only occupy the unit for the further beats and carry the
 //! result: they take no slot of their own (micro-fused). Memory is one micro-op a piece of DLEN for unit-stride accesses, one
-//! an element for strided and indexed ones; with `whole_groups` a unit-stride access has beats for what `vl` leaves out of its
-//! group, too, as the C908 and X60 have it (rvv-bench's tables: vl = 1 takes the time of VLMAX). At most [`MAX_UOPS`] go into a step; a longer instruction takes several.
+//! an element for strided and indexed ones; with `whole_groups` a unit-stride access has beats for the elements of its group
+//! beyond `vl`, too, as the C908 and X60 have it (rvv-bench's tables: vl = 1 takes the time of VLMAX). At most [`MAX_UOPS`] go into a step; a longer instruction takes several.
 //!
 //! A micro-op names at most three sources: the mask, or the old value of a destination that keeps elements, is named
 //! where one of the three is free.
@@ -18,7 +18,7 @@ use super::unit::VectorUnit;
 
 type F = UopFlags;
 
-/// How the sources and destinations of an operation's micro-ops advance.
+/// Which registers of each group the successive micro-ops of an operation name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub class: OpClass,
@@ -31,7 +31,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Everything of `lmul`.
+    /// All groups of `lmul`.
     pub fn plain(class: OpClass, lmul: i8) -> Shape {
         Shape { class, vd: Some(lmul), vs2: Some(lmul), vs1: Some(lmul), accumulates: false }
     }
@@ -54,7 +54,7 @@ impl VectorUnit {
                 Second::Vector if shape.vs1.is_some() => V(f.vs1 + part(shape.vs1, k)),
                 _ => scalar,
             };
-            // A result that several micro-ops share is handed from one to the next.
+            // Micro-ops that write parts of one register depend on each other in order.
             let shared = shape.vd.is_none_or(|l| registers(l) < most) && k > 0;
             let third = if shape.accumulates || shared {
                 dst

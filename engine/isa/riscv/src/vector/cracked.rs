@@ -1,4 +1,4 @@
-//! The micro-ops of the vector instruction under way, and the numbers of the registers that they name.
+//! The micro-ops of the vector instruction in progress, and the registers that they name.
 
 use breakeven_base::{MemRef, OpClass, Reg, Uop, UopFlags, MAX_UOPS};
 
@@ -11,7 +11,7 @@ const V0: u8 = 64;
 /// `vl` and `vtype`, as one renamed register.
 pub(crate) const VL: Reg = Reg(96);
 
-/// What a segment load's memory micro-ops hand to those that take the fields apart.
+/// Holds a segment load's data between its memory micro-ops and those that write the fields to their registers.
 pub(crate) const TEMPORARY: Reg = Reg(97);
 
 /// An x register (x0: none).
@@ -43,7 +43,7 @@ impl Cracked {
         self.list.clear();
         self.handed_out = 0;
     }
-    /// A new instruction; `on`: it is to be described.
+    /// Begins an instruction; `on`: its micro-ops are wanted.
     pub fn begin(&mut self, on: bool) {
         self.clear();
         self.on = on;
@@ -60,13 +60,13 @@ impl Cracked {
     pub fn is_on(&self) -> bool {
         self.on
     }
-    /// All micro-ops are there: the first and the last are marked.
+    /// Marks the first and the last micro-op of the complete list.
     pub fn end(&mut self) {
         if !self.on {
             return;
         }
         if self.list.is_empty() {
-            // An instruction without elements still passes through.
+            // An instruction without active elements still takes one micro-op.
             self.op(OpClass::SimdMisc, [VL, Reg::NONE, Reg::NONE], [Reg::NONE; 2]);
         }
         if let Some((first, _)) = self.list.first_mut() {
@@ -76,11 +76,11 @@ impl Cracked {
             last.flags |= F::LAST;
         }
     }
-    /// Whether a step is still to come.
+    /// Whether micro-ops are left for a further step.
     pub fn pending(&self) -> bool {
         self.handed_out < self.list.len()
     }
-    /// The next step's share: how many micro-ops were written.
+    /// Writes the micro-ops of the next step; returns how many.
     pub fn hand_out(&mut self, uops: &mut [Uop; MAX_UOPS], mem: &mut [MemRef; MAX_UOPS]) -> u8 {
         let rest = self.list.get(self.handed_out..).unwrap_or_default();
         let mut n = 0;
@@ -88,7 +88,7 @@ impl Cracked {
             (*u, *m) = (*from, *reference);
             n += 1;
         }
-        // A step cannot begin with what is fused to a micro-op before it.
+        // A step cannot begin with a micro-op that is fused to the one before.
         uops[0].flags &= !F::MICRO_FUSED;
         self.handed_out += usize::from(n);
         n

@@ -58,7 +58,7 @@ impl VectorUnit {
         let byte = &mut self.file[reg * self.vlenb + k / 8];
         *byte = *byte & !(1 << (k % 8)) | u8::from(value) << (k % 8);
     }
-    /// Whether element `k` takes part.
+    /// Whether element `k` is active.
     #[inline(always)]
     pub fn active(&self, masked: bool, k: usize) -> bool {
         !masked || self.bit(0, k)
@@ -73,8 +73,8 @@ impl VectorUnit {
         legal((-3..=3).contains(&lmul) && reg % registers(lmul) == 0)
     }
 
-    /// The destination group `vd` of `(lmul, sew)` is not the mask's register.
-    pub fn spares_mask(f: &Form) -> Legal {
+    /// A masked operation may not write v0, which holds the mask.
+    pub fn keeps_clear_of_mask(f: &Form) -> Legal {
         legal(!f.masked || f.vd != 0)
     }
 
@@ -93,7 +93,7 @@ impl VectorUnit {
     /// The groups of an ordinary operation: everything of SEW and LMUL.
     pub fn plain_groups(&self, f: &Form) -> Legal {
         let lmul = self.vtype.lmul;
-        Self::spares_mask(f)?;
+        Self::keeps_clear_of_mask(f)?;
         Self::aligned(f.vd, lmul)?;
         Self::aligned(f.vs2, lmul)?;
         match f.second {

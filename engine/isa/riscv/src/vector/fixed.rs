@@ -1,4 +1,4 @@
-//! Fixed point: saturating and averaging additions, fractional multiplication, rounding shifts, and what narrows.
+//! Fixed point: saturating and averaging additions, fractional multiplication, rounding shifts, narrowing.
 
 use breakeven_base::OpClass;
 
@@ -91,7 +91,7 @@ impl Hart {
     pub(super) fn narrowing_groups(&self, f: &Form) -> Legal {
         let t = self.vector.vtype;
         legal(t.sew < 3 && t.lmul < 3)?;
-        VectorUnit::spares_mask(f)?;
+        VectorUnit::keeps_clear_of_mask(f)?;
         VectorUnit::aligned(f.vd, t.lmul)?;
         VectorUnit::aligned(f.vs2, t.lmul + 1)?;
         VectorUnit::overlap((f.vd, t.lmul), t.sew as i8, (f.vs2, t.lmul + 1), t.sew as i8 + 1)?;

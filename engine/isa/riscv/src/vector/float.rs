@@ -111,7 +111,7 @@ fn test<F: Format>(funct6: u32, a: u64, b: u64, f: &mut u8) -> bool {
     }
 }
 
-/// A conversion: widths of result and source (as SEW's logarithm), and what lies on either side.
+/// A conversion: the widths of result and source (logarithms, as SEW), and the type of each.
 #[derive(Clone, Copy)]
 struct Conversion {
     from_int: Option<bool>,
@@ -165,7 +165,7 @@ impl Conversion {
             _ => convert::<F64, F32>(v, r, f),
         }
     }
-    /// The width of the floating-point side is one that exists.
+    /// Whether the width of the floating-point operand is binary32 or binary64.
     fn exists(self, from: u8, to: u8) -> bool {
         let float = |sew: u8| sew == 2 || sew == 3;
         (self.from_int.is_some() || float(from)) && (self.to_int.is_some() || float(to)) && from <= 3 && to <= 3

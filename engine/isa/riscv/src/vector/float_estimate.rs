@@ -1,5 +1,5 @@
-//! vfrec7 and vfrsqrt7: estimates of 1/x and 1/sqrt(x) to seven bits. The specification gives their significands as tables
-//! whose entries are the function at the middle of each interval, rounded; they are computed here so.
+//! vfrec7 and vfrsqrt7: estimates of 1/x and 1/sqrt(x) to seven bits. The specification tabulates their significands: each
+//! entry is the function at the middle of its interval, rounded. The tables are computed by that rule here.
 
 use breakeven_base::float::{flag, is_nan, is_signaling, Format, Round};
 
@@ -34,7 +34,7 @@ const fn reciprocal_roots() -> [u8; 128] {
 const RECIPROCAL: [u8; 128] = reciprocals();
 const RECIPROCAL_ROOT: [u8; 128] = reciprocal_roots();
 
-/// Exponent field and fraction, a subnormal number's made normal (exponents of 0 and less).
+/// Exponent field and fraction; a subnormal number is normalized (exponents of 0 and less).
 fn parts<F: Format>(v: u64) -> (i64, u64) {
     let (mut exp, mut fraction) = (((v & F::INF) >> F::M) as i64, v & F::FRACTION);
     if exp == 0 && fraction != 0 {

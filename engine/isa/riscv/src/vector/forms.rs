@@ -11,7 +11,7 @@ pub(crate) enum Category {
     Float,
 }
 
-/// The second operand (`vs1`'s place).
+/// The second operand (the field `vs1`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Second {
     /// A vector register group.
@@ -21,7 +21,7 @@ pub(crate) enum Second {
     Immediate,
 }
 
-/// An OP-V instruction taken apart.
+/// The fields of an OP-V instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
     pub category: Category,

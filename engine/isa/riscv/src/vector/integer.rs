@@ -1,5 +1,5 @@
-//! OPIVV, OPIVX and OPIVI: single-width integer arithmetic, comparisons, carries, merges and moves. What saturates, rounds
-//! or narrows is in [`super::fixed`]; slides and gathers are in [`super::permute`].
+//! OPIVV, OPIVX and OPIVI: single-width integer arithmetic, comparisons, carries, merges and moves. Saturating, rounding
+//! and narrowing operations are in [`super::fixed`]; slides and gathers are in [`super::permute`].
 
 use breakeven_base::{OpClass, Reg};
 
@@ -81,7 +81,7 @@ impl Hart {
         Ok(())
     }
 
-    /// Micro-ops of an operation whose groups are all of LMUL.
+    /// Micro-ops of an operation all of whose register groups have LMUL.
     pub(super) fn crack_plain(&mut self, f: &Form, class: OpClass, scalar: Reg, accumulates: bool) {
         let shape = Shape { accumulates, ..Shape::plain(class, self.vector.vtype.lmul) };
         self.vector.crack(f, &shape, scalar);

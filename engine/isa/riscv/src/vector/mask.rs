@@ -1,4 +1,4 @@
-//! Mask registers: logic, population count, first set bit, set-before-first and its kin, iota and element numbers; moves
+//! Mask registers: logic, population count, first set bit, set-before-first and related instructions, iota and element numbers; moves
 //! between element 0 and the scalar registers.
 
 use breakeven_base::{OpClass, Reg};
@@ -84,7 +84,7 @@ impl Hart {
     fn set_before_first(&mut self, f: &Form) -> Legal {
         let u = &mut self.vector;
         legal(u.vstart == 0 && f.vd != f.vs2)?;
-        VectorUnit::spares_mask(f)?;
+        VectorUnit::keeps_clear_of_mask(f)?;
         let mut found = false;
         for k in u.range() {
             if u.active(f.masked, k) {
@@ -106,7 +106,7 @@ impl Hart {
     fn iota_or_id(&mut self, f: &Form) -> Legal {
         let t = self.vector.vtype;
         let iota = f.vs1 == 0x10;
-        VectorUnit::spares_mask(f)?;
+        VectorUnit::keeps_clear_of_mask(f)?;
         VectorUnit::aligned(f.vd, t.lmul)?;
         if iota {
             legal(self.vector.vstart == 0)?;

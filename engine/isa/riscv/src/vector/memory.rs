@@ -1,7 +1,7 @@
 //! Vector loads and stores: unit-stride (with mask, fault-only-first, whole-register and segment forms), strided, indexed.
 //!
 //! An element that faults leaves `vstart` at it and the elements before it done; fault-only-first shortens `vl` instead,
-//! but for element 0. On a speculative path a reference that may not be made goes nowhere, as a scalar one.
+//! but for element 0. On a speculative path a reference that would fault is not made, as a scalar one is not.
 
 use breakeven_base::{Bus, MemKind, MemRef, Now, OpClass, Reg, Uop, UopFlags};
 
@@ -13,7 +13,7 @@ use crate::mem::reference;
 use crate::mmu::PAGE;
 use crate::pmp::Access;
 
-/// How addresses come about.
+/// Addressing modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
     Unit,
@@ -25,7 +25,7 @@ enum Mode {
     Indexed,
 }
 
-/// A vector load or store, taken apart for the present `vtype` and `vl`.
+/// A vector load or store, decoded for the present `vtype` and `vl`.
 #[derive(Clone, Copy, Debug)]
 struct VectorAccess {
     mode: Mode,
@@ -156,7 +156,7 @@ impl VectorAccess {
         }
     }
 
-    /// Elements lie one behind the other, without fields between them.
+    /// Whether the elements are contiguous in memory: no stride, no fields between them.
     fn contiguous(&self) -> bool {
         self.fields == 1 && !matches!(self.mode, Mode::Strided | Mode::Indexed)
     }
@@ -235,7 +235,7 @@ impl Hart {
         Ok(())
     }
 
-    /// Moves elements from `k` up to the page's end at once, where nothing but RAM is to be seen there. How many.
+    /// Moves the elements from `k` to the page's end at once, if they lie in RAM and no path's stores cover them. How many.
     fn bulk<const STORE: bool, B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, k: usize) -> usize {
         let vaddr = a.base.wrapping_add((k as u64) << a.eew);
         if !a.contiguous() || a.masked || self.speculative() || vaddr & ((1 << a.eew) - 1) != 0 {
@@ -266,7 +266,7 @@ impl Hart {
         n
     }
 
-    /// Where `n` bytes at `vaddr` go, as a pipeline wants to know it.
+    /// The memory reference of `n` bytes at `vaddr`, for the pipeline.
     fn piece<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, store: bool) -> MemRef {
         let (kind, access) = if store { (MemKind::Store, Access::Store) } else { (MemKind::Load, Access::Load) };
         let nowhere = MemRef { vaddr, size: n as u16, kind, ..MemRef::default() };
@@ -318,7 +318,7 @@ impl Hart {
                 at = stop;
             }
             if self.vector.whole_groups && matches!(a.mode, Mode::Unit | Mode::FaultOnlyFirst) {
-                // The unit passes through the rest of the group, too, without going to memory.
+                // The unit spends beats on the rest of the group, too, without accesses.
                 let beats = (registers(a.emul) * vlenb).saturating_sub(end.next_multiple_of(dlenb)).div_ceil(dlenb);
                 for _ in 0..beats {
                     let flags = UopFlags::MICRO_FUSED;
@@ -345,7 +345,7 @@ impl Hart {
             }
         }
         if !a.store && a.fields > 1 {
-            // The fields are taken apart into their registers.
+            // One micro-op per register writes the fields there.
             for reg in 0..a.fields * registers(a.emul) {
                 let dst = V(a.vd + reg);
                 self.vector.cracked.op(OpClass::SimdMisc, [TEMPORARY, dst, guard], [dst, Reg::NONE]);

@@ -1,8 +1,8 @@
 //! The vector extension: RVV 1.0 as `V` defines it (ELEN 64, VLEN a parameter), after "RISC-V V Vector Extension 1.0".
 //!
 //! An instruction is decoded from its word when it executes ([`exec`]), works on the register file element by element, and
-//! is cracked into micro-ops for what `vtype` and `vl` are at that moment ([`crack`]). What faults at element k has written
-//! the elements before k and leaves `vstart` at k.
+//! is cracked into micro-ops for what `vtype` and `vl` are at that moment ([`crack`]). A fault at element k leaves the elements before k
+//! written and `vstart` at k.
 //!
 //! | where the specification leaves a choice | here |
 //! |---|---|
@@ -39,7 +39,7 @@ use crate::csr::status;
 use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op};
 
-/// What an instruction that cannot be executed ends in; its value is put in by [`Hart::exec_vector`].
+/// The illegal-instruction exception; [`Hart::exec_vector`] adds its trap value.
 pub(crate) struct Illegal;
 pub(crate) type Legal<T = ()> = Result<T, Illegal>;
 
@@ -76,7 +76,7 @@ impl Hart {
         Ok(())
     }
 
-    /// Everything of the major opcode OP-V but the vset instructions.
+    /// All of the major opcode OP-V but the vset instructions.
     fn vector_arith(&mut self, raw: u32) -> Legal {
         let f = forms::Form::new(raw);
         legal(!self.vector.vtype.vill || f.is_whole_move())?;

@@ -9,8 +9,8 @@ use super::integer::scalar_reg;
 use super::{legal, Legal, VectorUnit};
 use crate::hart::Hart;
 
-/// No register in common.
-fn apart(a: (usize, i8), b: (usize, i8)) -> Legal {
+/// Legal where two register groups have no register in common.
+fn disjoint(a: (usize, i8), b: (usize, i8)) -> Legal {
     legal(a.0 + registers(a.1) <= b.0 || b.0 + registers(b.1) <= a.0)
 }
 
@@ -34,7 +34,7 @@ impl Hart {
         let t = self.vector.vtype;
         self.vector.plain_groups(f)?;
         if up {
-            apart((f.vd, t.lmul), (f.vs2, t.lmul))?;
+            disjoint((f.vd, t.lmul), (f.vs2, t.lmul))?;
         }
         let offset = self.vector_amount(f);
         let u = &mut self.vector;
@@ -63,7 +63,7 @@ impl Hart {
         self.vector.plain_groups(f)?;
         let up = f.funct6 == 0x0e;
         if up {
-            apart((f.vd, t.lmul), (f.vs2, t.lmul))?;
+            disjoint((f.vd, t.lmul), (f.vs2, t.lmul))?;
         }
         let u = &mut self.vector;
         let last = (u.vl as usize).wrapping_sub(1);
@@ -85,12 +85,12 @@ impl Hart {
     /// vrgather.vv and vrgatherei16.vv: indices of `1 << index_sew` bytes in a group of `index_lmul`.
     fn gather(&mut self, f: &Form, index_sew: u8, index_lmul: i8) -> Legal {
         let t = self.vector.vtype;
-        VectorUnit::spares_mask(f)?;
+        VectorUnit::keeps_clear_of_mask(f)?;
         VectorUnit::aligned(f.vd, t.lmul)?;
         VectorUnit::aligned(f.vs2, t.lmul)?;
         VectorUnit::aligned(f.vs1, index_lmul)?;
-        apart((f.vd, t.lmul), (f.vs2, t.lmul))?;
-        apart((f.vd, t.lmul), (f.vs1, index_lmul))?;
+        disjoint((f.vd, t.lmul), (f.vs2, t.lmul))?;
+        disjoint((f.vd, t.lmul), (f.vs1, index_lmul))?;
         let u = &mut self.vector;
         let most = u.vlmax(t.sew, t.lmul);
         for k in u.range() {
@@ -105,11 +105,11 @@ impl Hart {
         Ok(())
     }
 
-    /// vrgather.vx, vrgather.vi: one element everywhere.
+    /// vrgather.vx, vrgather.vi: one source element into every element.
     fn gather_one(&mut self, f: &Form) -> Legal {
         let t = self.vector.vtype;
         self.vector.plain_groups(f)?;
-        apart((f.vd, t.lmul), (f.vs2, t.lmul))?;
+        disjoint((f.vd, t.lmul), (f.vs2, t.lmul))?;
         let from = self.vector_amount(f);
         let u = &mut self.vector;
         let v = if from < u.vlmax(t.sew, t.lmul) { u.get(f.vs2, from as usize, t.sew) } else { 0 };
@@ -127,8 +127,8 @@ impl Hart {
         legal(!f.masked && self.vector.vstart == 0)?;
         VectorUnit::aligned(f.vd, t.lmul)?;
         VectorUnit::aligned(f.vs2, t.lmul)?;
-        apart((f.vd, t.lmul), (f.vs2, t.lmul))?;
-        apart((f.vd, t.lmul), (f.vs1, 0))?;
+        disjoint((f.vd, t.lmul), (f.vs2, t.lmul))?;
+        disjoint((f.vd, t.lmul), (f.vs1, 0))?;
         let u = &mut self.vector;
         let mut to = 0;
         for k in u.range() {

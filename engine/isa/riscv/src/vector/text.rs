@@ -1,8 +1,8 @@
-//! Vector instructions as an assembler takes them.
+//! Disassembly of vector instructions.
 
 use super::forms::{Category, Form, Second};
 
-/// Names by funct6 without their suffix; empty: none of this form's.
+/// Mnemonics by funct6, without suffix; empty: the encoding is reserved.
 const INTEGER: [&str; 64] = [
     "vadd",
     "",
@@ -302,7 +302,7 @@ fn arith(i: &Form, x: impl Fn(usize) -> String, f: impl Fn(usize) -> String) -> 
                 (_, true) => format!("w{kind}"),
                 _ => format!("v{kind}"),
             };
-            // Of a multiply-add the second operand comes first.
+            // A multiply-add has its second operand first.
             let fused = name.contains("mac") || name.contains("msac") || name.contains("madd") || name.contains("msub");
             if fused {
                 format!("{name}.{form} v{vd}, {last}, v{vs2}{mask}")
@@ -313,7 +313,7 @@ fn arith(i: &Form, x: impl Fn(usize) -> String, f: impl Fn(usize) -> String) -> 
     })
 }
 
-/// What has its operation in `vs1` or `vs2`.
+/// Operations that are encoded in `vs1` or `vs2`.
 fn unary(i: &Form, x: &impl Fn(usize) -> String, f: &impl Fn(usize) -> String) -> Option<String> {
     let (vd, vs2) = (i.vd, i.vs2);
     let mask = if i.masked { ", v0.t" } else { "" };

@@ -21,13 +21,13 @@ pub(crate) struct VectorUnit {
     pub vstart: u64,
     pub vxrm: u8,
     pub vxsat: bool,
-    /// Micro-ops of the instruction under way.
+    /// Micro-ops of the instruction in progress.
     pub cracked: Cracked,
-    /// The files that open forks go back to, one after the other.
+    /// The register files at the open forks, oldest first.
     saved: Vec<u8>,
 }
 
-/// What a fork keeps of the vector state beside the file.
+/// What a fork saves of the vector state besides the register file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SavedVector {
     vtype: Vtype,

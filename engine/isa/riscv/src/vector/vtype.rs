@@ -1,6 +1,6 @@
 //! `vtype`.
 
-/// `vtype` taken apart. The widths are logarithms: SEW is `8 << sew` bits, LMUL `2^lmul`.
+/// The fields of `vtype`. The widths are logarithms: SEW is `8 << sew` bits, LMUL `2^lmul`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vtype {
     pub vill: bool,

@@ -80,7 +80,7 @@ impl Hart {
         let t = self.vector.vtype;
         legal(t.sew < 3 && t.lmul < 3)?;
         let (wide, sew) = (t.lmul + 1, t.sew as i8);
-        VectorUnit::spares_mask(f)?;
+        VectorUnit::keeps_clear_of_mask(f)?;
         VectorUnit::aligned(f.vd, wide)?;
         if wide_source {
             VectorUnit::aligned(f.vs2, wide)?;
@@ -179,7 +179,7 @@ impl Hart {
         };
         legal(t.sew >= factor && t.lmul - factor as i8 >= -3)?;
         let (from, lmul) = (t.sew - factor, t.lmul - factor as i8);
-        VectorUnit::spares_mask(f)?;
+        VectorUnit::keeps_clear_of_mask(f)?;
         VectorUnit::aligned(f.vd, t.lmul)?;
         VectorUnit::aligned(f.vs2, lmul)?;
         VectorUnit::overlap((f.vd, t.lmul), t.sew as i8, (f.vs2, lmul), from as i8)?;

@@ -134,7 +134,7 @@ impl Machine {
     /// Puts code into RAM behind the hart's back.
     pub fn code(&mut self, at: u64, words: &[u32]) {
         self.bus.words(at, words);
-        self.fe.forget_code();
+        self.fe.invalidate_code();
     }
     pub fn x(&self, n: u8) -> u64 {
         self.fe.reg(Reg(n))

@@ -1,4 +1,4 @@
-//! What an instruction reads and writes, as the micro-ops name it; facts are iced's.
+//! Registers and flags that an instruction reads and writes, as micro-op registers; from iced.
 
 use breakeven_base::Reg;
 use iced_x86::{Instruction, InstructionInfoFactory, OpAccess, Register, RflagsBits};
@@ -78,7 +78,7 @@ impl Facts {
                 Some(kind) if kind.is_gpr() || kind.is_vec() => {
                     let r = micro_register(ins.op_register(n));
                     explicit.push(r);
-                    // What is written in part keeps the rest.
+                    // A partial write also reads the register.
                     let part = matches!(kind, Kind::R8 | Kind::R8H | Kind::R16) && writes(access);
                     if reads(access) || part {
                         add(&mut f.src, r);

@@ -9,7 +9,7 @@ use crate::regs::{C, Z};
 
 type F = UopFlags;
 
-/// Where the groups of flags live, and who wrote last.
+/// Which register holds each group of flags, and the last writer.
 pub(crate) struct Flow<'a> {
     pub home: &'a mut [Reg; 3],
     pub policy: FlagMerge,
@@ -31,7 +31,7 @@ impl Flow<'_> {
             }
             if apart && self.policy != FlagMerge::None {
                 if self.policy == FlagMerge::Stall {
-                    // What is fused is renamed as one: a fused load waits with its reader.
+                    // Fused micro-ops are renamed as one: a fused load waits with its reader.
                     let mut first = k;
                     while first > 0 && uops[first].flags.any(F::MICRO_FUSED) {
                         first -= 1;

@@ -4,8 +4,8 @@
 //! - an immediate operand is a micro-op (`limm`), except of shifts; so is the program counter of a rip-relative address
 //!   (`rdip`); a branch reads both and then writes the program counter (`wrip`);
 //! - a pop is three micro-ops: load, stack pointer, move;
-//! - a multiplication leaves its product in hidden registers, from where two micro-ops fetch it; as its flags are made of
-//!   them it counts as a reader of them, too, and so waits for the multiplication before;
+//! - a multiplication leaves its product in hidden registers, from where two micro-ops fetch it; since its flags are computed
+//!   from them, it also reads them, and so depends on the multiplication before;
 //! - shifts write some flags and merge the rest: they wait for the last writer (logic does not: it writes AF, too, since
 //!   gem5's pull request 1171);
 //! - `lea` reads the register it writes, whatever its size (gem5's issue 1682, of after 24.0);

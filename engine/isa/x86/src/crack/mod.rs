@@ -27,13 +27,13 @@ use kinds::{cache_op, class_of, fence, is_move, is_nop, non_temporal, zero_idiom
 
 type F = UopFlags;
 
-/// System instructions: executed when oldest, nothing younger before they are done.
+/// System instructions: execute as the oldest, and nothing younger executes before they have.
 const SERIAL: UopFlags = F::SERIALIZE_AFTER.union(F::NON_SPECULATIVE);
 
 /// The groups of flags and their names.
 const GROUPS: [(FlagGroups, Reg); 3] = [(FlagGroups::C, C), (FlagGroups::O, O), (FlagGroups::Z, Z)];
 
-/// The name that a writer of these groups writes.
+/// The register that a writer of these groups writes.
 fn flag_name(written: FlagGroups) -> Reg {
     if written.is_empty() {
         Reg::NONE
@@ -46,7 +46,7 @@ fn flag_name(written: FlagGroups) -> Reg {
     }
 }
 
-/// The names of these groups, for who reads them.
+/// The registers of these groups, for a reader.
 fn flag_names(read: FlagGroups) -> impl Iterator<Item = Reg> {
     GROUPS.into_iter().filter(move |(group, _)| read.contains(*group)).map(|(_, name)| name)
 }
@@ -80,7 +80,7 @@ impl Uops {
     pub fn get(&self) -> &[Uop] {
         &self.list[..self.n.min(MAX_UOPS)]
     }
-    /// What describing an execution must know of them.
+    /// Properties of them that describing an execution needs.
     pub fn summary(&self) -> UopSummary {
         let list = self.get();
         let count = |what: &dyn Fn(UopFlags) -> bool| list.iter().filter(|u| what(u.flags)).count() as u8;
@@ -112,7 +112,7 @@ impl Uops {
     }
 }
 
-/// The micro-op of an instruction that faulted, or of an interrupt: it carries nothing but the flush.
+/// The micro-op of an instruction that faulted, or of an interrupt: it has no operands and flushes the pipeline.
 pub(crate) fn trap_uop() -> Uop {
     Uop { flags: F::TRAP | F::FIRST | F::LAST, ..Uop::default() }
 }
@@ -159,7 +159,7 @@ impl Cracker {
     pub fn crack(&self, ins: &Instruction, i: &Inst) -> Uops {
         let mut u = Uops::default();
         if i.has(InstFlags::PSEUDO | InstFlags::UNKNOWN | InstFlags::UNDEFINED) {
-            // gem5's pseudo-op writes rax whatever it does (`gem5Op`); behind one that serialises nobody would notice.
+            // gem5's pseudo-op writes rax whatever it does (`gem5Op`); without effect on timing where the pseudo-op serialises.
             let passes = self.config.gem5_microcode && i.marks();
             let (result, flags) = if passes { (gpr(RAX as u8), F::NON_SPECULATIVE) } else { (Reg::NONE, SERIAL) };
             u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [result, Reg::NONE], flags));
@@ -190,7 +190,7 @@ impl Cracker {
         }
         self.mark_fusion(ins, i, &mut u);
         u.close();
-        // Micro-ops that travel together are one to a decoder.
+        // A fused pair counts as one to a decoder.
         if self.config.first_decoder && u.get().iter().filter(|o| !o.flags.any(F::MICRO_FUSED)).count() > 1 {
             u.list[0].flags |= F::FIRST_DECODER;
         }
@@ -260,7 +260,7 @@ impl Cracker {
         let count = if simple { 1 } else { self.uops.get(i.op as usize).copied().unwrap_or(0).clamp(1, 4) };
         let latency = if simple { 1 } else { self.latency_of(i.op) };
         let carry = if count > 1 { self.carry_latency.get(i.op as usize).copied().unwrap_or(0) } else { 0 };
-        // Two micro-ops travel as one, not more.
+        // A fused micro-op is a pair at most.
         let mut flags = extra;
         for _ in 1..count {
             let sources = three(if carry > 0 { src } else { &all });
@@ -288,7 +288,7 @@ impl Cracker {
         }
     }
 
-    /// `adc r, 0` and `sbb r, 0` where the processor knows them.
+    /// `adc r, 0` and `sbb r, 0` on a processor that treats them specially.
     fn adds_only_the_carry(&self, i: &Inst, f: &Facts) -> bool {
         let whole = matches!(i.k[0].kind, Kind::R32 | Kind::R64);
         whole && i.nreg == 1 && !f.loads && i.imm == 0 && self.simple_zero.contains(&i.op)
@@ -326,7 +326,7 @@ impl Cracker {
         let eliminated = self.eliminated(i, f, idiom);
         if !idiom {
             src.extend_from_slice(&f.src);
-            // iced knows that the result does not depend on the register; this processor does not.
+            // iced omits the source of a zero idiom; a processor without zero idioms reads it.
             if zero_idiom(i) && f.src.is_empty() {
                 let k = i.k[i.b()];
                 let first = match k.kind {

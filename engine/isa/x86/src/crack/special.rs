@@ -140,8 +140,8 @@ impl Cracker {
     pub(super) fn system(&self, ins: &Instruction, f: &Facts, u: &mut Uops) {
         let s = |n: usize| f.src.get(n).copied().unwrap_or(Reg::NONE);
         let d = |n: usize| f.dst.get(n).copied().unwrap_or(Reg::NONE);
-        // Privilege, translation and control flow: what has been fetched behind is fetched again. Not so behind stac and
-        // clac, which are no serialising instructions by the manual: what follows waits for them.
+        // Changes of privilege, translation and control flow: younger instructions are fetched again. Not after stac and
+        // clac, which the manual does not call serialising: younger instructions only wait for them.
         let squash = match ins.mnemonic() {
             Mnemonic::Rdtsc
             | Mnemonic::Rdtscp

@@ -32,7 +32,7 @@ impl<B: Bus> Exec<'_, B> {
         };
         let a;
         if self.i.writes_memory() {
-            // A register index reaches beyond the operand.
+            // A bit index in a register may address memory beyond the operand.
             let mut at = self.ea();
             if self.i.k[1].kind != Kind::Imm {
                 let words = sext(index, s) as i64 >> bits.trailing_zeros();
@@ -79,7 +79,7 @@ impl<B: Bus> Exec<'_, B> {
                 f.zero = r;
             }
             _ => {
-                // Of zero the destination is left alone, as every processor does it (also its upper half).
+                // A source of zero leaves the destination as it is, upper half included, as every processor does.
                 if a != 0 {
                     let r = if self.i.op == Bsf { trail } else { bits - 1 - lead };
                     self.write(0, r)?;

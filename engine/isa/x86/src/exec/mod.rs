@@ -18,13 +18,13 @@ use crate::cpu::{gp, Cpu, Stop, R, UD};
 use crate::flags::Flags;
 use crate::inst::{mask, Inst, InstFlags, Kind, RIP};
 
-/// What an instruction executes in.
+/// The context of an instruction's execution.
 pub(crate) struct Exec<'a, B> {
     pub cpu: &'a mut Cpu,
     pub bus: &'a mut B,
     pub now: &'a Now,
     pub i: &'a Inst,
-    /// Where execution goes on.
+    /// The next instruction's address.
     pub next: u64,
 }
 
@@ -140,11 +140,11 @@ pub(crate) fn exec<B: Bus>(cpu: &mut Cpu, bus: &mut B, now: &Now, i: &Inst) -> R
 #[cold]
 fn special(cpu: &Cpu, i: &Inst) -> Option<Stop> {
     if i.has(InstFlags::ABSENT) {
-        return Some(Stop::Leave);
+        return Some(Stop::SlowPath);
     }
     if i.has(InstFlags::COLD | InstFlags::PSEUDO | InstFlags::UNKNOWN) {
         if cpu.outcome.fast {
-            return Some(Stop::Leave);
+            return Some(Stop::SlowPath);
         }
         if cpu.speculative() {
             return Some(Stop::Blocked);
@@ -157,7 +157,7 @@ fn special(cpu: &Cpu, i: &Inst) -> Option<Stop> {
 }
 
 impl<B: Bus> Exec<'_, B> {
-    /// The instructions that loops are made of, then the groups.
+    /// Dispatch: the most frequent instructions first, then by group.
     #[inline(always)]
     fn run(&mut self) -> R<()> {
         use Mnemonic::*;
@@ -169,7 +169,7 @@ impl<B: Bus> Exec<'_, B> {
                 Ok(())
             }
             Lea => {
-                // Segment bases take no part.
+                // lea ignores segment bases.
                 let at = self.ea().wrapping_sub(self.cpu.c.base[usize::from(self.i.addr.seg & 3)]);
                 self.write(0, at)
             }

@@ -6,7 +6,7 @@ use iced_x86::Mnemonic;
 use super::Exec;
 use crate::cpu::{DE, R};
 use crate::inst::{mask, sext, Kind, Piece, Steps, RAX, RDX, RIP};
-use crate::microcode::{division_pieces, division_turns, Micro};
+use crate::microcode::{division_iterations, division_pieces, Micro};
 
 impl<B: Bus> Exec<'_, B> {
     pub(super) fn muldiv(&mut self) -> R<()> {
@@ -108,7 +108,7 @@ impl<B: Bus> Exec<'_, B> {
         Ok(())
     }
 
-    /// A step of gem5's microcode; true: not yet the last, in which the division is executed.
+    /// One step of gem5's microcode. True: not the last, which executes the division.
     fn more_microcode(&mut self, dividend: u128, divisor: u64) -> bool {
         let (s, pc) = (self.i.size, self.reg(RIP));
         if self.cpu.c.micro.pc != pc {
@@ -122,24 +122,24 @@ impl<B: Bus> Exec<'_, B> {
                 ),
             };
             let (high, low) = ((dividend >> bits) as u64, dividend as u64 & mask(s));
-            let turns = division_turns(high, low, divisor, bits);
-            self.cpu.c.micro = Micro { pc, end: pc.wrapping_add(self.i.len.into()), turns, ..Micro::default() };
+            let iterations = division_iterations(high, low, divisor, bits);
+            self.cpu.c.micro = Micro { pc, end: pc.wrapping_add(self.i.len.into()), iterations, ..Micro::default() };
         }
         let micro = &mut self.cpu.c.micro;
         let straight = division_pieces(self.i.op);
         if std::mem::take(&mut micro.left) {
-            micro.turns = micro.done.saturating_sub(straight);
+            micro.iterations = micro.done.saturating_sub(straight);
         }
-        let loops = straight..straight + micro.turns;
+        let loops = straight..straight + micro.iterations;
         let done = micro.done;
         micro.done += 1;
         let last = micro.done == loops.end + straight;
         self.cpu.outcome.string.piece = if loops.contains(&done) {
-            Piece::Turn { again: micro.done < loops.end }
+            Piece::Iteration { again: micro.done < loops.end }
         } else if done < straight {
             Piece::Straight(done)
         } else {
-            Piece::Straight(done - micro.turns)
+            Piece::Straight(done - micro.iterations)
         };
         self.cpu.outcome.string.more = !last;
         if last {

@@ -30,7 +30,7 @@ impl<B: Bus> Exec<'_, B> {
             Rol | Ror => rotate(&mut f, a, n, s, self.i.op == Ror),
             _ => through_carry(&mut f, a, n % (bits + 1), s, self.i.op == Rcr),
         };
-        // A count of zero still writes a 32-bit register (its upper half is cleared) and touches memory.
+        // A count of zero still writes a 32-bit register (clears its upper half) and accesses memory.
         self.write(0, r)?;
         if n != 0 {
             self.cpu.c.f = f;

@@ -83,7 +83,7 @@ impl<B: Bus> Exec<'_, B> {
             which |= Rflags::IOPL | Rflags::IF;
         }
         if v.contains(Rflags::TF) {
-            // Single steps are not modelled.
+            // Single-stepping (TF) is not modelled.
             return Err(Stop::Unknown);
         }
         self.set_rsp(old.wrapping_add(u64::from(size)));

@@ -15,11 +15,11 @@ use crate::mmu::{Access, PAGE};
 use crate::rep::{join, Job, Run};
 use crate::simd::V;
 
-/// Elements that the fast path does before it lets the caller look up.
+/// Most elements that the fast path does before it returns to its caller.
 const FAST_ELEMENTS: u64 = 1 << 16;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum StringOp {
     Movs,
     Stos,
     Lods,
@@ -27,14 +27,14 @@ enum What {
     Cmps,
 }
 
-fn what(op: Mnemonic) -> Option<What> {
+fn string_op(op: Mnemonic) -> Option<StringOp> {
     use Mnemonic::*;
     Some(match op {
-        Movsb | Movsw | Movsd | Movsq => What::Movs,
-        Stosb | Stosw | Stosd | Stosq => What::Stos,
-        Lodsb | Lodsw | Lodsd | Lodsq => What::Lods,
-        Scasb | Scasw | Scasd | Scasq => What::Scas,
-        Cmpsb | Cmpsw | Cmpsd | Cmpsq => What::Cmps,
+        Movsb | Movsw | Movsd | Movsq => StringOp::Movs,
+        Stosb | Stosw | Stosd | Stosq => StringOp::Stos,
+        Lodsb | Lodsw | Lodsd | Lodsq => StringOp::Lods,
+        Scasb | Scasw | Scasd | Scasq => StringOp::Scas,
+        Cmpsb | Cmpsw | Cmpsd | Cmpsq => StringOp::Cmps,
         _ => return None,
     })
 }
@@ -62,7 +62,7 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     pub(super) fn string(&mut self) -> R<()> {
-        let Some(w) = what(self.i.op) else { return Err(Stop::Unknown) };
+        let Some(w) = string_op(self.i.op) else { return Err(Stop::Unknown) };
         if !self.i.has(InstFlags::REP | InstFlags::REPNE) {
             return self.element(w);
         }
@@ -70,30 +70,30 @@ impl<B: Bus> Exec<'_, B> {
             return self.part(w);
         }
         let m = self.address_mask();
-        let mut turns = 0;
-        while self.reg(RCX as u8) & m != 0 && turns < FAST_ELEMENTS {
-            turns += 1;
+        let mut iterations = 0;
+        while self.reg(RCX as u8) & m != 0 && iterations < FAST_ELEMENTS {
+            iterations += 1;
             let left = self.reg(RCX as u8) & m;
-            let done = if matches!(w, What::Movs | What::Stos) { self.bulk(w, left)? } else { 0 };
+            let done = if matches!(w, StringOp::Movs | StringOp::Stos) { self.bulk(w, left)? } else { 0 };
             if done > 0 {
                 self.advance(w, done);
             } else if self.counted_element(w, left)? {
                 return Ok(());
             }
         }
-        self.goes_on();
+        self.repeat_instruction();
         Ok(())
     }
 
-    /// One step's share.
-    fn part(&mut self, w: What) -> R<()> {
+    /// One step of a repeated instruction.
+    fn part(&mut self, w: StringOp) -> R<()> {
         let left = self.reg(RCX as u8) & self.address_mask();
         if self.i.uops.steps == Steps::Microcode {
             return self.microcode(w, left);
         }
-        let mut run = matches!(w, What::Movs | What::Stos).then(|| self.engine(w, left)).flatten();
+        let mut run = matches!(w, StringOp::Movs | StringOp::Stos).then(|| self.engine(w, left)).flatten();
         let modes = self.cpu.options.rep.clone();
-        let modes = if w == What::Movs { &modes.movs } else { &modes.stos };
+        let modes = if w == StringOp::Movs { &modes.movs } else { &modes.stos };
         let mode = run.as_ref().and_then(|r| r.mode(modes));
         if let Some(run) = &mut run {
             self.cpu.outcome.string.engine = true;
@@ -116,14 +116,14 @@ impl<B: Bus> Exec<'_, B> {
             ended = self.counted_element(w, left)?;
         }
         if !ended {
-            self.goes_on();
+            self.repeat_instruction();
         }
         self.cpu.c.run = run.filter(|_| self.cpu.outcome.string.more).unwrap_or_default();
         Ok(())
     }
 
-    /// One step of gem5's microcode: what comes before its loop, a turn, or what comes behind it.
-    fn microcode(&mut self, w: What, left: u64) -> R<()> {
+    /// One step of gem5's microcode: what precedes its loop, an iteration, or what follows it.
+    fn microcode(&mut self, w: StringOp, left: u64) -> R<()> {
         let pc = self.reg(RIP);
         if self.cpu.c.micro.left && self.cpu.c.micro.pc == pc {
             self.cpu.outcome.string.piece = Piece::Straight(1);
@@ -142,57 +142,57 @@ impl<B: Bus> Exec<'_, B> {
             self.cpu.outcome.string.piece = Piece::Straight(0);
             return Ok(());
         }
-        // On a wrong path the loop may go on without end.
+        // On a wrong path the loop may not end.
         let ended = left == 0 && !self.cpu.speculative() || self.counted_element(w, left)?;
         let again = !ended && self.reg(RCX as u8) & self.address_mask() != 0;
-        self.cpu.outcome.string.piece = Piece::Turn { again };
+        self.cpu.outcome.string.piece = Piece::Iteration { again };
         self.cpu.c.micro.left = !again;
         Ok(())
     }
 
-    /// The instruction is not done with: it stays the next, unless its count is used up.
-    fn goes_on(&mut self) {
+    /// The instruction is executed again as the next step, unless its count is used up.
+    fn repeat_instruction(&mut self) {
         if self.cpu.outcome.string.more || self.reg(RCX as u8) & self.address_mask() != 0 {
             self.cpu.outcome.string.more = true;
             self.next = self.reg(RIP);
         }
     }
 
-    /// The engine's run of this instruction, begun now if need be.
-    fn engine(&self, w: What, left: u64) -> Option<Run> {
+    /// The string engine's state for this instruction; begins it if this is the first step.
+    fn engine(&self, w: StringOp, left: u64) -> Option<Run> {
         let pc = self.reg(RIP);
         if self.cpu.c.run.pc == pc {
             return Some(self.cpu.c.run);
         }
-        let (dst, movs) = (self.destination(), w == What::Movs);
+        let (dst, movs) = (self.destination(), w == StringOp::Movs);
         let src = if movs { self.source() } else { dst };
         let job = Job { count: left, size: self.i.size, src, dst, movs, backwards: self.cpu.c.backwards };
         Run::begin(if movs { &self.cpu.options.rep.movs } else { &self.cpu.options.rep.stos }, &job, pc)
     }
 
     /// One element, counted; true: the comparison ends the repetition.
-    fn counted_element(&mut self, w: What, left: u64) -> R<bool> {
+    fn counted_element(&mut self, w: StringOp, left: u64) -> R<bool> {
         self.element(w)?;
         self.cpu.c.r[RCX] = left.wrapping_sub(1) & self.address_mask();
         Ok(self.ends(w))
     }
 
-    /// The comparison came out so that the repetition ends.
-    fn ends(&mut self, w: What) -> bool {
-        matches!(w, What::Scas | What::Cmps) && self.cpu.c.f.zf() != self.i.has(InstFlags::REP)
+    /// Whether the comparison ends the repetition.
+    fn ends(&mut self, w: StringOp) -> bool {
+        matches!(w, StringOp::Scas | StringOp::Cmps) && self.cpu.c.f.zf() != self.i.has(InstFlags::REP)
     }
 
     /// Counts `n` elements that movs or stos has done.
-    fn advance(&mut self, w: What, n: u64) {
+    fn advance(&mut self, w: StringOp, n: u64) {
         let bytes = n * u64::from(self.i.size);
-        if w == What::Movs {
+        if w == StringOp::Movs {
             self.bump(RSI, bytes);
         }
         self.bump(RDI, bytes);
         self.cpu.c.r[RCX] = self.reg(RCX as u8).wrapping_sub(n) & self.address_mask();
     }
 
-    fn element(&mut self, w: What) -> R<()> {
+    fn element(&mut self, w: StringOp) -> R<()> {
         let s = self.i.size;
         let step = u64::from(s);
         let kind = match s {
@@ -203,27 +203,27 @@ impl<B: Bus> Exec<'_, B> {
         };
         let acc = self.reg(RAX as u8) & mask(s);
         match w {
-            What::Movs => {
+            StringOp::Movs => {
                 let v = self.load(self.source(), s)?;
                 self.store(self.destination(), s, v)?;
                 self.bump(RSI, step);
                 self.bump(RDI, step);
             }
-            What::Stos => {
+            StringOp::Stos => {
                 self.store(self.destination(), s, acc)?;
                 self.bump(RDI, step);
             }
-            What::Lods => {
+            StringOp::Lods => {
                 let v = self.load(self.source(), s)?;
                 self.set_reg(kind, RAX as u8, v);
                 self.bump(RSI, step);
             }
-            What::Scas => {
+            StringOp::Scas => {
                 let v = self.load(self.destination(), s)?;
                 sub(self.flags(), acc, v, false, s);
                 self.bump(RDI, step);
             }
-            What::Cmps => {
+            StringOp::Cmps => {
                 // When neither can be read, the fault is the destination's, as on the processors tried.
                 let b = self.load(self.destination(), s)?;
                 let a = self.load(self.source(), s)?;
@@ -235,8 +235,8 @@ impl<B: Bus> Exec<'_, B> {
         Ok(())
     }
 
-    /// One block of the engine's, with one load and one store; the elements done, 0 when it must go by element.
-    fn block(&mut self, w: What, left: u64, mode: &StringMode) -> u64 {
+    /// One block of the string engine, one load and one store; the elements done, 0 where it must go by element.
+    fn block(&mut self, w: StringOp, left: u64, mode: &StringMode) -> u64 {
         let size = u64::from(self.i.size);
         let (src, dst) = (self.source(), self.destination());
         let block = u64::from(mode.block);
@@ -247,8 +247,8 @@ impl<B: Bus> Exec<'_, B> {
         let room = if dst & (size - 1) == 0 { block - (dst & (block - 1)) } else { block };
         let bytes = left.saturating_mul(size).min(room) & !(size - 1);
         let crosses_page = (dst & (PAGE - 1)) + bytes > PAGE;
-        // Overlapping ahead of itself the elements feed each other.
-        if bytes <= size || crosses_page || (w == What::Movs && dst.wrapping_sub(src) < bytes) {
+        // Where the destination overlaps ahead of the source, elements are copied from earlier ones.
+        if bytes <= size || crosses_page || (w == StringOp::Movs && dst.wrapping_sub(src) < bytes) {
             return 0;
         }
         let noted = self.cpu.outcome.nrefs;
@@ -264,37 +264,37 @@ impl<B: Bus> Exec<'_, B> {
         bytes / size
     }
 
-    /// Up to 64 bytes: all are read before any is written. The destination lies in one page, so that a store that can be
-    /// begun can be ended.
-    fn copy_block(&mut self, w: What, src: u64, dst: u64, bytes: u64) -> R<()> {
+    /// Up to 64 bytes: all are read before any is written. The destination lies in one page, so no
+    /// store faults in its middle.
+    fn copy_block(&mut self, w: StringOp, src: u64, dst: u64, bytes: u64) -> R<()> {
         let (low, high) = (bytes.min(32) as u8, bytes.saturating_sub(32) as u8);
         let mut data = [self.pattern(); 2];
-        if w == What::Movs {
+        if w == StringOp::Movs {
             let from = self.cpu.outcome.nrefs;
             data[0] = self.cpu.load_v(self.bus, self.now, src, low)?;
             if high > 0 {
                 data[1] = self.cpu.load_v(self.bus, self.now, src.wrapping_add(32), high)?;
-                self.join_references(from);
+                self.merge_references(from);
             }
         }
         let from = self.cpu.outcome.nrefs;
         self.cpu.store_v(self.bus, self.now, dst, low, data[0])?;
         if high > 0 {
             self.cpu.store_v(self.bus, self.now, dst.wrapping_add(32), high, data[1])?;
-            self.join_references(from);
+            self.merge_references(from);
         }
         Ok(())
     }
 
     /// The two references from `from` on become one.
-    fn join_references(&mut self, from: usize) {
+    fn merge_references(&mut self, from: usize) {
         if let Some([a, b]) = self.cpu.outcome.refs.get_mut(from..from + 2) {
             *a = join(a, b);
             self.cpu.outcome.nrefs = from + 1;
         }
     }
 
-    /// The accumulator's element over a whole vector.
+    /// The accumulator's element, broadcast.
     fn pattern(&self) -> V {
         let v = self.reg(RAX as u8);
         let w = match self.i.size {
@@ -307,18 +307,18 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     /// As many elements as lie in one page on either side; 0 when it must go by element.
-    fn bulk(&mut self, w: What, left: u64) -> R<u64> {
+    fn bulk(&mut self, w: StringOp, left: u64) -> R<u64> {
         let size = u64::from(self.i.size);
         let (src, dst) = (self.source(), self.destination());
         let rest = |a: u64| PAGE - (a & (PAGE - 1));
-        let room = if w == What::Movs { rest(src).min(rest(dst)) } else { rest(dst) };
+        let room = if w == StringOp::Movs { rest(src).min(rest(dst)) } else { rest(dst) };
         let n = left.min(room / size);
         let bytes = n * size;
         if self.cpu.c.backwards || n == 0 || self.i.has(InstFlags::ADDR32) {
             return Ok(0);
         }
         let Some(to) = self.cpu.bulk(self.bus, dst, bytes, Access::Store) else { return Ok(0) };
-        if w == What::Stos {
+        if w == StringOp::Stos {
             let pattern = self.pattern().bytes();
             let Some(out) = self.bus.ram_mut().slice_mut(to, bytes) else { return Ok(0) };
             for chunk in out.chunks_mut(32) {

@@ -106,7 +106,7 @@ impl<B: Bus> Exec<'_, B> {
                 self.cpu.ctl.cr0 &= !cr0::TS;
                 Ok(())
             }
-            // Memory holds what the caches do: nothing could be lost by invd.
+            // Caches hold no data: invd loses nothing.
             Wbinvd | Invd => {
                 self.privileged()?;
                 if !self.now.drained {
@@ -194,7 +194,7 @@ impl<B: Bus> Exec<'_, B> {
         let c = &mut self.cpu;
         match n {
             0 => {
-                // 64-bit mode stays: paging and protection cannot be turned off here.
+                // Leaving 64-bit mode is not modelled: paging and protection stay on.
                 if v & cr0::PG == 0 || v & cr0::PE == 0 || v >> 32 != 0 {
                     return Err(gp(0));
                 }
@@ -339,7 +339,7 @@ impl<B: Bus> Exec<'_, B> {
             cpu.translate(ram, vaddr, access, user, true).ok().map(|x| x.paddr)
         };
         let Ok(func) = u8::try_from(self.i.imm) else { return Err(UD) };
-        // What happens at commit and at once asks nothing of the pipeline.
+        // A mark of no delay acts at commit and does not drain the pipeline.
         let in_passing = cpu.options.marks_in_passing && self.i.marks() && args[..2] == [0, 0];
         let now = Now { drained: self.now.drained || in_passing, ..*self.now };
         match self.bus.pseudo_op(func, args, now, &mut translate) {
@@ -350,7 +350,7 @@ impl<B: Bus> Exec<'_, B> {
                 if effect != SysEffect::None {
                     self.cpu.outcome.effect = effect;
                 }
-                // It may have written anywhere.
+                // It may have written code.
                 self.cpu.xlat.code_stale = true;
                 Ok(())
             }

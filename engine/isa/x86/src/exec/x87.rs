@@ -3,8 +3,8 @@
 //!
 //! Rounding follows the control word; its precision control and exception masks do not act (results are extended, nothing
 //! traps, the sticky bits are not collected). A full or empty stack wraps instead of faulting. `fprem` is
-//! complete at once, where processors take several turns. To a pipeline the stack is one register: what follows waits for what
-//! went before. Transcendental instructions but `f2xm1`, `fprem1`, `fxtract`, packed
+//! complete at once, where processors need several. To the pipeline the stack is one register: each
+//! instruction depends on the one before. Transcendental instructions but `f2xm1`, `fprem1`, `fxtract`, packed
 //! decimals and FSAVE are not implemented.
 
 use breakeven_base::Bus;
@@ -40,7 +40,7 @@ impl X87 {
     fn st(&self, i: u8) -> F80 {
         let n = self.slot(i);
         let (exponent, mantissa) = (self.exponents[n], self.mm[n]);
-        // A number without its leading bit is none.
+        // An unnormal (no leading bit, exponent not 0) is an invalid operand.
         if mantissa >> 63 == 0 && exponent & 0x7fff != 0 {
             return F80::NAN;
         }
@@ -208,7 +208,7 @@ impl<B: Bus> Exec<'_, B> {
         self.store(at, size, n as u64)
     }
 
-    /// Which ST(i) an operand names.
+    /// The i of an operand ST(i).
     fn sti(&self, n: usize) -> u8 {
         self.i.k[n].r & 7
     }

@@ -1,4 +1,4 @@
-//! What tests, traces and the report of a failed run see of the front end, and set.
+//! Access to the front end's state for tests, traces and reports of failed runs.
 
 use breakeven_base::Bus;
 
@@ -87,15 +87,15 @@ impl X86FrontEnd {
         self.cpu.c.retired
     }
 
-    /// To be called when code in RAM was changed by anything but the hart.
-    pub fn forget_code(&mut self) {
+    /// Call when something other than the hart has changed code in RAM.
+    pub fn invalidate_code(&mut self) {
         self.cpu.xlat.code_stale = true;
         self.after_cold();
     }
 
     /// Why the machine ended ([`ExitCause::Unimplemented`], [`ExitCause::TripleFault`], [`ExitCause::HaltedForever`]).
     #[must_use]
-    pub fn complaint<B: Bus>(&self, bus: &mut B) -> Option<String> {
+    pub fn halt_reason<B: Bus>(&self, bus: &mut B) -> Option<String> {
         Some(match self.cpu.halted? {
             Halt::Unknown { pc } => format!("instruction not implemented at {pc:#x}: {}", self.describe(bus, pc)),
             Halt::TripleFault { pc, fault } => format!(
@@ -115,7 +115,7 @@ impl X86FrontEnd {
         crate::inst::describe(&self.bytes_at(bus, pc), pc)
     }
 
-    /// What an instruction at `pc` may consist of, as far as it can be read.
+    /// The bytes of the longest instruction at `pc`, as far as they can be read.
     pub(super) fn bytes_at<B: Bus>(&self, bus: &mut B, pc: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         for k in 0..MAX_LEN as u64 {
@@ -133,7 +133,7 @@ impl X86FrontEnd {
     pub(crate) fn after_cold(&mut self) {
         self.page = NOWHERE;
         if std::mem::take(&mut self.cpu.xlat.code_stale) {
-            self.code.distrust();
+            self.code.mark_stale();
             self.cpu.xlat.fetch_stale = true;
         }
         if std::mem::take(&mut self.cpu.xlat.fetch_stale) {

@@ -50,7 +50,7 @@ impl X86FrontEnd {
         let front = self.cpu.rip();
         self.cpu.set_rip(pc);
         if self.step_at(bus, now, out) != StepResult::Done {
-            // Only if the path's log of stores is full: its references go nowhere.
+            // Only where the path's store log is full: its references are dropped.
             out.mem = [MemRef::default(); MAX_UOPS];
         }
         self.cpu.set_rip(front);

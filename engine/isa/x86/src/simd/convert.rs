@@ -9,7 +9,7 @@ use crate::cpu::R;
 use crate::exec::Exec;
 use crate::inst::{InstFlags, Kind};
 
-/// Rounded to an integer, if it lies in the range; what does not is invalid.
+/// Rounds to an integer; one outside the range raises the invalid exception.
 fn integer<T: Float>(e: &Env, v: T, mode: Mode, range: std::ops::Range<f64>) -> Option<f64> {
     let v = input(e, v).to_f64();
     let r = Float::round(v, mode);
@@ -22,7 +22,7 @@ fn integer<T: Float>(e: &Env, v: T, mode: Mode, range: std::ops::Range<f64>) -> 
     fits.then_some(r)
 }
 
-/// To a 32-bit integer; what does not fit is the integer indefinite.
+/// To a 32-bit integer; out of range: the integer indefinite.
 fn to_i32<T: Float>(e: &Env, v: T, mode: Mode) -> u32 {
     integer(e, v, mode, -2_147_483_648.0..2_147_483_648.0).map_or(1 << 31, |r| r as i32 as u32)
 }
@@ -62,7 +62,7 @@ impl<B: Bus> Exec<'_, B> {
         for k in 0..n {
             r.set(k, f(v.get(k)));
         }
-        self.deliver(e, r)
+        self.write_result(e, r)
     }
 
     /// As [`Exec::lanes_to`], into the low half of an xmm register whose high half stays (cvtpi2ps).
@@ -72,7 +72,7 @@ impl<B: Bus> Exec<'_, B> {
         for k in 0..2 {
             r.set(k, f(v.get(k)));
         }
-        self.deliver(e, r)
+        self.write_result(e, r)
     }
 
     /// A general register or memory integer into the lowest lane.
@@ -84,7 +84,7 @@ impl<B: Bus> Exec<'_, B> {
         let v = if wide { v as i64 } else { i64::from(v as i32) };
         let mut r = a.low();
         r.set(0, f(v));
-        self.deliver(e, r)
+        self.write_result(e, r)
     }
 
     fn lane_to_general<T: Float>(&mut self, truncate: bool) -> R<()> {
@@ -92,7 +92,7 @@ impl<B: Bus> Exec<'_, B> {
         let mode = if truncate { Mode::Zero } else { e.mode };
         let v = self.vread(1)?.get::<T>(0);
         let r = if self.i.k[0].kind == Kind::R64 { to_i64(&e, v, mode) } else { u64::from(to_i32(&e, v, mode)) };
-        self.settle(&e)?;
+        self.raise_exceptions(&e)?;
         self.write(0, r)
     }
 
@@ -101,7 +101,7 @@ impl<B: Bus> Exec<'_, B> {
         let (a, b) = self.ab()?;
         let mut r = a.low();
         r.set(0, f(b.get(0)));
-        self.deliver(e, r)
+        self.write_result(e, r)
     }
 
     pub(super) fn vector_convert(&mut self) -> R<bool> {

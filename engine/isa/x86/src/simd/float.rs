@@ -47,11 +47,11 @@ impl<B: Bus> Exec<'_, B> {
         Env::new(self.cpu.c.mxcsr)
     }
 
-    /// Sets the flags of what was raised. What is not masked stops the instruction, before it writes.
-    pub(super) fn settle(&mut self, e: &Env) -> R<()> {
+    /// Sets the exception flags that were raised. An unmasked one raises #XM before the instruction writes.
+    pub(super) fn raise_exceptions(&mut self, e: &Env) -> R<()> {
         let mxcsr = &mut self.cpu.c.mxcsr;
         let unmasked = e.raised() & !(*mxcsr >> raised::MASKS) & raised::ALL;
-        // Stopped by an operand: nothing was rounded.
+        // An unmasked operand exception: no result was computed, so none was rounded.
         *mxcsr |= if unmasked & raised::OPERANDS == 0 { e.raised() } else { e.raised() & raised::OPERANDS };
         match unmasked {
             0 => Ok(()),
@@ -60,13 +60,13 @@ impl<B: Bus> Exec<'_, B> {
         }
     }
 
-    /// The result: flags, then the destination.
-    pub(super) fn deliver(&mut self, e: &Env, v: V) -> R<()> {
-        self.settle(e)?;
+    /// Sets exception flags, then writes the destination.
+    pub(super) fn write_result(&mut self, e: &Env, v: V) -> R<()> {
+        self.raise_exceptions(e)?;
         self.vwrite(0, v)
     }
 
-    /// Bytes that a packed operation works on: what lies beyond them raises nothing.
+    /// Bytes that a packed operation computes on; bytes beyond raise no exception.
     pub(super) fn width(&self) -> usize {
         let wide = self.i.k.iter().any(|k| k.kind == Kind::Ymm) || self.i.msize == 32;
         if wide {
@@ -88,7 +88,7 @@ impl<B: Bus> Exec<'_, B> {
         for n in 0..self.width() / T::BYTES {
             r.set(n, f(a.get(n), b.get(n)));
         }
-        self.deliver(e, r)
+        self.write_result(e, r)
     }
 
     /// The lowest lane; the others come from the first source.
@@ -96,14 +96,14 @@ impl<B: Bus> Exec<'_, B> {
         let (a, b) = self.ab()?;
         let mut r = a.low();
         r.set(0, f(a.get(0), b.get(0)));
-        self.deliver(e, r)
+        self.write_result(e, r)
     }
 
     /// As [`Exec::lanes`].
     fn halves(&mut self, e: &Env, f: impl Fn(&L, &L) -> L) -> R<()> {
         let (a, b) = self.ab()?;
         let r = V::from_lanes(f(&a.lane(0, 16), &b.lane(0, 16)), f(&a.lane(1, 16), &b.lane(1, 16)));
-        self.deliver(e, r)
+        self.write_result(e, r)
     }
 
     fn four(&mut self, e: &Env, op: Op) -> R<bool> {
@@ -146,12 +146,12 @@ impl<B: Bus> Exec<'_, B> {
             Rsqrtps | Vrsqrtps => self.un::<f32>(|v| reciprocal(v, true))?,
             Rcpss | Vrcpss => self.scalar::<f32>(&e, |_, v| reciprocal(v, false))?,
             Rsqrtss | Vrsqrtss => self.scalar::<f32>(&e, |_, v| reciprocal(v, true))?,
-            Addsubps | Vaddsubps => self.alternate::<f32>(&e)?,
-            Addsubpd | Vaddsubpd => self.alternate::<f64>(&e)?,
-            Haddps | Vhaddps => self.neighbours::<f32>(&e, Op::Add)?,
-            Haddpd | Vhaddpd => self.neighbours::<f64>(&e, Op::Add)?,
-            Hsubps | Vhsubps => self.neighbours::<f32>(&e, Op::Sub)?,
-            Hsubpd | Vhsubpd => self.neighbours::<f64>(&e, Op::Sub)?,
+            Addsubps | Vaddsubps => self.addsub::<f32>(&e)?,
+            Addsubpd | Vaddsubpd => self.addsub::<f64>(&e)?,
+            Haddps | Vhaddps => self.horizontal::<f32>(&e, Op::Add)?,
+            Haddpd | Vhaddpd => self.horizontal::<f64>(&e, Op::Add)?,
+            Hsubps | Vhsubps => self.horizontal::<f32>(&e, Op::Sub)?,
+            Hsubpd | Vhsubpd => self.horizontal::<f64>(&e, Op::Sub)?,
             Dpps | Vdpps => self.dot::<f32>()?,
             Dppd | Vdppd => self.dot::<f64>()?,
             _ => return self.vector_compare(),
@@ -189,7 +189,7 @@ impl<B: Bus> Exec<'_, B> {
         let quiet =
             matches!(self.i.op, Mnemonic::Ucomiss | Mnemonic::Ucomisd | Mnemonic::Vucomiss | Mnemonic::Vucomisd);
         check_compared(&e, a, b, quiet);
-        self.settle(&e)?;
+        self.raise_exceptions(&e)?;
         let f = self.flags();
         f.set(Rflags::empty());
         let unordered = a.nan() || b.nan();
@@ -219,22 +219,22 @@ impl<B: Bus> Exec<'_, B> {
         };
         if all {
             let v = self.vread(1)?;
-            self.deliver(&e, v.map2(v, |x, _| round(x)))
+            self.write_result(&e, v.map2(v, |x, _| round(x)))
         } else {
             self.scalar(&e, |_, b| round(b))
         }
     }
 
     /// addsub: even lanes subtract.
-    fn alternate<T: Float>(&mut self, e: &Env) -> R<()> {
+    fn addsub<T: Float>(&mut self, e: &Env) -> R<()> {
         let (a, b) = self.ab()?;
-        self.deliver(
+        self.write_result(
             e,
             V::build::<T>(|n| arith(e, if n & 1 == 0 { Op::Sub } else { Op::Add }, a.get::<T>(n), b.get::<T>(n))),
         )
     }
 
-    fn neighbours<T: Float>(&mut self, e: &Env, op: Op) -> R<()> {
+    fn horizontal<T: Float>(&mut self, e: &Env, op: Op) -> R<()> {
         self.halves(e, |a, b| {
             let n = a.count::<T>() / 2;
             a.build(|i| {
@@ -267,8 +267,8 @@ impl<B: Bus> Exec<'_, B> {
         };
         let (a, b) = self.ab()?;
         let r = V::from_lanes(lane(&a.lane(0, 16), &b.lane(0, 16)), lane(&a.lane(1, 16), &b.lane(1, 16)));
-        self.settle(&products)?;
-        self.settle(&sums)?;
-        self.deliver(&last, r)
+        self.raise_exceptions(&products)?;
+        self.raise_exceptions(&sums)?;
+        self.write_result(&last, r)
     }
 }

@@ -17,7 +17,7 @@ pub(super) mod raised {
     pub const OVERFLOW: u32 = 8;
     pub const UNDERFLOW: u32 = 16;
     pub const PRECISION: u32 = 32;
-    /// Those that are known before there is a result.
+    /// Exceptions of the operands, raised before a result is computed.
     pub const OPERANDS: u32 = INVALID | DENORMAL | DIVIDE;
     pub const ALL: u32 = 63;
     pub const MASKS: u32 = 7;
@@ -52,7 +52,7 @@ impl Mode {
     }
 }
 
-/// How to compute, and what one instruction raises.
+/// The floating-point environment of one instruction, and the exceptions that it raises.
 #[derive(Debug)]
 pub(super) struct Env {
     pub mode: Mode,
@@ -60,8 +60,7 @@ pub(super) struct Env {
     pub ftz: bool,
     /// Tiny results raise underflow though they are exact: it is not masked.
     tiny_raises: bool,
-    /// What operations are asked: whether a result is tiny; not whether it is inexact where that flag is set already, and
-    /// masked.
+    /// Flags that operations must compute: tininess always; inexactness unless that flag is set already and masked.
     asked: u8,
     raised: Cell<u32>,
 }
@@ -97,7 +96,7 @@ pub(super) enum Op {
     Sqrt,
 }
 
-/// What both widths share.
+/// Operations of both widths.
 pub(super) trait Float: super::Lane + PartialOrd {
     type Format: Format;
     const DEFAULT_NAN: Self;
@@ -186,12 +185,12 @@ pub(super) fn arith<T: Float>(e: &Env, op: Op, a: T, b: T) -> T {
         Op::Div => float::div_in_software::<T::Format>(x, y, round, &mut flags),
         Op::Sqrt => float::sqrt_in_software::<T::Format>(y, round, &mut flags),
     });
-    settle(e, r, flags, a.subnormal() || b.subnormal())
+    raise_exceptions(e, r, flags, a.subnormal() || b.subnormal())
 }
 
-/// Raises what an operation with the result `r` did, with a denormal operand or without; a tiny result may be flushed.
+/// Records the exceptions of an operation with the result `r`; `denormal`: of an operand. A tiny result may be flushed.
 #[inline(never)]
-fn settle<T: Float>(e: &Env, r: T, flags: u8, denormal: bool) -> T {
+fn raise_exceptions<T: Float>(e: &Env, r: T, flags: u8, denormal: bool) -> T {
     let raises = |f: u8, mxcsr: u32| if flags & f != 0 { mxcsr } else { 0 };
     e.raise(raises(flag::NV, raised::INVALID) | raises(flag::DZ, raised::DIVIDE));
     if r.nan() || flags & (flag::NV | flag::DZ) != 0 {
@@ -225,7 +224,7 @@ pub(super) fn narrow(e: &Env, v: f64) -> f32 {
     }
     let mut flags = e.asked;
     let r = float::convert::<Sse64, Sse32>(v.to_bits(), e.mode.to_round(), &mut flags);
-    settle(e, super::Lane::from_bits(r), flags, v.is_subnormal())
+    raise_exceptions(e, super::Lane::from_bits(r), flags, v.is_subnormal())
 }
 
 /// An integer as a float.

@@ -110,7 +110,7 @@ impl<B: Bus> Exec<'_, B> {
                 (p(a, b) + p(a >> 8, b >> 8)).clamp(-32768, 32767) as i16 as u16
             })?,
             Psadbw | Vpsadbw => self.words(sad)?,
-            Mpsadbw | Vmpsadbw => self.many_sad()?,
+            Mpsadbw | Vmpsadbw => self.mpsadbw()?,
             Phminposuw | Vphminposuw => {
                 let v = self.vread(1)?;
                 let (at, least) = (0..8).map(|n| (n, v.get::<u16>(n))).min_by_key(|p| p.1).unwrap_or((0, 0));
@@ -128,7 +128,7 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     /// mpsadbw: eight sums of four bytes against one block, per lane.
-    fn many_sad(&mut self) -> R<()> {
+    fn mpsadbw(&mut self) -> R<()> {
         let imm = self.i.imm;
         let one = |a: &L, b: &L, imm: u64| {
             let (from, block) = ((imm >> 2 & 1) as usize * 4, (imm & 3) as usize * 4);

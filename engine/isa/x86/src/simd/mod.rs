@@ -1,8 +1,8 @@
 //! MMX, SSE to SSE4.2, AVX, AVX2: one file a group. An operation is computed on all 32 bytes and written at the operand's
 //! width: a legacy write keeps the rest of the register, a VEX write clears it.
 //!
-//! Floating point is the host's in round-to-nearest; the directed modes and MXCSR's exception flags are derived from it. What is
-//! not masked there raises #XM. `rcpps` and `rsqrtps` give the exact quotient rounded, where processors differ from each other.
+//! Floating point is the host's in round-to-nearest; the directed modes and MXCSR's exception flags are derived from it. An unmasked
+//! exception raises #XM. `rcpps` and `rsqrtps` give the exact quotient rounded, where processors differ from each other.
 
 mod class;
 mod convert;
@@ -27,7 +27,7 @@ pub(crate) use vec::V;
 pub(crate) use vec::{Lane, L};
 
 impl Cpu {
-    /// Whether vector state may be used at all.
+    /// Checks that vector state is enabled.
     #[inline]
     pub(crate) fn vector_state(&self, i: &Inst) -> R<()> {
         let mmx = i.has(InstFlags::MMX) || i.op == Mnemonic::Emms;
@@ -142,7 +142,7 @@ impl<B: Bus> Exec<'_, B> {
             return Err(Stop::Unknown);
         }
         if self.i.has(InstFlags::MMX) {
-            // What MMX writes is no number to the x87 (all registers at once: nobody mixes them).
+            // An MMX write sets the exponents to all ones (of all registers at once: MMX and x87 code are not mixed).
             let c = &mut self.cpu.c;
             (c.x87.tags, c.x87.exponents, c.x87.fsw) = (0xff, [0xffff; 8], c.x87.fsw & !0x3800);
         }

@@ -126,7 +126,7 @@ impl<B: Bus> Exec<'_, B> {
         let base = rdi.wrapping_add(self.cpu.c.base[usize::from(self.i.addr.seg & 3)]);
         let chosen = |k: &usize| mask[*k] >> 7 != 0;
         for k in (0..len).filter(chosen) {
-            // What faults is reported from where the operand, or its part on the next page, begins.
+            // A fault reports the start of the operand, or of its part on the next page.
             let at = base.wrapping_add(k as u64);
             self.cpu.probe_store(self.bus, at, 1).map_err(|stop| match stop {
                 Stop::Fault(f) if f.vector == 14 => {

@@ -141,7 +141,7 @@ impl<B: Bus> Exec<'_, B> {
             }
         }
         if let Some(stop) = stopped {
-            // What is done stays done; the upper halves of xmm forms are not cleared yet.
+            // Completed lanes keep their results; the upper halves of xmm forms are not cleared yet.
             for (o, v) in [(k[0], dst), (k[2], mask)] {
                 let slot = &mut self.cpu.c.v[usize::from(o.r & 15)];
                 let words = width(o.kind) / 8;

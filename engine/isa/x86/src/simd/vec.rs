@@ -1,6 +1,6 @@
 //! A 256-bit register as four words, and typed lanes in it.
 
-/// Something that a vector holds several of.
+/// An element type of a vector.
 pub(crate) trait Lane: Copy {
     const BYTES: usize;
     fn from_bits(v: u64) -> Self;

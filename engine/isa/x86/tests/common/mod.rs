@@ -128,8 +128,8 @@ impl Machine {
         }
         panic!("does not end; at {:#x}", self.fe.pc());
     }
-    pub fn complaint(&mut self) -> String {
-        self.fe.complaint(&mut self.bus).unwrap_or_default()
+    pub fn halt_reason(&mut self) -> String {
+        self.fe.halt_reason(&mut self.bus).unwrap_or_default()
     }
 
     /// An IDT at 0x5000 with one gate to `handler`, and a TSS whose ring-0 stack is `STACK`.

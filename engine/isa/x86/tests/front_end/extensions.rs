@@ -192,7 +192,7 @@ fn what_is_not_known_is_named() {
         let mut m = Machine::new(f);
         m.fe.enable_avx();
         assert_eq!(m.run(), ExitCause::Unimplemented, "{name}");
-        let said = m.complaint();
+        let said = m.halt_reason();
         assert!(said.contains(name) && said.contains("0x200000"), "{said}");
     }
 }

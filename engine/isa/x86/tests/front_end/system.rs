@@ -119,7 +119,7 @@ fn smap_keeps_the_supervisor_out_until_stac() {
     m.put(0x40_0000, 99);
     assert_eq!(m.run(), ExitCause::TripleFault);
     assert_eq!((m.fe.gpr(3), m.fe.last_fault()), (99, Some((14, 1, 0x40_0000))));
-    assert!(m.complaint().contains("exception 14"), "{}", m.complaint());
+    assert!(m.halt_reason().contains("exception 14"), "{}", m.halt_reason());
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_is_not_implemented_says_so() {
     let mut m = Machine::with(&X86Config::default());
     m.code(CODE, &[0xd9, 0xfe]); // fsin
     assert_eq!(m.run(), ExitCause::Unimplemented);
-    assert_eq!(m.complaint(), "instruction not implemented at 0x200000: d9 fe fsin");
+    assert_eq!(m.halt_reason(), "instruction not implemented at 0x200000: d9 fe fsin");
     // What CPUID does not offer is undefined instead.
     let mut config = X86Config::default();
     config.features.popcnt = false;

@@ -33,7 +33,7 @@ pub fn run(input: &[u8]) {
         }
         m.step();
         if matches!(m.step.effect, SysEffect::Exit { .. }) {
-            let _ = m.complaint();
+            let _ = m.halt_reason();
             return;
         }
     }

@@ -91,7 +91,7 @@ impl Engine {
         let to = ram.slice_mut(CODE_AT + (at - CODE), code.len() as u64).expect("in RAM");
         to.copy_from_slice(code);
         let fe = &mut self.fe;
-        fe.forget_code();
+        fe.invalidate_code();
         for (n, v) in s.gpr.iter().enumerate() {
             fe.set_gpr(n, *v);
         }
@@ -159,7 +159,7 @@ impl Engine {
         (10, 0)
     }
 
-    pub fn complaint(&mut self) -> String {
-        self.fe.complaint(&mut self.bus).unwrap_or_default()
+    pub fn halt_reason(&mut self) -> String {
+        self.fe.halt_reason(&mut self.bus).unwrap_or_default()
     }
 }

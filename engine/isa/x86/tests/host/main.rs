@@ -222,7 +222,13 @@ fn engine_and_host_agree() {
             *count += 1;
             if *count <= 2 && shown < 60 {
                 shown += 1;
-                eprintln!("case {n}: {:?} {:02x?} ({})\n    {}", c.code, c.bytes, engine.complaint(), d.join("\n    "));
+                eprintln!(
+                    "case {n}: {:?} {:02x?} ({})\n    {}",
+                    c.code,
+                    c.bytes,
+                    engine.halt_reason(),
+                    d.join("\n    ")
+                );
             }
         }
     }

@@ -65,7 +65,7 @@ impl Call<'_> {
     }
 
     /// A path where something may change.
-    fn place_to_change(&mut self, fd: u64, path: u64) -> Result<PathBuf, Errno> {
+    fn writable_path(&mut self, fd: u64, path: u64) -> Result<PathBuf, Errno> {
         let (path, _) = self.path(fd, path)?;
         self.writable()?;
         Ok(path)
@@ -80,14 +80,14 @@ impl Call<'_> {
     }
 
     fn change(&mut self, fd: u64, path: u64, act: impl FnOnce(&Dir, &Path) -> std::io::Result<()>) -> R {
-        let path = self.place_to_change(fd, path)?;
+        let path = self.writable_path(fd, path)?;
         act(self.writable()?, &path)?;
         Ok(0)
     }
 
     /// As [`Call::change`], of a name that is not there yet.
     fn make(&mut self, fd: u64, path: u64, act: impl FnOnce(&Dir, &Path) -> std::io::Result<()>) -> R {
-        let path = self.place_to_change(fd, path)?;
+        let path = self.writable_path(fd, path)?;
         if self.writable()?.symlink_metadata(&path).is_ok() {
             return Err(Errno(libc::EEXIST));
         }
@@ -125,7 +125,7 @@ impl Call<'_> {
         if !matches!(mode & S_IFMT, 0 | S_IFREG) {
             return Err(EPERM);
         }
-        let path = self.place_to_change(fd, path)?;
+        let path = self.writable_path(fd, path)?;
         let flags = open::CREATE | open::EXCLUSIVE | open::WRITE_ONLY;
         let opened = self.p.files.open(path, flags, mode as u32);
         self.warn_of_quota(&opened);
@@ -161,7 +161,7 @@ impl Call<'_> {
     }
 
     fn unlink(&mut self, fd: u64, path: u64) -> R {
-        let path = self.place_to_change(fd, path)?;
+        let path = self.writable_path(fd, path)?;
         self.forget_times(&path);
         self.writable()?.remove_file(path)?;
         Ok(0)
@@ -176,8 +176,8 @@ impl Call<'_> {
     }
 
     fn rename(&mut self, from: u64, old: u64, to: u64, new: u64, flags: u64) -> R {
-        let old = self.place_to_change(from, old)?;
-        let new = self.place_to_change(to, new)?;
+        let old = self.writable_path(from, old)?;
+        let new = self.writable_path(to, new)?;
         let dir = self.writable()?;
         match flags {
             0 => {}
@@ -253,7 +253,7 @@ impl Call<'_> {
     }
 
     fn truncate(&mut self, path: u64, len: u64) -> R {
-        let path = self.place_to_change(i64::from(AT_FDCWD) as u64, path)?;
+        let path = self.writable_path(i64::from(AT_FDCWD) as u64, path)?;
         let fd = self.p.files.open(path, open::WRITE_ONLY, 0)?;
         let done = self.ftruncate(fd, len);
         self.p.files.close(fd)?;

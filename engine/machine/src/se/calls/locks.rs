@@ -42,7 +42,7 @@ impl Call<'_> {
         let (start, end) = self.range_of_lock(fd, whence, start as i64, len as i64)?;
         let lock = Lock { owner, shared: kind == RDLCK, start, end, whole: false };
         if asks {
-            return self.tell_lock(file, &lock, at);
+            return self.report_conflict(file, &lock, at);
         }
         let access = self.p.files.get(fd)?.flags & open::ACCESS;
         match kind {
@@ -78,9 +78,9 @@ impl Call<'_> {
         Ok((start, u64::try_from(end).map_err(|_| EINVAL)?))
     }
 
-    /// What is against a lock goes where it was asked for.
-    fn tell_lock(&mut self, file: Inode, asked: &Lock, at: u64) -> R {
-        let Some(lock) = self.p.files.locks.against(file, asked).next().copied() else {
+    /// F_GETLK: writes the first conflicting lock to `at`.
+    fn report_conflict(&mut self, file: Inode, asked: &Lock, at: u64) -> R {
+        let Some(lock) = self.p.files.locks.conflicts(file, asked).next().copied() else {
             self.write(at, &UNLCK.to_le_bytes())?;
             return Ok(0);
         };
@@ -97,7 +97,7 @@ impl Call<'_> {
     }
 
     fn take_lock(&mut self, file: Inode, lock: Lock, waits: bool) -> R {
-        if self.p.files.locks.against(file, &lock).next().is_none() {
+        if self.p.files.locks.conflicts(file, &lock).next().is_none() {
             return self.p.files.locks.grant(file, lock).map(|()| 0);
         }
         if !waits {
@@ -120,7 +120,7 @@ impl Call<'_> {
                 Owner::Process(pid) => Some(pid),
                 Owner::Open(_) => None,
             };
-            self.p.files.locks.against(file, lock).filter_map(of).collect()
+            self.p.files.locks.conflicts(file, lock).filter_map(of).collect()
         };
         let (mut seen, mut open) = (BTreeSet::new(), holders(file, lock));
         while let Some(pid) = open.pop() {

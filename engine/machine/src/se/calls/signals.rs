@@ -226,7 +226,7 @@ impl Call<'_> {
             }
         }
         for child in continued {
-            self.p.tell_of_change(child, signals::CONTINUED);
+            self.p.notify_parent(child, signals::CONTINUED);
         }
         if found {
             Ok(0)

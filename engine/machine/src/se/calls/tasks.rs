@@ -131,7 +131,7 @@ impl Call<'_> {
         }
         let Some(map) = map else {
             // The child runs first, in the parent's memory.
-            child.lender = Some(self.p.task.ids.pid);
+            child.vfork_parent = Some(self.p.task.ids.pid);
             set_result(isa, &mut state, u64::from(pid));
             self.p.count_time();
             let parent = std::mem::replace(&mut self.p.task, child);
@@ -278,8 +278,8 @@ impl Call<'_> {
         let (ids, status) = self.p.children(&self.p.task, which).find_map(changed)?;
         Some(Ended { pid: ids.pid, pgid: ids.pgid, parent: own.pid, uid: ids.uid, status, used: 0 })
     }
-    /// The parent has been told.
-    fn told(&mut self, found: &Ended) {
+    /// Marks a child's change of state as reported to its parent.
+    fn mark_reported(&mut self, found: &Ended) {
         if let Some(parked) = self.p.family.others.get_mut(&found.pid) {
             parked.task.stop.change = None;
         } else {
@@ -301,7 +301,7 @@ impl Call<'_> {
             words.resize(18, 0);
             self.write_words(self.args[3], &words)?;
         }
-        self.told(&found);
+        self.mark_reported(&found);
         Ok(u64::from(found.pid))
     }
 
@@ -347,7 +347,7 @@ impl Call<'_> {
             self.write_words(info, &words)?;
         }
         if options & WNOWAIT == 0 {
-            self.told(&found);
+            self.mark_reported(&found);
         }
         Ok(0)
     }

@@ -132,7 +132,7 @@ impl<B: Bus> Exec<'_, B> {
             self.set_reg(data.kind, RAX as u8, v);
         } else {
             let v = self.reg(RAX as u8) & mask(size);
-            // A port that nothing answers swallows what is written.
+            // Writes to a port without a device are dropped.
             if let Ok(effect) = self.bus.device_write(at, u16::from(size), v, self.now.tick) {
                 self.cpu.outcome.effect = effect;
             }
