@@ -9,6 +9,7 @@ use breakeven_base::{BranchKind, OpClass, SysEffect, Tick, UopFlags};
 mod draining;
 mod fusion;
 mod random;
+mod squash;
 
 use super::*;
 use crate::testing::{memory_config, Inst, MockFe, Run, BASE, PERIOD};
