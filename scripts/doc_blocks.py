@@ -122,6 +122,8 @@ def blind() -> str:
 
     told = []
     for study in sorted(BLIND):
+        if not (RESULTS / study / "verdicts.csv").exists():
+            continue  # defined, and not run yet
         with (RESULTS / study / "verdicts.csv").open(newline="", encoding="utf-8") as file:
             verdicts = [row["verdict"] for row in csv.DictReader(file)]
         judged = [verdict for verdict in verdicts if verdict != "not simulated"]
@@ -151,8 +153,8 @@ def load_to_use() -> str:
         stated = re.search(r"^LOAD_TO_USE = (\{.*?\})", preset.path.read_text(encoding="utf-8"), re.MULTILINE)
         if stated:
             levels = ast.literal_eval(stated[1])
-            rows.append([f"`{preset.name}`", *(levels.get(level, "") for level in ("L1", "L2", "L3"))])
-    return table(("cycles, load to use", "L1", "L2", "L3"), rows, (1, 2, 3))
+            rows.append([f"`{preset.name}`", *(levels.get(level, "") for level in ("L1", "L2", "L3", "L4"))])
+    return table(("cycles, load to use", "L1", "L2", "L3", "L4"), rows, (1, 2, 3, 4))
 
 
 BLOCKS: dict[str, Callable[[], str]] = {

@@ -34,8 +34,12 @@ _TABLE: dict[tuple[str, int], list[tuple[tuple[int, ...], Fit]]] = {
         ((0x3D, 0x47, 0x4F, 0x56), Fit("broadwell", "Broadwell", True)),
         ((0x4E, 0x55, 0x5E, 0x8E, 0x9E, 0xA5, 0xA6), Fit("skylake", "Skylake", True)),
         ((0x6A, 0x6C, 0x7D, 0x7E, 0x8C, 0x8D, 0xA7), Fit("skylake", "Sunny or Willow Cove", False)),
-        ((0x8F, 0x97, 0x9A), Fit("goldencove", "Golden Cove", True)),
-        ((0xAD, 0xAE, 0xB7, 0xBA, 0xBF, 0xCF), Fit("goldencove", "Raptor or Redwood Cove", False)),
+        ((0x8F,), Fit("sapphirerapids", "Golden Cove (server)", True)),
+        ((0x97, 0x9A), Fit("goldencove", "Golden Cove", True)),
+        ((0xAD, 0xAE, 0xCF), Fit("sapphirerapids", "Raptor or Redwood Cove (server)", False)),
+        ((0xAA, 0xAC, 0xB7, 0xBA, 0xBF), Fit("goldencove", "Raptor or Redwood Cove", False)),
+        ((0xB5, 0xBD, 0xC5, 0xC6), Fit("lioncove", "Lion Cove", True)),
+        ((0xAF, 0xB6), Fit("crestmont", "Crestmont", True)),
     ],
     ("AuthenticAMD", 6): [((), Fit("k7", "K7", True))],
     ("AuthenticAMD", 23): [((), Fit("zen3", "Zen or Zen 2", False))],
@@ -43,7 +47,7 @@ _TABLE: dict[tuple[str, int], list[tuple[tuple[int, ...], Fit]]] = {
         ((*range(0x10, 0x20), *range(0x60, 0x80), *range(0xA0, 0xB0)), Fit("zen4", "Zen 4", True)),
         ((), Fit("zen3", "Zen 3", True)),
     ],
-    ("AuthenticAMD", 26): [((), Fit("zen4", "Zen 5", False))],
+    ("AuthenticAMD", 26): [((), Fit("zen5", "Zen 5", True))],
 }  # fmt: skip
 
 
@@ -54,7 +58,7 @@ _UARCHES = {
     "sifive,bullet0": Fit("u74", "SiFive U74", True),
     "thead,c906": Fit("c906", "T-Head C906", True),
     "thead,c910": Fit("c910", "T-Head C910", True),
-    "thead,c920": Fit("c910", "T-Head C920", False),
+    "thead,c920": Fit("c920", "T-Head C920", True),
     "thead,c908": Fit("c908", "T-Head C908", True),
     "sifive,p550": Fit("p550", "SiFive P550", True),
     "sifive,x280": Fit("x280", "SiFive X280", True),

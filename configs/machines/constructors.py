@@ -23,6 +23,8 @@ OPTIONS = {
     "l2_assoc": (("l2.assoc",), "its ways"),
     "l3_size": (("l3.size",), "bytes of the third level"),
     "l3_assoc": (("l3.assoc",), "its ways"),
+    "l4_size": (("l4.size",), "bytes of the fourth level"),
+    "l4_assoc": (("l4.assoc",), "its ways"),
     "prefetchers": ((), "False: none in any cache"),
     "mem_latency": (("mem_ctrl.latency",), "time of a read in the memory itself"),
     "mem_bandwidth": (("mem_ctrl.bandwidth",), "bytes a second of the memory"),
@@ -44,6 +46,7 @@ OPTIONS = {
 L1 = ("l1i_size", "l1d_size", "l1d_assoc")
 L2 = (*L1, "l2_size", "l2_assoc")
 L3 = (*L2, "l3_size", "l3_assoc")
+L4 = (*L3, "l4_size", "l4_assoc")
 MEMORY = ("mem_latency", "mem_bandwidth")
 IN_ORDER = ("clk_freq", "issue_width", "store_buffer", "misaligned")
 OUT_OF_ORDER = ("clk_freq", "rob_entries", "load_queue", "store_queue", "misaligned")
@@ -70,7 +73,7 @@ def _owner(board, path):
 
 
 def _without_prefetchers(board):
-    for cache in (board.cpu.icache, board.cpu.dcache, *(getattr(board, name, None) for name in ("l2", "l3"))):
+    for cache in (board.cpu.icache, board.cpu.dcache, *(getattr(board, name, None) for name in ("l2", "l3", "l4"))):
         if cache is not None:
             cache.prefetcher = NULL
 

@@ -43,6 +43,7 @@ from machines.x86_silicon import (
     silicon_board,
     slow_loops,
     streamer_and_pairs,
+    vector_logic,
     walk_caches,
 )
 
@@ -56,7 +57,7 @@ STARTUP_UOPS = calibrated(130, "goldencove/rep_movs_startup", "of rep stos, five
 ANY = 0xFFFF_FFFF  # bytes, no limit
 
 #: logic and additions on vectors, on ports 0, 1 and 5
-VECTOR = sourced({"SimdAlu": 1, "SimdCmp": 1, "SimdMisc": 1, "SimdAdd": 1, "SimdAddAcc": 1}, "goldencove/lat_simd_add")
+VECTOR = vector_logic("goldencove/lat_simd_add")
 #: arithmetic on vectors, on ports 0 and 1
 ARITHMETIC = {
     **dict.fromkeys(("SimdMult", "SimdMultAcc", "FloatCvt", "SimdCvt", "SimdFloatCvt"), assumed(5, "as Skylake")),
@@ -188,15 +189,18 @@ class L3Bus(L2XBar):
     width = assumed(32, "as its relatives")
 
 
-def bands(startups, **conditions):
-    """ERMS: up to so many bytes (the keys), so many cycles before the first access."""
+PACE = sourced(64, "goldencove/rep_movs_pace")
+
+
+def bands(startups, pace, **conditions):
+    """ERMS: up to so many bytes (the keys), so many cycles before the first access; then `pace` bytes a cycle."""
     return [
         objects.X86StringMode(
             max_bytes=limit,
             startup=startup,
             block=assumed(64, "as on Broadwell"),
             alignment=calibrated(64, "goldencove/rep_movs_align_sensitivity", "a line"),
-            bytes_per_cycle=sourced(64, "goldencove/rep_movs_pace"),
+            bytes_per_cycle=pace,
             bytes_per_cycle_misaligned=calibrated(64, "goldencove/rep_movs_align_sensitivity", "as aligned"),
             bytes_per_cycle_crossed=calibrated(50, "goldencove/rep_movs_align_sensitivity", "between the two"),
             whole_lines=assumed(True, "as on Broadwell"),
@@ -206,7 +210,7 @@ def bands(startups, **conditions):
     ]
 
 
-def string_copies():
+def string_copies(pace):
     """Wider elements, at multiples of 8 or else one by one; then bytes: FSRM up to 128, none included."""
     none = objects.X86StringMode(
         min_element=calibrated(2, "goldencove/rep_movs_startup_wide", "any but bytes"),
@@ -219,6 +223,7 @@ def string_copies():
             "goldencove/rep_movs_startup_wide",
             "alone 36 cycles up to 256 bytes, 46 of 384, 54 of 512",
         ),
+        pace,
         min_element=calibrated(2, "goldencove/rep_movs_startup_wide", "any but bytes"),
         co_alignment=sourced(8, "goldencove/rep_movs_align_sensitivity"),
     )
@@ -238,14 +243,19 @@ def string_copies():
             {256: 15, 511: 24, ANY: 32},
             "goldencove/rep_movs_startup_long",
             "alone 32 cycles up to 256 bytes, 44 of 384, 54 of 512",
-        )
+        ),
+        pace,
     )
     backwards = string_modes(64, STARTUP_UOPS)[-1]
     return [none, *wide, by_element, short, *long, backwards]
 
 
-def microcode():
-    """Micro-ops of the hardware in place of gem5's."""
+MUL = assumed(3, "as imul, a micro-op a result")
+STOS = sourced(61, "goldencove/rep_stos_bytes_per_cycle")
+
+
+def microcode(mul=MUL, movs=PACE, stos=STOS):
+    """Micro-ops of the hardware in place of gem5's: cycles of mul, bytes a cycle of REP MOVS and REP STOS."""
     return intel_microcode(
         split_stores=sourced(True, "goldencove/port_map"),
         flag_merge=sourced("none", "goldencove/partial_flag_stall"),
@@ -253,18 +263,18 @@ def microcode():
         instructions=[
             objects.X86Instruction(mnemonics=["adc", "sbb"], latency=sourced(1, "goldencove/lat_adc")),
             objects.X86Instruction(mnemonics=["adcx", "adox"], latency=assumed(1, "as adc")),
-            objects.X86Instruction(mnemonics=["mul", "mulx"], latency=assumed(3, "as imul, a micro-op a result")),
+            objects.X86Instruction(mnemonics=["mul", "mulx"], latency=mul),
             objects.X86Instruction(mnemonics=["psadbw", "vpsadbw"], latency=sourced(3, "goldencove/lat_psadbw")),
             *slow_loops(),
         ],
-        rep_movs=string_copies(),
-        rep_stos=string_modes(sourced(61, "goldencove/rep_stos_bytes_per_cycle"), STARTUP_UOPS),
+        rep_movs=string_copies(movs),
+        rep_stos=string_modes(stos, STARTUP_UOPS),
     )
 
 
-def ours(cpu, dcache, l2):
-    """What a real gem5 cannot express."""
-    hardware_core(cpu, microcode())
+def ours(cpu, dcache, l2, code):
+    """What a real gem5 cannot express; `code`: its microcode."""
+    hardware_core(cpu, code)
     cpu.loopBufferSize = calibrated(576, "goldencove/idq_size", "four bytes of code a micro-op")
     cpu.forwardLatency = calibrated(2, "goldencove/stlf_latency", "with the store's and the load's own cycles, 5")
     cpu.partialForwardPolicy = sourced("penalty", "goldencove/stlf_fail_penalty")
@@ -286,22 +296,19 @@ def ours(cpu, dcache, l2):
     l2.prefetcher = sourced(streamer_and_pairs(), "goldencove/prefetchers")
 
 
-@constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
-def GoldenCoveBoard(**options):
-    cpu = GoldenCoveCPU(isa=[X86ISA(vendor_string="GenuineIntel", name_string="Golden Cove")])
+def cove_cpu(kind, name):
+    """A core with its instruction set's vendor, and address translation."""
+    cpu = kind(isa=[X86ISA(vendor_string="GenuineIntel", name_string=name)])
     cpu.mmu.itb.size = assumed(256, "as its relatives")
     cpu.mmu.dtb.size = sourced(96, "goldencove/dtlb_entries")
-    dcache, l2, l3 = L1Cache(), L2Cache(), L3Cache()
-    extend(ours, cpu, dcache, l2)
-    sliced(l3, assumed(10, "3 MiB each, of 4096 sets"), gem5s="24MiB")
-    memory = SimpleMemory(
-        range=board_range(MEMORY_SIZE),
-        latency=calibrated("80ns", "goldencove/dram_latency_ns", "the caches and buses on the way add the rest"),
-        bandwidth=calibrated("30GiB/s", "goldencove/dram_bw_single_core_gbps", "by the copy's"),
-    )
+    return cpu
+
+
+def cove_board(cpu, clock, memory, dcache, l2, l3, **options):
+    """A machine of this core and these caches."""
     return silicon_board(
         cpu=cpu,
-        clock=CLOCK,
+        clock=clock,
         memory=memory,
         icache=L1ICache(),
         dcache=dcache,
@@ -311,6 +318,19 @@ def GoldenCoveBoard(**options):
         l3bus=L3Bus(),
         **options,
     )
+
+
+@constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
+def GoldenCoveBoard(**options):
+    cpu, dcache, l2, l3 = cove_cpu(GoldenCoveCPU, "Golden Cove"), L1Cache(), L2Cache(), L3Cache()
+    extend(lambda *parts: ours(*parts, microcode()), cpu, dcache, l2)
+    sliced(l3, assumed(10, "3 MiB each, of 4096 sets"), gem5s="24MiB")
+    memory = SimpleMemory(
+        range=board_range(MEMORY_SIZE),
+        latency=calibrated("80ns", "goldencove/dram_latency_ns", "the caches and buses on the way add the rest"),
+        bandwidth=calibrated("30GiB/s", "goldencove/dram_bw_single_core_gbps", "by the copy's"),
+    )
+    return cove_board(cpu, CLOCK, memory, dcache, l2, l3, **options)
 
 
 machine = machine_of(GoldenCoveBoard)

@@ -20,13 +20,11 @@ class X86Board(System):
     """One core on a memory bus.
 
     icache, dcache: first-level caches; both None: the core sits on the memory bus itself.
-    l2, l3: further levels, each behind its own bus; None: the level above sits on the next.
+    l2, l3, l4: further levels, each behind its own bus; None: the level above sits on the next.
     memory: the controller or plain memory, made for the board's address range by the caller.
     """
 
-    def __init__(
-        self, cpu, clock, memory, icache=None, dcache=None, l2=None, l2bus=None, l3=None, l3bus=None, object_file=""
-    ):
+    def __init__(self, cpu, clock, memory, icache=None, dcache=None, object_file="", **levels):
         super().__init__()
         self.clk_domain = SrcClockDomain(clock=clock, voltage_domain=VoltageDomain())
         self.mem_mode = type(cpu).memory_mode()
@@ -36,18 +34,17 @@ class X86Board(System):
         self.membus.default = self.membus.badaddr_responder.pio
 
         inner = self.membus.cpu_side_ports
-        if l3 is not None:
-            self.l3bus = l3bus if l3bus is not None else L2XBar()
-            self.l3 = l3
-            self.l3.cpu_side = self.l3bus.mem_side_ports
-            self.l3.mem_side = inner
-            inner = self.l3bus.cpu_side_ports
-        if l2 is not None:
-            self.l2bus = l2bus if l2bus is not None else L2XBar()
-            self.l2 = l2
-            self.l2.cpu_side = self.l2bus.mem_side_ports
-            self.l2.mem_side = inner
-            inner = self.l2bus.cpu_side_ports
+        for name in ("l4", "l3", "l2"):
+            cache, bus = levels.pop(name, None), levels.pop(f"{name}bus", None)
+            if cache is not None:
+                bus = bus if bus is not None else L2XBar()
+                setattr(self, f"{name}bus", bus)
+                setattr(self, name, cache)
+                cache.cpu_side = bus.mem_side_ports
+                cache.mem_side = inner
+                inner = bus.cpu_side_ports
+        if levels:
+            raise TypeError(f"X86Board: there is no part {', '.join(levels)}")
         for name, cache in (("icache", icache), ("dcache", dcache)):
             port = getattr(cpu, f"{name}_port")
             if cache is None:

@@ -9,7 +9,7 @@ from m5.objects import Cache, FUDesc, OpDesc
 
 from machines.constructors import without_gem5_traits
 from machines.extensions import several
-from machines.provenance import assumed, assumed_unless_marked
+from machines.provenance import assumed, assumed_unless_marked, sourced
 from machines.x86_board import X86Board
 
 MEMORY_SIZE = assumed("512MiB", "what the guests need")
@@ -37,6 +37,11 @@ def ops(latencies):
         OpDesc(opClass=name, opLat=latency if latency == 1 else assumed_unless_marked(latency, NO_ROW))
         for name, latency in latencies.items()
     ]
+
+
+def vector_logic(row):
+    """Logic and additions on vectors, of one cycle by this row of uarch.csv."""
+    return sourced(dict.fromkeys(("SimdAlu", "SimdCmp", "SimdMisc", "SimdAdd", "SimdAddAcc"), 1), row)
 
 
 def dividers(integer=None, divide=None, root=None):

@@ -201,10 +201,10 @@ class L3Bus(L2XBar):
 STARTUP_UOPS = calibrated(100, "zen3/rep_movs_startup", "20 cycles and some for the bytes, four a cycle")
 
 
-def fast(bytes_per_cycle, **conditions):
+def fast(bytes_per_cycle, block, **conditions):
     return objects.X86StringMode(
         startup_uops=STARTUP_UOPS,
-        block=assumed(32, "a vector register"),
+        block=block,
         bytes_per_cycle=bytes_per_cycle,
         whole_lines=assumed(True, "as Intel's"),
         **conditions,
@@ -227,8 +227,11 @@ MOVS = sourced(29.5, "zen3/rep_movs_bytes_per_cycle")
 STOS = sourced(29.2, "zen3/rep_stos_bytes_per_cycle")
 
 
-def microcode(movs=MOVS, stos=STOS):
-    """Micro-ops of the hardware in place of gem5's; bytes a cycle of REP MOVS and REP STOS."""
+BLOCK = assumed(32, "a vector register")
+
+
+def microcode(movs=MOVS, stos=STOS, block=BLOCK):
+    """Micro-ops of the hardware in place of gem5's; bytes a cycle of REP MOVS and REP STOS, and at a time."""
     return objects.X86Microcode(
         gem5=assumed(False, "hardware has its own"),
         micro_fusion=assumed(True, "an operation with its load or store is one macro-op"),
@@ -251,12 +254,13 @@ def microcode(movs=MOVS, stos=STOS):
         rep_movs=[
             fast(
                 movs,
+                block,
                 min_page_offset=calibrated(16, "zen3/rep_movs_align_sensitivity", "1 to 15 are slow"),
                 equal_page_offset=sourced(True, "zen3/rep_movs_align_sensitivity"),
             ),
             by_element(),
         ],
-        rep_stos=[fast(stos), by_element()],
+        rep_stos=[fast(stos, block), by_element()],
     )
 
 

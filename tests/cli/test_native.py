@@ -139,7 +139,10 @@ def test_errors_are_of_the_first_engine():
         ("GenuineIntel", 6, 0x55, "skylake", True),
         ("AuthenticAMD", 25, 0x01, "zen3", True),
         ("AuthenticAMD", 25, 0x11, "zen4", True),
-        ("AuthenticAMD", 26, 0x02, "zen4", False),
+        ("AuthenticAMD", 26, 0x02, "zen5", True),
+        ("GenuineIntel", 6, 0x8F, "sapphirerapids", True),
+        ("GenuineIntel", 6, 0xCF, "sapphirerapids", False),
+        ("GenuineIntel", 6, 0xC6, "lioncove", True),
     ],
 )
 def test_the_preset_of_a_processor(vendor, family, model, preset, exact):

@@ -28,15 +28,19 @@ class Machine:
         self.description: dict[str, Any] = describe_machine(name, settings)
         params = {each["path"]: each["params"] for each in self.description["objects"]}
         self.ghz = 1000 / params["system.clk_domain"]["clock"][0]
-        self.caches = max(params[path]["size"] for path in params if re.fullmatch(r"system\.(l[23]|cpu\.dcache)", path))
-        self._l3_assoc = params.get("system.l3", {}).get("assoc")
+        self.caches = max(
+            params[path]["size"] for path in params if re.fullmatch(r"system\.(l[234]|cpu\.dcache)", path)
+        )
+        self._last = next((level for level in ("l4", "l3") if f"system.{level}" in params), "")
+        self._last_assoc = params[f"system.{self._last}"]["assoc"] if self._last else 0
         self._empty: dict[tuple[str, int, str], float] = {}
 
     def with_few_sets(self) -> Machine:
-        """The machine with 1024 sets in its third level, if it has one."""
-        if not self._l3_assoc:
+        """The machine with 1024 sets in its last level, if it has a third."""
+        if not self._last:
             return self
-        return Machine(self.name, [*self.settings, "l3.slices=1", f"l3.size={self._l3_assoc * 64}KiB"])
+        few = [f"{self._last}.slices=1", f"{self._last}.size={self._last_assoc * 64}KiB"]
+        return Machine(self.name, [*self.settings, *few])
 
     def run(self, body: str, setup: str, turns: int, stat: str) -> float:
         """`stat` of the last of `turns` runs of `body`, which starts without registers; `setup` runs once before them.
