@@ -39,7 +39,7 @@ class Entry:
 
 #: studies of predictions alone: what the file does not name of their rows is predicted, and its first verdict is kept
 #: by `breakeven.studies.blind`
-BLIND = ("field2026", "tables2026", "rvv2026", "boards2026")
+BLIND = ("field2026", "tables2026", "rvv2026", "boards2026", "vectors2026", "fsrm2026")
 
 
 def load_ledger() -> list[Entry]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from breakeven.studies.study import (
     RATIO_TOLERANCE,
     REPRODUCED,
     TIE,
+    WINNER_SHARE,
     Contents,
     Data,
     Study,
@@ -23,6 +24,7 @@ from breakeven.studies.study import (
     Verdict,
     judge_absolute,
     judge_ratio,
+    judge_winner,
 )
 from breakeven.sweeps.spec import SweepSpec
 
@@ -34,7 +36,7 @@ def sweep(grid: dict) -> SweepSpec:
         "cache_states": grid.get("states", ["warm"]),
         "measures": [grid["measure"]],
         "routine_parameter": grid.get("parameter", 0),
-        **{name: grid[name] for name in ("calls", "warmup") if name in grid},
+        **{name: grid[name] for name in ("calls", "warmup", "distance") if name in grid},
     }
     machine = MachineSpec(grid["machine"], tuple(grid.get("settings", ())))
     return SweepSpec(grid["routines"], [machine], grid["sizes"], **given)
@@ -75,33 +77,67 @@ def ledger(name: str, claims: Mapping[str, Mapping[str, Any]], verdicts: list[Ve
     return Contents(values, [table], [])
 
 
-def cycles(data: Data, point: list) -> float:
-    """Cycles per call of a point ([grid, routine, {what else tells it apart}]): the mean over the grid's offsets."""
+def cycles(data: Data, point: list, with_call: bool = False) -> float:
+    """Cycles per call of a point ([grid, routine, {what else tells it apart}]): the mean over the grid's offsets;
+    `with_call`: the empty call's too, as a benchmark measures."""
     grid, routine, where = point
-    return float(data.select(grid, routine=routine, **where)["cycles"].mean())
+    rows = data.select(grid, routine=routine, **where)
+    if with_call:
+        return float(((rows["cycles_median"] + rows["overhead"]) / rows["calls"]).mean())
+    return float(rows["cycles"].mean())
+
+
+def leads(data: Data, row: Mapping[str, Any]) -> list[float]:
+    """``over``'s time by ``under``'s at each point of a grid that both names hold (sizes, offsets)."""
+    times = []
+    for grid, routine, where in (row["over"], row["under"]):
+        rows = data.select(grid, routine=routine, **where)
+        times.append({(r["size"], r["src_offset"], r["dst_offset"]): r["cycles"] for r in rows.to_dict("records")})
+    over, under = times
+    if set(over) != set(under):
+        raise UserError(
+            f"{row['over'][0]} and {row['under'][0]} have other points: give them the same sizes and offsets"
+        )
+    return [over[point] / under[point] for point in over]
+
+
+def won(data: Data, claim: str, row: Mapping[str, Any], cause: str) -> Verdict:
+    """Whether the routine of ``under`` wins at the points, as published."""
+    ratios = leads(data, row)
+    share, least = sum(ratio > 1 + TIE for ratio in ratios) / len(ratios), min(ratios)
+    came = judge_winner(share, sorted(ratios)[len(ratios) // 2])
+    simulated = f"wins {share:.0%} of {len(ratios)} points, {least:.2f} to {max(ratios):.2f} times"
+    return Verdict(claim, f"{row['under'][1]} wins", simulated, came, "" if came == REPRODUCED else cause)
 
 
 def verdict(data: Data, claim: str, row: Mapping[str, Any], cause: str) -> Verdict:
-    """A rate (``point``) in bytes a cycle, or a ratio of times (``over``, ``under``)."""
+    """A rate (``point``) in bytes a cycle, a ratio of times (``over``, ``under``), or a winner (``under``)."""
+    if row["judge"] == "winner":
+        return won(data, claim, row, cause)
     published, _ = bounds(data.claims[claim].value)
+    with_call = row.get("with_call", False)
     if row["judge"] == "rate":
-        rate = row["point"][2]["size"] / cycles(data, row["point"])
+        rate = row["point"][2]["size"] / cycles(data, row["point"], with_call)
         shown, simulated, came = f"{published:.3g} B/cycle", f"{rate:.2f} B/cycle", judge_absolute(published, rate)
     else:
-        ratio = cycles(data, row["over"]) / cycles(data, row["under"])
+        ratio = cycles(data, row["over"], with_call) / cycles(data, row["under"], with_call)
         shown, simulated, came = f"{published:.2f} times", f"{ratio:.2f} times", judge_ratio(published, ratio)
     return Verdict(claim, shown, simulated, came, "" if came == REPRODUCED else cause)
 
 
-def predicted(name: str, title: str, causes: Mapping[str, str]) -> Study:
-    """The study that ``name.toml`` defines; `causes`: claim -> why it did not come out."""
+def predicted(
+    name: str, title: str, causes: Mapping[str, str], more: Callable[[Data], Contents] | None = None
+) -> Study:
+    """The study that ``name.toml`` defines; `causes`: claim -> why it did not come out; `more`: what its report has
+    beside the verdicts."""
     definition = tomllib.loads(Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8"))
     claims = definition["claims"]
     machines = {grid: row["machine"] for grid, row in definition["grids"].items()}
 
     def judge(data: Data) -> list[Verdict]:
         had = definition["tolerances"]
-        if had != {"ratio": RATIO_TOLERANCE, "absolute": ABSOLUTE_FACTOR, "tie": TIE}:
+        now = {"ratio": RATIO_TOLERANCE, "absolute": ABSOLUTE_FACTOR, "tie": TIE, "winner_share": WINNER_SHARE}
+        if had != {name: now[name] for name in had}:
             raise UserError(f"study {name} was defined with other tolerances: {had}")
         return [verdict(data, claim, row, causes.get(claim, "")) for claim, row in claims.items()]
 
@@ -109,7 +145,11 @@ def predicted(name: str, title: str, causes: Mapping[str, str]) -> Study:
         rows = {
             claim: {**row, "machine": machines[row.get("point", row.get("over"))[0]]} for claim, row in claims.items()
         }
-        return ledger(name, rows, judge(data), "machine")
+        kept = ledger(name, rows, judge(data), "machine")
+        if more is None:
+            return kept
+        also = more(data)
+        return Contents({**kept.values, **also.values}, [*kept.tables, *also.tables], [*kept.figures, *also.figures])
 
     grids = {grid: (row["for"], sweep(row)) for grid, row in definition["grids"].items()}
     return Study(name, f"{name}: {title}", grids, judge, contents)

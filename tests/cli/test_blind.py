@@ -9,6 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from breakeven.errors import UserError
@@ -24,6 +25,8 @@ BLIND = {
     "tables2026": "configs/studies/tables2026.toml",
     "rvv2026": "configs/studies/rvv2026.toml",
     "boards2026": "configs/studies/boards2026.toml",
+    "vectors2026": "configs/studies/vectors2026.toml",
+    "fsrm2026": "configs/studies/fsrm2026.toml",
 }
 each_study = pytest.mark.parametrize("study", BLIND)
 
@@ -125,6 +128,29 @@ def test_first_verdicts_are_kept_once(tmp_path: Path) -> None:
         keep_first("mine", tmp_path, tmp_path)
     assert first_verdicts("mine", tmp_path) == kept
     assert set(first_verdicts("yours", tmp_path)) == {"a"}
+
+
+def test_a_winner_is_judged_over_the_points_of_both() -> None:
+    """Matched by size and offsets; a lead below 1 % wins nothing."""
+    (study,) = st.find_studies(["fsrm2026"])
+    won = study.judge.__globals__["won"]
+    row = {"judge": "winner", "over": ["g", "slow", {}], "under": ["g", "fast", {}]}
+
+    def judged(*ratios: float) -> tuple[str, str]:
+        at = {"size": range(len(ratios)), "src_offset": 0, "dst_offset": 0}
+        tables = {"slow": pd.DataFrame({**at, "cycles": ratios}), "fast": pd.DataFrame({**at, "cycles": 1.0})[::-1]}
+
+        class Points:
+            def select(self, grid: str, routine: str) -> pd.DataFrame:
+                return tables[routine]
+
+        found = won(Points(), "claim", row, "why")
+        return found.simulated, found.verdict
+
+    assert judged(1.5, 2.0) == ("wins 100% of 2 points, 1.50 to 2.00 times", st.REPRODUCED)
+    assert judged(1.5, 1.5, 0.5)[1] == st.DIRECTION_ONLY
+    assert judged(1.005, 1.005)[1] == st.NOT_REPRODUCED
+    assert judged(0.5, 0.5, 2.0)[1] == st.NOT_REPRODUCED
 
 
 def test_tables2026_judges_as_it_was_defined(fake) -> None:
