@@ -135,7 +135,9 @@ class Machine:
 class Sweep:
     """A guest that has booted up to its first readfile: every point starts from there."""
 
-    def __new__(cls, description: str, elf: bytes) -> Sweep: ...
+    def __new__(cls, description: str, elf: bytes, on_progress: Callable[[], object] | None = None) -> Sweep:
+        """Boots the guest. `on_progress()` every few milliseconds; what it raises ends the boot."""
+
     def run(
         self,
         records: bytes,
@@ -150,9 +152,16 @@ class Sweep:
         """
 
     def measured(
-        self, record: bytes, trace: str | PathLike[str] | None = None, trace_limit: int = ...
+        self,
+        record: bytes,
+        trace: str | PathLike[str] | None = None,
+        trace_limit: int = ...,
+        on_progress: Callable[[], object] | None = None,
     ) -> tuple[bytes, int, int, list[_Statistic], bool]:
-        """Result, cycles at both ends of the median measurement, its statistics, whether the trace is whole."""
+        """Result, cycles at both ends of the median measurement, its statistics, whether the trace is whole.
+
+        `on_progress()` every few milliseconds; what it raises ends the run.
+        """
 
 def check_description(description: str) -> list[str]:
     """All errors of a description; empty when it can be built."""

@@ -100,6 +100,11 @@ def located_parameter(root: SimObject, path: str) -> tuple[SimObject, str]:
     return owner, name
 
 
+def located_element(root: SimObject, path: str) -> tuple[SimObject, str, int | None]:
+    """As `located_parameter`, with the element that `path` means of a vector."""
+    return _find_owner(root, path)
+
+
 def kind_of(root: SimObject, path: str) -> tuple[str, str]:
     """The class of the object and the parameter's name that `path` means."""
     owner, name, _ = _find_owner(root, path)

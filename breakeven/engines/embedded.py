@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 class EmbeddedSession:
     """A session on the simulator inside this process."""
 
-    def __init__(self, machine: MachineSpec, elf: Path | None = None) -> None:
+    def __init__(self, machine: MachineSpec, elf: Path | None = None, watch: Callable[[], None] | None = None) -> None:
         engine = load_engine()
         resolved = resolve(machine)
         self.machine = machine
         self.machine_hash = resolved.hash
         program = guest_elf(resolved.isa, elf)
         self._routines = _routines_on(resolved.description, program)
-        self._sweep = engine.Sweep(resolved.text, program)
+        self._watch = watch
+        self._sweep = engine.Sweep(resolved.text, program, watch)
 
     def routines(self) -> list[Routine]:
         return self._routines
@@ -51,16 +52,21 @@ class EmbeddedSession:
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """One point with a look into the measurement that its median comes from."""
         check_routines(self, [point.routine])
-        result, begin, end, stats, traced = self._sweep.measured(point.pack(), trace, trace_limit)
+        result, begin, end, stats, traced = self._sweep.measured(point.pack(), trace, trace_limit, self._watch)
         told = replace(unpack_results(result)[0], repetitions=point.repetitions)
         return Measured(told, end - begin, stats, traced, begin)
 
 
 class EmbeddedEngine(Engine):
-    """The simulator inside this process. `elf`: a guest of the user's own instead of breakeven's."""
+    """The simulator inside this process. `elf`: a guest of the user's own instead of breakeven's.
 
-    def __init__(self, elf: Path | None = None) -> None:
+    `watch`: called every few milliseconds while a guest boots or a measurement is looked into; what it raises ends
+    that.
+    """
+
+    def __init__(self, elf: Path | None = None, watch: Callable[[], None] | None = None) -> None:
         self.elf = elf
+        self._watch = watch
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         resolved = resolve(machine)
@@ -82,7 +88,7 @@ class EmbeddedEngine(Engine):
         return routines_in(resolve(machine), self.elf)
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
-        return EmbeddedSession(machine, self.elf)
+        return EmbeddedSession(machine, self.elf, self._watch)
 
 
 def routines_in(machine: Machine, elf: Path | None = None) -> list[Routine]:

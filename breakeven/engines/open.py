@@ -40,11 +40,13 @@ def open_named(
 
 @contextmanager
 def open_engine(
-    guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None, durable: bool = True
+    guest: Path | None, store: Path | None, no_store: bool, scheduler: str | None = None, durable: bool = True,
+    watch: Callable[[], None] | None = None,
 ) -> Iterator[Any]:  # fmt: skip
     """The engine that simulates (here, or on a dask scheduler's workers), with the store before it if one is wanted.
 
     Without `guest`, routines that the user has added are there as well. `durable`: of `Store`.
+    `watch`: of `EmbeddedEngine`.
     """
     from breakeven.engines.embedded import EmbeddedEngine
 
@@ -54,7 +56,7 @@ def open_engine(
 
         def make(elf: Path | None) -> Any:
             if not scheduler:
-                return EmbeddedEngine(elf)
+                return EmbeddedEngine(elf, watch)
             from breakeven.engines.dask import DaskEngine
 
             return stack.enter_context(DaskEngine(scheduler, elf))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: the first lines of the machine file
 _HEAD = '''"""{name} with {many}: written by `breakeven explore`. Run it with `--machine ./my_cpu.py`."""
 
-import {name}
+{load}
 
 NAME, DESCRIPTION, ISA = "my_cpu", "{name} with {many}", "{isa}"
 
@@ -28,11 +28,11 @@ def machine(**options):
 '''
 
 
-def commands(state: State, sizes: Sequence[int], isa: str) -> dict[str, str]:
-    """``command``, ``machine_file`` and ``gem5`` for these sizes; ``why``: of one size."""
+def commands(state: State, sizes: Sequence[int], isa: str, root: SimObject) -> dict[str, str]:
+    """``command``, ``machine_file`` and ``gem5`` for these sizes. `root`: the machine's tree without the settings."""
     return {
         "command": _compare(state, sizes),
-        "machine_file": machine_file(state, isa),
+        "machine_file": machine_file(state, isa, root),
         "gem5": _gem5(state, sizes),
     }
 
@@ -72,19 +72,45 @@ def _gem5(state: State, sizes: Sequence[int]) -> str:
     return f"breakeven gem5 {shlex.join(words)}\n# on a real gem5: gem5.opt {shlex.join(words)}"
 
 
-def machine_file(state: State, isa: str) -> str:
+def machine_file(state: State, isa: str, root: SimObject) -> str:
     """The text of ``my_cpu.py``: the preset (or file) with the settings, as a machine file of the user's has it."""
-    from breakeven.config.overrides import apply_override
-    from breakeven.machine.presets import load_machine
+    from breakeven.config.overrides import apply_override, located_element
+    from breakeven.machine.presets import is_file_name, load_machine
 
     name = Path(state.machine).stem
     many = f"{len(state.settings)} change{'s' if len(state.settings) != 1 else ''}"
-    root, lines = load_machine(state.machine), []
+    lines, classes = [], set()
+    if any(_makes_objects(root, text) for text in state.settings):
+        # Later settings may be of what earlier ones made.
+        root = load_machine(state.machine)
     for text in state.settings:
-        target = apply_override(root, text)
-        value = text.partition("=")[2].strip()
-        lines.append(f"    {_attribute(root, target.owner)}.{target.name} = {_literal(value)}  # assumed: what if\n")
-    return _HEAD.format(name=name, many=many, isa=isa) + "".join(lines) + "    return root\n"
+        path, _, value = text.partition("=")
+        owner, parameter, index = located_element(root, path.strip())
+        place, desc = f"{_attribute(root, owner)}.{parameter}", type(owner)._params[parameter]
+        words = [word.strip() for word in value.strip("[] ").split(",")] if desc.vector else [value.strip()]
+        literals = [_object(word) if desc.takes_objects else _literal(word) for word in words]
+        classes |= {literal.removesuffix("()") for literal in literals if desc.takes_objects}
+        literal = f"[{', '.join(literals)}]" if desc.vector and index is None else literals[0]
+        if index is not None:
+            literal = f"[*{place}[:{index}], {literal}, *{place}[{index + 1}:]]"
+        lines.append(f"    {place} = {literal}  # assumed: what if\n")
+        if _makes_objects(root, text):
+            apply_override(root, text)
+    load = f"import {name}" if is_file_name(state.machine) else f"from machines import {name}"
+    load += f"\nfrom m5.objects import {', '.join(sorted(classes))}" if classes else ""
+    return _HEAD.format(name=name, many=many, isa=isa, load=load) + "".join(lines) + "    return root\n"
+
+
+def _makes_objects(root: SimObject, text: str) -> bool:
+    """Whether a setting is of objects, not of a value."""
+    from breakeven.config.overrides import OverrideError, located_parameter
+
+    try:
+        owner, name = located_parameter(root, text.partition("=")[0].strip())
+    except OverrideError:
+        return True  # what an earlier setting makes has it
+    desc = type(owner)._params.get(name)
+    return desc is None or desc.takes_objects
 
 
 def _attribute(root: SimObject, node: Any) -> str:
@@ -96,10 +122,15 @@ def _attribute(root: SimObject, node: Any) -> str:
             members = child if isinstance(child, list) else [child]
             found = [i for i, member in enumerate(members) if member is node]
             if found:
-                steps.append(f"{name}[{found[0]}]" if len(members) > 1 else name)
+                steps.append(f"{name}[{found[0]}]" if isinstance(child, list) else name)
                 break
         node = parent
     return ".".join(["root", *reversed(steps)])
+
+
+def _object(text: str) -> str:
+    name = text.removesuffix("()")
+    return "NULL" if name.upper() in ("NULL", "NONE") else f"{name}()"
 
 
 def _literal(text: str) -> str:

@@ -125,10 +125,10 @@ async def curves(
     yield {"ghost_verdict": ghosts.said() if state.settings else None, "end": True}
 
 
-async def ahead(worker: Worker, state: State) -> bool:
+async def ahead(worker: Worker, state: State, priority: int = SOON) -> bool:
     """Simulates the first sizes of a machine that is likely to be asked for next; whether there is one."""
     try:
-        await worker.ask("ahead", SOON, **_question(state, state.coarse()))
+        await worker.ask("ahead", priority, **_question(state, state.coarse()))
     except WorkerDied:
         raise
     except UserError:

@@ -11,15 +11,18 @@ from typing import Any
 from breakeven.errors import UserError
 from breakeven.explorer import views
 from breakeven.explorer.curves import ahead, curves
-from breakeven.explorer.process import LATER, NOW, SOON, Worker, WorkerDied, first_worker
+from breakeven.explorer.process import IDLE, LATER, NOW, SOON, Worker, WorkerDied, first_worker
 from breakeven.explorer.state import State, as_row, from_row
 from breakeven.machine.presets import is_file_name
 
 Lines = AsyncIterator[dict[str, Any]]
 #: how far the second process stands back (nice(1))
 _NICE = 10
-#: what is out of date, of the same tab, when new curves are asked for: the process would finish it first
+#: what is out of date, of the same tab, when new curves are asked for
 _OF_OLD_CURVES = ("rank", "ahead", "account", "code", "pipeline", "map", "commands")
+#: what makes room for any other question to the process that simulates
+_ROOM = ("along",)
+_ELSEWHERE = ("rank", "host", "about")
 
 
 class Hub:
@@ -39,6 +42,7 @@ class Hub:
             "describe": self._describe, "curves": self._curves, "commands": self._commands, "account": self._account,
             "code": self._code, "pipeline": self._pipeline, "map": self._map, "rank": self._rank,
             "host": self._host, "snapshot": self._snapshot, "about": self._about, "ahead": self._ahead,
+            "along": self._along,
         }  # fmt: skip
 
     def allow(self, machine: str) -> None:
@@ -57,7 +61,8 @@ class Hub:
         """The lines that answer a question, as JSON; an error is the last line."""
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(kind, question, lines))
-        for other in (kind, *(_OF_OLD_CURVES if kind == "curves" else ())):
+        ended = (kind, *(_OF_OLD_CURVES if kind == "curves" else ()), *(() if kind in _ELSEWHERE else _ROOM))
+        for other in dict.fromkeys(ended):
             if (old := self._tasks.get((tab, other))) is not None:
                 old.cancel()
         self._tasks[tab, kind] = task
@@ -133,6 +138,12 @@ class Hub:
 
     async def _ahead(self, question: dict[str, Any]) -> Lines:
         yield {"ahead": await ahead(self.worker, self._state(question))}
+
+    async def _along(self, question: dict[str, Any]) -> Lines:
+        # While nothing else is asked: where the slider in hand may be moved to.
+        for settings in question["list"]:
+            state = self._state({"state": {**question["state"], "settings": settings}})
+            yield {"ahead": await ahead(self.worker, state, IDLE)}
 
     async def _about(self, question: dict[str, Any]) -> Lines:
         from breakeven.explorer.about import host, presets

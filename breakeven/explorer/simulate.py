@@ -63,6 +63,8 @@ class Simulator:
 
     def __init__(self, store: Path | None = None, no_store: bool = False) -> None:
         self._where = (store, no_store)
+        #: called every few milliseconds while something is simulated: what it raises ends that
+        self.stop: Callable[[], None] = _go_on
         self._variants: OrderedDict[tuple[str, tuple[str, ...], int], Variant] = OrderedDict()
         self._stack = ExitStack()
         # Machines are kept as long as their variants, not as long as one request.
@@ -71,7 +73,7 @@ class Simulator:
 
     def _opened(self) -> Any:
         # A slider's answer does not wait for the disk.
-        return self._stack.enter_context(open_engine(None, *self._where, durable=False))
+        return self._stack.enter_context(open_engine(None, *self._where, durable=False, watch=lambda: self.stop()))
 
     def close(self) -> None:
         """Closes the store."""
@@ -116,14 +118,13 @@ class Simulator:
         return Variant(machine, without_effect, self._engine.open(spec))
 
     def ahead(
-        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str,
-        stop: Callable[[], None] = lambda: None,
+        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str
     ) -> None:  # fmt: skip
         """Boots a variant that is likely to be asked for next, and simulates points of it, as `points`."""
         self.variant(name, settings).session.boot(routines)
         for start in range(0, len(places), _AHEAD):
-            stop()
-            self.points(name, settings, routines, places[start : start + _AHEAD], cache, measure, stop)
+            self.stop()
+            self.points(name, settings, routines, places[start : start + _AHEAD], cache, measure)
 
     def describe(self, name: str, settings: Settings) -> dict[str, Any]:
         """The machine's parameters as controls, and its routines."""
@@ -138,22 +139,18 @@ class Simulator:
         }
 
     def points(
-        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str,
-        stop: Callable[[], None] = lambda: None,
+        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str
     ) -> dict[str, Any]:  # fmt: skip
-        """Cycles per call of every routine at every place: [least, median, converged, problem].
-
-        `stop` is called now and then and may raise.
-        """
+        """Cycles per call of every routine at every place: [least, median, converged, problem]."""
         variant = self.variant(name, settings)
-        stop()
+        self.stop()
         variant.check(routines)
         made = [_point(routine, place, cache, measure) for place in places for routine in routines]
         # The long ones first: at the end no core waits for another.
         missing = [point for point in dict.fromkeys(made) if point not in variant.rows]
         missing.sort(key=lambda point: -point.size)
         if missing:
-            ran = run_points(variant.session, missing, 0, lambda *_: stop(), by_rule=True)
+            ran = run_points(variant.session, missing, 0, lambda *_: self.stop(), by_rule=True)
             for point, result in zip(missing, ran, strict=True):
                 variant.rows[point] = [
                     result.cycles_min / point.calls, result.cycles_median / point.calls, result.instructions,
@@ -236,14 +233,20 @@ class Simulator:
     def commands(self, state: dict[str, Any], sizes: Sequence[int]) -> dict[str, str]:
         """What makes a state's curves again (`commands`); settings without effect are left out."""
         asked = from_row(state)
-        variant = self.variant(asked.machine, asked.settings)
-        return commands.commands(replace(asked, settings=variant.machine.spec.settings), sizes, variant.machine.isa)
+        found = self.variant(asked.machine, asked.settings).machine
+        # The machine without settings has its tree: its file is not executed again.
+        plain = self.variant(asked.machine, ()).machine
+        return commands.commands(replace(asked, settings=found.spec.settings), sizes, found.isa, plain.root)
 
     def _measured(self, name: str, settings: Settings, point: Point, trace: Path | None = None) -> Any:
         found = measured(self.variant(name, settings).session, point, True, trace, _TRACE)
         if not found.result.ok:
             raise UserError(f"{point.routine} on {name}, size {point.size}: {found.result.problem}")
         return found
+
+
+def _go_on() -> None:
+    """Nobody stops it."""
 
 
 def _path(setting: str) -> str:

@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -82,18 +83,15 @@ def main() -> None:
     simulator = Simulator(Path(options["store"]) if options["store"] else None, options["no_store"])
     if options["first"]:
         with suppress(Exception):  # whoever asks is told
-            simulator.points(**options["first"], stop=requests.check_waiting)
+            simulator.stop = requests.check_waiting
+            simulator.points(**options["first"])
     while True:
         request = requests.waiting.get()
         number, call = request.pop("id"), request.pop("call")
         try:
             requests.check(number)
-            if call in ("points", "ahead"):
-                value: Any = getattr(simulator, call)(**request, stop=lambda number=number: requests.check(number))
-            elif call == "add":
-                value = add(simulator, **request)
-            else:
-                value = getattr(simulator, call)(**request)
+            simulator.stop = partial(requests.check, number)
+            value = add(simulator, **request) if call == "add" else getattr(simulator, call)(**request)
             answer = {"id": number, "value": value}
         except Stopped:
             answer = {"id": number, "error": "stopped"}

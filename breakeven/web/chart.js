@@ -73,6 +73,17 @@ function chart(width, height, lines, bands, view) {
   return { svg, x, y, top, bottom: height - bottom, left, right: width - right, lines: usable };
 }
 
+// Where nothing varies: a bar for each line's one value, in their order. lines: [{name, i, points: [[x, y]]}].
+function barChart(width, lines, unit) {
+  const row = 34, most = Math.max(...lines.map((line) => line.points[0][1])), room = width - 110;
+  const svg = make("svg", { width, height: lines.length * row + 22, viewBox: `0 0 ${width} ${lines.length * row + 22}`, role: "img", "aria-label": lines.map((line) => `${line.name} ${shown(line.points[0][1])} ${unit}`).join(", "), "font-size": 12, "font-family": "system-ui, sans-serif" },
+    lines.map((line, at) => make("g", { class: "bar", "data-name": line.name }, make("text", { x: 0, y: at * row + 12, fill: "var(--ink)" }, line.name),
+      make("rect", { x: 0, y: at * row + 16, width: Math.max(1, (room * line.points[0][1]) / most), height: 12, fill: colour(line.i) }),
+      make("text", { x: (room * line.points[0][1]) / most + 6, y: at * row + 26, fill: "var(--ink)", "font-weight": 600 }, shown(line.points[0][1])))),
+    make("text", { x: 0, y: lines.length * row + 14, fill: "var(--soft)" }, unit));
+  return { svg, x: null, y: null, lines };
+}
+
 // A chart as a file of its own: colours as numbers, a ground, the legend ([name, i]) and some lines of text below.
 function pictureOf(chartSvg, legend, words) {
   const style = getComputedStyle(document.documentElement), svg = chartSvg.cloneNode(true), width = Number(svg.getAttribute("width")), height = Number(svg.getAttribute("height"));
@@ -85,4 +96,19 @@ function pictureOf(chartSvg, legend, words) {
   legend.forEach(([name, i], row) => svg.append(make("line", { x1: 20, x2: 50, y1: height + 8 + row * 17, y2: height + 8 + row * 17, stroke: colour(i), "stroke-width": 3, "stroke-dasharray": dash(i) }), make("text", { x: 58, y: height + 12 + row * 17, fill: "var(--ink)" }, name)));
   words.forEach((text, row) => svg.append(make("text", { x: 20, y: height + 18 + legend.length * 17 + row * 16, fill: "var(--soft)", "font-size": 11 }, text)));
   return new XMLSerializer().serializeToString(svg).replace(/var\((--\w+)\)/g, (_, name) => style.getPropertyValue(name).trim());
+}
+
+// Its pixels, two a CSS pixel: a promise of a blob.
+function pngOf(svgText) {
+  return new Promise((resolve, reject) => {
+    const image = new Image();
+    image.onerror = () => reject(new Error("the browser cannot draw it"));
+    image.onload = () => {
+      const canvas = make("canvas", { width: image.width * 2, height: image.height * 2 }), pen = canvas.getContext("2d");
+      pen.scale(2, 2);
+      pen.drawImage(image, 0, 0);
+      canvas.toBlob(resolve, "image/png");
+    };
+    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgText)}`;
+  });
 }

@@ -71,8 +71,9 @@ function figure(part, data) {
   const axes = part.axes.filter((name) => name !== "routine");
   const numeric = axes.filter((name) => data.columns[data.index[name]].every((value) => typeof value === "number"));
   const several = numeric.filter((name) => new Set(data.columns[data.index[name]]).size > 1);
-  if (!several.length) return null;
   const distinct = (name) => new Set(data.columns[data.index[name]]).size;
+  // A part of one size and one condition: a bar for each routine.
+  if (!several.length) several.push("size");
   const state = { x: several.includes("size") && distinct("size") >= 8 ? "size" : several.reduce((a, b) => (distinct(b) > distinct(a) ? b : a)),
     y: part.measured[0], also: "", logX: null, logY: null, chosen: {}, hidden: new Set() };
   const controls = make("div", { class: "controls" }), legend = make("div", { class: "legend" });
@@ -113,8 +114,7 @@ function figure(part, data) {
       select("shown", part.measured, state.y, (value) => { state.y = value; }),
       others.length ? select("a line for each", ["", ...others], state.also, (value) => { state.also = value; }) : "",
       ...fixed.map((name) => select(name, different(data.columns[data.index[name]]), state.chosen[name], (value) => { state.chosen[name] = value; })),
-      check("log x", state.logX, (value) => { state.logX = value; }),
-      check("log y", state.logY, (value) => { state.logY = value; }));
+      ...(distinct(state.x) > 1 ? [check("log x", state.logX, (value) => { state.logX = value; }), check("log y", state.logY, (value) => { state.logY = value; })] : []));
     draw();
   }
   // What is said of the chosen condition, and where its lead changes for good.
@@ -162,12 +162,13 @@ function figure(part, data) {
     measurements.replaceChildren(...(dots.length ? [make("summary", {}, `◆ ${plural(dots.length, "measurement")} on hardware`), make("ul", {}, dots.map((dot) => make("li", {}, dot.text)))] : []));
     measurements.hidden = !dots.length;
     width = Math.max(280, plot.clientWidth || 1000);
-    now = chart(width, Math.round(Math.min(420, Math.max(250, width * 0.45))), visible, bands, { logX: state.logX, logY: state.logY,
+    now = distinct(state.x) < 2 && visible.length ? barChart(width, visible, `${unit[state.y] || state.y}; ${unit[state.x] || state.x} ${shown(visible[0].points[0][0])}`) : chart(width, Math.round(Math.min(420, Math.max(250, width * 0.45))), visible, bands, { logX: state.logX, logY: state.logY,
       xlabel: unit[state.x] || state.x, ylabel: unit[state.y] || state.y, dots, title: `${state.y} along ${state.x}` });
     now.sentences = sentences;
     now.legend = lines.map(([name], i) => [name, i]).filter(([name]) => !state.hidden.has(name));
-    if (!now.x) { plot.replaceChildren(make("p", { class: "count" }, "nothing to draw here")); return; }
+    if (!now.x && !now.lines) { plot.replaceChildren(make("p", { class: "count" }, "nothing to draw here")); return; }
     plot.replaceChildren(now.svg);
+    if (!now.x) return;
     if (at !== null) read(at);
   }
   function read(place) {
@@ -198,8 +199,9 @@ function figure(part, data) {
   });
   new ResizeObserver(() => { if (plot.clientWidth && Math.abs(plot.clientWidth - width) > 1) draw(); }).observe(plot);
   const plainName = part.name.replace(/[^\w.-]/g, "_");
-  const downloads = make("span", {}, button("SVG", () => download(`${plainName}.svg`, "image/svg+xml", pictureOf(now.svg, now.legend, now.sentences))),
-    " ", button("CSV", () => download(`${plainName}.csv`, "text/csv", [part.columns.map((column) => column.name), ...data.rows].map((row) => row.join(",")).join("\n") + "\n")));
+  const picture = () => pictureOf(now.svg, now.legend, now.sentences);
+  const downloads = make("span", {}, button("SVG", () => download(`${plainName}.svg`, "image/svg+xml", picture())),
+    " ", button("PNG", () => pngOf(picture()).then((blob) => download(`${plainName}.png`, "image/png", blob))), " ", button("CSV", () => download(`${plainName}.csv`, "text/csv", [part.columns.map((column) => column.name), ...data.rows].map((row) => row.join(",")).join("\n") + "\n")));
   all();
   return make("div", {}, verdict, controls, make("div", { class: "bar" }, legend, downloads), plot, measurements, below.node);
 }
@@ -233,6 +235,8 @@ function exploring(part, data, state) {
   for (const text of [...settings, ...swept]) words.append("set", text);
   const usual = { src: 0, dst: 0, cache: "warm", measure: "latency", least: 1, most: 2048 };
   const here = { src: all.src_offset ?? 0, dst: all.dst_offset ?? 0, cache: all.cache_state, measure: all.measure, least: sizes.reduce((a, b) => Math.min(a, b)), most: sizes.reduce((a, b) => Math.max(a, b)) };
+  // The explorer draws a curve: of one size, those below it too.
+  if (here.least === here.most) here.least = here.most >> 4;
   for (const [name, value] of Object.entries(here)) if (value !== usual[name]) words.set(name, value);
   return `breakeven explore '#${words.toString().replaceAll("%2C", ",").replaceAll("%3D", "=").replaceAll("%2F", "/")}'`;
 }
@@ -256,8 +260,10 @@ function viewsOf(part, data, state, choose) {
     return Object.fromEntries(axes.filter((name) => !pair.includes(name)).map((name) => [name, name === "size" ? sizes.reduce((best, value) => (near(value) < near(best) ? value : best)) : data.rows[0][data.index[name]]]));
   }
   const other = () => make("p", { class: "soft" }, "Nothing was kept here of this condition; there is: ", part.points.map((point) => [button(`${[...Object.entries(point.where).map(([name, value]) => `${name} ${shown(value)}`), `${point.size} B`].join(", ")}`, () => choose(point), { class: "quiet" }), " "]));
+  // Of long cold calls one is simulated without those before it.
+  const alone = (point) => (point.of.some((one) => one.alone) ? ` One call alone; the table's medians: ${point.of.filter((one) => one.alone).map((one) => `${one.routine} ${one.alone}`).join(", ")} cycles.` : "");
   const TABS = {
-    why: (point) => (point ? [make("p", { class: "soft" }, `One measurement of ${point.size} B, with the empty call around it. Each cycle is charged to what held up the next instruction.`), accountView(point.of)] : [other()]),
+    why: (point) => (point ? [make("p", { class: "soft" }, `One measurement of ${point.size} B, with the empty call around it. Each cycle is charged to what held up the next instruction.${alone(point)}`), accountView(point.of)] : [other()]),
     map: () => {
       const fixed = { ...rest(maps[over]), ...state.chosen }, grid = winners(data, ...maps[over], fixed);
       const of = Object.entries(fixed).filter(([name]) => !maps[over].includes(name)).map(([name, value]) => (name === "size" ? `${value} B` : `${name} ${shown(value)}`)).join(", ");

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,42 @@ def test_progress_may_stop_a_sweep(guest: bytes) -> None:
     with pytest.raises(KeyError, match="stop"):
         sweep.run(records, threads=2, on_progress=stop)
     assert calls and calls[0][1] == 200 and calls[0][0] < 200
+
+
+def test_a_boot_a_long_point_and_a_look_into_one_are_stopped_on_their_way(guest: bytes) -> None:
+    class Enough(Exception):
+        pass
+
+    def after(times: int) -> tuple[list[object], Callable[..., None]]:
+        calls: list[object] = []
+
+        def stop(*_: object) -> None:
+            calls.append(None)
+            if len(calls) == times:
+                raise Enough
+
+        return calls, stop
+
+    for core in ("minor", "o3"):
+        # Asked several times while so short a guest boots, and no more once it has raised.
+        calls, stop = after(3)
+        with pytest.raises(Enough):
+            _engine.Sweep(description(core), guest, stop)
+        assert len(calls) == 3
+        sweep = _engine.Sweep(description(core), guest)
+        point = Point(routine="rv-byte", size=4096).pack()
+        for run in (
+            lambda stop, sweep=sweep, point=point: sweep.run(point, 1, stop),
+            lambda stop, sweep=sweep, point=point: sweep.measured(point, None, 1 << 20, stop),
+        ):
+            calls, stop = after(3)
+            with pytest.raises(Enough):
+                run(stop)
+            assert len(calls) == 3
+        # Whoever goes on gets what there is otherwise, too.
+        calls, stop = after(0)
+        seen, alone = sweep.measured(point, None, 1 << 20, stop), sweep.measured(point)
+        assert seen[:3] == alone[:3] and len(calls) > 10
 
 
 def test_a_whole_sweep_tells_its_end(guest: bytes) -> None:

@@ -124,6 +124,38 @@ def test_the_machine_under_the_pointer_is_simulated_before_it_is_pressed(page) -
     assert f"--set {setting} " in command_of(page)
 
 
+def test_where_the_control_in_hand_may_go_is_simulated_while_nothing_is_asked(page) -> None:
+    slider, over = page.locator("#controls input[data-path='cpu.executeBranchDelay']"), []
+
+    def ended(request) -> None:
+        if '"kind":"along"' in (request.post_data or "") and "executeBranchDelay" in request.post_data:
+            over.append(request)
+
+    # Chromium says of a streamed answer that has been read to its end now this, now that.
+    for event in ("requestfinished", "requestfailed"):
+        page.on(event, ended)
+    page.click("summary:has-text('core')")
+    slider.focus()
+    for _ in range(600):
+        page.wait_for_timeout(100)
+        if over:
+            break
+    asked = json.loads(over[0].post_data)
+    values = [setting.partition("=")[2] for (setting,) in (each for each in asked["list"] if each)]
+    # One step, both ends, a page and what lies between; what the machine's file has is no setting.
+    assert values[0] == "2" and {"0", slider.get_attribute("max")} <= set(values) and "1" not in values
+    assert len(values) == len(set(values)) <= 15
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    settled(page)
+    assert "--set cpu.executeBranchDelay=3 " in command_of(page)
+    # A value that is being typed.
+    exact = page.locator("#controls input[aria-label^='execute branch delay, exactly']")
+    with page.expect_request(lambda request: '"kind":"ahead"' in (request.post_data or "")) as ahead:
+        exact.fill("7")
+    assert json.loads(ahead.value.post_data)["state"]["settings"] == ["cpu.executeBranchDelay=7"]
+
+
 def test_the_file_and_the_gem5_script_give_the_same(page, explorer: Explorer, tmp_path: Path, monkeypatch) -> None:
     link = "#m=u74&r=rv-byte,rv-word&set=cpu.executeBranchDelay=6&set=cpu.dcache.size=16KiB&most=16"
     page.goto(explorer.address.partition("#")[0] + link)

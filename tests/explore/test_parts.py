@@ -107,6 +107,36 @@ def test_large_sizes_come_part_by_part(most: int, parts: int) -> None:
     assert len([line for line in lines if "points" in line]) == parts
 
 
+def test_the_slider_in_hand_is_simulated_along_until_anything_else_is_asked() -> None:
+    from breakeven.explorer.hub import Hub
+
+    class Slow(Model):
+        async def ask(self, call: str, priority: int, **question) -> dict:
+            if call == "account":
+                return {"cycles": 1}
+            self.ahead.append((priority, question["settings"]))
+            await asyncio.sleep(0 if len(self.ahead) < 3 else 1000)
+            return {}
+
+    async def collect(model: Model, hub: Hub) -> tuple[list[bytes], list[bytes]]:
+        state = {"machine": "u74", "routines": ["rv-byte"]}
+
+        async def lines(kind: str, **question) -> list[bytes]:
+            return [line async for line in hub.stream("tab", kind, {"state": state, **question})]
+
+        along = asyncio.create_task(lines("along", list=[[f"cpu.x={i}"] for i in range(5)]))
+        while len(model.ahead) < 3:
+            await asyncio.sleep(0)
+        other = await lines("account", size=8)
+        return await along, other
+
+    model = Slow()
+    along, other = asyncio.run(collect(model, Hub(State(), worker=model)))
+    assert along == [b'{"ahead": true}\n'] * 2 + [b'{"replaced": true}\n'] and b"cycles" in other[0]
+    # Behind all that a person waits for.
+    assert model.ahead == [(3, (f"cpu.x={i}",)) for i in range(3)]
+
+
 def test_a_wrong_output_is_told_and_nothing_else() -> None:
     known = Curves(["a", "b"])
     known.add([8, 16], [[1, 1, 1, True, ""], [2, 2, 1, True, ""], [1, 1, 1, True, ""], [2, 2, 1, None, "wrong output"]])
@@ -227,11 +257,53 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
             raise TimeoutError
 
     with pytest.raises(TimeoutError):
-        simulator.ahead("u74", settings[1], *question, stop=stop)
+        simulator.stop = stop
+        simulator.ahead("u74", settings[1], *question)
     assert 3 < simulator._engine.simulated < 6
+    simulator.stop = lambda: None
     simulator.points("u74", settings[1], *question)
     # One variant is kept: the first one's guest is gone, its points are counted and in the store.
     assert len(simulator._engine._sessions) == 1 and simulator._engine.simulated == 6
     assert simulator.points("u74", settings[0], *question)["rows"] == ahead
     assert len(booted) == 2 and simulator._engine.simulated == 6
     simulator.close()
+
+
+def test_what_is_looked_into_ends_where_somebody_asks() -> None:
+    pytest.importorskip("breakeven._engine", reason="the engine is not built")
+    from breakeven.explorer.simulate import Simulator
+
+    simulator, point = Simulator(None, no_store=True), ((2048, 0, 0), "warm", "latency")
+    called = []
+
+    def stop() -> None:
+        called.append(None)
+        if len(called) == 4:
+            raise TimeoutError
+
+    for look in (simulator.account, simulator.trace):
+        called.clear()
+        simulator.stop = stop
+        with pytest.raises(TimeoutError):
+            look("u74", (), "rv-byte", *point)
+        assert len(called) == 4
+    simulator.stop = lambda: None
+    assert simulator.account("u74", (), "rv-byte", *point)["cycles"] > 10_000
+
+
+def test_a_machine_file_has_settings_of_elements_of_vectors_and_of_objects(tmp_path: Path) -> None:
+    from breakeven.explorer.commands import machine_file
+    from breakeven.machine.presets import load_machine
+    from breakeven.machine.resolve import resolve
+    from breakeven.points.machine_spec import MachineSpec
+
+    for name, settings in (
+        ("u74", ("cpu.dcache.size=16KiB", "cpu.executeBranchDelay=4", "mem_ctrl.latency=100000ps")),
+        ("nehalem", ("cpu.isa[0].microcode.rep_movs[2].whole_lines=true",)),
+        ("u74", ("l2.replacement_policy=LRURP()",)),
+    ):
+        file = tmp_path / str(len(settings)) / name / "my_cpu.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        isa = "x86" if name == "nehalem" else "riscv"
+        file.write_text(machine_file(State(name, settings=settings), isa, load_machine(name)))
+        assert resolve(MachineSpec(str(file))).hash == resolve(MachineSpec(name, settings)).hash, settings

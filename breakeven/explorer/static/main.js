@@ -32,7 +32,7 @@ const PAUSE = 150;
 let waiting = null, paused = null;
 function drawRest() {
   clearTimeout(paused);
-  paused = setTimeout(() => { refreshView(); drawAgain(); rankParameters(); }, PAUSE);
+  paused = setTimeout(() => { rankParameters(); refreshView(); drawAgain(); }, PAUSE);
 }
 
 // What is shown changes with the question: the numbers at once, the rest when they are there.

@@ -54,11 +54,20 @@ function slider(control) {
     change(control, textOf(control, value));
   });
   simulateUnderPointer(control, steps, range);
-  exact.addEventListener("change", () => {
+  const typed = () => {
     const text = exact.value.trim(), plain = /^-?[\d.]+$/.test(text);
     const match = text.match(/^(-?[\d.]+)\s*(\S*)$/);
     const own = match && match[2] === control.unit && control.unit !== "B";
-    change(control, plain || own ? textOf(control, Number(match[1]) * control.factor) : text.replace(/\s+/g, ""));
+    return plain || own ? textOf(control, Number(match[1]) * control.factor) : text.replace(/\s+/g, "");
+  };
+  let typing = null;
+  exact.addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => simulateAhead(control, typed()), RESTS);
+  });
+  exact.addEventListener("change", () => {
+    clearTimeout(typing);
+    change(control, typed());
     draw();
   });
   return [range, exact];
@@ -74,11 +83,41 @@ function simulateUnderPointer(control, steps, range) {
     resting = setTimeout(() => {
       const box = range.getBoundingClientRect(), share = (event.clientX - box.left - THUMB / 2) / (box.width - THUMB);
       const at = Math.round(Math.min(1, Math.max(0, share)) * Math.floor(steps.most)), number = Math.abs(steps.at(control.number) - at) < 0.5 ? control.number : steps.value(at);
-      const settings = settingsWith(control.path, settingFor(control, textOf(control, number)));
-      if (at !== Number(range.value)) ask("ahead", { state: { ...state, settings } }, () => {});
+      if (at !== Number(range.value)) simulateAhead(control, textOf(control, number));
     }, RESTS);
   });
   for (const over of ["pointerdown", "pointerleave"]) range.addEventListener(over, () => clearTimeout(resting));
+}
+
+function simulateAhead(control, value) {
+  const settings = settingsWith(control.path, settingFor(control, value));
+  ask("ahead", { state: { ...state, settings } }, () => {});
+}
+
+// Where the control in hand may be moved to next, the likely places first: the server simulates them while nothing else
+// is asked.
+const ALONG = 15;
+function likely(control) {
+  if (control.kind !== "number") return (control.kind === "switch" ? ["true", "false"] : control.choices).filter((value) => value !== current(control));
+  const where = positions(control), most = Math.floor(where.most), at = Math.round(where.at(numberOf(control, current(control)))), page = Math.max(1, Math.round(most / 10));
+  const places = [at + 1, at - 1, 0, most, at + page, at - page];
+  for (let parts = 2; parts <= 2 * most && places.length < 4 * ALONG; parts *= 2) for (let i = 1; i < parts; i += 2) places.push(Math.round((most * i) / parts));
+  const values = places.filter((place) => place >= 0 && place <= most && place !== at).map((place) => textOf(control, Math.abs(where.at(control.number) - place) < 0.5 ? control.number : where.value(place)));
+  return [...new Set(values)].slice(0, ALONG);
+}
+
+// Anything else that is asked ends it; behind that it goes on.
+const IDLE = 300;
+let alongSoon = null;
+function simulateAlong(control = machine.inHand) {
+  machine.inHand = control;
+  clearTimeout(alongSoon);
+  if (!data.live || !control) return;
+  alongSoon = setTimeout(() => {
+    if (document.documentElement.dataset.busy) return;
+    const list = likely(control).map((value) => settingsWith(control.path, settingFor(control, value))), all = JSON.stringify([state, list]);
+    if (machine.along !== all) ask("along", { list }, () => {}).then((whole) => { if (whole) machine.along = all; });
+  }, IDLE);
 }
 
 function inputs(control) {
@@ -193,6 +232,16 @@ function found() {
 }
 
 const changesPlace = make("div", { id: "changes" }), controlsPlace = make("div", { id: "controls" }), rankingPlace = make("p", { id: "ranking", class: "soft", role: "status" });
+
+// In hand is what took the keyboard last, or the pointer as it moved: not what is scrolled under a pointer at rest.
+for (const over of ["focusin", "pointermove"]) {
+  controlsPlace.addEventListener(over, (event) => {
+    if (event.movementX === 0 && event.movementY === 0) return;
+    const place = event.target.closest("[data-row]"), path = place && place.dataset.row;
+    const control = path && (!machine.inHand || machine.inHand.path !== path) && machine.controls.find((each) => each.path === path);
+    if (control) simulateAlong(control);
+  });
+}
 
 function drawControls() {
   const list = found(), groups = new Map();

@@ -34,20 +34,6 @@ function svgText() {
   return pictureOf(drawn.svg, state.routines.map((name, i) => [name, i]).filter(([name]) => !isHidden(name)), words);
 }
 
-function pngBlob() {
-  return new Promise((resolve, reject) => {
-    const image = new Image(), url = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgText())}`;
-    image.onerror = () => reject(new Error("the browser cannot draw it"));
-    image.onload = () => {
-      const canvas = make("canvas", { width: image.width * 2, height: image.height * 2 }), pen = canvas.getContext("2d");
-      pen.scale(2, 2);
-      pen.drawImage(image, 0, 0);
-      canvas.toBlob(resolve, "image/png");
-    };
-    image.src = url;
-  });
-}
-
 function csvText() {
   const head = ["size", ...known.routines.flatMap((name) => [`${name} cycles`, `${name} least`, `${name} instructions`])];
   const rows = [...known.points].sort((a, b) => a[0] - b[0]).map(([at, cells]) => [at, ...cells.flatMap((cell) => [cell[1], cell[0], cell[2]])]);
@@ -59,7 +45,7 @@ function shareTools() {
     data.live ? button("link", (event) => copied(event.target, `${location.origin}/#${fragment()}`.replace(location.origin + "/", "")), { title: "copies the state: `breakeven explore '#...'` opens it on any machine" }) : null,
     data.live ? button("snapshot", (event) => snapshot(event.target), { title: "this page as one file that needs no server" }) : null,
     button("SVG", () => download(fileName(".svg"), "image/svg+xml", svgText())),
-    button("PNG", () => pngBlob().then((blob) => download(fileName(".png"), "image/png", blob), (error) => trouble(error.message))),
+    button("PNG", () => pngOf(svgText()).then((blob) => download(fileName(".png"), "image/png", blob), (error) => trouble(error.message))),
     button("CSV", () => download(fileName(".csv"), "text/csv", csvText())),
   ];
 }

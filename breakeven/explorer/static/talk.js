@@ -55,5 +55,6 @@ async function ask(kind, question, onLine) {
     return false;
   }
   saved[kind] = lines;
+  if (kind !== "along") simulateAlong();
   return true;
 }

@@ -56,6 +56,17 @@ impl Core {
     pub fn cycles(&self) -> u64 {
         each!(self, c => c.cycles())
     }
+    /// After how many instructions and cycles whoever observes a run is asked again: some milliseconds of the host, which
+    /// is how soon a run ends that nobody wants any more.
+    pub fn slice(&self) -> Budget {
+        let (max_insts, max_cycles) = match self {
+            Core::Atomic(_) => (1 << 19, 1 << 23),
+            Core::Timing(_) => (1 << 15, 1 << 20),
+            Core::Minor(_) => (1 << 13, 1 << 16),
+            Core::O3(_) => (1 << 12, 1 << 15),
+        };
+        Budget { max_insts, max_cycles }
+    }
     pub fn collect(&self, sink: &mut StatSink) {
         each!(self, c => c.collect(sink));
     }

@@ -23,10 +23,6 @@ use crate::{Elf, EngineError, IsaName, MachineConfig};
 
 pub use run::{Cause, Event, Limits, RunEnd, DEFAULT_CYCLES, DEFAULT_INSTS};
 
-/// The observer is asked at least this often (instructions, cycles): a fraction of a second on any core.
-const SLICE_INSTS: u64 = 1 << 20;
-const SLICE_CYCLES: u64 = 1 << 23;
-
 /// Everything that a snapshot keeps, apart from RAM and devices.
 #[derive(Clone)]
 pub(crate) struct State {
@@ -221,12 +217,15 @@ impl Machine {
             return self.act(end, observer);
         }
         let due = self.scheduled.iter().map(|s| s.at).min().unwrap_or(Tick::MAX);
-        let slice = if self.trace.is_some() { TRACE_SLICE } else { SLICE_INSTS };
+        let mut slice = self.state.core.slice();
+        if self.trace.is_some() {
+            slice.max_insts = TRACE_SLICE;
+        }
         let budget = Budget {
-            max_insts: bounds.insts.min(insts.saturating_add(slice)),
+            max_insts: bounds.insts.min(insts.saturating_add(slice.max_insts)),
             max_cycles: bounds
                 .cycles
-                .min(cycles.saturating_add(SLICE_CYCLES))
+                .min(cycles.saturating_add(slice.max_cycles))
                 .min(self.config.clock.edge_at_or_after(due).0.max(cycles + 1)),
         };
         let State { fe, core, mem } = &mut self.state;

@@ -5,19 +5,22 @@
 //! result's median comes from.
 
 use std::io::Write;
-use std::sync::atomic::AtomicBool;
+use std::ops::ControlFlow;
 
 use breakeven_base::Stat;
 
 use crate::machine::{Cause, Limits, Machine};
 use crate::platform::{Platform, READINGS};
-use crate::sweep::{result, run_point, Sweep, RECORD_BYTES, RESULT_BYTES};
+use crate::sweep::{result, run_point, stopped, Sweep, RECORD_BYTES, RESULT_BYTES};
 use crate::{EngineError, TraceOptions};
 
 /// Cycles before a measurement from which on its micro-ops are followed: what is in flight as it begins was fetched before
 /// it, by as many cycles as the counter's reading waited for what is older. A lead that is too short is lengthened.
 const LEAD: u64 = 1 << 9;
 const LONGER: u64 = 32;
+
+/// Asked every few milliseconds; may stop what is run.
+type Observer<'a> = &'a mut dyn FnMut() -> ControlFlow<()>;
 
 /// One measurement of a point, from the inside.
 #[derive(Clone, Debug)]
@@ -57,19 +60,18 @@ fn median_of(readings: &[u64], record: &[u8], result: &[u8]) -> Option<(u64, u64
 }
 
 /// Runs to a core cycle at which the measurement has a boundary.
-fn run_to(machine: &mut Machine, cycle: u64) -> Result<(), EngineError> {
-    let stopped = machine.run(Limits { cycles: cycle, ..Limits::default() });
-    if stopped.cause == Cause::HostFailed {
-        return Err(EngineError::Trace(stopped.detail));
-    }
-    if stopped.cause != Cause::MaxCycles || stopped.cycles != cycle {
-        return Err(EngineError::Sweep(format!(
+fn run_to(machine: &mut Machine, cycle: u64, observer: Observer<'_>) -> Result<(), EngineError> {
+    let end = machine.run_observed(Limits { cycles: cycle, ..Limits::default() }, &mut |_| observer());
+    match end.cause {
+        Cause::HostFailed => Err(EngineError::Trace(end.detail)),
+        Cause::Interrupted => Err(stopped()),
+        Cause::MaxCycles if end.cycles == cycle => Ok(()),
+        other => Err(EngineError::Sweep(format!(
             "the core stopped at cycle {} ({}) and not at {cycle}, where the measurement has a boundary",
-            stopped.cycles,
-            stopped.cause.text()
-        )));
+            end.cycles,
+            other.text()
+        ))),
     }
-    Ok(())
 }
 
 impl Sweep {
@@ -83,13 +85,28 @@ impl Sweep {
         record: &[u8],
         trace: Option<(Box<dyn Write + Send + Sync>, u64)>,
     ) -> Result<Measured, EngineError> {
+        self.measured_observed(record, trace, &mut || ControlFlow::Continue(()))
+    }
+
+    /// As [`Sweep::measured`]; `observer` is asked every few milliseconds, and may stop it.
+    ///
+    /// # Errors
+    /// As there, and a run that was stopped.
+    pub fn measured_observed(
+        &self,
+        record: &[u8],
+        trace: Option<(Box<dyn Write + Send + Sync>, u64)>,
+        observer: Observer<'_>,
+    ) -> Result<Measured, EngineError> {
         if record.len() != RECORD_BYTES {
             return Err(EngineError::Sweep(format!("{} bytes are not a record of {RECORD_BYTES}", record.len())));
         }
-        let stop = AtomicBool::new(false);
         let mut machine = self.machine()?;
         machine.bus.cycle_reads = Some(Vec::new());
-        let end = run_point(&mut machine, record, &stop);
+        let end = run_point(&mut machine, record, observer);
+        if end.cause == Cause::Interrupted {
+            return Err(stopped());
+        }
         let result = result(&machine, &end, 0);
         let readings = machine.bus.cycle_reads.take().unwrap_or_default();
         let right = u32_at(&result, 4) == 0;
@@ -103,15 +120,15 @@ impl Sweep {
         // Again from the snapshot: RAM that belongs to one point cannot be taken back by another machine.
         drop(machine);
         let mut machine = match trace {
-            Some((to, limit)) => self.traced_at(record, begin, to, limit)?,
+            Some((to, limit)) => self.traced_at(record, begin, to, limit, observer)?,
             None => {
                 let mut machine = self.with_point(record)?;
-                run_to(&mut machine, begin)?;
+                run_to(&mut machine, begin, observer)?;
                 machine
             }
         };
         machine.reset_stats();
-        run_to(&mut machine, end)?;
+        run_to(&mut machine, end, observer)?;
         Ok(Measured { result, begin, end, traced: machine.end_trace()?, stats: machine.stats() })
     }
 
@@ -122,6 +139,7 @@ impl Sweep {
         begin: u64,
         to: Box<dyn Write + Send + Sync>,
         limit: u64,
+        observer: Observer<'_>,
     ) -> Result<Machine, EngineError> {
         let all = TraceOptions { start: 0, end: 0, limit: u64::MAX, pipeline: true, instructions: false };
         let mut lead = LEAD;
@@ -130,10 +148,13 @@ impl Sweep {
             let (snapshot, start) = (machine.state.core.cycles(), begin.saturating_sub(lead));
             if start > snapshot {
                 // Thereabouts: a core that stops later, or at another boundary, is told below.
-                machine.run(Limits { cycles: start, ..Limits::default() });
+                let limits = Limits { cycles: start, ..Limits::default() };
+                if machine.run_observed(limits, &mut |_| observer()).cause == Cause::Interrupted {
+                    return Err(stopped());
+                }
             }
             machine.trace(Box::new(std::io::sink()), all)?;
-            run_to(&mut machine, begin)?;
+            run_to(&mut machine, begin, observer)?;
             if machine.forget_ended() || start <= snapshot {
                 machine.trace_into(to, limit);
                 return Ok(machine);

@@ -24,8 +24,8 @@ const STATUS_UNFINISHED: u32 = 7;
 
 /// Limit of a boot: hundreds of times that of our guests, and seconds for one that never reads its points.
 const BOOT: Limits = Limits { insts: 20_000_000, cycles: 1_000_000_000, ticks: 0 };
-/// Least time between two reports of progress.
-const PROGRESS: Duration = Duration::from_millis(50);
+/// Least time between two reports of progress, each of which may stop the sweep.
+const PROGRESS: Duration = Duration::from_millis(5);
 /// How long a thread batches results: waking the collecting thread costs as much as a tenth of a short point.
 const KEEP: Duration = Duration::from_millis(5);
 
@@ -116,7 +116,7 @@ impl Sweep {
     }
 
     /// Runs every point; results are in the order of the records and do not depend on `threads` (0: all of the host's).
-    /// `observer` is called from this thread, at most 20 times a second and once at the end, and may stop the sweep.
+    /// `observer` is called from this thread, at most 200 times a second and once at the end, and may stop the sweep.
     ///
     /// # Errors
     /// Records that are not whole, a host without memory, and a sweep that was stopped.
@@ -179,7 +179,10 @@ impl Sweep {
                 machine.restore(&self.state, &self.devices)?;
             }
             restored = false;
-            let end = run_point(&mut machine, record, stop);
+            let end = run_point(&mut machine, record, &mut || match stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            });
             if end.cause == Cause::Interrupted {
                 break;
             }
@@ -204,6 +207,11 @@ impl Sweep {
     }
 }
 
+/// The caller wanted no more of it.
+pub(crate) fn stopped() -> EngineError {
+    EngineError::Sweep("stopped before its end".to_owned())
+}
+
 /// Takes results as they come and tells the caller.
 fn collect(
     receive: &mpsc::Receiver<Result<Results, EngineError>>,
@@ -211,7 +219,6 @@ fn collect(
     total: usize,
     observer: &mut dyn FnMut(Report<'_>) -> ControlFlow<()>,
 ) -> Result<(), EngineError> {
-    let stopped = || EngineError::Sweep("stopped before its end".to_owned());
     let (mut done, mut told) = (0, Instant::now());
     let (mut fresh, mut fresh_results) = (Vec::new(), Vec::new());
     loop {
@@ -260,16 +267,10 @@ pub(crate) fn give_point(machine: &mut Machine, record: &[u8]) {
     machine.bus.readfile = points_file(record);
 }
 
-pub(crate) fn run_point(machine: &mut Machine, record: &[u8], stop: &AtomicBool) -> RunEnd {
+pub(crate) fn run_point(machine: &mut Machine, record: &[u8], observer: &mut dyn FnMut() -> ControlFlow<()>) -> RunEnd {
     give_point(machine, record);
     let limits = limits(record, machine);
-    machine.run_observed(limits, &mut |_| {
-        if stop.load(Ordering::Relaxed) {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    })
+    machine.run_observed(limits, &mut |_| observer())
 }
 
 /// Limits of a point from the snapshot on: far more than any routine that ends needs.

@@ -21,22 +21,12 @@ pub struct Sweep {
 
 #[pymethods]
 impl Sweep {
+    /// `on_progress()` is called every few milliseconds while the guest boots; what it raises ends the boot.
     #[new]
-    fn new(py: Python<'_>, description: &str, elf: &[u8]) -> PyResult<Self> {
-        let mut raised = None;
-        #[allow(clippy::redundant_closure_for_method_calls)] // of every lifetime
-        let mut signals = || match Python::attach(|py| py.check_signals()) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(e) => {
-                raised = Some(e);
-                ControlFlow::Break(())
-            }
-        };
-        let inner = guarded(|| Ok(py.detach(|| engine::Sweep::new_observed(description, elf, &mut signals))))?;
-        match (raised, inner) {
-            (Some(error), _) => Err(error),
-            (None, inner) => Ok(Sweep { inner: inner.map_err(refuse)? }),
-        }
+    #[pyo3(signature = (description, elf, on_progress=None))]
+    fn new(py: Python<'_>, description: &str, elf: &[u8], on_progress: Option<Py<PyAny>>) -> PyResult<Self> {
+        watched(on_progress, |observer| py.detach(|| engine::Sweep::new_observed(description, elf, observer)))
+            .map(|inner| Sweep { inner })
     }
 
     /// Runs records of 128 bytes; results of 64 bytes in the same order, whatever the number of threads (0: all).
@@ -80,18 +70,44 @@ impl Sweep {
     /// One point with a look into the measurement of its median: the result (64 bytes), the core's cycles at the two
     /// readings of the counter, and all statistics in between (none for a point without a right result). Its micro-ops go
     /// to the file `trace` (O3PipeView), up to `trace_limit` bytes; last comes whether that was enough.
-    #[pyo3(signature = (record, trace=None, trace_limit=1 << 30))]
+    /// `on_progress()`: as for the boot.
+    #[pyo3(signature = (record, trace=None, trace_limit=1 << 30, on_progress=None))]
     fn measured<'py>(
         &self,
         py: Python<'py>,
         record: &[u8],
         trace: Option<PathBuf>,
         trace_limit: u64,
+        on_progress: Option<Py<PyAny>>,
     ) -> PyResult<Measured<'py>> {
-        let m = guarded(|| {
-            let trace = trace.map(|path| (TraceFile::new(path) as _, trace_limit));
-            py.detach(|| self.inner.measured(record, trace)).map_err(refuse)
-        })?;
+        let trace = trace.map(|path| (TraceFile::new(path) as _, trace_limit));
+        let m = watched(on_progress, |observer| py.detach(|| self.inner.measured_observed(record, trace, observer)))?;
         Ok((PyBytes::new(py, &m.result), m.begin, m.end, rows(&m.stats), m.traced))
+    }
+}
+
+/// What `run` does while signals are looked at and `on_progress` is called now and then: whatever either raises ends it.
+fn watched<T>(
+    on_progress: Option<Py<PyAny>>,
+    run: impl FnOnce(&mut (dyn FnMut() -> ControlFlow<()> + Send)) -> Result<T, engine::EngineError>,
+) -> PyResult<T> {
+    let mut raised = None;
+    let mut observer = || {
+        let outcome = Python::attach(|py| {
+            py.check_signals()?;
+            on_progress.as_ref().map_or(Ok(()), |f| f.call0(py).map(drop))
+        });
+        match outcome {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(e) => {
+                raised = Some(e);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let outcome = guarded(|| Ok(run(&mut observer)))?;
+    match raised {
+        Some(error) => Err(error),
+        None => outcome.map_err(refuse),
     }
 }
