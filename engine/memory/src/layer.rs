@@ -5,29 +5,30 @@
 //! cache's write buffer, unless that buffer is full. Packets that lose their interval to it are booked again behind it, in
 //! order of arrival. Write buffers of several caches count as one buffer.
 
+use breakeven_base::Tick;
 use educe::Educe;
 
 /// A packet's slot on a layer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Slot {
-    pub start: u64,
+    pub start: Tick,
     /// Ticks from there to the crossbar's next clock edge.
     pub offset: u64,
 }
 
 impl Slot {
     /// Where there is no crossbar.
-    pub fn at(start: u64) -> Self {
+    pub fn at(start: Tick) -> Self {
         Slot { start, offset: 0 }
     }
 }
 
 #[derive(Clone, Copy)]
 struct Taken {
-    from: u64,
-    until: u64,
+    from: Tick,
+    until: Tick,
     /// When it arrived.
-    arrived: u64,
+    arrived: Tick,
     /// [`crate::packet::Pkt::write_buffers`].
     write_buffers: u16,
 }
@@ -45,7 +46,7 @@ pub(crate) struct Layer {
 impl Layer {
     /// Takes the first gap from `at` on that is long enough: `end(start)` is when a packet that starts at `start` is
     /// through. Nothing before `floor` will be asked for again. The start.
-    pub fn book(&mut self, at: u64, floor: u64, write_buffers: u16, end: impl Fn(u64) -> u64) -> u64 {
+    pub fn book(&mut self, at: Tick, floor: Tick, write_buffers: u16, end: impl Fn(Tick) -> Tick) -> Tick {
         let over = self.busy.iter().take_while(|b| b.until <= floor).count();
         self.busy.drain(..over);
         let start = self.first_gap(at, write_buffers > 0, &end);
@@ -59,7 +60,7 @@ impl Layer {
 
     /// The start of the first gap for a packet that is there at `at`. Write-backs (`low_priority`)
     /// that have not started then do not delay other packets, unless their write buffer is full.
-    fn first_gap(&self, at: u64, low_priority: bool, end: impl Fn(u64) -> u64) -> u64 {
+    fn first_gap(&self, at: Tick, low_priority: bool, end: impl Fn(Tick) -> Tick) -> Tick {
         let mut start = at;
         for (i, b) in self.busy.iter().enumerate() {
             if !low_priority
@@ -78,7 +79,7 @@ impl Layer {
     }
 
     /// Write-backs that have arrived by `now` and start from the `first` interval on.
-    fn waiting(&self, first: usize, now: u64) -> usize {
+    fn waiting(&self, first: usize, now: Tick) -> usize {
         self.busy.iter().skip(first).filter(|b| b.write_buffers > 0 && b.arrived <= now).count()
     }
 
@@ -105,10 +106,10 @@ impl Layer {
         self.displaced = displaced;
     }
 
-    pub fn describe(&self, now: u64) -> String {
+    pub fn describe(&self, now: Tick) -> String {
         match self.busy.iter().filter(|b| b.until > now).count() {
             0 => "idle".to_owned(),
-            n => format!("{n} packets booked, the last until {}", self.busy.last().map_or(0, |b| b.until)),
+            n => format!("{n} packets booked, the last until {}", self.busy.last().map_or(Tick::ZERO, |b| b.until)),
         }
     }
 }
@@ -117,34 +118,38 @@ impl Layer {
 mod tests {
     use super::*;
 
+    fn book(l: &mut Layer, at: u64, floor: u64, write_buffers: u16, length: u64) -> u64 {
+        l.book(Tick(at), Tick(floor), write_buffers, |s| s + length).0
+    }
+
     #[test]
     fn an_early_packet_slips_in_before_a_late_one() {
         let mut l = Layer::default();
-        assert_eq!(l.book(100, 0, 0, |s| s + 10), 100);
-        assert_eq!(l.book(5, 0, 0, |s| s + 10), 5);
-        assert_eq!(l.book(95, 0, 0, |s| s + 10), 110);
-        assert_eq!(l.book(5, 0, 0, |s| s + 10), 15);
-        assert_eq!(l.book(0, 120, 0, |s| s + 10), 0);
+        assert_eq!(book(&mut l, 100, 0, 0, 10), 100);
+        assert_eq!(book(&mut l, 5, 0, 0, 10), 5);
+        assert_eq!(book(&mut l, 95, 0, 0, 10), 110);
+        assert_eq!(book(&mut l, 5, 0, 0, 10), 15);
+        assert_eq!(book(&mut l, 0, 120, 0, 10), 0);
         assert_eq!(l.occupancy, 50);
     }
 
     #[test]
     fn a_write_back_that_has_not_started_yields() {
         let mut l = Layer::default();
-        let spans = |l: &Layer| l.busy.iter().map(|b| (b.from, b.until)).collect::<Vec<_>>();
-        assert_eq!([l.book(100, 0, 8, |s| s + 30), l.book(100, 0, 8, |s| s + 30)], [100, 130]);
-        assert_eq!(l.book(110, 0, 0, |s| s + 10), 130, "behind the one under way, before the other");
+        let spans = |l: &Layer| l.busy.iter().map(|b| (b.from.0, b.until.0)).collect::<Vec<_>>();
+        assert_eq!([book(&mut l, 100, 0, 8, 30), book(&mut l, 100, 0, 8, 30)], [100, 130]);
+        assert_eq!(book(&mut l, 110, 0, 0, 10), 130, "behind the one under way, before the other");
         assert_eq!(spans(&l), [(100, 130), (130, 140), (140, 170)]);
-        assert_eq!(l.book(85, 0, 0, |s| s + 20), 85);
+        assert_eq!(book(&mut l, 85, 0, 0, 20), 85);
         assert_eq!(spans(&l), [(85, 105), (130, 140), (140, 170), (170, 200)]);
-        assert_eq!(l.book(85, 0, 8, |s| s + 30), 200, "they do not yield to each other");
+        assert_eq!(book(&mut l, 85, 0, 8, 30), 200, "they do not yield to each other");
     }
 
     #[test]
     fn a_full_write_buffer_does_not_yield() {
         let mut l = Layer::default();
-        let write = |l: &mut Layer, at| l.book(at, 0, 2, |s| s + 30);
-        let read = |l: &mut Layer, at| l.book(at, 0, 0, |s| s + 30);
+        let write = |l: &mut Layer, at| book(l, at, 0, 2, 30);
+        let read = |l: &mut Layer, at| book(l, at, 0, 0, 30);
         assert_eq!([read(&mut l, 0), write(&mut l, 10), write(&mut l, 20)], [0, 30, 60]);
         assert_eq!(read(&mut l, 25), 60, "two wait when the port is free, and the first of them goes");
         assert_eq!(read(&mut l, 26), 90, "one waits");
@@ -152,16 +157,16 @@ mod tests {
         assert_eq!(write(&mut l, 125), 150);
         assert_eq!(read(&mut l, 119), 120, "one waits: that of 125 is not there yet");
         assert_eq!(read(&mut l, 130), 180, "two wait");
-        assert_eq!(l.busy.iter().map(|b| b.from).collect::<Vec<_>>(), [0, 30, 60, 90, 120, 150, 180, 210]);
+        assert_eq!(l.busy.iter().map(|b| b.from.0).collect::<Vec<_>>(), [0, 30, 60, 90, 120, 150, 180, 210]);
     }
 
     #[test]
     fn displaced_packets_keep_their_order_and_leave_no_gap() {
         let mut l = Layer::default();
-        let starts = |l: &Layer| l.busy.iter().map(|b| (b.arrived, b.from)).collect::<Vec<_>>();
-        assert_eq!([l.book(0, 0, 0, |s| s + 30), l.book(10, 0, 8, |s| s + 30)], [0, 30]);
-        assert_eq!([l.book(12, 0, 8, |s| s + 30), l.book(75, 0, 0, |s| s + 30)], [60, 90]);
-        assert_eq!(l.book(20, 0, 0, |s| s + 30), 30);
+        let starts = |l: &Layer| l.busy.iter().map(|b| (b.arrived.0, b.from.0)).collect::<Vec<_>>();
+        assert_eq!([book(&mut l, 0, 0, 0, 30), book(&mut l, 10, 0, 8, 30)], [0, 30]);
+        assert_eq!([book(&mut l, 12, 0, 8, 30), book(&mut l, 75, 0, 0, 30)], [60, 90]);
+        assert_eq!(book(&mut l, 20, 0, 0, 30), 30);
         // 10 could not start before 60, where 12 was.
         assert_eq!(starts(&l), [(0, 0), (20, 30), (10, 60), (75, 90), (12, 120)]);
     }

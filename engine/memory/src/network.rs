@@ -1,6 +1,6 @@
 //! What lies behind the core's ports: caches, crossbars and memories, and how a packet gets from one to the next.
 
-use breakeven_base::StatSink;
+use breakeven_base::{StatSink, Tick};
 use educe::Educe;
 
 use crate::cache::Cache;
@@ -74,7 +74,7 @@ impl Clone for Memory {
 }
 
 impl Memory {
-    fn request(&mut self, pkt: &Pkt, at: u64, floor: u64) -> Reply {
+    fn request(&mut self, pkt: &Pkt, at: Tick, floor: Tick) -> Reply {
         match self {
             Memory::Simple(m) => m.request(pkt, at, floor),
             Memory::Dram(m) => m.request(pkt, at),
@@ -101,11 +101,11 @@ pub(crate) struct Network {
     /// Ranges that pass the caches: uncacheable and write-combining ones.
     uncached: Vec<AddrRange>,
     /// Nothing in any prefetcher's queue is due before this instant.
-    pub next_prefetch: u64,
+    pub next_prefetch: Tick,
     /// The core's access, or the prefetch being sent, on which prefetchers train.
     pub asked: Access,
     /// The latest instant of an access; no earlier one will come (up to a cycle between ports).
-    pub now: u64,
+    pub now: Tick,
 }
 
 impl Network {
@@ -134,7 +134,7 @@ impl Network {
             uncached: cfg.uncacheable.iter().chain(combined).copied().collect(),
             next_prefetch: NEVER,
             asked: Access::default(),
-            now: 0,
+            now: Tick::ZERO,
         }
     }
 
@@ -149,7 +149,7 @@ impl Network {
     }
 
     /// Hands `pkt` to the component behind `link`. `source`: who sends, for the crossbars' response layers.
-    pub fn send(&mut self, link: Link, source: usize, pkt: Pkt, at: u64) -> Reply {
+    pub fn send(&mut self, link: Link, source: usize, pkt: Pkt, at: Tick) -> Reply {
         // Also of a component that is handling a packet: there are no circles, `validate` refuses them.
         let nothing_there = Reply { at: at + pkt.header, accepted: at, ..Reply::default() };
         match link {
@@ -173,7 +173,7 @@ impl Network {
     }
 
     /// Takes the layer of the crossbar behind `link` that `pkt`, which arrives at `at`, goes through.
-    pub fn book(&mut self, link: Link, pkt: &Pkt, at: u64) -> Slot {
+    pub fn book(&mut self, link: Link, pkt: &Pkt, at: Tick) -> Slot {
         let now = self.now;
         match link {
             Link::XBar(i) => self.xbars.get_mut(i).map_or(Slot::at(at), |x| x.book(pkt, at, now)),
@@ -191,7 +191,7 @@ impl Network {
     }
 
     /// The first instant from `at` on at which the component behind `link` accepts a request.
-    pub fn free_from(&self, link: Link, addr: u64, at: u64) -> u64 {
+    pub fn free_from(&self, link: Link, addr: u64, at: Tick) -> Tick {
         let link = match link {
             Link::XBar(i) => self.xbars.get(i).map_or(Link::None, |x| x.route(addr).1),
             direct => direct,
@@ -203,7 +203,7 @@ impl Network {
     }
 
     /// A slot at `start` on the crossbar behind `link`.
-    pub fn slot_at(&self, link: Link, start: u64) -> Slot {
+    pub fn slot_at(&self, link: Link, start: Tick) -> Slot {
         match link {
             Link::XBar(i) => self.xbars.get(i).map_or(Slot::at(start), |x| x.slot_at(start)),
             _ => Slot::at(start),
@@ -227,7 +227,7 @@ impl Network {
     }
 
     /// Evicts the line of `addr` from cache `i`; whether it was there.
-    pub fn evict_line(&mut self, i: u16, addr: u64, at: u64, out: u64, requestor: u8) -> bool {
+    pub fn evict_line(&mut self, i: u16, addr: u64, at: Tick, out: Tick, requestor: u8) -> bool {
         let Some(mut cache) = self.caches.take(i) else { return false };
         let was_there = cache.evict_line(self, addr, at, out, requestor);
         self.caches.put(i, cache);
@@ -236,7 +236,7 @@ impl Network {
 
     /// Sends the prefetches that are due by `now` in all caches, earliest first.
     #[cold]
-    pub fn run_prefetches(&mut self, now: u64) {
+    pub fn run_prefetches(&mut self, now: Tick) {
         loop {
             let due = self.caches.iter().map(Cache::next_prefetch).zip(0u16..).min();
             let Some((at, i)) = due else { return };
@@ -253,7 +253,7 @@ impl Network {
     /// From `at` on the caches write their dirty lines back, the first level before the next, and drop all lines; each line
     /// that is there takes `each` ticks, a dirty one at least as long as the level below takes it. When that is done; until
     /// then the first levels take no access.
-    pub fn flush_caches(&mut self, mut at: u64, each: u64) -> u64 {
+    pub fn flush_caches(&mut self, mut at: Tick, each: u64) -> Tick {
         let mut order: Vec<u16> = (0..self.caches.len() as u16).collect();
         order.sort_by_key(|&i| std::cmp::Reverse(self.levels_from(Link::Cache(i))));
         for i in order {
@@ -311,7 +311,7 @@ impl Network {
     }
 
     /// What every queue holds: caches and crossbars, then memories.
-    pub fn describe(&self, cfg: &MemorySystemConfig, now: u64) -> [Vec<String>; 2] {
+    pub fn describe(&self, cfg: &MemorySystemConfig, now: Tick) -> [Vec<String>; 2] {
         let caches = cfg.caches.iter().zip(self.caches.iter()).map(|(c, x)| format!("{}: {}", c.path, x.describe(now)));
         let xbars = cfg.xbars.iter().zip(self.xbars.iter()).map(|(c, x)| format!("{}: {}", c.path, x.describe(now)));
         let memories = cfg.memories.iter().zip(&self.memories).map(|(c, m)| match m {

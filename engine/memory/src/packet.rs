@@ -1,5 +1,7 @@
 //! What travels between the components: requests towards the memory, replies back. Names are gem5's commands.
 
+use breakeven_base::Tick;
+
 /// A request as it arrives at a component.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pkt {
@@ -55,11 +57,11 @@ pub(crate) const REQUESTORS: usize = 6;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reply {
     /// The first of the response reaches the requester.
-    pub at: u64,
+    pub at: Tick,
     /// The rest arrives this many ticks later.
     pub payload: u64,
     /// The request left the requester for good (its buffer is free).
-    pub accepted: u64,
+    pub accepted: Tick,
     /// Caches missed on the way below the requester.
     pub level: u8,
     /// The data is dirty and now the requester's to write back.

@@ -6,7 +6,7 @@
 //! A read goes before write-backs that wait for the port while their write buffer is not full: the cache that sends both
 //! sends its misses first.
 
-use breakeven_base::{StatSink, Unit};
+use breakeven_base::{StatSink, Tick, Unit};
 
 use crate::config::SimpleMemoryConfig;
 use crate::layer::Layer;
@@ -29,7 +29,7 @@ pub(crate) struct SimpleMemory {
     ticks_per_byte: u64,
     port: Layer,
     /// When each of the write buffers is free again.
-    buffers: Vec<u64>,
+    buffers: Vec<Tick>,
     traffic: Traffic,
 }
 impl SimpleMemory {
@@ -39,12 +39,12 @@ impl SimpleMemory {
             latency: c.latency.0,
             ticks_per_byte,
             port: Layer::default(),
-            buffers: vec![0; c.write_buffer_size as usize],
+            buffers: vec![Tick::ZERO; c.write_buffer_size as usize],
             traffic: Traffic::default(),
         }
     }
 
-    pub fn request(&mut self, pkt: &Pkt, at: u64, floor: u64) -> Reply {
+    pub fn request(&mut self, pkt: &Pkt, at: Tick, floor: Tick) -> Reply {
         let busy = u64::from(pkt.size).saturating_mul(self.ticks_per_byte);
         let buffer = if pkt.cmd.has_data() { self.buffers.iter_mut().min() } else { None };
         let taken = buffer.as_ref().map_or(at, |free| at.max(**free));
@@ -80,7 +80,7 @@ impl SimpleMemory {
         sink.count("bytesWritten::total", t.bytes_written, Unit::Byte, "Number of bytes written to this memory");
     }
 
-    pub fn describe(&self, now: u64) -> String {
+    pub fn describe(&self, now: Tick) -> String {
         let held = self.buffers.iter().filter(|&&free| free > now).count();
         format!("port {}; {held} of {} write buffers held", self.port.describe(now), self.buffers.len())
     }
@@ -90,7 +90,6 @@ impl SimpleMemory {
 mod tests {
     use super::*;
     use crate::packet::{Cmd, WRITEBACKS};
-    use breakeven_base::Tick;
 
     #[test]
     fn a_read_goes_before_a_write_back_that_waits() {
@@ -100,7 +99,7 @@ mod tests {
             SimpleMemory::new(&SimpleMemoryConfig { path, latency: Tick(0), bandwidth: 1e12, write_buffer_size: 0 });
         let read = Pkt::new(Cmd::ReadSharedReq, 0, 64, 1);
         let write = |write_buffers| Pkt { write_buffers, ..Pkt::new(Cmd::WritebackDirty, 64, 64, WRITEBACKS) };
-        let mut starts = |pkt: &Pkt, at| m.request(pkt, at, 0).at;
+        let mut starts = |pkt: &Pkt, at| m.request(pkt, Tick(at), Tick::ZERO).at.0;
         assert_eq!([starts(&read, 0), starts(&write(8), 10)], [0, 64]);
         assert_eq!(starts(&read, 20), 64, "the write-back has not started");
         // It starts at 128 instead, and then it is not interrupted.

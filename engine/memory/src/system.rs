@@ -117,8 +117,8 @@ impl MemorySystem {
     #[inline(always)]
     fn fast_hit(&mut self, port: Port, now: Tick, req: &Request, cmd: Cmd) -> Option<Response> {
         let cache = self.net.caches.get_mut(self.fast_path_caches[port as usize]?)?;
-        let at = cache.fast_hit(cmd, port as u8, now.0, req.paddr, u32::from(req.size))?;
-        Some(Response::Done { at: Tick(at), level: 0 })
+        let at = cache.fast_hit(cmd, port as u8, now, req.paddr, u32::from(req.size))?;
+        Some(Response::Done { at, level: 0 })
     }
 
     /// An access that is answered at once.
@@ -152,18 +152,18 @@ impl MemorySystem {
     #[inline(never)]
     fn wait_slow_path(&mut self, now: Tick, req: &Request, cmd: Option<Cmd>) -> Response {
         let Some(i) = self.data_cache() else { return self.access_at_once(Port::Data, now, req) };
-        if self.net.next_prefetch <= now.0 {
+        if self.net.next_prefetch <= now {
             self.issue_pending(now);
-            self.net.now = self.net.now.max(now.0);
-            self.net.run_prefetches(now.0);
+            self.net.now = self.net.now.max(now);
+            self.net.run_prefetches(now);
         }
-        self.net.now = self.net.now.max(now.0);
+        self.net.now = self.net.now.max(now);
         let may_begin = self.write_combining.is_none() && !self.net.is_uncached(req.paddr);
         let answer = self.net.caches.take(i).and_then(|mut cache| {
-            if cache.mshrs.may_send(now.0) {
-                cache.issue_pending_mshrs(&mut self.net, now.0, None);
+            if cache.mshrs.may_send(now) {
+                cache.issue_pending_mshrs(&mut self.net, now, None);
             }
-            let answer = cache.wait(&mut self.net, now.0, req, cmd, may_begin);
+            let answer = cache.wait(&mut self.net, now, req, cmd, may_begin);
             self.net.caches.put(i, cache);
             answer
         });
@@ -177,34 +177,34 @@ impl MemorySystem {
         let special = uncached || req.non_temporal;
         if let (Link::Cache(i), Some(cmd), false) = (link, self.fast_path_command(req.kind), special) {
             if let Some(c) = self.net.caches.get_mut(i) {
-                if c.prefetching.as_ref().is_some_and(|p| p.next_due > now.0) {
-                    if let Some(at) = c.hit_fast_path(cmd, port as u8, now.0, req.paddr, u32::from(req.size)) {
-                        return Response::Done { at: Tick(at), level: 0 };
+                if c.prefetching.as_ref().is_some_and(|p| p.next_due > now) {
+                    if let Some(at) = c.hit_fast_path(cmd, port as u8, now, req.paddr, u32::from(req.size)) {
+                        return Response::Done { at, level: 0 };
                     }
                 }
             }
         }
         self.issue_pending(now);
-        if self.net.next_prefetch <= now.0 {
-            self.net.run_prefetches(now.0);
+        if self.net.next_prefetch <= now {
+            self.net.run_prefetches(now);
         }
-        self.net.now = self.net.now.max(now.0);
+        self.net.now = self.net.now.max(now);
         self.net.asked = Access { addr: req.paddr, pc: req.pc, requestor: port as u8 };
         if let Some(combining) = &mut self.write_combining {
-            if let Some(response) = combining.combine(&mut self.net, now.0, req, uncached) {
+            if let Some(response) = combining.combine(&mut self.net, now, req, uncached) {
                 return response;
             }
         }
         if let Link::Cache(i) = link {
             // gem5 asks again a tick after the cache is free, that is at the core's next edge.
-            let retry = self.net.caches.get(i).map_or(now.0, |c| c.wait_until_free(now.0));
-            if retry > now.0 {
-                return Response::Blocked { retry: Tick(retry) };
+            let retry = self.net.caches.get(i).map_or(now, |c| c.wait_until_free(now));
+            if retry > now {
+                return Response::Blocked { retry };
             }
         }
         let Some(pkt) = self.packet(port, req, uncached) else { return Response::Done { at: now, level: 0 } };
-        let r = self.net.send(link, self.net.source_of(port), pkt, now.0);
-        Response::Done { at: Tick(r.at), level: r.level }
+        let r = self.net.send(link, self.net.source_of(port), pkt, now);
+        Response::Done { at: r.at, level: r.level }
     }
 
     /// What goes down for `req`; `None`: nothing (a hint for an uncached address).
@@ -239,10 +239,10 @@ impl MemorySystem {
     #[inline]
     fn issue_pending(&mut self, now: Tick) {
         let Some(i) = self.data_cache() else { return };
-        if self.net.caches.get(i).is_some_and(|c| c.mshrs.may_send(now.0)) {
-            self.net.now = self.net.now.max(now.0);
+        if self.net.caches.get(i).is_some_and(|c| c.mshrs.may_send(now)) {
+            self.net.now = self.net.now.max(now);
             if let Some(mut cache) = self.net.caches.take(i) {
-                cache.issue_pending_mshrs(&mut self.net, now.0, None);
+                cache.issue_pending_mshrs(&mut self.net, now, None);
                 self.net.caches.put(i, cache);
             }
         }
@@ -252,7 +252,7 @@ impl MemorySystem {
     #[inline]
     pub fn send_pending(&mut self, now: Tick) -> Option<Tick> {
         self.issue_pending(now);
-        self.net.caches.get(self.data_cache()?)?.mshrs.next_send().map(Tick)
+        self.net.caches.get(self.data_cache()?)?.mshrs.next_send()
     }
 
     /// Response times of the accesses that wait with an MSHR. `None`: it has not been sent by `now`.
@@ -265,16 +265,16 @@ impl MemorySystem {
     /// serialises; locked and uncached accesses do it themselves. `now` when there is nothing.
     pub fn flush_write_combining(&mut self, now: Tick) -> Tick {
         let Some(combining) = &mut self.write_combining else { return now };
-        self.net.now = self.net.now.max(now.0);
-        Tick(combining.flush(&mut self.net, now.0))
+        self.net.now = self.net.now.max(now);
+        combining.flush(&mut self.net, now)
     }
 
     /// From `now` on the caches write their dirty lines back, the first level before the next, and drop all lines (x86's
     /// wbinvd). Each line that is there takes `line_cycles` of the core's, a dirty one at least as long as the level below
     /// takes it. Until then the first levels take no access.
     pub fn flush_caches(&mut self, now: Tick, line_cycles: u8) {
-        let at = self.flush_write_combining(now).0;
-        self.net.now = self.net.now.max(now.0);
+        let at = self.flush_write_combining(now);
+        self.net.now = self.net.now.max(now);
         self.net.flush_caches(at, u64::from(line_cycles) * self.cfg.core_clock.period());
     }
 
@@ -308,15 +308,15 @@ impl MemorySystem {
     /// Reads the entries of `path` that no cache of upper levels has, one after another, and fills the TLBs; the instant at
     /// which the translation is known.
     pub fn tlb_walk(&mut self, side: Side, now: Tick, vaddr: u64, page_shift: u8, asid: u16, path: &WalkPath) -> Tick {
-        if self.net.next_prefetch <= now.0 {
-            self.net.run_prefetches(now.0);
+        if self.net.next_prefetch <= now {
+            self.net.run_prefetches(now);
         }
-        self.net.now = self.net.now.max(now.0);
-        let at = self.translation.walk(&mut self.net, side, now.0, path);
+        self.net.now = self.net.now.max(now);
+        let at = self.translation.walk(&mut self.net, side, now, path);
         if page_shift != 0 {
             self.translation.insert(side, Page::new(vaddr, page_shift, asid));
         }
-        Tick(at)
+        at
     }
 
     /// Forgets all timing-TLB entries, or those of one page; of upper levels all.
@@ -343,9 +343,9 @@ impl MemorySystem {
     /// What every queue holds, one component a line, for the deadlock report.
     #[must_use]
     pub fn describe_queues(&self, now: Tick) -> String {
-        let [mut lines, memories] = self.net.describe(&self.cfg, now.0);
+        let [mut lines, memories] = self.net.describe(&self.cfg, now);
         if let (Some(cfg), Some(w)) = (&self.cfg.write_combining, &self.write_combining) {
-            lines.push(format!("{}: {}", cfg.path, w.describe(now.0)));
+            lines.push(format!("{}: {}", cfg.path, w.describe(now)));
         }
         lines.extend(memories);
         lines.join("\n")

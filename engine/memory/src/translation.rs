@@ -66,7 +66,7 @@ impl Translation {
 
     /// Reads the entries of `path` that no cache of upper levels has, one after another,
     /// through the side's walker port; the instant at which the translation is known.
-    pub fn walk(&mut self, net: &mut Network, side: Side, now: u64, path: &WalkPath) -> u64 {
+    pub fn walk(&mut self, net: &mut Network, side: Side, now: Tick, path: &WalkPath) -> Tick {
         let port = match side {
             Side::Inst => Port::InstWalk,
             Side::Data => Port::DataWalk,

@@ -28,7 +28,7 @@ struct Buffer {
     /// When it was taken, in buffers taken before.
     since: u64,
     /// After it has been sent: free again.
-    until: u64,
+    until: Tick,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -52,12 +52,12 @@ pub(crate) struct WriteCombining {
     pub nta_first_level: bool,
     posted: bool,
     /// The memory has answered all that was sent.
-    answered: u64,
+    answered: Tick,
     ranges: Vec<AddrRange>,
     buffers: Vec<Buffer>,
     taken: u64,
     /// The line of write-combining memory that a non-temporal load fetched last, and when it is there.
-    streamed: Option<(u64, u64)>,
+    streamed: Option<(u64, Tick)>,
     stats: Stats,
 }
 /// What a store needs first.
@@ -66,7 +66,7 @@ enum Room {
     /// This one must be sent.
     Evict(usize),
     /// All have been sent; one is free then.
-    Wait(u64),
+    Wait(Tick),
 }
 
 impl WriteCombining {
@@ -79,7 +79,7 @@ impl WriteCombining {
             latency: u64::from(c.latency) * core_period,
             nta_first_level: c.prefetch_nta_first_level,
             posted: c.posted,
-            answered: 0,
+            answered: Tick::ZERO,
             ranges: c.ranges.clone(),
             buffers: vec![Buffer::default(); c.buffers as usize],
             taken: 0,
@@ -102,7 +102,7 @@ impl WriteCombining {
         self.buffers.iter().position(|b| b.mask != 0 && b.block == block)
     }
 
-    fn room(&self, now: u64) -> Room {
+    fn room(&self, now: Tick) -> Room {
         if let Some(n) = self.buffers.iter().position(|b| b.mask == 0 && b.until <= now) {
             return Room::Buffer(n);
         }
@@ -135,7 +135,7 @@ impl WriteCombining {
         }
     }
 
-    pub fn describe(&self, now: u64) -> String {
+    pub fn describe(&self, now: Tick) -> String {
         let gathering = self.buffers.iter().filter(|b| b.mask != 0).count();
         let sent = self.buffers.iter().filter(|b| b.mask == 0 && b.until > now).count();
         format!("{gathering} of {} buffers gathering, {sent} being written", self.buffers.len())
@@ -156,7 +156,7 @@ impl WriteCombining {
 
 impl WriteCombining {
     /// Sends what the buffers hold from `now` on; when the memory has answered all of it. `now` when there is nothing.
-    pub fn flush(&mut self, net: &mut Network, now: u64) -> u64 {
+    pub fn flush(&mut self, net: &mut Network, now: Tick) -> Tick {
         while let Some(n) = self.oldest_buffer(|_| true) {
             self.send_buffer(net, n, now);
         }
@@ -170,7 +170,7 @@ impl WriteCombining {
     }
 
     /// What write combining makes of an access that is not a plain hit; `None`: it goes its usual way.
-    pub fn combine(&mut self, net: &mut Network, now: u64, req: &Request, uncached: bool) -> Option<Response> {
+    pub fn combine(&mut self, net: &mut Network, now: Tick, req: &Request, uncached: bool) -> Option<Response> {
         let owned = self.owns(req.paddr);
         let store = matches!(req.kind, MemKind::Store | MemKind::StoreLine | MemKind::CboZero);
         if store && (owned || req.non_temporal && !uncached && req.kind != MemKind::CboZero) {
@@ -188,12 +188,12 @@ impl WriteCombining {
             self.buffers.iter().filter(|b| in_line(b)).map(|b| b.until).max().unwrap_or(now)
         };
         if wait > now {
-            return Some(Response::Blocked { retry: Tick(wait) });
+            return Some(Response::Blocked { retry: wait });
         }
         (owned && req.kind == MemKind::Load && req.non_temporal).then(|| self.streaming_load(net, now, req))
     }
 
-    fn combine_store(&mut self, net: &mut Network, now: u64, req: &Request) -> Response {
+    fn combine_store(&mut self, net: &mut Network, now: Tick, req: &Request) -> Response {
         let line = u64::from(net.line_bytes);
         let whole = matches!(req.kind, MemKind::StoreLine | MemKind::CboZero);
         let (from, size) =
@@ -205,17 +205,17 @@ impl WriteCombining {
         let mut block = from & !(self.bytes - 1);
         while block < to {
             if let Err(retry) = self.gather(net, block, from, to, now) {
-                return Response::Blocked { retry: Tick(retry) };
+                return Response::Blocked { retry };
             }
             let Some(next) = block.checked_add(self.bytes) else { break };
             block = next;
         }
         self.stats.stores += 1;
-        Response::Done { at: Tick(now + self.latency), level: 0 }
+        Response::Done { at: now + self.latency, level: 0 }
     }
 
     /// Puts the bytes `from..to` that are in `block` into its buffer. `Err`: no buffer before then.
-    fn gather(&mut self, net: &mut Network, block: u64, from: u64, to: u64, now: u64) -> Result<(), u64> {
+    fn gather(&mut self, net: &mut Network, block: u64, from: u64, to: u64, now: Tick) -> Result<(), Tick> {
         let n = match self.gathering(block) {
             Some(n) => n,
             None => {
@@ -228,7 +228,7 @@ impl WriteCombining {
                     }
                 };
                 self.taken += 1;
-                self.buffers[n] = Buffer { block, mask: 0, since: self.taken, until: 0 };
+                self.buffers[n] = Buffer { block, mask: 0, since: self.taken, until: Tick::ZERO };
                 self.evict_copies(net, block, now);
                 n
             }
@@ -241,7 +241,7 @@ impl WriteCombining {
     }
 
     /// Writes buffer `n` to the memory from `at` on; when it is free again.
-    fn send_buffer(&mut self, net: &mut Network, n: usize, at: u64) -> u64 {
+    fn send_buffer(&mut self, net: &mut Network, n: usize, at: Tick) -> Tick {
         let Buffer { block, mask, .. } = self.buffers[n];
         let (full, piece) = if mask == self.full { (true, self.bytes) } else { (false, self.partial) };
         self.stats.full += u64::from(full);
@@ -264,7 +264,7 @@ impl WriteCombining {
     }
 
     /// Evicts the line of `addr` from all caches on the data side.
-    fn evict_copies(&mut self, net: &mut Network, addr: u64, at: u64) {
+    fn evict_copies(&mut self, net: &mut Network, addr: u64, at: Tick) {
         let mut link = net.ports[Port::Data as usize];
         loop {
             link = match link {
@@ -282,24 +282,24 @@ impl WriteCombining {
     }
 
     /// A non-temporal load from write-combining memory fetches its line, from which those that follow are served.
-    fn streaming_load(&mut self, net: &mut Network, now: u64, req: &Request) -> Response {
+    fn streaming_load(&mut self, net: &mut Network, now: Tick, req: &Request) -> Response {
         let line = req.paddr & !u64::from(net.line_bytes - 1);
         if let Some((at, ready)) = self.streamed {
             if at == line {
                 self.stats.streaming_hits += 1;
-                return Response::Done { at: Tick((now + self.latency).max(ready)), level: 0 };
+                return Response::Done { at: (now + self.latency).max(ready), level: 0 };
             }
         }
         // Past the caches, whose first must take it.
         if let Link::Cache(i) = net.ports[Port::Data as usize] {
             let retry = net.caches.get(i).map_or(now, |c| c.wait_until_free(now));
             if retry > now {
-                return Response::Blocked { retry: Tick(retry) };
+                return Response::Blocked { retry };
             }
         }
         let pkt = Pkt { uncached: true, ..Pkt::new(Cmd::ReadReq, line, net.line_bytes, Port::Data as u8) };
         let r = net.send(net.ports[Port::Data as usize], net.source_of(Port::Data), pkt, now);
         self.streamed = Some((line, r.at));
-        Response::Done { at: Tick(r.at), level: r.level }
+        Response::Done { at: r.at, level: r.level }
     }
 }

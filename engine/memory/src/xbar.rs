@@ -6,7 +6,7 @@
 
 mod forward;
 
-use breakeven_base::{StatSink, Unit};
+use breakeven_base::{StatSink, Tick, Unit};
 
 use crate::config::{Link, Route, XBarConfig};
 use crate::layer::{Layer, Slot};
@@ -88,7 +88,7 @@ impl XBar {
     }
 
     /// Books a layer: when the packet wins arbitration, and ticks from there to the next clock edge.
-    fn pass(&mut self, way: Way, layer: usize, at: u64, floor: u64, payload: u64) -> (u64, u64) {
+    fn pass(&mut self, way: Way, layer: usize, at: Tick, floor: Tick, payload: u64) -> (Tick, u64) {
         let (clock, header) = (self.clock, self.header);
         let (layers, write_buffers) = match way {
             Way::Request(write_buffers) => (&mut self.requests, write_buffers),
@@ -102,7 +102,7 @@ impl XBar {
     }
 
     /// A slot at `start` on a layer that the packet keeps booked while it waits.
-    pub fn slot_at(&self, start: u64) -> Slot {
+    pub fn slot_at(&self, start: Tick) -> Slot {
         Slot { start, offset: self.clock.edge(start) - start }
     }
 
@@ -123,7 +123,7 @@ impl XBar {
         }
     }
 
-    pub fn describe(&self, now: u64) -> String {
+    pub fn describe(&self, now: Tick) -> String {
         let list = |layers: &[Layer]| layers.iter().map(|l| l.describe(now)).collect::<Vec<_>>().join(", ");
         format!("request layers: {}; response layers: {}", list(&self.requests), list(&self.responses))
     }

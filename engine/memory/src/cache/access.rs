@@ -8,10 +8,11 @@ use crate::network::Network;
 use crate::packet::{Cmd, Pkt, Reply, WRITEBACKS};
 use crate::prefetch::Found;
 use crate::request::Port;
+use breakeven_base::Tick;
 
 impl Cache {
     /// `pkt` arrives at the cache at `at`. Waits while the cache is blocked; a core asks [`Cache::blocked`] first.
-    pub(crate) fn request(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+    pub(crate) fn request(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         if pkt.cmd == Cmd::NonTemporalReq {
             return self.written_past(net, pkt, at);
         }
@@ -37,7 +38,7 @@ impl Cache {
         Reply { accepted: at, ..reply }
     }
 
-    fn demand(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+    fn demand(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let seen = self.prefetching.is_some();
         if seen {
             // The core accesses a first level in order of time; a walker may book ahead, and prefetches wait for that time.
@@ -58,7 +59,7 @@ impl Cache {
     /// A miss without an MSHR: fetches the line. `by`: the prefetcher that asks (from 1 on), or 0 for a demand access. The
     /// reply's `accepted` is that of the level below.
     #[inline(always)] // one busy caller; the other is rare
-    pub(crate) fn miss(&mut self, net: &mut Network, pkt: Pkt, at: u64, by: u8) -> Reply {
+    pub(crate) fn miss(&mut self, net: &mut Network, pkt: Pkt, at: Tick, by: u8) -> Reply {
         let p = self.p;
         let edge = self.clock.edge(at);
         let line = self.tags.line(pkt.addr);
@@ -100,7 +101,7 @@ impl Cache {
             s.misses += 1;
             s.miss_latency += reply.at - at;
         }
-        s.mshr_miss_latency += r.at.saturating_sub(at);
+        s.mshr_miss_latency += r.at - at;
         if pkt.cmd.is_prefetch() {
             reply.at = out;
         }
@@ -127,7 +128,7 @@ impl Cache {
     }
 
     /// The cache evicts a line at `at`, to be sent at `out`.
-    fn evict(&mut self, net: &mut Network, victim: Victim, at: u64, out: u64, requestor: u8) {
+    fn evict(&mut self, net: &mut Network, victim: Victim, at: Tick, out: Tick, requestor: u8) {
         let (cmd, size, requestor) = match (victim.dirty, self.p.writeback_clean) {
             (true, _) => (Cmd::WritebackDirty, self.p.line_bytes, WRITEBACKS),
             (false, true) => (Cmd::WritebackClean, self.p.line_bytes, WRITEBACKS),
@@ -141,7 +142,7 @@ impl Cache {
     }
 
     /// Evicts the line of `addr` from the cache; whether it was there.
-    pub(crate) fn evict_line(&mut self, net: &mut Network, addr: u64, at: u64, out: u64, requestor: u8) -> bool {
+    pub(crate) fn evict_line(&mut self, net: &mut Network, addr: u64, at: Tick, out: Tick, requestor: u8) -> bool {
         let Some(i) = self.tags.find(addr) else { return false };
         let victim = Victim { line: self.tags.line(addr), dirty: self.tags.invalidate(i) };
         self.evict(net, victim, at, out, requestor);
@@ -149,7 +150,7 @@ impl Cache {
     }
 
     /// Writes back or drops all lines from `at` on, `each` ticks a line; when that is done.
-    pub(crate) fn flush(&mut self, net: &mut Network, mut at: u64, each: u64) -> u64 {
+    pub(crate) fn flush(&mut self, net: &mut Network, mut at: Tick, each: u64) -> Tick {
         let lines: Vec<LineAddr> = self.tags.lines().collect();
         for line in lines {
             at += each;
@@ -166,7 +167,7 @@ impl Cache {
 
     /// Sends a packet without a response through the cache's write buffer: enters at `at`, leaves at `out` or when the next
     /// level accepts it.
-    fn send_write(&mut self, net: &mut Network, pkt: Pkt, at: u64, out: u64) {
+    fn send_write(&mut self, net: &mut Network, pkt: Pkt, at: Tick, out: Tick) {
         let link = self.p.mem_side;
         // Data that a maintenance operation writes back goes before the operation: gem5 keeps packets of one line in order.
         let write_buffers = if pkt.cmd == Cmd::WriteClean { 0 } else { self.writes.entries() };
@@ -177,10 +178,10 @@ impl Cache {
         self.buffer_write(line, at, r.accepted.max(out), now);
     }
 
-    fn take_writeback(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+    fn take_writeback(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let p = self.p;
         let edge = self.clock.edge(at);
-        let header = self.clock.edge(pkt.header);
+        let header = self.clock.whole_cycles(pkt.header);
         let ready = edge + p.data + pkt.header + p.tag.max(pkt.payload);
         let dirty = pkt.cmd == Cmd::WritebackDirty;
         self.stats.at(pkt.cmd, pkt.requestor).hits += 1;
@@ -203,7 +204,7 @@ impl Cache {
     }
 
     /// `CleanEvict` stops where the line is; `WriteClean` goes on to the memory and leaves the line clean.
-    fn pass_eviction(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+    fn pass_eviction(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let out = self.clock.edge(at) + self.p.tag + pkt.header;
         let found = self.tags.find(pkt.addr);
         let s = self.stats.at(pkt.cmd, pkt.requestor);
@@ -222,7 +223,7 @@ impl Cache {
     }
 
     /// Cache-block operations: they change this level's line and go on to the point of coherency.
-    fn maintain(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+    fn maintain(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let p = self.p;
         let out = self.clock.edge(at) + p.tag + pkt.header;
         let found = self.tags.find(pkt.addr);
@@ -233,7 +234,10 @@ impl Cache {
             if let Some(i) = found {
                 s.hits += 1;
                 self.tags.invalidate(i);
-                return Reply { at: self.clock.edge(at) + p.tag + self.clock.edge(pkt.header), ..Reply::default() };
+                return Reply {
+                    at: self.clock.edge(at) + p.tag + self.clock.whole_cycles(pkt.header),
+                    ..Reply::default()
+                };
             }
         }
         s.misses += 1;
@@ -255,7 +259,7 @@ impl Cache {
     }
 
     /// An uncacheable access: a cached copy is evicted first.
-    fn pass_by(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+    fn pass_by(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let p = self.p;
         let out = self.clock.edge(at) + p.tag + pkt.header;
         self.evict_line(net, pkt.addr, at, out, pkt.requestor);
@@ -269,7 +273,7 @@ impl Cache {
     }
 
     /// The response to a forwarded request: occupies an MSHR until it arrives, and returns `extra` ticks later.
-    fn forwarded(&mut self, pkt: &Pkt, at: u64, r: Reply, extra: u64) -> Reply {
+    fn forwarded(&mut self, pkt: &Pkt, at: Tick, r: Reply, extra: u64) -> Reply {
         let level = r.level + 1;
         let m = Mshr {
             line: LineAddr::NONE,
@@ -287,7 +291,7 @@ impl Cache {
     }
 
     /// A write that goes past the cache: a copy that came here meanwhile leaves first.
-    fn written_past(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+    fn written_past(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let out = self.clock.edge(at) + pkt.header;
         self.evict_line(net, pkt.addr, at, out, pkt.requestor);
         let down = Pkt { from_cache: true, header: 0, ..pkt };
@@ -296,7 +300,7 @@ impl Cache {
     }
 
     /// A write that misses a cache without write-allocate: done once it is in the write buffer.
-    fn write_around(&mut self, net: &mut Network, pkt: Pkt, at: u64) -> Reply {
+    fn write_around(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let out = self.clock.edge(at) + self.p.tag + pkt.header;
         let line = self.tags.line(pkt.addr);
         let joined = self.writes.holds(line, at);
@@ -313,12 +317,12 @@ impl Cache {
     }
 
     /// The response to a read that a cache beside this one has missed.
-    pub(crate) fn snoop_response(&self, cmd: Cmd, start: u64, header: u64) -> Reply {
+    pub(crate) fn snoop_response(&self, cmd: Cmd, start: Tick, header: u64) -> Reply {
         let at = self.clock.edge(start) + self.p.tag + header;
         Reply { at, accepted: start, dirty: cmd == Cmd::ReadExReq, ..Reply::default() }
     }
 
-    fn look_up(&mut self, pkt: &Pkt, at: u64) -> Found {
+    fn look_up(&mut self, pkt: &Pkt, at: Tick) -> Found {
         let line = self.tags.line(pkt.addr);
         let on_its_way = self.mshrs.find(line, at).is_some();
         match self.tags.find(pkt.addr) {
@@ -328,18 +332,18 @@ impl Cache {
         }
     }
 
-    fn no_mshr(&mut self, addr: u64, at: u64) -> bool {
+    fn no_mshr(&mut self, addr: u64, at: Tick) -> bool {
         let line = self.tags.line(addr);
         self.mshrs.find(line, at).is_none()
     }
 
     /// A hit on line `i`; waits for data that is still being filled in.
-    fn hit(&mut self, i: usize, pkt: Pkt, at: u64) -> Reply {
+    fn hit(&mut self, i: usize, pkt: Pkt, at: Tick) -> Reply {
         let edge = self.clock.edge(at);
-        let mut latency = self.clock.edge(pkt.header);
+        let mut latency = self.clock.whole_cycles(pkt.header);
         if pkt.cmd.is_read() {
             latency += self.p.read;
-            let waits = self.clock.edge(self.tags.ready(i).saturating_sub(at + pkt.header));
+            let waits = self.clock.whole_cycles(self.tags.ready(i) - (at + pkt.header));
             if waits > latency {
                 latency += waits;
             }
@@ -364,7 +368,7 @@ impl Cache {
     }
 
     /// A secondary miss: one more target of an outstanding line.
-    fn join(&mut self, pkt: Pkt, at: u64) -> Reply {
+    fn join(&mut self, pkt: Pkt, at: Tick) -> Reply {
         let line = self.tags.line(pkt.addr);
         let found = self.tags.find(pkt.addr);
         let request_time = self.clock.edge(at) + self.p.tag + pkt.header;

@@ -13,7 +13,7 @@ pub(crate) mod tags;
 pub(crate) mod wait;
 pub(crate) mod write_buffer;
 
-use breakeven_base::StatSink;
+use breakeven_base::{StatSink, Tick};
 
 use crate::config::{CacheConfig, Clusivity, Link};
 use crate::line::LineAddr;
@@ -57,13 +57,13 @@ pub(crate) struct Cache {
     pub writes: WriteBuffer,
     pub stats: CacheStats,
     /// No request is taken before this instant: MSHRs or targets used up.
-    blocked_until: u64,
+    blocked_until: Tick,
     /// Nor before this one: everything is being written back.
-    closed_until: u64,
+    closed_until: Tick,
     /// Nor from `.0` to `.1`: write buffers used up.
-    writes_full: (u64, u64),
+    writes_full: (Tick, Tick),
     /// The data port is free again.
-    data_free: u64,
+    data_free: Tick,
     pub prefetching: Option<Box<Prefetching>>,
 }
 impl Cache {
@@ -92,10 +92,10 @@ impl Cache {
             mshrs: MshrFile::new(c.mshrs, c.tgts_per_mshr),
             writes: WriteBuffer::new(c.write_buffers),
             stats: CacheStats::default(),
-            blocked_until: 0,
-            closed_until: 0,
-            writes_full: (0, 0),
-            data_free: 0,
+            blocked_until: Tick::ZERO,
+            closed_until: Tick::ZERO,
+            writes_full: (Tick::ZERO, Tick::ZERO),
+            data_free: Tick::ZERO,
             prefetching: Prefetching::new(
                 &c.prefetchers,
                 clock,
@@ -108,7 +108,7 @@ impl Cache {
 
     /// When the core side may ask again; `None`: now.
     #[inline]
-    pub fn blocked(&self, now: u64) -> Option<u64> {
+    pub fn blocked(&self, now: Tick) -> Option<Tick> {
         if now < self.blocked_until {
             return Some(self.blocked_until);
         }
@@ -118,7 +118,7 @@ impl Cache {
 
     /// Fast path: a hit on a line whose data has arrived. The tick of the response.
     #[inline]
-    pub fn fast_hit(&mut self, cmd: Cmd, requestor: u8, now: u64, addr: u64, size: u32) -> Option<u64> {
+    pub fn fast_hit(&mut self, cmd: Cmd, requestor: u8, now: Tick, addr: u64, size: u32) -> Option<Tick> {
         if self.blocked(now).is_some() {
             return None;
         }
@@ -128,7 +128,7 @@ impl Cache {
 
     /// [`Cache::fast_hit`] where there are prefetchers, if none of them trains on hits.
     #[inline]
-    pub fn hit_fast_path(&mut self, cmd: Cmd, requestor: u8, now: u64, addr: u64, size: u32) -> Option<u64> {
+    pub fn hit_fast_path(&mut self, cmd: Cmd, requestor: u8, now: Tick, addr: u64, size: u32) -> Option<Tick> {
         if self.blocked(now).is_some() {
             return None;
         }
@@ -141,7 +141,7 @@ impl Cache {
 
     /// The tick of the response to a hit on line `i`, whose data is there.
     #[inline]
-    fn answer_at_once(&mut self, i: usize, cmd: Cmd, requestor: u8, now: u64, size: u32) -> u64 {
+    fn answer_at_once(&mut self, i: usize, cmd: Cmd, requestor: u8, now: Tick, size: u32) -> Tick {
         let edge = self.clock.edge(now);
         // Of reads, writes and swaps: all that take the fast path.
         if cmd != Cmd::ReadReq {
@@ -156,7 +156,7 @@ impl Cache {
     }
 
     /// Fills the line of `addr` into the tags; `by`: the prefetcher that fetched it, from 1 on, or 0. The victim.
-    pub fn fill(&mut self, addr: u64, ready: u64, dirty: bool, by: u8) -> Option<Victim> {
+    pub fn fill(&mut self, addr: u64, ready: Tick, dirty: bool, by: u8) -> Option<Victim> {
         let (i, victim) = self.tags.insert(addr, ready, dirty);
         if let Some(pf) = &mut self.prefetching {
             pf.filled(i, by);
@@ -166,7 +166,7 @@ impl Cache {
 
     /// Books `size` bytes on the data port from `edge` on; when they start.
     #[inline]
-    pub fn through_data_port(&mut self, edge: u64, size: u32) -> u64 {
+    pub fn through_data_port(&mut self, edge: Tick, size: u32) -> Tick {
         if self.p.bandwidth == 0 {
             return edge;
         }
@@ -178,7 +178,7 @@ impl Cache {
     /// The first instant from `at` on at which a cache below the first level accepts a request: while it is blocked, its
     /// requesters wait and retry a tick after it has become free.
     #[inline]
-    pub fn wait_until_free(&self, at: u64) -> u64 {
+    pub fn wait_until_free(&self, at: Tick) -> Tick {
         let at = at.max(self.closed_until);
         if self.mshrs.has_room() && self.writes.has_room() {
             return at;
@@ -187,7 +187,7 @@ impl Cache {
     }
 
     #[inline(never)]
-    fn look_until_free(&self, mut at: u64) -> u64 {
+    fn look_until_free(&self, mut at: Tick) -> Tick {
         loop {
             let until = self.mshrs.full_until(at).or(self.mshrs.targets_full_until(at)).or(self.writes.full_until(at));
             match until {
@@ -198,21 +198,21 @@ impl Cache {
     }
 
     /// No request is taken before `until`.
-    pub fn close_until(&mut self, until: u64) {
+    pub fn close_until(&mut self, until: Tick) {
         self.closed_until = until;
         self.blocked_until = self.blocked_until.max(until);
     }
 
     /// After an MSHR or a target was taken at `now`: is the cache blocked from here on?
     #[inline]
-    pub fn note_mshrs(&mut self, now: u64) {
+    pub fn note_mshrs(&mut self, now: Tick) {
         if !self.mshrs.has_room() {
             self.note_full_mshrs(now);
         }
     }
 
     #[inline(never)]
-    fn note_full_mshrs(&mut self, now: u64) {
+    fn note_full_mshrs(&mut self, now: Tick) {
         let full = self.mshrs.full_until(now).map(|t| (t, Blocked::Mshrs));
         let targets = self.mshrs.targets_full_until(now).map(|t| (t, Blocked::Targets));
         for (until, cause) in full.into_iter().chain(targets) {
@@ -224,7 +224,7 @@ impl Cache {
     }
 
     /// A write was buffered from `from` until `until`: is the buffer full then?
-    pub fn buffer_write(&mut self, line: LineAddr, from: u64, until: u64, now: u64) {
+    pub fn buffer_write(&mut self, line: LineAddr, from: Tick, until: Tick, now: Tick) {
         self.writes.push(line, from, until, now);
         if let Some(t) = self.writes.full_until(from) {
             self.stats.blocked(Blocked::WriteBuffers, (t - from).div_ceil(self.clock.period));
@@ -247,7 +247,7 @@ impl Cache {
         });
     }
 
-    pub fn describe(&self, now: u64) -> String {
+    pub fn describe(&self, now: Tick) -> String {
         let mut s = format!("{}; {}", self.mshrs.describe(now), self.writes.describe(now));
         if let Some(pf) = &self.prefetching {
             s.push_str(&format!("; {}", pf.describe()));
@@ -260,7 +260,7 @@ impl Cache {
 
     /// `in_order`: accesses come in order of time only, as the core's to a first level. Walkers and higher levels book ahead
     /// (the next step of a walk, a write-back), which may overlap with a later call for an earlier instant.
-    pub fn audit(&self, now: u64, in_order: bool) -> Result<(), String> {
+    pub fn audit(&self, now: Tick, in_order: bool) -> Result<(), String> {
         self.tags.audit()?;
         self.prefetching.as_ref().map_or(Ok(()), |p| p.audit())?;
         if in_order {

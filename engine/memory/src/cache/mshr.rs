@@ -1,5 +1,6 @@
 //! Miss status holding registers: outstanding lines, their targets, and when the file is full.
 
+use breakeven_base::Tick;
 use educe::Educe;
 
 use crate::layer::Slot;
@@ -37,9 +38,9 @@ pub(crate) struct Unsent {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Mshr {
     pub line: LineAddr,
-    pub alloc_at: u64,
+    pub alloc_at: Tick,
     /// Sent: when the response arrives and the register is free. Allocated: when it may be sent.
-    pub resp_at: u64,
+    pub resp_at: Tick,
     /// Ticks from the critical word to the rest of the line: what targets at another offset wait for.
     pub payload: u64,
     /// Of the first target.
@@ -52,7 +53,7 @@ pub(crate) struct Mshr {
 
 impl Mshr {
     /// Its state at `now`.
-    pub fn state(&self, now: u64) -> MshrState {
+    pub fn state(&self, now: Tick) -> MshrState {
         match self.unsent {
             Some(_) => MshrState::Allocated,
             None if self.resp_at <= now => MshrState::Filled,
@@ -71,33 +72,33 @@ pub(crate) struct MshrFile {
     /// Entries with no target to spare.
     full: usize,
     /// The earliest `resp_at`: saves most searches for registers that are free again.
-    first_response: u64,
+    first_response: Tick,
     /// No register is allocated later.
-    last_alloc: u64,
+    last_alloc: Tick,
     /// Registers filled by then have been freed.
-    retired: u64,
-    /// When the first of those that have not been sent may be; `u64::MAX`: all have been sent.
-    next_send: u64,
+    retired: Tick,
+    /// When the first of those that have not been sent may be; [`Tick::MAX`]: all have been sent.
+    next_send: Tick,
 }
 impl MshrFile {
     pub fn new(limit: u32, max_targets: u32) -> Self {
         let entries = Vec::with_capacity(limit as usize + 1);
-        let (first_response, next_send) = (u64::MAX, u64::MAX);
+        let (first_response, next_send) = (Tick::MAX, Tick::MAX);
         MshrFile {
             entries,
             limit: limit as usize,
             max_targets,
             full: 0,
             first_response,
-            last_alloc: 0,
-            retired: 0,
+            last_alloc: Tick::ZERO,
+            retired: Tick::ZERO,
             next_send,
         }
     }
 
     /// Frees registers whose response has arrived by `now`; no later call is about an earlier time.
     #[inline]
-    pub fn retire(&mut self, now: u64) {
+    pub fn retire(&mut self, now: Tick) {
         self.retired = now;
         if self.first_response <= now {
             self.retire_some(now);
@@ -105,8 +106,8 @@ impl MshrFile {
     }
 
     #[inline(never)]
-    fn retire_some(&mut self, now: u64) {
-        let (mut full, mut first) = (0, u64::MAX);
+    fn retire_some(&mut self, now: Tick) {
+        let (mut full, mut first) = (0, Tick::MAX);
         let max_targets = self.max_targets;
         self.entries.retain(|m| {
             let stays = m.resp_at > now || m.unsent.is_some();
@@ -127,7 +128,7 @@ impl MshrFile {
 
     /// The register that waits for `line` at `now`.
     #[inline]
-    pub fn find(&self, line: LineAddr, now: u64) -> Option<&Mshr> {
+    pub fn find(&self, line: LineAddr, now: Tick) -> Option<&Mshr> {
         self.entries.iter().find(|m| m.line == line && m.resp_at > now)
     }
 
@@ -138,18 +139,18 @@ impl MshrFile {
 
     /// When the first of those that have not been sent may be; `None`: all have been sent.
     #[inline]
-    pub fn next_send(&self) -> Option<u64> {
-        (self.next_send != u64::MAX).then_some(self.next_send)
+    pub fn next_send(&self) -> Option<Tick> {
+        (self.next_send != Tick::MAX).then_some(self.next_send)
     }
 
     /// Whether a register may be sent by `now`.
     #[inline]
-    pub fn may_send(&self, now: u64) -> bool {
+    pub fn may_send(&self, now: Tick) -> bool {
         self.next_send <= now
     }
 
     /// The number of the first register from `from` on that has not been sent, its line, and when it may be sent.
-    pub fn next_unsent(&self, from: usize) -> Option<(usize, LineAddr, u64)> {
+    pub fn next_unsent(&self, from: usize) -> Option<(usize, LineAddr, Tick)> {
         let i = from + self.entries.get(from..)?.iter().position(|m| m.unsent.is_some())?;
         Some((i, self.entries[i].line, self.entries[i].resp_at))
     }
@@ -164,15 +165,15 @@ impl MshrFile {
     /// The times at which registers may be sent have changed.
     pub fn note_next_send(&mut self) {
         let unsent = self.entries.iter().filter(|m| m.unsent.is_some());
-        self.next_send = unsent.map(|m| m.resp_at).min().unwrap_or(u64::MAX);
+        self.next_send = unsent.map(|m| m.resp_at).min().unwrap_or(Tick::MAX);
     }
 
     /// A response that was to come at `before` comes at `at`.
-    fn moved(&mut self, before: u64, at: u64) {
+    fn moved(&mut self, before: Tick, at: Tick) {
         if at < self.first_response {
             self.first_response = at;
         } else if before == self.first_response {
-            self.first_response = self.entries.iter().map(|m| m.resp_at).min().unwrap_or(u64::MAX);
+            self.first_response = self.entries.iter().map(|m| m.resp_at).min().unwrap_or(Tick::MAX);
         }
     }
 
@@ -187,7 +188,7 @@ impl MshrFile {
     }
 
     /// Register number `i` has been sent; `resp_at`, `payload`, `level`: of the response. When it was allocated.
-    pub fn sent(&mut self, i: usize, resp_at: u64, payload: u64, level: u8) -> u64 {
+    pub fn sent(&mut self, i: usize, resp_at: Tick, payload: u64, level: u8) -> Tick {
         let m = &mut self.entries[i];
         let (before, alloc_at) = (m.resp_at, m.alloc_at);
         (m.unsent, m.resp_at, m.payload, m.level) = (None, resp_at, payload, level);
@@ -197,13 +198,13 @@ impl MshrFile {
 
     /// One more target, `pkt`, of the register of `line` that has not been sent: `written` are its bytes. When it may be sent,
     /// and whether its target list is full now; `None`: there is no such register.
-    pub fn join_unsent(&mut self, line: LineAddr, pkt: &Pkt, written: u128, at: u64) -> Option<(u64, bool)> {
+    pub fn join_unsent(&mut self, line: LineAddr, pkt: &Pkt, written: u128, at: Tick) -> Option<(Tick, bool)> {
         let m = self.entries.iter_mut().find(|m| m.line == line && m.unsent.is_some())?;
         let unsent = m.unsent.as_mut()?;
         unsent.written |= written;
         let (n, sum) = &mut unsent.arrivals[usize::from(pkt.addr != unsent.first.addr)];
         *n += 1;
-        *sum += at;
+        *sum += at.0;
         m.targets += 1;
         let (start, targets) = (m.resp_at, m.targets);
         self.full += usize::from(targets == self.max_targets);
@@ -211,7 +212,7 @@ impl MshrFile {
     }
 
     /// One more target of the register that waits for `line` at `now`; the register.
-    pub fn join(&mut self, line: LineAddr, now: u64) -> Option<&Mshr> {
+    pub fn join(&mut self, line: LineAddr, now: Tick) -> Option<&Mshr> {
         let m = self.entries.iter_mut().find(|m| m.line == line && m.resp_at > now)?;
         m.targets += 1;
         self.full += usize::from(m.targets == self.max_targets);
@@ -228,38 +229,38 @@ impl MshrFile {
         self.entries.push(m);
     }
 
-    fn live(&self, now: u64) -> impl Iterator<Item = &Mshr> {
+    fn live(&self, now: Tick) -> impl Iterator<Item = &Mshr> {
         self.entries.iter().filter(move |m| m.alloc_at <= now && m.resp_at > now)
     }
 
     /// When a full file has a register free again; `None`: now.
     #[inline]
-    pub fn full_until(&self, now: u64) -> Option<u64> {
+    pub fn full_until(&self, now: Tick) -> Option<Tick> {
         self.below_from(self.limit, now)
     }
 
     /// When one of `limit` registers or more is free again; `None`: fewer are in use.
-    pub fn below_from(&self, limit: usize, now: u64) -> Option<u64> {
+    pub fn below_from(&self, limit: usize, now: Tick) -> Option<Tick> {
         if self.entries.len() < limit {
             return None;
         }
         if self.last_alloc <= now && now < self.first_response {
             // All of them are in use.
-            return (self.first_response != u64::MAX).then_some(self.first_response);
+            return (self.first_response != Tick::MAX).then_some(self.first_response);
         }
-        let (used, first) = self.live(now).fold((0, u64::MAX), |(n, first), m| (n + 1, first.min(m.resp_at)));
+        let (used, first) = self.live(now).fold((0, Tick::MAX), |(n, first), m| (n + 1, first.min(m.resp_at)));
         (used >= limit && used > 0).then_some(first)
     }
 
     /// When the last register with no target to spare has been answered; `None`: all have.
-    pub fn targets_full_until(&self, now: u64) -> Option<u64> {
+    pub fn targets_full_until(&self, now: Tick) -> Option<Tick> {
         if self.full == 0 {
             return None;
         }
         self.live(now).filter(|m| m.targets >= self.max_targets).map(|m| m.resp_at).max()
     }
 
-    pub fn describe(&self, now: u64) -> String {
+    pub fn describe(&self, now: Tick) -> String {
         use std::fmt::Write;
         let mut s = format!("{} of {} MSHRs in use", self.live(now).count(), self.limit);
         for m in self.live(now) {
@@ -272,12 +273,12 @@ impl MshrFile {
         s
     }
 
-    pub fn audit(&self, now: u64) -> Result<(), String> {
+    pub fn audit(&self, now: Tick) -> Result<(), String> {
         let full = self.entries.iter().filter(|m| m.targets >= self.max_targets).count();
         if full != self.full {
             return Err(format!("{full} MSHRs have no target to spare, {} are known of", self.full));
         }
-        let first = self.entries.iter().map(|m| m.resp_at).min().unwrap_or(u64::MAX);
+        let first = self.entries.iter().map(|m| m.resp_at).min().unwrap_or(Tick::MAX);
         if first != self.first_response || self.entries.iter().any(|m| m.alloc_at > self.last_alloc) {
             return Err(format!("MSHRs: first response {first}, not {}, or allocated late", self.first_response));
         }
@@ -310,6 +311,7 @@ mod tests {
     }
 
     fn mshr(addr: u64, alloc_at: u64, resp_at: u64) -> Mshr {
+        let (alloc_at, resp_at) = (Tick(alloc_at), Tick(resp_at));
         Mshr { line: line(addr), alloc_at, resp_at, payload: 0, addr, targets: 1, level: 1, unsent: None }
     }
 
@@ -321,8 +323,8 @@ mod tests {
     }
 
     /// A store of eight bytes to `addr`.
-    fn joins(f: &mut MshrFile, addr: u64) -> Option<(u64, bool)> {
-        f.join_unsent(line(addr), &Pkt::new(Cmd::WriteReq, addr, 8, 0), 0xff << (addr & 63), 0)
+    fn joins(f: &mut MshrFile, addr: u64) -> Option<(Tick, bool)> {
+        f.join_unsent(line(addr), &Pkt::new(Cmd::WriteReq, addr, 8, 0), 0xff << (addr & 63), Tick::ZERO)
     }
 
     #[test]
@@ -330,57 +332,62 @@ mod tests {
         let mut f = MshrFile::new(2, 3);
         f.push(unsent(0x40, 10, 20));
         // It may be sent at 20, and has not been: it stays.
-        f.retire(30);
-        assert_eq!((f.entries[0].state(30), f.next_unsent(0)), (MshrState::Allocated, Some((0, line(0x40), 20))));
-        assert!(f.may_send(20) && !f.may_send(19) && f.audit(30) == Ok(()));
-        assert_eq!(joins(&mut f, 0x48), Some((20, false)));
+        f.retire(Tick(30));
+        assert_eq!(
+            (f.entries[0].state(Tick(30)), f.next_unsent(0)),
+            (MshrState::Allocated, Some((0, line(0x40), Tick(20))))
+        );
+        assert!(f.may_send(Tick(20)) && !f.may_send(Tick(19)) && f.audit(Tick(30)) == Ok(()));
+        assert_eq!(joins(&mut f, 0x48), Some((Tick(20), false)));
         assert_eq!(f.unsent(line(0x40)).map(|u| (u.written, u.arrivals)), Some((0xffff, [(1, 10), (1, 0)])));
-        assert_eq!(f.sent(0, 100, 0, 1), 10);
+        assert_eq!(f.sent(0, Tick(100), 0, 1), Tick(10));
         f.note_next_send();
         assert!(f.unsent(line(0x40)).is_none() && f.next_send().is_none() && joins(&mut f, 0x40).is_none());
-        let m = *f.find(line(0x40), 30).expect("it is on its way");
-        assert_eq!([m.state(30), m.state(100)], [MshrState::Sent, MshrState::Filled]);
-        f.retire(99);
+        let m = *f.find(line(0x40), Tick(30)).expect("it is on its way");
+        assert_eq!([m.state(Tick(30)), m.state(Tick(100))], [MshrState::Sent, MshrState::Filled]);
+        f.retire(Tick(99));
         assert_eq!(f.entries.len(), 1);
-        f.retire(100);
-        assert!(f.entries.is_empty() && f.audit(100) == Ok(()));
+        f.retire(Tick(100));
+        assert!(f.entries.is_empty() && f.audit(Tick(100)) == Ok(()));
     }
 
     #[test]
     fn a_register_that_is_postponed_keeps_the_file_full_for_longer() {
         let mut f = MshrFile::new(1, 3);
         f.push(unsent(0x40, 10, 20));
-        assert_eq!(f.full_until(15), Some(20));
-        f.postpone(0, Slot { start: 50, offset: 3 });
+        assert_eq!(f.full_until(Tick(15)), Some(Tick(20)));
+        f.postpone(0, Slot { start: Tick(50), offset: 3 });
         f.note_next_send();
-        assert_eq!((f.full_until(15), f.next_send()), (Some(50), Some(50)));
-        assert_eq!(f.to_send(0).map(|(slot, _)| (slot.start, slot.offset)), Some((50, 3)));
-        assert_eq!(f.audit(15), Ok(()));
+        assert_eq!((f.full_until(Tick(15)), f.next_send()), (Some(Tick(50)), Some(Tick(50))));
+        assert_eq!(f.to_send(0).map(|(slot, _)| (slot.start, slot.offset)), Some((Tick(50), 3)));
+        assert_eq!(f.audit(Tick(15)), Ok(()));
     }
 
     #[test]
     fn full_until_the_first_answer() {
         let mut f = MshrFile::new(2, 3);
         f.push(mshr(0x40, 10, 100));
-        assert_eq!(f.full_until(20), None);
+        assert_eq!(f.full_until(Tick(20)), None);
         f.push(mshr(0x80, 20, 90));
-        assert_eq!(f.full_until(15), None);
-        assert_eq!(f.full_until(20), Some(90));
-        assert_eq!(f.full_until(90), None);
-        f.retire(95);
-        assert!(f.find(line(0x80), 0).is_none() && f.find(line(0x40), 0).is_some());
+        assert_eq!(f.full_until(Tick(15)), None);
+        assert_eq!(f.full_until(Tick(20)), Some(Tick(90)));
+        assert_eq!(f.full_until(Tick(90)), None);
+        f.retire(Tick(95));
+        assert!(f.find(line(0x80), Tick(0)).is_none() && f.find(line(0x40), Tick(0)).is_some());
     }
 
     #[test]
     fn targets_run_out() {
         let mut f = MshrFile::new(4, 2);
         f.push(mshr(0x40, 10, 100));
-        assert_eq!(f.targets_full_until(20), None);
-        assert!(f.join(line(0x40), 20).is_some_and(|m| m.targets == 2) && f.join(line(0x40), 100).is_none());
-        assert_eq!(f.targets_full_until(20), Some(100));
-        assert_eq!(f.audit(20), Ok(()));
-        assert!(f.join(line(0x40), 20).is_some());
-        assert!(f.audit(20).is_err());
+        assert_eq!(f.targets_full_until(Tick(20)), None);
+        assert!(
+            f.join(line(0x40), Tick(20)).is_some_and(|m| m.targets == 2) && f.join(line(0x40), Tick(100)).is_none()
+        );
+        assert_eq!(f.targets_full_until(Tick(20)), Some(Tick(100)));
+        assert_eq!(f.audit(Tick(20)), Ok(()));
+        assert!(f.join(line(0x40), Tick(20)).is_some());
+        assert!(f.audit(Tick(20)).is_err());
     }
 
     #[test]
@@ -390,14 +397,14 @@ mod tests {
         assert!(f.has_room());
         f.push(mshr(0x80, 20, 90));
         assert!(!f.has_room(), "no register");
-        f.retire(95);
+        f.retire(Tick(95));
         assert!(f.has_room());
-        f.join(line(0x40), 96);
-        assert!(!f.has_room() && f.targets_full_until(96) == Some(100), "no target");
-        f.retire(100);
+        f.join(line(0x40), Tick(96));
+        assert!(!f.has_room() && f.targets_full_until(Tick(96)) == Some(Tick(100)), "no target");
+        f.retire(Tick(100));
         f.push(unsent(0x40, 110, 200));
         assert!(f.has_room() && joins(&mut f, 0x80).is_none());
-        assert_eq!(joins(&mut f, 0x40), Some((200, true)));
-        assert!(!f.has_room() && f.audit(120) == Ok(()));
+        assert_eq!(joins(&mut f, 0x40), Some((Tick(200), true)));
+        assert!(!f.has_room() && f.audit(Tick(120)) == Ok(()));
     }
 }

@@ -3,6 +3,7 @@
 use super::replacement::Replacement;
 use crate::config::Replacement as Kind;
 use crate::line::LineAddr;
+use breakeven_base::Tick;
 
 const VALID: u64 = 1;
 const DIRTY: u64 = 2;
@@ -27,7 +28,7 @@ pub(crate) struct Tags {
     /// Line address | flags (a line has at least 4 bytes, so its low bits are free).
     words: Vec<u64>,
     /// When each line's data is there.
-    ready: Vec<u64>,
+    ready: Vec<Tick>,
     replacement: Replacement,
     /// The line used or filled last: most accesses are to it again, and its replacement state is up to date.
     recent: usize,
@@ -87,7 +88,7 @@ impl Tags {
             set_mask: sets.is_power_of_two().then(|| sets - 1),
             ways,
             words: vec![0; lines],
-            ready: vec![0; lines],
+            ready: vec![Tick::ZERO; lines],
             replacement: Replacement::new(kind, sets as usize, ways),
             recent: 0,
             hints: Box::new([0; HINTS]),
@@ -142,7 +143,7 @@ impl Tags {
 
     /// [`Tags::find`] and [`Tags::touch`] in one, if the line's data is there at `now`.
     #[inline]
-    pub fn use_ready(&mut self, addr: u64, now: u64) -> Option<usize> {
+    pub fn use_ready(&mut self, addr: u64, now: Tick) -> Option<usize> {
         let want = self.line(addr).addr() | VALID;
         if self.words[self.recent] & !DIRTY == want {
             return (self.ready[self.recent] <= now).then_some(self.recent);
@@ -171,11 +172,11 @@ impl Tags {
     }
 
     #[inline]
-    pub fn ready(&self, index: usize) -> u64 {
+    pub fn ready(&self, index: usize) -> Tick {
         self.ready[index]
     }
 
-    pub fn set_ready(&mut self, index: usize, at: u64) {
+    pub fn set_ready(&mut self, index: usize, at: Tick) {
         self.note_line(index);
         self.ready[index] = at;
     }
@@ -204,12 +205,12 @@ impl Tags {
         let was = self.dirty(index);
         self.note_line(index);
         self.words[index] = 0;
-        self.ready[index] = 0;
+        self.ready[index] = Tick::ZERO;
         was
     }
 
     /// Puts the line of `addr` in, where the policy says: in the place of an invalid one or of its victim.
-    pub fn insert(&mut self, addr: u64, ready: u64, dirty: bool) -> (usize, Option<Victim>) {
+    pub fn insert(&mut self, addr: u64, ready: Tick, dirty: bool) -> (usize, Option<Victim>) {
         let set = self.set(addr);
         let base = set * self.ways;
         let free = self.words[base..base + self.ways].iter().position(|&w| w & VALID == 0);
@@ -263,11 +264,11 @@ mod tests {
     #[test]
     fn fills_invalid_ways_first_then_evicts() {
         let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru);
-        assert_eq!(t.insert(0x1000, 5, false).1, None);
-        assert_eq!(t.insert(0x1080, 6, true).1, None);
-        let (_, v) = t.insert(0x1100, 7, false);
+        assert_eq!(t.insert(0x1000, Tick(5), false).1, None);
+        assert_eq!(t.insert(0x1080, Tick(6), true).1, None);
+        let (_, v) = t.insert(0x1100, Tick(7), false);
         assert_eq!(v, Some(Victim { line: LineAddr::of(0x1000, 64), dirty: false }));
-        let (_, v) = t.insert(0x1184, 7, false);
+        let (_, v) = t.insert(0x1184, Tick(7), false);
         assert_eq!(v, Some(Victim { line: LineAddr::of(0x1080, 64), dirty: true }));
         assert!(t.find(0x11bf).is_some() && t.find(0x11c0).is_none() && t.find(0x1080).is_none());
         assert_eq!(t.audit(), Ok(()));
@@ -276,7 +277,7 @@ mod tests {
     #[test]
     fn sets_need_not_be_a_power_of_two() {
         let mut t = Tags::new(3 * 2 * 64, 2, 64, Kind::Lru);
-        (0..6).for_each(|i| assert_eq!(t.insert(i * 64, 0, false).1, None));
+        (0..6).for_each(|i| assert_eq!(t.insert(i * 64, Tick(0), false).1, None));
         assert!((0..6).all(|i| t.find(i * 64 + 63).is_some()));
         assert_eq!(t.audit(), Ok(()));
     }
@@ -286,7 +287,7 @@ mod tests {
         for kind in [Kind::Lru, Kind::Fifo, Kind::TreePlru, Kind::Random { seed: 3, any_way: false }] {
             let mut snapshot = Tags::new(70 * 2 * 64, 2, 64, kind);
             for i in 0..90 {
-                snapshot.insert(i * 64, i, i % 2 == 0);
+                snapshot.insert(i * 64, Tick(i), i % 2 == 0);
             }
             let state =
                 |t: &Tags| (t.words.clone(), t.ready.clone(), t.touched.clone(), t.recent, t.replacement.clone());
@@ -298,9 +299,9 @@ mod tests {
                 &|t| t.set_dirty(recent),
                 &|t| _ = t.invalidate(t.find(64).expect("there")),
                 &|t| _ = t.clean(t.find(128).expect("there")),
-                &|t| t.set_ready(t.find(256).expect("there"), 77),
-                &|t| _ = t.use_ready(320, 1000),
-                &|t| (1000..1300).step_by(7).for_each(|i| _ = t.insert(i * 64, 9, true)),
+                &|t| t.set_ready(t.find(256).expect("there"), Tick(77)),
+                &|t| _ = t.use_ready(320, Tick(1000)),
+                &|t| (1000..1300).step_by(7).for_each(|i| _ = t.insert(i * 64, Tick(9), true)),
             ];
             for change in changes {
                 change(&mut t);
@@ -308,7 +309,7 @@ mod tests {
                 assert!(state(&t) == state(&snapshot), "{kind:?}");
             }
             // What was never copied from it is copied whole.
-            other.insert(0x40_0000, 1, true);
+            other.insert(0x40_0000, Tick(1), true);
             other.clone_from(&snapshot);
             assert!(state(&other) == state(&snapshot), "{kind:?}");
         }
@@ -317,8 +318,8 @@ mod tests {
     #[test]
     fn the_audit_sees_a_duplicate() {
         let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru);
-        t.insert(0x1000, 5, false);
-        t.insert(0x1000, 5, false);
+        t.insert(0x1000, Tick(5), false);
+        t.insert(0x1000, Tick(5), false);
         assert!(t.audit().is_err());
     }
 }

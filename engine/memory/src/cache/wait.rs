@@ -31,7 +31,7 @@ impl Cache {
     pub(crate) fn wait(
         &mut self,
         net: &mut Network,
-        now: u64,
+        now: Tick,
         req: &Request,
         cmd: Option<Cmd>,
         may_begin: bool,
@@ -50,7 +50,7 @@ impl Cache {
     }
 
     /// Whether an access to `addr` misses this cache, which accepts it, with no MSHR for its line.
-    fn may_begin(&mut self, now: u64, addr: u64, cmd: Cmd) -> bool {
+    fn may_begin(&mut self, now: Tick, addr: u64, cmd: Cmd) -> bool {
         let line = self.tags.line(addr);
         (self.p.write_allocate || cmd == Cmd::ReadReq)
             && self.p.line_bytes <= LONGEST_LINE
@@ -60,7 +60,7 @@ impl Cache {
     }
 
     #[inline(never)]
-    fn hold(&mut self, net: &mut Network, now: u64, req: &Request, cmd: Cmd, joins: bool) -> Response {
+    fn hold(&mut self, net: &mut Network, now: Tick, req: &Request, cmd: Cmd, joins: bool) -> Response {
         net.asked = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
         let pkt = Pkt::new(cmd, req.paddr, u32::from(req.size), Port::Data as u8);
         let found = if joins { Found::Joined(None) } else { Found::Miss };
@@ -68,11 +68,11 @@ impl Cache {
         if self.prefetching.is_some() {
             self.notify_prefetchers(net, &pkt, now, found);
         }
-        Response::Pending { id: MshrId::of(req.paddr, self.p.line_bytes), until: Tick(until) }
+        Response::Pending { id: MshrId::of(req.paddr, self.p.line_bytes), until }
     }
 
     /// Allocates an MSHR and books its slot on the bus; when it may be sent.
-    fn allocate_unsent(&mut self, net: &mut Network, pkt: &Pkt, at: u64) -> u64 {
+    fn allocate_unsent(&mut self, net: &mut Network, pkt: &Pkt, at: Tick) -> Tick {
         let (line, size) = (self.tags.line(pkt.addr), self.p.line_bytes);
         let out = self.clock.edge(at) + self.p.tag;
         let s = self.stats.at(pkt.cmd, pkt.requestor);
@@ -81,7 +81,7 @@ impl Cache {
         let down = Pkt { cmd: Cmd::ReadExReq, addr: line.addr(), size, from_cache: true, ..*pkt };
         let slot = net.book(self.p.mem_side, &down, out);
         let written = bytes(pkt.addr, pkt.size, size);
-        let arrivals = [(1, at), (0, 0)];
+        let arrivals = [(1, at.0), (0, 0)];
         self.mshrs.push(Mshr {
             line,
             alloc_at: at,
@@ -97,7 +97,7 @@ impl Cache {
     }
 
     /// One more target of the MSHR of its line, which has not been sent; when that may be sent.
-    fn join_unsent(&mut self, pkt: &Pkt, at: u64) -> u64 {
+    fn join_unsent(&mut self, pkt: &Pkt, at: Tick) -> Tick {
         let written = bytes(pkt.addr, pkt.size, self.p.line_bytes);
         let s = self.stats.at(pkt.cmd, pkt.requestor);
         s.misses += 1;
@@ -112,7 +112,7 @@ impl Cache {
 
     /// Sends what may be sent by `at`, and the MSHR of `line` whatever its time is (another kind of access needs the line).
     #[inline(never)]
-    pub(crate) fn issue_pending_mshrs(&mut self, net: &mut Network, at: u64, line: Option<LineAddr>) {
+    pub(crate) fn issue_pending_mshrs(&mut self, net: &mut Network, at: Tick, line: Option<LineAddr>) {
         let link = self.p.mem_side;
         let mut from = 0;
         while let Some((i, of, start)) = self.mshrs.next_unsent(from) {
@@ -153,8 +153,8 @@ impl Cache {
         let alloc_at = self.mshrs.sent(i, r.at, r.payload, reply.level);
         let [(firsts, first_arrivals), (rests, rest_arrivals)] = unsent.arrivals;
         let s = self.stats.at(first.cmd, first.requestor);
-        s.miss_latency += firsts * reply.at + rests * (reply.at + r.payload) - first_arrivals - rest_arrivals;
-        s.mshr_miss_latency += r.at.saturating_sub(alloc_at);
+        s.miss_latency += firsts * reply.at.0 + rests * (reply.at.0 + r.payload) - first_arrivals - rest_arrivals;
+        s.mshr_miss_latency += r.at - alloc_at;
         self.note_mshrs(slot.start);
     }
 
@@ -164,10 +164,10 @@ impl Cache {
             return None;
         }
         // No MSHR: the line has been filled already, the core asks late.
-        let Some(m) = self.mshrs.find(id.line, now.0) else {
+        let Some(m) = self.mshrs.find(id.line, now) else {
             return Some(MissResponse { id, first: id.line.addr(), at: now, rest: 0, level: 1 });
         };
         let (first, rest, level, resp_at) = (m.addr, m.payload, m.level, m.resp_at);
-        Some(MissResponse { id, first, at: Tick(self.clock.edge(resp_at) + self.p.response), rest, level })
+        Some(MissResponse { id, first, at: self.clock.edge(resp_at) + self.p.response, rest, level })
     }
 }

@@ -1,5 +1,6 @@
 //! Lines (and, without write-allocate, words) on their way to the level below.
 
+use breakeven_base::Tick;
 use educe::Educe;
 
 use crate::line::LineAddr;
@@ -7,9 +8,9 @@ use crate::line::LineAddr;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     line: LineAddr,
-    from: u64,
+    from: Tick,
     /// The level below has taken it.
-    until: u64,
+    until: Tick,
 }
 
 /// The write buffer of one cache (gem5 `WriteQueue`). As gem5's it has reserve entries beyond its size, so that a write-back
@@ -25,17 +26,17 @@ impl WriteBuffer {
         WriteBuffer { entries: Vec::with_capacity(limit as usize + 1), limit: limit as usize }
     }
 
-    pub fn push(&mut self, line: LineAddr, from: u64, until: u64, now: u64) {
+    pub fn push(&mut self, line: LineAddr, from: Tick, until: Tick, now: Tick) {
         self.entries.retain(|e| e.until > now);
         self.entries.push(Entry { line, from, until });
     }
 
-    fn live(&self, now: u64) -> impl Iterator<Item = &Entry> {
+    fn live(&self, now: Tick) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(move |e| e.from <= now && e.until > now)
     }
 
     /// Whether a write to `line` can join one that has not been sent yet.
-    pub fn holds(&self, line: LineAddr, now: u64) -> bool {
+    pub fn holds(&self, line: LineAddr, now: Tick) -> bool {
         self.live(now).any(|e| e.line == line)
     }
 
@@ -47,7 +48,7 @@ impl WriteBuffer {
 
     /// When a full buffer has an entry free again; `None`: now.
     #[inline]
-    pub fn full_until(&self, now: u64) -> Option<u64> {
+    pub fn full_until(&self, now: Tick) -> Option<Tick> {
         if self.entries.len() < self.limit || self.live(now).count() < self.limit {
             return None;
         }
@@ -59,7 +60,7 @@ impl WriteBuffer {
         u16::try_from(self.limit).unwrap_or(u16::MAX)
     }
 
-    pub fn describe(&self, now: u64) -> String {
+    pub fn describe(&self, now: Tick) -> String {
         format!("{} of {} write buffers in use", self.live(now).count(), self.limit)
     }
 }
@@ -72,9 +73,12 @@ mod tests {
     fn full_until_the_first_is_taken() {
         let line = |addr| LineAddr::of(addr, 64);
         let mut b = WriteBuffer::new(2);
-        b.push(line(0x40), 10, 30, 0);
-        b.push(line(0x80), 20, 40, 0);
-        assert_eq!((b.full_until(15), b.full_until(25), b.full_until(30)), (None, Some(30), None));
-        assert!(b.holds(line(0x80), 25) && !b.holds(line(0x80), 15) && !b.holds(line(0x80), 40));
+        b.push(line(0x40), Tick(10), Tick(30), Tick(0));
+        b.push(line(0x80), Tick(20), Tick(40), Tick(0));
+        assert_eq!(
+            (b.full_until(Tick(15)), b.full_until(Tick(25)), b.full_until(Tick(30))),
+            (None, Some(Tick(30)), None)
+        );
+        assert!(b.holds(line(0x80), Tick(25)) && !b.holds(line(0x80), Tick(15)) && !b.holds(line(0x80), Tick(40)));
     }
 }

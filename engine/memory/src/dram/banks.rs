@@ -3,7 +3,7 @@
 mod geometry;
 mod timing;
 
-use breakeven_base::{StatSink, Unit};
+use breakeven_base::{StatSink, Tick, Unit};
 
 use crate::config::{DramConfig, PagePolicy};
 use educe::Educe;
@@ -18,10 +18,10 @@ struct Bank {
     /// [`CLOSED`] when precharged.
     row: u64,
     accesses: u32,
-    read_at: u64,
-    write_at: u64,
-    precharge_at: u64,
-    activate_at: u64,
+    read_at: Tick,
+    write_at: Tick,
+    precharge_at: Tick,
+    activate_at: Tick,
     /// The row before, which a read closed.
     before: Closed,
 }
@@ -32,12 +32,12 @@ struct Closed {
     row: u64,
     accesses: u32,
     /// The controller chose that read then: hits that have arrived by then would have gone first.
-    chosen_at: u64,
+    chosen_at: Tick,
     /// The next burst of this row could have gone then.
-    read_at: u64,
+    read_at: Tick,
 }
 
-const NOTHING: Closed = Closed { row: CLOSED, accesses: 0, chosen_at: 0, read_at: 0 };
+const NOTHING: Closed = Closed { row: CLOSED, accesses: 0, chosen_at: Tick::ZERO, read_at: Tick::ZERO };
 
 /// The command bus: so many commands in each window.
 #[derive(Educe)]
@@ -46,7 +46,7 @@ struct CommandBus {
     window: u64,
     per_window: u32,
     /// Commands issued in windows that are not over, by their start.
-    windows: Vec<(u64, u32)>,
+    windows: Vec<(Tick, u32)>,
 }
 
 impl CommandBus {
@@ -56,9 +56,9 @@ impl CommandBus {
     }
 
     /// Takes a slot on the command bus at `at` or later.
-    fn book(&mut self, at: u64, now: u64) -> u64 {
+    fn book(&mut self, at: Tick, now: Tick) -> Tick {
         self.windows.retain(|w| w.0 + self.window > now);
-        let mut start = at - at % self.window;
+        let mut start = at - at.0 % self.window;
         let mut when = at;
         loop {
             match self.windows.iter_mut().find(|w| w.0 == start) {
@@ -82,11 +82,11 @@ impl CommandBus {
 /// What is known of a rank besides its banks.
 #[derive(Clone, Copy, Debug)]
 struct Rank {
-    last_burst: u64,
-    refresh_at: u64,
-    refreshed_at: u64,
+    last_burst: Tick,
+    refresh_at: Tick,
+    refreshed_at: Tick,
     /// Last data of its bursts: a refresh waits for it.
-    busy_until: u64,
+    busy_until: Tick,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,13 +112,13 @@ pub(super) struct Banks {
     per_rank: usize,
     banks: Vec<Bank>,
     /// `activation_limit` last activations of each rank, newest first.
-    activations: Vec<u64>,
+    activations: Vec<Tick>,
     activation_limit: usize,
     ranks: Vec<Rank>,
     commands: CommandBus,
     commands_per_activate: u32,
     /// The data bus takes the next burst then.
-    pub next_burst_at: u64,
+    pub next_burst_at: Tick,
     stats: DramStats,
 }
 impl Banks {
@@ -129,14 +129,16 @@ impl Banks {
             group: (n % per_rank) as u32 % if groups > 0 { groups } else { u32::MAX },
             row: CLOSED,
             accesses: 0,
-            read_at: 0,
-            write_at: 0,
-            precharge_at: 0,
-            activate_at: 0,
+            read_at: Tick::ZERO,
+            write_at: Tick::ZERO,
+            precharge_at: Tick::ZERO,
+            activate_at: Tick::ZERO,
             before: NOTHING,
         };
         let t = Timing::new(c);
-        let first_refresh = if c.tREFI == 0 { u64::MAX } else { t.refresh_every };
+        let first_refresh = if c.tREFI == 0 { Tick::MAX } else { Tick(t.refresh_every) };
+        let (last_burst, refreshed_at, busy_until) = (Tick::ZERO, Tick::ZERO, Tick::ZERO);
+        let rank = Rank { last_burst, refresh_at: first_refresh, refreshed_at, busy_until };
         Banks {
             geometry: Geometry::new(c),
             t,
@@ -145,12 +147,12 @@ impl Banks {
             grouped: groups > 0,
             per_rank,
             banks: (0..ranks * per_rank).map(bank).collect(),
-            activations: vec![0; ranks * c.activation_limit as usize],
+            activations: vec![Tick::ZERO; ranks * c.activation_limit as usize],
             activation_limit: c.activation_limit as usize,
-            ranks: vec![Rank { last_burst: 0, refresh_at: first_refresh, refreshed_at: 0, busy_until: 0 }; ranks],
+            ranks: vec![rank; ranks],
             commands: CommandBus::new(window, c.tCK),
             commands_per_activate: if c.two_cycle_activate { 2 } else { 1 },
-            next_burst_at: t.row.rp + t.row.rcd_rd,
+            next_burst_at: Tick(t.row.rp + t.row.rcd_rd),
             stats: DramStats::default(),
         }
     }
@@ -164,8 +166,8 @@ impl Banks {
     }
 
     /// The controller need not look at its queues before this.
-    pub fn next_request_at(&self) -> u64 {
-        self.next_burst_at.saturating_sub(self.t.row.rp + self.t.row.rcd_rd)
+    pub fn next_request_at(&self) -> Tick {
+        self.next_burst_at - (self.t.row.rp + self.t.row.rcd_rd)
     }
 
     /// Extra distance on the bus when its direction has just changed.
@@ -178,12 +180,12 @@ impl Banks {
     }
 
     /// Carries out the refreshes that are due by `now`.
-    pub fn refresh_until(&mut self, now: u64) {
+    pub fn refresh_until(&mut self, now: Tick) {
         for rank in 0..self.ranks.len() {
             while self.ranks[rank].refresh_at <= now {
                 self.refresh(rank);
                 // After a long silence nothing is open: the refreshes between change nothing.
-                let late = now.saturating_sub(self.ranks[rank].refresh_at) / self.t.refresh_every.max(1);
+                let late = (now - self.ranks[rank].refresh_at) / self.t.refresh_every.max(1);
                 if late > 1 {
                     self.ranks[rank].refresh_at += (late - 1) * self.t.refresh_every;
                     self.stats.refreshes += late - 1;
@@ -197,7 +199,7 @@ impl Banks {
         let banks = &mut self.banks[rank * self.per_rank..][..self.per_rank];
         let mut start = due.max(self.ranks[rank].busy_until);
         if banks.iter().any(|b| b.row != CLOSED) {
-            let precharge = banks.iter().map(|b| b.precharge_at).max().unwrap_or(0).max(due);
+            let precharge = banks.iter().map(|b| b.precharge_at).max().unwrap_or(Tick::ZERO).max(due);
             start = start.max(precharge + self.t.row.rp);
         }
         let done = start + self.t.rfc;
@@ -212,7 +214,7 @@ impl Banks {
     }
 
     /// When the rank takes commands again.
-    pub fn rank_free_at(&self, place: Place) -> u64 {
+    pub fn rank_free_at(&self, place: Place) -> Tick {
         self.ranks[usize::from(place.rank)].refreshed_at
     }
 
@@ -220,23 +222,23 @@ impl Banks {
         self.banks[usize::from(place.bank)].row == place.row
     }
 
-    pub fn write_allowed_at(&self, place: Place) -> u64 {
+    pub fn write_allowed_at(&self, place: Place) -> Tick {
         self.banks[usize::from(place.bank)].write_at
     }
 
     /// When a bank could activate another row for a write, and when it could then take the burst.
-    pub fn prepared_at(&self, place: Place, now: u64) -> (u64, u64) {
+    pub fn prepared_at(&self, place: Place, now: Tick) -> (Tick, Tick) {
         let b = &self.banks[usize::from(place.bank)];
         let activate = if b.row == CLOSED { b.activate_at.max(now) } else { b.precharge_at.max(now) + self.t.row.rp };
         (activate, b.write_at.max(activate + self.t.row.rcd_wr))
     }
 
     /// The latest activation that costs a burst at `column_at` nothing.
-    pub fn hidden_activate_max(&self, column_at: u64, now: u64) -> u64 {
-        column_at.saturating_sub(self.t.row.rcd_wr).max(now)
+    pub fn hidden_activate_max(&self, column_at: Tick, now: Tick) -> Tick {
+        (column_at - self.t.row.rcd_wr).max(now)
     }
 
-    fn activate(&mut self, place: Place, at: u64, now: u64) {
+    fn activate(&mut self, place: Place, at: Tick, now: Tick) {
         let mut at = self.commands.book(at, now);
         for _ in 1..self.commands_per_activate {
             at = at.max(self.commands.book(at, now));
@@ -250,13 +252,13 @@ impl Banks {
         b.precharge_at = at + t.row.ras;
         b.read_at = b.read_at.max(at + t.row.rcd_rd);
         b.write_at = b.write_at.max(at + t.row.rcd_wr);
-        let mut next = 0;
+        let mut next = Tick::ZERO;
         if self.activation_limit > 0 {
             let ring = &mut self.activations[rank * self.activation_limit..][..self.activation_limit];
             ring.rotate_right(1);
             ring[0] = at;
             let oldest = ring[self.activation_limit - 1];
-            if oldest > 0 && at - oldest < t.row.xaw {
+            if oldest > Tick::ZERO && at - oldest < t.row.xaw {
                 next = oldest + t.row.xaw;
             }
         }
@@ -267,7 +269,7 @@ impl Banks {
     }
 
     /// Opens the burst's row if it is not open.
-    fn open(&mut self, place: Place, now: u64) -> bool {
+    fn open(&mut self, place: Place, now: Tick) -> bool {
         let n = usize::from(place.bank);
         if self.banks[n].row == place.row {
             return true;
@@ -295,10 +297,10 @@ impl Banks {
         &mut self,
         place: Place,
         read: bool,
-        arrived: u64,
-        now: u64,
+        arrived: Tick,
+        now: Tick,
         others: impl Iterator<Item = Place>,
-    ) -> u64 {
+    ) -> Tick {
         let n = usize::from(place.bank);
         let b = &mut self.banks[n];
         if b.row != place.row {
@@ -339,8 +341,8 @@ impl Banks {
         s.row_hits[w] += u64::from(hit);
         s.bytes[w] += self.geometry.burst;
         if read {
-            s.queue_ticks += at.saturating_sub(arrived);
-            s.access_ticks += ready.saturating_sub(arrived);
+            s.queue_ticks += at - arrived;
+            s.access_ticks += ready - arrived;
             s.bus_ticks += t.bus.burst;
         }
         self.next_burst_at = at + gap;
@@ -349,7 +351,7 @@ impl Banks {
 
     /// A read that arrived at `arrived` hits the row that was closed for a read chosen later: first-ready takes the hit
     /// first. The answer to the other one has been given, so what it loses (a burst on the bus) comes after it. When the data is through.
-    pub fn overtake(&mut self, place: Place, arrived: u64) -> Option<u64> {
+    pub fn overtake(&mut self, place: Place, arrived: Tick) -> Option<Tick> {
         let t = self.t;
         let b = &mut self.banks[usize::from(place.bank)];
         let c = &mut b.before;
@@ -374,7 +376,7 @@ impl Banks {
     }
 
     /// The distance that every bank keeps from a burst at `at`.
-    fn space_out(&mut self, place: Place, read: bool, at: u64, gap: u64) {
+    fn space_out(&mut self, place: Place, read: bool, at: Tick, gap: u64) {
         let t = self.t;
         let group = self.banks[usize::from(place.bank)].group;
         let own = usize::from(place.rank) * self.per_rank..(usize::from(place.rank) + 1) * self.per_rank;

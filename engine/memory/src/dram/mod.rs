@@ -9,7 +9,7 @@ mod banks;
 mod schedule;
 mod stats;
 
-use breakeven_base::StatSink;
+use breakeven_base::{StatSink, Tick};
 
 use crate::config::{MemCtrlConfig, SchedPolicy};
 use crate::packet::{Pkt, Reply};
@@ -26,7 +26,7 @@ struct Burst {
     from: u64,
     to: u64,
     place: Place,
-    arrived: u64,
+    arrived: Tick,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub(crate) struct MemCtrl {
     bus: Bus,
     bus_next: Bus,
     /// When the controller will look at its queues again; `None`: when something arrives.
-    next: Option<u64>,
+    next: Option<Tick>,
     writes_this_time: usize,
     stats: CtrlStats,
 }
@@ -86,7 +86,7 @@ impl MemCtrl {
         }
     }
 
-    pub fn request(&mut self, pkt: &Pkt, at: u64) -> Reply {
+    pub fn request(&mut self, pkt: &Pkt, at: Tick) -> Reply {
         if pkt.size == 0 {
             return Reply { at, accepted: at, ..Reply::default() };
         }
@@ -103,7 +103,7 @@ impl MemCtrl {
     }
 
     /// Splits a request at burst boundaries.
-    fn bursts(&self, pkt: &Pkt, at: u64) -> impl Iterator<Item = Burst> + 'static {
+    fn bursts(&self, pkt: &Pkt, at: Tick) -> impl Iterator<Item = Burst> + 'static {
         let size = self.banks.burst_bytes();
         let (start, end) = (pkt.addr, pkt.addr + u64::from(pkt.size));
         let geometry = self.banks.geometry();
@@ -118,7 +118,7 @@ impl MemCtrl {
     }
 
     /// When the data of a read is on the bus, and whether the write queue had it all.
-    fn read(&mut self, pkt: &Pkt, at: u64) -> (u64, bool) {
+    fn read(&mut self, pkt: &Pkt, at: Tick) -> (Tick, bool) {
         self.stats.read_reqs += 1;
         self.stats.bytes_read_sys += u64::from(pkt.size);
         self.run_until(at);
@@ -137,7 +137,7 @@ impl MemCtrl {
     }
 
     /// Queues a write; when it was accepted.
-    fn write(&mut self, pkt: &Pkt, at: u64) -> u64 {
+    fn write(&mut self, pkt: &Pkt, at: Tick) -> Tick {
         self.stats.write_reqs += 1;
         self.stats.bytes_written_sys += u64::from(pkt.size);
         let mut accepted = at;
@@ -151,7 +151,7 @@ impl MemCtrl {
     }
 
     /// Runs on until the write queue has room.
-    fn wait_for_room(&mut self, at: u64) -> u64 {
+    fn wait_for_room(&mut self, at: Tick) -> Tick {
         if self.writes.len() + self.coming.len() < self.p.write_capacity {
             return at;
         }

@@ -2,10 +2,11 @@
 
 use super::{Burst, Bus, MemCtrl};
 use crate::config::SchedPolicy;
+use breakeven_base::Tick;
 
 impl MemCtrl {
     /// When something happens next without a read.
-    pub(super) fn next_event(&self) -> Option<u64> {
+    pub(super) fn next_event(&self) -> Option<Tick> {
         let coming = self.coming.first().map(|w| w.arrived);
         match (self.next, coming) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -14,7 +15,7 @@ impl MemCtrl {
     }
 
     /// Lets everything happen that is due by `t`.
-    pub(super) fn run_until(&mut self, t: u64) {
+    pub(super) fn run_until(&mut self, t: Tick) {
         while let Some(event) = self.next_event().filter(|&e| e <= t) {
             self.arrivals(event);
             if self.next.is_some_and(|n| n <= event) {
@@ -24,7 +25,7 @@ impl MemCtrl {
     }
 
     /// Queues the writes that have arrived by `t`.
-    fn arrivals(&mut self, t: u64) {
+    fn arrivals(&mut self, t: Tick) {
         let n = self.coming.partition_point(|w| w.arrived <= t);
         for i in 0..n {
             let w = self.coming[i];
@@ -39,7 +40,7 @@ impl MemCtrl {
     }
 
     /// First-ready: a hit on a row that has been closed for a read, chosen when this one was already here.
-    pub(super) fn overtaking_read(&mut self, read: &Burst) -> Option<u64> {
+    pub(super) fn overtaking_read(&mut self, read: &Burst) -> Option<Tick> {
         if self.p.policy == SchedPolicy::Fcfs {
             return None;
         }
@@ -50,7 +51,7 @@ impl MemCtrl {
     }
 
     /// Runs until the read has been issued; when its data is through.
-    pub(super) fn issue_read(&mut self, read: &Burst) -> u64 {
+    pub(super) fn issue_read(&mut self, read: &Burst) -> Tick {
         loop {
             let t = *self.next.get_or_insert(read.arrived);
             self.arrivals(t);
@@ -61,7 +62,7 @@ impl MemCtrl {
     }
 
     /// The controller looks at its queues at `now`: one burst at most. When the data of `read` is through, if that was it.
-    fn event(&mut self, now: u64, read: Option<&Burst>) -> Option<u64> {
+    fn event(&mut self, now: Tick, read: Option<&Burst>) -> Option<Tick> {
         let switched = self.bus != self.bus_next;
         if switched {
             self.writes_this_time = 0;
@@ -77,7 +78,7 @@ impl MemCtrl {
         }
     }
 
-    fn read_event(&mut self, now: u64, read: Option<&Burst>) -> Option<u64> {
+    fn read_event(&mut self, now: Tick, read: Option<&Burst>) -> Option<Tick> {
         let Some(read) = read else {
             if self.writes.len() > self.p.write_low {
                 self.bus_next = Bus::Write;
@@ -101,7 +102,7 @@ impl MemCtrl {
         Some(ready)
     }
 
-    fn write_event(&mut self, now: u64, read_waits: bool, switched: bool) {
+    fn write_event(&mut self, now: Tick, read_waits: bool, switched: bool) {
         let Some(n) = self.choose_write(now, switched) else {
             let free = self.writes.iter().map(|w| self.banks.rank_free_at(w.place)).min();
             match free {
@@ -126,7 +127,7 @@ impl MemCtrl {
 
     /// First-come, or first-ready: a row hit that the bus need not wait for; else a bank that can be prepared while the
     /// bus is busy; else a row hit; else the bank that is ready soonest.
-    fn choose_write(&self, now: u64, switched: bool) -> Option<usize> {
+    fn choose_write(&self, now: Tick, switched: bool) -> Option<usize> {
         let free = |w: &Burst| self.banks.rank_free_at(w.place) <= now;
         if self.p.policy == SchedPolicy::Fcfs || self.writes.len() == 1 {
             return self.writes.iter().position(free);

@@ -1,6 +1,6 @@
 //! What the controller counts, under gem5's names.
 
-use breakeven_base::{StatSink, Unit};
+use breakeven_base::{StatSink, Tick, Unit};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CtrlStats {
@@ -14,14 +14,14 @@ pub(super) struct CtrlStats {
     pub bytes_read_sys: u64,
     pub bytes_written_sys: u64,
     total_gap: u64,
-    last_arrival: u64,
+    last_arrival: Tick,
 }
 
 impl CtrlStats {
     /// A request arrives.
-    pub fn gap(&mut self, at: u64) {
-        if self.last_arrival != 0 {
-            self.total_gap += at.saturating_sub(self.last_arrival);
+    pub fn gap(&mut self, at: Tick) {
+        if self.last_arrival != Tick::ZERO {
+            self.total_gap += at - self.last_arrival;
         }
         self.last_arrival = at.max(self.last_arrival);
     }

@@ -16,9 +16,10 @@ mod stats;
 mod stream;
 mod stride;
 
-use breakeven_base::StatSink;
+use breakeven_base::{StatSink, Tick};
 
 use crate::config::{PrefetcherConfig, PrefetcherKind};
+use crate::line::LineAddr;
 use crate::packet::Pkt;
 use crate::util::EdgeClock;
 use educe::Educe;
@@ -29,7 +30,7 @@ use stream::Stream;
 use stride::{Stride, StrideParams};
 
 /// Nothing is due.
-pub(crate) const NEVER: u64 = u64::MAX;
+pub(crate) const NEVER: Tick = Tick::MAX;
 
 /// An access that trains prefetchers.
 #[derive(Clone, Copy, Debug, Default)]
@@ -134,7 +135,7 @@ struct Unit {
     kind: Kind,
     p: Params,
     queue: Queue,
-    /// Lines that the last access asks it to prefetch; empty between accesses.
+    /// Addresses in the lines that the last access asks it to prefetch; empty between accesses.
     wants: Vec<u64>,
     stats: PrefetchStats,
     /// Counted since the start, also across resets of the statistics: throttling uses these.
@@ -214,23 +215,25 @@ impl Unit {
     }
 
     /// Learns from an access at `at` and queues what it wants; `there`: lines that need not be fetched.
-    fn learn(&mut self, a: &Access, at: u64, mut there: impl FnMut(u64) -> bool) {
-        let (p, line) = (self.p, a.addr & !(self.p.line_bytes - 1));
+    fn learn(&mut self, a: &Access, at: Tick, mut there: impl FnMut(LineAddr) -> bool) {
+        let (p, line) = (self.p, LineAddr::of(a.addr, self.p.line_bytes));
         if p.squash {
             self.stats.removed_demand += self.queue.remove(line) as u64;
         }
         let wants = &mut self.wants;
         match &mut self.kind {
             Kind::Stride(s) => s.wants(a, p.line_bytes, wants),
-            Kind::Tagged { degree } => sequential::next_lines(line, *degree, p.line_bytes, wants),
-            Kind::NextLine(n) => n.wants(line, p.line_bytes, wants),
-            Kind::AdjacentLine { pair_bytes } => sequential::adjacent_lines(line, *pair_bytes, p.line_bytes, wants),
-            Kind::Stream(s) => s.wants(line, p.line_bytes, p.page_bytes, wants),
+            Kind::Tagged { degree } => sequential::next_lines(line.addr(), *degree, p.line_bytes, wants),
+            Kind::NextLine(n) => n.wants(line.addr(), p.line_bytes, wants),
+            Kind::AdjacentLine { pair_bytes } => {
+                sequential::adjacent_lines(line.addr(), *pair_bytes, p.line_bytes, wants);
+            }
+            Kind::Stream(s) => s.wants(line.addr(), p.line_bytes, p.page_bytes, wants),
         }
         let mut left = self.permitted(self.wants.len());
         for i in 0..self.wants.len() {
-            let want = self.wants[i] & !(p.line_bytes - 1);
-            if (want ^ a.addr) & !(p.page_bytes - 1) != 0 {
+            let want = LineAddr::of(self.wants[i], p.line_bytes);
+            if (want.addr() ^ a.addr) & !(p.page_bytes - 1) != 0 {
                 self.stats.span_page += 1;
                 continue;
             }
@@ -244,7 +247,7 @@ impl Unit {
         self.wants.clear();
     }
 
-    fn insert(&mut self, line: u64, pc: u64, ready: u64, there: &mut impl FnMut(u64) -> bool) {
+    fn insert(&mut self, line: LineAddr, pc: u64, ready: Tick, there: &mut impl FnMut(LineAddr) -> bool) {
         if self.p.filter && self.queue.holds(line) {
             self.stats.buffer_hit += 1;
         } else if self.p.snoop && there(line) {
@@ -273,16 +276,16 @@ pub(crate) struct Prefetching {
     /// A line that was invalidated leaves its mark until the place is filled again.
     who: Vec<u8>,
     /// Nothing is sent before this instant.
-    pub next_due: u64,
+    pub next_due: Tick,
     /// The level below took the last one then.
-    pub sent: u64,
+    pub sent: Tick,
     /// Registers in use from which on nothing is sent.
     pub registers: usize,
     /// The prefetcher that sent last (round robin).
     turn: usize,
     hits: Hits,
     /// The line of the last access that was looked at.
-    last_line: u64,
+    last_line: LineAddr,
     line_bytes: u64,
 }
 impl Prefetching {
@@ -308,17 +311,17 @@ impl Prefetching {
             units,
             who: vec![0; lines],
             next_due: NEVER,
-            sent: 0,
+            sent: Tick::ZERO,
             registers: registers as usize,
             turn: 0,
             hits,
-            last_line: u64::MAX,
+            last_line: LineAddr::NONE,
             line_bytes: u64::from(line_bytes),
         }))
     }
 
-    fn line(&self, addr: u64) -> u64 {
-        addr & !(self.line_bytes - 1)
+    fn line(&self, addr: u64) -> LineAddr {
+        LineAddr::of(addr, self.line_bytes)
     }
 
     /// Whether no prefetcher observes a hit on `addr`, at `index` of the tags.
@@ -345,7 +348,7 @@ impl Prefetching {
     }
 
     /// Shows an access at `at` to the prefetchers.
-    pub fn observe(&mut self, pkt: &Pkt, a: &Access, at: u64, found: Found, mut there: impl FnMut(u64) -> bool) {
+    pub fn observe(&mut self, pkt: &Pkt, a: &Access, at: Tick, found: Found, mut there: impl FnMut(LineAddr) -> bool) {
         let mark = match found {
             Found::Hit(i) | Found::Joined(Some(i)) => std::mem::take(&mut self.who[i]),
             _ => 0,
@@ -375,7 +378,7 @@ impl Prefetching {
     }
 
     /// The next prefetcher in round-robin order, and from when on it may send; `None`: nothing is queued.
-    pub fn next(&self) -> Option<(usize, u64)> {
+    pub fn next(&self) -> Option<(usize, Tick)> {
         let ready = self.units.iter().filter_map(|u| u.queue.head()).map(|e| e.ready).min()?.max(self.sent);
         let n = self.units.len();
         let mut turns = (1..=n).map(|i| (self.turn + i) % n);
@@ -384,7 +387,7 @@ impl Prefetching {
     }
 
     /// Takes the line of prefetcher `turn`, and the PC that lower levels are told. `there`: where the line is already.
-    pub fn pop(&mut self, turn: usize, there: impl FnOnce(u64) -> Option<There>) -> Option<(u64, u64)> {
+    pub fn pop(&mut self, turn: usize, there: impl FnOnce(LineAddr) -> Option<There>) -> Option<(LineAddr, u64)> {
         let u = self.units.get_mut(turn)?;
         let e = u.queue.pop()?;
         self.turn = turn;

@@ -1,14 +1,17 @@
 //! Lines that a prefetcher wants and that have not been sent yet (gem5 `QueuedPrefetcher`; all of one priority).
 
+use breakeven_base::Tick;
 use educe::Educe;
+
+use crate::line::LineAddr;
 
 use std::collections::VecDeque;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
-    pub line: u64,
+    pub line: LineAddr,
     /// Not sent before this instant.
-    pub ready: u64,
+    pub ready: Tick,
     /// Of the access that wanted it.
     pub pc: u64,
 }
@@ -37,7 +40,7 @@ impl Queue {
         self.entries.pop_front()
     }
 
-    pub fn holds(&self, line: u64) -> bool {
+    pub fn holds(&self, line: LineAddr) -> bool {
         self.entries.iter().any(|e| e.line == line)
     }
 
@@ -52,7 +55,7 @@ impl Queue {
     }
 
     /// Takes `line` out: how many entries that were.
-    pub fn remove(&mut self, line: u64) -> usize {
+    pub fn remove(&mut self, line: LineAddr) -> usize {
         let before = self.entries.len();
         if self.holds(line) {
             self.entries.retain(|e| e.line != line);
@@ -76,15 +79,19 @@ impl Queue {
 mod tests {
     use super::*;
 
-    fn entry(line: u64) -> Entry {
-        Entry { line, ready: line, pc: 0 }
+    fn line(n: u64) -> LineAddr {
+        LineAddr::of(64 * n, 64)
+    }
+
+    fn entry(n: u64) -> Entry {
+        Entry { line: line(n), ready: Tick(n), pc: 0 }
     }
 
     #[test]
     fn the_oldest_is_dropped() {
         let mut q = Queue::new(2);
         assert_eq!([1, 2, 3].map(|n| q.push(entry(n))), [false, false, true]);
-        assert!(!q.holds(1) && q.holds(2) && q.pop() == Some(entry(2)) && q.head() == Some(&entry(3)));
+        assert!(!q.holds(line(1)) && q.holds(line(2)) && q.pop() == Some(entry(2)) && q.head() == Some(&entry(3)));
     }
 
     #[test]
@@ -92,6 +99,6 @@ mod tests {
         let mut q = Queue::new(4);
         [1, 2, 1].into_iter().for_each(|n| _ = q.push(entry(n)));
         assert!(q.audit(false).is_ok() && q.audit(true).is_err());
-        assert_eq!((q.remove(1), q.remove(1), q.len()), (2, 0, 1));
+        assert_eq!((q.remove(line(1)), q.remove(line(1)), q.len()), (2, 0, 1));
     }
 }

@@ -6,16 +6,17 @@ use crate::config::Link;
 use crate::layer::Slot;
 use crate::network::{Network, Parts};
 use crate::packet::{Cmd, Pkt, Reply};
+use breakeven_base::Tick;
 
 impl XBar {
     /// `pkt` from requester `source` arrives at `at`.
-    pub fn request(&mut self, net: &mut Network, source: usize, pkt: Pkt, at: u64) -> Reply {
+    pub fn request(&mut self, net: &mut Network, source: usize, pkt: Pkt, at: Tick) -> Reply {
         let slot = self.book(&pkt, at, net.now);
         self.forward(net, source, pkt, slot)
     }
 
     /// Takes the layer that `pkt`, which arrives at `at`, goes through; nothing will arrive before `floor`.
-    pub fn book(&mut self, pkt: &Pkt, at: u64, floor: u64) -> Slot {
+    pub fn book(&mut self, pkt: &Pkt, at: Tick, floor: Tick) -> Slot {
         let payload = self.payload_of(pkt);
         let (start, offset) = self.pass(Way::Request(pkt.write_buffers), self.route(pkt.addr).0, at, floor, payload);
         Slot { start, offset }
@@ -44,7 +45,7 @@ impl XBar {
         self.respond(source, &pkt, start, r, net.now)
     }
 
-    fn respond(&mut self, source: usize, pkt: &Pkt, start: u64, r: Reply, floor: u64) -> Reply {
+    fn respond(&mut self, source: usize, pkt: &Pkt, start: Tick, r: Reply, floor: Tick) -> Reply {
         let accepted = r.accepted.max(start);
         if matches!(pkt.cmd, Cmd::WritebackDirty | Cmd::WritebackClean | Cmd::CleanEvict | Cmd::WriteClean) {
             return Reply { accepted, ..r };
@@ -58,7 +59,7 @@ impl XBar {
 
     /// Snoops the other caches on the bus (the requester's is handling `pkt`, and not among `caches` meanwhile): invalidates
     /// copies as needed; the response of the one that must respond.
-    fn snoop(&self, caches: &mut Parts<Cache>, pkt: &Pkt, start: u64, header: u64) -> Option<Reply> {
+    fn snoop(&self, caches: &mut Parts<Cache>, pkt: &Pkt, start: Tick, header: u64) -> Option<Reply> {
         if pkt.uncached || !(pkt.cmd.is_read() || pkt.cmd.needs_writable() || pkt.cmd == Cmd::CleanInvalidReq) {
             return None;
         }
