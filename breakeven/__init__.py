@@ -1,9 +1,9 @@
 """Which memory-copy or checksum routine wins, from which size and alignment on, and on which hardware.
 
 ``breakeven.run``, ``sweep``, ``compare``, ``compare_engines``, ``find``, ``surface``, ``sensitivity``, ``tune``,
-``explain``, ``explore``, ``report``, ``reproduce``, ``add``, ``remove``, ``routines``, ``machines`` and
-``load_to_use`` are functions of `breakeven.api`, which is imported when the first of them is used: ``import breakeven``
-itself loads nothing.
+``tune_target``, ``explain``, ``explore``, ``report``, ``reproduce``, ``add``, ``remove``, ``routines``, ``machines``
+and ``load_to_use`` are functions of `breakeven.api`, which is imported when the first of them is used: ``import
+breakeven`` itself loads nothing.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         surface,
         sweep,
         tune,
+        tune_target,
     )  # fmt: skip
 
     __version__: str
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "add", "compare", "compare_engines", "explain", "explore", "find", "load_to_use", "machines", "remove", "report",
     "reproduce", "routines", "run", "sensitivity", "surface", "sweep", "tune",
+    "tune_target",
 ]  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from breakeven.analysis.sensitivity import Sensitivity
     from breakeven.points.engine import SweepProgress
     from breakeven.tuning.run import TuneResult
+    from breakeven.tuning.targets import Answer as TargetAnswer
 
 
 @resolving()
@@ -130,6 +131,24 @@ def sensitivity(
 
 
 @resolving()
+def tune_target(
+    target: str,
+    machines: str | Sequence[str] = "u74",
+    *,
+    settings: Settings | None = None,
+    threads: int = 0,
+    store: bool | str | Path = True,
+    progress: SweepProgress | None = None,
+) -> list[TargetAnswer]:
+    """A threshold that a library or a kernel ships, on each machine: what it should be, and the line (docs/tune.md)."""
+    from breakeven.tuning.targets import answer, target_named
+
+    found = target_named(target)
+    specs = [machine_spec(name, settings) for name in ([machines] if isinstance(machines, str) else machines)]
+    with opened_engine(store, None) as engine:
+        return [answer(found, spec, engine, threads, progress) for spec in specs]
+
+
 def tune(
     *candidates: str,
     machine: str = "u74",

@@ -23,7 +23,10 @@ from breakeven.cli.options import (
 
 @app.command(short_help="The thresholds of a dispatcher: least expected cycles, as a C header.")
 def tune(
-    candidates: Annotated[str, typer.Option("--candidates", help="Routines to choose from (a,b,...).")],
+    candidates: Annotated[str, typer.Option("--candidates", help="Routines to choose from (a,b,...).")] = "",
+    target: Annotated[
+        str, typer.Option("--target", help="A threshold that is shipped (docs/tune.md), on machines a,b,...")
+    ] = "",
     machine: MachineOption = "u74",
     settings: SetOption = [],  # noqa: B006
     distribution: Annotated[str, typer.Option(help="uniform, spec2017, or a file (docs/tune.md).")] = "uniform",
@@ -52,12 +55,23 @@ def tune(
     Says what each further branch gains and costs, and writes a C header with the thresholds and the evidence.
     """
     from breakeven import api
+    from breakeven.errors import UserError
     from breakeven.files.writing import check_target, write_text
     from breakeven.output.console import progress_bar
 
-    target = out or (None if json else Path(f"{name}.h"))
+    if bool(target) == bool(candidates):
+        raise UserError("tune takes --candidates or --target, one of them")
     if target:
-        check_target(target)
+        with progress_bar(not json, "tune") as progress:
+            answers = api.tune_target(
+                target, machine.split(","), settings=settings, threads=threads, store=kept_in(store, no_store),
+                progress=progress,
+            )  # fmt: skip
+        _print_target(answers, json)
+        return 0
+    file = out or (None if json else Path(f"{name}.h"))
+    if file:
+        check_target(file)
     with progress_bar(not json, "tune") as progress:
         answer = api.tune(
             *filter(None, candidates.split(",")), machine=machine, settings=settings, distribution=distribution,
@@ -65,11 +79,30 @@ def tune(
             everywhere=everywhere, repetitions=repetitions, threads=threads, store=kept_in(store, no_store),
             progress=progress,
         )  # fmt: skip
-    if target:
-        write_text(target, answer.header)
-    _print(answer, target, json)
+    if file:
+        write_text(file, answer.header)
+    _print(answer, file, json)
     answer.tally.say()
     return 0
+
+
+def _print_target(answers: Any, json: bool) -> None:
+    from breakeven.output.console import print_json, print_table
+
+    if json:
+        print_json([answer.as_dict() for answer in answers])
+        return
+    target = answers[0].target
+    print(f"{target.name}: {target.what}; today {'never' if target.today is None else f'{target.today} B'}")
+    rows = [
+        (it.machine, it.way.name, "never" if it.threshold is None else f"{it.threshold} B", f"{it.loss:.1%}",
+         f"{it.today_loss:.1%}", f"{it.worst[1]:.0%} at {it.worst[0]} B")
+        for it in answers
+    ]  # fmt: skip
+    heads = ("machine", "way above", "from", "loses", "today's loses", "at worst")
+    print_table(heads, rows, "against the best way at each size and offset", right=(2, 3, 4))
+    for it in answers:
+        print(f"{it.machine}:\n  " + it.line.replace("\n", "\n  "))
 
 
 def _print(answer: Any, target: Path | None, json: bool) -> None:

@@ -17,6 +17,7 @@ from breakeven.errors import UserError
 from breakeven.files.data import find_data
 from breakeven.points.machine_spec import MachineSpec
 from breakeven.routine.build import Registered
+from breakeven.routine.guest import guest_routines
 from breakeven.tuning.call_sites import unsure
 from breakeven.tuning.codegen import INLINE, Dispatchers, function, header
 from breakeven.tuning.distribution import Distribution, distribution_of, load, uniform
@@ -35,6 +36,8 @@ from breakeven.tuning.plan_search import (
 )
 from breakeven.tuning.plans import RULES, Layout, Plan, Segment, always
 from breakeven.tuning.request import TuneRequest
+from breakeven.tuning.targets import TARGETS, Target, Way
+from breakeven.tuning.targets import chosen as chosen_for
 
 
 def costs_of(cycles: dict[str, list[list[float]]], sizes: list[int], pairs: list[tuple[int, int]]) -> Costs:
@@ -371,3 +374,50 @@ def test_a_header_is_written_that_is_as_good_as_choosing_right(breakeven, tmp_pa
     done = breakeven("tune", "-m", "x86_o3", "--candidates", "x64-copy-unrolled,x64-byte")
     assert "of several kinds: copy, user-copy" in done.stderr
     assert "at least two" in breakeven("tune", "--candidates", "rv-byte").stderr
+
+
+def target_of(*ways: str, today: int | None = 16) -> Target:
+    above = tuple(Way(name, name) for name in ways)
+    return replace(TARGETS["rvv-memcpy"], above=above, today=today, sizes=(8, 16, 32), pairs=((0, 0), (1, 0)))
+
+
+def test_a_targets_threshold_loses_least_over_sizes_and_offsets():
+    target = target_of("m1", "m4")
+    # Sizes first, two pairs of offsets each: m1 wins at 16 and 32, m4 by more at 32 alone.
+    below = [10, 10, 20, 20, 40, 40]
+    m1, m4 = target.above
+    found = chosen_for(target, "x", below, {m1: [20, 20, 10, 10, 30, 30], m4: [30, 30, 30, 30, 10, 10]})
+    assert (found.way.name, found.threshold) == ("m4", 32)
+    assert found.loss == pytest.approx((0 + 0 + 1 + 1 + 0 + 0) / 6)  # at 16 m1 would take half
+    assert found.worst == (16, 1.0)
+    # From 16 on, the better of the two ways loses 2 at 32 (m1) or 2 at 16 (m4).
+    assert found.today_loss == pytest.approx(4 / 6)
+    assert found.line == "#define MEMCPY_VECTOR_THRESHOLD 32  /* LMUL */\n#define MEMCPY_VECTOR_LMUL 4"
+    never = chosen_for(target_of("m1"), "x", below, {target.above[0]: [50] * 6})
+    assert (never.threshold, never.loss) == (None, 0)
+    assert "SIZE_MAX" in never.line and never.as_dict()["threshold"] is None
+    # A tie is no loss: then the threshold is as large as it can be.
+    assert chosen_for(target_of("m1"), "x", below, {target.above[0]: [10.05, 10, 20, 20, 40, 40]}).threshold is None
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_targets_ways_are_there_and_its_line_says_both(name: str):
+    target = TARGETS[name]
+    known = {one.name for one in guest_routines(MachineSpec({"x86": "zen4", "riscv": "x60"}[target.isa]))[1]}
+    assert {way.routine for way in (target.below, *target.above)} <= known
+    for size in (None, target.sizes[-1]):
+        for way in target.above:
+            assert target.line(size, way).strip()
+            assert size is None or str(size) in target.line(size, way)
+    assert list(target.sizes) == sorted(set(target.sizes))
+
+
+def test_targets_of_the_command(breakeven):
+    done = breakeven("tune", "--target", "rvv-memcpy", "-m", "x60,c920", "--json")
+    found = json.loads(done.stdout)
+    assert [one["machine"] for one in found] == ["x60", "c920"]
+    assert all(one["loss"] <= one["today_loss"] for one in found)
+    assert "MEMCPY_VECTOR_THRESHOLD" in breakeven("tune", "--target", "rvv-memcpy", "-m", "x60").stdout
+    assert "did you mean 'rvv-memcpy'" in breakeven("tune", "--target", "rv-memcpy").stderr
+    assert "name another machine" in breakeven("tune", "--target", "rvv-memcpy", "-m", "zen4").stderr
+    assert "one of them" in breakeven("tune").stderr
