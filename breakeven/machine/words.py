@@ -17,6 +17,7 @@ _WORDS = [
         (r"rep_movs(\[\d+\]|\.\w+)\.bytes_per_cycle", "pace of REP MOVS"),
         (r"rep_movs(\[\d+\]|\.\w+)\.co_alignment", "alignment that fast REP MOVS asks for"),
         (r"misaligned\.split_slots", "load slots that a load across two lines takes"),
+        (r"misaligned\.split_store_slots", "further store slots that a store across two lines takes"),
         (r"misaligned\.line_cross_load", "delay of a load across two lines"),
         (r"misaligned\.page_cross_load", "delay of a load across two pages"),
         (r"misaligned\.emulate_cycles", "cost of a misaligned access"),

@@ -153,3 +153,26 @@ def test_a_split_keeps_the_memory_pipeline_for_its_slots(operation: str) -> None
         for slots in (4, 9)
     ]
     assert per[1] - per[0] == pytest.approx(5, abs=0.05)
+
+
+@pytest.mark.parametrize("machine", ["c906", "c910"])
+@pytest.mark.parametrize(("operation", "more"), [("ld", 0), ("sd", 5)])
+def test_a_split_store_may_keep_it_longer_than_a_split_load(machine: str, operation: str, more: float) -> None:
+    """In order and out of order: the further slots are the store's alone."""
+    per = [
+        cycles_each(
+            describe_machine(
+                machine,
+                [
+                    "cpu.misaligned.split_slots=4",
+                    f"cpu.misaligned.split_store_slots={slots}",
+                    "cpu.misaligned.line_cross_load=0",
+                    "cpu.misaligned.line_cross_store=0",
+                ],
+            ),
+            8,
+            body=f"{operation} t2, 61(t0)\n",
+        )
+        for slots in (0, 5)
+    ]
+    assert per[1] - per[0] == pytest.approx(more, abs=0.05)

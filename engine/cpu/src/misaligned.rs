@@ -20,6 +20,8 @@ pub struct MisalignedCosts {
     pub page_cross_store: u32,
     /// Extra cycles the memory pipeline stays occupied by an access that crosses.
     pub split_slots: u32,
+    /// Further ones where that access is a store.
+    pub split_store_slots: u32,
     /// `policy = "emulate"`: every misaligned access stops the core for `emulate_cycles + size * emulate_cycles_per_byte`
     /// cycles, standing for firmware; the crossing costs above do not come on top.
     pub emulate: bool,
@@ -62,6 +64,7 @@ impl MisalignedCosts {
             ("page_cross_load", self.page_cross_load),
             ("page_cross_store", self.page_cross_store),
             ("split_slots", self.split_slots),
+            ("split_store_slots", self.split_store_slots),
             ("emulate_cycles", self.emulate_cycles),
             ("emulate_cycles_per_byte", self.emulate_cycles_per_byte),
         ];
@@ -121,7 +124,7 @@ impl MisalignedCosts {
         } else {
             return;
         }
-        split.slots = self.split_slots;
+        split.slots = self.split_slots.saturating_add(pick(0, self.split_store_slots));
     }
 }
 
@@ -146,6 +149,7 @@ mod tests {
             page_cross_load: 5,
             page_cross_store: 6,
             split_slots: 7,
+            split_store_slots: 2,
             ..MisalignedCosts::default()
         }
     }
@@ -159,6 +163,7 @@ mod tests {
         }
         assert_eq!(c.split(&at(0x1001, 8), false, 64, 64).slots, 0);
         assert_eq!(c.split(&at(0x103c, 8), false, 64, 64).slots, 7);
+        assert_eq!(c.split(&at(0x103c, 8), true, 64, 64).slots, 9);
     }
 
     #[test]

@@ -128,6 +128,7 @@ pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
         page_cross_load: n("page_cross_load"),
         page_cross_store: n("page_cross_store"),
         split_slots: n("split_slots"),
+        split_store_slots: n("split_store_slots"),
         emulate: policy == MisalignedPolicy::Emulate,
         emulate_cycles: n("emulate_cycles"),
         emulate_cycles_per_byte: n("emulate_cycles_per_byte"),
