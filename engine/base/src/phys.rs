@@ -5,8 +5,12 @@
 //! thousand points share one booted guest and each pays only for the pages it writes. Going back to the image copies those
 //! pages instead of dropping them: the next point writes most of them again, and a page fault costs more than a copy.
 
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
+
+use rustix::fs::{ftruncate, memfd_create, MemfdFlags};
+use rustix::io::{pwrite, Errno};
+use rustix::mm::{madvise, mmap, munmap, Advice, MapFlags, ProtFlags};
 
 use crate::error::ConfigError;
 use crate::units::PAGE;
@@ -53,22 +57,19 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    fn new(fd: &OwnedFd, len: u64, protection: libc::c_int, kind: libc::c_int) -> Result<Mapping, ConfigError> {
+    fn new(fd: &OwnedFd, len: u64, protection: ProtFlags, kind: MapFlags) -> Result<Mapping, ConfigError> {
         // `len` was checked to fit when the file was made.
         let len = len as usize;
         // SAFETY: a fresh mapping of a file we own, of exactly its size.
-        let p = unsafe { libc::mmap(std::ptr::null_mut(), len, protection, kind, fd.as_raw_fd(), 0) };
-        if p == libc::MAP_FAILED {
-            return Err(os_error("cannot map it"));
-        }
-        Ok(Mapping { host: p.cast(), len })
+        let p = unsafe { mmap(std::ptr::null_mut(), len, protection, kind | MapFlags::NORESERVE, fd, 0) };
+        Ok(Mapping { host: p.map_err(os_error("cannot map it"))?.cast(), len })
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping that `new` made, unmapped once.
-        unsafe { libc::munmap(self.host.cast(), self.len) };
+        // SAFETY: the mapping that `new` made, unmapped once. It cannot fail for a whole mapping.
+        let _ = unsafe { munmap(self.host.cast(), self.len) };
     }
 }
 
@@ -114,25 +115,15 @@ macro_rules! word { ($($t:ty),*) => { $(impl Word for $t {
 })* } }
 word!(u8, u16, u32, u64);
 
-const READ_WRITE: libc::c_int = libc::PROT_READ | libc::PROT_WRITE;
+const READ_WRITE: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 
-fn os_error(what: &str) -> ConfigError {
-    ConfigError::new("guest memory", format!("{what}: {}", std::io::Error::last_os_error()))
+fn os_error(what: &'static str) -> impl Fn(Errno) -> ConfigError {
+    move |e| ConfigError::new("guest memory", format!("{what}: {}", std::io::Error::from(e)))
 }
 
 fn memory_file(len: u64) -> Result<OwnedFd, ConfigError> {
-    // SAFETY: the name is a valid C string; the descriptor is checked and owned at once.
-    let raw = unsafe { libc::memfd_create(c"breakeven-ram".as_ptr(), libc::MFD_CLOEXEC) };
-    if raw < 0 {
-        return Err(os_error("cannot create a memory file"));
-    }
-    // SAFETY: `raw` is a descriptor that nothing else owns.
-    let fd = unsafe { OwnedFd::from_raw_fd(raw) };
-    let size = i64::try_from(len).map_err(|_| ConfigError::new("guest memory", "size is beyond 2^63 bytes"))?;
-    // SAFETY: a plain system call on an owned descriptor.
-    if unsafe { libc::ftruncate(fd.as_raw_fd(), size) } != 0 {
-        return Err(os_error("cannot size a memory file"));
-    }
+    let fd = memfd_create("breakeven-ram", MemfdFlags::CLOEXEC).map_err(os_error("cannot create a memory file"))?;
+    ftruncate(&fd, len).map_err(os_error("cannot size a memory file"))?;
     Ok(fd)
 }
 
@@ -143,7 +134,7 @@ impl MemImage {
     /// When the host refuses the mapping.
     pub fn open(&self) -> Result<PhysMem, ConfigError> {
         let len = self.contents.len as u64;
-        let map = Mapping::new(&self.fd, len, READ_WRITE, libc::MAP_PRIVATE | libc::MAP_NORESERVE)?;
+        let map = Mapping::new(&self.fd, len, READ_WRITE, MapFlags::PRIVATE)?;
         let bits = vec![0; len.div_ceil(64 * PAGE) as usize];
         let written = Written { image: self.contents.clone(), bits, pages: Vec::new() };
         Ok(PhysMem::over(map, self.start, self.fd.clone(), Some(written)))
@@ -165,7 +156,7 @@ impl PhysMem {
             ));
         }
         let fd = memory_file(len)?;
-        let map = Mapping::new(&fd, len, READ_WRITE, libc::MAP_SHARED | libc::MAP_NORESERVE)?;
+        let map = Mapping::new(&fd, len, READ_WRITE, MapFlags::SHARED)?;
         Ok(PhysMem::over(map, start, Arc::new(fd), None))
     }
 
@@ -196,7 +187,7 @@ impl PhysMem {
     pub fn freeze(&mut self) -> Result<MemImage, ConfigError> {
         // Without a view in between this writes to the file itself: below, it stops doing so.
         let fd = if self.written.is_some() { Arc::new(self.copy_to_file()?) } else { self.fd.clone() };
-        let contents = Mapping::new(&fd, self.len, libc::PROT_READ, libc::MAP_SHARED | libc::MAP_NORESERVE)?;
+        let contents = Mapping::new(&fd, self.len, ProtFlags::READ, MapFlags::SHARED)?;
         let image = MemImage { fd, contents: Arc::new(contents), start: self.start };
         let watch = self.watch;
         *self = image.open()?;
@@ -215,10 +206,9 @@ impl PhysMem {
             // SAFETY: `at + page <= total`: the length is a multiple of the page.
             let bytes = unsafe { std::slice::from_raw_parts(self.map.host.add(at), page) };
             if bytes != zero {
-                // SAFETY: writes one page from a valid slice to our own file.
-                let n = unsafe { libc::pwrite(fd.as_raw_fd(), bytes.as_ptr().cast(), page, at as i64) };
-                if n != page as isize {
-                    return Err(os_error("cannot write a snapshot"));
+                let n = pwrite(&fd, bytes, at as u64).map_err(os_error("cannot write a snapshot"))?;
+                if n != page {
+                    return Err(os_error("cannot write a snapshot")(Errno::NOSPC));
                 }
             }
             at += page;
@@ -234,10 +224,8 @@ impl PhysMem {
         let Some(written) = &mut self.written else { return Ok(()) };
         if written.pages.len() > MOST_COPIED {
             // SAFETY: our own private file mapping; dropped pages are read again from the file.
-            let done = unsafe { libc::madvise(self.map.host.cast(), self.len as usize, libc::MADV_DONTNEED) };
-            if done != 0 {
-                return Err(os_error("cannot go back to the snapshot"));
-            }
+            let done = unsafe { madvise(self.map.host.cast(), self.len as usize, Advice::LinuxDontNeed) };
+            done.map_err(os_error("cannot go back to the snapshot"))?;
         }
         let copied = written.pages.len() <= MOST_COPIED;
         for page in written.pages.drain(..) {
