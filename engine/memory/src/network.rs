@@ -103,7 +103,7 @@ pub(crate) struct Network {
     /// Nothing in any prefetcher's queue is due before this instant.
     pub next_prefetch: Tick,
     /// The core's access, or the prefetch being sent, on which prefetchers train.
-    pub asked: Access,
+    pub trigger: Access,
     /// The latest instant of an access; no earlier one will come (up to a cycle between ports).
     pub now: Tick,
 }
@@ -133,7 +133,7 @@ impl Network {
             line_bytes: cfg.line_bytes,
             uncached: cfg.uncacheable.iter().chain(combined).copied().collect(),
             next_prefetch: NEVER,
-            asked: Access::default(),
+            trigger: Access::default(),
             now: Tick::ZERO,
         }
     }

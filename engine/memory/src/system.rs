@@ -189,7 +189,7 @@ impl MemorySystem {
             self.net.run_prefetches(now);
         }
         self.net.now = self.net.now.max(now);
-        self.net.asked = Access { addr: req.paddr, pc: req.pc, requestor: port as u8 };
+        self.net.trigger = Access { addr: req.paddr, pc: req.pc, requestor: port as u8 };
         if let Some(combining) = &mut self.write_combining {
             if let Some(response) = combining.combine(&mut self.net, now, req, uncached) {
                 return response;

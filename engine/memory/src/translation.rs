@@ -77,7 +77,7 @@ impl Translation {
         let mut at = now;
         for &pte in ptes.iter().skip(skipped) {
             let pkt = Pkt::new(Cmd::ReadReq, pte, PTE_BYTES, port as u8);
-            net.asked = Access { addr: pte, pc: 0, requestor: port as u8 };
+            net.trigger = Access { addr: pte, pc: 0, requestor: port as u8 };
             at = net.send(link, source, pkt, at).at;
         }
         self.stats[side as usize].walk(at - now);

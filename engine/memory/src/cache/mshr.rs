@@ -31,7 +31,7 @@ pub(crate) struct Unsent {
     /// Number and sum of arrival times of its targets: of those at the first one's address, and of the others.
     pub arrivals: [(u64, u64); 2],
     /// The core's access, on which prefetchers of lower levels train.
-    pub asked: Access,
+    pub trigger: Access,
 }
 
 /// One outstanding line.
@@ -317,8 +317,8 @@ mod tests {
 
     fn unsent(addr: u64, alloc_at: u64, sent_at: u64) -> Mshr {
         let first = Pkt::new(Cmd::WriteReq, addr, 8, 0);
-        let asked = Access { addr, pc: 0, requestor: 0 };
-        let unsent = Unsent { written: 0xff, first, offset: 0, arrivals: [(1, alloc_at), (0, 0)], asked };
+        let trigger = Access { addr, pc: 0, requestor: 0 };
+        let unsent = Unsent { written: 0xff, first, offset: 0, arrivals: [(1, alloc_at), (0, 0)], trigger };
         Mshr { unsent: Some(unsent), ..mshr(addr, alloc_at, sent_at) }
     }
 

@@ -4,7 +4,7 @@ use super::Cache;
 use crate::line::LineAddr;
 use crate::network::Network;
 use crate::packet::{Cmd, Pkt, PREFETCHES};
-use crate::prefetch::{Access, Found, There, NEVER};
+use crate::prefetch::{Access, Found, Presence, NEVER};
 use breakeven_base::Tick;
 
 impl Cache {
@@ -15,7 +15,7 @@ impl Cache {
 
     /// Trains the prefetchers on a demand access.
     pub(super) fn notify_prefetchers(&mut self, net: &mut Network, pkt: &Pkt, at: Tick, found: Found) {
-        let access = Access { requestor: pkt.requestor, ..net.asked };
+        let access = Access { requestor: pkt.requestor, ..net.trigger };
         let Cache { prefetching: Some(pf), tags, mshrs, .. } = self else { return };
         pf.observe(pkt, &access, at, found, |line| tags.find(line.addr()).is_some() || mshrs.find(line, at).is_some());
         net.next_prefetch = net.next_prefetch.min(pf.next_due);
@@ -41,11 +41,11 @@ impl Cache {
         }
         let there = |line: LineAddr| {
             if mshrs.find(line, at).is_some() {
-                Some(There::Mshr)
+                Some(Presence::Mshr)
             } else if tags.find(line.addr()).is_some() {
-                Some(There::Cache)
+                Some(Presence::Cache)
             } else {
-                writes.holds(line, at).then_some(There::WriteBuffer)
+                writes.holds(line, at).then_some(Presence::WriteBuffer)
             }
         };
         let Some((turn, (line, pc))) = next.and_then(|(turn, _)| Some((turn, pf.pop(turn, there)?))) else { return };
@@ -53,9 +53,9 @@ impl Cache {
             return;
         }
         let pkt = Pkt::new(Cmd::HardPFReq, line.addr(), net.line_bytes, PREFETCHES);
-        let asked = std::mem::replace(&mut net.asked, Access { addr: line.addr(), pc, requestor: PREFETCHES });
+        let trigger = std::mem::replace(&mut net.trigger, Access { addr: line.addr(), pc, requestor: PREFETCHES });
         let sent = self.miss(net, pkt, at, turn as u8 + 1).accepted;
-        net.asked = asked;
+        net.trigger = trigger;
         if let Some(pf) = &mut self.prefetching {
             pf.sent = sent;
         }

@@ -61,7 +61,7 @@ impl Cache {
 
     #[inline(never)]
     fn hold(&mut self, net: &mut Network, now: Tick, req: &Request, cmd: Cmd, joins: bool) -> Response {
-        net.asked = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
+        net.trigger = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
         let pkt = Pkt::new(cmd, req.paddr, u32::from(req.size), Port::Data as u8);
         let found = if joins { Found::Joined(None) } else { Found::Miss };
         let until = if joins { self.join_unsent(&pkt, now) } else { self.allocate_unsent(net, &pkt, now) };
@@ -90,7 +90,7 @@ impl Cache {
             addr: pkt.addr,
             targets: 1,
             level: 1,
-            unsent: Some(Unsent { written, first: *pkt, offset: slot.offset, arrivals, asked: net.asked }),
+            unsent: Some(Unsent { written, first: *pkt, offset: slot.offset, arrivals, trigger: net.trigger }),
         });
         self.note_mshrs(at);
         slot.start
@@ -146,7 +146,7 @@ impl Cache {
             _ if whole => Cmd::InvalidateReq,
             _ => Cmd::ReadExReq,
         };
-        net.asked = unsent.asked;
+        net.trigger = unsent.trigger;
         let down = Pkt { cmd, addr: line.addr(), size: p.line_bytes, from_cache: true, ..first };
         let r = net.send_booked(p.mem_side, p.source, down, slot);
         let reply = self.fill_from(net, &first, &r, 0);

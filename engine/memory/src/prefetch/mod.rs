@@ -1,7 +1,7 @@
 //! Hardware prefetchers: training, the prefetch queue, and when prefetches are sent.
 //!
 //! After gem5's `BasePrefetcher`, `QueuedPrefetcher` and `MultiPrefetcher` (`src/mem/cache/prefetch`): a cache shows each
-//! demand access to its prefetchers; the lines they want are queued, ready `latency` cycles later. The cache sends them one
+//! demand access to its prefetchers; the candidate lines are queued, ready `latency` cycles later. The cache sends them one
 //! after the other while it is not blocked and fewer than `mshrs - 1 - demand_mshr_reserve` registers are in use, several
 //! prefetchers in turn. A line that is there, on its way or being written back when its turn comes is dropped.
 //!
@@ -136,7 +136,7 @@ struct Unit {
     p: Params,
     queue: Queue,
     /// Addresses in the lines that the last access asks it to prefetch; empty between accesses.
-    wants: Vec<u64>,
+    candidates: Vec<u64>,
     stats: PrefetchStats,
     /// Counted since the start, also across resets of the statistics: throttling uses these.
     issued: u64,
@@ -154,7 +154,7 @@ pub(crate) enum Found {
 
 /// Where a line is that need not be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum There {
+pub(crate) enum Presence {
     Mshr,
     Cache,
     WriteBuffer,
@@ -182,14 +182,14 @@ impl Unit {
                 throttle: u64::from(c.throttle_control_percentage),
             },
             queue: Queue::new(c.queue_size),
-            wants: Vec::new(),
+            candidates: Vec::new(),
             stats: PrefetchStats::default(),
             issued: 0,
             useful: 0,
         }
     }
 
-    /// gem5 `observeAccess`; `first_use`: of a line that this prefetcher brought.
+    /// gem5 `observeAccess`; `first_use`: of a line that this prefetcher fetched.
     fn observes(&self, pkt: &Pkt, miss: bool, first_use: bool) -> bool {
         let p = &self.p;
         if !miss && p.on_pf_hit {
@@ -214,25 +214,25 @@ impl Unit {
         (sure + n.saturating_sub(sure) * self.useful / self.issued) as usize
     }
 
-    /// Learns from an access at `at` and queues what it wants; `there`: lines that need not be fetched.
-    fn learn(&mut self, a: &Access, at: Tick, mut there: impl FnMut(LineAddr) -> bool) {
+    /// Trains on an access at `at` and queues the candidates; `there`: lines that need not be fetched.
+    fn train_on(&mut self, a: &Access, at: Tick, mut there: impl FnMut(LineAddr) -> bool) {
         let (p, line) = (self.p, LineAddr::of(a.addr, self.p.line_bytes));
         if p.squash {
             self.stats.removed_demand += self.queue.remove(line) as u64;
         }
-        let wants = &mut self.wants;
+        let candidates = &mut self.candidates;
         match &mut self.kind {
-            Kind::Stride(s) => s.wants(a, p.line_bytes, wants),
-            Kind::Tagged { degree } => sequential::next_lines(line.addr(), *degree, p.line_bytes, wants),
-            Kind::NextLine(n) => n.wants(line.addr(), p.line_bytes, wants),
+            Kind::Stride(s) => s.candidates(a, p.line_bytes, candidates),
+            Kind::Tagged { degree } => sequential::next_lines(line.addr(), *degree, p.line_bytes, candidates),
+            Kind::NextLine(n) => n.candidates(line.addr(), p.line_bytes, candidates),
             Kind::AdjacentLine { pair_bytes } => {
-                sequential::adjacent_lines(line.addr(), *pair_bytes, p.line_bytes, wants);
+                sequential::adjacent_lines(line.addr(), *pair_bytes, p.line_bytes, candidates);
             }
-            Kind::Stream(s) => s.wants(line.addr(), p.line_bytes, p.page_bytes, wants),
+            Kind::Stream(s) => s.candidates(line.addr(), p.line_bytes, p.page_bytes, candidates),
         }
-        let mut left = self.permitted(self.wants.len());
-        for i in 0..self.wants.len() {
-            let want = LineAddr::of(self.wants[i], p.line_bytes);
+        let mut left = self.permitted(self.candidates.len());
+        for i in 0..self.candidates.len() {
+            let want = LineAddr::of(self.candidates[i], p.line_bytes);
             if (want.addr() ^ a.addr) & !(p.page_bytes - 1) != 0 {
                 self.stats.span_page += 1;
                 continue;
@@ -244,7 +244,7 @@ impl Unit {
                 break;
             }
         }
-        self.wants.clear();
+        self.candidates.clear();
     }
 
     fn insert(&mut self, line: LineAddr, pc: u64, ready: Tick, there: &mut impl FnMut(LineAddr) -> bool) {
@@ -272,7 +272,7 @@ enum Hits {
 #[educe(Clone)]
 pub(crate) struct Prefetching {
     units: Vec<Unit>,
-    /// For each line of the tags: which prefetcher brought it (from 1 on) if it has not been used since, else 0.
+    /// For each line of the tags: which prefetcher fetched it (from 1 on) if it has not been used since, else 0.
     /// A line that was invalidated leaves its mark until the place is filled again.
     who: Vec<u8>,
     /// Nothing is sent before this instant.
@@ -335,15 +335,15 @@ impl Prefetching {
             }
     }
 
-    /// A line was put at `index`; `by`: the prefetcher that brought it, from 1 on, or 0.
+    /// A line was put at `index`; `by`: the prefetcher that fetched it, from 1 on, or 0.
     pub fn filled(&mut self, index: usize, by: u8) {
         let old = std::mem::replace(&mut self.who[index], by);
-        if let Some(u) = self.brought(old) {
+        if let Some(u) = self.issuer(old) {
             u.stats.unused += 1;
         }
     }
 
-    fn brought(&mut self, mark: u8) -> Option<&mut Unit> {
+    fn issuer(&mut self, mark: u8) -> Option<&mut Unit> {
         self.units.get_mut(usize::from(mark).checked_sub(1)?)
     }
 
@@ -358,7 +358,7 @@ impl Prefetching {
         }
         let hit = matches!(found, Found::Hit(_));
         self.last_line = self.line(a.addr);
-        if let Some(u) = self.brought(mark) {
+        if let Some(u) = self.issuer(mark) {
             if hit {
                 u.stats.useful += 1;
                 u.useful += 1;
@@ -369,7 +369,7 @@ impl Prefetching {
         for (n, u) in self.units.iter_mut().enumerate() {
             u.stats.demand_mshr_misses += u64::from(found == Found::Miss);
             if u.observes(pkt, !hit, hit && usize::from(mark) == n + 1) {
-                u.learn(a, at, &mut there);
+                u.train_on(a, at, &mut there);
             }
             if let (NEVER, Some(e)) = (self.next_due, u.queue.head()) {
                 self.next_due = e.ready;
@@ -387,16 +387,16 @@ impl Prefetching {
     }
 
     /// Takes the line of prefetcher `turn`, and the PC that lower levels are told. `there`: where the line is already.
-    pub fn pop(&mut self, turn: usize, there: impl FnOnce(LineAddr) -> Option<There>) -> Option<(LineAddr, u64)> {
+    pub fn pop(&mut self, turn: usize, there: impl FnOnce(LineAddr) -> Option<Presence>) -> Option<(LineAddr, u64)> {
         let u = self.units.get_mut(turn)?;
         let e = u.queue.pop()?;
         self.turn = turn;
         u.stats.issued += 1;
         u.issued += 1;
         match there(e.line) {
-            Some(There::Mshr) => u.stats.hit_in_mshr += 1,
-            Some(There::Cache) => u.stats.hit_in_cache += 1,
-            Some(There::WriteBuffer) => u.stats.hit_in_wb += 1,
+            Some(Presence::Mshr) => u.stats.hit_in_mshr += 1,
+            Some(Presence::Cache) => u.stats.hit_in_cache += 1,
+            Some(Presence::WriteBuffer) => u.stats.hit_in_wb += 1,
             None => return Some((e.line, if u.p.tag_prefetch { e.pc } else { 0 })),
         }
         None
@@ -418,7 +418,7 @@ impl Prefetching {
 
     pub fn audit(&self) -> Result<(), String> {
         if let Some(mark) = self.who.iter().find(|&&m| usize::from(m) > self.units.len()) {
-            return Err(format!("a line is marked as brought by prefetcher {mark} of {}", self.units.len()));
+            return Err(format!("a line is marked as fetched by prefetcher {mark} of {}", self.units.len()));
         }
         for u in &self.units {
             u.queue.audit(u.p.filter)?;

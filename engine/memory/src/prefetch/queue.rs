@@ -1,4 +1,4 @@
-//! Lines that a prefetcher wants and that have not been sent yet (gem5 `QueuedPrefetcher`; all of one priority).
+//! The prefetch queue: candidate lines that have not been sent yet (gem5 `QueuedPrefetcher`; all of one priority).
 
 use breakeven_base::Tick;
 use educe::Educe;
@@ -12,7 +12,7 @@ pub(crate) struct Entry {
     pub line: LineAddr,
     /// Not sent before this instant.
     pub ready: Tick,
-    /// Of the access that wanted it.
+    /// Of the access that it was derived from.
     pub pc: u64,
 }
 

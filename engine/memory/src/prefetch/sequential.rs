@@ -21,7 +21,7 @@ impl NextLine {
         NextLine { degree, last: u64::MAX }
     }
 
-    pub fn wants(&mut self, line: u64, line_bytes: u64, out: &mut Vec<u64>) {
+    pub fn candidates(&mut self, line: u64, line_bytes: u64, out: &mut Vec<u64>) {
         if line != self.last {
             self.last = line;
             next_lines(line, self.degree, line_bytes, out);
@@ -55,7 +55,7 @@ mod tests {
         let mut n = NextLine::new(1);
         let mut out = Vec::new();
         for line in [0x1000, 0x1000, 0x1040, 0x1000] {
-            n.wants(line, 64, &mut out);
+            n.candidates(line, 64, &mut out);
         }
         assert_eq!(out, [0x1040, 0x1080, 0x1040]);
     }

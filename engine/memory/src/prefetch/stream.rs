@@ -63,7 +63,7 @@ impl Stream {
         t
     }
 
-    pub fn wants(&mut self, line: u64, line_bytes: u64, page_bytes: u64, out: &mut Vec<u64>) {
+    pub fn candidates(&mut self, line: u64, line_bytes: u64, page_bytes: u64, out: &mut Vec<u64>) {
         let (train, degree, distance) = (self.train, self.degree, self.distance);
         let page = line & !(page_bytes - 1);
         let n = ((line - page) / line_bytes) as i64;
@@ -106,7 +106,7 @@ mod tests {
             .iter()
             .map(|n| {
                 let mut out = Vec::new();
-                s.wants(n * 64, 64, 4096, &mut out);
+                s.candidates(n * 64, 64, 4096, &mut out);
                 out.iter().map(|a| a / 64).collect()
             })
             .collect()

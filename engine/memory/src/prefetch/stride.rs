@@ -76,7 +76,7 @@ impl Stride {
         ((a ^ a >> self.sets.trailing_zeros()) & (self.sets as u64 - 1)) as usize
     }
 
-    pub fn wants(&mut self, a: &Access, line_bytes: u64, out: &mut Vec<u64>) {
+    pub fn candidates(&mut self, a: &Access, line_bytes: u64, out: &mut Vec<u64>) {
         if a.pc == 0 {
             return;
         }
@@ -150,7 +150,7 @@ mod tests {
             .iter()
             .map(|&addr| {
                 let mut out = Vec::new();
-                s.wants(&Access { addr, pc, requestor }, 64, &mut out);
+                s.candidates(&Access { addr, pc, requestor }, 64, &mut out);
                 out
             })
             .collect()
