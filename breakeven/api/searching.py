@@ -149,6 +149,7 @@ def tune_target(
         return [answer(found, spec, engine, threads, progress) for spec in specs]
 
 
+@resolving()
 def tune(
     *candidates: str,
     machine: str = "u74",
