@@ -10,6 +10,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,11 @@ ON_A_PAGE, OF_A_PART, AT_LEAST = 80, 16, 2
 CONDITIONS = 4
 #: bytes of the largest point and of all its calls, and cycles of all its measurements
 LARGEST, MOST_BYTES, MOST_CYCLES = 4 << 10, 4 << 20, 200_000
+#: where all points of a part are beyond that, one is looked into: cycles of a page's, each part's share and what those
+#: before it have left
+LONG_CYCLES = 30_000_000
+#: how far one call without those before it may be from the table's median
+ALONE = 0.01
 #: micro-ops of a page, all its pipelines together (some 30 bytes each); of one point and routine at least and at most
 MICRO_OPS, FEWEST_OPS, MOST_OPS = 4000, 32, 200
 #: routines of a part whose code the page has
@@ -63,6 +69,9 @@ class Details:
         self._trusted = trusted
         self._most = min(OF_A_PART, max(AT_LEAST, ON_A_PAGE // max(1, parts)))
         self._ops = MICRO_OPS // max(1, parts)
+        self._share = LONG_CYCLES // max(1, parts)
+        #: cycles that may be spent on long points
+        self._left = 0.0
         self._stack = ExitStack()
         self._engine: Any = None
         self._sessions: dict[MachineSpec, tuple[Machine, Any] | None] = {}
@@ -81,6 +90,7 @@ class Details:
         """
         axes = [name for name in axes if name not in ("routine", "size")]
         found = []
+        self._left += self._share
         for name in list(dict.fromkeys(table["routine"]))[:LISTED]:
             self._listing(str(name))
         chosen = list(_chosen(table, axes, self._most))
@@ -90,24 +100,45 @@ class Details:
             accounts = [one for one in looked if one]
             if accounts:
                 found.append({"where": where, "size": int(rows["size"].iloc[0]), "of": accounts})
-        return found
+        return found or self._long(part, table, axes)
 
-    def _look(self, part: Part, row: dict[str, Any], ops: int) -> dict[str, Any] | None:
+    def _long(self, part: Part, table: pd.DataFrame, axes: list[str]) -> list[dict[str, Any]]:
+        """As `of`, of the condition and size that take the fewest cycles, all routines together."""
+        groups = table[table["size"] > 0].groupby([*axes, "size"], sort=False, dropna=False)
+        of_each = [rows.to_dict("records") for _, rows in groups]
+        try:
+            cost, records = min(
+                ((sum(_cost(row)[0] for row in rows), rows) for rows in of_each), key=lambda pair: pair[0]
+            )
+        except (UserError, ValueError, TypeError):
+            return []  # a table may hold anything, or nothing
+        if cost > self._left:
+            return []
+        self._left -= cost
+        ops = max(FEWEST_OPS, min(MOST_OPS, self._ops // len(records)))
+        accounts = [one for one in (self._look(part, row, ops, long=True) for row in records) if one]
+        where = {name: records[0][name] for name in axes}
+        return [{"where": where, "size": int(records[0]["size"]), "of": accounts}] if accounts else []
+
+    def _look(self, part: Part, row: dict[str, Any], ops: int, long: bool = False) -> dict[str, Any] | None:
         """A row's point, simulated, with its first `ops` micro-ops; None where that cannot be done or gives other
-        cycles."""
+        cycles. `long`: it may take long; of many cold calls one is simulated alone."""
         try:
             point = _point_of(row)
-            opened = (
-                self._session(_spec_of(part, row)) if point.routine in self._known and _is_short(point, row) else None
-            )
+            looked_into = point.routine in self._known and (_is_short(point, row) or long)
+            opened = self._session(_spec_of(part, row)) if looked_into and point.cache_state < PACKETS else None
             if opened is None:
                 return None
             machine, session = opened
-            by_rule = row.get("repetitions") in (None, Point("", 0).repetitions)
+            alone = long and _cost(row)[1]
+            if alone:
+                point = replace(point, repetitions=1, warmup=0)
+            by_rule = not alone and row.get("repetitions") in (None, Point("", 0).repetitions)
             with tempfile.TemporaryDirectory(prefix="breakeven-") as folder:
                 file = Path(folder, "trace") if traces.keeps_one(machine) else None
                 seen = measured(session, point, by_rule, *((file, _TRACE) if file else ()))
-                if not seen.result.ok or seen.result.cycles_median != row["cycles_median"]:
+                off = abs(seen.result.cycles_median - row["cycles_median"])
+                if not seen.result.ok or off > (ALONE * row["cycles_median"] if alone else 0):
                     return None
                 account = as_dict(account_of(seen.stats, str(machine.spec)))
                 ran = traces.rows(file.read_text(), core_period(machine), seen.begin) if file else []
@@ -116,6 +147,8 @@ class Details:
         lines = [{**line, "cycles": round(line["cycles"], 1), "percent": round(line["percent"], 2)}
                  for line in account["account"]]  # fmt: skip
         found = {"routine": point.routine, **account, "account": lines}
+        if alone:
+            found["alone"] = int(row["cycles_median"])
         if ran:
             pipeline = {**traces.packed(ran, ops), "cycles": seen.cycles}
             listed = {f"{address:#x}" for address, _ in self.listings.get(point.routine, {}).get("listing", ())}
@@ -183,6 +216,15 @@ def _is_short(point: Point, row: dict[str, Any]) -> bool:
     measurements = point.repetitions + point.warmup
     moved = (point.size + 64) * point.calls * measurements
     return moved <= MOST_BYTES and row["cycles_median"] * measurements <= MOST_CYCLES
+
+
+def _cost(row: dict[str, Any]) -> tuple[float, bool]:
+    """Cycles of the calls that a look into a long point simulates, and whether that is one call alone: where every call
+    finds cold caches, those before it hardly matter."""
+    point = _point_of(row)
+    calls = point.repetitions + point.warmup
+    alone = calls > 1 and "cold" in CACHE_STATES[point.cache_state] and point.measure != STREAM
+    return row["cycles_median"] * (1 if alone else calls), alone
 
 
 def _spec_of(part: Part, row: dict[str, Any]) -> MachineSpec:

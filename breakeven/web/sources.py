@@ -252,7 +252,12 @@ def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
     calls = (
         {"calls": spec.calls} if "calls" not in table and set(spec.measures) <= {"throughput", "interleaved"} else {}
     )
-    return table.assign(**{**missing, **offsets, **calls})
+    asked = {column: getattr(spec, name) for column, name in DESCRIBED.items() if column not in table}
+    usual = {column: type(spec).__dataclass_fields__[DESCRIBED[column]].default for column in asked}
+    described = {column: value for column, value in asked.items() if value != usual[column]}
+    if "repetitions" not in table and len(spec.measures) == 1:
+        described["repetitions"] = spec.repetitions_of(spec.measures[0])
+    return table.assign(**{**missing, **offsets, **calls, **described})
 
 
 def store_parts(path: Path, machine: str | None, again: str) -> list[Part]:

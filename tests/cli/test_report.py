@@ -443,11 +443,36 @@ def test_tabs_of_a_page(swept: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_folder_of_all_results_becomes_a_site_that_needs_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_study_of_long_points_alone_has_every_tab_below_300_kb() -> None:
+    # One megabyte, cold, 23 calls a measurement: one call alone.
+    folder = REPO / "results" / "boards2026"
+    title, parts = study_parts(folder)
+    text = page(title, parts, "breakeven reproduce boards2026", (), study_verdicts(folder))
+    assert len(text.encode()) < 300_000
+    for part in data_of(text)["parts"]:
+        (point,) = part["points"]
+        assert point["size"] == 1 << 20 and len(point["of"]) == 2
+        table = {
+            row.routine: row.cycles_median
+            for row in next(p for p in parts if p.name == part["name"]).table.itertuples()
+        }
+        for one in point["of"]:
+            # Its own cycles, beside the table's median, which it is within a hundredth of.
+            assert one["alone"] == table[one["routine"]] and one["pipeline"]["ops"] and one["by_address"]
+            assert one["cycles"] == pytest.approx(one["alone"], rel=0.02)
+
+
+def test_the_folder_of_all_results_becomes_a_site_that_needs_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import re
     import shutil
 
+    from breakeven.web import details
     from breakeven.web.results_site import write_site
+
+    monkeypatch.setattr(details, "LONG_CYCLES", 0)  # minutes
 
     committed = Path(__file__).resolve().parents[2] / "results"
     folder = tmp_path / "results"
