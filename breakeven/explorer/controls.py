@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from breakeven.machine.parameters import Parameter, parameters
+from breakeven.machine.parameters import Parameter, bounds_checked, parameters
 from breakeven.machine.resolve import Machine
 
 #: group -> the paths in it; the first that matches counts
@@ -55,12 +55,16 @@ def controls(machine: Machine) -> list[dict[str, Any]]:
         for item in machine.description["objects"]
         for name, value in item["params"].items()
     }
-    found = [_control(each, raw[each.path]) for each in parameters(machine.description, sources)]
+    bounds = {
+        f"{shown[path]}.{name}".removeprefix("system."): limits
+        for (path, name), limits in bounds_checked(machine.description).items()
+    }
+    found = [_control(each, raw[each.path], bounds.get(each.path)) for each in parameters(machine.description, sources)]
     order = list(GROUPS)
     return sorted(filter(None, found), key=lambda each: (order.index(each["group"]), not each["main"]))
 
 
-def _control(each: Parameter, value: Any) -> dict[str, Any] | None:
+def _control(each: Parameter, value: Any, bounds: tuple[int, int] | None = None) -> dict[str, Any] | None:
     owner, _, name = each.path.rpartition(".")
     marks = each.mark.replace("*", "")
     if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], bool):
@@ -80,14 +84,14 @@ def _control(each: Parameter, value: Any) -> dict[str, Any] | None:
         return {**found, "kind": "choice", "value": value, "choices": choices} if len(choices) > 1 else None
     if not isinstance(value, (int, float)):
         return None
-    return {**found, "kind": "number", **_number(each, name, value)}
+    return {**found, "kind": "number", **_number(each, name, value, bounds)}
 
 
-def _number(each: Parameter, name: str, value: float) -> dict[str, Any]:
+def _number(each: Parameter, name: str, value: float, bounds: tuple[int, int] | None) -> dict[str, Any]:
     unit = each.unit or ("B" if each.value.endswith("B") and name == "size" else "")
     shown_unit, factor, suffix = _UNITS.get(unit, (unit, 1, ""))
     limits = _RANGE.search(each.takes)
-    low, high = (int(limits[1]), int(limits[2])) if limits else (0, 1 << 62)
+    low, high = (int(limits[1]), int(limits[2])) if limits else bounds or (0, 1 << 62)
     sized = name in ("size", "assoc", "l2_size", "l2_assoc") or unit in ("B", "entries", "ways")
     if value >= 2 and sized and not _TIMES.search(name):
         scale, least, most = "log2", value / 16, value * 16

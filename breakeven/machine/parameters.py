@@ -26,6 +26,30 @@ def parameters_read(description: dict[str, Any], text: str = "") -> dict[tuple[s
     return {(path, name): takes for path, _, name, _, takes in used}
 
 
+#: a value that no number's bounds hold
+_BEYOND = 987_654_321
+_BOUNDS = re.compile(r"(\S+)\.(\w+): is \d+; must be (\d+) to (\d+)\b")
+#: numbers of registers: some must be alike, and a sentence about that hides the others
+_ONE_VALUE = re.compile(r"numPhys\w*Regs")
+
+
+def bounds_checked(description: dict[str, Any]) -> dict[tuple[str, str], tuple[int, int]]:
+    """Least and greatest value of the numbers whose bounds a core itself checks, not the description's reader: asked of
+    the engine, which tells of all at once when each is beyond them."""
+    read, objects = parameters_read(description), []
+    for item in description["objects"]:
+        params = {
+            name: _BEYOND
+            if type(value) is int and read.get((item["path"], name)) == "" and not _ONE_VALUE.fullmatch(name)
+            else value
+            for name, value in item["params"].items()
+        }
+        objects.append({**item, "params": params})
+    said = load_engine().check_description(canonical({**description, "objects": objects}))
+    found = [match for match in map(_BOUNDS.match, said) if match]
+    return {(match[1], match[2]): (int(match[3]), int(match[4])) for match in found}
+
+
 def check_overrides(root: SimObject, description: dict[str, Any], targets: Iterable[Target], text: str = "") -> None:
     """Raises `OverrideError` for an override that changes nothing on this machine: no rule reads the parameter."""
     read = parameters_read(description, text)

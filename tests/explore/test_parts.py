@@ -162,6 +162,30 @@ def test_controls_know_value_unit_range_and_source() -> None:
     assert controls.label_of("cpu.dcache", "tag_latency") == "L1D tag latency"
 
 
+@pytest.mark.parametrize("name", ["u74", "skylake", "c910"])
+def test_a_slider_of_the_pipeline_ends_where_the_engine_does(name: str) -> None:
+    pytest.importorskip("breakeven._engine", reason="the engine is not built")
+    from breakeven import _engine
+    from breakeven.machine.resolve import resolve
+    from breakeven.points.machine_spec import MachineSpec
+
+    numbers = [each for each in controls.controls(resolve(MachineSpec(name))) if each["kind"] == "number"]
+    ends = ("Delay", "Width", "Limit", "BufferSize")
+    widths = [each for each in numbers if each["high"] <= 256 and each["path"].endswith(ends)]
+    assert len(widths) > 10
+    for each in widths[:12]:
+        refused = []
+        for value in (each["low"] - 1, each["low"], each["high"], each["high"] + 1):
+            try:
+                text = resolve(MachineSpec(name, (f"{each['path']}={value}",))).text
+                said = [line for line in _engine.check_description(text) if each["path"].rpartition(".")[2] in line]
+            except Exception as error:
+                said = [str(error)]
+            refused.append(any("must be" in line or "-1" in line for line in said))
+        assert refused == [True, False, False, True], each["path"]
+        assert each["low"] <= each["least"] < each["most"] <= each["high"]
+
+
 TRACE = """O3PipeView:fetch:{0}000:0x10:0:{1}:  add
 O3PipeView:decode:{2}000
 O3PipeView:rename:{2}000
