@@ -168,6 +168,7 @@ function figure(part, data) {
     now.legend = lines.map(([name], i) => [name, i]).filter(([name]) => !state.hidden.has(name));
     if (!now.x && !now.lines) { plot.replaceChildren(make("p", { class: "count" }, "nothing to draw here")); return; }
     plot.replaceChildren(now.svg);
+    plot.style.minHeight = now.x ? "" : "0";
     if (!now.x) return;
     if (at !== null) read(at);
   }

@@ -139,7 +139,9 @@ def _part(part: Part, details: Details) -> dict[str, Any]:
     measured = [name for name in ("cycles", "bytes_a_cycle", "instructions") if name in table]
     if "ok" in table and not table["ok"].all():
         measured.append("ok")
-    constants = {name: _plain(table[name].iloc[0]) for name in names if name not in varying and len(table)}
+    constants = {
+        name: _plain(table[name].iloc[0]) for name in names if name not in varying and table[name].nunique() == 1
+    }
     return {
         "name": part.name,
         "about": part.about,

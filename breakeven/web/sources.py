@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from breakeven.errors import UserError
 from breakeven.files.binaries import load_engine
-from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS
+from breakeven.points import FLAG_HUGE_PAGES, STREAM_FLAGS, stream_calls
 from breakeven.points.machine_spec import HOST, MachineSpec
 from breakeven.points.measurements import AGAIN, REPETITIONS, repetitions_of
 from breakeven.points.table import DESCRIBED, FORMATS, SETTINGS
@@ -249,9 +249,11 @@ def _with_constants(table: pd.DataFrame, spec: SweepSpec) -> pd.DataFrame:
     }  # fmt: skip
     missing = {name: str(values[0]) for name, values in constants.items() if name not in table and len(values) == 1}
     offsets = {name: int(value) for name, value in missing.items() if name.endswith("offset")}
-    calls = (
-        {"calls": spec.calls} if "calls" not in table and set(spec.measures) <= {"throughput", "interleaved"} else {}
-    )
+    calls: dict[str, Any] = {}
+    if "calls" not in table and set(spec.measures) <= {"throughput", "interleaved"}:
+        calls = {"calls": spec.calls}
+    elif "calls" not in table and set(spec.measures) == {"stream"}:
+        calls = {"calls": [stream_calls(spec.total, int(size)) for size in table["size"]]}
     asked = {column: getattr(spec, name) for column, name in DESCRIBED.items() if column not in table}
     usual = {column: type(spec).__dataclass_fields__[DESCRIBED[column]].default for column in asked}
     described = {column: value for column, value in asked.items() if value != usual[column]}
