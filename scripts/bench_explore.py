@@ -2,8 +2,9 @@
 
 First curves: from the command to the first eight sizes, as a program asks for them, and as chromium draws them. A moved
 slider: a step further, until its eight sizes are here (and drawn), and until all 48 are; a jump is a move to a machine
-of which nothing was simulated ahead. Modules are compiled before, as those of an installed command. Each number is a
-median; the processor time is that of server and workers together, for one move.
+of which nothing was simulated ahead; "in hand" one to the end of a slider that has had the keyboard for a while.
+Modules are compiled before, as those of an installed command. Each number is a median; the processor time is that of server and
+workers together, for one move.
 """
 
 from __future__ import annotations
@@ -30,10 +31,12 @@ CASES = {
 }
 #: values of a jump: none is the next step of another
 JUMPS = (4, 9, 6, 12, 2, 14)
+#: how long a slider has had the keyboard (ms), and how often that is measured
+RESTED, HANDS = 8000, 3
 #: how often a server is started for the first curves that chromium draws
 STARTS = 3
 #: milliseconds that issue and documents promise: first curves; eight sizes; 48 sizes by machine
-BUDGET = {"first": 1000, "eight": 100, "jump": 100, "u74 all": 500, "skylake all": 1000}
+BUDGET = {"first": 1000, "eight": 100, "jump": 100, "in hand": 100, "u74 all": 500, "skylake all": 1000}
 REPO = Path(__file__).resolve().parents[1]
 #: when the page had drawn its first curves, in milliseconds since 1970
 FIRST = """async () => { while (!performance.getEntriesByName("first").length) await new Promise(requestAnimationFrame);
@@ -146,6 +149,7 @@ def drawn(machine: str) -> dict[str, float] | None:
                 page.wait_for_selector(SETTLED, state="attached", timeout=60_000)
                 measured.append(json.loads(page.evaluate("document.documentElement.dataset.measured")))
             jumped = [jump(page, value) for value in JUMPS]
+            in_hand = [to_the_end(page, path, values[0], value) for value in JUMPS[:HANDS]]
         browser.close()
     one: Callable[[str], float] = lambda name: statistics.median(row[name] for row in measured[1:])  # noqa: E731
     jumps = statistics.median(jumped)
@@ -153,6 +157,7 @@ def drawn(machine: str) -> dict[str, float] | None:
         "first": statistics.median(firsts),
         "eight": one("first"),
         "jump": jumps,
+        "in hand": statistics.median(in_hand),
         "all": one("grid"),
         "drawing": one("drawing"),
     }
@@ -165,13 +170,25 @@ def first_curves(page: Any, address: str, start: float) -> float:
     return float(page.evaluate(FIRST)) - began
 
 
-def jump(page: Any, value: int) -> float:
+def to_the_end(page: Any, path: str, start: int, other: int) -> float:
+    """Milliseconds until the first sizes are drawn of the end of a slider that has had the keyboard for a while."""
+    jump(page, start, path)
+    jump(page, other)  # another machine each time: its end was not simulated before
+    page.focus(f"#controls input[type=range][data-path='{path}']")
+    page.wait_for_timeout(RESTED)
+    page.evaluate("delete document.documentElement.dataset.measured")
+    page.keyboard.press("End")
+    page.wait_for_selector(SETTLED, state="attached", timeout=60_000)
+    return float(json.loads(page.evaluate("document.documentElement.dataset.measured"))["first"])
+
+
+def jump(page: Any, value: int, path: str = "cpu.dcache.tag_latency") -> float:
     """Milliseconds until the first sizes of a value are drawn that is set without a pointer that rested on it."""
     page.evaluate("delete document.documentElement.dataset.measured")
     page.evaluate(
-        """value => { const found = document.querySelector("#controls input[data-path='cpu.dcache.tag_latency']");
+        """([path, value]) => { const found = document.querySelector(`#controls input[data-path='${path}']`);
         found.value = value; found.dispatchEvent(new Event("input")); }""",
-        value,
+        [path, value],
     )
     page.wait_for_selector(SETTLED, state="attached", timeout=60_000)
     return float(json.loads(page.evaluate("document.documentElement.dataset.measured"))["first"])
@@ -186,7 +203,7 @@ def main() -> None:
             if found is None:
                 print("no chromium: what is drawn is not measured", file=sys.stderr)
                 continue
-            for name in [each for each in ("first", "eight", "jump", "all") if each in found]:
+            for name in [each for each in ("first", "eight", "jump", "in hand", "all") if each in found]:
                 budget = BUDGET.get(name) or BUDGET[f"{machine} all"]
                 rows.append((machine, how, name, found[name], budget))
             for name in ("processor", "drawing"):
