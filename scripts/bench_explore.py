@@ -3,8 +3,8 @@
 First curves: from the command to the first eight sizes, as a program asks for them, and as chromium draws them. A moved
 slider: a step further, until its eight sizes are here (and drawn), and until all 48 are; a jump is a move to a machine
 of which nothing was simulated ahead; "in hand" one to the end of a slider that has had the keyboard for a while.
-Modules are compiled before, as those of an installed command. Each number is a median; the processor time is that of server and
-workers together, for one move.
+Modules are compiled before, as those of an installed command. Each number is a median; the
+processor time is that of server and workers together, for one move.
 """
 
 from __future__ import annotations
