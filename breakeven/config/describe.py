@@ -39,6 +39,10 @@ _UNSET = {
     "gem5HeadHoldsEarlyIssue": True,
     "enable_Zbc": True,
     "enable_Zicond": True,
+    "enable_Zvbb": True,
+    "enable_Zvkb": True,
+    "enable_Ztso": False,
+    "clmul_latency": 0,
 }
 
 FORMAT = 1

@@ -145,6 +145,14 @@ def zbs(r: random.Random) -> list[str]:
     return _rrr(r, RRR_ZBS)
 
 
+def zicond(r: random.Random) -> list[str]:
+    """czero.eqz and czero.nez, which binutils 2.40 cannot write."""
+    # A condition that is zero half the time.
+    condition = reg(r)
+    zero = [f"andi {condition}, {condition}, 1"] if r.random() < 0.5 else []
+    return [*zero, f".insn r 0x33, {r.choice((5, 7))}, 7, {reg(r)}, {reg(r)}, {condition}"]
+
+
 def prefetches(r: random.Random) -> list[str]:
     """Zicbop: hints, `ori x0` for a machine without it."""
     return [f"prefetch.{r.choice('rwi')} {r.randrange(-2048, 2048) & -32}({r.choice((reg(r), 'x3'))})"]
@@ -178,5 +186,6 @@ def programs(seed: int) -> list[Program]:
         compose("zbb", zbb, seed),
         compose("zbc", zbc, seed),
         compose("zbs", zbs, seed),
+        compose("zicond", zicond, seed),
         compose("zicbop", prefetches, seed, share=0.9),
     ]

@@ -11,7 +11,9 @@ free.
 
 from __future__ import annotations
 
+import os
 import random
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -406,12 +408,28 @@ def build(source: str, folder: Path, name: str, march: str = MARCH) -> Path:
     return elf
 
 
-def run_qemu(elf: Path, timeout: float = 60, vlen: int = 0) -> tuple[int, list[str]]:
-    """Exit code and console lines of qemu's Spike machine; with vectors of ``vlen`` bits (0: none)."""
+#: The oracle; another qemu than the path's is named in the environment.
+QEMU = os.environ.get("QEMU_SYSTEM_RISCV64", "qemu-system-riscv64")
+
+
+def qemu_version() -> tuple[int, int]:
+    """qemu's version; (0, 0) where there is none."""
+    try:
+        done = subprocess.run([QEMU, "--version"], capture_output=True, text=True, timeout=60)
+    except OSError:
+        return 0, 0
+    found = re.search(r"version (\d+)\.(\d+)", done.stdout)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def run_qemu(elf: Path, timeout: float = 60, vlen: int = 0, more: str = "") -> tuple[int, list[str]]:
+    """Exit code and console lines of qemu's Spike machine; with vectors of ``vlen`` bits (0: none). ``more``: further
+    properties of its processor.
+    """
     vector = f"v=true,vlen={vlen},elen=64,vext_spec=v1.0" if vlen else "v=false"
-    cpu = f"rv64,zba=true,zbb=true,zbc=true,zbs=true,{vector},h=false,sstc=false"
+    cpu = f"rv64,zba=true,zbb=true,zbc=true,zbs=true,{vector},h=false,sstc=false{more}"
     command = [
-        "qemu-system-riscv64",
+        QEMU,
         "-machine",
         "spike",
         "-cpu",

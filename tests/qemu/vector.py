@@ -315,12 +315,36 @@ def _float(s: _State) -> list[str]:
             ]
 
 
+#: Zvbb, which binutils 2.40 cannot write: funct6 and the forms of those with two sources; vs1's code of those with one.
+_BITS = {0x01: "vx", 0x14: "vxi", 0x15: "vxi", 0x35: "vxi"}
+_BITS_UNARY = [8, 9, 10, 12, 13, 14]
+
+
+def _bits(s: _State) -> list[str]:
+    r, masked = s.r, int(s.mask() != "")
+    wide = max(1, min(8, int(2 * _EMUL[s.lmul])))
+    if r.random() < 0.4:
+        funct6, last, form = 0x12, r.choice(_BITS_UNARY), "m"
+    else:
+        funct6 = r.choice(list(_BITS))
+        form = r.choice(_BITS[funct6])
+        last = s.v() if form == "v" else r.randrange(5, 32)
+    vd, vs2 = s.v(), s.v()
+    if funct6 == 0x35:
+        vd = s.v(wide)
+        vs2, last = s.other(vd, wide, s.size), s.other(vd, wide, s.size) if form == "v" else last
+    funct3 = {"v": 0, "i": 3, "x": 4, "m": 2}[form]
+    word = funct6 << 26 | (1 - masked) << 25 | vs2 << 20 | last << 15 | funct3 << 12 | vd << 7 | 0x57
+    return [f".4byte {word:#x}"]
+
+
 _GROUPS = {
     "vi": [_integer, _integer, _widths],
     "vmem": [_memory, _memory, _memory, _integer],
     "vperm": [_permute, _masks, _reduce, _integer],
     "vfixed": [_fixed, _widths],
     "vf": [_float, _float, _float, _memory],
+    "vbb": [_bits, _bits, _integer],
 }
 
 MARCH = "rv64gcv_zba_zbb_zbs_zicbom_zicboz_zicbop"

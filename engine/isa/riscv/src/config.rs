@@ -19,7 +19,8 @@ pub enum MisalignedPolicy {
     Pma(Vec<Range<u64>>),
 }
 
-/// Optional extensions; IMAFDC, Zicsr, Zifencei, Zicntr and Zicbop (hints) are always there.
+/// What decoding depends on: optional extensions (IMAFDC, Zicsr, Zifencei, Zicntr and Zicbop, hints, are always there) and
+/// what a core makes of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extensions {
     pub zba: bool,
@@ -31,11 +32,37 @@ pub struct Extensions {
     pub zicboz: bool,
     /// The vector extension; its sizes are [`RiscvConfig::vector`].
     pub v: bool,
+    /// Zvkb: of Zvbb the instructions that cryptography wants (vandn, vbrev8, vrev8, vrol, vror). They need `v`, too.
+    pub zvkb: bool,
+    /// What Zvbb has beyond Zvkb.
+    pub zvbb: bool,
+    /// Total store ordering: fences that it makes redundant order nothing more, atomics order as with aq and rl.
+    pub ztso: bool,
+    /// Cycles of clmul, clmulh and clmulr; 0: their unit's, an ALU's as in gem5's decoder.
+    pub clmul_latency: u8,
+}
+
+impl Extensions {
+    /// Every instruction.
+    pub const ALL: Extensions = Extensions {
+        zba: true,
+        zbb: true,
+        zbc: true,
+        zbs: true,
+        zicond: true,
+        zicbom: true,
+        zicboz: true,
+        v: true,
+        zvkb: true,
+        zvbb: true,
+        ztso: false,
+        clmul_latency: 0,
+    };
 }
 
 impl Default for Extensions {
     fn default() -> Self {
-        Extensions { zba: true, zbb: true, zbc: true, zbs: true, zicond: true, zicbom: true, zicboz: true, v: false }
+        Extensions { v: false, ..Extensions::ALL }
     }
 }
 

@@ -10,7 +10,7 @@ pub fn decode(raw: u32, ext: &Extensions) -> Inst {
         return crate::decode_c::decode(raw as u16);
     }
     match decode_full(raw, ext) {
-        Some((op, operands)) => Inst::new(op, raw, 4, operands),
+        Some((op, operands)) => Inst::new(op, raw, 4, operands).on(ext),
         None => Inst::illegal(raw, 4),
     }
 }
@@ -99,7 +99,10 @@ fn decode_full(raw: u32, ext: &Extensions) -> Decoded {
         0x2f => atomic(raw, f3).map(|op| (op, r_type(raw))),
         0x43 | 0x47 | 0x4b | 0x4f => fused(raw),
         0x53 => crate::decode_fp::op_fp(raw),
-        0x57 if ext.v => Some((if f3 == 7 { VecConfig } else { VecArith }, Operands::default())),
+        0x57 if ext.v => match f3 {
+            7 => Some((VecConfig, Operands::default())),
+            _ => crate::vector::has(raw, ext).then(|| (VecArith, Operands::default())),
+        },
         0x73 => system(raw, f3),
         // gem5's pseudo-ops: the function is in bits 31:25, arguments and result follow the calling convention.
         0x7b => Some((M5Op, Operands { rd: 10, imm: bits(raw, 31, 25) as i32, ..Operands::default() })),

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::config::Extensions;
 use crate::decode::decode;
 use crate::inst::{Op, F0};
 
@@ -16,7 +17,7 @@ fn register(r: u8) -> String {
 /// The instruction that starts with `raw`: `00c58533 add x10, x11, x12`.
 #[must_use]
 pub fn describe(raw: u32) -> String {
-    let i = decode(raw, &crate::listing::ALL);
+    let i = decode(raw, &Extensions::ALL);
     let bytes = if i.len == 2 { format!("{:04x}", i.raw) } else { format!("{:08x}", i.raw) };
     if i.op.is_vector() {
         let text = crate::vector::text(raw, |n| register(n as u8), |n| register(n as u8 + F0));

@@ -16,11 +16,10 @@ const NAMES: [&str; 64] = [
 ];
 
 /// All extensions.
-pub(crate) const ALL: Extensions =
-    Extensions { zba: true, zbb: true, zbc: true, zbs: true, zicond: true, zicbom: true, zicboz: true, v: true };
+const ALL: Extensions = Extensions::ALL;
 
 /// Each extension by its name in a machine's description, and the decoder without it.
-const EXTENSIONS: [(&str, Extensions); 8] = {
+const EXTENSIONS: [(&str, Extensions); 10] = {
     [
         ("Zba", Extensions { zba: false, ..ALL }),
         ("Zbb", Extensions { zbb: false, ..ALL }),
@@ -30,6 +29,8 @@ const EXTENSIONS: [(&str, Extensions); 8] = {
         ("Zicbom", Extensions { zicbom: false, ..ALL }),
         ("Zicboz", Extensions { zicboz: false, ..ALL }),
         ("V", Extensions { v: false, ..ALL }),
+        ("Zvkb", Extensions { zvkb: false, ..ALL }),
+        ("Zvbb", Extensions { zvbb: false, ..ALL }),
     ]
 };
 

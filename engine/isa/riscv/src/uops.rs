@@ -4,6 +4,7 @@
 
 use breakeven_base::{BranchKind, OpClass, Reg, Uop, UopFlags};
 
+use crate::config::Extensions;
 use crate::csr::num;
 use crate::inst::{Inst, Op, Operands, F0, SINK};
 
@@ -16,9 +17,28 @@ impl Inst {
         let rd = if o.rd == 0 { SINK } else { o.rd };
         Inst { op, rd, rs1: o.rs1, rs2: o.rs2, rs3: o.rs3, rm: o.rm, len, branch, imm: o.imm, raw, uop }
     }
+    /// What the core makes of it.
+    pub(crate) fn on(mut self, core: &Extensions) -> Inst {
+        let barriers = F::READ_BARRIER | F::WRITE_BARRIER;
+        match self.op {
+            Op::Clmul | Op::Clmulh | Op::Clmulr => self.uop.latency = core.clmul_latency,
+            Op::Fence if core.ztso && is_redundant_under_tso(self.raw) => self.uop.flags -= barriers,
+            op if core.ztso && op.is_amo() => self.uop.flags |= barriers,
+            _ => {}
+        }
+        self
+    }
     pub(crate) fn illegal(raw: u32, len: u8) -> Inst {
         Inst::new(Op::Illegal, raw, len, Operands::default())
     }
+}
+
+/// Whether TSO keeps what the fence orders anyway: only of stores before loads does it not, nor of devices.
+fn is_redundant_under_tso(fence: u32) -> bool {
+    const I_O: u32 = 0b1100;
+    let (mode, before, after) = (fence >> 28, fence >> 24 & 15, fence >> 20 & 15);
+    let stores_before_loads = before & 1 != 0 && after & 2 != 0;
+    (before | after) & I_O == 0 && (!stores_before_loads || mode == 8)
 }
 
 /// Calls and returns by the link-register convention (unprivileged specification, table "return-address prediction").

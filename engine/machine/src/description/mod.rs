@@ -209,6 +209,11 @@ fn bare_metal(system: Obj, x86: bool) {
     w.only("semihosting", &serde_json::Value::Null, "guests use HTIF or pseudo-ops");
 }
 
+/// Ztso: what the instruction set promises and the store queue keeps.
+fn total_store_ordering(cpu: Obj) -> bool {
+    !is_x86(cpu) && cpu.refs("isa").into_iter().any(|isa| isa.bool_or("enable_Ztso", false))
+}
+
 fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
     let mut extensions = Extensions::default();
     let mut vector = VectorConfig::default();
@@ -225,6 +230,11 @@ fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
             zicbom: isa.bool_or("enable_Zicbom_fs", true),
             zicboz: isa.bool_or("enable_Zicboz_fs", true),
             v: isa.bool_or("enable_rvv", true),
+            // Zvbb includes Zvkb.
+            zvkb: isa.bool_or("enable_Zvkb", true) | isa.bool_or("enable_Zvbb", true),
+            zvbb: isa.bool_or("enable_Zvbb", true),
+            ztso: total_store_ordering(cpu),
+            clmul_latency: isa.u32_or("clmul_latency", 0, 0..=255) as u8,
         };
         isa.only("elen", &json!(64), "vector elements have at most 64 bits");
         let vlen = isa.u32_or("vlen", 256, 128..=1024);

@@ -57,7 +57,7 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
         LFSTSize: n("LFSTSize"),
         SSITSize: n("SSITSize"),
         store_set_clear_period: cpu.int("store_set_clear_period", 0..=u64::MAX),
-        needsTSO: cpu.bool("needsTSO"),
+        needsTSO: cpu.bool("needsTSO") | super::total_store_ordering(cpu),
         fuPool: cpu.a_ref("fuPool").map(|pool| pool.refs("FUList")).unwrap_or_default().into_iter().map(unit).collect(),
         misaligned,
         lsq: lsq(cpu),

@@ -28,6 +28,7 @@ impl Hart {
         let not = |s: Second| legal(f.second != s);
         match f.funct6 {
             0x00 => self.integer(f, OpClass::SimdAdd, |a, b, _| a.wrapping_add(b)),
+            0x01 => not(Immediate).and_then(|()| self.integer(f, OpClass::SimdAlu, |a, b, _| a & !b)),
             0x02 => not(Immediate).and_then(|()| self.integer(f, OpClass::SimdAdd, |a, b, _| a.wrapping_sub(b))),
             0x03 => not(Vector).and_then(|()| self.integer(f, OpClass::SimdAdd, |a, b, _| b.wrapping_sub(a))),
             0x04..=0x07 => {
@@ -50,6 +51,7 @@ impl Hart {
             0x12 => not(Immediate).and_then(|()| self.add_with_carry(f, true)),
             0x11 => self.carry_out(f, false),
             0x13 => not(Immediate).and_then(|()| self.carry_out(f, true)),
+            0x14 | 0x15 => self.vector_rotate(f),
             0x17 => self.merge(f, self.vector_scalar(f), scalar_reg(f)),
             0x18..=0x1f => self.compare(f),
             0x20..=0x23 | 0x2a | 0x2b | 0x2e | 0x2f => self.vector_fixed(f),
@@ -60,6 +62,7 @@ impl Hart {
             0x29 => self.shift(f, move |a, b| (sign(a, sew) >> (b & amount)) as u64),
             0x2c | 0x2d => self.vector_narrow_shift(f),
             0x30 | 0x31 => legal(f.second == Vector).and_then(|()| self.vector_widening_sum(f)),
+            0x35 => self.vector_widening_shift(f),
             _ => legal(false),
         }
     }
@@ -73,7 +76,7 @@ impl Hart {
         Ok(())
     }
 
-    fn shift(&mut self, f: &Form, op: impl Fn(u64, u64) -> u64) -> Legal {
+    pub(super) fn shift(&mut self, f: &Form, op: impl Fn(u64, u64) -> u64) -> Legal {
         self.vector.plain_groups(f)?;
         let amount = self.vector_amount(f);
         self.vector.map(f, amount, |a, b, _| op(a, b));

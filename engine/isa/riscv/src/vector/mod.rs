@@ -29,9 +29,11 @@ mod text;
 mod unit;
 mod vtype;
 mod widen;
+mod zvbb;
 
 pub(crate) use text::text;
 pub(crate) use unit::{SavedVector, VectorUnit};
+pub(crate) use zvbb::has;
 
 use breakeven_base::{Bus, Now};
 

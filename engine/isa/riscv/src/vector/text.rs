@@ -1,11 +1,12 @@
 //! Disassembly of vector instructions.
 
 use super::forms::{Category, Form, Second};
+use super::zvbb::{high_amount, name};
 
 /// Mnemonics by funct6, without suffix; empty: the encoding is reserved.
 const INTEGER: [&str; 64] = [
     "vadd",
-    "",
+    "vandn",
     "vsub",
     "vrsub",
     "vminu",
@@ -24,8 +25,8 @@ const INTEGER: [&str; 64] = [
     "vmadc",
     "vsbc",
     "vmsbc",
-    "",
-    "",
+    "vror",
+    "vrol",
     "",
     "vmerge",
     "vmseq",
@@ -57,7 +58,7 @@ const INTEGER: [&str; 64] = [
     "",
     "",
     "",
-    "",
+    "vwsll",
     "",
     "",
     "",
@@ -262,6 +263,7 @@ fn arith(i: &Form, x: impl Fn(usize) -> String, f: impl Fn(usize) -> String) -> 
     let name = match i.category {
         Category::Integer if i.funct6 == 0x0e && i.second == Second::Vector => "vrgatherei16",
         Category::Integer if i.is_whole_move() => return Some(format!("vmv{}r.v v{}, v{}", i.vs1 + 1, i.vd, i.vs2)),
+        Category::Integer if i.funct6 == 0x15 && i.second == Second::Immediate => "vror",
         Category::Integer => INTEGER[i.funct6 as usize],
         Category::Multiply => MULTIPLY[i.funct6 as usize],
         Category::Float => FLOAT[i.funct6 as usize],
@@ -273,7 +275,8 @@ fn arith(i: &Form, x: impl Fn(usize) -> String, f: impl Fn(usize) -> String) -> 
         (Second::Vector, _) => format!("v{}", i.vs1),
         (Second::Scalar, Category::Float) => f(i.vs1),
         (Second::Scalar, _) => x(i.vs1),
-        (Second::Immediate, _) if matches!(i.funct6, 0x0c..=0x0f | 0x25..=0x2f) => i.vs1.to_string(),
+        (Second::Immediate, _) if matches!(i.funct6, 0x14 | 0x15) => (high_amount(i) + i.vs1 as u64).to_string(),
+        (Second::Immediate, _) if matches!(i.funct6, 0x0c..=0x0f | 0x25..=0x2f | 0x35) => i.vs1.to_string(),
         (Second::Immediate, _) => (i.simm() as i64).to_string(),
     };
     let kind = match (i.second, i.category) {
@@ -327,6 +330,7 @@ fn unary(i: &Form, x: &impl Fn(usize) -> String, f: &impl Fn(usize) -> String) -
             let letter = if i.vs1 & 1 == 0 { 'z' } else { 's' };
             Some(format!("v{letter}ext.vf{} v{vd}, v{vs2}{mask}", 16 >> (i.vs1 / 2)))
         }
+        (Category::Multiply, 0x12, code) if vector => name(code).map(|name| format!("{name} v{vd}, v{vs2}{mask}")),
         (Category::Multiply, 0x14, 1..=3) if vector => Some(format!("{} v{vd}, v{vs2}{mask}", MASK_UNARY[i.vs1])),
         (Category::Multiply, 0x14, 0x10) if vector => Some(format!("viota.m v{vd}, v{vs2}{mask}")),
         (Category::Multiply, 0x14, 0x11) if vector => Some(format!("vid.v v{vd}{mask}")),

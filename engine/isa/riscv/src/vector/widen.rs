@@ -42,6 +42,7 @@ impl Hart {
             (0x0e | 0x0f, Scalar) => self.vector_slide_one(f, self.regs[f.vs1], scalar_reg(f)),
             (0x10, Vector) => self.vector_to_scalar(f),
             (0x10, _) => legal(f.vs2 == 0).and_then(|()| self.vector_from_scalar(f, self.regs[f.vs1], scalar_reg(f))),
+            (0x12, Vector) if f.vs1 >= 8 => self.vector_bits(f),
             (0x12, Vector) => self.vector_extend(f),
             (0x14, Vector) => self.vector_mask_unary(f),
             (0x17, Vector) => self.vector_compress(f),
@@ -101,7 +102,7 @@ impl Hart {
     }
 
     /// `op(vs2, second, vd)` into elements of twice the width; the sources come as they are stored.
-    fn widening(
+    pub(super) fn widening(
         &mut self,
         f: &Form,
         class: OpClass,
@@ -110,7 +111,7 @@ impl Hart {
         op: impl Fn(u64, u64, u64) -> u64,
     ) -> Legal {
         self.widening_groups(f, wide_source)?;
-        let scalar = self.vector_scalar(f);
+        let scalar = self.vector_amount(f);
         let shape = self.widening_shape(class, wide_source, accumulates);
         let u = &mut self.vector;
         let sew = u.vtype.sew;

@@ -3,7 +3,7 @@
 use crate::common::asm::{addi, b, jal, r, NOP};
 use crate::common::{Machine, RAM};
 use crate::integer_cases::{IMMEDIATE, REGISTER};
-use breakeven_base::{BranchKind, FrontEnd};
+use breakeven_base::{BranchKind, FrontEnd, OpClass, UopFlags};
 use breakeven_riscv::{decode, Extensions, Op, RiscvConfig};
 
 #[test]
@@ -107,6 +107,9 @@ fn extensions_can_be_switched_off() {
         zicbom: false,
         zicboz: false,
         v: false,
+        zvkb: false,
+        zvbb: false,
+        ..Extensions::ALL
     };
     for &(name, word, ..) in REGISTER {
         let optional = (Op::AddUw..=Op::CzeroNez).contains(&decode(word, &Extensions::default()).op);
@@ -116,6 +119,41 @@ fn extensions_can_be_switched_off() {
     let mut m = Machine::with(&config, &[0x0025_a00f]); // cbo.flush... is not there
     m.steps(1);
     assert_eq!(m.csr(0x342), 2);
+}
+
+#[test]
+fn total_store_ordering_makes_fences_redundant_and_atomics_fences() {
+    let tso = Extensions { ztso: true, ..Extensions::ALL };
+    let orders =
+        |word, ext: &Extensions| decode(word, ext).uop.flags.any(UopFlags::READ_BARRIER | UopFlags::WRITE_BARRIER);
+    // fence pred, succ of I, O, R, W; mode 8 is fence.tso.
+    let fence = |mode: u32, before: u32, after: u32| mode << 28 | before << 24 | after << 20 | 0x0f;
+    let cases = [
+        (fence(0, 0b0011, 0b0001), false), // rw, w
+        (fence(0, 0b0010, 0b0011), false), // r, rw
+        (fence(0, 0b0001, 0b0001), false), // w, w
+        (fence(8, 0b0011, 0b0011), false), // fence.tso
+        (fence(0, 0b0001, 0b0010), true),  // w, r
+        (fence(0, 0b0011, 0b0011), true),  // rw, rw
+        (fence(0, 0b1010, 0b0011), true),  // ir, rw: devices
+        (0x00a5_262f, true),               // amoadd.w x12, x10, (x10)
+        (0x1005_262f, true),               // lr.w x12, (x10)
+    ];
+    for (word, ordered) in cases {
+        assert_eq!(orders(word, &tso), ordered, "{word:#x}");
+        assert_eq!(orders(word, &Extensions::ALL), word & 0x7f == 0x0f, "{word:#x}: every fence, no relaxed atomic");
+    }
+}
+
+#[test]
+fn a_product_without_carries_takes_what_the_core_says() {
+    let slow = Extensions { clmul_latency: 3, ..Extensions::ALL };
+    // clmul, clmulr, clmulh x10, x11, x12; mul.
+    for (word, latency) in [(0x0ac5_9533, 3), (0x0ac5_a533, 3), (0x0ac5_b533, 3), (0x02c5_8533, 0)] {
+        let class = if latency == 3 { OpClass::IntAlu } else { OpClass::IntMult };
+        assert_eq!((decode(word, &slow).uop.latency, decode(word, &slow).uop.class), (latency, class));
+        assert_eq!(decode(word, &Extensions::ALL).uop.latency, 0);
+    }
 }
 
 #[test]

@@ -11,3 +11,4 @@ mod memory;
 mod privileged;
 mod random_programs;
 mod vector;
+mod zvbb;

@@ -10,8 +10,7 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, RngSeed};
 
 const WORDS: u64 = 1500;
-const EXTENSIONS: Extensions =
-    Extensions { zba: true, zbb: true, zbc: true, zbs: true, zicond: true, zicbom: true, zicboz: true, v: true };
+const EXTENSIONS: Extensions = Extensions::ALL;
 
 /// The same cases in each run: a change, not chance, decides whether a test passes.
 fn same(cases: u32) -> Config {
