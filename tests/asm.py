@@ -34,11 +34,12 @@ def build(source: str, march: str = "rv64imafdc_zicsr_zifencei_zba_zbb_zbs") -> 
         return elf.read_bytes()
 
 
-def measure(description: Mapping[str, object], source: str, stat: str = "system.cpu.numCycles") -> list[float]:
-    """Runs a program and returns `stat` of each region between `BEGIN` and `END`."""
+def measure(description: Mapping[str, object], program: str | bytes, stat: str = "system.cpu.numCycles") -> list[float]:
+    """Runs a program, source or built, and returns `stat` of each region between `BEGIN` and `END`."""
     from breakeven import _engine
 
-    machine = _engine.Machine(json.dumps(description), build(source))
+    elf = build(program) if isinstance(program, str) else program
+    machine = _engine.Machine(json.dumps(description), elf)
     end = machine.run(max_insts=100_000_000)
     assert end["cause"].startswith("m5_exit"), end
     values = []

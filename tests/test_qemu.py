@@ -110,12 +110,12 @@ def test_what_qemu_cannot_answer_checks_itself(core: str, folder: Path) -> None:
     assert names[int(str(end["code"]))] == "all right"
 
 
-def with_vectors(core: str, vlen: int, dlen: int) -> str:
+def with_vectors(core: str, vlen: int, dlen: int, **more: bool) -> str:
     from breakeven.m5 import canonical
 
     machine = describe_machine(core)
     isa = next(o for o in machine["objects"] if o["type"] == "RiscvISA")
-    isa["params"].update(vlen=vlen, dlen=dlen)
+    isa["params"].update(vlen=vlen, dlen=dlen, **more)
     return canonical(machine)
 
 
@@ -132,17 +132,17 @@ def test_vectors_compute_what_qemu_does(group: str, vlen: int, dlen: int, folder
 @needs_qemu_9
 @pytest.mark.parametrize(("vlen", "dlen"), VECTOR_SIZES)
 def test_zvbb_computes_what_a_newer_qemu_does(vlen: int, dlen: int, folder: Path) -> None:
-    compare_vectors("vbb", vlen, dlen, folder, ",zvbb=true")
+    compare_vectors("vbb", vlen, dlen, folder, ",zvbb=true", enable_Zvbb=True)
 
 
-def compare_vectors(group: str, vlen: int, dlen: int, folder: Path, more: str = "") -> None:
+def compare_vectors(group: str, vlen: int, dlen: int, folder: Path, more: str = "", **ours: bool) -> None:
     program = next(p for p in vector.programs(SEED + vlen, blocks=60) if p.name == group)
     program.turns = 2
     elf = scaffold.build(program.assembly(SEED), folder, f"{group}-{vlen}", program.march)
     code, expected = scaffold.run_qemu(elf, vlen=vlen, more=more)
     assert code == 0 and len(expected) == 122, expected[:4]
     for core in [*CORES, "o3"]:
-        machine = _engine.Machine(with_vectors(core, vlen, dlen), elf.read_bytes())
+        machine = _engine.Machine(with_vectors(core, vlen, dlen, **ours), elf.read_bytes())
         end = machine.run(max_insts=LIMIT, max_cycles=10 * LIMIT)
         got = machine.console().decode().split()
         assert (end["cause"], end["code"]) == ("htif exit", 0), (core, end)

@@ -39,10 +39,13 @@ _UNSET = {
     "gem5HeadHoldsEarlyIssue": True,
     "enable_Zbc": True,
     "enable_Zicond": True,
-    "enable_Zvbb": True,
-    "enable_Zvkb": True,
-    "enable_Ztso": False,
     "clmul_latency": 0,
+    "vector_chaining": "register",
+    "vector_startup_cycles": 0,
+    "vector_memory_startup_cycles": 0,
+    "strided_element_cycles": 1,
+    "indexed_element_cycles": 1,
+    "segment_element_cycles": 1,
 }
 
 FORMAT = 1

@@ -193,8 +193,6 @@ def ours(cpu, datapath):
     cpu.mmu.dtb.l2_size = assumed(512, "as cores of its class")
     cpu.mmu.dtb.l2_assoc = assumed(4, "four ways")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
-    cpu.isa[0].enable_Zvbb = assumed(False, "younger than the core")
-    cpu.isa[0].enable_Zvkb = assumed(False, "younger than the core")
     cpu.isa[0].dlen = datapath
     cpu.isa[0].whole_vector_groups = sourced(True, "c908/vl_dispatch")
 

@@ -98,8 +98,6 @@ def ours(cpu, l2):
     cpu.misaligned.policy = assumed("trap", "as the U74: scalar words only, vectors go by elements")
     cpu.isa[0].enable_Zbc = assumed(False, "not among what its profile demands")
     cpu.isa[0].enable_Zicond = assumed(False, "younger than the core")
-    cpu.isa[0].enable_Zvbb = assumed(False, "younger than the core")
-    cpu.isa[0].enable_Zvkb = assumed(False, "younger than the core")
     cpu.mmu.dtb.l2_size = sourced(512, "u74/stlb_entries")
     cpu.mmu.dtb.l2_assoc = sourced(4, "u74/stlb_entries")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")

@@ -153,6 +153,8 @@ pub struct MemRef {
     pub uncacheable: bool,
     /// On the wrong path the address may be garbage: then the reference has no mapping and goes nowhere.
     pub valid: bool,
+    /// Bytes of an element of a vector load or store, whose alignment is judged by it; 0: a scalar's.
+    pub element: u8,
 }
 
 impl MemRef {
@@ -174,6 +176,7 @@ impl MemRef {
             kind: read(&self.kind),
             uncacheable: read(&self.uncacheable),
             valid: read(&self.valid),
+            element: read(&self.element),
         }
     }
 }

@@ -108,6 +108,10 @@ impl MisalignedCosts {
     fn add_costs(&self, split: &mut Split, mem: &MemRef, is_store: bool, line: u32) {
         let size = u64::from(mem.size);
         if self.emulate {
+            // Hardware does what a vector instruction with aligned elements moves.
+            if mem.element != 0 && mem.vaddr & u64::from(mem.element - 1) == 0 {
+                return;
+            }
             let per_byte = u32::from(mem.size).saturating_mul(self.emulate_cycles_per_byte);
             split.stall = self.emulate_cycles.saturating_add(per_byte);
             return;
@@ -125,6 +129,56 @@ impl MisalignedCosts {
             return;
         }
         split.slots = self.split_slots.saturating_add(pick(0, self.split_store_slots));
+    }
+}
+
+/// All that is wrong with the costs of the core at `path`.
+#[must_use]
+pub fn check_costs(path: &str, scalar: &MisalignedCosts, vector: Option<&MisalignedCosts>) -> Vec<ConfigError> {
+    let all = [("misaligned", Some(scalar)), ("vector_misaligned", vector)];
+    let checked = all.into_iter().filter_map(|(name, costs)| costs?.check(&format!("{path}.{name}")).err());
+    checked.flatten().collect()
+}
+
+/// What accesses cost: those of scalar instructions and those of vector instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AccessCosts {
+    scalar: MisalignedCosts,
+    vector: MisalignedCosts,
+}
+
+impl AccessCosts {
+    /// `vector`: `cpu.vector_misaligned`; without it vector accesses cost what scalar ones do.
+    #[must_use]
+    pub fn new(scalar: MisalignedCosts, vector: Option<MisalignedCosts>) -> Self {
+        AccessCosts { scalar, vector: vector.unwrap_or(scalar) }
+    }
+
+    /// As [`MisalignedCosts::split`], by what `mem` belongs to.
+    #[inline]
+    #[must_use]
+    pub fn split(&self, mem: &MemRef, is_store: bool, port: u32, line: u32) -> Split {
+        let costs = if mem.element != 0 { &self.vector } else { &self.scalar };
+        costs.split(mem, is_store, port, line)
+    }
+
+    /// Whether firmware emulates accesses of either kind.
+    #[inline]
+    #[must_use]
+    pub fn emulate(&self) -> bool {
+        self.scalar.emulate | self.vector.emulate
+    }
+
+    /// Nothing is described: gem5's behaviour.
+    #[must_use]
+    pub fn are_gem5s(&self) -> bool {
+        *self == AccessCosts::default()
+    }
+
+    /// Bytes of the units inside which a scalar and a vector access are free; lines have `line` bytes.
+    #[must_use]
+    pub fn granules(&self, line: u32) -> [u32; 2] {
+        [self.scalar.granule, self.vector.granule].map(|g| if g == 0 { line } else { g })
     }
 }
 
@@ -181,6 +235,20 @@ mod tests {
         let s = c.split(&at(0x1ffc, 8), false, 64, 64);
         assert_eq!((s.stall, s.extra, s.slots), (180, 0, 0));
         assert_eq!(c.split(&at(0x1ff8, 8), false, 64, 64).stall, 0);
+        let pieces = |element, addr| c.split(&MemRef { element, ..at(addr, 16) }, false, 64, 64).stall;
+        assert_eq!((pieces(4, 0x1004), pieces(4, 0x1005), pieces(0, 0x1004)), (0, 260, 260));
+    }
+
+    #[test]
+    fn vectors_have_costs_of_their_own_or_the_scalar_ones() {
+        let vector = MisalignedCosts { granule: 8, granule_cross_load: 9, ..MisalignedCosts::default() };
+        let own = AccessCosts::new(costs(), Some(vector));
+        let cost = |c: &AccessCosts, element| c.split(&MemRef { element, ..at(0x100c, 8) }, false, 64, 64).extra;
+        assert_eq!((cost(&own, 0), cost(&own, 4)), (1, 9));
+        assert_eq!((own.granules(64), own.emulate()), ([16, 8], false));
+        let shared = AccessCosts::new(costs(), None);
+        assert_eq!((cost(&shared, 0), cost(&shared, 4)), (1, 1));
+        assert!(AccessCosts::default().are_gem5s() && !shared.are_gem5s());
     }
 
     #[test]

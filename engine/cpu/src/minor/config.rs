@@ -5,7 +5,7 @@ use breakeven_base::units::Clock;
 use breakeven_base::{ConfigError, OpClass};
 
 use super::quirks::MinorQuirks;
-use crate::misaligned::MisalignedCosts;
+use crate::misaligned::{check_costs, MisalignedCosts};
 
 /// gem5 `MinorFUTiming`. gem5's `mask`/`match` select by machine-code bits, which micro-ops do not have: a description
 /// must leave them 0.
@@ -86,6 +86,8 @@ pub struct MinorConfig {
     pub predictsBranches: bool,
     pub executeFuncUnits: Vec<FuConfig>,
     pub misaligned: MisalignedCosts,
+    /// Of vector accesses; `None`: as scalar ones.
+    pub vector_misaligned: Option<MisalignedCosts>,
     /// *Ours.*
     pub quirks: MinorQuirks,
 }
@@ -137,6 +139,7 @@ impl Default for MinorConfig {
             predictsBranches: true,
             executeFuncUnits: default_fu_pool(),
             misaligned: MisalignedCosts::default(),
+            vector_misaligned: None,
             quirks: MinorQuirks::default(),
         }
     }
@@ -212,9 +215,7 @@ impl MinorConfig {
         range("executeBranchDelay", self.executeBranchDelay, 1, MAX_DELAY);
         self.check_widths(line_bytes, &mut errors);
         self.check_units(&mut errors);
-        if let Err(more) = self.misaligned.check(&format!("{}.misaligned", self.path)) {
-            errors.extend(more);
-        }
+        errors.extend(check_costs(&self.path, &self.misaligned, self.vector_misaligned.as_ref()));
         if errors.is_empty() {
             Ok(())
         } else {

@@ -8,7 +8,7 @@ use super::fu_pool::{default_fu_pool, FuDesc};
 use super::lsq::config::LsqConfig;
 use super::quirks::Gem5Quirks;
 use super::units::Units;
-use crate::misaligned::MisalignedCosts;
+use crate::misaligned::{check_costs, MisalignedCosts};
 
 /// How the rename map is brought back after a misprediction (*ours*).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +77,8 @@ pub struct O3Config {
     pub needsTSO: bool,
     pub fuPool: Vec<FuDesc>,
     pub misaligned: MisalignedCosts,
+    /// Of vector accesses; `None`: as scalar ones.
+    pub vector_misaligned: Option<MisalignedCosts>,
     /// The load-store queue's own parameters (*ours*).
     pub lsq: LsqConfig,
     /// *Ours*: `UopFlags::MICRO_FUSED` micro-ops share the slot and the ROB entry of the one before them.
@@ -144,6 +146,7 @@ impl Default for O3Config {
             needsTSO: false,
             fuPool: default_fu_pool(),
             misaligned: MisalignedCosts::default(),
+            vector_misaligned: None,
             lsq: LsqConfig::default(),
             microFusion: false,
             macroFusion: false,
@@ -206,9 +209,7 @@ impl O3Config {
             }
         }
         self.check_units(&mut errors);
-        if let Err(more) = self.misaligned.check(&format!("{}.misaligned", self.path)) {
-            errors.extend(more);
-        }
+        errors.extend(check_costs(&self.path, &self.misaligned, self.vector_misaligned.as_ref()));
         if let Err(more) = self.lsq.check(&self.path) {
             errors.extend(more);
         }

@@ -20,7 +20,7 @@ use breakeven_base::{ConfigError, Step, SysEffect, UopFlags};
 use breakeven_memory::MemorySystem;
 
 use crate::bpred::BranchPredictorParams;
-use crate::misaligned::MisalignedCosts;
+use crate::misaligned::{check_costs, MisalignedCosts};
 
 /// gem5 `BaseSimpleCPU` and what its two kinds add.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct SimpleConfig {
     pub branch_pred: Option<BranchPredictorParams>,
     /// Acts on [`TimingSimple`] alone: an atomic core knows no memory latency.
     pub misaligned: MisalignedCosts,
+    /// Of vector accesses; `None`: as scalar ones.
+    pub vector_misaligned: Option<MisalignedCosts>,
     /// Bytes that one instruction fetch brings, a power of two: the decoder's word (gem5: 4 on RISC-V, 8 on x86). An
     /// instruction that lies in two words takes two fetches.
     pub fetch_bytes: u32,
@@ -47,6 +49,7 @@ impl Default for SimpleConfig {
             width: 1,
             branch_pred: None,
             misaligned: MisalignedCosts::default(),
+            vector_misaligned: None,
             fetch_bytes: 4,
         }
     }
@@ -69,9 +72,7 @@ impl SimpleConfig {
                 format!("fetches of {} bytes; must be a power of two, at most 64", self.fetch_bytes),
             ));
         }
-        if let Err(more) = self.misaligned.check(&format!("{}.misaligned", self.path)) {
-            errors.extend(more);
-        }
+        errors.extend(check_costs(&self.path, &self.misaligned, self.vector_misaligned.as_ref()));
         if errors.is_empty() {
             Ok(())
         } else {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use breakeven_base::ConfigError;
 
-/// What happens to a scalar load or store whose address is not a multiple of its size.
+/// What happens to a load or store, or to an element of a vector's, whose address is not a multiple of its size.
 /// Atomic instructions always trap, as the architecture wants it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MisalignedPolicy {
@@ -62,9 +62,12 @@ impl Extensions {
 
 impl Default for Extensions {
     fn default() -> Self {
-        Extensions { v: false, ..Extensions::ALL }
+        Extensions { v: false, zvkb: false, zvbb: false, ..Extensions::ALL }
     }
 }
+
+/// Beyond this a vector instruction's cost is a typing error.
+const MOST_CYCLES: u32 = 64;
 
 /// Bits of a vector register, and of what the datapath handles in a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,14 +76,61 @@ pub struct VectorConfig {
     pub vlen: u32,
     /// DLEN in bits: a power of two, 64..=VLEN, at most 512. A memory micro-op moves at most this much.
     pub dlen: u32,
+    pub timing: VectorTiming,
+}
+
+/// When a vector instruction that reads a register may begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Chaining {
+    /// When its whole source group has been written: no chaining.
+    Group,
+    /// Register by register: as each is complete, as gem5's micro-ops have it.
+    #[default]
+    Register,
+    /// Beat by beat: when the first DLEN bits of a register are there, as vector machines chain. A load's register chains so
+    /// where its pieces lie in one line.
+    Beat,
+}
+
+/// What vector instructions take beside their units' latencies. The default is gem5's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VectorTiming {
     /// A unit-stride access takes the time of its whole register group, whatever `vl` is.
     pub whole_groups: bool,
+    /// Arithmetic leaves out the registers of a group that lie wholly behind `vl`.
+    pub short_groups: bool,
+    pub chaining: Chaining,
+    /// Cycles for which an instruction of arithmetic, and one of memory, holds its unit before its first beat.
+    pub startup: u32,
+    pub memory_startup: u32,
+    /// gem5's micro-ops: the rest of this, and DLEN, count for nothing.
+    pub gem5: bool,
+    /// Cycles of an element of a strided, an indexed and a segment access: at least 1.
+    pub strided_cycles: u32,
+    pub indexed_cycles: u32,
+    pub segment_cycles: u32,
+}
+
+impl Default for VectorTiming {
+    fn default() -> Self {
+        VectorTiming {
+            whole_groups: false,
+            short_groups: false,
+            chaining: Chaining::Register,
+            gem5: false,
+            startup: 0,
+            memory_startup: 0,
+            strided_cycles: 1,
+            indexed_cycles: 1,
+            segment_cycles: 1,
+        }
+    }
 }
 
 impl Default for VectorConfig {
     /// gem5's VLEN, and a datapath as wide.
     fn default() -> Self {
-        VectorConfig { vlen: 256, dlen: 256, whole_groups: false }
+        VectorConfig { vlen: 256, dlen: 256, timing: VectorTiming::default() }
     }
 }
 
@@ -96,6 +146,20 @@ impl VectorConfig {
             let why = format!("{} bits; DLEN is a power of two between 64 and VLEN, at most 512", self.dlen);
             return Err(ConfigError::new("riscv.dlen", why));
         }
+        let t = &self.timing;
+        let cycles = [
+            ("vector_startup_cycles", t.startup, 0),
+            ("vector_memory_startup_cycles", t.memory_startup, 0),
+            ("strided_element_cycles", t.strided_cycles, 1),
+            ("indexed_element_cycles", t.indexed_cycles, 1),
+            ("segment_element_cycles", t.segment_cycles, 1),
+        ];
+        for (name, value, least) in cycles {
+            if !(least..=MOST_CYCLES).contains(&value) {
+                let why = format!("{value} cycles; between {least} and {MOST_CYCLES} make sense");
+                return Err(ConfigError::new(format!("riscv.{name}"), why));
+            }
+        }
         Ok(())
     }
 }
@@ -107,6 +171,8 @@ pub struct RiscvConfig {
     pub reset_pc: u64,
     pub hart_id: u64,
     pub misaligned: MisalignedPolicy,
+    /// Of elements of vector loads and stores; `None`: as scalar accesses.
+    pub vector_misaligned: Option<MisalignedPolicy>,
     pub extensions: Extensions,
     /// Bytes that a cbo instruction acts on: a power of two, 8..=4096.
     pub cbo_block: u64,
@@ -122,6 +188,7 @@ impl Default for RiscvConfig {
             reset_pc: 0x8000_0000,
             hart_id: 0,
             misaligned: MisalignedPolicy::Hardware,
+            vector_misaligned: None,
             extensions: Extensions::default(),
             cbo_block: 64,
             pmp_entries: 16,
@@ -153,7 +220,8 @@ impl RiscvConfig {
                 format!("{:#x} is odd; instructions start at even addresses", self.reset_pc),
             ));
         }
-        if let MisalignedPolicy::Pma(ranges) = &self.misaligned {
+        for policy in [Some(&self.misaligned), self.vector_misaligned.as_ref()].into_iter().flatten() {
+            let MisalignedPolicy::Pma(ranges) = policy else { continue };
             if let Some(r) = ranges.iter().find(|r| r.start >= r.end) {
                 return Err(ConfigError::new(
                     "pma_checker.misaligned",

@@ -39,7 +39,7 @@ mod uops;
 mod user;
 mod vector;
 
-pub use config::{Extensions, MisalignedPolicy, RiscvConfig, VectorConfig};
+pub use config::{Chaining, Extensions, MisalignedPolicy, RiscvConfig, VectorConfig, VectorTiming};
 pub use csr::num as csr_num;
 pub use decode::decode;
 pub use describe::describe;

@@ -107,7 +107,8 @@ impl Hart {
 
     /// The address-misaligned exceptions of the policy: before translation (`paddr` unknown) and after it.
     fn misaligned_traps(&self, paddr: Option<(u64, u64)>) -> bool {
-        match (&self.options.misaligned, paddr) {
+        let policy = if self.vector.accesses { &self.options.vector_misaligned } else { &self.options.misaligned };
+        match (policy, paddr) {
             (MisalignedPolicy::Trap, _) => true,
             (MisalignedPolicy::Hardware | MisalignedPolicy::Emulate, _) => false,
             (MisalignedPolicy::Pma(ranges), None) => ranges.is_empty(),
@@ -249,5 +250,6 @@ impl Hart {
 
 #[inline(always)]
 pub(crate) fn reference(vaddr: u64, size: u64, kind: MemKind, shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
-    MemRef { vaddr, paddr, paddr2: 0, size: size as u16, page_shift: shift, kind, uncacheable, valid: true }
+    let size = size as u16;
+    MemRef { vaddr, paddr, paddr2: 0, size, page_shift: shift, kind, uncacheable, valid: true, element: 0 }
 }

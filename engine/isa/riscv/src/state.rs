@@ -100,6 +100,8 @@ impl Translation {
 pub(crate) struct Options {
     pub hart_id: u64,
     pub misaligned: MisalignedPolicy,
+    /// The same for elements of vector accesses.
+    pub vector_misaligned: MisalignedPolicy,
     pub extensions: Extensions,
     pub cbo_block: u64,
     /// A process under syscall emulation: environment calls and faults go to the bus.
@@ -113,6 +115,7 @@ impl Options {
         Options {
             hart_id: c.hart_id,
             misaligned: c.misaligned.clone(),
+            vector_misaligned: c.vector_misaligned.clone().unwrap_or_else(|| c.misaligned.clone()),
             extensions: c.extensions,
             cbo_block: c.cbo_block,
             emulated: false,

@@ -31,7 +31,8 @@ struct Parts {
 
 #[inline(always)]
 fn reference(vaddr: u64, size: u64, kind: MemKind, shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
-    MemRef { vaddr, paddr, paddr2: 0, size: size as u16, page_shift: shift, kind, uncacheable, valid: true }
+    let size = size as u16;
+    MemRef { vaddr, paddr, paddr2: 0, size, page_shift: shift, kind, uncacheable, valid: true, element: 0 }
 }
 
 #[inline(always)]

@@ -16,7 +16,7 @@ use super::reader::Obj;
 const ANY: std::ops::RangeInclusive<u32> = 0..=u32::MAX;
 
 /// Minor's parameters; their bounds are `MinorConfig::check`'s.
-pub(super) fn minor(cpu: Obj, misaligned: MisalignedCosts) -> MinorConfig {
+pub(super) fn minor(cpu: Obj, costs: Costs) -> MinorConfig {
     let n = |name| cpu.u32(name, ANY);
     MinorConfig {
         path: cpu.path().to_owned(),
@@ -57,7 +57,8 @@ pub(super) fn minor(cpu: Obj, misaligned: MisalignedCosts) -> MinorConfig {
             .into_iter()
             .map(unit)
             .collect(),
-        misaligned,
+        misaligned: costs.0,
+        vector_misaligned: costs.1,
         quirks: quirks(cpu),
     }
 }
@@ -104,15 +105,42 @@ fn classes(o: Obj) -> Vec<OpClass> {
     set.refs("opClasses").into_iter().map(|c| OpClass::ALL[c.choice_or("opClass", 0, &names)]).collect()
 }
 
-/// What `MisalignedAccess` says: who handles misaligned accesses, and what they cost.
-pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
+/// What misaligned accesses cost: scalar ones, and vector ones where these have costs of their own.
+pub(super) type Costs = (MisalignedCosts, Option<MisalignedCosts>);
+
+/// Who handles misaligned accesses of a kind, and what they cost.
+#[derive(Clone, Debug)]
+pub(super) struct Misaligned {
+    pub policy: MisalignedPolicy,
+    pub costs: MisalignedCosts,
+}
+
+/// What the `MisalignedAccess` of the core says; a core without one has gem5's rule.
+pub(super) fn misaligned(cpu: Obj) -> Misaligned {
+    misaligned_of(cpu, "misaligned").unwrap_or_else(|policy| Misaligned { policy, costs: MisalignedCosts::default() })
+}
+
+/// The same for vector accesses, where they have rules of their own.
+pub(super) fn vector_misaligned(cpu: Obj) -> Option<Misaligned> {
+    let own = misaligned_of(cpu, "vector_misaligned").ok();
+    if own.is_some() && super::is_x86(cpu) {
+        cpu.param_error(
+            "vector_misaligned",
+            "is about RISC-V's vector instructions; x86 has `misaligned` for all accesses",
+        );
+    }
+    own
+}
+
+/// The error is the policy where there is no such object.
+fn misaligned_of(cpu: Obj, name: &str) -> Result<Misaligned, MisalignedPolicy> {
     let checker = cpu
         .opt_ref("mmu")
         .and_then(|m| m.opt_ref("pma_checker"))
         .filter(|p| p.expect_class("PMA checker", &["PMAChecker"]));
     let hardware = checker.map(|p| p.ranges("misaligned")).unwrap_or_default();
     let pma = MisalignedPolicy::Pma(hardware.iter().map(|r| r.start..r.end).collect());
-    let Some(m) = cpu.opt_ref("misaligned") else { return (pma, MisalignedCosts::default()) };
+    let Some(m) = cpu.opt_ref(name) else { return Err(pma) };
     let policies = [pma, MisalignedPolicy::Hardware, MisalignedPolicy::Trap, MisalignedPolicy::Emulate];
     let policy = policies[m.choice_or("policy", 0, &["pma", "hardware", "trap", "emulate"])].clone();
     let n = |name| m.u32_or(name, 0, 0..=u32::MAX);
@@ -133,15 +161,11 @@ pub(super) fn misaligned(cpu: Obj) -> (MisalignedPolicy, MisalignedCosts) {
         emulate_cycles: n("emulate_cycles"),
         emulate_cycles_per_byte: n("emulate_cycles_per_byte"),
     };
-    (policy, costs)
+    Ok(Misaligned { policy, costs })
 }
 
 /// A simple core's parameters.
-pub(super) fn simple(
-    cpu: Obj,
-    misaligned: MisalignedCosts,
-    branch_pred: Option<BranchPredictorParams>,
-) -> SimpleConfig {
+pub(super) fn simple(cpu: Obj, costs: Costs, branch_pred: Option<BranchPredictorParams>) -> SimpleConfig {
     let no_stalls = "the atomic core knows no memory latency; use a TimingSimpleCPU";
     cpu.only("simulate_data_stalls", &Value::from(false), no_stalls);
     cpu.only("simulate_inst_stalls", &Value::from(false), no_stalls);
@@ -150,7 +174,8 @@ pub(super) fn simple(
         clock: Clock::new(cpu.clock_period()),
         width: cpu.u32_or("width", 1, ANY),
         branch_pred,
-        misaligned,
+        misaligned: costs.0,
+        vector_misaligned: costs.1,
         // What gem5's decoders take at a time: RISC-V words of 4 bytes, x86 of 8.
         fetch_bytes: if super::is_x86(cpu) { 8 } else { 4 },
     }

@@ -22,7 +22,7 @@ use breakeven_cpu::o3::O3;
 use breakeven_cpu::simple::{AtomicSimple, TimingSimple};
 use breakeven_memory::config::AddrRange;
 use breakeven_memory::{MemorySystem, MemorySystemConfig};
-use breakeven_riscv::{Extensions, MisalignedPolicy, RiscvConfig, VectorConfig};
+use breakeven_riscv::{Chaining, Extensions, MisalignedPolicy, RiscvConfig, VectorConfig, VectorTiming};
 use serde_json::json;
 
 pub use cores::CoreConfig;
@@ -171,7 +171,8 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
         system.param_error("mem_mode", format!("is \"{mode}\"; a {} needs \"{wanted}\"", cpu.class()));
     }
     let memory = memory::memory_system(reader, system, cpu);
-    let (policy, costs) = cores::misaligned(cpu);
+    let (scalar, vector) = (cores::misaligned(cpu), cores::vector_misaligned(cpu));
+    let costs = (scalar.costs, vector.as_ref().map(|m| m.costs));
     let predictor = branch::predictor(cpu);
     let core = match cpu.class() {
         "RiscvAtomicSimpleCPU" | "X86AtomicSimpleCPU" => CoreConfig::Atomic(cores::simple(cpu, costs, predictor)),
@@ -180,8 +181,11 @@ fn machine(reader: &Reader) -> Option<MachineConfig> {
         "RiscvO3CPU" | "X86O3CPU" => CoreConfig::O3(Box::new(o3::o3(cpu, costs)), predictor),
         _ => return None,
     };
-    let isa =
-        if x86 { IsaConfig::X86(Box::new(x86::isa(system, cpu))) } else { IsaConfig::Riscv(isa(system, cpu, policy)) };
+    let isa = if x86 {
+        IsaConfig::X86(Box::new(x86::isa(system, cpu)))
+    } else {
+        IsaConfig::Riscv(isa(system, cpu, scalar.policy, vector.map(|m| m.policy)))
+    };
     let platform = platform(reader, system, cpu, emulated)?;
     Some(MachineConfig {
         cpu: cpu.path().to_owned(),
@@ -209,12 +213,34 @@ fn bare_metal(system: Obj, x86: bool) {
     w.only("semihosting", &serde_json::Value::Null, "guests use HTIF or pseudo-ops");
 }
 
+/// What vector instructions take beside their units' latencies.
+fn vector_timing(isa: Obj) -> VectorTiming {
+    let cycles = |name, least| isa.u32_or(name, least, least..=64);
+    let chaining = [Chaining::Group, Chaining::Register, Chaining::Beat];
+    VectorTiming {
+        whole_groups: isa.bool_or("whole_vector_groups", false),
+        short_groups: isa.bool_or("short_vector_groups", false),
+        chaining: chaining[isa.choice_or("vector_chaining", 1, &["none", "register", "beat"])],
+        gem5: isa.bool_or("gem5VectorMicroOps", false),
+        startup: cycles("vector_startup_cycles", 0),
+        memory_startup: cycles("vector_memory_startup_cycles", 0),
+        strided_cycles: cycles("strided_element_cycles", 1),
+        indexed_cycles: cycles("indexed_element_cycles", 1),
+        segment_cycles: cycles("segment_element_cycles", 1),
+    }
+}
+
 /// Ztso: what the instruction set promises and the store queue keeps.
 fn total_store_ordering(cpu: Obj) -> bool {
     !is_x86(cpu) && cpu.refs("isa").into_iter().any(|isa| isa.bool_or("enable_Ztso", false))
 }
 
-fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
+fn isa(
+    system: Obj,
+    cpu: Obj,
+    misaligned: MisalignedPolicy,
+    vector_misaligned: Option<MisalignedPolicy>,
+) -> RiscvConfig {
     let mut extensions = Extensions::default();
     let mut vector = VectorConfig::default();
     for isa in cpu.refs("isa") {
@@ -231,20 +257,20 @@ fn isa(system: Obj, cpu: Obj, misaligned: MisalignedPolicy) -> RiscvConfig {
             zicboz: isa.bool_or("enable_Zicboz_fs", true),
             v: isa.bool_or("enable_rvv", true),
             // Zvbb includes Zvkb.
-            zvkb: isa.bool_or("enable_Zvkb", true) | isa.bool_or("enable_Zvbb", true),
-            zvbb: isa.bool_or("enable_Zvbb", true),
+            zvkb: isa.bool_or("enable_Zvkb", false) | isa.bool_or("enable_Zvbb", false),
+            zvbb: isa.bool_or("enable_Zvbb", false),
             ztso: total_store_ordering(cpu),
             clmul_latency: isa.u32_or("clmul_latency", 0, 0..=255) as u8,
         };
         isa.only("elen", &json!(64), "vector elements have at most 64 bits");
         let vlen = isa.u32_or("vlen", 256, 128..=1024);
         let dlen = isa.u32_or("dlen", 0, 0..=512);
-        let whole_groups = isa.bool_or("whole_vector_groups", false);
-        vector = VectorConfig { vlen, dlen: if dlen == 0 { vlen.min(512) } else { dlen }, whole_groups };
+        vector = VectorConfig { vlen, dlen: if dlen == 0 { vlen.min(512) } else { dlen }, timing: vector_timing(isa) };
     }
     let pmp = cpu.opt_ref("mmu").and_then(|m| m.opt_ref("pmp"));
     RiscvConfig {
         misaligned,
+        vector_misaligned,
         extensions,
         vector,
         cbo_block: system.pow2("cache_line_size", 16..=256),

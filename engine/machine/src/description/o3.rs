@@ -1,8 +1,8 @@
 //! The out-of-order core of a description. Bounds are `O3Config::check`'s.
 
+use super::cores::Costs;
 use breakeven_base::units::Clock;
 use breakeven_base::OpClass;
-use breakeven_cpu::misaligned::MisalignedCosts;
 use breakeven_cpu::o3::lsq::{LsqConfig, PartialForward};
 use breakeven_cpu::o3::{FuDesc, Gem5Quirks, O3Config, OpDesc, RenameRecovery};
 use serde_json::json;
@@ -12,7 +12,7 @@ use super::reader::Obj;
 const ANY: std::ops::RangeInclusive<u32> = 0..=u32::MAX;
 
 /// gem5's `BaseO3CPU`.
-pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
+pub(super) fn o3(cpu: Obj, costs: Costs) -> O3Config {
     cpu.only("numRobs", &json!(1), "one hardware thread, one reorder buffer");
     cpu.only("smtNumFetchingThreads", &json!(1), "one hardware thread");
     unmodelled(cpu);
@@ -59,7 +59,8 @@ pub(super) fn o3(cpu: Obj, misaligned: MisalignedCosts) -> O3Config {
         store_set_clear_period: cpu.int("store_set_clear_period", 0..=u64::MAX),
         needsTSO: cpu.bool("needsTSO") | super::total_store_ordering(cpu),
         fuPool: cpu.a_ref("fuPool").map(|pool| pool.refs("FUList")).unwrap_or_default().into_iter().map(unit).collect(),
-        misaligned,
+        misaligned: costs.0,
+        vector_misaligned: costs.1,
         lsq: lsq(cpu),
         microFusion: flag("microFusion"),
         macroFusion: flag("macroFusion"),

@@ -19,7 +19,7 @@ use super::latch::{Bundle, BundleEnd, Channel, Latch, Ring};
 use super::lsq::{Head, Lsq, When};
 use super::pipe::ResolvedBranch;
 use super::scoreboard::Scoreboard;
-use crate::misaligned::MisalignedCosts;
+use crate::misaligned::AccessCosts;
 use crate::CoreCtx;
 
 /// Most micro-ops between issue and commit: more than units, LSQ and a while of cost-free ones can hold.
@@ -60,7 +60,7 @@ struct Params {
     issue_ends_at: usize,
     /// `gem5HeadHoldsEarlyIssue`.
     head_holds_early_issue: bool,
-    costs: MisalignedCosts,
+    costs: AccessCosts,
     line_bytes: u32,
 }
 
@@ -135,7 +135,7 @@ impl Execute {
                     usize::MAX
                 },
                 head_holds_early_issue: cfg.quirks.gem5HeadHoldsEarlyIssue,
-                costs: cfg.misaligned,
+                costs: AccessCosts::new(cfg.misaligned, cfg.vector_misaligned),
                 line_bytes,
             },
             out: CommitOut::default(),

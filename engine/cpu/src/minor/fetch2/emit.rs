@@ -6,7 +6,7 @@ use super::super::inst::{DynInst, InstRing, Outcome, Seq};
 use super::super::lsq::When;
 use super::{Fetch2, Fetch2Io, Waiting};
 use crate::bpred::{Prediction, TargetProvider};
-use crate::misaligned::MisalignedCosts;
+use crate::misaligned::AccessCosts;
 use crate::CoreCtx;
 
 /// Micro-ops with none of these only go on to the next instruction.
@@ -152,14 +152,7 @@ pub fn finish_step(step: &Step, last: &mut DynInst) -> StepEnd {
 
 /// Puts the micro-ops of `step` into the ring; `last` has what belongs to the whole instruction, `flags` are those of all of them.
 #[inline(always)]
-pub fn push_step(
-    step: &Step,
-    last: &DynInst,
-    flags: UopFlags,
-    ring: &mut InstRing,
-    costs: &MisalignedCosts,
-    line: u32,
-) {
+pub fn push_step(step: &Step, last: &DynInst, flags: UopFlags, ring: &mut InstRing, costs: &AccessCosts, line: u32) {
     let n = usize::from(step.n).clamp(1, MAX_UOPS);
     let first = ring.tail;
     ring.push_all(last, &step.uops[..n]);
@@ -182,7 +175,7 @@ pub fn push_step(
 
 /// Puts an instruction's only micro-op into the ring, of which nothing but its reference need be said.
 #[inline(always)]
-fn push_plain(step: &Step, inst: DynInst, ring: &mut InstRing, costs: &MisalignedCosts, line: u32) {
+fn push_plain(step: &Step, inst: DynInst, ring: &mut InstRing, costs: &AccessCosts, line: u32) {
     let uop = &step.uops[0];
     let seq = ring.push_with(inst, uop);
     if uop.flags.any(UopFlags::MEM) && !inst.predecoded {
@@ -192,9 +185,9 @@ fn push_plain(step: &Step, inst: DynInst, ring: &mut InstRing, costs: &Misaligne
 
 /// Where the micro-op's reference goes, and the stall at commit that it costs.
 #[inline(always)]
-fn refer(ring: &mut InstRing, seq: Seq, flags: UopFlags, mem: &MemRef, costs: &MisalignedCosts, line: u32) {
+fn refer(ring: &mut InstRing, seq: Seq, flags: UopFlags, mem: &MemRef, costs: &AccessCosts, line: u32) {
     ring.set_mem(seq, mem);
-    if costs.emulate {
+    if costs.emulate() {
         ring.get_mut(seq).extra_commit = costs.split(mem, flags.any(UopFlags::STORE), line, line).stall;
     }
 }

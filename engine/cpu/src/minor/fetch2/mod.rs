@@ -18,7 +18,7 @@ use super::latch::{Bundle, BundleEnd, Channel, InputBuffer, Latch};
 use super::lsq::When;
 use super::pipe::{Line, PredictedBranch, ResolvedBranch};
 use crate::bpred::BranchPredictor;
-use crate::misaligned::MisalignedCosts;
+use crate::misaligned::AccessCosts;
 use crate::CoreCtx;
 use emit::leave;
 pub use emit::{finish_step, push_step};
@@ -52,7 +52,7 @@ struct Params {
     predicts: bool,
     /// Flags of what tells fetch something, though it is on a wrong path and has not been executed.
     tells_fetch: UopFlags,
-    costs: MisalignedCosts,
+    costs: AccessCosts,
     line_bytes: u32,
 }
 
@@ -135,11 +135,11 @@ impl Fetch2 {
                 width: cfg.decodeInputWidth,
                 cycle_input: cfg.fetch2CycleInput,
                 bubbles: cfg.quirks.gem5BundleBubbles,
-                deferred: !cfg.misaligned.emulate,
+                deferred: !AccessCosts::new(cfg.misaligned, cfg.vector_misaligned).emulate(),
                 predicts: cfg.predictsBranches,
                 tells_fetch: emit::MATTERS_TO_FETCH
                     & if cfg.predictsBranches { UopFlags::all() } else { !UopFlags::BRANCH },
-                costs: cfg.misaligned,
+                costs: AccessCosts::new(cfg.misaligned, cfg.vector_misaligned),
                 line_bytes,
             },
             waiting: Waiting::No,

@@ -20,7 +20,7 @@ use educe::Educe;
 use super::config::{MinorConfig, MAX_QUEUE};
 use super::inst::{InstRing, Seq};
 use super::latch::Ring;
-use crate::misaligned::MisalignedCosts;
+use crate::misaligned::AccessCosts;
 pub use crate::when::When;
 use request::{Coverage, Fragments, LsqRequest, State};
 
@@ -45,13 +45,14 @@ struct Params {
     /// Bytes that the memory port carries.
     width: u32,
     line: u32,
-    costs: MisalignedCosts,
+    costs: AccessCosts,
     /// `gem5SplitTranslation`, where the costs of references in two pieces are not described.
     splits_late: bool,
 }
 
 impl Params {
     fn new(cfg: &MinorConfig, line: u32) -> Self {
+        let costs = AccessCosts::new(cfg.misaligned, cfg.vector_misaligned);
         Params {
             requests_size: cfg.executeLSQRequestsQueueSize as usize,
             transfers_size: cfg.executeLSQTransfersQueueSize as usize,
@@ -60,8 +61,8 @@ impl Params {
             max_in_memory: cfg.executeMaxAccessesInMemory as usize,
             width: if cfg.executeMemoryWidth == 0 { line } else { cfg.executeMemoryWidth },
             line,
-            costs: cfg.misaligned,
-            splits_late: cfg.quirks.gem5SplitTranslation && cfg.misaligned == MisalignedCosts::default(),
+            costs,
+            splits_late: cfg.quirks.gem5SplitTranslation && costs.are_gem5s(),
         }
     }
 }

@@ -69,11 +69,11 @@ impl Lsq {
     /// What of addresses the queue looks at.
     pub fn address_rules(&self) -> AddressRules {
         let line = u64::from(self.rules.line);
-        let costs = u64::from(self.rules.costs.granule);
+        let costs = self.rules.costs.granules(self.rules.line).map(u64::from);
         // Accesses that wait with an MSHR share it with those of their line.
         let granule = if self.dcache_port.misses_wait { line } else { 1 };
         let granule = granule.max(1 << self.rules.check_shift);
-        AddressRules { line, granule, costs: if costs == 0 { line } else { costs } }
+        AddressRules { line, granule, costs }
     }
 
     /// Which instructions are of which store set.

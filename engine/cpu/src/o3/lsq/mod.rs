@@ -39,7 +39,7 @@ use super::config::O3Config;
 use super::inst::{InstRing, Wait};
 use super::quirks::Gem5Quirks;
 use super::seq::{Seq, StorePos};
-use crate::misaligned::{MisalignedCosts, Split};
+use crate::misaligned::{AccessCosts, Split};
 use crate::o3::outside::Outside;
 use crate::when::When;
 use dcache_port::{DcachePort, Sent, SplitAccess};
@@ -97,7 +97,7 @@ const NEVER: Cycle = Cycle::MAX;
 #[derive(Clone, Debug)]
 struct Rules {
     cfg: LsqConfig,
-    costs: MisalignedCosts,
+    costs: AccessCosts,
     line: u32,
     /// log2 bytes of the granule by which violations are found.
     check_shift: u32,
@@ -164,7 +164,7 @@ impl Lsq {
         Lsq {
             rules: Rules {
                 cfg: cfg.lsq,
-                costs: cfg.misaligned,
+                costs: AccessCosts::new(cfg.misaligned, cfg.vector_misaligned),
                 line: line_bytes,
                 check_shift: cfg.LSQDepCheckShift,
                 tso: cfg.needsTSO,
@@ -207,7 +207,7 @@ impl Lsq {
         let is_store = uses_store_queue(flags);
         m.uncacheable && !is_store
             || flags.any(UopFlags::ATOMIC) && is_store
-            || self.rules.costs.emulate && self.split(m, is_store).stall > 0
+            || self.rules.costs.emulate() && self.split(m, is_store).stall > 0
     }
 
     #[inline]

@@ -29,9 +29,9 @@ pub struct Base {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressRules {
     pub line: u64,
-    /// Bytes of the unit by which violations are found, and of that by which misaligned accesses cost.
+    /// Bytes of the unit by which violations are found, and of those by which misaligned scalar and vector accesses cost.
     pub granule: u64,
-    pub costs: u64,
+    pub costs: [u64; 2],
 }
 
 const PAGE: u64 = 4096;
@@ -47,13 +47,17 @@ impl AddressRules {
         let size = u64::from(m.size);
         let crosses = |unit: u64| (m.vaddr & (unit - 1)) + size > unit;
         let mut bits = size | u64::from(m.page_shift) << 16 | (m.kind as u64) << 24;
-        bits |= u64::from(m.uncacheable) << 32 | u64::from(m.valid) << 33;
+        bits |= u64::from(m.uncacheable) << 32
+            | u64::from(m.valid) << 33
+            | u64::from(u8::BITS - m.element.leading_zeros()) << 37;
         let whole_line = matches!(m.kind, MemKind::StoreLine | MemKind::CboZero)
             || matches!(m.kind, MemKind::CboClean | MemKind::CboFlush | MemKind::CboInval);
         let granule = if whole_line { self.line.max(self.granule) } else { self.granule };
         bits |= (m.vaddr & (granule - 1)) << 48;
         if m.vaddr & (size.next_power_of_two() - 1) != 0 {
-            bits |= 1 << 34 | u64::from(crosses(self.costs)) << 35 | u64::from(crosses(PAGE)) << 36;
+            bits |= 1 << 34
+                | u64::from(crosses(self.costs[usize::from(m.element != 0)])) << 35
+                | u64::from(crosses(PAGE)) << 36;
             if crosses(self.line) {
                 bits |= (self.line - (m.vaddr & (self.line - 1))) << 40;
             }

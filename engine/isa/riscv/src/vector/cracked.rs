@@ -51,6 +51,14 @@ impl Cracked {
     pub fn op(&mut self, class: OpClass, src: [Reg; 3], dst: [Reg; 2]) {
         self.push(Uop { class, latency: 0, src, dst, flags: UopFlags::empty() }, MemRef::default());
     }
+    /// Micro-ops that hold a unit of `class` for so many cycles and do nothing else.
+    pub fn beats(&mut self, class: OpClass, cycles: u32) {
+        let flags = UopFlags::MICRO_FUSED;
+        let beat = Uop { class, latency: 0, src: [Reg::NONE; 3], dst: [Reg::NONE; 2], flags };
+        for _ in 0..cycles {
+            self.push(beat, MemRef::default());
+        }
+    }
     pub fn push(&mut self, uop: Uop, mem: MemRef) {
         if self.on {
             self.list.push((uop, mem));

@@ -32,21 +32,25 @@ impl VectorUnit {
     /// Element `k` (of `1 << sew` bytes) of the group that begins at register `reg`.
     #[inline(always)]
     pub fn get(&self, reg: usize, k: usize, sew: u8) -> u64 {
-        let at = reg * self.vlenb + (k << sew);
-        let mut bytes = [0; 8];
-        match self.file.get(at..at + (1 << sew)) {
-            Some(b) => bytes[..b.len()].copy_from_slice(b),
-            None => return 0,
-        }
-        u64::from_le_bytes(bytes)
+        // Each width by itself: a copy of a length that is not known is a call.
+        let rest = self.file.get(reg * self.vlenb + (k << sew)..).unwrap_or_default();
+        let value = match sew {
+            0 => rest.first().map(|&b| u64::from(b)),
+            1 => rest.first_chunk().map(|&b| u64::from(u16::from_le_bytes(b))),
+            2 => rest.first_chunk().map(|&b| u64::from(u32::from_le_bytes(b))),
+            _ => rest.first_chunk().map(|&b| u64::from_le_bytes(b)),
+        };
+        value.unwrap_or(0)
     }
     #[inline(always)]
     pub fn set(&mut self, reg: usize, k: usize, sew: u8, value: u64) {
-        let at = reg * self.vlenb + (k << sew);
-        if let Some(b) = self.file.get_mut(at..at + (1 << sew)) {
-            let n = b.len();
-            b.copy_from_slice(&value.to_le_bytes()[..n]);
-        }
+        let rest = self.file.get_mut(reg * self.vlenb + (k << sew)..).unwrap_or_default();
+        match sew {
+            0 => rest.first_mut().map(|b| *b = value as u8),
+            1 => rest.first_chunk_mut().map(|b| *b = (value as u16).to_le_bytes()),
+            2 => rest.first_chunk_mut().map(|b| *b = (value as u32).to_le_bytes()),
+            _ => rest.first_chunk_mut().map(|b| *b = value.to_le_bytes()),
+        };
     }
     /// Bit `k` of a mask register.
     #[inline(always)]

@@ -8,6 +8,7 @@ use breakeven_base::{Bus, MemKind, MemRef, Now, OpClass, Reg, Uop, UopFlags};
 use super::cracked::{TEMPORARY, V, VL, X};
 use super::element::registers;
 use super::{legal, Legal, VectorUnit};
+use crate::config::Chaining;
 use crate::hart::{Hart, Stop};
 use crate::mem::reference;
 use crate::mmu::PAGE;
@@ -15,7 +16,7 @@ use crate::pmp::Access;
 
 /// Addressing modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
+pub(super) enum Mode {
     Unit,
     /// vlm.v, vsm.v
     Mask,
@@ -27,24 +28,24 @@ enum Mode {
 
 /// A vector load or store, decoded for the present `vtype` and `vl`.
 #[derive(Clone, Copy, Debug)]
-struct VectorAccess {
-    mode: Mode,
-    store: bool,
-    masked: bool,
-    vd: usize,
-    base: u64,
-    rs1: usize,
+pub(super) struct VectorAccess {
+    pub(super) mode: Mode,
+    pub(super) store: bool,
+    pub(super) masked: bool,
+    pub(super) vd: usize,
+    pub(super) base: u64,
+    pub(super) rs1: usize,
     /// `rs2`, `vs2`.
-    second: usize,
-    stride: u64,
+    pub(super) second: usize,
+    pub(super) stride: u64,
     /// Width of a data element, and of an index.
-    eew: u8,
-    index_eew: u8,
+    pub(super) eew: u8,
+    pub(super) index_eew: u8,
     /// Logarithm of the registers of one field's group.
-    emul: i8,
-    fields: usize,
+    pub(super) emul: i8,
+    pub(super) fields: usize,
     /// Elements.
-    vl: usize,
+    pub(super) vl: usize,
 }
 
 impl VectorAccess {
@@ -130,14 +131,14 @@ impl VectorAccess {
     }
 
     /// Address of field 0 of element `k`.
-    fn address(&self, u: &VectorUnit, k: usize) -> u64 {
+    pub(super) fn address(&self, u: &VectorUnit, k: usize) -> u64 {
         match self.mode {
             Mode::Indexed => self.base.wrapping_add(u.get(self.second, k, self.index_eew)),
             _ => self.base.wrapping_add(self.stride.wrapping_mul(k as u64)),
         }
     }
 
-    fn class(&self) -> OpClass {
+    pub(super) fn class(&self) -> OpClass {
         use OpClass::*;
         let (load, store) = match self.mode {
             Mode::Mask => (SimdUnitStrideMaskLoad, SimdUnitStrideMaskStore),
@@ -157,7 +158,7 @@ impl VectorAccess {
     }
 
     /// Whether the elements are contiguous in memory: no stride, no fields between them.
-    fn contiguous(&self) -> bool {
+    pub(super) fn contiguous(&self) -> bool {
         self.fields == 1 && !matches!(self.mode, Mode::Strided | Mode::Indexed)
     }
 }
@@ -173,14 +174,33 @@ impl Hart {
             return Err(Stop::Fault { cause: 2, tval: u64::from(raw) });
         };
         let first = self.vector.vstart as usize;
+        self.vector.accesses = true;
+        let moved = self.elements::<STORE, B>(bus, now, &mut a, first);
+        self.vector.accesses = false;
+        moved?;
+        if self.vector.cracked.is_on() {
+            self.crack_memory(bus, &a, first);
+        }
+        self.vector.vstart = 0;
+        Ok(())
+    }
+
+    /// Moves all elements from `first` on.
+    fn elements<const STORE: bool, B: Bus>(
+        &mut self,
+        bus: &mut B,
+        now: &Now,
+        a: &mut VectorAccess,
+        first: usize,
+    ) -> Result<(), Stop> {
         let mut k = first;
         while k < a.vl {
-            let bulk = self.bulk::<STORE, B>(bus, &a, k);
+            let bulk = self.bulk::<STORE, B>(bus, a, k);
             if bulk > 0 {
                 k += bulk;
                 continue;
             }
-            if let Err(stop) = self.one_element::<STORE, B>(bus, now, &a, k) {
+            if let Err(stop) = self.one_element::<STORE, B>(bus, now, a, k) {
                 if a.mode == Mode::FaultOnlyFirst && k > 0 && matches!(stop, Stop::Fault { .. }) {
                     self.vector.vl = k as u64;
                     a.vl = k;
@@ -191,10 +211,6 @@ impl Hart {
             }
             k += 1;
         }
-        if self.vector.cracked.is_on() {
-            self.crack_memory(bus, &a, first);
-        }
-        self.vector.vstart = 0;
         Ok(())
     }
 
@@ -235,10 +251,10 @@ impl Hart {
         Ok(())
     }
 
-    /// Moves the elements from `k` to the page's end at once, if they lie in RAM and no path's stores cover them. How many.
+    /// Moves the elements from `k` to the page's end at once, if they lie in RAM. How many.
     fn bulk<const STORE: bool, B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, k: usize) -> usize {
         let vaddr = a.base.wrapping_add((k as u64) << a.eew);
-        if !a.contiguous() || a.masked || self.speculative() || vaddr & ((1 << a.eew) - 1) != 0 {
+        if !a.contiguous() || a.masked || vaddr & ((1 << a.eew) - 1) != 0 {
             return 0;
         }
         let in_page = ((PAGE - vaddr % PAGE) >> a.eew) as usize;
@@ -247,6 +263,9 @@ impl Hart {
         let access = if STORE { Access::Store } else { Access::Load };
         let Ok(part) = self.data_part(bus, vaddr, bytes as u64, access) else { return 0 };
         let at = a.vd * self.vector.vlenb + (k << a.eew);
+        if self.speculative() {
+            return if self.bulk_on_path::<STORE, B>(bus, part.paddr, at, bytes).is_some() { n } else { 0 };
+        }
         let Some(file) = self.vector.file.get_mut(at..at + bytes) else { return 0 };
         if STORE {
             let words = (part.paddr & !7..part.paddr + bytes as u64).step_by(8);
@@ -266,16 +285,43 @@ impl Hart {
         n
     }
 
+    /// Moves `bytes` between RAM as a speculative path sees it and the file from `at` on, by words. `None`: it could not,
+    /// and may have moved some of them.
+    fn bulk_on_path<const STORE: bool, B: Bus>(
+        &mut self,
+        bus: &mut B,
+        paddr: u64,
+        at: usize,
+        bytes: usize,
+    ) -> Option<()> {
+        bus.ram().contains(paddr, bytes as u64).then_some(())?;
+        for offset in (0..bytes).step_by(8) {
+            let n = (bytes - offset).min(8);
+            let (word, here) = (paddr + offset as u64, at + offset);
+            if STORE {
+                let mut value = [0; 8];
+                value[..n].copy_from_slice(self.vector.file.get(here..here + n)?);
+                self.write_bytes(bus.ram_mut(), word, n as u64, u64::from_le_bytes(value))?;
+            } else {
+                let value = self.read_bytes(bus.ram(), word, n as u64)?.to_le_bytes();
+                self.vector.file.get_mut(here..here + n)?.copy_from_slice(&value[..n]);
+            }
+        }
+        Some(())
+    }
+
     /// The memory reference of `n` bytes at `vaddr`, for the pipeline.
-    fn piece<B: Bus>(&mut self, bus: &mut B, vaddr: u64, n: u64, store: bool) -> MemRef {
-        let (kind, access) = if store { (MemKind::Store, Access::Store) } else { (MemKind::Load, Access::Load) };
-        let nowhere = MemRef { vaddr, size: n as u16, kind, ..MemRef::default() };
+    pub(super) fn piece<B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, vaddr: u64, n: u64) -> MemRef {
+        let (kind, access) = if a.store { (MemKind::Store, Access::Store) } else { (MemKind::Load, Access::Load) };
+        let element = 1 << a.eew;
+        let nowhere = MemRef { vaddr, size: n as u16, kind, element, ..MemRef::default() };
         let here = n.min(PAGE - vaddr % PAGE);
         let Ok(first) = self.data_part(bus, vaddr, here, access) else { return nowhere };
         if !bus.ram().contains(first.paddr, here) && self.speculative() {
             return nowhere;
         }
         let mut m = reference(vaddr, n, kind, first.shift, first.paddr, first.uncacheable);
+        m.element = element;
         if here < n {
             match self.data_part(bus, vaddr.wrapping_add(here), n - here, access) {
                 Ok(second) => m.paddr2 = second.paddr,
@@ -287,68 +333,114 @@ impl Hart {
 
     /// The micro-ops, for elements from `first` on.
     fn crack_memory<B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, first: usize) {
-        let flag = if a.store { UopFlags::STORE } else { UopFlags::LOAD };
-        let class = a.class();
-        let guard = if a.masked { V(0) } else { VL };
-        let push = |h: &mut Hart, m: MemRef, data: Reg, to: Reg| {
-            let src = if a.store { [X(a.rs1), data, guard] } else { [X(a.rs1), guard, data] };
-            let uop = Uop { class, latency: 0, src, dst: [to, Reg::NONE], flags: flag };
-            h.vector.cracked.push(uop, m);
-        };
-        if a.contiguous() {
-            let (vlenb, dlenb) = (self.vector.vlenb, self.vector.dlenb);
-            let end = a.vl << a.eew;
-            let mut at = first << a.eew;
-            while at < end {
-                let stop = (at / dlenb + 1) * dlenb;
-                let stop = stop.min(end);
-                let used = !a.masked || (at >> a.eew..stop >> a.eew).any(|k| self.vector.bit(0, k));
-                // The last piece of a register carries it.
-                let reg = V(a.vd + at / vlenb);
-                let last = stop % vlenb == 0 || stop == end;
-                if used || last {
-                    let m = self.piece(bus, a.base.wrapping_add(at as u64), (stop - at) as u64, a.store);
-                    push(
-                        self,
-                        m,
-                        if a.store { reg } else { Reg::NONE },
-                        if last && !a.store { reg } else { Reg::NONE },
-                    );
-                }
-                at = stop;
-            }
-            if self.vector.whole_groups && matches!(a.mode, Mode::Unit | Mode::FaultOnlyFirst) {
-                // The unit spends beats on the rest of the group, too, without accesses.
-                let beats = (registers(a.emul) * vlenb).saturating_sub(end.next_multiple_of(dlenb)).div_ceil(dlenb);
-                for _ in 0..beats {
-                    let flags = UopFlags::MICRO_FUSED;
-                    let beat = Uop { class, latency: 0, src: [Reg::NONE; 3], dst: [Reg::NONE; 2], flags };
-                    self.vector.cracked.push(beat, MemRef::default());
-                }
-            }
-            return;
+        if self.vector.timing.gem5 {
+            return self.crack_memory_as_gem5(bus, a, first);
         }
-        let index = if a.mode == Mode::Indexed { V(a.second) } else { Reg::NONE };
+        let startup = self.vector.timing.memory_startup;
+        self.vector.cracked.beats(a.class(), startup);
+        if a.contiguous() {
+            self.crack_pieces(bus, a, first);
+        } else {
+            self.crack_elements(bus, a, first);
+        }
+    }
+
+    /// What decides which elements take part.
+    fn guard(a: &VectorAccess) -> Reg {
+        if a.masked {
+            V(0)
+        } else {
+            VL
+        }
+    }
+
+    /// One micro-op of `a`: where it goes, what it stores or needs beside the base, what it writes.
+    fn push_access(&mut self, a: &VectorAccess, m: MemRef, data: Reg, to: Reg) {
+        let guard = Self::guard(a);
+        let src = if a.store { [X(a.rs1), data, guard] } else { [X(a.rs1), guard, data] };
+        let flags = if a.store { UopFlags::STORE } else { UopFlags::LOAD };
+        let uop = Uop { class: a.class(), latency: 0, src, dst: [to, Reg::NONE], flags };
+        self.vector.cracked.push(uop, m);
+    }
+
+    /// Unit-stride accesses: a micro-op a piece of DLEN.
+    fn crack_pieces<B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, first: usize) {
+        let (vlenb, dlenb) = (self.vector.vlenb, self.vector.dlenb);
+        let end = a.vl << a.eew;
+        let groups_last = end.saturating_sub(1) / vlenb;
+        let chaining = self.vector.timing.chaining;
+        let mut at = first << a.eew;
+        while at < end {
+            let stop = (at / dlenb + 1) * dlenb;
+            let stop = stop.min(end);
+            let used = !a.masked || (at >> a.eew..stop >> a.eew).any(|k| self.vector.bit(0, k));
+            let reg = V(a.vd + at / vlenb);
+            let last = stop % vlenb == 0 || stop == end;
+            // The last piece of a register carries it; the first, where beats chain and all come with one line.
+            let carries = if chaining == Chaining::Beat && !a.masked && self.in_one_line(a, at / vlenb * vlenb, end) {
+                at % vlenb == 0 || at == first << a.eew
+            } else {
+                last
+            };
+            if used || last {
+                let m = self.piece(bus, a, a.base.wrapping_add(at as u64), (stop - at) as u64);
+                let data = match chaining {
+                    Chaining::Group => V(a.vd + groups_last),
+                    Chaining::Register | Chaining::Beat => reg,
+                };
+                let (data, to) = if a.store { (data, Reg::NONE) } else { (Reg::NONE, reg) };
+                self.push_access(a, m, data, if carries { to } else { Reg::NONE });
+            }
+            at = stop;
+        }
+        if self.vector.timing.whole_groups && matches!(a.mode, Mode::Unit | Mode::FaultOnlyFirst) {
+            // The unit spends beats on the rest of the group, too, without accesses.
+            let rest = (registers(a.emul) * vlenb).saturating_sub(end.next_multiple_of(dlenb)).div_ceil(dlenb);
+            self.vector.cracked.beats(a.class(), rest as u32);
+        }
+    }
+
+    /// Whether the register whose bytes begin at `from` of an access of `end` bytes lies in one cache line.
+    fn in_one_line(&self, a: &VectorAccess, from: usize, end: usize) -> bool {
+        let line = self.options.cbo_block;
+        let last = (from + self.vector.vlenb).min(end).max(from + 1) - 1;
+        let address = |at: usize| a.base.wrapping_add(at as u64) / line;
+        address(from) == address(last)
+    }
+
+    /// Strided, indexed and segment accesses: a micro-op an element.
+    fn crack_elements<B: Bus>(&mut self, bus: &mut B, a: &VectorAccess, first: usize) {
+        let timing = self.vector.timing;
+        let cycles = match a.mode {
+            _ if a.fields > 1 => timing.segment_cycles,
+            Mode::Indexed => timing.indexed_cycles,
+            _ => timing.strided_cycles,
+        };
         let per_register = self.vector.vlenb >> a.eew;
         for k in first..a.vl {
             if self.vector.active(a.masked, k) {
                 let vaddr = a.address(&self.vector, k);
-                let m = self.piece(bus, vaddr, (a.fields as u64) << a.eew, a.store);
+                let m = self.piece(bus, a, vaddr, (a.fields as u64) << a.eew);
+                let group = registers(a.emul);
                 let reg = V(a.vd + k / per_register);
+                let data = V(a.vd + self.vector.awaited(k / per_register, group));
+                let indices = (k << a.index_eew) / self.vector.vlenb;
+                let index = if a.mode == Mode::Indexed { V(a.second + indices) } else { Reg::NONE };
                 let last = k + 1 == a.vl || (k + 1) % per_register == 0;
                 let (data, to) = match (a.store, a.fields) {
-                    (true, _) => (reg, Reg::NONE),
+                    (true, _) => (data, Reg::NONE),
                     (false, 1) => (index, if last { reg } else { Reg::NONE }),
                     (false, _) => (index, if k + 1 == a.vl { TEMPORARY } else { Reg::NONE }),
                 };
-                push(self, m, data, to);
+                self.push_access(a, m, data, to);
+                self.vector.cracked.beats(a.class(), cycles.saturating_sub(1));
             }
         }
         if !a.store && a.fields > 1 {
             // One micro-op per register writes the fields there.
             for reg in 0..a.fields * registers(a.emul) {
                 let dst = V(a.vd + reg);
-                self.vector.cracked.op(OpClass::SimdMisc, [TEMPORARY, dst, guard], [dst, Reg::NONE]);
+                self.vector.cracked.op(OpClass::SimdMisc, [TEMPORARY, dst, Self::guard(a)], [dst, Reg::NONE]);
             }
         }
     }

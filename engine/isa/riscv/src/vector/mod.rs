@@ -20,6 +20,7 @@ mod fixed;
 mod float;
 mod float_estimate;
 mod forms;
+mod gem5;
 mod integer;
 mod mask;
 mod memory;

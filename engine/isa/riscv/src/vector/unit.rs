@@ -1,6 +1,6 @@
 //! The vector state of a hart.
 
-use crate::config::VectorConfig;
+use crate::config::{VectorConfig, VectorTiming};
 
 use super::cracked::Cracked;
 use super::vtype::Vtype;
@@ -12,8 +12,7 @@ pub(crate) struct VectorUnit {
     pub vlenb: usize,
     /// Bytes of the datapath.
     pub dlenb: usize,
-    /// As [`VectorConfig::whole_groups`].
-    pub whole_groups: bool,
+    pub timing: VectorTiming,
     /// v0..v31, one after the other: a register group is contiguous.
     pub file: Vec<u8>,
     pub vtype: Vtype,
@@ -21,6 +20,8 @@ pub(crate) struct VectorUnit {
     pub vstart: u64,
     pub vxrm: u8,
     pub vxsat: bool,
+    /// A vector load or store is in progress.
+    pub accesses: bool,
     /// Micro-ops of the instruction in progress.
     pub cracked: Cracked,
     /// The register files at the open forks, oldest first.
@@ -44,7 +45,7 @@ impl VectorUnit {
         VectorUnit {
             vlenb,
             dlenb: c.dlen as usize / 8,
-            whole_groups: c.whole_groups,
+            timing: c.timing,
             file: vec![0; 32 * vlenb],
             ..VectorUnit::default()
         }

@@ -4,7 +4,7 @@
 use crate::common::asm::{addi, NOP};
 use crate::common::{Machine, RAM};
 use breakeven_base::{FrontEnd, MemKind, StepResult, UopFlags};
-use breakeven_riscv::{Extensions, RiscvConfig, VectorConfig};
+use breakeven_riscv::{Chaining, Extensions, MisalignedPolicy, RiscvConfig, VectorConfig, VectorTiming};
 
 const DATA: u64 = RAM + 0x8000;
 const END: u64 = RAM + (1 << 20);
@@ -42,7 +42,7 @@ fn vadd_vi(vd: u32, vs2: u32, imm: u32) -> u32 {
 
 fn config(vlen: u32, dlen: u32) -> RiscvConfig {
     let extensions = Extensions { v: true, ..Extensions::default() };
-    RiscvConfig { extensions, vector: VectorConfig { vlen, dlen, whole_groups: false }, ..RiscvConfig::default() }
+    RiscvConfig { extensions, vector: VectorConfig { vlen, dlen, ..VectorConfig::default() }, ..RiscvConfig::default() }
 }
 
 /// Vectors of 256 bits, switched on; x11 points to DATA, where the numbers 100, 101, ... lie.
@@ -189,7 +189,7 @@ fn memory_is_cracked_into_pieces_of_the_datapath() {
 /// A load of three doublewords into a group of two registers: 24 of its 64 bytes, on a datapath of 16.
 fn short_load(whole_groups: bool) -> Vec<(u16, bool, bool)> {
     let mut c = config(256, 128);
-    c.vector.whole_groups = whole_groups;
+    c.vector.timing.whole_groups = whole_groups;
     let mut m = machine_of(&c, &[vsetivli(5, 3, E64M2), vle64(8, 11)]);
     m.steps(2);
     let uops = m.step.uops.iter().zip(&m.step.mem).take(m.step.n.into());
@@ -212,6 +212,157 @@ fn arithmetic_is_a_micro_op_a_register_and_further_beats_are_fused() {
         .map(|u| (u.src[0].0, u.dst[0].0, u.flags.any(UopFlags::MICRO_FUSED)))
         .collect();
     assert_eq!(uops, [(68, 0, false), (68, 72, true), (69, 0, false), (69, 73, true)]);
+}
+
+/// The micro-ops of the last instruction of `program` with `timing`, on registers of 256 bits and a datapath of 128: whether
+/// each is a reference, its second and third source and its destination, as numbers of vector registers (0: none).
+fn cracked(timing: VectorTiming, program: &[u32]) -> Vec<(bool, u8, u8, u8)> {
+    let mut c = config(256, 128);
+    c.vector.timing = timing;
+    let mut m = machine_of(&c, program);
+    m.set_x(12, 16);
+    let mut uops = Vec::new();
+    while m.fe.pc() != RAM + 4 * program.len() as u64 {
+        let last = m.fe.pc() == RAM + 4 * (program.len() - 1) as u64;
+        m.steps(1);
+        let v = |r: breakeven_base::Reg| r.0.saturating_sub(63);
+        let step = m.step.uops[..m.step.n.into()].iter().filter(|_| last);
+        uops.extend(step.map(|u| (u.flags.any(UopFlags::MEM), v(u.src[0]), v(u.src[1]), v(u.dst[0]))));
+    }
+    // Register n is n + 1 here, so that v0 is told from none.
+    uops
+}
+
+#[test]
+fn chaining_is_which_register_is_waited_for_and_which_beat_carries_it() {
+    let with = |chaining| VectorTiming { chaining, ..VectorTiming::default() };
+    let vadd = |vd, vs2, vs1| arith(0, 0, vd, vs2, vs1);
+    let program = [vsetvli_max(5, E64M2), vadd(8, 4, 2)];
+    let sources = |rows: Vec<(bool, u8, u8, u8)>| rows.iter().map(|r| (r.1, r.2)).collect::<Vec<_>>();
+    let results = |rows: Vec<(bool, u8, u8, u8)>| rows.iter().map(|r| r.3).collect::<Vec<_>>();
+    // By register, the default; without chaining each waits for the last of its group.
+    assert_eq!(VectorTiming::default(), with(Chaining::Register));
+    assert_eq!(sources(cracked(with(Chaining::Register), &program)), [(5, 3), (5, 3), (6, 4), (6, 4)]);
+    assert_eq!(sources(cracked(with(Chaining::Group), &program)), [(6, 4); 4]);
+    assert_eq!(results(cracked(with(Chaining::Group), &program)), [0, 9, 0, 10]);
+    // By beat: the first of a register's two carries it.
+    assert_eq!(results(cracked(with(Chaining::Beat), &program)), [9, 0, 10, 0]);
+    assert_eq!(sources(cracked(with(Chaining::Beat), &program)), [(5, 3), (0, 0), (6, 4), (0, 0)]);
+    // Of a group that vl fills by half the last register in use is waited for.
+    let short = [vsetivli(5, 3, E64M2), vadd(8, 4, 2)];
+    assert_eq!(sources(cracked(with(Chaining::Group), &short)), [(5, 3), (5, 3), (6, 4), (6, 4)]);
+    let store = [vsetvli_max(5, E64M2), vse64(8, 11)];
+    assert_eq!(cracked(with(Chaining::Group), &store).iter().map(|r| r.2).collect::<Vec<_>>(), [10; 4]);
+    assert_eq!(cracked(with(Chaining::Beat), &store).iter().map(|r| r.2).collect::<Vec<_>>(), [9, 9, 10, 10]);
+    let load = [vsetvli_max(5, E64M2), vle64(8, 11)];
+    assert_eq!(results(cracked(with(Chaining::Beat), &load)), [9, 0, 10, 0]);
+    // v9 lies in two lines: what it has of the second is not there with the first piece.
+    let crossing = [vsetvli_max(5, E64M2), addi(11, 11, 16), vle64(8, 11)];
+    assert_eq!(results(cracked(with(Chaining::Beat), &crossing)), [9, 0, 0, 10]);
+}
+
+#[test]
+fn start_up_and_slow_elements_are_beats() {
+    let beats = |timing, program: &[u32]| cracked(timing, program).iter().map(|r| r.0).collect::<Vec<_>>();
+    let slow = VectorTiming {
+        startup: 2,
+        memory_startup: 1,
+        strided_cycles: 2,
+        indexed_cycles: 3,
+        segment_cycles: 2,
+        ..VectorTiming::default()
+    };
+    let vadd = [vsetvli_max(5, E64M1), vadd_vi(8, 4, 1)];
+    assert_eq!(beats(VectorTiming::default(), &vadd).len(), 2);
+    assert_eq!(beats(slow, &vadd).len(), 4);
+    assert_eq!(beats(slow, &[vsetvli_max(5, E64M1), vle64(8, 11)]), [false, true, true]);
+    let (two, strided) = (vsetivli(5, 2, E64M1), vle64(8, 11) | 2 << 26 | 12 << 20);
+    assert_eq!(beats(slow, &[two, strided]), [false, true, false, true, false]);
+    // Indices: v4, element numbers of 8 bytes (vid.v).
+    let (vid, indexed) = (0x5208_a257, vle64(8, 11) | 1 << 26 | 4 << 20);
+    assert_eq!(beats(slow, &[two, vid, indexed]), [false, true, false, false, true, false, false]);
+    let segment = vle64(8, 11) | 1 << 29;
+    assert_eq!(beats(slow, &[two, segment]), [false, true, false, true, false, false, false]);
+    for (bad, name) in [
+        (VectorTiming { strided_cycles: 0, ..slow }, "riscv.strided_element_cycles"),
+        (VectorTiming { startup: 65, ..slow }, "riscv.vector_startup_cycles"),
+    ] {
+        let mut c = config(256, 128);
+        c.vector.timing = bad;
+        assert_eq!(c.check().expect_err("cannot be meant").path, name);
+    }
+}
+
+#[test]
+fn gem5_s_micro_ops() {
+    let rows = |program: &[u32]| cracked(VectorTiming { gem5: true, ..VectorTiming::default() }, program);
+    let vadd = |masked: u32| arith(0, 0, 8, 4, 2) & !(masked << 25);
+    // Two registers: no further beats; with vl behind the first, one; without elements, one that does nothing.
+    let wide = vsetvli_max(5, E64M2);
+    assert_eq!(rows(&[wide, vadd(0)]), [(false, 5, 3, 9), (false, 6, 4, 10)]);
+    assert_eq!(rows(&[vsetivli(5, 3, E64M2), vadd(1)]), [(false, 5, 3, 9)]);
+    assert_eq!(rows(&[vsetivli(5, 0, E64M2), vadd(0)]).len(), 1);
+    // vmseq.vv v10: results in temporaries (register 97), merged.
+    let compare = rows(&[wide, arith(0x18, 0, 10, 4, 2)]);
+    assert_eq!(compare, [(false, 5, 3, 34), (false, 6, 4, 34), (false, 34, 11, 11)]);
+    // A load of registers reads what it overwrites; a store what it stores.
+    assert_eq!(rows(&[wide, vle64(8, 11)]), [(true, 0, 9, 9), (true, 0, 10, 10)]);
+    assert_eq!(rows(&[wide, vse64(8, 11)]), [(true, 0, 9, 0), (true, 0, 10, 0)]);
+    // Fault-only-first: vl (register 96) comes last.
+    assert_eq!(rows(&[wide, memory(0x07, 0x10, 8, 11)])[2], (false, 9, 10, 33));
+    // Strided elements follow each other through their register.
+    let two = vsetivli(5, 2, E64M1);
+    assert_eq!(rows(&[two, vle64(8, 11) | 2 << 26 | 12 << 20]), [(true, 0, 0, 9); 2]);
+    // Two fields of four elements: a register each.
+    let segment = rows(&[vsetvli_max(5, E64M1), vle64(8, 11) | 1 << 29]);
+    assert_eq!(segment, [(true, 0, 34, 34), (true, 0, 34, 34), (false, 34, 9, 9), (false, 34, 10, 10)]);
+}
+
+#[test]
+fn arithmetic_leaves_out_what_vl_does_not_reach_where_the_machine_says_so() {
+    let count = |short_groups, avl, word| {
+        let timing = VectorTiming { short_groups, ..VectorTiming::default() };
+        cracked(timing, &[vsetivli(5, avl, E64M8), word]).len()
+    };
+    // Registers of four elements, two beats each.
+    let vadd = vadd_vi(8, 16, 1);
+    assert_eq!(
+        [count(false, 5, vadd), count(true, 5, vadd), count(true, 4, vadd), count(true, 0, vadd)],
+        [16, 4, 2, 2]
+    );
+    // vmv8r.v does not look at vl.
+    assert_eq!(count(true, 5, arith(0x27, 3, 8, 16, 7)), 16);
+}
+
+#[test]
+fn an_indexed_access_waits_for_the_register_of_its_index() {
+    // e64, LMUL 2: elements 4 to 7 have their indices in v5.
+    let program = [vsetvli_max(5, E64M2), vle64(8, 11) | 1 << 26 | 4 << 20];
+    let third = {
+        let mut m = machine_of(&config(256, 256), &program);
+        m.steps(2);
+        m.step.uops[..8].iter().map(|u| u.src[2].0 - 64).collect::<Vec<_>>()
+    };
+    assert_eq!(third, [4, 4, 4, 4, 5, 5, 5, 5]);
+}
+
+#[test]
+fn misaligned_elements_have_a_policy_of_their_own() {
+    let run = |scalar, vector, word| {
+        let mut c = config(256, 128);
+        (c.misaligned, c.vector_misaligned) = (scalar, vector);
+        let mut m = machine_of(&c, &[vsetivli(5, 2, E64M1), word]);
+        m.set_x(11, DATA + 4);
+        m.steps(2);
+        (m.csr(0x342), m.csr(VSTART), m.fe.pc() - RAM)
+    };
+    use MisalignedPolicy::{Hardware, Trap};
+    let (load, scalar_load) = (vle64(8, 11), crate::common::asm::ld(5, 11, 0));
+    assert_eq!(run(Trap, Some(Hardware), load), (0, 0, 8));
+    assert_eq!(run(Hardware, Some(Trap), load), (4, 0, 0x1000));
+    assert_eq!(run(Trap, None, load), (4, 0, 0x1000));
+    assert_eq!(run(Hardware, Some(Trap), scalar_load), (0, 0, 8));
+    assert_eq!(run(Hardware, Some(Trap), vse64(8, 11)), (6, 0, 0x1000));
 }
 
 #[test]

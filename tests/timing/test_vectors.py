@@ -1,0 +1,155 @@
+"""What vector instructions cost, in exact cycles: two programs or two machines that differ in one thing."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from breakeven.machine.presets import describe_machine
+from tests import asm
+from tests.cli.conftest import _engine_is_built
+
+pytestmark = pytest.mark.skipif(not _engine_is_built(), reason="the engine or the guests are not built")
+
+MARCH = "rv64gcv"
+#: One unit of each kind where the default has several: what it carries is what a program waits for.
+ONE_UNIT = ["cpu.fuPool.FUList5.count=1", "cpu.fuPool.FUList8.count=1"]
+
+
+def machine(core: str, *settings: str, **isa: Any) -> dict[str, Any]:
+    description = describe_machine(core, [*(ONE_UNIT if core == "o3" else []), *settings])
+    object_of(description, "system.cpu.isa")["params"].update({"vlen": 256, **isa})
+    return description
+
+
+def object_of(description: dict[str, Any], path: str) -> dict[str, Any]:
+    return next(o for o in description["objects"] if o["path"] == path)
+
+
+def with_vector_costs(description: dict[str, Any], **costs: Any) -> dict[str, Any]:
+    """The machine with a `MisalignedAccess` for its vector accesses."""
+    scalar = object_of(description, "system.cpu.misaligned")
+    own = {**scalar, "path": "system.cpu.vector_misaligned", "params": {**scalar["params"], **costs}}
+    description["objects"].append(own)
+    object_of(description, "system.cpu")["params"]["vector_misaligned"] = {"ref": own["path"]}
+    return description
+
+
+@cache
+def built(source: str) -> bytes:
+    return asm.build(source, MARCH)
+
+
+def cycles_each(
+    description: dict[str, Any], line: str, setting: str = "e64, m1", *, offset: int = 0, vl: int = 0
+) -> float:
+    """Cycles of `line`: 64 of them against 32, in code that is warm. a0 points to zeros, `offset` behind the begin of a
+    page; without `vl` all elements take part.
+    """
+
+    def total(n: int) -> float:
+        body = "\n".join([line] * n)
+        source = f"""
+        li t0, 0x600
+        csrs mstatus, t0
+        li t2, {vl}
+        vsetvli t1, {"t2" if vl else "x0"}, {setting}, ta, ma
+        la a3, zeros
+        li s1, 2
+        li t2, {offset}
+        add a2, a3, t2
+        1:
+        {asm.BEGIN} mv a0, a2
+        {body}
+        fence
+        {asm.END} addi s1, s1, -1
+        bnez s1, 1b
+        {asm.EXIT}
+        .balign 4096
+        zeros: .zero 8192
+        """
+        return asm.measure(description, built(source))[1]
+
+    return (total(64) - total(32)) / 32
+
+
+#: a dependent instruction, one that is not, a load, an access of four elements
+CHAIN, APART = "vadd.vv v8, v8, v16", "vadd.vv v8, v24, v16"
+LOAD, STRIDED = "vle64.v v8, (a0)", "vlse64.v v8, (a0), x0"
+
+
+@pytest.mark.parametrize(
+    ("setting", "register", "none", "narrow", "beat"),
+    [
+        # The unit of Minor hands a result on after 4 cycles. A group of one register: by half a register a cycle the
+        # second half is a cycle later, and nobody waits for it where beats chain.
+        ("e64, m1", 4, 4, 5, 4),
+        # Two: without chaining the first waits for the second.
+        ("e64, m2", 4, 5, 5, 4),
+        # Eight are eight beats, half registers sixteen: more than the latency. Without chaining 7 cycles come on top.
+        ("e64, m8", 8, 11, 16, 16),
+    ],
+)
+def test_a_dependent_begins_when_what_it_waits_for_is_there(
+    setting: str, register: int, none: int, narrow: int, beat: int
+) -> None:
+    machines = [
+        machine("minor"),
+        machine("minor", vector_chaining="none"),
+        machine("minor", dlen=128),
+        machine("minor", dlen=128, vector_chaining="beat"),
+    ]
+    assert [cycles_each(each, CHAIN, setting) for each in machines] == [register, none, narrow, beat]
+
+
+@pytest.mark.parametrize("core", ["minor", "o3"])
+def test_start_up_and_slow_elements_hold_the_unit(core: str) -> None:
+    def more(line: str, setting: str = "e64, m1", **isa: int) -> float:
+        return cycles_each(machine(core, **isa), line, setting) - cycles_each(machine(core), line, setting)
+
+    assert more(APART, vector_startup_cycles=2) == 2
+    assert more(APART, "e64, m4", vector_startup_cycles=2) == 2
+    assert more(LOAD, vector_memory_startup_cycles=3) == 3
+    assert more(STRIDED, strided_element_cycles=2) == 4
+    assert more(APART, vector_memory_startup_cycles=3) == more(LOAD, vector_startup_cycles=2) == 0
+
+
+def test_arithmetic_may_leave_out_what_vl_does_not_reach() -> None:
+    # Of eight registers vl fills three.
+    cost = [
+        cycles_each(machine("minor", short_vector_groups=short), APART, "e64, m8", vl=12) for short in (False, True)
+    ]
+    assert cost == [8, 3]
+
+
+@pytest.mark.parametrize("core", ["minor", "o3"])
+def test_misaligned_vectors_have_costs_of_their_own(core: str) -> None:
+    # Each address is the last load's plus the zero that it brought.
+    vector = f"{LOAD}\n vmv.x.s t1, v8\n add a0, a0, t1"
+    scalar = "ld t1, 0(a0)\n add a0, a0, t1"
+    own = {"granule": 32, "granule_cross_load": 3, "line_cross_load": 7, "page_cross_load": 11}
+
+    def more(description: dict[str, Any], line: str, offset: int) -> float:
+        return cycles_each(description, line, offset=offset) - cycles_each(machine(core), line, offset=offset)
+
+    own_costs = with_vector_costs(machine(core), **own)
+    assert [more(own_costs, vector, offset) for offset in (0, 16, 48, 4080)] == [0, 3, 7, 11]
+    assert [more(own_costs, scalar, offset) for offset in (28, 60, 4092)] == [0, 0, 0]
+    shared = machine(core, *(f"cpu.misaligned.{name}={value}" for name, value in own.items()))
+    assert [more(shared, vector, offset) for offset in (0, 16, 48, 4080)] == [0, 3, 7, 11]
+    assert [more(shared, scalar, offset) for offset in (28, 60, 4092)] == [3, 7, 11]
+    scalar_only = with_vector_costs(shared, **dict.fromkeys(own, 0))
+    assert [more(scalar_only, vector, offset) for offset in (16, 48, 4080)] == [0, 0, 0]
+
+
+def test_total_store_ordering_frees_release_fences_and_orders_stores() -> None:
+    weak, ordered = machine("o3"), machine("o3", enable_Ztso=True)
+    # A release: on weakly ordered memory it waits until the store before it is written.
+    release = "sd x0, 0(a0)\n fence rw, w"
+    # A fence between a store and a load orders what TSO does not.
+    full = "sd x0, 0(a0)\n fence w, r"
+    cost = {line: [cycles_each(each, line) for each in (weak, ordered)] for line in (release, full)}
+    assert cost[full][0] == cost[full][1] == cost[release][0]
+    assert cost[release] == [cost[full][0], 1]
