@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -75,6 +75,8 @@ def cycles_each(
     return (total(64) - total(32)) / 32
 
 
+#: but for a cycle or two of 32 repetitions, where a fetch falls otherwise
+EXACT = partial(pytest.approx, abs=2 / 32)
 #: a dependent instruction, one that is not, a load, an access of four elements
 CHAIN, APART = "vadd.vv v8, v8, v16", "vadd.vv v8, v24, v16"
 LOAD, STRIDED = "vle64.v v8, (a0)", "vlse64.v v8, (a0), x0"
@@ -112,7 +114,7 @@ def test_start_up_and_slow_elements_hold_the_unit(core: str) -> None:
     assert more(APART, vector_startup_cycles=2) == 2
     assert more(APART, "e64, m4", vector_startup_cycles=2) == 2
     assert more(LOAD, vector_memory_startup_cycles=3) == 3
-    assert more(STRIDED, strided_element_cycles=2) == 4
+    assert more(STRIDED, strided_element_cycles=2) == EXACT(4)
     assert more(APART, vector_memory_startup_cycles=3) == more(LOAD, vector_startup_cycles=2) == 0
 
 
@@ -126,22 +128,30 @@ def test_arithmetic_may_leave_out_what_vl_does_not_reach() -> None:
 
 @pytest.mark.parametrize("core", ["minor", "o3"])
 def test_misaligned_vectors_have_costs_of_their_own(core: str) -> None:
-    # Each address is the last load's plus the zero that it brought.
+    # Each address is the last load's plus the zero that it brought. Minor issues what uses a load before its value is
+    # there (gem5's `extraAssumedLat`): a unit of 6 stages hides the first cycles, so costs are compared from 20 on.
     vector = f"{LOAD}\n vmv.x.s t1, v8\n add a0, a0, t1"
     scalar = "ld t1, 0(a0)\n add a0, a0, t1"
-    own = {"granule": 32, "granule_cross_load": 3, "line_cross_load": 7, "page_cross_load": 11}
+    names = ("granule_cross_load", "line_cross_load", "page_cross_load")
+    alike = {"granule": 32} | dict.fromkeys(names, 20)
+    own = {"granule": 32} | dict(zip(names, (23, 27, 31), strict=True))
 
-    def more(description: dict[str, Any], line: str, offset: int) -> float:
-        return cycles_each(description, line, offset=offset) - cycles_each(machine(core), line, offset=offset)
+    def scalar_costs(costs: dict[str, int]) -> dict[str, Any]:
+        return machine(core, *(f"cpu.misaligned.{name}={value}" for name, value in costs.items()))
 
-    own_costs = with_vector_costs(machine(core), **own)
-    assert [more(own_costs, vector, offset) for offset in (0, 16, 48, 4080)] == [0, 3, 7, 11]
-    assert [more(own_costs, scalar, offset) for offset in (28, 60, 4092)] == [0, 0, 0]
-    shared = machine(core, *(f"cpu.misaligned.{name}={value}" for name, value in own.items()))
-    assert [more(shared, vector, offset) for offset in (0, 16, 48, 4080)] == [0, 3, 7, 11]
-    assert [more(shared, scalar, offset) for offset in (28, 60, 4092)] == [3, 7, 11]
-    scalar_only = with_vector_costs(shared, **dict.fromkeys(own, 0))
-    assert [more(scalar_only, vector, offset) for offset in (16, 48, 4080)] == [0, 0, 0]
+    def more(changed: dict[str, Any], base: dict[str, Any], line: str, offsets: tuple[int, ...]) -> list[float]:
+        return [cycles_each(changed, line, offset=at) - cycles_each(base, line, offset=at) for at in offsets]
+
+    vectors, scalars = (0, 16, 48, 4080), (0, 28, 60, 4092)
+    # Described for vectors alone, for all accesses, for scalar accesses alone.
+    only_vectors = [with_vector_costs(machine(core), **costs) for costs in (own, alike)]
+    assert more(*only_vectors, vector, vectors) == EXACT([0, 3, 7, 11])
+    assert more(*only_vectors, scalar, scalars) == [0, 0, 0, 0]
+    shared = [scalar_costs(costs) for costs in (own, alike)]
+    assert more(*shared, vector, vectors) == EXACT([0, 3, 7, 11])
+    assert more(*shared, scalar, scalars) == EXACT([0, 3, 7, 11])
+    only_scalars = [with_vector_costs(scalar_costs(costs), **dict.fromkeys(own, 0)) for costs in (own, alike)]
+    assert more(*only_scalars, vector, vectors) == [0, 0, 0, 0]
 
 
 def test_total_store_ordering_frees_release_fences_and_orders_stores() -> None:

@@ -137,6 +137,7 @@ impl Inst {
             kind,
             uncacheable: false,
             valid: true,
+            element: 0,
         };
         self.uops[0].1 = m;
         self

@@ -62,7 +62,7 @@ impl Extensions {
 
 impl Default for Extensions {
     fn default() -> Self {
-        Extensions { v: false, zvkb: false, zvbb: false, ..Extensions::ALL }
+        Extensions { zba: true, v: false, zvkb: false, zvbb: false, ..Extensions::ALL }
     }
 }
 
