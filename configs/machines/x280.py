@@ -8,6 +8,7 @@ Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chose
 """
 
 from m5.objects import (
+    L2XBar,
     MinorDefaultFloatSimdFU,
     MinorDefaultMiscFU,
     MinorDefaultPredFU,
@@ -34,7 +35,6 @@ from machines.u74 import (
     U74CPU,
     L1DCache,
     L1ICache,
-    L2Bus,
     L2Cache,
     U74DivFU,
     U74IntFU,
@@ -90,6 +90,10 @@ class X280L1DCache(L1DCache):
 
 class X280L2Cache(L2Cache):
     size = assumed("256KiB", "private; its size in this chip is not published")
+
+
+class L2Bus(L2XBar):
+    width = assumed(16, "16 bytes a cycle between the levels")
 
 
 def ours(cpu, l2):
