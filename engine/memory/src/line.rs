@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The address of a line's first byte: what tags, MSHRs and write buffers know lines by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LineAddr(u64);
 
 impl LineAddr {

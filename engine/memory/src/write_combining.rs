@@ -31,6 +31,17 @@ struct Buffer {
     until: Tick,
 }
 
+impl Buffer {
+    /// When it is free; [`Tick::MAX`] while it gathers.
+    fn free_from(&self) -> Tick {
+        if self.mask == 0 {
+            self.until
+        } else {
+            Tick::MAX
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Stats {
     stores: u64,
@@ -55,6 +66,8 @@ pub(crate) struct WriteCombining {
     answered: Tick,
     ranges: Vec<AddrRange>,
     buffers: Vec<Buffer>,
+    /// From then on every buffer is free; [`Tick::MAX`]: one gathers.
+    free_from: Tick,
     taken: u64,
     /// The line of write-combining memory that a non-temporal load fetched last, and when it is there.
     streamed: Option<(u64, Tick)>,
@@ -82,6 +95,7 @@ impl WriteCombining {
             answered: Tick::ZERO,
             ranges: c.ranges.clone(),
             buffers: vec![Buffer::default(); c.buffers as usize],
+            free_from: Tick::ZERO,
             taken: 0,
             streamed: None,
             stats: Stats::default(),
@@ -142,6 +156,10 @@ impl WriteCombining {
     }
 
     pub fn audit(&self) -> Result<(), String> {
+        let free_from = self.buffers.iter().map(Buffer::free_from).max().unwrap_or(Tick::ZERO);
+        if self.free_from < free_from {
+            return Err(format!("buffers count as free from {} on, and are from {free_from} on", self.free_from));
+        }
         for (i, b) in self.buffers.iter().enumerate().filter(|(_, b)| b.mask != 0) {
             if b.block % self.bytes != 0 || b.mask & !self.full != 0 || b.mask == self.full {
                 return Err(format!("buffer {i} of {:#x} holds bytes {:#x}", b.block, b.mask));
@@ -178,6 +196,8 @@ impl WriteCombining {
         }
         let wait = if req.kind == MemKind::Atomic || uncached && !owned {
             self.flush(net, now)
+        } else if self.free_from <= now {
+            now
         } else {
             // Whoever reads or writes the line otherwise waits for what gathered.
             let mask = !u64::from(net.line_bytes - 1);
@@ -229,6 +249,7 @@ impl WriteCombining {
                 };
                 self.taken += 1;
                 self.buffers[n] = Buffer { block, mask: 0, since: self.taken, until: Tick::ZERO };
+                self.free_from = Tick::MAX;
                 self.evict_copies(net, block, now);
                 n
             }
@@ -260,6 +281,7 @@ impl WriteCombining {
         self.answered = self.answered.max(answered);
         self.stats.partial_writes += if full { 0 } else { pieces };
         self.buffers[n] = Buffer { mask: 0, until, ..self.buffers[n] };
+        self.free_from = self.buffers.iter().map(Buffer::free_from).max().unwrap_or(Tick::ZERO);
         until
     }
 

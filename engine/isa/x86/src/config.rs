@@ -1,5 +1,8 @@
 //! What a hart is built from. Every switch is a parameter of a CPU family, with gem5's artefacts among the values.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 use breakeven_base::{ConfigError, OpClass};
 use iced_x86::Mnemonic;
 
@@ -244,5 +247,7 @@ impl X86Config {
 
 /// The mnemonic that a configuration names, e.g. `adc`.
 pub(crate) fn mnemonic_named(name: &str) -> Option<Mnemonic> {
-    Mnemonic::values().find(|m| format!("{m:?}").to_lowercase() == name)
+    static NAMES: OnceLock<HashMap<String, Mnemonic>> = OnceLock::new();
+    let names = NAMES.get_or_init(|| Mnemonic::values().map(|m| (format!("{m:?}").to_lowercase(), m)).collect());
+    names.get(name).copied()
 }
