@@ -112,7 +112,7 @@ def _ucopy(size: int | None, way: Way) -> str:
 def _rvv(size: int | None, way: Way) -> str:
     group = way.name.removeprefix("m")
     at = "SIZE_MAX" if size is None else size
-    return f"#define MEMCPY_VECTOR_THRESHOLD {at}  /* LMUL */\n#define MEMCPY_VECTOR_LMUL {group}"
+    return f"#define MEMCPY_VECTOR_THRESHOLD {at}  /* bytes */\n#define MEMCPY_VECTOR_LMUL {group}"
 
 
 def _go(size: int | None, way: Way) -> str:
@@ -165,7 +165,7 @@ TARGETS = {
 def target_named(name: str) -> Target:
     """The target; raises `UserError` with near names."""
     if name not in TARGETS:
-        raise UserError(f"there is no target {name!r}{near(name, TARGETS)}; they are {', '.join(TARGETS)}")
+        raise UserError(f"there is no target {name!r}{near(name, TARGETS, all_of='there are')}")
     return TARGETS[name]
 
 

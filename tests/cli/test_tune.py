@@ -392,7 +392,7 @@ def test_a_targets_threshold_loses_least_over_sizes_and_offsets():
     assert found.worst == (16, 1.0)
     # From 16 on, the better of the two ways loses 2 at 32 (m1) or 2 at 16 (m4).
     assert found.today_loss == pytest.approx(4 / 6)
-    assert found.line == "#define MEMCPY_VECTOR_THRESHOLD 32  /* LMUL */\n#define MEMCPY_VECTOR_LMUL 4"
+    assert found.line == "#define MEMCPY_VECTOR_THRESHOLD 32  /* bytes */\n#define MEMCPY_VECTOR_LMUL 4"
     never = chosen_for(target_of("m1"), "x", below, {target.above[0]: [50] * 6})
     assert (never.threshold, never.loss) == (None, 0)
     assert "SIZE_MAX" in never.line and never.as_dict()["threshold"] is None
