@@ -8,10 +8,11 @@
 
 mod rob;
 
-use breakeven_base::{Cycle, SysEffect, UopFlags};
+use breakeven_base::{Cycle, UopFlags};
 use educe::Educe;
 
 use super::config::{O3Config, RenameRecovery};
+use super::effect;
 use super::inst::{InstRing, State};
 use super::io::Io;
 use super::lsq::Lsq;
@@ -19,7 +20,6 @@ use super::memo::archive::Archive;
 use super::rename::{count_registers, REG_CLASSES};
 use super::seq::Seq;
 use super::wires::{Cause, Squash, ToCommit};
-use super::Stopped;
 use crate::account::Reason;
 use crate::o3::outside::Outside;
 use crate::when::When;
@@ -386,13 +386,13 @@ impl Commit {
         io.ring.retire_to(seq + 1);
         self.last_commit = now;
         // What ends the run, or a system call's effect.
-        act(io, seq, cx);
+        effect::act(io, seq, cx);
     }
 
     /// What an instruction does when it has committed. Whether nothing more commits in this cycle.
     #[cold]
     fn finish<X: Outside>(&mut self, io: &mut Io, seq: Seq, flags: UopFlags, cx: &mut X) -> bool {
-        act(io, seq, cx);
+        effect::act(io, seq, cx);
         if flags.any(UopFlags::SQUASH_AFTER) && flags.any(UopFlags::LAST) {
             self.status = Status::FlushPending;
             return true;
@@ -412,32 +412,6 @@ fn is_ordered(flags: UopFlags) -> bool {
 fn report_rob_squashing(io: &mut Io, now: Cycle) {
     io.wires.at(now + io.rules.delays.commit_to_rename).rename.rob_squashing = true;
     io.wires.at(now + io.rules.delays.commit_to_iew).iew.rob_squashing = true;
-}
-
-/// Carries out a micro-op's effect, if it has one.
-#[cold]
-fn act<X: Outside>(io: &mut Io, seq: Seq, cx: &mut X) {
-    if io.ring.flags(seq).any(UopFlags::EFFECT) {
-        match io.ring.effect(seq) {
-            SysEffect::None => {}
-            SysEffect::TlbFlush { vaddr } => cx.tlb_flush(vaddr),
-            SysEffect::FetchFlush => cx.fetch_flush(),
-            SysEffect::CacheFlush { at, line_cycles } => cx.flush_caches(at, line_cycles),
-            other => io.stopped = Some(Stopped::Effect(other)),
-        }
-    }
-}
-
-/// `seq` has just executed: carries a pseudo-op's effect out, as gem5 does when the pseudo-op executes, which it does as the
-/// oldest (`gem5PseudoOps`): it and what commits with it count behind what it says of the statistics.
-#[cold]
-pub fn act_at_execution<X: Outside>(io: &mut Io, seq: Seq, cx: &mut X) {
-    let flags = io.ring.flags(seq);
-    let at_commit = flags.any(UopFlags::TRAP) || flags.any(UopFlags::SERIALIZE_AFTER) && !io.rules.quirks.gem5PseudoOps;
-    if flags.any(UopFlags::NON_SPECULATIVE) && !at_commit {
-        act(io, seq, cx);
-        io.ring.uop_mut(seq).flags &= !UopFlags::EFFECT;
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 use breakeven_base::{Cycle, UopFlags};
 use educe::Educe;
 
+use super::effect;
 use super::inst::{InstRing, Note, State};
 use super::io::Io;
 use super::issue::Issue;
@@ -120,32 +121,63 @@ impl Execute {
         }
     }
 
-    /// Begins a cycle: takes the results that are due. How many micro-ops execute ([`Execute::due`]).
+    /// The placeholder at the ROB's head, when it is due in this cycle: the front end executes it before [`Execute::tick`].
     #[inline(always)]
-    pub fn begin(&mut self, io: &mut Io, now: Cycle) -> usize {
+    pub fn due_placeholder(&self, io: &Io, now: Cycle) -> Option<Seq> {
+        let head = io.ring.head();
+        if io.ring.note(head).intersects(Note::PLACEHOLDER) && self.is_due(head, io, now) {
+            Some(head)
+        } else {
+            None
+        }
+    }
+
+    #[cold]
+    fn is_due(&self, seq: Seq, io: &Io, now: Cycle) -> bool {
+        seq < io.ring.tail() && self.input.holds(now, io.event_of(seq))
+    }
+
+    /// The placeholder, which is due now, executes at `at` instead, at the earliest in the next cycle.
+    #[cold]
+    pub fn postpone(&mut self, seq: Seq, at: Cycle, io: &Io, now: Cycle) {
+        let event = io.event_of(seq);
+        self.input.remove(now, event);
+        self.input.push(now, at.max(now + 1), event);
+    }
+
+    /// One cycle. In: what issue has sent for it, and what the load-store queue has ([`Execute::receive`]). Out: memory
+    /// references to the load-store queue, the oldest squash asked for to commit, results to dependents. Whether anything was
+    /// executed.
+    #[inline(always)]
+    pub fn tick<X: Outside>(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, cx: &mut X, when: &When) -> bool {
+        let now = when.cycle;
         // Data that has come goes before what executes in this cycle.
         if self.finishes.has(now) {
             self.finishes.take(now, &mut self.due);
             self.arrived.append(&mut self.due);
         }
-        if !self.input.has(now) {
-            return 0;
+        let executes = self.input.has(now);
+        if executes {
+            self.execute_due(io, issue, lsq, cx, when);
         }
-        self.input.take(now, &mut self.due);
+        if !self.arrived.is_empty() {
+            self.write_back(io, issue, lsq, now);
+        }
+        executes
+    }
+
+    /// Executes what is due; the oldest squash goes to commit.
+    #[inline]
+    fn execute_due<X: Outside>(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, cx: &mut X, when: &When) {
+        let now = when.cycle;
         io.activity.moved = true;
-        self.redirect = None;
-        self.due.len()
-    }
-
-    /// The `i`th that executes in this cycle.
-    #[inline(always)]
-    pub fn due(&self, i: usize) -> Event {
-        self.due[i]
-    }
-
-    /// Everything due has been executed: the oldest squash goes to commit.
-    #[inline(always)]
-    pub fn end(&mut self, io: &mut Io, now: Cycle) {
+        self.input.take(now, &mut self.due);
+        for i in 0..self.due.len() {
+            let event = self.due[i];
+            if io.is_current(event) && self.execute(event.seq, io, issue, lsq, cx, when) {
+                effect::act_at_execution(io, event.seq, cx);
+            }
+        }
         self.due.clear();
         if let Some(squash) = self.redirect.take() {
             io.wires.at(now + io.rules.delays.iew_to_commit).commit.resolve = Some(squash);
@@ -154,7 +186,7 @@ impl Execute {
 
     /// Executes one micro-op. True: its effect takes place now ([`gem5PseudoOps`](super::Gem5Quirks)).
     #[inline]
-    pub fn execute<X: Outside>(
+    fn execute<X: Outside>(
         &mut self,
         seq: Seq,
         io: &mut Io,
@@ -233,10 +265,7 @@ impl Execute {
 
     /// What has its result writes back, up to the width; the rest next cycle.
     #[inline]
-    pub fn write_back(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: Cycle) {
-        if self.arrived.is_empty() {
-            return;
-        }
+    fn write_back(&mut self, io: &mut Io, issue: &mut Issue, lsq: &mut Lsq, now: Cycle) {
         io.activity.moved = true;
         let n = self.arrived.len().min(io.rules.widths.wb);
         for i in 0..n {
@@ -269,3 +298,6 @@ impl Execute {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

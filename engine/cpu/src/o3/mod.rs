@@ -16,20 +16,22 @@
 //!
 //! - [`wires`]: what is sent in one cycle and arrives a delay later (gem5's time buffers): micro-ops, stalls, credits, squashes.
 //! - [`io::Io`]: the records of the micro-ops in flight, which every unit reads and each writes its own part of.
-//! - a queue that a unit is given to fill: dispatch fills the issue queue and the load-store queue, issue execute's calendar.
+//! - a queue that a unit is given to fill: dispatch fills the issue queue and the load-store queue, issue execute's calendar;
+//!   execution hands references to the load-store queue and wakes dependents in the issue queue.
 //!
 //! A squash is a message: each unit has a `squash` that drops its micro-ops from a sequence number on (`squash.rs`).
 //! Micro-ops are numbered in program order and every unit works in that order up to dispatch, so that what a unit, its
 //! input latch and its skid buffer hold are ranges of sequence numbers; nothing is copied from queue to queue:
 //! `head <= dispatch <= rename <= decode <= fetch queue <= tail <= placed` (in [`path::Path`]).
 //!
-//! The order within a cycle is in [`O3::tick`]. Parameters are gem5's, in [`config`].
+//! The order within a cycle is in [`pipeline::Pipeline::tick`]. Parameters are gem5's, in [`config`].
 //! `docs/cores.md` has the rules on one page, and where and why this core differs from gem5's.
 
 mod commit;
 pub mod config;
 mod decode;
 mod dispatch;
+mod effect;
 mod execute;
 mod fetch;
 mod fu_pool;

@@ -7,7 +7,7 @@ use breakeven_base::{Cycle, MemRef};
 use educe::Educe;
 
 use super::config::O3Config;
-use super::inst::{Note, Progress};
+use super::inst::Progress;
 use super::memo::archive::{Archive, Base, Written};
 use super::outside::Outside;
 use super::{commit, decode, dispatch, execute, fetch, io, issue, lsq, rename};
@@ -175,9 +175,14 @@ impl Pipeline {
         let renamed = self.rename.tick(&mut self.io, now, &wire.rename, squashed);
         self.fetch.slots_renamed(renamed);
         self.dispatch.tick(&mut self.io, &mut self.issue, &mut self.lsq, now, &wire.iew, squashed);
-        // 4. Execution; write-back, which wakes dependents; issue.
-        let executed = self.execute_due(cx, when);
-        self.execute.write_back(&mut self.io, &mut self.issue, &mut self.lsq, now);
+        // 4. The front end executes a placeholder that is the oldest, which may squash what is younger at once; execution and
+        // write-back, which wakes dependents; issue.
+        let placeholder = self.execute.due_placeholder(&self.io, now);
+        if let Some(seq) = placeholder {
+            self.execute_placeholder(seq, cx, when);
+        }
+        let executed =
+            self.execute.tick(&mut self.io, &mut self.issue, &mut self.lsq, cx, when) || placeholder.is_some();
         if self.issue.has_ready() {
             self.issue.tick(&mut self.io, &mut self.execute.input, now);
         }
@@ -204,29 +209,6 @@ impl Pipeline {
         let width = self.io.rules.widths.commit;
         let reason = if retired < width { self.reason() } else { Reason::Retiring };
         self.account.cycle(retired, width, reason);
-    }
-
-    /// Executes what is due. Whether anything was.
-    fn execute_due<X: Outside>(&mut self, cx: &mut X, when: &When) -> bool {
-        let due = self.execute.begin(&mut self.io, when.cycle);
-        if due == 0 {
-            return false;
-        }
-        for i in 0..due {
-            let event = self.execute.due(i);
-            if !self.io.is_current(event) {
-                continue;
-            }
-            let seq = event.seq;
-            if self.io.ring.note(seq).intersects(Note::PLACEHOLDER) && !self.execute_placeholder(seq, cx, when) {
-                continue;
-            }
-            if self.execute.execute(seq, &mut self.io, &mut self.issue, &mut self.lsq, cx, when) {
-                commit::act_at_execution(&mut self.io, seq, cx);
-            }
-        }
-        self.execute.end(&mut self.io, when.cycle);
-        true
     }
 
     /// Nothing has moved: unless something is still on its way between the units, goes to the next cycle in which anything can.

@@ -41,36 +41,29 @@ impl Pipeline {
         self.fetch.squash(next, self.rename.next(), &mut self.io);
     }
 
-    /// Executes a placeholder, now that everything older has committed. False: it has not been executed (it waits, the run
-    /// pauses, or it is fetched again as what it has turned out to be).
+    /// Executes a placeholder, now that everything older has committed: as a micro-op it is left to [`execute::Execute::tick`] of
+    /// this cycle, unless it waits, the run pauses, or it is fetched again as what it has turned out to be.
     #[cold]
-    pub(super) fn execute_placeholder<X: Outside>(&mut self, seq: Seq, cx: &mut X, when: &When) -> bool {
+    pub(super) fn execute_placeholder<X: Outside>(&mut self, seq: Seq, cx: &mut X, when: &When) {
         let now = when.cycle;
+        self.io.activity.moved = true;
         if self.io.ring.note(seq).intersects(Note::PAUSES) && !self.lsq.drained() {
-            self.retry(seq, now + 1, now);
-            return false;
+            self.execute.postpone(seq, now + 1, &self.io, now);
+            return;
         }
-        match self.fetch.execute_at_head(seq, self.rename.next(), &mut self.io, cx, when) {
-            AtHead::Done => true,
-            AtHead::Squash(after, then) => {
-                // At once, without a walk of the ROB: nothing in the pipeline has caused it.
-                self.commit.squash_now(after, &self.io);
-                cx.squash_predictions(after);
-                self.squash_units(after, now);
-                self.fetch.after_head(after, then, &mut self.io, cx, now);
-                match then {
-                    Then::Pause => self.io.stopped = Some(Stopped::Paused),
-                    Then::Wait(at) => self.retry(seq, at, now),
-                    Then::Resume | Then::Refetch | Then::Stop => {}
-                }
-                after >= seq && !matches!(then, Then::Wait(_))
-            }
+        let AtHead::Squash(after, then) = self.fetch.execute_at_head(seq, self.rename.next(), &mut self.io, cx, when)
+        else {
+            return;
+        };
+        // At once, without a walk of the ROB: nothing in the pipeline has caused it.
+        self.commit.squash_now(after, &self.io);
+        cx.squash_predictions(after);
+        self.squash_units(after, now);
+        self.fetch.after_head(after, then, &mut self.io, cx, now);
+        match then {
+            Then::Pause => self.io.stopped = Some(Stopped::Paused),
+            Then::Wait(at) => self.execute.postpone(seq, at, &self.io, now),
+            Then::Resume | Then::Refetch | Then::Stop => {}
         }
-    }
-
-    /// The placeholder `seq` executes once more.
-    fn retry(&mut self, seq: Seq, at: Cycle, now: Cycle) {
-        let event = self.io.event_of(seq);
-        self.execute.input.push(now, at.max(now + 1), event);
     }
 }

@@ -104,6 +104,23 @@ impl Wheel {
         }
     }
 
+    /// Whether [`Wheel::take`] would give the event.
+    #[cold]
+    pub fn holds(&self, now: Cycle, event: Event) -> bool {
+        self.buckets[bucket(now)].contains(&event) || self.far.iter().any(|Reverse((at, e))| *at <= now && *e == event)
+    }
+
+    /// Takes the event out of this cycle's.
+    #[cold]
+    pub fn remove(&mut self, now: Cycle, event: Event) {
+        let b = bucket(now);
+        self.buckets[b].retain(|e| *e != event);
+        if self.buckets[b].is_empty() {
+            self.taken[b / 64] &= !(1 << (b % 64));
+        }
+        self.far.retain(|Reverse((at, e))| *at > now || *e != event);
+    }
+
     /// A hash of the cycles of the near future that have events.
     pub fn shape(&self, now: Cycle) -> u64 {
         let (word, bit) = (bucket(now) / 64, bucket(now) % 64);
