@@ -1,10 +1,12 @@
 """How long the explorer lets one wait: `scripts/bench --explore` on an idle machine with two cores.
 
 First curves: from the command to the first eight sizes, as a program asks for them, and as chromium draws them. A moved
-slider: a step further, until its eight sizes are here (and drawn), and until all 48 are; a jump is a move to a machine
-of which nothing was simulated ahead; "in hand" one to the end of a slider that has had the keyboard for a while.
-Modules are compiled before, as those of an installed command. Each number is a median; the
-processor time is that of server and workers together, for one move.
+slider: a step further, until its eight sizes are here (and drawn), and until all 48 are; "jump" is a move to a machine
+of which nothing was simulated ahead, as a program or a paste makes it; "pointed" a press on a slider's track at the end
+of a hand's movement along it, on a machine of which nothing was simulated ahead; "in hand" a key to the end of a slider
+that has had the keyboard for a while; "ranked" a press behind no movement on one of those on top of the ranking, where
+nothing was asked for a while. Modules are compiled before, as those of an installed command. Each number is a median;
+the processor time is that of server and workers together, for one move.
 """
 
 from __future__ import annotations
@@ -31,12 +33,21 @@ CASES = {
 }
 #: values of a jump: none is the next step of another
 JUMPS = (4, 9, 6, 12, 2, 14)
+#: how long a hand moves over a track before it presses, and how often the pointer tells where it is (ms)
+MOVED, TOLD = 250, 16
 #: how long a slider has had the keyboard (ms), and how often that is measured
 RESTED, HANDS = 8000, 3
+#: how long nothing is asked before a slider on top of the ranking is pressed (ms)
+UNASKED = 30_000
+#: where they are pressed, as shares of the track
+PLACES = (0.62, 0.3, 0.8)
 #: how often a server is started for the first curves that chromium draws
 STARTS = 3
 #: milliseconds that issue and documents promise: first curves; eight sizes; 48 sizes by machine
-BUDGET = {"first": 1000, "eight": 100, "jump": 100, "in hand": 100, "u74 all": 500, "skylake all": 1000}
+BUDGET = {
+    "first": 1000, "eight": 100, "pointed": 100, "in hand": 100, "ranked": 100, "jump": 100, "u74 all": 500,
+    "skylake all": 1000,
+}  # fmt: skip
 REPO = Path(__file__).resolve().parents[1]
 #: when the page had drawn its first curves, in milliseconds since 1970
 FIRST = """async () => { while (!performance.getEntriesByName("first").length) await new Promise(requestAnimationFrame);
@@ -149,7 +160,10 @@ def drawn(machine: str) -> dict[str, float] | None:
                 page.wait_for_selector(SETTLED, state="attached", timeout=60_000)
                 measured.append(json.loads(page.evaluate("document.documentElement.dataset.measured")))
             jumped = [jump(page, value) for value in JUMPS]
+            jump(page, values[0], path)  # no press is on the value that there is
+            pointed_at = [pointed(page, path, value, JUMPS[i - 1] / 20) for i, value in enumerate(JUMPS)]
             in_hand = [to_the_end(page, path, values[0], value) for value in JUMPS[:HANDS]]
+            ranked_top = [ranked(page, value, share) for value, share in zip(JUMPS, PLACES, strict=False)]
         browser.close()
     one: Callable[[str], float] = lambda name: statistics.median(row[name] for row in measured[1:])  # noqa: E731
     jumps = statistics.median(jumped)
@@ -157,7 +171,9 @@ def drawn(machine: str) -> dict[str, float] | None:
         "first": statistics.median(firsts),
         "eight": one("first"),
         "jump": jumps,
+        "pointed": statistics.median(pointed_at),
         "in hand": statistics.median(in_hand),
+        "ranked": statistics.median(ranked_top),
         "all": one("grid"),
         "drawing": one("drawing"),
     }
@@ -168,6 +184,52 @@ def first_curves(page: Any, address: str, start: float) -> float:
     page.goto(address)
     began = 1e3 * (time.time() - (time.perf_counter() - start))
     return float(page.evaluate(FIRST)) - began
+
+
+def pointed(page: Any, path: str, other: int, share: float) -> float:
+    """Milliseconds from a press on the track of a slider until the first sizes are drawn. A hand moves there: from the
+    slider's other end, fastest in the middle (the minimum of jerk), and presses as soon as it is there."""
+    jump(page, other)  # another machine each time: no place of this slider was simulated before
+    box = track(page, path)
+    start = box["x"] + box["width"] * (0.05 if share > 0.5 else 0.95)
+    end, middle = box["x"] + box["width"] * share, box["y"] + box["height"] / 2
+    page.evaluate("delete document.documentElement.dataset.measured")
+    began = time.perf_counter()
+    while (part := 1e3 * (time.perf_counter() - began) / MOVED) < 1:
+        page.mouse.move(start + (end - start) * part**3 * (10 - 15 * part + 6 * part**2), middle)
+        page.wait_for_timeout(TOLD)
+    page.mouse.move(end, middle)
+    return pressed(page)
+
+
+def ranked(page: Any, other: int, share: float) -> float:
+    """As `pointed`, where the pointer is there before anybody looks: nothing was asked for a while, and the slider is
+    the first of those that move this break-even most."""
+    jump(page, other)
+    page.evaluate("document.activeElement.blur()")
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(UNASKED)
+    box = track(page, "", "details[data-group=moves] ")
+    page.evaluate("delete document.documentElement.dataset.measured")
+    page.mouse.move(box["x"] + box["width"] * share, box["y"] + box["height"] / 2)
+    return pressed(page)
+
+
+def track(page: Any, path: str, within: str = "") -> Any:
+    """Where a slider lies on the page that is not that of `jump`."""
+    page.evaluate("document.querySelectorAll('#controls details').forEach((each) => { each.open = true; })")
+    which = f"[data-path='{path}']" if path else ":not([data-path='cpu.dcache.tag_latency'])"
+    slider = page.locator(f"#controls {within}input[type=range]{which}").first
+    slider.scroll_into_view_if_needed()
+    return slider.bounding_box()
+
+
+def pressed(page: Any) -> float:
+    """Milliseconds from a press where the pointer is until the first sizes are drawn."""
+    page.mouse.down()
+    page.mouse.up()
+    page.wait_for_selector(SETTLED, state="attached", timeout=60_000)
+    return float(json.loads(page.evaluate("document.documentElement.dataset.measured"))["first"])
 
 
 def to_the_end(page: Any, path: str, start: int, other: int) -> float:
@@ -203,7 +265,9 @@ def main() -> None:
             if found is None:
                 print("no chromium: what is drawn is not measured", file=sys.stderr)
                 continue
-            for name in [each for each in ("first", "eight", "jump", "in hand", "all") if each in found]:
+            for name in [
+                each for each in ("first", "eight", "pointed", "in hand", "ranked", "jump", "all") if each in found
+            ]:
                 budget = BUDGET.get(name) or BUDGET[f"{machine} all"]
                 rows.append((machine, how, name, found[name], budget))
             for name in ("processor", "drawing"):

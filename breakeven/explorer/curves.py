@@ -13,7 +13,7 @@ from typing import Any
 from breakeven.analysis.crossings import BreakEven, break_even, intervals
 from breakeven.analysis.verdict import confidence, describe_break_even, describe_confidence, describe_interval
 from breakeven.errors import UserError
-from breakeven.explorer.process import LATER, NOW, SOON, Worker, WorkerDied
+from breakeven.explorer.process import IDLE, LATER, NOW, SOON, Worker, WorkerDied
 from breakeven.explorer.state import PROBES, State
 
 #: up to this size all that are left are asked for at once: they take less than the pictures in between would; of larger
@@ -126,9 +126,10 @@ async def curves(
 
 
 async def ahead(worker: Worker, state: State, priority: int = SOON) -> bool:
-    """Simulates the first sizes of a machine that is likely to be asked for next; whether there is one."""
+    """Simulates the first sizes of a machine that is likely to be asked for next; whether there is one. Of what is
+    `IDLE` the points are kept, the booted guest only as long as nothing else needs its place."""
     try:
-        await worker.ask("ahead", priority, **_question(state, state.coarse()))
+        await worker.ask("ahead", priority, **_question(state, state.coarse()), keep=priority != IDLE)
     except WorkerDied:
         raise
     except UserError:

@@ -22,6 +22,8 @@ _NICE = 10
 _OF_OLD_CURVES = ("rank", "ahead", "account", "code", "pipeline", "map", "commands")
 #: what makes room for any other question to the process that simulates
 _ROOM = ("along",)
+#: machines that are simulated while nothing is asked: at a time, and before the server ends (some 10 KB of store each)
+_ALONG, _ALONG_EVER = 128, 2000
 _ELSEWHERE = ("rank", "host", "about")
 
 
@@ -38,6 +40,10 @@ class Hub:
         self._store = (store, no_store)
         self._builder: Worker | None = None
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
+        #: tab -> the state that is being simulated ahead for it
+        self._ahead_of: dict[str, Any] = {}
+        #: states that were simulated while nothing was asked
+        self._along_of: set[State] = set()
         self._kinds: dict[str, Callable[[dict[str, Any]], Lines]] = {
             "describe": self._describe, "curves": self._curves, "commands": self._commands, "account": self._account,
             "code": self._code, "pipeline": self._pipeline, "map": self._map, "rank": self._rank,
@@ -62,6 +68,11 @@ class Hub:
         lines: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(kind, question, lines))
         ended = (kind, *(_OF_OLD_CURVES if kind == "curves" else ()), *(() if kind in _ELSEWHERE else _ROOM))
+        if kind == "ahead":
+            self._ahead_of[tab] = question.get("state")
+        elif kind == "curves" and self._ahead_of.get(tab) == question.get("state"):
+            # What was begun while the pointer came near is what is asked for now.
+            ended = tuple(other for other in ended if other != "ahead")
         for other in dict.fromkeys(ended):
             if (old := self._tasks.get((tab, other))) is not None:
                 old.cancel()
@@ -73,6 +84,8 @@ class Hub:
             task.cancel()
             if self._tasks.get((tab, kind)) is task:
                 del self._tasks[tab, kind]
+                if kind == "ahead":
+                    self._ahead_of.pop(tab, None)
 
     async def _run(self, kind: str, question: dict[str, Any], lines: asyncio.Queue[dict[str, Any] | None]) -> None:
         try:
@@ -140,9 +153,12 @@ class Hub:
         yield {"ahead": await ahead(self.worker, self._state(question))}
 
     async def _along(self, question: dict[str, Any]) -> Lines:
-        # While nothing else is asked: where the slider in hand may be moved to.
-        for settings in question["list"]:
+        # While nothing else is asked: where the slider in hand, and those on top of the ranking, may be moved to.
+        for settings in question["list"][:_ALONG]:
             state = self._state({"state": {**question["state"], "settings": settings}})
+            if state not in self._along_of and len(self._along_of) >= _ALONG_EVER:
+                return
+            self._along_of.add(state)
             yield {"ahead": await ahead(self.worker, state, IDLE)}
 
     async def _about(self, question: dict[str, Any]) -> Lines:

@@ -1,6 +1,7 @@
 """What the worker of the explorer answers: the points, accounts, traces and listings of one machine variant.
 
-A variant is made once and kept for a while with its booted guest, so that a slider that comes back finds it.
+A variant is made once and kept for a while with its booted guest, so that a slider that comes back finds it; its points
+are kept for longer.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from breakeven.engines.run_points import run_points
 from breakeven.errors import UserError
 from breakeven.explorer import commands, controls
 from breakeven.explorer.state import from_row
-from breakeven.machine.resolve import Machine, forget, resolve, resolving
+from breakeven.machine.resolve import Machine, forget, resolve
 from breakeven.points import CACHE_STATES, MEASURES, Point, index_of
 from breakeven.points.converged import measured
 from breakeven.routine.checks import check_routines
@@ -29,12 +30,14 @@ from breakeven.sweeps.request import machine_spec
 KEPT = 16
 #: calls of one measurement of throughput, as the command line has them
 _CALLS = 16
-#: sizes that are simulated ahead at a time: who asks meanwhile does not wait for all
-_AHEAD = 2
+#: variants whose points are kept
+REMEMBERED = 2048
 #: bytes of a trace: some 4000 micro-ops
 _TRACE = 1 << 20
 
 Settings = Sequence[str]
+#: machine, settings, when its file was edited (ns)
+Key = tuple[str, tuple[str, ...], int]
 #: of one point: size, source and destination offset
 Place = Sequence[int]
 
@@ -47,28 +50,36 @@ class Variant:
         #: settings that no rule reads on this machine; they are left out
         self.without_effect = without_effect
         self.session = session
-        self.checked: set[tuple[str, ...]] = set()
-        #: point -> its row, of what was simulated here
-        self.rows: dict[Point, list[Any]] = {}
 
-    def check(self, routines: Sequence[str]) -> None:
-        """Raises `UserError` for routines that cannot be run or compared here."""
-        if tuple(routines) not in self.checked:
-            check_routines(self.session, list(routines), one_job=len(routines) > 1)
-            self.checked.add(tuple(routines))
+
+@dataclass
+class _Known:
+    """What was simulated of a variant."""
+
+    without_effect: list[str]
+    #: point -> [least, median, instructions, converged, problem]
+    rows: dict[Point, list[Any]] = field(default_factory=dict)
+    #: routines that can be run and compared there
+    checked: set[tuple[str, ...]] = field(default_factory=set)
+
+    def have(self, routines: Sequence[str], points: Sequence[Point]) -> bool:
+        """Whether these points need no simulation."""
+        return tuple(routines) in self.checked and all(point in self.rows for point in points)
 
 
 class Simulator:
-    """Answers questions about variants. Raises what the machine's file, its settings or a routine make wrong."""
+    """Answers questions about variants. Raises what the machine's file, its settings or a routine make wrong.
+
+    Used within `resolving(many=True)`: machines are kept as long as their variants, not as long as one question.
+    """
 
     def __init__(self, store: Path | None = None, no_store: bool = False) -> None:
         self._where = (store, no_store)
         #: called every few milliseconds while something is simulated: what it raises ends that
         self.stop: Callable[[], None] = _go_on
-        self._variants: OrderedDict[tuple[str, tuple[str, ...], int], Variant] = OrderedDict()
+        self._variants: OrderedDict[Key, Variant] = OrderedDict()
+        self._known: OrderedDict[Key, _Known] = OrderedDict()
         self._stack = ExitStack()
-        # Machines are kept as long as their variants, not as long as one request.
-        self._stack.enter_context(resolving(many=True))
         self._engine = self._opened()
 
     def _opened(self) -> Any:
@@ -85,21 +96,25 @@ class Simulator:
         for name, settings, _ in list(self._variants):
             forget(machine_spec(name, list(settings)))
         self._variants.clear()
+        self._known.clear()
         self._engine = self._opened()
 
     def variant(self, name: str, settings: Settings) -> Variant:
         """The variant, from the kept ones if it is there. An edited machine file is another machine."""
-        edited = Path(name).stat().st_mtime_ns if name.endswith(".py") and Path(name).is_file() else 0
-        key = (name, tuple(settings), edited)
-        found = self._variants.pop(key, None)
-        if found is None:
-            found = self._made(name, list(settings))
+        key = _key(name, settings)
+        found = self._variants.pop(key, None) or self._made(name, list(settings))
         self._variants[key] = found
+        self._let_go()
+        return found
+
+    def _let_go(self) -> None:
+        """Drops the variants that were not asked for the longest."""
         while len(self._variants) > KEPT:
             _, old = self._variants.popitem(last=False)
             forget(old.machine.spec)
             self._engine.forget(old.machine.spec)
-        return found
+        while len(self._known) > REMEMBERED:
+            self._known.popitem(last=False)
 
     def _made(self, name: str, settings: list[str]) -> Variant:
         without_effect: list[str] = []
@@ -118,13 +133,26 @@ class Simulator:
         return Variant(machine, without_effect, self._engine.open(spec))
 
     def ahead(
-        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str
+        self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str,
+        keep: bool = True,
     ) -> None:  # fmt: skip
-        """Boots a variant that is likely to be asked for next, and simulates points of it, as `points`."""
-        self.variant(name, settings).session.boot(routines)
-        for start in range(0, len(places), _AHEAD):
-            self.stop()
-            self.points(name, settings, routines, places[start : start + _AHEAD], cache, measure)
+        """Boots a variant that may be asked for next, and simulates points of it, as `points`.
+
+        `keep`: as any other; else it is the first to be let go of, and none is booted for points that are known.
+        """
+        key, made = _key(name, settings), _points(routines, places, cache, measure)
+        if keep or key in self._variants:
+            variant = self.variant(name, settings)
+        elif key in self._known and self._known[key].have(routines, made):
+            return
+        else:
+            variant = self._variants[key] = self._made(name, list(settings))
+            self._variants.move_to_end(key, last=False)
+        try:
+            variant.session.boot(routines)
+            self._simulated(key, variant, routines, made)
+        finally:
+            self._let_go()
 
     def describe(self, name: str, settings: Settings) -> dict[str, Any]:
         """The machine's parameters as controls, and its routines."""
@@ -142,22 +170,33 @@ class Simulator:
         self, name: str, settings: Settings, routines: Sequence[str], places: Sequence[Place], cache: str, measure: str
     ) -> dict[str, Any]:  # fmt: skip
         """Cycles per call of every routine at every place: [least, median, converged, problem]."""
-        variant = self.variant(name, settings)
-        self.stop()
-        variant.check(routines)
-        made = [_point(routine, place, cache, measure) for place in places for routine in routines]
+        key, made = _key(name, settings), _points(routines, places, cache, measure)
+        known = self._known.get(key)
+        if known is None or not known.have(routines, made):
+            variant = self.variant(name, settings)
+            self.stop()
+            known = self._simulated(key, variant, routines, made)
+        return {"rows": [known.rows[point] for point in made], "without_effect": known.without_effect}
+
+    def _simulated(self, key: Key, variant: Variant, routines: Sequence[str], made: list[Point]) -> _Known:
+        """What is known of a variant, these points among it. Raises `UserError` for routines that cannot be run or
+        compared there."""
+        known = self._known.pop(key, None) or _Known(variant.without_effect)
+        self._known[key] = known
+        if tuple(routines) not in known.checked:
+            check_routines(variant.session, list(routines), one_job=len(routines) > 1)
+            known.checked.add(tuple(routines))
         # The long ones first: at the end no core waits for another.
-        missing = [point for point in dict.fromkeys(made) if point not in variant.rows]
+        missing = [point for point in dict.fromkeys(made) if point not in known.rows]
         missing.sort(key=lambda point: -point.size)
         if missing:
             ran = run_points(variant.session, missing, 0, lambda *_: self.stop(), by_rule=True)
             for point, result in zip(missing, ran, strict=True):
-                variant.rows[point] = [
+                known.rows[point] = [
                     result.cycles_min / point.calls, result.cycles_median / point.calls, result.instructions,
                     result.converged, result.problem,
                 ]  # fmt: skip
-        rows = [variant.rows[point] for point in made]
-        return {"rows": rows, "without_effect": variant.without_effect}
+        return known
 
     def published(
         self, name: str, routines: Sequence[str], src: int, dst: int, cache: str, measure: str
@@ -179,7 +218,7 @@ class Simulator:
         engine = NativeEngine()
         session, name = engine.open(spec), host_name() + (f"; {IN_A_PROGRAM}" if engine.isa == "x86" else "")
         check_routines(session, list(routines), one_job=len(routines) > 1)
-        made = [_point(routine, place, cache, measure) for place in places for routine in routines]
+        made = _points(routines, places, cache, measure)
         for point, result in zip(made, run_points(session, made, 1), strict=True):
             cycles = result.cycles_median / point.calls
             if result.ok and cycles > 0:
@@ -247,6 +286,15 @@ class Simulator:
 
 def _go_on() -> None:
     """Nobody stops it."""
+
+
+def _key(name: str, settings: Settings) -> Key:
+    edited = Path(name).stat().st_mtime_ns if name.endswith(".py") and Path(name).is_file() else 0
+    return name, tuple(settings), edited
+
+
+def _points(routines: Sequence[str], places: Sequence[Place], cache: str, measure: str) -> list[Point]:
+    return [_point(routine, place, cache, measure) for place in places for routine in routines]
 
 
 def _path(setting: str) -> str:

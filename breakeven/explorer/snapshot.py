@@ -17,6 +17,7 @@ from breakeven.explorer.saved import saved
 from breakeven.explorer.simulate import Simulator
 from breakeven.explorer.state import State, as_row, to_fragment
 from breakeven.files.writing import replacing
+from breakeven.machine.resolve import resolving
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,6 @@ def view(state: State, store: Path | None = None, no_store: bool = False) -> Vie
 
 
 def _view(state: State, store: Path | None, no_store: bool) -> View:
-    with closing(Simulator(store, no_store)) as simulator:
+    with resolving(many=True), closing(Simulator(store, no_store)) as simulator:
         here: Any = _Here(simulator)
         return View(state, asyncio.run(saved(here, state)), (store, no_store))

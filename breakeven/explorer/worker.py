@@ -7,6 +7,7 @@ outlives the server.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import queue
@@ -79,27 +80,35 @@ def main() -> None:
     os.nice(options["nice"])
 
     from breakeven.explorer.simulate import Simulator
+    from breakeven.machine.resolve import resolving
 
-    simulator = Simulator(Path(options["store"]) if options["store"] else None, options["no_store"])
-    if options["first"]:
-        with suppress(Exception):  # whoever asks is told
-            simulator.stop = requests.check_waiting
-            simulator.points(**options["first"])
-    while True:
-        request = requests.waiting.get()
-        number, call = request.pop("id"), request.pop("call")
-        try:
-            requests.check(number)
-            simulator.stop = partial(requests.check, number)
-            value = add(simulator, **request) if call == "add" else getattr(simulator, call)(**request)
-            answer = {"id": number, "value": value}
-        except Stopped:
-            answer = {"id": number, "error": "stopped"}
-        except Exception as error:
-            answer = {"id": number, "error": sentence(error)}
+    with resolving(many=True):
+        simulator = Simulator(Path(options["store"]) if options["store"] else None, options["no_store"])
+        if options["first"]:
+            with suppress(Exception):  # whoever asks is told
+                simulator.stop = requests.check_waiting
+                simulator.points(**options["first"])
+        # Modules and presets stay: the collector of garbage need not look at them again during each question.
+        gc.freeze()
+        while True:
+            answer = _answer(simulator, requests, requests.waiting.get())
+            out.write(json.dumps(answer) + "\n")
+            out.flush()
+
+
+def _answer(simulator: Any, requests: _Requests, request: dict[str, Any]) -> dict[str, Any]:
+    number, call = request.pop("id"), request.pop("call")
+    try:
+        requests.check(number)
+        simulator.stop = partial(requests.check, number)
+        value = add(simulator, **request) if call == "add" else getattr(simulator, call)(**request)
+        return {"id": number, "value": value}
+    except Stopped:
+        return {"id": number, "error": "stopped"}
+    except Exception as error:
+        return {"id": number, "error": sentence(error)}
+    finally:
         requests.stopped.discard(number)
-        out.write(json.dumps(answer) + "\n")
-        out.flush()
 
 
 if __name__ == "__main__":

@@ -141,12 +141,15 @@ def test_where_the_control_in_hand_may_go_is_simulated_while_nothing_is_asked(pa
         if over:
             break
     asked = json.loads(over[0].post_data)
-    values = [setting.partition("=")[2] for (setting,) in (each for each in asked["list"] if each)]
-    # One step, the ends, a page and what lies between; what the machine's file has, here the lower end, is no setting.
+    settings = [setting.partition("=") for (setting,) in (each for each in asked["list"] if each)]
+    values = [value for path, _, value in settings if path == "cpu.executeBranchDelay"]
+    # The control in hand first, then those that move this break-even most, each nearest places first.
+    assert [path for path, _, _ in settings][: len(values)] == ["cpu.executeBranchDelay"] * len(values)
+    # What the machine's file has, here the lower end, is no setting.
     # Places are counted from 0, cycles of this delay from 1.
     end = str(int(slider.get_attribute("max")) + 1)
-    assert values[0] == "2" and end in values and not {"0", "1"} & set(values)
-    assert len(values) == len(set(values)) <= 15
+    assert values[:3] == ["2", "3", "4"] and end in values and not {"0", "1"} & set(values)
+    assert len(values) == len(set(values)) <= 24 and len(settings) <= 128
     for _ in range(2):
         page.keyboard.press("ArrowRight")
     settled(page)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import shutil
 import subprocess
 import sys
@@ -135,6 +136,38 @@ def test_the_slider_in_hand_is_simulated_along_until_anything_else_is_asked() ->
     assert along == [b'{"ahead": true}\n'] * 2 + [b'{"replaced": true}\n'] and b"cycles" in other[0]
     # Behind all that a person waits for.
     assert model.ahead == [(3, (f"cpu.x={i}",)) for i in range(3)]
+
+
+@pytest.mark.parametrize(("asked", "goes_on"), [("cpu.x=1", True), ("cpu.x=2", False)])
+def test_what_was_begun_under_the_pointer_goes_on_when_it_is_pressed(asked: str, goes_on: bool) -> None:
+    from breakeven.explorer.hub import Hub
+
+    async def collect() -> tuple[list[bytes], list[str]]:
+        pressed, calls = asyncio.Event(), []
+
+        class Slow(Model):
+            async def ask(self, call: str, priority: int, **question) -> dict:
+                calls.append(call)
+                if call != "ahead":
+                    pressed.set()
+                    return await super().ask(call, priority, **question)
+                await pressed.wait()
+                return {}
+
+        hub = Hub(State(), worker=Slow(lambda n: 2 * n, lambda n: 700 + n))
+
+        async def lines(kind: str, setting: str) -> list[bytes]:
+            state = {"machine": "u74", "routines": ["rv-byte", "rv-word"], "settings": [setting]}
+            return [line async for line in hub.stream("tab", kind, {"state": state})]
+
+        ahead = asyncio.create_task(lines("ahead", "cpu.x=1"))
+        while not calls:
+            await asyncio.sleep(0)
+        await lines("curves", asked)
+        return await ahead, calls
+
+    ahead, calls = asyncio.run(collect())
+    assert ahead == [b'{"ahead": true}\n' if goes_on else b'{"replaced": true}\n'] and calls[:2] == ["ahead", "points"]
 
 
 def test_a_wrong_output_is_told_and_nothing_else() -> None:
@@ -270,6 +303,7 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
     simulator = simulate.Simulator(tmp_path / "store.sqlite")
     settings = [["cpu.executeBranchDelay=3"], ["cpu.executeBranchDelay=4"]]
     question = (["rv-word"], [(8, 0, 0), (16, 0, 0), (24, 0, 0)], "warm", "latency")
+    longer = (["rv-word"], [(size, 3, 0) for size in range(400, 800, 50)], "warm", "latency")
     simulator.ahead("u74", settings[0], *question)
     assert len(booted) == 1 and simulator._engine.simulated == 3
     ahead = simulator.points("u74", settings[0], *question)["rows"]
@@ -282,15 +316,33 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
 
     with pytest.raises(TimeoutError):
         simulator.stop = stop
-        simulator.ahead("u74", settings[1], *question)
-    assert 3 < simulator._engine.simulated < 6
+        simulator.ahead("u74", settings[1], *longer)
+    assert 3 < simulator._engine.simulated < 11
     simulator.stop = lambda: None
-    simulator.points("u74", settings[1], *question)
-    # One variant is kept: the first one's guest is gone, its points are counted and in the store.
-    assert len(simulator._engine._sessions) == 1 and simulator._engine.simulated == 6
+    simulator.points("u74", settings[1], *longer)
+    # One variant is kept: the first one's guest is gone, its points are counted, known and in the store.
+    assert len(simulator._engine._sessions) == 1 and simulator._engine.simulated == 11
+    read = simulator._engine.read
     assert simulator.points("u74", settings[0], *question)["rows"] == ahead
-    assert len(booted) == 2 and simulator._engine.simulated == 6
+    assert len(booted) == 2 and (simulator._engine.simulated, simulator._engine.read) == (11, read)
+    # Of what is simulated while nothing is asked the points are kept, no guest in another's place.
+    idle = ["cpu.executeBranchDelay=5"]
+    simulator.ahead("u74", idle, *question, keep=False)
+    assert list(simulator._variants) == [("u74", tuple(settings[1]), 0)] and len(booted) == 3
+    for _ in range(2):
+        simulator.ahead("u74", idle, *question, keep=False)
+        simulator.points("u74", idle, *question)
+    assert len(booted) == 3 and simulator._engine.simulated == 14
+    with pytest.raises(UserError):
+        simulator.points("u74", idle, ["rv-word", "rv-csum-byte"], [(8, 0, 0)], "warm", "latency")
     simulator.close()
+
+
+def test_a_simulator_ends_in_another_context_than_it_began_in() -> None:
+    pytest.importorskip("breakeven._engine", reason="the engine is not built")
+    from breakeven.explorer.simulate import Simulator
+
+    contextvars.copy_context().run(Simulator, None, True).close()
 
 
 def test_what_is_looked_into_ends_where_somebody_asks() -> None:

@@ -1,6 +1,6 @@
 // The machine: its parameters as sliders, switches and choices, what was changed, and what moves this break-even.
 const MARKS = { sourced: ["S", "from a cited source"], calibrated: ["C", "calibrated to a measurement"], assumed: ["A", "assumed"], gem5: ["g", "gem5's default"], set: ["!", "set"] };
-const machine = { controls: [], routines: [], isa: "", ranked: null, rankedOf: "", tried: new Map(), coming: null, idle: [] };
+const machine = { controls: [], routines: [], isa: "", ranked: null, rankedOf: "", tried: new Map(), coming: null, idle: [], pointed: -Infinity };
 
 const inUnit = (control, number) => (control.kind !== "number" ? number : control.unit === "B" ? bytes(number) : `${shown(number / control.factor)} ${control.unit}`.trim());
 const numberOf = (control, text) => Number(String(text).replace(/[A-Za-z/]+$/, ""));
@@ -32,6 +32,9 @@ function positions(control) {
   return { most: Math.floor((control.most - control.least) / step), at: (n) => (n - control.least) / step, value: (p) => control.least + p * step };
 }
 
+// The value at a slider's place; where the file's own value is, that.
+const valueAt = (control, steps, place) => (Math.abs(steps.at(control.number) - place) < 0.5 ? control.number : steps.value(place));
+
 function slider(control) {
   const steps = positions(control), number = numberOf(control, current(control));
   const range = make("input", { type: "range", min: 0, max: steps.most, step: 1, "aria-label": control.label, "data-path": control.path, disabled: !data.live });
@@ -40,8 +43,7 @@ function slider(control) {
   let last = Number(range.value);
   range.setAttribute("aria-valuetext", currentText(control));
   range.addEventListener("input", () => {
-    const at = Number(range.value), valueAt = (place) => (Math.abs(steps.at(control.number) - place) < 0.5 ? control.number : steps.value(place));
-    const value = valueAt(at), next = Math.min(Math.max(at + Math.sign(at - last), 0), Math.floor(steps.most));
+    const at = Number(range.value), value = valueAt(control, steps, at), next = Math.min(Math.max(at + Math.sign(at - last), 0), Math.floor(steps.most));
     last = at;
     exact.value = inUnit(control, value);
     range.setAttribute("aria-valuetext", exact.value);
@@ -50,7 +52,7 @@ function slider(control) {
       if (other !== range && other.dataset.path === control.path) { other.value = range.value; other.nextElementSibling.value = exact.value; }
     }
     // Where the next step would lead: the server simulates it meanwhile.
-    machine.coming = next === at ? null : settingsWith(control.path, settingFor(control, textOf(control, valueAt(next))));
+    machine.coming = next === at ? null : settingsWith(control.path, settingFor(control, textOf(control, valueAt(control, steps, next))));
     change(control, textOf(control, value));
   });
   simulateUnderPointer(control, steps, range);
@@ -73,20 +75,22 @@ function slider(control) {
   return [range, exact];
 }
 
-// The value that a press would jump to is known before it: the server simulates it meanwhile.
-const RESTS = 60, THUMB = 16;
+// The value that a press would jump to is known before it: the server simulates it meanwhile, and goes on with it when it
+// is pressed. EVERY: milliseconds between two questions of a pointer that moves on; THUMB: pixels of a slider's thumb.
+const RESTS = 60, EVERY = 30, THUMB = 16;
 function simulateUnderPointer(control, steps, range) {
-  let resting = null;
+  let asked_ = 0, soon = null, wanted = null;
+  const simulate = (at) => { asked_ = performance.now(); simulateAhead(control, textOf(control, valueAt(control, steps, at))); };
   range.addEventListener("pointermove", (event) => {
-    clearTimeout(resting);
     if (event.buttons || event.pointerType === "touch") return;
-    resting = setTimeout(() => {
-      const box = range.getBoundingClientRect(), share = (event.clientX - box.left - THUMB / 2) / (box.width - THUMB);
-      const at = Math.round(Math.min(1, Math.max(0, share)) * Math.floor(steps.most)), number = Math.abs(steps.at(control.number) - at) < 0.5 ? control.number : steps.value(at);
-      if (at !== Number(range.value)) simulateAhead(control, textOf(control, number));
-    }, RESTS);
+    const box = range.getBoundingClientRect(), share = (event.clientX - box.left - THUMB / 2) / (box.width - THUMB);
+    const at = Math.round(Math.min(1, Math.max(0, share)) * Math.floor(steps.most));
+    if (at === wanted) return;
+    wanted = at;
+    clearTimeout(soon);
+    if (at !== Number(range.value)) soon = setTimeout(() => simulate(at), Math.max(0, asked_ + EVERY - performance.now()));
   });
-  for (const over of ["pointerdown", "pointerleave"]) range.addEventListener(over, () => clearTimeout(resting));
+  for (const over of ["pointerdown", "pointerleave"]) range.addEventListener(over, () => { clearTimeout(soon); wanted = null; });
 }
 
 function simulateAhead(control, value) {
@@ -94,36 +98,35 @@ function simulateAhead(control, value) {
   ask("ahead", { state: { ...state, settings } }, () => {});
 }
 
-// Where the control in hand may be moved to next, the likely places first: the server simulates them while nothing else
-// is asked.
-const ALONG = 15;
-function likely(control) {
+// Where a control may be moved to next, the nearest places first, then what keys and a coarse hand reach.
+function likely(control, most) {
   if (control.kind !== "number") return (control.kind === "switch" ? ["true", "false"] : control.choices).filter((value) => value !== current(control));
-  const where = positions(control), most = Math.floor(where.most), at = Math.round(where.at(numberOf(control, current(control)))), page = Math.max(1, Math.round(most / 10));
-  const places = [at + 1, at - 1, 0, most, at + page, at - page];
-  for (let parts = 2; parts <= 2 * most && places.length < 4 * ALONG; parts *= 2) for (let i = 1; i < parts; i += 2) places.push(Math.round((most * i) / parts));
-  const values = places.filter((place) => place >= 0 && place <= most && place !== at).map((place) => textOf(control, Math.abs(where.at(control.number) - place) < 0.5 ? control.number : where.value(place)));
-  return [...new Set(values)].slice(0, ALONG);
+  const steps = positions(control), last = Math.floor(steps.most), at = Math.round(steps.at(numberOf(control, current(control)))), page = Math.max(1, Math.round(last / 10));
+  const places = last < most ? Array.from({ length: 2 * last }, (_, i) => at + (i % 2 ? -1 : 1) * (1 + (i >> 1))) : [at + 1, at - 1, 0, last, at + page, at - page];
+  for (let parts = 2; last >= most && parts <= 2 * last && places.length < 4 * most; parts *= 2) for (let i = 1; i < parts; i += 2) places.push(Math.round((last * i) / parts));
+  return [...new Set(places.filter((place) => place >= 0 && place <= last && place !== at).map((place) => textOf(control, valueAt(control, steps, place))))].slice(0, most);
 }
 
-// Anything else that is asked ends it; behind that it goes on.
-const IDLE = 300;
+// The server simulates them while nothing else is asked: IN_HAND places of the control that was last in hand, then
+// OF_EACH of the TOP that move this break-even most. Anything else that is asked ends it; behind that it goes on.
+const IDLE = 300, IN_HAND = 24, TOP = 6, OF_EACH = 16;
 let alongSoon = null;
 function simulateAlong(control = machine.inHand) {
   machine.inHand = control;
   clearTimeout(alongSoon);
-  if (!data.live || !control) return;
+  if (!data.live) return;
   alongSoon = setTimeout(() => {
-    if (document.documentElement.dataset.busy) return;
-    const list = likely(control).map((value) => settingsWith(control.path, settingFor(control, value))), all = JSON.stringify([state, list]);
-    if (machine.along !== all) ask("along", { list }, () => {}).then((whole) => { if (whole) machine.along = all; });
+    if (document.documentElement.dataset.busy || document.hidden) return;
+    const each = (one, most) => likely(one, most).map((value) => settingsWith(one.path, settingFor(one, value)));
+    const list = [...(control ? each(control, IN_HAND) : []), ...strongestFew(TOP).filter((one) => one !== control).flatMap((one) => each(one, OF_EACH))], all = JSON.stringify([state, list]);
+    if (list.length && machine.along !== all) ask("along", { list }, () => {}).then((whole) => { if (whole) machine.along = all; });
   }, IDLE);
 }
 
 function inputs(control) {
   if (control.kind === "switch") {
     const box = make("input", { type: "checkbox", role: "switch", "aria-label": control.label, "data-path": control.path, disabled: !data.live,
-      onchange: (event) => { change(control, String(event.target.checked)); } });
+      onpointerenter: () => simulateAhead(control, String(!box.checked)), onchange: (event) => { change(control, String(event.target.checked)); } });
     box.checked = current(control) === "true";
     return [box];
   }
@@ -210,19 +213,26 @@ async function rankParameters(again = false) {
   drawRanked();
 }
 
-// The strongest on top. What has the keyboard or a finger on it stays as it is.
+// The strongest on top. What has the keyboard or a finger on it stays as it is, and nothing moves away under a pointer
+// that is on its way: until it has been still for STILL milliseconds.
+const STILL = 1000;
 function drawRanked() {
+  const wait = machine.pointed + STILL - performance.now();
+  if (wait > 0) { setTimeout(drawRanked, wait); return; }
   if (!controlsPlace.contains(document.activeElement)) { drawControls(); return; }
   controlsPlace.querySelectorAll("details[data-group=moves]").forEach((old) => { if (!old.contains(document.activeElement)) old.remove(); });
   const top = strongest();
   if (top && !controlsPlace.querySelector("details[data-group=moves]")) controlsPlace.prepend(top);
 }
 
-function strongest() {
-  if (!machine.ranked || view.find) return null;
-  const first = [...machine.ranked].filter(([, moved]) => moved >= 0.0005).sort((a, b) => b[1] - a[1]).slice(0, 12);
+function strongestFew(most) {
+  const first = [...(machine.ranked || [])].filter(([, moved]) => moved >= 0.0005).sort((a, b) => b[1] - a[1]).slice(0, most);
   const all = new Map(machine.controls.map((control) => [control.path, control]));
-  return group("moves", first.map(([path]) => all.get(path)).filter(Boolean), "this break-even most: change of the ratio of times");
+  return first.map(([path]) => all.get(path)).filter(Boolean);
+}
+
+function strongest() {
+  return !machine.ranked || view.find ? null : group("moves", strongestFew(12), "this break-even most: change of the ratio of times");
 }
 
 function found() {
@@ -237,6 +247,7 @@ const changesPlace = make("div", { id: "changes" }), controlsPlace = make("div",
 for (const over of ["focusin", "pointermove"]) {
   controlsPlace.addEventListener(over, (event) => {
     if (event.movementX === 0 && event.movementY === 0) return;
+    if (over === "pointermove") machine.pointed = performance.now();
     const place = event.target.closest("[data-row]"), path = place && place.dataset.row;
     const control = path && (!machine.inHand || machine.inHand.path !== path) && machine.controls.find((each) => each.path === path);
     if (control) simulateAlong(control);
