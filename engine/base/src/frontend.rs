@@ -4,6 +4,7 @@
 //! predicts; when its prediction differs from what the step says happened, it forks the front end onto the predicted
 //! (wrong) path, keeps fetching there, and rolls back when the branch resolves. Forks nest.
 
+use crate::addr::PhysAddr;
 use crate::bus::Bus;
 use crate::units::Now;
 use crate::uop::{Predecoded, Step};
@@ -36,7 +37,7 @@ pub enum Predecode<'a> {
 /// Where an instruction fetch goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FetchXlat {
-    pub paddr: u64,
+    pub paddr: PhysAddr,
     /// log2 of the page; 0 when translation is off.
     pub page_shift: u8,
 }
@@ -45,7 +46,7 @@ pub struct FetchXlat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct WalkPath {
     pub n: u8,
-    pub ptes: [u64; 5],
+    pub ptes: [PhysAddr; 5],
 }
 
 /// An instruction set. Cloning it clones the architectural state (the snapshot that every point starts from).

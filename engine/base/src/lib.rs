@@ -1,6 +1,7 @@
 //! What the parts of the engine agree on: units, micro-ops, the instruction-set front end's contract,
 //! guest memory and statistics. Nothing here knows an instruction set, a pipeline or a cache.
 
+pub mod addr;
 pub mod bus;
 pub mod data_tlb;
 pub mod effect;
@@ -15,6 +16,7 @@ pub mod stats;
 pub mod units;
 pub mod uop;
 
+pub use addr::PhysAddr;
 pub use bus::{Bus, BusError, PseudoOutcome};
 pub use effect::SysEffect;
 pub use error::ConfigError;

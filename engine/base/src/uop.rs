@@ -5,8 +5,10 @@
 
 use bitflags::bitflags;
 
+use crate::addr::PhysAddr;
 use crate::effect::SysEffect;
 use crate::op_class::OpClass;
+use crate::units::PAGE;
 
 /// An architectural register in one flat space that each front end lays out; [`Reg::NONE`] is no register
 /// (and a hard-wired zero). At most [`Reg::COUNT`] registers.
@@ -141,9 +143,9 @@ impl MemKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct MemRef {
     pub vaddr: u64,
-    pub paddr: u64,
+    pub paddr: PhysAddr,
     /// Physical address of the first byte on the second page when the access crosses a page; otherwise unused.
-    pub paddr2: u64,
+    pub paddr2: PhysAddr,
     /// Bytes.
     pub size: u16,
     /// log2 of the page that maps it; 0 when translation is off (no TLB is looked up).
@@ -158,6 +160,18 @@ pub struct MemRef {
 }
 
 impl MemRef {
+    /// Physical address of its byte number `offset`; a wrong path's wraps.
+    #[inline(always)]
+    #[must_use]
+    pub fn paddr_of(&self, offset: u16) -> PhysAddr {
+        let (offset, to_page_end) = (u64::from(offset), PAGE - (self.vaddr & (PAGE - 1)));
+        if offset >= to_page_end {
+            self.paddr2.wrapping_add(offset - to_page_end)
+        } else {
+            self.paddr.wrapping_add(offset)
+        }
+    }
+
     /// A copy, read field by field. A reference that has just been written so must not be read in wider pieces: a
     /// processor cannot forward several stores to one load, and waits for the cache instead.
     #[inline]

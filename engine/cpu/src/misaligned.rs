@@ -188,9 +188,10 @@ const MAX_COST: u32 = 1_000_000;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use breakeven_base::PhysAddr;
 
     fn at(vaddr: u64, size: u16) -> MemRef {
-        MemRef { vaddr, paddr: vaddr, size, valid: true, ..MemRef::default() }
+        MemRef { vaddr, paddr: PhysAddr(vaddr), size, valid: true, ..MemRef::default() }
     }
 
     fn costs() -> MisalignedCosts {

@@ -6,7 +6,7 @@ mod common;
 use std::hint::black_box;
 use std::time::Instant;
 
-use breakeven_base::{MemKind, Tick, WalkPath};
+use breakeven_base::{MemKind, PhysAddr, Tick, WalkPath};
 use breakeven_memory::config::{MemorySystemConfig, PrefetcherConfig, PrefetcherKind};
 use breakeven_memory::{Port, Response, Side};
 use common::{build, reference, request, CYCLE, RAM};
@@ -51,7 +51,7 @@ fn accesses(what: &str, c: MemorySystemConfig) {
     go("L2 hit", 2_000_000, 128 << 10, 64, MemKind::Load);
     go("memory, streaming", 1_000_000, 64 << 20, 64, MemKind::Load);
     go("memory, writing", 1_000_000, 64 << 20, 64, MemKind::Store);
-    let path = WalkPath { n: 1, ptes: [RAM.start; 5] };
+    let path = WalkPath { n: 1, ptes: [PhysAddr(RAM.start); 5] };
     for page in 0..32 {
         m.tlb_walk(Side::Data, Tick(now), page << 12, 12, 1, &path);
     }

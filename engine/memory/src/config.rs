@@ -4,7 +4,7 @@
 //! gem5's names and units: latencies in cycles of the component's own clock where gem5 has `Cycles`, in ticks where gem5
 //! has `Latency`. The four ports of the core point anywhere: at a cache, at a bus, or at a memory.
 
-use breakeven_base::{Clock, Tick};
+use breakeven_base::{Clock, PhysAddr, Tick};
 
 /// Where a component's requests go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -30,8 +30,8 @@ pub struct AddrRange {
 impl AddrRange {
     #[inline]
     #[must_use]
-    pub fn contains(&self, paddr: u64) -> bool {
-        paddr >= self.start && paddr < self.end
+    pub fn contains(&self, paddr: PhysAddr) -> bool {
+        paddr.0 >= self.start && paddr.0 < self.end
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use breakeven_base::PhysAddr;
+
 /// The address of a line's first byte: what tags, MSHRs and write buffers know lines by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct LineAddr(u64);
@@ -12,19 +14,20 @@ impl LineAddr {
 
     /// The line of `addr`; `line_bytes` is a power of two.
     #[inline(always)]
-    pub fn of(addr: u64, line_bytes: u64) -> Self {
-        LineAddr(addr & !(line_bytes - 1))
+    pub fn of(addr: PhysAddr, line_bytes: u64) -> Self {
+        LineAddr(addr.align_down(line_bytes).0)
     }
 
     /// The line of `addr`; `mask` has the bits that number lines.
     #[inline(always)]
-    pub fn masked(addr: u64, mask: u64) -> Self {
-        LineAddr(addr & mask)
+    pub fn masked(addr: PhysAddr, mask: u64) -> Self {
+        LineAddr(addr.0 & mask)
     }
 
+    /// Its first byte's.
     #[inline(always)]
-    pub fn addr(self) -> u64 {
-        self.0
+    pub fn addr(self) -> PhysAddr {
+        PhysAddr(self.0)
     }
 }
 

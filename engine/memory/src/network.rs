@@ -1,6 +1,6 @@
 //! What lies behind the core's ports: caches, crossbars and memories, and how a packet gets from one to the next.
 
-use breakeven_base::{StatSink, Tick};
+use breakeven_base::{PhysAddr, StatSink, Tick};
 use educe::Educe;
 
 use crate::cache::Cache;
@@ -144,7 +144,7 @@ impl Network {
     }
 
     /// In a range that passes the caches.
-    pub fn is_uncached(&self, paddr: u64) -> bool {
+    pub fn is_uncached(&self, paddr: PhysAddr) -> bool {
         self.uncached.iter().any(|r| r.contains(paddr))
     }
 
@@ -191,7 +191,7 @@ impl Network {
     }
 
     /// The first instant from `at` on at which the component behind `link` accepts a request.
-    pub fn free_from(&self, link: Link, addr: u64, at: Tick) -> Tick {
+    pub fn free_from(&self, link: Link, addr: PhysAddr, at: Tick) -> Tick {
         let link = match link {
             Link::XBar(i) => self.xbars.get(i).map_or(Link::None, |x| x.route(addr).1),
             direct => direct,
@@ -227,7 +227,7 @@ impl Network {
     }
 
     /// Evicts the line of `addr` from cache `i`; whether it was there.
-    pub fn evict_line(&mut self, i: u16, addr: u64, at: Tick, out: Tick, requestor: u8) -> bool {
+    pub fn evict_line(&mut self, i: u16, addr: PhysAddr, at: Tick, out: Tick, requestor: u8) -> bool {
         let Some(mut cache) = self.caches.take(i) else { return false };
         let was_there = cache.evict_line(self, addr, at, out, requestor);
         self.caches.put(i, cache);

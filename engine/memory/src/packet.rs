@@ -1,12 +1,12 @@
 //! What travels between the components: requests towards the memory, replies back. Names are gem5's commands.
 
-use breakeven_base::Tick;
+use breakeven_base::{PhysAddr, Tick};
 
 /// A request as it arrives at a component.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pkt {
     pub cmd: Cmd,
-    pub addr: u64,
+    pub addr: PhysAddr,
     /// Bytes asked for or carried.
     pub size: u32,
     /// Who started it: an index into `MemorySystemConfig::requestors`, or [`WRITEBACKS`].
@@ -28,7 +28,7 @@ pub(crate) struct Pkt {
 impl Pkt {
     /// Not from a cache, to be cached, all there at once.
     #[inline]
-    pub fn new(cmd: Cmd, addr: u64, size: u32, requestor: u8) -> Pkt {
+    pub fn new(cmd: Cmd, addr: PhysAddr, size: u32, requestor: u8) -> Pkt {
         Pkt {
             cmd,
             addr,

@@ -1,6 +1,6 @@
 //! What a core asks of the memory side, and what it is answered.
 
-use breakeven_base::{MemKind, Tick};
+use breakeven_base::{MemKind, PhysAddr, Tick};
 
 use crate::line::LineAddr;
 
@@ -23,7 +23,7 @@ pub enum Side {
 /// One access; never crosses a cache line (the core splits).
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    pub paddr: u64,
+    pub paddr: PhysAddr,
     /// Bytes, 1..=line size.
     pub size: u16,
     pub kind: MemKind,
@@ -58,7 +58,7 @@ impl MshrId {
     /// The one for the line of `paddr`.
     #[inline]
     #[must_use]
-    pub fn of(paddr: u64, line_bytes: u32) -> Self {
+    pub fn of(paddr: PhysAddr, line_bytes: u32) -> Self {
         MshrId { line: LineAddr::of(paddr, u64::from(line_bytes)) }
     }
 }
@@ -77,7 +77,7 @@ pub enum TlbResult {
 pub struct MissResponse {
     pub id: MshrId,
     /// The first target's address: the critical word.
-    pub first: u64,
+    pub first: PhysAddr,
     pub at: Tick,
     pub rest: u64,
     /// Level that supplied the line (0: first-level cache).
@@ -88,7 +88,7 @@ impl MissResponse {
     /// Response time of a target at `paddr`, in the line.
     #[inline]
     #[must_use]
-    pub fn of(&self, paddr: u64) -> Tick {
+    pub fn of(&self, paddr: PhysAddr) -> Tick {
         self.at + if paddr == self.first { 0 } else { self.rest }
     }
 }

@@ -90,6 +90,7 @@ impl SimpleMemory {
 mod tests {
     use super::*;
     use crate::packet::{Cmd, WRITEBACKS};
+    use breakeven_base::PhysAddr;
 
     #[test]
     fn a_read_goes_before_a_write_back_that_waits() {
@@ -97,8 +98,9 @@ mod tests {
         let path = "system.mem_ctrl".to_owned();
         let mut m =
             SimpleMemory::new(&SimpleMemoryConfig { path, latency: Tick(0), bandwidth: 1e12, write_buffer_size: 0 });
-        let read = Pkt::new(Cmd::ReadSharedReq, 0, 64, 1);
-        let write = |write_buffers| Pkt { write_buffers, ..Pkt::new(Cmd::WritebackDirty, 64, 64, WRITEBACKS) };
+        let read = Pkt::new(Cmd::ReadSharedReq, PhysAddr(0), 64, 1);
+        let write =
+            |write_buffers| Pkt { write_buffers, ..Pkt::new(Cmd::WritebackDirty, PhysAddr(64), 64, WRITEBACKS) };
         let mut starts = |pkt: &Pkt, at| m.request(pkt, Tick(at), Tick::ZERO).at.0;
         assert_eq!([starts(&read, 0), starts(&write(8), 10)], [0, 64]);
         assert_eq!(starts(&read, 20), 64, "the write-back has not started");

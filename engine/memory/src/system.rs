@@ -228,7 +228,7 @@ impl MemorySystem {
             cmd.is_prefetch() && req.non_temporal && self.write_combining.as_ref().is_some_and(|w| w.nta_first_level);
         let line_bytes = self.net.line_bytes;
         let (addr, size) = if whole_line {
-            (req.paddr & !u64::from(line_bytes - 1), line_bytes)
+            (req.paddr.align_down(u64::from(line_bytes)), line_bytes)
         } else {
             (req.paddr, u32::from(req.size))
         };

@@ -7,7 +7,7 @@
 //! maps a page, or nothing, is not kept. Fully associative, least recently used; a look-up takes no time.
 //! Whatever empties the TLBs empties them: the manual has INVLPG drop them whole, too.
 
-use breakeven_base::{StatSink, Unit};
+use breakeven_base::{PhysAddr, StatSink, Unit};
 
 use crate::config::WalkerConfig;
 use crate::tlb::{Page, TlbArray};
@@ -24,8 +24,8 @@ pub(crate) struct Walker {
     levels: Vec<TlbArray>,
     skipped: u64,
 }
-fn entry(pte: u64) -> Page {
-    Page::new(pte, PTE_SHIFT, 0)
+fn entry(pte: PhysAddr) -> Page {
+    Page::new(pte.0, PTE_SHIFT, 0)
 }
 
 impl Walker {
@@ -34,7 +34,7 @@ impl Walker {
     }
 
     /// How many entries of `upper` (root first, without the last of the path) need not be read; all are known afterwards.
-    pub fn skip(&mut self, upper: &[u64]) -> usize {
+    pub fn skip(&mut self, upper: &[PhysAddr]) -> usize {
         let known = self.levels.iter_mut().zip(upper).rposition(|(level, &pte)| level.lookup(entry(pte)));
         let skipped = known.map_or(0, |lowest| lowest + 1);
         for (level, &pte) in self.levels.iter_mut().zip(upper).skip(skipped) {
@@ -71,32 +71,32 @@ mod tests {
         Walker::new(&WalkerConfig { upper_entries: entries.to_vec() })
     }
 
-    const ROOT: u64 = 0x1000;
-    const MIDDLE: u64 = 0x2000;
+    const ROOT: PhysAddr = PhysAddr(0x1000);
+    const MIDDLE: PhysAddr = PhysAddr(0x2000);
 
     #[test]
     fn a_walk_starts_below_the_lowest_known_entry() {
         let mut c = walker(&[1, 2, 2]);
-        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 0);
-        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 3);
-        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3008]), 2);
+        assert_eq!(c.skip(&[ROOT, MIDDLE, PhysAddr(0x3000)]), 0);
+        assert_eq!(c.skip(&[ROOT, MIDDLE, PhysAddr(0x3000)]), 3);
+        assert_eq!(c.skip(&[ROOT, MIDDLE, PhysAddr(0x3008)]), 2);
         // A large page's path ends earlier: what maps it is not kept.
         assert_eq!(c.skip(&[ROOT, MIDDLE]), 2);
         assert_eq!(c.skip(&[ROOT, MIDDLE + 8]), 1);
         c.flush();
-        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 0);
+        assert_eq!(c.skip(&[ROOT, MIDDLE, PhysAddr(0x3000)]), 0);
         assert_eq!(c.audit(), Ok(()));
     }
 
     #[test]
     fn a_level_holds_what_it_has_entries_for() {
         let mut c = walker(&[0, 1, 2]);
-        for pde in [0x3000, 0x3008, 0x3010] {
+        for pde in [0x3000, 0x3008, 0x3010].map(PhysAddr) {
             c.skip(&[ROOT, MIDDLE, pde]);
         }
         // The first of three has gone, its upper entry has not.
-        assert_eq!(c.skip(&[ROOT, MIDDLE, 0x3000]), 2);
-        assert_eq!(c.skip(&[ROOT, MIDDLE + 8, 0x4000]), 0);
+        assert_eq!(c.skip(&[ROOT, MIDDLE, PhysAddr(0x3000)]), 2);
+        assert_eq!(c.skip(&[ROOT, MIDDLE + 8, PhysAddr(0x4000)]), 0);
     }
 
     #[test]

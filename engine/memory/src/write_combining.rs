@@ -11,9 +11,10 @@
 //!
 //! Not modelled: that many processors use their fill buffers (L1 MSHRs) for this, so that misses and stores compete.
 
-use breakeven_base::{MemKind, StatSink, Tick, Unit};
+use breakeven_base::{MemKind, PhysAddr, StatSink, Tick, Unit};
 
 use crate::config::{AddrRange, Link, WriteCombiningConfig};
+use crate::line::LineAddr;
 use crate::network::Network;
 use crate::packet::{Cmd, Pkt};
 use crate::request::{Port, Request, Response};
@@ -22,7 +23,7 @@ use educe::Educe;
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
     /// Address of its first byte.
-    block: u64,
+    block: PhysAddr,
     /// Bit n: byte n is there. 0: nothing gathers in it.
     mask: u64,
     /// When it was taken, in buffers taken before.
@@ -70,7 +71,7 @@ pub(crate) struct WriteCombining {
     free_from: Tick,
     taken: u64,
     /// The line of write-combining memory that a non-temporal load fetched last, and when it is there.
-    streamed: Option<(u64, Tick)>,
+    streamed: Option<(LineAddr, Tick)>,
     stats: Stats,
 }
 /// What a store needs first.
@@ -102,17 +103,17 @@ impl WriteCombining {
         }
     }
 
-    fn owns(&self, paddr: u64) -> bool {
+    fn owns(&self, paddr: PhysAddr) -> bool {
         self.ranges.iter().any(|r| r.contains(paddr))
     }
 
     /// The bits of the bytes `from..to` in the buffer of `block`.
-    fn bits(&self, block: u64, from: u64, to: u64) -> u64 {
-        let (first, last) = (from.max(block) - block, to.min(block.saturating_add(self.bytes)) - block);
+    fn bits(&self, block: PhysAddr, from: PhysAddr, to: PhysAddr) -> u64 {
+        let (first, last) = (from.max(block) - block, to.min(PhysAddr(block.0.saturating_add(self.bytes))) - block);
         (u64::MAX >> (64 - (last - first).clamp(1, 64))) << first
     }
 
-    fn gathering(&self, block: u64) -> Option<usize> {
+    fn gathering(&self, block: PhysAddr) -> Option<usize> {
         self.buffers.iter().position(|b| b.mask != 0 && b.block == block)
     }
 
@@ -161,7 +162,7 @@ impl WriteCombining {
             return Err(format!("buffers count as free from {} on, and are from {free_from} on", self.free_from));
         }
         for (i, b) in self.buffers.iter().enumerate().filter(|(_, b)| b.mask != 0) {
-            if b.block % self.bytes != 0 || b.mask & !self.full != 0 || b.mask == self.full {
+            if b.block.0 % self.bytes != 0 || b.mask & !self.full != 0 || b.mask == self.full {
                 return Err(format!("buffer {i} of {:#x} holds bytes {:#x}", b.block, b.mask));
             }
             if self.gathering(b.block) != Some(i) {
@@ -200,8 +201,9 @@ impl WriteCombining {
             now
         } else {
             // Whoever reads or writes the line otherwise waits for what gathered.
-            let mask = !u64::from(net.line_bytes - 1);
-            let in_line = |b: &Buffer| (b.block ^ req.paddr) & mask == 0;
+            let line_bytes = u64::from(net.line_bytes);
+            let line = LineAddr::of(req.paddr, line_bytes);
+            let in_line = |b: &Buffer| LineAddr::of(b.block, line_bytes) == line;
             while let Some(n) = self.oldest_buffer(in_line) {
                 self.send_buffer(net, n, now);
             }
@@ -217,25 +219,32 @@ impl WriteCombining {
         let line = u64::from(net.line_bytes);
         let whole = matches!(req.kind, MemKind::StoreLine | MemKind::CboZero);
         let (from, size) =
-            if whole { (req.paddr & !(line - 1), line) } else { (req.paddr, u64::from(req.size).max(1)) };
-        if self.streamed.is_some_and(|(at, _)| at == req.paddr & !(line - 1)) {
+            if whole { (req.paddr.align_down(line), line) } else { (req.paddr, u64::from(req.size).max(1)) };
+        if self.streamed.is_some_and(|(of, _)| of == LineAddr::of(req.paddr, line)) {
             self.streamed = None;
         }
-        let to = from.saturating_add(size);
-        let mut block = from & !(self.bytes - 1);
+        let to = PhysAddr(from.0.saturating_add(size));
+        let mut block = from.align_down(self.bytes);
         while block < to {
             if let Err(retry) = self.gather(net, block, from, to, now) {
                 return Response::Blocked { retry };
             }
-            let Some(next) = block.checked_add(self.bytes) else { break };
-            block = next;
+            let Some(next) = block.0.checked_add(self.bytes) else { break };
+            block = PhysAddr(next);
         }
         self.stats.stores += 1;
         Response::Done { at: now + self.latency, level: 0 }
     }
 
     /// Puts the bytes `from..to` that are in `block` into its buffer. `Err`: no buffer before then.
-    fn gather(&mut self, net: &mut Network, block: u64, from: u64, to: u64, now: Tick) -> Result<(), Tick> {
+    fn gather(
+        &mut self,
+        net: &mut Network,
+        block: PhysAddr,
+        from: PhysAddr,
+        to: PhysAddr,
+        now: Tick,
+    ) -> Result<(), Tick> {
         let n = match self.gathering(block) {
             Some(n) => n,
             None => {
@@ -286,7 +295,7 @@ impl WriteCombining {
     }
 
     /// Evicts the line of `addr` from all caches on the data side.
-    fn evict_copies(&mut self, net: &mut Network, addr: u64, at: Tick) {
+    fn evict_copies(&mut self, net: &mut Network, addr: PhysAddr, at: Tick) {
         let mut link = net.ports[Port::Data as usize];
         loop {
             link = match link {
@@ -305,9 +314,9 @@ impl WriteCombining {
 
     /// A non-temporal load from write-combining memory fetches its line, from which those that follow are served.
     fn streaming_load(&mut self, net: &mut Network, now: Tick, req: &Request) -> Response {
-        let line = req.paddr & !u64::from(net.line_bytes - 1);
-        if let Some((at, ready)) = self.streamed {
-            if at == line {
+        let line = LineAddr::of(req.paddr, u64::from(net.line_bytes));
+        if let Some((of, ready)) = self.streamed {
+            if of == line {
                 self.stats.streaming_hits += 1;
                 return Response::Done { at: (now + self.latency).max(ready), level: 0 };
             }
@@ -319,7 +328,7 @@ impl WriteCombining {
                 return Response::Blocked { retry };
             }
         }
-        let pkt = Pkt { uncached: true, ..Pkt::new(Cmd::ReadReq, line, net.line_bytes, Port::Data as u8) };
+        let pkt = Pkt { uncached: true, ..Pkt::new(Cmd::ReadReq, line.addr(), net.line_bytes, Port::Data as u8) };
         let r = net.send(net.ports[Port::Data as usize], net.source_of(Port::Data), pkt, now);
         self.streamed = Some((line, r.at));
         Response::Done { at: r.at, level: r.level }

@@ -6,7 +6,7 @@
 
 mod forward;
 
-use breakeven_base::{StatSink, Tick, Unit};
+use breakeven_base::{PhysAddr, StatSink, Tick, Unit};
 
 use crate::config::{Link, Route, XBarConfig};
 use crate::layer::{Layer, Slot};
@@ -68,7 +68,7 @@ impl XBar {
         self.routes.iter().find(|r| r.range.is_none()).map_or(Link::None, |r| r.to)
     }
 
-    pub fn route(&self, addr: u64) -> (usize, Link) {
+    pub fn route(&self, addr: PhysAddr) -> (usize, Link) {
         let hit = self.routes.iter().enumerate().find(|(_, r)| r.range.is_none_or(|g| g.contains(addr)));
         hit.map_or((self.routes.len(), Link::None), |(i, r)| (i, r.to))
     }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use breakeven_base::{MemKind, Tick};
+use breakeven_base::{MemKind, PhysAddr, Tick};
 use breakeven_memory::config::*;
 use breakeven_memory::{MemorySystem, Port, Request, Response};
 use common::*;
@@ -24,7 +24,7 @@ fn dram(change: impl FnOnce(&mut MemCtrlConfig)) -> MemorySystem {
 }
 
 fn go(m: &mut MemorySystem, now: u64, line: u64, kind: MemKind) -> u64 {
-    let req = Request { paddr: RAM.start + line, size: 64, ..request(0, kind) };
+    let req = Request { paddr: PhysAddr(RAM.start + line), size: 64, ..request(0, kind) };
     match m.access(Port::Data, Tick(now), &req) {
         Response::Done { at, .. } => at.0 - now,
         Response::Blocked { .. } | Response::Pending { .. } => panic!("a memory never blocks the core"),

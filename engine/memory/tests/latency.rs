@@ -2,7 +2,7 @@
 
 mod common;
 
-use breakeven_base::{Clock, MemKind, Tick, WalkPath};
+use breakeven_base::{Clock, MemKind, PhysAddr, Tick, WalkPath};
 use breakeven_memory::config::*;
 use breakeven_memory::{MemorySystem, Port, Response, Side, TlbResult};
 use common::*;
@@ -247,7 +247,7 @@ fn simple_memory_has_a_bandwidth() {
     let mut req = request(A, MemKind::Load);
     req.size = 64;
     let mut at = |addr| {
-        req.paddr = addr;
+        req.paddr = PhysAddr(addr);
         match m.access(Port::Data, Tick(0), &req) {
             Response::Done { at, .. } => at.0,
             Response::Blocked { .. } | Response::Pending { .. } => 0,
@@ -376,7 +376,7 @@ fn a_dirty_line_beside_is_supplied_and_fence_i_drops_stale_code() {
 #[test]
 fn walks_read_through_the_second_level_one_after_the_other() {
     let mut m = simple();
-    let path = WalkPath { n: 3, ptes: [A, A + 4096, A + 8192, 0, 0] };
+    let path = WalkPath { n: 3, ptes: [A, A + 4096, A + 8192, 0, 0].map(PhysAddr) };
     let miss = 1 + 10 + 8 + MEM + 2 + 10 + 1;
     let hit = 1 + 10 + 1;
     assert_eq!(m.tlb_lookup(Side::Data, Tick(0), 0x4000_1234, 12, 1, false), TlbResult::Miss { at: Tick(0) });
@@ -400,14 +400,17 @@ fn a_walker_that_knows_upper_entries_reads_the_last_only() {
     let miss = 1 + 10 + 8 + MEM + 2 + 10 + 1;
     let hit = 1 + 10 + 1;
     let mut walk = |now: u64, ptes: [u64; 5]| {
-        m.tlb_walk(Side::Data, Tick(now), 0x4000_1000, 12, 0, &WalkPath { n: 3, ptes }).0.wrapping_sub(now) / CYCLE
+        m.tlb_walk(Side::Data, Tick(now), 0x4000_1000, 12, 0, &WalkPath { n: 3, ptes: ptes.map(PhysAddr) })
+            .0
+            .wrapping_sub(now)
+            / CYCLE
     };
     assert_eq!(walk(0, [A, A + 4096, A + 8192, 0, 0]), 3 * miss);
     assert_eq!(walk(1_000_000, [A, A + 4096, A + 8200, 0, 0]), hit);
     assert_eq!(walk(2_000_000, [A, A + 4104, A + 8208, 0, 0]), 2 * hit);
     assert_eq!(stat(&m, "system.cpu.mmu.dtb.walker.entriesSkipped"), 3.0);
     m.tlb_flush(Some(0x9000));
-    let path = WalkPath { n: 3, ptes: [A, A + 4096, A + 8192, 0, 0] };
+    let path = WalkPath { n: 3, ptes: [A, A + 4096, A + 8192, 0, 0].map(PhysAddr) };
     let now = Tick(3_000_000);
     assert_eq!(m.tlb_walk(Side::Data, now, 0x4000_1000, 12, 0, &path), now + 3 * hit * CYCLE);
     assert_eq!(m.audit(), Ok(()));

@@ -2,7 +2,7 @@
 
 mod common;
 
-use breakeven_base::{MemKind, Tick};
+use breakeven_base::{MemKind, PhysAddr, Tick};
 use breakeven_memory::{MemorySystem, MshrId, Port, Request, Response};
 use common::*;
 use proptest::collection::vec;
@@ -21,7 +21,7 @@ fn waits(m: &mut MemorySystem, at: Tick, req: &Request) -> Response {
 
 /// The MSHR of the line of `paddr`.
 fn line_of(paddr: u64) -> MshrId {
-    MshrId::of(paddr, 64)
+    MshrId::of(PhysAddr(paddr), 64)
 }
 
 /// The cycle until which a store of 8 bytes at `cycle` is held.
@@ -36,7 +36,7 @@ fn held(m: &mut MemorySystem, cycle: u64, paddr: u64) -> u64 {
 fn end(m: &mut MemorySystem, cycle: u64, paddr: u64) -> (u64, u8) {
     m.send_pending(Tick(cycle * CYCLE));
     let end = m.response_of(Tick(cycle * CYCLE), line_of(paddr)).expect("it has left");
-    (end.of(paddr).0 / CYCLE, end.level)
+    (end.of(PhysAddr(paddr)).0 / CYCLE, end.level)
 }
 
 fn counts(m: &MemorySystem, cache: &str) -> [f64; 3] {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use breakeven_base::{MemKind, StatSink, Tick, WalkPath};
+use breakeven_base::{MemKind, PhysAddr, StatSink, Tick, WalkPath};
 use breakeven_memory::config::*;
 use breakeven_memory::{MemorySystem, Port, Request, Response, Side};
 use common::*;
@@ -47,7 +47,7 @@ fn step() -> impl Strategy<Value = Step> {
     let more = (proptest::option::weighted(0.02, 0..4096_u64), proptest::bool::weighted(0.003));
     (wait, kind, place, hints, 0..13_u64, more).prop_map(|(wait, kind, (at, log_size), hints, pc, (walk, flush))| {
         let size = 1 << log_size;
-        let paddr = (RAM.start + at) & !(u64::from(size) - 1);
+        let paddr = PhysAddr(RAM.start + at).align_down(size.into());
         let (uncacheable, non_temporal) = hints;
         Step { wait, req: Request { paddr, size, kind, uncacheable, non_temporal, pc, may_wait: false }, walk, flush }
     })
@@ -75,8 +75,9 @@ fn traffic(m: &mut MemorySystem, mut now: u64, steps: &[Step]) -> Vec<u64> {
             }
         }
         if let Some(entry) = walk {
-            let path = WalkPath { n: 3, ptes: [req.paddr & !7, RAM.start + 8 * entry, RAM.start, 0, 0] };
-            seen.push(m.tlb_walk(Side::Data, Tick(now), req.paddr, 12, 0, &path).0);
+            let path =
+                WalkPath { n: 3, ptes: [req.paddr.0 & !7, RAM.start + 8 * entry, RAM.start, 0, 0].map(PhysAddr) };
+            seen.push(m.tlb_walk(Side::Data, Tick(now), req.paddr.0, 12, 0, &path).0);
         }
         if *flush {
             let at = m.flush_write_combining(Tick(now)).0;
@@ -235,7 +236,7 @@ fn wild_addresses(c: MemorySystemConfig) {
             m.access(Port::Data, now, &request(paddr & !7, kind));
             m.access(Port::Data, now, &Request { non_temporal: true, ..request(paddr & !7, kind) });
             m.tlb_lookup(Side::Data, now, paddr, 63, u16::MAX, true);
-            m.tlb_walk(Side::Inst, now, paddr, 200, 0, &WalkPath { n: 200, ptes: [paddr & !7; 5] });
+            m.tlb_walk(Side::Inst, now, paddr, 200, 0, &WalkPath { n: 200, ptes: [PhysAddr(paddr & !7); 5] });
         }
     }
     assert_eq!(m.audit(), Ok(()));

@@ -4,7 +4,7 @@
 //! At most `fetch1FetchLimit` lines are on their way, and never more than fetch2's input buffer has room for. A line that
 //! belongs to an old stream or an old prediction is thrown away when its response comes.
 
-use breakeven_base::{Bus, Cycle, FrontEnd, MemKind};
+use breakeven_base::{Bus, Cycle, FrontEnd, MemKind, PhysAddr};
 use breakeven_memory::{Port, Request, Response, Side, TlbResult};
 
 use super::activity::Activity;
@@ -29,7 +29,7 @@ enum State {
 #[derive(Clone, Copy, Debug, Default)]
 struct Fetch {
     line: Line,
-    paddr: u64,
+    paddr: PhysAddr,
     state: State,
     /// End of the translation, of the wait for the cache, or of the access.
     at: Cycle,
@@ -175,7 +175,7 @@ impl Fetch1 {
         self.fetch_addr = base.wrapping_add(u64::from(self.width));
         self.lines += 1;
         let line = Line { base, size: self.width, stream: self.stream, prediction: self.prediction, fault: false };
-        let mut fetch = Fetch { line, paddr: 0, state: State::Translated, at: when.cycle };
+        let mut fetch = Fetch { line, paddr: PhysAddr::ZERO, state: State::Translated, at: when.cycle };
         match cx.fe.fetch_translate(cx.bus, base) {
             None => fetch.line.fault = true,
             Some(xlat) => {

@@ -6,7 +6,9 @@ mod run;
 
 use std::cell::Cell;
 
-use breakeven_base::{BranchKind, Cycle, FrontEnd, MemKind, MemRef, OpClass, StatSink, SysEffect, Tick, UopFlags};
+use breakeven_base::{
+    BranchKind, Cycle, FrontEnd, MemKind, MemRef, OpClass, PhysAddr, StatSink, SysEffect, Tick, UopFlags,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -323,8 +325,14 @@ fn a_full_barrier_holds_younger_references_until_older_stores_are_out() {
 #[test]
 fn atomics_wait_until_they_are_the_oldest() {
     let mut amo = Inst::op(OpClass::MemRead, 5, &[]).short().flags(UopFlags::LOAD | UopFlags::STORE | UopFlags::ATOMIC);
-    amo.uops[0].1 =
-        MemRef { vaddr: DATA + 64, paddr: DATA + 64, size: 8, kind: MemKind::Atomic, valid: true, ..MemRef::default() };
+    amo.uops[0].1 = MemRef {
+        vaddr: DATA + 64,
+        paddr: PhysAddr(DATA + 64),
+        size: 8,
+        kind: MemKind::Atomic,
+        valid: true,
+        ..MemRef::default()
+    };
     let plain = load(5, DATA + 64);
     let at = |second: Inst| cycles_with(MinorConfig::default(), 40, padded(vec![load(6, DATA), second]));
     assert!(at(amo) >= at(plain) + 38, "the second cannot overlap with the first");

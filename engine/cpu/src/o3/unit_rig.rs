@@ -1,6 +1,6 @@
 //! For tests of one unit by itself: micro-ops are put into the ring by hand, and the test reads and writes the wires.
 
-use breakeven_base::{Cycle, MemRef, OpClass, Reg, Uop, UopFlags};
+use breakeven_base::{Cycle, MemRef, OpClass, PhysAddr, Reg, Uop, UopFlags};
 
 use super::config::O3Config;
 use super::inst::{Flow, Note};
@@ -44,8 +44,13 @@ impl UnitRig {
     /// Puts a micro-op into the ring, as fetched; its number.
     pub fn fetch(&mut self, uop: Uop) -> Seq {
         let seq = self.io.ring.push();
-        let mem =
-            MemRef { valid: uop.flags.any(UopFlags::MEM), size: 8, vaddr: 0x1000, paddr: 0x1000, ..MemRef::default() };
+        let mem = MemRef {
+            valid: uop.flags.any(UopFlags::MEM),
+            size: 8,
+            vaddr: 0x1000,
+            paddr: PhysAddr(0x1000),
+            ..MemRef::default()
+        };
         self.io.ring.place(seq, &uop, &mem, 0x8000_0000 + 4 * seq.0, &Flow::default());
         self.io.ring.set_note(seq, Note::empty());
         seq

@@ -4,7 +4,7 @@
 
 use breakeven_base::units::Cycle;
 use breakeven_base::{
-    BranchKind, Bus, ConfigError, FrontEnd, MemKind, MemRef, Now, StatSink, Step, StepResult, UopFlags,
+    BranchKind, Bus, ConfigError, FrontEnd, MemKind, MemRef, Now, PhysAddr, StatSink, Step, StepResult, UopFlags,
 };
 use breakeven_memory::{MemorySystem, Port, Request, Response, Side, TlbResult};
 
@@ -166,8 +166,8 @@ impl TimingSimple {
         let start = self.counts.cycles;
         self.translate(ctx, Side::Inst, vaddr, x.page_shift, false);
         let size = self.config.fetch_bytes;
-        let paddr = x.paddr & !u64::from(size - 1);
-        let uncacheable = ctx.bus.is_uncacheable(paddr);
+        let paddr = x.paddr.align_down(size.into());
+        let uncacheable = ctx.bus.is_uncacheable(paddr.0);
         #[allow(clippy::cast_possible_truncation)] // at most 64
         let request = Request {
             paddr,
@@ -199,7 +199,7 @@ impl TimingSimple {
         }
         let issued = self.counts.cycles;
         let non_temporal = uop.flags.any(UopFlags::NON_TEMPORAL);
-        let request = |paddr: u64, size: u16| Request {
+        let request = |paddr: PhysAddr, size: u16| Request {
             paddr,
             size,
             kind: m.kind,
@@ -313,7 +313,7 @@ impl TimingSimple {
 const PAGE: u64 = 4096;
 
 /// Physical address of the second packet of a split access.
-fn second_part(m: &MemRef, first: u16, crosses_page: bool) -> u64 {
+fn second_part(m: &MemRef, first: u16, crosses_page: bool) -> PhysAddr {
     if crosses_page {
         m.paddr2
     } else {

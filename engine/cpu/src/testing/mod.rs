@@ -8,8 +8,8 @@ use std::sync::Arc;
 use proptest::test_runner::{Config, RngSeed};
 
 use breakeven_base::{
-    BranchInfo, BranchKind, Bus, BusError, FetchXlat, FrontEnd, MemKind, MemRef, Now, OpClass, PhysMem, PseudoOutcome,
-    Reg, Step, StepResult, SysEffect, Tick, Uop, UopFlags, WalkPath,
+    BranchInfo, BranchKind, Bus, BusError, FetchXlat, FrontEnd, MemKind, MemRef, Now, OpClass, PhysAddr, PhysMem,
+    PseudoOutcome, Reg, Step, StepResult, SysEffect, Tick, Uop, UopFlags, WalkPath,
 };
 
 pub use rig::{memory, memory_config, simple_memory, Run, PERIOD};
@@ -130,8 +130,8 @@ impl Inst {
         let to_page = 4096 - (vaddr & 4095);
         let m = MemRef {
             vaddr,
-            paddr: vaddr,
-            paddr2: vaddr + to_page,
+            paddr: PhysAddr(vaddr),
+            paddr2: PhysAddr(vaddr + to_page),
             size,
             page_shift: 0,
             kind,
@@ -343,11 +343,11 @@ impl FrontEnd for MockFe {
     }
 
     fn fetch_translate<B: Bus>(&mut self, _bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
-        Some(FetchXlat { paddr: vaddr, page_shift: self.fetch_page })
+        Some(FetchXlat { paddr: PhysAddr(vaddr), page_shift: self.fetch_page })
     }
 
     fn walk_path<B: Bus>(&self, _bus: &B, _vaddr: u64) -> WalkPath {
-        WalkPath { n: 1, ptes: [BASE + 0x8_0000, 0, 0, 0, 0] }
+        WalkPath { n: 1, ptes: [BASE + 0x8_0000, 0, 0, 0, 0].map(PhysAddr) }
     }
 
     fn asid(&self) -> u16 {

@@ -1,8 +1,8 @@
 //! The front end: fetch through the decode cache, execute, describe.
 
 use breakeven_base::{
-    BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Reg, Step, StepResult, SysEffect,
-    UopFlags, WalkPath,
+    BranchInfo, BranchKind, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Reg, Step, StepResult,
+    SysEffect, UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
@@ -143,7 +143,7 @@ impl RiscvFrontEnd {
 
     /// The two bytes of code at `vaddr`.
     fn fetch_half<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<u32> {
-        let paddr = self.fetch_translate(bus, vaddr)?.paddr;
+        let paddr = self.fetch_translate(bus, vaddr)?.paddr.0;
         bus.ram().read::<u16>(paddr).map(u32::from)
     }
 
@@ -475,11 +475,11 @@ impl FrontEnd for RiscvFrontEnd {
         let vpn = vaddr / PAGE;
         let known = self.fetch[(mode as usize) * FETCH_BANK + (vpn as usize & (FETCH_BANK - 1))];
         if known.vpn == vpn {
-            return Some(FetchXlat { paddr: known.paddr | vaddr & (PAGE - 1), page_shift: known.shift });
+            return Some(FetchXlat { paddr: PhysAddr(known.paddr | vaddr & (PAGE - 1)), page_shift: known.shift });
         }
         let x = self.hart.translate(bus, vaddr, Access::Fetch, mode, false).ok()?;
         let reachable = self.hart.xlat.pmp.allows(x.paddr, 2, Access::Fetch, mode) && bus.ram().contains(x.paddr, 2);
-        reachable.then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
+        reachable.then_some(FetchXlat { paddr: PhysAddr(x.paddr), page_shift: x.shift })
     }
 
     fn disassemble<B: Bus>(&mut self, bus: &mut B, pc: u64, out: &mut String) {

@@ -3,7 +3,7 @@
 
 use breakeven_base::data_tlb::{is_plain, DataPage, BANK};
 use breakeven_base::phys::Word;
-use breakeven_base::{Bus, MemKind, MemRef, Now, SysEffect, Tick};
+use breakeven_base::{Bus, MemKind, MemRef, Now, PhysAddr, SysEffect, Tick};
 
 use crate::config::MisalignedPolicy;
 use crate::csr::status;
@@ -183,7 +183,7 @@ impl Hart {
         };
         let uncacheable = first.uncacheable || low.is_none();
         *m = reference(vaddr, size, MemKind::Load, first.shift, first.paddr, uncacheable);
-        m.paddr2 = second.map_or(0, |p| p.paddr);
+        m.paddr2 = PhysAddr(second.map_or(0, |p| p.paddr));
         Ok(value)
     }
 
@@ -223,7 +223,7 @@ impl Hart {
             self.device_store(bus, now, vaddr, first.paddr, size, value)?;
         }
         *m = reference(vaddr, size, kind, first.shift, first.paddr, first.uncacheable || device);
-        m.paddr2 = second.map_or(0, |p| p.paddr);
+        m.paddr2 = PhysAddr(second.map_or(0, |p| p.paddr));
         Ok(())
     }
 
@@ -251,5 +251,15 @@ impl Hart {
 #[inline(always)]
 pub(crate) fn reference(vaddr: u64, size: u64, kind: MemKind, shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
     let size = size as u16;
-    MemRef { vaddr, paddr, paddr2: 0, size, page_shift: shift, kind, uncacheable, valid: true, element: 0 }
+    MemRef {
+        vaddr,
+        paddr: PhysAddr(paddr),
+        paddr2: PhysAddr::ZERO,
+        size,
+        page_shift: shift,
+        kind,
+        uncacheable,
+        valid: true,
+        element: 0,
+    }
 }

@@ -1,7 +1,7 @@
 //! Address translation: Sv39 with superpages, accessed and dirty bits set by hardware (privileged specification 1.12).
 //! The A and D bits are updated as gem5 and qemu do it, in the walk of the access itself; on a speculative path never.
 
-use breakeven_base::{Bus, PhysMem, WalkPath};
+use breakeven_base::{Bus, PhysAddr, PhysMem, WalkPath};
 
 use crate::csr::status;
 use crate::hart::Hart;
@@ -162,7 +162,7 @@ impl Hart {
         if self.translation_on(self.mode) || self.translation_on(self.data_mode()) {
             let _ = self.walk(bus.ram(), vaddr, Access::Load, &mut |at| {
                 if let Some(slot) = path.ptes.get_mut(usize::from(path.n)) {
-                    *slot = at;
+                    *slot = PhysAddr(at);
                     path.n += 1;
                 }
             });

@@ -7,7 +7,6 @@ use crate::cpu::Cpu;
 use crate::crack::{Flow, Uops};
 use crate::inst::{Inst, InstFlags, Piece, Steps};
 use crate::microcode::{self};
-use crate::mmu::PAGE;
 use crate::rep;
 
 /// Describes an instruction (or a part of a repeated one) that has executed, and advances the pc.
@@ -134,13 +133,6 @@ fn piece(m: &MemRef, k: usize, n: usize) -> MemRef {
         return *m;
     }
     let size = m.size / n as u16;
-    let from = u64::from(size) * k as u64;
-    let to_page = PAGE - (m.vaddr & (PAGE - 1));
-    let mut p = MemRef { vaddr: m.vaddr.wrapping_add(from), size, ..*m };
-    if from >= to_page {
-        (p.paddr, p.paddr2) = (m.paddr2.wrapping_add(from - to_page), 0);
-    } else {
-        p.paddr = m.paddr.wrapping_add(from);
-    }
-    p
+    let from = size * k as u16;
+    MemRef { vaddr: m.vaddr.wrapping_add(from.into()), paddr: m.paddr_of(from), size, ..*m }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, Predecode, Step, StepResult, SysEffect, UopFlags,
-    WalkPath,
+    BranchInfo, Bus, ConfigError, FetchXlat, FrontEnd, MemRef, Now, PhysAddr, Predecode, Step, StepResult, SysEffect,
+    UopFlags, WalkPath,
 };
 
 use crate::code::CodeCache;
@@ -387,10 +387,10 @@ impl FrontEnd for X86FrontEnd {
     fn fetch_translate<B: Bus>(&mut self, bus: &mut B, vaddr: u64) -> Option<FetchXlat> {
         let kept = &self.fetch[self.fetch_entry(vaddr / PAGE)];
         if kept.vpn == vaddr / PAGE {
-            return Some(FetchXlat { paddr: kept.frame | vaddr & (PAGE - 1), page_shift: kept.shift });
+            return Some(FetchXlat { paddr: PhysAddr(kept.frame | vaddr & (PAGE - 1)), page_shift: kept.shift });
         }
         let x = self.cpu.translate(bus.ram_mut(), vaddr, Access::Fetch, self.cpu.cpl == 3, false).ok()?;
-        bus.ram().contains(x.paddr, 1).then_some(FetchXlat { paddr: x.paddr, page_shift: x.shift })
+        bus.ram().contains(x.paddr, 1).then_some(FetchXlat { paddr: PhysAddr(x.paddr), page_shift: x.shift })
     }
 
     fn walk_path<B: Bus>(&self, bus: &B, vaddr: u64) -> WalkPath {

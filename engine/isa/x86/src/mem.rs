@@ -2,7 +2,7 @@
 //! (misses, page-crossing accesses, devices, stores into code, alignment checks, speculative paths).
 
 use breakeven_base::data_tlb::{is_plain, DataPage, BANK};
-use breakeven_base::{Bus, MemKind, MemRef, Now, PhysMem, SysEffect};
+use breakeven_base::{Bus, MemKind, MemRef, Now, PhysAddr, PhysMem, SysEffect};
 
 use crate::cpu::{cr0, cr4, Cpu, Fault, Stop, R};
 use crate::flags::Rflags;
@@ -32,7 +32,17 @@ struct Parts {
 #[inline(always)]
 fn reference(vaddr: u64, size: u64, kind: MemKind, shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
     let size = size as u16;
-    MemRef { vaddr, paddr, paddr2: 0, size, page_shift: shift, kind, uncacheable, valid: true, element: 0 }
+    MemRef {
+        vaddr,
+        paddr: PhysAddr(paddr),
+        paddr2: PhysAddr::ZERO,
+        size,
+        page_shift: shift,
+        kind,
+        uncacheable,
+        valid: true,
+        element: 0,
+    }
 }
 
 #[inline(always)]
@@ -259,7 +269,7 @@ impl Cpu {
             }
         }
         let mut m = reference(vaddr, size, kind, p.first.shift, p.first.paddr, uncacheable);
-        m.paddr2 = p.second.map_or(0, |s| s.paddr);
+        m.paddr2 = PhysAddr(p.second.map_or(0, |s| s.paddr));
         self.note(m);
         Ok(())
     }
@@ -299,7 +309,7 @@ impl Cpu {
             }
         }
         let mut m = reference(vaddr, size, kind, p.first.shift, p.first.paddr, p.first.uncacheable || device);
-        m.paddr2 = p.second.map_or(0, |s| s.paddr);
+        m.paddr2 = PhysAddr(p.second.map_or(0, |s| s.paddr));
         self.note(m);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Address translation: 4-level paging with 4 KiB, 2 MiB and 1 GiB pages, accessed and dirty bits set in the walk of the
 //! access itself (on a speculative path never), no-execute, write protection, SMEP and SMAP.
 
-use breakeven_base::{Bus, PhysMem, WalkPath};
+use breakeven_base::{Bus, PhysAddr, PhysMem, WalkPath};
 
 use crate::cpu::{cr0, cr4, efer, Cpu, Fault};
 use crate::flags::Rflags;
@@ -153,7 +153,7 @@ impl Cpu {
         if canonical(vaddr) {
             let _ = self.walk(bus.ram(), vaddr, &mut |at, _, _| {
                 if let Some(slot) = path.ptes.get_mut(usize::from(path.n)) {
-                    *slot = at;
+                    *slot = PhysAddr(at);
                     path.n += 1;
                 }
             });

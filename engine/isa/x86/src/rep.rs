@@ -11,7 +11,7 @@
 //! caches, store queue and buses may slow it further. Blocks end where the destination's blocks do, once it is aligned to
 //! its elements; with DF set, or where the destination overlaps the bytes just ahead of the source, it is element by element.
 
-use breakeven_base::{MemKind, MemRef, OpClass, Reg, UopFlags, MAX_UOPS, PAGE};
+use breakeven_base::{MemKind, MemRef, OpClass, PhysAddr, Reg, UopFlags, MAX_UOPS, PAGE};
 use iced_x86::Mnemonic;
 
 use crate::config::{Pace, StringMode, CYCLE};
@@ -211,7 +211,7 @@ pub(crate) fn join(a: &MemRef, b: &MemRef) -> MemRef {
         std::cmp::Ordering::Greater => a.paddr2,
         std::cmp::Ordering::Equal => b.paddr,
         std::cmp::Ordering::Less if u64::from(a.size + b.size) > room => b.paddr2,
-        std::cmp::Ordering::Less => 0,
+        std::cmp::Ordering::Less => PhysAddr::ZERO,
     };
     MemRef {
         size: a.size + b.size,

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use breakeven_base::bus::ExitCause;
 use breakeven_base::{
-    Bus, BusError, ConfigError, FaultAnswer, MemImage, Now, PhysMem, PseudoOutcome, SysEffect, Syscall, SyscallDone,
-    Tick, UserContext, UserFault,
+    Bus, BusError, ConfigError, FaultAnswer, MemImage, Now, PhysAddr, PhysMem, PseudoOutcome, SysEffect, Syscall,
+    SyscallDone, Tick, UserContext, UserFault,
 };
 use breakeven_memory::config::AddrRange;
 
@@ -264,7 +264,7 @@ impl Bus for Platform {
 
     #[inline]
     fn is_uncacheable(&self, paddr: u64) -> bool {
-        self.uncacheable.iter().any(|r| r.contains(paddr))
+        self.uncacheable.iter().any(|r| r.contains(PhysAddr(paddr)))
     }
 
     #[inline]

@@ -8,7 +8,7 @@ use crate::network::Network;
 use crate::packet::{Cmd, Pkt, Reply, WRITEBACKS};
 use crate::prefetch::Found;
 use crate::request::Port;
-use breakeven_base::Tick;
+use breakeven_base::{PhysAddr, Tick};
 
 impl Cache {
     /// `pkt` arrives at the cache at `at`. Waits while the cache is blocked; a core asks [`Cache::blocked`] first.
@@ -142,7 +142,7 @@ impl Cache {
     }
 
     /// Evicts the line of `addr` from the cache; whether it was there.
-    pub(crate) fn evict_line(&mut self, net: &mut Network, addr: u64, at: Tick, out: Tick, requestor: u8) -> bool {
+    pub(crate) fn evict_line(&mut self, net: &mut Network, addr: PhysAddr, at: Tick, out: Tick, requestor: u8) -> bool {
         let Some(i) = self.tags.find(addr) else { return false };
         let victim = Victim { line: self.tags.line(addr), dirty: self.tags.invalidate(i) };
         self.evict(net, victim, at, out, requestor);
@@ -332,7 +332,7 @@ impl Cache {
         }
     }
 
-    fn no_mshr(&mut self, addr: u64, at: Tick) -> bool {
+    fn no_mshr(&mut self, addr: PhysAddr, at: Tick) -> bool {
         let line = self.tags.line(addr);
         self.mshrs.find(line, at).is_none()
     }

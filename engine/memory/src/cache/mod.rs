@@ -13,7 +13,7 @@ pub(crate) mod tags;
 pub(crate) mod wait;
 pub(crate) mod write_buffer;
 
-use breakeven_base::{StatSink, Tick};
+use breakeven_base::{PhysAddr, StatSink, Tick};
 
 use crate::config::{CacheConfig, Clusivity, Link};
 use crate::line::LineAddr;
@@ -118,7 +118,7 @@ impl Cache {
 
     /// Fast path: a hit on a line whose data has arrived. The tick of the response.
     #[inline]
-    pub fn fast_hit(&mut self, cmd: Cmd, requestor: u8, now: Tick, addr: u64, size: u32) -> Option<Tick> {
+    pub fn fast_hit(&mut self, cmd: Cmd, requestor: u8, now: Tick, addr: PhysAddr, size: u32) -> Option<Tick> {
         if self.blocked(now).is_some() {
             return None;
         }
@@ -128,7 +128,7 @@ impl Cache {
 
     /// [`Cache::fast_hit`] where there are prefetchers, if none of them trains on hits.
     #[inline]
-    pub fn hit_fast_path(&mut self, cmd: Cmd, requestor: u8, now: Tick, addr: u64, size: u32) -> Option<Tick> {
+    pub fn hit_fast_path(&mut self, cmd: Cmd, requestor: u8, now: Tick, addr: PhysAddr, size: u32) -> Option<Tick> {
         if self.blocked(now).is_some() {
             return None;
         }
@@ -156,7 +156,7 @@ impl Cache {
     }
 
     /// Fills the line of `addr` into the tags; `by`: the prefetcher that fetched it, from 1 on, or 0. The victim.
-    pub fn fill(&mut self, addr: u64, ready: Tick, dirty: bool, by: u8) -> Option<Victim> {
+    pub fn fill(&mut self, addr: PhysAddr, ready: Tick, dirty: bool, by: u8) -> Option<Victim> {
         let (i, victim) = self.tags.insert(addr, ready, dirty);
         if let Some(pf) = &mut self.prefetching {
             pf.filled(i, by);

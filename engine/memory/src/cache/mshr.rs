@@ -1,6 +1,6 @@
 //! Miss status holding registers: outstanding lines, their targets, and when the file is full.
 
-use breakeven_base::Tick;
+use breakeven_base::{PhysAddr, Tick};
 use educe::Educe;
 
 use crate::layer::Slot;
@@ -44,7 +44,7 @@ pub(crate) struct Mshr {
     /// Ticks from the critical word to the rest of the line: what targets at another offset wait for.
     pub payload: u64,
     /// Of the first target.
-    pub addr: u64,
+    pub addr: PhysAddr,
     pub targets: u32,
     pub level: u8,
     /// Until it is sent.
@@ -307,24 +307,33 @@ mod tests {
     use crate::packet::Cmd;
 
     fn line(addr: u64) -> LineAddr {
-        LineAddr::of(addr, 64)
+        LineAddr::of(PhysAddr(addr), 64)
     }
 
     fn mshr(addr: u64, alloc_at: u64, resp_at: u64) -> Mshr {
         let (alloc_at, resp_at) = (Tick(alloc_at), Tick(resp_at));
-        Mshr { line: line(addr), alloc_at, resp_at, payload: 0, addr, targets: 1, level: 1, unsent: None }
+        Mshr {
+            line: line(addr),
+            alloc_at,
+            resp_at,
+            payload: 0,
+            addr: PhysAddr(addr),
+            targets: 1,
+            level: 1,
+            unsent: None,
+        }
     }
 
     fn unsent(addr: u64, alloc_at: u64, sent_at: u64) -> Mshr {
-        let first = Pkt::new(Cmd::WriteReq, addr, 8, 0);
-        let trigger = Access { addr, pc: 0, requestor: 0 };
+        let first = Pkt::new(Cmd::WriteReq, PhysAddr(addr), 8, 0);
+        let trigger = Access { addr: PhysAddr(addr), pc: 0, requestor: 0 };
         let unsent = Unsent { written: 0xff, first, offset: 0, arrivals: [(1, alloc_at), (0, 0)], trigger };
         Mshr { unsent: Some(unsent), ..mshr(addr, alloc_at, sent_at) }
     }
 
     /// A store of eight bytes to `addr`.
     fn joins(f: &mut MshrFile, addr: u64) -> Option<(Tick, bool)> {
-        f.join_unsent(line(addr), &Pkt::new(Cmd::WriteReq, addr, 8, 0), 0xff << (addr & 63), Tick::ZERO)
+        f.join_unsent(line(addr), &Pkt::new(Cmd::WriteReq, PhysAddr(addr), 8, 0), 0xff << (addr & 63), Tick::ZERO)
     }
 
     #[test]

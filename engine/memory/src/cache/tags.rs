@@ -3,7 +3,7 @@
 use super::replacement::Replacement;
 use crate::config::Replacement as Kind;
 use crate::line::LineAddr;
-use breakeven_base::Tick;
+use breakeven_base::{PhysAddr, Tick};
 
 const VALID: u64 = 1;
 const DIRTY: u64 = 2;
@@ -119,13 +119,13 @@ impl Tags {
     }
 
     #[inline]
-    pub fn line(&self, addr: u64) -> LineAddr {
+    pub fn line(&self, addr: PhysAddr) -> LineAddr {
         LineAddr::masked(addr, self.line_mask)
     }
 
     #[inline]
-    fn set(&self, addr: u64) -> usize {
-        let n = addr >> self.line_shift;
+    fn set(&self, addr: PhysAddr) -> usize {
+        let n = addr.0 >> self.line_shift;
         (match self.set_mask {
             Some(mask) => n & mask,
             None => n % self.sets,
@@ -134,8 +134,8 @@ impl Tags {
 
     /// The index of the line that holds `addr`.
     #[inline]
-    pub fn find(&self, addr: u64) -> Option<usize> {
-        let want = self.line(addr).addr() | VALID;
+    pub fn find(&self, addr: PhysAddr) -> Option<usize> {
+        let want = self.line(addr).addr().0 | VALID;
         let base = self.set(addr) * self.ways;
         let ways = self.words.get(base..base + self.ways)?;
         ways.iter().position(|&w| w & !DIRTY == want).map(|way| base + way)
@@ -143,12 +143,12 @@ impl Tags {
 
     /// [`Tags::find`] and [`Tags::touch`] in one, if the line's data is there at `now`.
     #[inline]
-    pub fn use_ready(&mut self, addr: u64, now: Tick) -> Option<usize> {
-        let want = self.line(addr).addr() | VALID;
+    pub fn use_ready(&mut self, addr: PhysAddr, now: Tick) -> Option<usize> {
+        let want = self.line(addr).addr().0 | VALID;
         if self.words[self.recent] & !DIRTY == want {
             return (self.ready[self.recent] <= now).then_some(self.recent);
         }
-        let slot = (addr >> self.line_shift) as usize % HINTS;
+        let slot = (addr.0 >> self.line_shift) as usize % HINTS;
         let mut i = self.hints[slot] as usize;
         if self.words.get(i).is_none_or(|w| w & !DIRTY != want) {
             i = self.find(addr)?;
@@ -164,7 +164,7 @@ impl Tags {
 
     /// A use of the line at `index`, for the replacement.
     #[inline]
-    pub fn touch(&mut self, addr: u64, index: usize) {
+    pub fn touch(&mut self, addr: PhysAddr, index: usize) {
         let set = self.set(addr);
         self.note_set(set);
         self.recent = index;
@@ -210,15 +210,15 @@ impl Tags {
     }
 
     /// Puts the line of `addr` in, where the policy says: in the place of an invalid one or of its victim.
-    pub fn insert(&mut self, addr: u64, ready: Tick, dirty: bool) -> (usize, Option<Victim>) {
+    pub fn insert(&mut self, addr: PhysAddr, ready: Tick, dirty: bool) -> (usize, Option<Victim>) {
         let set = self.set(addr);
         let base = set * self.ways;
         let free = self.words[base..base + self.ways].iter().position(|&w| w & VALID == 0);
         let way = self.replacement.place(set, free);
         let index = base + way;
         let old = self.words[index];
-        let victim = (old & VALID != 0).then_some(Victim { line: self.line(old), dirty: old & DIRTY != 0 });
-        self.words[index] = self.line(addr).addr() | VALID | if dirty { DIRTY } else { 0 };
+        let victim = (old & VALID != 0).then_some(Victim { line: self.line(PhysAddr(old)), dirty: old & DIRTY != 0 });
+        self.words[index] = self.line(addr).addr().0 | VALID | if dirty { DIRTY } else { 0 };
         self.ready[index] = ready;
         self.replacement.fill(set, way);
         self.note_set(set);
@@ -232,17 +232,17 @@ impl Tags {
 
     /// Every line that is here.
     pub fn lines(&self) -> impl Iterator<Item = LineAddr> + '_ {
-        self.words.iter().filter(|&&w| w & VALID != 0).map(|&w| self.line(w))
+        self.words.iter().filter(|&&w| w & VALID != 0).map(|&w| self.line(PhysAddr(w)))
     }
 
     pub fn dirty_lines(&self) -> impl Iterator<Item = LineAddr> + '_ {
-        self.words.iter().filter(|&&w| w & DIRTY != 0).map(|&w| self.line(w))
+        self.words.iter().filter(|&&w| w & DIRTY != 0).map(|&w| self.line(PhysAddr(w)))
     }
 
     /// What must always hold: no line twice, every line in its own set, nothing dirty that is not valid.
     pub fn audit(&self) -> Result<(), String> {
         for (i, &w) in self.words.iter().enumerate() {
-            let line = w & !(VALID | DIRTY);
+            let line = PhysAddr(w & !(VALID | DIRTY));
             if w & VALID == 0 {
                 if w != 0 {
                     return Err(format!("invalid line {i} has state {w:#x}"));
@@ -264,21 +264,25 @@ mod tests {
     #[test]
     fn fills_invalid_ways_first_then_evicts() {
         let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru);
-        assert_eq!(t.insert(0x1000, Tick(5), false).1, None);
-        assert_eq!(t.insert(0x1080, Tick(6), true).1, None);
-        let (_, v) = t.insert(0x1100, Tick(7), false);
-        assert_eq!(v, Some(Victim { line: LineAddr::of(0x1000, 64), dirty: false }));
-        let (_, v) = t.insert(0x1184, Tick(7), false);
-        assert_eq!(v, Some(Victim { line: LineAddr::of(0x1080, 64), dirty: true }));
-        assert!(t.find(0x11bf).is_some() && t.find(0x11c0).is_none() && t.find(0x1080).is_none());
+        assert_eq!(t.insert(PhysAddr(0x1000), Tick(5), false).1, None);
+        assert_eq!(t.insert(PhysAddr(0x1080), Tick(6), true).1, None);
+        let (_, v) = t.insert(PhysAddr(0x1100), Tick(7), false);
+        assert_eq!(v, Some(Victim { line: LineAddr::of(PhysAddr(0x1000), 64), dirty: false }));
+        let (_, v) = t.insert(PhysAddr(0x1184), Tick(7), false);
+        assert_eq!(v, Some(Victim { line: LineAddr::of(PhysAddr(0x1080), 64), dirty: true }));
+        assert!(
+            t.find(PhysAddr(0x11bf)).is_some()
+                && t.find(PhysAddr(0x11c0)).is_none()
+                && t.find(PhysAddr(0x1080)).is_none()
+        );
         assert_eq!(t.audit(), Ok(()));
     }
 
     #[test]
     fn sets_need_not_be_a_power_of_two() {
         let mut t = Tags::new(3 * 2 * 64, 2, 64, Kind::Lru);
-        (0..6).for_each(|i| assert_eq!(t.insert(i * 64, Tick(0), false).1, None));
-        assert!((0..6).all(|i| t.find(i * 64 + 63).is_some()));
+        (0..6).for_each(|i| assert_eq!(t.insert(PhysAddr(i * 64), Tick(0), false).1, None));
+        assert!((0..6).all(|i| t.find(PhysAddr(i * 64 + 63)).is_some()));
         assert_eq!(t.audit(), Ok(()));
     }
 
@@ -287,21 +291,21 @@ mod tests {
         for kind in [Kind::Lru, Kind::Fifo, Kind::TreePlru, Kind::Random { seed: 3, any_way: false }] {
             let mut snapshot = Tags::new(70 * 2 * 64, 2, 64, kind);
             for i in 0..90 {
-                snapshot.insert(i * 64, Tick(i), i % 2 == 0);
+                snapshot.insert(PhysAddr(i * 64), Tick(i), i % 2 == 0);
             }
             let state =
                 |t: &Tags| (t.words.clone(), t.ready.clone(), t.touched.clone(), t.recent, t.replacement.clone());
             let mut other = snapshot.clone();
             snapshot.freeze(1);
             let mut t = snapshot.clone();
-            let recent = t.find(89 * 64).expect("the last one is there");
+            let recent = t.find(PhysAddr(89 * 64)).expect("the last one is there");
             let changes: [&dyn Fn(&mut Tags); 6] = [
                 &|t| t.set_dirty(recent),
-                &|t| _ = t.invalidate(t.find(64).expect("there")),
-                &|t| _ = t.clean(t.find(128).expect("there")),
-                &|t| t.set_ready(t.find(256).expect("there"), Tick(77)),
-                &|t| _ = t.use_ready(320, Tick(1000)),
-                &|t| (1000..1300).step_by(7).for_each(|i| _ = t.insert(i * 64, Tick(9), true)),
+                &|t| _ = t.invalidate(t.find(PhysAddr(64)).expect("there")),
+                &|t| _ = t.clean(t.find(PhysAddr(128)).expect("there")),
+                &|t| t.set_ready(t.find(PhysAddr(256)).expect("there"), Tick(77)),
+                &|t| _ = t.use_ready(PhysAddr(320), Tick(1000)),
+                &|t| (1000..1300).step_by(7).for_each(|i| _ = t.insert(PhysAddr(i * 64), Tick(9), true)),
             ];
             for change in changes {
                 change(&mut t);
@@ -309,7 +313,7 @@ mod tests {
                 assert!(state(&t) == state(&snapshot), "{kind:?}");
             }
             // What was never copied from it is copied whole.
-            other.insert(0x40_0000, Tick(1), true);
+            other.insert(PhysAddr(0x40_0000), Tick(1), true);
             other.clone_from(&snapshot);
             assert!(state(&other) == state(&snapshot), "{kind:?}");
         }
@@ -318,8 +322,8 @@ mod tests {
     #[test]
     fn the_audit_sees_a_duplicate() {
         let mut t = Tags::new(2 * 2 * 64, 2, 64, Kind::Lru);
-        t.insert(0x1000, Tick(5), false);
-        t.insert(0x1000, Tick(5), false);
+        t.insert(PhysAddr(0x1000), Tick(5), false);
+        t.insert(PhysAddr(0x1000), Tick(5), false);
         assert!(t.audit().is_err());
     }
 }

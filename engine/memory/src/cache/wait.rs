@@ -4,7 +4,7 @@
 //! read: an `InvalidateReq` goes out.
 //!
 //! Only requests that say so wait ([`Request::may_wait`]); their sender is told the MSHR and asks for its response.
-use breakeven_base::Tick;
+use breakeven_base::{PhysAddr, Tick};
 
 use super::mshr::{Mshr, Unsent};
 use super::Cache;
@@ -18,9 +18,9 @@ use crate::request::{MissResponse, MshrId, Port, Request, Response};
 const LONGEST_LINE: u32 = 128;
 
 /// Byte mask, one bit a byte.
-fn bytes(addr: u64, size: u32, line: u32) -> u128 {
+fn bytes(addr: PhysAddr, size: u32, line: u32) -> u128 {
     let ones = |n: u32| if n >= u128::BITS { u128::MAX } else { (1 << n) - 1 };
-    ones(size) << (addr & u64::from(line - 1))
+    ones(size) << (addr.offset_in(u64::from(line)))
 }
 
 impl Cache {
@@ -50,7 +50,7 @@ impl Cache {
     }
 
     /// Whether an access to `addr` misses this cache, which accepts it, with no MSHR for its line.
-    fn may_begin(&mut self, now: Tick, addr: u64, cmd: Cmd) -> bool {
+    fn may_begin(&mut self, now: Tick, addr: PhysAddr, cmd: Cmd) -> bool {
         let line = self.tags.line(addr);
         (self.p.write_allocate || cmd == Cmd::ReadReq)
             && self.p.line_bytes <= LONGEST_LINE
@@ -139,7 +139,7 @@ impl Cache {
     fn send_mshr(&mut self, net: &mut Network, i: usize, line: LineAddr) {
         let Some((slot, unsent)) = self.mshrs.to_send(i) else { return };
         let (p, first) = (self.p, unsent.first);
-        let whole = unsent.written == bytes(0, p.line_bytes, p.line_bytes);
+        let whole = unsent.written == bytes(PhysAddr::ZERO, p.line_bytes, p.line_bytes);
         let cmd = match first.cmd {
             Cmd::ReadReq if p.is_read_only => Cmd::ReadCleanReq,
             Cmd::ReadReq => Cmd::ReadSharedReq,

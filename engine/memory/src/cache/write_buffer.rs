@@ -68,10 +68,11 @@ impl WriteBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use breakeven_base::PhysAddr;
 
     #[test]
     fn full_until_the_first_is_taken() {
-        let line = |addr| LineAddr::of(addr, 64);
+        let line = |addr| LineAddr::of(PhysAddr(addr), 64);
         let mut b = WriteBuffer::new(2);
         b.push(line(0x40), Tick(10), Tick(30), Tick(0));
         b.push(line(0x80), Tick(20), Tick(40), Tick(0));

@@ -9,7 +9,7 @@ mod banks;
 mod schedule;
 mod stats;
 
-use breakeven_base::{StatSink, Tick};
+use breakeven_base::{PhysAddr, StatSink, Tick};
 
 use crate::config::{MemCtrlConfig, SchedPolicy};
 use crate::packet::{Pkt, Reply};
@@ -21,10 +21,10 @@ use stats::CtrlStats;
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     /// Aligned to a burst.
-    addr: u64,
+    addr: PhysAddr,
     /// The bytes of it that are meant, for reads that look into the write queue.
-    from: u64,
-    to: u64,
+    from: PhysAddr,
+    to: PhysAddr,
     place: Place,
     arrived: Tick,
 }
@@ -107,8 +107,8 @@ impl MemCtrl {
         let size = self.banks.burst_bytes();
         let (start, end) = (pkt.addr, pkt.addr + u64::from(pkt.size));
         let geometry = self.banks.geometry();
-        let first = start & !(size - 1);
-        (first..end).step_by(size as usize).map(move |addr| Burst {
+        let first = start.align_down(size);
+        (first.0..end.0).step_by(size as usize).map(PhysAddr).map(move |addr| Burst {
             addr,
             from: start.max(addr),
             to: end.min(addr + size),

@@ -16,7 +16,7 @@ mod stats;
 mod stream;
 mod stride;
 
-use breakeven_base::{StatSink, Tick};
+use breakeven_base::{PhysAddr, StatSink, Tick};
 
 use crate::config::{PrefetcherConfig, PrefetcherKind};
 use crate::line::LineAddr;
@@ -36,7 +36,7 @@ pub(crate) const NEVER: Tick = Tick::MAX;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Access {
     /// As the core asked, also below the first level.
-    pub addr: u64,
+    pub addr: PhysAddr,
     /// 0: none (a page-table walk).
     pub pc: u64,
     pub requestor: u8,
@@ -136,7 +136,7 @@ struct Unit {
     p: Params,
     queue: Queue,
     /// Addresses in the lines that the last access asks it to prefetch; empty between accesses.
-    candidates: Vec<u64>,
+    candidates: Vec<PhysAddr>,
     stats: PrefetchStats,
     /// Counted since the start, also across resets of the statistics: throttling uses these.
     issued: u64,
@@ -223,17 +223,17 @@ impl Unit {
         let candidates = &mut self.candidates;
         match &mut self.kind {
             Kind::Stride(s) => s.candidates(a, p.line_bytes, candidates),
-            Kind::Tagged { degree } => sequential::next_lines(line.addr(), *degree, p.line_bytes, candidates),
-            Kind::NextLine(n) => n.candidates(line.addr(), p.line_bytes, candidates),
+            Kind::Tagged { degree } => sequential::next_lines(line, *degree, p.line_bytes, candidates),
+            Kind::NextLine(n) => n.candidates(line, p.line_bytes, candidates),
             Kind::AdjacentLine { pair_bytes } => {
-                sequential::adjacent_lines(line.addr(), *pair_bytes, p.line_bytes, candidates);
+                sequential::adjacent_lines(line, *pair_bytes, p.line_bytes, candidates);
             }
-            Kind::Stream(s) => s.candidates(line.addr(), p.line_bytes, p.page_bytes, candidates),
+            Kind::Stream(s) => s.candidates(line, p.line_bytes, p.page_bytes, candidates),
         }
         let mut left = self.permitted(self.candidates.len());
         for i in 0..self.candidates.len() {
             let want = LineAddr::of(self.candidates[i], p.line_bytes);
-            if (want.addr() ^ a.addr) & !(p.page_bytes - 1) != 0 {
+            if want.addr().align_down(p.page_bytes) != a.addr.align_down(p.page_bytes) {
                 self.stats.span_page += 1;
                 continue;
             }
@@ -320,13 +320,13 @@ impl Prefetching {
         }))
     }
 
-    fn line(&self, addr: u64) -> LineAddr {
+    fn line(&self, addr: PhysAddr) -> LineAddr {
         LineAddr::of(addr, self.line_bytes)
     }
 
     /// Whether no prefetcher observes a hit on `addr`, at `index` of the tags.
     #[inline]
-    pub fn ignores_hit(&self, index: usize, addr: u64) -> bool {
+    pub fn ignores_hit(&self, index: usize, addr: PhysAddr) -> bool {
         self.who[index] == 0
             && match self.hits {
                 Hits::None => true,

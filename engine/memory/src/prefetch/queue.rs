@@ -116,9 +116,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use breakeven_base::PhysAddr;
 
     fn line(n: u64) -> LineAddr {
-        LineAddr::of(64 * n, 64)
+        LineAddr::of(PhysAddr(64 * n), 64)
     }
 
     fn entry(n: u64) -> Entry {

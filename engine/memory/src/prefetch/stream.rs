@@ -6,7 +6,10 @@
 //! (`train`, assumed 2). Not modelled: that it holds back while many requests are outstanding (the queue and the MSHR
 //! reserve do that), and that far prefetches fill the last level only.
 
+use breakeven_base::PhysAddr;
 use educe::Educe;
+
+use crate::line::LineAddr;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Tracker {
@@ -63,11 +66,11 @@ impl Stream {
         t
     }
 
-    pub fn candidates(&mut self, line: u64, line_bytes: u64, page_bytes: u64, out: &mut Vec<u64>) {
+    pub fn candidates(&mut self, line: LineAddr, line_bytes: u64, page_bytes: u64, out: &mut Vec<PhysAddr>) {
         let (train, degree, distance) = (self.train, self.degree, self.distance);
-        let page = line & !(page_bytes - 1);
-        let n = ((line - page) / line_bytes) as i64;
-        let t = self.tracker(page / page_bytes, n);
+        let page = line.addr().align_down(page_bytes);
+        let n = ((line.addr() - page) / line_bytes) as i64;
+        let t = self.tracker(page.0 / page_bytes, n);
         let direction = (n - t.last).signum();
         if direction == 0 {
             return;
@@ -106,8 +109,8 @@ mod tests {
             .iter()
             .map(|n| {
                 let mut out = Vec::new();
-                s.candidates(n * 64, 64, 4096, &mut out);
-                out.iter().map(|a| a / 64).collect()
+                s.candidates(LineAddr::of(PhysAddr(n * 64), 64), 64, 4096, &mut out);
+                out.iter().map(|a| a.0 / 64).collect()
             })
             .collect()
     }

@@ -8,13 +8,14 @@ use super::Access;
 use crate::cache::replacement::Replacement;
 use crate::config::Replacement as Policy;
 use crate::packet::REQUESTORS;
+use breakeven_base::PhysAddr;
 use educe::Educe;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     /// 0: no instruction.
     pc: u64,
-    last: u64,
+    last: PhysAddr,
     stride: i64,
     confidence: u32,
 }
@@ -76,7 +77,7 @@ impl Stride {
         ((a ^ a >> self.sets.trailing_zeros()) & (self.sets as u64 - 1)) as usize
     }
 
-    pub fn candidates(&mut self, a: &Access, line_bytes: u64, out: &mut Vec<u64>) {
+    pub fn candidates(&mut self, a: &Access, line_bytes: u64, out: &mut Vec<PhysAddr>) {
         if a.pc == 0 {
             return;
         }
@@ -96,7 +97,7 @@ impl Stride {
         };
         table.replacement.touch(set, way);
         let e = &mut entries[way];
-        let stride = a.addr.wrapping_sub(e.last) as i64;
+        let stride = a.addr.0.wrapping_sub(e.last.0) as i64;
         let trusted =
             |confidence: u32| u64::from(confidence) * 100 >= u64::from(self.threshold) * u64::from(self.max_confidence);
         if stride == e.stride && stride != 0 {
@@ -150,8 +151,8 @@ mod tests {
             .iter()
             .map(|&addr| {
                 let mut out = Vec::new();
-                s.candidates(&Access { addr, pc, requestor }, 64, &mut out);
-                out
+                s.candidates(&Access { addr: PhysAddr(addr), pc, requestor }, 64, &mut out);
+                out.iter().map(|a| a.0).collect()
             })
             .collect()
     }

@@ -1,7 +1,7 @@
 //! Configurations and a blocking core that the integration tests share.
 #![allow(dead_code)] // each test binary uses its part
 
-use breakeven_base::{Clock, MemKind, StatSink, Tick};
+use breakeven_base::{Clock, MemKind, PhysAddr, StatSink, Tick};
 use breakeven_memory::config::*;
 use breakeven_memory::{MemorySystem, Port, Request, Response};
 use proptest::test_runner::{Config, RngSeed};
@@ -171,7 +171,7 @@ pub fn build(c: MemorySystemConfig) -> MemorySystem {
 }
 
 pub fn request(paddr: u64, kind: MemKind) -> Request {
-    Request { paddr, size: 8, kind, uncacheable: false, non_temporal: false, pc: 0, may_wait: false }
+    Request { paddr: PhysAddr(paddr), size: 8, kind, uncacheable: false, non_temporal: false, pc: 0, may_wait: false }
 }
 
 /// One data access at `now`: when it is answered, and from which level.

@@ -1,6 +1,6 @@
 //! One memory reference on its way: from execute, perhaps in several fragments, to the response or the store buffer.
 
-use breakeven_base::{Cycle, MemKind, MemRef};
+use breakeven_base::{Cycle, MemKind, MemRef, PhysAddr};
 
 use super::super::inst::Seq;
 use crate::misaligned::Split;
@@ -103,7 +103,7 @@ impl LsqRequest {
     /// The next fragment: address and bytes. Fragments end where the port's width (a power of two) does.
     #[inline]
     #[allow(clippy::cast_possible_truncation)] // at most the reference's size
-    pub fn fragment(&self, port: u32) -> (u64, u16) {
+    pub fn fragment(&self, port: u32) -> (PhysAddr, u16) {
         let Fragments { first, sent, .. } = self.fragments;
         if sent == 0 {
             return (self.mem.paddr, first);
@@ -111,13 +111,7 @@ impl LsqRequest {
         let rest = self.mem.size - sent;
         let vaddr = self.mem.vaddr + u64::from(sent);
         let to_boundary = u64::from(port) - (vaddr & u64::from(port - 1));
-        let to_page_end = PAGE - (self.mem.vaddr & (PAGE - 1));
-        let paddr = if u64::from(sent) >= to_page_end {
-            self.mem.paddr2 + (u64::from(sent) - to_page_end)
-        } else {
-            self.mem.paddr + u64::from(sent)
-        };
-        (paddr, u64::from(rest).min(to_boundary) as u16)
+        (self.mem.paddr_of(sent), u64::from(rest).min(to_boundary) as u16)
     }
 
     /// What this store has of what `load` wants.
@@ -135,23 +129,29 @@ impl LsqRequest {
     }
 }
 
-const PAGE: u64 = 4096;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn request(kind: MemKind, vaddr: u64, size: u16, first: u16) -> LsqRequest {
-        let mem = MemRef { vaddr, paddr: vaddr, paddr2: 0x9000, size, kind, valid: true, ..MemRef::default() };
+        let mem = MemRef {
+            vaddr,
+            paddr: PhysAddr(vaddr),
+            paddr2: PhysAddr(0x9000),
+            size,
+            kind,
+            valid: true,
+            ..MemRef::default()
+        };
         LsqRequest { mem, fragments: Fragments { first, ..Fragments::default() }, ..LsqRequest::default() }
     }
 
     #[test]
     fn the_second_fragment_starts_on_the_second_page() {
         let mut r = request(MemKind::Load, 0x1ffc, 8, 4);
-        assert_eq!(r.fragment(64), (0x1ffc, 4));
+        assert_eq!(r.fragment(64), (PhysAddr(0x1ffc), 4));
         r.fragments.sent = 4;
-        assert_eq!(r.fragment(64), (0x9000, 4));
+        assert_eq!(r.fragment(64), (PhysAddr(0x9000), 4));
         r.fragments.sent = 8;
         assert!(r.sent_all());
     }

@@ -38,7 +38,7 @@ impl Fetch {
         a.u64(pc);
         let Buffer { block, paddr, valid, second_half } = buffer;
         a.u64(block);
-        a.u64(paddr);
+        a.u64(&mut paddr.0);
         a.flag(valid);
         a.flag(second_half);
         if matches!(*status, Status::Translating | Status::Retry | Status::WaitCache) {

@@ -1,6 +1,6 @@
 //! Fetch's buffer: one block of `fetchBufferSize` bytes, its translation and its access of the instruction cache.
 
-use breakeven_base::MemKind;
+use breakeven_base::{MemKind, PhysAddr};
 use breakeven_memory::{Request, Response, Side, TlbResult};
 
 use super::{Fetch, Status};
@@ -13,7 +13,7 @@ use crate::when::When;
 pub(super) struct Buffer {
     /// Address of the block, whether it has arrived or not.
     pub block: u64,
-    pub paddr: u64,
+    pub paddr: PhysAddr,
     pub valid: bool,
     /// The next instruction begins in the block before: its first part has been taken.
     pub second_half: bool,

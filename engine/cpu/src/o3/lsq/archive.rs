@@ -13,7 +13,7 @@ use super::stores::{has_bytes, range_of, Store, Stores};
 use super::translate::{Translation, Walker};
 use super::{uses_load_queue, Lsq, Replay, Stalled, NEVER};
 use crate::o3::inst::{InstRing, State};
-use crate::o3::memo::archive::{address_of, AddressRules, Archive};
+use crate::o3::memo::archive::{AddressRules, Archive};
 use crate::o3::seq::{LoadPos, Seq, StorePos};
 
 const TRANSLATIONS: [Translation; 3] = [Translation::NotStarted, Translation::UnderWay, Translation::Done];
@@ -126,7 +126,7 @@ impl SplitAccess {
             a.flag(&mut second);
             let to_line_end = a.rules.line - (mem.vaddr & (a.rules.line - 1));
             #[allow(clippy::cast_possible_truncation)] // at most a line
-            let first = address_of(mem, if second { to_line_end as u16 } else { 0 });
+            let first = mem.paddr_of(if second { to_line_end as u16 } else { 0 });
             a.refuse(!a.loads() && first != *line);
             *line = first;
         }

@@ -1,13 +1,13 @@
 //! The data-cache port of the load-store queue, and the progress of one access through it (two packets across a line).
 
-use breakeven_base::{Cycle, MemRef, Tick, UopFlags};
+use breakeven_base::{Cycle, MemRef, PhysAddr, Tick, UopFlags};
 use breakeven_memory::{MissResponse, MshrId, Request, Response};
 use educe::Educe;
 
 use super::super::config::O3Config;
 use super::super::seq::Seq;
 use super::ports::Ports;
-use super::{acts_on_line, Counts, NEVER, PAGE};
+use super::{acts_on_line, Counts, NEVER};
 use crate::o3::outside::{Outside, Packet};
 use crate::when::When;
 
@@ -154,7 +154,7 @@ pub struct SplitAccess {
     pub level: u8,
     /// Packets with a pending MSHR, and the addresses of the first and the last of them.
     pub pending: u8,
-    pub lines: [u64; 2],
+    pub lines: [PhysAddr; 2],
 }
 
 impl SplitAccess {
@@ -166,11 +166,7 @@ impl SplitAccess {
         let to_line_end = u64::from(line) - (vaddr & u64::from(line - 1));
         let rest = m.size.saturating_sub(self.sent).max(1);
         let size = if acts_on_line(m.kind) { rest } else { u64::from(rest).min(to_line_end) as u16 };
-        let to_page_end = PAGE - (m.vaddr & (PAGE - 1));
-        let paddr = match u64::from(self.sent) {
-            sent if sent >= to_page_end => m.paddr2.wrapping_add(sent - to_page_end),
-            sent => m.paddr.wrapping_add(sent),
-        };
+        let paddr = m.paddr_of(self.sent);
         let non_temporal = flags.any(UopFlags::NON_TEMPORAL);
         let request =
             Request { paddr, size, kind: m.kind, uncacheable: m.uncacheable, non_temporal, pc, may_wait: false };
@@ -187,7 +183,7 @@ impl SplitAccess {
 
     /// A packet has been sent; its MSHR is pending.
     #[inline]
-    pub fn waits(&mut self, sent: u16, paddr: u64) {
+    pub fn waits(&mut self, sent: u16, paddr: PhysAddr) {
         self.sent = sent;
         self.lines[usize::from(self.pending.min(1))] = paddr;
         self.pending = self.pending.saturating_add(1);

@@ -66,17 +66,6 @@ impl AddressRules {
     }
 }
 
-/// The physical address of the bytes of `m` from `sent` on.
-#[inline]
-pub fn address_of(m: &MemRef, sent: u16) -> u64 {
-    let (sent, to_page_end) = (u64::from(sent), PAGE - (m.vaddr & (PAGE - 1)));
-    if sent >= to_page_end {
-        m.paddr2.wrapping_add(sent - to_page_end)
-    } else {
-        m.paddr.wrapping_add(sent)
-    }
-}
-
 /// A reference in flight, and which micro-op's it is.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {

@@ -1,11 +1,11 @@
 //! The calls of a segment, with what was answered: all numbers relative to where the segment began.
 
 use breakeven_base::{
-    BranchInfo, BranchKind, FetchXlat, MemKind, MemRef, Step, StepResult, Tick, Uop, UopFlags, MAX_UOPS,
+    BranchInfo, BranchKind, FetchXlat, MemKind, MemRef, PhysAddr, Step, StepResult, Tick, Uop, UopFlags, MAX_UOPS,
 };
 use breakeven_memory::{MissResponse, MshrId, Request, Response, TlbResult};
 
-use super::archive::{address_of, AddressRules, Base};
+use super::archive::{AddressRules, Base};
 use crate::o3::seq::Seq;
 
 /// When a request is answered, in ticks after it was made.
@@ -55,7 +55,7 @@ impl Answered {
         }
     }
     /// `paddr`: of the request that was answered so, in lines of `line` bytes.
-    pub fn response(self, now: Tick, paddr: u64, line: u64) -> Response {
+    pub fn response(self, now: Tick, paddr: PhysAddr, line: u64) -> Response {
         match self {
             Answered::Done { after, level } => Response::Done { at: now + u64::from(after), level },
             Answered::Pending { after } => {
@@ -89,25 +89,25 @@ pub struct Served {
 
 impl Served {
     pub fn of(r: &MissResponse, now: Tick, line: u64) -> Option<Served> {
-        let (first, level) = ((r.first & (line - 1)) as u16, r.level);
+        let (first, level) = (r.first.offset_in(line) as u16, r.level);
         // Ask late, and it has been served before.
         let at = r.at.0.checked_sub(now.0)?;
         Some(Served { first, level, after: u32::try_from(at).ok()?, rest: u32::try_from(r.rest).ok()? })
     }
-    pub fn response(self, id: MshrId, paddr: u64, now: Tick, line: u64) -> MissResponse {
-        let first = (paddr & !(line - 1)) + u64::from(self.first);
+    pub fn response(self, id: MshrId, paddr: PhysAddr, now: Tick, line: u64) -> MissResponse {
+        let first = paddr.align_down(line) + u64::from(self.first);
         MissResponse { id, first, at: now + u64::from(self.after), rest: self.rest.into(), level: self.level }
     }
 }
 
 /// Of lines of `line` bytes.
-pub fn mshr_of(paddr: u64, line: u64) -> MshrId {
+pub fn mshr_of(paddr: PhysAddr, line: u64) -> MshrId {
     MshrId::of(paddr, line as u32)
 }
 
 /// The address of the first byte of a packet of `m`.
-pub fn packet_of(m: &MemRef, second: bool, line: u64) -> u64 {
-    address_of(m, if second { (line - (m.vaddr & (line - 1))) as u16 } else { 0 })
+pub fn packet_of(m: &MemRef, second: bool, line: u64) -> PhysAddr {
+    m.paddr_of(if second { (line - (m.vaddr & (line - 1))) as u16 } else { 0 })
 }
 
 /// One call. `at` and `seq` are numbers of micro-ops, `cycle` is the cycle of the call.
@@ -144,7 +144,7 @@ pub enum Call {
     Fetch {
         cycle: u32,
         size: u16,
-        paddr: u64,
+        paddr: PhysAddr,
         pc: u64,
         answer: Answered,
     },
@@ -314,7 +314,7 @@ impl References {
 
 /// An instruction fetch.
 #[inline]
-pub fn fetch_request(paddr: u64, size: u16, pc: u64) -> Request {
+pub fn fetch_request(paddr: PhysAddr, size: u16, pc: u64) -> Request {
     Request { paddr, size, kind: MemKind::Fetch, uncacheable: false, non_temporal: false, pc, may_wait: false }
 }
 

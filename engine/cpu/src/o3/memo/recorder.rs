@@ -3,7 +3,7 @@
 use breakeven_base::{BranchKind, FetchXlat, MemRef, Now, Step, StepResult, Tick};
 use breakeven_memory::{MissResponse, MshrId, Request, Response, Side, TlbResult};
 
-use super::archive::{address_of, AddressRules, Base};
+use super::archive::{AddressRules, Base};
 use super::calls::{
     after, mshr_of, packet_of, seq_at, tick_at, Answered, Call, Executed, RecordedReference, References, Served, WINDOW,
 };
@@ -321,7 +321,7 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
     fn access(&mut self, packet: Packet, now: Tick, request: &Request) -> Response {
         answer!(self, Call::Access { answer, .. } => answer.response(now, request.paddr, self.line()), LiveAnswer::Response(r) => r,
         self.live.access(packet, now, request), r => {
-            self.expect(address_of(self.references.of(packet.seq), packet.sent) == request.paddr);
+            self.expect(self.references.of(packet.seq).paddr_of(packet.sent) == request.paddr);
             let (cycle, seq, sent) = (self.cycle(now), self.seq(packet.seq), packet.sent);
             let &Request { size, may_wait, non_temporal, pc, .. } = request;
             Answered::of_response(&r, now)

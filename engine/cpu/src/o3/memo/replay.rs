@@ -3,7 +3,6 @@
 use breakeven_base::MemKind;
 use breakeven_memory::Request;
 
-use super::archive::address_of;
 use super::calls::{fetch_request, mshr_of, packet_of, Answered, Call, Served};
 use super::recorder::{At, LiveAnswer};
 use super::table::NONE;
@@ -245,7 +244,7 @@ impl Memo {
             return Outcome::Same;
         };
         let m = self.references.of(at.seq(seq));
-        let paddr = address_of(m, sent);
+        let paddr = m.paddr_of(sent);
         let (kind, uncacheable): (MemKind, bool) = (m.kind, m.uncacheable);
         let request = Request { paddr, size, kind, uncacheable, non_temporal, pc, may_wait };
         let now = at.tick(cycle);

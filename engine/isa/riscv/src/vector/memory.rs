@@ -3,7 +3,7 @@
 //! An element that faults leaves `vstart` at it and the elements before it done; fault-only-first shortens `vl` instead,
 //! but for element 0. On a speculative path a reference that would fault is not made, as a scalar one is not.
 
-use breakeven_base::{Bus, MemKind, MemRef, Now, OpClass, Reg, Uop, UopFlags};
+use breakeven_base::{Bus, MemKind, MemRef, Now, OpClass, PhysAddr, Reg, Uop, UopFlags};
 
 use super::cracked::{TEMPORARY, V, VL, X};
 use super::element::registers;
@@ -324,7 +324,7 @@ impl Hart {
         m.element = element;
         if here < n {
             match self.data_part(bus, vaddr.wrapping_add(here), n - here, access) {
-                Ok(second) => m.paddr2 = second.paddr,
+                Ok(second) => m.paddr2 = PhysAddr(second.paddr),
                 Err(_) => return nowhere,
             }
         }

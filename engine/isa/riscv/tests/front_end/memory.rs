@@ -31,7 +31,7 @@ fn loads_extend_as_they_should() {
         m.steps(1);
         assert_eq!(m.x(10), want);
         let r = m.step.mem[0];
-        assert_eq!((r.vaddr, r.paddr, u32::from(r.size), r.valid), (DATA, DATA, 1 << (f3 & 3), true));
+        assert_eq!((r.vaddr, r.paddr.0, u32::from(r.size), r.valid), (DATA, DATA, 1 << (f3 & 3), true));
         assert_eq!((r.kind, r.page_shift, r.uncacheable), (MemKind::Load, 0, false));
     }
 }
@@ -45,7 +45,7 @@ fn stores_write_their_bytes_only() {
         m.set_x(12, 0x1122_3344_5566_7788);
         m.steps(1);
         assert_eq!(m.bus.u64(DATA + 16), want);
-        assert_eq!((m.step.mem[0].kind, m.step.mem[0].paddr), (MemKind::Store, DATA + 16));
+        assert_eq!((m.step.mem[0].kind, m.step.mem[0].paddr.0), (MemKind::Store, DATA + 16));
     }
 }
 

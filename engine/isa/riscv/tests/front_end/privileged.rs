@@ -3,7 +3,7 @@
 use crate::common::asm::{addi, csrrs, csrrw, i, ld, m5, r, sd, EBREAK, ECALL, MRET, NOP, SFENCE, SRET, WFI};
 use crate::common::{now, Machine, RAM};
 use breakeven_base::bus::ExitCause;
-use breakeven_base::{FrontEnd, PseudoOutcome, StepResult, SysEffect, UopFlags};
+use breakeven_base::{FrontEnd, PhysAddr, PseudoOutcome, StepResult, SysEffect, UopFlags};
 use breakeven_riscv::{Mode, RiscvConfig, RiscvFrontEnd};
 
 const HANDLER: u64 = RAM + 0x100;
@@ -232,15 +232,15 @@ fn sv39_translates_and_sets_accessed_and_dirty() {
     m.set_x(12, 43);
     m.fe.set_pc(va);
     m.steps(1);
-    assert_eq!((m.x(10), m.step.mem[0].paddr, m.step.mem[0].page_shift), (42, DATA + 8, 12));
+    assert_eq!((m.x(10), m.step.mem[0].paddr.0, m.step.mem[0].page_shift), (42, DATA + 8, 12));
     assert_eq!((pte_of(&m, va) & (A | D), pte_of(&m, va + 0x1000) & (A | D)), (A, A));
     m.steps(1);
     assert_eq!((m.bus.u64(DATA + 16), pte_of(&m, va + 0x1000) & (A | D)), (43, A | D));
     assert_eq!(m.fe.asid(), 0x12);
     let path = m.fe.walk_path(&m.bus, va + 0x1000);
-    assert_eq!(path.ptes[..3], [TABLES + 8, TABLES + 0x1000, TABLES + 0x2000 + 16]);
+    assert_eq!(path.ptes[..3], [TABLES + 8, TABLES + 0x1000, TABLES + 0x2000 + 16].map(PhysAddr));
     let x = m.fe.fetch_translate(&mut m.bus, va + 4).expect("mapped");
-    assert_eq!((x.paddr, x.page_shift), (RAM + 4, 12));
+    assert_eq!((x.paddr.0, x.page_shift), (RAM + 4, 12));
     assert!(m.fe.fetch_translate(&mut m.bus, va + 0x1000).is_none(), "not executable");
 }
 
@@ -329,7 +329,7 @@ fn a_page_crossing_store_is_all_or_nothing() {
     m.set_x(12, 0x1122_3344_5566_7788);
     m.steps(1);
     let part = m.step.mem[0];
-    assert_eq!((part.paddr, part.paddr2), (DATA + 0xffc, DATA + 0x5000));
+    assert_eq!((part.paddr.0, part.paddr2.0), (DATA + 0xffc, DATA + 0x5000));
     m.steps(1);
     assert_eq!(m.x(10), 0x1122_3344_5566_7788);
     assert_eq!((m.bus.u64(DATA + 0xff8) >> 32, m.bus.u64(DATA + 0x5000)), (0x5566_7788, 0x1122_3344));

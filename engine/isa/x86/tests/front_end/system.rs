@@ -334,7 +334,7 @@ fn an_access_across_pages_names_both() {
     m.step();
     let r = m.step.mem[0];
     assert_eq!(
-        (r.vaddr, r.paddr, r.paddr2, r.size, r.page_shift, r.valid),
+        (r.vaddr, r.paddr.0, r.paddr2.0, r.size, r.page_shift, r.valid),
         (0x40_0ff8, 0x40_0ff8, 0x80_0000, 16, 12, true)
     );
     assert_eq!(m.fe.ymm(0)[1], 42);

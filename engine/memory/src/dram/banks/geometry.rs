@@ -1,5 +1,7 @@
 //! Which rank, bank and row an address lies in.
 
+use breakeven_base::PhysAddr;
+
 use crate::config::{AddrMapping, DramConfig};
 
 /// Where a burst lies.
@@ -41,8 +43,8 @@ impl Geometry {
         }
     }
 
-    pub fn place(&self, addr: u64) -> Place {
-        let n = addr.wrapping_sub(self.start) / self.burst;
+    pub fn place(&self, addr: PhysAddr) -> Place {
+        let n = addr.0.wrapping_sub(self.start) / self.burst;
         // With one channel the two mappings with the column at the bottom are the same.
         let above = match self.mapping {
             AddrMapping::RoRaBaChCo | AddrMapping::RoRaBaCoCh => n / self.bursts_per_row,

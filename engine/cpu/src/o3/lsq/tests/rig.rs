@@ -2,7 +2,7 @@
 //! ready again), write back and commit. Data memory answers in [`LATENCY`] cycles unless said otherwise.
 
 use breakeven_base::units::Clock;
-use breakeven_base::{Cycle, MemKind, MemRef, Tick, Uop, UopFlags};
+use breakeven_base::{Cycle, MemKind, MemRef, PhysAddr, Tick, Uop, UopFlags};
 use breakeven_memory::config::{CacheConfig, Clusivity, Link, MemorySystemConfig, Replacement, WriteCombiningConfig};
 use breakeven_memory::MemorySystem;
 
@@ -33,7 +33,15 @@ pub struct Op {
 impl Op {
     fn new(flags: UopFlags, kind: MemKind, vaddr: u64, size: u16, at: u64) -> Op {
         let to_page = 4096 - (vaddr & 4095);
-        let mem = MemRef { vaddr, paddr: vaddr, paddr2: vaddr + to_page, size, kind, valid: true, ..MemRef::default() };
+        let mem = MemRef {
+            vaddr,
+            paddr: PhysAddr(vaddr),
+            paddr2: PhysAddr(vaddr + to_page),
+            size,
+            kind,
+            valid: true,
+            ..MemRef::default()
+        };
         Op { flags, mem, pc: 0, at }
     }
     pub fn paged(mut self) -> Op {
