@@ -70,7 +70,7 @@ pub trait Bus {
         const ENOSYS: u64 = 38;
         SyscallDone { ret: Some(ENOSYS.wrapping_neg()), bases: call.bases, stale: false, effect: SysEffect::None }
     }
-    /// When a process under emulation is to be asked for its turn: a timer or another process may be due.
+    /// When a process under emulation may have to be preempted: a timer or another process may be due.
     fn user_deadline(&self) -> Tick {
         Tick::MAX
     }

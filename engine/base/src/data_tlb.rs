@@ -1,5 +1,5 @@
 //! The functional data TLB of an instruction-set front end: where guest pages lie in RAM, direct-mapped, for the accesses
-//! that need no second look. It models no hardware (the timing TLBs are the memory system's) and changes no cycle.
+//! that need no further check. It models no hardware (the timing TLBs are the memory system's) and changes no cycle.
 //!
 //! A page is kept where it is wholly accessible in its *bank*: what else decides an access (privilege mode, SUM, SMAP) is
 //! part of the index, so that a handler that toggles it loses nothing.

@@ -14,7 +14,7 @@ pub enum StepResult {
     /// `out` describes the executed instruction and the front end stands at `out.next_pc`.
     Done,
     /// Nothing happened: the instruction depends on time (counters, devices, pseudo-ops). Call again with `drained`.
-    /// `out.pc`, `out.len` and `out.uops[..n]` describe the instruction as decoded, for a pipeline that carries it along
+    /// `out.pc`, `out.len` and `out.uops[..n]` describe the instruction as decoded, for a pipeline that keeps it in flight
     /// meanwhile (`n` 0 when that is not known); so they do for `Paused` and `Blocked`.
     NeedsDrain,
     /// On a speculative path something was met that cannot be executed speculatively (a fault, a system
@@ -75,7 +75,7 @@ pub trait FrontEnd: Clone {
     /// On a fork: describes the instruction at [`FrontEnd::pc`] as [`FrontEnd::step`] would, but for its references and for
     /// where a branch goes, and advances, without executing it: most of a wrong path is squashed before anything
     /// depends on a value in it. Only for `Blocked` is something in `out`. What has been predecoded before an instruction that
-    /// must be executed is executed first ([`FrontEnd::execute_deferred`]). A front end need not know how.
+    /// must be executed is executed first ([`FrontEnd::execute_deferred`]). By default every instruction must be executed.
     fn predecode<B: Bus>(&mut self, _bus: &mut B, _out: &mut Step) -> Predecode<'_> {
         Predecode::MustExecute
     }

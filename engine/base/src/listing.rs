@@ -15,6 +15,6 @@ pub struct Line {
     pub target: Option<u64>,
     /// A jump through a register: where it goes is not to be seen.
     pub indirect: bool,
-    /// What lies behind it is executed only if something else goes there.
+    /// It never falls through: a jump, a return, or no instruction.
     pub ends: bool,
 }

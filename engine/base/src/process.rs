@@ -32,12 +32,12 @@ pub struct SyscallDone {
     pub ret: Option<u64>,
     /// x86: the new bases of FS and GS.
     pub bases: [u64; 2],
-    /// Translations, or memory behind them, have changed: nothing that was remembered of them holds.
+    /// Translations, or memory behind them, have changed: nothing cached of them is valid.
     pub stale: bool,
     pub effect: SysEffect,
 }
 
-/// What a process did wrong.
+/// A process's fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UserFault {
     /// No page, or not for this.

@@ -45,7 +45,7 @@ bitflags! {
         const SERIALIZE_BEFORE = 1 << 5;
         /// Nothing younger issues until it has committed (gem5 IsSerializeAfter).
         const SERIALIZE_AFTER = 1 << 6;
-        /// Younger work is thrown away and fetched again after it commits (gem5 IsSquashAfter): fence.i, mret, satp.
+        /// Everything younger is squashed and fetched again after it commits (gem5 IsSquashAfter): fence.i, mret, satp.
         const SQUASH_AFTER = 1 << 7;
         /// Executes only when oldest (gem5 IsNonSpeculative).
         const NON_SPECULATIVE = 1 << 8;

@@ -35,7 +35,7 @@ impl AddrRange {
     }
 }
 
-/// Who gives way when a set is full.
+/// Which line of a full set is the victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement {
     /// gem5 `LRURP`.
@@ -65,7 +65,8 @@ pub struct CacheConfig {
     pub clock: Clock,
     pub size: u64,
     pub assoc: u32,
-    /// Equal parts of which each has a power of two of sets. Lines go round all sets; a part is no unit of time.
+    /// Equal parts, each with a power of two of sets, for sizes that are none. Lines are indexed over all sets; slices have no
+    /// timing of their own.
     pub slices: u32,
     pub tag_latency: u32,
     pub data_latency: u32,
@@ -178,7 +179,7 @@ pub enum PrefetcherKind {
     AdjacentLine { pair_bytes: u32 },
     /// Ours: follows ascending and descending accesses within a page (Intel's L2 streamer).
     Stream {
-        /// Pages that are followed, one stream each; the least recently used gives way.
+        /// Pages that are followed, one stream each; the least recently used is replaced.
         trackers: u32,
         /// Accesses in one direction, besides the first in the page, after which prefetching starts.
         train: u32,

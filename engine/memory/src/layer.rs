@@ -24,7 +24,7 @@ impl Slot {
 }
 
 #[derive(Clone, Copy)]
-struct Taken {
+struct Booking {
     from: Tick,
     until: Tick,
     /// When it arrived.
@@ -36,10 +36,10 @@ struct Taken {
 #[derive(Default, Educe)]
 #[educe(Clone)]
 pub(crate) struct Layer {
-    /// Taken, in order, disjoint.
-    busy: Vec<Taken>,
+    /// Booked intervals, in order, disjoint.
+    busy: Vec<Booking>,
     /// Those that a packet moves, while they are moved.
-    displaced: Vec<Taken>,
+    displaced: Vec<Booking>,
     /// Busy ticks so far.
     pub occupancy: u64,
 }
@@ -53,7 +53,7 @@ impl Layer {
         let until = end(start);
         if until > start {
             self.occupancy += until - start;
-            self.take(Taken { from: start, until, arrived: at, write_buffers });
+            self.take(Booking { from: start, until, arrived: at, write_buffers });
         }
         start
     }
@@ -84,10 +84,10 @@ impl Layer {
     }
 
     /// Enters `t`. Write-backs that have not started then are booked again behind it, in order of arrival.
-    fn take(&mut self, t: Taken) {
+    fn take(&mut self, t: Booking) {
         let place = self.busy.partition_point(|b| b.from < t.from);
         if t.write_buffers == 0 && self.busy.get(place).is_some_and(|b| b.write_buffers > 0) {
-            let displaced = |b: &Taken| b.from >= t.from && b.write_buffers > 0;
+            let displaced = |b: &Booking| b.from >= t.from && b.write_buffers > 0;
             self.displaced.extend(self.busy.iter().copied().filter(displaced));
             self.busy.retain(|b| !displaced(b));
         }
@@ -101,7 +101,7 @@ impl Layer {
             let length = b.until - b.from;
             let from = self.first_gap(b.arrived.max(t.until), true, |s| s + length);
             let place = self.busy.partition_point(|o| o.from < from);
-            self.busy.insert(place, Taken { from, until: from + length, ..b });
+            self.busy.insert(place, Booking { from, until: from + length, ..b });
         }
         self.displaced = displaced;
     }

@@ -17,11 +17,11 @@ use crate::xbar::XBar;
 /// Components of one kind. One that handles a packet is taken out meanwhile: it sends on through the others.
 #[derive(Educe)]
 #[educe(Clone)]
-pub(crate) struct Parts<T: Clone>(Vec<Option<Box<T>>>);
+pub(crate) struct Components<T: Clone>(Vec<Option<Box<T>>>);
 
-impl<T: Clone> Parts<T> {
+impl<T: Clone> Components<T> {
     fn new(all: impl Iterator<Item = T>) -> Self {
-        Parts(all.map(|part| Some(Box::new(part))).collect())
+        Components(all.map(|part| Some(Box::new(part))).collect())
     }
     #[inline]
     pub fn get(&self, i: u16) -> Option<&T> {
@@ -94,8 +94,8 @@ impl Memory {
 pub(crate) struct Network {
     /// Of the core's four [`Port`]s.
     pub ports: [Link; 4],
-    pub caches: Parts<Cache>,
-    pub xbars: Parts<XBar>,
+    pub caches: Components<Cache>,
+    pub xbars: Components<XBar>,
     pub memories: Vec<Memory>,
     pub line_bytes: u32,
     /// Ranges that pass the caches: uncacheable and write-combining ones.
@@ -127,8 +127,8 @@ impl Network {
         let combined = cfg.write_combining.iter().flat_map(|w| &w.ranges);
         Network {
             ports,
-            caches: Parts::new(cfg.caches.iter().enumerate().map(cache)),
-            xbars: Parts::new(xbars.map(|(i, x)| XBar::new(x, requesters, snooped(i), caches + ports.len() + i))),
+            caches: Components::new(cfg.caches.iter().enumerate().map(cache)),
+            xbars: Components::new(xbars.map(|(i, x)| XBar::new(x, requesters, snooped(i), caches + ports.len() + i))),
             memories: cfg.memories.iter().map(memory).collect(),
             line_bytes: cfg.line_bytes,
             uncached: cfg.uncacheable.iter().chain(combined).copied().collect(),
@@ -150,7 +150,7 @@ impl Network {
 
     /// Hands `pkt` to the component behind `link`. `source`: who sends, for the crossbars' response layers.
     pub fn send(&mut self, link: Link, source: usize, pkt: Pkt, at: Tick) -> Reply {
-        // Also of a component that is handling a packet: there are no circles, `validate` refuses them.
+        // Also of a component that is handling a packet: `validate` refuses a network with a loop.
         let nothing_there = Reply { at: at + pkt.header, accepted: at, ..Reply::default() };
         match link {
             Link::None => nothing_there,
@@ -166,7 +166,7 @@ impl Network {
                 self.xbars.put(i, xbar);
                 reply
             }
-            // What only caches and buses care about ends here.
+            // Evictions of clean lines and maintenance end at the memory.
             Link::Memory(_) if pkt.cmd == Cmd::CleanEvict || pkt.cmd.is_maintenance() => nothing_there,
             Link::Memory(i) => self.memories[usize::from(i)].request(&pkt, at, self.now),
         }
@@ -261,7 +261,7 @@ impl Network {
             at = cache.flush(self, at, each);
             self.caches.put(i, cache);
         }
-        self.caches.iter_mut().filter(|c| c.p.first_level).for_each(|c| c.close_until(at));
+        self.caches.iter_mut().filter(|c| c.p.first_level).for_each(|c| c.flushes_until(at));
         at
     }
 

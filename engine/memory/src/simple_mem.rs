@@ -1,7 +1,7 @@
 //! gem5 `SimpleMemory`: a latency, and a bandwidth that keeps the port busy.
 //!
 //! `write_buffer_size` (ours; 0: unlimited, as in gem5): so many writes can be under way; a further one is accepted when the
-//! first of them is done. Who only waits for acceptance (write buffers) waits then. Reads do not look into the buffers.
+//! first of them is done. Write buffers, which wait for acceptance only, wait then. Reads do not look into the buffers.
 //!
 //! A read goes before write-backs that wait for the port while their write buffer is not full: the cache that sends both
 //! sends its misses first.

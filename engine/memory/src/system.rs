@@ -158,12 +158,12 @@ impl MemorySystem {
             self.net.run_prefetches(now);
         }
         self.net.now = self.net.now.max(now);
-        let may_begin = self.write_combining.is_none() && !self.net.is_uncached(req.paddr);
+        let may_allocate = self.write_combining.is_none() && !self.net.is_uncached(req.paddr);
         let answer = self.net.caches.take(i).and_then(|mut cache| {
             if cache.mshrs.may_send(now) {
                 cache.issue_pending_mshrs(&mut self.net, now, None);
             }
-            let answer = cache.wait(&mut self.net, now, req, cmd, may_begin);
+            let answer = cache.wait(&mut self.net, now, req, cmd, may_allocate);
             self.net.caches.put(i, cache);
             answer
         });

@@ -43,11 +43,11 @@ impl Translation {
             self.stats[side as usize].first_level(is_store, true);
             return TlbResult::Hit { at: now };
         }
-        self.look_further(side, now, page, is_store)
+        self.look_up_second_level(side, now, page, is_store)
     }
 
     #[inline(never)]
-    fn look_further(&mut self, side: Side, now: Tick, page: Page, is_store: bool) -> TlbResult {
+    fn look_up_second_level(&mut self, side: Side, now: Tick, page: Page, is_store: bool) -> TlbResult {
         let hit = self.tlbs[side as usize].lookup(page);
         self.stats[side as usize].first_level(is_store, hit);
         if hit {

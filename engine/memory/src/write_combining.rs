@@ -74,7 +74,7 @@ pub(crate) struct WriteCombining {
     streamed: Option<(LineAddr, Tick)>,
     stats: Stats,
 }
-/// What a store needs first.
+/// Which buffer a store can take.
 enum Room {
     Buffer(usize),
     /// This one must be sent.
@@ -103,7 +103,7 @@ impl WriteCombining {
         }
     }
 
-    fn owns(&self, paddr: PhysAddr) -> bool {
+    fn is_write_combining(&self, paddr: PhysAddr) -> bool {
         self.ranges.iter().any(|r| r.contains(paddr))
     }
 
@@ -190,7 +190,7 @@ impl WriteCombining {
 
     /// What write combining makes of an access that is not a plain hit; `None`: it goes its usual way.
     pub fn combine(&mut self, net: &mut Network, now: Tick, req: &Request, uncached: bool) -> Option<Response> {
-        let owned = self.owns(req.paddr);
+        let owned = self.is_write_combining(req.paddr);
         let store = matches!(req.kind, MemKind::Store | MemKind::StoreLine | MemKind::CboZero);
         if store && (owned || req.non_temporal && !uncached && req.kind != MemKind::CboZero) {
             return Some(self.combine_store(net, now, req));
@@ -200,7 +200,7 @@ impl WriteCombining {
         } else if self.free_from <= now {
             now
         } else {
-            // Whoever reads or writes the line otherwise waits for what gathered.
+            // Other accesses to the line wait until its buffers have been written.
             let line_bytes = u64::from(net.line_bytes);
             let line = LineAddr::of(req.paddr, line_bytes);
             let in_line = |b: &Buffer| LineAddr::of(b.block, line_bytes) == line;

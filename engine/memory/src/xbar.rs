@@ -16,7 +16,7 @@ use educe::Educe;
 
 /// A packet's direction.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Direction {
     /// With [`Pkt::write_buffers`].
     Request(u16),
     Response,
@@ -88,11 +88,11 @@ impl XBar {
     }
 
     /// Books a layer: when the packet wins arbitration, and ticks from there to the next clock edge.
-    fn pass(&mut self, way: Way, layer: usize, at: Tick, floor: Tick, payload: u64) -> (Tick, u64) {
+    fn pass(&mut self, way: Direction, layer: usize, at: Tick, floor: Tick, payload: u64) -> (Tick, u64) {
         let (clock, header) = (self.clock, self.header);
         let (layers, write_buffers) = match way {
-            Way::Request(write_buffers) => (&mut self.requests, write_buffers),
-            Way::Response => (&mut self.responses, 0),
+            Direction::Request(write_buffers) => (&mut self.requests, write_buffers),
+            Direction::Response => (&mut self.responses, 0),
         };
         let start = match layers.get_mut(layer) {
             Some(l) if self.limited => l.book(at, floor, write_buffers, |s| clock.edge(s) + header + payload),

@@ -32,7 +32,7 @@ pub fn plain<F: Format>(op: HostOp, a: u64, b: u64, round: Round, flags: &mut u8
         return None;
     }
     let r = F::host(op, a, b);
-    if round == Round::NearestEven && *flags & (flag::NX | flag::UNTOLD) != 0 {
+    if round == Round::NearestEven && *flags & (flag::NX | flag::IGNORE_NX) != 0 {
         // Neither flags nor the rounding ask for the residual.
         return normal(r, 1).then_some(r);
     }

@@ -23,12 +23,12 @@ pub mod flag {
     pub const DZ: u8 = 8;
     pub const NV: u8 = 16;
     /// A result that is not zero would lie below the normal range even if the exponent had no bounds; exact ones, too, which
-    /// raise no UF. Only for callers that set `TELL_TINY`.
+    /// raise no UF. Only for callers that set `REPORT_TINY`.
     pub const TINY: u8 = 32;
     /// Set by a caller: see `TINY`.
-    pub const TELL_TINY: u8 = 64;
-    /// Set by a caller: whether a result is inexact need not be told.
-    pub const UNTOLD: u8 = 128;
+    pub const REPORT_TINY: u8 = 64;
+    /// Set by a caller: NX need not be raised.
+    pub const IGNORE_NX: u8 = 128;
 }
 
 /// Rounding modes, by their encoding.
@@ -218,7 +218,7 @@ pub fn pack<F: Format>(n: Num, round: Round, flags: &mut u8) -> u64 {
         if inexact {
             *flags |= flag::NX | if tiny { flag::UF } else { 0 };
         }
-        if tiny && *flags & flag::TELL_TINY != 0 {
+        if tiny && *flags & flag::REPORT_TINY != 0 {
             *flags |= flag::TINY;
         }
         return signed::<F>(n.neg, kept);

@@ -151,7 +151,7 @@ impl Hart {
         }
     }
 
-    /// Whether the mode may touch this CSR at all.
+    /// Whether the mode may access this CSR.
     fn csr_allowed(&self, csr: u16, write: bool) -> Result<(), CsrError> {
         let lowest = csr >> 8 & 3;
         let read_only = csr >> 10 == 3;

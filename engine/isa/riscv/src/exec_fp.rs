@@ -15,13 +15,13 @@ use crate::inst::{Inst, Op, F0};
 
 /// A format's encoding in a 64-bit f register.
 trait Lane: Format {
-    fn open(reg: u64) -> u64;
-    fn close(v: u64) -> u64;
+    fn from_register(reg: u64) -> u64;
+    fn to_register(v: u64) -> u64;
 }
 impl Lane for F32 {
     /// A value that is not NaN-boxed counts as the canonical NaN.
     #[inline(always)]
-    fn open(reg: u64) -> u64 {
+    fn from_register(reg: u64) -> u64 {
         if reg & BOX == BOX {
             reg & !BOX
         } else {
@@ -29,17 +29,17 @@ impl Lane for F32 {
         }
     }
     #[inline(always)]
-    fn close(v: u64) -> u64 {
+    fn to_register(v: u64) -> u64 {
         v | BOX
     }
 }
 impl Lane for F64 {
     #[inline(always)]
-    fn open(reg: u64) -> u64 {
+    fn from_register(reg: u64) -> u64 {
         reg
     }
     #[inline(always)]
-    fn close(v: u64) -> u64 {
+    fn to_register(v: u64) -> u64 {
         v
     }
 }
@@ -137,34 +137,34 @@ fn ordered<F: Format>(a: u64, b: u64, quiet: bool, accept: fn(Ordering) -> bool,
 }
 
 fn compute<F: Lane>(kind: Kind, x: &mut Context) -> u64 {
-    let (a, b, c, r) = (F::open(x.a), F::open(x.b), F::open(x.c), x.round);
+    let (a, b, c, r) = (F::from_register(x.a), F::from_register(x.b), F::from_register(x.c), x.round);
     let negate = |v: u64, yes: bool| if yes { v ^ F::SIGN } else { v };
     let f = &mut x.flags;
     match kind {
-        Kind::Add => F::close(add::<F>(a, b, r, f)),
+        Kind::Add => F::to_register(add::<F>(a, b, r, f)),
         // A NaN's sign does not matter: the result is canonical.
-        Kind::Sub => F::close(add::<F>(a, b ^ F::SIGN, r, f)),
-        Kind::Mul => F::close(mul::<F>(a, b, r, f)),
-        Kind::Div => F::close(div::<F>(a, b, r, f)),
-        Kind::Sqrt => F::close(sqrt::<F>(a, r, f)),
-        Kind::Fused(product, addend) => F::close(fma::<F>(negate(a, product), b, negate(c, addend), r, f)),
+        Kind::Sub => F::to_register(add::<F>(a, b ^ F::SIGN, r, f)),
+        Kind::Mul => F::to_register(mul::<F>(a, b, r, f)),
+        Kind::Div => F::to_register(div::<F>(a, b, r, f)),
+        Kind::Sqrt => F::to_register(sqrt::<F>(a, r, f)),
+        Kind::Fused(product, addend) => F::to_register(fma::<F>(negate(a, product), b, negate(c, addend), r, f)),
         Kind::Sign(how) => {
             let sign = match how {
                 0 => b,
                 1 => !b,
                 _ => a ^ b,
             };
-            F::close(a & !F::SIGN | sign & F::SIGN)
+            F::to_register(a & !F::SIGN | sign & F::SIGN)
         }
-        Kind::Min => F::close(min_max::<F>(a, b, false, f)),
-        Kind::Max => F::close(min_max::<F>(a, b, true, f)),
+        Kind::Min => F::to_register(min_max::<F>(a, b, false, f)),
+        Kind::Max => F::to_register(min_max::<F>(a, b, true, f)),
         Kind::Eq => ordered::<F>(a, b, true, Ordering::is_eq, f),
         Kind::Lt => ordered::<F>(a, b, false, Ordering::is_lt, f),
         Kind::Le => ordered::<F>(a, b, false, Ordering::is_le, f),
         Kind::Class => classify::<F>(a),
         Kind::MoveOut if F::M == F32::M => sext32(x.a),
         Kind::MoveOut => x.a,
-        Kind::MoveIn if F::M == F32::M => F::close(x.a & !BOX),
+        Kind::MoveIn if F::M == F32::M => F::to_register(x.a & !BOX),
         Kind::MoveIn => x.a,
         Kind::ToInt(signed, bits) => to_int::<F>(a, signed, bits, r, f),
         Kind::FromInt(signed, bits) => {
@@ -173,10 +173,10 @@ fn compute<F: Lane>(kind: Kind, x: &mut Context) -> u64 {
                 (false, 32) => x.a & !BOX,
                 _ => x.a,
             };
-            F::close(from_int::<F>(v, signed, r, f))
+            F::to_register(from_int::<F>(v, signed, r, f))
         }
-        Kind::Narrow => F32::close(convert::<F64, F32>(x.a, r, f)),
-        Kind::Widen => convert::<F32, F64>(F32::open(x.a), Round::ToZero, f),
+        Kind::Narrow => F32::to_register(convert::<F64, F32>(x.a, r, f)),
+        Kind::Widen => convert::<F32, F64>(F32::from_register(x.a), Round::ToZero, f),
     }
 }
 

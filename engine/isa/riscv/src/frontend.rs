@@ -20,7 +20,7 @@ use crate::uops::trap_uop;
 /// Fetch translations kept per mode.
 const FETCH_BANK: usize = 64;
 /// No page.
-const NOWHERE: u64 = u64::MAX;
+const NO_PAGE: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct FetchEntry {
@@ -32,7 +32,7 @@ struct FetchEntry {
     shift: u8,
 }
 
-const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, paddr: 0, slot: 0, shift: 0 };
+const EMPTY: FetchEntry = FetchEntry { vpn: NO_PAGE, paddr: 0, slot: 0, shift: 0 };
 
 /// One RISC-V hart.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl RiscvFrontEnd {
             hart: Hart::new(config),
             code: CodeCache::default(),
             fetch: [EMPTY; 4 * FETCH_BANK],
-            page: NOWHERE,
+            page: NO_PAGE,
             slot: 0,
         })
     }
@@ -105,7 +105,7 @@ impl RiscvFrontEnd {
     }
     pub fn set_pc(&mut self, pc: u64) {
         self.hart.pc = pc & !1;
-        self.page = NOWHERE;
+        self.page = NO_PAGE;
     }
     #[must_use]
     pub fn mode(&self) -> Mode {
@@ -149,7 +149,7 @@ impl RiscvFrontEnd {
 
     /// Invalidates what the last cold instruction may have made stale.
     pub(crate) fn after_cold(&mut self) {
-        self.page = NOWHERE;
+        self.page = NO_PAGE;
         if std::mem::take(&mut self.hart.xlat.code_stale) {
             self.code.mark_stale();
             self.hart.xlat.fetch_stale = true;
@@ -176,7 +176,7 @@ impl RiscvFrontEnd {
             self.page = vpn;
         } else {
             // Protection differs inside the page, or A and D are not set yet: every fetch translates again.
-            self.page = NOWHERE;
+            self.page = NO_PAGE;
         }
         Ok(())
     }
@@ -191,7 +191,7 @@ impl RiscvFrontEnd {
         let (slot, void) = self.code.lookup(bus.ram(), x.paddr, &self.hart.options.extensions).ok_or(1u8)?;
         if void {
             self.fetch = [EMPTY; 4 * FETCH_BANK];
-            self.page = NOWHERE;
+            self.page = NO_PAGE;
         }
         let keep = x.ad_bits_set && self.hart.xlat.pmp.uniform(x.paddr & !(PAGE - 1));
         Ok(Fetched { slot, paddr: x.paddr, shift: x.shift, keep })
@@ -200,7 +200,7 @@ impl RiscvFrontEnd {
     /// The instruction at `pc` where it crosses into the next page, or where protection is finer than a page.
     fn fetch_whole<B: Bus>(&mut self, bus: &mut B, pc: u64) -> Result<Inst, Stop> {
         let inst = *self.code.page(self.slot).at(pc);
-        if inst.op != Op::Straddle && (self.page != NOWHERE || inst.len == 2) {
+        if inst.op != Op::Straddle && (self.page != NO_PAGE || inst.len == 2) {
             return Ok(inst);
         }
         let rest = pc.wrapping_add(2);
@@ -223,7 +223,7 @@ impl RiscvFrontEnd {
         }
         if self.hart.irq.mask != 0 && !self.hart.speculative() {
             if self.hart.options.emulated {
-                if now.tick >= self.hart.irq.look && self.user_preempt(bus, now, out) {
+                if now.tick >= self.hart.irq.next_sample && self.user_preempt(bus, now, out) {
                     return StepResult::Done;
                 }
             } else if let Some(cause) = self.hart.interrupt(bus, now) {
@@ -310,7 +310,7 @@ impl RiscvFrontEnd {
         }
         if cracked.pending() {
             // Makes `step` take the slow path again.
-            self.page = NOWHERE;
+            self.page = NO_PAGE;
         } else {
             self.hart.pc = pc.wrapping_add(4);
             self.hart.counters.retired += 1;
@@ -362,7 +362,7 @@ impl RiscvFrontEnd {
         out.uops[0] = trap_uop();
         out.mem[0] = MemRef::default();
         out.next_pc = self.hart.pc;
-        self.page = NOWHERE;
+        self.page = NO_PAGE;
     }
 }
 
@@ -402,7 +402,7 @@ impl FrontEnd for RiscvFrontEnd {
         let now = Now { drained: false, ..now };
         let waiting = self.hart.irq.mask != 0
             && if self.hart.options.emulated {
-                now.tick >= self.hart.irq.look
+                now.tick >= self.hart.irq.next_sample
             } else {
                 self.hart.interrupt(bus, &now).is_some()
             };
@@ -418,7 +418,7 @@ impl FrontEnd for RiscvFrontEnd {
             if page != self.page {
                 let entered = self.enter_page(bus, pc);
                 // A page with protection inside is left to `step` too.
-                if entered.is_err() || self.page == NOWHERE {
+                if entered.is_err() || self.page == NO_PAGE {
                     break;
                 }
             }

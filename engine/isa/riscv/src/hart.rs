@@ -75,12 +75,13 @@ impl Hart {
     /// Call after any change of mode, mstatus, mie or mideleg.
     pub fn context_changed(&mut self) {
         self.xlat.bank = self.data_bank();
-        self.irq.mask = if self.options.emulated { u64::from(self.irq.look != Tick::MAX) } else { self.deliverable() };
+        self.irq.mask =
+            if self.options.emulated { u64::from(self.irq.next_sample != Tick::MAX) } else { self.deliverable() };
     }
 
     /// Under syscall emulation the only interrupt is the end of the process's time slice.
     pub fn preempt_at(&mut self, at: Tick) {
-        self.irq.look = at;
+        self.irq.next_sample = at;
         self.context_changed();
     }
 }

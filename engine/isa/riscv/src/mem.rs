@@ -77,7 +77,7 @@ impl Hart {
     }
 
     /// A fault raises its exception; on a speculative path the reference is dropped instead.
-    fn refuse(&self, cause: u8, tval: u64, size: u64, kind: MemKind, m: &mut MemRef) -> Result<u64, Stop> {
+    fn fault_or_drop(&self, cause: u8, tval: u64, size: u64, kind: MemKind, m: &mut MemRef) -> Result<u64, Stop> {
         if !self.speculative() {
             return Err(Stop::Fault { cause, tval });
         }
@@ -160,19 +160,19 @@ impl Hart {
     ) -> Result<u64, Stop> {
         let (first, here, second) = match self.data_parts(bus, vaddr, size, Access::Load) {
             Ok(parts) => parts,
-            Err((cause, tval)) => return self.refuse(cause, tval, size, MemKind::Load, m),
+            Err((cause, tval)) => return self.fault_or_drop(cause, tval, size, MemKind::Load, m),
         };
         let low = self.read_bytes(bus.ram(), first.paddr, here);
         let value = match (low, second) {
             (Some(v), None) => v,
             (Some(low), Some(p)) => match self.read_bytes(bus.ram(), p.paddr, size - here) {
                 Some(high) => low | high << (8 * here),
-                None => return self.refuse(5, vaddr, size, MemKind::Load, m),
+                None => return self.fault_or_drop(5, vaddr, size, MemKind::Load, m),
             },
             (None, _) => {
                 let device = second.is_none() && vaddr & (size - 1) == 0 && bus.is_device(first.paddr);
                 if !device || self.speculative() {
-                    return self.refuse(5, vaddr, size, MemKind::Load, m);
+                    return self.fault_or_drop(5, vaddr, size, MemKind::Load, m);
                 }
                 if !now.drained {
                     return Err(Stop::NeedsDrain);
@@ -200,13 +200,13 @@ impl Hart {
         let kind = MemKind::Store;
         let (first, here, second) = match self.data_parts(bus, vaddr, size, Access::Store) {
             Ok(parts) => parts,
-            Err((cause, tval)) => return self.refuse(cause, tval, size, kind, m).map(|_| ()),
+            Err((cause, tval)) => return self.fault_or_drop(cause, tval, size, kind, m).map(|_| ()),
         };
         let all_ram =
             bus.ram().contains(first.paddr, here) && second.is_none_or(|p| bus.ram().contains(p.paddr, size - here));
         let device = !all_ram && second.is_none() && vaddr & (size - 1) == 0 && bus.is_device(first.paddr);
         if !all_ram && (!device || self.speculative()) {
-            return self.refuse(7, vaddr, size, kind, m).map(|_| ());
+            return self.fault_or_drop(7, vaddr, size, kind, m).map(|_| ());
         }
         let told = device || (!self.speculative() && bus.ram().watched(first.paddr));
         if told && !now.drained {
@@ -243,7 +243,7 @@ impl Hart {
         if effect != SysEffect::None {
             self.outcome.effect = effect;
         }
-        self.irq.look = Tick::ZERO;
+        self.irq.next_sample = Tick::ZERO;
         Ok(())
     }
 }

@@ -48,12 +48,12 @@ pub(crate) struct Interrupts {
     pub mask: u64,
     /// The interrupt lines as last sampled, and when to sample them again.
     pub lines: u64,
-    pub look: Tick,
+    pub next_sample: Tick,
 }
 
 impl Default for Interrupts {
     fn default() -> Self {
-        Interrupts { medeleg: 0, mideleg: 0, mie: 0, mip: 0, mask: 0, lines: 0, look: Tick::ZERO }
+        Interrupts { medeleg: 0, mideleg: 0, mie: 0, mip: 0, mask: 0, lines: 0, next_sample: Tick::ZERO }
     }
 }
 

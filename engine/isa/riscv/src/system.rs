@@ -104,7 +104,7 @@ impl Hart {
         if !now.drained {
             return Err(Stop::NeedsDrain);
         }
-        self.irq.look = Tick::ZERO;
+        self.irq.next_sample = Tick::ZERO;
         let awake = self.pending(bus, now) & self.irq.mie != 0;
         if !awake && (self.irq.mie == 0 || bus.irq_deadline() == Tick::MAX) {
             self.outcome.effect = SysEffect::Exit { cause: ExitCause::HaltedForever, code: 0 };
@@ -199,7 +199,7 @@ impl Hart {
                 if effect != SysEffect::None {
                     self.outcome.effect = effect;
                 }
-                self.irq.look = Tick::ZERO;
+                self.irq.next_sample = Tick::ZERO;
                 Ok(())
             }
             PseudoOutcome::NeedsDrain => Err(Stop::NeedsDrain),

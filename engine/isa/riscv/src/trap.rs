@@ -31,9 +31,9 @@ impl Hart {
 
     /// mip: the software bits and the lines.
     pub(crate) fn pending<B: Bus>(&mut self, bus: &B, now: &Now) -> u64 {
-        if now.tick >= self.irq.look {
+        if now.tick >= self.irq.next_sample {
             self.irq.lines = bus.irq_lines(now.tick) & LINES;
-            self.irq.look = bus.irq_deadline();
+            self.irq.next_sample = bus.irq_deadline();
         }
         self.irq.mip | self.irq.lines
     }

@@ -67,7 +67,7 @@ impl RiscvFrontEnd {
     pub fn start_process(&mut self, start: &ProcessStart) {
         let h = &mut self.hart;
         h.options.emulated = true;
-        h.irq.look = Tick::MAX;
+        h.irq.next_sample = Tick::MAX;
         h.options.free_translation = !start.timed_translation;
         h.mode = Mode::U;
         h.xlat.satp = SV39 | start.page_table >> 12;

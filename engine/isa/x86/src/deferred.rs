@@ -20,7 +20,7 @@ pub(crate) struct DeferredPath {
     at: Vec<u64>,
     done: usize,
     /// Flag renaming state behind the last of them.
-    pub flag_home: [Reg; 3],
+    pub flag_holders: [Reg; 3],
     /// The last one's micro-ops, if they read flags.
     pub uops: [Uop; MAX_UOPS],
     /// The stack pointer there, where it is known.
@@ -42,7 +42,7 @@ impl DeferredPath {
     #[inline]
     pub fn begin(&mut self, c: &Core) {
         self.clear();
-        self.flag_home = c.flag_home;
+        self.flag_holders = c.flag_holders;
         self.rsp = Some(c.r[RSP]);
         self.stores = false;
     }

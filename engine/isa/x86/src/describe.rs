@@ -4,7 +4,7 @@
 use breakeven_base::{BranchInfo, BranchKind, MemKind, MemRef, Step, SysEffect, Uop, UopFlags, MAX_UOPS};
 
 use crate::cpu::Cpu;
-use crate::crack::{Flow, Uops};
+use crate::crack::{FlagRenamer, Uops};
 use crate::inst::{Inst, InstFlags, Piece, Steps};
 use crate::microcode::{self};
 use crate::rep;
@@ -41,8 +41,8 @@ fn finish_part(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64
 
 #[inline(always)]
 fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, next: u64) {
-    let flow = Flow { home: &mut cpu.c.flag_home, policy: cpu.options.flag_merge };
-    let n = place_uops(flow, &mut out.uops, inst, uops);
+    let flags = FlagRenamer { holders: &mut cpu.c.flag_holders, policy: cpu.options.flag_merge };
+    let n = place_uops(flags, &mut out.uops, inst, uops);
     out.n = n as u8;
     out.pc = pc;
     out.len = inst.len;
@@ -66,16 +66,16 @@ fn describe(cpu: &mut Cpu, out: &mut Step, inst: &Inst, uops: &[Uop], pc: u64, n
 
 /// Writes the micro-ops, flag sources replaced by the registers that hold them. Returns how many.
 #[inline(always)]
-pub(crate) fn place_uops(mut flow: Flow, to: &mut [Uop; MAX_UOPS], inst: &Inst, uops: &[Uop]) -> usize {
+pub(crate) fn place_uops(mut flags: FlagRenamer, to: &mut [Uop; MAX_UOPS], inst: &Inst, uops: &[Uop]) -> usize {
     for (to, from) in to.iter_mut().zip(uops) {
         *to = *from;
     }
     let mut n = uops.len().min(MAX_UOPS);
     if inst.uops.reads_flags {
-        flow.read(to, inst.uops.flags_from, &mut n);
+        flags.read(to, inst.uops.flags_from, &mut n);
     }
     if !inst.uops.flags_written.is_empty() {
-        flow.write(inst.uops.flags_written);
+        flags.write(inst.uops.flags_written);
     }
     n
 }

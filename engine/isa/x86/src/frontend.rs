@@ -27,7 +27,7 @@ use crate::rep;
 /// Fetch translations kept per privilege.
 const FETCH_BANK: usize = 64;
 /// No page.
-const NOWHERE: u64 = u64::MAX;
+const NO_PAGE: u64 = u64::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct FetchEntry {
@@ -39,7 +39,7 @@ struct FetchEntry {
     shift: u8,
 }
 
-const EMPTY: FetchEntry = FetchEntry { vpn: NOWHERE, frame: 0, slot: 0, shift: 0 };
+const EMPTY: FetchEntry = FetchEntry { vpn: NO_PAGE, frame: 0, slot: 0, shift: 0 };
 
 /// One x86-64 hart.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl X86FrontEnd {
             deferred: DeferredPath::default(),
             cracker: Arc::new(Cracker::new(&config.crack)),
             fetch: [EMPTY; 2 * FETCH_BANK],
-            page: NOWHERE,
+            page: NO_PAGE,
             slot: 0,
         })
     }
@@ -96,7 +96,7 @@ impl X86FrontEnd {
             self.fetch[at] = FetchEntry { vpn, frame: x.paddr & !(PAGE - 1), slot, shift: x.shift };
             self.page = vpn;
         } else {
-            self.page = NOWHERE;
+            self.page = NO_PAGE;
         }
         Ok(())
     }
@@ -109,7 +109,7 @@ impl X86FrontEnd {
         let (slot, void) = self.code.lookup(bus.ram(), x.paddr).ok_or(outside)?;
         if void {
             self.fetch = [EMPTY; 2 * FETCH_BANK];
-            self.page = NOWHERE;
+            self.page = NO_PAGE;
             self.cpu.xlat.code_map.clear();
         }
         let ppn = x.paddr / PAGE;
@@ -136,7 +136,7 @@ impl X86FrontEnd {
         let next = (pc | (PAGE - 1)).wrapping_add(1);
         let (second, _) = self.fetch_page(bus, next).map_err(Stop::Fault)?;
         bytes.extend_from_slice(self.code.bytes(second, next, MAX_LEN - bytes.len()));
-        if self.page == NOWHERE {
+        if self.page == NO_PAGE {
             // Decoding the next page may have evicted this one.
             self.enter_page(bus, pc).map_err(Stop::Fault)?;
         }
@@ -170,14 +170,14 @@ impl X86FrontEnd {
         let pc = self.cpu.rip();
         if pc / PAGE != self.page {
             if let Err(fault) = self.enter_page(bus, pc) {
-                return self.nothing(bus, now, out, Stop::Fault(fault));
+                return self.fetch_stopped(bus, now, out, Stop::Fault(fault));
             }
         }
         let mut crossing = None;
         if self.code.page(self.slot).at(pc).has(InstFlags::ABSENT) {
             crossing = match self.decode_at(bus, pc) {
                 Ok(crossing) => crossing,
-                Err(stop) => return self.nothing(bus, now, out, stop),
+                Err(stop) => return self.fetch_stopped(bus, now, out, stop),
             };
         }
         let page = self.code.page(self.slot);
@@ -212,7 +212,7 @@ impl X86FrontEnd {
 
     /// As [`X86FrontEnd::stopped`] where there is no instruction: a fetch that faulted.
     #[cold]
-    fn nothing<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step, stop: Stop) -> StepResult {
+    fn fetch_stopped<B: Bus>(&mut self, bus: &mut B, now: &Now, out: &mut Step, stop: Stop) -> StepResult {
         out.n = 0;
         self.stopped(bus, now, out, stop, 0)
     }
@@ -257,7 +257,7 @@ impl X86FrontEnd {
         out.uops[0] = trap_uop();
         out.mem[0] = MemRef::default();
         out.next_pc = self.cpu.rip();
-        self.page = NOWHERE;
+        self.page = NO_PAGE;
     }
 
     /// The machine halts for good: the step carries the exit, and the pc stays.
@@ -287,7 +287,7 @@ impl FrontEnd for X86FrontEnd {
             self.execute_all_deferred(bus, now);
         }
         self.cpu.keep_registers();
-        if now.tick >= self.cpu.turn && self.user_preempt(bus, &now, out) {
+        if now.tick >= self.cpu.slice_end && self.user_preempt(bus, &now, out) {
             return StepResult::Done;
         }
         self.step_at(bus, &now, out)
@@ -296,7 +296,11 @@ impl FrontEnd for X86FrontEnd {
     fn run_fast<B: Bus>(&mut self, bus: &mut B, now: Now, max: u64) -> u64 {
         // `now` is fixed in here: instructions that need the time are left to `step`.
         let now = Now { drained: false, ..now };
-        if self.cpu.speculative() || self.cpu.halted.is_some() || self.cpu.in_progress() || now.tick >= self.cpu.turn {
+        if self.cpu.speculative()
+            || self.cpu.halted.is_some()
+            || self.cpu.in_progress()
+            || now.tick >= self.cpu.slice_end
+        {
             return 0;
         }
         self.cpu.outcome.fast = true;
@@ -305,7 +309,7 @@ impl FrontEnd for X86FrontEnd {
         'pages: while done < max {
             let pc = self.cpu.rip();
             let page = pc / PAGE;
-            if page != self.page && (self.enter_page(bus, pc).is_err() || self.page == NOWHERE) {
+            if page != self.page && (self.enter_page(bus, pc).is_err() || self.page == NO_PAGE) {
                 break;
             }
             loop {

@@ -219,7 +219,7 @@ impl Inst {
         self.flags.intersects(mask)
     }
     /// gem5's pseudo-ops that reset or dump statistics (its `m5ops`: 0x40, 0x41, 0x42): they only mark an instant.
-    pub fn marks(&self) -> bool {
+    pub fn is_statistics_op(&self) -> bool {
         self.has(InstFlags::PSEUDO) && matches!(self.imm, 0x40..=0x42)
     }
     #[inline(always)]

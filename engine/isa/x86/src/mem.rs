@@ -76,7 +76,7 @@ impl Cpu {
     }
 
     #[inline(always)]
-    pub(crate) fn note(&mut self, m: MemRef) {
+    pub(crate) fn record_reference(&mut self, m: MemRef) {
         if !self.outcome.fast {
             if let Some(slot) = self.outcome.refs.get_mut(self.outcome.nrefs) {
                 *slot = m;
@@ -110,7 +110,7 @@ impl Cpu {
                 if !self.spec.is_clean() {
                     v = self.spec.overlay_word(paddr, size, v);
                 }
-                self.note(reference(vaddr, size, MemKind::Load, shift, paddr, uncacheable));
+                self.record_reference(reference(vaddr, size, MemKind::Load, shift, paddr, uncacheable));
                 return Ok(v);
             }
         }
@@ -140,7 +140,7 @@ impl Cpu {
                 write_ram(bus.ram_mut(), paddr, size, value)
             };
             if done.is_some() {
-                self.note(reference(vaddr, size, MemKind::Store, shift, paddr, uncacheable));
+                self.record_reference(reference(vaddr, size, MemKind::Store, shift, paddr, uncacheable));
                 return Ok(());
             }
         }
@@ -169,7 +169,7 @@ impl Cpu {
                     self.spec.overlay(paddr, &mut b[..n]);
                     v = V::from_slice(&b[..n]);
                 }
-                self.note(reference(vaddr, n as u64, MemKind::Load, shift, paddr, uncacheable));
+                self.record_reference(reference(vaddr, n as u64, MemKind::Load, shift, paddr, uncacheable));
                 return Ok(v);
             }
         }
@@ -185,7 +185,7 @@ impl Cpu {
         let n = usize::from(size.min(32));
         if let Some((paddr, shift, uncacheable)) = self.hit(Access::Store, vaddr, n as u64) {
             if self.write_bytes(bus.ram_mut(), paddr, &b[..n]).is_some() {
-                self.note(reference(vaddr, n as u64, MemKind::Store, shift, paddr, uncacheable));
+                self.record_reference(reference(vaddr, n as u64, MemKind::Store, shift, paddr, uncacheable));
                 return Ok(());
             }
         }
@@ -193,11 +193,11 @@ impl Cpu {
     }
 
     /// A fault raises its exception; on a speculative path the reference is dropped instead.
-    fn refuse(&mut self, fault: Fault, vaddr: u64, size: u64, kind: MemKind) -> R<()> {
+    fn fault_or_drop(&mut self, fault: Fault, vaddr: u64, size: u64, kind: MemKind) -> R<()> {
         if !self.speculative() {
             return Err(Stop::Fault(fault));
         }
-        self.note(MemRef { vaddr, size: size as u16, kind, ..MemRef::default() });
+        self.record_reference(MemRef { vaddr, size: size as u16, kind, ..MemRef::default() });
         Ok(())
     }
 
@@ -244,7 +244,7 @@ impl Cpu {
         let size = out.len() as u64;
         let p = match self.data_parts(bus, vaddr, size, Access::Load) {
             Ok(p) => p,
-            Err(fault) => return self.refuse(fault, vaddr, size, kind),
+            Err(fault) => return self.fault_or_drop(fault, vaddr, size, kind),
         };
         let (low, high) = out.split_at_mut(p.here as usize);
         let in_ram = self.read_bytes(bus.ram(), p.first.paddr, low).is_some()
@@ -256,7 +256,7 @@ impl Cpu {
             uncacheable = true;
             if p.second.is_none() && size <= 8 && bus.is_device(p.first.paddr) {
                 if self.speculative() {
-                    return self.refuse(Fault { vector: 0, error: 0, addr: 0 }, vaddr, size, kind);
+                    return self.fault_or_drop(Fault { vector: 0, error: 0, addr: 0 }, vaddr, size, kind);
                 }
                 if !now.drained {
                     return Err(Stop::NeedsDrain);
@@ -265,12 +265,12 @@ impl Cpu {
                     out.copy_from_slice(&v.to_le_bytes()[..out.len()]);
                 }
             } else if !bus.ram().contains(p.first.paddr, 1) {
-                return self.refuse(Fault { vector: 18, error: 0, addr: vaddr }, vaddr, size, kind);
+                return self.fault_or_drop(Fault { vector: 18, error: 0, addr: vaddr }, vaddr, size, kind);
             }
         }
         let mut m = reference(vaddr, size, kind, p.first.shift, p.first.paddr, uncacheable);
         m.paddr2 = PhysAddr(p.second.map_or(0, |s| s.paddr));
-        self.note(m);
+        self.record_reference(m);
         Ok(())
     }
 
@@ -279,14 +279,14 @@ impl Cpu {
         let (size, kind) = (bytes.len() as u64, MemKind::Store);
         let p = match self.data_parts(bus, vaddr, size, Access::Store) {
             Ok(p) => p,
-            Err(fault) => return self.refuse(fault, vaddr, size, kind),
+            Err(fault) => return self.fault_or_drop(fault, vaddr, size, kind),
         };
         let ram = bus.ram();
         let all_ram =
             ram.contains(p.first.paddr, p.here) && p.second.is_none_or(|s| ram.contains(s.paddr, size - p.here));
         let device = !all_ram && p.second.is_none() && size <= 8 && bus.is_device(p.first.paddr);
         if !all_ram && (!device || self.speculative()) {
-            return self.refuse(Fault { vector: 18, error: 0, addr: vaddr }, vaddr, size, kind);
+            return self.fault_or_drop(Fault { vector: 18, error: 0, addr: vaddr }, vaddr, size, kind);
         }
         let told = device || (!self.speculative() && bus.ram().watched(p.first.paddr));
         if told && !now.drained {
@@ -310,7 +310,7 @@ impl Cpu {
         }
         let mut m = reference(vaddr, size, kind, p.first.shift, p.first.paddr, p.first.uncacheable || device);
         m.paddr2 = PhysAddr(p.second.map_or(0, |s| s.paddr));
-        self.note(m);
+        self.record_reference(m);
         Ok(())
     }
 
@@ -342,12 +342,12 @@ impl Cpu {
             Ok(x) if bus.ram().contains(x.paddr, 1) => {
                 let uncacheable = bus.is_uncacheable(x.paddr);
                 vaddr &= !(size - 1);
-                self.note(reference(vaddr, size, kind, x.shift, x.paddr & !(size - 1), uncacheable));
+                self.record_reference(reference(vaddr, size, kind, x.shift, x.paddr & !(size - 1), uncacheable));
                 Ok(())
             }
-            Err(fault) if faults => self.refuse(fault, vaddr, size, kind),
+            Err(fault) if faults => self.fault_or_drop(fault, vaddr, size, kind),
             _ => {
-                self.note(MemRef { vaddr, size: size as u16, kind, ..MemRef::default() });
+                self.record_reference(MemRef { vaddr, size: size as u16, kind, ..MemRef::default() });
                 Ok(())
             }
         }

@@ -35,7 +35,7 @@ pub(crate) struct Core {
     /// Bases by [`crate::inst::Inst::seg`]: none, FS, GS.
     pub base: [u64; 4],
     /// Micro-op registers that hold CF, OF and the other flags.
-    pub flag_home: [Reg; 3],
+    pub flag_holders: [Reg; 3],
     /// The repeated string instruction in progress.
     pub run: Run,
     /// The loop of gem5's microcode in progress.
@@ -123,7 +123,7 @@ pub(crate) struct Options {
     pub tsc_ratio: u64,
     pub flag_merge: FlagMerge,
     /// Pseudo-ops that only mark an instant do not wait for the pipeline to drain (gem5's do not).
-    pub marks_in_passing: bool,
+    pub statistics_ops_need_no_drain: bool,
     /// Cycles that wbinvd takes for each line of the caches.
     pub wbinvd_line: u8,
     pub rep: Arc<RepConfig>,
@@ -142,7 +142,7 @@ impl Options {
             line: u64::from(config.line),
             tsc_ratio: u64::from(config.tsc_ratio),
             flag_merge: config.crack.flag_merge,
-            marks_in_passing: config.crack.gem5_microcode,
+            statistics_ops_need_no_drain: config.crack.gem5_microcode,
             wbinvd_line: wbinvd.map_or(1, |(_, cycles)| *cycles),
             rep: Arc::new(config.rep.clone()),
             emulated: false,

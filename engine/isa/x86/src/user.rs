@@ -203,7 +203,7 @@ impl X86FrontEnd {
             Some(FaultAnswer::End(effect)) => effect,
             Some(FaultAnswer::Loaded) => SysEffect::TlbFlush { vaddr: None },
             Some(FaultAnswer::Retry) | None => {
-                self.cpu.turn = bus.user_deadline();
+                self.cpu.slice_end = bus.user_deadline();
                 return false;
             }
         };
@@ -223,6 +223,6 @@ impl X86FrontEnd {
         }
         out.next_pc = self.cpu.rip();
         self.after_cold();
-        self.cpu.turn = bus.user_deadline();
+        self.cpu.slice_end = bus.user_deadline();
     }
 }

@@ -314,7 +314,7 @@ impl Bus for Platform {
         self.process.as_ref().map_or(Tick::MAX, |process| process.deadline())
     }
     fn user_preempt(&mut self, now: Now, context: &mut dyn UserContext) -> Option<FaultAnswer> {
-        self.process.as_mut().and_then(|process| process.turn(&mut self.ram, now, context))
+        self.process.as_mut().and_then(|process| process.preempt(&mut self.ram, now, context))
     }
 
     fn user_fault(&mut self, pc: u64, fault: UserFault, context: &mut dyn UserContext) -> FaultAnswer {

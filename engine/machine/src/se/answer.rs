@@ -121,7 +121,12 @@ impl Process {
     }
 
     /// Looks at the clock between two instructions; `None`: the running process goes on.
-    pub(crate) fn turn(&mut self, ram: &mut PhysMem, now: Now, context: &mut dyn UserContext) -> Option<FaultAnswer> {
+    pub(crate) fn preempt(
+        &mut self,
+        ram: &mut PhysMem,
+        now: Now,
+        context: &mut dyn UserContext,
+    ) -> Option<FaultAnswer> {
         self.clock.tick = now.tick.0;
         self.is_due().then(|| self.answer(ram, context, 0))
     }
@@ -141,7 +146,7 @@ impl Process {
     }
 
     fn out_of_memory(&self, ram: &PhysMem) -> String {
-        let processes = if self.family.others.is_empty() { "the process uses" } else { "the processes use" };
+        let processes = if self.processes.others.is_empty() { "the process uses" } else { "the processes use" };
         format!("{processes} all of its {} bytes of memory; enlarge system.mem_ranges", ram.len())
     }
 

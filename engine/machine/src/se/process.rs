@@ -33,7 +33,7 @@ pub struct Process {
     pub(super) random: Random,
     pub(super) clock: Clock,
     pub(super) task: Task,
-    pub(super) family: Family,
+    pub(super) processes: Processes,
     /// The state to go on with behind the call, where that is another one.
     pub(super) replaced: Option<Box<UserState>>,
     pub(super) end_of_first: Option<End>,
@@ -54,7 +54,7 @@ pub(super) struct Clock {
 
 /// The processes besides the running one, and the scheduler's state.
 #[derive(Debug)]
-pub(super) struct Family {
+pub(super) struct Processes {
     pub others: Others,
     pub zombies: Vec<Ended>,
     /// Number of the last process that was made, and how many pages all forks have copied.
@@ -129,7 +129,7 @@ impl Process {
             random,
             clock: Clock { epoch: host.start_time, tick: 0, slept: 0 },
             task,
-            family: Family {
+            processes: Processes {
                 others: Others::new(),
                 zombies: Vec::new(),
                 last_pid: config.ids.pid,

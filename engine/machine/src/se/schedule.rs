@@ -10,7 +10,7 @@ use super::frame::{self, Delivery};
 use super::memory::{Map, Prot, PAGE};
 use super::process::Process;
 use super::signals::{self, Info};
-use super::task::{named, End, Ended, Parked, Task, Timer, Until, Wait};
+use super::task::{named, End, Ended, Suspended, Task, Timer, Until, Wait};
 use crate::IsaName;
 
 /// The time slice, in nanoseconds.
@@ -45,16 +45,16 @@ impl Process {
     }
     /// Whether nobody could do anything while the running process waits, and no alarm interrupts it.
     pub(super) fn is_alone(&self) -> bool {
-        self.family.others.is_empty() && self.family.next_alarm == u64::MAX && self.task.signals.due() == 0
+        self.processes.others.is_empty() && self.processes.next_alarm == u64::MAX && self.task.signals.due() == 0
     }
     fn slice_is_over(&self) -> bool {
-        !self.family.others.is_empty() && self.nanoseconds().saturating_sub(self.family.since) >= SLICE
+        !self.processes.others.is_empty() && self.nanoseconds().saturating_sub(self.processes.since) >= SLICE
     }
 
     /// When the running process is interrupted if it makes no call: by a timer, or at the end of its time slice.
     pub(crate) fn deadline(&self) -> Tick {
-        let turn = if self.family.others.is_empty() { u64::MAX } else { self.family.since.saturating_add(SLICE) };
-        match self.family.next_alarm.min(turn).min(self.next_own()) {
+        let turn = if self.processes.others.is_empty() { u64::MAX } else { self.processes.since.saturating_add(SLICE) };
+        match self.processes.next_alarm.min(turn).min(self.next_cpu_timer()) {
             u64::MAX => Tick::MAX,
             ns => Tick(ns.saturating_sub(self.clock.slept).saturating_mul(TICKS)),
         }
@@ -62,7 +62,7 @@ impl Process {
     /// Whether that has come.
     pub(super) fn is_due(&mut self) -> bool {
         self.expire_alarms();
-        self.expire_own();
+        self.expire_cpu_timers();
         // What ends a wait is answered by its call, which comes next.
         !self.task.call.again && (self.task.signals.due() != 0 || self.slice_is_over())
     }
@@ -71,12 +71,12 @@ impl Process {
     pub(super) fn continues(&mut self) -> bool {
         let task = &self.task;
         let calm = self.replaced.is_none()
-            && !self.family.yielded
+            && !self.processes.yielded
             && task.wait.is_none()
             && task.end.is_none()
             && task.signals.due() == 0
             && task.signals.restore.is_none()
-            && self.family.next_alarm.min(self.next_own()) > self.nanoseconds()
+            && self.processes.next_alarm.min(self.next_cpu_timer()) > self.nanoseconds()
             && !self.slice_is_over();
         if calm {
             (self.task.call.deadline, self.task.call.done) = (None, 0);
@@ -90,7 +90,7 @@ impl Process {
     pub(super) fn resume(&mut self, ram: &mut PhysMem, mut state: Box<UserState>) -> Result<Box<UserState>, SysEffect> {
         loop {
             self.expire_alarms();
-            self.expire_own();
+            self.expire_cpu_timers();
             if let Some(end) = self.task.end.take() {
                 self.finish(ram, end);
                 state = self.next(None)?;
@@ -109,8 +109,8 @@ impl Process {
             } else {
                 (self.task.call.deadline, self.task.call.done) = (None, 0);
                 self.cancel_open();
-                if std::mem::take(&mut self.family.yielded) || self.slice_is_over() {
-                    self.family.since = self.nanoseconds();
+                if std::mem::take(&mut self.processes.yielded) || self.slice_is_over() {
+                    self.processes.since = self.nanoseconds();
                     state = self.next(Some(state))?;
                     continue;
                 }
@@ -148,7 +148,7 @@ impl Process {
                 let own = task.ids;
                 let mine = |e: &&Ended| e.parent == own.pid && named(*which, own.pgid, e.pid, e.pgid);
                 let changed = |t: &Task| t.stop.change.is_some_and(|status| changes.include(status));
-                (changes.ended && self.family.zombies.iter().any(|e| mine(&e)))
+                (changes.ended && self.processes.zombies.iter().any(|e| mine(&e)))
                     || self.children(task, *which).any(changed)
                     || self.children(task, *which).next().is_none()
             }
@@ -162,7 +162,7 @@ impl Process {
     /// The children that live, of those that `which` names.
     pub(super) fn children(&self, task: &Task, which: i32) -> impl Iterator<Item = &Task> {
         let own = task.ids;
-        let all = self.family.others.values().map(|p| &p.task).chain([&self.task]);
+        let all = self.processes.others.values().map(|p| &p.task).chain([&self.task]);
         all.filter(move |t| t.ids.ppid == own.pid && t.ids.pid != own.pid)
             .filter(move |t| named(which, own.pgid, t.ids.pid, t.ids.pgid))
     }
@@ -171,21 +171,21 @@ impl Process {
     fn next(&mut self, state: Option<Box<UserState>>) -> Result<Box<UserState>, SysEffect> {
         let own = self.task.ids.pid;
         loop {
-            let in_turn = self.family.others.range(own + 1..).chain(self.family.others.range(..own));
+            let in_turn = self.processes.others.range(own + 1..).chain(self.processes.others.range(..own));
             let ready = in_turn.filter(|(_, p)| p.map.is_some() && self.can_run(&p.task)).map(|(pid, _)| *pid).next();
             if let Some(pid) = ready {
                 return self.switch(pid, state).ok_or_else(|| self.result());
             }
             if let Some(state) = state.as_ref().filter(|_| self.can_run(&self.task)) {
-                self.family.since = self.nanoseconds();
+                self.processes.since = self.nanoseconds();
                 return Ok(state.clone());
             }
-            if self.family.others.is_empty() && state.is_none() {
+            if self.processes.others.is_empty() && state.is_none() {
                 return Err(self.result());
             }
             // All processes wait.
             let own = state.is_some().then_some(&self.task);
-            let tasks = self.family.others.values().map(|p| &p.task).chain(own);
+            let tasks = self.processes.others.values().map(|p| &p.task).chain(own);
             let times =
                 tasks.filter(|t| !t.is_stopped()).flat_map(|t| [t.wait.as_ref().and(t.call.deadline), t.wakes_at()]);
             let Some(first) = times.flatten().min() else { return Err(self.deadlock(state.is_some())) };
@@ -196,22 +196,22 @@ impl Process {
 
     /// Runs process `pid` in place of the present one.
     fn switch(&mut self, pid: u32, state: Option<Box<UserState>>) -> Option<Box<UserState>> {
-        let Parked { task, table, map, state: to } = self.family.others.remove(&pid)?;
+        let Suspended { task, table, map, state: to } = self.processes.others.remove(&pid)?;
         let map = self.space.switch(map?);
         self.count_time();
         let task = std::mem::replace(&mut self.task, task);
         let table = std::mem::replace(&mut self.files.table, table);
         if let Some(state) = state {
-            self.family.others.insert(task.ids.pid, Parked { task, table, map: Some(map), state });
+            self.processes.others.insert(task.ids.pid, Suspended { task, table, map: Some(map), state });
         }
-        self.family.since = self.nanoseconds();
+        self.processes.since = self.nanoseconds();
         Some(to)
     }
 
     /// Deadlock: no process can run any more.
     fn deadlock(&mut self, present: bool) -> SysEffect {
         let own = present.then_some(&self.task);
-        let tasks = self.family.others.values().map(|p| &p.task).chain(own);
+        let tasks = self.processes.others.values().map(|p| &p.task).chain(own);
         let mut waits: Vec<(u32, String)> = tasks
             .map(|t| {
                 let name = String::from_utf8_lossy(&t.name);
@@ -224,7 +224,7 @@ impl Process {
             self.warn(format!("processes are left that wait for ever: {all}"));
             return self.result();
         }
-        let why = match self.family.others.is_empty() {
+        let why = match self.processes.others.is_empty() {
             true => self.task.waits_for().to_owned(),
             false => format!("all processes wait for each other: {all}"),
         };
@@ -262,34 +262,39 @@ impl Process {
             }
         }
         // The last one leaves everything as it was, but that files have what was stored to them.
-        if self.family.others.is_empty() {
+        if self.processes.others.is_empty() {
             self.write_back(ram);
         } else {
             self.files.close_all(false);
             let map = self.space.switch(Map::default());
-            self.give_back(ram, map);
+            self.release_map(ram, map);
         }
-        for parked in self.family.others.values_mut().filter(|p| p.task.ids.ppid == ids.pid) {
+        for parked in self.processes.others.values_mut().filter(|p| p.task.ids.ppid == ids.pid) {
             parked.task.ids.ppid = INIT;
         }
-        self.family.zombies.retain(|e| e.parent != ids.pid);
+        self.processes.zombies.retain(|e| e.parent != ids.pid);
         // It stands in its place until another one runs, but it is nobody's child and has no timer.
         (self.task.ids.ppid, self.task.alarm) = (0, None);
         self.find_next_alarm();
-        let Some(parent) = self.family.others.get_mut(&ids.ppid) else { return };
+        let Some(parent) = self.processes.others.get_mut(&ids.ppid) else { return };
         let action = parent.task.signals.action(signals::CHLD);
         if !action.ignores() && action.flags & signals::SA_NOCLDWAIT == 0 {
             let used = self.task.used.own + self.task.used.children;
             let ended = Ended { pid: ids.pid, pgid: ids.pgid, parent: ids.ppid, uid: ids.uid, status, used };
-            self.family.zombies.push(ended);
+            self.processes.zombies.push(ended);
         }
         parent.task.post(signals::CHLD, Info::of_child(ids.pid, ids.uid, status));
     }
 
     /// Memory that the running process does not use any more: its own, or that of a parent who waits for it (`vfork`).
-    pub(super) fn give_back(&mut self, ram: &PhysMem, map: Map) {
+    pub(super) fn release_map(&mut self, ram: &PhysMem, map: Map) {
         let brk = self.task.brk;
-        match self.task.vfork_parent.take().and_then(|pid| self.family.others.get_mut(&pid)).filter(|p| p.map.is_none())
+        match self
+            .task
+            .vfork_parent
+            .take()
+            .and_then(|pid| self.processes.others.get_mut(&pid))
+            .filter(|p| p.map.is_none())
         {
             Some(parent) => (parent.map, parent.task.brk) = (Some(map), brk),
             None => self.space.free(ram, map),
@@ -299,10 +304,10 @@ impl Process {
     /// Alarms whose time has come.
     fn expire_alarms(&mut self) {
         let now = self.nanoseconds();
-        if self.family.next_alarm > now {
+        if self.processes.next_alarm > now {
             return;
         }
-        for task in self.family.others.values_mut().map(|p| &mut p.task).chain([&mut self.task]) {
+        for task in self.processes.others.values_mut().map(|p| &mut p.task).chain([&mut self.task]) {
             let Some((at, period)) = task.alarm.filter(|(at, _)| *at <= now) else { continue };
             task.post(signals::ALRM, Info::kernel(EXPIRED));
             task.alarm = after((at, period), now);
@@ -310,27 +315,27 @@ impl Process {
         self.find_next_alarm();
     }
     pub(super) fn find_next_alarm(&mut self) {
-        let tasks = self.family.others.values().map(|p| &p.task).chain([&self.task]);
-        self.family.next_alarm = tasks.filter_map(|t| t.alarm.map(|(at, _)| at)).min().unwrap_or(u64::MAX);
+        let tasks = self.processes.others.values().map(|p| &p.task).chain([&self.task]);
+        self.processes.next_alarm = tasks.filter_map(|t| t.alarm.map(|(at, _)| at)).min().unwrap_or(u64::MAX);
     }
 
     /// Processor time of the running process: a system call takes none, nor does waiting.
     pub(super) fn processor_time(&self) -> u64 {
-        self.task.used.own + (self.clock.tick / TICKS).saturating_sub(self.family.simulated)
+        self.task.used.own + (self.clock.tick / TICKS).saturating_sub(self.processes.simulated)
     }
     /// What the running process has used is its own; from now on another one's time counts.
     pub(super) fn count_time(&mut self) {
         self.task.used.own = self.processor_time();
-        self.family.simulated = self.clock.tick / TICKS;
+        self.processes.simulated = self.clock.tick / TICKS;
     }
     /// When the running process's first timer of processor time expires, by the clock.
-    fn next_own(&self) -> u64 {
+    fn next_cpu_timer(&self) -> u64 {
         let first = self.task.used.timers.iter().flatten().map(|(at, _)| *at).min();
         let left = first.map(|at| at.saturating_sub(self.processor_time()));
         left.map_or(u64::MAX, |left| self.nanoseconds().saturating_add(left))
     }
     /// Timers of processor time: the running process's.
-    fn expire_own(&mut self) {
+    fn expire_cpu_timers(&mut self) {
         if self.task.used.timers == [None; 2] {
             return;
         }
@@ -350,7 +355,7 @@ impl Process {
     }
     /// A child has been stopped or continued.
     pub(super) fn notify_parent(&mut self, child: Ids, status: u32) {
-        let parent = match self.family.others.get_mut(&child.ppid) {
+        let parent = match self.processes.others.get_mut(&child.ppid) {
             Some(parked) => &mut parked.task,
             None if self.task.ids.pid == child.ppid => &mut self.task,
             None => return,

@@ -216,7 +216,7 @@ pub(super) fn named(which: i32, own: u32, pid: u32, pgid: u32) -> bool {
 
 /// A process that does not run now.
 #[derive(Debug)]
-pub(super) struct Parked {
+pub(super) struct Suspended {
     pub task: Task,
     pub table: Table,
     /// `None`: a child runs in it (`vfork`).
@@ -237,4 +237,4 @@ pub(super) struct Ended {
 }
 
 /// Those that do not run, by their numbers.
-pub(super) type Others = BTreeMap<u32, Parked>;
+pub(super) type Others = BTreeMap<u32, Suspended>;

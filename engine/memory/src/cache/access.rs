@@ -1,4 +1,4 @@
-//! The ways of a request through a cache: hit, MSHR target, miss, write-back, maintenance, bypass.
+//! The paths of a request through a cache: hit, MSHR target, miss, write-back, maintenance, bypass.
 
 use super::mshr::Mshr;
 use super::tags::Victim;
@@ -14,7 +14,7 @@ impl Cache {
     /// `pkt` arrives at the cache at `at`. Waits while the cache is blocked; a core asks [`Cache::blocked`] first.
     pub(crate) fn request(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         if pkt.cmd == Cmd::NonTemporalReq {
-            return self.written_past(net, pkt, at);
+            return self.bypassing_write(net, pkt, at);
         }
         if self.mshrs.next_send().is_some() {
             // Those that are due, or of the same line, are sent first.
@@ -27,7 +27,7 @@ impl Cache {
             Cmd::WritebackDirty | Cmd::WritebackClean => self.take_writeback(net, pkt, at),
             Cmd::CleanEvict | Cmd::WriteClean => self.pass_eviction(net, pkt, at),
             Cmd::CleanSharedReq | Cmd::CleanInvalidReq | Cmd::InvalidateReq => self.maintain(net, pkt, at),
-            _ if pkt.uncached => self.pass_by(net, pkt, at),
+            _ if pkt.uncached => self.uncacheable_access(net, pkt, at),
             Cmd::WriteReq
                 if !self.p.write_allocate && self.tags.find(pkt.addr).is_none() && self.no_mshr(pkt.addr, at) =>
             {
@@ -259,7 +259,7 @@ impl Cache {
     }
 
     /// An uncacheable access: a cached copy is evicted first.
-    fn pass_by(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
+    fn uncacheable_access(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let p = self.p;
         let out = self.clock.edge(at) + p.tag + pkt.header;
         self.evict_line(net, pkt.addr, at, out, pkt.requestor);
@@ -291,7 +291,7 @@ impl Cache {
     }
 
     /// A write that goes past the cache: a copy that came here meanwhile leaves first.
-    fn written_past(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
+    fn bypassing_write(&mut self, net: &mut Network, pkt: Pkt, at: Tick) -> Reply {
         let out = self.clock.edge(at) + pkt.header;
         self.evict_line(net, pkt.addr, at, out, pkt.requestor);
         let down = Pkt { from_cache: true, header: 0, ..pkt };

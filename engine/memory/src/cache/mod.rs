@@ -59,7 +59,7 @@ pub(crate) struct Cache {
     /// No request is taken before this instant: MSHRs or targets used up.
     blocked_until: Tick,
     /// Nor before this one: everything is being written back.
-    closed_until: Tick,
+    flushing_until: Tick,
     /// Nor from `.0` to `.1`: write buffers used up.
     writes_full: (Tick, Tick),
     /// The data port is free again.
@@ -93,7 +93,7 @@ impl Cache {
             writes: WriteBuffer::new(c.write_buffers),
             stats: CacheStats::default(),
             blocked_until: Tick::ZERO,
-            closed_until: Tick::ZERO,
+            flushing_until: Tick::ZERO,
             writes_full: (Tick::ZERO, Tick::ZERO),
             data_free: Tick::ZERO,
             prefetching: Prefetching::new(
@@ -179,7 +179,7 @@ impl Cache {
     /// requesters wait and retry a tick after it has become free.
     #[inline]
     pub fn wait_until_free(&self, at: Tick) -> Tick {
-        let at = at.max(self.closed_until);
+        let at = at.max(self.flushing_until);
         if self.mshrs.has_room() && self.writes.has_room() {
             return at;
         }
@@ -197,9 +197,9 @@ impl Cache {
         }
     }
 
-    /// No request is taken before `until`.
-    pub fn close_until(&mut self, until: Tick) {
-        self.closed_until = until;
+    /// The cache is being flushed: it takes no request before `until`.
+    pub fn flushes_until(&mut self, until: Tick) {
+        self.flushing_until = until;
         self.blocked_until = self.blocked_until.max(until);
     }
 

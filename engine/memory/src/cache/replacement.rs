@@ -77,7 +77,7 @@ impl Replacement {
         }
     }
 
-    /// The way to give up in a full set.
+    /// The victim's way in a full set.
     fn victim(&mut self, set: usize) -> usize {
         match self.kind {
             Kind::Lru | Kind::Fifo => {

@@ -26,7 +26,7 @@ fn bytes(addr: PhysAddr, size: u32, line: u32) -> u128 {
 impl Cache {
     /// An access through the data port that stays pending if it misses, until its MSHR is sent: loads and stores reach the
     /// next level in the order in which MSHRs are sent. `None`: it is to be answered at once, behind what is pending
-    /// (`cmd` is none of a kind that waits, or the cache takes no MSHR for it). `may_begin`: nothing outside the cache forbids
+    /// (`cmd` is none of a kind that waits, or the cache takes no MSHR for it). `may_allocate`: nothing outside the cache forbids
     /// an MSHR.
     pub(crate) fn wait(
         &mut self,
@@ -34,7 +34,7 @@ impl Cache {
         now: Tick,
         req: &Request,
         cmd: Option<Cmd>,
-        may_begin: bool,
+        may_allocate: bool,
     ) -> Option<Response> {
         self.run_prefetches(net, now);
         self.mshrs.retire(now);
@@ -44,13 +44,13 @@ impl Cache {
         let waits = match first {
             // Loads merge with loads, stores with stores; any other access sends the MSHR at once.
             Some(first) => first == cmd && self.blocked(now).is_none(),
-            None => may_begin && self.may_begin(now, req.paddr, cmd),
+            None => may_allocate && self.may_allocate(now, req.paddr, cmd),
         };
-        waits.then(|| self.hold(net, now, req, cmd, first.is_some()))
+        waits.then(|| self.allocate_or_join(net, now, req, cmd, first.is_some()))
     }
 
     /// Whether an access to `addr` misses this cache, which accepts it, with no MSHR for its line.
-    fn may_begin(&mut self, now: Tick, addr: PhysAddr, cmd: Cmd) -> bool {
+    fn may_allocate(&mut self, now: Tick, addr: PhysAddr, cmd: Cmd) -> bool {
         let line = self.tags.line(addr);
         (self.p.write_allocate || cmd == Cmd::ReadReq)
             && self.p.line_bytes <= LONGEST_LINE
@@ -60,7 +60,7 @@ impl Cache {
     }
 
     #[inline(never)]
-    fn hold(&mut self, net: &mut Network, now: Tick, req: &Request, cmd: Cmd, joins: bool) -> Response {
+    fn allocate_or_join(&mut self, net: &mut Network, now: Tick, req: &Request, cmd: Cmd, joins: bool) -> Response {
         net.trigger = Access { addr: req.paddr, pc: req.pc, requestor: Port::Data as u8 };
         let pkt = Pkt::new(cmd, req.paddr, u32::from(req.size), Port::Data as u8);
         let found = if joins { Found::Joined(None) } else { Found::Miss };

@@ -7,7 +7,7 @@ use breakeven_base::{StatSink, Tick, Unit};
 
 use crate::config::{DramConfig, PagePolicy};
 use educe::Educe;
-pub(super) use geometry::{Geometry, Place};
+pub(super) use geometry::{DramLocation, Geometry};
 use timing::Timing;
 
 const CLOSED: u64 = u64::MAX;
@@ -22,13 +22,13 @@ struct Bank {
     write_at: Tick,
     precharge_at: Tick,
     activate_at: Tick,
-    /// The row before, which a read closed.
-    before: Closed,
+    /// The row that was open before, closed for a read.
+    closed: ClosedRow,
 }
 
 /// A row that was closed for a read to another one.
 #[derive(Clone, Copy, Debug)]
-struct Closed {
+struct ClosedRow {
     row: u64,
     accesses: u32,
     /// The controller chose that read then: hits that have arrived by then would have gone first.
@@ -37,7 +37,7 @@ struct Closed {
     read_at: Tick,
 }
 
-const NOTHING: Closed = Closed { row: CLOSED, accesses: 0, chosen_at: Tick::ZERO, read_at: Tick::ZERO };
+const NO_CLOSED_ROW: ClosedRow = ClosedRow { row: CLOSED, accesses: 0, chosen_at: Tick::ZERO, read_at: Tick::ZERO };
 
 /// The command bus: so many commands in each window.
 #[derive(Educe)]
@@ -133,7 +133,7 @@ impl Banks {
             write_at: Tick::ZERO,
             precharge_at: Tick::ZERO,
             activate_at: Tick::ZERO,
-            before: NOTHING,
+            closed: NO_CLOSED_ROW,
         };
         let t = Timing::new(c);
         let first_refresh = if c.tREFI == 0 { Tick::MAX } else { Tick(t.refresh_every) };
@@ -170,7 +170,7 @@ impl Banks {
         self.next_burst_at - (self.t.row.rp + self.t.row.rcd_rd)
     }
 
-    /// Extra distance on the bus when its direction has just changed.
+    /// Extra time on the bus when its direction has just changed.
     pub fn turnaround(&self, to_read: bool) -> u64 {
         if to_read {
             self.t.bus.write_to_read_gap
@@ -204,7 +204,7 @@ impl Banks {
         }
         let done = start + self.t.rfc;
         for b in banks {
-            (b.row, b.before) = (CLOSED, NOTHING);
+            (b.row, b.closed) = (CLOSED, NO_CLOSED_ROW);
             b.activate_at = b.activate_at.max(done);
             b.precharge_at = b.precharge_at.max(start);
         }
@@ -214,21 +214,21 @@ impl Banks {
     }
 
     /// When the rank takes commands again.
-    pub fn rank_free_at(&self, place: Place) -> Tick {
-        self.ranks[usize::from(place.rank)].refreshed_at
+    pub fn rank_free_at(&self, location: DramLocation) -> Tick {
+        self.ranks[usize::from(location.rank)].refreshed_at
     }
 
-    pub fn row_hit(&self, place: Place) -> bool {
-        self.banks[usize::from(place.bank)].row == place.row
+    pub fn row_hit(&self, location: DramLocation) -> bool {
+        self.banks[usize::from(location.bank)].row == location.row
     }
 
-    pub fn write_allowed_at(&self, place: Place) -> Tick {
-        self.banks[usize::from(place.bank)].write_at
+    pub fn write_allowed_at(&self, location: DramLocation) -> Tick {
+        self.banks[usize::from(location.bank)].write_at
     }
 
     /// When a bank could activate another row for a write, and when it could then take the burst.
-    pub fn prepared_at(&self, place: Place, now: Tick) -> (Tick, Tick) {
-        let b = &self.banks[usize::from(place.bank)];
+    pub fn prepared_at(&self, location: DramLocation, now: Tick) -> (Tick, Tick) {
+        let b = &self.banks[usize::from(location.bank)];
         let activate = if b.row == CLOSED { b.activate_at.max(now) } else { b.precharge_at.max(now) + self.t.row.rp };
         (activate, b.write_at.max(activate + self.t.row.rcd_wr))
     }
@@ -238,16 +238,16 @@ impl Banks {
         (column_at - self.t.row.rcd_wr).max(now)
     }
 
-    fn activate(&mut self, place: Place, at: Tick, now: Tick) {
+    fn activate(&mut self, location: DramLocation, at: Tick, now: Tick) {
         let mut at = self.commands.book(at, now);
         for _ in 1..self.commands_per_activate {
             at = at.max(self.commands.book(at, now));
         }
-        let rank = usize::from(place.rank);
-        let group = self.banks[usize::from(place.bank)].group;
+        let rank = usize::from(location.rank);
+        let group = self.banks[usize::from(location.bank)].group;
         let t = self.t;
-        let b = &mut self.banks[usize::from(place.bank)];
-        b.row = place.row;
+        let b = &mut self.banks[usize::from(location.bank)];
+        b.row = location.row;
         b.accesses = 0;
         b.precharge_at = at + t.row.ras;
         b.read_at = b.read_at.max(at + t.row.rcd_rd);
@@ -269,15 +269,15 @@ impl Banks {
     }
 
     /// Opens the burst's row if it is not open.
-    fn open(&mut self, place: Place, now: Tick) -> bool {
-        let n = usize::from(place.bank);
-        if self.banks[n].row == place.row {
+    fn open(&mut self, location: DramLocation, now: Tick) -> bool {
+        let n = usize::from(location.bank);
+        if self.banks[n].row == location.row {
             return true;
         }
         if self.banks[n].row != CLOSED {
             let at = self.banks[n].precharge_at.max(now);
             let at = self.commands.book(at, now);
-            let rank = usize::from(place.rank);
+            let rank = usize::from(location.rank);
             if self.t.row.ppd > 0 {
                 for b in &mut self.banks[rank * self.per_rank..][..self.per_rank] {
                     b.precharge_at = b.precharge_at.max(at + self.t.row.ppd);
@@ -287,7 +287,7 @@ impl Banks {
             b.activate_at = b.activate_at.max(at + self.t.row.rp);
         }
         let at = self.banks[n].activate_at.max(now);
-        self.activate(place, at, now);
+        self.activate(location, at, now);
         false
     }
 
@@ -295,23 +295,23 @@ impl Banks {
     /// adaptive policies). When its data is through.
     pub fn burst(
         &mut self,
-        place: Place,
+        location: DramLocation,
         read: bool,
         arrived: Tick,
         now: Tick,
-        others: impl Iterator<Item = Place>,
+        others: impl Iterator<Item = DramLocation>,
     ) -> Tick {
-        let n = usize::from(place.bank);
+        let n = usize::from(location.bank);
         let b = &mut self.banks[n];
-        if b.row != place.row {
+        if b.row != location.row {
             let (row, accesses, read_at) = (b.row, b.accesses, b.read_at.max(self.next_burst_at));
-            b.before = if read { Closed { row, accesses, chosen_at: now, read_at } } else { NOTHING };
+            b.closed = if read { ClosedRow { row, accesses, chosen_at: now, read_at } } else { NO_CLOSED_ROW };
         }
-        let hit = self.open(place, now);
+        let hit = self.open(location, now);
         let t = self.t;
         let allowed = if read { self.banks[n].read_at } else { self.banks[n].write_at };
         let mut at = self.commands.book(allowed.max(self.next_burst_at).max(now), now);
-        let rank = usize::from(place.rank);
+        let rank = usize::from(location.rank);
         let mut gap = t.bus.burst_min;
         if t.bus.burst != t.bus.burst_min {
             // Bursts of two bank groups interleave on the bus: at the boundaries only.
@@ -325,11 +325,11 @@ impl Banks {
         let ready = at + t.bus.burst + if read { t.cl } else { t.cwl };
         self.ranks[rank].last_burst = at;
         self.ranks[rank].busy_until = self.ranks[rank].busy_until.max(ready);
-        self.space_out(place, read, at, gap);
+        self.constrain_banks(location, read, at, gap);
         let b = &mut self.banks[n];
         b.precharge_at = b.precharge_at.max(if read { at + t.rtp } else { ready + t.wr });
         b.accesses += 1;
-        if self.closes_after(place, others) {
+        if self.closes_after(location, others) {
             let b = &mut self.banks[n];
             b.row = CLOSED;
             b.precharge_at = b.precharge_at.max(now);
@@ -351,11 +351,11 @@ impl Banks {
 
     /// A read that arrived at `arrived` hits the row that was closed for a read chosen later: first-ready takes the hit
     /// first. The answer to the other one has been given, so what it loses (a burst on the bus) comes after it. When the data is through.
-    pub fn overtake(&mut self, place: Place, arrived: Tick) -> Option<Tick> {
+    pub fn overtake(&mut self, location: DramLocation, arrived: Tick) -> Option<Tick> {
         let t = self.t;
-        let b = &mut self.banks[usize::from(place.bank)];
-        let c = &mut b.before;
-        if c.row != place.row || c.row == CLOSED || arrived > c.chosen_at || c.accesses == self.max_accesses {
+        let b = &mut self.banks[usize::from(location.bank)];
+        let c = &mut b.closed;
+        if c.row != location.row || c.row == CLOSED || arrived > c.chosen_at || c.accesses == self.max_accesses {
             return None;
         }
         c.accesses += 1;
@@ -375,11 +375,11 @@ impl Banks {
         Some(at + t.bus.burst + t.cl)
     }
 
-    /// The distance that every bank keeps from a burst at `at`.
-    fn space_out(&mut self, place: Place, read: bool, at: Tick, gap: u64) {
+    /// The least time that every bank keeps from a burst at `at`.
+    fn constrain_banks(&mut self, location: DramLocation, read: bool, at: Tick, gap: u64) {
         let t = self.t;
-        let group = self.banks[usize::from(place.bank)].group;
-        let own = usize::from(place.rank) * self.per_rank..(usize::from(place.rank) + 1) * self.per_rank;
+        let group = self.banks[usize::from(location.bank)].group;
+        let own = usize::from(location.rank) * self.per_rank..(usize::from(location.rank) + 1) * self.per_rank;
         for (i, b) in self.banks.iter_mut().enumerate() {
             let (to_read, to_write) = if !own.contains(&i) {
                 (t.bus.rank_to_rank, t.bus.rank_to_rank)
@@ -399,8 +399,8 @@ impl Banks {
         }
     }
 
-    fn closes_after(&self, place: Place, others: impl Iterator<Item = Place>) -> bool {
-        let b = &self.banks[usize::from(place.bank)];
+    fn closes_after(&self, location: DramLocation, others: impl Iterator<Item = DramLocation>) -> bool {
+        let b = &self.banks[usize::from(location.bank)];
         if self.policy == PagePolicy::Close || b.accesses == self.max_accesses {
             return true;
         }
@@ -408,9 +408,9 @@ impl Banks {
             return false;
         }
         let (mut hits, mut conflicts) = (false, false);
-        for o in others.filter(|o| o.bank == place.bank) {
-            hits |= o.row == place.row;
-            conflicts |= o.row != place.row;
+        for o in others.filter(|o| o.bank == location.bank) {
+            hits |= o.row == location.row;
+            conflicts |= o.row != location.row;
         }
         !hits && (conflicts || self.policy == PagePolicy::CloseAdaptive)
     }

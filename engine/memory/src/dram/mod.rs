@@ -13,7 +13,7 @@ use breakeven_base::{PhysAddr, StatSink, Tick};
 
 use crate::config::{MemCtrlConfig, SchedPolicy};
 use crate::packet::{Pkt, Reply};
-use banks::{Banks, Place};
+use banks::{Banks, DramLocation};
 use educe::Educe;
 use stats::CtrlStats;
 
@@ -25,7 +25,7 @@ struct Burst {
     /// The bytes of it that are meant, for reads that look into the write queue.
     from: PhysAddr,
     to: PhysAddr,
-    place: Place,
+    location: DramLocation,
     arrived: Tick,
 }
 
@@ -112,7 +112,7 @@ impl MemCtrl {
             addr,
             from: start.max(addr),
             to: end.min(addr + size),
-            place: geometry.place(addr),
+            location: geometry.decode(addr),
             arrived: at,
         })
     }
@@ -144,8 +144,8 @@ impl MemCtrl {
         for burst in self.bursts(pkt, at) {
             self.stats.write_bursts += 1;
             accepted = accepted.max(self.wait_for_room(accepted));
-            let place = self.coming.partition_point(|w| w.arrived <= accepted);
-            self.coming.insert(place, Burst { arrived: accepted, ..burst });
+            let index = self.coming.partition_point(|w| w.arrived <= accepted);
+            self.coming.insert(index, Burst { arrived: accepted, ..burst });
         }
         accepted
     }

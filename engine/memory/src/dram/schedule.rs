@@ -44,7 +44,7 @@ impl MemCtrl {
         if self.p.policy == SchedPolicy::Fcfs {
             return None;
         }
-        let ready = self.banks.overtake(read.place, read.arrived)?;
+        let ready = self.banks.overtake(read.location, read.arrived)?;
         let earliest = self.banks.next_request_at();
         self.next = self.next.map(|n| n.max(earliest));
         Some(ready)
@@ -88,12 +88,12 @@ impl MemCtrl {
             }
             return None;
         };
-        let free = self.banks.rank_free_at(read.place);
+        let free = self.banks.rank_free_at(read.location);
         if free > now {
             self.next = Some(free);
             return None;
         }
-        let ready = self.banks.burst(read.place, true, read.arrived, now, std::iter::empty());
+        let ready = self.banks.burst(read.location, true, read.arrived, now, std::iter::empty());
         // The read queue is empty now, so `min_reads_per_switch` holds nothing back.
         if self.writes.len() > self.p.write_high {
             self.bus_next = Bus::Write;
@@ -104,7 +104,7 @@ impl MemCtrl {
 
     fn write_event(&mut self, now: Tick, read_waits: bool, switched: bool) {
         let Some(n) = self.choose_write(now, switched) else {
-            let free = self.writes.iter().map(|w| self.banks.rank_free_at(w.place)).min();
+            let free = self.writes.iter().map(|w| self.banks.rank_free_at(w.location)).min();
             match free {
                 Some(t) => self.next = Some(t.max(now + 1)),
                 None => {
@@ -115,8 +115,8 @@ impl MemCtrl {
             return;
         };
         let w = self.writes.remove(n);
-        let others = self.writes.iter().map(|o| o.place);
-        self.banks.burst(w.place, false, w.arrived, now, others);
+        let others = self.writes.iter().map(|o| o.location);
+        self.banks.burst(w.location, false, w.arrived, now, others);
         self.writes_this_time += 1;
         let below = self.writes.len() + self.p.min_writes < self.p.write_low;
         if self.writes.is_empty() || below || (read_waits && self.writes_this_time >= self.p.min_writes) {
@@ -128,25 +128,25 @@ impl MemCtrl {
     /// First-come, or first-ready: a row hit that the bus need not wait for; else a bank that can be prepared while the
     /// bus is busy; else a row hit; else the bank that is ready soonest.
     fn choose_write(&self, now: Tick, switched: bool) -> Option<usize> {
-        let free = |w: &Burst| self.banks.rank_free_at(w.place) <= now;
+        let free = |w: &Burst| self.banks.rank_free_at(w.location) <= now;
         if self.p.policy == SchedPolicy::Fcfs || self.writes.len() == 1 {
             return self.writes.iter().position(free);
         }
         let extra = if switched { self.banks.turnaround(false) } else { 0 };
         let column_at = (self.banks.next_burst_at + extra).max(now);
         let mut prepared_hit = None;
-        for (i, w) in self.writes.iter().enumerate().filter(|(_, w)| free(w) && self.banks.row_hit(w.place)) {
-            if self.banks.write_allowed_at(w.place) <= column_at {
+        for (i, w) in self.writes.iter().enumerate().filter(|(_, w)| free(w) && self.banks.row_hit(w.location)) {
+            if self.banks.write_allowed_at(w.location) <= column_at {
                 return Some(i);
             }
             prepared_hit = prepared_hit.or(Some(i));
         }
         let hidden_max = self.banks.hidden_activate_max(column_at, now);
         let key = |w: &Burst| {
-            let (activate, column) = self.banks.prepared_at(w.place, now);
+            let (activate, column) = self.banks.prepared_at(w.location, now);
             (column > column_at, activate)
         };
-        let misses = self.writes.iter().enumerate().filter(|(_, w)| free(w) && !self.banks.row_hit(w.place));
+        let misses = self.writes.iter().enumerate().filter(|(_, w)| free(w) && !self.banks.row_hit(w.location));
         let soonest = misses.min_by_key(|(_, w)| key(w));
         match (soonest, prepared_hit) {
             (Some((i, w)), hit) if hit.is_none() || key(w).1 <= hidden_max => Some(i),

@@ -8,7 +8,7 @@
 //! The memory computes latencies and has no events, so what is queued is sent *lazily*: before anything else happens at an
 //! instant, all that was due by then is sent with the instant at which it was due, earliest first. A cache below the first
 //! level does the same when a demand arrives. `next_due` bounds from below when a cache has something to send; a system without
-//! prefetchers compares one number on its slow way and nothing on the hit path.
+//! prefetchers compares one number on its slow path and nothing on the hit path.
 
 mod queue;
 mod sequential;
@@ -274,7 +274,7 @@ pub(crate) struct Prefetching {
     units: Vec<Unit>,
     /// For each line of the tags: which prefetcher fetched it (from 1 on) if it has not been used since, else 0.
     /// A line that was invalidated leaves its mark until the place is filled again.
-    who: Vec<u8>,
+    fetched_by: Vec<u8>,
     /// Nothing is sent before this instant.
     pub next_due: Tick,
     /// The level below took the last one then.
@@ -309,7 +309,7 @@ impl Prefetching {
         };
         Some(Box::new(Prefetching {
             units,
-            who: vec![0; lines],
+            fetched_by: vec![0; lines],
             next_due: NEVER,
             sent: Tick::ZERO,
             registers: registers as usize,
@@ -327,7 +327,7 @@ impl Prefetching {
     /// Whether no prefetcher observes a hit on `addr`, at `index` of the tags.
     #[inline]
     pub fn ignores_hit(&self, index: usize, addr: PhysAddr) -> bool {
-        self.who[index] == 0
+        self.fetched_by[index] == 0
             && match self.hits {
                 Hits::None => true,
                 Hits::OtherLines => self.line(addr) == self.last_line,
@@ -337,7 +337,7 @@ impl Prefetching {
 
     /// A line was put at `index`; `by`: the prefetcher that fetched it, from 1 on, or 0.
     pub fn filled(&mut self, index: usize, by: u8) {
-        let old = std::mem::replace(&mut self.who[index], by);
+        let old = std::mem::replace(&mut self.fetched_by[index], by);
         if let Some(u) = self.issuer(old) {
             u.stats.unused += 1;
         }
@@ -350,7 +350,7 @@ impl Prefetching {
     /// Shows an access at `at` to the prefetchers.
     pub fn observe(&mut self, pkt: &Pkt, a: &Access, at: Tick, found: Found, mut there: impl FnMut(LineAddr) -> bool) {
         let mark = match found {
-            Found::Hit(i) | Found::Joined(Some(i)) => std::mem::take(&mut self.who[i]),
+            Found::Hit(i) | Found::Joined(Some(i)) => std::mem::take(&mut self.fetched_by[i]),
             _ => 0,
         };
         if pkt.cmd.is_prefetch() {
@@ -417,7 +417,7 @@ impl Prefetching {
     }
 
     pub fn audit(&self) -> Result<(), String> {
-        if let Some(mark) = self.who.iter().find(|&&m| usize::from(m) > self.units.len()) {
+        if let Some(mark) = self.fetched_by.iter().find(|&&m| usize::from(m) > self.units.len()) {
             return Err(format!("a line is marked as fetched by prefetcher {mark} of {}", self.units.len()));
         }
         for u in &self.units {

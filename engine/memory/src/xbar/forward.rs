@@ -1,10 +1,10 @@
 //! The way of a packet through a crossbar and of its response back.
 
-use super::{Way, XBar};
+use super::{Direction, XBar};
 use crate::cache::Cache;
 use crate::config::Link;
 use crate::layer::Slot;
-use crate::network::{Network, Parts};
+use crate::network::{Components, Network};
 use crate::packet::{Cmd, Pkt, Reply};
 use breakeven_base::Tick;
 
@@ -18,7 +18,8 @@ impl XBar {
     /// Takes the layer that `pkt`, which arrives at `at`, goes through; nothing will arrive before `floor`.
     pub fn book(&mut self, pkt: &Pkt, at: Tick, floor: Tick) -> Slot {
         let payload = self.payload_of(pkt);
-        let (start, offset) = self.pass(Way::Request(pkt.write_buffers), self.route(pkt.addr).0, at, floor, payload);
+        let (start, offset) =
+            self.pass(Direction::Request(pkt.write_buffers), self.route(pkt.addr).0, at, floor, payload);
         Slot { start, offset }
     }
 
@@ -51,7 +52,7 @@ impl XBar {
             return Reply { accepted, ..r };
         }
         let payload = if pkt.cmd.is_read() { r.payload.max(self.payload(pkt.size)) } else { r.payload };
-        let (begin, offset) = self.pass(Way::Response, source, r.at, floor, payload);
+        let (begin, offset) = self.pass(Direction::Response, source, r.at, floor, payload);
         self.packets += 1;
         self.bytes += if pkt.cmd.is_read() { u64::from(pkt.size) } else { 0 };
         Reply { at: begin + offset + self.response, payload, accepted, ..r }
@@ -59,7 +60,7 @@ impl XBar {
 
     /// Snoops the other caches on the bus (the requester's is handling `pkt`, and not among `caches` meanwhile): invalidates
     /// copies as needed; the response of the one that must respond.
-    fn snoop(&self, caches: &mut Parts<Cache>, pkt: &Pkt, start: Tick, header: u64) -> Option<Reply> {
+    fn snoop(&self, caches: &mut Components<Cache>, pkt: &Pkt, start: Tick, header: u64) -> Option<Reply> {
         if pkt.uncached || !(pkt.cmd.is_read() || pkt.cmd.needs_writable() || pkt.cmd == Cmd::CleanInvalidReq) {
             return None;
         }

@@ -58,7 +58,7 @@ impl VectorUnit {
 
     /// The micro-ops of an operation of `shape`; `scalar` in place of `vs1` where that is not a vector.
     pub fn crack(&mut self, f: &Form, shape: &Shape, scalar: Reg) {
-        if !self.cracked.is_on() {
+        if !self.cracked.is_wanted() {
             return;
         }
         if self.timing.gem5 {

@@ -35,7 +35,7 @@ pub(crate) fn V(n: usize) -> Reg {
 pub(crate) struct Cracked {
     list: Vec<(Uop, MemRef)>,
     handed_out: usize,
-    on: bool,
+    wanted: bool,
 }
 
 impl Cracked {
@@ -43,10 +43,10 @@ impl Cracked {
         self.list.clear();
         self.handed_out = 0;
     }
-    /// Begins an instruction; `on`: its micro-ops are wanted.
-    pub fn begin(&mut self, on: bool) {
+    /// Begins an instruction; `wanted`: its micro-ops are.
+    pub fn begin(&mut self, wanted: bool) {
         self.clear();
-        self.on = on;
+        self.wanted = wanted;
     }
     pub fn op(&mut self, class: OpClass, src: [Reg; 3], dst: [Reg; 2]) {
         self.push(Uop { class, latency: 0, src, dst, flags: UopFlags::empty() }, MemRef::default());
@@ -60,17 +60,17 @@ impl Cracked {
         }
     }
     pub fn push(&mut self, uop: Uop, mem: MemRef) {
-        if self.on {
+        if self.wanted {
             self.list.push((uop, mem));
         }
     }
     /// Whether micro-ops are wanted at all.
-    pub fn is_on(&self) -> bool {
-        self.on
+    pub fn is_wanted(&self) -> bool {
+        self.wanted
     }
     /// Marks the first and the last micro-op of the complete list.
     pub fn end(&mut self) {
-        if !self.on {
+        if !self.wanted {
             return;
         }
         if self.list.is_empty() {

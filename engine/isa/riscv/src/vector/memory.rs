@@ -178,7 +178,7 @@ impl Hart {
         let moved = self.elements::<STORE, B>(bus, now, &mut a, first);
         self.vector.accesses = false;
         moved?;
-        if self.vector.cracked.is_on() {
+        if self.vector.cracked.is_wanted() {
             self.crack_memory(bus, &a, first);
         }
         self.vector.vstart = 0;
@@ -345,8 +345,8 @@ impl Hart {
         }
     }
 
-    /// What decides which elements take part.
-    fn guard(a: &VectorAccess) -> Reg {
+    /// The mask, where there is one.
+    fn mask_source(a: &VectorAccess) -> Reg {
         if a.masked {
             V(0)
         } else {
@@ -356,8 +356,8 @@ impl Hart {
 
     /// One micro-op of `a`: where it goes, what it stores or needs beside the base, what it writes.
     fn push_access(&mut self, a: &VectorAccess, m: MemRef, data: Reg, to: Reg) {
-        let guard = Self::guard(a);
-        let src = if a.store { [X(a.rs1), data, guard] } else { [X(a.rs1), guard, data] };
+        let mask_source = Self::mask_source(a);
+        let src = if a.store { [X(a.rs1), data, mask_source] } else { [X(a.rs1), mask_source, data] };
         let flags = if a.store { UopFlags::STORE } else { UopFlags::LOAD };
         let uop = Uop { class: a.class(), latency: 0, src, dst: [to, Reg::NONE], flags };
         self.vector.cracked.push(uop, m);
@@ -440,7 +440,7 @@ impl Hart {
             // One micro-op per register writes the fields there.
             for reg in 0..a.fields * registers(a.emul) {
                 let dst = V(a.vd + reg);
-                self.vector.cracked.op(OpClass::SimdMisc, [TEMPORARY, dst, Self::guard(a)], [dst, Reg::NONE]);
+                self.vector.cracked.op(OpClass::SimdMisc, [TEMPORARY, dst, Self::mask_source(a)], [dst, Reg::NONE]);
             }
         }
     }

@@ -110,7 +110,7 @@ pub(super) fn is_nop(op: Mnemonic) -> bool {
     matches!(op, Nop | Reservednop | Pause | Endbr64 | Endbr32 | Rdsspd | Rdsspq)
 }
 
-/// `xor r,r` and relatives: the result does not depend on the register.
+/// `xor r,r` and the like: the result does not depend on the register.
 pub(super) fn zero_idiom(i: &Inst) -> bool {
     use Mnemonic::*;
     let (a, b) = (i.k[i.a()], i.k[i.b()]);

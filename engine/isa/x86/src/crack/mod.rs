@@ -2,12 +2,12 @@
 //!
 //! The general shape is load, operation, store; each wide access is split to the family's width. Sources that are flags
 //! name a group (CF, OF, the others); when the instruction is executed they are replaced by the micro-op register that
-//! holds the group then, and the family's merge policy is applied ([`Flow::resolve`]).
+//! holds the group then, and the family's merge policy is applied ([`FlagRenamer::read`]).
 //! A store's data is a micro-op of its own with `split_stores`: the store then waits for both, its address is not known
 //! earlier than its data.
 
 mod facts;
-mod flow;
+mod flag_renamer;
 mod gem5;
 mod kinds;
 
@@ -22,7 +22,7 @@ use crate::inst::{Inst, InstFlags, Kind, Steps, UopSummary, RAX};
 use crate::regs::{self, gpr, C, O, T0, T1, T2, V0, V1, Z};
 
 use facts::Facts;
-pub(crate) use flow::Flow;
+pub(crate) use flag_renamer::FlagRenamer;
 use kinds::{cache_op, class_of, fence, is_move, is_nop, non_temporal, zero_idiom};
 
 type F = UopFlags;
@@ -160,7 +160,7 @@ impl Cracker {
         let mut u = Uops::default();
         if i.has(InstFlags::PSEUDO | InstFlags::UNKNOWN | InstFlags::UNDEFINED) {
             // gem5's pseudo-op writes rax whatever it does (`gem5Op`); without effect on timing where the pseudo-op serialises.
-            let passes = self.config.gem5_microcode && i.marks();
+            let passes = self.config.gem5_microcode && i.is_statistics_op();
             let (result, flags) = if passes { (gpr(RAX as u8), F::NON_SPECULATIVE) } else { (Reg::NONE, SERIAL) };
             u.push(uop(OpClass::IntAlu, [Reg::NONE; 3], [result, Reg::NONE], flags));
             u.close();

@@ -17,7 +17,7 @@ impl Cracker {
         }
     }
 
-    /// push, pop and relatives; false: none of them.
+    /// push, pop and the like; false: none of them.
     pub(super) fn stack(&self, i: &Inst, f: &Facts, u: &mut Uops) -> bool {
         use Mnemonic::*;
         let rsp = gpr(RSP as u8);

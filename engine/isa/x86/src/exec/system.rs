@@ -340,8 +340,8 @@ impl<B: Bus> Exec<'_, B> {
         };
         let Ok(func) = u8::try_from(self.i.imm) else { return Err(UD) };
         // A mark of no delay acts at commit and does not drain the pipeline.
-        let in_passing = cpu.options.marks_in_passing && self.i.marks() && args[..2] == [0, 0];
-        let now = Now { drained: self.now.drained || in_passing, ..*self.now };
+        let undrained = cpu.options.statistics_ops_need_no_drain && self.i.is_statistics_op() && args[..2] == [0, 0];
+        let now = Now { drained: self.now.drained || undrained, ..*self.now };
         match self.bus.pseudo_op(func, args, now, &mut translate) {
             PseudoOutcome::Done { ret, effect } => {
                 if let Some(v) = ret {

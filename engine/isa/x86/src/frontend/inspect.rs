@@ -2,7 +2,7 @@
 
 use breakeven_base::Bus;
 
-use super::{X86FrontEnd, EMPTY, FETCH_BANK, NOWHERE};
+use super::{X86FrontEnd, EMPTY, FETCH_BANK, NO_PAGE};
 use crate::cpu::Halt;
 use crate::decode::MAX_LEN;
 use crate::flags::Rflags;
@@ -54,7 +54,7 @@ impl X86FrontEnd {
     pub fn set_pc(&mut self, pc: u64) {
         self.cpu.halted = None;
         self.cpu.set_rip(pc);
-        self.page = NOWHERE;
+        self.page = NO_PAGE;
     }
     /// Turns on AVX state as an operating system does it (CR4.OSXSAVE, XCR0), where CPUID has it.
     pub fn enable_avx(&mut self) {
@@ -131,7 +131,7 @@ impl X86FrontEnd {
     /// Invalidates what the last instruction may have made stale.
     #[cold]
     pub(crate) fn after_cold(&mut self) {
-        self.page = NOWHERE;
+        self.page = NO_PAGE;
         if std::mem::take(&mut self.cpu.xlat.code_stale) {
             self.code.mark_stale();
             self.cpu.xlat.fetch_stale = true;

@@ -3,7 +3,7 @@
 use breakeven_base::{self as base, Bus, MemRef, Now, Predecoded, Step, StepResult, MAX_UOPS};
 
 use super::X86FrontEnd;
-use crate::crack::Flow;
+use crate::crack::FlagRenamer;
 use crate::describe::place_uops;
 use crate::inst::Deferral;
 use crate::mmu::PAGE;
@@ -32,12 +32,12 @@ impl X86FrontEnd {
         self.deferred.push(pc, inst);
         self.cpu.set_rip(pc.wrapping_add(u64::from(inst.len)));
         let mut uops = page.uops(inst);
-        let mut flow = Flow { home: &mut self.deferred.flag_home, policy: self.cpu.options.flag_merge };
+        let mut flags = FlagRenamer { holders: &mut self.deferred.flag_holders, policy: self.cpu.options.flag_merge };
         if inst.uops.reads_flags {
-            let n = place_uops(flow, &mut self.deferred.uops, inst, uops);
+            let n = place_uops(flags, &mut self.deferred.uops, inst, uops);
             uops = &self.deferred.uops[..n.min(MAX_UOPS)];
         } else if !inst.uops.flags_written.is_empty() {
-            flow.write(inst.uops.flags_written);
+            flags.write(inst.uops.flags_written);
         }
         base::Predecode::Described(Predecoded { uops, flags: inst.uops.flags, len: inst.len, branch: inst.branch })
     }

@@ -73,7 +73,7 @@ impl Env {
             daz: mxcsr & DAZ != 0,
             ftz: mxcsr & FTZ != 0 && masked & raised::UNDERFLOW != 0,
             tiny_raises: masked & raised::UNDERFLOW == 0,
-            asked: flag::TELL_TINY | if mxcsr & masked & raised::PRECISION != 0 { flag::UNTOLD } else { 0 },
+            asked: flag::REPORT_TINY | if mxcsr & masked & raised::PRECISION != 0 { flag::IGNORE_NX } else { 0 },
             raised: Cell::new(0),
         }
     }

@@ -13,7 +13,7 @@ mod moves;
 mod permute;
 mod shift;
 mod shuffle;
-mod text;
+mod string_compare;
 mod vec;
 
 use breakeven_base::Bus;
@@ -137,7 +137,7 @@ impl<B: Bus> Exec<'_, B> {
             || self.vector_permute()?
             || self.vector_float()?
             || self.vector_convert()?
-            || self.vector_text()?;
+            || self.vector_string_compare()?;
         if !done {
             return Err(Stop::Unknown);
         }

@@ -53,7 +53,7 @@ impl Call<'_> {
             "dup3" => self.p.files.duplicate_to(fd, a, b & open::CLOSE_ON_EXEC != 0),
             "fcntl" => self.fcntl(),
             "ioctl" => self.ioctl(),
-            "fsync" | "fdatasync" => self.settle(fd, Some(0), u64::MAX).and(self.p.files.get(fd).map(|_| 0)),
+            "fsync" | "fdatasync" => self.write_back_mapped(fd, Some(0), u64::MAX).and(self.p.files.get(fd).map(|_| 0)),
             "fadvise64" => self.p.files.get(fd).map(|_| 0),
             "flock" => self.flock(fd, a),
             "getdents64" => self.getdents(),
@@ -78,7 +78,7 @@ impl Call<'_> {
 
     /// Reads; at an empty pipe the process waits.
     fn take(&mut self, fd: u64, to: &mut [u8], offset: Option<u64>) -> Result<usize, Errno> {
-        self.settle(fd, offset, to.len() as u64)?;
+        self.write_back_mapped(fd, offset, to.len() as u64)?;
         let read = self.p.files.read(fd, to, offset, &mut self.p.random);
         if read == Err(EAGAIN) && self.waits_at(fd) {
             let until = Until::Ready { files: vec![(self.p.files.id(fd)?, false)], signals: 0 };
@@ -236,7 +236,7 @@ impl Call<'_> {
             return Err(EINVAL);
         }
         for fd in first..=last.min(MOST as u32) {
-            // Holes are none of its business.
+            // Descriptors that are not open are passed over.
             let _ = match self.args[2] & CLOSE_ON_EXEC {
                 0 => self.p.files.close(u64::from(fd)),
                 _ => self.p.files.close_on_exec(u64::from(fd), Some(true)).map(|_| ()),

@@ -9,7 +9,7 @@ const SAME: u32 = u32::MAX;
 const SCHED_FIFO: u64 = 1;
 const SCHED_RR: u64 = 2;
 /// Calls that only root may make, and that would change the host.
-const ROOTS: [&str; 18] = [
+const ROOT_ONLY: [&str; 18] = [
     "acct",
     "clock_settime",
     "delete_module",
@@ -37,11 +37,11 @@ impl Call<'_> {
         let ids = self.p.task.ids;
         let [a, b, c, ..] = self.args;
         let itself = |pid: u64| pid as u32 == 0 || pid as u32 == ids.pid;
-        let lives = |pid: u64| itself(pid) || self.p.family.others.contains_key(&(pid as u32));
+        let lives = |pid: u64| itself(pid) || self.p.processes.others.contains_key(&(pid as u32));
         Some(match name {
             "getpid" | "gettid" => Ok(u64::from(ids.pid)),
             "getppid" => Ok(u64::from(ids.ppid)),
-            "getpgid" | "getsid" if !itself(a) => match self.p.family.others.get(&(a as u32)) {
+            "getpgid" | "getsid" if !itself(a) => match self.p.processes.others.get(&(a as u32)) {
                 Some(other) => Ok(u64::from(other.task.ids.pgid)),
                 None => Err(Errno(libc::ESRCH)),
             },
@@ -109,7 +109,7 @@ impl Call<'_> {
                 Ok(u64::from(old))
             }
             "chroot" => self.facts_at(i64::from(AT_FDCWD) as u64, a, 0).and_then(|_| self.refuse(name)),
-            _ if ROOTS.contains(&name) => self.refuse(name),
+            _ if ROOT_ONLY.contains(&name) => self.refuse(name),
             "getcpu" => self.getcpu(),
             _ => return None,
         })
@@ -148,7 +148,7 @@ impl Call<'_> {
     /// The group of a child: its own, or that of its parent.
     fn set_group_of(&mut self, pid: u32, group: u32) -> R {
         let own = self.p.task.ids;
-        let child = self.p.family.others.get_mut(&pid).filter(|p| p.task.ids.ppid == own.pid);
+        let child = self.p.processes.others.get_mut(&pid).filter(|p| p.task.ids.ppid == own.pid);
         let ids = &mut child.ok_or(Errno(libc::ESRCH))?.task.ids;
         match group {
             0 => ids.pgid = pid,

@@ -127,7 +127,7 @@ impl Call<'_> {
             if pid == own {
                 return true;
             }
-            let wait = self.p.family.others.get(&pid).and_then(|parked| parked.task.wait.as_ref());
+            let wait = self.p.processes.others.get(&pid).and_then(|parked| parked.task.wait.as_ref());
             if let (true, Some(Wait { until: Until::Unlocked(file, lock), .. })) = (seen.insert(pid), wait) {
                 open.extend(holders(*file, lock));
             }

@@ -104,7 +104,8 @@ impl Call<'_> {
         };
         self.p.space.map_as(self.ram, start, end, prot, share);
         if copies {
-            if let Err(e) = self.settle(fd, Some(offset), end - start).and_then(|()| self.fill(start, end, fd, offset))
+            if let Err(e) =
+                self.write_back_mapped(fd, Some(offset), end - start).and_then(|()| self.fill(start, end, fd, offset))
             {
                 self.p.space.unmap(self.ram, start, end);
                 return Err(e);
@@ -135,7 +136,7 @@ impl Call<'_> {
     }
 
     /// What processes have stored to a mapped file goes back to it: before it is read. `from`: `None`, the file offset.
-    pub(super) fn settle(&mut self, fd: u64, from: Option<u64>, len: u64) -> Result<(), Errno> {
+    pub(super) fn write_back_mapped(&mut self, fd: u64, from: Option<u64>, len: u64) -> Result<(), Errno> {
         if !self.p.space.shared.has_files() || !matches!(self.p.files.get(fd)?.target, Target::File(_)) {
             return Ok(());
         }

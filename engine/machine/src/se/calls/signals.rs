@@ -212,14 +212,14 @@ impl Call<'_> {
         }
         let number = number as u32;
         let own = self.p.task.ids;
-        let mut found = self.p.family.zombies.iter().any(|e| named(e.pid, e.pgid));
+        let mut found = self.p.processes.zombies.iter().any(|e| named(e.pid, e.pgid));
         let (mine, others) = (self.sent_by_me(true), self.sent_by_me(false));
         let mut continued = Vec::new();
         if named(own.pid, own.pgid) {
             found = true;
             self.p.task.post(number, info.clone().unwrap_or(mine));
         }
-        for parked in self.p.family.others.values_mut().filter(|p| named(p.task.ids.pid, p.task.ids.pgid)) {
+        for parked in self.p.processes.others.values_mut().filter(|p| named(p.task.ids.pid, p.task.ids.pgid)) {
             found = true;
             if parked.task.post(number, info.clone().unwrap_or_else(|| others.clone())) {
                 continued.push(parked.task.ids);
@@ -237,7 +237,7 @@ impl Call<'_> {
 
     fn kill(&mut self, which: i32, number: u64) -> R {
         let own = self.p.task.ids;
-        // Everybody is everybody else.
+        // All processes but this one.
         self.send(
             number,
             |pid, pgid| match which {
@@ -277,7 +277,7 @@ impl Call<'_> {
         left_of(old, now)
     }
     /// As [`Call::set_alarm`], `ITIMER_VIRTUAL` or `ITIMER_PROF`: all processor time is the user's.
-    fn set_own(&mut self, which: usize, after: u64, period: u64) -> (u64, u64) {
+    fn set_cpu_timer(&mut self, which: usize, after: u64, period: u64) -> (u64, u64) {
         let now = self.p.processor_time();
         let new = (after > 0).then(|| (now.saturating_add(after), period));
         left_of(std::mem::replace(&mut self.p.task.used.timers[which], new), now)
@@ -313,7 +313,7 @@ impl Call<'_> {
         let (after, every) = (ns(words[2], words[3]), ns(words[0], words[1]));
         let (left, period) = match which {
             0 => self.set_alarm(after, every),
-            _ => self.set_own(which as usize - 1, after, every),
+            _ => self.set_cpu_timer(which as usize - 1, after, every),
         };
         if old != 0 {
             self.write_timer_value(old, left, period)?;

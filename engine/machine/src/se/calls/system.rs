@@ -250,7 +250,7 @@ impl Call<'_> {
                 let at = self.p.space.touch(self.ram, at, Prot::READ)?;
                 let waits =
                     |task: &Task| !task.woken && task.wait.as_ref().is_some_and(|w| w.until == Until::Woken(at));
-                let waiting = self.p.family.others.values_mut().map(|p| &mut p.task).filter(|task| waits(task));
+                let waiting = self.p.processes.others.values_mut().map(|p| &mut p.task).filter(|task| waits(task));
                 let woken = waiting.take(value as u32 as usize).map(|task| task.woken = true).count();
                 Ok(woken as u64)
             }

@@ -7,7 +7,7 @@ use super::super::files::Target;
 use super::super::loader::{self, Launch};
 use super::super::schedule::set_result;
 use super::super::signals;
-use super::super::task::{named, Break, Changes, Ended, Parked, Task, Until, Wait, MOST_PROCESSES};
+use super::super::task::{named, Break, Changes, Ended, Suspended, Task, Until, Wait, MOST_PROCESSES};
 use super::paths::AT_FDCWD;
 use super::{Call, NANOSECOND, R};
 use crate::{Elf, IsaName};
@@ -64,7 +64,7 @@ impl Call<'_> {
                 Ok(0)
             }
             "sched_yield" => {
-                self.p.family.yielded = !self.p.family.others.is_empty();
+                self.p.processes.yielded = !self.p.processes.others.is_empty();
                 Ok(0)
             }
             _ => return None,
@@ -89,12 +89,12 @@ impl Call<'_> {
         if flags & CLONE_SETTLS != 0 && tls >= self.p.space.limit {
             return Err(EPERM);
         }
-        if self.p.family.others.len() + self.p.family.zombies.len() + 1 >= MOST_PROCESSES {
+        if self.p.processes.others.len() + self.p.processes.zombies.len() + 1 >= MOST_PROCESSES {
             let why = "as many as there may be: a further one is EAGAIN";
             self.p.warn(format!("{MOST_PROCESSES} processes are there, {why}"));
             return Err(EAGAIN);
         }
-        if self.p.family.pages_copied > MOST_COPIED {
+        if self.p.processes.pages_copied > MOST_COPIED {
             self.p.warn("the processes have copied 64 GiB by fork: a further one is EAGAIN".to_owned());
             return Err(EAGAIN);
         }
@@ -106,11 +106,11 @@ impl Call<'_> {
         } else {
             let (map, pages) = self.p.space.copy(self.ram).ok_or(ENOMEM)?;
             // The process itself is work, too.
-            self.p.family.pages_copied += pages + 16;
+            self.p.processes.pages_copied += pages + 16;
             Some(map)
         };
-        let pid = self.p.family.last_pid + 1;
-        self.p.family.last_pid = pid;
+        let pid = self.p.processes.last_pid + 1;
+        self.p.processes.last_pid = pid;
         if flags & CLONE_PARENT_SETTID != 0 {
             // As Linux, which does not look at whether it can.
             let _ = self.write_u32(parent_at, pid);
@@ -136,8 +136,8 @@ impl Call<'_> {
             self.p.count_time();
             let parent = std::mem::replace(&mut self.p.task, child);
             let table = std::mem::replace(&mut self.p.files.table, table);
-            self.p.family.others.insert(parent.ids.pid, Parked { task: parent, table, map: None, state });
-            self.p.family.since = self.p.nanoseconds();
+            self.p.processes.others.insert(parent.ids.pid, Suspended { task: parent, table, map: None, state });
+            self.p.processes.since = self.p.nanoseconds();
             if flags & CLONE_CHILD_SETTID != 0 {
                 let _ = self.write_u32(child_at, pid);
             }
@@ -150,7 +150,7 @@ impl Call<'_> {
             let _ = self.write_u32(child_at, pid);
         }
         let map = self.p.space.switch(own);
-        self.p.family.others.insert(pid, Parked { task: child, table, map: Some(map), state: to });
+        self.p.processes.others.insert(pid, Suspended { task: child, table, map: Some(map), state: to });
         Ok(u64::from(pid))
     }
 
@@ -192,7 +192,7 @@ impl Call<'_> {
     fn whole_file(&mut self, fd: u64) -> Result<Vec<u8>, Errno> {
         use std::io::Read;
         use std::os::unix::fs::PermissionsExt;
-        self.settle(fd, Some(0), u64::MAX)?;
+        self.write_back_mapped(fd, Some(0), u64::MAX)?;
         let Target::File(file) = &mut self.p.files.get(fd)?.target else { return Err(Errno(libc::EACCES)) };
         let meta = file.metadata()?;
         if meta.permissions().mode() & 0o111 == 0 {
@@ -252,7 +252,7 @@ impl Call<'_> {
                 return Err(ENOMEM);
             }
         };
-        self.p.give_back(self.ram, old);
+        self.p.release_map(self.ram, old);
         self.p.files.close_all(true);
         let task = &mut self.p.task;
         task.signals.forget_handlers();
@@ -270,7 +270,7 @@ impl Call<'_> {
     fn found(&self, which: i32, options: u64) -> Option<Ended> {
         let own = self.p.task.ids;
         let ended = |e: &&Ended| e.parent == own.pid && named(which, own.pgid, e.pid, e.pgid);
-        if let Some(e) = self.p.family.zombies.iter().find(ended).filter(|_| options & WEXITED != 0) {
+        if let Some(e) = self.p.processes.zombies.iter().find(ended).filter(|_| options & WEXITED != 0) {
             return Some(*e);
         }
         let changed =
@@ -280,10 +280,10 @@ impl Call<'_> {
     }
     /// Marks a child's change of state as reported to its parent.
     fn mark_reported(&mut self, found: &Ended) {
-        if let Some(parked) = self.p.family.others.get_mut(&found.pid) {
+        if let Some(parked) = self.p.processes.others.get_mut(&found.pid) {
             parked.task.stop.change = None;
         } else {
-            self.p.family.zombies.retain(|e| e.pid != found.pid);
+            self.p.processes.zombies.retain(|e| e.pid != found.pid);
             self.p.task.used.children += found.used;
         }
     }
@@ -312,7 +312,7 @@ impl Call<'_> {
         }
         if options & WNOHANG != 0 {
             // Whoever asks again and again must not keep them from ending.
-            self.p.family.yielded = true;
+            self.p.processes.yielded = true;
             return Ok(0);
         }
         self.wait_for(Until::Child(which, changes(options)), true, "waits for its children")

@@ -10,7 +10,7 @@ impl AddressSpace {
     pub fn put(&mut self, ram: &mut PhysMem, vaddr: u64, bytes: &[u8]) -> Result<(), Refused> {
         for (at, part) in pieces(vaddr, bytes) {
             let prot = self.rights(at).ok_or(Refused::Fault)?;
-            let paddr = self.back(ram, at, prot)?;
+            let paddr = self.ensure_frame(ram, at, prot)?;
             ram.slice_mut(paddr, part.len() as u64).ok_or(Refused::Fault)?.copy_from_slice(part);
         }
         Ok(())

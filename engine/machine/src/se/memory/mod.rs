@@ -393,7 +393,7 @@ impl AddressSpace {
     }
 
     /// Gives the page a frame unless it has one; the physical address of `vaddr`. The caller has looked at its rights.
-    fn back(&mut self, ram: &mut PhysMem, vaddr: u64, prot: Prot) -> Result<u64, Refused> {
+    fn ensure_frame(&mut self, ram: &mut PhysMem, vaddr: u64, prot: Prot) -> Result<u64, Refused> {
         let share = self.share(vaddr);
         let slot = self.slot(ram, vaddr, true).ok_or(Refused::OutOfMemory)?;
         let mut entry = ram.read::<u64>(slot).ok_or(Refused::OutOfMemory)?;
@@ -419,7 +419,7 @@ impl AddressSpace {
         if !effective.has(wanted) {
             return Err(Refused::Fault);
         }
-        self.back(ram, vaddr, prot)
+        self.ensure_frame(ram, vaddr, prot)
     }
 }
 

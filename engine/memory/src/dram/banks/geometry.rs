@@ -6,14 +6,14 @@ use crate::config::{AddrMapping, DramConfig};
 
 /// Where a burst lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::dram) struct Place {
+pub(in crate::dram) struct DramLocation {
     pub rank: u16,
     /// Over all ranks.
     pub bank: u16,
     pub row: u64,
 }
 
-/// How addresses map to places.
+/// How addresses map to ranks, banks and rows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::dram) struct Geometry {
     start: u64,
@@ -43,7 +43,7 @@ impl Geometry {
         }
     }
 
-    pub fn place(&self, addr: PhysAddr) -> Place {
+    pub fn decode(&self, addr: PhysAddr) -> DramLocation {
         let n = addr.0.wrapping_sub(self.start) / self.burst;
         // With one channel the two mappings with the column at the bottom are the same.
         let above = match self.mapping {
@@ -57,6 +57,6 @@ impl Geometry {
             AddrMapping::RoCoRaBaCh => rest / self.bursts_per_row,
             _ => rest,
         };
-        Place { rank: rank as u16, bank: (rank * self.banks + bank) as u16, row: row % self.rows }
+        DramLocation { rank: rank as u16, bank: (rank * self.banks + bank) as u16, row: row % self.rows }
     }
 }

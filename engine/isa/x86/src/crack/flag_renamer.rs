@@ -10,22 +10,22 @@ use crate::regs::{C, Z};
 type F = UopFlags;
 
 /// Which register holds each group of flags, and the last writer.
-pub(crate) struct Flow<'a> {
-    pub home: &'a mut [Reg; 3],
+pub(crate) struct FlagRenamer<'a> {
+    pub holders: &'a mut [Reg; 3],
     pub policy: FlagMerge,
 }
 
-impl Flow<'_> {
+impl FlagRenamer<'_> {
     /// Replaces group names among the sources by their holders and applies the merge policy.
     /// The first `from` read none.
     pub fn read(&mut self, uops: &mut [Uop; MAX_UOPS], from: u8, n: &mut usize) {
         let mut k = usize::from(from);
         while k < *n {
             let mut apart = false;
-            let last = self.home[2];
+            let last = self.holders[2];
             for s in &mut uops[k].src {
                 if (C.0..=Z.0).contains(&s.0) {
-                    *s = self.home[usize::from(s.0 - C.0)];
+                    *s = self.holders[usize::from(s.0 - C.0)];
                     apart |= *s != last;
                 }
             }
@@ -41,7 +41,7 @@ impl Flow<'_> {
                     uops.copy_within(k..*n, k + 1);
                     *n += 1;
                     let first = F::FIRST | F::FIRST_DECODER;
-                    uops[k] = uop(OpClass::IntAlu, self.home.to_owned(), [C, Reg::NONE], uops[k].flags & first);
+                    uops[k] = uop(OpClass::IntAlu, self.holders.to_owned(), [C, Reg::NONE], uops[k].flags & first);
                     uops[k + 1].flags &= !first;
                     for s in &mut uops[k + 1].src {
                         if (C.0..=Z.0).contains(&s.0) {
@@ -50,7 +50,7 @@ impl Flow<'_> {
                     }
                     k += 1;
                 }
-                *self.home = [C; 3];
+                *self.holders = [C; 3];
             }
             k += 1;
         }
@@ -60,9 +60,9 @@ impl Flow<'_> {
     #[inline]
     pub fn write(&mut self, written: FlagGroups) {
         let name = flag_name(written);
-        for ((group, _), home) in GROUPS.into_iter().zip(self.home.iter_mut()) {
+        for ((group, _), holders) in GROUPS.into_iter().zip(self.holders.iter_mut()) {
             if written.contains(group) {
-                *home = name;
+                *holders = name;
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::flags::Rflags;
 use crate::inst::{Kind, RAX, RCX, RDX};
 
 /// One operand: elements as wide integers, and how many are valid.
-struct Text {
+struct StringOperand {
     v: V,
     len: usize,
 }
@@ -41,7 +41,7 @@ impl Format {
 }
 
 /// The aggregation: a bit for each element of the second operand.
-fn aggregate(how: u64, f: Format, a: &Text, b: &Text) -> u32 {
+fn aggregate(how: u64, f: Format, a: &StringOperand, b: &StringOperand) -> u32 {
     let n = f.count();
     let equal = |i: usize, j: usize| f.get(&a.v, i) == f.get(&b.v, j);
     let bit = |j: usize| -> bool {
@@ -69,7 +69,7 @@ fn aggregate(how: u64, f: Format, a: &Text, b: &Text) -> u32 {
 }
 
 impl<B: Bus> Exec<'_, B> {
-    pub(super) fn vector_text(&mut self) -> R<bool> {
+    pub(super) fn vector_string_compare(&mut self) -> R<bool> {
         use Mnemonic::*;
         let (explicit, index) = match self.i.op {
             Pcmpestri | Vpcmpestri | Pcmpestri64 | Vpcmpestri64 => (true, true),
@@ -92,8 +92,8 @@ impl<B: Bus> Exec<'_, B> {
                 (0..n).find(|k| f.get(v, *k) == 0).unwrap_or(n)
             }
         };
-        let a = Text { len: length(self, &a, RAX), v: a };
-        let b = Text { len: length(self, &b, RDX), v: b };
+        let a = StringOperand { len: length(self, &a, RAX), v: a };
+        let b = StringOperand { len: length(self, &b, RDX), v: b };
         let raw = aggregate(imm >> 2 & 3, f, &a, &b);
         let all = (1u32 << n) - 1;
         let valid = (1u32 << b.len) - 1;
