@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from breakeven.errors import UserError
-from breakeven.explorer.curves import Curves
 from breakeven.explorer.process import IDLE, LATER, SOON, Worker, WorkerDied
 from breakeven.explorer.state import State
 
@@ -139,28 +138,44 @@ def _rank_sizes(state: State, around: int | None) -> list[int]:
 
 async def rank(worker: Worker, state: State, question: dict[str, Any]) -> Lines:
     """How much each parameter (``controls``: path and the values to try) moves the second routine's time against the
-    first one's: the greatest change of that ratio over some sizes, near the break-even (``around``) if there is one."""
+    first one's: the greatest change of that ratio over some sizes, near the break-even (``around``) if there is one.
+
+    A first look (``coarse``) takes one value and one size each, but of those that it was taken of before (``looked``,
+    path and change); then come all values and sizes, the strongest first.
+    """
     around = question.get("around")
     sizes = _rank_sizes(state, None if around is None else int(around))
     places, pair = state.places(sizes), replace(state, routines=state.routines[:2])
     if len(pair.routines) < 2:
         raise UserError("what moves a break-even is asked of two routines")
-    known = Curves(pair.routines)
-    known.add(sizes, (await _points(worker, pair, places))["rows"])
-    before = [a / b if b else 1.0 for a, b in zip(known.of(0), known.of(1), strict=True)]
-    for path, values in question["controls"]:
-        moved = 0.0
+    before = _ratios((await _points(worker, pair, places))["rows"])
+
+    async def moved(path: str, values: Sequence[str], some: slice) -> float:
+        most = 0.0
         for value in values:
             changed = replace(pair, settings=(*pair.settings, f"{path}={value}"))
             try:
-                found = await _points(worker, changed, places, IDLE)
+                found = await _points(worker, changed, places[some], IDLE)
             except WorkerDied:
                 raise
             except UserError:
                 continue  # a value that this machine does not take says nothing of the parameter
-            known.add(sizes, found["rows"])
-            after = [a / b if b else 1.0 for a, b in zip(known.of(0), known.of(1), strict=True)]
-            moved = max([moved, *(abs(x / y - 1) for x, y in zip(after, before, strict=True) if y)])
-            if not moved:
+            after = _ratios(found["rows"])
+            most = max([most, *(abs(x / y - 1) for x, y in zip(after, before[some], strict=True) if y)])
+            if not most:
                 break  # what changes nothing one way is not tried the other way
-        yield {"path": path, "moved": moved}
+        return most
+
+    looked = {str(path): float(change) for path, change in question.get("looked", ())}
+    middle = len(places) // 2
+    for path, values in question["controls"]:
+        if path not in looked:
+            looked[path] = await moved(path, values[:1], slice(middle, middle + 1))
+            yield {"path": path, "moved": looked[path], "coarse": True}
+    for path, values in sorted(question["controls"], key=lambda each: -looked[each[0]]):
+        yield {"path": path, "moved": await moved(path, values, slice(None))}
+
+
+def _ratios(rows: Sequence[Sequence[Any]]) -> list[float]:
+    """The first routine's time over the second one's, place by place."""
+    return [a[1] / b[1] if b[1] else 1.0 for a, b in zip(rows[::2], rows[1::2], strict=True)]

@@ -6,12 +6,17 @@ the very cycles that the table has: a table of another engine, of a changed pres
 
 from __future__ import annotations
 
+import contextvars
 import math
+import os
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,13 +46,19 @@ ON_A_PAGE, OF_A_PART, AT_LEAST = 80, 16, 2
 CONDITIONS = 4
 #: bytes of the largest point and of all its calls, and cycles of all its measurements
 LARGEST, MOST_BYTES, MOST_CYCLES = 4 << 10, 4 << 20, 200_000
-#: where all points of a part are beyond that, one is looked into: cycles of a page's, each part's share and what those
-#: before it have left
-LONG_CYCLES = 30_000_000
+#: where all points of a part are beyond that, one is looked into: cycles of all those of a page, the cheapest first
+LONG_CYCLES = 140_000_000
+#: why a part has no account though it is short enough
+NOT_AS_BEFORE = (
+    "A page keeps accounts of points for which the simulator gives the table's very cycles, on a machine and of "
+    "routines that it has; of packets and hosts it keeps none."
+)
 #: how far one call without those before it may be from the table's median
 ALONE = 0.01
 #: micro-ops of a page, all its pipelines together (some 30 bytes each); of one point and routine at least and at most
 MICRO_OPS, FEWEST_OPS, MOST_OPS = 4000, 32, 200
+#: routines that share those of a long point
+LONG_ROUTINES = 2
 #: routines of a part whose code the page has
 LISTED = 12
 #: bytes of a trace: some 4000 micro-ops
@@ -69,9 +80,8 @@ class Details:
         self._trusted = trusted
         self._most = min(OF_A_PART, max(AT_LEAST, ON_A_PAGE // max(1, parts)))
         self._ops = MICRO_OPS // max(1, parts)
-        self._share = LONG_CYCLES // max(1, parts)
-        #: cycles that may be spent on long points
-        self._left = 0.0
+        #: one thread at a time makes machines
+        self._making = threading.Lock()
         self._stack = ExitStack()
         self._engine: Any = None
         self._sessions: dict[MachineSpec, tuple[Machine, Any] | None] = {}
@@ -90,35 +100,58 @@ class Details:
         """
         axes = [name for name in axes if name not in ("routine", "size")]
         found = []
-        self._left += self._share
         for name in list(dict.fromkeys(table["routine"]))[:LISTED]:
             self._listing(str(name))
         chosen = list(_chosen(table, axes, self._most))
         ops = self._ops // max(1, sum(len(rows) for _, rows in chosen))
+        jobs = [(part, row) for _, rows in chosen for row in rows.to_dict("records")]
+        looks = iter(self._looks(jobs, ops))
         for where, rows in chosen:
-            looked = (self._look(part, row, max(FEWEST_OPS, min(MOST_OPS, ops))) for row in rows.to_dict("records"))
-            accounts = [one for one in looked if one]
+            accounts = [one for one in islice(looks, len(rows)) if one]
             if accounts:
                 found.append({"where": where, "size": int(rows["size"].iloc[0]), "of": accounts})
-        return found or self._long(part, table, axes)
+        return found
 
-    def _long(self, part: Part, table: pd.DataFrame, axes: list[str]) -> list[dict[str, Any]]:
-        """As `of`, of the condition and size that take the fewest cycles, all routines together."""
-        groups = table[table["size"] > 0].groupby([*axes, "size"], sort=False, dropna=False)
-        of_each = [rows.to_dict("records") for _, rows in groups]
-        try:
-            cost, records = min(
-                ((sum(_cost(row)[0] for row in rows), rows) for rows in of_each), key=lambda pair: pair[0]
+    def of_long(self, parts: Sequence[tuple[Part, pd.DataFrame, Sequence[str]]]) -> list[dict[str, Any] | str]:
+        """Of each of these parts, of which `of` knows nothing: the same of the condition and size that take the fewest
+        cycles, all routines together; or a sentence why there is none."""
+        cheapest = [_cheapest(table, axes) for _, table, axes in parts]
+        left, found = float(LONG_CYCLES), ["" if one else NOT_AS_BEFORE for one in cheapest]
+        for place in sorted((i for i, one in enumerate(cheapest) if one), key=lambda i: cheapest[i]["cost"]):
+            if (cost := cheapest[place]["cost"]) <= left:
+                left -= cost
+                continue
+            found[place] = (
+                f"Its shortest points take {cost / 1e6:.0f} million simulated cycles; a page has "
+                f"{LONG_CYCLES / 1e6:.0f} million for all such looks, the shortest first."
             )
-        except (UserError, ValueError, TypeError):
-            return []  # a table may hold anything, or nothing
-        if cost > self._left:
-            return []
-        self._left -= cost
-        ops = max(FEWEST_OPS, min(MOST_OPS, self._ops // len(records)))
-        accounts = [one for one in (self._look(part, row, ops, long=True) for row in records) if one]
-        where = {name: records[0][name] for name in axes}
-        return [{"where": where, "size": int(records[0]["size"]), "of": accounts}] if accounts else []
+        jobs = [
+            (place, i, row) for place, why in enumerate(found) if not why for i, row in enumerate(cheapest[place]["of"])
+        ]
+        # The long ones first: at the end no core waits for another.
+        jobs.sort(key=lambda job: -_cost(job[2])[0])
+        looks = self._looks([(parts[place][0], row) for place, _, row in jobs], self._ops // LONG_ROUTINES, long=True)
+        seen = {(place, i): look for (place, i, _), look in zip(jobs, looks, strict=True)}
+        of_each = [
+            [look for key in sorted(seen) if key[0] == place and (look := seen[key])] for place in range(len(parts))
+        ]
+        return [
+            why or ({"where": one["where"], "size": one["size"], "of": accounts} if accounts else NOT_AS_BEFORE)
+            for why, one, accounts in zip(found, cheapest, of_each, strict=True)
+        ]
+
+    def _looks(
+        self, jobs: Sequence[tuple[Part, dict[str, Any]]], ops: int, long: bool = False
+    ) -> list[dict[str, Any] | None]:
+        """`_look` at each row, on all cores."""
+        ops = max(FEWEST_OPS, min(MOST_OPS, ops))
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            # What was made for this request is each thread's, too.
+            looks = [
+                pool.submit(contextvars.copy_context().run, partial(self._look, part, row, ops, long))
+                for part, row in jobs
+            ]
+        return [look.result() for look in looks]
 
     def _look(self, part: Part, row: dict[str, Any], ops: int, long: bool = False) -> dict[str, Any] | None:
         """A row's point, simulated, with its first `ops` micro-ops; None where that cannot be done or gives other
@@ -126,7 +159,8 @@ class Details:
         try:
             point = _point_of(row)
             looked_into = point.routine in self._known and (_is_short(point, row) or long)
-            opened = self._session(_spec_of(part, row)) if looked_into and point.cache_state < PACKETS else None
+            with self._making:
+                opened = self._session(_spec_of(part, row)) if looked_into and point.cache_state < PACKETS else None
             if opened is None:
                 return None
             machine, session = opened
@@ -203,6 +237,22 @@ def _chosen(table: pd.DataFrame, axes: list[str], most: int) -> Iterator[tuple[d
             aims = [math.exp(low + (high - low) * (i + 1) / (each + 1)) for i in range(each)]
             for size in sorted({_nearest(sizes, aim) for aim in aims}):
                 yield where, rows[rows["size"] == size]
+
+
+def _cheapest(table: pd.DataFrame, axes: Sequence[str]) -> dict[str, Any]:
+    """The condition (``where``) and size whose points (``of``) take the fewest cycles (``cost``); nothing where a
+    table has none."""
+    axes = [name for name in axes if name not in ("routine", "size")]
+    groups = table[table["size"] > 0].groupby([*axes, "size"], sort=False, dropna=False)
+    try:
+        cost, records = min(
+            ((sum(_cost(row)[0] for row in rows), rows) for rows in (rows.to_dict("records") for _, rows in groups)),
+            key=lambda pair: pair[0],
+        )
+    except (UserError, ValueError, TypeError):
+        return {}  # a table may hold anything, or nothing
+    where = {name: records[0][name] for name in axes}
+    return {"where": where, "size": int(records[0]["size"]), "of": records, "cost": cost}
 
 
 def _nearest(sizes: list[int], aim: float) -> int:

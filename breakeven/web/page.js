@@ -281,7 +281,8 @@ function viewsOf(part, data, state, choose) {
     code: (point) => [make("div", { class: "columns" }, routines.filter((name) => data_.code[name]).map((name) => listingView(name, { ...data_.code[name], ...(point ? point.of.find((one) => one.routine === name) : {}) }, point ? `${point.size} B` : "")))],
   };
   const there = [part.points && part.points.length ? "why" : null, maps.length && routines.length > 1 ? "map" : null, part.points && part.points.some((point) => point.of.some((one) => one.pipeline)) ? "pipeline" : null, data_.code && routines.some((name) => data_.code[name]) ? "code" : null].filter(Boolean);
-  if (!there.length) return { node: "", show: () => {} };
+  const without = part.without ? make("p", { class: "count" }, `No account of cycles and no pipeline here. ${part.without}`) : "";
+  if (!there.length) return { node: without, show: () => {} };
   [tab] = there;
   let at = null, last = "";
   const press = (name) => { tab = name; draw(true); };
@@ -294,7 +295,7 @@ function viewsOf(part, data, state, choose) {
     const command = exploring(part, data, state);
     place.replaceChildren(...TABS[tab](shownPoint), command ? make("p", { class: "count" }, "Every size and other parameters: ", make("code", {}, command)) : "");
   }
-  return { node: make("div", { class: "views" }, bar, place), show: (size) => { at = size ?? at; draw(); } };
+  return { node: make("div", { class: "views" }, bar, place, without), show: (size) => { at = size ?? at; draw(); } };
 }
 
 // Filled when it is opened: a study has dozens of tables.

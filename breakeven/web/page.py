@@ -80,6 +80,7 @@ def page(
     machines = _once([_machine(one, trusted) for one in _machines(parts)])
     with resolving(), Details(lambda spec: _may_be_run(spec, trusted), len(parts)) as details:
         shown = [_part(part, details) for part in parts]
+        _look_further(parts, shown, details)
         data = {"parts": shown, "machines": machines, "code": details.listings}
     commands = "\n".join(dict.fromkeys([*(part.command for part in parts if part.command), again]))
     body = (
@@ -119,7 +120,23 @@ def _left_out(parts: Iterable[Part]) -> str:
     return "".join(f"<p>{escape(text)}</p>\n" for text in said)
 
 
-def _part(part: Part, details: Details) -> dict[str, Any]:
+def _look_further(parts: Sequence[Part], shown: list[dict[str, Any]], details: Details) -> None:
+    """Gives parts of long points alone one that was looked into (``points``), or says why not (``without``)."""
+    left = [(one, part) for one, part in zip(shown, parts, strict=True) if not one["points"]]
+    asked = [(part, *_table(part)[::2]) for _, part in left]
+    for (one, _), found in zip(left, details.of_long(asked), strict=True):
+        if isinstance(found, str):
+            one["without"] = found
+        else:
+            one["points"] = [_looked_at(found)]
+
+
+def _looked_at(one: dict[str, Any]) -> dict[str, Any]:
+    return {**one, "where": {name: _plain(value) for name, value in one["where"].items()}}
+
+
+def _table(part: Part) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """A part's table with cycles of a call, the columns that a page shows, and those of them with several values."""
     swept = parameters(part.table)
     table = one_number(part.table, ("routine", "size", *_CONDITION, *DESCRIBED, *swept, "machine_hash", "guest"))
     calls = table.get("calls", 1)
@@ -132,10 +149,11 @@ def _part(part: Part, details: Details) -> dict[str, Any]:
         others = [other for other in varying if other not in (name, "routine")]
         if name in varying and others and table.groupby(others, dropna=False)[name].nunique().max() == 1:
             varying.remove(name)
-    looked_at = [
-        {**one, "where": {name: _plain(value) for name, value in one["where"].items()}}
-        for one in details.of(part, table, varying)
-    ]
+    return table, names, varying
+
+
+def _part(part: Part, details: Details) -> dict[str, Any]:
+    table, names, varying = _table(part)
     measured = [name for name in ("cycles", "bytes_a_cycle", "instructions") if name in table]
     if "ok" in table and not table["ok"].all():
         measured.append("ok")
@@ -151,8 +169,8 @@ def _part(part: Part, details: Details) -> dict[str, Any]:
         "measured": [name for name in measured if name != "ok"],
         "columns": [{"name": name, **_packed(table[name])} for name in (*varying, *measured)],
         "dots": _dots(table, varying),
-        "points": looked_at,
-        "leads": _leads(table.assign(cycles=cycles), [name for name in varying if name not in ("routine", "size")]),
+        "points": [_looked_at(one) for one in details.of(part, table, varying)],
+        "leads": _leads(table, [name for name in varying if name not in ("routine", "size")]),
     }
 
 

@@ -443,7 +443,6 @@ def test_tabs_of_a_page(swept: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_study_of_long_points_alone_has_every_tab_below_300_kb() -> None:
     # One megabyte, cold, 23 calls a measurement: one call alone.
     folder = REPO / "results" / "boards2026"
@@ -490,6 +489,11 @@ def test_the_folder_of_all_results_becomes_a_site_that_needs_nothing_else(
     top = pages[0].read_text()
     assert "go-2048" in top and "direction only" in top and "field2026/index.html" in top
     assert "claims reproduced" in pages[1].read_text()
+    parts = {part["name"]: part for part in data_of(pages[1].read_text())["parts"]}
+    assert parts["past"]["without"].startswith(
+        "Its shortest points take 19 million simulated cycles; a page has 0 million"
+    )
+    assert all(bool(part["points"]) != ("without" in part) for part in parts.values())
     assert "results/native/zen4" in json.dumps(data_of(pages[2].read_text()))
     before = {at: at.read_bytes() for at in pages}
     write_site(folder)

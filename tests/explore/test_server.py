@@ -174,8 +174,14 @@ def test_new_curves_of_a_tab_end_its_ranking(explorer: Explorer) -> None:
     ranking = opened(explorer, "rank", {**pair, "most": 1 << 24}, "r", controls=steps, around=1 << 23)
     assert asked(explorer, "curves", pair, "r")[-1]["end"]
     assert rest_of(ranking)[-1] == {"replaced": True}
-    (line,) = asked(explorer, "rank", pair, "r", controls=steps[4:5], around=64)
-    assert line["path"] == "cpu.executeBranchDelay" and line["moved"] > 0.1
+    # A first look at each, then all sizes and values, what moved most then first.
+    some = [["cpu.dcache.write_buffers", ["4"]], steps[4]]
+    *first, strongest, last = asked(explorer, "rank", pair, "r", controls=some, around=64)
+    assert [line["path"] for line in first] == [path for path, _ in some] and all(line["coarse"] for line in first)
+    assert strongest["path"] == "cpu.executeBranchDelay" and strongest["moved"] > 0.1 and "coarse" not in strongest
+    assert strongest["moved"] >= first[1]["moved"] > 0 and last["path"] == "cpu.dcache.write_buffers"
+    looked = [[line["path"], line["moved"]] for line in first]
+    assert asked(explorer, "rank", pair, "r", controls=some, around=64, looked=looked) == [strongest, last]
 
 
 @pytest.mark.parametrize("kind", ["map", "account", "commands"])

@@ -1,6 +1,6 @@
 // The machine: its parameters as sliders, switches and choices, what was changed, and what moves this break-even.
 const MARKS = { sourced: ["S", "from a cited source"], calibrated: ["C", "calibrated to a measurement"], assumed: ["A", "assumed"], gem5: ["g", "gem5's default"], set: ["!", "set"] };
-const machine = { controls: [], routines: [], isa: "", ranked: null, rankedOf: "", tried: new Map(), coming: null, idle: [], pointed: -Infinity };
+const machine = { controls: [], routines: [], isa: "", ranked: null, rankedOf: "", rankedAll: false, looked: new Map(), tried: new Map(), coming: null, idle: [], pointed: -Infinity };
 
 const inUnit = (control, number) => (control.kind !== "number" ? number : control.unit === "B" ? bytes(number) : `${shown(number / control.factor)} ${control.unit}`.trim());
 const numberOf = (control, text) => Number(String(text).replace(/[A-Za-z/]+$/, ""));
@@ -197,18 +197,23 @@ function steps(control, count) {
 // What a ranking is of. Settings are not in it: the list must not change under a finger that moves a slider.
 const rankQuestion = () => JSON.stringify([state.machine, state.routines.slice(0, 2), state.src, state.dst, state.cache, state.measure, state.least, state.most]);
 
-// Asked behind the curves, by itself; new curves end it (the server does), and when they are drawn it goes on.
+// Asked behind the curves, by itself; new curves end it (the server does), and when they are drawn it goes on. A first
+// look at each parameter makes a list that the whole ranking puts right.
 async function rankParameters(again = false) {
   const question = rankQuestion(), place = rankingPlace;
-  if (!data.live || state.routines.length < 2 || !machine.controls.length || (machine.ranked && machine.rankedOf === question && !again)) return;
-  if (again || machine.rankedOf !== question) Object.assign(machine, { rankedOf: question, tried: new Map(), ranked: null });
+  if (!data.live || state.routines.length < 2 || !machine.controls.length || (machine.rankedAll && machine.rankedOf === question && !again)) return;
+  if (again || machine.rankedOf !== question) Object.assign(machine, { rankedOf: question, rankedAll: false, looked: new Map(), tried: new Map(), ranked: null });
   const all = machine.controls.filter((control) => control.main).map((control) => [control.path, steps(control, 2).filter((value) => value !== current(control))]).filter(([, values]) => values.length);
   const mark = known.verdict && known.verdict.marks[0], left = all.filter(([path]) => !machine.tried.has(path));
-  const tell = () => { place.textContent = `ranking ${machine.tried.size} of ${all.length}`; };
+  const tell = () => { place.textContent = `ranking ${machine.tried.size} of ${all.length}${machine.looked.size < all.length ? `, a first look at ${machine.looked.size}` : "; so far from a first look"}`; };
   tell();
-  const whole = await ask("rank", { controls: left, around: mark ? mark.stays ?? mark.threshold : null }, (line) => { machine.tried.set(line.path, line.moved); tell(); });
+  const whole = await ask("rank", { controls: left, looked: [...machine.looked], around: mark ? mark.stays ?? mark.threshold : null }, (line) => {
+    (line.coarse ? machine.looked : machine.tried).set(line.path, line.moved);
+    tell();
+    if (line.coarse && machine.looked.size === all.length) { machine.ranked = new Map([...machine.looked, ...machine.tried]); drawRanked(); }
+  });
   if (!whole || machine.rankedOf !== question) return;
-  machine.ranked = new Map(machine.tried);
+  Object.assign(machine, { ranked: new Map(machine.tried), rankedAll: true });
   place.replaceChildren(button("rank again", () => rankParameters(true), { class: "quiet", title: "Moves every parameter shown a step, from the machine as it is now" }));
   drawRanked();
 }
@@ -281,6 +286,6 @@ function drawMachine() {
 async function describeMachine() {
   const described = { ...state, settings: [] };
   await ask("describe", { state: described }, (line) => Object.assign(machine, { controls: line.controls, routines: line.routines, isa: line.isa }));
-  if (machine.rankedOf !== rankQuestion()) Object.assign(machine, { ranked: data.live ? null : machine.ranked, tried: new Map(), rankedOf: "" });
+  if (machine.rankedOf !== rankQuestion()) Object.assign(machine, { ranked: data.live ? null : machine.ranked, looked: new Map(), tried: new Map(), rankedOf: "", rankedAll: false });
   drawMachine();
 }
