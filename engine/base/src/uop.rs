@@ -281,3 +281,18 @@ pub struct Predecoded<'a> {
     pub len: u8,
     pub branch: BranchKind,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_behind_the_page_lie_on_the_second_one() {
+        let m =
+            MemRef { vaddr: 0x7ffc, paddr: PhysAddr(0x1ffc), paddr2: PhysAddr(0x9000), size: 8, ..MemRef::default() };
+        assert_eq!([0, 3, 4, 7].map(|n| m.paddr_of(n).0), [0x1ffc, 0x1fff, 0x9000, 0x9003]);
+        // A wrong path's address may be anything.
+        let m = MemRef { vaddr: 0, paddr: PhysAddr(u64::MAX), ..MemRef::default() };
+        assert_eq!(m.paddr_of(2), PhysAddr(1));
+    }
+}
