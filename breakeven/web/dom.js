@@ -77,3 +77,17 @@ function download(name, type, content) {
   link.click();
   setTimeout(() => { URL.revokeObjectURL(link.href); link.remove(); }, 2000);
 }
+
+// What is folded on the screen and open on paper; a part that is filled when it is opened hears of it ("print").
+function openOnPaper(selector) {
+  const opened = [];
+  addEventListener("beforeprint", () => {
+    for (const each of document.querySelectorAll(selector)) {
+      if (each.open) continue;
+      opened.push(each);
+      each.open = true;
+      each.dispatchEvent(new Event("print"));
+    }
+  });
+  addEventListener("afterprint", () => { for (const each of opened.splice(0)) each.open = false; });
+}

@@ -300,11 +300,12 @@ function viewsOf(part, data, state, choose) {
 
 // Filled when it is opened: a study has dozens of tables.
 function folded(title, fill) {
-  const details = make("details", { ontoggle: () => {
-    if (details.open && details.childElementCount === 1) details.append(...fill().filter(Boolean));
-  } }, make("summary", {}, title));
+  const filled = () => { if (details.childElementCount === 1) details.append(...fill().filter(Boolean)); };
+  const details = make("details", { ontoggle: () => { if (details.open) filled(); } }, make("summary", {}, title));
+  details.addEventListener("print", filled);
   return details;
 }
+openOnPaper("details.part, details.count");
 
 function section(part, open) {
   const data = unpack(part);

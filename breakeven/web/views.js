@@ -31,7 +31,7 @@ function cellOf(cycles) {
 // grid: {x, y, xlabel, ylabel, rows: of each y the cycles of every routine at each x, refused: why a row is empty}.
 function mapOf(grid, names, width) {
   const left = 74, cell = Math.min(60, (width - left - 6) / grid.x.length), high = Math.max(20, Math.min(30, cell)), numbers = cell >= 30;
-  const svg = make("svg", { width, height: grid.y.length * high + 46, "font-size": 11, "font-family": "system-ui, sans-serif", role: "img", "aria-label": "who wins where" },
+  const svg = make("svg", { width, height: grid.y.length * high + 46, viewBox: `0 0 ${width} ${grid.y.length * high + 46}`, "font-size": 11, "font-family": "system-ui, sans-serif", role: "img", "aria-label": "who wins where" },
     make("defs", {}, make("pattern", { id: "hatch", width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, make("line", { x1: 0, x2: 0, y1: 0, y2: 6, stroke: "var(--paper)", "stroke-width": 2, opacity: 0.5 }))));
   grid.rows.forEach((cells, row) => {
     const y = (grid.y.length - 1 - row) * high;

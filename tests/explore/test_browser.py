@@ -443,6 +443,8 @@ def test_paper_is_white_in_every_theme(page) -> None:
         page.emulate_media(media="print", color_scheme=theme)
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
         assert page.locator("#tools").is_hidden() and page.locator("#plot path.curve").first.is_visible()
+        # What was changed is on the paper, the sliders are not.
+        assert page.locator("#changes").is_visible() and page.locator("#controls").is_hidden()
         page.emulate_media(media="screen")
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"

@@ -78,6 +78,11 @@ def test_a_report_gives_out_the_same_three(browser, tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text(report("t", parts, "breakeven report"))
     tab = browser.new_context(accept_downloads=True, viewport={"width": 1280, "height": 900}).new_page()
     tab.goto((tmp_path / "report.html").as_uri())
+    # On paper every part is open and drawn; on the screen it is as before.
+    figures = "document.querySelectorAll('details.part[open] .figure svg').length"
+    tab.evaluate(f"addEventListener('beforeprint', () => {{ window.printed = {figures}; }})")
+    assert tab.evaluate(figures) == 1 and tab.pdf().startswith(b"%PDF") and tab.evaluate("window.printed") == 2
+    tab.wait_for_selector("details.part:not([open])", state="attached")
     tab.click("summary:text-is('one')")
     for i, name in enumerate(("curves", "one")):
         place, files = tab.locator("details.part").nth(i), {}

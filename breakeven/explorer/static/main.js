@@ -147,6 +147,7 @@ function start() {
   try { kept = localStorage.getItem("breakeven-theme") || "auto"; } catch { /* as above */ }
   byId("tools").replaceChildren(...shareTools().filter(Boolean), button("theme", () => theme(), { id: "theme", class: "quiet" }));
   theme(kept);
+  openOnPaper("#measurements details");
   // The first stop of a keyboard: past the parameters.
   document.body.prepend(button("to the curves", () => byId("plot").focus(), { class: "skip" }));
   if (data.live) readFragment(location.hash);
