@@ -20,6 +20,10 @@ _PLACE = re.compile(r"(?:In file included from |\s+from )?(/?[^\s:][^:]*):\d+")
 def compile_confined(recipe: Recipe, flags: Sequence[str], source: Path, out: Path) -> None:
     """Compiles `source` to the object `out`. Raises `UserError`."""
     allowed = [source, *((recipe.root / folder).resolve() for folder in recipe.include)]
+    # The assembler counts what a compiler's `.file` names, the source without its folder, though it is not read.
+    named = (recipe.root / source.name).resolve()
+    if not named.exists():
+        allowed.append(named)
     headers, parts = out.with_suffix(".headers"), out.with_suffix(".parts")
     # Headers of the compiler's own are none of -MMD's; with -pipe there is no file between compiler and assembler.
     lists = ["-pipe", "-MMD", "-MF", str(headers), f"-Wa,--MD,{parts}"]

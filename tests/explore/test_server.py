@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import time
 import urllib.error
 import urllib.request
@@ -233,3 +234,21 @@ def test_a_hostile_routine_is_a_sentence_and_the_page_goes_on(
     said = json.loads(error.value.read())["error"]
     assert words in said and "Traceback" not in said and "root:" not in said, said
     assert asked(explorer, "curves", QUESTION)[-1]["end"]
+
+
+@pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
+@pytest.mark.parametrize("name", ["plain.c", "object.o"])
+def test_a_dropped_function_or_object_is_checked_and_drawn(explorer: Explorer, tmp_path: Path, name: str) -> None:
+    routine = name.partition(".")[0]
+    source = tmp_path / f"{routine}.c"
+    source.write_text(f"void {routine}(char *d, const char *s, unsigned long n) {{ while (n--) *d++ = *s++; }}\n")
+    if name.endswith(".o"):
+        command = ["riscv64-unknown-elf-gcc", "-O1", "-march=rv64gc", "-mabi=lp64d", "-c", source.name]
+        subprocess.run(command, cwd=tmp_path, check=True)
+    address = f"{explorer.base}add?name={name}&kind=copy&isa=riscv"
+    request = urllib.request.Request(address, (tmp_path / name).read_bytes(), {"X-Token": explorer.token})
+    added = json.loads(urllib.request.urlopen(request, timeout=PATIENT).read())
+    assert added["routines"] == [routine] and added["points"] > 1000
+    lines = asked(explorer, "curves", {**QUESTION, "routines": ["rv-word", routine], "most": 32})
+    (said,) = [line["verdict"] for line in lines if line.get("done")]
+    assert routine in said["sentences"][0] and not said["failures"]
