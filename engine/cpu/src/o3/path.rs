@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What is fetched again is not executed again: the slots still hold what the front end said. Where fetch then mispredicts
-//! while executed instructions are left, those are put aside until the misprediction is undone.
+//! while executed instructions are left, those are saved until the misprediction is undone.
 
 use breakeven_base::{MemRef, SysEffect, Uop, UopFlags};
 use educe::Educe;
@@ -20,7 +20,7 @@ use super::seq::Seq;
 /// Forks that may be open at once; beyond, fetch waits for one to resolve.
 pub const MAX_FORKS: usize = 64;
 
-/// A micro-op put aside.
+/// A right-path micro-op, executed and not fetched yet, while a fork is followed.
 #[derive(Clone, Copy, Debug)]
 struct SavedUops {
     uop: Uop,
@@ -38,8 +38,8 @@ struct Fork {
     depth: u32,
     /// `placed` once it is undone.
     placed: Seq,
-    /// First micro-op put aside for it.
-    aside: usize,
+    /// First micro-op saved for it.
+    saved: usize,
 }
 
 #[derive(Debug, Educe)]
@@ -47,8 +47,8 @@ struct Fork {
 pub struct Path {
     pub placed: Seq,
     forks: Vec<Fork>,
-    aside: Vec<SavedUops>,
-    /// Memory references that were put aside and came back so far: none of them is executed again then.
+    saved: Vec<SavedUops>,
+    /// Memory references that were saved and restored so far: none of them is executed again then.
     pub references_back: u64,
 }
 
@@ -57,7 +57,7 @@ impl Path {
         Path {
             placed: Seq::FIRST,
             forks: Vec::with_capacity(MAX_FORKS),
-            aside: Vec::with_capacity(512),
+            saved: Vec::with_capacity(512),
             references_back: 0,
         }
     }
@@ -71,9 +71,9 @@ impl Path {
     /// instruction has not been executed and will be after the rollback.
     pub fn fork<X: Outside>(&mut self, cx: &mut X, pc: u64, ring: &InstRing, executed: bool) {
         let at = ring.tail() - 1;
-        let aside = self.aside.len();
+        let saved = self.saved.len();
         for seq in ring.tail().until(self.placed) {
-            self.aside.push(SavedUops {
+            self.saved.push(SavedUops {
                 uop: *ring.uop(seq),
                 mem: *ring.mem(seq),
                 pc: ring.pc(seq),
@@ -83,7 +83,7 @@ impl Path {
             });
         }
         let placed = if executed { self.placed } else { at };
-        self.forks.push(Fork { at, depth: cx.fork(pc), placed, aside });
+        self.forks.push(Fork { at, depth: cx.fork(pc), placed, saved });
         self.placed = ring.tail();
     }
 
@@ -92,7 +92,7 @@ impl Path {
         let Some(first) = self.forks.iter().position(|f| f.at >= from) else { return };
         let fork = self.forks[first];
         cx.rollback(fork.depth);
-        for (i, a) in (1..).zip(&self.aside[fork.aside..]) {
+        for (i, a) in (1..).zip(&self.saved[fork.saved..]) {
             let seq = fork.at + i;
             if seq >= fork.placed {
                 break;
@@ -103,23 +103,23 @@ impl Path {
             ring.set_note(seq, a.note);
         }
         self.placed = fork.placed;
-        self.aside.truncate(fork.aside);
+        self.saved.truncate(fork.saved);
         self.forks.truncate(first);
     }
 
-    /// The state in relative form. What has been put aside has none.
+    /// The state in relative form. Saved micro-ops have none.
     pub fn archive(&mut self, a: &mut Archive) {
-        let Self { placed, forks, aside, references_back: _ } = self;
+        let Self { placed, forks, saved, references_back: _ } = self;
         a.seq(placed);
-        a.list(forks, Fork::default(), |a, Fork { at, depth, placed, aside }| {
+        a.list(forks, Fork::default(), |a, Fork { at, depth, placed, saved }| {
             a.seq(at);
             a.u32(depth);
             a.seq(placed);
-            a.empty(aside, 0);
+            a.empty(saved, 0);
         });
-        a.refuse(!aside.is_empty());
+        a.refuse(!saved.is_empty());
         if a.loads() {
-            aside.clear();
+            saved.clear();
         }
     }
 

@@ -262,7 +262,7 @@ impl Rename {
     }
 
     /// Whether a blocked stage's first micro-op finds its half of the load-store queue full. gem5 looks at both halves together
-    /// and unblocks in vain (`gem5RenameUnblocks`).
+    /// and unblocks without effect (`gem5RenameUnblocks`).
     #[inline]
     fn stays_blocked(&self, io: &Io) -> bool {
         self.status == Status::Blocked && !io.rules.quirks.gem5RenameUnblocks && self.next < self.end && {
