@@ -86,7 +86,7 @@ def downloaded(tab, name: str, folder: Path) -> Path:
 def test_a_slider_moves_curve_and_verdict_to_what_the_command_line_says(page, tmp_path: Path) -> None:
     before, curve = page.locator(".said").text_content(), page.get_attribute(CURVE, "d")
     page.click("summary:has-text('core')")
-    page.locator("#controls input[data-path='cpu.executeBranchDelay']").focus()
+    page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']").focus()
     for _ in range(5):
         page.keyboard.press("ArrowRight")
     page.wait_for_selector("path.ghost", state="attached")
@@ -111,7 +111,7 @@ def test_a_slider_moves_curve_and_verdict_to_what_the_command_line_says(page, tm
 
 def test_the_machine_under_the_pointer_is_simulated_before_it_is_pressed(page) -> None:
     page.click("summary:has-text('core')")
-    slider = page.locator("#controls input[data-path='cpu.executeBranchDelay']")
+    slider = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']")
     slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     place = (box["x"] + box["width"] * 0.7, box["y"] + box["height"] / 2)
@@ -125,7 +125,7 @@ def test_the_machine_under_the_pointer_is_simulated_before_it_is_pressed(page) -
 
 
 def test_where_the_control_in_hand_may_go_is_simulated_while_nothing_is_asked(page) -> None:
-    slider, over = page.locator("#controls input[data-path='cpu.executeBranchDelay']"), []
+    slider, over = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']"), []
 
     def ended(request) -> None:
         if '"kind":"along"' in (request.post_data or "") and "executeBranchDelay" in request.post_data:
@@ -155,7 +155,7 @@ def test_where_the_control_in_hand_may_go_is_simulated_while_nothing_is_asked(pa
     settled(page)
     assert "--set cpu.executeBranchDelay=3 " in command_of(page)
     # A value that is being typed.
-    exact = page.locator("#controls input[aria-label^='execute branch delay, exactly']")
+    exact = page.locator("[data-group=core] input[aria-label^='execute branch delay, exactly']")
     with page.expect_request(lambda request: '"kind":"ahead"' in (request.post_data or "")) as ahead:
         exact.fill("7")
     assert json.loads(ahead.value.post_data)["state"]["settings"] == ["cpu.executeBranchDelay=7"]
@@ -300,6 +300,27 @@ def test_a_routine_of_ones_own_is_checked_and_drawn(page) -> None:
     assert "mine" in command_of(page)
 
 
+@pytest.mark.skipif(shutil.which("riscv64-unknown-elf-gcc") is None, reason="no compiler for RISC-V: scripts/setup")
+def test_what_is_wrong_with_a_routine_of_ones_own_stays_while_curves_come(browser, explorer: Explorer) -> None:
+    page, held = browser.new_page(), []
+
+    def answered(route) -> None:
+        if json.loads(route.request.post_data)["kind"] == "curves" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/ask", answered)
+    page.goto(explorer.address)
+    page.wait_for_selector("#controls details", state="attached", timeout=PATIENT)
+    page.evaluate_handle(DROP, ["mine.S", WRONG])
+    page.wait_for_selector("#trouble:has-text('mine is wrong')", timeout=PATIENT)
+    held[0].continue_()
+    settled(page)
+    assert "mine is wrong" in page.locator("#trouble").text_content()
+    page.close()
+
+
 def test_the_other_views_and_narrow_pages(page) -> None:
     page.click("#tab-code")
     page.wait_for_selector("#view .listing td.text >> text=lbu")
@@ -319,13 +340,13 @@ def test_the_other_views_and_narrow_pages(page) -> None:
 
 
 def test_a_parameters_mark_opens_its_path_source_and_range(page) -> None:
-    page.wait_for_selector("#controls [data-row='cpu.misaligned.policy'] .source")
-    row = page.locator("#controls [data-row='cpu.misaligned.policy']")
+    page.wait_for_selector("[data-group='misaligned access'] [data-row='cpu.misaligned.policy'] .source")
+    row = page.locator("[data-group='misaligned access'] [data-row='cpu.misaligned.policy']")
     assert not row.locator(".about").is_visible()
     row.locator(".source").click()
     assert row.locator(".about").inner_text().startswith("cpu.misaligned.policy\nfrom a cited source: u74/")
     page.click("summary:has-text('core')")
-    text = page.locator("#controls [data-row='cpu.executeBranchDelay']").text_content()
+    text = page.locator("[data-group=core] [data-row='cpu.executeBranchDelay']").text_content()
     assert "1 to 15 cycles" in text and "1 to 15 is taken" in text
 
 
@@ -375,7 +396,7 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
     settled(page)
     page.wait_for_selector("#ranking:has-text('ranking 0 of')", timeout=PATIENT)
     page.click("summary:has-text('core')")
-    page.locator("#controls input[data-path='cpu.executeBranchDelay']").focus()
+    page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']").focus()
     page.keyboard.press("ArrowRight")
     # The change's own curves come, and the ranking goes on behind them.
     settled(page)

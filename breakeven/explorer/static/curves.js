@@ -14,7 +14,7 @@ function startCurves(shownFirst = () => {}) {
     // Most often there are no measurements: nothing to draw.
     if (!line.dots || line.dots.length + known.dots.length) drawSoon();
     if (line.points) {
-      trouble("");
+      if (!trouble.own) trouble("");
       if (!known.first) { known.old = null; known.first = -1; seen("first", () => { setTimeout(() => performance.mark("first")); shownFirst(); }); }
       for (const [at, rows] of line.points) known.points.set(at, rows);
       machine.idle = line.without_effect;

@@ -101,7 +101,7 @@ async function build(name, content, kind) {
   const inside = byId("own-said");
   const tell = (text, wrong = false) => {
     const place = inside || byId("notice");
-    if (wrong && !inside) trouble(text);
+    if (wrong && !inside) trouble(text, true);
     place.hidden = wrong && !inside;
     place.textContent = text;
   };

@@ -118,7 +118,9 @@ function simulateAlong(control = machine.inHand) {
   alongSoon = setTimeout(() => {
     if (document.documentElement.dataset.busy || document.hidden) return;
     const each = (one, most) => likely(one, most).map((value) => settingsWith(one.path, settingFor(one, value)));
-    const list = [...(control ? each(control, IN_HAND) : []), ...strongestFew(TOP).filter((one) => one !== control).flatMap((one) => each(one, OF_EACH))], all = JSON.stringify([state, list]);
+    // Another machine may have no such control, or one with other values.
+    const held = control && machine.controls.find((one) => one.path === control.path), others = strongestFew(TOP).filter((one) => one !== held);
+    const list = [...(held ? each(held, IN_HAND) : []), ...others.flatMap((one) => each(one, OF_EACH))], all = JSON.stringify([state, list]);
     if (list.length && machine.along !== all) ask("along", { list }, () => {}).then((whole) => { if (whole) machine.along = all; });
   }, IDLE);
 }

@@ -3,10 +3,12 @@ const tab = Math.random().toString(36).slice(2);
 const saved = data.saved || {};
 const asked = {};
 
-function trouble(text) {
+// `own`: of a routine of one's own; it stays until something is changed or built.
+function trouble(text, own = false) {
   const place = byId("trouble");
   place.hidden = !text;
   place.textContent = text || "";
+  trouble.own = own;
 }
 
 // Of lines that are of several sizes those of the nearest one.
