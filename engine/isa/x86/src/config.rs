@@ -25,6 +25,8 @@ pub struct Features {
     pub lzcnt: bool,
     pub avx: bool,
     pub avx2: bool,
+    /// AVX-512 F, BW, CD, DQ and VL.
+    pub avx512: bool,
     pub bmi1: bool,
     pub bmi2: bool,
     pub adx: bool,
@@ -59,6 +61,7 @@ impl Default for Features {
             lzcnt: true,
             avx: true,
             avx2: true,
+            avx512: true,
             bmi1: true,
             bmi2: true,
             adx: true,
@@ -127,8 +130,12 @@ pub struct CrackConfig {
     pub simple_zero: Vec<(String, bool)>,
     /// One decoder alone makes several micro-ops, and it takes the first instruction of a cycle (4-1-1-1 and the like).
     pub first_decoder: bool,
-    /// Widest memory micro-op in bytes: 8 for gem5, 16 or 32 for hardware. Wider accesses are split.
+    /// Widest memory micro-op in bytes: 8 for gem5, 16 to 64 for hardware. Wider accesses are split.
     pub max_access: u8,
+    /// Widest store in bytes, where it is narrower than a load; 0: `max_access`.
+    pub max_store: u8,
+    /// Widest vector operation in bytes: one of 64 is two micro-ops where it is 32.
+    pub max_operation: u8,
 }
 
 impl Default for CrackConfig {
@@ -152,6 +159,8 @@ impl Default for CrackConfig {
             simple_zero: Vec::new(),
             first_decoder: false,
             max_access: 32,
+            max_store: 0,
+            max_operation: 64,
         }
     }
 }
@@ -219,8 +228,17 @@ impl X86Config {
             return bad("line", format!("{} is not a power of two between 16 and 256 bytes", self.line));
         }
         self.rep.check()?;
-        if !matches!(self.crack.max_access, 8 | 16 | 32) {
-            return bad("crack.max_access", format!("{} bytes; use 8, 16 or 32", self.crack.max_access));
+        if !matches!(self.crack.max_access, 8 | 16 | 32 | 64) {
+            return bad("crack.max_access", format!("{} bytes; use 8, 16, 32 or 64", self.crack.max_access));
+        }
+        if !matches!(self.crack.max_store, 0 | 8 | 16 | 32 | 64) {
+            return bad("crack.max_store", format!("{} bytes; use 8, 16, 32 or 64, or 0", self.crack.max_store));
+        }
+        if self.features.avx512 && !self.features.avx2 {
+            return bad("features.avx512", "AVX-512 needs AVX2: switch both on or AVX-512 off".into());
+        }
+        if !matches!(self.crack.max_operation, 32 | 64) {
+            return bad("crack.max_operation", format!("{} bytes; use 32 or 64", self.crack.max_operation));
         }
         if self.tsc_ratio == 0 {
             return bad("tsc_ratio", "0 would stop the time-stamp counter; 1024 is the core's clock".into());

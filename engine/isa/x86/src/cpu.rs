@@ -9,7 +9,7 @@ use crate::inst::RIP;
 use crate::microcode::Micro;
 use crate::regs;
 use crate::rep::Run;
-use crate::simd::V;
+use crate::simd::{Scratch, WideRegisters, V};
 use crate::spec::Speculation;
 use crate::state::{ControlRegisters, Core, Msrs, Options, Outcome, Segments, Table, Translation, X87};
 
@@ -90,6 +90,9 @@ pub(crate) const fn gp(error: u32) -> Stop {
 #[derive(Clone, Debug)]
 pub(crate) struct Cpu {
     pub c: Core,
+    /// What AVX-512 adds to it.
+    pub wide: Box<WideRegisters>,
+    pub scratch: Box<Scratch>,
     pub cpl: u8,
     pub ctl: ControlRegisters,
     pub s: Segments,
@@ -133,6 +136,8 @@ impl Cpu {
                 micro: Micro::default(),
                 retired: 0,
             },
+            wide: Box::default(),
+            scratch: Box::default(),
             cpl: 0,
             ctl: ControlRegisters {
                 cr0: cr0::PE | cr0::ET | cr0::NE | cr0::PG | cr0::WP,

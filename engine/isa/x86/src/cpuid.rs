@@ -1,6 +1,7 @@
 //! CPUID: leaves made once from the configuration.
 
 use crate::config::{Features, X86Config};
+use crate::simd::XCR0;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Cpuid {
@@ -56,10 +57,15 @@ fn leaf7(f: &Features) -> (u32, u32) {
         (f.smep, 7),
         (f.bmi2, 8),
         (f.erms, 9),
+        (f.avx512, 16),
+        (f.avx512, 17),
         (f.adx, 19),
         (f.smap, 20),
         (f.clflushopt, 23),
         (f.clwb, 24),
+        (f.avx512, 28),
+        (f.avx512, 30),
+        (f.avx512, 31),
     ]);
     (ebx, bits(&[(f.fsrm, 4)]))
 }
@@ -71,6 +77,9 @@ impl Cpuid {
         let (ebx1, ecx1, edx1) = leaf1(f, c.line);
         let (ebx7, edx7) = leaf7(f);
         let xsave = u32::from(f.avx) * (1 << 26);
+        // What XCR0 may have; with AVX-512 opmasks, upper halves and high registers lie behind AVX's part.
+        let state = 3 | if f.avx { 4 } else { 0 } | if f.avx512 { XCR0 } else { 0 };
+        let size = if f.avx512 { 2688 } else { 832 };
         let ext_ecx = bits(&[(true, 0), (f.lzcnt, 5), (f.prefetchw, 8)]);
         let ext_edx = bits(&[(true, 11), (true, 20), (f.pdpe1gb, 26), (f.rdtscp, 27), (true, 29)]);
         let mut leaves = vec![
@@ -80,7 +89,7 @@ impl Cpuid {
             // Two fixed counters of 48 bits: instructions, core cycles. They count from reset without being enabled.
             (0xa, 0, [0x2, 0, 0, 48 << 5 | 2]),
             // x87, SSE and AVX state: the area's size and where AVX's part lies.
-            (0xd, 0, [if f.avx { 7 } else { 3 }, 832, 832, 0]),
+            (0xd, 0, [state as u32, size, size, 0]),
             (0xd, 2, [256, 576, 0, 0]),
             (0x8000_0000, 0, [0x8000_0008, vendor[0], vendor[2], vendor[1]]),
             (0x8000_0001, 0, [c.signature, 0, ext_ecx, ext_edx]),
@@ -88,6 +97,9 @@ impl Cpuid {
             (0x8000_0007, 0, [0, 0, 0, 1 << 8]),
             (0x8000_0008, 0, [0x3030, 0, 0, 0]),
         ];
+        if f.avx512 {
+            leaves.extend([(0xd, 5, [64, 1088, 0, 0]), (0xd, 6, [512, 1152, 0, 0]), (0xd, 7, [1024, 1664, 0, 0])]);
+        }
         let mut brand = [0u8; 48];
         for (to, from) in brand.iter_mut().zip(c.brand.bytes()) {
             *to = from;
@@ -97,6 +109,18 @@ impl Cpuid {
             leaves.push((0x8000_0002 + k as u32, 0, [w(0), w(1), w(2), w(3)]));
         }
         Cpuid { leaves }
+    }
+
+    /// Takes AVX-512 back: F, DQ, CD, BW, VL and their state.
+    pub fn hide_avx512(&mut self) {
+        for (leaf, subleaf, r) in &mut self.leaves {
+            match (*leaf, *subleaf) {
+                (7, 0) => r[1] &= !(1 << 16 | 1 << 17 | 1 << 28 | 1 << 30 | 1 << 31),
+                (0xd, 0) => *r = [r[0] & 7, 832, 832, 0],
+                (0xd, 5..=7) => *r = [0; 4],
+                _ => {}
+            }
+        }
     }
 
     /// EAX, EBX, ECX, EDX; zeros for a leaf that does not exist.

@@ -4,11 +4,12 @@
 use breakeven_base::BranchKind;
 use iced_x86::{
     Code, ConditionCode, CpuidFeature, Decoder, DecoderError, DecoderOptions, EncodingKind, Instruction, MemorySize,
-    Mnemonic, OpKind, Register,
+    Mnemonic, OpKind, Register, RoundingControl,
 };
 
 use crate::config::Features;
 use crate::inst::{Inst, InstFlags, Kind, Opnd, RIP, ZERO};
+use crate::simd::{element, length, opmask_bits, Evex};
 
 /// The longest instruction, in bytes.
 pub(crate) const MAX_LEN: usize = 15;
@@ -44,6 +45,10 @@ fn register(r: Register) -> Opnd {
         (Kind::Xmm, number(Register::XMM0))
     } else if r.is_ymm() {
         (Kind::Ymm, number(Register::YMM0))
+    } else if r.is_zmm() {
+        (Kind::Zmm, number(Register::ZMM0))
+    } else if r.is_k() {
+        (Kind::K, number(Register::K0))
     } else if r.is_mm() {
         (Kind::Mm, number(Register::MM0))
     } else if r.is_segment_register() {
@@ -67,6 +72,7 @@ fn width(k: Kind) -> u8 {
         Kind::R32 => 4,
         Kind::Xmm => 16,
         Kind::Ymm => 32,
+        Kind::Zmm => 64,
         _ => 8,
     }
 }
@@ -134,6 +140,7 @@ fn offered(f: &Features, feature: CpuidFeature) -> Option<bool> {
         C::LZCNT => f.lzcnt,
         C::AVX | C::XSAVE => f.avx,
         C::AVX2 => f.avx2,
+        C::AVX512F | C::AVX512BW | C::AVX512CD | C::AVX512DQ | C::AVX512VL => f.avx512,
         C::BMI1 => f.bmi1,
         C::BMI2 => f.bmi2,
         C::ADX => f.adx,
@@ -160,8 +167,10 @@ fn may_misalign(m: Mnemonic) -> bool {
 
 fn must_align(ins: &Instruction, i: &Inst) -> bool {
     use Mnemonic::*;
-    let aligned_move =
-        matches!(ins.mnemonic(), Vmovaps | Vmovapd | Vmovdqa | Vmovntdq | Vmovntps | Vmovntpd | Vmovntdqa | Cmpxchg16b);
+    let aligned_move = matches!(
+        ins.mnemonic(),
+        Vmovaps | Vmovapd | Vmovdqa | Vmovdqa32 | Vmovdqa64 | Vmovntdq | Vmovntps | Vmovntpd | Vmovntdqa | Cmpxchg16b
+    );
     let legacy = !i.vex() && i.msize == 16 && i.k.iter().any(|k| k.kind.is_vec()) && !may_misalign(ins.mnemonic());
     aligned_move || legacy
 }
@@ -267,11 +276,7 @@ fn record(ins: &Instruction, features: &Features) -> Inst {
             Some(on) => set(&mut i, !on && !plain, InstFlags::UNDEFINED),
         }
     }
-    set(
-        &mut i,
-        matches!(ins.encoding(), EncodingKind::EVEX | EncodingKind::XOP | EncodingKind::MVEX),
-        InstFlags::UNKNOWN,
-    );
+    set(&mut i, matches!(ins.encoding(), EncodingKind::XOP | EncodingKind::MVEX), InstFlags::UNKNOWN);
     set(&mut i, ins.encoding() == EncodingKind::VEX, InstFlags::VEX);
     set(&mut i, ins.has_lock_prefix(), InstFlags::LOCK);
     set(&mut i, ins.has_rep_prefix(), InstFlags::REP);
@@ -294,6 +299,11 @@ fn record(ins: &Instruction, features: &Features) -> Inst {
     if i.has(InstFlags::STRING) {
         i.size = size.size() as u8;
     }
+    if ins.encoding() == EncodingKind::EVEX {
+        evex(ins, &mut i);
+    } else if opmask_bits(i.op).is_some() {
+        i.flags |= InstFlags::AVX512;
+    }
     let mmx = i.k.iter().any(|k| k.kind == Kind::Mm) || i.op == Mnemonic::Maskmovq;
     set(&mut i, mmx, InstFlags::MMX);
     let (align, is_cold) = (must_align(ins, &i), cold(ins, &i));
@@ -301,6 +311,22 @@ fn record(ins: &Instruction, features: &Features) -> Inst {
     set(&mut i, is_cold, InstFlags::COLD);
     i.branch = branch_kind(&i);
     i
+}
+
+fn evex(ins: &Instruction, i: &mut Inst) {
+    i.flags |= InstFlags::AVX512 | InstFlags::VEX;
+    // Rounding and what has no entry in the table are not known.
+    let Some(element) = element(i.op).filter(|_| ins.rounding_control() == RoundingControl::None) else {
+        i.flags |= InstFlags::UNKNOWN;
+        return;
+    };
+    i.evex = Evex {
+        length: length(&i.k),
+        mask: ins.op_mask().number() as u8 & if ins.has_op_mask() { 7 } else { 0 },
+        zeroing: ins.zeroing_masking(),
+        broadcast: ins.is_broadcast(),
+        element,
+    };
 }
 
 fn branch_kind(i: &Inst) -> BranchKind {

@@ -29,6 +29,9 @@ impl Cpu {
         if let Some(saved) = self.spec.saved.last_mut() {
             saved.r[usize::from(RIP)] = rip;
         }
+        if self.avx512_enabled() {
+            self.spec.saved_wide.extend_from_slice(std::slice::from_ref(&*self.wide));
+        }
         self.spec.marks.push(self.spec.stores.len());
     }
 
@@ -39,6 +42,11 @@ impl Cpu {
         if let (Some(core), Some(&stores)) = (self.spec.saved.get(keep), self.spec.marks.get(keep)) {
             self.c = *core;
             self.spec.stores.truncate(stores);
+            // XCR0 does not change on a wrong path: every fork saved them, or none.
+            if let Some(wide) = self.spec.saved_wide.get(keep) {
+                self.wide.as_mut().clone_from(wide);
+                self.spec.saved_wide.truncate(keep);
+            }
             self.spec.saved.truncate(keep);
             self.spec.marks.truncate(keep);
             self.context_changed();

@@ -409,7 +409,7 @@ impl FrontEnd for X86FrontEnd {
     }
 
     fn upper_vector_state(&self) -> bool {
-        self.cpu.c.v.iter().any(|v| v.0[2] | v.0[3] != 0)
+        self.cpu.wide.upper_used || self.cpu.c.v.iter().any(|v| v.0[2] | v.0[3] != 0)
     }
 
     /// Process-context identifiers are not modelled: a change of CR3 flushes.

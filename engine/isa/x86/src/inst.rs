@@ -5,6 +5,7 @@ use breakeven_base::{BranchKind, UopFlags};
 use iced_x86::Mnemonic;
 
 use crate::flags::FlagGroups;
+use crate::simd::Evex;
 
 /// Index of a register that is always zero, and of the address of the instruction being executed.
 pub(crate) const ZERO: u8 = 16;
@@ -34,7 +35,12 @@ pub(crate) enum Kind {
     Mem,
     Xmm,
     Ymm,
+    Zmm,
+    /// An opmask register.
+    K,
     Mm,
+    /// An EVEX instruction's vector operand while it executes ([`crate::simd::Scratch`]).
+    Part,
     Seg,
     Cr,
     Dr,
@@ -46,7 +52,7 @@ impl Kind {
         matches!(self, Kind::R8 | Kind::R8H | Kind::R16 | Kind::R32 | Kind::R64)
     }
     pub fn is_vec(self) -> bool {
-        matches!(self, Kind::Xmm | Kind::Ymm | Kind::Mm)
+        matches!(self, Kind::Xmm | Kind::Ymm | Kind::Zmm | Kind::Mm)
     }
 }
 
@@ -59,7 +65,7 @@ pub(crate) struct Opnd {
 bitflags! {
     /// Prefixes and properties of an instruction.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub(crate) struct InstFlags: u16 {
+    pub(crate) struct InstFlags: u32 {
         const LOCK = 1 << 0;
         const REP = 1 << 1;
         const REPNE = 1 << 2;
@@ -86,6 +92,8 @@ bitflags! {
         /// A gather's index is a ymm register.
         const WIDE_INDEX = 1 << 14;
         const X87 = 1 << 15;
+        /// EVEX-encoded, or on opmask registers.
+        const AVX512 = 1 << 16;
         /// The front end must check it before execution.
         const SPECIAL = Self::UNKNOWN.bits()
             | Self::UNDEFINED.bits()
@@ -149,6 +157,7 @@ pub(crate) struct Inst {
     /// Operands that are not immediates.
     pub nreg: u8,
     pub branch: BranchKind,
+    pub evex: Evex,
     pub deferral: Deferral,
     /// What it adds to the stack pointer, or [`Inst::ANY_RSP`].
     pub rsp: i32,
@@ -201,6 +210,7 @@ impl Default for Inst {
             cc: 0,
             nreg: 0,
             branch: BranchKind::None,
+            evex: Evex::default(),
             deferral: Deferral::No,
             rsp: 0,
             addr: Address { base: ZERO, index: ZERO, scale: 0, seg: 0, disp: 0 },
@@ -251,7 +261,14 @@ impl Inst {
         if self.has(InstFlags::COLD | InstFlags::PSEUDO | InstFlags::UNKNOWN) {
             return Deferral::Never;
         }
-        if self.has(InstFlags::SPECIAL | InstFlags::LOCK | InstFlags::STRING | InstFlags::X87 | InstFlags::MMX) {
+        if self.has(
+            InstFlags::AVX512
+                | InstFlags::SPECIAL
+                | InstFlags::LOCK
+                | InstFlags::STRING
+                | InstFlags::X87
+                | InstFlags::MMX,
+        ) {
             return Deferral::No;
         }
         let only = |vector: bool| {

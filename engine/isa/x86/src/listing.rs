@@ -66,6 +66,7 @@ fn name(feature: CpuidFeature) -> Option<String> {
         C::CLFSH => "clflush".to_owned(),
         C::CMPXCHG16B => "cx16".to_owned(),
         C::XSAVE => "avx".to_owned(),
+        C::AVX512F | C::AVX512BW | C::AVX512CD | C::AVX512DQ | C::AVX512VL => "avx512".to_owned(),
         other => format!("{other:?}").to_lowercase(),
     })
 }

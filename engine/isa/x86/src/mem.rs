@@ -192,6 +192,35 @@ impl Cpu {
         self.store_slow(bus, now, vaddr, &b[..n])
     }
 
+    /// Loads up to 64 bytes.
+    pub(crate) fn load_bytes<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, out: &mut [u8]) -> R<()> {
+        let n = out.len() as u64;
+        if let Some((paddr, shift, uncacheable)) = self.hit(Access::Load, vaddr, n) {
+            if self.read_bytes(bus.ram(), paddr, out).is_some() {
+                self.record_reference(reference(vaddr, n, MemKind::Load, shift, paddr, uncacheable));
+                return Ok(());
+            }
+        }
+        self.load_slow(bus, now, vaddr, out, MemKind::Load)
+    }
+
+    /// Stores up to 64 bytes.
+    pub(crate) fn store_bytes<B: Bus>(&mut self, bus: &mut B, now: &Now, vaddr: u64, bytes: &[u8]) -> R<()> {
+        let n = bytes.len() as u64;
+        if let Some((paddr, shift, uncacheable)) = self.hit(Access::Store, vaddr, n) {
+            if self.write_bytes(bus.ram_mut(), paddr, bytes).is_some() {
+                self.record_reference(reference(vaddr, n, MemKind::Store, shift, paddr, uncacheable));
+                return Ok(());
+            }
+        }
+        self.store_slow(bus, now, vaddr, bytes)
+    }
+
+    /// Whether `size` bytes can be loaded without a fault.
+    pub(crate) fn may_load<B: Bus>(&mut self, bus: &mut B, vaddr: u64, size: u64) -> bool {
+        self.hit(Access::Load, vaddr, size).is_some() || self.data_parts(bus, vaddr, size, Access::Load).is_ok()
+    }
+
     /// A fault raises its exception; on a speculative path the reference is dropped instead.
     fn fault_or_drop(&mut self, fault: Fault, vaddr: u64, size: u64, kind: MemKind) -> R<()> {
         if !self.speculative() {

@@ -40,6 +40,11 @@ pub const V1: Reg = Reg(57);
 pub const MXCSR: Reg = Reg(60);
 pub const X87: Reg = Reg(61);
 
+/// zmm16..: 64..=79.
+pub const HIGH_VEC: u8 = 64;
+/// k0..: 80..=87.
+pub const OPMASK: u8 = 80;
+
 /// The name of general register `n` (0..16).
 #[must_use]
 pub const fn gpr(n: u8) -> Reg {

@@ -1,6 +1,7 @@
 //! Speculative paths: a stack of saved registers and one log of stores that later loads on the path search.
 //! Nothing architectural changes on a path: memory, page tables, devices and control registers stay as they are.
 
+use crate::simd::WideRegisters;
 use crate::state::Core;
 
 /// Stores on one wrong path; far more than a pipeline holds.
@@ -22,6 +23,8 @@ pub(crate) struct Speculation {
     pub returns_to: Option<u64>,
     /// The registers at each other fork, and the stores before it.
     pub saved: Vec<Core>,
+    /// AVX-512's part of them, where it is on.
+    pub saved_wide: Vec<WideRegisters>,
     pub marks: Vec<usize>,
     pub stores: Vec<Store>,
 }

@@ -139,6 +139,10 @@ impl UserContext for Cpu {
 impl X86FrontEnd {
     /// Puts the hart into ring 3 as Linux starts a program: AVX and the segment-base instructions on, where CPUID has them.
     pub fn start_process(&mut self, start: &ProcessStart) {
+        let c = &mut self.cpu;
+        // A process's saved state ends with AVX's: it does not get AVX-512.
+        c.options.features.avx512 = false;
+        c.options.cpuid.hide_avx512();
         self.enable_avx();
         let c = &mut self.cpu;
         c.options.emulated = true;

@@ -58,7 +58,7 @@ fn identity(isa: Obj, config: &mut X86Config) {
     }
 }
 
-/// Every extension has its `enable_*`, on unless said otherwise.
+/// Every extension has its `enable_*`, on unless said otherwise; AVX-512 off.
 fn features(isa: Obj) -> Features {
     let on = |name| isa.bool_or(name, true);
     Features {
@@ -75,6 +75,7 @@ fn features(isa: Obj) -> Features {
         lzcnt: on("enable_lzcnt"),
         avx: on("enable_avx"),
         avx2: on("enable_avx2"),
+        avx512: isa.bool_or("enable_avx512", false),
         bmi1: on("enable_bmi1"),
         bmi2: on("enable_bmi2"),
         adx: on("enable_adx"),
@@ -108,7 +109,9 @@ fn crack(m: Obj) -> CrackConfig {
         eliminate_moves: on("eliminate_moves"),
         flag_merge: [FlagMerge::None, FlagMerge::Uop, FlagMerge::Stall]
             [m.choice_or("flag_merge", 0, &["none", "uop", "stall"])],
-        max_access: m.u32_or("max_access", 8, 8..=32) as u8,
+        max_access: m.u32_or("max_access", 8, 8..=64) as u8,
+        max_store: m.u32_or("max_store", 0, 0..=64) as u8,
+        max_operation: m.u32_or("max_operation", 64, 32..=64) as u8,
         latency: table(m, |i| number(i, "latency", 255)),
         uops: table(m, |i| number(i, "uops", 8)),
         class: table(m, class),

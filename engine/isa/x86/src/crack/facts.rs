@@ -38,8 +38,11 @@ fn micro_register(r: Register) -> Reg {
     let from = |first: Register, base: u8| Reg((full as u32).wrapping_sub(first as u32) as u8 + base);
     if full.is_gpr64() {
         from(Register::RAX, regs::GPR)
-    } else if r.is_xmm() || r.is_ymm() {
-        Reg(r.number() as u8 % 16 + regs::VEC)
+    } else if r.is_vector_register() {
+        let n = r.number() as u8;
+        Reg(if n < 16 { regs::VEC + n } else { regs::HIGH_VEC + (n & 15) })
+    } else if r.is_k() {
+        Reg(regs::OPMASK + (r.number() as u8 & 7))
     } else if r.is_mm() {
         from(Register::MM0, regs::MMX)
     } else {
@@ -75,7 +78,7 @@ impl Facts {
                     f.loads |= reads(access) && access != OpAccess::CondWrite;
                     f.stores |= writes(access);
                 }
-                Some(kind) if kind.is_gpr() || kind.is_vec() => {
+                Some(kind) if kind.is_gpr() || kind.is_vec() || kind == Kind::K => {
                     let r = micro_register(ins.op_register(n));
                     explicit.push(r);
                     // A partial write also reads the register.
@@ -90,7 +93,8 @@ impl Facts {
                 _ => {}
             }
         }
-        for used in info.used_registers() {
+        // A clear of the rest of a vector register is no further write.
+        for used in info.used_registers().iter().filter(|used| !used.register().is_zmm()) {
             let r = micro_register(used.register());
             let addresses = has_memory && (r == base || r == index);
             if reads(used.access()) && !explicit.contains(&r) && !addresses {

@@ -85,6 +85,20 @@ pub(super) fn is_move(op: Mnemonic) -> bool {
             | Vmovupd
             | Vmovdqa
             | Vmovdqu
+            | Vmovdqu8
+            | Vmovdqu16
+            | Vmovdqu32
+            | Vmovdqu64
+            | Vmovdqa32
+            | Vmovdqa64
+            | Kmovb
+            | Kmovw
+            | Kmovd
+            | Kmovq
+            | Vbroadcasti32x4
+            | Vbroadcasti64x2
+            | Vbroadcasti32x8
+            | Vbroadcasti64x4
             | Vmovq
             | Vmovd
             | Vmovss
@@ -114,8 +128,9 @@ pub(super) fn is_nop(op: Mnemonic) -> bool {
 pub(super) fn zero_idiom(i: &Inst) -> bool {
     use Mnemonic::*;
     let (a, b) = (i.k[i.a()], i.k[i.b()]);
-    let whole = matches!(a.kind, Kind::R32 | Kind::R64 | Kind::Xmm | Kind::Ymm | Kind::Mm);
+    let whole = matches!(a.kind, Kind::R32 | Kind::R64 | Kind::Xmm | Kind::Ymm | Kind::Zmm | Kind::Mm);
     whole
+        && i.evex.mask == 0
         && a == b
         && matches!(
             i.op,
@@ -124,6 +139,8 @@ pub(super) fn zero_idiom(i: &Inst) -> bool {
                 | Xorps
                 | Xorpd
                 | Vpxor
+                | Vpxord
+                | Vpxorq
                 | Vxorps
                 | Vxorpd
                 | Psubb

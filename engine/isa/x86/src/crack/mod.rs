@@ -214,10 +214,24 @@ impl Cracker {
         usize::from(size.div_ceil(self.config.max_access)).clamp(1, 4)
     }
 
+    /// The same of a store.
+    fn store_pieces(&self, size: u8) -> usize {
+        let widest = if self.config.max_store == 0 { self.config.max_access } else { self.config.max_store };
+        usize::from(size.div_ceil(widest)).clamp(1, 4)
+    }
+
     fn load(&self, u: &mut Uops, address: [Reg; 2], dst: Reg, size: u8, extra: UopFlags) {
         let class = if dst.0 >= regs::VEC { OpClass::FloatMemRead } else { OpClass::MemRead };
         let float = if dst.0 >= regs::VEC { F::FLOAT } else { F::empty() };
-        for k in 0..self.pieces(size) {
+        let pieces = self.pieces(size);
+        if size == 64 && pieces == 2 {
+            // Two halves in one slot; neither waits for the other.
+            u.push(uop(class, [address[0], address[1], Reg::NONE], [V1, Reg::NONE], F::LOAD | float | extra));
+            let flags = F::LOAD | float | extra | self.fused();
+            u.push(uop(class, [address[0], address[1], Reg::NONE], [dst, Reg::NONE], flags));
+            return;
+        }
+        for k in 0..pieces {
             // The last piece merges what came before.
             let before = if k > 0 { dst } else { Reg::NONE };
             u.push(uop(class, [address[0], address[1], before], [dst, Reg::NONE], F::LOAD | float | extra));
@@ -229,7 +243,7 @@ impl Cracker {
         let class = if vector { OpClass::FloatMemWrite } else { OpClass::MemWrite };
         let float = if vector { F::FLOAT } else { F::empty() };
         let mut data = data;
-        for _ in 0..self.pieces(size) {
+        for _ in 0..self.store_pieces(size) {
             let mut fused = F::empty();
             if self.config.split_stores && data.is_some() {
                 let t = if vector { V1 } else { T1 };
@@ -275,6 +289,11 @@ impl Cracker {
             all.drain(..src.len());
             all.insert(0, T2);
         }
+        // The other half of a vector that is wider than the unit; it shares the slot.
+        if i.evex.length > self.config.max_operation {
+            u.push(Uop { latency, ..uop(class, three(&all), [V1, Reg::NONE], float | flags) });
+            flags |= self.fused();
+        }
         let first = dst.first().copied().unwrap_or(Reg::NONE);
         let mut op = uop(class, three(&all), [first, flag_name(f.flags_written)], float | flags);
         op.latency = if carry > 0 { carry } else { latency };
@@ -305,7 +324,7 @@ impl Cracker {
             u.push(uop(OpClass::MemRead, [f.address[0], f.address[1], Reg::NONE], [Reg::NONE; 2], cache_op));
             return;
         }
-        let vector = i.k.iter().any(|k| k.kind.is_vec());
+        let vector = i.k.iter().any(|k| k.kind.is_vec() || k.kind == Kind::K);
         let temp = if vector { V0 } else { T0 };
         if f.loads && !f.stores && is_move(i.op) && f.flags_written.is_empty() && f.src.is_empty() {
             self.further(i.op, self.pieces(i.msize), u);
@@ -313,8 +332,9 @@ impl Cracker {
             return;
         }
         if f.stores && !f.loads && is_move(i.op) {
-            self.further(i.op, self.pieces(i.msize) * (1 + usize::from(self.config.split_stores)), u);
-            self.store(u, f.address, f.src.first().copied().unwrap_or(Reg::NONE), i.msize, nt);
+            self.further(i.op, self.store_pieces(i.msize) * (1 + usize::from(self.config.split_stores)), u);
+            let data = self.masked_data(i, f, u);
+            self.store(u, f.address, data, i.msize, nt);
             return;
         }
         let mut src = Vec::new();
@@ -334,7 +354,10 @@ impl Cracker {
                     kind if kind.is_vec() => regs::VEC,
                     _ => regs::GPR,
                 };
-                src.push(Reg(first + k.r));
+                // zmm16 and on follow at a distance.
+                src.push(Reg(first
+                    + k.r
+                    + if k.kind.is_vec() && k.r > 15 { regs::HIGH_VEC - regs::VEC - 16 } else { 0 }));
             }
         }
         let fused = if f.loads { self.fused() } else { F::empty() };
@@ -358,8 +381,19 @@ impl Cracker {
         }
     }
 
+    /// What a move stores; with a mask it is blended first.
+    fn masked_data(&self, i: &Inst, f: &Facts, u: &mut Uops) -> Reg {
+        let data = f.src.first().copied().unwrap_or(Reg::NONE);
+        if i.evex.mask == 0 {
+            return data;
+        }
+        let mask = Reg(regs::OPMASK + i.evex.mask);
+        u.push(uop(OpClass::SimdAlu, [data, mask, Reg::NONE], [V0, Reg::NONE], F::FLOAT));
+        V0
+    }
+
     fn eliminated(&self, i: &Inst, f: &Facts, idiom: bool) -> F {
-        let whole = matches!(i.k[0].kind, Kind::R32 | Kind::R64 | Kind::Xmm | Kind::Ymm | Kind::Mm);
+        let whole = matches!(i.k[0].kind, Kind::R32 | Kind::R64 | Kind::Xmm | Kind::Ymm | Kind::Zmm | Kind::Mm);
         let reg_move =
             is_move(i.op) && i.k[0].kind == i.k[1].kind && i.nreg == 2 && whole && !f.loads && f.src.len() == 1;
         if (idiom && self.config.eliminate_zero_idioms) || (reg_move && self.config.eliminate_moves) {

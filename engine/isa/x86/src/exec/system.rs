@@ -11,6 +11,7 @@ use crate::cpu::{cr0, cr4, gp, Fault, Halt, Stop, NM, R, UD};
 use crate::flags::Rflags;
 use crate::inst::{Kind, RAX, RBX, RCX, RDX};
 use crate::mmu::{canonical, Access};
+use crate::simd::XCR0;
 use crate::state::Table;
 
 impl<B: Bus> Exec<'_, B> {
@@ -310,7 +311,10 @@ impl<B: Bus> Exec<'_, B> {
         }
         let v = self.reg(RAX as u8) & 0xffff_ffff | self.reg(RDX as u8) << 32;
         // x87 always; AVX needs SSE.
-        let bad = v & 1 == 0 || v & !7 != 0 || v & 6 == 4 || (v & 4 != 0 && !self.cpu.options.features.avx);
+        let known = 7 | if self.cpu.options.features.avx512 { XCR0 } else { 0 };
+        // AVX-512's three parts go together, and with AVX.
+        let part = v & !7 != 0 && v & XCR0 != XCR0;
+        let bad = v & 1 == 0 || v & !known != 0 || v & 6 == 4 || (v & 4 != 0 && !self.cpu.options.features.avx) || part;
         if self.cpu.cpl != 0 || self.reg(RCX as u8) as u32 != 0 || bad {
             return Err(gp(0));
         }

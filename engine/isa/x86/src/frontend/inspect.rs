@@ -7,6 +7,7 @@ use crate::cpu::Halt;
 use crate::decode::MAX_LEN;
 use crate::flags::Rflags;
 use crate::mmu::Access;
+use crate::simd::XCR0;
 
 impl X86FrontEnd {
     /// A general register: 0..16 are rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8..r15.
@@ -24,6 +25,16 @@ impl X86FrontEnd {
     }
     pub fn set_ymm(&mut self, n: usize, v: [u64; 4]) {
         self.cpu.c.v[n & 15].0 = v;
+    }
+    /// All of zmm0 to zmm31.
+    #[must_use]
+    pub fn zmm(&self, n: usize) -> [u64; 8] {
+        self.cpu.wide_register(n as u8, 64).0
+    }
+    /// k0 to k7.
+    #[must_use]
+    pub fn opmask(&self, n: usize) -> u64 {
+        self.cpu.wide.k[n & 7]
     }
     #[must_use]
     pub fn mm(&self, n: usize) -> u64 {
@@ -56,11 +67,11 @@ impl X86FrontEnd {
         self.cpu.set_rip(pc);
         self.page = NO_PAGE;
     }
-    /// Turns on AVX state as an operating system does it (CR4.OSXSAVE, XCR0), where CPUID has it.
+    /// Turns on AVX state, with AVX-512's, as an operating system does it (CR4.OSXSAVE, XCR0), where CPUID has it.
     pub fn enable_avx(&mut self) {
         if self.cpu.options.features.avx {
             self.cpu.ctl.cr4 |= crate::cpu::cr4::OSXSAVE;
-            self.cpu.ctl.xcr0 = 7;
+            self.cpu.ctl.xcr0 = 7 | if self.cpu.options.features.avx512 { XCR0 } else { 0 };
         }
     }
     /// The faulting address of the last page fault.

@@ -1,4 +1,4 @@
-//! MMX, SSE to SSE4.2, AVX, AVX2: one file a group. An operation is computed on all 32 bytes and written at the operand's
+//! MMX, SSE to SSE4.2, AVX, AVX2: one file a group; AVX-512 on top of them in [`evex`]. An operation is computed on all 32 bytes and written at the operand's
 //! width: a legacy write keeps the rest of the register, a VEX write clears it.
 //!
 //! Floating point is the host's in round-to-nearest; the directed modes and MXCSR's exception flags are derived from it. An unmasked
@@ -6,6 +6,7 @@
 
 mod class;
 mod convert;
+mod evex;
 mod float;
 mod fp;
 mod int;
@@ -23,6 +24,7 @@ use crate::cpu::{cr0, cr4, gp, Cpu, Stop, NM, R, UD};
 use crate::exec::Exec;
 use crate::inst::{Inst, InstFlags, Kind};
 pub(crate) use class::class_of;
+pub(crate) use evex::{element, length, opmask_bits, Evex, Scratch, WideRegisters, XCR0};
 pub(crate) use vec::V;
 pub(crate) use vec::{Lane, L};
 
@@ -55,6 +57,7 @@ impl<B: Bus> Exec<'_, B> {
             Kind::Xmm => self.cpu.c.v[usize::from(k.r & 15)].low(),
             Kind::Ymm => self.cpu.c.v[usize::from(k.r & 15)],
             Kind::Mm => V([self.cpu.c.x87.mm[usize::from(k.r & 7)], 0, 0, 0]),
+            Kind::Part => self.cpu.scratch.read(k.r),
             Kind::Mem => {
                 let at = self.vector_address()?;
                 self.cpu.load_v(self.bus, self.now, at, self.i.msize)?
@@ -81,8 +84,17 @@ impl<B: Bus> Exec<'_, B> {
                 let vex = self.i.vex();
                 let slot = &mut self.cpu.c.v[usize::from(k.r & 15)];
                 *slot = if vex { v.low() } else { V([v.0[0], v.0[1], slot.0[2], slot.0[3]]) };
+                if vex && self.cpu.wide.upper_used {
+                    self.cpu.clear_upper(Some(k.r));
+                }
             }
-            Kind::Ymm => self.cpu.c.v[usize::from(k.r & 15)] = v,
+            Kind::Ymm => {
+                self.cpu.c.v[usize::from(k.r & 15)] = v;
+                if self.cpu.wide.upper_used {
+                    self.cpu.clear_upper(Some(k.r));
+                }
+            }
+            Kind::Part => self.cpu.scratch.write(v),
             Kind::Mm => self.cpu.c.x87.mm[usize::from(k.r & 7)] = v.0[0],
             Kind::Mem => {
                 let at = self.vector_address()?;
@@ -126,18 +138,24 @@ impl<B: Bus> Exec<'_, B> {
         self.vwrite(0, V::from_lanes(f(&a.lane(0, len), &b.lane(0, len)), f(&a.lane(1, len), &b.lane(1, len))))
     }
 
-    /// Everything that is not general-purpose.
-    #[inline(never)]
-    pub(crate) fn simd(&mut self) -> R<()> {
-        self.cpu.vector_state(self.i)?;
-        let done = self.vector_move()?
+    /// Moves, integers, shuffles; false: the instruction is none of these.
+    fn vex_groups(&mut self) -> R<bool> {
+        Ok(self.vector_move()?
             || self.vector_int()?
             || self.vector_shift()?
             || self.vector_shuffle()?
-            || self.vector_permute()?
-            || self.vector_float()?
-            || self.vector_convert()?
-            || self.vector_string_compare()?;
+            || self.vector_permute()?)
+    }
+
+    /// Everything that is not general-purpose.
+    #[inline(never)]
+    pub(crate) fn simd(&mut self) -> R<()> {
+        if self.i.has(InstFlags::AVX512) {
+            return self.avx512();
+        }
+        self.cpu.vector_state(self.i)?;
+        let done =
+            self.vex_groups()? || self.vector_float()? || self.vector_convert()? || self.vector_string_compare()?;
         if !done {
             return Err(Stop::Unknown);
         }

@@ -52,8 +52,14 @@ impl<B: Bus> Exec<'_, B> {
             Vtestps => self.test(|v| V(v.0.map(|w| w & 0x8000_0000_8000_0000)))?,
             Vtestpd => self.test(|v| V(v.0.map(|w| w & 1 << 63)))?,
             Emms => self.cpu.c.x87.tags = 0,
-            Vzeroupper => self.cpu.c.v = self.cpu.c.v.map(V::low),
-            Vzeroall => self.cpu.c.v = [V::ZERO; 16],
+            Vzeroupper => {
+                self.cpu.c.v = self.cpu.c.v.map(V::low);
+                self.cpu.clear_upper(None);
+            }
+            Vzeroall => {
+                self.cpu.c.v = [V::ZERO; 16];
+                self.cpu.clear_upper(None);
+            }
             Ldmxcsr | Vldmxcsr => {
                 let at = self.ea();
                 let v = self.load(at, 4)? as u32;

@@ -160,7 +160,10 @@ impl<B: Bus> Exec<'_, B> {
     }
 
     fn extract<T: Lane>(&mut self, last: usize) -> R<()> {
-        let v = self.vread(1)?;
-        self.write(0, v.get::<T>(self.i.imm as usize & last).bits())
+        let v = self.vread(1)?.get::<T>(self.i.imm as usize & last).bits();
+        if self.i.k[0].kind == Kind::Part {
+            return self.vwrite(0, V([v, 0, 0, 0]));
+        }
+        self.write(0, v)
     }
 }
