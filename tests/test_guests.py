@@ -121,6 +121,12 @@ def test_user_copy_survives_a_fault_at_every_byte(name, policy):
                 start = (PAGE - k) % PAGE
                 records.append(point(name, size, start, other, fault_at=k, seed=k))
                 records.append(point(name, size, other, start, fault_at=k | FAULT_IN_DESTINATION, seed=k))
+    # Where the kernel's copy goes by vectors.
+    for size in (768, 1003):
+        for k in range(0, size, 13):
+            start = (PAGE - k) % PAGE
+            records.append(point(name, size, start, k % 8, fault_at=k, seed=k))
+            records.append(point(name, size, k % 8, start, fault_at=k | FAULT_IN_DESTINATION, seed=k))
     results = run_table(records, policy)
     assert_right(records, results)
     # Something was left out every time, and never more than a turn of eight words too much.

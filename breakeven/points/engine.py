@@ -19,7 +19,7 @@ Results = Callable[[bytes, bytes], None]
 #: flags of a routine (docs/guests.md) that name an extension: the extension and the ISA object's parameter
 FLAG_NEEDS = {
     1: ("Zbb", "enable_Zbb"), 4: ("ADX", "enable_adx"), 8: ("AVX2", "enable_avx2"), 16: ("SSE2", "enable_sse2"),
-    32: ("V", "enable_rvv"),
+    32: ("V", "enable_rvv"), 64: ("AVX-512", "enable_avx512"),
 }  # fmt: skip
 #: flags of a routine in words
 FLAG_NAMES = {

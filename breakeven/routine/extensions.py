@@ -92,13 +92,22 @@ def _extensions(isa: str, code: Code, executed: Iterable[int]) -> list[str]:
 _PARAMETERS = {"V": "rvv"}
 
 
+#: switches that a description leaves out while they are off, and the objects that have them
+_OFF_WHILE_LEFT_OUT = {("X86ISA", "enable_avx512")}
+
+
+def is_off(item: dict[str, Any], parameter: str) -> bool:
+    """Whether an object of a description has this switch, and it is off."""
+    return item["params"].get(parameter, (item["type"], parameter) not in _OFF_WHILE_LEFT_OUT) is False
+
+
 def lacking(description: dict[str, Any], extensions: Iterable[str]) -> list[tuple[str, str]]:
     """The extensions that a described machine does not have, each with the setting that gives it."""
     found = []
     for extension in extensions:
         parameter = f"enable_{_PARAMETERS.get(extension, extension)}"
         for item in description["objects"]:
-            if item["params"].get(parameter) is False:
+            if is_off(item, parameter):
                 found.append((extension, f"{item['path'].removeprefix('system.')}.{parameter}=true"))
     return found
 

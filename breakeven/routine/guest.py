@@ -9,7 +9,7 @@ from breakeven.files.binaries import guest_elf, load_engine
 from breakeven.machine.resolve import resolve
 from breakeven.points.engine import FLAG_NEEDS, Routine
 from breakeven.points.machine_spec import MachineSpec
-from breakeven.routine.extensions import missing_extension_of
+from breakeven.routine.extensions import is_off, missing_extension_of
 
 
 def guest_routines(machine: MachineSpec, elf: Path | None = None) -> tuple[str, list[Routine]]:
@@ -39,7 +39,7 @@ def _lacking(description: dict[str, Any], flags: int) -> str:
     """What the described machine lacks of what a routine's flags ask for."""
     for bit, (extension, parameter) in FLAG_NEEDS.items():
         for item in description["objects"] if flags & bit else ():
-            if item["params"].get(parameter) is False:
+            if is_off(item, parameter):
                 setting = f"{item['path'].removeprefix('system.')}.{parameter}=true"
                 return f"needs {extension}, which this machine lacks: add --set {setting}"
     return ""

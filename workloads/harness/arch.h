@@ -45,6 +45,9 @@ void arch_flush(u64 address, u64 length);
    Returns what it was. */
 int arch_user_access(int open);
 
+/* Switches on the state that a routine with these flags needs and start-up leaves off. x86 only. */
+void arch_extend_state(u32 flags);
+
 /* One call with every callee-saved register holding a known value; what was damaged, as a bit mask (0: nothing). */
 u64 arch_checked_call(const struct job *job, u64 *ret);
 /* `calls` calls between two counter readings: of jobs[0], or of jobs[0] and jobs[1] in turn. Not 0: damage, as above. */

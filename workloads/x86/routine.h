@@ -10,6 +10,7 @@
 #define NEEDS_ADX 4          /* flags */
 #define NEEDS_AVX2 8
 #define NEEDS_SSE2 16
+#define NEEDS_AVX512 64
 
 #ifdef __ASSEMBLER__
 

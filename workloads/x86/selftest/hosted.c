@@ -200,13 +200,15 @@ static const char *extreme_contents(void) {
 
 static const char *missing(u32 flags) {
     unsigned a, b = 0, c, d;
-    if (!(flags & (ROUTINE_NEEDS_ADX | ROUTINE_NEEDS_AVX2)))
+    if (!(flags & (ROUTINE_NEEDS_ADX | ROUTINE_NEEDS_AVX2 | ROUTINE_NEEDS_AVX512)))
         return 0;
     __get_cpuid_count(7, 0, &a, &b, &c, &d);
     if (flags & ROUTINE_NEEDS_ADX && !(b >> 19 & 1))
         return "this host has no ADX";
     if (flags & ROUTINE_NEEDS_AVX2 && !__builtin_cpu_supports("avx2"))
         return "this host has no AVX2";
+    if (flags & ROUTINE_NEEDS_AVX512 && !(__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")))
+        return "this host has no AVX-512";
     return 0;
 }
 
