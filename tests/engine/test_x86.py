@@ -21,7 +21,7 @@ SIZES = [0, 1, 3, 7, 8, 15, 16, 31, 33, 63, 64, 65, 100, 127, 128, 200, 255, 256
 def test_every_routine_is_right(core: str, points: int) -> None:
     """At sampled sizes and offsets; the guest compares every byte, the return value and what it may not touch."""
     pytest.importorskip("breakeven._engine")
-    session = EmbeddedEngine().open(MachineSpec(f"x86_{core}"))
+    session = EmbeddedEngine().open(MachineSpec(f"x86_{core}", ("cpu.isa.enable_avx512=true",)))
     draw = random.Random(1)
     asked = [
         Point(
@@ -47,7 +47,7 @@ def test_every_routine_is_right(core: str, points: int) -> None:
 def test_a_sample_of_all_points() -> None:
     """Of what `scripts/exhaustive` runs: offsets and sizes of all routines, faulting bytes of all user copies."""
     pytest.importorskip("breakeven._engine")
-    session = EmbeddedEngine().open(MachineSpec("x86_atomic"))
+    session = EmbeddedEngine().open(MachineSpec("x86_atomic", ("cpu.isa.enable_avx512=true",)))
     # Steps that share no factor with the numbers of offsets and sizes: the sample goes through all of them.
     asked = [point for routine in session.routines() for point in plain_points(routine, 11, 3463)]
     faults = [point for routine in session.routines() for point in fault_points(routine, 7, 211)]
