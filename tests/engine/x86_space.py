@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("routines", nargs="*", metavar="ROUTINE", help="these only")
     parser.add_argument("-m", "--machine", default="x86_atomic")
     options = parser.parse_args()
-    session = EmbeddedEngine().open(MachineSpec(options.machine))
+    session = EmbeddedEngine().open(MachineSpec(options.machine, ("cpu.isa.enable_avx512=true",)))
     found = {routine.name: routine for routine in session.routines()}
     if unknown := [name for name in options.routines if name not in found]:
         parser.error(f"there is no routine {unknown[0]!r}")
