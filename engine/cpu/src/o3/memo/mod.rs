@@ -380,19 +380,17 @@ impl Memo {
         self.recorder.answers.in_flight.extend(mems);
     }
 
-    /// Records from the recorder's state on, if that has been met before and nothing is known from it.
+    /// Records from the recorder's state on, if nothing is known from it.
     fn record_from_configuration(&mut self, pipe: &mut Pipeline, limits: &Limits) {
         (self.recorder.answers.given, self.recorder.other) = (None, NONE);
         self.recorder.answers.path.clear();
         let met = self.applies(self.recorder.configuration);
         let configuration = &mut self.table.configurations[self.recorder.configuration as usize];
-        configuration.visits += 1;
         if configuration.is_unprofitable() {
             return self.signatures.will_fail();
         }
         if !met
             || configuration.first != NONE
-            || configuration.visits < 2
             || !limits.has_room(&self.recorder.base, self.insts)
         {
             return self.give_up();

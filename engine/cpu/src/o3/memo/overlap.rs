@@ -65,15 +65,12 @@ impl Groups {
         if self.used == GROUPS || lo.max(now) >= HIGH && moved != 0 {
             return false;
         }
-        if self.used > 0 && (moved.wrapping_sub(self.groups[0].moved) & self.alias) != 0 {
-            return false;
-        }
         self.groups[self.used] = Group { moved, lo, hi };
         self.used += 1;
         self.is_apart(self.used - 1)
     }
 
-    /// Whether group `i` shares no line with another, then and now.
+    /// Whether group `i` shares no line with another, then and now, nor low bits where those count.
     fn is_apart(&self, i: usize) -> bool {
         let pad = self.pad;
         let g = self.groups[i];
@@ -83,8 +80,19 @@ impl Groups {
                 let (o_lo, o_hi) = (o.lo.wrapping_add(o_moved) & !pad, o.hi.wrapping_add(o_moved) | pad);
                 g_hi < o_lo || o_hi < g_lo
             };
-            g.moved == o.moved || apart(0, 0) && apart(g.moved, o.moved)
+            g.moved == o.moved || apart(0, 0) && apart(g.moved, o.moved) && self.keeps_aliases(&g, o)
         })
+    }
+
+    /// Whether the low bits of two groups' addresses are as far from each other as they were, or differ then and now.
+    #[inline]
+    fn keeps_aliases(&self, g: &Group, o: &Group) -> bool {
+        let alias = self.alias;
+        let differ = |g_lo: u64, o_lo: u64| {
+            g_lo.wrapping_sub(o_lo) & alias > o.hi - o.lo && o_lo.wrapping_sub(g_lo) & alias > g.hi - g.lo
+        };
+        g.moved.wrapping_sub(o.moved) & alias == 0
+            || differ(g.lo, o.lo) && differ(g.lo.wrapping_add(g.moved), o.lo.wrapping_add(o.moved))
     }
 }
 
@@ -131,8 +139,15 @@ mod tests {
     }
 
     #[test]
-    fn where_low_bits_count_all_move_alike_in_them() {
-        let mut g = groups(12);
-        assert!(g.add(0x1000, 0x1040, 8) && g.add(0x5000, 0x8040, 8) && !g.add(0x9000, 0x9000, 8));
+    fn low_bits_that_count_move_alike_or_never_meet() {
+        let add_both = |first: (u64, u64), second: (u64, u64)| {
+            let mut g = groups(12);
+            g.add(first.0, first.1, 8) && g.add(second.0, second.1, 8)
+        };
+        assert!(add_both((0x1000, 0x1040), (0x5000, 0x8040)), "by one distance in the low bits");
+        assert!(add_both((0x1000, 0x1040), (0x9800, 0x9800)), "far from each other in them");
+        assert!(!add_both((0x1000, 0x1040), (0x9004, 0x9004)), "the same ones then");
+        assert!(!add_both((0x1000, 0x1040), (0x9044, 0x9044)), "the same ones now");
+        assert!(!add_both((0x1000, 0x1040), (0x9ff9, 0x9ff9)), "across the end of a page, then");
     }
 }

@@ -23,7 +23,6 @@ pub struct Configuration {
     pub first: u32,
     /// Another of the same bytes, whose references overlap otherwise.
     pub next: u32,
-    pub visits: u32,
     /// Recordings from here that could not be kept.
     pub discarded: u32,
     /// Segments that were begun from here, and those that ended as recorded.
@@ -138,7 +137,6 @@ impl Table {
             sets,
             first: NONE,
             next,
-            visits: 0,
             discarded: 0,
             begun: 0,
             ended: 0,
