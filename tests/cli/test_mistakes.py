@@ -92,7 +92,7 @@ def test_a_switch_of_the_engine_is_on_or_off(in_process, monkeypatch):
         monkeypatch.setenv("BREAKEVEN_MEMOIZE", word)
         assert in_process(*words.split())[:2] == plain[:2]
     monkeypatch.setenv("BREAKEVEN_MEMOIZE", "1")
-    sentence = "breakeven: BREAKEVEN_MEMOIZE: '1' is no setting; on or off (off without it)\n"
+    sentence = "breakeven: BREAKEVEN_MEMOIZE: '1' is no setting; on or off (on without it)\n"
     assert in_process(*words.split()) == (1, "", sentence)
 
 

@@ -333,7 +333,7 @@ impl Machine {
         self.state.core.keep_account();
     }
 
-    /// Switches memoized execution, on a core that has it: the same cycles. Default: `BREAKEVEN_MEMOIZE` (off).
+    /// Switches memoized execution, on a core that has it: the same cycles. Default: `BREAKEVEN_MEMOIZE` (on).
     pub fn memoize(&mut self, on: bool) {
         self.state.core.memoize(on);
     }

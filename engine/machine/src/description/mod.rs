@@ -64,16 +64,16 @@ pub struct MachineConfig {
     pub process: Option<ProcessConfig>,
 }
 
-/// `BREAKEVEN_MEMOIZE=on`: out-of-order cores use memoized execution. The same cycles and statistics either way.
+/// Whether out-of-order cores use memoized execution: unless `BREAKEVEN_MEMOIZE=off`. The same cycles and statistics either way.
 fn memoizes() -> Result<bool, ConfigError> {
     const SWITCH: &str = "BREAKEVEN_MEMOIZE";
     match std::env::var_os(SWITCH) {
-        None => Ok(false),
-        Some(word) if word == "on" => Ok(true),
-        Some(word) if word == "off" || word.is_empty() => Ok(false),
+        None => Ok(true),
+        Some(word) if word == "on" || word.is_empty() => Ok(true),
+        Some(word) if word == "off" => Ok(false),
         Some(word) => {
             let word = word.to_string_lossy();
-            Err(ConfigError::new(SWITCH, format!("'{word}' is no setting; on or off (off without it)")))
+            Err(ConfigError::new(SWITCH, format!("'{word}' is no setting; on or off (on without it)")))
         }
     }
 }

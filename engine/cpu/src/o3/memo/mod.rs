@@ -389,10 +389,7 @@ impl Memo {
         if configuration.is_unprofitable() {
             return self.signatures.will_fail();
         }
-        if !met
-            || configuration.first != NONE
-            || !limits.has_room(&self.recorder.base, self.insts)
-        {
+        if !met || configuration.first != NONE || !limits.has_room(&self.recorder.base, self.insts) {
             return self.give_up();
         }
         // The places of the segment are those of this visit, and so are those of the state from now on.

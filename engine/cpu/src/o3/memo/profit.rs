@@ -1,16 +1,16 @@
 //! Whether looking states up pays. What it costs and what replays save is counted in parts of an instruction run by the
-//! pipeline; a core may lose one thirty-second of its instructions, and no more, beyond a sum to begin with. Counts alone decide:
+//! pipeline; a core may lose one ninety-sixth of its instructions, and no more, beyond a sum to begin with. Counts alone decide:
 //! two runs of one program look up the same states.
 
 /// Parts of an instruction.
-const PARTS: i64 = 32;
+const PARTS: i64 = 96;
 /// Instructions that may be lost to begin with, and at most after a gain.
 const BEGINNING: i64 = 12_288;
 const MOST: i64 = 131_072;
 /// Instructions that there must be again after all have been lost.
-const RESUMED_WITH: i64 = 2_048;
-/// A state written and compared costs a part for so many bytes, and so many parts beside.
-const BYTES: usize = 8;
+const RESUMED_WITH: i64 = 1_024;
+/// A state written and compared costs an instruction for so many bytes, and so many parts beside.
+const BYTES: i64 = 256;
 const LOOK_UP: i64 = 6 * PARTS;
 /// A recording, as many instructions; for each that it has, a quarter of one more.
 const RECORDING: i64 = 16 * PARTS;
@@ -20,6 +20,11 @@ const SET_BACK: i64 = 16 * PARTS;
 const CALL: i64 = PARTS / 8;
 /// What an instruction replayed saves.
 const REPLAYED: i64 = PARTS / 2;
+
+/// What it costs to look up a state of `bytes`.
+fn look_up(bytes: usize) -> i64 {
+    LOOK_UP + bytes as i64 * PARTS / BYTES
+}
 
 #[derive(Clone, Copy, Debug)]
 pub struct Profit {
@@ -63,7 +68,7 @@ impl Profit {
 
     /// A state of `bytes` has been written and looked up.
     pub fn looked_up(&mut self, bytes: usize) {
-        self.take(LOOK_UP + (bytes / BYTES) as i64);
+        self.take(look_up(bytes));
     }
 
     /// A recording of `insts` has ended.
@@ -86,16 +91,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_never_pays_costs_one_thirty_second_of_the_instructions_beyond_the_beginning() {
+    fn what_never_pays_costs_one_ninety_sixth_of_the_instructions_beyond_the_beginning() {
         let mut profit = Profit::default();
         let (mut lost, insts) = (0, 10_000_000_u64);
         for at in (0..insts).step_by(16) {
             if profit.is_left(at) {
                 profit.looked_up(4_000);
-                lost += LOOK_UP + 4_000 / BYTES as i64;
+                lost += look_up(4_000);
             }
         }
-        let most = (insts as i64 + BEGINNING * PARTS) + LOOK_UP + 1_000;
+        let most = insts as i64 + BEGINNING * PARTS + look_up(4_000);
         assert!(lost <= most && lost > most / 2, "{lost} of {most} parts");
         assert!(profit.spent > 0);
     }
