@@ -160,6 +160,15 @@ pub struct MemRef {
 }
 
 impl MemRef {
+    /// An access to `size` bytes, all in one page of 2^`page_shift` bytes.
+    #[inline(always)]
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation)] // no access is as long as 64 KiB
+    pub fn in_one_page(vaddr: u64, size: u64, kind: MemKind, page_shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
+        let (paddr, paddr2) = (PhysAddr(paddr), PhysAddr::ZERO);
+        MemRef { vaddr, paddr, paddr2, size: size as u16, page_shift, kind, uncacheable, valid: true, element: 0 }
+    }
+
     /// Physical address of its byte number `offset`; a wrong path's wraps.
     #[inline(always)]
     #[must_use]

@@ -6,7 +6,6 @@ use breakeven_base::{Bus, MemKind, MemRef, Now};
 use crate::bitmanip::sext32;
 use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op};
-use crate::mem::reference;
 use crate::pmp::Access;
 use crate::state::Reservation;
 
@@ -75,7 +74,7 @@ impl Hart {
             self.reservation = None;
         }
         self.regs[i.rd as usize] = result;
-        *m = reference(vaddr, size, MemKind::Atomic, part.shift, part.paddr, part.uncacheable);
+        *m = MemRef::in_one_page(vaddr, size, MemKind::Atomic, part.shift, part.paddr, part.uncacheable);
         Ok(())
     }
 }

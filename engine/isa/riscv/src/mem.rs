@@ -45,7 +45,7 @@ impl Hart {
             let paddr = vaddr.wrapping_add(e.delta);
             if let Some(v) = bus.ram().read::<T>(paddr) {
                 if !FAST {
-                    *m = reference(vaddr, T::SIZE, MemKind::Load, e.shift, paddr, e.uncacheable);
+                    *m = MemRef::in_one_page(vaddr, T::SIZE, MemKind::Load, e.shift, paddr, e.uncacheable);
                 }
                 return Ok(v.to_u64());
             }
@@ -68,7 +68,7 @@ impl Hart {
             let paddr = vaddr.wrapping_add(e.delta);
             if bus.ram_mut().write::<T>(paddr, T::from_u64(value)).is_some() {
                 if !FAST {
-                    *m = reference(vaddr, T::SIZE, MemKind::Store, e.shift, paddr, e.uncacheable);
+                    *m = MemRef::in_one_page(vaddr, T::SIZE, MemKind::Store, e.shift, paddr, e.uncacheable);
                 }
                 return Ok(());
             }
@@ -182,7 +182,7 @@ impl Hart {
             }
         };
         let uncacheable = first.uncacheable || low.is_none();
-        *m = reference(vaddr, size, MemKind::Load, first.shift, first.paddr, uncacheable);
+        *m = MemRef::in_one_page(vaddr, size, MemKind::Load, first.shift, first.paddr, uncacheable);
         m.paddr2 = PhysAddr(second.map_or(0, |p| p.paddr));
         Ok(value)
     }
@@ -222,7 +222,7 @@ impl Hart {
         if told {
             self.device_store(bus, now, vaddr, first.paddr, size, value)?;
         }
-        *m = reference(vaddr, size, kind, first.shift, first.paddr, first.uncacheable || device);
+        *m = MemRef::in_one_page(vaddr, size, kind, first.shift, first.paddr, first.uncacheable || device);
         m.paddr2 = PhysAddr(second.map_or(0, |p| p.paddr));
         Ok(())
     }
@@ -245,21 +245,5 @@ impl Hart {
         }
         self.irq.next_sample = Tick::ZERO;
         Ok(())
-    }
-}
-
-#[inline(always)]
-pub(crate) fn reference(vaddr: u64, size: u64, kind: MemKind, shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
-    let size = size as u16;
-    MemRef {
-        vaddr,
-        paddr: PhysAddr(paddr),
-        paddr2: PhysAddr::ZERO,
-        size,
-        page_shift: shift,
-        kind,
-        uncacheable,
-        valid: true,
-        element: 0,
     }
 }

@@ -6,7 +6,6 @@ use breakeven_base::{Bus, MemKind, MemRef, Now, PseudoOutcome, SysEffect, Tick};
 use crate::csr::{envcfg, num, status, CsrError};
 use crate::hart::{Hart, Stop};
 use crate::inst::{Inst, Op, SINK};
-use crate::mem::reference;
 use crate::mmu::{access_fault, PAGE};
 use crate::mode::Mode;
 use crate::pmp::Access;
@@ -153,7 +152,7 @@ impl Hart {
                 block.fill(0);
             }
         }
-        *m = reference(vaddr, self.options.cbo_block, kind, part.shift, part.paddr, part.uncacheable);
+        *m = MemRef::in_one_page(vaddr, self.options.cbo_block, kind, part.shift, part.paddr, part.uncacheable);
         Ok(())
     }
 
@@ -173,7 +172,7 @@ impl Hart {
                 && bus.ram().contains(x.paddr, self.options.cbo_block)
                 && !bus.is_uncacheable(x.paddr)
         }) {
-            Some(x) => reference(vaddr, self.options.cbo_block, kind, x.shift, x.paddr, false),
+            Some(x) => MemRef::in_one_page(vaddr, self.options.cbo_block, kind, x.shift, x.paddr, false),
             None => MemRef { vaddr, size: self.options.cbo_block as u16, kind, ..MemRef::default() },
         };
     }

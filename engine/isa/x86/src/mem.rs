@@ -30,22 +30,6 @@ struct Parts {
 }
 
 #[inline(always)]
-fn reference(vaddr: u64, size: u64, kind: MemKind, shift: u8, paddr: u64, uncacheable: bool) -> MemRef {
-    let size = size as u16;
-    MemRef {
-        vaddr,
-        paddr: PhysAddr(paddr),
-        paddr2: PhysAddr::ZERO,
-        size,
-        page_shift: shift,
-        kind,
-        uncacheable,
-        valid: true,
-        element: 0,
-    }
-}
-
-#[inline(always)]
 fn read_ram(ram: &PhysMem, paddr: u64, size: u64) -> Option<u64> {
     match size {
         8 => ram.read::<u64>(paddr),
@@ -110,7 +94,7 @@ impl Cpu {
                 if !self.spec.is_clean() {
                     v = self.spec.overlay_word(paddr, size, v);
                 }
-                self.record_reference(reference(vaddr, size, MemKind::Load, shift, paddr, uncacheable));
+                self.record_reference(MemRef::in_one_page(vaddr, size, MemKind::Load, shift, paddr, uncacheable));
                 return Ok(v);
             }
         }
@@ -140,7 +124,7 @@ impl Cpu {
                 write_ram(bus.ram_mut(), paddr, size, value)
             };
             if done.is_some() {
-                self.record_reference(reference(vaddr, size, MemKind::Store, shift, paddr, uncacheable));
+                self.record_reference(MemRef::in_one_page(vaddr, size, MemKind::Store, shift, paddr, uncacheable));
                 return Ok(());
             }
         }
@@ -169,7 +153,7 @@ impl Cpu {
                     self.spec.overlay(paddr, &mut b[..n]);
                     v = V::from_slice(&b[..n]);
                 }
-                self.record_reference(reference(vaddr, n as u64, MemKind::Load, shift, paddr, uncacheable));
+                self.record_reference(MemRef::in_one_page(vaddr, n as u64, MemKind::Load, shift, paddr, uncacheable));
                 return Ok(v);
             }
         }
@@ -185,7 +169,7 @@ impl Cpu {
         let n = usize::from(size.min(32));
         if let Some((paddr, shift, uncacheable)) = self.hit(Access::Store, vaddr, n as u64) {
             if self.write_bytes(bus.ram_mut(), paddr, &b[..n]).is_some() {
-                self.record_reference(reference(vaddr, n as u64, MemKind::Store, shift, paddr, uncacheable));
+                self.record_reference(MemRef::in_one_page(vaddr, n as u64, MemKind::Store, shift, paddr, uncacheable));
                 return Ok(());
             }
         }
@@ -197,7 +181,7 @@ impl Cpu {
         let n = out.len() as u64;
         if let Some((paddr, shift, uncacheable)) = self.hit(Access::Load, vaddr, n) {
             if self.read_bytes(bus.ram(), paddr, out).is_some() {
-                self.record_reference(reference(vaddr, n, MemKind::Load, shift, paddr, uncacheable));
+                self.record_reference(MemRef::in_one_page(vaddr, n, MemKind::Load, shift, paddr, uncacheable));
                 return Ok(());
             }
         }
@@ -209,7 +193,7 @@ impl Cpu {
         let n = bytes.len() as u64;
         if let Some((paddr, shift, uncacheable)) = self.hit(Access::Store, vaddr, n) {
             if self.write_bytes(bus.ram_mut(), paddr, bytes).is_some() {
-                self.record_reference(reference(vaddr, n, MemKind::Store, shift, paddr, uncacheable));
+                self.record_reference(MemRef::in_one_page(vaddr, n, MemKind::Store, shift, paddr, uncacheable));
                 return Ok(());
             }
         }
@@ -297,7 +281,7 @@ impl Cpu {
                 return self.fault_or_drop(Fault { vector: 18, error: 0, addr: vaddr }, vaddr, size, kind);
             }
         }
-        let mut m = reference(vaddr, size, kind, p.first.shift, p.first.paddr, uncacheable);
+        let mut m = MemRef::in_one_page(vaddr, size, kind, p.first.shift, p.first.paddr, uncacheable);
         m.paddr2 = PhysAddr(p.second.map_or(0, |s| s.paddr));
         self.record_reference(m);
         Ok(())
@@ -337,7 +321,7 @@ impl Cpu {
                 }
             }
         }
-        let mut m = reference(vaddr, size, kind, p.first.shift, p.first.paddr, p.first.uncacheable || device);
+        let mut m = MemRef::in_one_page(vaddr, size, kind, p.first.shift, p.first.paddr, p.first.uncacheable || device);
         m.paddr2 = PhysAddr(p.second.map_or(0, |s| s.paddr));
         self.record_reference(m);
         Ok(())
@@ -371,7 +355,14 @@ impl Cpu {
             Ok(x) if bus.ram().contains(x.paddr, 1) => {
                 let uncacheable = bus.is_uncacheable(x.paddr);
                 vaddr &= !(size - 1);
-                self.record_reference(reference(vaddr, size, kind, x.shift, x.paddr & !(size - 1), uncacheable));
+                self.record_reference(MemRef::in_one_page(
+                    vaddr,
+                    size,
+                    kind,
+                    x.shift,
+                    x.paddr & !(size - 1),
+                    uncacheable,
+                ));
                 Ok(())
             }
             Err(fault) if faults => self.fault_or_drop(fault, vaddr, size, kind),

@@ -10,7 +10,6 @@ use super::element::registers;
 use super::{legal, Legal, VectorUnit};
 use crate::config::Chaining;
 use crate::hart::{Hart, Stop};
-use crate::mem::reference;
 use crate::mmu::PAGE;
 use crate::pmp::Access;
 
@@ -320,7 +319,7 @@ impl Hart {
         if !bus.ram().contains(first.paddr, here) && self.speculative() {
             return nowhere;
         }
-        let mut m = reference(vaddr, n, kind, first.shift, first.paddr, first.uncacheable);
+        let mut m = MemRef::in_one_page(vaddr, n, kind, first.shift, first.paddr, first.uncacheable);
         m.element = element;
         if here < n {
             match self.data_part(bus, vaddr.wrapping_add(here), n - here, access) {
