@@ -27,6 +27,8 @@ _engine = pytest.importorskip("breakeven._engine")
 FORWARDS = {"riscv": "rv-byte", "x86": "x64-byte"}
 SET = {"riscv": "rv-memset-word", "x86": "x64-memset-sse2"}
 MOVE = {"riscv": "rv-memmove-word", "x86": "x64-memmove-words"}
+#: what routines need that no machine has by itself
+SETTINGS: dict[str, list[str]] = {"riscv": [], "x86": ["cpu.isa.enable_avx512=true"]}
 ISAS = sorted(MACHINES)
 
 
@@ -44,7 +46,7 @@ def machine(isa: str) -> str:
     from breakeven.m5 import canonical
     from breakeven.machine.presets import describe_machine
 
-    return canonical(describe_machine(MACHINES[isa], []))
+    return canonical(describe_machine(MACHINES[isa], SETTINGS[isa]))
 
 
 def run_table(isa: str, records: list[bytes]) -> list[Result]:

@@ -9,6 +9,7 @@
 mod memory;
 mod opmask;
 mod ops;
+mod prefix;
 mod table;
 mod wide;
 
@@ -20,46 +21,10 @@ use crate::cpu::{cr0, cr4, Cpu, Stop, NM, R, UD};
 use crate::exec::Exec;
 use crate::inst::{Inst, InstFlags, Kind, Opnd};
 pub(crate) use opmask::bits as opmask_bits;
+pub(crate) use prefix::{Evex, XCR0};
 pub(crate) use table::element;
-pub(crate) use wide::WideRegisters;
 use wide::{low_bits, W};
-
-/// What the EVEX prefix and the operands' kinds say.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Evex {
-    /// Vector length in bytes; 0: not EVEX.
-    pub length: u8,
-    /// The opmask register; 0: every element.
-    pub mask: u8,
-    /// Elements that are left out are cleared; else they keep what the destination had.
-    pub zeroing: bool,
-    /// The memory operand is one element for all lanes.
-    pub broadcast: bool,
-    /// Bytes of an element ([`table::element`]).
-    pub element: u8,
-}
-
-/// XCR0's bits of SSE, AVX, opmasks, upper halves and high registers.
-pub(crate) const XCR0: u64 = 0xe6;
-
-/// Operands of the instruction being executed, where VEX instructions' code finds them ([`Kind::Part`]).
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Scratch {
-    operands: [W; 4],
-    half: usize,
-    out: [V; 2],
-}
-
-impl Scratch {
-    #[inline]
-    pub fn read(&self, operand: u8) -> V {
-        self.operands[usize::from(operand & 3)].half(self.half)
-    }
-    #[inline]
-    pub fn write(&mut self, v: V) {
-        self.out[self.half & 1] = v;
-    }
-}
+pub(crate) use wide::{Scratch, WideRegisters};
 
 impl Cpu {
     /// The system has switched AVX-512 on.

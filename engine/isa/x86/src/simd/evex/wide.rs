@@ -1,4 +1,4 @@
-//! AVX-512's registers beyond those of AVX, and a 512-bit value with typed lanes.
+//! AVX-512's registers beyond those of AVX, a 512-bit value with typed lanes, and the operands under execution.
 
 use crate::simd::{Lane, V};
 
@@ -99,6 +99,25 @@ pub(crate) fn low_bits(n: usize) -> u64 {
         !0
     } else {
         (1 << n) - 1
+    }
+}
+
+/// Operands of the instruction being executed, where VEX instructions' code finds them ([`Kind::Part`](crate::inst::Kind::Part)).
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Scratch {
+    pub operands: [W; 4],
+    pub half: usize,
+    pub out: [V; 2],
+}
+
+impl Scratch {
+    #[inline]
+    pub fn read(&self, operand: u8) -> V {
+        self.operands[usize::from(operand & 3)].half(self.half)
+    }
+    #[inline]
+    pub fn write(&mut self, v: V) {
+        self.out[self.half & 1] = v;
     }
 }
 
