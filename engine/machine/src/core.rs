@@ -87,6 +87,12 @@ impl Core {
             c.memoize(on);
         }
     }
+    /// No run comes for a while: gives memory back.
+    pub fn rest(&mut self) {
+        if let Core::O3(c) = self {
+            c.rest();
+        }
+    }
     /// Statistics of memoized execution, on a core that has it.
     pub fn memo_statistics(&self) -> Option<MemoStatistics> {
         match self {

@@ -99,7 +99,8 @@ impl Sweep {
         }
         let image = m.bus.ram_mut().freeze()?;
         m.state.mem.freeze();
-        let Machine { config, state, bus, .. } = m;
+        let Machine { config, mut state, bus, .. } = m;
+        state.core.rest();
         let devices = bus.devices().clone();
         Ok(Sweep { config, state, devices, image, idle: Mutex::default() })
     }
@@ -197,6 +198,7 @@ impl Sweep {
         if !restored {
             machine.restore(&self.state, &self.devices)?;
         }
+        machine.state.core.rest();
         self.idle().push(machine);
         Ok(())
     }

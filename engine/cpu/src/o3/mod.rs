@@ -131,6 +131,11 @@ impl O3 {
         self.memo.switch(on);
     }
 
+    /// No run comes for a while: memoized execution gives most of its memory back.
+    pub fn rest(&mut self) {
+        self.memo.rest();
+    }
+
     /// Statistics of memoized execution.
     #[must_use]
     pub fn memo_statistics(&self) -> MemoStatistics {

@@ -160,6 +160,12 @@ impl Memo {
         }
     }
 
+    /// The run is over, and there may be none for a while: keeps little.
+    pub fn rest(&mut self) {
+        self.stop();
+        self.table.rest();
+    }
+
     /// Drops the segment that is being recorded.
     pub fn stop(&mut self) {
         if std::mem::take(&mut self.recorder.mode) != Mode::Off {

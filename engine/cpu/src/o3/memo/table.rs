@@ -9,6 +9,8 @@ pub const NONE: u32 = u32::MAX;
 
 /// Bytes that the table may take; beyond, all is forgotten.
 const LIMIT: usize = 48 << 20;
+/// Bytes that it may keep between two runs.
+const RESTING: usize = 1 << 20;
 
 /// A state of the pipeline, where segments begin.
 #[derive(Clone, Debug)]
@@ -91,8 +93,20 @@ pub fn hash_of(bytes: &[u8], asid: u16, sets: u32) -> u64 {
 impl Table {
     /// The table has grown over its limit.
     pub fn is_full(&self) -> bool {
+        self.size() > LIMIT
+    }
+
+    /// Bytes that it takes.
+    fn size(&self) -> usize {
         let calls = self.calls.len() * (size_of::<Call>() + 4) + self.places.len() * size_of::<RecordedReference>();
-        self.bytes + calls + self.executed.len() * size_of::<Executed>() > LIMIT
+        self.bytes + calls + self.executed.len() * size_of::<Executed>()
+    }
+
+    /// Forgets all if it has grown beyond what a machine may keep that waits for its next run: a study has hundreds.
+    pub fn rest(&mut self) {
+        if self.size() > RESTING {
+            self.clear();
+        }
     }
 
     pub fn clear(&mut self) {
