@@ -87,10 +87,10 @@ impl Core {
             c.memoize(on);
         }
     }
-    /// No run comes for a while: gives memory back.
-    pub fn rest(&mut self) {
+    /// The machine becomes idle: gives back memory that no result depends on.
+    pub fn release_memory(&mut self) {
         if let Core::O3(c) = self {
-            c.rest();
+            c.release_memory();
         }
     }
     /// Statistics of memoized execution, on a core that has it.

@@ -100,7 +100,7 @@ impl Sweep {
         let image = m.bus.ram_mut().freeze()?;
         m.state.mem.freeze();
         let Machine { config, mut state, bus, .. } = m;
-        state.core.rest();
+        state.core.release_memory();
         let devices = bus.devices().clone();
         Ok(Sweep { config, state, devices, image, idle: Mutex::default() })
     }
@@ -198,7 +198,7 @@ impl Sweep {
         if !restored {
             machine.restore(&self.state, &self.devices)?;
         }
-        machine.state.core.rest();
+        machine.state.core.release_memory();
         self.idle().push(machine);
         Ok(())
     }

@@ -131,9 +131,9 @@ impl O3 {
         self.memo.switch(on);
     }
 
-    /// No run comes for a while: memoized execution gives most of its memory back.
-    pub fn rest(&mut self) {
-        self.memo.rest();
+    /// The machine becomes idle: memoized execution gives most of its memory back.
+    pub fn release_memory(&mut self) {
+        self.memo.release_memory();
     }
 
     /// Statistics of memoized execution.

@@ -160,10 +160,10 @@ impl Memo {
         }
     }
 
-    /// The run is over, and there may be none for a while: keeps little.
-    pub fn rest(&mut self) {
+    /// The machine becomes idle: gives back most of the action cache's memory.
+    pub fn release_memory(&mut self) {
         self.stop();
-        self.table.rest();
+        self.table.trim();
     }
 
     /// Drops the segment that is being recorded.

@@ -9,8 +9,8 @@ pub const NONE: u32 = u32::MAX;
 
 /// Bytes that the table may take; beyond, all is forgotten.
 const LIMIT: usize = 48 << 20;
-/// Bytes that it may keep between two runs.
-const RESTING: usize = 1 << 20;
+/// Bytes that an idle machine may keep between two runs.
+const IDLE_LIMIT: usize = 1 << 20;
 
 /// A state of the pipeline, where segments begin.
 #[derive(Clone, Debug)]
@@ -102,9 +102,9 @@ impl Table {
         self.bytes + calls + self.executed.len() * size_of::<Executed>()
     }
 
-    /// Forgets all if it has grown beyond what a machine may keep that waits for its next run: a study has hundreds.
-    pub fn rest(&mut self) {
-        if self.size() > RESTING {
+    /// Forgets all if it has grown beyond what an idle machine may keep: a study has hundreds of them.
+    pub fn trim(&mut self) {
+        if self.size() > IDLE_LIMIT {
             self.clear();
         }
     }
@@ -195,5 +195,21 @@ impl Table {
         self.bytes += size_of::<Segment>() + size_of_val(&*segment.counts);
         self.segments.push(segment);
         self.segments.len() as u32 - 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_machine_keeps_little() {
+        let mut table = Table::default();
+        table.sets(&[1, 2]);
+        table.trim();
+        assert_eq!(table.sets.len(), 1, "what is small stays");
+        table.sets(&vec![3; IDLE_LIMIT / size_of::<u32>()]);
+        table.trim();
+        assert_eq!((table.sets.len(), table.size()), (0, 0));
     }
 }
