@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,19 +32,24 @@ class Hub:
     """Has the worker that simulates what is looked at, and the one for the rest."""
 
     def __init__(
-        self, first: State, store: Path | None = None, no_store: bool = False, worker: Worker | None = None
-    ) -> None:
+        self, first: State, store: Path | None = None, no_store: bool = False, worker: Worker | None = None,
+        builder: Worker | None = None,
+    ) -> None:  # fmt: skip
         self.first = first
         #: machine files that questions may name: code that is run
         self._files = {first.machine} if is_file_name(first.machine) else set()
         self.worker = worker or first_worker(first, store, no_store)
         self._store = (store, no_store)
-        self._builder: Worker | None = None
+        self._builder = builder
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
         #: tab -> the state that is being simulated ahead for it
         self._ahead_of: dict[str, Any] = {}
         #: states that were simulated while nothing was asked
         self._along_of: set[State] = set()
+        #: how many routines are being built and hosts measured; nothing is simulated along before they are done
+        self._alone = 0
+        self._room = asyncio.Event()
+        self._room.set()
         self._kinds: dict[str, Callable[[dict[str, Any]], Lines]] = {
             "describe": self._describe, "curves": self._curves, "commands": self._commands, "account": self._account,
             "code": self._code, "pipeline": self._pipeline, "map": self._map, "rank": self._rank,
@@ -144,10 +150,23 @@ class Hub:
         async for line in views.rank(self.builder, self._state(question), question):
             yield line
 
+    @contextmanager
+    def _others_wait(self) -> Iterator[None]:
+        """What is simulated along takes every core; the second process, which stands behind it, would starve."""
+        self._alone += 1
+        self._room.clear()
+        try:
+            yield
+        finally:
+            self._alone -= 1
+            if not self._alone:
+                self._room.set()
+
     async def _host(self, question: dict[str, Any]) -> Lines:
         # The other process: measuring must not wait for what is simulated.
-        async for line in views.host(self.builder, self._state(question)):
-            yield line
+        with self._others_wait():
+            async for line in views.host(self.builder, self._state(question)):
+                yield line
 
     async def _ahead(self, question: dict[str, Any]) -> Lines:
         yield {"ahead": await ahead(self.worker, self._state(question))}
@@ -159,6 +178,7 @@ class Hub:
             if state not in self._along_of and len(self._along_of) >= _ALONG_EVER:
                 return
             self._along_of.add(state)
+            await self._room.wait()
             yield {"ahead": await ahead(self.worker, state, IDLE)}
 
     async def _about(self, question: dict[str, Any]) -> Lines:
@@ -174,7 +194,8 @@ class Hub:
 
     async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:
         """Builds and checks a routine as `breakeven add` does; raises `UserError` with the compiler's words."""
-        added = await self.builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
+        with self._others_wait():
+            added = await self.builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
         await asyncio.gather(*(each.ask("routines_changed", SOON) for each in (self.worker, self.builder)))
         return added
 
