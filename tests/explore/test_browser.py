@@ -291,7 +291,7 @@ def test_a_routine_of_ones_own_is_checked_and_drawn(page) -> None:
         page.evaluate_handle(DROP, [name, text])
 
     drop("mine.S", WRONG)
-    page.wait_for_selector("#trouble:has-text('mine')", timeout=PATIENT)
+    page.wait_for_selector("#trouble:not([hidden])", timeout=PATIENT)
     assert re.search("mine is wrong at size 2, .* byte 1 is", page.locator("#trouble").text_content())
     drop("../../mine.S", COPY)
     page.wait_for_selector("#notice:has-text('verified at')", timeout=PATIENT)
