@@ -12,7 +12,7 @@ from typing import Any
 from breakeven.errors import UserError
 from breakeven.explorer import views
 from breakeven.explorer.curves import ahead, curves
-from breakeven.explorer.process import IDLE, LATER, NOW, SOON, Worker, WorkerDied, first_worker
+from breakeven.explorer.process import BEHIND, IDLE, LATER, NOW, SOON, Worker, WorkerDied, first_worker
 from breakeven.explorer.state import State, as_row, from_row
 from breakeven.machine.presets import is_file_name
 
@@ -32,15 +32,14 @@ class Hub:
     """Has the worker that simulates what is looked at, and the one for the rest."""
 
     def __init__(
-        self, first: State, store: Path | None = None, no_store: bool = False, worker: Worker | None = None,
-        builder: Worker | None = None,
-    ) -> None:  # fmt: skip
+        self, first: State, store: Path | None = None, no_store: bool = False, worker: Worker | None = None
+    ) -> None:
         self.first = first
         #: machine files that questions may name: code that is run
         self._files = {first.machine} if is_file_name(first.machine) else set()
         self.worker = worker or first_worker(first, store, no_store)
         self._store = (store, no_store)
-        self._builder = builder
+        self._ranker: Worker | None = None
         self._tasks: dict[tuple[str, str], asyncio.Task[None]] = {}
         #: tab -> the state that is being simulated ahead for it
         self._ahead_of: dict[str, Any] = {}
@@ -63,11 +62,11 @@ class Hub:
             self._files.add(machine)
 
     @property
-    def builder(self) -> Worker:
-        """A process of its own, behind the other: while it builds, checks, measures or ranks, curves are drawn."""
-        if self._builder is None:
-            self._builder = Worker(*self._store, nice=_NICE)
-        return self._builder
+    def ranker(self) -> Worker:
+        """A process of its own, behind the other: while it measures or ranks, curves are drawn."""
+        if self._ranker is None:
+            self._ranker = Worker(*self._store, nice=_NICE)
+        return self._ranker
 
     async def stream(self, tab: str, kind: str, question: dict[str, Any]) -> AsyncIterator[bytes]:
         """The lines that answer a question, as JSON; an error is the last line."""
@@ -147,12 +146,12 @@ class Hub:
             yield line
 
     async def _rank(self, question: dict[str, Any]) -> Lines:
-        async for line in views.rank(self.builder, self._state(question), question):
+        async for line in views.rank(self.ranker, self._state(question), question):
             yield line
 
     @contextmanager
     def _others_wait(self) -> Iterator[None]:
-        """What is simulated along takes every core; the second process, which stands behind it, would starve."""
+        """What is simulated along takes every core; who builds or measures would starve."""
         self._alone += 1
         self._room.clear()
         try:
@@ -165,7 +164,7 @@ class Hub:
     async def _host(self, question: dict[str, Any]) -> Lines:
         # The other process: measuring must not wait for what is simulated.
         with self._others_wait():
-            async for line in views.host(self.builder, self._state(question)):
+            async for line in views.host(self.ranker, self._state(question)):
                 yield line
 
     async def _ahead(self, question: dict[str, Any]) -> Lines:
@@ -194,9 +193,15 @@ class Hub:
 
     async def add(self, file: Path, isa: str, kind: str) -> dict[str, Any]:
         """Builds and checks a routine as `breakeven add` does; raises `UserError` with the compiler's words."""
-        with self._others_wait():
-            added = await self.builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
-        await asyncio.gather(*(each.ask("routines_changed", SOON) for each in (self.worker, self.builder)))
+        # Who dropped a file waits for neither curves nor ranking: a process for this file alone.
+        builder = Worker(*self._store, nice=BEHIND)
+        try:
+            with self._others_wait():
+                added = await builder.ask("add", NOW, file=str(file), isa=isa, kind=kind)
+        finally:
+            await asyncio.to_thread(builder.close)
+        others = [worker for worker in (self.worker, self._ranker) if worker is not None]
+        await asyncio.gather(*(each.ask("routines_changed", SOON) for each in others))
         return added
 
     def stop(self) -> None:
@@ -207,5 +212,5 @@ class Hub:
     def close(self) -> None:
         """Ends both processes."""
         self.worker.close()
-        if self._builder is not None:
-            self._builder.close()
+        if self._ranker is not None:
+            self._ranker.close()

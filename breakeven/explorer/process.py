@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: priorities of questions, the least first
 NOW, SOON, LATER, IDLE = range(4)
 #: how far the process that simulates stands back (nice(1)): it takes every core, and a browser draws beside it
-_BEHIND = 5
+BEHIND = 5
 
 
 class WorkerDied(UserError):
@@ -140,4 +140,4 @@ def first_worker(state: State, store: Path | None = None, no_store: bool = False
         "name": state.machine, "settings": state.settings, "routines": state.routines,
         "places": state.places(state.coarse()), "cache": state.cache, "measure": state.measure,
     }  # fmt: skip
-    return Worker(store, no_store, _BEHIND, first=None if no_store else first)
+    return Worker(store, no_store, BEHIND, first=None if no_store else first)
