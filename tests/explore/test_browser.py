@@ -419,6 +419,38 @@ def test_what_moves_the_break_even_is_ranked_by_itself_and_interrupted_by_a_chan
     page.close()
 
 
+@pytest.mark.parametrize("hand", ["pointer", "keyboard"])
+def test_the_ranking_moves_no_slider_from_under_a_hand(browser, explorer: Explorer, hand: str) -> None:
+    page, held = browser.new_page(viewport={"width": 1280, "height": 900}), []
+
+    def answered(route) -> None:
+        question = json.loads(route.request.post_data)
+        if question["kind"] == "rank":
+            some = [row for row in question["controls"] if row[0].count(".") == 1][:12]
+            held.append((route, json.dumps({**question, "controls": some})))
+        else:
+            route.continue_()
+
+    page.route("**/ask", answered)
+    page.goto(explorer.address)
+    settled(page)
+    page.wait_for_selector("#ranking:has-text('ranking 0 of')", timeout=PATIENT)
+    page.click("summary:has-text('core')")
+    slider = page.locator("[data-group=core] input[data-path='cpu.executeBranchDelay']")
+    slider.scroll_into_view_if_needed()
+    if hand == "pointer":
+        box = slider.bounding_box()
+        page.mouse.move(box["x"] + 9, box["y"] + box["height"] / 2)
+    else:
+        slider.focus()
+    before = slider.bounding_box()["y"]
+    route, question = held[0]
+    route.continue_(post_data=question)
+    page.wait_for_selector("#controls > details[data-group=moves]", state="attached", timeout=PATIENT)
+    assert abs(slider.bounding_box()["y"] - before) <= 1
+    page.close()
+
+
 def test_in_a_notebook_the_page_is_live_while_the_kernel_runs_then_a_snapshot(
     browser, tmp_path: Path, monkeypatch
 ) -> None:

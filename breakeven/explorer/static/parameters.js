@@ -226,10 +226,24 @@ const STILL = 1000;
 function drawRanked() {
   const wait = machine.pointed + STILL - performance.now();
   if (wait > 0) { setTimeout(drawRanked, wait); return; }
-  if (!controlsPlace.contains(document.activeElement)) { drawControls(); return; }
-  controlsPlace.querySelectorAll("details[data-group=moves]").forEach((old) => { if (!old.contains(document.activeElement)) old.remove(); });
-  const top = strongest();
-  if (top && !controlsPlace.querySelector("details[data-group=moves]")) controlsPlace.prepend(top);
+  inPlace(() => {
+    if (!controlsPlace.contains(document.activeElement)) { drawControls(); return; }
+    controlsPlace.querySelectorAll("details[data-group=moves]").forEach((old) => { if (!old.contains(document.activeElement)) old.remove(); });
+    const top = strongest();
+    if (top && !controlsPlace.querySelector("details[data-group=moves]")) controlsPlace.prepend(top);
+  });
+}
+
+// The row under the pointer, else the one that has the keyboard, stays where it is on the screen.
+function inPlace(drawAnew) {
+  const over = machine.over && machine.over.isConnected ? machine.over : controlsPlace.contains(document.activeElement) && document.activeElement.closest("[data-row]");
+  if (!over) { drawAnew(); return; }
+  const top = (row) => row.getBoundingClientRect().top, before = top(over), within = over.closest("[data-group]").dataset.group;
+  drawAnew();
+  const row = over.isConnected ? over : controlsPlace.querySelector(`[data-group="${within}"] [data-row="${over.dataset.row}"]`);
+  if (!row) return;
+  byId("machine").scrollTop += top(row) - before;
+  scrollBy(0, top(row) - before);
 }
 
 function strongestFew(most) {
@@ -256,10 +270,13 @@ for (const over of ["focusin", "pointermove"]) {
     if (event.movementX === 0 && event.movementY === 0) return;
     if (over === "pointermove") machine.pointed = performance.now();
     const place = event.target.closest("[data-row]"), path = place && place.dataset.row;
+    if (over === "pointermove") machine.over = place;
     const control = path && (!machine.inHand || machine.inHand.path !== path) && machine.controls.find((each) => each.path === path);
     if (control) simulateAlong(control);
   });
 }
+
+controlsPlace.addEventListener("pointerleave", () => { machine.over = null; });
 
 function drawControls() {
   const list = found(), groups = new Map();
