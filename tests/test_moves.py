@@ -10,7 +10,7 @@ import pytest
 from breakeven.errors import UserError
 from breakeven.files.data import find_data
 from breakeven.points import FAULT_IN_DESTINATION, Result, points_file, unpack_results
-from breakeven.routine.contract import MACHINES, contract_points
+from breakeven.routine.contract import MACHINES, SETTINGS, contract_points
 
 from .guest_points import (
     OUT_OF_RANGE,
@@ -27,8 +27,6 @@ _engine = pytest.importorskip("breakeven._engine")
 FORWARDS = {"riscv": "rv-byte", "x86": "x64-byte"}
 SET = {"riscv": "rv-memset-word", "x86": "x64-memset-sse2"}
 MOVE = {"riscv": "rv-memmove-word", "x86": "x64-memmove-words"}
-#: what routines need that no machine has by itself
-SETTINGS: dict[str, list[str]] = {"riscv": [], "x86": ["cpu.isa.enable_avx512=true"]}
 ISAS = sorted(MACHINES)
 
 

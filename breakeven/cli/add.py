@@ -28,7 +28,7 @@ def add_(
     isa: Annotated[str, typer.Option(help="riscv or x86; compiled code says its own.")] = "",
     kind: Annotated[str, typer.Option(help="copy, checksum, user-copy, copy-checksum, set, move.")] = "copy",
     name: Annotated[str, typer.Option(help="The routine's name; else the file's or the symbol's.")] = "",
-    needs: Annotated[str, typer.Option(help="riscv: zbb, v, misaligned; x86: adx, avx2, sse2 (a,b,...).")] = "",
+    needs: Annotated[str, typer.Option(help="riscv: zbb, v, misaligned; x86: adx, avx2, avx512, sse2 (a,b,...).")] = "",
     flags: Annotated[str, typer.Option(help="More compiler flags, in one argument.")] = "",
     symbol: Annotated[str, typer.Option(help="The function to take out of compiled code.")] = "",
     define: Annotated[

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: kinds and flags as in docs/guests.md
 KINDS = {"copy": 0, "checksum": 1, "user-copy": 2, "copy-checksum": 3, "set": 4, "move": 5}
+#: the part of AVX-512 that the front end knows
+_AVX512 = "-mavx512f -mavx512bw -mavx512cd -mavx512dq -mavx512vl"
 #: what a routine may need: its flag and the compiler's option for it, by instruction set
 NEEDS = {
     "riscv": {
@@ -34,7 +36,7 @@ NEEDS = {
         "misaligned": (2, ""),
         "v": (32, "-march=rv64imafdcv_zicsr_zifencei"),
     },
-    "x86": {"adx": (4, "-madx"), "avx2": (8, "-mavx2"), "sse2": (16, "-msse2")},
+    "x86": {"adx": (4, "-madx"), "avx2": (8, "-mavx2"), "sse2": (16, "-msse2"), "avx512": (64, _AVX512)},
 }
 #: what is compiled here; every other file holds code that exists
 SOURCES = (".S", ".c")
@@ -176,8 +178,8 @@ def _flags(recipe: Recipe, what: Build | None = None) -> list[str]:
     for need in what.needs if what else ():
         option = NEEDS[recipe.isa][need][1]
         # What needs vector registers may have the compiler use them.
-        flags = [flag for flag in flags if need not in ("sse2", "avx2") or flag != "-mgeneral-regs-only"]
-        flags += [option] if option else []
+        flags = [flag for flag in flags if need not in ("sse2", "avx2", "avx512") or flag != "-mgeneral-regs-only"]
+        flags += option.split()
     return [*flags, *(f"-I{recipe.root / folder}" for folder in recipe.include)]
 
 

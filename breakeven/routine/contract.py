@@ -35,7 +35,10 @@ _CHUNK = 1024
 _BOOT, _POINT, _BYTE = 10_000_000, 60_000, 400
 #: the machine of each instruction set on which it is looked at
 MACHINES = {"riscv": "atomic", "x86": "x86_atomic"}
+#: what that machine has beside its own: every extension that a routine may use
+SETTINGS = {"riscv": (), "x86": ("cpu.isa.enable_avx512=true",)}
 _PATTERN = 0xA5
+INVALID_OPCODE = "invalid opcode"
 #: traps by cause (RISC-V) and by vector (x86)
 _TRAPS = {
     "riscv": {
@@ -44,7 +47,7 @@ _TRAPS = {
         13: "load from an unmapped page", 15: "store to an unmapped page",
     },
     "x86": {
-        0: "division error", 3: "breakpoint", 6: "invalid opcode", 7: "vector instruction that is switched off",
+        0: "division error", 3: "breakpoint", 6: INVALID_OPCODE, 7: "vector instruction that is switched off",
         13: "general protection fault", 14: "access to an unmapped page", 17: "alignment check",
     },
 }  # fmt: skip
@@ -61,6 +64,11 @@ _KEPT = {
         9: "MMX state (no emms)", 10: "mxcsr", 24: "the stack pointer",
     },
 }  # fmt: skip
+
+
+def checking_machine(isa: str) -> MachineSpec:
+    """The machine of an instruction set on which a routine is looked at."""
+    return MachineSpec(MACHINES[isa], SETTINGS[isa])
 
 
 def contract_points(name: str, kind: str) -> Iterator[Point]:
@@ -175,7 +183,7 @@ def _check_chunk(isa: str, elf: bytes, chunk: list[Point]) -> None:
 def _run(isa: str, elf: bytes, chunk: list[Point]) -> tuple[list[Result], str]:
     """The results that a guest left, and how it ended."""
 
-    text = resolve(MachineSpec(MACHINES[isa])).text
+    text = resolve(checking_machine(isa)).text
     guest = load_engine().Machine(text, elf, readfile=points_file(pack(chunk)))
     end = guest.run(max_insts=_BOOT + sum(_POINT + _BYTE * min(p.size, MAX_SIZE) for p in chunk))
     return unpack_results(guest.outputs().get("results.bin", b"")), str(end["cause"])

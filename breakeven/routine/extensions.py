@@ -38,12 +38,11 @@ def used_by(isa: str, elf: bytes, name: str, kind: str) -> Used:
     """Runs a routine of the guest `elf` at a few hundred points and looks at the instructions that ran."""
     from breakeven.machine.resolve import resolve
     from breakeven.points import pack, points_file
-    from breakeven.points.machine_spec import MachineSpec
-    from breakeven.routine.contract import MACHINES, sample_points
+    from breakeven.routine.contract import checking_machine, sample_points
 
     engine = load_engine()
     code = Code(elf)
-    machine = resolve(MachineSpec(MACHINES[isa])).text
+    machine = resolve(checking_machine(isa)).text
     guest = engine.Machine(machine, elf, readfile=points_file(pack(sample_points(name, kind))))
     guest.cover(*code.routines)
     end = guest.run()
@@ -77,6 +76,14 @@ class Code:
                 end = min(address + size, start + length)
                 return self._elf[offset + address - start : offset + end - start]
         return b""
+
+
+def holds(isa: str, elf: bytes, extension: str) -> bool:
+    """Whether an instruction among the routines of the guest `elf` needs an extension, executed or not."""
+    code = Code(elf)
+    first, end = code.routines
+    listing = load_engine().instructions(code.at(first, end - first), isa, first, end - first)
+    return any(extension in needs for _, _, _, needs, *_ in listing)
 
 
 def _extensions(isa: str, code: Code, executed: Iterable[int]) -> list[str]:

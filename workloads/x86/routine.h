@@ -34,7 +34,9 @@
 .macro ROUTINE symbol:req, name:req, kind:req, flags=0, parameter=0
     ROUTINE_ENTRY .routines, \symbol, "\name", \kind, \flags, \parameter
 #ifndef LATER
+    .ifeq (\flags) & NEEDS_AVX512 /* whose state only the later parts of the guest switch on */
     ROUTINE_ENTRY .first_routines, \symbol, "\name", \kind, \flags, \parameter
+    .endif
 #endif
     .text
     .balign 64
@@ -90,7 +92,8 @@ struct routine_entry {
         routine_name, routine_kind, routine_flags, (void *)symbol, 0};
 #define ROUTINE(symbol, routine_name, routine_kind, routine_flags)                                                     \
     ROUTINE_IN(".routines", all_##symbol, symbol, routine_name, routine_kind, routine_flags)                           \
-    ROUTINE_IN(".first_routines", first_##symbol, symbol, routine_name, routine_kind, routine_flags)                   \
+    ROUTINE_IN(".first_routines", first_##symbol, symbol,                                                              \
+               __builtin_choose_expr((routine_flags) & NEEDS_AVX512, "", routine_name), routine_kind, routine_flags)   \
     struct routine_entry
 
 #endif
