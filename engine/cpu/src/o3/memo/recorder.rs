@@ -5,7 +5,7 @@ use breakeven_memory::{MissResponse, MshrId, Request, Response, Side, TlbResult}
 
 use super::archive::{AddressRules, Base};
 use super::calls::{
-    after, mshr_of, packet_of, seq_at, tick_at, Answered, Call, Executed, RecordedReference, References, Served, WINDOW,
+    after, mshr_of, packet_of, seq_at, tick_at, Answered, Call, RecordedReference, References, Served, WINDOW,
 };
 use super::table::Table;
 use crate::bpred::{Prediction, TargetProvider};
@@ -204,19 +204,19 @@ impl<O: Outside> RecordedOutside<'_, O> {
     }
 
     fn record_step(&mut self, at: Seq, now: Now, result: StepResult, step: &Step) {
-        let what = Executed::of(result, step);
+        let what = self.table.instructions.number_of(result, step);
         let (Some(what), Some(rules)) = (what, self.recorder.rules) else {
             self.recorder.discarded = true;
             return;
         };
-        let places = self.table.places.len() as u32;
         let (cycle, distance) = (self.cycle(now.tick), self.seq(at));
-        self.recorder.discarded |= at + u64::from(what.n) > self.recorder.base.seq + MAX_UOPS;
-        for i in what.references() {
+        let places = self.table.places.len() as u32;
+        let executed = self.table.instructions.get(what);
+        self.recorder.discarded |= at + u64::from(executed.n) > self.recorder.base.seq + MAX_UOPS;
+        for i in executed.references() {
             self.references.set(at + i as u64, &step.mem[i]);
             self.table.places.push(RecordedReference::of(&step.mem[i], &rules));
         }
-        let what = self.table.executed(&what);
         self.record(Some(Call::Step { cycle, at: distance, what, places, drained: now.drained }));
     }
 }
@@ -243,7 +243,7 @@ impl<O: Outside> Outside for RecordedOutside<'_, O> {
     fn step(&mut self, at: Seq, now: Now, out: &mut Step) -> StepResult {
         let result = match self.next_answer() {
             Source::Recorded(Call::Step { what, .. }) => {
-                let what = &self.table.executed[what as usize];
+                let what = self.table.instructions.get(what);
                 for i in what.references() {
                     let answers = &self.recorder.answers;
                     out.mem[i] = answers.stepped.get(answers.references).copied().unwrap_or_default();

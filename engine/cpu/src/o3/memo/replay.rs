@@ -258,7 +258,7 @@ impl Memo {
     fn is_answered(&self, call: &Call, given: &LiveAnswer, at: &At) -> bool {
         match (*call, given) {
             (Call::Step { what, .. }, LiveAnswer::Step(result)) => {
-                self.table.executed[what as usize].is(*result, &self.recorder.answers.step)
+                self.table.instructions.get(what).is(*result, &self.recorder.answers.step)
             }
             (
                 Call::Access { cycle, answer, .. } | Call::Fetch { cycle, answer, .. },
@@ -293,7 +293,7 @@ impl Memo {
         let seq = at.seq(seq);
         let before = self.recorder.answers.stepped.len();
         let places = &self.table.places[places as usize..];
-        for (uop, then) in self.table.executed[what as usize].references().zip(places) {
+        for (uop, then) in self.table.instructions.get(what).references().zip(places) {
             let mem = self.recorder.answers.step.mem[uop].read_by_field();
             self.references.set(seq + uop as u64, &mem);
             let alike = then.class == self.rules.class_of(&mem)

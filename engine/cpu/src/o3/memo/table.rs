@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use breakeven_base::{Step, StepResult};
+
 use super::archive::{Reference, Written};
 use super::calls::{Call, Executed, RecordedReference};
 
@@ -56,6 +58,50 @@ impl Configuration {
     }
 }
 
+/// The instructions of segments, each once, found by their PCs.
+#[derive(Clone, Debug, Default)]
+pub struct Instructions {
+    known: Vec<Executed>,
+    /// The last one of each bucket, and of each instruction the one before it in its bucket.
+    last: Box<[u32]>,
+    before: Vec<u32>,
+}
+
+/// Buckets of [`Instructions`]: a routine and the harness have some thousands.
+const BUCKETS: u32 = 1 << 12;
+
+impl Instructions {
+    #[inline]
+    pub fn get(&self, number: u32) -> &Executed {
+        &self.known[number as usize]
+    }
+
+    /// The number of what has just been executed; `None`: no segment holds such a step.
+    pub fn number_of(&mut self, result: StepResult, step: &Step) -> Option<u32> {
+        if self.last.is_empty() {
+            self.last = vec![NONE; BUCKETS as usize].into_boxed_slice();
+        }
+        // The high bits of the product depend on all of the PC's.
+        let bucket = (mix(0, step.pc) >> (u64::BITS - BUCKETS.trailing_zeros())) as usize;
+        let mut number = self.last[bucket];
+        while let Some(known) = self.known.get(number as usize) {
+            if known.is(result, step) {
+                return Some(number);
+            }
+            number = self.before[number as usize];
+        }
+        let what = Executed::of(result, step)?;
+        self.before.push(std::mem::replace(&mut self.last[bucket], self.known.len() as u32));
+        self.known.push(what);
+        Some(self.known.len() as u32 - 1)
+    }
+
+    /// Bytes that they take.
+    fn size(&self) -> usize {
+        self.known.len() * (size_of::<Executed>() + 4) + size_of_val(&*self.last)
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     pub configurations: Vec<Configuration>,
@@ -67,8 +113,7 @@ pub struct Table {
     pub earlier_references: HashMap<u32, Box<[u64]>>,
     pub segments: Vec<Segment>,
     pub places: Vec<RecordedReference>,
-    pub executed: Vec<Executed>,
-    executed_at: HashMap<u64, Vec<u32>>,
+    pub instructions: Instructions,
     sets: Vec<Box<[u32]>>,
     bytes: usize,
 }
@@ -99,7 +144,7 @@ impl Table {
     /// Bytes that it takes.
     fn size(&self) -> usize {
         let calls = self.calls.len() * (size_of::<Call>() + 4) + self.places.len() * size_of::<RecordedReference>();
-        self.bytes + calls + self.executed.len() * size_of::<Executed>()
+        self.bytes + calls + self.instructions.size()
     }
 
     /// Forgets all if it has grown beyond what an idle machine may keep: a study has hundreds of them.
@@ -158,18 +203,6 @@ impl Table {
         configuration
     }
 
-    /// The number of an instruction in the table.
-    pub fn executed(&mut self, what: &Executed) -> u32 {
-        let at = self.executed_at.entry(what.pc).or_default();
-        if let Some(known) = at.iter().find(|i| self.executed[**i as usize] == *what) {
-            return *known;
-        }
-        let number = self.executed.len() as u32;
-        at.push(number);
-        self.executed.push(*what);
-        number
-    }
-
     /// Adds a call; its number.
     pub fn push(&mut self, call: Call) -> u32 {
         self.calls.push(call);
@@ -201,6 +234,21 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_instruction_has_one_number_whatever_else_is_in_its_bucket() {
+        let mut instructions = Instructions::default();
+        let at = |pc: u64, next_pc: u64| Step { pc, next_pc, n: 1, len: 4, ..Step::default() };
+        let steps: Vec<Step> = (0..3 * u64::from(BUCKETS)).map(|i| at(4 * i, 4 * i + 4)).collect();
+        let numbers: Vec<_> = steps.iter().map(|s| instructions.number_of(StepResult::Done, s)).collect();
+        assert!(numbers.iter().enumerate().all(|(i, n)| *n == Some(i as u32)));
+        let again: Vec<_> = steps.iter().map(|s| instructions.number_of(StepResult::Done, s)).collect();
+        assert_eq!(again, numbers);
+        // A branch taken is another one than a branch not taken.
+        let taken = instructions.number_of(StepResult::Done, &at(4, 64)).unwrap();
+        assert_eq!((taken, instructions.get(taken).next_pc), (3 * BUCKETS, 64));
+        assert_eq!(instructions.number_of(StepResult::Paused, &at(4, 4)), None);
+    }
 
     #[test]
     fn an_idle_machine_keeps_little() {
