@@ -118,6 +118,61 @@ def test_start_up_and_slow_elements_hold_the_unit(core: str) -> None:
     assert more(APART, vector_memory_startup_cycles=3) == more(LOAD, vector_startup_cycles=2) == 0
 
 
+#: accesses by element, and the parameter that says what each costs
+ELEMENTS = [
+    ("vlse64.v v8, (a0), x0", "strided_element_cycles"),
+    ("vsse64.v v8, (a0), x0", "strided_element_cycles"),
+    ("vluxei64.v v8, (a0), v24", "indexed_element_cycles"),
+    ("vsoxei64.v v8, (a0), v24", "indexed_element_cycles"),
+    # A segment access with a stride or with indices is a segment access.
+    ("vlseg2e64.v v8, (a0)", "segment_element_cycles"),
+    ("vsseg2e64.v v8, (a0)", "segment_element_cycles"),
+    ("vlsseg2e64.v v8, (a0), x0", "segment_element_cycles"),
+    ("vsuxseg2ei64.v v8, (a0), v24", "segment_element_cycles"),
+]
+
+
+def in_order(**isa: Any) -> dict[str, Any]:
+    """The X60, whose vector unit is what bounds it: gem5's Minor takes three cycles from a load to the next."""
+    description = describe_machine("x60", [])
+    object_of(description, "system.cpu.isa")["params"].update(isa)
+    return description
+
+
+#: but for segment loads in order, which the next test has
+BY_ELEMENT = [("o3", *one) for one in ELEMENTS]
+BY_ELEMENT += [("minor", *one) for one in ELEMENTS if not one[0].startswith(("vlseg", "vlsseg"))]
+
+
+@pytest.mark.parametrize(("core", "line", "parameter"), BY_ELEMENT)
+def test_each_element_costs_what_its_kind_of_access_says(core: str, line: str, parameter: str) -> None:
+    def more(setting: str, **isa: int) -> float:
+        changed, plain = (in_order(**isa), in_order()) if core == "minor" else (machine(core, **isa), machine(core))
+        return cycles_each(changed, line, setting) - cycles_each(plain, line, setting)
+
+    # Cycles beyond the first of an element (a segment of them): four of a register, eight of two.
+    assert more("e64, m1", **{parameter: 2}) == EXACT(4)
+    assert more("e64, m2", **{parameter: 2}) == EXACT(8)
+    assert more("e64, m2", **{parameter: 4}) == EXACT(24)
+    others = {name for _, name in ELEMENTS} - {parameter}
+    assert more("e64, m2", **dict.fromkeys(others, 5)) == 0
+    # Once an instruction.
+    assert [more(f"e64, m{lmul}", vector_memory_startup_cycles=3) for lmul in (1, 2)] == EXACT([3, 3])
+
+
+def test_minor_writes_a_segment_loads_fields_behind_its_last_segment() -> None:
+    # Four segments, and a micro-op a register that writes the fields there once the last segment has come.
+    took = [cycles_each(in_order(segment_element_cycles=each), "vlseg2e64.v v8, (a0)") for each in (1, 2, 4)]
+    assert took == [6, 11, 18]
+
+
+def test_a_unit_stride_access_takes_a_beat_a_piece_of_the_datapath() -> None:
+    for line in ("vle64.v v8, (a0)", "vse64.v v8, (a0)", "vl4re64.v v8, (a0)", "vs4r.v v8, (a0)"):
+        for make in (in_order, partial(machine, "o3")):
+            took = [cycles_each(make(dlen=dlen), line, "e64, m4") for dlen in (64, 128, 256)]
+            assert took == [16, 8, 4]
+
+
 def test_arithmetic_may_leave_out_what_vl_does_not_reach() -> None:
     # Of eight registers vl fills three.
     cost = [
