@@ -19,7 +19,7 @@ SIZES = (256, 512, 1024)
 
 @cache
 def cycles(preset: str, least: int, distance: int, size: int) -> float:
-    """Of a warm REP MOVSB from a line's begin to `distance` bytes before it, where blocks ask for `least` between them."""
+    """Of a warm REP MOVSB from a line's begin to `distance` bytes before it; blocks ask for `least` between them."""
     settings = [f"cpu.isa[0].microcode.rep_movs[{mode}].min_distance={least}" for mode in BLOCKS[preset]]
     source = f"""
     mov ebp, 3
