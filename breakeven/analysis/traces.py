@@ -13,8 +13,7 @@ from breakeven.machine.resolve import Machine
 
 #: of a record, in its order
 STAGES = ("fetch", "decode", "rename", "dispatch", "issue", "complete", "retire")
-#: cores that keep such a trace
-_TRACED = {"BaseO3CPU", "BaseMinorCPU"}
+#: what is told of cores that keep no such trace
 NO_PIPELINE = "this core has no pipeline: O3CPU and MinorCPU have, such as u74, c910 or skylake"
 #: micro-ops that a page shows
 MOST = 1500
@@ -30,7 +29,7 @@ class Row(NamedTuple):
 
 def keeps_one(machine: Machine) -> bool:
     """Whether a machine's core can keep a trace."""
-    return any({*item["bases"], item["type"]} & _TRACED for item in machine.description["objects"])
+    return machine.has("BaseO3CPU", "BaseMinorCPU")
 
 
 def of_point(machine: Machine, measure: Callable[[Path], Any]) -> dict[str, Any]:

@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 class EmbeddedSession:
     """A session on the simulator inside this process."""
 
-    def __init__(self, machine: MachineSpec, elf: Path | None = None, watch: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, machine: MachineSpec, elf: Path | None = None, watch: Callable[[], None] | None = None,
+        fast_forward: bool = False,
+    ) -> None:  # fmt: skip
         engine = load_engine()
         resolved = resolve(machine)
         self.machine = machine
@@ -36,7 +39,7 @@ class EmbeddedSession:
         program = guest_elf(resolved.isa, elf)
         self._routines = _routines_on(resolved.description, program)
         self._watch = watch
-        self._sweep = engine.Sweep(resolved.text, program, watch)
+        self._sweep = engine.Sweep(resolved.text, program, watch, fast_forward=fast_forward)
 
     def routines(self) -> list[Routine]:
         return self._routines
@@ -48,6 +51,10 @@ class EmbeddedSession:
 
     def boot(self, routines: Sequence[str]) -> None:
         """The guest is booted."""
+
+    def simulate(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
+        """As `run`: there is no store."""
+        return self.run(records, threads, progress)
 
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """One point with a look into the measurement that its median comes from."""
@@ -61,12 +68,16 @@ class EmbeddedEngine(Engine):
     """The simulator inside this process. `elf`: a guest of the user's own instead of breakeven's.
 
     `watch`: called every few milliseconds while a guest boots or a measurement is looked into; what it raises ends
-    that.
+    that. `fast_forward`: an atomic core boots guests, and machines begin cold at their points: a fraction of the time,
+    for cycles that are estimates. No store may stand before it.
     """
 
-    def __init__(self, elf: Path | None = None, watch: Callable[[], None] | None = None) -> None:
+    def __init__(
+        self, elf: Path | None = None, watch: Callable[[], None] | None = None, fast_forward: bool = False
+    ) -> None:
         self.elf = elf
         self._watch = watch
+        self._fast_forward = fast_forward
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         resolved = resolve(machine)
@@ -88,7 +99,7 @@ class EmbeddedEngine(Engine):
         return routines_in(resolve(machine), self.elf)
 
     def open(self, machine: MachineSpec) -> EmbeddedSession:
-        return EmbeddedSession(machine, self.elf, self._watch)
+        return EmbeddedSession(machine, self.elf, self._watch, self._fast_forward)
 
 
 def routines_in(machine: Machine, elf: Path | None = None) -> list[Routine]:

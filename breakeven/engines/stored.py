@@ -74,6 +74,16 @@ class StoredSession:
         session: Any = self._session  # the simulator's: only it is asked
         session.boot(routines)
 
+    def simulate(self, records: bytes, threads: int = 0, progress: Progress | None = None) -> bytes:
+        """As a `SimulatorSession`'s."""
+        session: Any = self._session
+        results: bytes = session.simulate(records, threads, progress)
+        return results
+
+    def missing(self, records: bytes) -> int:
+        """How many of these packed points the store has not."""
+        return sum(result is None for result in self._known(_points(records)))
+
     def measured(self, point: Point, trace: Path | None = None, trace_limit: int = 1 << 30) -> Measured:
         """As `EmbeddedSession.measured`, always simulated: the store keeps no statistics and no traces."""
         session: Any = self._session
@@ -84,7 +94,7 @@ class StoredSession:
         self, records: bytes, threads: int = 0, progress: Progress | None = None, on_results: Results | None = None
     ) -> bytes:
         """As a session's; the results of points that are asked for twice are the same."""
-        points = [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
+        points = _points(records)
         found = self._known(points)
         missing = list(dict.fromkeys(p for p, r in zip(points, found, strict=True) if r is None))
         had = len(set(points)) - len(missing)
@@ -163,6 +173,10 @@ class StoredSession:
             raise UserError(f"the guest left fewer results than points on {self.machine}")
 
 
+def _points(records: bytes) -> list[bytes]:
+    return [records[at : at + POINT_BYTES] for at in range(0, len(records), POINT_BYTES)]
+
+
 def _shifted(progress: Progress | None, done: int, total: int) -> Progress | None:
     """Tells of a part's points as of points of the whole, of which `done` were there before."""
     if progress is None:
@@ -200,6 +214,10 @@ class StoredEngine(Engine):
         """What was found out earlier about a machine that this engine has opened; None: nothing."""
         contexts = [session.find() for session in self._opened(machine)]
         return next((self._store.noted(each, question) for each in contexts if each is not None), None)
+
+    def missing(self, machine: MachineSpec, records: bytes) -> int:
+        (session,) = self._opened(machine) or [self.open(machine)]
+        return session.missing(records)
 
     def _opened(self, machine: MachineSpec) -> list[StoredSession]:
         return [session for session in self._sessions if session.machine == machine][:1]

@@ -45,6 +45,10 @@ class Machine:
         assert self._tree is not None
         return self._tree()
 
+    def has(self, *classes: str) -> bool:
+        """Whether one of its objects is of one of these classes."""
+        return any({*item["bases"], item["type"]} & {*classes} for item in self.description["objects"])
+
     def check_settings(self) -> None:
         """Raises `OverrideError` for a setting that no rule of the engine reads on this machine."""
         _ = self._checked
