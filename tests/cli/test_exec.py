@@ -169,3 +169,15 @@ def test_shells_start_processes_and_handle_signals(run, busybox, tmp_path):
         status, out, err = run("sh", "-c", line, options=("--dir", str(tmp_path), *environment), machine=machine)
         assert (status, out) == (native.returncode, native.stdout), (machine, err)
         assert b"nothing: applet not found" in err
+
+
+def test_a_process_with_avx512_is_told_that_it_gets_avx2(program, tmp_path):
+    source = tmp_path / "wide.S"
+    source.write_text(
+        ".globl _start\n_start: vpxorq %zmm17, %zmm17, %zmm17\n mov $60, %eax\n xor %edi, %edi\n syscall\n"
+    )
+    elf = tmp_path / "wide"
+    subprocess.run(["gcc", "-nostdlib", "-static", source, "-o", elf], check=True)
+    done = program("exec", "--linux", "-m", "zen4", "--set", "cpu.isa.enable_avx512=true", elf)
+    assert done.returncode == 132
+    assert "an AVX-512 instruction: a process under syscall emulation has AVX2 at most, at pc 0x" in done.stderr

@@ -105,9 +105,7 @@ impl Process {
                 // `SI_KERNEL`: there is no address.
                 (signals::SEGV, 0x80, 0, what.to_owned())
             }
-            UserFault::Illegal => {
-                (signals::ILL, FIRST, pc, "an instruction that this processor does not have".to_owned())
-            }
+            UserFault::Illegal => (signals::ILL, FIRST, pc, self.illegal(ram, pc).to_owned()),
             UserFault::Breakpoint => {
                 // x86's is a trap: it has been executed.
                 behind = u64::from(self.isa == IsaName::X86);
@@ -118,6 +116,17 @@ impl Process {
         let info = Info { code, fields: [addr, 0], why: format!("{what}, at pc {pc:#x}") };
         self.task.signals.force(number, info);
         self.answer(ram, context, behind)
+    }
+
+    /// What an instruction is that the processor refuses.
+    fn illegal(&mut self, ram: &mut PhysMem, pc: u64) -> &'static str {
+        /// Begins AVX-512's instructions, but for those of opmasks alone.
+        const EVEX: u8 = 0x62;
+        let mut first = [0];
+        if self.isa == IsaName::X86 && self.space.read(ram, pc, &mut first).is_ok() && first[0] == EVEX {
+            return "an AVX-512 instruction: a process under syscall emulation has AVX2 at most";
+        }
+        "an instruction that this processor does not have"
     }
 
     /// Looks at the clock between two instructions; `None`: the running process goes on.
