@@ -2,7 +2,8 @@
 
 LLVM's scheduler for the SpacemiT X60 was written from this core's manual; its units are here. A vector access takes
 the time of its whole register group whatever vl is, as instructions timed on both boards do. Caches beyond their sizes,
-predictor and memory are assumed. Not modelled: that two vector units share some operations, prefetchers, fusion.
+predictor and memory are assumed. Not modelled: segment accesses (hardware: of 2 to 4 fields three cycles a beat of
+load, of more a cycle an element), slower products of 64 bits, prefetchers, fusion.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -104,7 +105,17 @@ class C908VectorMemFU(MinorDefaultMemFU):
 
 
 class C908VectorFU(MinorDefaultFloatSimdFU):
-    opLat = sourced(4, "c908/lat_vector")
+    """The unit that does every operation."""
+
+    opLat = calibrated(6, "c908/lat_vector", "a source may come 2 cycles before its due time")
+
+
+class C908SecondVectorFU(C908VectorFU):
+    """The unit that sums and multiplies, too: with the first one, twice the datapath's width a cycle."""
+
+    opClasses = op_classes(
+        "SimdAdd", "SimdAddAcc", "SimdMult", "SimdMultAcc", "SimdFloatAdd", "SimdFloatMult", "SimdFloatMultAcc"
+    )
 
 
 class C908FUPool(MinorFUPool):
@@ -114,6 +125,7 @@ class C908FUPool(MinorFUPool):
         C908ConfigFU(),
         C908MulFU(),
         C908DivFU(),
+        C908SecondVectorFU(),  # before the unit that others need as well
         C908VectorFU(),
         MinorDefaultPredFU(),
         C908MemFU(),
@@ -194,7 +206,13 @@ def ours(cpu, datapath):
     cpu.mmu.dtb.l2_assoc = assumed(4, "four ways")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
     cpu.isa[0].dlen = datapath
+    cpu.isa[0].clmul_latency = sourced(2, "c908/lat_clmul")
     cpu.isa[0].whole_vector_groups = sourced(True, "c908/vl_dispatch")
+    cpu.isa[0].vector_chaining = sourced("beat", "c908/chaining")
+    cpu.isa[0].vector_startup_cycles = calibrated(0, "c908/vector_units", "beats alone make up what it takes")
+    cpu.isa[0].vector_memory_startup_cycles = calibrated(0, "x60/vec_load_cycles", "as vector_startup_cycles")
+    cpu.isa[0].strided_element_cycles = sourced(1, "x60/vec_strided_cycles")
+    cpu.isa[0].indexed_element_cycles = assumed(1, "as strided_element_cycles")
 
 
 def in_order_board(cpu, clock, datapath, l2, latency, **options):

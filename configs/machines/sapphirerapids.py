@@ -1,7 +1,8 @@
 """Intel Sapphire Rapids (Xeon of 2023): Golden Cove as a server part, with 2 MiB of second level and a mesh.
 
 The file of `goldencove` is used; what differs is here: a larger second level, a third level and a memory that are
-farther away. Not modelled, beside what is not there either: AVX-512.
+farther away. With AVX-512, whose 64-byte loads may take all three load ports (hardware: two) and whose operations take
+any vector port (hardware: two of three). Not modelled, beside what is not there of `goldencove`: its floating point.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -36,11 +37,19 @@ class ServerL3Cache(L3Cache):
     data_latency = calibrated(246, "sapphirerapids/l3_latency", "the levels before it add the rest")
 
 
+def server(cpu, dcache, l2):
+    """What a real gem5 cannot express."""
+    ours(cpu, dcache, l2, microcode())
+    cpu.isa[0].enable_avx512 = sourced(True, "sapphirerapids/avx512")
+    cpu.isa[0].microcode.max_access = sourced(64, "sapphirerapids/avx512")
+    cpu.isa[0].microcode.max_store = calibrated(32, "goldencove/l1d_store_bytes_per_cycle", "two halves a cycle")
+
+
 @constructor(*OUT_OF_ORDER, *L3, *MEMORY, *X86, "prefetchers")
 def SapphireRapidsBoard(**options):
     cpu = cove_cpu(GoldenCoveCPU, "Sapphire Rapids")
     dcache, l2, l3 = L1Cache(), ServerL2Cache(), ServerL3Cache()
-    extend(lambda *parts: ours(*parts, microcode()), cpu, dcache, l2)
+    extend(server, cpu, dcache, l2)
     sliced(l3, assumed(20, "1.875 MiB each, of 2048 sets"), gem5s="30MiB")
     memory = SimpleMemory(
         range=board_range(MEMORY_SIZE),

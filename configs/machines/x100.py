@@ -122,6 +122,9 @@ def ours(cpu, l2):
     cpu.mmu.dtb.l2_assoc = assumed(4, "four ways")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
     cpu.isa[0].dlen = sourced(128, "x100/dlen")
+    cpu.isa[0].clmul_latency = sourced(2, "x100/lat_clmul")
+    cpu.isa[0].strided_element_cycles = sourced(1, "x100/vec_strided_cycles")
+    cpu.isa[0].indexed_element_cycles = assumed(1, "as strided_element_cycles")
     cpu.isa[0].whole_vector_groups = sourced(True, "x100/vl_dispatch")
     l2.prefetcher = objects.StreamPrefetcher()
 

@@ -1,8 +1,8 @@
 """SiFive X280 as in Tenstorrent's Blackhole: the U7 core with a vector unit of 512-bit registers, 256 bits a cycle.
 
 The file of `u74` is used; what differs is here, and what is not published of the X280 is the U74's. The unit works by
-vl: the part of a group beyond it takes no time. Not modelled: the queue between core and
-vector unit, and vector accesses that go past the first level.
+vl: the part of a group beyond it takes no time. Not modelled: the queue between core and vector unit, vector accesses
+that go past the first level, loads beside stores, and that segment loads and comparisons do not chain.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -28,7 +28,7 @@ from machines.constructors import (
     without_gem5_traits,
 )
 from machines.extensions import extend
-from machines.provenance import assumed, sourced
+from machines.provenance import assumed, calibrated, sourced
 from machines.riscv_board import RiscvBoard, board_range
 from machines.u74 import (
     MEMORY_SIZE,
@@ -59,7 +59,7 @@ class X280ConfigFU(MinorDefaultMiscFU):
 
 
 class X280VectorFU(MinorDefaultFloatSimdFU):
-    opLat = assumed(4, "as other vector units")
+    opLat = calibrated(6, "x280/lat_vector", "a source may come 2 cycles before its due time")
 
 
 class X280FUPool(MinorFUPool):
@@ -106,6 +106,12 @@ def ours(cpu, l2):
     cpu.mmu.dtb.l2_assoc = sourced(4, "u74/stlb_entries")
     cpu.mmu.dtb.l2_latency = assumed(4, "a look-up of a small array")
     cpu.isa[0].dlen = sourced(256, "x280/dlen")
+    cpu.isa[0].short_vector_groups = sourced(True, "x280/vl_dispatch")
+    cpu.isa[0].vector_chaining = sourced("beat", "x280/chaining")
+    cpu.isa[0].vector_startup_cycles = calibrated(0, "x280/vec_arith_cycles", "beats alone make up what it takes")
+    cpu.isa[0].strided_element_cycles = sourced(1, "x280/vec_strided_cycles")
+    cpu.isa[0].indexed_element_cycles = sourced(1, "x280/vec_indexed_cycles")
+    cpu.isa[0].segment_element_cycles = sourced(1, "x280/vec_segment_cycles")
     l2.replacement_policy.any_way = sourced(True, "u74/l2_replacement")
 
 

@@ -1,8 +1,8 @@
 """AMD Zen 4 (EPYC of the 9004 series at its highest clock): Zen 3's core with longer queues and twice the second level.
 
 The file of `zen3` is used; what differs is here, and what is not published of Zen 4 is Zen 3's. Not modelled, beside
-what is not there either: AVX-512, and that REP MOVS is half as fast at distances of 16 to 31 bytes within a page
-(measured on one: docs/native.md).
+what is not there either: AVX-512's floating point, and that REP MOVS is half as fast at distances of 16 to 31 bytes
+within a page (measured on one: docs/native.md).
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -66,6 +66,8 @@ class Zen4Memory(Memory):
 def zen4s(cpu, dcache, l2):
     """What a real gem5 cannot express."""
     ours(cpu, dcache, l2, microcode(MOVS, STOS))
+    cpu.isa[0].enable_avx512 = sourced(True, "zen4/avx512")
+    cpu.isa[0].microcode.max_operation = calibrated(32, "zen4/avx512", "256-bit units")
     cpu.mmu.dtb.l2_size = sourced(3072, "zen4/stlb_entries")
 
 

@@ -2,8 +2,8 @@
 
 The files of `zen3` and `zen4` are used; what differs is here, and what is not published of Zen 5 is theirs: so REP MOVS
 minds page offsets here, which nobody has measured on this core. Memory pipes are four: two load, vectors included, two
-load general registers or store. Not modelled, beside what is not there either: AVX-512, the two decoders' clusters,
-that the first level's 64 bytes a store are one access.
+load general registers or store. Not modelled, beside what is not there either: AVX-512's floating point, the two
+decoders' clusters, that the first level's 64 bytes a store are one access.
 
 Each value names its row of uarch.csv; `assumed`: no source; `calibrated`: chosen so that a measured row comes out.
 """
@@ -110,6 +110,9 @@ class Zen5Memory(Memory):
 def zen5s(cpu, dcache, l2):
     """What a real gem5 cannot express."""
     ours(cpu, dcache, l2, microcode(MOVS, STOS, block=calibrated(64, "zen5/rep_movs_bytes_per_cycle", "a line")))
+    cpu.isa[0].enable_avx512 = sourced(True, "zen5/avx512")
+    cpu.isa[0].microcode.max_access = sourced(64, "zen5/avx512")
+    cpu.isa[0].microcode.max_store = calibrated(32, "zen5/tput_store", "two halves a cycle")
     cpu.mmu.dtb.l2_size = sourced(4096, "zen5/stlb_entries")
     cpu.misaligned.line_cross_store = calibrated(1, "zen5/split_store_cost", "a second access")
 
