@@ -19,7 +19,7 @@ CAUSES: dict[str, str] = {
     "pioneer-m1": "The second level bounds every group at 3.6 bytes a cycle here; its latency and its bus are assumed.",
     "pioneer-m4": "As pioneer-m1.",
     "pioneer-m8-against-m4": "As pioneer-m1: all groups wait for the same.",
-    "set-x60-260": "None shown. 72 cycles for 55.",
+    "set-x60-260": "None shown. 76 cycles for 55.",
     "set-x60-bytes": (
         "A turn takes five cycles for two: two retire, one is the fetch behind the taken branch, two are latency "
         "(`breakeven explain rv-memset-byte -m x60 --size 3976 --measure throughput`)."
