@@ -22,8 +22,8 @@ CAUSES: dict[str, str] = {
     "x60-m8-against-m2-38": "The empty call is taken off here; with it, 2.3 times.",
     "c908-bytes-4197": "As on the X60.",
     "c908-m1-4197": (
-        "7.1 cycles a register for the board's 8.9. Beats that chain, sourced after the first run, took 0.3 off; what the "
-        "board waits for is not known."
+        "7.1 cycles a register for the board's 8.9. Beats that chain, sourced after the first run, took 0.3 off; what "
+        "the board waits for is not known."
     ),
     "x100-bytes-3993": "Four instructions a cycle are the only limit here; what holds the board at two is not known.",
     "x100-m1-3993": (
