@@ -7,6 +7,7 @@ store share the work (`Leases`): each simulates the points that no other has und
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,13 +29,29 @@ LOOK_SECONDS = 0.05
 PATIENCE = 60.0
 
 
-class StoredSession:
-    """A session that asks the store first."""
+class _Counts:
+    """Points of all sessions of an engine, which run in any number of threads."""
 
-    def __init__(self, machine: MachineSpec, engine: StorableEngine, store: Store) -> None:
+    def __init__(self) -> None:
+        self.read = self.simulated = 0
+        self._turn = threading.Lock()
+
+    def add(self, read: int = 0, simulated: int = 0) -> None:
+        with self._turn:
+            self.read += read
+            self.simulated += simulated
+
+
+class StoredSession:
+    """A session that asks the store first. `counts`: where its points are counted, too."""
+
+    def __init__(
+        self, machine: MachineSpec, engine: StorableEngine, store: Store, counts: _Counts | None = None
+    ) -> None:
         self.machine = machine
         self._engine = engine
         self._store = store
+        self._counts = counts or _Counts()
         self._inner: Session | None = None
         self._identity, self._description = engine.identity(machine)
         self.machine_hash = self._identity.machine_hash
@@ -99,6 +116,7 @@ class StoredSession:
         missing = list(dict.fromkeys(p for p, r in zip(points, found, strict=True) if r is None))
         had = len(set(points)) - len(missing)
         self.read += had
+        self._counts.add(read=had)
         fresh: dict[bytes, bytes] = {}
         if missing:
             self._fill(missing, fresh, threads, progress, len(points))
@@ -164,6 +182,7 @@ class StoredSession:
             self._store.add(self.context(), [part[i] for i in which], rows)
             fresh.update((part[i], row) for i, row in zip(which, rows, strict=True))
             self.simulated += len(rows)
+            self._counts.add(simulated=len(rows))
 
         session = self._session  # boots the guest, which may take seconds
         if progress is not None:
@@ -185,14 +204,13 @@ def _shifted(progress: Progress | None, done: int, total: int) -> Progress | Non
 
 
 class StoredEngine(Engine):
-    """`engine` with `store` before it."""
+    """`engine` with `store` before it. A booted guest lives as long as its session, which the engine does not keep."""
 
     def __init__(self, engine: StorableEngine, store: Store) -> None:
         self._engine = engine
         self._store = store
-        self._sessions: list[StoredSession] = []
-        #: points of sessions that were let go of
-        self._read, self._simulated = 0, 0
+        self._counts = _Counts()
+        self._opened: set[MachineSpec] = set()
 
     def check(self, machine: MachineSpec, routines: Sequence[str] = ()) -> None:
         self._engine.check(machine, routines)
@@ -201,40 +219,31 @@ class StoredEngine(Engine):
         return self._engine.machine_hash(machine)
 
     def open(self, machine: MachineSpec) -> StoredSession:
-        session = StoredSession(machine, self._engine, self._store)
-        self._sessions.append(session)
-        return session
+        self._opened.add(machine)
+        return self._session(machine)
+
+    def _session(self, machine: MachineSpec) -> StoredSession:
+        return StoredSession(machine, self._engine, self._store, self._counts)
 
     def note(self, machine: MachineSpec, question: str, answer: str) -> None:
         """Keeps what was found out about a machine that this engine has opened."""
-        for session in self._opened(machine):
-            self._store.note(session.context(), question, answer)
+        if machine in self._opened:
+            self._store.note(self._session(machine).context(), question, answer)
 
     def noted(self, machine: MachineSpec, question: str) -> str | None:
         """What was found out earlier about a machine that this engine has opened; None: nothing."""
-        contexts = [session.find() for session in self._opened(machine)]
-        return next((self._store.noted(each, question) for each in contexts if each is not None), None)
+        context = self._session(machine).find() if machine in self._opened else None
+        return None if context is None else self._store.noted(context, question)
 
     def missing(self, machine: MachineSpec, records: bytes) -> int:
-        (session,) = self._opened(machine) or [self.open(machine)]
-        return session.missing(records)
-
-    def _opened(self, machine: MachineSpec) -> list[StoredSession]:
-        return [session for session in self._sessions if session.machine == machine][:1]
+        return self._session(machine).missing(records)
 
     @property
     def read(self) -> int:
         """Points taken from the store so far."""
-        return self._read + sum(session.read for session in self._sessions)
+        return self._counts.read
 
     @property
     def simulated(self) -> int:
         """Points simulated so far."""
-        return self._simulated + sum(session.simulated for session in self._sessions)
-
-    def forget(self, machine: MachineSpec) -> None:
-        """As `Engine.forget`; the points that its sessions have counted stay counted."""
-        for session in [session for session in self._sessions if session.machine == machine]:
-            self._sessions.remove(session)
-            self._read += session.read
-            self._simulated += session.simulated
+        return self._counts.simulated

@@ -187,11 +187,6 @@ class UserRoutinesEngine(Engine):
         """As `StoredEngine.noted`, likewise."""
         return next(iter(self._engines.values())).noted(machine, question) if len(self._engines) == 1 else None
 
-    def forget(self, machine: MachineSpec) -> None:
-        """As `Engine.forget`, in every guest."""
-        for engine in self._engines.values():
-            engine.forget(machine)
-
     @property
     def simulated(self) -> int | None:
         """As `Engine.simulated`, of all guests together."""

@@ -121,7 +121,6 @@ class Simulator:
         while len(self._variants) > KEPT:
             _, old = self._variants.popitem(last=False)
             forget(old.machine.spec)
-            self._engine.forget(old.machine.spec)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
 

@@ -132,10 +132,6 @@ class Engine(Protocol):
         """What was found out earlier about a machine that this engine has opened; None: nothing is known."""
         return None
 
-    def forget(self, machine: MachineSpec) -> None:
-        """Lets go of the sessions on a machine, whose guests stay booted until then."""
-        return
-
 
 class StorableEngine(Engine, Protocol):
     """An engine whose results depend on nothing but an identity and the point, and may so be kept."""

@@ -5,6 +5,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -85,6 +86,25 @@ def test_a_point_is_simulated_once(store):
     assert (wider.read, wider.simulated) == (20, 10)
     assert table[table["size"] < 10].reset_index(drop=True).equals(first)
     assert len(set(engine.ran)) == len(engine.ran) == 30
+
+
+def test_a_booted_guest_ends_with_its_session_and_its_points_stay_counted(store):
+    booted = []
+
+    class Watched(Storable):
+        def open(self, machine):
+            session = super().open(machine)
+            booted.append(weakref.ref(session))
+            return session
+
+    engine = StoredEngine(Watched(cycles), store)
+    session = engine.open(MachineSpec("m"))
+    session.run(spec(range(4)).records().tobytes())
+    engine.note(MachineSpec("m"), "which", "this")
+    assert booted[0]() is not None
+    del session
+    assert booted[0]() is None
+    assert engine.simulated == 8 and engine.noted(MachineSpec("m"), "which") == "this"
 
 
 def test_equal_to_the_bare_engine_and_points_asked_for_twice(store):
