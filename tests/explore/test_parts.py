@@ -7,6 +7,7 @@ import contextvars
 import shutil
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 
 import pytest
@@ -458,7 +459,13 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
     from breakeven.explorer import simulate
 
     booted, opened = [], EmbeddedEngine.open
-    monkeypatch.setattr(EmbeddedEngine, "open", lambda engine, spec: booted.append(spec) or opened(engine, spec))
+
+    def open_(engine: EmbeddedEngine, spec):
+        session = opened(engine, spec)
+        booted.append(weakref.ref(session))
+        return session
+
+    monkeypatch.setattr(EmbeddedEngine, "open", open_)
     monkeypatch.setattr(simulate, "KEPT", 1)
     simulator = simulate.Simulator(tmp_path / "store.sqlite")
     settings = [["cpu.executeBranchDelay=3"], ["cpu.executeBranchDelay=4"]]
@@ -481,7 +488,7 @@ def test_what_was_simulated_ahead_is_not_simulated_again_and_is_let_go_of(tmp_pa
     simulator.stop = lambda: None
     simulator.points("u74", settings[1], *longer)
     # One variant is kept: the first one's guest is gone, its points are counted, known and in the store.
-    assert len(simulator._engine._sessions) == 1 and simulator._engine.simulated == 11
+    assert [guest() is not None for guest in booted] == [False, True] and simulator._engine.simulated == 11
     read = simulator._engine.read
     assert simulator.points("u74", settings[0], *question)["rows"] == ahead
     assert len(booted) == 2 and (simulator._engine.simulated, simulator._engine.read) == (11, read)
